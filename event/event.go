@@ -1,0 +1,115 @@
+// Package event turns Kafka records into events, and holds what passes between the ingest loop and its writers:
+// batches, flights, failures and verdicts.
+//
+// It is imported by everything on the record's path and imports nothing of ours. It keeps one invariant: decoding is
+// total and pure. Any bytes become either an Event or an *Error that says why not; the same record gives the same
+// result whenever and wherever it is decoded (no wall clock, no offset), so that a replay writes what the first run wrote.
+package event
+
+import "math"
+
+// Record is one Kafka record as it was fetched. Its slices belong to the ingest loop and stay valid until the record's
+// flight is settled.
+type Record struct {
+	Topic     string
+	Partition int
+	Offset    int64
+	Timestamp int64 // ms since 1970-01-01 UTC, as Kafka carries it
+	Key       []byte
+	Value     []byte
+	Headers   []Header
+}
+
+// Size is the number of bytes the record is charged to the byte budget.
+func (r *Record) Size() int {
+	n := recordOverhead + len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		n += len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
+// recordOverhead is what a record costs beside its bytes: the Record itself and its share of the flight's marks.
+const recordOverhead = 160
+
+// Header is one header of a record.
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// Type is the declared type of a field.
+type Type uint8
+
+// The field types of brine.yaml. Both times become milliseconds since 1970; they differ in what the record holds.
+const (
+	Text Type = iota + 1
+	Int
+	Float
+	Bool
+	TimeMS
+	TimeS
+)
+
+// Field is one declared field of an event: its name in brine.yaml, its type and where the record holds it.
+type Field struct {
+	Name string
+	Type Type
+	Path []string // object keys from the root; nil means the single key Name
+}
+
+// Value is one field's value. The zero Value is null: the field is absent or JSON null.
+// Text aliases the batch's buffers: it is valid until the batch is decoded into again.
+type Value struct {
+	Type Type   // 0 = null; TimeS is never seen here, it has become TimeMS
+	bits uint64 // Int and TimeMS as two's complement, Float as IEEE 754 bits, Bool as 0 or 1
+	text []byte
+}
+
+// Null reports whether the field was absent or null.
+func (v Value) Null() bool { return v.Type == 0 }
+
+// Int is the integer of an Int, or the milliseconds since 1970 of a time.
+func (v Value) Int() int64 { return int64(v.bits) }
+
+// Float is the number of a Float.
+func (v Value) Float() float64 { return math.Float64frombits(v.bits) }
+
+// Bool is the truth of a Bool.
+func (v Value) Bool() bool { return v.bits != 0 }
+
+// Text is the UTF-8 bytes of a Text; it must not be modified.
+func (v Value) Text() []byte { return v.text }
+
+// TextValue, IntValue, FloatValue, BoolValue and TimeValue make values, for tests and queries.
+func TextValue(s string) Value { return Value{Type: Text, text: []byte(s)} }
+
+// IntValue makes an Int.
+func IntValue(i int64) Value { return Value{Type: Int, bits: uint64(i)} }
+
+// FloatValue makes a Float.
+func FloatValue(f float64) Value { return Value{Type: Float, bits: math.Float64bits(f)} }
+
+// BoolValue makes a Bool.
+func BoolValue(b bool) Value {
+	if b {
+		return Value{Type: Bool, bits: 1}
+	}
+	return Value{Type: Bool}
+}
+
+// TimeValue makes a time from milliseconds since 1970.
+func TimeValue(ms int64) Value { return Value{Type: TimeMS, bits: uint64(ms)} }
+
+// Event is a decoded record.
+type Event struct {
+	Record  *Record
+	Values  []Value // by position in the schema's fields
+	Version int64   // orders the writes of one cell; 0 ≤ Version < 2⁶³−1, normally milliseconds since 1970
+}
+
+// Batch is events of one partition in offset order. Whoever decodes into it owns it and uses it again: a Writer must not
+// keep the batch, nor anything it points to, after Submit has returned.
+type Batch struct {
+	Events []Event
+}

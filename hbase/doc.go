@@ -1,0 +1,11 @@
+// Package hbase is a native HBase client: it finds masters, regions and servers, sends batches of mutations in region
+// lanes, retries what may be retried, and reads by get and scan. sink and query import it; so can anyone who wants an
+// HBase client and nothing else of ours. It imports no metrics package: Hooks tell what happens.
+//
+// The invariants:
+//   - cached regions of one table never overlap;
+//   - every mutation given to Submit gets exactly one result;
+//   - two mutations of one row are applied in the order given, among answered calls (after an unknown outcome only their
+//     timestamps order them, which is why every cell carries one);
+//   - remedies for remote exceptions never leave the package: callers see a *MutationError or an *Error.
+package hbase

@@ -1,0 +1,16 @@
+package ingest
+
+import (
+	"context"
+
+	"brine/event"
+)
+
+// Writer is a store that batches are written to: the HBase sink, the search indexer, or a test's.
+type Writer interface {
+	// Submit queues the batch's events in order and returns their flight. It blocks only while the writer's own bounds are
+	// full, and then only until ctx ends. The writer keeps nothing of the batch after Submit has returned.
+	//
+	// Writing an event twice, late, or after an unknown outcome must leave the store as writing it once.
+	Submit(ctx context.Context, batch *event.Batch) event.Flight
+}
