@@ -1,0 +1,121 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "brine/"
+
+// rules says which packages of ours a package may import, tests aside. A pattern ending in /... covers what is below it.
+// The first matching rule counts. "*" means anything.
+var rules = []struct {
+	pkg   string
+	allow []string
+	why   string
+}{
+	{"event", nil, "what passes along the path must not know the path"},
+	{"rowkey", nil, "row keys are pure and stand alone"},
+	{"skew", nil, "counts in, indices out"},
+	{"search", nil, "what is asked of an index, whatever the index"},
+	{"internal/backoff", nil, ""},
+	{"internal/sample/...", []string{"internal/sample/..."}, "sample data is data"},
+	{"internal/sample", nil, "sample data is data"},
+	{"internal/testenv", nil, "tests of any package import it"},
+	{"internal/archtest", nil, ""},
+	{"hbase/hbasepb/...", []string{"hbase/hbasepb/..."}, ""},
+	{"hbase/hbasepb", nil, ""},
+	{"hbase/internal/wire", []string{"hbase/hbasepb"}, "bytes in, structs out"},
+	{"hbase/embedded", []string{"hbase/internal/wire", "hbase/hbasepb"}, "the server must not share the client's mistakes"},
+	{"hbase/hbasetest/...", []string{"hbase", "hbase/embedded", "hbase/hbasetest/..."}, ""},
+	{"hbase/hbasetest", []string{"hbase", "hbase/embedded"}, ""},
+	{"hbase", []string{"hbase/internal/wire", "hbase/hbasepb", "internal/backoff"}, "usable by someone who wants nothing else of ours"},
+	{"ingest", []string{"event", "internal/backoff"}, "the loop must not know its writers"},
+	{"sink", []string{"event", "rowkey", "hbase"}, ""},
+	{"indexer/...", []string{"event", "rowkey", "search", "internal/backoff", "indexer/..."}, ""},
+	{"indexer", []string{"event", "rowkey", "search", "internal/backoff"}, ""},
+	{"query", []string{"event", "rowkey", "hbase", "search", "skew"}, ""},
+	{"verify", []string{"event", "rowkey", "hbase", "ingest", "search"}, ""},
+	{"metrics", []string{"hbase", "ingest", "sink", "indexer", "skew"}, "adapters over the hook types"},
+	{"config/...", []string{"config/...", "event", "rowkey", "hbase", "ingest", "sink", "indexer/...", "indexer", "query", "search"}, ""},
+	{"config", []string{"config/...", "event", "rowkey", "hbase", "ingest", "sink", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
+	{"cmd/brine", []string{"*"}, ""},
+	{"bench/...", []string{"*"}, "nothing imports a benchmark"},
+}
+
+func match(pattern, pkg string) bool {
+	if pattern == "*" || pattern == pkg {
+		return true
+	}
+	below, ok := strings.CutSuffix(pattern, "...")
+	return ok && strings.HasPrefix(pkg, below)
+}
+
+func allowed(pkg, imported string) (ok bool, why string) {
+	for _, r := range rules {
+		if !match(r.pkg, pkg) {
+			continue
+		}
+		for _, a := range r.allow {
+			if match(a, imported) {
+				return true, ""
+			}
+		}
+		return false, r.why
+	}
+	return false, "the package has no rule: enter it in archtest_test.go"
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc,GoFiles", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Doc  string
+			Imports, GoFiles []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkg, ok := strings.CutPrefix(p.ImportPath, module)
+		if !ok {
+			continue
+		}
+		seen++
+		if p.Doc == "" && len(p.GoFiles) > 0 {
+			t.Errorf("%s has no package comment", pkg)
+		}
+		for _, imp := range p.Imports {
+			if ours, ok := strings.CutPrefix(imp, module); ok {
+				if ok, why := allowed(pkg, ours); !ok {
+					t.Errorf("%s must not import %s: %s", pkg, ours, why)
+				}
+			}
+		}
+	}
+	if seen < 5 {
+		t.Fatalf("saw only %d packages: the test looks at the wrong place", seen)
+	}
+}
+
+func TestRulesCanFail(t *testing.T) {
+	for _, c := range []struct{ pkg, imported string }{
+		{"event", "hbase"}, {"ingest", "sink"}, {"ingest", "hbase"}, {"hbase/embedded", "hbase"}, {"hbase", "metrics"}, {"nowhere", "event"},
+	} {
+		if ok, _ := allowed(c.pkg, c.imported); ok {
+			t.Errorf("%s may import %s, but must not", c.pkg, c.imported)
+		}
+	}
+}
