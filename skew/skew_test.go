@@ -1,0 +1,115 @@
+package skew
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestMeasureGolden(t *testing.T) {
+	tests := []struct {
+		name   string
+		counts []float64
+		want   string
+	}{
+		{"uneven quarters", []float64{299292, 245744, 515290, 240297}, "max/mean 1.585 cv 0.345 gini 0.169"},
+		{"even", []float64{5, 5, 5, 5}, "max/mean 1.000 cv 0.000 gini 0.000"},
+		{"all in one", []float64{0, 0, 8, 0}, "max/mean 4.000 cv 1.732 gini 0.750"},
+		{"no writes", []float64{0, 0}, "max/mean 1.000 cv 0.000 gini 0.000"},
+		{"one region", []float64{7}, "max/mean 1.000 cv 0.000 gini 0.000"},
+		{"none", nil, "max/mean 1.000 cv 0.000 gini 0.000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x := Measure(tt.counts)
+			if got := fmt.Sprintf("max/mean %.3f cv %.3f gini %.3f", x.MaxMean, x.CV, x.Gini); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestEntropyAndBalancerCostAtTheEnds(t *testing.T) {
+	even, one := Measure([]float64{9, 9, 9}), Measure([]float64{27, 0, 0})
+	if even.Entropy > 1e-12 || even.HBaseCost > 1e-12 {
+		t.Errorf("even: %+v", even)
+	}
+	if math.Abs(one.Entropy-1) > 1e-12 || math.Abs(one.HBaseCost-1) > 1e-12 {
+		t.Errorf("all in one: %+v", one)
+	}
+	// Two rows over three regions cannot be spread better than 1, 1, 0: that costs nothing.
+	if x := Measure([]float64{1, 1, 0}); x.HBaseCost > 1e-9 {
+		t.Errorf("as even as can be: %+v", x)
+	}
+}
+
+func TestIndicesStayInRangeAndIgnoreOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		counts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 1e6).Draw(t, "count")) }), 0, 40).Draw(t, "counts")
+		x := Measure(counts)
+		n := float64(max(1, len(counts)))
+		if x.MaxMean < 1-1e-9 || x.MaxMean > n+1e-9 || x.Gini < 0 || x.Gini > 1-1/n+1e-9 || x.Entropy < 0 || x.Entropy > 1+1e-9 || x.HBaseCost < 0 || x.HBaseCost > 1 {
+			t.Fatalf("%v: %+v", counts, x)
+		}
+		y := Measure(rapid.Permutation(counts).Draw(t, "shuffled"))
+		if math.Abs(x.Gini-y.Gini) > 1e-9 || math.Abs(x.CV-y.CV) > 1e-9 {
+			t.Fatalf("order matters: %+v %+v", x, y)
+		}
+	})
+}
+
+func TestCounterForgetsWhatIsOlderThanTheWindow(t *testing.T) {
+	clock := time.Unix(1_700_000_000, 0)
+	c := NewCounter(2, func() time.Time { return clock })
+	a, b := Region{Name: "a", Start: []byte("4")}, Region{Name: "b"}
+	c.SetRegions([]Region{a, b})
+	c.Add(a, 100, 1000)
+	c.AddBucket(1, 100, 1000)
+	c.AddBucket(7, 1, 1) // outside: not counted, no panic
+	clock = clock.Add(30 * time.Second)
+	c.Add(a, 10, 100)
+
+	rep := c.Report()
+	if len(rep.Regions) != 2 || rep.Regions[0].Region.Name != "b" || rep.Regions[0].Total.Rows != 0 {
+		t.Fatalf("a region without writes must be there, in key order: %+v", rep.Regions)
+	}
+	if got := rep.Regions[1]; got.Total.Rows != 110 || got.Recent.Rows != 110 {
+		t.Errorf("within the window: %+v", got)
+	}
+	if rep.Total.MaxMean != 2 || rep.Buckets[1].Total.Rows != 100 {
+		t.Errorf("report: %+v", rep)
+	}
+
+	clock = clock.Add(Window - 20*time.Second)
+	rep = c.Report()
+	if got := rep.Regions[1]; got.Total.Rows != 110 || got.Recent.Rows != 10 {
+		t.Errorf("after the window: %+v", got)
+	}
+	c.SetRegions([]Region{b})
+	if rep = c.Report(); len(rep.Regions) != 1 || rep.RowsTotal != 0 {
+		t.Errorf("a region that is gone must be forgotten: %+v", rep)
+	}
+}
+
+func TestTopAndOther(t *testing.T) {
+	loads := []Load{{Bucket: 0, Total: Count{1, 10}}, {Bucket: 1, Total: Count{5, 50}}, {Bucket: 2, Total: Count{3, 30}}}
+	top, other, others := Top(loads, 2)
+	if len(top) != 2 || top[0].Bucket != 1 || top[1].Bucket != 2 || other != (Count{1, 10}) || others != 1 {
+		t.Errorf("top %+v other %+v of %d", top, other, others)
+	}
+	if top, _, others = Top(loads, 9); len(top) != 3 || others != 0 {
+		t.Errorf("all fit: %+v %d", top, others)
+	}
+}
+
+func BenchmarkCounterAdd(b *testing.B) {
+	c := NewCounter(16, time.Now)
+	r := Region{Name: "a"}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Add(r, 100, 1000)
+	}
+}
