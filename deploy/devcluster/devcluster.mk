@@ -1,0 +1,19 @@
+# Real servers for tests and for a look around; SERVERS="kafka hbase" names some of them.
+DEVCLUSTER := deploy/devcluster/devcluster
+
+.PHONY: real-up
+real-up: ## Start real Kafka, HBase and Elasticsearch on free ports (needs Java 17 and Maven)
+	@$(DEVCLUSTER) up $(SERVERS)
+	@echo "addresses: deploy/devcluster/run/env"
+
+.PHONY: real-down
+real-down: ## End the real servers; their data stay
+	@$(DEVCLUSTER) down $(SERVERS)
+
+.PHONY: real-status
+real-status: ## Show which real servers run, and where
+	@$(DEVCLUSTER) status $(SERVERS)
+
+.PHONY: real-wipe
+real-wipe: ## End the real servers and delete their data
+	@$(DEVCLUSTER) wipe $(SERVERS)

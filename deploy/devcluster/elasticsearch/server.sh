@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# Elasticsearch, one node without security. It refuses user id 0: as root it runs as nobody. devcluster sources this file.
+
+start_elasticsearch() {
+  local dir=$1 http transport home as=()
+  read -r http transport < <(ports elasticsearch 2)
+  home=$(echo "$lib"/elasticsearch/elasticsearch-*)
+  mkdir -p "$dir/config" "$dir/data" "$dir/logs" "$dir/tmp"
+  cp "$home"/config/jvm.options "$home"/config/log4j2.properties "$dir/config/"
+  cat >"$dir/config/elasticsearch.yml" <<END
+discovery.type: single-node
+network.host: 127.0.0.1
+http.port: $http
+transport.port: $transport
+xpack.security.enabled: false
+cluster.routing.allocation.disk.threshold_enabled: false
+path.data: $dir/data
+path.logs: $dir/logs
+END
+  if ((UID == 0)); then
+    as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    chown -R 65534:65534 "$dir/config" "$dir/data" "$dir/logs" "$dir/tmp"
+    "${as[@]}" test -x "$home/bin/elasticsearch" -a -w "$dir/data" ||
+      die "elasticsearch runs as user 65534 when started by root, and that user cannot reach $home or $dir: put them elsewhere (DEVCLUSTER_RUN) or start as another user"
+  fi
+  # Its launcher returns when the server is ready, and leaves the server's pid.
+  setsid ${as[@]+"${as[@]}"} env "ES_JAVA_HOME=$(java_home)" "ES_PATH_CONF=$dir/config" "ES_TMPDIR=$dir/tmp" "ES_JAVA_OPTS=-Xms512m -Xmx512m" \
+    "$home/bin/elasticsearch" -d -p "$dir/tmp/pid" >>"$dir/log" 2>&1 </dev/null 9>&- || { tail -n 25 "$dir/log" >&2; return 1; }
+  cp "$dir/tmp/pid" "$dir/pid"
+}
+
+java_home() { java -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.home = //p'; }
+
+ready_elasticsearch() { echo "\\] started[ {]?"; }
+
+env_elasticsearch() {
+  read -r port _ <"$1/ports"
+  echo "BRINE_REAL_ELASTICSEARCH=http://127.0.0.1:$port"
+}

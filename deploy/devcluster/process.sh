@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# Processes, ports and waits of the devcluster script, which sources this file. Each server is one process with
+# its folder on its command line, so that a pid which the system gave to another since is not taken for it.
+
+die() { echo "devcluster: $*" >&2; exit 1; }
+
+# need_tools dies when something is missing, saying what; test-env.sh asks the same with why_not.
+need_tools() {
+  local why
+  why=$(why_not) || true
+  [[ -z $why ]] || die "$why"
+}
+
+# why_not prints why servers cannot be started here, or nothing.
+why_not() {
+  local tool version
+  for tool in java javac mvn flock setsid; do
+    command -v "$tool" >/dev/null || { echo "$tool is not installed (needed: a JDK 17 or newer, Maven, util-linux)"; return; }
+  done
+  version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1)
+  ((${version:-0} >= 17)) || echo "java is version ${version:-unknown}, 17 or newer is needed"
+}
+
+# with_lock holds run/lock until the script ends, so that two starts do not collide; the second one then finds all running.
+with_lock() {
+  exec 9>"$run/lock"
+  flock -n 9 || { echo "devcluster: waiting for another devcluster command" >&2; flock 9; }
+}
+
+# launch SERVER COMMAND… starts the server away from this terminal and this lock, with its output in its log.
+launch() {
+  local dir=$run/$1
+  shift
+  setsid "$@" >>"$dir/log" 2>&1 </dev/null 9>&- &
+  echo $! >"$dir/pid"
+}
+
+running() {
+  local pid
+  pid=$(cat "$run/$1/pid" 2>/dev/null) && [[ -n $pid ]] && ps -ww -o args= -p "$pid" 2>/dev/null | grep -qF -- "$run/$1/"
+}
+
+# wait_ready SERVER waits for the server's ready_SERVER line in its log and for its ports; on failure it shows the log's end.
+wait_ready() {
+  local server=$1 dir=$run/$1 end=$((SECONDS + ready_seconds)) port
+  until grep -qE -- "$("ready_$server")" "$dir/log" 2>/dev/null; do
+    if ! running "$server"; then
+      echo "$server: ended while starting; the end of $dir/log:" >&2
+    elif ((SECONDS >= end)); then
+      echo "$server: not ready after $ready_seconds s; the end of $dir/log:" >&2
+    else
+      poll
+      continue
+    fi
+    tail -n 25 "$dir/log" >&2
+    return 1
+  done
+  for port in $(<"$dir/ports"); do
+    until listens "$port"; do
+      ((SECONDS < end)) || { echo "$server: nothing listens on port $port" >&2; return 1; }
+      poll
+    done
+  done
+}
+
+# stop_process SERVER ends the process and returns when it is gone. HBase gets SIGKILL (SIGTERM takes it 23 s, and a kill
+# is what its log is for); the others get SIGTERM, and SIGKILL after 20 s.
+stop_process() {
+  local server=$1 pid end=$((SECONDS + 20)) signal=TERM
+  pid=$(<"$run/$server/pid")
+  [[ $server == hbase ]] && signal=KILL
+  kill -s "$signal" "$pid" 2>/dev/null || true
+  while running "$server"; do
+    ((SECONDS < end)) || kill -s KILL "$pid" 2>/dev/null || true
+    poll
+  done
+}
+
+poll() { read -rt 0.1 <> <(:) || true; }
+
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# ports SERVER N prints N ports: those of the server's last run when they are free, else new ones, kept in its folder. They
+# lie below the range from which Linux gives out ports to clients.
+ports() {
+  local file=$run/$1/ports n=$2 port chosen=()
+  if [[ -f $file ]]; then
+    for port in $(<"$file"); do listens "$port" || chosen+=("$port"); done
+  fi
+  while ((${#chosen[@]} < n)); do
+    port=$((20000 + RANDOM % 12000))
+    listens "$port" || [[ " ${chosen[*]-} " == *" $port "* ]] || chosen+=("$port")
+  done
+  echo "${chosen[@]:0:n}" | tee "$file"
+}

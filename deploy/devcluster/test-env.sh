@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# For `make test`: starts the real servers when that is possible here and prints the shell lines that tell the tests where
+# they are; else says in one line why not, and the tests that need them are skipped. What it says goes to stderr.
+#
+# BRINE_REAL=off starts nothing; BRINE_REAL=required makes it a failure when a server is missing. BRINE_REAL_SERVERS names
+# the wanted ones (default: all).
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/process.sh"
+
+skip() {
+  if [[ ${BRINE_REAL:-} == required ]]; then
+    echo "real servers: $* (BRINE_REAL=required, so this is a failure)" >&2
+    echo "exit 1"
+  else
+    echo "real servers: not started, their tests are skipped: $*" >&2
+  fi
+  exit 0
+}
+
+[[ ${BRINE_REAL:-} == off ]] && skip "BRINE_REAL=off"
+why=$(why_not)
+[[ -z $why ]] || skip "$why"
+read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
+out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }
+echo "$out" >&2
+sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"
