@@ -1,0 +1,68 @@
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Classpath is HBase's Java client with its dependencies, and the classes compiled on top.
+type Classpath struct{ path string }
+
+// hbaseFlags let HBase and Hadoop reach into Java 17.
+var hbaseFlags = []string{
+	"-Djava.net.preferIPv4Stack=true",
+	"--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+	"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+	"--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+	"--add-opens=java.base/java.util=ALL-UNNAMED", "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+}
+
+// Java gives the classpath of HBase 2.6's client as deploy/devcluster has fetched it.
+func Java(t testing.TB) Classpath {
+	t.Helper()
+	if os.Getenv("BRINE_REAL") == "off" {
+		t.Skip("BRINE_REAL=off")
+	}
+	for _, tool := range []string{"java", "javac"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			missing(t, "no JDK: %v", err)
+		}
+	}
+	jars := filepath.Join(devcluster(t), "lib", "hbase")
+	if found, _ := filepath.Glob(filepath.Join(jars, "hbase-client-*.jar")); len(found) == 0 {
+		missing(t, "HBase's jars are not here (fetch them with `deploy/devcluster/devcluster fetch hbase`)")
+	}
+	return Classpath{filepath.Join(jars, "*")}
+}
+
+// Compile compiles Java sources against the classpath, into a folder of the test, and gives the classpath with them.
+func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
+	t.Helper()
+	classes := t.TempDir()
+	args := append([]string{"-nowarn", "-proc:none", "-cp", c.path, "-d", classes}, sources...)
+	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, out)
+	}
+	return Classpath{classes + string(os.PathListSeparator) + c.path}
+}
+
+// Command makes the command that runs a class with what HBase needs of the JVM; it ends with the test at the latest. Its
+// log (warnings and errors) goes to standard error.
+func (c Classpath) Command(t testing.TB, class string, args ...string) *exec.Cmd {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "log4j.properties")
+	settings := []string{
+		"log4j.rootLogger=WARN,err", "log4j.appender.err=org.apache.log4j.ConsoleAppender", "log4j.appender.err.target=System.err",
+		"log4j.appender.err.layout=org.apache.log4j.PatternLayout", "log4j.appender.err.layout.ConversionPattern=%p %c{2}: %m%n",
+		"log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR",
+	}
+	if err := os.WriteFile(log, []byte(strings.Join(settings, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := append([]string{}, hbaseFlags...)
+	all = append(all, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j.configuration=file:"+log, "-cp", c.path, class)
+	return exec.CommandContext(t.Context(), "java", append(all, args...)...)
+}

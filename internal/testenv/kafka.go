@@ -1,0 +1,36 @@
+package testenv
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// KafkaFake starts a one-broker kfake on a free loopback port with the given topics; it ends with the test. Its
+// ListenAddrs are the bootstrap addresses.
+func KafkaFake(t testing.TB, partitions int32, topics ...string) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topics...))
+	if err != nil {
+		t.Fatalf("kfake: %v", err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Name gives a name for a topic, group, table or index that no other run has, with the test's name in it. It holds only
+// lower-case letters, digits and underscores, and starts with a letter.
+func Name(t testing.TB) string {
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(t.Name()))
+	if len(clean) > 60 {
+		clean = clean[:60]
+	}
+	return clean + "_" + strings.ToLower(rand.Text()[:8])
+}

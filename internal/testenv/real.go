@@ -1,0 +1,133 @@
+package testenv
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const answerWithin = 5 * time.Second
+
+// Kafka gives the bootstrap addresses (host:port) of a real broker.
+func Kafka(t testing.TB) []string {
+	t.Helper()
+	addrs := strings.Split(address(t, "BRINE_REAL_KAFKA"), ",")
+	listens(t, "Kafka", addrs[0])
+	return addrs
+}
+
+// HBase gives the connect string of a real HBase's masters, rpc://host:port.
+func HBase(t testing.TB) string {
+	t.Helper()
+	connect := address(t, "BRINE_REAL_HBASE")
+	first, _, _ := strings.Cut(strings.TrimPrefix(connect, "rpc://"), ",")
+	listens(t, "HBase's master", first)
+	return connect
+}
+
+// HBaseZooKeeper gives the connect string of the same HBase by its ZooKeeper, zk://host:port/parent.
+func HBaseZooKeeper(t testing.TB) string {
+	t.Helper()
+	connect := address(t, "BRINE_REAL_HBASE_ZK")
+	addr, _, _ := strings.Cut(strings.TrimPrefix(connect, "zk://"), "/")
+	listens(t, "ZooKeeper", addr)
+	return connect
+}
+
+// Elasticsearch gives the URL of a real Elasticsearch whose cluster has a master.
+func Elasticsearch(t testing.TB) string {
+	t.Helper()
+	url := address(t, "BRINE_REAL_ELASTICSEARCH")
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/_cluster/health", nil)
+	if err != nil {
+		t.Fatalf("BRINE_REAL_ELASTICSEARCH: %v", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		missing(t, "Elasticsearch does not answer: %v", err)
+	}
+	resp.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	if resp.StatusCode != http.StatusOK {
+		missing(t, "Elasticsearch at %s answers %s", url, resp.Status)
+	}
+	return url
+}
+
+// address gives the value of a BRINE_REAL_ variable from the environment or from the running devcluster's file.
+func address(t testing.TB, name string) string {
+	t.Helper()
+	if os.Getenv("BRINE_REAL") == "off" {
+		t.Skip("BRINE_REAL=off")
+	}
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	file := filepath.Join(devcluster(t), "run", "env")
+	v, err := lookup(file, name)
+	if err != nil {
+		missing(t, "%s is not set and no devcluster runs (start one with `make real-up`): %v", name, err)
+	}
+	return v
+}
+
+// lookup finds name in a file of NAME=value lines.
+func lookup(file, name string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if v, ok := strings.CutPrefix(lines.Text(), name+"="); ok {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("%s has no %s", file, name)
+}
+
+func listens(t testing.TB, what, addr string) {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", addr, answerWithin)
+	if err != nil {
+		missing(t, "%s does not answer: %v", what, err)
+	}
+	conn.Close()
+}
+
+// missing skips the test, or fails it when the real servers are required.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("BRINE_REAL") == "required" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// devcluster gives the folder deploy/devcluster of the module that the test belongs to.
+func devcluster(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "deploy", "devcluster")
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			t.Fatal("the test does not run inside the module")
+		}
+		dir = up
+	}
+}
