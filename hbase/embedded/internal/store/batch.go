@@ -1,0 +1,51 @@
+package store
+
+import "github.com/cockroachdb/pebble/v2"
+
+// Batch gathers changes that become visible and durable together. It is used by one goroutine.
+type Batch struct {
+	b   *pebble.Batch
+	key []byte
+}
+
+// NewBatch begins a batch; it must be committed or closed.
+func (s *Store) NewBatch() *Batch { return &Batch{b: s.db.NewBatch()} }
+
+// Add adds a cell. The bytes are copied.
+func (b *Batch) Add(s Space, row, family, qualifier []byte, timestamp int64, t Type, value []byte) error {
+	b.key = appendCellKey(b.key[:0], s, row, family, qualifier, timestamp, t)
+	return b.b.Set(b.key, value, nil)
+}
+
+// SetRecord writes a record of the catalogue; nil removes it.
+func (b *Batch) SetRecord(name string, value []byte) error {
+	if value == nil {
+		return b.b.Delete(recordKey(name), nil)
+	}
+	return b.b.Set(recordKey(name), value, nil)
+}
+
+// DropSpace removes every cell of a space.
+func (b *Batch) DropSpace(s Space) error {
+	return b.b.DeleteRange(appendHead(nil, s), appendHead(nil, s+1), nil)
+}
+
+// DropRow removes every cell of a row at once and without delete markers; for hbase:meta only.
+func (b *Batch) DropRow(s Space, row []byte) error {
+	k := appendRowKey(nil, s, row)
+	return b.b.DeleteRange(k, append(append([]byte{}, k...), afterAll), nil)
+}
+
+// Empty says whether nothing was added.
+func (b *Batch) Empty() bool { return b.b.Empty() }
+
+// Commit applies the batch and returns when it is durable.
+func (b *Batch) Commit() error {
+	if err := b.b.Commit(pebble.Sync); err != nil {
+		return err
+	}
+	return b.b.Close()
+}
+
+// Close drops a batch that was not committed.
+func (b *Batch) Close() error { return b.b.Close() }

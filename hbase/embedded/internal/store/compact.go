@@ -1,0 +1,89 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// compactChunk is how many cells one step of a compaction looks at, give or take a row.
+const compactChunk = 4096
+
+// CompactStep does one part of a major compaction of rows: from start on it drops delete markers and what they hide,
+// expired and surplus versions, of about 4096 cells, whole rows only. It gives the row to go on from, nil at the end. The
+// caller must keep writers of these rows out while it runs: a cell written again between reading and dropping would be
+// lost.
+func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, rows Range, now int64) (next []byte, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	b := s.db.NewBatch()
+	defer b.Close()
+	c := compaction{schema: schema, now: now}
+	seen := 0
+	for it.First(); it.Valid(); it.Next() {
+		k := it.Key()
+		p, ok := parse(k)
+		if !ok {
+			return nil, errBadKey
+		}
+		if !bytes.Equal(k[:p.rowEnd], c.row) {
+			if seen >= compactChunk || ctx.Err() != nil {
+				next = appendUnescaped([]byte{}, k[headLen:p.rowEnd-2])
+				break
+			}
+			c.row = append(c.row[:0], k[:p.rowEnd]...)
+			c.plan.family = nil
+		}
+		seen++
+		if !c.keeps(k, p) {
+			if err := b.Delete(k, nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := errors.Join(it.Error(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	return next, b.Commit(pebble.Sync)
+}
+
+type compaction struct {
+	schema Schema
+	now    int64
+	row    []byte
+	plan   plan
+	m      matcher
+}
+
+// keeps says whether the cell survives the compaction. Cells of a family that the table no longer has do not.
+func (c *compaction) keeps(k []byte, p parsedKey) bool {
+	name := k[p.rowEnd : p.familyEnd-1]
+	if c.plan.family == nil || !bytes.Equal(name, c.plan.family.Name) {
+		f := c.schema.Find(name)
+		if f == nil {
+			c.plan.family = nil
+			return false
+		}
+		c.plan = plan{family: f, times: AllTime, checked: f.MaxVersions, given: math.MaxInt, oldest: f.oldest(c.now)}
+		c.m.begin(&c.plan)
+	}
+	f := c.plan.family
+	c.m.enter(k[p.familyEnd:p.columnEnd])
+	if f.MinVersions <= 0 && p.timestamp < c.plan.oldest {
+		return false
+	}
+	if p.typ.IsDelete() {
+		if !f.KeepDeleted {
+			c.m.mark(p.timestamp, p.typ)
+		}
+		young := f.PurgeDeletesAfter > 0 && c.now-p.timestamp <= f.PurgeDeletesAfter
+		return young || f.KeepDeleted && c.m.anyColumn(p.timestamp, p.typ) == Include
+	}
+	return c.m.deleted(p.timestamp) == Include && c.m.anyColumn(p.timestamp, p.typ) == Include
+}

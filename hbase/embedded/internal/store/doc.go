@@ -1,0 +1,19 @@
+// Package store keeps HBase cells in Pebble and answers reads with HBase's semantics: versions, time to live, delete
+// markers, time ranges. hbase/embedded imports it; it knows no protobuf, no wire and no region servers.
+//
+// A table is a space of cells, named by a number that is never used twice. Regions do not show in the keys, so that a
+// split, a merge or a move writes nothing but hbase:meta. The keys of one cell and of one record of the catalogue:
+//
+//	0x02 | space, 4 bytes big endian | row | family 0x00 | qualifier | timestamp, 8 bytes | type, 1 byte   → value
+//	0x01 | name                                                                                           → record
+//
+//	row, qualifier   each 0x00 written as 0x00 0xFF, then the end 0x00 0x01, so that a shorter one sorts first
+//	row of hbase:meta   table 0x00 0x02 start key 0x00 0x02 id, then the end 0x00 0x01: its parts are compared one by one
+//	family           printable, so 0x00 ends it
+//	timestamp        sign bit flipped, then all bits inverted: newest first
+//	type             inverted: of one timestamp, delete markers before puts
+//
+// Iterating the keys in byte order is HBase's cell order. A cell applied twice with the same coordinates is one key: the
+// last applied wins. What must be atomic is committed as one Pebble batch, and a commit returns when the operating system
+// has the log record (with Options.Fsync: when the disk has it); concurrent commits share one write.
+package store

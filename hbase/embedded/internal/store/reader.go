@@ -1,0 +1,263 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Row is one row as read. Its cells live until it is filled again.
+type Row struct {
+	Key   []byte
+	Cells []Cell
+	buf   []byte
+}
+
+// keep copies b into the row's buffer. The buffer may move; what was kept before stays valid.
+func (r *Row) keep(b []byte) []byte {
+	n := len(r.buf)
+	r.buf = append(r.buf, b...)
+	return r.buf[n:len(r.buf):len(r.buf)]
+}
+
+// Reader reads the rows of a query from the state that the store had when it was made. It is used by one goroutine at a
+// time and must be closed.
+type Reader struct {
+	it       *pebble.Iterator
+	q        *Query
+	plans    []plan
+	m        matcher
+	row      []byte // the current row's prefix of its keys
+	bound    []byte // scratch for seeks
+	column   []byte // scratch
+	scanned  int
+	filtered int
+}
+
+// NewReader opens a reader of a space; the error is an *ErrNoFamily when the query names a family that is not there.
+func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error) {
+	plans, err := q.plans(schema)
+	if err != nil {
+		return nil, err
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: q.Rows.lower(space), UpperBound: q.Rows.upper(space)})
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{it: it, q: q, plans: plans}
+	if q.Reverse {
+		r.it.Last()
+		r.toRowStart()
+	} else {
+		r.it.First()
+	}
+	return r, nil
+}
+
+// Close ends the reader.
+func (r *Reader) Close() error { return r.it.Close() }
+
+// Scanned is the number of rows looked at, and how many of them were left out as a whole.
+func (r *Reader) Scanned() (rows, filtered int) { return r.scanned, r.filtered }
+
+// More says whether there may be more rows: false means that Next would find none.
+func (r *Reader) More() bool { return r.it.Valid() && !r.FilterDone() }
+
+// FilterDone says whether the filter wants nothing more.
+func (r *Reader) FilterDone() bool { return r.q.Filter != nil && r.q.Filter.Done() }
+
+// Next fills row with the next row that has cells and says whether there was one.
+func (r *Reader) Next(ctx context.Context, row *Row) (bool, error) {
+	for n := 0; r.More(); n++ {
+		if n%256 == 255 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err := r.beginRow(row); err != nil {
+			return false, err
+		}
+		r.scanned++
+		if err := r.readRow(row); err != nil {
+			return false, err
+		}
+		if r.q.Reverse {
+			r.it.SeekLT(r.row)
+			r.toRowStart()
+		}
+		if len(row.Cells) > 0 {
+			return true, nil
+		}
+		r.filtered++
+	}
+	return false, r.it.Error()
+}
+
+var errBadKey = errors.New("store: a key is not of a known layout: the data folder is damaged")
+
+func (r *Reader) beginRow(row *Row) error {
+	k := r.it.Key()
+	end, ok := endOfEscaped(k, headLen)
+	if !ok {
+		return errBadKey
+	}
+	r.row = append(r.row[:0], k[:end]...)
+	row.buf, row.Cells = row.buf[:0], row.Cells[:0]
+	row.buf = appendUnescaped(row.buf, k[headLen:end-2])
+	row.Key = row.buf[:len(row.buf):len(row.buf)]
+	return nil
+}
+
+// toRowStart goes from the last key of a row to its first one.
+func (r *Reader) toRowStart() {
+	if !r.it.Valid() {
+		return
+	}
+	k := r.it.Key()
+	end, ok := endOfEscaped(k, headLen)
+	if !ok {
+		return // beginRow reports it
+	}
+	r.bound = append(r.bound[:0], k[:end]...)
+	r.it.SeekGE(r.bound)
+}
+
+// readRow reads the current row and leaves the iterator behind it.
+func (r *Reader) readRow(row *Row) error {
+	f := r.q.Filter
+	if f != nil {
+		f.Reset()
+		if f.SkipRow(row.Key) {
+			r.leaveRow()
+			return nil
+		}
+	}
+	if err := r.readFamilies(row); err != nil {
+		return err
+	}
+	if f == nil {
+		return nil
+	}
+	if f.WholeRow() {
+		row.Cells = f.DropCells(row.Cells)
+	}
+	if len(row.Cells) > 0 && f.DropRow() {
+		row.Cells = row.Cells[:0]
+	}
+	return nil
+}
+
+func (r *Reader) readFamilies(row *Row) error {
+	current := -1 // plan of the family under the iterator
+	for r.it.Valid() && bytes.HasPrefix(r.it.Key(), r.row) {
+		k := r.it.Key()
+		p, ok := parse(k)
+		if !ok {
+			return errBadKey
+		}
+		name := k[p.rowEnd : p.familyEnd-1]
+		if current < 0 || !bytes.Equal(name, r.plans[current].family.Name) {
+			next := r.planOf(name)
+			if next < 0 {
+				r.leaveFamily(k, p)
+				continue
+			}
+			current = next
+			r.m.begin(&r.plans[current])
+		}
+		if err := r.readCell(row, k, p); err != nil {
+			return err
+		}
+	}
+	return r.it.Error()
+}
+
+func (r *Reader) planOf(family []byte) int {
+	for i := range r.plans {
+		if bytes.Equal(r.plans[i].family.Name, family) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r *Reader) readCell(row *Row, k []byte, p parsedKey) error {
+	v := r.m.match(k[p.familyEnd:p.columnEnd], p.timestamp, p.typ)
+	if v.Includes() {
+		var c Cell
+		value, err := r.it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		r.column = appendUnescaped(r.column[:0], k[p.familyEnd:p.columnEnd-2])
+		c = Cell{Row: row.Key, Family: r.m.plan.family.Name, Qualifier: r.column, Timestamp: p.timestamp, Type: p.typ, Value: value}
+		v = r.take(row, &c, v)
+	}
+	r.advance(k, p, v)
+	return nil
+}
+
+// take asks the filter, and keeps the cell when it is included.
+func (r *Reader) take(row *Row, c *Cell, v Verdict) Verdict {
+	if f := r.q.Filter; f != nil {
+		if f.Done() {
+			return NextRow
+		}
+		if v = r.m.filtered(v, f.Cell(c)); !v.Includes() {
+			return v
+		}
+		f.Transform(c)
+	}
+	r.m.inRow++
+	if r.q.StoreLimit >= 0 && r.m.inRow > r.q.StoreLimit+r.q.StoreOffset {
+		return NextRow
+	}
+	if r.m.inRow > r.q.StoreOffset {
+		c.Qualifier = row.keep(c.Qualifier)
+		c.Value = row.keep(c.Value)
+		row.Cells = append(row.Cells, *c)
+	}
+	return v
+}
+
+// advance goes as far as the verdict allows. In the column with the empty qualifier it only steps: the markers that
+// delete a family are there.
+func (r *Reader) advance(k []byte, p parsedKey, v Verdict) {
+	switch v {
+	case NextRow, IncludeAndNextRow:
+		r.leaveFamily(k, p)
+	case NextColumn, IncludeAndNextColumn:
+		if p.columnEnd-p.familyEnd == 2 {
+			r.it.Next()
+			return
+		}
+		if w := r.m.plan.columns; w != nil && r.m.wanted < len(w) && bytes.Compare(r.m.column, w[r.m.wanted]) < 0 {
+			r.bound = append(append(r.bound[:0], k[:p.familyEnd]...), w[r.m.wanted]...)
+		} else {
+			r.bound = append(append(r.bound[:0], k[:p.columnEnd]...), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...)
+		}
+		r.forward()
+	default:
+		r.it.Next()
+	}
+}
+
+func (r *Reader) leaveFamily(k []byte, p parsedKey) {
+	r.bound = append(append(r.bound[:0], k[:p.familyEnd-1]...), familyNext)
+	r.forward()
+}
+
+func (r *Reader) leaveRow() {
+	r.bound = append(append(r.bound[:0], r.row...), afterAll)
+	r.forward()
+}
+
+// forward goes to the first key that is not less than r.bound: by a few steps when it is near, else by a seek.
+func (r *Reader) forward() {
+	for range 8 {
+		if !r.it.Next() || bytes.Compare(r.it.Key(), r.bound) >= 0 {
+			return
+		}
+	}
+	r.it.SeekGE(r.bound)
+}
