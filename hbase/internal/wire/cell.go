@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Codec is the Java class that a connection header names for the cell layout below: KeyValues without tags.
+const Codec = "org.apache.hadoop.hbase.codec.KeyValueCodec"
+
+// The bounds of the layout's length fields.
+const (
+	MaxRowLen    = math.MaxInt16
+	MaxFamilyLen = math.MaxInt8
+)
+
+// Cell is one cell of a cell block. Type is KeyValue's type code (Put 4, Delete 8, DeleteFamilyVersion 10, DeleteColumn 12,
+// DeleteFamily 14).
+type Cell struct {
+	Row, Family, Qualifier, Value []byte
+	Timestamp                     int64
+	Type                          byte
+}
+
+// A cell block is a run of cells, nothing before, between or behind them. All numbers are big-endian.
+//
+//	int32 n                 length of what follows: a KeyValue
+//	├ int32 k               length of the key
+//	├ int32 v               length of the value
+//	├ key (k bytes)
+//	│ ├ int16 r             length of the row
+//	│ ├ row (r bytes)
+//	│ ├ int8  f             length of the family
+//	│ ├ family (f bytes)
+//	│ ├ qualifier           k − 12 − r − f bytes
+//	│ ├ int64 timestamp
+//	│ └ int8  type
+//	└ value (v bytes)       n = 8 + k + v
+const (
+	cellPrefix  = 4
+	keyValueLen = 8             // k and v
+	keyFixed    = 2 + 1 + 8 + 1 // r, f, timestamp, type
+	cellFixed   = cellPrefix + keyValueLen + keyFixed
+)
+
+// CellSize is the number of bytes that AppendCell adds.
+func CellSize(row, family, qualifier, value int) int {
+	return cellFixed + row + family + qualifier + value
+}
+
+// AppendCell appends c in the layout above. The row must not be longer than MaxRowLen, the family not than MaxFamilyLen:
+// callers check what users give them, since only they can name it.
+func AppendCell(dst []byte, c Cell) []byte {
+	key := keyFixed + len(c.Row) + len(c.Family) + len(c.Qualifier)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(keyValueLen+key+len(c.Value)))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(key))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(c.Value)))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(len(c.Row)))
+	dst = append(dst, c.Row...)
+	dst = append(dst, byte(len(c.Family)))
+	dst = append(dst, c.Family...)
+	dst = append(dst, c.Qualifier...)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(c.Timestamp))
+	dst = append(dst, c.Type)
+	return append(dst, c.Value...)
+}
+
+// NextCell decodes the first cell of a block and returns what follows it. The cell's slices are views into block.
+func NextCell(block []byte) (c Cell, rest []byte, err error) {
+	if len(block) < cellFixed {
+		return c, nil, fmt.Errorf("%w: %d bytes of cell block left, a cell has at least %d", ErrMalformed, len(block), cellFixed)
+	}
+	n := uint64(binary.BigEndian.Uint32(block))
+	key := uint64(binary.BigEndian.Uint32(block[4:]))
+	value := uint64(binary.BigEndian.Uint32(block[8:]))
+	if n > uint64(len(block)-cellPrefix) || n != keyValueLen+key+value || key < keyFixed {
+		return c, nil, fmt.Errorf("%w: cell of %d bytes, key %d, value %d, in %d", ErrMalformed, n, key, value, len(block))
+	}
+	end := cellPrefix + int(n)
+	k := block[cellPrefix+keyValueLen:][:key:key]
+	row := int(binary.BigEndian.Uint16(k))
+	if row > min(len(k)-keyFixed, MaxRowLen) {
+		return c, nil, fmt.Errorf("%w: row of %d bytes in a key of %d", ErrMalformed, row, key)
+	}
+	family := int(k[2+row])
+	if family > min(len(k)-keyFixed-row, MaxFamilyLen) {
+		return c, nil, fmt.Errorf("%w: family of %d bytes in a key of %d", ErrMalformed, family, key)
+	}
+	tail := len(k) - 9
+	c.Row = k[2:][:row:row]
+	c.Family = k[3+row:][:family:family]
+	c.Qualifier = k[3+row+family : tail : tail]
+	c.Timestamp = int64(binary.BigEndian.Uint64(k[tail:]))
+	c.Type = k[len(k)-1]
+	c.Value = block[end-int(value) : end : end]
+	return c, block[end:], nil
+}

@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// Errors of decoders. Both mean that the connection cannot go on: where the next frame begins is no longer known for sure.
+var (
+	ErrMalformed = errors.New("malformed bytes on the wire")
+	ErrTooLong   = errors.New("frame is longer than the limit")
+)
+
+// PrefixLen is the length of a frame's length prefix.
+const PrefixLen = 4
+
+// FrameLen reads the length prefix of a frame: how many bytes follow it. More than max, or a negative length, is an error,
+// so that nothing is allocated on a stranger's word.
+func FrameLen(prefix [PrefixLen]byte, max int) (int, error) {
+	n := int32(binary.BigEndian.Uint32(prefix[:]))
+	if n < 0 {
+		return 0, fmt.Errorf("%w: frame length %d", ErrMalformed, n)
+	}
+	if int(n) > max {
+		return 0, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLong, n, max)
+	}
+	return int(n), nil
+}
+
+// beginFrame leaves room for the prefix that endFrame fills in; extra bytes are to be appended by the caller afterwards.
+func beginFrame(dst []byte) (frame []byte, start int) {
+	return append(dst, 0, 0, 0, 0), len(dst)
+}
+
+func endFrame(dst []byte, start, extra int) ([]byte, error) {
+	n := len(dst) - start - PrefixLen + extra
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLong, n, math.MaxInt32)
+	}
+	binary.BigEndian.PutUint32(dst[start:], uint32(n))
+	return dst, nil
+}
+
+// appendDelimited appends a message behind its length as a varint.
+func appendDelimited(dst []byte, m proto.Message) ([]byte, error) {
+	dst = protowire.AppendVarint(dst, uint64(proto.Size(m)))
+	return proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(dst, m)
+}
+
+// delimited cuts a message behind its length off the front of b.
+func delimited(b []byte, what string) (msg, rest []byte, err error) {
+	msg, n := protowire.ConsumeBytes(b)
+	if n < 0 {
+		return nil, nil, fmt.Errorf("%w: %s: %w", ErrMalformed, what, protowire.ParseError(n))
+	}
+	return msg, b[n:], nil
+}

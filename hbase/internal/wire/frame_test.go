@@ -1,0 +1,246 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"testing"
+
+	"brine/hbase/hbasepb"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+)
+
+func TestFrameLen(t *testing.T) {
+	tests := []struct {
+		prefix uint32
+		max    int
+		want   int
+		err    error
+	}{
+		{0, 10, 0, nil},
+		{10, 10, 10, nil},
+		{11, 10, 0, ErrTooLong},
+		{0x7fffffff, 1 << 28, 0, ErrTooLong},
+		{0x80000000, 10, 0, ErrMalformed},
+		{0xffffffff, 10, 0, ErrMalformed},
+	}
+	for _, tt := range tests {
+		var p [PrefixLen]byte
+		binary.BigEndian.PutUint32(p[:], tt.prefix)
+		got, err := FrameLen(p, tt.max)
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("FrameLen(%#x, %d) = %d, %v", tt.prefix, tt.max, got, err)
+		}
+	}
+}
+
+func TestPreamble(t *testing.T) {
+	for _, p := range []Preamble{{Calls, AuthSimple}, {Calls, AuthKerberos}, {Calls, AuthDigest}, {Kind: Registry}, {Kind: SecurityInfo}} {
+		b := AppendPreamble(nil, p)
+		got, err := DecodePreamble([PreambleLen]byte(b))
+		if err != nil || got != p {
+			t.Errorf("%v: %q became %v, %v", p, b, got, err)
+		}
+	}
+	if got := hex.EncodeToString(AppendPreamble(nil, Preamble{Auth: AuthSimple})); got != "484261730050" {
+		t.Errorf("simple preamble is %s", got)
+	}
+	for _, bad := range []string{"GET / ", "HBas\x01P", "hbas\x00P"} {
+		if _, err := DecodePreamble([PreambleLen]byte([]byte(bad))); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestConnectionHeaderRoundTrip(t *testing.T) {
+	h := &hbasepb.ConnectionHeader{
+		UserInfo:            &hbasepb.UserInformation{EffectiveUser: proto.String("brine")},
+		ServiceName:         proto.String("ClientService"),
+		CellBlockCodecClass: proto.String(Codec),
+	}
+	frame, err := AppendConnectionHeader(nil, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeConnectionHeader(unframe(t, frame))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(h, got, protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The hand-written header must be the one that hbasepb writes.
+func TestRequestRoundTrip(t *testing.T) {
+	for _, c := range []Call{
+		{ID: 0, Method: "Get"},
+		{ID: 300, Method: "Multi", Timeout: 60000, Priority: 200},
+		{ID: 1<<31 - 1, Method: "Scan", Timeout: 1},
+	} {
+		for _, cells := range [][]byte{nil, []byte("cells"), bytes.Repeat([]byte("c"), 200)} {
+			param := &hbasepb.GetRequest{
+				Region: &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: []byte("region")},
+				Get:    &hbasepb.Get{Row: []byte("row")},
+			}
+			frame, err := AppendRequest([]byte("before"), c, param, cells)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frame = frame[len("before"):]
+			r, err := DecodeRequest(unframe(t, frame))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &hbasepb.RequestHeader{CallId: &c.ID, MethodName: &c.Method, RequestParam: proto.Bool(true)}
+			if c.Timeout > 0 {
+				want.Timeout = &c.Timeout
+			}
+			if c.Priority > 0 {
+				want.Priority = &c.Priority
+			}
+			if len(cells) > 0 {
+				want.CellBlockMeta = &hbasepb.CellBlockMeta{Length: proto.Uint32(uint32(len(cells)))}
+			}
+			if diff := cmp.Diff(want, r.Header, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+			if !bytes.Equal(r.Cells, cells) {
+				t.Errorf("cells %q, want %q", r.Cells, cells)
+			}
+			got := new(hbasepb.GetRequest)
+			if err := proto.Unmarshal(r.Param, got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(param, got, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+			begun, err := BeginRequest(nil, c, r.Param, len(cells))
+			if err != nil || !bytes.Equal(append(begun, cells...), frame) {
+				t.Errorf("BeginRequest differs from AppendRequest: %v", err)
+			}
+		}
+	}
+}
+
+func TestResponseRoundTrip(t *testing.T) {
+	exception := &hbasepb.ExceptionResponse{ExceptionClassName: proto.String("java.io.IOException"), DoNotRetry: proto.Bool(true)}
+	tests := []struct {
+		name      string
+		exception *hbasepb.ExceptionResponse
+		param     proto.Message
+		cells     []byte
+	}{
+		{name: "nothing"},
+		{name: "exception", exception: exception},
+		{name: "result", param: &hbasepb.MutateResponse{Processed: proto.Bool(true)}},
+		{name: "empty result", param: &hbasepb.GetResponse{}},
+		{name: "result and cells", param: &hbasepb.ScanResponse{ScannerId: proto.Uint64(7)}, cells: []byte("cells")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &hbasepb.ResponseHeader{CallId: proto.Uint32(9), Exception: tt.exception}
+			frame, err := AppendResponse(nil, h, tt.param, tt.cells)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := DecodeResponse(unframe(t, frame))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.CallID != 9 || !bytes.Equal(r.Cells, tt.cells) || (r.Param != nil) != (tt.param != nil) {
+				t.Errorf("%+v", r)
+			}
+			if diff := cmp.Diff(tt.exception, r.Exception, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCellBlockLengthIsChecked(t *testing.T) {
+	head := &hbasepb.ResponseHeader{CallId: proto.Uint32(1), CellBlockMeta: &hbasepb.CellBlockMeta{Length: proto.Uint32(1 << 31)}}
+	b, err := appendDelimited(nil, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeResponse(append(b, "short"...)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("response: %v", err)
+	}
+	req := &hbasepb.RequestHeader{CellBlockMeta: head.CellBlockMeta}
+	if b, err = appendDelimited(nil, req); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeRequest(append(b, "short"...)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("request: %v", err)
+	}
+}
+
+func FuzzDecodeRequest(f *testing.F) {
+	frame, _ := AppendRequest(nil, Call{ID: 1, Method: "Get", Timeout: 5}, &hbasepb.GetMastersRequest{}, []byte("cells"))
+	f.Add(frame[PrefixLen:])
+	f.Add([]byte{0})
+	f.Add([]byte{2, 0x20, 1, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := DecodeRequest(b)
+		if err == nil && len(r.Param)+len(r.Cells) > len(b) {
+			t.Fatalf("%d bytes of parameter and %d of cells in a frame of %d", len(r.Param), len(r.Cells), len(b))
+		}
+	})
+}
+
+// The hand-written decoder must accept no header that hbasepb refuses, and read the same from it.
+func FuzzDecodeResponse(f *testing.F) {
+	for _, h := range []*hbasepb.ResponseHeader{
+		{CallId: proto.Uint32(3)},
+		{CallId: proto.Uint32(4), Exception: &hbasepb.ExceptionResponse{ExceptionClassName: proto.String("E"), Port: proto.Int32(-1)}},
+	} {
+		frame, _ := AppendResponse(nil, h, &hbasepb.GetResponse{}, []byte("cells"))
+		f.Add(frame[PrefixLen:])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := DecodeResponse(b)
+		if err != nil {
+			return
+		}
+		head, _, err := delimited(b, "header")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := new(hbasepb.ResponseHeader)
+		if err := proto.Unmarshal(head, h); err != nil {
+			t.Skip("a repeated single field may differ in validity")
+		}
+		if h.GetCallId() != r.CallID {
+			t.Fatalf("call %d, hbasepb reads %d", r.CallID, h.GetCallId())
+		}
+		if (h.Exception == nil) != (r.Exception == nil) {
+			t.Fatalf("exception %v, hbasepb reads %v", r.Exception, h.Exception)
+		}
+	})
+}
+
+func FuzzDecodeConnection(f *testing.F) {
+	f.Add([]byte("HBas\x00P\x0a\x00"))
+	f.Add([]byte("Registxx"))
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		if len(b) < PreambleLen {
+			return
+		}
+		_, _ = DecodePreamble([PreambleLen]byte(b))
+		_, _ = DecodeConnectionHeader(b[PreambleLen:])
+	})
+}
+
+func unframe(t *testing.T, frame []byte) []byte {
+	t.Helper()
+	n, err := FrameLen([PrefixLen]byte(frame), 1<<20)
+	if err != nil || n != len(frame)-PrefixLen {
+		t.Fatalf("frame of %d bytes says %d: %v", len(frame), n, err)
+	}
+	return frame[PrefixLen:]
+}

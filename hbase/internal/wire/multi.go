@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Mutation is one action of a Multi whose cells travel in the cell block: the next Cells of it.
+type Mutation struct {
+	Row    []byte
+	Delete bool // else a put
+	Cells  int
+}
+
+// AppendRegionAction appends one region's mutations to an encoded MultiRequest, in their order, without an allocation.
+// Action i is mutation i; the same bytes come out of hbasepb:
+//
+//	MultiRequest { regionAction 1: {
+//	    region 1: { type 1: REGION_NAME, value 2 }
+//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, associated_cell_count 8 } } … } }
+func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
+	specifier := 2 + 1 + protowire.SizeBytes(len(region))
+	size := 1 + protowire.SizeBytes(specifier)
+	for i := range ms {
+		size += 1 + protowire.SizeBytes(actionSize(i, &ms[i]))
+	}
+	dst = appendMessageHead(dst, 1, size)
+	dst = appendMessageHead(dst, 1, specifier)
+	dst = appendVarintField(dst, 1, uint64(hbasepb.RegionSpecifier_REGION_NAME))
+	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+	dst = protowire.AppendBytes(dst, region)
+	for i := range ms {
+		m := &ms[i]
+		dst = appendMessageHead(dst, 3, actionSize(i, m))
+		dst = appendVarintField(dst, 1, uint64(i))
+		dst = appendMessageHead(dst, 2, mutationSize(m))
+		dst = protowire.AppendTag(dst, 1, protowire.BytesType)
+		dst = protowire.AppendBytes(dst, m.Row)
+		dst = appendVarintField(dst, 2, uint64(m.kind()))
+		dst = appendVarintField(dst, 8, uint64(m.Cells))
+	}
+	return dst
+}
+
+func (m *Mutation) kind() hbasepb.MutationProto_MutationType {
+	if m.Delete {
+		return hbasepb.MutationProto_DELETE
+	}
+	return hbasepb.MutationProto_PUT
+}
+
+func actionSize(i int, m *Mutation) int {
+	return 1 + protowire.SizeVarint(uint64(i)) + 1 + protowire.SizeBytes(mutationSize(m))
+}
+
+func mutationSize(m *Mutation) int {
+	return 1 + protowire.SizeBytes(len(m.Row)) + 2 + 1 + protowire.SizeVarint(uint64(m.Cells))
+}
+
+func appendMessageHead(dst []byte, field protowire.Number, size int) []byte {
+	dst = protowire.AppendTag(dst, field, protowire.BytesType)
+	return protowire.AppendVarint(dst, uint64(size))
+}
+
+// Exception is an exception inside a Multi's response: Class empty means none.
+type Exception struct {
+	Class string
+	Text  string // its message and stack, as Java prints them
+}
+
+// RegionResult is what became of one RegionAction: an exception that befell all of it, or outcomes to be read with Next.
+type RegionResult struct {
+	Exception Exception
+	rest      []byte // fields not yet read by Next
+}
+
+// Outcome is what became of one action. With neither HasResult nor an exception the server has not answered it.
+type Outcome struct {
+	Index     uint32
+	HasResult bool
+	Result    []byte // an encoded hbasepb.Result
+	Exception Exception
+}
+
+// NextRegionResult reads the first regionActionResult (field 1) of an encoded MultiResponse and gives what follows it;
+// ok is false when there is none left.
+func NextRegionResult(b []byte) (r RegionResult, rest []byte, ok bool, err error) {
+	for len(b) > 0 {
+		var f field
+		if f, b, err = nextField(b); err != nil {
+			return r, nil, false, err
+		}
+		if !f.is(1, protowire.BytesType) {
+			continue
+		}
+		r.rest = f.bytes
+		r.Exception, err = regionException(f.bytes)
+		return r, b, err == nil, err
+	}
+	return r, nil, false, nil
+}
+
+// regionException finds field 2 of a RegionActionResult; it comes after the outcomes, if there are both.
+func regionException(b []byte) (e Exception, err error) {
+	for len(b) > 0 {
+		var f field
+		if f, b, err = nextField(b); err != nil {
+			return e, err
+		}
+		if f.is(2, protowire.BytesType) {
+			if e, err = decodeException(f.bytes); err != nil {
+				return e, err
+			}
+		}
+	}
+	return e, nil
+}
+
+// Next reads the next outcome; ok is false when there is none left.
+func (r *RegionResult) Next() (o Outcome, ok bool, err error) {
+	for len(r.rest) > 0 {
+		var f field
+		if f, r.rest, err = nextField(r.rest); err != nil {
+			return o, false, err
+		}
+		if f.is(1, protowire.BytesType) {
+			o, err = decodeOutcome(f.bytes)
+			return o, err == nil, err
+		}
+	}
+	return o, false, nil
+}
+
+// decodeOutcome reads a ResultOrException: index 1, result 2, exception 3.
+func decodeOutcome(b []byte) (o Outcome, err error) {
+	for len(b) > 0 {
+		var f field
+		if f, b, err = nextField(b); err != nil {
+			return o, err
+		}
+		switch {
+		case f.is(1, protowire.VarintType):
+			o.Index = uint32(f.varint)
+		case f.is(2, protowire.BytesType):
+			o.HasResult, o.Result = true, f.bytes
+		case f.is(3, protowire.BytesType):
+			if o.Exception, err = decodeException(f.bytes); err != nil {
+				return o, err
+			}
+		}
+	}
+	return o, nil
+}
+
+// decodeException reads a NameBytesPair: name 1, value 2. An exception without a name is still one.
+func decodeException(b []byte) (e Exception, err error) {
+	e.Class = "unnamed exception"
+	for len(b) > 0 {
+		var f field
+		if f, b, err = nextField(b); err != nil {
+			return e, err
+		}
+		switch {
+		case f.is(1, protowire.BytesType) && len(f.bytes) > 0:
+			e.Class = string(f.bytes)
+		case f.is(2, protowire.BytesType):
+			e.Text = string(f.bytes)
+		}
+	}
+	return e, nil
+}
