@@ -1,12 +1,3 @@
-// Package rowkey is the row-key language: it parses a key expression such as
-//
-//	md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action
-//
-// and encodes, decodes, ranges over and splits by it. sink, query and config import it; so can anyone who wants
-// salted, designed row keys and nothing else of ours. It imports nothing of ours and is pure: a key is a function of the
-// named values alone, never of a clock, an offset or chance, so a replay finds the row that the first run wrote.
-//
-// The invariant: what Append encodes, Decode gives back; and the byte order of keys is the order that the expression states.
 package rowkey
 
 // Type is the type of a field a key may name.
@@ -21,85 +12,124 @@ const (
 	Time
 )
 
+func (t Type) String() string {
+	names := [...]string{"null", "text", "int", "float", "bool", "time"}
+	if int(t) >= len(names) {
+		return "unknown"
+	}
+	return names[t]
+}
+
 // Field is a name that a key expression may use.
 type Field struct {
 	Name string
 	Type Type
 }
 
-// Value is one field's value for encoding, or as decoded. The zero Value is null.
-type Value struct {
-	Type Type
-	Int  int64 // Int; Time in ms since 1970; Bool as 0 or 1; Float as IEEE 754 bits
-	Text []byte
-}
+// MaxRow is the longest row key that HBase takes, in bytes.
+const MaxRow = 32767
 
 // Key is a parsed expression. It is immutable and safe for concurrent use.
-type Key struct{}
-
-// Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the mend.
-func Parse(expr string, fields []Field) (*Key, error) { panic("not implemented") }
-
-// SyntaxError is a mistake in a key expression.
-type SyntaxError struct {
-	Offset int    // byte offset in the expression
-	Msg    string // what is wrong
-	Mend   string // what to write instead
+type Key struct {
+	expr     string // normal form
+	slots    []slot
+	fields   []field // those that the key reads, in order of appearance
+	declared []Field // all that Parse was given, for the mends of Lint
 }
 
-func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Mend }
+// slot is one part in its place in the key.
+type slot struct {
+	part
+	offset int  // of the part in the expression as written
+	holds  bool // decoding takes its field's value from here
+	checks bool // decoding compares it with what the decoded values encode to
+}
 
-// String is the expression in its normal form.
-func (k *Key) String() string { panic("not implemented") }
+// String is the expression in its normal form: parsing it gives the same key, and equal keys have equal forms.
+func (k *Key) String() string { return k.expr }
 
 // Fields are the names that the key reads, in the order in which Append takes their values.
-func (k *Key) Fields() []string { panic("not implemented") }
+func (k *Key) Fields() []string {
+	names := make([]string, len(k.fields))
+	for i, f := range k.fields {
+		names[i] = f.name
+	}
+	return names
+}
 
 // Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError; dst is
 // then returned as it was. It does not allocate when dst has room.
-func (k *Key) Append(dst []byte, values []Value) ([]byte, error) { panic("not implemented") }
-
-// ValueError is a value that the key cannot hold.
-type ValueError struct {
-	Field   string
-	Missing bool // the value is null
-	TooLong bool // the key would pass HBase's 32,767 bytes
-	Msg     string
+func (k *Key) Append(dst []byte, values []Value) ([]byte, error) {
+	if len(values) != len(k.fields) {
+		return dst, countError(len(k.fields), len(values))
+	}
+	row := dst
+	for i := range k.slots {
+		var err error
+		if row, err = k.slots[i].append(row, values); err != nil {
+			return dst, err
+		}
+	}
+	if n := len(row) - len(dst); n == 0 || n > MaxRow {
+		return dst, k.lengthError(n, values)
+	}
+	return row, nil
 }
 
-func (e *ValueError) Error() string { return "key field " + e.Field + ": " + e.Msg }
-
-// Decode reads a row key back into one value for each of Fields. Fields that the key holds only hashed are null.
-// Bytes that no value encodes to are an error that shows where.
-func (k *Key) Decode(row []byte) ([]Value, error) { panic("not implemented") }
-
-// Bound limits one field of a range. Equal binds the field to one value; From and To bound the field after the last bound
-// one: From is inclusive and To exclusive, in the field's own order whatever the key's; null means open.
-type Bound struct {
-	Equal    Value
-	From, To Value
+// Decode reads a row key back into one value for each of Fields. Fields that the key holds only hashed are null, and a
+// time or float comes back as exactly as the key holds it. The values' Text may alias row. Bytes that no values encode to
+// are a *DecodeError that shows where: what Decode accepts, Append writes again byte for byte.
+func (k *Key) Decode(row []byte) ([]Value, error) {
+	var ends [maxParts]int
+	if n, err := k.split(row, &ends); err != nil {
+		return nil, k.decodeError(row, n, &ends, err)
+	}
+	values := make([]Value, len(k.fields))
+	if n, err := k.read(row, &ends, values); err != nil {
+		return nil, k.decodeError(row, n, &ends, err)
+	}
+	return values, nil
 }
 
-// Range is rows from Start (inclusive) to Stop (exclusive; nil means the end of the table).
-type Range struct{ Start, Stop []byte }
-
-// Ranges gives the row ranges that hold exactly the rows whose fields satisfy bounds: one range, or one for each salt
-// bucket when the salt cannot be computed from the bound fields. Bounds must bind a left-most set of the key's fields, the
-// last one possibly to From and To; otherwise the error names the field that is missing.
-func (k *Key) Ranges(bounds map[string]Bound) ([]Range, error) { panic("not implemented") }
-
-// Splits gives the n−1 split points that cut the key space into n regions of equal expected load, on salt, hash and hex
-// boundaries. It is an error when the key's first part does not spread (no hash or salt) and n > 1.
-func (k *Key) Splits(n int) ([][]byte, error) { panic("not implemented") }
-
-// Part is one part of a key as explained to people.
-type Part struct {
-	Expr  string // as written, such as desc(at, ms)
-	Width int    // bytes; 0 = variable
-	Doc   string // what it does and how it orders, in one sentence
-	Bytes []byte // this part of the row explained; nil when no row was given
-	Value string // the decoded value for people; empty when it holds a hash or no row was given
+// split finds where each part of row ends. With an error it says at which part.
+func (k *Key) split(row []byte, ends *[maxParts]int) (int, error) {
+	if len(row) == 0 || len(row) > MaxRow {
+		return 0, errRowLength
+	}
+	at := 0
+	for i := range k.slots {
+		n, err := k.slots[i].measure(row[at:])
+		if err != nil {
+			return i, err
+		}
+		at += n
+		ends[i] = at
+	}
+	if at < len(row) {
+		return len(k.slots), errTrailing
+	}
+	return 0, nil
 }
 
-// Explain describes the key part by part; row may be nil.
-func (k *Key) Explain(row []byte) ([]Part, error) { panic("not implemented") }
+// read fills values from the parts that hold them, then checks the parts that are computed from them.
+func (k *Key) read(row []byte, ends *[maxParts]int, values []Value) (int, error) {
+	start := 0
+	for i := range k.slots {
+		if k.slots[i].holds {
+			if err := k.slots[i].decode(row[start:ends[i]], values); err != nil {
+				return i, err
+			}
+		}
+		start = ends[i]
+	}
+	start = 0
+	for i := range k.slots {
+		if k.slots[i].checks {
+			if err := k.slots[i].verify(row[start:ends[i]], values); err != nil {
+				return i, err
+			}
+		}
+		start = ends[i]
+	}
+	return 0, nil
+}

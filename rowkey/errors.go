@@ -1,0 +1,111 @@
+package rowkey
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// SyntaxError is a mistake in a key expression.
+type SyntaxError struct {
+	Offset int    // byte offset in the expression
+	Msg    string // what is wrong
+	Mend   string // what to write instead
+}
+
+func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Mend }
+
+// ValueError is a value that the key cannot hold.
+type ValueError struct {
+	Field   string
+	Missing bool // the value is null
+	TooLong bool // the key would pass HBase's 32,767 bytes
+	Msg     string
+}
+
+func (e *ValueError) Error() string { return "key field " + e.Field + ": " + e.Msg }
+
+// DecodeError is a row that no values encode to.
+type DecodeError struct {
+	Row    []byte
+	Offset int    // of the part that does not fit, in Row
+	Part   string // that part, such as desc(at, ms); empty when the row as a whole is meant
+	Msg    string
+}
+
+func (e *DecodeError) Error() string {
+	where := ""
+	if e.Part != "" {
+		where = fmt.Sprintf("at byte %d, %s: ", e.Offset, e.Part)
+	}
+	return "row " + Binary(clip(e.Row)) + ": " + where + e.Msg
+}
+
+// UsageError says that the key cannot serve what is asked of it.
+type UsageError struct {
+	Field string // the field that is missing or wrongly bound; empty when none is
+	Msg   string
+	Mend  string
+}
+
+func (e *UsageError) Error() string { return e.Msg + "; " + e.Mend }
+
+var (
+	errRowLength = errors.New("a row key has 1 to 32,767 bytes")
+	errTrailing  = errors.New("the key ends here, the row goes on")
+)
+
+func countError(want, got int) error {
+	return &ValueError{Field: "(all)", Msg: fmt.Sprintf("the key takes %d values, %d were given", want, got)}
+}
+
+// lengthError blames the longest text for a key that is too long or empty.
+func (k *Key) lengthError(n int, values []Value) error {
+	longest := k.fields[0]
+	for _, f := range k.fields {
+		if len(values[f.pos].Text) > len(values[longest.pos].Text) {
+			longest = f
+		}
+	}
+	if n == 0 {
+		return &ValueError{Field: longest.name, Msg: "is empty, and so would the row key be"}
+	}
+	return &ValueError{Field: longest.name, TooLong: true, Msg: fmt.Sprintf("the row key would have %d bytes, HBase takes %d", n, MaxRow)}
+}
+
+func (k *Key) decodeError(row []byte, part int, ends *[maxParts]int, cause error) error {
+	e := &DecodeError{Row: row, Msg: cause.Error()}
+	if part > 0 {
+		e.Offset = ends[part-1]
+	}
+	switch {
+	case errors.Is(cause, errRowLength):
+	case errors.Is(cause, errTrailing):
+		e.Msg = fmt.Sprintf("the key ends at byte %d, the row has %d", e.Offset, len(row))
+	default:
+		e.Part = k.slots[part].expr()
+	}
+	return e
+}
+
+// Binary shows a row as HBase's shell does: printable ASCII as it is, other bytes and the backslash as \xNN.
+func Binary(row []byte) string {
+	var b strings.Builder
+	for _, c := range row {
+		if c >= ' ' && c <= '~' && c != '\\' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, `\x%02X`, c)
+		}
+	}
+	return b.String()
+}
+
+// clip shortens what an error shows of a long row.
+func clip(row []byte) []byte {
+	const most = 120
+	if len(row) <= most {
+		return row
+	}
+	return append(row[:most:most], "..."...)
+}

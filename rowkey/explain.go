@@ -1,0 +1,38 @@
+package rowkey
+
+// Part is one part of a key as explained to people.
+type Part struct {
+	Expr  string // as written, such as desc(at, ms)
+	Width int    // bytes; 0 = variable
+	Doc   string // what it does and how it orders, in one sentence
+	Bytes []byte // this part of the row explained; nil when no row was given
+	Value string // the decoded value for people; empty when it holds a hash or no row was given
+}
+
+// Explain describes the key part by part; row may be nil. For a row that the key could not have made it gives the error of
+// Decode beside the parts, of which those before the error still have their bytes.
+func (k *Key) Explain(row []byte) ([]Part, error) {
+	parts := make([]Part, len(k.slots))
+	for i, s := range k.slots {
+		parts[i] = Part{Expr: s.expr(), Width: s.width(), Doc: s.doc()}
+	}
+	if row == nil {
+		return parts, nil
+	}
+	_, err := k.Decode(row)
+	values := make([]Value, len(k.fields))
+	start := 0
+	for i, s := range k.slots {
+		n, bad := s.measure(row[start:])
+		if bad != nil {
+			break
+		}
+		b := row[start : start+n]
+		parts[i].Bytes = b
+		if f, ok := held(s.part); ok && s.decode(b, values) == nil {
+			parts[i].Value = values[f.pos].String()
+		}
+		start += n
+	}
+	return parts, err
+}

@@ -1,0 +1,218 @@
+package rowkey
+
+import "fmt"
+
+// function is a function of the language. The reference page is made from this table.
+type function struct {
+	name  string
+	usage []string
+	doc   string
+	build func(*call) (part, error)
+}
+
+// functions is the whole language beside bare fields and strings.
+var functions = []function{
+	{
+		name:  "md5",
+		usage: []string{"md5(field, …, digits)", "md5(field, … , n bytes)"},
+		doc: "The first hex digits (1 to 32, lower case), or bytes (1 to 16), of the md5 of the field's text; of several fields, of their " +
+			"texts one after the other. Put it first so that rows spread evenly over the regions; hash what a query always knows (the " +
+			"waybill), never what a scan ranges over (the time).",
+		build: func(c *call) (part, error) { return buildHash(c, md5Hash) },
+	},
+	{
+		name:  "murmur3",
+		usage: []string{"murmur3(field, …, digits)", "murmur3(field, …, n bytes)"},
+		doc:   "As md5, of murmur3 (x86, 32 bits, seed 0): 1 to 8 hex digits or 1 to 4 bytes.",
+		build: func(c *call) (part, error) { return buildHash(c, murmur3Hash) },
+	},
+	{
+		name:  "xxhash",
+		usage: []string{"xxhash(field, …, digits)", "xxhash(field, …, n bytes)"},
+		doc:   "As md5, of xxHash64 (seed 0), the fastest: 1 to 16 hex digits or 1 to 8 bytes.",
+		build: func(c *call) (part, error) { return buildHash(c, xxhashHash) },
+	},
+	{
+		name:  "salt",
+		usage: []string{"salt(buckets, field, …)"},
+		doc: "A bucket number, murmur3(text of the fields) modulo buckets: one byte up to 256 buckets, two big-endian bytes up to 65,536. " +
+			"A scan that does not bind the fields asks every bucket. It is computed and never random: a replay, a reader and a " +
+			"second writer must find the same row.",
+		build: buildSalt,
+	},
+	{
+		name:  "fixed",
+		usage: []string{"fixed(text, width)", `fixed(text, width, "pad")`, `fixed(text, width, left, "pad")`, "fixed(int, digits)"},
+		doc: `A text in a fixed number of bytes, padded on the right with "\x00" or, with left, on the left with "0", or with the pad given. ` +
+			"A value that is too long, or that ends (left: begins) with the pad, is refused. An int becomes that many decimal digits (1 to 18), " +
+			"with zeros before it and in numeric order; it may not be negative.",
+		build: buildFixed,
+	},
+	{
+		name:  "reverse",
+		usage: []string{"reverse(text)", `reverse(text, "separator")`, "reverse(int)", "reverse(int, digits)"},
+		doc: "A text from its last character to its first; with a separator, its labels from last to first (www.demo.com becomes com.demo.www). " +
+			"An int that is not negative as decimal digits, last one first, so that numbers that are counted up spread; with digits (1 to 18), " +
+			"in that width: 123 in 5 is 32100. Without digits it is of any length and needs a separator after it, as a bare field does.",
+		build: buildReverse,
+	},
+	{
+		name:  "asc",
+		usage: []string{"asc(int)", "asc(int, 8|16|32|64)", "asc(int, bits, text)", "asc(float)", "asc(float, 32|64)", "asc(bool)", "asc(time, unit)", "asc(time, unit, 32|64)", "asc(time, unit, bits, text)"},
+		doc: "A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
+			"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded down; " +
+			"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
+			"then ints may not be negative. Times before 1970 are refused.",
+		build: func(c *call) (part, error) { return buildNumber(c, false) },
+	},
+	{
+		name:  "desc",
+		usage: []string{"desc(int)", "desc(int, 8|16|32|64)", "desc(int, bits, text)", "desc(float)", "desc(float, 32|64)", "desc(bool)", "desc(time, unit)", "desc(time, unit, 32|64)", "desc(time, unit, bits, text)"},
+		doc: "As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
+			"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits.",
+		build: func(c *call) (part, error) { return buildNumber(c, true) },
+	},
+}
+
+func buildHash(c *call, a *algorithm) (part, error) {
+	h := &hash{algorithm: a}
+	for c.nextIs(argName) {
+		f, err := c.field(Text, Int, Float, Bool, Time)
+		if err != nil {
+			return nil, err
+		}
+		h.fields = append(h.fields, f)
+	}
+	if len(h.fields) == 0 {
+		return nil, c.missing("a field to hash")
+	}
+	if !c.nextIs(argNumber) {
+		return nil, c.missing("the length: a number of hex digits, or of bytes as in 2 bytes")
+	}
+	h.raw = c.unit() == "bytes"
+	most := 2 * a.size
+	if h.raw {
+		most = a.size
+	}
+	var err error
+	if h.n, err = c.number("length of the hash", 1, most); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func buildSalt(c *call) (part, error) {
+	s := &salt{}
+	var err error
+	if s.buckets, err = c.number("number of buckets", 2, 65536); err != nil {
+		return nil, err
+	}
+	for c.nextIs(argName) {
+		f, err := c.field(Text, Int, Float, Bool, Time)
+		if err != nil {
+			return nil, err
+		}
+		s.fields = append(s.fields, f)
+	}
+	if len(s.fields) == 0 {
+		return nil, c.missing("a field to compute the bucket from (a random bucket would lose the row on replay)")
+	}
+	return s, nil
+}
+
+func buildFixed(c *call) (part, error) {
+	f, err := c.field(Text, Int)
+	if err != nil {
+		return nil, err
+	}
+	if f.typ == Int {
+		n, err := c.number("number of digits", 1, 18)
+		if err != nil {
+			return nil, err
+		}
+		top := uint64(1)
+		for range n {
+			top *= 10
+		}
+		return &number{field: f, form: "fixed", bits: 64, n: n, text: true, top: top - 1}, nil
+	}
+	p := &fixed{field: f}
+	if p.n, err = c.number("width in bytes", 1, 1024); err != nil {
+		return nil, err
+	}
+	if p.left = c.takeWord("left"); p.left {
+		p.pad = '0'
+	} else {
+		c.takeWord("right")
+	}
+	if c.nextIs(argString) {
+		pad := c.string()
+		if len(pad) != 1 {
+			return nil, c.wrong("the pad is one byte", `write "0", " " or "\x00"`)
+		}
+		p.pad = pad[0]
+	}
+	return p, nil
+}
+
+func buildReverse(c *call) (part, error) {
+	f, err := c.field(Text, Int)
+	if err != nil {
+		return nil, err
+	}
+	if f.typ == Int {
+		p := &reversedInt{field: f}
+		if c.nextIs(argNumber) {
+			p.digits, err = c.number("number of digits", 1, 18)
+		}
+		return p, err
+	}
+	p := &reversedText{field: f}
+	if c.nextIs(argString) {
+		if p.labels = c.string(); p.labels == "" {
+			return nil, c.wrong("the separator of the labels is empty", `write reverse(`+f.name+`, ".")`)
+		}
+	}
+	return p, nil
+}
+
+func buildNumber(c *call, desc bool) (part, error) {
+	f, err := c.field(Int, Float, Bool, Time)
+	if err != nil {
+		return nil, err
+	}
+	n := &number{field: f, form: c.name, desc: desc, bits: 64}
+	if f.typ == Time {
+		if n.unit, err = c.timeUnit(); err != nil {
+			return nil, err
+		}
+	}
+	if f.typ == Bool {
+		n.bits = 8
+	} else if c.nextIs(argNumber) {
+		if n.bits, err = c.bits(n); err != nil {
+			return nil, err
+		}
+	}
+	if f.typ == Int || f.typ == Time {
+		n.text = c.takeWord("text")
+	}
+	n.size()
+	return n, nil
+}
+
+// size fixes the width and the greatest ordinal of the number's bits.
+func (n *number) size() {
+	n.n = n.bits / 8
+	switch {
+	case n.typ == Bool:
+		n.top = 1
+	case n.unit != nil || n.text:
+		n.top = 1<<(n.bits-1) - 1
+		if n.text {
+			n.n = len(fmt.Sprint(n.top))
+		}
+	default:
+		n.top = 1<<n.bits - 1 // 2^64 − 1 for 64, since 1<<64 is 0
+	}
+}

@@ -1,0 +1,276 @@
+package rowkey
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// number is an integer, float, bool or time whose bytes sort as its values do, or the other way round. Every value has an
+// ordinal from 0 to top, in ascending order; the key holds the ordinal, or top minus it when desc:
+//
+//	int      n + 2^(bits−1)             top = 2^bits − 1         so desc is MAX − n, asc flips the sign bit
+//	float    the bits, all flipped when negative, else the sign  top = 2^bits − 1
+//	bool     0 or 1                     top = 1
+//	time     its count of units         top = 2^(bits−1) − 1     so desc is MAX_LONG − ms for ms in 64 bits
+//	digits   n                          top = 2^(bits−1) − 1, or 10^width − 1 for fixed
+//
+// It is written big-endian in bits/8 bytes, or as zero-padded decimal digits.
+type number struct {
+	field
+	form string // the function that made it: asc, desc or fixed
+	desc bool
+	unit *unit  // of a time
+	bits int    // 8, 16, 32 or 64
+	n    int    // width in bytes
+	text bool   // decimal digits
+	top  uint64 // the greatest ordinal
+}
+
+// unit is a unit of time: a time of ms is ms × mul ÷ div units, rounded down.
+type unit struct {
+	name     string
+	mul, div int64
+	says     string
+}
+
+var units = []*unit{
+	{"us", 1000, 1, "microseconds"},
+	{"ms", 1, 1, "milliseconds"},
+	{"s", 1, 1000, "seconds"},
+	{"min", 1, 60_000, "minutes"},
+	{"hour", 1, 3_600_000, "hours"},
+	{"day", 1, 86_400_000, "days"},
+}
+
+func (n *number) width() int     { return n.n }
+func (n *number) reads() []field { return []field{n.field} }
+
+func (n *number) expr() string {
+	args := []string{n.name}
+	if n.form == "fixed" {
+		return fmt.Sprintf("fixed(%s, %d)", n.name, n.n)
+	}
+	if n.unit != nil {
+		args = append(args, n.unit.name)
+	}
+	if n.bits != 64 && n.typ != Bool {
+		args = append(args, fmt.Sprint(n.bits))
+	}
+	if n.text {
+		args = append(args, "text")
+	}
+	return n.form + "(" + strings.Join(args, ", ") + ")"
+}
+
+func (n *number) doc() string {
+	what, order := n.name, "in ascending order"
+	if n.unit != nil {
+		what, order = n.unit.says+" since 1970 of "+n.name, "oldest first"
+	}
+	if n.desc {
+		max := fmt.Sprintf("2^%d − 1", n.bits-1)
+		if n.typ == Float || n.typ == Bool {
+			max = "the greatest"
+		}
+		what, order = max+" − "+what, "in descending order"
+		if n.unit != nil {
+			order = "newest first"
+		}
+	}
+	if n.text {
+		return fmt.Sprintf("%s in %d decimal digits: %s", what, n.n, order)
+	}
+	return fmt.Sprintf("%s in %d bytes, big-endian: %s", what, n.n, order)
+}
+
+func (n *number) append(dst []byte, values []Value) ([]byte, error) {
+	v, err := n.of(values)
+	if err != nil {
+		return dst, err
+	}
+	o, err := n.ordinal(*v)
+	if err != nil {
+		return dst, err
+	}
+	return n.appendOrdinal(dst, o), nil
+}
+
+// ordinal is the ordinal of v, or a *ValueError when v has none.
+func (n *number) ordinal(v Value) (uint64, error) {
+	o, where := n.place(v)
+	switch {
+	case n.isNaN(v):
+		return 0, n.refuse("is not a number")
+	case where < 0 && n.unit != nil:
+		return 0, n.refuse("is before 1970 (%s), which the key does not hold", v)
+	case where != 0 && n.unit != nil:
+		return 0, n.refuse("is later (%s) than %s holds", v, n.expr())
+	case where != 0:
+		return 0, n.refuse("%s is out of the range of %s", v, n.expr())
+	}
+	return o, nil
+}
+
+// place is the ordinal of v when where is 0; else v lies below (−1) or above (+1) all that have one.
+func (n *number) place(v Value) (o uint64, where int) {
+	switch {
+	case n.typ == Float:
+		return n.placeFloat(v.Float())
+	case n.typ == Bool:
+		return uint64(v.Int) & 1, 0
+	case n.unit != nil:
+		return n.placeTime(v.Int)
+	case n.text:
+		if v.Int < 0 {
+			return 0, -1
+		}
+		o = uint64(v.Int)
+	default:
+		bias := int64(1) << (n.bits - 1) // for 64 bits this is MinInt64, and no value is out
+		if n.bits < 64 && v.Int < -bias {
+			return 0, -1
+		}
+		o = uint64(v.Int) + uint64(bias)
+	}
+	if o > n.top {
+		return 0, 1
+	}
+	return o, 0
+}
+
+// placeFloat has no place for NaN, and in 32 bits none for what would round to an infinity.
+func (n *number) placeFloat(f float64) (o uint64, where int) {
+	switch infinite := n.bits == 32 && math.IsInf(float64(float32(f)), 0) && !math.IsInf(f, 0); {
+	case math.IsNaN(f) || infinite && f < 0:
+		return 0, -1
+	case infinite:
+		return 0, 1
+	}
+	return floatOrdinal(f, n.bits), 0
+}
+
+func (n *number) placeTime(ms int64) (o uint64, where int) {
+	if ms < 0 {
+		return 0, -1
+	}
+	if ms > math.MaxInt64/n.unit.mul {
+		return 0, 1
+	}
+	o = uint64(ms * n.unit.mul / n.unit.div)
+	if o > n.top {
+		return 0, 1
+	}
+	return o, 0
+}
+
+func (n *number) appendOrdinal(dst []byte, o uint64) []byte {
+	if n.desc {
+		o = n.top - o
+	}
+	if n.text {
+		var digits [20]byte
+		for i := n.n - 1; i >= 0; i-- {
+			digits[i] = byte('0' + o%10)
+			o /= 10
+		}
+		return append(dst, digits[:n.n]...)
+	}
+	switch n.n {
+	case 8:
+		return binary.BigEndian.AppendUint64(dst, o)
+	case 4:
+		return binary.BigEndian.AppendUint32(dst, uint32(o))
+	case 2:
+		return binary.BigEndian.AppendUint16(dst, uint16(o))
+	}
+	return append(dst, byte(o))
+}
+
+func (n *number) measure(row []byte) (int, error)       { return measureFixed(row, n.n) }
+func (n *number) verify(b []byte, values []Value) error { return verifyAgain(n, b, values) }
+
+func (n *number) decode(b []byte, values []Value) error {
+	var o uint64
+	if n.text {
+		var err error
+		if o, err = parseDigits(b); err != nil {
+			return err
+		}
+	} else {
+		for _, c := range b {
+			o = o<<8 | uint64(c)
+		}
+	}
+	if o > n.top {
+		return fmt.Errorf("%s is more than its greatest value", Binary(b))
+	}
+	if n.desc {
+		o = n.top - o
+	}
+	v, err := n.value(o)
+	values[n.pos] = v
+	return err
+}
+
+// value is the value of an ordinal.
+func (n *number) value(o uint64) (Value, error) {
+	switch {
+	case n.typ == Float:
+		f := floatOf(o, n.bits)
+		if math.IsNaN(f) {
+			return Value{}, errors.New("is no number")
+		}
+		return FloatValue(f), nil
+	case n.typ == Bool:
+		return Value{Type: Bool, Int: int64(o)}, nil
+	case n.unit != nil:
+		return n.unit.value(int64(o))
+	case n.text:
+		return Value{Type: Int, Int: int64(o)}, nil
+	}
+	return Value{Type: Int, Int: int64(o - 1<<(n.bits-1))}, nil
+}
+
+func (u *unit) value(count int64) (Value, error) {
+	if count > math.MaxInt64/u.div {
+		return Value{}, fmt.Errorf("%d %s since 1970 is no time", count, u.says)
+	}
+	if count%u.mul != 0 {
+		return Value{}, fmt.Errorf("%d %s since 1970 is not a whole millisecond", count, u.says)
+	}
+	return Value{Type: Time, Int: count * u.div / u.mul}, nil
+}
+
+// floatOrdinal orders floats as integers: IEEE 754 bits sort as sign and magnitude, so negatives are flipped whole and the
+// others lose their sign to 1. −0 comes right before 0.
+func floatOrdinal(f float64, bits int) uint64 {
+	if bits == 32 {
+		b := math.Float32bits(float32(f))
+		if b>>31 != 0 {
+			return uint64(^b)
+		}
+		return uint64(b | 1<<31)
+	}
+	b := math.Float64bits(f)
+	if b>>63 != 0 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+func floatOf(o uint64, bits int) float64 {
+	if bits == 32 {
+		b := uint32(o)
+		if b>>31 != 0 {
+			return float64(math.Float32frombits(b &^ (1 << 31)))
+		}
+		return float64(math.Float32frombits(^b))
+	}
+	if o>>63 != 0 {
+		return math.Float64frombits(o &^ (1 << 63))
+	}
+	return math.Float64frombits(^o)
+}

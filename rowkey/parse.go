@@ -1,0 +1,249 @@
+package rowkey
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxExpr bounds what Parse reads.
+const maxExpr = 4096
+
+// Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the mend.
+func Parse(expr string, fields []Field) (*Key, error) {
+	if len(expr) > maxExpr {
+		return nil, &SyntaxError{maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr), "a key is a few short parts joined with +"}
+	}
+	tokens, err := lex(expr)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{tokens: tokens, key: &Key{declared: fields}}
+	if err := p.parts(); err != nil {
+		return nil, err
+	}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	return p.key, nil
+}
+
+// parser turns tokens into the slots of key.
+type parser struct {
+	tokens []token // what is left
+	key    *Key
+}
+
+func (p *parser) next() token {
+	t := p.tokens[0]
+	if t.kind != tokEnd {
+		p.tokens = p.tokens[1:]
+	}
+	return t
+}
+
+// parts reads part { "+" part }.
+func (p *parser) parts() error {
+	for {
+		offset := p.tokens[0].offset
+		part, err := p.part()
+		if err != nil {
+			return err
+		}
+		if err := p.add(part, offset); err != nil {
+			return err
+		}
+		switch t := p.next(); {
+		case t.kind == tokEnd:
+			return nil
+		case !t.is("+"):
+			return &SyntaxError{t.offset, fmt.Sprintf("%s follows a complete part", t.shown()), "join parts with +"}
+		}
+	}
+}
+
+// add appends a part; strings side by side become one.
+func (p *parser) add(part part, offset int) error {
+	slots := p.key.slots
+	if lit, ok := part.(literal); ok && len(slots) > 0 {
+		if before, ok := slots[len(slots)-1].part.(literal); ok {
+			slots[len(slots)-1].part = append(before[:len(before):len(before)], lit...)
+			return nil
+		}
+	}
+	if len(slots) == maxParts {
+		return &SyntaxError{offset, fmt.Sprintf("a key has at most %d parts", maxParts), "leave the later ones to columns"}
+	}
+	p.key.slots = append(slots, slot{part: part, offset: offset})
+	return nil
+}
+
+func (p *parser) part() (part, error) {
+	switch t := p.next(); {
+	case t.kind == tokString && t.text == "":
+		return nil, &SyntaxError{t.offset, "an empty string adds nothing to a key", `write a separator, such as "|"`}
+	case t.kind == tokString:
+		return literal(t.text), nil
+	case t.kind == tokName && p.tokens[0].is("("):
+		return p.call(t)
+	case t.kind == tokName:
+		return p.bare(t)
+	case t.kind == tokNumber:
+		return nil, &SyntaxError{t.offset, "a number alone is no part of a key", fmt.Sprintf("write %q for these characters", t.text)}
+	default:
+		return nil, &SyntaxError{t.offset, fmt.Sprintf("a part is missing before %s", t.shown()), `write a field, a function such as md5(waybill, 4), or a string such as "|"`}
+	}
+}
+
+// bare is a field's text.
+func (p *parser) bare(t token) (part, error) {
+	f, err := p.field(t)
+	if err != nil {
+		return nil, err
+	}
+	mend := map[Type]string{
+		Int:   "write asc(%[1]s) or desc(%[1]s) for 8 bytes in numeric order, or fixed(%[1]s, 10) for digits",
+		Float: "write asc(%[1]s) or desc(%[1]s)",
+		Bool:  "write asc(%[1]s), one byte",
+		Time:  "write desc(%[1]s, ms) for newest first, or asc(%[1]s, ms)",
+	}[f.typ]
+	if mend != "" {
+		return nil, &SyntaxError{t.offset, fmt.Sprintf("%s is a %s: its place in the key must be said", f.name, f.typ), fmt.Sprintf(mend, f.name)}
+	}
+	return &text{field: f}, nil
+}
+
+// field finds the field that a token names, and adds it to those that the key reads.
+func (p *parser) field(t token) (field, error) {
+	for _, f := range p.key.fields {
+		if f.name == t.text {
+			return f, nil
+		}
+	}
+	var names []string
+	for _, d := range p.key.declared {
+		if d.Name == t.text {
+			f := field{name: d.Name, typ: d.Type, pos: len(p.key.fields)}
+			p.key.fields = append(p.key.fields, f)
+			return f, nil
+		}
+		names = append(names, d.Name)
+	}
+	return field{}, &SyntaxError{t.offset, fmt.Sprintf("there is no field %s", t.text), suggest(t.text, names, "declare it, or use one of "+strings.Join(names, ", "))}
+}
+
+func (p *parser) call(name token) (part, error) {
+	fn, err := findFunction(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{parser: p, function: fn, offset: name.offset}
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	part, err := fn.build(c)
+	if err == nil {
+		err = c.end()
+	}
+	return part, err
+}
+
+func findFunction(name token) (*function, error) {
+	var names []string
+	for i := range functions {
+		if functions[i].name == name.text {
+			return &functions[i], nil
+		}
+		names = append(names, functions[i].name)
+	}
+	e := &SyntaxError{name.offset, fmt.Sprintf("there is no function %s", name.text), suggest(name.text, names, "the functions are "+strings.Join(names, ", "))}
+	switch strings.ToLower(name.text) {
+	case "random", "rand", "uuid", "now":
+		e.Msg = name.text + " would give a replayed event another row"
+		e.Mend = "a key is computed from the event alone: write salt(16, waybill) to spread rows"
+	}
+	return nil, e
+}
+
+// finish gives variable parts their separators, chooses where each field is read back from, and writes the normal form.
+func (p *parser) finish() error {
+	k := p.key
+	if err := p.separate(); err != nil {
+		return err
+	}
+	if len(k.fields) == 0 {
+		return &SyntaxError{0, "the key reads no field, so all events would share one row", "name the fields that tell rows apart"}
+	}
+	holder := make([]int, len(k.fields)) // slot + 1
+	for i, s := range k.slots {
+		f, ok := held(s.part)
+		if !ok {
+			continue
+		}
+		if h := holder[f.pos]; h == 0 || loss(s.part) < loss(k.slots[h-1].part) {
+			holder[f.pos] = i + 1
+		}
+	}
+	exprs := make([]string, len(k.slots))
+	for i := range k.slots {
+		s := &k.slots[i]
+		exprs[i] = s.expr()
+		if f, ok := held(s.part); ok {
+			s.holds = holder[f.pos] == i+1
+			s.checks = !s.holds
+			continue
+		}
+		s.checks = len(s.reads()) > 0
+		for _, f := range s.reads() {
+			s.checks = s.checks && holder[f.pos] > 0 && loss(k.slots[holder[f.pos]-1].part) == 0
+		}
+	}
+	k.expr = strings.Join(exprs, " + ")
+	return nil
+}
+
+// separate tells every part of variable width which string ends it.
+func (p *parser) separate() error {
+	slots := p.key.slots
+	for i, s := range slots[:len(slots)-1] {
+		if s.width() > 0 {
+			continue
+		}
+		sep, ok := slots[i+1].part.(literal)
+		if !ok {
+			next := slots[i+1]
+			return &SyntaxError{next.offset,
+				fmt.Sprintf("%s has no fixed length, so where %s begins could not be told", s.expr(), next.expr()),
+				fmt.Sprintf(`write %s + "|" + %s, or fixed(%s, 16)`, s.expr(), next.expr(), s.reads()[0].name)}
+		}
+		switch v := s.part.(type) {
+		case *text:
+			v.sep = sep
+		case *reversedText:
+			v.sep = sep
+		case *reversedInt:
+			v.sep = sep
+		}
+	}
+	return nil
+}
+
+// held is the field that a part can give back.
+func held(p part) (field, bool) {
+	switch p.(type) {
+	case *text, *fixed, *reversedText, *reversedInt, *number:
+		return p.reads()[0], true
+	}
+	return field{}, false
+}
+
+// loss is how much of its field a part loses: 0 when it gives the value back exactly.
+func loss(p part) int64 {
+	n, ok := p.(*number)
+	switch {
+	case ok && n.unit != nil:
+		return n.unit.div - 1
+	case ok && n.typ == Float && n.bits == 32:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,194 @@
+package rowkey
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Bound limits one field of a range. Equal binds the field to one value; From and To bound the field after the last bound
+// one: From is inclusive and To exclusive, in the field's own order whatever the key's; null means open.
+type Bound struct {
+	Equal    Value
+	From, To Value
+}
+
+func (b Bound) bindsOne() bool { return !b.Equal.Null() }
+func (b Bound) open() bool     { return b.Equal.Null() && b.From.Null() && b.To.Null() }
+
+// Range is rows from Start (inclusive) to Stop (exclusive; nil means the end of the table).
+type Range struct{ Start, Stop []byte }
+
+// Contains reports whether row lies in the range.
+func (r Range) Contains(row []byte) bool {
+	return string(row) >= string(r.Start) && (r.Stop == nil || string(row) < string(r.Stop))
+}
+
+// Ranges gives the row ranges that hold exactly the rows whose fields satisfy bounds, in ascending order: one range, or one
+// for each salt bucket when the salt cannot be computed from the bound fields, or several for the From and To of a text
+// whose separator sorts among its values; none when no value satisfies them. Bounds must bind a left-most set of the key's
+// fields, the last one possibly to From and To; otherwise the error (*UsageError) names the field that is missing.
+//
+// Where the key holds a time in a coarser unit, the rows of the units that From and To−1 ms fall into are in the ranges, so
+// none is missed. Where it holds a float in 32 bits, bounds are rounded as values are.
+func (k *Key) Ranges(bounds map[string]Bound) ([]Range, error) {
+	w := &walk{key: k, prefixes: [][]byte{nil}, values: make([]Value, len(k.fields)), open: map[string]bool{}}
+	if err := w.take(bounds); err != nil {
+		return nil, err
+	}
+	for _, s := range k.slots {
+		ranged, err := w.step(s.part, bounds)
+		if err != nil || ranged != nil {
+			return w.under(ranged), err
+		}
+		if w.stopped {
+			break
+		}
+	}
+	if w.stopped || k.slots[len(k.slots)-1].width() > 0 {
+		return w.under([]Range{{}}), nil
+	}
+	return w.under([]Range{{Stop: []byte{0}}}), nil // all is bound and the key ends in a text: this row, not those it begins
+}
+
+// walk goes through a key's parts from the left for as long as they are bound.
+type walk struct {
+	key      *Key
+	prefixes [][]byte        // of the parts so far: one, or one for each bucket
+	values   []Value         // of the fields bound to one value
+	open     map[string]bool // bound fields that no part has used yet
+	stopped  bool            // at a part that is not bound
+}
+
+// take checks the bounds, and sorts out those that bind one value.
+func (w *walk) take(bounds map[string]Bound) error {
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		i := slices.IndexFunc(w.key.fields, func(f field) bool { return f.name == name })
+		if i < 0 {
+			return &UsageError{name, fmt.Sprintf("the key %s does not hold %s", w.key, name), suggest(name, w.key.Fields(), "bind "+strings.Join(w.key.Fields(), ", ")+", from the left")}
+		}
+		f, b := w.key.fields[i], bounds[name]
+		if b.open() {
+			continue
+		}
+		if b.bindsOne() && !(b.From.Null() && b.To.Null()) {
+			return &UsageError{name, name + " is bound to one value and to a range", "give Equal, or From and To"}
+		}
+		for _, v := range []Value{b.Equal, b.From, b.To} {
+			if !v.Null() && v.Type != f.typ {
+				return f.mismatch(v.Type)
+			}
+		}
+		w.values[i] = b.Equal
+		w.open[name] = true
+	}
+	return nil
+}
+
+// step adds one part to the prefixes. It ends the walk by giving the ranges of a From and To, or by setting stopped.
+func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
+	if unbound := w.firstUnbound(p); unbound != nil {
+		if s, ok := p.(*salt); ok {
+			w.fanOut(s)
+			return nil, nil
+		}
+		b := bounds[unbound.name]
+		if _, ok := held(p); !ok || b.open() {
+			w.stopped = true
+			return nil, w.unused(p, unbound)
+		}
+		delete(w.open, unbound.name)
+		if err := w.unused(p, unbound); err != nil {
+			return nil, err
+		}
+		o, ok := p.(ordered)
+		if !ok {
+			return nil, &UsageError{unbound.name, fmt.Sprintf("%s is not in the order of %s, so no scan ranges over it", p.expr(), unbound.name), "bind " + unbound.name + " to one value"}
+		}
+		ranges, err := o.ranges(b.From, b.To)
+		if ranges == nil {
+			ranges = []Range{} // no value satisfies the bound: the walk ends with no range
+		}
+		return ranges, err
+	}
+	for _, f := range p.reads() {
+		if _, ok := held(p); ok || !w.key.gives(f) {
+			delete(w.open, f.name)
+		}
+	}
+	for i := range w.prefixes {
+		var err error
+		if w.prefixes[i], err = p.append(w.prefixes[i], w.values); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// firstUnbound is the first field that p reads and that is not bound to one value.
+func (w *walk) firstUnbound(p part) *field {
+	for _, f := range p.reads() {
+		if w.values[f.pos].Null() {
+			return &f
+		}
+	}
+	return nil
+}
+
+func (w *walk) fanOut(s *salt) {
+	var prefixes [][]byte
+	for _, before := range w.prefixes {
+		for bucket := range s.buckets {
+			prefixes = append(prefixes, s.appendBucket(slices.Clone(before), bucket))
+		}
+	}
+	w.prefixes = prefixes
+}
+
+// unused is the error for bounds that lie to the right of the part at which the walk ends.
+func (w *walk) unused(p part, missing *field) error {
+	if len(w.open) == 0 {
+		return nil
+	}
+	rest := strings.Join(slices.Sorted(maps.Keys(w.open)), ", ")
+	return &UsageError{missing.name,
+		fmt.Sprintf("the key %s has %s before %s, so a range needs %s bound to one value", w.key, p.expr(), rest, missing.name),
+		fmt.Sprintf("bind %s to one value, or ask a table or an index that leads with %s", missing.name, rest)}
+}
+
+// gives reports whether the key gives f back, and does not only hash it.
+func (k *Key) gives(f field) bool {
+	return slices.ContainsFunc(k.slots, func(s slot) bool { return s.holds && s.reads()[0].pos == f.pos })
+}
+
+// under puts the ranges, which are relative to the walk's end, under each of its prefixes.
+func (w *walk) under(ranges []Range) []Range {
+	if len(ranges) == 0 {
+		return nil
+	}
+	all := make([]Range, 0, len(w.prefixes)*len(ranges))
+	for _, prefix := range w.prefixes {
+		for _, r := range ranges {
+			start := append(slices.Clone(prefix), r.Start...)
+			stop := next(prefix)
+			if r.Stop != nil {
+				stop = append(slices.Clone(prefix), r.Stop...)
+			}
+			all = append(all, Range{start, stop})
+		}
+	}
+	return all
+}
+
+// next is the first row after all rows that begin with prefix: prefix + 1. It is nil when there is none.
+func next(prefix []byte) []byte {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xff {
+			stop := slices.Clone(prefix[:i+1])
+			stop[i]++
+			return stop
+		}
+	}
+	return nil
+}
