@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -27,16 +28,15 @@ var (
 
 type digest [md5.Size]byte
 
-func (a *algorithm) sum(text []byte) (d digest) {
+func (a *algorithm) sum(d *digest, text []byte) {
 	switch a {
 	case md5Hash:
-		return md5.Sum(text) // for spreading rows, not for secrecy
+		*d = md5.Sum(text) // for spreading rows, not for secrecy
 	case murmur3Hash:
 		binary.BigEndian.PutUint32(d[:], murmur3.Sum32(text))
 	case xxhashHash:
 		binary.BigEndian.PutUint64(d[:], xxhash.Sum64(text))
 	}
-	return d
 }
 
 // hash is the first digits or bytes of the hash of one or several fields' texts, one after the other.
@@ -69,26 +69,33 @@ func (h *hash) doc() string {
 	return fmt.Sprintf("the first %d %s of the %s of %s: spreads the rows evenly, in no order of the field", h.n, unit, h.says, joinNames(h.fields))
 }
 
-const hexDigits = "0123456789abcdef"
-
 func (h *hash) append(dst []byte, values []Value) ([]byte, error) {
-	var buf [hashBuffer]byte
-	text, err := fieldsText(buf[:0], h.fields, values)
-	if err != nil {
+	var d digest
+	if err := h.digest(&d, values); err != nil {
 		return dst, err
 	}
-	d := h.sum(text)
 	if h.raw {
 		return append(dst, d[:h.n]...), nil
 	}
-	for i := range h.n {
-		dst = append(dst, d.digit(i))
-	}
-	return dst, nil
+	row := hex.AppendEncode(dst, d[:(h.n+1)/2])
+	return row[:len(dst)+h.n], nil // without the second digit of the last byte when n is odd
 }
 
-// digit is the i-th hex digit.
-func (d *digest) digit(i int) byte { return hexDigits[d[i/2]>>(4*(1-i%2))&15] }
+func (h *hash) digest(d *digest, values []Value) error {
+	if f := &h.fields[0]; f.typ == Text && len(h.fields) == 1 {
+		v, err := f.of(values)
+		if err == nil {
+			h.sum(d, v.Text)
+		}
+		return err
+	}
+	var buf [hashBuffer]byte
+	text, err := fieldsText(buf[:0], h.fields, values)
+	if err == nil {
+		h.sum(d, text)
+	}
+	return err
+}
 
 func (h *hash) measure(row []byte) (int, error) {
 	n, err := measureFixed(row, h.n)
@@ -96,7 +103,7 @@ func (h *hash) measure(row []byte) (int, error) {
 		return n, err
 	}
 	for _, c := range row[:n] {
-		if strings.IndexByte(hexDigits, c) < 0 {
+		if c < '0' || c > '9' && c < 'a' || c > 'f' {
 			return 0, fmt.Errorf("%s is no lower-case hex digit", quote([]byte{c}))
 		}
 	}
@@ -106,42 +113,27 @@ func (h *hash) measure(row []byte) (int, error) {
 func (h *hash) decode([]byte, []Value) error { return nil }
 
 func (h *hash) verify(b []byte, values []Value) error {
-	var buf [hashBuffer]byte
-	text, err := fieldsText(buf[:0], h.fields, values)
+	var buf [2 * md5.Size]byte
+	want, err := h.append(buf[:0], values)
+	if err != nil || bytes.Equal(b, want) {
+		return err
+	}
+	return h.mismatch(b, values, want)
+}
+
+func (h *hash) mismatch(got []byte, values []Value, want []byte) error {
+	text, err := fieldsText(nil, h.fields, values)
 	if err != nil {
 		return err
 	}
-	d := h.sum(text)
-	if h.raw {
-		if !bytes.Equal(b, d[:h.n]) {
-			return h.mismatch(b, text, d[:h.n])
-		}
-		return nil
-	}
-	for i := range h.n {
-		if b[i] != d.digit(i) {
-			return h.mismatch(b, text, fmt.Appendf(nil, "%x", d)[:h.n])
-		}
-	}
-	return nil
-}
-
-func (h *hash) mismatch(got, text, want []byte) error {
 	return fmt.Errorf("is %s, but %s %s hashes to %s", Binary(got), joinNames(h.fields), Binary(clip(text)), Binary(want))
 }
 
 // hashBuffer is how many bytes of several fields' texts are hashed without allocating.
 const hashBuffer = 128
 
-// fieldsText gives the texts of fields one after the other, in buf unless it is a single text's own bytes.
+// fieldsText appends the texts of fields, one after the other.
 func fieldsText(buf []byte, fields []field, values []Value) ([]byte, error) {
-	if len(fields) == 1 && fields[0].typ == Text {
-		v, err := fields[0].of(values)
-		if err != nil {
-			return nil, err
-		}
-		return v.Text, nil
-	}
 	for i := range fields {
 		v, err := fields[i].of(values)
 		if err != nil {

@@ -93,6 +93,8 @@ func (s spread) size() *big.Int {
 	return new(big.Int).Exp(big.NewInt(int64(s.base)), big.NewInt(int64(s.digits)), nil)
 }
 
+const hexDigits = "0123456789abcdef"
+
 // spreadOf describes a part that spreads rows.
 func spreadOf(p part) (spread, bool) {
 	appendDigit := func(dst []byte, d int) []byte { return append(dst, hexDigits[d]) }
@@ -142,4 +144,21 @@ func splitPoint(spreads []spread, at *big.Int) []byte {
 		}
 	}
 	return bytes.Join(parts[:used], nil)
+}
+
+// SaltWidth is the number of bytes up to the end of the salt that the key begins with, 0 when it does not: rows of different
+// buckets are in the order of what follows these bytes.
+func (k *Key) SaltWidth() int {
+	n := 0
+	for _, s := range k.slots {
+		n += s.width()
+		switch s.part.(type) {
+		case literal:
+			continue
+		case *salt:
+			return n
+		}
+		break
+	}
+	return 0
 }

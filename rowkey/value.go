@@ -2,7 +2,6 @@ package rowkey
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -46,10 +45,10 @@ func (v Value) Equal(w Value) bool {
 	return v.Type == w.Type && v.Int == w.Int && bytes.Equal(v.Text, w.Text)
 }
 
-// timeForm is how times are shown and read: RFC 3339 in UTC, to the millisecond.
+// timeForm is how times are shown: RFC 3339 in UTC, to the millisecond.
 const timeForm = "2006-01-02T15:04:05.000Z07:00"
 
-// String shows v to people; ParseValue reads it back.
+// String shows v to people.
 func (v Value) String() string {
 	switch v.Type {
 	case 0:
@@ -61,36 +60,6 @@ func (v Value) String() string {
 		return strconv.FormatInt(v.Int, 10)
 	}
 	return string(appendText(nil, v))
-}
-
-// ParseValue reads what a person wrote for a field of type t: a text as it is, a number, true or false, a time as RFC 3339
-// or as milliseconds since 1970.
-func ParseValue(t Type, s string) (Value, error) {
-	switch t {
-	case Text:
-		return TextValue(s), nil
-	case Int:
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return IntValue(n), nil
-		}
-	case Float:
-		if f, err := strconv.ParseFloat(s, 64); err == nil {
-			return FloatValue(f), nil
-		}
-	case Bool:
-		if s == "true" || s == "false" {
-			return BoolValue(s == "true"), nil
-		}
-	case Time:
-		if at, err := time.Parse(time.RFC3339, s); err == nil {
-			return TimeValue(at.UnixMilli()), nil
-		}
-		if ms, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return TimeValue(ms), nil
-		}
-		return Value{}, fmt.Errorf("%q is no time; write 2013-01-31T23:59:59.000Z or milliseconds since 1970", s)
-	}
-	return Value{}, fmt.Errorf("%q is no %s", s, t)
 }
 
 // appendText appends the text of v, which hashes and salts are taken of: a text's own bytes, an int in decimal, a time as
