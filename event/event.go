@@ -38,28 +38,8 @@ type Header struct {
 	Value []byte
 }
 
-// Type is the declared type of a field.
-type Type uint8
-
-// The field types of brine.yaml. Both times become milliseconds since 1970; they differ in what the record holds.
-const (
-	Text Type = iota + 1
-	Int
-	Float
-	Bool
-	TimeMS
-	TimeS
-)
-
-// Field is one declared field of an event: its name in brine.yaml, its type and where the record holds it.
-type Field struct {
-	Name string
-	Type Type
-	Path []string // object keys from the root; nil means the single key Name
-}
-
 // Value is one field's value. The zero Value is null: the field is absent or JSON null.
-// Text aliases the batch's buffers: it is valid until the batch is decoded into again.
+// Text aliases the record or the batch's buffers: it is valid until the batch is decoded into again or the record is settled.
 type Value struct {
 	Type Type   // 0 = null; TimeS is never seen here, it has become TimeMS
 	bits uint64 // Int and TimeMS as two's complement, Float as IEEE 754 bits, Bool as 0 or 1
@@ -112,4 +92,7 @@ type Event struct {
 // keep the batch, nor anything it points to, after Submit has returned.
 type Batch struct {
 	Events []Event
+
+	values []Value // what the events' Values are cut from
+	texts  []byte  // texts that were written with escapes; the others are cut from their records
 }

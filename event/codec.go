@@ -1,0 +1,57 @@
+package event
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// AppendValue appends the bytes that a cell holds for v, in the encodings of HBase's Bytes class:
+//
+//	Text     UTF-8
+//	Int      8 bytes, big-endian two's complement (Bytes.toBytes(long))
+//	TimeMS   the same, in milliseconds since 1970
+//	Float    8 bytes, big-endian IEEE 754 (Bytes.toBytes(double))
+//	Bool     1 byte, 0xFF or 0x00 (Bytes.toBytes(boolean))
+//
+// Null appends nothing; a null field has no cell.
+func AppendValue(dst []byte, v Value) []byte {
+	switch v.Type {
+	case Text:
+		return append(dst, v.text...)
+	case Int, TimeMS, TimeS, Float:
+		return binary.BigEndian.AppendUint64(dst, v.bits)
+	case Bool:
+		if v.Bool() {
+			return append(dst, 0xFF)
+		}
+		return append(dst, 0)
+	}
+	return dst
+}
+
+// ParseValue reads back what AppendValue wrote for a field of type t; TimeS is read as TimeMS, since that is what a cell
+// holds. A Text aliases cell, and is UTF-8 only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as true.
+func ParseValue(t Type, cell []byte) (Value, error) {
+	width := 8
+	switch t {
+	case Text:
+		return Value{Type: Text, text: cell}, nil
+	case Bool:
+		width = 1
+	}
+	if len(cell) != width {
+		return Value{}, fmt.Errorf("a cell of type %s has %d bytes; this one has %d", t, width, len(cell))
+	}
+	switch t {
+	case Int:
+		return IntValue(int64(binary.BigEndian.Uint64(cell))), nil
+	case TimeMS, TimeS:
+		return TimeValue(int64(binary.BigEndian.Uint64(cell))), nil
+	case Float:
+		return FloatValue(math.Float64frombits(binary.BigEndian.Uint64(cell))), nil
+	case Bool:
+		return BoolValue(cell[0] != 0), nil
+	}
+	return Value{}, fmt.Errorf("no such field type: %d", t)
+}

@@ -1,0 +1,100 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// parse sets v to what one scalar says as a value of type t; detail is empty, or says what is wrong with it. raw is
+// checked JSON that lives as long as the batch.
+func (b *Batch) parse(v *Value, t Type, raw []byte, escaped bool) (detail string) {
+	switch kind := raw[0]; {
+	case t == Text && kind == '"':
+		v.Type, v.text = Text, b.text(raw, escaped)
+	case t == Bool && (kind == 't' || kind == 'f'):
+		*v = BoolValue(kind == 't')
+	case kind != '-' && (kind < '0' || kind > '9') || t == Text || t == Bool:
+		return expected[t] + " is expected, found " + kindName(kind)
+	case t == Float:
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil {
+			return "the number is out of range"
+		}
+		*v = FloatValue(f)
+	default:
+		return parseInteger(v, t, raw)
+	}
+	return ""
+}
+
+var expected = [...]string{Text: "a string", Int: "an integer", Float: "a number", Bool: "a bool",
+	TimeMS: "a time in ms", TimeS: "a time in s"}
+
+func parseInteger(v *Value, t Type, raw []byte) (detail string) {
+	i, err := strconv.ParseInt(string(raw), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return "the number does not fit 64 bits"
+	case err != nil:
+		return expected[t] + " is expected, found a number with a fraction or an exponent"
+	case t == Int:
+		*v = IntValue(i)
+	case t == TimeMS:
+		*v = TimeValue(i)
+	case i > math.MaxInt64/1000 || i < math.MinInt64/1000:
+		return "the time does not fit 64 bits of milliseconds"
+	default:
+		*v = TimeValue(i * 1000)
+	}
+	return ""
+}
+
+// text gives what a quoted string says: the record's own bytes, or, if it has escapes, a copy in the batch's buffer.
+func (b *Batch) text(quoted []byte, escaped bool) []byte {
+	if !escaped {
+		return quoted[1 : len(quoted)-1 : len(quoted)-1]
+	}
+	if cap(b.texts)-len(b.texts) < len(quoted) {
+		b.texts = make([]byte, 0, max(2*cap(b.texts), 4*len(quoted), 4096)) // the full buffer stays with the values that point to it
+	}
+	start := len(b.texts)
+	b.texts = appendUnquoted(b.texts, quoted)
+	return b.texts[start:len(b.texts):len(b.texts)]
+}
+
+// cut takes n null values from the batch's buffer.
+func (b *Batch) cut(n int) []Value {
+	if cap(b.values)-len(b.values) < n {
+		b.values = make([]Value, 0, max(2*cap(b.values), 64*n)) // the full buffer stays with the events that point to it
+	}
+	start := len(b.values)
+	b.values = b.values[:start+n]
+	return b.values[start : start+n : start+n]
+}
+
+const maxAhead = 24 * 60 * 60 * 1000 // ms that a version may lie ahead of its record's timestamp
+
+// version finds the event's version and checks it against the record, never against the clock: a replay must agree.
+func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
+	version, field := rec.Timestamp, ""
+	if d.schema.Version >= 0 {
+		v := values[d.schema.Version]
+		field = d.versionPath
+		if v.Null() {
+			return 0, &Error{Reason: MissingField, Field: field, Detail: "it is the version of the event"}
+		}
+		version = v.Int()
+	}
+	switch {
+	case version < 0:
+		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is negative", version)}
+	case version == math.MaxInt64:
+		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is HBase's word for now", version)}
+	case version-maxAhead > rec.Timestamp:
+		return 0, &Error{Reason: FutureVersion, Field: field,
+			Detail: fmt.Sprintf("%d is more than 24 h ahead of the record's timestamp %d (ms since 1970)", version, rec.Timestamp)}
+	}
+	return version, nil
+}

@@ -1,0 +1,113 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Type is the declared type of a field.
+type Type uint8
+
+// The field types of brine.yaml. Both times become milliseconds since 1970; they differ in what the record holds.
+const (
+	Text   Type = iota + 1 // a JSON string
+	Int                    // a JSON number without fraction or exponent that fits 64 bits
+	Float                  // a JSON number within the range of a float64
+	Bool                   // true or false
+	TimeMS                 // an integer: milliseconds since 1970-01-01 UTC
+	TimeS                  // an integer: seconds since 1970-01-01 UTC
+)
+
+var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s"}
+
+// String is the type's name in brine.yaml.
+func (t Type) String() string {
+	if t == 0 || int(t) >= len(typeNames) {
+		return "null"
+	}
+	return typeNames[t]
+}
+
+// ParseType finds a type by its name in brine.yaml.
+func ParseType(name string) (Type, error) {
+	if i := slices.Index(typeNames, name); i > 0 {
+		return Type(i), nil
+	}
+	return 0, fmt.Errorf("no field type %q; write one of %s", name, strings.Join(typeNames[1:], ", "))
+}
+
+// Field is one declared field of an event: its name in brine.yaml, its type and where the record holds it.
+type Field struct {
+	Name string
+	Type Type
+	Path []string // object keys from the root; nil means the single key Name
+}
+
+func (f Field) path() []string {
+	if len(f.Path) == 0 {
+		return []string{f.Name}
+	}
+	return f.Path
+}
+
+// Schema is what a pipeline declares of its records: the fields it uses, and which of them is the version.
+type Schema struct {
+	Fields []Field
+	// Version is the position of the version's field, an Int or a time; -1 means the record's own timestamp. A version
+	// made of two fields, seq(at, n), will name the second one beside it.
+	Version int
+}
+
+// Validate reports the first fault of the schema: an unnamed or untyped field, two fields on one path, a path through
+// another field's value, or a version that is no integer.
+func (s Schema) Validate() error {
+	names := map[string]bool{}
+	paths := map[string]string{}
+	for _, f := range s.Fields {
+		switch {
+		case f.Name == "":
+			return fmt.Errorf("a field has no name")
+		case f.Type < Text || f.Type > TimeS:
+			return fmt.Errorf("field %s has no type; write one of %s", f.Name, strings.Join(typeNames[1:], ", "))
+		case names[f.Name]:
+			return fmt.Errorf("field %s is declared twice; remove one", f.Name)
+		}
+		names[f.Name] = true
+		if other, ok := paths[joined(f.path())]; ok {
+			return fmt.Errorf("fields %s and %s have the same path; one field can be used in many places", other, f.Name)
+		}
+		paths[joined(f.path())] = f.Name
+	}
+	for _, f := range s.Fields {
+		for n := range f.path() {
+			if other, ok := paths[joined(f.path()[:n])]; ok && n > 0 {
+				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so cannot be an object",
+					f.Name, other, s.Fields[s.position(other)].Type)
+			}
+		}
+	}
+	return s.validateVersion()
+}
+
+func (s Schema) validateVersion() error {
+	if s.Version == -1 {
+		return nil
+	}
+	if s.Version < -1 || s.Version >= len(s.Fields) {
+		return fmt.Errorf("version is field %d of %d", s.Version, len(s.Fields))
+	}
+	switch f := s.Fields[s.Version]; f.Type {
+	case Int, TimeMS, TimeS:
+		return nil
+	default:
+		return fmt.Errorf("version %s is declared %s; it must be int, time_ms or time_s", f.Name, f.Type)
+	}
+}
+
+func (s Schema) position(name string) int {
+	return slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name })
+}
+
+// joined is a path as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.
+func joined(path []string) string { return strings.Join(path, "\x00") }
