@@ -139,7 +139,15 @@ func fieldsText(buf []byte, fields []field, values []Value) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		buf = appendText(buf, *v)
+		if fields[i].kept == nil {
+			buf = appendText(buf, *v)
+			continue
+		}
+		coarse, err := fields[i].kept.round(*v)
+		if err != nil {
+			return nil, err
+		}
+		buf = appendText(buf, coarse)
 	}
 	return buf, nil
 }

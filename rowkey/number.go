@@ -234,6 +234,15 @@ func (n *number) value(o uint64) (Value, error) {
 	return Value{Type: Int, Int: int64(o - 1<<(n.bits-1))}, nil
 }
 
+// round gives v as it is read back.
+func (n *number) round(v Value) (Value, error) {
+	o, err := n.ordinal(v)
+	if err != nil {
+		return Value{}, err
+	}
+	return n.value(o)
+}
+
 func (u *unit) value(count int64) (Value, error) {
 	if count > math.MaxInt64/u.div {
 		return Value{}, fmt.Errorf("%d %s since 1970 is no time", count, u.says)

@@ -2,6 +2,7 @@ package rowkey
 
 import (
 	"bytes"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,7 @@ import (
 func (n *number) ranges(from, to Value) ([]Range, error) {
 	first, last := uint64(0), n.top
 	if !from.Null() {
-		o, where := n.place(from)
+		o, where := n.placeBound(from)
 		switch {
 		case n.isNaN(from):
 			return nil, n.refuse("is not a number")
@@ -48,22 +49,30 @@ func (n *number) ranges(from, to Value) ([]Range, error) {
 	return []Range{r}, nil
 }
 
-func (n *number) isNaN(v Value) bool { return n.typ == Float && v.Float() != v.Float() }
+func (n *number) isNaN(v Value) bool { return n.typ == Float && math.IsNaN(v.Float()) }
+
+// placeBound is the place of a bound; one beyond a 32-bit float is as good as infinite.
+func (n *number) placeBound(v Value) (uint64, int) {
+	if n.typ == Float {
+		return floatOrdinal(v.Float(), n.bits), 0
+	}
+	return n.place(v)
+}
 
 // placeBefore is the place of the value right before v.
 func (n *number) placeBefore(v Value) (uint64, int) {
 	if n.typ != Float && n.typ != Bool {
-		if v.Int == -1<<63 {
+		if v.Int == math.MinInt64 {
 			return 0, -1
 		}
 		v.Int--
 		return n.place(v)
 	}
-	o, where := n.place(v)
-	if where == 0 && o == 0 {
+	o, _ := n.placeBound(v)
+	if o == 0 {
 		return 0, -1
 	}
-	return o - 1, where
+	return o - 1, 0
 }
 
 // ranges of a text. In the key, x stands as x·sep, so the keys of all x ≥ from lie at or after from; but so may those of an x

@@ -2,6 +2,7 @@ package rowkey
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -173,32 +174,40 @@ func (p *parser) finish() error {
 	if len(k.fields) == 0 {
 		return &SyntaxError{0, "the key reads no field, so all events would share one row", "name the fields that tell rows apart"}
 	}
-	holder := make([]int, len(k.fields)) // slot + 1
-	for i, s := range k.slots {
-		f, ok := held(s.part)
-		if !ok {
-			continue
-		}
-		if h := holder[f.pos]; h == 0 || loss(s.part) < loss(k.slots[h-1].part) {
-			holder[f.pos] = i + 1
-		}
-	}
+	holders := k.holders()
 	exprs := make([]string, len(k.slots))
 	for i := range k.slots {
 		s := &k.slots[i]
 		exprs[i] = s.expr()
 		if f, ok := held(s.part); ok {
-			s.holds = holder[f.pos] == i+1
+			s.holds = holders[f.pos] == i
 			s.checks = !s.holds
 			continue
 		}
-		s.checks = len(s.reads()) > 0
-		for _, f := range s.reads() {
-			s.checks = s.checks && holder[f.pos] > 0 && loss(k.slots[holder[f.pos]-1].part) == 0
+		reads := s.reads()
+		s.checks = len(reads) > 0
+		for j, f := range reads {
+			if holders[f.pos] < 0 {
+				s.checks = false
+			} else if holder := k.slots[holders[f.pos]].part; loss(holder) > 0 {
+				reads[j].kept = holder.(*number)
+			}
 		}
 	}
 	k.expr = strings.Join(exprs, " + ")
 	return nil
+}
+
+// holders gives for each field the slot that it is read back from, the most exact one, or −1.
+func (k *Key) holders() []int {
+	holders := slices.Repeat([]int{-1}, len(k.fields))
+	for i, s := range k.slots {
+		f, ok := held(s.part)
+		if h := holders[f.pos]; ok && (h < 0 || loss(s.part) < loss(k.slots[h].part)) {
+			holders[f.pos] = i
+		}
+	}
+	return holders
 }
 
 // separate tells every part of variable width which string ends it.

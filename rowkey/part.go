@@ -36,6 +36,10 @@ type field struct {
 	name string
 	typ  Type
 	pos  int // in the values of Append and Decode
+
+	// kept is, in the fields of a hash or salt, the part that holds the field coarser than it is: what is hashed is then the
+	// value as it is read back, so that a row can be checked, and found by any value that it holds.
+	kept *number
 }
 
 // of takes the field's value from values.
