@@ -1,0 +1,185 @@
+// Package query reads what brine has written: rows by the fields of their key, decoded back into fields. cmd/brine imports
+// it; so can a service that wants to read the same tables.
+//
+// The invariant: a query reads no row that it does not return. What to read follows from the key alone; what cannot be
+// answered by a range of keys is refused with the field that is missing.
+package query
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+// Client is what reading needs of HBase; *hbase.Client is one.
+type Client interface {
+	Scan(ctx context.Context, table string, s hbase.Scan) iter.Seq2[hbase.Result, error]
+	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
+}
+
+// Table is how a table's rows are read back.
+type Table struct {
+	Name    string
+	Key     *rowkey.Key
+	Columns []Column
+}
+
+// Column is a column and the field it was written from.
+type Column struct {
+	Family, Qualifier string
+	Field             string
+	Type              event.Type
+}
+
+// Row is one decoded row.
+type Row struct {
+	Key     []byte
+	Version int64   // the newest cell's timestamp
+	Fields  []Field // the key's fields in the key's order, then the columns in the table's
+}
+
+// Field is a named value; a null value is a column without a cell, or a field that the key holds only hashed.
+type Field struct {
+	Name  string
+	Value event.Value
+}
+
+// Rows gives the rows whose key fields satisfy where, in key order, at most limit (0 means all). Where must bind a
+// left-most set of the key's fields. With a salt that where does not decide, the buckets are read side by side and merged.
+func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, limit int) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		ranges, err := t.Key.Ranges(where)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		n := 0
+		for result, err := range merge(ctx, c, t, ranges, limit) {
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			row, err := t.decode(result)
+			if !yield(row, err) || err != nil {
+				return
+			}
+			if n++; n == limit {
+				return
+			}
+		}
+	}
+}
+
+// ByKey reads rows by their keys in one batched get; a row that is not there has no Fields.
+func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error) {
+	gets := make([]hbase.Get, len(keys))
+	for i, k := range keys {
+		gets[i] = hbase.Get{Row: k, Columns: t.columns()}
+	}
+	results, err := c.GetAll(ctx, t.Name, gets)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(results))
+	for i, r := range results {
+		if len(r.Cells) == 0 {
+			rows[i] = Row{Key: keys[i]}
+			continue
+		}
+		if rows[i], err = t.decode(r); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// merge reads ranges side by side and gives their rows in the order of the key behind the salt. Every range is read in
+// order, so the least of their next rows is the next row of all.
+func merge(ctx context.Context, c Client, t Table, ranges []rowkey.Range, limit int) iter.Seq2[hbase.Result, error] {
+	scan := func(r rowkey.Range) iter.Seq2[hbase.Result, error] {
+		return c.Scan(ctx, t.Name, hbase.Scan{Start: r.Start, Stop: r.Stop, Limit: limit, Columns: t.columns()})
+	}
+	if len(ranges) == 1 {
+		return scan(ranges[0])
+	}
+	return func(yield func(hbase.Result, error) bool) {
+		heads := make([]head, 0, len(ranges))
+		for _, r := range ranges {
+			next, stop := iter.Pull2(scan(r))
+			defer stop()
+			heads = append(heads, head{next: next})
+		}
+		salt := t.Key.SaltWidth()
+		for i := range heads {
+			heads[i].advance()
+		}
+		for {
+			least := -1
+			for i := range heads {
+				h := &heads[i]
+				if h.err != nil {
+					yield(hbase.Result{}, h.err)
+					return
+				}
+				if h.ok && (least < 0 || bytes.Compare(h.row.Row[salt:], heads[least].row.Row[salt:]) < 0) {
+					least = i
+				}
+			}
+			if least < 0 || !yield(heads[least].row, nil) {
+				return
+			}
+			heads[least].advance()
+		}
+	}
+}
+
+// head is the next row of one range.
+type head struct {
+	next func() (hbase.Result, error, bool)
+	row  hbase.Result
+	err  error
+	ok   bool
+}
+
+func (h *head) advance() { h.row, h.err, h.ok = h.next() }
+
+func (t Table) columns() []hbase.Column {
+	cols := make([]hbase.Column, len(t.Columns))
+	for i, c := range t.Columns {
+		cols[i] = hbase.Column{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
+	}
+	return cols
+}
+
+// decode turns cells into fields. Bytes that no value is written as are an error that names row and column.
+func (t Table) decode(r hbase.Result) (Row, error) {
+	row := Row{Key: r.Row}
+	keyValues, err := t.Key.Decode(r.Row)
+	if err != nil {
+		return row, fmt.Errorf("table %s: row %q: %w", t.Name, r.Row, err)
+	}
+	for i, name := range t.Key.Fields() {
+		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
+	}
+	for _, col := range t.Columns {
+		f := Field{Name: col.Field}
+		for _, cell := range r.Cells {
+			if string(cell.Family) != col.Family || string(cell.Qualifier) != col.Qualifier {
+				continue
+			}
+			if f.Value, err = event.ParseValue(col.Type, cell.Value); err != nil {
+				return row, fmt.Errorf("table %s: row %q: column %s:%s: %w", t.Name, r.Row, col.Family, col.Qualifier, err)
+			}
+			row.Version = max(row.Version, cell.Timestamp)
+			break
+		}
+		row.Fields = append(row.Fields, f)
+	}
+	return row, nil
+}

@@ -1,0 +1,102 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/rowkey"
+)
+
+// ParseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
+// and to exclusive, either side possibly empty. Times are RFC 3339 ("2013-01-01T05:00:00Z", "2013-01-01") or milliseconds
+// since 1970; an end that is a bare date means the beginning of that day, UTC.
+func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
+	where := make(map[string]rowkey.Bound, len(conditions))
+	for _, c := range conditions {
+		name, text, ok := strings.Cut(c, "=")
+		if !ok {
+			return nil, fmt.Errorf("%q is not a condition: write field=value or field=from..to", c)
+		}
+		typ, ok := fields[name]
+		if !ok {
+			return nil, fmt.Errorf("no field %q in the key; it has %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+		}
+		if _, twice := where[name]; twice {
+			return nil, fmt.Errorf("field %q is given twice: write %s=from..to for a range", name, name)
+		}
+		b, err := parseBound(typ, text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		where[name] = b
+	}
+	return where, nil
+}
+
+func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {
+	from, to, isRange := strings.Cut(text, "..")
+	if !isRange {
+		b.Equal, err = ParseValue(typ, text)
+		return b, err
+	}
+	if from != "" {
+		if b.From, err = ParseValue(typ, from); err != nil {
+			return b, err
+		}
+	}
+	if to != "" {
+		b.To, err = ParseValue(typ, to)
+	}
+	return b, err
+}
+
+// ParseValue reads one value of a key field as people write it.
+func ParseValue(typ rowkey.Type, text string) (rowkey.Value, error) {
+	switch typ {
+	case rowkey.Text:
+		return rowkey.Value{Type: typ, Text: []byte(text)}, nil
+	case rowkey.Int:
+		i, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return rowkey.Value{}, fmt.Errorf("%q is not a whole number", text)
+		}
+		return rowkey.Value{Type: typ, Int: i}, nil
+	case rowkey.Float:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return rowkey.Value{}, fmt.Errorf("%q is not a number", text)
+		}
+		return rowkey.Value{Type: typ, Int: int64(math.Float64bits(f))}, nil
+	case rowkey.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return rowkey.Value{}, fmt.Errorf("%q is not true or false", text)
+		}
+		if b {
+			return rowkey.Value{Type: typ, Int: 1}, nil
+		}
+		return rowkey.Value{Type: typ}, nil
+	case rowkey.Time:
+		ms, err := ParseTime(text)
+		return rowkey.Value{Type: typ, Int: ms}, err
+	}
+	return rowkey.Value{}, fmt.Errorf("BUG: field type %d", typ)
+}
+
+// ParseTime reads a time as RFC 3339, as a date, or as milliseconds since 1970, and gives milliseconds since 1970.
+func ParseTime(text string) (int64, error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return ms, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UnixMilli(), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a time: write 2013-01-01, 2013-01-01T05:00:00Z or milliseconds since 1970", text)
+}

@@ -1,0 +1,44 @@
+package query
+
+import (
+	"testing"
+
+	"brine/rowkey"
+)
+
+var keyFields = map[string]rowkey.Type{"waybill": rowkey.Text, "at": rowkey.Time, "n": rowkey.Int, "ok": rowkey.Bool, "w": rowkey.Float}
+
+func TestParseWhere(t *testing.T) {
+	where, err := ParseWhere(keyFields, []string{"waybill=a=b", "at=2013-01-01..2013-01-02T00:00:01Z", "n=..5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(where["waybill"].Equal.Text); got != "a=b" {
+		t.Errorf("waybill = %q", got)
+	}
+	if at := where["at"]; at.From.Int != 1356998400000 || at.To.Int != 1357084801000 || at.Equal.Type != 0 {
+		t.Errorf("at = %+v", at)
+	}
+	if n := where["n"]; n.From.Type != 0 || n.To.Int != 5 || n.To.Type != rowkey.Int {
+		t.Errorf("n = %+v", n)
+	}
+}
+
+func TestParseWhereSaysWhatIsWrong(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"waybill", `"waybill" is not a condition: write field=value or field=from..to`},
+		{"station=JFK", `no field "station" in the key; it has at, n, ok, w, waybill`},
+		{"n=x", `n: "x" is not a whole number`},
+		{"ok=maybe", `ok: "maybe" is not true or false`},
+		{"w=heavy", `w: "heavy" is not a number`},
+		{"at=yesterday", `at: "yesterday" is not a time: write 2013-01-01, 2013-01-01T05:00:00Z or milliseconds since 1970`},
+		{"at=2013-01-01..soon", `at: "soon" is not a time: write 2013-01-01, 2013-01-01T05:00:00Z or milliseconds since 1970`},
+	} {
+		if _, err := ParseWhere(keyFields, []string{tt.in}); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v, want %s", tt.in, err, tt.want)
+		}
+	}
+	if _, err := ParseWhere(keyFields, []string{"n=1", "n=2"}); err == nil {
+		t.Error("a field given twice must be refused")
+	}
+}

@@ -1,0 +1,116 @@
+// Package eventkey binds a row key to the fields of a pipeline's events, so that every part that needs an event's row (sink,
+// indexer, plan, verify) makes the same one. It is where the two pure packages event and rowkey, which know nothing of each
+// other, meet.
+//
+// The invariant: one event has one row key, whoever asks.
+package eventkey
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/event"
+	"brine/rowkey"
+)
+
+// Encoder makes the row keys of a pipeline's events. It keeps a buffer, so each goroutine has its own.
+type Encoder struct {
+	key    *rowkey.Key
+	at     []int // position of each of the key's fields among the event's values
+	values []rowkey.Value
+}
+
+// New binds a key to a schema. It is an error when the key names a field that the schema lacks.
+func New(key *rowkey.Key, schema event.Schema) (*Encoder, error) {
+	e := &Encoder{key: key}
+	for _, name := range key.Fields() {
+		i := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("the key %s names field %q, which the pipeline does not declare", key, name)
+		}
+		e.at = append(e.at, i)
+	}
+	e.values = make([]rowkey.Value, len(e.at))
+	return e, nil
+}
+
+// Append appends the row key of ev to dst, without an allocation when dst has room. Its error is an *event.Error: this
+// event can have no row.
+func (e *Encoder) Append(dst []byte, ev *event.Event) ([]byte, error) {
+	for i, at := range e.at {
+		e.values[i] = Value(ev.Values[at])
+	}
+	row, err := e.key.Append(dst, e.values)
+	if err != nil {
+		return dst, reject(err)
+	}
+	return row, nil
+}
+
+// reject says why an event can have no row.
+func reject(err error) *event.Error {
+	var fault *rowkey.ValueError
+	if !errors.As(err, &fault) {
+		return &event.Error{Reason: event.BadKey, Detail: err.Error()}
+	}
+	reason := event.BadKey
+	switch {
+	case fault.Missing:
+		reason = event.MissingField
+	case fault.TooLong:
+		reason = event.KeyTooLong
+	}
+	return &event.Error{Reason: reason, Field: fault.Field, Detail: fault.Msg}
+}
+
+// Value is an event's value as a key takes it.
+func Value(v event.Value) rowkey.Value {
+	switch v.Type {
+	case event.Text:
+		return rowkey.Value{Type: rowkey.Text, Text: v.Text()}
+	case event.Int:
+		return rowkey.Value{Type: rowkey.Int, Int: v.Int()}
+	case event.TimeMS:
+		return rowkey.Value{Type: rowkey.Time, Int: v.Int()}
+	case event.Float:
+		return rowkey.FloatValue(v.Float())
+	case event.Bool:
+		return rowkey.BoolValue(v.Bool())
+	}
+	return rowkey.Value{}
+}
+
+// FieldValue is a key's value as an event holds it: the inverse of Value.
+func FieldValue(v rowkey.Value) event.Value {
+	switch v.Type {
+	case rowkey.Text:
+		return event.TextValue(string(v.Text))
+	case rowkey.Int:
+		return event.IntValue(v.Int)
+	case rowkey.Time:
+		return event.TimeValue(v.Int)
+	case rowkey.Float:
+		return event.FloatValue(v.Float())
+	case rowkey.Bool:
+		return event.BoolValue(v.Int != 0)
+	}
+	return event.Value{}
+}
+
+// Type is the key's type of an event's field.
+func Type(t event.Type) rowkey.Type {
+	switch t {
+	case event.Text:
+		return rowkey.Text
+	case event.Int:
+		return rowkey.Int
+	case event.TimeMS, event.TimeS:
+		return rowkey.Time
+	case event.Float:
+		return rowkey.Float
+	case event.Bool:
+		return rowkey.Bool
+	}
+	return 0
+}
