@@ -121,7 +121,9 @@ func (f *fixed) ranges(from, to Value) ([]Range, error) {
 	}
 	r := Range{}
 	if !from.Null() {
-		r.Start = f.edge(from.Text)
+		if r.Start = f.edge(from.Text); r.Start == nil {
+			return nil, nil
+		}
 	}
 	if !to.Null() {
 		r.Stop = f.edge(to.Text)
@@ -138,7 +140,7 @@ func (f *fixed) edge(b []byte) []byte {
 	if len(b) <= f.n && !bytes.HasSuffix(b, []byte{0}) {
 		return padded
 	}
-	return append(padded[:f.n:f.n], 0) // b itself cannot be held: it comes right after the value of these bytes
+	return next(padded[:f.n]) // b itself cannot be held: it comes right after the value of these bytes
 }
 
 // cut takes the rows of c out of ranges, which are apart from each other and ascending; so is the result.
