@@ -1,0 +1,162 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+// HBase gives the client's options. Connect is as the user wrote it: where Embedded says so, the caller starts that server
+// and puts its address there.
+func (c *Config) HBase() hbase.Options {
+	h := &c.Cluster
+	return hbase.Options{
+		Connect: h.Connect, User: h.User,
+		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
+		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
+		MaxRequestRows: h.MaxRequestRows, MaxRequestBytes: int(h.MaxRequestBytes), MaxServerCalls: h.MaxServerCalls,
+		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.RecordBytes()),
+	}
+}
+
+// fetchesHeld is how many fetches ingest wants its budget to hold.
+const fetchesHeld = 8
+
+// RecordBytes is the budget of the records on their way to one store: each store has an equal share of memory, half of it
+// for records and half for the mutations or documents that they become. All runs that write to one store share it.
+func (c *Config) RecordBytes() int64 { return int64(c.Memory) / 2 / int64(c.stores()) }
+
+// stores is how many stores are written to: HBase, the search engine or both.
+func (c *Config) stores() int {
+	rows := slices.ContainsFunc(c.Pipelines, func(p *Pipeline) bool { return len(p.Rows) > 0 })
+	documents := slices.ContainsFunc(c.Pipelines, func(p *Pipeline) bool { return len(p.Documents) > 0 })
+	if rows && documents {
+		return 2
+	}
+	return 1
+}
+
+// Embedded gives the folder of an HBase inside this process, if that is what connect asks for.
+func (h *HBase) Embedded() (dir string, ok bool) { return strings.CutPrefix(h.Connect, "embedded:") }
+
+// Embedded gives the folder of a search engine inside this process, if that is what connect asks for.
+func (s *Search) Embedded() (dir string, ok bool) { return strings.CutPrefix(s.Connect, "embedded:") }
+
+// Table finds a table by name; nil if there is none.
+func (c *Config) Table(name string) *Table {
+	return lookup(c.Tables, func(t *Table) bool { return t.Name == name })
+}
+
+// Index finds an index by name; nil if there is none.
+func (c *Config) Index(name string) *Index {
+	return lookup(c.Indexes, func(x *Index) bool { return x.Name == name })
+}
+
+// Pipeline finds a pipeline by name; nil if there is none.
+func (c *Config) Pipeline(name string) *Pipeline {
+	return lookup(c.Pipelines, func(p *Pipeline) bool { return p.Name == name })
+}
+
+func lookup[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// RowKey is the table's key; nil when no pipeline writes the table, since its fields' types come from there.
+func (t *Table) RowKey() *rowkey.Key { return t.rowKey }
+
+// HBase describes the table as HBase knows it.
+func (t *Table) HBase() hbase.Table {
+	out := hbase.Table{Name: t.Name}
+	for i := range t.Families {
+		out.Families = append(out.Families, t.Families[i].hbase())
+	}
+	return out
+}
+
+// forever is how HBase writes that there is no TTL: the largest 32-bit integer of seconds.
+const forever = "2147483647"
+
+func (f *Family) hbase() hbase.Family {
+	ttl := forever
+	if f.TTL > 0 {
+		ttl = strconv.FormatInt(int64(f.TTL/time.Second), 10)
+	}
+	return hbase.Family{Name: f.Name, Values: map[string]string{
+		"TTL": ttl, "VERSIONS": strconv.Itoa(f.Versions), "MIN_VERSIONS": strconv.Itoa(f.MinVersions),
+		"COMPRESSION": strings.ToUpper(f.Compression), "BLOOMFILTER": strings.ToUpper(f.Bloom),
+		"BLOCKSIZE": strconv.FormatInt(int64(f.BlockSize), 10), "BLOCKCACHE": strconv.FormatBool(f.BlockCache),
+		"DATA_BLOCK_ENCODING": strings.ToUpper(f.Encoding), "IN_MEMORY": strconv.FormatBool(f.InMemory),
+	}}
+}
+
+// sink describes the table as the sink needs it.
+func (t *Table) sink() sink.Table {
+	ttl := map[string]time.Duration{}
+	for _, f := range t.Families {
+		if f.TTL > 0 {
+			ttl[f.Name] = f.TTL
+		}
+	}
+	return sink.Table{Name: t.Name, Row: sink.RowKind(t.Row), Key: t.rowKey, TTL: ttl}
+}
+
+// Schema is the pipeline's fields as the decoder needs them.
+func (p *Pipeline) Schema() event.Schema {
+	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == p.Version })}
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path})
+	}
+	return s
+}
+
+// Sink gives the options of the pipeline's HBase half; its hooks are the caller's to add.
+func (p *Pipeline) Sink() sink.Options {
+	out := sink.Options{Schema: p.Schema()}
+	for _, r := range p.Rows {
+		rows := sink.Rows{Table: p.config.Table(r.Table).sink()}
+		for _, column := range r.Set {
+			family, qualifier, _ := strings.Cut(column.Name, ":")
+			rows.Columns = append(rows.Columns, sink.Column{Family: family, Qualifier: qualifier, Field: column.Field})
+		}
+		out.Rows = append(out.Rows, rows)
+	}
+	return out
+}
+
+// DeadLetterTopic is where the pipeline's dead letters go.
+func (p *Pipeline) DeadLetterTopic() string { return cmp.Or(p.DeadLetters, p.Topic+".dead") }
+
+func (p *Pipeline) field(name string) *Field {
+	if i := slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
+		return &p.Fields[i]
+	}
+	return nil
+}
+
+// eventType is 0 while the type is missing or unknown, which is reported by itself.
+func (f *Field) eventType() event.Type {
+	t, err := event.ParseType(f.Type)
+	if err != nil {
+		return 0
+	}
+	return t
+}
+
+// path is where the record holds the field.
+func (f *Field) path() []string {
+	if len(f.Path) == 0 {
+		return []string{f.Name}
+	}
+	return f.Path
+}

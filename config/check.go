@@ -1,0 +1,142 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// fewRetries: with HBase's back-off table fewer retries end within a second, before a region has moved.
+const fewRetries = 3
+
+// check finds what is wrong between settings that are right each by itself.
+func (l *loader) check(c *Config) {
+	l.checkAddresses(c)
+	l.checkRetries("hbase.retries", c.Cluster.Retries)
+	for _, p := range c.Pipelines {
+		l.checkPipeline(c, p)
+	}
+	for _, t := range c.Tables {
+		l.checkTable(c, t)
+	}
+	for _, x := range c.Indexes {
+		l.checkIndex(x)
+	}
+	l.checkMemory(c)
+	if l.problems.Err() == nil { // else what is used cannot be told
+		l.checkUse(c)
+	}
+}
+
+func (l *loader) checkAddresses(c *Config) {
+	l.checkKafka(&c.Kafka)
+	if mend := hostPort(c.HTTP.Listen, false); c.HTTP.Listen != "" && mend != "" {
+		l.fault("http.listen", Address, "is no address to listen at", mend)
+	}
+	l.checkHBase(c.Cluster.Connect)
+	l.checkSearch(&c.Search)
+}
+
+func (l *loader) checkHBase(connect string) {
+	const setting = "hbase.connect"
+	scheme, rest, _ := strings.Cut(connect, ":")
+	hosts, slashes := strings.CutPrefix(rest, "//")
+	switch {
+	case connect == "":
+	case scheme == "embedded":
+		if rest == "" || slashes {
+			l.fault(setting, Address, "names no folder", "write embedded:./data/hbase")
+		}
+	case scheme == "zk" || scheme == "hbase+zk" || scheme == "zookeeper":
+		l.fault(setting, Address, "discovery by ZooKeeper is not there yet", "name the masters of HBase 2.5 or later: rpc://master1:16000,master2:16000")
+	case scheme != "rpc" || !slashes:
+		l.fault(setting, Address, "begins with no scheme that brine knows", "write rpc://host:port for a cluster, or embedded:DIR")
+	default:
+		for host := range strings.SplitSeq(hosts, ",") {
+			if mend := hostPort(host, true); mend != "" {
+				l.fault(setting, Address, quote(host)+" is no master's address", "write rpc://host:port, masters separated by commas; their port is 16000 if nobody changed it")
+			}
+		}
+	}
+}
+
+func (l *loader) checkSearch(s *Search) {
+	const setting = "search.connect"
+	if dir, embedded := strings.CutPrefix(s.Connect, "embedded:"); embedded {
+		if dir == "" || strings.HasPrefix(dir, "//") {
+			l.fault(setting, Address, "names no folder", "write embedded:./data/search")
+		}
+	} else if s.Connect != "" {
+		for node := range strings.SplitSeq(s.Connect, ",") {
+			u, err := url.Parse(strings.TrimSpace(node))
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+				l.fault(setting, Address, "is no URL of a search engine", "write http://host:9200, https://host:9200 or embedded:DIR")
+				break
+			} else if u.User != nil {
+				l.fault(setting, Address, "holds a user name or password", "give them as search.user and search.password: ${SEARCH_PASSWORD}")
+				break
+			}
+		}
+	}
+	l.together("search", "password", "user")
+	l.together("search", "user", "password")
+	if s.APIKey != "" && s.User != "" {
+		l.fault("search.api_key", Duplicate, "both a user and an API key are set", "keep one of the two")
+	}
+	if s.Pause > s.MaxPause && s.MaxPause > 0 {
+		l.fault("search.pause", Range, "is more than search.max_pause, which is "+durationText(s.MaxPause), "write a shorter pause, or a longer max_pause")
+	}
+}
+
+// together reports a setting of a section that is there without the other one that it needs.
+func (l *loader) together(section, setting, needs string) {
+	if l.has(join(section, setting)) && !l.has(join(section, needs)) {
+		l.fault(join(section, setting), Missing, "does nothing without "+needs, "write "+needs+" too")
+	}
+}
+
+// hostPort gives the mend of what is not host:port, or "". A port of 0 and an absent host only serve to listen.
+func hostPort(s string, dial bool) string {
+	const mend = "write host:port"
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || strings.ContainsAny(host, "/@ ") || dial && host == "" {
+		return mend
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || dial && n == 0 {
+		return mend + ", with a port up to 65535"
+	}
+	return ""
+}
+
+func (l *loader) checkRetries(setting string, retries int) {
+	if retries > 0 && retries < fewRetries && l.has(setting) {
+		l.warn(setting, FewRetries, "so few retries are over before a region has moved or been split", "leave it at 15")
+	}
+}
+
+func (l *loader) checkIndex(x *Index) {
+	setting := join("indexes", x.Name)
+	if !indexName(x.Name) {
+		l.faultName(setting, Name, "is no name of an index", "use lower-case letters, digits, \".\", \"_\" and \"-\", a letter first, at most 200")
+	}
+	for _, f := range x.Fields {
+		switch at := join(setting+".fields", f.Name); {
+		case !indexFieldName(f.Name):
+			l.faultName(at, Name, "is no name of a document's field", "use letters, digits, \"_\" and \"-\", not \"_\" first")
+		case f.Name == deletedField && f.Type != "boolean" && f.Type != "":
+			l.fault(at, FieldTypes, "searches pass over documents in which this field is true, so it must be boolean", "give it another name")
+		}
+	}
+}
+
+// checkMemory: the budget of a store's records must hold the fetches that can be out at a time.
+func (l *loader) checkMemory(c *Config) {
+	if c.Memory == 0 || c.Kafka.MaxFetchBytes == 0 {
+		return
+	}
+	if least := fetchesHeld * c.Kafka.MaxFetchBytes; c.RecordBytes() < int64(least) {
+		l.fault("memory", Buffer, "leaves "+Bytes(c.RecordBytes()).String()+" to the records of each store, and "+least.String()+" are needed for fetches of "+c.Kafka.MaxFetchBytes.String(),
+			"write memory: "+(least*Bytes(2*c.stores())).String()+", or a smaller kafka.max_fetch_bytes")
+	}
+}

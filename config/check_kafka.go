@@ -1,0 +1,73 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+)
+
+func (l *loader) checkKafka(k *Kafka) {
+	for i, broker := range k.Brokers {
+		if mend := hostPort(broker, true); mend != "" {
+			l.fault("kafka.brokers["+strconv.Itoa(i)+"]", Address, "is no broker's address", mend)
+		}
+	}
+	if k.Group != "" && !kafkaName(k.Group) {
+		l.fault("kafka.group", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write group: brine")
+	}
+	if _, err := startTime(k.Start); err != nil && k.Start != "earliest" && k.Start != "latest" && k.Start != "" {
+		l.fault("kafka.start", Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
+	}
+	l.checkSASL(&k.SASL, k.TLS.Enabled)
+	l.checkTLS(k)
+}
+
+func startTime(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }
+
+func (l *loader) checkSASL(s *SASL, encrypted bool) {
+	const setting = "kafka.sasl"
+	switch {
+	case s.Mechanism == "none" && (s.User != "" || s.Password != ""):
+		l.fault(setting+".mechanism", Missing, "is none, and a user or password is there", "write mechanism: scram-sha-512, or what the brokers ask for")
+	case s.Mechanism != "none" && s.Mechanism != "" && (s.User == "" || s.Password == ""):
+		l.fault(setting, Missing, "needs a user and a password", "write user and password: ${KAFKA_PASSWORD}")
+	case s.Mechanism == "plain" && !encrypted:
+		l.warn(setting+".mechanism", OpenPassword, "the password is sent as it is, over connections that are not encrypted", "write kafka.tls: { enabled: true }, or use scram-sha-512")
+	}
+}
+
+// checkTLS reads the files and makes the configuration that clients use.
+func (l *loader) checkTLS(k *Kafka) {
+	const setting = "kafka.tls"
+	t := &k.TLS
+	l.together(setting, "cert", "key")
+	l.together(setting, "key", "cert")
+	if !t.Enabled {
+		if t.CA+t.Cert+t.Key+t.ServerName != "" {
+			l.fault(setting+".enabled", Missing, "is false, and other settings of TLS are there", "write enabled: true")
+		}
+		return
+	}
+	k.tls = &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		k.tls.RootCAs = x509.NewCertPool()
+		if err != nil {
+			l.fault(setting+".ca", Unreadable, "cannot be read: "+reason(err), "name a file of certificates in PEM")
+		} else if !k.tls.RootCAs.AppendCertsFromPEM(pem) {
+			l.fault(setting+".ca", Unreadable, "holds no certificate", "name a file of certificates in PEM")
+		}
+	}
+	if t.Cert != "" && t.Key != "" {
+		cert, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		k.tls.Certificates = []tls.Certificate{cert}
+		if pathError := (*os.PathError)(nil); errors.As(err, &pathError) {
+			l.fault(setting+".cert", Unreadable, pathError.Path+" cannot be read: "+pathError.Err.Error(), "name files in PEM as cert and key")
+		} else if err != nil {
+			l.fault(setting+".cert", Unreadable, "is no pair with key: "+err.Error(), "name the certificate and its own key")
+		}
+	}
+}

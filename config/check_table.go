@@ -1,0 +1,210 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/rowkey"
+)
+
+const (
+	longFamily    = 8  // bytes of a family's name that are worth a warning: every cell holds it
+	longQualifier = 20 // the same of a qualifier
+	manyFamilies  = 3  // all families of a region are flushed together
+)
+
+func (l *loader) checkTable(c *Config, t *Table) {
+	setting := join("tables", t.Name)
+	if !tableName(t.Name) {
+		l.faultName(setting, Name, "is no name of a table", "write namespace:name or name, of letters, digits and \"_\"")
+	}
+	if len(t.Families) > manyFamilies {
+		l.warn(setting+".families", ManyFamilies, fmt.Sprintf("there are %d families, and each is flushed whenever one is full", len(t.Families)),
+			"one family, or one for what is read often and one for the rest, does better")
+	}
+	for i := range t.Families {
+		l.checkFamily(t, &t.Families[i], join(setting+".families", t.Families[i].Name))
+	}
+	l.checkKey(c, t, setting)
+	l.checkSplits(t, setting)
+}
+
+func (l *loader) checkFamily(t *Table, f *Family, setting string) {
+	switch {
+	case !familyName(f.Name):
+		l.faultName(setting, Name, "is no name of a column family", "use letters and digits; one letter is best")
+	case len(f.Name) > longFamily:
+		l.warnName(setting, LongName, fmt.Sprintf("its %d bytes are stored in every cell", len(f.Name)), "one letter is best")
+	}
+	if f.TTL%time.Second != 0 {
+		l.fault(setting+".ttl", Range, "is no whole number of seconds", "HBase counts a TTL in seconds: write "+durationText(f.TTL.Truncate(time.Second)+time.Second))
+	}
+	if f.MinVersions > f.Versions {
+		l.fault(setting+".min_versions", Range, "is more than versions", "write at most "+strconv.Itoa(f.Versions))
+	}
+	if f.MinVersions > 0 && f.TTL == 0 {
+		l.warn(setting+".min_versions", Unused, "does nothing without a ttl", "remove it, or write a ttl")
+	}
+	if t.Row == rowEvent && f.Versions > 1 {
+		l.warn(setting+".versions", ManyVersions, "an event's row is written once, so there is never a second version", "write versions: 1")
+	}
+}
+
+// writers are the pipelines that write rows to the table.
+func writers(c *Config, table string) []*Pipeline {
+	var out []*Pipeline
+	for _, p := range c.Pipelines {
+		for _, r := range p.Rows {
+			if r.Table == table {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// checkKey parses the key over the fields of each pipeline that writes the table; they must agree on its fields' types.
+func (l *loader) checkKey(c *Config, t *Table, setting string) {
+	pipelines := writers(c, t.Name)
+	untyped := func(f Field) bool { return f.eventType() == 0 } // reported already
+	for _, p := range pipelines {
+		if t.Key == "" || slices.ContainsFunc(p.Fields, untyped) {
+			return
+		}
+		key, err := rowkey.Parse(t.Key, keyFields(p))
+		if err != nil {
+			l.keyError(setting+".key", p, len(pipelines), err)
+			return
+		}
+		if t.rowKey == nil {
+			t.rowKey = key
+			continue
+		}
+		for _, name := range key.Fields() {
+			if a, b := keyType(pipelines[0], name), keyType(p, name); a != b {
+				l.fault(join(join(join("pipelines", p.Name), "fields"), name), FieldTypes,
+					fmt.Sprintf("the key of %s takes it as %s, and pipeline %s declares another type", t.Name, typeName(pipelines[0], name), pipelines[0].Name),
+					"declare it alike in both")
+			}
+		}
+	}
+}
+
+// keyError reports what rowkey says of a key, at its place within the expression.
+func (l *loader) keyError(setting string, p *Pipeline, pipelines int, err error) {
+	offset, message, mend := 0, err.Error(), "see docs/rowkeys.md for the language"
+	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
+		offset, message = e.Offset, e.Msg
+		if e.Mend != "" {
+			mend = e.Mend
+		}
+	}
+	if pipelines > 1 {
+		message += " (in pipeline " + p.Name + ")"
+	}
+	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, mend)
+}
+
+// keyFields are a pipeline's fields as the key language sees them.
+func keyFields(p *Pipeline) []rowkey.Field {
+	out := make([]rowkey.Field, 0, len(p.Fields))
+	for _, f := range p.Fields {
+		out = append(out, rowkey.Field{Name: f.Name, Type: keyTypes[f.eventType()]})
+	}
+	return out
+}
+
+var keyTypes = map[event.Type]rowkey.Type{
+	event.Text: rowkey.Text, event.Int: rowkey.Int, event.Float: rowkey.Float, event.Bool: rowkey.Bool,
+	event.TimeMS: rowkey.Time, event.TimeS: rowkey.Time,
+}
+
+func keyType(p *Pipeline, field string) rowkey.Type {
+	if f := p.field(field); f != nil {
+		return keyTypes[f.eventType()]
+	}
+	return 0
+}
+
+func typeName(p *Pipeline, field string) string {
+	if f := p.field(field); f != nil {
+		return f.Type
+	}
+	return "absent"
+}
+
+func (l *loader) checkSplits(t *Table, setting string) {
+	if l.has(setting+".regions") && l.has(setting+".splits") {
+		l.fault(setting+".splits", Duplicate, "both regions and splits are set", "keep one of the two")
+		return
+	}
+	if len(t.Splits) == 0 && (t.rowKey == nil || t.Regions < 2) {
+		return
+	}
+	if _, err := t.SplitPoints(); err != nil {
+		at := setting + ".regions"
+		if len(t.Splits) > 0 {
+			at = setting + ".splits"
+		}
+		message, mend, ok := strings.Cut(err.Error(), "; ")
+		if !ok {
+			mend = "begin the key with a hash or a salt, or write regions: 1"
+		}
+		l.fault(at, SplitPoints, message, mend)
+	}
+}
+
+// SplitPoints gives the points that the table is split at when it is made; none for one region. It needs a pipeline that
+// writes the table, since the fields' types come from there.
+func (t *Table) SplitPoints() ([][]byte, error) {
+	if len(t.Splits) > 0 {
+		return explicitSplits(t.Splits)
+	}
+	if t.Regions < 2 {
+		return nil, nil
+	}
+	if t.rowKey == nil {
+		return nil, fmt.Errorf("no pipeline writes table %s, so the types of its key are unknown; give splits, or write regions: 1", t.Name)
+	}
+	return t.rowKey.Splits(t.Regions)
+}
+
+func explicitSplits(texts []string) ([][]byte, error) {
+	var points [][]byte
+	for i, s := range texts {
+		point, err := unescape(s)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && bytes.Compare(points[i-1], point) >= 0 {
+			return nil, fmt.Errorf("%s does not come after %s; write the points in ascending order", quote(s), quote(texts[i-1]))
+		}
+		points = append(points, point)
+	}
+	return points, nil
+}
+
+// unescape reads bytes as HBase's shell writes them: \x and two hex digits for a byte, all else as it stands.
+func unescape(s string) ([]byte, error) {
+	var out []byte
+	for i := 0; i < len(s); i++ {
+		if !strings.HasPrefix(s[i:], `\x`) {
+			out = append(out, s[i])
+			continue
+		}
+		n, err := strconv.ParseUint(s[min(i+2, len(s)):min(i+4, len(s))], 16, 8)
+		if err != nil || i+4 > len(s) {
+			return nil, fmt.Errorf("%s has a \\x without two hex digits; write \\x0a for the byte 10", quote(s))
+		}
+		out = append(out, byte(n))
+		i += 3
+	}
+	return out, nil
+}

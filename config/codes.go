@@ -1,0 +1,87 @@
+package config
+
+// Code names a kind of problem. Codes are stable: scripts may look for them, and docs/configuration.md lists them.
+type Code string
+
+// The codes of what is wrong with the file, or with one setting by itself.
+const (
+	Unreadable      Code = "unreadable"
+	Syntax          Code = "syntax"
+	UnknownSetting  Code = "unknown-setting"
+	Duplicate       Code = "duplicate"
+	Missing         Code = "missing"
+	Type            Code = "type"
+	Choice          Code = "choice"
+	Range           Code = "range"
+	Variable        Code = "variable"
+	UnknownVariable Code = "unknown-variable"
+	Name            Code = "name"
+	Address         Code = "address"
+)
+
+// The codes of settings that do not go together.
+const (
+	KeySyntax       Code = "key-syntax"
+	SplitPoints     Code = "splits"
+	UnknownTable    Code = "unknown-table"
+	UnknownFamily   Code = "unknown-family"
+	UnknownField    Code = "unknown-field"
+	UnknownIndex    Code = "unknown-index"
+	UnknownTarget   Code = "unknown-index-field"
+	FieldTypes      Code = "field-types"
+	VersionType     Code = "version-type"
+	VersionTTL      Code = "version-ttl"
+	VersionTies     Code = "version-ties"
+	NothingToWrite  Code = "nothing-to-write"
+	NoStore         Code = "no-store"
+	DeadLetterTopic Code = "dead-letter-topic"
+	Buffer          Code = "buffer"
+	LongName        Code = "long-name"
+	ManyFamilies    Code = "many-families"
+	ManyVersions    Code = "many-versions"
+	FewRetries      Code = "few-retries"
+	PartialEvent    Code = "partial-event"
+	OpenPassword    Code = "open-password"
+	Unused          Code = "unused"
+)
+
+// codeMeanings says what each code means, in the order in which the documentation lists them.
+var codeMeanings = []struct {
+	code    Code
+	meaning string
+}{
+	{Unreadable, "The file, or one that it names, does not exist, may not be read, or holds something else."},
+	{Syntax, "The file is not YAML, is empty, or holds several documents."},
+	{UnknownSetting, "There is no setting of this name here."},
+	{Duplicate, "A name is given twice."},
+	{Missing, "A setting that must be there is absent or empty."},
+	{Type, "A value is of another kind than the setting: a list for a text, a number without its unit."},
+	{Choice, "A value is none of those that the setting knows."},
+	{Range, "A value is too small or too large."},
+	{Variable, "`${…}` names an environment variable that is not set."},
+	{UnknownVariable, "A `BRINE_` variable looks like a setting and gives none (warning)."},
+	{Name, "A name holds characters that Kafka, HBase or the search engine refuses."},
+	{Address, "An address is not of the form that its setting takes."},
+	{KeySyntax, "A row key cannot be read: its syntax, an absent field, or a field of the wrong type."},
+	{SplitPoints, "The table cannot be split so: the key does not spread, or the points do not ascend."},
+	{UnknownTable, "A pipeline writes rows to a table that tables does not have."},
+	{UnknownFamily, "A column lies in a family that its table does not have."},
+	{UnknownField, "A field is named that the pipeline does not declare."},
+	{UnknownIndex, "A pipeline writes documents to an index that indexes does not have."},
+	{UnknownTarget, "A document sets a field that its index does not have."},
+	{FieldTypes, "A field's type does not fit the index, or two pipelines declare one key's field differently."},
+	{VersionType, "The version is neither a time nor a whole number."},
+	{VersionTTL, "A family has a TTL, and the version is not a time: cells would vanish at once or never."},
+	{VersionTies, "Versions of whole seconds can tie, and the last applied wins (warning)."},
+	{NothingToWrite, "A pipeline has neither rows nor documents."},
+	{NoStore, "A pipeline needs hbase.connect or search.connect, and it is absent."},
+	{DeadLetterTopic, "Dead letters would go to the topic that they come from."},
+	{Buffer, "A buffer does not fit into memory."},
+	{LongName, "A family's or column's name is long, and is stored in every cell (warning)."},
+	{ManyFamilies, "A table has more than three families, and each is flushed with the others (warning)."},
+	{ManyVersions, "More versions are kept than can come to be (warning)."},
+	{FewRetries, "Retries end before a region has moved (warning)."},
+	{PartialEvent, "The table's rows are events, of which no part can change (warning)."},
+	{OpenPassword, "A password is sent over a connection that is not encrypted (warning)."},
+	{Unused, "A field, table or index is declared and not used (warning)."},
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// definition is one setting as its struct field defines it.
+type definition struct {
+	name     string
+	field    string // of the struct, for its comment
+	index    int    // of the field in its struct
+	typ      reflect.Type
+	required bool
+	short    bool     // its element may be written as this setting alone
+	fallback string   // default, as a user would write it
+	choices  []string // the only texts allowed
+	min, max string
+	example  string
+}
+
+// definitionsOf lists the settings of a struct in its order, and gives the index of the field that takes the element's
+// name, or −1.
+func definitionsOf(t reflect.Type) (defs []definition, key int) {
+	key = -1
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("set")
+		if !ok {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		d := definition{name: name, field: f.Name, index: i, typ: f.Type,
+			fallback: f.Tag.Get("default"), choices: strings.Fields(f.Tag.Get("oneof")),
+			min: f.Tag.Get("min"), max: f.Tag.Get("max"), example: f.Tag.Get("example")}
+		for option := range strings.SplitSeq(options, ",") {
+			switch option {
+			case "":
+			case "key":
+				key = i
+			case "required":
+				d.required = true
+			case "short":
+				d.short = true
+			default:
+				panic(fmt.Sprintf("BUG: %s.%s: unknown option %q", t.Name(), f.Name, option))
+			}
+		}
+		if name != "" {
+			defs = append(defs, d)
+		}
+	}
+	return defs, key
+}
+
+// shape is how a setting is written.
+type shape int
+
+const (
+	text shape = iota
+	wholeNumber
+	truth
+	duration
+	size
+	texts  // list of text
+	path   // text joined by dots, or a list
+	object // mapping of settings
+	named  // mapping of names to objects
+	list   // list of objects
+)
+
+var shapeNames = map[shape]string{
+	text: "a text", wholeNumber: "a whole number", truth: "true or false", duration: "a duration such as 10s",
+	size: "a size such as 64MiB", texts: "a list such as [a, b]", path: "a path such as a.b", object: "a mapping of settings",
+	named: "a mapping of names", list: "a list of mappings, each beginning with \"-\"",
+}
+
+func shapeOf(t reflect.Type) shape {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return duration
+	case t == reflect.TypeFor[Bytes]():
+		return size
+	case t == reflect.TypeFor[Path]():
+		return path
+	case t == reflect.TypeFor[[]string]():
+		return texts
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return text
+	case reflect.Int:
+		return wholeNumber
+	case reflect.Bool:
+		return truth
+	case reflect.Struct:
+		return object
+	case reflect.Slice:
+		if _, key := definitionsOf(elementOf(t)); key >= 0 {
+			return named
+		}
+		return list
+	}
+	panic("BUG: no setting can be of type " + t.String())
+}
+
+// elementOf is the struct that a named or list setting has many of, behind its pointer if it has one.
+func elementOf(t reflect.Type) reflect.Type {
+	if e := t.Elem(); e.Kind() == reflect.Pointer {
+		return e.Elem()
+	}
+	return t.Elem()
+}
+
+// scalar reports whether the setting can be given by an environment variable.
+func (s shape) scalar() bool { return s <= texts }

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"bytes"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is more than any configuration a person keeps.
+const maxFile = 4 << 20
+
+// Load reads the file, lays the environment over it and checks it. The configuration is nil when Problems.Err is not.
+// env is os.LookupEnv, or a test's.
+func Load(file string, env func(string) (string, bool)) (*Config, Problems) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, Problems{{Code: Unreadable, Severity: Error, File: file, Message: "cannot be read: " + reason(err),
+			Mend: "give the configuration's path with -c"}}
+	}
+	return Parse(file, source, env)
+}
+
+// reason is what went wrong with a file, without its name.
+func reason(err error) string {
+	s := err.Error()
+	return s[strings.LastIndex(s, ": ")+1+len(" "):]
+}
+
+// Parse is Load for a source that is already in memory; file is the name that problems show.
+func Parse(file string, source []byte, env func(string) (string, bool)) (*Config, Problems) {
+	l := &loader{file: file, env: env, places: map[string]place{}, written: map[*yaml.Node]string{},
+		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}}
+	cfg := l.load(source)
+	l.problems.sort()
+	if l.problems.Err() != nil {
+		return nil, l.problems
+	}
+	return cfg, l.problems
+}
+
+// loader is one run of Load.
+type loader struct {
+	file     string
+	lines    []string // of the source
+	env      func(string) (string, bool)
+	places   map[string]place      // by setting, for the checks
+	written  map[*yaml.Node]string // a scalar as written, where ${…} was replaced: what problems show
+	variable map[*yaml.Node]string // the environment variable that a node was made from
+	broken   map[*yaml.Node]bool   // already complained of
+	problems Problems
+}
+
+// place is where a setting stands.
+type place struct{ key, value *yaml.Node }
+
+func (l *loader) load(source []byte) *Config {
+	root := l.parse(source)
+	if root == nil {
+		return nil
+	}
+	l.overlay(root)
+	l.expand(root, "")
+	cfg := new(Config)
+	l.object(root, reflect.ValueOf(cfg).Elem(), "")
+	l.check(cfg)
+	return cfg
+}
+
+// parse reads the source as one YAML mapping.
+func (l *loader) parse(source []byte) *yaml.Node {
+	source = bytes.TrimPrefix(source, []byte("\ufeff"))
+	l.lines = strings.Split(string(source), "\n")
+	if len(source) > maxFile {
+		l.atLine(1, 1, Syntax, "the file is larger than 4 MiB", "give a brine.yaml")
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(source))
+	var doc, next yaml.Node
+	if err := decoder.Decode(&doc); err != nil && len(bytes.TrimSpace(source)) > 0 && err.Error() != "EOF" {
+		l.syntax(err)
+		return nil
+	}
+	if doc.Kind == 0 || doc.Content[0].Tag == "!!null" {
+		l.atLine(1, 1, Syntax, "the file holds no settings", "begin with kafka: { brokers: [localhost:9092] }; see examples/scans.yaml")
+		return nil
+	}
+	if decoder.Decode(&next) == nil {
+		l.atLine(next.Line, 1, Syntax, "a second document begins here", "keep one configuration in a file: remove the line ---")
+		return nil
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		l.at(root, "", Type, "the file is not a mapping of settings", "begin with kafka: { brokers: [localhost:9092] }; see examples/scans.yaml")
+		return nil
+	}
+	return root
+}
+
+// indentingTab finds the first line that a tab indents: the likeliest reason of a syntax error, and the scanner's words for
+// it help nobody.
+func (l *loader) indentingTab() (line, column int) {
+	for i, s := range l.lines {
+		indent := s[:len(s)-len(strings.TrimLeft(s, " \t"))]
+		rest := s[len(indent):]
+		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && strings.TrimSpace(rest) != "" && rest[0] != '#' {
+			return i + 1, tab + 1
+		}
+	}
+	return 0, 0
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// syntaxMends are what to do about the scanner's commonest words.
+var syntaxMends = []struct{ words, mend string }{
+	{"mapping values are not allowed", "put a value that holds \": \" between quotes, and look at the indentation"},
+	{"cannot start any token", "put a value that begins with @, %, ` or a tab between quotes"},
+	{"did not find expected ',' or", "close the bracket or brace that is open here"},
+	{"did not find expected key", "line this setting up with its neighbours"},
+	{"could not find expected ':'", "write name: value"},
+	{"unexpected end of stream", "close the quotes that are open here"},
+	{"control characters", "save the file as plain text in UTF-8"},
+	{"UTF-8", "save the file as UTF-8"},
+}
+
+// syntax reports an error of the YAML scanner. It tells the line, roughly, and no column.
+func (l *loader) syntax(err error) {
+	if line, column := l.indentingTab(); line > 0 {
+		l.atLine(line, column, Syntax, "a tab indents this line", "indent with spaces")
+		return
+	}
+	line, words := 1, err.Error()
+	if m := yamlLine.FindStringSubmatch(words); m != nil {
+		words = m[2]
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = min(n, len(l.lines))
+		}
+	}
+	mend := "mend the YAML here or in the line above"
+	for _, s := range syntaxMends {
+		if strings.Contains(words, s.words) {
+			mend = s.mend
+			break
+		}
+	}
+	l.atLine(line, 1, Syntax, "not YAML: "+words, mend)
+}

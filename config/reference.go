@@ -1,0 +1,132 @@
+package config
+
+import (
+	_ "embed"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+//go:embed settings.go
+var settingsSource string
+
+//go:embed reference.md
+var referenceIntro string
+
+// comments are those of the settings' structs, by struct and field: the documentation of each setting.
+var comments = sync.OnceValue(func() map[string]map[string]string {
+	file, err := parser.ParseFile(token.NewFileSet(), "settings.go", settingsSource, parser.ParseComments)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	out := map[string]map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if s, ok := spec.Type.(*ast.StructType); ok {
+			out[spec.Name.Name] = map[string]string{}
+			for _, f := range s.Fields.List {
+				for _, name := range f.Names {
+					out[spec.Name.Name][name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+				}
+			}
+		}
+		return false
+	})
+	return out
+})
+
+// Reference is docs/configuration.md: every setting with its type, default, meaning and example, and every code.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString("<!-- Generated from config/settings.go and config/reference.md by go generate ./config. -->\n")
+	b.WriteString(referenceIntro)
+	section(&b, reflect.TypeFor[Config](), "", "At the top")
+	b.WriteString("## What check finds\n\nCodes are stable. Errors keep brine from starting; warnings do not.\n\n| code | meaning |\n|---|---|\n")
+	for _, c := range codeMeanings {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", c.code, c.meaning)
+	}
+	return b.String()
+}
+
+// section writes the table of a struct's settings, then the sections of those that have settings of their own.
+func section(b *strings.Builder, t reflect.Type, at, title string) {
+	defs, _ := definitionsOf(t)
+	fmt.Fprintf(b, "## %s\n\n| setting | type | default | meaning |\n|---|---|---|---|\n", title)
+	for i := range defs {
+		d := &defs[i]
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", d.name, typeText(d), defaultText(d), meaningText(t, d, at))
+	}
+	b.WriteString("\n")
+	for i := range defs {
+		d := &defs[i]
+		switch inner := join(at, d.name); shapeOf(d.typ) {
+		case object:
+			section(b, d.typ, inner, inner)
+		case named:
+			if defs, _ := definitionsOf(elementOf(d.typ)); len(defs) > 1 {
+				section(b, elementOf(d.typ), inner+".<name>", inner+".<name>")
+			}
+		case list:
+			section(b, elementOf(d.typ), inner+"[]", inner+"[]")
+		}
+	}
+}
+
+func typeText(d *definition) string {
+	s := shapeOf(d.typ)
+	switch {
+	case len(d.choices) > 0:
+		return "`" + strings.Join(d.choices, "`, `") + "`"
+	case s == object:
+		return "section"
+	case s == list:
+		return "list"
+	case s == texts:
+		return "list of text"
+	case s == named:
+		return "by name"
+	}
+	out := map[shape]string{text: "text", wholeNumber: "number", truth: "true or false", duration: "duration", size: "size", path: "path"}[s]
+	switch {
+	case d.min != "" && d.max != "":
+		out += ", " + d.min + " to " + d.max
+	case d.min != "":
+		out += ", at least " + d.min
+	}
+	return out
+}
+
+func defaultText(d *definition) string {
+	switch {
+	case d.required:
+		return "**required**"
+	case d.fallback != "":
+		return "`" + d.fallback + "`"
+	}
+	return ""
+}
+
+func meaningText(t reflect.Type, d *definition, at string) string {
+	out := comments()[t.Name()][d.field]
+	if shapeOf(d.typ) == named {
+		if inner, _ := definitionsOf(elementOf(d.typ)); len(inner) == 1 { // has no section of its own
+			if len(inner[0].choices) > 0 {
+				out += " " + comments()[elementOf(d.typ).Name()][inner[0].field] + " One of " + typeText(&inner[0]) + "."
+			}
+		}
+	}
+	if d.example != "" {
+		out += " Example: `" + d.example + "`."
+	}
+	if s := shapeOf(d.typ); s.scalar() && !strings.ContainsAny(at, "<[") {
+		out += " (`" + envName(join(at, d.name)) + "`)"
+	}
+	return strings.ReplaceAll(out, "|", "\\|")
+}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// at reports an error at a node.
+func (l *loader) at(n *yaml.Node, setting string, code Code, message, mend string) {
+	l.report(Error, n, 0, setting, code, message, mend)
+}
+
+// atLine reports an error of the file as a whole.
+func (l *loader) atLine(line, column int, code Code, message, mend string) {
+	l.problems = append(l.problems, Problem{Code: code, Severity: Error, File: l.file, Line: line, Column: column, Message: message, Mend: mend})
+}
+
+// fault reports an error of a setting's value, warn a warning; where the setting is absent, its nearest parent is shown.
+func (l *loader) fault(setting string, code Code, message, mend string) {
+	l.report(Error, l.near(setting).value, 0, setting, code, message, mend)
+}
+
+func (l *loader) warn(setting string, code Code, message, mend string) {
+	l.report(Warning, l.near(setting).value, 0, setting, code, message, mend)
+}
+
+// faultName reports an error of a setting's own name, where users choose it; warnName a warning.
+func (l *loader) faultName(setting string, code Code, message, mend string) {
+	l.report(Error, l.near(setting).key, 0, setting, code, message, mend)
+}
+
+func (l *loader) warnName(setting string, code Code, message, mend string) {
+	l.report(Warning, l.near(setting).key, 0, setting, code, message, mend)
+}
+
+// near is the place of a setting or of its nearest parent that is in the file.
+func (l *loader) near(setting string) place {
+	for {
+		if p, ok := l.places[setting]; ok || setting == "" {
+			return p
+		}
+		setting = setting[:max(0, strings.LastIndexAny(setting, ".["))]
+	}
+}
+
+// has reports whether the file or the environment gives the setting.
+func (l *loader) has(setting string) bool {
+	_, ok := l.places[setting]
+	return ok
+}
+
+// show is a setting's value for people: as written, so that what ${…} stands for is never printed.
+func (l *loader) show(n *yaml.Node) string {
+	if s, ok := l.written[n]; ok {
+		return s
+	}
+	return n.Value
+}
+
+// report adds a problem at n, offset bytes into its value.
+func (l *loader) report(severity Severity, n *yaml.Node, offset int, setting string, code Code, message, mend string) {
+	p := Problem{Code: code, Severity: severity, Setting: setting, Message: message, Mend: mend}
+	if v, ok := l.variable[n]; ok {
+		p.Env = v
+	} else {
+		p.File = l.file
+		if n != nil {
+			p.Line, p.Column = n.Line, n.Column+l.shift(n, offset)
+		}
+	}
+	l.problems = append(l.problems, p)
+}
+
+// shift is how many columns right of its node a byte of its value stands: 0 when that cannot be told, as in values of
+// several lines or with escapes.
+func (l *loader) shift(n *yaml.Node, offset int) int {
+	if offset <= 0 || offset > len(n.Value) || n.Line < 1 || n.Line > len(l.lines) {
+		return 0
+	}
+	quote := 0
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+		quote = 1
+	}
+	line := []rune(l.lines[n.Line-1])
+	start := n.Column - 1 + quote
+	if start > len(line) || !strings.HasPrefix(string(line[start:]), n.Value[:offset]) {
+		return 0
+	}
+	return quote + utf8.RuneCountInString(n.Value[:offset])
+}

@@ -1,0 +1,334 @@
+package config
+
+import (
+	"crypto/tls"
+	"time"
+
+	"brine/rowkey"
+)
+
+// The structs of this file are the settings. A comment above a field is its documentation, here and in
+// docs/configuration.md and the JSON Schema. Tags:
+//
+//	set:"name,required"  name of the setting; required if so
+//	set:",key"           the field takes the name that its element has in a mapping: tables: { NAME: {…} }
+//	set:"type,short"     an element may be written as this setting alone: at: time_ms
+//	default:"10s"        as a user would write it
+//	oneof:"a b"          the only texts allowed
+//	min:"1" max:"10"     bounds of numbers, durations and sizes
+//	example:"…"          YAML for the documentation
+
+// Config is the whole of brine.yaml.
+type Config struct {
+	// Where records come from.
+	Kafka Kafka `set:"kafka,required"`
+	// Where rows go. Needed by pipelines that have rows.
+	Cluster HBase `set:"hbase"`
+	// Where documents go. Needed by pipelines that have documents.
+	Search Search `set:"search"`
+	// The admin port.
+	HTTP HTTP `set:"http"`
+	// Everything that is held between fetching a record and settling it: records, mutations and documents of all
+	// pipelines together. When it is spent, fetching waits. HBase and the search engine have equal shares, so that neither's
+	// outage takes the other's room.
+	Memory Bytes `set:"memory" default:"64MiB" min:"16MiB" max:"1TiB"`
+	// The HBase tables that rows are written to, by name: `namespace:name`, or `name` in the default namespace.
+	Tables []*Table `set:"tables" example:"{ logistics:scans: {…} }"`
+	// The search indexes that documents are written to, by name.
+	Indexes []*Index `set:"indexes" example:"{ scans: {…} }"`
+	// What is read and what becomes of it, by name. The name is part of the consumer groups: `<group>.<pipeline>.rows` and
+	// `<group>.<pipeline>.documents`. Renaming a pipeline makes it start anew.
+	Pipelines []*Pipeline `set:"pipelines,required" example:"{ scans: {…} }"`
+}
+
+// Kafka is the section kafka.
+type Kafka struct {
+	// Brokers to ask first, as host:port.
+	Brokers []string `set:"brokers,required" example:"[localhost:9092]"`
+	// First part of the names of the consumer groups.
+	Group string `set:"group" default:"brine"`
+	// What the brokers log us as.
+	ClientID string `set:"client_id" default:"brine"`
+	// Where a group that has committed nothing begins: `earliest` (the oldest record that the topic still holds), `latest`, or
+	// with the first record of a time or later, as 2026-01-31T00:00:00Z.
+	Start string `set:"start" default:"earliest"`
+	// What to do when the next record is not there any more. `stop`: the partition halts and says which offsets are gone.
+	// `earliest` and `latest`: it goes on there and says what was skipped.
+	OutOfRange string `set:"out_of_range" default:"stop" oneof:"stop earliest latest"`
+	// A member that is silent for so long loses its partitions.
+	SessionTimeout time.Duration `set:"session_timeout" default:"30s" min:"1s" max:"1h"`
+	// How long the members of a group may take to meet again when one comes or goes. A partition that is taken away settles
+	// and commits within a third of this and of session_timeout.
+	RebalanceTimeout time.Duration `set:"rebalance_timeout" default:"60s" min:"1s" max:"1h"`
+	// How often the offsets of settled records are committed.
+	CommitInterval time.Duration `set:"commit_interval" default:"1s" min:"10ms" max:"10m"`
+	// Longest wait for one answer of a broker.
+	RequestTimeout time.Duration `set:"request_timeout" default:"10s" min:"100ms" max:"10m"`
+	// How long a stop waits for what is still being written. What is not settled by then is read again after the next start.
+	StopTimeout time.Duration `set:"stop_timeout" default:"30s" min:"1s" max:"1h"`
+	// Most bytes of one fetch.
+	MaxFetchBytes Bytes `set:"max_fetch_bytes" default:"1MiB" min:"64KiB" max:"64MiB"`
+	// Encryption of the connections to the brokers.
+	TLS TLS `set:"tls"`
+	// Who we are to the brokers.
+	SASL SASL `set:"sasl"`
+
+	tls *tls.Config // nil unless enabled
+}
+
+// TLS is the section kafka.tls.
+type TLS struct {
+	// Whether connections are encrypted.
+	Enabled bool `set:"enabled" default:"false"`
+	// File with the certificates (PEM) that the brokers' are signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// File with our own certificate (PEM), where brokers ask for one.
+	Cert string `set:"cert" example:"/etc/brine/brine.pem"`
+	// File with the key of our certificate (PEM).
+	Key string `set:"key" example:"/etc/brine/brine.key"`
+	// Name that the brokers' certificates must hold. Without it: the host's that is dialled.
+	ServerName string `set:"server_name" example:"kafka.example.com"`
+}
+
+// SASL is the section kafka.sasl.
+type SASL struct {
+	// How the password is proven. Use `plain` over TLS only: it sends the password itself.
+	Mechanism string `set:"mechanism" default:"none" oneof:"none plain scram-sha-256 scram-sha-512"`
+	// User name.
+	User string `set:"user" example:"brine"`
+	// Password of the user. Take it from the environment.
+	Password string `set:"password" example:"${KAFKA_PASSWORD}"`
+}
+
+// HBase is the section hbase. The names in brackets are HBase's own settings.
+type HBase struct {
+	// Where the cluster is: `rpc://host:port,host:port` names masters (HBase 2.5 or later), `embedded:DIR` runs an HBase
+	// inside this process that keeps its data in DIR.
+	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
+	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
+	User string `set:"user" example:"brine"`
+	// First pause before a retry; it grows with each [hbase.client.pause].
+	Pause time.Duration `set:"pause" default:"100ms" min:"1ms"`
+	// The same when the server says that it is overloaded [hbase.client.pause.server.overloaded].
+	PauseServerOverloaded time.Duration `set:"pause_server_overloaded" default:"500ms" min:"1ms"`
+	// Retries of one call before its mutations are handed back, to be submitted again [hbase.client.retries.number].
+	Retries int `set:"retries" default:"15" min:"1" max:"1000"`
+	// Longest wait for the answer to one call [hbase.rpc.timeout].
+	RPCTimeout time.Duration `set:"rpc_timeout" default:"60s" min:"1ms"`
+	// Longest time for one mutation or get with all its retries [hbase.client.operation.timeout].
+	OperationTimeout time.Duration `set:"operation_timeout" default:"20m" min:"1ms"`
+	// Longest wait for the next rows of a scan [hbase.client.scanner.timeout.period].
+	ScannerTimeout time.Duration `set:"scanner_timeout" default:"60s" min:"1ms"`
+	// Longest wait for a connection [hbase.ipc.client.socket.timeout.connect].
+	DialTimeout time.Duration `set:"dial_timeout" default:"10s" min:"1ms"`
+	// Most mutations in one call [hbase.client.max.perrequest.rows].
+	MaxRequestRows int `set:"max_request_rows" default:"2048" min:"1" max:"100000"`
+	// Most bytes in one call [hbase.client.max.perrequest.heapsize].
+	MaxRequestBytes Bytes `set:"max_request_bytes" default:"4MiB" min:"64KiB" max:"256MiB"`
+	// Calls that may be out to one server at a time [hbase.client.max.perserver.tasks].
+	MaxServerCalls int `set:"max_server_calls" default:"2" min:"1" max:"100"`
+	// Largest cell; a larger one is a dead letter [hbase.client.keyvalue.maxsize].
+	MaxCellBytes Bytes `set:"max_cell_bytes" default:"10MiB" min:"1KiB" max:"256MiB"`
+}
+
+// Search is the section search.
+type Search struct {
+	// Where the search engine is: URLs of Elasticsearch or OpenSearch nodes, separated by commas, or `embedded:DIR` for an
+	// index inside this process that keeps its data in DIR.
+	Connect string `set:"connect" example:"http://localhost:9200"`
+	// User name, if the engine asks for one.
+	User string `set:"user" example:"brine"`
+	// Password of the user. Take it from the environment.
+	Password string `set:"password" example:"${SEARCH_PASSWORD}"`
+	// Key instead of user and password: base64 of id:key. Take it from the environment.
+	APIKey string `set:"api_key" example:"${SEARCH_API_KEY}"`
+	// File with the certificates (PEM) that the engine's is signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// How `text` fields of a new index are cut into words; the engine must have it: `smartcn` and `ik_smart` know Chinese.
+	Analyzer string `set:"analyzer" default:"standard"`
+	// Primary shards of a new index.
+	Shards int `set:"shards" default:"1" min:"1" max:"1024"`
+	// Copies of each shard of a new index.
+	Replicas int `set:"replicas" default:"1" min:"0" max:"100"`
+	// How soon what was written can be found, in a new index.
+	Refresh time.Duration `set:"refresh" default:"1s" min:"1ms" max:"1d"`
+	// Bulk calls that may be out at a time, for each pipeline.
+	Calls int `set:"calls" default:"3" min:"1" max:"64"`
+	// Most documents in one bulk call.
+	MaxBulkDocuments int `set:"max_bulk_documents" default:"1000" min:"1" max:"100000"`
+	// Most bytes in one bulk call.
+	MaxBulkBytes Bytes `set:"max_bulk_bytes" default:"4MiB" min:"1KiB" max:"100MiB"`
+	// Largest document; a larger one is a dead letter.
+	MaxDocumentBytes Bytes `set:"max_document_bytes" default:"8MiB" min:"1KiB" max:"100MiB"`
+	// Longest wait for the answer to one call.
+	CallTimeout time.Duration `set:"call_timeout" default:"60s" min:"1ms" max:"1h"`
+	// How long a document is sent again before its event is handed back, to be submitted again.
+	RetryFor time.Duration `set:"retry_for" default:"30s" min:"1ms" max:"1d"`
+	// First pause before it is sent again; it doubles up to max_pause.
+	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"1m"`
+	// Longest pause.
+	MaxPause time.Duration `set:"max_pause" default:"5s" min:"1ms" max:"1h"`
+}
+
+// HTTP is the section http.
+type HTTP struct {
+	// Address of the admin port, which serves /metrics, /healthz and /readyz. Port 0 takes a free one.
+	Listen string `set:"listen" default:"127.0.0.1:8765"`
+}
+
+// Table is one of tables.
+type Table struct {
+	Name string `set:",key"`
+	// What a row is. `event`: each event is its own row, and two different events on one key are a collision. `entity`: the
+	// changes of one thing meet in one row, column by column, the newest version winning.
+	Row string `set:"row,required" oneof:"event entity"`
+	// The row key, in the row-key language, over the fields of the pipelines that write the table.
+	Key string `set:"key,required" example:"md5(waybill, 4) + waybill + \"|\" + desc(at, ms)"`
+	// The column families, by name. Names are part of every cell: one letter is best.
+	Families []Family `set:"families,required" example:"{ e: { ttl: 92d } }"`
+	// Into how many regions the table is split when it is made. Split points follow from the key.
+	Regions int `set:"regions" default:"1" min:"1" max:"10000"`
+	// The split points themselves, instead of regions, in ascending order; `\x00` writes a byte in hex.
+	Splits []string `set:"splits" example:"[\"4\", \"8\", \"c\"]"`
+
+	rowKey *rowkey.Key // nil while no pipeline writes the table
+}
+
+// Family is one of families. The names in brackets are HBase's own attributes.
+type Family struct {
+	Name string `set:",key"`
+	// Cells older than this vanish; without it they stay [TTL]. Whole seconds, measured from the event's version.
+	TTL time.Duration `set:"ttl" min:"1s" max:"24855d" example:"92d"`
+	// Versions kept of a cell [VERSIONS].
+	Versions int `set:"versions" default:"1" min:"1" max:"2147483647"`
+	// Versions kept of a cell though its TTL is over [MIN_VERSIONS].
+	MinVersions int `set:"min_versions" default:"0" min:"0" max:"2147483647"`
+	// How blocks are compressed; the servers must have the codec [COMPRESSION].
+	Compression string `set:"compression" default:"none" oneof:"none gz snappy lz4 lzo zstd"`
+	// Bloom filter, which spares reads of files that do not hold a row, or not its column [BLOOMFILTER].
+	Bloom string `set:"bloom" default:"row" oneof:"none row rowcol"`
+	// Size of a block before compression [BLOCKSIZE].
+	BlockSize Bytes `set:"block_size" default:"64KiB" min:"1KiB" max:"16MiB"`
+	// Whether blocks that were read are cached [BLOCKCACHE].
+	BlockCache bool `set:"block_cache" default:"true"`
+	// How keys are packed within a block [DATA_BLOCK_ENCODING].
+	Encoding string `set:"encoding" default:"none" oneof:"none prefix diff fast_diff row_index_v1"`
+	// Whether its blocks stay longest in the cache [IN_MEMORY].
+	InMemory bool `set:"in_memory" default:"false"`
+}
+
+// Index is one of indexes.
+type Index struct {
+	Name string `set:",key"`
+	// The fields of its documents, by name, with their types.
+	Fields []IndexField `set:"fields,required" example:"{ waybill: keyword, items: text, at: date }"`
+}
+
+// IndexField is one field of an index.
+type IndexField struct {
+	Name string `set:",key"`
+	// `keyword` is found as a whole, `text` by its words; `long`, `double`, `boolean` and `date` by value and range.
+	Type string `set:"type,required,short" oneof:"keyword text long double boolean date"`
+}
+
+// Pipeline is one of pipelines.
+type Pipeline struct {
+	Name string `set:",key"`
+	// The topic that is read.
+	Topic string `set:"topic,required" example:"courier.scans"`
+	// What the records hold. `json`: one JSON object each.
+	Format string `set:"format" default:"json" oneof:"json"`
+	// The fields that are used of a record, by name, with their types. What a record holds besides is passed over.
+	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
+	// The field whose value orders the writes of one cell and becomes its timestamp; it must be a time, or a whole number
+	// that only grows. Without it: the time of the Kafka record.
+	Version string `set:"version" example:"at"`
+	// What a record carries. `whole`: every field, so a document is replaced. `partial`: the fields that changed, so they are
+	// merged into the document, each by its version.
+	Changes string `set:"changes" default:"whole" oneof:"whole partial"`
+	// The rows that an event becomes.
+	Rows []Rows `set:"rows" example:"[ { table: logistics:scans, set: { \"e:s\": station } } ]"`
+	// The documents that an event becomes.
+	Documents []Documents `set:"documents" example:"[ { index: scans, set: { waybill: waybill } } ]"`
+	// How records are read.
+	Read Read `set:"read"`
+	// How rows are written.
+	Write Write `set:"write"`
+	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`.
+	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
+
+	config *Config // that it is part of
+}
+
+// Field is one of a pipeline's fields.
+type Field struct {
+	Name string `set:",key"`
+	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC).
+	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s"`
+	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
+	Path Path `set:"path" example:"scan.time"`
+}
+
+// Path is object keys from the record's root. It is written a.b, or [a, b] where a key holds a dot.
+type Path []string
+
+// Rows is one of a pipeline's rows.
+type Rows struct {
+	// The table that the row goes to: one of tables.
+	Table string `set:"table,required" example:"logistics:scans"`
+	// The columns of the row: `family:qualifier` and the field that fills it. A field that is null or absent writes nothing.
+	Set []Column `set:"set,required" example:"{ \"e:s\": station, \"e:a\": action }"`
+}
+
+// Column is one of a row's columns.
+type Column struct {
+	Name string `set:",key"`
+	// The field that fills it.
+	Field string `set:"field,required,short" example:"station"`
+}
+
+// Documents is one of a pipeline's documents.
+type Documents struct {
+	// The index that the document goes to: one of indexes.
+	Index string `set:"index,required" example:"scans"`
+	// The table whose row the document stands beside: its id comes from that row's key. Without it: the first of rows.
+	Table string `set:"table" example:"logistics:scans"`
+	// The fields of the document, by the index's names, and the fields of the event that fill them.
+	Set []DocumentField `set:"set,required" example:"{ waybill: waybill, at: at }"`
+	// The field of the event, of type bool, that says that the document is deleted; searches then pass it over.
+	Deleted string `set:"deleted" example:"cancelled"`
+}
+
+// DocumentField is one field of a document.
+type DocumentField struct {
+	Name string `set:",key"`
+	// The field of the event that fills it.
+	Field string `set:"field,required,short" example:"waybill"`
+}
+
+// Read is a pipeline's section read.
+type Read struct {
+	// Most records that are handed on at a time.
+	MaxBatchRecords int `set:"max_batch_records" default:"1000" min:"1" max:"100000"`
+	// Most bytes that are handed on at a time; a larger record goes alone.
+	MaxBatchBytes Bytes `set:"max_batch_bytes" default:"1MiB" min:"1KiB" max:"64MiB"`
+	// Batches of one partition that may wait for their acknowledgement. No more than these are written again after a kill.
+	Window int `set:"window" default:"8" min:"1" max:"1000"`
+	// Most records in a second, over all partitions; 0 sets no limit.
+	Rate int `set:"rate" default:"0" min:"0" max:"1000000000"`
+}
+
+// Write is a pipeline's section write, with HBase's meanings.
+type Write struct {
+	// Send each batch as it comes. If false, mutations gather until write_buffer or linger is reached. Offsets are committed
+	// only after the acknowledgement, either way.
+	Autoflush bool `set:"autoflush" default:"true"`
+	// Bytes that gather before they are sent when autoflush is false.
+	WriteBuffer Bytes `set:"write_buffer" default:"2MiB" min:"1KiB" max:"256MiB"`
+	// Longest time that they gather when autoflush is false.
+	Linger time.Duration `set:"linger" default:"5ms" min:"1ms" max:"10m"`
+	// Retries of one call before its mutations are submitted again. Without it: hbase.retries.
+	Retries int `set:"retries" min:"1" max:"1000" example:"15"`
+	// First pause before a retry. Without it: hbase.pause.
+	Pause time.Duration `set:"pause" min:"1ms" example:"100ms"`
+}
