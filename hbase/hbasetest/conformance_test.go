@@ -1,0 +1,40 @@
+package hbasetest_test
+
+import (
+	"flag"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"brine/hbase/hbasetest"
+	"brine/internal/testenv"
+)
+
+var update = flag.Bool("update", false, "write the answers of the real server to the Java client into the scripts")
+
+const scripts = "testdata/scripts/*.txt"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The answers in the scripts are those of the real server to HBase's own client; -update writes them here and only here.
+func TestJavaClientOnRealServer(t *testing.T) {
+	connect := testenv.HBase(t)
+	hbasetest.Run(t, java(t), connect, prefix(t), hbasetest.Load(t, scripts), *update)
+}
+
+func TestOurClientOnRealServer(t *testing.T) {
+	connect := testenv.HBase(t)
+	hbasetest.Run(t, hbasetest.Go, connect, prefix(t), ours(t), false)
+}
+
+// ours are the scripts that our client can run.
+func ours(t *testing.T) (out []*hbasetest.Script) {
+	for _, s := range hbasetest.Load(t, scripts) {
+		if !s.OnlyJava {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func prefix(t *testing.T) string { return testenv.Name(t) + "_" }

@@ -1,0 +1,130 @@
+package hbasetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/hbase"
+)
+
+// Go is our own client. The scripts run side by side, each with its own tables.
+func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, Retries: 6, Pause: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatalf("open %s: %v", connect, err)
+	}
+	defer client.Close()
+	all := make([]Answers, len(scripts))
+	var side errgroup.Group
+	side.SetLimit(6) // mostly waiting for the master
+	for i, s := range scripts {
+		side.Go(func() error {
+			all[i] = Answers{}
+			for _, op := range s.Ops {
+				all[i][op.Line] = answer(t, client, s.prefix(prefix), op)
+			}
+			return nil
+		})
+	}
+	_ = side.Wait() // no script gives an error: an answer may be one
+	return all
+}
+
+// answer runs one operation.
+func answer(t *testing.T, client *hbase.Client, prefix string, op Op) []string {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	r := &runner{ctx: ctx, client: client, prefix: prefix}
+	err := r.run(op)
+	if err != nil {
+		r.say("error %s", class(err))
+		t.Logf("line %d, %s: %v", op.Line, strings.Join(op.Words, " "), err)
+	}
+	for i, line := range r.lines {
+		r.lines[i] = strings.ReplaceAll(line, prefix, "")
+	}
+	return r.lines
+}
+
+// runner gathers one operation's answer.
+type runner struct {
+	ctx    context.Context
+	client *hbase.Client
+	prefix string
+	lines  []string
+}
+
+func (r *runner) say(format string, args ...any) {
+	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+}
+
+func (r *runner) run(op Op) error {
+	if op.Words[0] == "tables" {
+		return r.tables()
+	}
+	name := r.prefix + op.Words[1]
+	rest := op.Words[2:]
+	switch op.Words[0] {
+	case "create-namespace":
+		return r.ok(r.client.CreateNamespace(r.ctx, name))
+	case "create":
+		return r.create(name, rest)
+	case "disable":
+		return r.ok(r.client.DisableTable(r.ctx, name))
+	case "enable":
+		return r.ok(r.client.EnableTable(r.ctx, name))
+	case "drop":
+		return r.ok(r.client.DeleteTable(r.ctx, name))
+	case "exists":
+		return r.exists(name)
+	case "describe":
+		return r.describe(name, rest)
+	case "regions":
+		return r.regions(name)
+	case "put", "delete":
+		return r.mutate(name, append([]string{op.Words[0]}, rest...))
+	case "batch":
+		return r.batch(name, op.More)
+	case "get":
+		return r.get(name, rest)
+	case "gets":
+		return r.gets(name, op.More)
+	case "scan":
+		return r.scan(name, rest)
+	case "count":
+		return r.count(name)
+	case "digest":
+		digest, err := Digest(r.ctx, r.client, name)
+		if err == nil {
+			r.say("%s", digest)
+		}
+		return err
+	}
+	return fmt.Errorf("no such operation: %s", op.Words[0])
+}
+
+func (r *runner) ok(err error) error {
+	if err == nil {
+		r.say("ok")
+	}
+	return err
+}
+
+// class gives the name of the exception behind an error, without its package. Some of hbase's errors stand for one.
+func class(err error) string {
+	for sentinel, name := range map[error]string{
+		hbase.ErrNoTable: "TableNotFoundException", hbase.ErrNoFamily: "NoSuchColumnFamilyException",
+		hbase.ErrTableExists: "TableExistsException", hbase.ErrDisabled: "TableNotEnabledException",
+	} {
+		if errors.Is(err, sentinel) {
+			return name
+		}
+	}
+	return err.Error()
+}

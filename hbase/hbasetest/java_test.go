@@ -1,0 +1,61 @@
+package hbasetest_test
+
+import (
+	"bufio"
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"brine/hbase/hbasetest"
+	"brine/internal/testenv"
+)
+
+// stack matches the lines of a stack trace.
+var stack = regexp.MustCompile(`(?m)^\s+(at|\.\.\.) .*\n`)
+
+// java gives HBase's own Java client, compiled once for all the servers that it is tried on.
+func java(t *testing.T) hbasetest.Client {
+	classpath := testenv.Java(t).Compile(t, "java/Conform.java", "java/RowDigest.java", "java/Text.java")
+	return func(t *testing.T, connect, prefix string, scripts []*hbasetest.Script) []hbasetest.Answers {
+		args := []string{connect, prefix}
+		for _, s := range scripts {
+			args = append(args, s.Path)
+		}
+		var log bytes.Buffer
+		cmd := classpath.Command(t, "Conform", args...)
+		cmd.Stderr = &log
+		out, err := cmd.Output()
+		t.Logf("what the Java client logged:\n%s", stack.ReplaceAll(log.Bytes(), nil))
+		if err != nil {
+			t.Fatalf("java: %v, after %q", err, out)
+		}
+		return answersOf(t, out, scripts)
+	}
+}
+
+// answersOf reads what Conform printed: "== script line", then the answer.
+func answersOf(t *testing.T, out []byte, scripts []*hbasetest.Script) []hbasetest.Answers {
+	all := make([]hbasetest.Answers, len(scripts))
+	index := map[string]int{}
+	for i, s := range scripts {
+		all[i], index[s.Name()] = hbasetest.Answers{}, i
+	}
+	var current hbasetest.Answers
+	line := 0
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		head, isHead := strings.CutPrefix(lines.Text(), "== ")
+		if !isHead {
+			current[line] = append(current[line], lines.Text())
+			continue
+		}
+		name, number, _ := strings.Cut(head, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatalf("no line number: %q", lines.Text())
+		}
+		current, line = all[index[name]], n
+	}
+	return all
+}
