@@ -1,0 +1,14 @@
+// Package indexer is the Writer for the search index: it turns events into documents, groups of documents into bulk calls,
+// and the answer to every single document into a verdict. cmd/brine joins it to the ingest loop; the engines below it
+// (elastic, embedded) import it for the Engine interface that they implement.
+//
+// The path of an event: Submit encodes its documents (document.go) and queues each in the lane of its id (writer.go); a lane
+// takes what has gathered, at most one write for a document, merges partial changes into what the index holds (partial.go),
+// makes one bulk call and reads every outcome (lane.go, outcome.go); the last one settles the flight (flight.go).
+//
+// The invariants:
+//   - A document is a pure function of the events of its row: of each field the greatest version, among equals the last
+//     submitted. Repeats, shuffles and unknown outcomes change nothing.
+//   - Every submitted event ends in exactly one of: written, already newer (both: durable), retry, reject, halt.
+//   - Two changes of one document are never in two calls at once, and are applied in the order submitted.
+package indexer

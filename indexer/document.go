@@ -1,0 +1,149 @@
+package indexer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"brine/event"
+	"brine/rowkey"
+)
+
+// document is a declared Document, made ready: positions in the schema in place of names.
+type document struct {
+	Document
+	place   int
+	key     []int // positions of the key's fields
+	columns []column
+}
+
+type column struct {
+	name  string
+	label []byte // `,"name":`
+	at    int    // position in the schema
+}
+
+func compile(schema event.Schema, list []Document) []*document {
+	var docs []*document
+	for i, declared := range list {
+		d := &document{Document: declared, place: i}
+		for _, name := range declared.Key.Fields() {
+			d.key = append(d.key, fieldOf(schema, name))
+		}
+		for _, c := range declared.columns() {
+			label := append(appendString([]byte{','}, []byte(c.Name)), ':')
+			d.columns = append(d.columns, column{name: c.Name, label: label, at: fieldOf(schema, c.Field)})
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+// encoder holds what encoding one batch needs beside the flight's own memory.
+type encoder struct {
+	values []rowkey.Value
+	row    []byte
+}
+
+// appendRow sets e.row to the row key of ev.
+func (e *encoder) appendRow(d *document, ev *event.Event) error {
+	e.values = e.values[:0]
+	for _, at := range d.key {
+		e.values = append(e.values, keyValue(ev.Values[at]))
+	}
+	row, err := d.Key.Append(e.row[:0], e.values)
+	if err != nil {
+		return err
+	}
+	e.row = row
+	return nil
+}
+
+func keyValue(v event.Value) rowkey.Value {
+	switch v.Type {
+	case event.Text:
+		return rowkey.Value{Type: rowkey.Text, Text: v.Text()}
+	case event.Int:
+		return rowkey.Value{Type: rowkey.Int, Int: v.Int()}
+	case event.TimeMS, event.TimeS:
+		return rowkey.Value{Type: rowkey.Time, Int: v.Int()}
+	case event.Float:
+		return rowkey.Value{Type: rowkey.Float, Int: int64(math.Float64bits(v.Float()))}
+	case event.Bool:
+		value := rowkey.Value{Type: rowkey.Bool}
+		if v.Bool() {
+			value.Int = 1
+		}
+		return value
+	default:
+		return rowkey.Value{}
+	}
+}
+
+// keyReason is why a key could not be encoded.
+func keyReason(err error) event.Reason {
+	var fault *rowkey.ValueError
+	switch {
+	case errors.As(err, &fault) && fault.Missing:
+		return event.MissingField
+	case errors.As(err, &fault) && fault.TooLong:
+		return event.KeyTooLong
+	}
+	return event.BadKey
+}
+
+// appendHead begins a document: its id as FieldRow and, where that is a hash, the row key's text as FieldKey.
+func appendHead(dst, id []byte, key []byte, version int64) []byte {
+	dst = append(dst, `{"`+FieldRow+`":`...)
+	dst = appendString(dst, id)
+	if key != nil {
+		dst = append(dst, `,"`+FieldKey+`":`...)
+		dst = appendString(dst, key)
+	}
+	dst = append(dst, `,"`+FieldVersion+`":`...)
+	return strconv.AppendInt(dst, version, 10)
+}
+
+// appendWhole appends the document of a Whole event.
+func appendWhole(dst []byte, d *document, ev *event.Event, id, key []byte) []byte {
+	dst = appendHead(dst, id, key, ev.Version)
+	for i := range d.columns {
+		if v := ev.Values[d.columns[i].at]; !v.Null() {
+			dst = append(dst, d.columns[i].label...)
+			dst = appendValue(dst, v)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendChange appends the fields of a Partial event, to be merged by the lane: the row key's text where the id is a hash,
+// then a value for each column. Each is its length in 4 bytes and its JSON; length 0 means none.
+func appendChange(dst []byte, d *document, ev *event.Event, key []byte) (change []byte, empty bool) {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(key)))
+	dst = append(dst, key...)
+	empty = true
+	for i := range d.columns {
+		dst = append(dst, 0, 0, 0, 0)
+		v := ev.Values[d.columns[i].at]
+		if v.Null() {
+			continue
+		}
+		start := len(dst)
+		dst = appendValue(dst, v)
+		binary.LittleEndian.PutUint32(dst[start-4:], uint32(len(dst)-start))
+		empty = false
+	}
+	return dst, empty
+}
+
+// nextPart takes the first part from a change.
+func nextPart(change []byte) (part, rest []byte) {
+	n := 4 + int(binary.LittleEndian.Uint32(change))
+	return change[4:n:n], change[n:]
+}
+
+func tooLarge(d *document, id []byte, n, limit int) error {
+	return fmt.Errorf("index %s: document %s has %d bytes, over the limit of %d (max_document_bytes)", d.Index, id, n, limit)
+}

@@ -1,0 +1,182 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/valyala/fastjson"
+
+	"brine/indexer"
+)
+
+func newParser() any { return new(fastjson.Parser) }
+
+// bulkPath asks for no more of the answer than is read. require_alias: without it the server makes an index of its own for a
+// name that it does not know.
+const bulkPath = "/_bulk?require_alias=true&filter_path=" +
+	"items.*._id,items.*.status,items.*.error.reason,items.*.error.caused_by.reason"
+
+// Bulk implements indexer.Engine.
+func (e *Engine) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.Result) error {
+	body := e.buffer()
+	for i := range ops {
+		appendOp(body.Buffer, &ops[i])
+	}
+	answer := e.buffer()
+	defer answer.Close()
+	if err := e.do(ctx, "POST", bulkPath, typeNDJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
+		return err
+	}
+	parser := e.parsers.Get().(*fastjson.Parser)
+	defer e.parsers.Put(parser)
+	return readItems(parser, answer.Bytes(), ops, results)
+}
+
+// body is a pooled buffer as a request's body. http.Transport may still read it when the call has returned, and closes it
+// when it no longer does: only then may the buffer be used again.
+type body struct {
+	*bytes.Buffer
+	pool *sync.Pool
+	once sync.Once
+}
+
+func (e *Engine) buffer() *body {
+	b := e.buffers.Get().(*bytes.Buffer)
+	b.Reset()
+	return &body{Buffer: b, pool: &e.buffers}
+}
+
+func (b *body) Close() error {
+	b.once.Do(func() { b.pool.Put(b.Buffer) })
+	return nil
+}
+
+// appendOp writes the two lines of one operation.
+func appendOp(b *bytes.Buffer, o *indexer.Op) {
+	b.Grow(len(o.Source) + 2*len(o.ID) + len(o.Index) + 128)
+	line := b.AvailableBuffer()
+	if o.Kind == indexer.Create {
+		line = append(line, `{"create":{"_index":"`...)
+	} else {
+		line = append(line, `{"index":{"_index":"`...)
+	}
+	line = append(line, o.Index...) // a valid name needs no escapes
+	line = append(line, `","_id":"`...)
+	line = appendASCII(line, o.ID)
+	switch o.Kind {
+	case indexer.Put:
+		line = append(line, `","version_type":"external_gte","version":`...)
+		line = strconv.AppendInt(line, o.Version, 10)
+	case indexer.Replace:
+		line = append(line, `","if_seq_no":`...)
+		line = strconv.AppendInt(line, o.SeqNo, 10)
+		line = append(line, `,"if_primary_term":`...)
+		line = strconv.AppendInt(line, o.PrimaryTerm, 10)
+	default:
+		line = append(line, '"')
+	}
+	line = append(line, "}}\n"...)
+	line = append(line, o.Source...)
+	b.Write(append(line, '\n'))
+}
+
+// appendASCII appends an id, which is printable ASCII, as the inside of a JSON string.
+func appendASCII(dst, s []byte) []byte {
+	for _, c := range s {
+		if c == '"' || c == '\\' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// readItems sets results from the answer to ops. An item whose id is another's, or that is missing, leaves its own and all
+// that follow unknown.
+func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []indexer.Result) error {
+	v, err := p.ParseBytes(answer)
+	if err != nil {
+		return fmt.Errorf("damaged or cut off: %w", err)
+	}
+	items := v.GetArray("items")
+	if len(items) > len(ops) {
+		return fmt.Errorf("%d items for %d documents", len(items), len(ops))
+	}
+	for i := range ops {
+		results[i] = indexer.Result{Reason: "the answer has no outcome for it"}
+		if i >= len(items) {
+			continue
+		}
+		item := items[i].Get("index")
+		if item == nil {
+			item = items[i].Get("create")
+		}
+		if !bytes.Equal(item.GetStringBytes("_id"), ops[i].ID) {
+			items = items[:i]
+			continue
+		}
+		results[i] = indexer.Result{Status: item.GetInt("status")}
+		if fault := item.Get("error"); fault != nil {
+			results[i].Reason = string(fault.GetStringBytes("reason"))
+			if why := fault.GetStringBytes("caused_by", "reason"); len(why) > 0 {
+				results[i].Reason += ": " + string(why)
+			}
+		}
+	}
+	return nil
+}
+
+// Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then tells why, and
+// never overwrites.
+func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Stored) error {
+	body := e.buffer()
+	body.WriteString(`{"docs":[`)
+	for i, ref := range refs {
+		body.Grow(2*len(ref.ID) + len(ref.Index) + 32)
+		line := body.AvailableBuffer()
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = append(line, `{"_index":"`...)
+		line = append(line, ref.Index...)
+		line = append(line, `","_id":"`...)
+		line = appendASCII(line, ref.ID)
+		body.Write(append(line, `"}`...))
+	}
+	body.WriteString(`]}`)
+	answer := e.buffer()
+	defer answer.Close()
+	if err := e.do(ctx, "POST", "/_mget", typeJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
+		return err
+	}
+	parser := e.parsers.Get().(*fastjson.Parser)
+	defer e.parsers.Put(parser)
+	return readDocs(parser, answer.Bytes(), refs, docs)
+}
+
+func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []indexer.Stored) error {
+	v, err := p.ParseBytes(answer)
+	if err != nil {
+		return fmt.Errorf("damaged or cut off: %w", err)
+	}
+	list := v.GetArray("docs")
+	if len(list) != len(refs) {
+		return fmt.Errorf("%d documents for %d asked for", len(list), len(refs))
+	}
+	var sources []byte // of all documents
+	for i, doc := range list {
+		if !bytes.Equal(doc.GetStringBytes("_id"), refs[i].ID) {
+			return fmt.Errorf("document %q in the place of %q", doc.GetStringBytes("_id"), refs[i].ID)
+		}
+		docs[i] = indexer.Stored{Found: doc.GetBool("found"), SeqNo: doc.GetInt64("_seq_no"), PrimaryTerm: doc.GetInt64("_primary_term")}
+		if source := doc.Get("_source"); docs[i].Found && source != nil {
+			from := len(sources)
+			sources = source.MarshalTo(sources)
+			docs[i].Source = sources[from:len(sources):len(sources)]
+		}
+	}
+	return nil
+}

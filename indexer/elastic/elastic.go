@@ -1,0 +1,222 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+
+	"brine/indexer"
+)
+
+// Options say where the server is.
+type Options struct {
+	Addresses []string // http://host:9200, …; a node that does not answer is left out for a while
+	Username  string
+	Password  string
+	APIKey    string // in place of a user; base64 of id:key
+	CACert    []byte // PEM; in place of the system's
+
+	Analyzer string        // of text fields; standard. smartcn or ik_smart for Chinese, where the server has it
+	Shards   int           // of a new index; 1
+	Replicas int           // of a new index; 1
+	Refresh  time.Duration // how soon what is written can be found, of a new index; 1 s
+
+	Transport http.RoundTripper // default: http.DefaultTransport's settings
+}
+
+// Validate finds every fault.
+func (o Options) Validate() error {
+	var errs []error
+	if len(o.Addresses) == 0 {
+		errs = append(errs, errors.New("search.connect: no address; give http://host:9200"))
+	}
+	for _, a := range o.Addresses {
+		if u, err := url.Parse(a); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			errs = append(errs, fmt.Errorf("search.connect: %q is no address; give http://host:9200", a))
+		}
+	}
+	if o.APIKey != "" && o.Username != "" {
+		errs = append(errs, errors.New("search: both a user and an API key; give one of them"))
+	}
+	if o.Shards < 0 || o.Shards > 1024 {
+		errs = append(errs, fmt.Errorf("search.shards is %d: give a value within 1 and 1024", o.Shards))
+	}
+	if o.Replicas < -1 || o.Replicas > 100 {
+		errs = append(errs, fmt.Errorf("search.replicas is %d: give a value within 0 and 100", o.Replicas))
+	}
+	if o.Refresh < 0 || o.Refresh > 0 && o.Refresh < time.Millisecond {
+		errs = append(errs, fmt.Errorf("search.refresh is %v: give 1ms or more", o.Refresh))
+	}
+	return errors.Join(errs...)
+}
+
+// NoReplicas is Options.Replicas of a server with one node.
+const NoReplicas = -1
+
+// Engine is one search cluster.
+type Engine struct {
+	opts    Options
+	client  *elastictransport.Client
+	idle    interface{ CloseIdleConnections() }
+	mu      sync.Mutex
+	known   map[string]indexer.Mapping // by index, for queries
+	buffers sync.Pool                  // of *bytes.Buffer: bodies and answers of bulk calls
+	parsers sync.Pool                  // of *fastjson.Parser
+}
+
+var _ indexer.Engine = (*Engine)(nil)
+
+// Open checks the options. It makes no call.
+func Open(opts Options) (*Engine, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if opts.Analyzer == "" {
+		opts.Analyzer = "standard"
+	}
+	if opts.Shards == 0 {
+		opts.Shards = 1
+	}
+	switch opts.Replicas {
+	case 0:
+		opts.Replicas = 1
+	case NoReplicas:
+		opts.Replicas = 0
+	}
+	if opts.Refresh == 0 {
+		opts.Refresh = time.Second
+	}
+	if opts.Transport == nil {
+		opts.Transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	var urls []*url.URL
+	for _, a := range opts.Addresses {
+		u, _ := url.Parse(strings.TrimSuffix(a, "/")) // Validate has parsed it
+		urls = append(urls, u)
+	}
+	settings := []elastictransport.Option{
+		elastictransport.WithURLs(urls...),
+		elastictransport.WithTransport(opts.Transport),
+		elastictransport.WithDisableRetry(), // the indexer retries, item by item
+		elastictransport.WithUserAgent("brine"),
+	}
+	if opts.Username != "" {
+		settings = append(settings, elastictransport.WithBasicAuth(opts.Username, opts.Password))
+	}
+	if opts.APIKey != "" {
+		settings = append(settings, elastictransport.WithAPIKey(opts.APIKey))
+	}
+	if opts.CACert != nil {
+		settings = append(settings, elastictransport.WithCACert(opts.CACert))
+	}
+	client, err := elastictransport.NewClient(settings...)
+	if err != nil {
+		return nil, fmt.Errorf("search.connect: %w", err)
+	}
+	e := &Engine{opts: opts, client: client, known: map[string]indexer.Mapping{}}
+	e.idle, _ = opts.Transport.(interface{ CloseIdleConnections() })
+	e.buffers.New = func() any { return new(bytes.Buffer) }
+	e.parsers.New = newParser
+	return e, nil
+}
+
+// Close closes the idle connections.
+func (e *Engine) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := e.client.Close(ctx)
+	if e.idle != nil {
+		e.idle.CloseIdleConnections()
+	}
+	return err
+}
+
+const (
+	typeJSON   = "application/json"
+	typeNDJSON = "application/x-ndjson"
+
+	maxAnswer = 512 << 20 // of any answer; what is read is counted, nothing is allocated by a declared length
+	maxReason = 16 << 10  // of an error's answer
+)
+
+// do makes one request and hands the answer's body to read. A status of 300 or more is a *indexer.RequestError.
+func (e *Engine) do(ctx context.Context, method, path, contentType string, body io.ReadCloser, size int, read func(io.Reader) error) error {
+	req, err := http.NewRequestWithContext(ctx, method, path, nil)
+	if err != nil {
+		if body != nil {
+			body.Close()
+		}
+		return err
+	}
+	if body != nil {
+		req.Body, req.ContentLength = body, int64(size)
+		req.Header.Set("Content-Type", contentType)
+	}
+	resp, err := e.client.Perform(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, req.URL.Path, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // the status decides; the text is for people
+		return &indexer.RequestError{Status: resp.StatusCode, Reason: reasonOf(text)}
+	}
+	answer := &io.LimitedReader{R: resp.Body, N: maxAnswer}
+	if err := read(answer); err != nil {
+		return fmt.Errorf("%s %s: answer: %w", method, req.URL.Path, err)
+	}
+	_, _ = io.Copy(io.Discard, answer) // so that the connection is used again
+	return nil
+}
+
+// json makes a request of JSON, and decodes the answer into out unless that is nil.
+func (e *Engine) json(ctx context.Context, method, path string, in, out any) error {
+	var body io.ReadCloser
+	size := 0
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body, size = io.NopCloser(bytes.NewReader(text)), len(text)
+	}
+	return e.do(ctx, method, path, typeJSON, body, size, func(r io.Reader) error {
+		if out == nil {
+			return nil
+		}
+		d := json.NewDecoder(r)
+		d.UseNumber()
+		return d.Decode(out)
+	})
+}
+
+// reasonOf finds the reason in an error's answer; else it is the answer's beginning.
+func reasonOf(text []byte) string {
+	var answer struct {
+		Error struct {
+			Reason string `json:"reason"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(text, &answer) == nil && answer.Error.Reason != "" {
+		return answer.Error.Reason
+	}
+	return strings.TrimSpace(string(text[:min(len(text), 300)]))
+}
+
+// readAll reads r into b.
+func readAll(b *bytes.Buffer) func(io.Reader) error {
+	return func(r io.Reader) error {
+		_, err := b.ReadFrom(r)
+		return err
+	}
+}

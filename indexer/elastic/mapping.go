@@ -1,0 +1,131 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/indexer"
+	"brine/search"
+)
+
+type object = map[string]any
+
+// EnsureIndex implements indexer.Engine. The index <name>-000001 is made with the alias <name>, through which all is read
+// and written, so that another index can take its place.
+func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
+	have, err := e.Mapping(ctx, m.Index)
+	if errors.Is(err, search.ErrNoIndex) {
+		failed := e.create(ctx, m)
+		have, err = e.Mapping(ctx, m.Index)
+		if failed != nil && err != nil { // else another one has made it meanwhile
+			return fmt.Errorf("create index %s: %w", m.Index, failed)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	missing, err := m.Missing(have)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	if err := e.json(ctx, "PUT", "/"+m.Index+"/_mapping", object{"properties": e.properties(missing)}, nil); err != nil {
+		return fmt.Errorf("add fields to index %s: %w", m.Index, err)
+	}
+	e.forget(m.Index)
+	return nil
+}
+
+func (e *Engine) create(ctx context.Context, m indexer.Mapping) error {
+	properties := e.properties(m.Fields)
+	properties[indexer.FieldRow] = object{"type": "keyword", "index": false}
+	properties[indexer.FieldVersion] = object{"type": "long", "index": false}
+	properties[indexer.FieldVersions] = object{"type": "object", "enabled": false}
+	properties[indexer.FieldKey] = object{"type": "keyword", "index": false, "doc_values": false}
+	return e.json(ctx, "PUT", "/"+m.Index+"-000001", object{
+		"settings": object{
+			"number_of_shards":   e.opts.Shards,
+			"number_of_replicas": e.opts.Replicas,
+			"refresh_interval":   fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond),
+		},
+		"mappings": object{"dynamic": "strict", "properties": properties},
+		"aliases":  object{m.Index: object{"is_write_index": true}},
+	}, nil)
+}
+
+func (e *Engine) properties(fields []indexer.Field) object {
+	p := object{}
+	for _, f := range fields {
+		switch f.Type {
+		case indexer.Text:
+			p[f.Name] = object{"type": "text", "analyzer": e.opts.Analyzer}
+		case indexer.Date:
+			p[f.Name] = object{"type": "date", "format": "epoch_millis"}
+		default:
+			p[f.Name] = object{"type": string(f.Type)}
+		}
+	}
+	return p
+}
+
+// Mapping implements indexer.Engine.
+func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, error) {
+	m := indexer.Mapping{Index: index}
+	if err := indexer.ValidIndex(index); err != nil {
+		return m, err
+	}
+	var aliases map[string]any
+	err := e.json(ctx, "GET", "/_alias/"+url.PathEscape(index), nil, &aliases)
+	var refused *indexer.RequestError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		if e.json(ctx, "GET", "/"+index, nil, nil) == nil {
+			return m, fmt.Errorf("%s is an index, not an alias of one: brine writes through an alias, so that an index can be built anew beside it; "+
+				"reindex it under another name and give that the alias", index)
+		}
+		return m, fmt.Errorf("index %s: %w", index, search.ErrNoIndex)
+	}
+	if err != nil {
+		return m, fmt.Errorf("look up index %s: %w", index, err)
+	}
+	var answer map[string]struct {
+		Mappings struct {
+			Properties map[string]struct {
+				Type string `json:"type"`
+			} `json:"properties"`
+		} `json:"mappings"`
+	}
+	if err := e.json(ctx, "GET", "/"+index+"/_mapping", nil, &answer); err != nil {
+		return m, fmt.Errorf("read the mapping of index %s: %w", index, err)
+	}
+	for _, one := range answer {
+		for name, p := range one.Mappings.Properties {
+			if !strings.HasPrefix(name, "_") && m.Type(name) == "" {
+				m.Fields = append(m.Fields, indexer.Field{Name: name, Type: indexer.Type(p.Type)})
+			}
+		}
+	}
+	slices.SortFunc(m.Fields, func(a, b indexer.Field) int { return strings.Compare(a.Name, b.Name) })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known[index] = m
+	return m, nil
+}
+
+func (e *Engine) forget(index string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.known, index)
+}
+
+// Refresh implements indexer.Engine.
+func (e *Engine) Refresh(ctx context.Context, index string) error {
+	if err := indexer.ValidIndex(index); err != nil {
+		return err
+	}
+	return e.json(ctx, "POST", "/"+index+"/_refresh", nil, nil)
+}

@@ -1,0 +1,184 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"brine/search"
+)
+
+// Engine is a search index server, or one in this process. Outcomes are told in HTTP's status codes, whatever the engine:
+//
+//	200, 201  written
+//	400       the document does not fit the mapping
+//	401, 403  access denied
+//	404       no such index
+//	409       the document is newer than, or not as, the operation says
+//	413       the request is too large
+//	429, 5xx  later
+//
+// An Engine is safe for concurrent use, and keeps nothing of its arguments after it has returned.
+type Engine interface {
+	search.Searcher
+
+	// EnsureIndex creates the index, or adds the fields that it lacks. When the index has a field with another type it
+	// changes nothing and gives a *MappingError.
+	EnsureIndex(ctx context.Context, m Mapping) error
+	// Mapping describes an index as it is; the error wraps search.ErrNoIndex when there is none.
+	Mapping(ctx context.Context, index string) (Mapping, error)
+	// Bulk applies ops in order, each by itself, and sets results[i] to the outcome of ops[i]. When it returns an error
+	// nothing is known of any of them: a *RequestError says why the server refused the request as a whole.
+	Bulk(ctx context.Context, ops []Op, results []Result) error
+	// Get reads documents as the last answered Bulk left them and sets docs[i] to the document of refs[i].
+	Get(ctx context.Context, refs []Ref, docs []Stored) error
+	// Refresh makes what was written visible to Search.
+	Refresh(ctx context.Context, index string) error
+	Close() error
+}
+
+// OpKind says under which condition an operation is applied.
+type OpKind uint8
+
+// The kinds of operation. All write the whole of Op.Source.
+const (
+	Put     OpKind = iota + 1 // if the document is absent or its version is not greater than Op.Version (external_gte)
+	Create                    // if the document is absent
+	Replace                   // if the document is still as read: Op.SeqNo and Op.PrimaryTerm
+)
+
+// Op is one write of one document.
+type Op struct {
+	Kind        OpKind
+	Index       string
+	ID          []byte
+	Source      []byte // a JSON object
+	Version     int64
+	SeqNo       int64
+	PrimaryTerm int64
+}
+
+// Ref names a document.
+type Ref struct {
+	Index string
+	ID    []byte
+}
+
+// Stored is a document as read.
+type Stored struct {
+	Found       bool
+	Source      []byte
+	SeqNo       int64
+	PrimaryTerm int64
+}
+
+// Result is the outcome of one operation; Reason is the engine's own words when it failed. The zero Result means unknown.
+type Result struct {
+	Status int
+	Reason string
+}
+
+// RequestError is a request that the server refused as a whole.
+type RequestError struct {
+	Status int
+	Reason string
+}
+
+func (e *RequestError) Error() string {
+	return "status " + strconv.Itoa(e.Status) + ": " + e.Reason
+}
+
+// Type is how an index treats a field.
+type Type string
+
+// The types of fields, by Elasticsearch's names.
+const (
+	Keyword Type = "keyword" // one value, compared byte by byte
+	Text    Type = "text"    // words
+	Boolean Type = "boolean"
+	Long    Type = "long"
+	Date    Type = "date" // ms since 1970
+	Double  Type = "double"
+)
+
+// Valid reports whether t is one of the types.
+func (t Type) Valid() bool {
+	switch t {
+	case Keyword, Text, Boolean, Long, Date, Double:
+		return true
+	}
+	return false
+}
+
+// Names of the fields that brine itself writes into every document. Declared fields must not begin with an underscore.
+const (
+	FieldRow      = "_row"  // keyword: the document's id, to sort by
+	FieldVersion  = "_ver"  // long: the greatest version in the document
+	FieldVersions = "_vers" // object, not indexed: the version of each field, in documents of partial changes
+	FieldKey      = "_key"  // not indexed: the row key, where the id is a hash of it
+	FieldDeleted  = "deleted"
+)
+
+// Field is one declared field of an index.
+type Field struct {
+	Name string
+	Type Type
+}
+
+// Mapping is what an index holds, beside brine's own fields.
+type Mapping struct {
+	Index  string
+	Fields []Field
+}
+
+// Type is the type of a field, or empty.
+func (m Mapping) Type(name string) Type {
+	for _, f := range m.Fields {
+		if f.Name == name {
+			return f.Type
+		}
+	}
+	return ""
+}
+
+// Missing are the fields that have, the mapping as it is, lacks. Fields with another type are a *MappingError.
+func (m Mapping) Missing(have Mapping) ([]Field, error) {
+	var missing []Field
+	var bad []FieldConflict
+	for _, f := range m.Fields {
+		switch is := have.Type(f.Name); is {
+		case "":
+			missing = append(missing, f)
+		case f.Type:
+		default:
+			bad = append(bad, FieldConflict{Name: f.Name, Want: f.Type, Have: is})
+		}
+	}
+	if len(bad) > 0 {
+		return nil, &MappingError{Index: m.Index, Fields: bad}
+	}
+	return missing, nil
+}
+
+// FieldConflict is a field that an index has with another type than declared.
+type FieldConflict struct {
+	Name       string
+	Want, Have Type
+}
+
+// MappingError lists the fields of an index that have another type than declared.
+type MappingError struct {
+	Index  string
+	Fields []FieldConflict
+}
+
+func (e *MappingError) Error() string {
+	s := "index " + e.Index + " has other types than declared:"
+	for i, f := range e.Fields {
+		if i > 0 {
+			s += ","
+		}
+		s += fmt.Sprintf(" %s is %s, not %s", f.Name, f.Have, f.Want)
+	}
+	return s + "; a field's type cannot be changed in place: declare it as it is, or write to a new index"
+}

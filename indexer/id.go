@@ -1,0 +1,67 @@
+package indexer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// MaxID is the greatest length of a document's id in bytes (Elasticsearch's).
+const MaxID = 512
+
+// hashMark begins the id of a row whose own text is too long. No row's text begins so: a backslash is followed by x there.
+const hashMark = `\sha256:`
+
+// AppendRowText appends the row key as HBase's shell shows it: printable ASCII as it is, every other byte, and the
+// backslash, as \xHH. It can be pasted into the shell's get "table", "…" and read back with ParseRowText.
+func AppendRowText(dst, row []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	for _, b := range row {
+		if b >= ' ' && b <= '~' && b != '\\' {
+			dst = append(dst, b)
+		} else {
+			dst = append(dst, '\\', 'x', digits[b>>4], digits[b&15])
+		}
+	}
+	return dst
+}
+
+// ParseRowText reads a row key back from its text.
+func ParseRowText(text []byte) ([]byte, error) {
+	row := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			row = append(row, text[i])
+			continue
+		}
+		var b [1]byte
+		if i+4 > len(text) || text[i+1] != 'x' {
+			return nil, fmt.Errorf("row key %q: no \\xHH at byte %d", text, i)
+		}
+		if _, err := hex.Decode(b[:], text[i+2:i+4]); err != nil {
+			return nil, fmt.Errorf("row key %q: no \\xHH at byte %d", text, i)
+		}
+		row = append(row, b[0])
+		i += 3
+	}
+	return row, nil
+}
+
+// appendID appends the id of the row's document: the row's text, or its hash when that is longer than MaxID. The second
+// result says which; a hashed document keeps the row's text in FieldKey.
+func appendID(dst, row []byte) (id []byte, hashed bool) {
+	start := len(dst)
+	if len(row) <= MaxID {
+		dst = AppendRowText(dst, row)
+		if len(dst)-start <= MaxID {
+			return dst, false
+		}
+	}
+	sum := sha256.Sum256(row)
+	dst = append(dst[:start], hashMark...)
+	return hex.AppendEncode(dst, sum[:]), true
+}
+
+// hashedID reports whether id is a hash of the row key, so that the key is to be read from the document.
+func hashedID(id []byte) bool { return bytes.HasPrefix(id, []byte(hashMark)) }

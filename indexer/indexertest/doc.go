@@ -1,0 +1,141 @@
+// Package indexertest is what every indexer.Engine must do, as tests that take a constructor. The engines' own tests call
+// Run; nothing else imports it.
+//
+// The invariant: a test here passes on a real Elasticsearch and on the embedded index alike, so what differs between them
+// (how text is cut into words, relevance) is not tested here, and listed in indexer/embedded/LIMITS.md.
+package indexertest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"brine/indexer"
+)
+
+// Open gives the engine that a test is run against. It may be the same for all.
+type Open func(t *testing.T) indexer.Engine
+
+// Run runs all tests.
+func Run(t *testing.T, open Open) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, indexer.Engine)
+	}{
+		{"Mapping", testMapping},
+		{"MappingConflict", testMappingConflict},
+		{"NoIndex", testNoIndex},
+		{"VersionsOfPut", testPut},
+		{"CreateAndReplace", testReplace},
+		{"OneRefusedDocument", testRefused},
+		{"OrderInOneCall", testOrderInOneCall},
+		{"Queries", testQueries},
+		{"BadQueries", testBadQueries},
+		{"Chinese", testChinese},
+		{"Pages", testPages},
+		{"PagesUnderWrites", testPagesUnderWrites},
+		{"Score", testScore},
+		{"WriterWhole", testWriterWhole},
+		{"WriterPartial", testWriterPartial},
+		{"WriterPartialOfTwo", testWriterPartialOfTwo},
+		{"WriterRefused", testWriterRefused},
+		{"WriterLongKeys", testWriterLongKeys},
+		{"WriterDeletes", testWriterDeletes},
+		{"WriterNoIndex", testWriterNoIndex},
+		{"WriterConverges", testWriterConverges},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+	}
+}
+
+// Prefix begins the names of all indexes that the tests make.
+const Prefix = "brinetest-"
+
+func newName() string { return fmt.Sprintf("%s%08x", Prefix, rand.Uint32()) }
+
+func deadline(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newIndex makes an index with a field of each type.
+func newIndex(t *testing.T, e indexer.Engine) string {
+	t.Helper()
+	name := newName()
+	if err := e.EnsureIndex(deadline(t), mapping(name)); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func mapping(name string) indexer.Mapping {
+	return indexer.Mapping{Index: name, Fields: []indexer.Field{
+		{Name: "amount", Type: indexer.Double},
+		{Name: "at", Type: indexer.Date},
+		{Name: "deleted", Type: indexer.Boolean},
+		{Name: "gift", Type: indexer.Boolean},
+		{Name: "item", Type: indexer.Text},
+		{Name: "number", Type: indexer.Long},
+		{Name: "status", Type: indexer.Keyword},
+	}}
+}
+
+// put makes an operation that puts a document; fields are JSON, such as `"number":1`.
+func put(index, id string, version int64, fields string) indexer.Op {
+	return indexer.Op{Kind: indexer.Put, Index: index, ID: []byte(id), Version: version, Source: source(id, version, fields)}
+}
+
+func source(id string, version int64, fields string) []byte {
+	if fields != "" {
+		fields = "," + fields
+	}
+	return fmt.Appendf(nil, `{"_row":%q,"_ver":%d%s}`, id, version, fields)
+}
+
+// bulk makes one call and gives the statuses.
+func bulk(t *testing.T, e indexer.Engine, ops ...indexer.Op) []int {
+	t.Helper()
+	results := make([]indexer.Result, len(ops))
+	if err := e.Bulk(deadline(t), ops, results); err != nil {
+		t.Fatal(err)
+	}
+	var statuses []int
+	for _, r := range results {
+		statuses = append(statuses, r.Status)
+		if (r.Status >= 300) != (r.Reason != "") {
+			t.Errorf("status %d with the reason %q", r.Status, r.Reason)
+		}
+	}
+	return statuses
+}
+
+// load puts documents that must all be taken, and makes them visible.
+func load(t *testing.T, e indexer.Engine, ops ...indexer.Op) {
+	t.Helper()
+	for i, status := range bulk(t, e, ops...) {
+		if status >= 300 {
+			t.Fatalf("document %s: status %d", ops[i].ID, status)
+		}
+	}
+	refresh(t, e, ops[0].Index)
+}
+
+func refresh(t *testing.T, e indexer.Engine, index string) {
+	t.Helper()
+	if err := e.Refresh(deadline(t), index); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get reads one document.
+func get(t *testing.T, e indexer.Engine, index, id string) indexer.Stored {
+	t.Helper()
+	docs := make([]indexer.Stored, 1)
+	if err := e.Get(deadline(t), []indexer.Ref{{Index: index, ID: []byte(id)}}, docs); err != nil {
+		t.Fatal(err)
+	}
+	return docs[0]
+}

@@ -1,0 +1,216 @@
+package indexer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/rowkey"
+)
+
+// Changes says what the events of a pipeline carry.
+type Changes string
+
+// The kinds of change.
+const (
+	Whole   Changes = "whole"   // every field: the document is replaced, unless it is newer
+	Partial Changes = "partial" // some fields: each is merged into the document by its version
+)
+
+// Column maps a field of the event to a field of the document. A null value is no change, and in Whole no field.
+type Column struct {
+	Name  string
+	Field string
+	Type  Type // empty: keyword for text, long for int, double for float, boolean for bool, date for times
+}
+
+// Document says which document an event becomes in one index.
+type Document struct {
+	Index   string
+	Key     *rowkey.Key // the key of the row that the document stands beside
+	Set     []Column
+	Changes Changes
+	Deleted string // the event's bool field that marks a delete; empty: documents are not deleted
+}
+
+// Options configure a Writer. Zero values become the defaults.
+type Options struct {
+	Schema    event.Schema
+	Documents []Document
+
+	Calls            int           // bulk calls in flight at most; 3
+	MaxBulkDocuments int           // documents in one bulk call; 1,000
+	MaxBulkBytes     int           // bytes of documents in one bulk call; 4 MiB
+	MaxDocumentBytes int           // a greater document is rejected; 8 MiB
+	MaxBufferedBytes int64         // documents in memory at which Submit waits; 32 MiB
+	CallTimeout      time.Duration // one call; 60 s
+	RetryFor         time.Duration // how long after Submit an event is still sent again before its verdict is retry; 30 s
+	Pause            time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; 100 ms
+	MaxPause         time.Duration // 5 s
+
+	Hooks Hooks
+}
+
+func (o *Options) setDefaults() {
+	defaultTo(&o.Calls, 3)
+	defaultTo(&o.MaxBulkDocuments, 1000)
+	defaultTo(&o.MaxBulkBytes, 4<<20)
+	defaultTo(&o.MaxDocumentBytes, 8<<20)
+	defaultTo(&o.MaxBufferedBytes, 32<<20)
+	defaultTo(&o.CallTimeout, time.Minute)
+	defaultTo(&o.RetryFor, 30*time.Second)
+	defaultTo(&o.Pause, 100*time.Millisecond)
+	defaultTo(&o.MaxPause, 5*time.Second)
+}
+
+func defaultTo[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate finds every fault, of the options with their defaults.
+func (o Options) Validate() error {
+	o.setDefaults()
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, n := range []struct {
+		name  string
+		value int64
+		min   int64
+		max   int64
+	}{
+		{"calls", int64(o.Calls), 1, 64},
+		{"max_bulk_documents", int64(o.MaxBulkDocuments), 1, 100_000},
+		{"max_bulk_bytes", int64(o.MaxBulkBytes), 1 << 10, 100 << 20}, // Elasticsearch's http.max_content_length is 100 MiB
+		{"max_document_bytes", int64(o.MaxDocumentBytes), 1 << 10, 100 << 20},
+		{"max_buffered_bytes", o.MaxBufferedBytes, 1 << 16, 1 << 40},
+		{"call_timeout", int64(o.CallTimeout), int64(time.Millisecond), int64(time.Hour)},
+		{"retry_for", int64(o.RetryFor), 1, int64(24 * time.Hour)},
+		{"pause", int64(o.Pause), 1, int64(time.Minute)},
+		{"max_pause", int64(o.MaxPause), int64(o.Pause), int64(time.Hour)},
+	} {
+		if n.value < n.min || n.value > n.max {
+			bad("%s is %d: give a value within %d and %d", n.name, n.value, n.min, n.max)
+		}
+	}
+	if len(o.Documents) == 0 {
+		bad("documents: none declared, so nothing would be indexed; declare one or leave the indexer out")
+	}
+	for i := range o.Documents {
+		errs = append(errs, o.Documents[i].validate(o.Schema)...)
+	}
+	for i := range o.Documents {
+		if slices.ContainsFunc(o.Documents[:i], func(d Document) bool { return d.Index == o.Documents[i].Index }) {
+			bad("documents: index %s is declared twice; put all fields into one", o.Documents[i].Index)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (d *Document) validate(schema event.Schema) (errs []error) {
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("documents: index %s: "+format, append([]any{d.Index}, args...)...))
+	}
+	if err := ValidIndex(d.Index); err != nil {
+		errs = append(errs, fmt.Errorf("documents: %w", err))
+	}
+	if d.Changes != Whole && d.Changes != Partial {
+		bad("changes is %q: give whole or partial", d.Changes)
+	}
+	if d.Key == nil {
+		bad("no key; name the table whose rows the documents stand beside")
+	} else {
+		for _, name := range d.Key.Fields() {
+			if fieldOf(schema, name) < 0 {
+				bad("the key names field %s, which the pipeline does not declare", name)
+			}
+		}
+	}
+	if len(d.Set) == 0 {
+		bad("set is empty: declare at least one field")
+	}
+	seen := map[string]bool{}
+	for _, c := range d.columns() {
+		switch at := fieldOf(schema, c.Field); {
+		case at < 0:
+			bad("set %s: field %s is not declared in the pipeline", c.Name, c.Field)
+		case !fits(c.Type, schema.Fields[at].Type):
+			bad("set %s: field %s cannot be a %s; leave the type out, or give keyword or text for texts", c.Name, c.Field, c.Type)
+		case c.Name == FieldDeleted && schema.Fields[at].Type != event.Bool:
+			bad("set %s: searches hide documents where it is true, so field %s must be a bool; give it another name", c.Name, c.Field)
+		}
+		if c.Name == "" || strings.HasPrefix(c.Name, "_") || strings.ContainsAny(c.Name, ". \t\n*,\"\\") {
+			bad("set %q: a field's name must not be empty, begin with an underscore or hold dots, blanks, stars, commas, quotes", c.Name)
+		}
+		if seen[c.Name] {
+			bad("set %s: declared twice", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return errs
+}
+
+// columns are Set and the column of the deleted mark.
+func (d *Document) columns() []Column {
+	if d.Deleted == "" || slices.ContainsFunc(d.Set, func(c Column) bool { return c.Name == FieldDeleted && c.Field == d.Deleted }) {
+		return d.Set
+	}
+	return append(slices.Clip(d.Set), Column{Name: FieldDeleted, Field: d.Deleted})
+}
+
+// ValidIndex checks the name of an index as Elasticsearch would, less what would be hard to use as a file's name.
+func ValidIndex(name string) error {
+	ok := name != "" && len(name) <= 200 && name[0] >= 'a' && name[0] <= 'z'
+	for _, c := range []byte(name) {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	}
+	if !ok {
+		return fmt.Errorf("index %q: give a name of lower-case letters, digits, '-', '_' and '.', beginning with a letter", name)
+	}
+	return nil
+}
+
+// Mappings are the mappings of the declared documents, for EnsureIndex. The options must be valid.
+func (o Options) Mappings() []Mapping {
+	var all []Mapping
+	for _, d := range o.Documents {
+		m := Mapping{Index: d.Index}
+		for _, c := range d.columns() {
+			t := c.Type
+			if t == "" {
+				t = typeOf(o.Schema.Fields[fieldOf(o.Schema, c.Field)].Type)
+			}
+			m.Fields = append(m.Fields, Field{Name: c.Name, Type: t})
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func fieldOf(schema event.Schema, name string) int {
+	return slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
+}
+
+func typeOf(t event.Type) Type {
+	switch t {
+	case event.Int:
+		return Long
+	case event.Float:
+		return Double
+	case event.Bool:
+		return Boolean
+	case event.TimeMS, event.TimeS:
+		return Date
+	default:
+		return Keyword
+	}
+}
+
+func fits(t Type, of event.Type) bool {
+	return t == "" || t == typeOf(of) || t == Text && of == event.Text
+}

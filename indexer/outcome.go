@@ -1,0 +1,93 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"brine/event"
+)
+
+// remedy is what a lane does about the outcome of one write, or of one call.
+type remedy uint8
+
+const (
+	settled remedy = iota + 1 // durable
+	newer                     // the index holds something newer
+	wait                      // later, after a pause
+	reread                    // at once, after another read: it is not as it was read
+	split                     // in smaller requests
+	refuse                    // never
+	denied                    // not until an operator acts: access denied
+	noIndex                   // not until an operator acts: no such index
+	isolate                   // the request is at fault, or one of its documents: by halves
+)
+
+// remedyOf decides by the status alone: names of exceptions change from release to release. Unknown is wait.
+func remedyOf(status int) remedy {
+	switch {
+	case status >= 200 && status < 300:
+		return settled
+	case status == http.StatusConflict:
+		return newer
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return denied
+	case status == http.StatusNotFound:
+		return noIndex
+	case status == http.StatusRequestEntityTooLarge:
+		return split
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return wait
+	case status >= 400 && status < 500:
+		return refuse
+	default:
+		return wait
+	}
+}
+
+// remedyOfCall is remedyOf for a call that failed as a whole.
+func remedyOfCall(err error) remedy {
+	var refused *RequestError
+	if !errors.As(err, &refused) {
+		return wait
+	}
+	switch r := remedyOf(refused.Status); r {
+	case refuse:
+		return isolate
+	case settled, newer:
+		return wait
+	default:
+		return r
+	}
+}
+
+// failureOf is the failure of an event whose document met the remedy at last.
+func failureOf(o *op, r remedy, err error) event.Failure {
+	f := event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable}
+	mend := ""
+	switch r {
+	case refuse:
+		f.Verdict, f.Reason = event.Reject, event.MappingRefused
+	case isolate:
+		f.Verdict, f.Reason = event.Reject, event.Refused
+	case split:
+		f.Verdict, f.Reason = event.Reject, event.TooLarge
+	case denied:
+		f.Verdict, f.Reason = event.Halt, event.Denied
+		mend = "; grant the user of search.connect the index privileges, or lift the index's write block"
+	case noIndex:
+		f.Verdict, f.Reason = event.Halt, event.NoTable
+		mend = "; create it with: brine tables apply"
+	}
+	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, o.id, err, mend)
+	return f
+}
+
+// cause is err, or why the context that it came from has ended.
+func cause(ctx context.Context, err error) error {
+	if c := context.Cause(ctx); c != nil && errors.Is(err, ctx.Err()) {
+		return c
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package indexer
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/valyala/fastjson"
+)
+
+// merger merges partial changes into stored documents. Of every field the greatest version wins, and among equals the one
+// merged last, as in an HBase cell. It is used by one lane at a time.
+type merger struct {
+	parser   fastjson.Parser
+	values   [][]byte // by column: JSON, nil = none
+	versions []int64
+	changed  bool
+}
+
+// begin reads the stored document; nil when there is none.
+func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
+	m.values = append(m.values[:0], make([][]byte, len(d.columns))...)
+	m.versions = append(m.versions[:0], make([]int64, len(d.columns))...)
+	m.changed = false
+	if source == nil {
+		return nil, nil
+	}
+	v, err := m.parser.ParseBytes(source)
+	if err != nil {
+		return nil, fmt.Errorf("the stored document is not JSON: %w", err)
+	}
+	stored, err := v.Object()
+	if err != nil {
+		return nil, fmt.Errorf("the stored document is not an object: %w", err)
+	}
+	versions := stored.Get(FieldVersions)
+	for i, c := range d.columns {
+		m.versions[i] = -1
+		if value := stored.Get(c.name); value != nil && value.Type() != fastjson.TypeNull {
+			m.values[i] = appendStored(nil, value)
+			if at := versions.Get(c.name); at != nil {
+				m.versions[i] = at.GetInt64()
+			}
+		}
+	}
+	return stored, nil
+}
+
+// add merges one change.
+func (m *merger) add(o *op) {
+	_, rest := nextPart(o.source)
+	var part []byte
+	for i := range m.values {
+		part, rest = nextPart(rest)
+		if len(part) == 0 || m.values[i] != nil && o.version < m.versions[i] {
+			continue
+		}
+		if m.values[i] == nil || o.version != m.versions[i] || string(part) != string(m.values[i]) {
+			m.values[i], m.versions[i], m.changed = part, o.version, true
+		}
+	}
+}
+
+// appendDocument appends the merged document: the declared fields in their order, then what else the stored one holds.
+func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson.Object) []byte {
+	newest := int64(0)
+	for i, v := range m.values {
+		if v != nil {
+			newest = max(newest, m.versions[i])
+		}
+	}
+	others := m.others(d, stored)
+	for _, name := range others {
+		newest = max(newest, stored.Get(FieldVersions).GetInt64(name))
+	}
+	key, _ := nextPart(o.source)
+	if len(key) == 0 {
+		key = nil
+	}
+	dst = appendHead(dst, o.id, key, newest)
+	for i, c := range d.columns {
+		if m.values[i] != nil {
+			dst = append(append(dst, c.label...), m.values[i]...)
+		}
+	}
+	for _, name := range others {
+		dst = append(appendString(append(dst, ','), []byte(name)), ':')
+		dst = appendStored(dst, stored.Get(name))
+	}
+	dst = append(dst, `,"`+FieldVersions+`":{`...)
+	start := len(dst)
+	for i, c := range d.columns {
+		if m.values[i] != nil {
+			dst = append(dst, c.label...)
+			dst = strconv.AppendInt(dst, m.versions[i], 10)
+		}
+	}
+	for _, name := range others {
+		dst = append(appendString(append(dst, ','), []byte(name)), ':')
+		dst = strconv.AppendInt(dst, stored.Get(FieldVersions).GetInt64(name), 10)
+	}
+	if len(dst) > start { // the first label's comma
+		dst = append(dst[:start], dst[start+1:]...)
+	}
+	return append(dst, '}', '}')
+}
+
+// others are the fields of the stored document that are not declared: of a pipeline that has more, or had. They are kept.
+func (m *merger) others(d *document, stored *fastjson.Object) []string {
+	if stored == nil {
+		return nil
+	}
+	var names []string
+	stored.Visit(func(key []byte, _ *fastjson.Value) {
+		switch string(key) {
+		case FieldRow, FieldKey, FieldVersion, FieldVersions:
+			return
+		}
+		for _, c := range d.columns {
+			if c.name == string(key) {
+				return
+			}
+		}
+		names = append(names, string(key))
+	})
+	return names
+}

@@ -1,0 +1,204 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"brine/event"
+)
+
+// Writer writes the documents of events into a search index. It is safe for concurrent use.
+type Writer struct {
+	engine   Engine
+	opts     Options
+	docs     []*document
+	lanes    []*lane
+	budget   *semaphore.Weighted // of opts.MaxBufferedBytes
+	buffered atomic.Int64
+	seed     maphash.Seed
+	cargoes  sync.Pool // of *cargo
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	joined sync.WaitGroup // the lanes' goroutines
+}
+
+// ErrClosed is wrapped by the failures of events that the writer gave up since it was closed.
+var ErrClosed = errors.New("the indexer is closed")
+
+// New starts a writer over an engine. It makes no call: an index that is absent or out of reach shows in the flights.
+func New(engine Engine, opts Options) (*Writer, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	opts.setDefaults()
+	w := &Writer{
+		engine: engine,
+		opts:   opts,
+		docs:   compile(opts.Schema, opts.Documents),
+		budget: semaphore.NewWeighted(opts.MaxBufferedBytes),
+		seed:   maphash.MakeSeed(),
+	}
+	w.cargoes.New = func() any { return new(cargo) }
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	for range opts.Calls {
+		l := newLane(w)
+		w.lanes = append(w.lanes, l)
+		w.joined.Go(l.run)
+	}
+	return w, nil
+}
+
+// Close gives up what is not yet written (verdict retry), ends the calls that are out and waits for the writer's goroutines.
+// The engine stays open.
+func (w *Writer) Close() error {
+	w.cancel()
+	w.joined.Wait()
+	return nil
+}
+
+// op is one event's change of one document, on its way.
+type op struct {
+	flight  *flight
+	event   int // in the batch
+	doc     *document
+	hash    uint64 // of doc and id
+	id      []byte
+	version int64
+	source  []byte // Whole: the document; Partial: the change (appendChange)
+
+	deadline time.Time
+	alone    bool // is written by itself, since it was refused together with others
+	next     *op  // of the same document in one round
+	outcome  Outcome
+	failure  event.Failure
+}
+
+// cargo is the memory of one flight: its ops and the bytes that they point to.
+type cargo struct {
+	encoder
+	ops   []op
+	bytes []byte
+}
+
+// Submit implements ingest.Writer: it encodes the documents of the batch and queues them in order.
+func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	f := &flight{done: make(chan struct{})}
+	f.left.Store(1)
+	c := w.cargoes.Get().(*cargo)
+	c.ops, c.bytes = c.ops[:0], c.bytes[:0]
+	for i := range batch.Events {
+		for _, d := range w.docs {
+			if err := w.encode(c, f, d, i, &batch.Events[i]); err != nil {
+				f.fail(*err)
+			}
+		}
+	}
+	size := min(int64(len(c.bytes)), w.opts.MaxBufferedBytes)
+	if err := w.admit(ctx, size); err != nil {
+		for i := range c.ops {
+			f.fail(event.Failure{Index: c.ops[i].event, Verdict: event.Retry, Reason: event.Unavailable, Err: err})
+		}
+		c.ops, size = c.ops[:0], 0
+	}
+	f.free = func() {
+		clear(c.ops) // drops the pointers to the flight
+		w.cargoes.Put(c)
+		w.release(size)
+	}
+	f.left.Add(int64(len(c.ops)))
+	w.queue(c.ops)
+	f.settle(1)
+	return f
+}
+
+// admit takes size bytes from the budget, waiting for them until ctx ends or the writer is closed.
+func (w *Writer) admit(ctx context.Context, size int64) error {
+	if w.ctx.Err() != nil {
+		return ErrClosed
+	}
+	if !w.budget.TryAcquire(size) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		stop := context.AfterFunc(w.ctx, func() { cancel(ErrClosed) })
+		defer stop()
+		if err := w.budget.Acquire(ctx, size); err != nil {
+			return fmt.Errorf("indexer: waiting for room in memory: %w", context.Cause(ctx))
+		}
+	}
+	w.countBuffered(size)
+	return nil
+}
+
+func (w *Writer) release(size int64) {
+	if size > 0 {
+		w.budget.Release(size)
+		w.countBuffered(-size)
+	}
+}
+
+func (w *Writer) countBuffered(n int64) {
+	sum := w.buffered.Add(n)
+	if w.opts.Hooks.Buffered != nil {
+		w.opts.Hooks.Buffered(sum)
+	}
+}
+
+// encode appends the op of one event and document to c.
+func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event) *event.Failure {
+	reject := func(reason event.Reason, err error) *event.Failure {
+		return &event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err}
+	}
+	if err := c.appendRow(d, ev); err != nil {
+		return reject(keyReason(err), fmt.Errorf("index %s: %w", d.Index, err))
+	}
+	start := len(c.bytes)
+	all, hashed := appendID(c.bytes, c.row)
+	id := all[start:len(all):len(all)]
+	var key []byte
+	if hashed {
+		key = AppendRowText(nil, c.row)
+	}
+	var empty bool
+	from := len(all)
+	if d.Changes == Whole {
+		all = appendWhole(all, d, ev, id, key)
+	} else {
+		all, empty = appendChange(all, d, ev, key)
+	}
+	source := all[from:len(all):len(all)]
+	if len(source) > w.opts.MaxDocumentBytes {
+		return reject(event.TooLarge, tooLarge(d, id, len(source), w.opts.MaxDocumentBytes))
+	}
+	if empty {
+		return nil // a change that carries no field changes nothing
+	}
+	c.bytes = all
+	c.ops = append(c.ops, op{
+		flight: f, event: i, doc: d, id: id, version: ev.Version, source: source,
+		hash: maphash.Bytes(w.seed, id) + uint64(d.place),
+	})
+	return nil
+}
+
+// queue hands ops to their lanes, in order: all ops of one document go through one lane.
+func (w *Writer) queue(ops []op) {
+	deadline := time.Now().Add(w.opts.RetryFor)
+	for i := range ops {
+		ops[i].deadline = deadline
+	}
+	for i, l := range w.lanes {
+		l.put(ops, i, len(w.lanes))
+	}
+}
+
+// same reports whether two ops are of one document.
+func (o *op) same(p *op) bool { return o.hash == p.hash && o.doc == p.doc && bytes.Equal(o.id, p.id) }
