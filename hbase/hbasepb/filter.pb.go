@@ -24,6 +24,62 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type FilterList_Operator int32
+
+const (
+	FilterList_MUST_PASS_ALL FilterList_Operator = 1
+	FilterList_MUST_PASS_ONE FilterList_Operator = 2
+)
+
+// Enum value maps for FilterList_Operator.
+var (
+	FilterList_Operator_name = map[int32]string{
+		1: "MUST_PASS_ALL",
+		2: "MUST_PASS_ONE",
+	}
+	FilterList_Operator_value = map[string]int32{
+		"MUST_PASS_ALL": 1,
+		"MUST_PASS_ONE": 2,
+	}
+)
+
+func (x FilterList_Operator) Enum() *FilterList_Operator {
+	p := new(FilterList_Operator)
+	*p = x
+	return p
+}
+
+func (x FilterList_Operator) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FilterList_Operator) Descriptor() protoreflect.EnumDescriptor {
+	return file_filter_proto_enumTypes[0].Descriptor()
+}
+
+func (FilterList_Operator) Type() protoreflect.EnumType {
+	return &file_filter_proto_enumTypes[0]
+}
+
+func (x FilterList_Operator) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *FilterList_Operator) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = FilterList_Operator(num)
+	return nil
+}
+
+// Deprecated: Use FilterList_Operator.Descriptor instead.
+func (FilterList_Operator) EnumDescriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{11, 0}
+}
+
 type Filter struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Name             *string                `protobuf:"bytes,1,req,name=name" json:"name,omitempty"`
@@ -128,18 +184,1357 @@ func (x *Comparator) GetSerializedComparator() []byte {
 	return nil
 }
 
+type ColumnCountGetFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         *int32                 `protobuf:"varint,1,req,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ColumnCountGetFilter) Reset() {
+	*x = ColumnCountGetFilter{}
+	mi := &file_filter_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnCountGetFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnCountGetFilter) ProtoMessage() {}
+
+func (x *ColumnCountGetFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnCountGetFilter.ProtoReflect.Descriptor instead.
+func (*ColumnCountGetFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ColumnCountGetFilter) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+type ColumnPaginationFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limit         *int32                 `protobuf:"varint,1,req,name=limit" json:"limit,omitempty"`
+	Offset        *int32                 `protobuf:"varint,2,opt,name=offset" json:"offset,omitempty"`
+	ColumnOffset  []byte                 `protobuf:"bytes,3,opt,name=column_offset,json=columnOffset" json:"column_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ColumnPaginationFilter) Reset() {
+	*x = ColumnPaginationFilter{}
+	mi := &file_filter_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnPaginationFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnPaginationFilter) ProtoMessage() {}
+
+func (x *ColumnPaginationFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnPaginationFilter.ProtoReflect.Descriptor instead.
+func (*ColumnPaginationFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ColumnPaginationFilter) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ColumnPaginationFilter) GetOffset() int32 {
+	if x != nil && x.Offset != nil {
+		return *x.Offset
+	}
+	return 0
+}
+
+func (x *ColumnPaginationFilter) GetColumnOffset() []byte {
+	if x != nil {
+		return x.ColumnOffset
+	}
+	return nil
+}
+
+type ColumnPrefixFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Prefix        []byte                 `protobuf:"bytes,1,req,name=prefix" json:"prefix,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ColumnPrefixFilter) Reset() {
+	*x = ColumnPrefixFilter{}
+	mi := &file_filter_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnPrefixFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnPrefixFilter) ProtoMessage() {}
+
+func (x *ColumnPrefixFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnPrefixFilter.ProtoReflect.Descriptor instead.
+func (*ColumnPrefixFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ColumnPrefixFilter) GetPrefix() []byte {
+	if x != nil {
+		return x.Prefix
+	}
+	return nil
+}
+
+type ColumnRangeFilter struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	MinColumn          []byte                 `protobuf:"bytes,1,opt,name=min_column,json=minColumn" json:"min_column,omitempty"`
+	MinColumnInclusive *bool                  `protobuf:"varint,2,opt,name=min_column_inclusive,json=minColumnInclusive" json:"min_column_inclusive,omitempty"`
+	MaxColumn          []byte                 `protobuf:"bytes,3,opt,name=max_column,json=maxColumn" json:"max_column,omitempty"`
+	MaxColumnInclusive *bool                  `protobuf:"varint,4,opt,name=max_column_inclusive,json=maxColumnInclusive" json:"max_column_inclusive,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ColumnRangeFilter) Reset() {
+	*x = ColumnRangeFilter{}
+	mi := &file_filter_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnRangeFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnRangeFilter) ProtoMessage() {}
+
+func (x *ColumnRangeFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnRangeFilter.ProtoReflect.Descriptor instead.
+func (*ColumnRangeFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ColumnRangeFilter) GetMinColumn() []byte {
+	if x != nil {
+		return x.MinColumn
+	}
+	return nil
+}
+
+func (x *ColumnRangeFilter) GetMinColumnInclusive() bool {
+	if x != nil && x.MinColumnInclusive != nil {
+		return *x.MinColumnInclusive
+	}
+	return false
+}
+
+func (x *ColumnRangeFilter) GetMaxColumn() []byte {
+	if x != nil {
+		return x.MaxColumn
+	}
+	return nil
+}
+
+func (x *ColumnRangeFilter) GetMaxColumnInclusive() bool {
+	if x != nil && x.MaxColumnInclusive != nil {
+		return *x.MaxColumnInclusive
+	}
+	return false
+}
+
+type CompareFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CompareOp     *CompareType           `protobuf:"varint,1,req,name=compare_op,json=compareOp,enum=hbase.pb.CompareType" json:"compare_op,omitempty"`
+	Comparator    *Comparator            `protobuf:"bytes,2,opt,name=comparator" json:"comparator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompareFilter) Reset() {
+	*x = CompareFilter{}
+	mi := &file_filter_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompareFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompareFilter) ProtoMessage() {}
+
+func (x *CompareFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompareFilter.ProtoReflect.Descriptor instead.
+func (*CompareFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CompareFilter) GetCompareOp() CompareType {
+	if x != nil && x.CompareOp != nil {
+		return *x.CompareOp
+	}
+	return CompareType_LESS
+}
+
+func (x *CompareFilter) GetComparator() *Comparator {
+	if x != nil {
+		return x.Comparator
+	}
+	return nil
+}
+
+type FamilyFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CompareFilter *CompareFilter         `protobuf:"bytes,1,req,name=compare_filter,json=compareFilter" json:"compare_filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FamilyFilter) Reset() {
+	*x = FamilyFilter{}
+	mi := &file_filter_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FamilyFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FamilyFilter) ProtoMessage() {}
+
+func (x *FamilyFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FamilyFilter.ProtoReflect.Descriptor instead.
+func (*FamilyFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *FamilyFilter) GetCompareFilter() *CompareFilter {
+	if x != nil {
+		return x.CompareFilter
+	}
+	return nil
+}
+
+type QualifierFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CompareFilter *CompareFilter         `protobuf:"bytes,1,req,name=compare_filter,json=compareFilter" json:"compare_filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QualifierFilter) Reset() {
+	*x = QualifierFilter{}
+	mi := &file_filter_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QualifierFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QualifierFilter) ProtoMessage() {}
+
+func (x *QualifierFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QualifierFilter.ProtoReflect.Descriptor instead.
+func (*QualifierFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *QualifierFilter) GetCompareFilter() *CompareFilter {
+	if x != nil {
+		return x.CompareFilter
+	}
+	return nil
+}
+
+type RowFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CompareFilter *CompareFilter         `protobuf:"bytes,1,req,name=compare_filter,json=compareFilter" json:"compare_filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RowFilter) Reset() {
+	*x = RowFilter{}
+	mi := &file_filter_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RowFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RowFilter) ProtoMessage() {}
+
+func (x *RowFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RowFilter.ProtoReflect.Descriptor instead.
+func (*RowFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RowFilter) GetCompareFilter() *CompareFilter {
+	if x != nil {
+		return x.CompareFilter
+	}
+	return nil
+}
+
+type ValueFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CompareFilter *CompareFilter         `protobuf:"bytes,1,req,name=compare_filter,json=compareFilter" json:"compare_filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValueFilter) Reset() {
+	*x = ValueFilter{}
+	mi := &file_filter_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValueFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValueFilter) ProtoMessage() {}
+
+func (x *ValueFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValueFilter.ProtoReflect.Descriptor instead.
+func (*ValueFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ValueFilter) GetCompareFilter() *CompareFilter {
+	if x != nil {
+		return x.CompareFilter
+	}
+	return nil
+}
+
+type FilterList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Operator      *FilterList_Operator   `protobuf:"varint,1,req,name=operator,enum=hbase.pb.FilterList_Operator" json:"operator,omitempty"`
+	Filters       []*Filter              `protobuf:"bytes,2,rep,name=filters" json:"filters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FilterList) Reset() {
+	*x = FilterList{}
+	mi := &file_filter_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FilterList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FilterList) ProtoMessage() {}
+
+func (x *FilterList) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FilterList.ProtoReflect.Descriptor instead.
+func (*FilterList) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *FilterList) GetOperator() FilterList_Operator {
+	if x != nil && x.Operator != nil {
+		return *x.Operator
+	}
+	return FilterList_MUST_PASS_ALL
+}
+
+func (x *FilterList) GetFilters() []*Filter {
+	if x != nil {
+		return x.Filters
+	}
+	return nil
+}
+
+// Java wraps the filter of a scan in it inside the server only; some clients
+// send it.
+type FilterWrapper struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Filter        *Filter                `protobuf:"bytes,1,req,name=filter" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FilterWrapper) Reset() {
+	*x = FilterWrapper{}
+	mi := &file_filter_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FilterWrapper) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FilterWrapper) ProtoMessage() {}
+
+func (x *FilterWrapper) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FilterWrapper.ProtoReflect.Descriptor instead.
+func (*FilterWrapper) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *FilterWrapper) GetFilter() *Filter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+type InclusiveStopFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	StopRowKey    []byte                 `protobuf:"bytes,1,opt,name=stop_row_key,json=stopRowKey" json:"stop_row_key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InclusiveStopFilter) Reset() {
+	*x = InclusiveStopFilter{}
+	mi := &file_filter_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InclusiveStopFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InclusiveStopFilter) ProtoMessage() {}
+
+func (x *InclusiveStopFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InclusiveStopFilter.ProtoReflect.Descriptor instead.
+func (*InclusiveStopFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *InclusiveStopFilter) GetStopRowKey() []byte {
+	if x != nil {
+		return x.StopRowKey
+	}
+	return nil
+}
+
+type KeyOnlyFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LenAsVal      *bool                  `protobuf:"varint,1,req,name=len_as_val,json=lenAsVal" json:"len_as_val,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyOnlyFilter) Reset() {
+	*x = KeyOnlyFilter{}
+	mi := &file_filter_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyOnlyFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyOnlyFilter) ProtoMessage() {}
+
+func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyOnlyFilter.ProtoReflect.Descriptor instead.
+func (*KeyOnlyFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *KeyOnlyFilter) GetLenAsVal() bool {
+	if x != nil && x.LenAsVal != nil {
+		return *x.LenAsVal
+	}
+	return false
+}
+
+type MultipleColumnPrefixFilter struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	SortedPrefixes [][]byte               `protobuf:"bytes,1,rep,name=sorted_prefixes,json=sortedPrefixes" json:"sorted_prefixes,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MultipleColumnPrefixFilter) Reset() {
+	*x = MultipleColumnPrefixFilter{}
+	mi := &file_filter_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultipleColumnPrefixFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultipleColumnPrefixFilter) ProtoMessage() {}
+
+func (x *MultipleColumnPrefixFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultipleColumnPrefixFilter.ProtoReflect.Descriptor instead.
+func (*MultipleColumnPrefixFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *MultipleColumnPrefixFilter) GetSortedPrefixes() [][]byte {
+	if x != nil {
+		return x.SortedPrefixes
+	}
+	return nil
+}
+
+type PageFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PageSize      *int64                 `protobuf:"varint,1,req,name=page_size,json=pageSize" json:"page_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageFilter) Reset() {
+	*x = PageFilter{}
+	mi := &file_filter_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageFilter) ProtoMessage() {}
+
+func (x *PageFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageFilter.ProtoReflect.Descriptor instead.
+func (*PageFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *PageFilter) GetPageSize() int64 {
+	if x != nil && x.PageSize != nil {
+		return *x.PageSize
+	}
+	return 0
+}
+
+type PrefixFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Prefix        []byte                 `protobuf:"bytes,1,opt,name=prefix" json:"prefix,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PrefixFilter) Reset() {
+	*x = PrefixFilter{}
+	mi := &file_filter_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PrefixFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PrefixFilter) ProtoMessage() {}
+
+func (x *PrefixFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PrefixFilter.ProtoReflect.Descriptor instead.
+func (*PrefixFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *PrefixFilter) GetPrefix() []byte {
+	if x != nil {
+		return x.Prefix
+	}
+	return nil
+}
+
+type SingleColumnValueFilter struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	ColumnFamily      []byte                 `protobuf:"bytes,1,opt,name=column_family,json=columnFamily" json:"column_family,omitempty"`
+	ColumnQualifier   []byte                 `protobuf:"bytes,2,opt,name=column_qualifier,json=columnQualifier" json:"column_qualifier,omitempty"`
+	CompareOp         *CompareType           `protobuf:"varint,3,req,name=compare_op,json=compareOp,enum=hbase.pb.CompareType" json:"compare_op,omitempty"`
+	Comparator        *Comparator            `protobuf:"bytes,4,req,name=comparator" json:"comparator,omitempty"`
+	FilterIfMissing   *bool                  `protobuf:"varint,5,opt,name=filter_if_missing,json=filterIfMissing" json:"filter_if_missing,omitempty"`
+	LatestVersionOnly *bool                  `protobuf:"varint,6,opt,name=latest_version_only,json=latestVersionOnly" json:"latest_version_only,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *SingleColumnValueFilter) Reset() {
+	*x = SingleColumnValueFilter{}
+	mi := &file_filter_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SingleColumnValueFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SingleColumnValueFilter) ProtoMessage() {}
+
+func (x *SingleColumnValueFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SingleColumnValueFilter.ProtoReflect.Descriptor instead.
+func (*SingleColumnValueFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SingleColumnValueFilter) GetColumnFamily() []byte {
+	if x != nil {
+		return x.ColumnFamily
+	}
+	return nil
+}
+
+func (x *SingleColumnValueFilter) GetColumnQualifier() []byte {
+	if x != nil {
+		return x.ColumnQualifier
+	}
+	return nil
+}
+
+func (x *SingleColumnValueFilter) GetCompareOp() CompareType {
+	if x != nil && x.CompareOp != nil {
+		return *x.CompareOp
+	}
+	return CompareType_LESS
+}
+
+func (x *SingleColumnValueFilter) GetComparator() *Comparator {
+	if x != nil {
+		return x.Comparator
+	}
+	return nil
+}
+
+func (x *SingleColumnValueFilter) GetFilterIfMissing() bool {
+	if x != nil && x.FilterIfMissing != nil {
+		return *x.FilterIfMissing
+	}
+	return false
+}
+
+func (x *SingleColumnValueFilter) GetLatestVersionOnly() bool {
+	if x != nil && x.LatestVersionOnly != nil {
+		return *x.LatestVersionOnly
+	}
+	return false
+}
+
+type SingleColumnValueExcludeFilter struct {
+	state                   protoimpl.MessageState   `protogen:"open.v1"`
+	SingleColumnValueFilter *SingleColumnValueFilter `protobuf:"bytes,1,req,name=single_column_value_filter,json=singleColumnValueFilter" json:"single_column_value_filter,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
+}
+
+func (x *SingleColumnValueExcludeFilter) Reset() {
+	*x = SingleColumnValueExcludeFilter{}
+	mi := &file_filter_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SingleColumnValueExcludeFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SingleColumnValueExcludeFilter) ProtoMessage() {}
+
+func (x *SingleColumnValueExcludeFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SingleColumnValueExcludeFilter.ProtoReflect.Descriptor instead.
+func (*SingleColumnValueExcludeFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *SingleColumnValueExcludeFilter) GetSingleColumnValueFilter() *SingleColumnValueFilter {
+	if x != nil {
+		return x.SingleColumnValueFilter
+	}
+	return nil
+}
+
+type SkipFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Filter        *Filter                `protobuf:"bytes,1,req,name=filter" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkipFilter) Reset() {
+	*x = SkipFilter{}
+	mi := &file_filter_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkipFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkipFilter) ProtoMessage() {}
+
+func (x *SkipFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkipFilter.ProtoReflect.Descriptor instead.
+func (*SkipFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *SkipFilter) GetFilter() *Filter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+type TimestampsFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Timestamps    []int64                `protobuf:"varint,1,rep,packed,name=timestamps" json:"timestamps,omitempty"`
+	CanHint       *bool                  `protobuf:"varint,2,opt,name=can_hint,json=canHint" json:"can_hint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimestampsFilter) Reset() {
+	*x = TimestampsFilter{}
+	mi := &file_filter_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimestampsFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimestampsFilter) ProtoMessage() {}
+
+func (x *TimestampsFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimestampsFilter.ProtoReflect.Descriptor instead.
+func (*TimestampsFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *TimestampsFilter) GetTimestamps() []int64 {
+	if x != nil {
+		return x.Timestamps
+	}
+	return nil
+}
+
+func (x *TimestampsFilter) GetCanHint() bool {
+	if x != nil && x.CanHint != nil {
+		return *x.CanHint
+	}
+	return false
+}
+
+type WhileMatchFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Filter        *Filter                `protobuf:"bytes,1,req,name=filter" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WhileMatchFilter) Reset() {
+	*x = WhileMatchFilter{}
+	mi := &file_filter_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WhileMatchFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WhileMatchFilter) ProtoMessage() {}
+
+func (x *WhileMatchFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WhileMatchFilter.ProtoReflect.Descriptor instead.
+func (*WhileMatchFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *WhileMatchFilter) GetFilter() *Filter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+type ByteArrayComparable struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Value         []byte                 `protobuf:"bytes,1,opt,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ByteArrayComparable) Reset() {
+	*x = ByteArrayComparable{}
+	mi := &file_filter_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ByteArrayComparable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ByteArrayComparable) ProtoMessage() {}
+
+func (x *ByteArrayComparable) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ByteArrayComparable.ProtoReflect.Descriptor instead.
+func (*ByteArrayComparable) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ByteArrayComparable) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+type BinaryComparator struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Comparable    *ByteArrayComparable   `protobuf:"bytes,1,req,name=comparable" json:"comparable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BinaryComparator) Reset() {
+	*x = BinaryComparator{}
+	mi := &file_filter_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BinaryComparator) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BinaryComparator) ProtoMessage() {}
+
+func (x *BinaryComparator) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BinaryComparator.ProtoReflect.Descriptor instead.
+func (*BinaryComparator) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *BinaryComparator) GetComparable() *ByteArrayComparable {
+	if x != nil {
+		return x.Comparable
+	}
+	return nil
+}
+
+type BinaryPrefixComparator struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Comparable    *ByteArrayComparable   `protobuf:"bytes,1,req,name=comparable" json:"comparable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BinaryPrefixComparator) Reset() {
+	*x = BinaryPrefixComparator{}
+	mi := &file_filter_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BinaryPrefixComparator) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BinaryPrefixComparator) ProtoMessage() {}
+
+func (x *BinaryPrefixComparator) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BinaryPrefixComparator.ProtoReflect.Descriptor instead.
+func (*BinaryPrefixComparator) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *BinaryPrefixComparator) GetComparable() *ByteArrayComparable {
+	if x != nil {
+		return x.Comparable
+	}
+	return nil
+}
+
+type LongComparator struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Comparable    *ByteArrayComparable   `protobuf:"bytes,1,req,name=comparable" json:"comparable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LongComparator) Reset() {
+	*x = LongComparator{}
+	mi := &file_filter_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LongComparator) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LongComparator) ProtoMessage() {}
+
+func (x *LongComparator) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LongComparator.ProtoReflect.Descriptor instead.
+func (*LongComparator) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *LongComparator) GetComparable() *ByteArrayComparable {
+	if x != nil {
+		return x.Comparable
+	}
+	return nil
+}
+
+type SubstringComparator struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Substr        *string                `protobuf:"bytes,1,req,name=substr" json:"substr,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubstringComparator) Reset() {
+	*x = SubstringComparator{}
+	mi := &file_filter_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubstringComparator) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubstringComparator) ProtoMessage() {}
+
+func (x *SubstringComparator) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubstringComparator.ProtoReflect.Descriptor instead.
+func (*SubstringComparator) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SubstringComparator) GetSubstr() string {
+	if x != nil && x.Substr != nil {
+		return *x.Substr
+	}
+	return ""
+}
+
 var File_filter_proto protoreflect.FileDescriptor
 
 const file_filter_proto_rawDesc = "" +
 	"\n" +
-	"\ffilter.proto\x12\bhbase.pb\"I\n" +
+	"\ffilter.proto\x12\bhbase.pb\x1a\vhbase.proto\"I\n" +
 	"\x06Filter\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x12+\n" +
 	"\x11serialized_filter\x18\x02 \x01(\fR\x10serializedFilter\"U\n" +
 	"\n" +
 	"Comparator\x12\x12\n" +
 	"\x04name\x18\x01 \x02(\tR\x04name\x123\n" +
-	"\x15serialized_comparator\x18\x02 \x01(\fR\x14serializedComparatorB\x15Z\x13brine/hbase/hbasepb"
+	"\x15serialized_comparator\x18\x02 \x01(\fR\x14serializedComparator\",\n" +
+	"\x14ColumnCountGetFilter\x12\x14\n" +
+	"\x05limit\x18\x01 \x02(\x05R\x05limit\"k\n" +
+	"\x16ColumnPaginationFilter\x12\x14\n" +
+	"\x05limit\x18\x01 \x02(\x05R\x05limit\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\x05R\x06offset\x12#\n" +
+	"\rcolumn_offset\x18\x03 \x01(\fR\fcolumnOffset\",\n" +
+	"\x12ColumnPrefixFilter\x12\x16\n" +
+	"\x06prefix\x18\x01 \x02(\fR\x06prefix\"\xb5\x01\n" +
+	"\x11ColumnRangeFilter\x12\x1d\n" +
+	"\n" +
+	"min_column\x18\x01 \x01(\fR\tminColumn\x120\n" +
+	"\x14min_column_inclusive\x18\x02 \x01(\bR\x12minColumnInclusive\x12\x1d\n" +
+	"\n" +
+	"max_column\x18\x03 \x01(\fR\tmaxColumn\x120\n" +
+	"\x14max_column_inclusive\x18\x04 \x01(\bR\x12maxColumnInclusive\"{\n" +
+	"\rCompareFilter\x124\n" +
+	"\n" +
+	"compare_op\x18\x01 \x02(\x0e2\x15.hbase.pb.CompareTypeR\tcompareOp\x124\n" +
+	"\n" +
+	"comparator\x18\x02 \x01(\v2\x14.hbase.pb.ComparatorR\n" +
+	"comparator\"N\n" +
+	"\fFamilyFilter\x12>\n" +
+	"\x0ecompare_filter\x18\x01 \x02(\v2\x17.hbase.pb.CompareFilterR\rcompareFilter\"Q\n" +
+	"\x0fQualifierFilter\x12>\n" +
+	"\x0ecompare_filter\x18\x01 \x02(\v2\x17.hbase.pb.CompareFilterR\rcompareFilter\"K\n" +
+	"\tRowFilter\x12>\n" +
+	"\x0ecompare_filter\x18\x01 \x02(\v2\x17.hbase.pb.CompareFilterR\rcompareFilter\"M\n" +
+	"\vValueFilter\x12>\n" +
+	"\x0ecompare_filter\x18\x01 \x02(\v2\x17.hbase.pb.CompareFilterR\rcompareFilter\"\xa5\x01\n" +
+	"\n" +
+	"FilterList\x129\n" +
+	"\boperator\x18\x01 \x02(\x0e2\x1d.hbase.pb.FilterList.OperatorR\boperator\x12*\n" +
+	"\afilters\x18\x02 \x03(\v2\x10.hbase.pb.FilterR\afilters\"0\n" +
+	"\bOperator\x12\x11\n" +
+	"\rMUST_PASS_ALL\x10\x01\x12\x11\n" +
+	"\rMUST_PASS_ONE\x10\x02\"9\n" +
+	"\rFilterWrapper\x12(\n" +
+	"\x06filter\x18\x01 \x02(\v2\x10.hbase.pb.FilterR\x06filter\"7\n" +
+	"\x13InclusiveStopFilter\x12 \n" +
+	"\fstop_row_key\x18\x01 \x01(\fR\n" +
+	"stopRowKey\"-\n" +
+	"\rKeyOnlyFilter\x12\x1c\n" +
+	"\n" +
+	"len_as_val\x18\x01 \x02(\bR\blenAsVal\"E\n" +
+	"\x1aMultipleColumnPrefixFilter\x12'\n" +
+	"\x0fsorted_prefixes\x18\x01 \x03(\fR\x0esortedPrefixes\")\n" +
+	"\n" +
+	"PageFilter\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x02(\x03R\bpageSize\"&\n" +
+	"\fPrefixFilter\x12\x16\n" +
+	"\x06prefix\x18\x01 \x01(\fR\x06prefix\"\xb1\x02\n" +
+	"\x17SingleColumnValueFilter\x12#\n" +
+	"\rcolumn_family\x18\x01 \x01(\fR\fcolumnFamily\x12)\n" +
+	"\x10column_qualifier\x18\x02 \x01(\fR\x0fcolumnQualifier\x124\n" +
+	"\n" +
+	"compare_op\x18\x03 \x02(\x0e2\x15.hbase.pb.CompareTypeR\tcompareOp\x124\n" +
+	"\n" +
+	"comparator\x18\x04 \x02(\v2\x14.hbase.pb.ComparatorR\n" +
+	"comparator\x12*\n" +
+	"\x11filter_if_missing\x18\x05 \x01(\bR\x0ffilterIfMissing\x12.\n" +
+	"\x13latest_version_only\x18\x06 \x01(\bR\x11latestVersionOnly\"\x80\x01\n" +
+	"\x1eSingleColumnValueExcludeFilter\x12^\n" +
+	"\x1asingle_column_value_filter\x18\x01 \x02(\v2!.hbase.pb.SingleColumnValueFilterR\x17singleColumnValueFilter\"6\n" +
+	"\n" +
+	"SkipFilter\x12(\n" +
+	"\x06filter\x18\x01 \x02(\v2\x10.hbase.pb.FilterR\x06filter\"Q\n" +
+	"\x10TimestampsFilter\x12\"\n" +
+	"\n" +
+	"timestamps\x18\x01 \x03(\x03B\x02\x10\x01R\n" +
+	"timestamps\x12\x19\n" +
+	"\bcan_hint\x18\x02 \x01(\bR\acanHint\"<\n" +
+	"\x10WhileMatchFilter\x12(\n" +
+	"\x06filter\x18\x01 \x02(\v2\x10.hbase.pb.FilterR\x06filter\"+\n" +
+	"\x13ByteArrayComparable\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\fR\x05value\"Q\n" +
+	"\x10BinaryComparator\x12=\n" +
+	"\n" +
+	"comparable\x18\x01 \x02(\v2\x1d.hbase.pb.ByteArrayComparableR\n" +
+	"comparable\"W\n" +
+	"\x16BinaryPrefixComparator\x12=\n" +
+	"\n" +
+	"comparable\x18\x01 \x02(\v2\x1d.hbase.pb.ByteArrayComparableR\n" +
+	"comparable\"O\n" +
+	"\x0eLongComparator\x12=\n" +
+	"\n" +
+	"comparable\x18\x01 \x02(\v2\x1d.hbase.pb.ByteArrayComparableR\n" +
+	"comparable\"-\n" +
+	"\x13SubstringComparator\x12\x16\n" +
+	"\x06substr\x18\x01 \x02(\tR\x06substrB\x15Z\x13brine/hbase/hbasepb"
 
 var (
 	file_filter_proto_rawDescOnce sync.Once
@@ -153,17 +1548,63 @@ func file_filter_proto_rawDescGZIP() []byte {
 	return file_filter_proto_rawDescData
 }
 
-var file_filter_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_filter_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_filter_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_filter_proto_goTypes = []any{
-	(*Filter)(nil),     // 0: hbase.pb.Filter
-	(*Comparator)(nil), // 1: hbase.pb.Comparator
+	(FilterList_Operator)(0),               // 0: hbase.pb.FilterList.Operator
+	(*Filter)(nil),                         // 1: hbase.pb.Filter
+	(*Comparator)(nil),                     // 2: hbase.pb.Comparator
+	(*ColumnCountGetFilter)(nil),           // 3: hbase.pb.ColumnCountGetFilter
+	(*ColumnPaginationFilter)(nil),         // 4: hbase.pb.ColumnPaginationFilter
+	(*ColumnPrefixFilter)(nil),             // 5: hbase.pb.ColumnPrefixFilter
+	(*ColumnRangeFilter)(nil),              // 6: hbase.pb.ColumnRangeFilter
+	(*CompareFilter)(nil),                  // 7: hbase.pb.CompareFilter
+	(*FamilyFilter)(nil),                   // 8: hbase.pb.FamilyFilter
+	(*QualifierFilter)(nil),                // 9: hbase.pb.QualifierFilter
+	(*RowFilter)(nil),                      // 10: hbase.pb.RowFilter
+	(*ValueFilter)(nil),                    // 11: hbase.pb.ValueFilter
+	(*FilterList)(nil),                     // 12: hbase.pb.FilterList
+	(*FilterWrapper)(nil),                  // 13: hbase.pb.FilterWrapper
+	(*InclusiveStopFilter)(nil),            // 14: hbase.pb.InclusiveStopFilter
+	(*KeyOnlyFilter)(nil),                  // 15: hbase.pb.KeyOnlyFilter
+	(*MultipleColumnPrefixFilter)(nil),     // 16: hbase.pb.MultipleColumnPrefixFilter
+	(*PageFilter)(nil),                     // 17: hbase.pb.PageFilter
+	(*PrefixFilter)(nil),                   // 18: hbase.pb.PrefixFilter
+	(*SingleColumnValueFilter)(nil),        // 19: hbase.pb.SingleColumnValueFilter
+	(*SingleColumnValueExcludeFilter)(nil), // 20: hbase.pb.SingleColumnValueExcludeFilter
+	(*SkipFilter)(nil),                     // 21: hbase.pb.SkipFilter
+	(*TimestampsFilter)(nil),               // 22: hbase.pb.TimestampsFilter
+	(*WhileMatchFilter)(nil),               // 23: hbase.pb.WhileMatchFilter
+	(*ByteArrayComparable)(nil),            // 24: hbase.pb.ByteArrayComparable
+	(*BinaryComparator)(nil),               // 25: hbase.pb.BinaryComparator
+	(*BinaryPrefixComparator)(nil),         // 26: hbase.pb.BinaryPrefixComparator
+	(*LongComparator)(nil),                 // 27: hbase.pb.LongComparator
+	(*SubstringComparator)(nil),            // 28: hbase.pb.SubstringComparator
+	(CompareType)(0),                       // 29: hbase.pb.CompareType
 }
 var file_filter_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	29, // 0: hbase.pb.CompareFilter.compare_op:type_name -> hbase.pb.CompareType
+	2,  // 1: hbase.pb.CompareFilter.comparator:type_name -> hbase.pb.Comparator
+	7,  // 2: hbase.pb.FamilyFilter.compare_filter:type_name -> hbase.pb.CompareFilter
+	7,  // 3: hbase.pb.QualifierFilter.compare_filter:type_name -> hbase.pb.CompareFilter
+	7,  // 4: hbase.pb.RowFilter.compare_filter:type_name -> hbase.pb.CompareFilter
+	7,  // 5: hbase.pb.ValueFilter.compare_filter:type_name -> hbase.pb.CompareFilter
+	0,  // 6: hbase.pb.FilterList.operator:type_name -> hbase.pb.FilterList.Operator
+	1,  // 7: hbase.pb.FilterList.filters:type_name -> hbase.pb.Filter
+	1,  // 8: hbase.pb.FilterWrapper.filter:type_name -> hbase.pb.Filter
+	29, // 9: hbase.pb.SingleColumnValueFilter.compare_op:type_name -> hbase.pb.CompareType
+	2,  // 10: hbase.pb.SingleColumnValueFilter.comparator:type_name -> hbase.pb.Comparator
+	19, // 11: hbase.pb.SingleColumnValueExcludeFilter.single_column_value_filter:type_name -> hbase.pb.SingleColumnValueFilter
+	1,  // 12: hbase.pb.SkipFilter.filter:type_name -> hbase.pb.Filter
+	1,  // 13: hbase.pb.WhileMatchFilter.filter:type_name -> hbase.pb.Filter
+	24, // 14: hbase.pb.BinaryComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
+	24, // 15: hbase.pb.BinaryPrefixComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
+	24, // 16: hbase.pb.LongComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_filter_proto_init() }
@@ -171,18 +1612,20 @@ func file_filter_proto_init() {
 	if File_filter_proto != nil {
 		return
 	}
+	file_hbase_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_filter_proto_rawDesc), len(file_filter_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   2,
+			NumEnums:      1,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_filter_proto_goTypes,
 		DependencyIndexes: file_filter_proto_depIdxs,
+		EnumInfos:         file_filter_proto_enumTypes,
 		MessageInfos:      file_filter_proto_msgTypes,
 	}.Build()
 	File_filter_proto = out.File
