@@ -118,7 +118,7 @@ func (c *call) field(types ...Type) (field, error) {
 	case f.typ == Time:
 		mend += fmt.Sprintf("; write asc(%s, ms, text) for digits", f.name)
 	}
-	return f, c.wrong(fmt.Sprintf("%s is a %s", f.name, f.typ), mend)
+	return f, c.wrong(f.name+" is "+f.typ.one(), mend)
 }
 
 func joinTypes(types []Type) string {
@@ -187,7 +187,7 @@ func (c *call) bits(n *number) (int, error) {
 	sizes := map[Type][]int{Int: {8, 16, 32, 64}, Float: {32, 64}, Time: {32, 64}}[n.typ]
 	switch {
 	case !slices.Contains(sizes, bits):
-		return 0, c.wrong(fmt.Sprintf("a %s has no size of %s bits", n.typ, a.text), "write one of "+strings.Trim(fmt.Sprint(sizes), "[]"))
+		return 0, c.wrong(fmt.Sprintf("%s has no size of %s bits", n.typ.one(), a.text), "write one of "+strings.Trim(fmt.Sprint(sizes), "[]"))
 	case bits == 32 && n.unit != nil && n.unit.div == 1:
 		return 0, c.wrong(fmt.Sprintf("32 bits of %s ended in January 1970", n.unit.name), fmt.Sprintf("write %s(%s, s, 32) or %s(%s, %s)", c.name, n.name, c.name, n.name, n.unit.name))
 	}

@@ -14,7 +14,7 @@ type function struct {
 var functions = []function{
 	{
 		name:  "md5",
-		usage: []string{"md5(field, …, digits)", "md5(field, … , n bytes)"},
+		usage: []string{"md5(field, …, digits)", "md5(field, …, n bytes)"},
 		doc: "The first hex digits (1 to 32, lower case), or bytes (1 to 16), of the md5 of the field's text; of several fields, of their " +
 			"texts one after the other. Put it first so that rows spread evenly over the regions; hash what a query always knows (the " +
 			"waybill), never what a scan ranges over (the time).",
@@ -58,7 +58,7 @@ var functions = []function{
 	},
 	{
 		name:  "asc",
-		usage: []string{"asc(int)", "asc(int, 8|16|32|64)", "asc(int, bits, text)", "asc(float)", "asc(float, 32|64)", "asc(bool)", "asc(time, unit)", "asc(time, unit, 32|64)", "asc(time, unit, bits, text)"},
+		usage: []string{"asc(int [, 8|16|32|64 [, text]])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64 [, text]])"},
 		doc: "A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
 			"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded down; " +
 			"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
@@ -67,7 +67,7 @@ var functions = []function{
 	},
 	{
 		name:  "desc",
-		usage: []string{"desc(int)", "desc(int, 8|16|32|64)", "desc(int, bits, text)", "desc(float)", "desc(float, 32|64)", "desc(bool)", "desc(time, unit)", "desc(time, unit, 32|64)", "desc(time, unit, bits, text)"},
+		usage: []string{"desc(int [, 8|16|32|64 [, text]])", "desc(float [, 32|64])", "desc(bool)", "desc(time, unit [, 32|64 [, text]])"},
 		doc: "As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
 			"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits.",
 		build: func(c *call) (part, error) { return buildNumber(c, true) },

@@ -97,12 +97,12 @@ func continuesName(c rune) bool {
 }
 
 func strayCharacter(c rune, at int) error {
-	e := &SyntaxError{Offset: at, Msg: fmt.Sprintf("%q has no meaning here", c), Mend: `join fields, functions and strings in double quotes with +`}
+	e := &SyntaxError{Offset: at, Msg: fmt.Sprintf("the character %c has no meaning here", c), Mend: `join fields, functions and strings in double quotes with +`}
 	switch c {
 	case '\'', '`', '“', '”':
 		e.Mend = `write strings in double quotes, as in "|"`
 	case '|', '#', ':', '/', ';', '.':
-		e.Mend = fmt.Sprintf("write it as a string, %q, and join the parts with +", c)
+		e.Mend = fmt.Sprintf("write it as a string, %q, and join the parts with +", string(c))
 	case '-', '−':
 		e.Mend = "write desc(at, ms) for a time counted down from the greatest value"
 	case '%':

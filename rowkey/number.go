@@ -83,6 +83,9 @@ func (n *number) doc() string {
 	if n.text {
 		return fmt.Sprintf("%s in %d decimal digits: %s", what, n.n, order)
 	}
+	if n.n == 1 {
+		return what + " in 1 byte: " + order
+	}
 	return fmt.Sprintf("%s in %d bytes, big-endian: %s", what, n.n, order)
 }
 

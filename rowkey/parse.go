@@ -108,7 +108,7 @@ func (p *parser) bare(t token) (part, error) {
 		Time:  "write desc(%[1]s, ms) for newest first, or asc(%[1]s, ms)",
 	}[f.typ]
 	if mend != "" {
-		return nil, &SyntaxError{t.offset, fmt.Sprintf("%s is a %s: its place in the key must be said", f.name, f.typ), fmt.Sprintf(mend, f.name)}
+		return nil, &SyntaxError{t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()), fmt.Sprintf(mend, f.name)}
 	}
 	return &text{field: f}, nil
 }
@@ -220,9 +220,13 @@ func (p *parser) separate() error {
 		sep, ok := slots[i+1].part.(literal)
 		if !ok {
 			next := slots[i+1]
+			or := fmt.Sprintf("fixed(%s, 16)", s.reads()[0].name)
+			if _, ok := s.part.(*reversedInt); ok {
+				or = fmt.Sprintf("reverse(%s, 12)", s.reads()[0].name)
+			}
 			return &SyntaxError{next.offset,
 				fmt.Sprintf("%s has no fixed length, so where %s begins could not be told", s.expr(), next.expr()),
-				fmt.Sprintf(`write %s + "|" + %s, or fixed(%s, 16)`, s.expr(), next.expr(), s.reads()[0].name)}
+				fmt.Sprintf(`write %s + "|" + %s, or %s`, s.expr(), next.expr(), or)}
 		}
 		switch v := s.part.(type) {
 		case *text:

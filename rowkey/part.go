@@ -55,7 +55,7 @@ func (f *field) mismatch(got Type) error {
 	if got == 0 {
 		return &ValueError{Field: f.name, Missing: true, Msg: "has no value"}
 	}
-	return f.refuse("is a %s, the key was made for a %s", got, f.typ)
+	return f.refuse("is %s, the key was made for %s", got.one(), f.typ.one())
 }
 
 func (f *field) refuse(format string, args ...any) error {

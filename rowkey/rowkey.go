@@ -20,6 +20,14 @@ func (t Type) String() string {
 	return names[t]
 }
 
+// one is a value of the type, with its article.
+func (t Type) one() string {
+	if t == Int {
+		return "an int"
+	}
+	return "a " + t.String()
+}
+
 // Field is a name that a key expression may use.
 type Field struct {
 	Name string

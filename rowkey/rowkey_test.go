@@ -23,6 +23,15 @@ func parse(t testing.TB, expr string) *rowkey.Key {
 	return k
 }
 
+func appendRow(t testing.TB, k *rowkey.Key, values ...rowkey.Value) []byte {
+	t.Helper()
+	row, err := k.Append(nil, values)
+	if err != nil {
+		t.Fatalf("%s: %v", k, err)
+	}
+	return row
+}
+
 func BenchmarkAppend(b *testing.B) {
 	k := parse(b, scanKey)
 	values := []rowkey.Value{rowkey.TextValue("UA-1545-20130101-EWR"), rowkey.TimeValue(1357016400000), rowkey.TextValue("DEPART")}

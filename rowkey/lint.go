@@ -1,0 +1,284 @@
+package rowkey
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says how bad a finding is.
+type Severity string
+
+// A Warning will lose, mix or slow something; an Advice costs bytes.
+const (
+	Warning Severity = "warning"
+	Advice  Severity = "advice"
+)
+
+// Finding is something about a key that works, but not as one would wish.
+type Finding struct {
+	Rule     string // such as not-unique
+	Severity Severity
+	Offset   int // byte offset in the expression
+	Msg      string
+	Mend     string
+}
+
+// LintOptions are what is known of the table; the zero value is a row: entity table of unknown size.
+type LintOptions struct {
+	EventRows   bool           // each event is its own row: two different events must not share a key
+	Servers     int            // region servers; 0 = unknown
+	Regions     int            // regions that the table begins with; 0 = unknown
+	TextLengths map[string]int // typical bytes of text fields, as measured on a sample; absent ones count 0
+}
+
+// Lint looks for designs of keys that are known to end badly, as far as the key alone shows them.
+func (k *Key) Lint(o LintOptions) []Finding {
+	var found []Finding
+	for _, rule := range []func(LintOptions) []Finding{k.lintLead, k.lintWholeHash, k.lintNotHeld, k.lintNotUnique, k.lintBuckets, k.lintSeparators, k.lint2038, k.lintLength} {
+		found = append(found, rule(o)...)
+	}
+	return found
+}
+
+// lead is the first part that is no constant.
+func (k *Key) lead() slot {
+	i := slices.IndexFunc(k.slots, func(s slot) bool { return len(s.reads()) > 0 })
+	return k.slots[i]
+}
+
+// lintLead: whatever only grows leads all writes to one region, at the end of the table (or its start, counted down).
+func (k *Key) lintLead(LintOptions) []Finding {
+	lead := k.lead()
+	if _, ok := spreadOf(lead.part); ok {
+		return nil
+	}
+	f := lead.reads()[0]
+	by := f.name
+	if text, ok := k.firstHeld(Text); ok {
+		by = text.name
+	}
+	if n, ok := lead.part.(*number); ok && (n.typ == Time || n.typ == Int) {
+		what := "numbers that are counted up"
+		if n.typ == Time {
+			what = "times"
+		}
+		return []Finding{{"monotonic-lead", Warning, lead.offset,
+			fmt.Sprintf("the key begins with %s: %s come one after the other, so at any moment all writes go to one region", lead.expr(), what),
+			fmt.Sprintf("begin it with md5(%s, 4), or with salt(16, %s) when scans go over all rows by time", by, by)}}
+	}
+	return []Finding{{"uneven-lead", Advice, lead.offset,
+		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()),
+		fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)}}
+}
+
+// firstHeld is the first field of a type that the key gives back.
+func (k *Key) firstHeld(typ Type) (field, bool) {
+	for _, s := range k.slots {
+		if f, ok := held(s.part); ok && f.typ == typ {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// lintWholeHash: a hash of what a scan ranges over scatters the rows that the scan wants side by side.
+func (k *Key) lintWholeHash(LintOptions) []Finding {
+	lead := k.lead()
+	h, ok := lead.part.(*hash)
+	if !ok {
+		return nil
+	}
+	rest := 0
+	for _, f := range k.fields {
+		if k.gives(f) && !reads(h, f) {
+			rest++
+		}
+	}
+	times := slices.ContainsFunc(h.fields, func(f field) bool { return f.typ == Time && k.gives(f) })
+	if !times && (rest > 0 || len(h.fields) == 1) {
+		return nil
+	}
+	keep := h.fields[0]
+	if text, ok := k.firstHeld(Text); ok {
+		keep = text
+	}
+	short := *h
+	short.fields = []field{keep}
+	return []Finding{{"whole-key-hash", Warning, lead.offset,
+		fmt.Sprintf("%s scatters the rows of one %s: no scan finds them together, only a get of all of %s finds a row", h.expr(), keep.name, joinNames(h.fields)),
+		"hash only what every query knows: " + short.expr()}}
+}
+
+func reads(p part, f field) bool {
+	return slices.ContainsFunc(p.reads(), func(r field) bool { return r.pos == f.pos })
+}
+
+// lintNotHeld: a field that is only hashed cannot be read back, and two values of one hash share their rows.
+func (k *Key) lintNotHeld(LintOptions) []Finding {
+	var found []Finding
+	for _, f := range k.fields {
+		if k.gives(f) {
+			continue
+		}
+		i := slices.IndexFunc(k.slots, func(s slot) bool { return reads(s.part, f) })
+		found = append(found, Finding{"not-held", Warning, k.slots[i].offset,
+			fmt.Sprintf("%s is only in %s: it cannot be read back from a row, and values that agree there share rows", f.name, k.slots[i].expr()),
+			fmt.Sprintf("add it to the key: + %s", asPart(f.name, f.typ))})
+	}
+	return found
+}
+
+// lintNotUnique: a time alone does not tell two events apart. What does is held after it (a message's id); fields before it
+// are often what the events have in common.
+func (k *Key) lintNotUnique(o LintOptions) []Finding {
+	if !o.EventRows {
+		return nil
+	}
+	var before, after []string
+	var at *number
+	offset := 0
+	for _, s := range k.slots {
+		f, ok := held(s.part)
+		n, isNumber := s.part.(*number)
+		switch {
+		case !ok || !s.holds:
+		case isNumber && n.unit != nil:
+			at, offset = n, s.offset
+		case at == nil:
+			before = append(before, f.name)
+		default:
+			after = append(after, f.name)
+		}
+	}
+	if len(after) > 0 {
+		return nil
+	}
+	if at == nil {
+		return []Finding{{"not-unique", Advice, 0,
+			fmt.Sprintf("two events of one %s share a row, unless that is a number of the event itself", strings.Join(before, ", ")),
+			"add their time, such as + " + k.proposal(Time) + ", or say row: entity"}}
+	}
+	f := Finding{"not-unique", Warning, offset,
+		fmt.Sprintf("two events of one %s in the same %s share a row, and one is lost", strings.Join(before, ", "), at.unit.one()),
+		"add what differs between them: + " + k.proposal(Text)}
+	if len(before) == 0 {
+		f.Msg = fmt.Sprintf("two events in the same %s share a row, and one is lost", at.unit.one())
+	}
+	if len(before) > 1 {
+		f.Severity = Advice
+	}
+	return []Finding{f}
+}
+
+// one is the unit in the singular.
+func (u *unit) one() string { return strings.TrimSuffix(u.says, "s") }
+
+// proposal is a declared field of a type that the key does not read, as the part to append.
+func (k *Key) proposal(typ Type) string {
+	example := map[Type]string{Text: "event_id", Time: "desc(at, ms)"}[typ]
+	for _, f := range k.declared {
+		if f.Type == typ && !slices.Contains(k.Fields(), f.Name) {
+			example = asPart(f.Name, typ)
+			break
+		}
+	}
+	if k.slots[len(k.slots)-1].width() == 0 {
+		return `"|" + ` + example
+	}
+	return example
+}
+
+// asPart is how a field of a type is put into a key.
+func asPart(name string, typ Type) string {
+	switch typ {
+	case Text:
+		return name
+	case Time:
+		return "desc(" + name + ", ms)"
+	}
+	return "asc(" + name + ")"
+}
+
+// lintBuckets: a bucket is written by one server at a time.
+func (k *Key) lintBuckets(o LintOptions) []Finding {
+	lead := k.lead()
+	s, ok := lead.part.(*salt)
+	if !ok {
+		return nil
+	}
+	if o.Servers > s.buckets {
+		return []Finding{{"few-buckets", Warning, lead.offset,
+			fmt.Sprintf("%d buckets are written by at most %d servers at a time, there are %d", s.buckets, s.buckets, o.Servers),
+			fmt.Sprintf("write salt(%d, %s), and never change it once rows are there", 2*o.Servers, joinNames(s.fields))}}
+	}
+	if o.Regions > 0 && o.Regions%s.buckets != 0 && s.buckets%o.Regions != 0 {
+		return []Finding{{"uneven-regions", Advice, lead.offset,
+			fmt.Sprintf("%d buckets do not go evenly into %d regions", s.buckets, o.Regions),
+			fmt.Sprintf("begin the table with %d regions", s.buckets)}}
+	}
+	return nil
+}
+
+// lintSeparators: values are likely to hold a separator of letters or digits, and are then refused.
+func (k *Key) lintSeparators(LintOptions) []Finding {
+	var found []Finding
+	for i, s := range k.slots[1:] {
+		sep, ok := s.part.(literal)
+		variable := k.slots[i]
+		if !ok || variable.width() > 0 || strings.ContainsFunc(string(sep), func(c rune) bool {
+			return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+		}) {
+			continue
+		}
+		found = append(found, Finding{"separator-in-values", Warning, s.offset,
+			fmt.Sprintf("%s ends %s in the key: a value that holds it cannot be written", quote(sep), variable.expr()),
+			`use a string that no value holds, such as "|" or "\x00"`})
+	}
+	return found
+}
+
+// lint2038: 32 bits of seconds are full on 19 January 2038.
+func (k *Key) lint2038(LintOptions) []Finding {
+	var found []Finding
+	for _, s := range k.slots {
+		if n, ok := s.part.(*number); ok && n.unit != nil && n.unit.name == "s" && n.bits == 32 {
+			wide := *n
+			wide.bits = 64
+			found = append(found, Finding{"ends-in-2038", Advice, s.offset,
+				n.expr() + " holds times up to 2038-01-19T03:14:07Z; later events become dead letters",
+				"write " + wide.expr() + " unless rows of another writer must be met"})
+		}
+	}
+	return found
+}
+
+// lintLength: every cell of a row repeats the key.
+func (k *Key) lintLength(o LintOptions) []Finding {
+	bytes, fixedWidth := 0, true
+	for _, s := range k.slots {
+		bytes += s.width()
+		if s.width() == 0 {
+			fixedWidth = false
+			bytes += o.TextLengths[s.reads()[0].name]
+		}
+	}
+	switch {
+	case bytes > 16:
+		atLeast := ""
+		if !fixedWidth {
+			atLeast = "about "
+			if len(o.TextLengths) == 0 {
+				atLeast = "at least "
+			}
+		}
+		return []Finding{{"long-key", Advice, 0,
+			fmt.Sprintf("the key has %s%d bytes, and every cell of a row repeats it", atLeast, bytes),
+			"pack the fields into fewer columns, leave out what no query needs, or use raw bytes: md5(…, 2 bytes), asc(…, 32)"}}
+	case fixedWidth && bytes%8 != 0:
+		return []Finding{{"unaligned-key", Advice, 0,
+			fmt.Sprintf("the key has %d bytes; rows are read best when it is a multiple of 8", bytes),
+			"change the length of the hash or of a fixed part"}}
+	}
+	return nil
+}
