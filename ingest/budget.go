@@ -1,0 +1,58 @@
+package ingest
+
+import (
+	"context"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Budget bounds the bytes of records in memory, over all partitions of the Runs that share it. A quarter of it is for
+// fetches under way, the rest for records from decoding to settle. The two are kept apart so that a fetched chunk that
+// waits for room never waits for other fetched chunks: only for the writer, which makes progress by itself.
+type Budget struct {
+	size           int64
+	fetches, holds share
+}
+
+// share is one part of the budget.
+type share struct {
+	size int64
+	sem  *semaphore.Weighted
+	used atomic.Int64
+}
+
+// NewBudget makes a budget of so many bytes.
+func NewBudget(bytes int64) *Budget {
+	b := &Budget{size: bytes}
+	b.fetches.init(bytes / 4)
+	b.holds.init(bytes - bytes/4)
+	return b
+}
+
+// Size is the number of bytes the budget was made with.
+func (b *Budget) Size() int64 { return b.size }
+
+// InUse is the number of bytes charged now.
+func (b *Budget) InUse() int64 { return b.fetches.used.Load() + b.holds.used.Load() }
+
+func (s *share) init(bytes int64) {
+	s.size = bytes
+	s.sem = semaphore.NewWeighted(bytes)
+}
+
+// acquire waits for n bytes and gives what was charged: n, or the whole share when n is more. (One record may be larger
+// than any budget; it then travels alone.)
+func (s *share) acquire(ctx context.Context, n int64) (charged int64, err error) {
+	n = min(n, s.size)
+	if err := s.sem.Acquire(ctx, n); err != nil {
+		return 0, err
+	}
+	s.used.Add(n)
+	return n, nil
+}
+
+func (s *share) release(n int64) {
+	s.used.Add(-n)
+	s.sem.Release(n)
+}

@@ -1,0 +1,184 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Errors that a Run can begin with; they are in the chain of what it returns.
+var (
+	ErrUnreachable = errors.New("no broker can be reached")
+	ErrNoTopic     = errors.New("no such topic")
+	ErrDenied      = errors.New("access denied")
+)
+
+// cluster is our way to the brokers. It knows every connection it has opened, so that an end can be made of all of them.
+type cluster struct {
+	kafka     Kafka
+	timeout   time.Duration
+	transport *kafka.Transport
+	client    *kafka.Client
+
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{}
+	closed bool
+}
+
+func newCluster(k Kafka, timeout time.Duration, topics ...string) *cluster {
+	c := &cluster{kafka: k, timeout: timeout, conns: map[net.Conn]struct{}{}}
+	c.transport = &kafka.Transport{
+		Dial:           c.dial,
+		TLS:            k.TLS,
+		SASL:           k.SASL,
+		ClientID:       k.ClientID,
+		MetadataTTL:    2 * time.Second, // how soon we learn of a leader's move
+		MetadataTopics: topics,
+	}
+	c.client = &kafka.Client{Addr: kafka.TCP(k.Brokers...), Transport: c.transport, Timeout: timeout}
+	return c
+}
+
+// dialer is what kafka-go's group code dials with.
+func (c *cluster) dialer() *kafka.Dialer {
+	return &kafka.Dialer{ClientID: c.kafka.ClientID, DialFunc: c.dial, TLS: c.kafka.TLS, SASLMechanism: c.kafka.SASL, Timeout: c.timeout}
+}
+
+// trackedConn leaves the cluster's list as it is closed.
+type trackedConn struct {
+	net.Conn
+	cluster *cluster
+}
+
+func (t *trackedConn) Close() error {
+	t.cluster.mu.Lock()
+	delete(t.cluster.conns, t)
+	t.cluster.mu.Unlock()
+	return t.Conn.Close()
+}
+
+func (c *cluster) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.kafka.Dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	t := &trackedConn{conn, c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	c.conns[t] = struct{}{}
+	return t, nil
+}
+
+// close cuts every connection and refuses new ones; what was waiting for an answer fails at once.
+func (c *cluster) close() {
+	c.mu.Lock()
+	c.closed = true
+	conns := c.conns
+	c.conns = map[net.Conn]struct{}{}
+	c.mu.Unlock()
+	for conn := range conns {
+		conn.(*trackedConn).Conn.Close()
+	}
+	c.transport.CloseIdleConnections()
+}
+
+// partitions gives the partitions of a topic. Its errors say what is missing and how it is mended.
+func (c *cluster) partitions(ctx context.Context, topic string) ([]kafka.Partition, error) {
+	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
+	}
+	t := m.Topics[0]
+	switch {
+	case errors.Is(t.Error, kafka.UnknownTopicOrPartition), t.Error == nil && len(t.Partitions) == 0:
+		return nil, fmt.Errorf("topic %q: %w on %v; create it, or correct the pipeline's topic", topic, ErrNoTopic, c.kafka.Brokers)
+	case errors.Is(t.Error, kafka.TopicAuthorizationFailed):
+		return nil, fmt.Errorf("topic %q: %w; the user needs DESCRIBE and READ on it", topic, ErrDenied)
+	case t.Error != nil:
+		return nil, fmt.Errorf("topic %q: %w", topic, t.Error)
+	}
+	return t.Partitions, nil
+}
+
+// patiently makes an attempt at the start again while no broker answers, or one says that this may pass, until the request
+// time-out is over.
+func (c *cluster) patiently(ctx context.Context, attempt func() error) error {
+	for end, pauses := time.Now().Add(c.timeout), newBackoff(50*time.Millisecond, time.Second); ; {
+		err := attempt()
+		var answer kafka.Error
+		passes := errors.Is(err, ErrUnreachable) || errors.As(err, &answer) && answer.Temporary() && !errors.Is(err, ErrNoTopic)
+		if err == nil || !passes || time.Now().After(end) || pauses.wait(ctx) != nil {
+			return err
+		}
+	}
+}
+
+// Timestamps that ask for a log's ends.
+const (
+	oldest = kafka.FirstOffset
+	newest = kafka.LastOffset
+)
+
+// offset asks for the offset of the first record at or after a time in ms since 1970, or of an end of the log: oldest,
+// newest (of what is committed). When there is no such record it is the newest.
+func (c *cluster) offset(ctx context.Context, topic string, partition int, timestamp int64) (int64, error) {
+	r, err := c.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
+		IsolationLevel: kafka.ReadCommitted,
+		Topics:         map[string][]kafka.OffsetRequest{topic: {{Partition: partition, Timestamp: timestamp}}},
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(r.Topics[topic]) != 1 {
+		return 0, fmt.Errorf("partition %d: no answer about its offsets", partition)
+	}
+	p := r.Topics[topic][0]
+	switch {
+	case p.Error != nil:
+		return 0, p.Error
+	case timestamp == oldest:
+		return p.FirstOffset, nil
+	case timestamp == newest:
+		return p.LastOffset, nil
+	}
+	for offset := range p.Offsets {
+		if offset >= 0 {
+			return offset, nil
+		}
+	}
+	return c.offset(ctx, topic, partition, newest)
+}
+
+// committed gives the group's offset for each partition of the topic that has one.
+func (c *cluster) committed(ctx context.Context, group, topic string, partitions []kafka.Partition) (map[int]int64, error) {
+	ids := make([]int, len(partitions))
+	for i, p := range partitions {
+		ids[i] = p.ID
+	}
+	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: ids}})
+	if err != nil {
+		return nil, err
+	}
+	if r.Error != nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
+		return nil, r.Error
+	}
+	offsets := map[int]int64{}
+	for _, p := range r.Topics[topic] {
+		if p.Error != nil {
+			return nil, p.Error
+		}
+		if p.CommittedOffset >= 0 {
+			offsets[p.Partition] = p.CommittedOffset
+		}
+	}
+	return offsets, nil
+}

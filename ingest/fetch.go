@@ -1,0 +1,150 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
+)
+
+const (
+	minFetchBytes  = 64 << 10
+	maxAnswerBytes = 1 << 30
+	fetchMaxWait   = 500 * time.Millisecond
+	// We read fetch answers of versions 4 (the first with the isolation level) to 11 (the last that kafka-go writes).
+	minFetchVersion, maxFetchVersion = 4, 11
+)
+
+// fetchCall is one fetch of one partition, sent by kafka-go's Transport to the partition's leader. It reads its answer
+// itself (protocol.RawExchanger), into the chunk that it was made with.
+//
+// The exchange runs on a goroutine of the Transport, and goes on when the caller has given up: the chunk then is not used
+// again.
+type fetchCall struct {
+	topic     string
+	partition int
+	offset    int64
+	maxBytes  int32
+	client    string
+	into      *chunk
+
+	version int16
+}
+
+// fetchAnswer is what a broker said. batches points into the chunk's answer.
+type fetchAnswer struct {
+	err           error
+	highWatermark int64
+	stable        int64 // the last stable offset: readers of committed records get nothing from here on
+	logStart      int64 // −1 when the broker does not say
+	aborted       aborts
+	batches       []byte
+}
+
+func (*fetchCall) ApiKey() protocol.ApiKey   { return protocol.Fetch }
+func (*fetchAnswer) ApiKey() protocol.ApiKey { return protocol.Fetch }
+
+// Broker routes the call to the partition's leader.
+func (f *fetchCall) Broker(c protocol.Cluster) (protocol.Broker, error) { return f.request().Broker(c) }
+
+// Required takes note of the version that the connection has negotiated.
+func (f *fetchCall) Required(versions map[protocol.ApiKey]int16) bool {
+	f.version = min(versions[protocol.Fetch], maxFetchVersion)
+	return true
+}
+
+func (f *fetchCall) request() *fetchapi.Request {
+	return &fetchapi.Request{
+		ReplicaID:      -1,
+		MaxWaitTime:    int32(fetchMaxWait / time.Millisecond),
+		MinBytes:       1,
+		MaxBytes:       f.maxBytes,
+		IsolationLevel: int8(kafka.ReadCommitted),
+		SessionEpoch:   -1,
+		Topics: []fetchapi.RequestTopic{{
+			Topic: f.topic,
+			Partitions: []fetchapi.RequestPartition{{
+				Partition:          int32(f.partition),
+				CurrentLeaderEpoch: -1,
+				FetchOffset:        f.offset,
+				LogStartOffset:     -1,
+				PartitionMaxBytes:  f.maxBytes,
+			}},
+		}},
+	}
+}
+
+// RawExchange writes the request and reads the answer whole.
+func (f *fetchCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	if f.version < minFetchVersion {
+		return nil, fmt.Errorf("the broker's fetch version is %d; at least %d is needed (Kafka 0.11)", f.version, minFetchVersion)
+	}
+	id := int32(f.offset) // one call at a time is out on a connection; any number will do
+	if err := protocol.WriteRequest(rw, f.version, id, f.client, f.request()); err != nil {
+		return nil, err
+	}
+	var prefix [8]byte // length of what follows, correlation id
+	if _, err := io.ReadFull(rw, prefix[:]); err != nil {
+		return nil, err
+	}
+	size := int(int32(binary.BigEndian.Uint32(prefix[:]))) - 4
+	if got := int32(binary.BigEndian.Uint32(prefix[4:])); got != id || size < 0 || size > maxAnswerBytes {
+		return nil, fmt.Errorf("not an answer to the fetch: length %d, id %d, expected id %d", size, got, id)
+	}
+	if cap(f.into.answer) < size {
+		f.into.answer = make([]byte, size)
+	}
+	f.into.answer = f.into.answer[:size]
+	if _, err := io.ReadFull(rw, f.into.answer); err != nil {
+		return nil, err
+	}
+	return f.parse(f.into.answer)
+}
+
+// parse reads a fetch answer of one partition, versions 4 to 11.
+func (f *fetchCall) parse(b []byte) (*fetchAnswer, error) {
+	r := reader{b: b}
+	a := &fetchAnswer{logStart: -1}
+	r.skip(4) // throttle time
+	var whole int16
+	if f.version >= 7 {
+		whole = r.int16()
+		r.skip(4) // session
+	}
+	if n := r.int32(); n != 1 && whole == 0 {
+		return nil, fmt.Errorf("fetch answer with %d topics, expected 1", n)
+	}
+	r.skip(int(r.int16())) // the topic's name
+	if n := r.int32(); n != 1 && whole == 0 {
+		return nil, fmt.Errorf("fetch answer with %d partitions, expected 1", n)
+	}
+	r.skip(4) // the partition
+	code := r.int16()
+	a.highWatermark, a.stable = r.int64(), r.int64()
+	if f.version >= 5 {
+		a.logStart = r.int64()
+	}
+	for n := r.int32(); n > 0 && !r.bad; n-- {
+		producer := r.int64()
+		a.aborted.add(producer, r.int64())
+	}
+	if f.version >= 11 {
+		r.skip(4) // preferred read replica
+	}
+	if n := r.int32(); n > 0 {
+		a.batches = r.bytes(int(n))
+	}
+	switch {
+	case whole != 0:
+		a.err = kafka.Error(whole)
+	case code != 0:
+		a.err = kafka.Error(code)
+	case r.bad:
+		return nil, fmt.Errorf("fetch answer of %d bytes is cut off", len(b))
+	}
+	return a, nil
+}

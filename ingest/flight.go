@@ -1,0 +1,226 @@
+package ingest
+
+import (
+	"errors"
+	"time"
+
+	"brine/event"
+)
+
+// flight is records of one chunk on their way: decoded, submitted, until they are settled. There are Window of them.
+type flight struct {
+	chunk   *chunk
+	number  int // in the watermark
+	records int
+	batch   event.Batch
+	letters []DeadLetter // of records that could not be decoded
+	out     event.Flight // nil when the batch is empty
+}
+
+// submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
+func (s *stream) submit(c *chunk) {
+	defer c.release()
+	if len(c.records) == 0 {
+		s.settled(s.mark.open(c.next), 0)
+		return
+	}
+	for from := 0; from < len(c.records); {
+		to := s.cut(c.records, from)
+		end := c.next
+		if to < len(c.records) {
+			end = c.records[to].Offset
+		}
+		if !s.takeOff(c, c.records[from:to], end) {
+			return
+		}
+		from = to
+	}
+}
+
+// cut gives the end of the batch that begins at record from.
+func (s *stream) cut(records []event.Record, from int) int {
+	bytes := int64(0)
+	for i := from; i < len(records); i++ {
+		bytes += int64(records[i].Size())
+		if i > from && (bytes > s.MaxBatchBytes || i-from == s.MaxBatchRecords) {
+			return i
+		}
+	}
+	return len(records)
+}
+
+// takeOff makes a flight of the records, which end before offset end, and submits it.
+func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
+	var f *flight
+	select {
+	case f = <-s.free:
+	case <-s.work.Done():
+		return false
+	}
+	if s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
+		return false
+	}
+	f.chunk, f.records, f.out = c, len(records), nil
+	s.decode(f, records)
+	f.number = s.mark.open(end)
+	c.holds.Add(1)
+	s.note(records, end)
+	if len(f.batch.Events) > 0 {
+		f.out = s.Writer.Submit(s.work, &f.batch)
+		s.Hooks.Submitted(s.id, len(f.batch.Events))
+	}
+	s.flights.Add(1)
+	go s.settle(f)
+	return true
+}
+
+// decode fills the flight's batch, and its letters with what cannot be decoded.
+func (s *stream) decode(f *flight, records []event.Record) {
+	s.decoder.Reset(&f.batch)
+	clear(f.letters)
+	f.letters = f.letters[:0]
+	for i := range records {
+		if err := s.decoder.Decode(&records[i], &f.batch); err != nil {
+			f.letters = append(f.letters, s.letter(&records[i], event.Undecodable, err))
+		}
+	}
+	s.Hooks.Decoded(s.id, len(f.batch.Events))
+}
+
+// letter words why a record cannot be written.
+func (s *stream) letter(rec *event.Record, reason event.Reason, err error) DeadLetter {
+	l := DeadLetter{Record: rec, Reason: reason, Group: s.Group, Time: time.Now()}
+	var e *event.Error
+	if errors.As(err, &e) {
+		l.Reason, l.Field, l.Detail = e.Reason, e.Field, e.Detail
+	} else if err != nil {
+		l.Detail = err.Error()
+	}
+	return l
+}
+
+// note counts the records that this process has submitted before.
+func (s *stream) note(records []event.Record, end int64) {
+	s.mu.Lock()
+	before := s.reached[s.id]
+	s.reached[s.id] = max(before, end)
+	s.mu.Unlock()
+	again := 0
+	for again < len(records) && records[again].Offset < before {
+		again++
+	}
+	if again > 0 {
+		s.Hooks.Redelivered(s.id, again)
+	}
+}
+
+// settle sees a flight to its end and gives its place in the window back. One goroutine per flight: a flight that waits
+// holds up the watermark, not the flights behind it.
+func (s *stream) settle(f *flight) {
+	defer s.flights.Done()
+	if s.land(f) {
+		s.settled(f.number, f.records)
+	} else {
+		s.abandoned.Add(1)
+	}
+	f.chunk.release()
+	f.chunk = nil
+	s.free <- f
+}
+
+func (s *stream) settled(number, records int) {
+	s.Hooks.Settled(s.id, records)
+	if low, moved := s.mark.settle(number); moved {
+		s.Hooks.Position(s.id, low, s.progress.moved(low))
+	}
+}
+
+// land waits until all records of the flight are durable, in the store or in the dead letters. It reports false when the
+// partition goes away first, or halts.
+func (s *stream) land(f *flight) bool {
+	if !s.bury(f.letters) {
+		return false
+	}
+	pauses := newBackoff(s.RetryMin, s.RetryMax)
+	for attempt := 1; len(f.batch.Events) > 0; attempt++ {
+		failures, err := f.out.Wait(s.drain)
+		if err != nil {
+			return false
+		}
+		retry, letters, halt := s.triage(f, failures)
+		if !s.bury(letters) {
+			return false
+		}
+		if halt != nil {
+			s.halt(halt)
+			return false
+		}
+		if f.batch.Events = keep(f.batch.Events, retry); len(retry) == 0 {
+			break
+		}
+		if attempt == 1 {
+			s.progress.impede()
+			defer s.progress.free()
+		}
+		s.progress.impeded(Retrying, retry[0].Reason, retry[0].Err)
+		if pauses.wait(s.work) != nil {
+			return false
+		}
+		f.out = s.Writer.Submit(s.work, &f.batch)
+		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
+	}
+	return true
+}
+
+// triage sorts what was not written by verdict. A verdict that is none of the three is a retry: unknown is retried.
+func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Failure, letters []DeadLetter, halt error) {
+	for _, failure := range failures {
+		switch failure.Verdict {
+		case event.Reject:
+			letters = append(letters, s.letter(f.batch.Events[failure.Index].Record, failure.Reason, failure.Err))
+		case event.Halt:
+			if halt == nil {
+				halt = &haltError{failure.Reason, failure.Err}
+			}
+		default:
+			retry = append(retry, failure)
+		}
+	}
+	return retry, letters, halt
+}
+
+// keep leaves in events those that failed, in place.
+func keep(events []event.Event, failed []event.Failure) []event.Event {
+	for i, failure := range failed {
+		events[i] = events[failure.Index] // i ≤ Index, since they ascend
+	}
+	return events[:len(failed)]
+}
+
+// bury writes dead letters until they are durable. It reports false when the partition goes away first.
+func (s *stream) bury(letters []DeadLetter) bool {
+	if len(letters) == 0 {
+		return true
+	}
+	pauses := newBackoff(s.RetryMin, s.RetryMax)
+	for attempt := 1; ; attempt++ {
+		err := s.letters.Write(s.drain, letters)
+		if err == nil {
+			break
+		}
+		if attempt == 1 {
+			s.progress.impede()
+			defer s.progress.free()
+		}
+		s.progress.impeded(Waiting, DeadLettersDown, err)
+		s.Hooks.Waiting(s.id, DeadLettersDown, err)
+		s.Logger.Warn("dead letters wait", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
+		if pauses.wait(s.work) != nil {
+			return false
+		}
+	}
+	for _, l := range letters {
+		s.Hooks.DeadLettered(s.id, 1, l.Reason)
+	}
+	return true
+}

@@ -1,0 +1,167 @@
+package ingest
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"brine/event"
+)
+
+// State is what a partition is doing.
+type State string
+
+// The states of a partition.
+const (
+	Starting State = "starting" // finding out where to begin
+	Running  State = "running"
+	Retrying State = "retrying" // the writer said retry: some flight is being submitted again
+	Waiting  State = "waiting"  // a broker or the dead letters do not answer
+	Halted   State = "halted"   // nothing is written until an operator acts; tried again every HaltPause
+	Draining State = "draining" // the partition is going away: settling what is out
+)
+
+// PartitionStatus is the progress of one partition.
+type PartitionStatus struct {
+	Partition int          `json:"partition"`
+	State     State        `json:"state"`
+	Reason    event.Reason `json:"reason,omitempty"` // why it is retrying, waiting or halted
+	Detail    string       `json:"detail,omitempty"` // the same for people
+	Watermark int64        `json:"watermark"`        // everything below is settled; −1 until the start is known
+	Committed int64        `json:"committed"`        // by us; −1 before the first commit
+	End       int64        `json:"end"`              // last stable offset when last asked: where committed records end
+	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
+}
+
+// Lag is the number of offsets before the watermark. Markers and compacted records count, as in every lag tool.
+func (p PartitionStatus) Lag() int64 { return max(0, p.End-max(p.Watermark, 0)) }
+
+// Status is what a Loop is doing now.
+type Status struct {
+	Joined     bool              `json:"joined"` // a member of the group, with an assignment (which may be empty)
+	Generation int               `json:"generation"`
+	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order
+}
+
+// Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
+// still for longer than stall. None means healthy.
+func (s Status) Problems(now time.Time, stall time.Duration) []string {
+	var problems []string
+	for _, p := range s.Partitions {
+		still := now.Sub(p.Since)
+		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {
+			continue
+		}
+		problem := fmt.Sprintf("partition %d is %s at offset %d, %d behind, for %v", p.Partition, p.State, p.Watermark, p.Lag(), still.Round(time.Second))
+		if p.Reason != "" {
+			problem += fmt.Sprintf(": %s: %s", p.Reason, p.Detail)
+		}
+		problems = append(problems, problem)
+	}
+	return problems
+}
+
+// progress keeps the status of one partition.
+type progress struct {
+	mu       sync.Mutex
+	status   PartitionStatus // its Reason and Detail are those of a halt
+	broker   trouble         // why nothing can be fetched
+	flights  trouble         // why some flight is not settled yet
+	troubled int             // how many such flights there are
+}
+
+type trouble struct {
+	state  State
+	reason event.Reason
+	detail string
+}
+
+func (p *progress) init(partition int) {
+	p.status = PartitionStatus{Partition: partition, State: Starting, Watermark: -1, Committed: -1, Since: time.Now()}
+}
+
+// snapshot is the status, in which a trouble stands for the running that it impedes.
+func (p *progress) snapshot() PartitionStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	if s.State == Halted || s.State == Draining {
+		return s
+	}
+	t := p.broker
+	if p.troubled > 0 {
+		t = p.flights
+	}
+	if t.state != "" {
+		s.State, s.Reason, s.Detail = t.state, t.reason, t.detail
+	}
+	return s
+}
+
+// moved enters a new watermark and gives the end.
+func (p *progress) moved(watermark int64) (end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Watermark = watermark
+	p.status.End = max(p.status.End, watermark)
+	p.status.Since = time.Now()
+	return p.status.End
+}
+
+// fetched enters the end of the log, as a broker just said.
+func (p *progress) fetched(end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broker = trouble{}
+	p.status.End = max(end, p.status.Watermark)
+	if p.status.Lag() == 0 {
+		p.status.Since = time.Now()
+	}
+}
+
+// waits enters that no broker gives what we ask for.
+func (p *progress) waits(reason event.Reason, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broker = trouble{Waiting, reason, err.Error()}
+}
+
+func (p *progress) committed(offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Committed = offset
+}
+
+// state enters what the partition does, with the reason when it is halted.
+func (p *progress) state(s State, reason event.Reason, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.State, p.status.Reason, p.status.Detail = s, reason, errorText(err)
+}
+
+// impede enters one more flight that cannot settle yet; free takes it back.
+func (p *progress) impede() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.troubled++
+}
+
+func (p *progress) free() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.troubled--
+}
+
+// impeded enters why a flight cannot settle: Retrying by the writer, or Waiting for the dead letters.
+func (p *progress) impeded(s State, reason event.Reason, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flights = trouble{s, reason, errorText(err)}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

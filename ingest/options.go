@@ -1,0 +1,199 @@
+package ingest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/segmentio/kafka-go/sasl"
+
+	"brine/event"
+)
+
+// Kafka is how to reach the brokers.
+type Kafka struct {
+	Brokers  []string       // host:port of one or more; the others are learnt from them
+	TLS      *tls.Config    // nil: no TLS
+	SASL     sasl.Mechanism // nil: no authentication
+	ClientID string         // what brokers log us as; default "brine"
+
+	// Dial opens the connections, for proxies and tests; default a net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Policy says what to do when a partition's next offset is not in its log any more: retention has removed it, or the log
+// is shorter than what was committed (the topic was made anew, or a broker lost its tail).
+type Policy string
+
+// The policies for offsets out of range.
+const (
+	StopAndSay   Policy = "stop"     // the partition halts and says which offsets are gone
+	FromEarliest Policy = "earliest" // goes on with the oldest record, after saying what was skipped
+	FromLatest   Policy = "latest"   // goes on with the newest, after saying what was skipped
+)
+
+// Options are the settings of one Run: one topic, one group, one writer.
+type Options struct {
+	Kafka  Kafka
+	Topic  string
+	Group  string       // the consumer group, e.g. brine.scans.rows
+	Schema event.Schema // what the pipeline declares of its records
+	Writer Writer       // where batches go; safe for concurrent use
+
+	// Start is where a group without committed offsets begins; default Earliest. A partition that is added to a topic
+	// the group already reads always begins at its first record.
+	Start Start
+	// OutOfRange is what to do about offsets that are gone; default StopAndSay.
+	OutOfRange Policy
+
+	SessionTimeout   time.Duration // default 30 s; the broker gives our partitions away when no heartbeat came for so long
+	RebalanceTimeout time.Duration // default 60 s; how long the group waits for its members at a rebalance
+	Heartbeat        time.Duration // default 3 s, at most a third of SessionTimeout
+
+	MaxBatchRecords int   // per Submit; default 1,000
+	MaxBatchBytes   int64 // per Submit, as event.Record.Size counts; default 1 MiB. A larger record goes alone
+	MaxFetchBytes   int64 // per fetch, after decompression, as near as can be foretold; default 1 MiB
+	Window          int   // flights out per partition, at most; default 8. A kill redelivers no more than these
+
+	// Budget bounds the bytes of records in memory from fetch to settle; default NewBudget(64 MiB). Runs may share one,
+	// but then a store that stands still takes the room of the others: give each store its own.
+	Budget *Budget
+	// RecordsPerSecond limits what is submitted, over all partitions; 0 means no limit.
+	RecordsPerSecond float64
+
+	CommitInterval time.Duration // default 1 s
+	StopTimeout    time.Duration // default 30 s; after it a stop leaves the flights that are still out to be redelivered
+	RequestTimeout time.Duration // default 10 s; for one answer of a broker, and for reaching one at the start
+
+	RetryMin  time.Duration // default 100 ms; the first pause after a retry verdict; then doubled, with jitter
+	RetryMax  time.Duration // default 15 s
+	HaltPause time.Duration // default 30 s; between the attempts of a halted partition
+
+	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers,
+	// which is made when it is missing.
+	DeadLetters     DeadLetters
+	DeadLetterTopic string // default Topic + ".dead"
+
+	Hooks  Hooks
+	Logger *slog.Logger // default slog.Default()
+}
+
+// Start is a position in every partition of a topic: Earliest, Latest or At a time.
+type Start struct {
+	latest bool
+	at     time.Time
+}
+
+// Earliest, Latest and At say where a group begins that has not committed yet.
+var (
+	Earliest = Start{}
+	Latest   = Start{latest: true}
+)
+
+// At begins with the first record whose timestamp is t or later.
+func At(t time.Time) Start { return Start{at: t} }
+
+// timestamp is the start as cluster.offset takes it.
+func (s Start) timestamp() int64 {
+	switch {
+	case s.latest:
+		return newest
+	case !s.at.IsZero():
+		return s.at.UnixMilli()
+	}
+	return oldest
+}
+
+// EnsureDefaults fills what is unset. Run calls it.
+func (o *Options) EnsureDefaults() {
+	o.Kafka.ensureDefaults()
+	setDefault(&o.OutOfRange, StopAndSay)
+	setDefault(&o.SessionTimeout, 30*time.Second)
+	setDefault(&o.RebalanceTimeout, 60*time.Second)
+	setDefault(&o.Heartbeat, min(3*time.Second, o.SessionTimeout/3))
+	setDefault(&o.MaxBatchRecords, 1000)
+	setDefault(&o.MaxBatchBytes, 1<<20)
+	setDefault(&o.MaxFetchBytes, 1<<20)
+	setDefault(&o.Window, 8)
+	setDefault(&o.CommitInterval, time.Second)
+	setDefault(&o.StopTimeout, 30*time.Second)
+	setDefault(&o.RequestTimeout, 10*time.Second)
+	setDefault(&o.RetryMin, 100*time.Millisecond)
+	setDefault(&o.RetryMax, max(o.RetryMin, 15*time.Second))
+	setDefault(&o.HaltPause, 30*time.Second)
+	setDefault(&o.DeadLetterTopic, o.Topic+".dead")
+	if o.Budget == nil {
+		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+}
+
+func (k *Kafka) ensureDefaults() {
+	setDefault(&k.ClientID, "brine")
+	if k.Dial == nil {
+		k.Dial = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	}
+}
+
+func setDefault[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}
+
+// Validate reports every fault at once, each with the option, its value and its bound. It expects the defaults filled in.
+func (o *Options) Validate() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	fault(len(o.Kafka.Brokers) == 0, "Kafka.Brokers is empty; name at least one host:port")
+	fault(o.Topic == "", "Topic is empty")
+	fault(o.Group == "", "Group is empty")
+	fault(o.Writer == nil, "Writer is nil")
+	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic, "DeadLetterTopic is %q, the topic that is read", o.Topic)
+	if err := o.Schema.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("Schema: %w", err))
+	}
+	switch o.OutOfRange {
+	case StopAndSay, FromEarliest, FromLatest:
+	default:
+		fault(true, "OutOfRange is %q; it is stop, earliest or latest", o.OutOfRange)
+	}
+	atLeast := func(name string, v, bound time.Duration) {
+		fault(v < bound, "%s is %v; it must be at least %v", name, v, bound)
+	}
+	atLeast("SessionTimeout", o.SessionTimeout, 300*time.Millisecond)
+	atLeast("RebalanceTimeout", o.RebalanceTimeout, 300*time.Millisecond)
+	atLeast("Heartbeat", o.Heartbeat, 10*time.Millisecond)
+	atLeast("CommitInterval", o.CommitInterval, time.Millisecond)
+	atLeast("StopTimeout", o.StopTimeout, time.Millisecond)
+	atLeast("RequestTimeout", o.RequestTimeout, 10*time.Millisecond)
+	atLeast("RetryMin", o.RetryMin, time.Millisecond)
+	atLeast("RetryMax", o.RetryMax, o.RetryMin)
+	atLeast("HaltPause", o.HaltPause, time.Millisecond)
+	fault(o.Heartbeat > o.SessionTimeout/3, "Heartbeat is %v; it must be at most a third of SessionTimeout, %v", o.Heartbeat, o.SessionTimeout/3)
+	fault(o.MaxBatchRecords < 1, "MaxBatchRecords is %d; it must be at least 1", o.MaxBatchRecords)
+	fault(o.MaxBatchBytes < 1, "MaxBatchBytes is %d; it must be at least 1", o.MaxBatchBytes)
+	fault(o.MaxFetchBytes < minFetchBytes || o.MaxFetchBytes > maxAnswerBytes/2,
+		"MaxFetchBytes is %d; it must be from %d to %d", o.MaxFetchBytes, minFetchBytes, maxAnswerBytes/2)
+	fault(o.Window < 1, "Window is %d; it must be at least 1", o.Window)
+	fault(o.RecordsPerSecond < 0, "RecordsPerSecond is %g; it must be 0 (no limit) or more", o.RecordsPerSecond)
+	if o.Budget != nil {
+		fault(o.Budget.Size() < 8*o.MaxFetchBytes, "Budget is %d bytes; it must be at least 8 × MaxFetchBytes, %d", o.Budget.Size(), 8*o.MaxFetchBytes)
+	}
+	return errors.Join(faults...)
+}
+
+// drainTime is how long a partition that is taken away may settle and commit: heartbeats have stopped by then, and the
+// group gives the partition to another member when the shorter of the two time-outs is over.
+func (o *Options) drainTime() time.Duration { return min(o.SessionTimeout, o.RebalanceTimeout) / 3 }

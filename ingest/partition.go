@@ -1,0 +1,156 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/time/rate"
+
+	"brine/event"
+)
+
+// runner is what all partitions of a Run share.
+type runner struct {
+	*Options
+	cluster *cluster
+	letters DeadLetters
+	limit   *rate.Limiter // nil: none
+	fresh   atomic.Bool   // the group has not committed anything yet
+
+	mu      sync.Mutex
+	reached map[int]int64 // per partition, the offset after the last record this process has submitted
+}
+
+// partition is one assigned partition, for as long as it is assigned.
+type partition struct {
+	*runner
+	id    int
+	begin func(context.Context) (int64, error) // where to begin
+	until int64                                // where to end, −1: never
+
+	mark      watermark
+	progress  progress
+	rewound   atomic.Bool  // the log itself went back: the next commit may be lower
+	abandoned atomic.Int64 // flights that were not settled when the partition went away
+}
+
+func (r *runner) partition(id int, until int64, begin func(context.Context) (int64, error)) *partition {
+	p := &partition{runner: r, id: id, begin: begin, until: until}
+	p.mark.reset(-1)
+	p.progress.init(id)
+	return p
+}
+
+// haltError stops a partition until an operator acts.
+type haltError struct {
+	reason event.Reason
+	err    error
+}
+
+func (h *haltError) Error() string { return string(h.reason) + ": " + h.err.Error() }
+func (h *haltError) Unwrap() error { return h.err }
+
+// run works on the partition until work ends, or until p.until is settled. What is out when work ends it settles until
+// drain ends. It returns with no goroutine of its own left.
+//
+// A halted partition lets go of everything past its watermark and begins again there after a pause.
+func (p *partition) run(work, drain context.Context) {
+	if err := p.start(work); err != nil {
+		return
+	}
+	for {
+		err := p.stream(work, drain)
+		if err == nil || work.Err() != nil {
+			return
+		}
+		h, ok := err.(*haltError) //nolint:errorlint // our own, never wrapped
+		if !ok {
+			continue // moved to another offset
+		}
+		p.progress.state(Halted, h.reason, h.err)
+		p.Hooks.Halted(p.id, h.reason, h.err)
+		p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err, "again_in", p.HaltPause)
+		if pause(work, jitter(p.HaltPause)) != nil {
+			return
+		}
+	}
+}
+
+// start finds out where to begin, for as long as it takes.
+func (p *partition) start(work context.Context) error {
+	for pauses := newBackoff(p.RetryMin, p.RetryMax); ; {
+		offset, err := p.begin(work)
+		if err == nil {
+			p.mark.reset(offset)
+			p.progress.moved(offset)
+			return nil
+		}
+		if work.Err() != nil {
+			return work.Err()
+		}
+		p.waiting(event.Unavailable, fmt.Errorf("finding where to begin: %w", err))
+		if err := pauses.wait(work); err != nil {
+			return err
+		}
+	}
+}
+
+// waiting reports a request to a broker that failed and will be made again.
+func (p *partition) waiting(reason event.Reason, err error) {
+	p.progress.waits(reason, err)
+	p.Hooks.Waiting(p.id, reason, err)
+	p.Logger.Warn("partition waits", "topic", p.Topic, "partition", p.id, "reason", reason, "error", err)
+}
+
+// stream is one uninterrupted run over a partition: it fetches from the watermark on, decodes, submits and settles.
+//
+//	fetch ──chunks──▶ submit ──a goroutine per flight──▶ settle
+type stream struct {
+	*partition
+	work  context.Context         // ends when nothing more may be submitted
+	drain context.Context         // ends when what is out must be given up
+	halt  context.CancelCauseFunc // ends both
+
+	chunks  chan *chunk  // from fetch, which closes it, to submit
+	free    chan *flight // flights not in use; empty means that the window is full
+	flights sync.WaitGroup
+	decoder *event.Decoder
+	fetcher fetcher
+}
+
+// stream runs until work ends (nil, or a *haltError), p.until is settled (nil), a flight halts (a *haltError), or the log
+// has gone back (errMoved). It leaves nothing behind past the watermark.
+func (p *partition) stream(work, drain context.Context) error {
+	drain, halt := context.WithCancelCause(drain)
+	defer halt(nil)
+	work, stop := context.WithCancel(work)
+	defer stop()
+	defer context.AfterFunc(drain, stop)()
+	s := &stream{partition: p, work: work, drain: drain, halt: halt,
+		chunks: make(chan *chunk), free: make(chan *flight, p.Window), decoder: event.NewDecoder(p.Schema)}
+	for range p.Window {
+		s.free <- &flight{}
+	}
+	p.progress.state(Running, "", nil)
+	fetched := make(chan error, 1)
+	go func() {
+		defer close(s.chunks)
+		fetched <- s.fetch()
+	}()
+	for c := range s.chunks {
+		s.submit(c)
+	}
+	s.flights.Wait()
+	err := <-fetched
+	if h, ok := context.Cause(drain).(*haltError); ok { //nolint:errorlint // our own, never wrapped
+		err = h
+	}
+	p.mark.reset(p.mark.edge())
+	if to, ok := err.(errMoved); ok { //nolint:errorlint // our own, never wrapped
+		p.rewound.Store(true)
+		p.mark.reset(int64(to))
+	}
+	return err
+}

@@ -1,0 +1,222 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/segmentio/kafka-go/compress"
+
+	"brine/event"
+)
+
+// A record batch, as brokers store and send it (all integers big-endian):
+//
+//	 0 base offset int64 · 8 length of what follows int32 · 12 leader epoch int32 · 16 magic int8 (2)
+//	17 CRC-32C of what follows uint32 · 21 attributes int16 · 23 last offset delta int32
+//	27 base timestamp int64 · 35 max timestamp int64 · 43 producer id int64 · 51 producer epoch int16
+//	53 base sequence int32 · 57 number of records int32 · 61 the records, compressed or not
+//
+// We read it ourselves since kafka-go drops the last offset delta (a batch whose records were all compacted away would be
+// fetched for ever), the timestamps of topics with LogAppendTime, and the producer id of an aborted batch.
+const (
+	batchPrefix = 12 // base offset and length
+	batchHeader = 61
+	magicOffset = 16
+)
+
+// Bits of a batch's attributes.
+const (
+	compressionBits = 0x07
+	logAppendTime   = 0x08
+	transactional   = 0x10
+	control         = 0x20
+)
+
+// maxInflated bounds what one compressed batch may become.
+const maxInflated = 512 << 20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errCorrupt is in the chain of every error about bytes that are no record batch.
+var errCorrupt = errors.New("corrupt record batch")
+
+type batchInfo struct {
+	base, last    int64 // offsets of the first and last record it was written with
+	attributes    int16
+	baseTimestamp int64
+	maxTimestamp  int64
+	producer      int64
+	count         int32
+}
+
+// readBatch checks the batch that b begins with and gives what follows it. A batch that is cut off at the end of b, as
+// brokers do, is io.ErrUnexpectedEOF.
+func readBatch(b []byte) (info batchInfo, records, rest []byte, err error) {
+	if len(b) < batchPrefix {
+		return info, nil, nil, io.ErrUnexpectedEOF
+	}
+	info.base = int64(binary.BigEndian.Uint64(b))
+	length := int(int32(binary.BigEndian.Uint32(b[8:])))
+	if len(b) > magicOffset && b[magicOffset] != 2 {
+		return info, nil, nil, fmt.Errorf("%w at offset %d: format %d; only format 2 (Kafka 0.11 and later) can be read", errCorrupt, info.base, b[magicOffset])
+	}
+	if length < batchHeader-batchPrefix {
+		return info, nil, nil, fmt.Errorf("%w at offset %d: length %d", errCorrupt, info.base, length)
+	}
+	if length > len(b)-batchPrefix {
+		return info, nil, nil, io.ErrUnexpectedEOF
+	}
+	b, rest = b[:batchPrefix+length], b[batchPrefix+length:]
+	if got, want := crc32.Checksum(b[21:], castagnoli), binary.BigEndian.Uint32(b[17:]); got != want {
+		return info, nil, nil, fmt.Errorf("%w at offset %d: checksum %08x, expected %08x", errCorrupt, info.base, got, want)
+	}
+	info.attributes = int16(binary.BigEndian.Uint16(b[21:]))
+	info.last = info.base + int64(int32(binary.BigEndian.Uint32(b[23:])))
+	info.baseTimestamp = int64(binary.BigEndian.Uint64(b[27:]))
+	info.maxTimestamp = int64(binary.BigEndian.Uint64(b[35:]))
+	info.producer = int64(binary.BigEndian.Uint64(b[43:]))
+	info.count = int32(binary.BigEndian.Uint32(b[57:]))
+	if info.last < info.base || info.count < 0 {
+		return info, nil, nil, fmt.Errorf("%w at offset %d: last offset %d, %d records", errCorrupt, info.base, info.last, info.count)
+	}
+	return info, b[batchHeader:], rest, nil
+}
+
+// inflate gives the batch's records uncompressed, in buf when they were compressed.
+func (info *batchInfo) inflate(records []byte, buf *bytes.Buffer) ([]byte, error) {
+	codec := compress.Compression(info.attributes & compressionBits).Codec()
+	if codec == nil {
+		return nil, fmt.Errorf("%w at offset %d: unknown compression %d", errCorrupt, info.base, info.attributes&compressionBits)
+	}
+	r := codec.NewReader(bytes.NewReader(records))
+	defer r.Close()
+	buf.Reset()
+	n, err := buf.ReadFrom(io.LimitReader(r, maxInflated+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w at offset %d: %v: %w", errCorrupt, info.base, codec.Name(), err)
+	}
+	if n > maxInflated {
+		return nil, fmt.Errorf("%w at offset %d: more than %d bytes after decompression", errCorrupt, info.base, maxInflated)
+	}
+	return buf.Bytes(), nil
+}
+
+// appendRecords reads a batch's records into c, those before offset from left out. On error nothing was appended.
+func (c *chunk) appendRecords(info *batchInfo, b []byte, from int64) error {
+	had, hadHeaders, cost, r := len(c.records), len(c.headers), c.cost, reader{b: b}
+	for range info.count {
+		if err := c.appendRecord(info, r.bytes(int(r.varint())), from); err != nil || r.bad {
+			c.records, c.headers, c.cost = c.records[:had], c.headers[:hadHeaders], cost
+			return fmt.Errorf("%w at offset %d: a record is cut off", errCorrupt, info.base)
+		}
+	}
+	return nil
+}
+
+// appendRecord reads one record: attributes int8, then varints: timestamp delta, offset delta, key, value, headers.
+func (c *chunk) appendRecord(info *batchInfo, b []byte, from int64) error {
+	r := reader{b: b}
+	r.skip(1)
+	rec := event.Record{Topic: c.topic, Partition: c.partition}
+	rec.Timestamp = info.baseTimestamp + r.varint()
+	if info.attributes&logAppendTime != 0 {
+		rec.Timestamp = info.maxTimestamp
+	}
+	rec.Offset = info.base + r.varint()
+	rec.Key = r.nullable()
+	rec.Value = r.nullable()
+	first := len(c.headers)
+	for n := r.varint(); n > 0 && !r.bad; n-- {
+		key := r.bytes(int(r.varint()))
+		c.headers = append(c.headers, event.Header{Key: c.names.of(key), Value: r.nullable()})
+	}
+	if r.bad || rec.Offset > info.last {
+		return errCorrupt
+	}
+	if rec.Offset < from {
+		c.headers = c.headers[:first]
+		return nil
+	}
+	if len(c.headers) > first {
+		rec.Headers = c.headers[first:len(c.headers):len(c.headers)]
+	}
+	c.cost += int64(rec.Size())
+	c.records = append(c.records, rec)
+	return nil
+}
+
+// names makes each header's name a string once.
+type names map[string]string
+
+func (n names) of(b []byte) string {
+	if s, ok := n[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if len(n) < 1000 {
+		n[s] = s
+	}
+	return s
+}
+
+// reader reads big-endian integers and zigzag varints. Once it has run out, it is bad and gives zeros.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.b, r.bad = nil, true
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) skip(n int) { r.bytes(n) }
+
+// nullable is a varint length, −1 for null, and its bytes. Null is nil, empty is not.
+func (r *reader) nullable() []byte {
+	n := r.varint()
+	if n == -1 {
+		return nil
+	}
+	return r.bytes(int(n))
+}
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) int16() int16 {
+	if b := r.bytes(2); b != nil {
+		return int16(binary.BigEndian.Uint16(b))
+	}
+	return 0
+}
+
+func (r *reader) int32() int32 {
+	if b := r.bytes(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
+	}
+	return 0
+}
+
+func (r *reader) int64() int64 {
+	if b := r.bytes(8); b != nil {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
