@@ -13,10 +13,10 @@ import (
 const compactChunk = 4096
 
 // CompactStep does one part of a major compaction of rows: from start on it drops delete markers and what they hide,
-// expired and surplus versions, of about 4096 cells, whole rows only. It gives the row to go on from, nil at the end. The
-// caller must keep writers of these rows out while it runs: a cell written again between reading and dropping would be
+// expired and surplus versions, of about 4096 cells, whole rows only; of one family if that is not nil. It gives the row to
+// go on from, nil at the end. The caller must keep writers of these rows out while it runs: a cell written again between reading and dropping would be
 // lost.
-func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, rows Range, now int64) (next []byte, err error) {
+func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, rows Range, now int64, family []byte) (next []byte, err error) {
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
 	if err != nil {
 		return nil, err
@@ -41,6 +41,9 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 			c.plan.family = nil
 		}
 		seen++
+		if family != nil && !bytes.Equal(k[p.rowEnd:p.familyEnd-1], family) {
+			continue
+		}
 		if !c.keeps(k, p) {
 			if err := b.Delete(k, nil); err != nil {
 				return nil, err

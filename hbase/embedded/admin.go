@@ -1,0 +1,137 @@
+package embedded
+
+import (
+	"context"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// adminService is a region server's methods for operators.
+var adminService = map[string]method{
+	"GetRegionInfo":   on(getRegionInfo),
+	"GetOnlineRegion": on(getOnlineRegion),
+	"GetServerInfo":   on(getServerInfo),
+	"GetRegionLoad":   on(getRegionLoad),
+	"FlushRegion":     on(flushRegion),
+	"CompactRegion":   on(compactRegion),
+}
+
+func getRegionInfo(_ context.Context, k *call, q *hbasepb.GetRegionInfoRequest) (*hbasepb.GetRegionInfoResponse, error) {
+	r, err := k.node.region(q.Region)
+	if err != nil {
+		return nil, err
+	}
+	response := &hbasepb.GetRegionInfoResponse{RegionInfo: r.info, Splittable: proto.Bool(false), Mergeable: proto.Bool(false)}
+	if q.GetCompactionState() {
+		response.CompactionState = hbasepb.GetRegionInfoResponse_NONE.Enum() // compactions run within their call
+	}
+	return response, nil
+}
+
+// regions gives the node's regions, hbase:meta's first, then by table and start key.
+func (n *node) regions() []*region {
+	var rs []*region
+	for _, t := range append([]*table{n.cluster.meta}, n.cluster.sorted()...) {
+		if t == n.cluster.meta && len(rs) > 0 {
+			continue
+		}
+		n.cluster.mu.RLock()
+		all := t.regions
+		n.cluster.mu.RUnlock()
+		for _, r := range all {
+			if _, online := n.online.Load(r.encoded); online {
+				rs = append(rs, r)
+			}
+		}
+	}
+	return rs
+}
+
+func getOnlineRegion(_ context.Context, k *call, _ *hbasepb.GetOnlineRegionRequest) (*hbasepb.GetOnlineRegionResponse, error) {
+	response := &hbasepb.GetOnlineRegionResponse{}
+	for _, r := range k.node.regions() {
+		response.RegionInfo = append(response.RegionInfo, r.info)
+	}
+	return response, nil
+}
+
+func getServerInfo(_ context.Context, k *call, _ *hbasepb.GetServerInfoRequest) (*hbasepb.GetServerInfoResponse, error) {
+	return &hbasepb.GetServerInfoResponse{ServerInfo: &hbasepb.ServerInfo{ServerName: k.node.serverName(), WebuiPort: proto.Uint32(0)}}, nil
+}
+
+func getRegionLoad(_ context.Context, k *call, q *hbasepb.GetRegionLoadRequest) (*hbasepb.GetRegionLoadResponse, error) {
+	response := &hbasepb.GetRegionLoadResponse{}
+	for _, r := range k.node.regions() {
+		if q.TableName == nil || nameOf(q.TableName) == r.table.name {
+			response.RegionLoads = append(response.RegionLoads, k.node.load(r))
+		}
+	}
+	return response, nil
+}
+
+// load is what the statistics say of a region. Sizes are the store's estimates of what is on disk.
+func (n *node) load(r *region) *hbasepb.RegionLoad {
+	size := uint32(n.cluster.store.Bytes(r.table.space, r.info.StartKey, r.info.EndKey) >> 20)
+	return &hbasepb.RegionLoad{
+		RegionSpecifier:          &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: r.name},
+		Stores:                   proto.Uint32(uint32(len(r.schema()))),
+		Storefiles:               proto.Uint32(0),
+		StoreUncompressedSize_MB: &size, StorefileSize_MB: &size, RegionSize_MB: &size, MemStoreSize_MB: proto.Uint32(0),
+		ReadRequestsCount:         proto.Uint64(uint64(r.reads.Load())),
+		WriteRequestsCount:        proto.Uint64(uint64(r.writes.Load())),
+		FilteredReadRequestsCount: proto.Uint64(uint64(r.filtered.Load())),
+		LastMajorCompactionTs:     proto.Uint64(uint64(r.lastMajor.Load())),
+		CompactionState:           hbasepb.RegionLoad_NONE.Enum(),
+	}
+}
+
+// flushRegion writes everything to disk: regions share one store.
+func flushRegion(_ context.Context, k *call, q *hbasepb.FlushRegionRequest) (*hbasepb.FlushRegionResponse, error) {
+	if _, err := k.node.region(q.Region); err != nil {
+		return nil, err
+	}
+	if err := k.node.cluster.store.Flush(); err != nil {
+		return nil, err
+	}
+	return &hbasepb.FlushRegionResponse{LastFlushTime: proto.Uint64(uint64(k.now())), Flushed: proto.Bool(true), WroteFlushWalMarker: proto.Bool(false)}, nil
+}
+
+// compactRegion does a major compaction before it answers. A minor one has nothing to do: the store compacts its files by
+// itself, and only a major one may drop delete markers.
+func compactRegion(ctx context.Context, k *call, q *hbasepb.CompactRegionRequest) (*hbasepb.CompactRegionResponse, error) {
+	r, err := k.node.region(q.Region)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.Family) > 0 && r.schema().Find(q.Family) == nil {
+		return nil, final(classNoFamily, "column family %s does not exist in region %s", q.Family, r.name)
+	}
+	if !q.GetMajor() {
+		return &hbasepb.CompactRegionResponse{}, nil
+	}
+	if err := k.node.cluster.compact(ctx, r, q.Family); err != nil {
+		return nil, err
+	}
+	r.lastMajor.Store(k.now())
+	return &hbasepb.CompactRegionResponse{}, nil
+}
+
+// compact goes through a region step by step, keeping writers out of each step only.
+func (c *cluster) compact(ctx context.Context, r *region, family []byte) error {
+	rows := r.clip(store.Range{})
+	for {
+		leave, err := r.enter(true)
+		if err != nil {
+			return err
+		}
+		next, err := c.store.CompactStep(ctx, r.table.space, r.schema(), rows, c.now(), family)
+		leave()
+		if err != nil || next == nil {
+			return err
+		}
+		rows.Start = next
+	}
+}

@@ -1,0 +1,220 @@
+package embedded
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// cluster is the catalogue and what all nodes share. The catalogue's records say which tables there are; hbase:meta, a
+// table like any other, says which regions, and is read when the server starts.
+type cluster struct {
+	opts     Options
+	store    *store.Store
+	id       string
+	nodes    []*node
+	meta     *table
+	controls controls
+	procs    procedures
+	deltas   deltas
+
+	change sync.Mutex // one change of the catalogue at a time; taken before mu
+
+	mu         sync.RWMutex // guards what follows
+	namespaces map[string]*hbasepb.NamespaceDescriptor
+	tables     map[tableName]*table
+	lastSpace  store.Space
+	lastID     int64 // of a region
+	balancing  bool
+}
+
+// The records of the catalogue.
+const (
+	recordCluster   = "cluster"    // cluster id
+	recordNamespace = "namespace/" // + name: NamespaceDescriptor
+	recordTable     = "table/"     // + name: tableRecord
+)
+
+type tableRecord struct {
+	Namespace, Qualifier string
+	Space                store.Space
+	State                int32
+	Schema               []byte // TableSchema
+}
+
+const systemNamespace = "hbase"
+
+var metaName = tableName{systemNamespace, "meta"}
+
+func newCluster(o Options, st *store.Store) *cluster {
+	c := &cluster{
+		opts: o, store: st, balancing: true,
+		namespaces: make(map[string]*hbasepb.NamespaceDescriptor), tables: make(map[tableName]*table),
+		lastSpace: store.MetaSpace,
+	}
+	c.meta = &table{name: metaName, space: store.MetaSpace, state: hbasepb.TableState_ENABLED}
+	c.meta.setSchema(metaSchema())
+	c.meta.regions = []*region{newRegion(c.meta, nil, nil, 1)}
+	c.tables[metaName] = c.meta
+	for _, n := range []string{defaultNamespace, systemNamespace} {
+		c.namespaces[n] = &hbasepb.NamespaceDescriptor{Name: []byte(n)}
+	}
+	return c
+}
+
+func metaSchema() (*hbasepb.TableSchema, store.Schema) {
+	versions := func(v string) []*hbasepb.BytesBytesPair {
+		return []*hbasepb.BytesBytesPair{{First: []byte("VERSIONS"), Second: []byte(v)}, {First: []byte("IN_MEMORY"), Second: []byte("true")}}
+	}
+	s := withDefaults(&hbasepb.TableSchema{
+		TableName:  metaName.message(),
+		Attributes: []*hbasepb.BytesBytesPair{{First: []byte("IS_META"), Second: []byte("true")}},
+		ColumnFamilies: []*hbasepb.ColumnFamilySchema{
+			{Name: []byte("info"), Attributes: versions("3")},
+			{Name: []byte("rep_barrier"), Attributes: versions("2147483647")},
+			{Name: []byte("table"), Attributes: versions("3")},
+		},
+	})
+	f, err := checkSchema(s)
+	if err != nil {
+		panic(err) // the schema above is wrong
+	}
+	return s, f
+}
+
+func (c *cluster) now() int64 { return millis(c.opts.Clock()) }
+
+// load reads the catalogue, gives the node all regions of enabled tables and writes that to hbase:meta.
+func (c *cluster) load(n *node) error {
+	c.nodes = append(c.nodes, n)
+	b := c.store.NewBatch()
+	if err := c.loadID(b); err != nil {
+		return err
+	}
+	if err := c.store.Records(recordNamespace, c.loadNamespace); err != nil {
+		return err
+	}
+	if err := c.store.Records(recordTable, c.loadTable); err != nil {
+		return err
+	}
+	if err := c.loadRegions(); err != nil {
+		return err
+	}
+	n.open(c.meta.regions[0])
+	for _, t := range c.tables {
+		if t == c.meta {
+			continue
+		}
+		for _, r := range t.regions {
+			if t.state == hbasepb.TableState_ENABLED {
+				n.open(r)
+			}
+			if err := c.putRegion(b, r); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Commit()
+}
+
+func (c *cluster) loadID(b *store.Batch) error {
+	id, err := c.store.Record(recordCluster)
+	if err != nil {
+		return err
+	}
+	if id == nil {
+		var raw [16]byte
+		rand.Read(raw[:])
+		h := hex.EncodeToString(raw[:])
+		id = []byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
+		if err := b.SetRecord(recordCluster, id); err != nil {
+			return err
+		}
+	}
+	c.id = string(id)
+	return c.putTableState(b, c.meta)
+}
+
+func (c *cluster) loadNamespace(name string, value []byte) error {
+	d := new(hbasepb.NamespaceDescriptor)
+	if err := proto.Unmarshal(value, d); err != nil {
+		return fmt.Errorf("record %s: %w", name, err)
+	}
+	c.namespaces[string(d.Name)] = d
+	return nil
+}
+
+func (c *cluster) loadTable(name string, value []byte) error {
+	var rec tableRecord
+	schema := new(hbasepb.TableSchema)
+	if err := json.Unmarshal(value, &rec); err != nil {
+		return fmt.Errorf("record %s: %w", name, err)
+	}
+	if err := proto.Unmarshal(rec.Schema, schema); err != nil {
+		return fmt.Errorf("record %s: %w", name, err)
+	}
+	families, err := checkSchema(schema)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", name, err)
+	}
+	t := &table{name: tableName{rec.Namespace, rec.Qualifier}, space: rec.Space, state: hbasepb.TableState_State(rec.State)}
+	t.setSchema(schema, families)
+	c.tables[t.name] = t
+	c.lastSpace = max(c.lastSpace, t.space)
+	return nil
+}
+
+// putTable adds a table's record and its row in hbase:meta to a batch.
+func (c *cluster) putTable(b *store.Batch, t *table, state hbasepb.TableState_State, schema *hbasepb.TableSchema) error {
+	raw, err := proto.Marshal(schema)
+	if err != nil {
+		return err
+	}
+	rec, err := json.Marshal(tableRecord{Namespace: t.name.namespace, Qualifier: t.name.qualifier, Space: t.space, State: int32(state), Schema: raw})
+	if err != nil {
+		return err
+	}
+	if err := b.SetRecord(recordTable+t.name.String(), rec); err != nil {
+		return err
+	}
+	return c.putState(b, t.name, state)
+}
+
+// find gives a table, or the exception that there is none.
+func (c *cluster) find(name tableName) (*table, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if t, ok := c.tables[name]; ok {
+		return t, nil
+	}
+	return nil, final(classTableNotFound, "%s", name)
+}
+
+// sorted gives the tables in the order of their names.
+func (c *cluster) sorted() []*table {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	ts := make([]*table, 0, len(c.tables))
+	for _, t := range c.tables {
+		ts = append(ts, t)
+	}
+	slices.SortFunc(ts, func(a, b *table) int { return cmp.Compare(a.name.String(), b.name.String()) })
+	return ts
+}
+
+// regionID gives an id for a new region: the time, but greater than any given before.
+func (c *cluster) regionID() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID = max(c.lastID+1, c.now())
+	return c.lastID
+}

@@ -1,0 +1,205 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"sync"
+	"time"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
+
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	maxHeader    = 64 << 10         // bytes of a connection header
+	maxOut       = 128              // calls of one connection in work; more wait unread
+	writeTimeout = 60 * time.Second // for a client that does not read its answers
+	noCall       = math.MaxUint32   // the call id -1 of answers to no call
+	firstRead    = 1 << 20          // of a frame, before its bytes have come
+)
+
+// conn is one client's connection. serve reads; each call runs in its own goroutine and answers under mu.
+type conn struct {
+	node   *node
+	net    net.Conn
+	header *hbasepb.ConnectionHeader
+	cells  bool // the client reads cell blocks
+
+	mu  sync.Mutex // guards buf and writing
+	buf []byte
+}
+
+func newConn(n *node, c net.Conn) *conn { return &conn{node: n, net: c} }
+
+// serve handles the connection until either side ends it, and returns when all its calls have.
+func (c *conn) serve(ctx context.Context) {
+	defer c.net.Close()
+	in := bufio.NewReaderSize(c.net, 64<<10)
+	ok, err := c.handshake(in)
+	if !ok || err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer cancel()
+	slots := make(chan struct{}, maxOut)
+	for {
+		frame, err := c.readFrame(in)
+		if err != nil {
+			return
+		}
+		if frame == nil {
+			continue // too big: answered
+		}
+		request, err := wire.DecodeRequest(*frame)
+		if err != nil {
+			c.refuse(classFatalConnection, "%v", err)
+			return
+		}
+		slots <- struct{}{}
+		calls.Add(1)
+		go func() {
+			defer func() { putFrame(frame); <-slots; calls.Done() }()
+			c.run(ctx, request)
+		}()
+	}
+}
+
+// handshake reads preamble and connection header. It answers the registry's preamble, after which the connection ends as
+// with HBase, and the one that asks for a Kerberos principal, after which another preamble follows.
+func (c *conn) handshake(in *bufio.Reader) (ok bool, err error) {
+	for {
+		var b [wire.PreambleLen]byte
+		if _, err := io.ReadFull(in, b[:]); err != nil {
+			return false, err
+		}
+		p, err := wire.DecodePreamble(b)
+		switch {
+		case err != nil && string(b[:4]) == "HBas":
+			return false, c.refuse(classWrongVersion, "serverVersion=0, clientVersion=%d, authMethod=%d", b[4], b[5])
+		case err != nil:
+			return false, c.refuse(classFatalConnection, "Expected HEADER=HBas but received HEADER=%q", b[:4])
+		case p.Kind == wire.Registry:
+			return false, c.answer(noCall, &hbasepb.GetConnectionRegistryResponse{ClusterId: proto.String(c.node.cluster.id)}, nil)
+		case p.Kind == wire.SecurityInfo:
+			if err := c.refuse(classSecurityNotEnabled, "security is not enabled"); err != nil {
+				return false, err
+			}
+			continue
+		case p.Auth != wire.AuthSimple:
+			return false, c.refuse(classBadAuth, "serverVersion=0, clientVersion=0, authMethod=%d: only SIMPLE (80) is spoken here", p.Auth)
+		}
+		return c.readHeader(in)
+	}
+}
+
+func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
+	var prefix [wire.PrefixLen]byte
+	if _, err := io.ReadFull(in, prefix[:]); err != nil {
+		return false, err
+	}
+	n, err := wire.FrameLen(prefix, maxHeader)
+	if err != nil {
+		return false, c.refuse(classFatalConnection, "connection header: %v", err)
+	}
+	frame := make([]byte, n)
+	if _, err := io.ReadFull(in, frame); err != nil {
+		return false, err
+	}
+	h, err := wire.DecodeConnectionHeader(frame)
+	if err != nil {
+		return false, c.refuse(classFatalConnection, "%v", err)
+	}
+	switch {
+	case services[h.GetServiceName()] == nil:
+		return false, c.refuse(classUnknownService, "%s", h.GetServiceName())
+	case h.GetCellBlockCodecClass() != "" && h.GetCellBlockCodecClass() != wire.Codec:
+		return false, c.refuse(classUnsupportedCodec, "%s: only %s is spoken here", h.GetCellBlockCodecClass(), wire.Codec)
+	case h.GetCellBlockCompressorClass() != "":
+		return false, c.refuse(classUnsupportedCompr, "%s: cell blocks are not compressed here", h.GetCellBlockCompressorClass())
+	case h.GetRpcCryptoCipherTransformation() != "":
+		return false, c.refuse(classUnsupportedCrypto, "%s: connections are not encrypted here", h.GetRpcCryptoCipherTransformation())
+	}
+	c.header, c.cells = h, h.GetCellBlockCodecClass() != ""
+	return true, nil
+}
+
+// readFrame reads one frame, without its length. It gives nil for one that is too long, which it skips and answers.
+func (c *conn) readFrame(in *bufio.Reader) (*[]byte, error) {
+	var prefix [wire.PrefixLen]byte
+	if _, err := io.ReadFull(in, prefix[:]); err != nil {
+		return nil, err
+	}
+	n, err := wire.FrameLen(prefix, c.node.cluster.opts.MaxRequest)
+	if errors.Is(err, wire.ErrTooLong) {
+		n, err = wire.FrameLen(prefix, math.MaxInt32)
+		if err == nil {
+			err = c.skipTooBig(in, n)
+		}
+		return nil, err
+	}
+	if err != nil {
+		return nil, c.fatal(classFatalConnection, "%v", err)
+	}
+	return readBytes(in, n)
+}
+
+// skipTooBig reads a frame's header for its call id, answers and throws the rest away.
+func (c *conn) skipTooBig(in *bufio.Reader, n int) error {
+	head, err := in.Peek(min(n, 4096))
+	if err != nil {
+		return err
+	}
+	id, err := callID(head)
+	if err != nil {
+		return c.fatal(classFatalConnection, "%v", err)
+	}
+	if _, err := io.CopyN(io.Discard, in, int64(n)); err != nil {
+		return err
+	}
+	return c.answerException(id, final(classRequestTooBig, "RPC data length of %d received is greater than max allowed %d", n, c.node.cluster.opts.MaxRequest))
+}
+
+// refuse answers no call with a fatal exception; the caller ends the connection.
+func (c *conn) refuse(class, format string, args ...any) error {
+	return c.answerException(noCall, &Exception{Class: class, Message: fmt.Sprintf(format, args...), DoNotRetry: true})
+}
+
+// fatal refuses and gives the error that ends the connection.
+func (c *conn) fatal(class, format string, args ...any) error {
+	return errors.Join(c.refuse(class, format, args...), fmt.Errorf(format, args...))
+}
+
+func (c *conn) answerException(id uint32, e *Exception) error {
+	return c.write(&hbasepb.ResponseHeader{CallId: &id, Exception: e.response()}, nil, nil)
+}
+
+func (c *conn) answer(id uint32, result proto.Message, cells []byte) error {
+	return c.write(&hbasepb.ResponseHeader{CallId: &id}, result, cells)
+}
+
+func (c *conn) write(h *hbasepb.ResponseHeader, result proto.Message, cells []byte) (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.buf, err = wire.AppendResponse(c.buf[:0], h, result, cells); err != nil {
+		return err
+	}
+	if err := c.net.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err = c.net.Write(c.buf); err != nil {
+		c.net.Close() // half a frame may be out: nothing can follow it
+	}
+	if cap(c.buf) > maxKept {
+		c.buf = nil
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package embedded
+
+import (
+	"context"
+	"encoding/binary"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
+)
+
+// addDelta adds the cells of an increment or an append: the newest value of each column, if there is one, and the new part.
+func (w *writer) addDelta(ctx context.Context, m *mutation) error {
+	times := timeRange(m.proto.TimeRange)
+	for i := range m.cells {
+		c := &m.cells[i]
+		old, err := w.read(ctx, m.row, []store.FamilyColumns{{Family: c.Family, Qualifiers: [][]byte{c.Qualifier}}}, 1, times)
+		if err != nil {
+			return err
+		}
+		ts := w.now
+		if c.Timestamp != store.LatestTimestamp {
+			ts = c.Timestamp
+		}
+		var before []byte
+		if len(old) > 0 {
+			before = old[0].Value
+			ts = max(ts, old[0].Timestamp) // not hidden behind what it builds on
+		}
+		value, err := combine(m.kind, c, before)
+		if err != nil {
+			return err
+		}
+		if size := wire.CellSize(len(m.row), len(c.Family), len(c.Qualifier), len(value)); size > w.k.node.cluster.opts.MaxCell {
+			return final(classDoNotRetry, "Cell[%q/%s:%q] with size %d exceeds limit of %d bytes", m.row, c.Family, c.Qualifier, size, w.k.node.cluster.opts.MaxCell)
+		}
+		if err := w.b.Add(w.r.table.space, m.row, c.Family, c.Qualifier, ts, store.Put, value); err != nil {
+			return err
+		}
+		w.results = append(w.results, store.Cell{Row: m.row, Family: c.Family, Qualifier: c.Qualifier, Timestamp: ts, Type: store.Put, Value: value})
+	}
+	return nil
+}
+
+func combine(kind hbasepb.MutationProto_MutationType, c *wire.Cell, before []byte) ([]byte, error) {
+	if kind == hbasepb.MutationProto_APPEND {
+		return append(append([]byte{}, before...), c.Value...), nil
+	}
+	for _, v := range [][]byte{before, c.Value} {
+		if v != nil && len(v) != 8 {
+			return nil, final(classDoNotRetry, "Field is not a long, it's %d bytes wide", len(v))
+		}
+	}
+	sum := binary.BigEndian.Uint64(c.Value)
+	if before != nil {
+		sum += binary.BigEndian.Uint64(before)
+	}
+	return binary.BigEndian.AppendUint64(nil, sum), nil
+}
+
+// wantsResults says whether an increment's or append's client asked for the new cells, as it does unless told not to.
+func wantsResults(p *hbasepb.MutationProto) bool {
+	for _, a := range p.Attribute {
+		if a.GetName() == "_rr_" {
+			return len(a.Value) > 0 && a.Value[0] != 0
+		}
+	}
+	return true
+}

@@ -1,0 +1,160 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Request is a request as a control function sees it. Param is the method's message (a *hbasepb.MultiRequest for "Multi");
+// neither it nor Cells may be changed, nor kept after the function returned.
+type Request struct {
+	Service, Method string
+	Param           proto.Message
+	Cells           []byte // its cell block
+	Remote          string // the client's address
+
+	keep bool
+}
+
+// Keep keeps the control function registered also after this request.
+func (r *Request) Keep() { r.keep = true }
+
+// Outcome is what a control function makes of a request. The zero Outcome handles it as ever.
+type Outcome struct {
+	Delay time.Duration   // wait before anything else
+	Until <-chan struct{} // and until this is closed
+
+	Exception *Exception    // answer with it
+	Answer    proto.Message // answer with it
+	Drop      bool          // close the connection instead of answering
+	Silent    bool          // never answer
+	Apply     bool          // handle the request nonetheless: the client cannot know that it was applied
+
+	// Regions fails the named regions of a Multi (by name or encoded name) and lets the others be; Rows fails single
+	// mutations and gets by their row. Whether they are applied nonetheless is not a question: they are not.
+	Regions map[string]*Exception
+	Rows    map[string]*Exception
+}
+
+// controls are the registered control functions, oldest first.
+type controls struct {
+	mu  sync.Mutex
+	all []*control
+}
+
+type control struct {
+	method string
+	f      func(*Request) *Outcome
+}
+
+// Control registers a function for the requests of a method ("Multi", "Scan", "Get", "CreateTable" …; "" means all). It is
+// asked before the request is handled and may seize it by giving an Outcome: once, after which it is forgotten, unless it
+// calls the request's Keep. Giving nil leaves the request to others, and the function registered: so it can observe, or wait
+// for the one request it is meant for. Functions are called one at a time and must not block: an Outcome with Until does.
+// The function that Control gives removes the registration.
+func (s *Server) Control(method string, f func(*Request) *Outcome) (remove func()) {
+	c := &control{method: method, f: f}
+	s.controls.mu.Lock()
+	defer s.controls.mu.Unlock()
+	s.controls.all = append(s.controls.all, c)
+	return func() {
+		s.controls.mu.Lock()
+		defer s.controls.mu.Unlock()
+		s.controls.drop(c)
+	}
+}
+
+func (cs *controls) drop(c *control) {
+	cs.all = slices.DeleteFunc(cs.all, func(o *control) bool { return o == c })
+}
+
+// ask gives the outcome of the first function that seizes the request, nil when none does.
+func (cs *controls) ask(r *Request) *Outcome {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range slices.Clone(cs.all) {
+		if c.method != "" && c.method != r.Method {
+			continue
+		}
+		r.keep = false
+		if o := c.f(r); o != nil {
+			if !r.keep {
+				cs.drop(c)
+			}
+			return o
+		}
+	}
+	return nil
+}
+
+// before waits as the outcome says and reports whether the server is still there.
+func (o *Outcome) before(ctx context.Context) bool {
+	if o == nil {
+		return true
+	}
+	if o.Delay > 0 {
+		t := time.NewTimer(o.Delay)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	if o.Until != nil {
+		select {
+		case <-o.Until:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func (o *Outcome) dropped() bool { return o != nil && o.Drop }
+func (o *Outcome) silent() bool  { return o != nil && o.Silent }
+
+// handle gives the outcome's answer, after the handler's work when the request is applied nonetheless.
+func (o *Outcome) handle(ctx context.Context, k *call, m method, param proto.Message) (proto.Message, error) {
+	seized := o.Exception != nil || o.Answer != nil || o.Drop || o.Silent
+	if !seized || o.Apply {
+		k.faults = o
+		r, err := m.handle(ctx, k, param)
+		if !seized {
+			return r, err
+		}
+		k.out = nil
+	}
+	if o.Exception != nil {
+		return nil, o.Exception
+	}
+	return o.Answer, nil
+}
+
+// region gives the exception that a control function wants for a region of a Multi.
+func (o *Outcome) region(r *region) *Exception {
+	if o == nil {
+		return nil
+	}
+	if e := o.Regions[string(r.name)]; e != nil {
+		return e
+	}
+	return o.Regions[r.encoded]
+}
+
+// action gives the exception that a control function wants for one action.
+func (o *Outcome) action(a *hbasepb.Action) *Exception {
+	if o == nil || o.Rows == nil {
+		return nil
+	}
+	if g := a.GetGet(); g != nil {
+		return o.Rows[string(g.GetRow())]
+	}
+	return o.Rows[string(a.GetMutation().GetRow())]
+}

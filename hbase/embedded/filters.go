@@ -1,0 +1,218 @@
+package embedded
+
+import (
+	"bytes"
+	"strings"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	filterPackage   = "org.apache.hadoop.hbase.filter."
+	maxFilterDepth  = 32 // of lists in lists
+	keyOnlyLenBytes = 4
+)
+
+// newFilter makes the filter that a message names, or says that it is none of these.
+func newFilter(f *hbasepb.Filter, depth int) (store.Filter, error) {
+	if depth > maxFilterDepth {
+		return nil, final(classDoNotRetry, "filters nested more than %d deep", maxFilterDepth)
+	}
+	name, ok := strings.CutPrefix(f.GetName(), filterPackage)
+	build := filterKinds[name]
+	if !ok || build == nil {
+		return nil, unsupported("the filter %s", f.GetName())
+	}
+	return build(f.GetSerializedFilter(), depth)
+}
+
+type filterBuilder func(raw []byte, depth int) (store.Filter, error)
+
+// filterKinds are the filters by their class names; filterlist.go and comparefilters.go have more of them.
+var filterKinds map[string]filterBuilder
+
+func init() {
+	filterKinds = map[string]filterBuilder{
+		"FirstKeyOnlyFilter":  func([]byte, int) (store.Filter, error) { return &firstKeyOnly{}, nil },
+		"FilterAllFilter":     func([]byte, int) (store.Filter, error) { return &all{}, nil },
+		"KeyOnlyFilter":       filterOf(func(m *hbasepb.KeyOnlyFilter) store.Filter { return &keyOnly{length: m.GetLenAsVal()} }),
+		"PageFilter":          filterOf(func(m *hbasepb.PageFilter) store.Filter { return &page{size: m.GetPageSize()} }),
+		"PrefixFilter":        filterOf(func(m *hbasepb.PrefixFilter) store.Filter { return &prefix{prefix: m.GetPrefix()} }),
+		"InclusiveStopFilter": filterOf(func(m *hbasepb.InclusiveStopFilter) store.Filter { return &inclusiveStop{stop: m.GetStopRowKey()} }),
+		"ColumnPrefixFilter": filterOf(func(m *hbasepb.ColumnPrefixFilter) store.Filter {
+			return &columnPrefixes{prefixes: [][]byte{m.GetPrefix()}}
+		}),
+		"MultipleColumnPrefixFilter": filterOf(func(m *hbasepb.MultipleColumnPrefixFilter) store.Filter {
+			return &columnPrefixes{prefixes: m.SortedPrefixes}
+		}),
+		"ColumnRangeFilter":              filterOf(func(m *hbasepb.ColumnRangeFilter) store.Filter { return &columnRange{m: m} }),
+		"ColumnCountGetFilter":           filterOf(func(m *hbasepb.ColumnCountGetFilter) store.Filter { return &columnCount{limit: int(m.GetLimit())} }),
+		"ColumnPaginationFilter":         paginationFilter,
+		"TimestampsFilter":               filterOf(func(m *hbasepb.TimestampsFilter) store.Filter { return newTimestamps(m.Timestamps) }),
+		"RowFilter":                      compareFilter(func(c comparison) store.Filter { return &rowCompare{c: c} }),
+		"FamilyFilter":                   compareFilter(func(c comparison) store.Filter { return &cellCompare{c: c, part: familyOfCell, miss: store.NextRow} }),
+		"QualifierFilter":                compareFilter(func(c comparison) store.Filter { return &cellCompare{c: c, part: qualifierOfCell, miss: store.Skip} }),
+		"ValueFilter":                    compareFilter(func(c comparison) store.Filter { return &cellCompare{c: c, part: valueOfCell, miss: store.Skip} }),
+		"SingleColumnValueFilter":        singleColumnValue,
+		"SingleColumnValueExcludeFilter": singleColumnValueExclude,
+		"FilterList":                     newFilterList,
+		"FilterWrapper":                  nested(func() nester { return new(hbasepb.FilterWrapper) }, func(f store.Filter) store.Filter { return f }),
+		"SkipFilter":                     nested(func() nester { return new(hbasepb.SkipFilter) }, func(f store.Filter) store.Filter { return &skipRow{Filter: f} }),
+		"WhileMatchFilter":               nested(func() nester { return new(hbasepb.WhileMatchFilter) }, func(f store.Filter) store.Filter { return &whileMatch{Filter: f} }),
+	}
+}
+
+func unmarshalFilter(raw []byte, m proto.Message) error {
+	if err := proto.Unmarshal(raw, m); err != nil {
+		return final(classDoNotRetry, "%s: %v", m.ProtoReflect().Descriptor().Name(), err)
+	}
+	return nil
+}
+
+func filterOf[P any, M interface {
+	*P
+	proto.Message
+}](build func(M) store.Filter) filterBuilder {
+	return func(raw []byte, _ int) (store.Filter, error) {
+		m := M(new(P))
+		if err := unmarshalFilter(raw, m); err != nil {
+			return nil, err
+		}
+		return build(m), nil
+	}
+}
+
+type nester interface {
+	proto.Message
+	GetFilter() *hbasepb.Filter
+}
+
+func nested(message func() nester, build func(store.Filter) store.Filter) filterBuilder {
+	return func(raw []byte, depth int) (store.Filter, error) {
+		m := message()
+		if err := unmarshalFilter(raw, m); err != nil {
+			return nil, err
+		}
+		inner, err := newFilter(m.GetFilter(), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return build(inner), nil
+	}
+}
+
+// all takes nothing.
+type all struct{ store.FilterBase }
+
+func (*all) Done() bool          { return true }
+func (*all) SkipRow([]byte) bool { return true }
+
+// firstKeyOnly takes the first cell of each row.
+type firstKeyOnly struct {
+	store.FilterBase
+	found bool
+}
+
+func (f *firstKeyOnly) Reset() { f.found = false }
+func (f *firstKeyOnly) Cell(*store.Cell) store.Verdict {
+	if f.found {
+		return store.NextRow
+	}
+	f.found = true
+	return store.Include
+}
+
+// keyOnly empties values, or puts their length in their place.
+type keyOnly struct {
+	store.FilterBase
+	length bool
+}
+
+func (f *keyOnly) Transform(c *store.Cell) {
+	if n := len(c.Value); f.length {
+		c.Value = []byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}[:keyOnlyLenBytes]
+		return
+	}
+	c.Value = nil
+}
+
+// page ends the scan of a region after so many rows.
+type page struct {
+	store.FilterBase
+	size, rows int64
+}
+
+func (f *page) Done() bool     { return f.rows >= f.size }
+func (f *page) DropRow() bool  { f.rows++; return f.rows > f.size }
+func (f *page) WholeRow() bool { return true }
+
+// prefix takes the rows with a prefix and ends behind them.
+type prefix struct {
+	store.FilterBase
+	prefix []byte
+	passed bool
+}
+
+func (f *prefix) Done() bool { return f.passed }
+func (f *prefix) SkipRow(row []byte) bool {
+	n := min(len(row), len(f.prefix))
+	if bytes.Compare(row[:n], f.prefix[:n]) > 0 {
+		f.passed = true
+	}
+	return !bytes.HasPrefix(row, f.prefix)
+}
+
+// inclusiveStop ends behind a row.
+type inclusiveStop struct {
+	store.FilterBase
+	stop []byte
+	done bool
+}
+
+func (f *inclusiveStop) Done() bool { return f.done }
+func (f *inclusiveStop) SkipRow(row []byte) bool {
+	f.done = f.done || bytes.Compare(row, f.stop) > 0
+	return f.done
+}
+
+// skipRow leaves out a row of which the inner filter leaves out a cell.
+type skipRow struct {
+	store.Filter
+	drop bool
+}
+
+func (f *skipRow) Reset() { f.Filter.Reset(); f.drop = false }
+func (f *skipRow) Cell(c *store.Cell) store.Verdict {
+	v := f.Filter.Cell(c)
+	f.drop = f.drop || v != store.Include
+	return v
+}
+func (f *skipRow) DropRow() bool  { return f.drop }
+func (f *skipRow) WholeRow() bool { return true }
+
+// whileMatch ends with the first thing that the inner filter leaves out.
+type whileMatch struct {
+	store.Filter
+	done bool
+}
+
+func (f *whileMatch) Done() bool { return f.done || f.Filter.Done() }
+func (f *whileMatch) SkipRow(row []byte) bool {
+	skip := f.Filter.SkipRow(row)
+	f.done = f.done || skip
+	return skip
+}
+func (f *whileMatch) Cell(c *store.Cell) store.Verdict {
+	v := f.Filter.Cell(c)
+	f.done = f.done || v != store.Include
+	return v
+}
+func (f *whileMatch) DropRow() bool {
+	drop := f.Filter.DropRow()
+	f.done = f.done || drop
+	return drop
+}
+func (f *whileMatch) WholeRow() bool { return true }

@@ -1,0 +1,53 @@
+package embedded
+
+import (
+	"context"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// clientService is a region server's methods for rows. What bulk loads and coprocessors need is not there.
+var clientService = map[string]method{
+	"Get":    on(get),
+	"Mutate": on(mutate),
+	"Multi":  on(multi),
+	"Scan":   on(scan),
+}
+
+func get(ctx context.Context, k *call, q *hbasepb.GetRequest) (*hbasepb.GetResponse, error) {
+	r, err := k.node.region(q.Region)
+	if err != nil {
+		return nil, err
+	}
+	result, err := k.get(ctx, r, q.Get)
+	return &hbasepb.GetResponse{Result: result}, err
+}
+
+func (k *call) get(ctx context.Context, r *region, g *hbasepb.Get) (*hbasepb.Result, error) {
+	if g.GetClosestRowBefore() {
+		return nil, final(hbasePackage+"exceptions.UnknownProtocolException", "closest row before: use a reverse scan")
+	}
+	if err := r.check(g.Row, "Get"); err != nil {
+		return nil, err
+	}
+	q, err := k.query(g, g.StoreLimit, g.StoreOffset)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := r.enter(false)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	r.reads.Add(1)
+	row, err := r.readRow(ctx, k.node.cluster.store, g.Row, q)
+	if err != nil {
+		return nil, err
+	}
+	if g.GetExistenceOnly() {
+		return &hbasepb.Result{Exists: proto.Bool(len(row.Cells) > 0)}, nil
+	}
+	return k.result(row.Cells), nil
+}

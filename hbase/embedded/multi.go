@@ -1,0 +1,222 @@
+package embedded
+
+import (
+	"context"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// multi handles many actions of many regions. Each region has its own result, each action of it its own, unless the
+// region's actions are atomic or the region as a whole failed. Puts and deletes of a region that follow each other are
+// applied together, in their order; each of them is atomic by itself.
+func multi(ctx context.Context, k *call, q *hbasepb.MultiRequest) (*hbasepb.MultiResponse, error) {
+	response := &hbasepb.MultiResponse{}
+	if q.Condition != nil && len(q.RegionAction) > 0 && q.RegionAction[0].Condition == nil {
+		q.RegionAction[0].Condition = q.Condition // where clients before 2.4 put it
+	}
+	for _, a := range q.RegionAction {
+		w := regionWork{k: k, ctx: ctx, group: q.GetNonceGroup(), result: &hbasepb.RegionActionResult{}}
+		if err := w.do(a); err != nil {
+			w.result = &hbasepb.RegionActionResult{Exception: asException(err).pair()}
+		}
+		response.RegionActionResult = append(response.RegionActionResult, w.result)
+		if w.result.Processed != nil {
+			response.Processed = w.result.Processed
+		}
+	}
+	return response, nil
+}
+
+// regionWork is one region's part of a Multi.
+type regionWork struct {
+	k      *call
+	ctx    context.Context
+	r      *region
+	group  uint64
+	result *hbasepb.RegionActionResult
+
+	batch   []mutation        // puts and deletes that wait to be applied together
+	actions []*hbasepb.Action // of batch
+	cells   []wire.Cell       // of batch
+}
+
+// do handles a region's actions; an error is one of all of them. However it ends, it has taken the cells of all actions
+// from the cell block.
+func (w *regionWork) do(a *hbasepb.RegionAction) error {
+	r, err := w.k.node.region(a.Region)
+	if err == nil {
+		if e := w.k.faults.region(r); e != nil {
+			err = e
+		}
+	}
+	if err != nil {
+		for _, action := range a.Action {
+			w.k.skip(action.GetMutation())
+		}
+		return err
+	}
+	w.r = r
+	if a.GetAtomic() || a.Condition != nil {
+		return w.atomic(a)
+	}
+	for _, action := range a.Action {
+		w.action(action)
+	}
+	w.flush()
+	return nil
+}
+
+// atomic applies all mutations of the region, which are of one row, as one.
+func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
+	var ms []mutation
+	var wrong error
+	for _, action := range a.Action {
+		if action.Mutation == nil {
+			wrong = final(classDoNotRetry, "Atomic put and/or delete only, not a Get=%v", action.Get)
+			continue
+		}
+		m, err := w.k.mutation(action.Mutation, nil)
+		if err == nil {
+			err = m.checkSizes(w.k.node.cluster.opts.MaxCell)
+		}
+		if e := w.k.faults.action(action); err == nil && e != nil {
+			err = e
+		}
+		if wrong == nil && err != nil {
+			wrong = err
+		}
+		ms = append(ms, m)
+	}
+	if wrong != nil {
+		return wrong
+	}
+	applied, cells, err := w.k.mutateRow(w.ctx, w.r, ms, a.Condition, w.group)
+	if err != nil {
+		return err
+	}
+	w.result.Processed = &applied
+	for i := range a.Action {
+		result := &hbasepb.Result{}
+		if i == 0 && len(cells) > 0 {
+			result = resultMessage(cells)
+		}
+		w.result.ResultOrException = append(w.result.ResultOrException, &hbasepb.ResultOrException{Index: proto.Uint32(uint32(i)), Result: result})
+	}
+	return nil
+}
+
+// action handles one action; puts and deletes only gather.
+func (w *regionWork) action(a *hbasepb.Action) {
+	switch {
+	case a.Get != nil:
+		if e := w.k.faults.action(a); e != nil {
+			w.fail(a, e)
+			return
+		}
+		result, err := w.k.get(w.ctx, w.r, a.Get)
+		w.done(a, result, err)
+	case a.ServiceCall != nil:
+		w.fail(a, unsupported("coprocessor calls (%s.%s)", a.ServiceCall.GetServiceName(), a.ServiceCall.GetMethodName()))
+	case a.Mutation == nil:
+		w.fail(a, final(classDoNotRetry, "an action that is neither mutation nor get"))
+	case a.Mutation.GetMutateType() == hbasepb.MutationProto_PUT || a.Mutation.GetMutateType() == hbasepb.MutationProto_DELETE:
+		w.gather(a)
+	default:
+		w.flush()
+		w.delta(a)
+	}
+}
+
+// gather decodes a put or delete and lets it wait for flush.
+func (w *regionWork) gather(a *hbasepb.Action) {
+	m, err := w.k.mutation(a.Mutation, w.cells)
+	if err != nil {
+		w.fail(a, err)
+		return
+	}
+	w.cells = m.cells
+	m.cells = m.cells[:len(m.cells):len(m.cells)]
+	if e := w.k.faults.action(a); e != nil {
+		w.fail(a, e)
+		return
+	}
+	w.batch, w.actions = append(w.batch, m), append(w.actions, a)
+}
+
+// flush applies what has gathered. A cell that is too large fails all of it, as HBase does; what is wrong otherwise with a
+// mutation fails that one.
+func (w *regionWork) flush() {
+	defer func() { w.batch, w.actions, w.cells = w.batch[:0], w.actions[:0], w.cells[:0] }()
+	for i := range w.batch {
+		if err := w.batch[i].checkSizes(w.k.node.cluster.opts.MaxCell); err != nil {
+			w.failAll(err)
+			return
+		}
+	}
+	good, actions := w.batch[:0], w.actions[:0]
+	for i := range w.batch {
+		if err := w.batch[i].check(w.r); err != nil {
+			w.fail(w.actions[i], err)
+			continue
+		}
+		good, actions = append(good, w.batch[i]), append(actions, w.actions[i])
+	}
+	w.batch, w.actions = good, actions
+	if len(good) == 0 {
+		return
+	}
+	if _, _, err := w.k.apply(w.ctx, w.r, good, nil); err != nil {
+		w.failAll(err)
+		return
+	}
+	for _, a := range actions {
+		w.done(a, emptyResult, nil)
+	}
+}
+
+// emptyResult is the result of every put and delete. It is shared and never written to.
+var emptyResult = &hbasepb.Result{}
+
+func (w *regionWork) failAll(err error) {
+	for _, a := range w.actions {
+		w.fail(a, err)
+	}
+}
+
+func (w *regionWork) delta(a *hbasepb.Action) {
+	m, err := w.k.mutation(a.Mutation, nil)
+	if err == nil {
+		err = m.checkSizes(w.k.node.cluster.opts.MaxCell)
+	}
+	if e := w.k.faults.action(a); err == nil && e != nil {
+		err = e
+	}
+	var cells []store.Cell
+	if err == nil {
+		_, cells, err = w.k.mutateRow(w.ctx, w.r, []mutation{m}, nil, w.group)
+	}
+	if err != nil {
+		w.fail(a, err)
+		return
+	}
+	if !wantsResults(a.Mutation) {
+		cells = nil
+	}
+	w.done(a, w.k.result(cells), nil)
+}
+
+func (w *regionWork) done(a *hbasepb.Action, result *hbasepb.Result, err error) {
+	if err != nil {
+		w.fail(a, err)
+		return
+	}
+	w.result.ResultOrException = append(w.result.ResultOrException, &hbasepb.ResultOrException{Index: a.Index, Result: result})
+}
+
+func (w *regionWork) fail(a *hbasepb.Action, err error) {
+	w.result.ResultOrException = append(w.result.ResultOrException, &hbasepb.ResultOrException{Index: a.Index, Exception: asException(err).pair()})
+}

@@ -1,0 +1,76 @@
+package embedded
+
+import (
+	"fmt"
+	"time"
+
+	"brine/hbase/embedded/internal/store"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Errors of Start that callers test with errors.Is.
+var (
+	ErrInUse       = store.ErrInUse       // another process has the data folder open
+	ErrNewerFormat = store.ErrNewerFormat // the data folder was written by a newer version
+)
+
+// Options say where the server listens and stores. The zero value is a server in memory on a free loopback port.
+type Options struct {
+	Dir  string // data folder, made when it is not there; empty: in memory, gone with Close
+	Addr string // host:port to listen on; default 127.0.0.1:0, a free port
+
+	// Fsync makes an acknowledgement wait until the disk has the write. Without it the acknowledgement waits for the
+	// operating system: what was acknowledged survives a kill -9 of the process, but not a failure of power.
+	Fsync bool
+
+	Clock        func() time.Time // the server's time; default time.Now
+	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
+	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default 256 MiB, as HBase
+	MaxCell      int              // bytes of a cell; default 10 MiB, as HBase's hbase.server.keyvalue.maxsize
+
+	// Applied, when set, is told of every mutation in the order in which they are applied, region by region. It makes
+	// writers of one region wait for each other, so it is for tests. It must not block or call the server.
+	Applied func(Applied)
+
+	Logger pebble.Logger // of the storage engine; default: silent
+}
+
+// Applied is one mutation that was applied.
+type Applied struct {
+	Table  string // namespace:name, or name in the default namespace
+	Region string // encoded name
+	Row    []byte
+	Cells  int
+}
+
+func (o Options) withDefaults() Options {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.ScannerLease == 0 {
+		o.ScannerLease = time.Minute
+	}
+	if o.MaxRequest == 0 {
+		o.MaxRequest = 256 << 20
+	}
+	if o.MaxCell == 0 {
+		o.MaxCell = 10 << 20
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.ScannerLease < 0:
+		return fmt.Errorf("embedded: ScannerLease is %v, it must be positive", o.ScannerLease)
+	case o.MaxRequest < 0:
+		return fmt.Errorf("embedded: MaxRequest is %d, it must be positive", o.MaxRequest)
+	case o.MaxCell < 0:
+		return fmt.Errorf("embedded: MaxCell is %d, it must be positive", o.MaxCell)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package embedded
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// table is one table of the catalogue. Its fields but space and name change under the cluster's mu; schema and families
+// are replaced, never written to.
+type table struct {
+	name     tableName
+	space    store.Space
+	schema   *hbasepb.TableSchema
+	families atomic.Pointer[store.Schema]
+	state    hbasepb.TableState_State
+	regions  []*region // in key order
+}
+
+func (t *table) setSchema(s *hbasepb.TableSchema, f store.Schema) {
+	t.schema = s
+	t.families.Store(&f)
+}
+
+// region is a range of a table's rows. Ordinary writers hold mu shared, since Pebble orders their commits; what reads
+// before it writes, compactions, and opening and closing hold it exclusively.
+type region struct {
+	table   *table
+	info    *hbasepb.RegionInfo
+	name    []byte // table,start,id.encoded.
+	encoded string
+
+	mu     sync.RWMutex
+	node   *node // nil when it is not open
+	closed bool
+
+	reads, writes, filtered atomic.Int64
+	lastMajor               atomic.Int64 // ms; when the last major compaction ended
+}
+
+const metaEncoded = "1588230740"
+
+// newRegion makes the region of a range; id is the time of its creation in ms, unique within the cluster.
+func newRegion(t *table, start, end []byte, id int64) *region {
+	return regionOf(t, &hbasepb.RegionInfo{
+		RegionId: proto.Uint64(uint64(id)), TableName: t.name.message(),
+		StartKey: bytes.Clone(notNil(start)), EndKey: bytes.Clone(notNil(end)),
+		Offline: proto.Bool(false), Split: proto.Bool(false), ReplicaId: proto.Int32(0),
+	})
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// regionOf names a region: table,start,id and, but for hbase:meta, the MD5 of that, which is the encoded name.
+func regionOf(t *table, info *hbasepb.RegionInfo) *region {
+	r := &region{table: t, info: info, closed: true}
+	r.name = append(r.name, t.name.String()+","...)
+	r.name = append(append(r.name, info.GetStartKey()...), ',')
+	r.name = strconv.AppendUint(r.name, info.GetRegionId(), 10)
+	if t.space == store.MetaSpace {
+		r.encoded = metaEncoded
+		return r
+	}
+	sum := md5.Sum(r.name)
+	r.encoded = hex.EncodeToString(sum[:])
+	r.name = append(append(append(r.name, '.'), r.encoded...), '.')
+	return r
+}
+
+func (r *region) schema() store.Schema { return *r.table.families.Load() }
+
+// has says whether the row is in the region's range.
+func (r *region) has(row []byte) bool {
+	return bytes.Compare(row, r.info.StartKey) >= 0 && (len(r.info.EndKey) == 0 || bytes.Compare(row, r.info.EndKey) < 0)
+}
+
+func (r *region) check(row []byte, op string) error {
+	if len(row) == 0 {
+		return final(classIllegalArgument, "Row length 0")
+	}
+	if !r.has(row) {
+		return &Exception{Class: classWrongRegion, Message: fmt.Sprintf("Requested row out of range for %s on HRegion %s, startKey=%q, getEndKey()=%q, row=%q", op, r.name, r.info.StartKey, r.info.EndKey, row)}
+	}
+	return nil
+}
+
+// enter holds the region open, shared or exclusively, until the function that it gives is called.
+func (r *region) enter(exclusive bool) (leave func(), err error) {
+	lock, leave := r.mu.RLock, r.mu.RUnlock
+	if exclusive {
+		lock, leave = r.mu.Lock, r.mu.Unlock
+	}
+	lock()
+	if r.closed {
+		leave()
+		return nil, notServing(string(r.name) + " is closed")
+	}
+	return leave, nil
+}
+
+// clip cuts a range of rows to the region.
+func (r *region) clip(rows store.Range) store.Range {
+	if bytes.Compare(rows.Start, r.info.StartKey) < 0 {
+		rows.Start, rows.StartExclusive = r.info.StartKey, false
+	}
+	if end := r.info.EndKey; len(end) > 0 && (len(rows.Stop) == 0 && !rows.StopInclusive || bytes.Compare(rows.Stop, end) >= 0) {
+		rows.Stop, rows.StopInclusive = end, false
+	}
+	return rows
+}

@@ -1,0 +1,250 @@
+package embedded
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	// maxScanBytes is the most that a response to a scan holds, give or take a row or cell; HBase's
+	// hbase.server.scanner.max.result.size. It is smaller here: the whole process has 200 MiB.
+	maxScanBytes = 16 << 20
+	allRows      = math.MaxInt32
+)
+
+// scan opens a scanner, reads its next rows, renews or closes it, or several of these at once:
+//
+//	region and scan    open; number_of_rows also reads
+//	scanner_id         read number_of_rows (default 1, or 0 when closing)
+//	renew              only keep the lease
+//	close_scanner      close after reading
+//
+// A scanner also ends by itself, when its region has no more rows, and when limit_of_rows is reached.
+func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanResponse, error) {
+	response := &hbasepb.ScanResponse{}
+	s, again, err := k.scanner(q, response)
+	if err != nil || again {
+		return response, err
+	}
+	clock, lease := k.node.cluster.opts.Clock, k.node.cluster.opts.ScannerLease
+	if q.NextCallSeq != nil && !s.inOrder(q.GetNextCallSeq()) {
+		k.node.scanners.give(s, clock().Add(lease))
+		return nil, final(classOutOfOrder, "Expected nextCallSeq: %d But the nextCallSeq got from client: %d", s.nextSeq, q.GetNextCallSeq())
+	}
+	if q.GetRenew() {
+		k.node.scanners.give(s, clock().Add(lease))
+		return response, nil
+	}
+	err = s.read(ctx, k, q, response)
+	if err != nil || !response.GetMoreResults() || !response.GetMoreResultsInRegion() || q.GetCloseScanner() {
+		k.node.scanners.end(s, clock().Add(lease))
+	} else {
+		k.node.scanners.give(s, clock().Add(lease))
+	}
+	if err != nil && !asException(err).DoNotRetry {
+		err = final(classScannerReset, "Scanner is closed on the server-side: %v", err)
+	}
+	return response, err
+}
+
+// scanner gives the scanner that the request opens or names. again means that there is nothing more to say: it ended by
+// itself before.
+func (k *call) scanner(q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) (s *scanner, again bool, err error) {
+	if q.ScannerId != nil {
+		response.ScannerId = q.ScannerId
+		return k.node.scanners.take(q.GetScannerId(), q.NextCallSeq, k.node.cluster.opts.Clock())
+	}
+	if q.Scan == nil {
+		return nil, false, final(classDoNotRetry, "Missing required input: scannerId or scan")
+	}
+	r, err := k.node.region(q.Region)
+	if err != nil {
+		return nil, false, err
+	}
+	if s, err = k.openScanner(r, q.Scan); err != nil {
+		return nil, false, err
+	}
+	response.ScannerId = &s.id
+	response.Ttl = proto.Uint32(uint32(k.node.cluster.opts.ScannerLease / time.Millisecond))
+	response.MvccReadPoint = proto.Uint64(1)
+	return s, false, nil
+}
+
+func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
+	q, err := k.query(p, p.StoreLimit, p.StoreOffset)
+	if err != nil {
+		return nil, err
+	}
+	q.Reverse, q.Raw = p.GetReversed(), attributeSet(p.Attribute, "_raw_")
+	for _, c := range p.Column {
+		if q.Raw && len(c.Qualifier) > 0 {
+			return nil, final(classDoNotRetry, "Cannot specify any column for a raw scan")
+		}
+	}
+	q.Rows = r.clip(scanRows(p))
+	leave, err := r.enter(false)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	reader, err := k.node.cluster.store.NewReader(r.table.space, r.schema(), q)
+	if err != nil {
+		return nil, err
+	}
+	s := &scanner{region: r, query: q, reader: reader, batch: int(p.GetBatchSize()), limit: int(min(p.GetMaxResultSize(), math.MaxInt32))}
+	k.node.scanners.add(s)
+	return s, nil
+}
+
+// scanRows gives the rows of a scan in ascending order: a reverse scan starts at its greater row. A scan whose start and
+// stop are the same row and whose start is included is a get.
+func scanRows(p *hbasepb.Scan) store.Range {
+	start, stop := p.GetStartRow(), p.GetStopRow()
+	includeStart, includeStop := p.GetIncludeStartRow(), p.GetIncludeStopRow()
+	if len(start) > 0 && string(start) == string(stop) && includeStart {
+		return store.RowRange(start)
+	}
+	if p.GetReversed() {
+		return store.Range{Start: stop, StartExclusive: len(stop) > 0 && !includeStop, Stop: start, StopInclusive: len(start) > 0 && includeStart}
+	}
+	return store.Range{Start: start, StartExclusive: len(start) > 0 && !includeStart, Stop: stop, StopInclusive: len(stop) > 0 && includeStop}
+}
+
+// attributeSet says whether an operation's boolean attribute is set.
+func attributeSet(as []*hbasepb.NameBytesPair, name string) bool {
+	for _, a := range as {
+		if a.GetName() == name {
+			return len(a.Value) > 0 && a.Value[0] != 0
+		}
+	}
+	return false
+}
+
+func (s *scanner) inOrder(seq uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.nextSeq != seq {
+		return false
+	}
+	s.nextSeq++
+	return true
+}
+
+// read fills the response with the scanner's next rows, up to the limits of the request.
+func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) error {
+	rows := allRows
+	switch {
+	case q.NumberOfRows != nil:
+		rows = int(min(q.GetNumberOfRows(), allRows))
+	case q.GetCloseScanner():
+		rows = 0
+	default:
+		rows = 1
+	}
+	response.MoreResults, response.MoreResultsInRegion, response.Stale = proto.Bool(true), proto.Bool(true), proto.Bool(false)
+	if rows == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reader == nil {
+		return notServing("the region of the scanner was closed: " + string(s.region.name))
+	}
+	limit := maxScanBytes
+	if s.limit > 0 {
+		limit = min(limit, s.limit)
+	}
+	o := scanOutput{k: k, response: response, limit: limit, left: rows, rowsLeft: math.MaxInt, partials: q.GetClientHandlesPartials() && (s.query.Filter == nil || !s.query.Filter.WholeRow())}
+	if n := q.GetLimitOfRows(); n > 0 {
+		o.rowsLeft = int(n)
+	}
+	scanned, filtered := s.reader.Scanned()
+	more, err := s.fill(ctx, &o)
+	if err != nil {
+		return err
+	}
+	nowScanned, nowFiltered := s.reader.Scanned()
+	s.region.reads.Add(int64(nowScanned - scanned))
+	s.region.filtered.Add(int64(nowFiltered - filtered))
+	response.MoreResultsInRegion = &more
+	if o.rowsLeft <= 0 || s.reader.FilterDone() && o.results == 0 {
+		response.MoreResults = proto.Bool(false)
+	}
+	if q.GetTrackScanMetrics() {
+		response.ScanMetrics = &hbasepb.ScanMetrics{Metrics: []*hbasepb.NameInt64Pair{
+			{Name: proto.String("ROWS_SCANNED"), Value: proto.Int64(int64(nowScanned - scanned))},
+			{Name: proto.String("ROWS_FILTERED"), Value: proto.Int64(int64(nowFiltered - filtered))},
+		}}
+	}
+	return nil
+}
+
+// fill reads rows until a limit is reached, and says whether there is more in the region.
+func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error) {
+	for {
+		if len(s.rest) == 0 {
+			ok, err := s.reader.Next(ctx, &s.row)
+			if !ok || err != nil {
+				return false, err
+			}
+			s.rest = s.row.Cells
+		}
+		n := o.take(s.rest, s.batch)
+		s.rest = s.rest[n:]
+		if len(s.rest) == 0 {
+			o.rowsLeft--
+		}
+		more = len(s.rest) > 0 || s.reader.More()
+		if !more || o.full() {
+			return more, nil
+		}
+	}
+}
+
+// scanOutput gathers results within limits.
+type scanOutput struct {
+	k        *call
+	response *hbasepb.ScanResponse
+	partials bool // the client puts rows together
+	limit    int  // bytes
+	size     int  // bytes taken
+	left     int  // results that the request has room for
+	rowsLeft int  // rows that the scan has left
+	results  int
+}
+
+func (o *scanOutput) full() bool { return o.left <= 0 || o.rowsLeft <= 0 || o.size >= o.limit }
+
+// take adds a result of the first of the cells of a row: batch of them when that is set, as many as the limit allows when
+// the client handles partial rows, else all. It gives their number.
+func (o *scanOutput) take(cells []store.Cell, batch int) int {
+	n := 0
+	for n < len(cells) && (batch == 0 || n < batch) {
+		if n > 0 && o.partials && o.size >= o.limit {
+			break
+		}
+		o.size += cells[n].Size()
+		n++
+	}
+	o.left--
+	o.results++
+	partial := n < len(cells)
+	if o.k.conn.cells {
+		o.response.CellsPerResult = append(o.response.CellsPerResult, uint32(n))
+		o.response.PartialFlagPerResult = append(o.response.PartialFlagPerResult, partial)
+		o.k.appendCells(cells[:n])
+		return n
+	}
+	r := resultMessage(cells[:n])
+	if partial {
+		r.Partial = proto.Bool(true)
+	}
+	o.response.Results = append(o.response.Results, r)
+	return n
+}

@@ -1,0 +1,131 @@
+package embedded
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"brine/hbase/embedded/internal/store"
+)
+
+// scanner is an open scan of one region. It sees the region as it was when it was opened.
+type scanner struct {
+	id     uint64
+	region *region
+	query  *store.Query
+	batch  int // cells of one result; 0 means all
+	limit  int // bytes of a response that the scan asks for; 0 means the server's
+
+	mu      sync.Mutex // guards what follows: one call at a time
+	reader  *store.Reader
+	nextSeq uint64
+	row     store.Row    // the last one read
+	rest    []store.Cell // of it, not yet sent
+	started bool         // some of row was sent as a partial result
+
+	expires time.Time // under scanners.mu
+	busy    bool      // under scanners.mu: a call works on it, its lease does not run
+}
+
+// scanners are a node's open scanners and, for a while, the numbers of those that ended by themselves: a client may still
+// close such a one.
+type scanners struct {
+	mu    sync.Mutex
+	open  map[uint64]*scanner
+	ended map[uint64]ended
+	next  uint64
+}
+
+type ended struct {
+	lastSeq uint64
+	expires time.Time
+}
+
+// add registers a scanner, busy, under a new number: different from those of an earlier server on the same port.
+func (ss *scanners) add(s *scanner) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if ss.open == nil {
+		ss.open, ss.ended = make(map[uint64]*scanner), make(map[uint64]ended)
+		ss.next = rand.Uint64() >> 2
+	}
+	ss.next++
+	s.id, s.busy = ss.next, true
+	ss.open[s.id] = s
+}
+
+// take gives a scanner for a call and stops its lease. again says that it ended by itself and the call is its client's
+// next one in order, seq.
+func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, again bool, err error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if s, ok := ss.open[id]; ok && (s.busy || now.Before(s.expires)) {
+		s.busy = true
+		return s, false, nil
+	}
+	if e, ok := ss.ended[id]; ok {
+		if seq != nil && *seq != e.lastSeq+1 {
+			return nil, false, final(classOutOfOrder, "Expected nextCallSeq for closed request: %d But the nextCallSeq got from client: %d", e.lastSeq+1, *seq)
+		}
+		return nil, true, nil
+	}
+	return nil, false, final(classUnknownScanner, "Unknown scanner '%d'. This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade.", id)
+}
+
+// give puts a scanner back after a call; its lease runs again.
+func (ss *scanners) give(s *scanner, expires time.Time) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	s.busy, s.expires = false, expires
+}
+
+// end closes a scanner whose call has finished.
+func (ss *scanners) end(s *scanner, expires time.Time) {
+	ss.mu.Lock()
+	delete(ss.open, s.id)
+	ss.ended[s.id] = ended{lastSeq: s.nextSeq - 1, expires: expires}
+	ss.mu.Unlock()
+	s.close()
+}
+
+func (s *scanner) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reader != nil {
+		s.reader.Close()
+		s.reader = nil
+	}
+}
+
+// expire closes the scanners whose lease has ended.
+func (ss *scanners) expire(now time.Time) {
+	ss.closeWhere(func(s *scanner) bool { return !s.busy && !now.Before(s.expires) })
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	for id, e := range ss.ended {
+		if now.After(e.expires) {
+			delete(ss.ended, id)
+		}
+	}
+}
+
+func (ss *scanners) closeRegion(r *region) {
+	ss.closeWhere(func(s *scanner) bool { return s.region == r })
+}
+
+func (ss *scanners) closeAll() { ss.closeWhere(func(*scanner) bool { return true }) }
+
+func (ss *scanners) closeWhere(which func(*scanner) bool) {
+	ss.mu.Lock()
+	var gone []*scanner
+	for id, s := range ss.open {
+		if which(s) {
+			gone = append(gone, s)
+			delete(ss.open, id)
+		}
+	}
+	ss.mu.Unlock()
+	for _, s := range gone {
+		s.close()
+	}
+}

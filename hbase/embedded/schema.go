@@ -1,0 +1,141 @@
+package embedded
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// familyDefaults are the attributes that HBase's Java client gives a family, in its order. A family made by a client that
+// leaves some out gets them, so that every client reads the same description.
+var familyDefaults = []struct{ key, value string }{
+	{"VERSIONS", "1"}, {"MIN_VERSIONS", "0"}, {"TTL", "2147483647"}, {"KEEP_DELETED_CELLS", "FALSE"}, {"BLOCKSIZE", "65536"},
+	{"COMPRESSION", "NONE"}, {"BLOOMFILTER", "ROW"}, {"DATA_BLOCK_ENCODING", "NONE"}, {"INDEX_BLOCK_ENCODING", "NONE"},
+	{"IN_MEMORY", "false"}, {"BLOCKCACHE", "true"}, {"REPLICATION_SCOPE", "0"},
+}
+
+const ttlForever = 1<<31 - 1 // seconds
+
+// attribute finds a family's or table's attribute or configuration value.
+func attribute(attributes []*hbasepb.BytesBytesPair, configuration []*hbasepb.NameStringPair, key string) (string, bool) {
+	for _, a := range attributes {
+		if string(a.First) == key {
+			return string(a.Second), true
+		}
+	}
+	for _, c := range configuration {
+		if c.GetName() == key {
+			return c.GetValue(), true
+		}
+	}
+	return "", false
+}
+
+// withDefaults completes and sorts the families of a schema; s is not changed.
+func withDefaults(s *hbasepb.TableSchema) *hbasepb.TableSchema {
+	s = proto.Clone(s).(*hbasepb.TableSchema)
+	slices.SortFunc(s.ColumnFamilies, func(a, b *hbasepb.ColumnFamilySchema) int { return bytes.Compare(a.Name, b.Name) })
+	for _, f := range s.ColumnFamilies {
+		for _, d := range familyDefaults {
+			if _, ok := attribute(f.Attributes, f.Configuration, d.key); !ok {
+				f.Attributes = append(f.Attributes, &hbasepb.BytesBytesPair{First: []byte(d.key), Second: []byte(d.value)})
+			}
+		}
+	}
+	return s
+}
+
+// checkSchema gives the families of a schema as the store wants them, or what is wrong with it.
+func checkSchema(s *hbasepb.TableSchema) (store.Schema, error) {
+	if len(s.GetColumnFamilies()) == 0 {
+		return nil, final(classSanity, "Table should have at least one column family.")
+	}
+	var families store.Schema
+	for _, c := range s.ColumnFamilies {
+		f, err := familyOf(c)
+		if err != nil {
+			return nil, err
+		}
+		if families.Find(f.Name) != nil {
+			return nil, final(classIllegalArgument, "Family '%s' already exists so cannot be added", f.Name)
+		}
+		families = append(families, f)
+	}
+	return families, nil
+}
+
+func familyOf(c *hbasepb.ColumnFamilySchema) (*store.Family, error) {
+	if !legalFamily(c.Name) {
+		return nil, final(classIllegalArgument, "Illegal column family name %q", c.Name)
+	}
+	f := &store.Family{Name: c.Name}
+	var err error
+	number := func(key string, least, fallback int64) int64 {
+		text, ok := attribute(c.Attributes, c.Configuration, key)
+		if !ok || err != nil {
+			return fallback
+		}
+		n, e := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if e != nil || n < least {
+			err = final(classSanity, "%s of column family %s must be a number of at least %d, not %q", key, c.Name, least, text)
+		}
+		return n
+	}
+	f.MaxVersions = int(number("VERSIONS", 1, 1))
+	f.MinVersions = int(number("MIN_VERSIONS", 0, 0))
+	if ttl := number("TTL", 1, ttlForever); ttl < ttlForever {
+		f.TTL = ttl * 1000
+	}
+	f.PurgeDeletesAfter = number("hbase.hstore.time.to.purge.deletes", 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	if f.MinVersions > 0 && f.MinVersions >= f.MaxVersions {
+		return nil, final(classSanity, "MIN_VERSION > 0 of column family %s must be less than its VERSIONS", c.Name)
+	}
+	keep, _ := attribute(c.Attributes, c.Configuration, "KEEP_DELETED_CELLS")
+	f.KeepDeleted = strings.EqualFold(keep, "TRUE")
+	if strings.EqualFold(keep, "TTL") {
+		return nil, unsupported("KEEP_DELETED_CELLS => TTL (column family %s)", c.Name)
+	}
+	if v, _ := attribute(c.Attributes, c.Configuration, "NEW_VERSION_BEHAVIOR"); strings.EqualFold(v, "true") {
+		return nil, unsupported("NEW_VERSION_BEHAVIOR (column family %s)", c.Name)
+	}
+	return f, nil
+}
+
+// legalFamily says whether HBase takes the name: not empty, no dot in front, nothing unprintable, no colon, slash or
+// backslash, not the folder of recovered edits.
+func legalFamily(name []byte) bool {
+	if len(name) == 0 || len(name) > 127 || name[0] == '.' || string(name) == "recovered.edits" {
+		return false
+	}
+	for _, b := range name {
+		if b < 0x20 || b == 0x7F || b == ':' || b == '/' || b == '\\' || b == 0xFF {
+			return false
+		}
+	}
+	return true
+}
+
+// legalTable says what is wrong with a table's name; empty means nothing.
+func legalTable(t tableName) string {
+	word := func(s, more string) bool {
+		return s != "" && strings.IndexFunc(s, func(r rune) bool {
+			return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || strings.ContainsRune(more, r))
+		}) < 0
+	}
+	switch {
+	case !word(t.namespace, ""):
+		return "Illegal namespace name " + strconv.Quote(t.namespace)
+	case !word(t.qualifier, "-.") || t.qualifier[0] == '.' || t.qualifier[0] == '-':
+		return "Illegal table qualifier " + strconv.Quote(t.qualifier)
+	}
+	return ""
+}

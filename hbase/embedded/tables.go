@@ -1,0 +1,265 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+)
+
+func createTable(_ context.Context, k *call, q *hbasepb.CreateTableRequest) (*hbasepb.CreateTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error { return c.createTable(q.TableSchema, q.SplitKeys) })
+	return &hbasepb.CreateTableResponse{ProcId: id}, err
+}
+
+func (c *cluster) createTable(s *hbasepb.TableSchema, splits [][]byte) error {
+	name := nameOf(s.GetTableName())
+	if wrong := legalTable(name); wrong != "" {
+		return final(classIllegalArgument, "%s", wrong)
+	}
+	if _, err := c.namespace(name.namespace); err != nil {
+		return err
+	}
+	if _, err := c.find(name); err == nil {
+		return final(classTableExists, "%s", name)
+	}
+	families, err := checkSchema(s)
+	if err != nil {
+		return err
+	}
+	splits, err = sortSplits(splits)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.lastSpace++
+	t := &table{name: name, space: c.lastSpace}
+	c.mu.Unlock()
+	slices.SortFunc(families, func(a, b *store.Family) int { return bytes.Compare(a.Name, b.Name) })
+	t.setSchema(withDefaults(s), families)
+	return c.install(c.store.NewBatch(), t, splits)
+}
+
+func sortSplits(splits [][]byte) ([][]byte, error) {
+	splits = slices.Clone(splits)
+	slices.SortFunc(splits, bytes.Compare)
+	for i, s := range splits {
+		if len(s) == 0 {
+			return nil, final(classIllegalArgument, "Empty split key must not be passed in the split keys.")
+		}
+		if i > 0 && bytes.Equal(s, splits[i-1]) {
+			return nil, final(classIllegalArgument, "All split keys must be unique, found duplicate: %q", s)
+		}
+	}
+	return splits, nil
+}
+
+// install gives a table its regions and writes it all with what the batch holds already; then it can be seen.
+func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
+	t.state = hbasepb.TableState_ENABLED
+	t.regions = nil
+	id := c.regionID()
+	start := []byte(nil)
+	for _, end := range append(slices.Clone(splits), nil) {
+		r := newRegion(t, start, end, id)
+		r.node, r.closed = c.nodes[0], false
+		t.regions = append(t.regions, r)
+		if err := c.putRegion(b, r); err != nil {
+			return err
+		}
+		start = end
+	}
+	if err := c.putTable(b, t, t.state, t.schema); err != nil {
+		return err
+	}
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.tables[t.name] = t
+	c.mu.Unlock()
+	for _, r := range t.regions {
+		r.node.open(r)
+	}
+	return nil
+}
+
+// disabled gives a table that must be disabled for what is asked.
+func (c *cluster) disabled(name tableName) (*table, error) {
+	t, err := c.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if t.state != hbasepb.TableState_DISABLED {
+		return nil, final(classTableNotDisabled, "%s is not disabled", name)
+	}
+	return t, nil
+}
+
+func deleteTable(_ context.Context, k *call, q *hbasepb.DeleteTableRequest) (*hbasepb.DeleteTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		t, err := c.disabled(nameOf(q.TableName))
+		if err != nil {
+			return err
+		}
+		b := c.store.NewBatch()
+		if err := c.remove(b, t); err != nil {
+			return err
+		}
+		if err := b.Commit(); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		delete(c.tables, t.name)
+		c.mu.Unlock()
+		return nil
+	})
+	return &hbasepb.DeleteTableResponse{ProcId: id}, err
+}
+
+// remove adds to a batch that a table goes: its cells, its regions' rows, its own row and its record.
+func (c *cluster) remove(b *store.Batch, t *table) error {
+	if err := b.DropSpace(t.space); err != nil {
+		return err
+	}
+	for _, r := range t.regions {
+		if err := b.DropRow(store.MetaSpace, r.name); err != nil {
+			return err
+		}
+	}
+	if err := b.DropRow(store.MetaSpace, []byte(t.name.String())); err != nil {
+		return err
+	}
+	return b.SetRecord(recordTable+t.name.String(), nil)
+}
+
+func truncateTable(_ context.Context, k *call, q *hbasepb.TruncateTableRequest) (*hbasepb.TruncateTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		t, err := c.disabled(nameOf(q.TableName))
+		if err != nil {
+			return err
+		}
+		var splits [][]byte
+		if q.GetPreserveSplits() {
+			for _, r := range t.regions[1:] {
+				splits = append(splits, r.info.StartKey)
+			}
+		}
+		b := c.store.NewBatch()
+		if err := c.remove(b, t); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.lastSpace++
+		fresh := &table{name: t.name, space: c.lastSpace}
+		c.mu.Unlock()
+		fresh.setSchema(t.schema, *t.families.Load())
+		return c.install(b, fresh, splits)
+	})
+	return &hbasepb.TruncateTableResponse{ProcId: id}, err
+}
+
+func disableTable(_ context.Context, k *call, q *hbasepb.DisableTableRequest) (*hbasepb.DisableTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		t, err := c.find(nameOf(q.TableName))
+		switch {
+		case err != nil:
+			return err
+		case t == c.meta:
+			return final(classConstraint, "Cannot disable catalog table")
+		case t.state != hbasepb.TableState_ENABLED:
+			return final(classTableNotEnabled, "%s", t.name)
+		}
+		for _, r := range t.regions {
+			if n := r.node; n != nil {
+				n.take(r)
+			}
+		}
+		return c.setState(t, hbasepb.TableState_DISABLED)
+	})
+	return &hbasepb.DisableTableResponse{ProcId: id}, err
+}
+
+func enableTable(_ context.Context, k *call, q *hbasepb.EnableTableRequest) (*hbasepb.EnableTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		t, err := c.disabled(nameOf(q.TableName))
+		if err != nil {
+			return err
+		}
+		for _, r := range t.regions {
+			c.nodes[0].open(r)
+		}
+		return c.setState(t, hbasepb.TableState_ENABLED)
+	})
+	return &hbasepb.EnableTableResponse{ProcId: id}, err
+}
+
+// setState writes a table's state and where its regions are.
+func (c *cluster) setState(t *table, state hbasepb.TableState_State) error {
+	b := c.store.NewBatch()
+	for _, r := range t.regions {
+		if err := c.putRegion(b, r); err != nil {
+			return err
+		}
+	}
+	if err := c.putTable(b, t, state, t.schema); err != nil {
+		return err
+	}
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.state = state
+	return nil
+}
+
+// modifyTable replaces a table's description. Regions need not be closed for it: each call looks the families up. Cells
+// of a family that is gone are not seen any more and go with the next major compaction.
+func modifyTable(_ context.Context, k *call, q *hbasepb.ModifyTableRequest) (*hbasepb.ModifyTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		t, err := c.find(nameOf(q.TableName))
+		if err != nil {
+			return err
+		}
+		if t == c.meta || nameOf(q.TableSchema.GetTableName()) != t.name {
+			return unsupported("a change of %s to %s", t.name, nameOf(q.TableSchema.GetTableName()))
+		}
+		schema := withDefaults(q.TableSchema)
+		families, err := checkSchema(schema)
+		if err != nil {
+			return err
+		}
+		b := c.store.NewBatch()
+		if err := c.putTable(b, t, t.state, schema); err != nil {
+			return err
+		}
+		if err := b.Commit(); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		t.setSchema(schema, families)
+		return nil
+	})
+	return &hbasepb.ModifyTableResponse{ProcId: id}, err
+}
+
+func flushTable(_ context.Context, k *call, q *hbasepb.FlushTableRequest) (*hbasepb.FlushTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		if _, err := c.find(nameOf(q.TableName)); err != nil {
+			return err
+		}
+		return c.store.Flush()
+	})
+	return &hbasepb.FlushTableResponse{ProcId: id}, err
+}
