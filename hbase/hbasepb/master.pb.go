@@ -79,7 +79,7 @@ func (x *GetProcedureResultResponse_State) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use GetProcedureResultResponse_State.Descriptor instead.
 func (GetProcedureResultResponse_State) EnumDescriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{61, 0}
+	return file_master_proto_rawDescGZIP(), []int{67, 0}
 }
 
 type CreateTableRequest struct {
@@ -776,6 +776,360 @@ func (x *ModifyTableResponse) GetProcId() uint64 {
 	return 0
 }
 
+type AddColumnRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	TableName      *TableName             `protobuf:"bytes,1,req,name=table_name,json=tableName" json:"table_name,omitempty"`
+	ColumnFamilies *ColumnFamilySchema    `protobuf:"bytes,2,req,name=column_families,json=columnFamilies" json:"column_families,omitempty"`
+	NonceGroup     *uint64                `protobuf:"varint,3,opt,name=nonce_group,json=nonceGroup,def=0" json:"nonce_group,omitempty"`
+	Nonce          *uint64                `protobuf:"varint,4,opt,name=nonce,def=0" json:"nonce,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+// Default values for AddColumnRequest fields.
+const (
+	Default_AddColumnRequest_NonceGroup = uint64(0)
+	Default_AddColumnRequest_Nonce      = uint64(0)
+)
+
+func (x *AddColumnRequest) Reset() {
+	*x = AddColumnRequest{}
+	mi := &file_master_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddColumnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddColumnRequest) ProtoMessage() {}
+
+func (x *AddColumnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddColumnRequest.ProtoReflect.Descriptor instead.
+func (*AddColumnRequest) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *AddColumnRequest) GetTableName() *TableName {
+	if x != nil {
+		return x.TableName
+	}
+	return nil
+}
+
+func (x *AddColumnRequest) GetColumnFamilies() *ColumnFamilySchema {
+	if x != nil {
+		return x.ColumnFamilies
+	}
+	return nil
+}
+
+func (x *AddColumnRequest) GetNonceGroup() uint64 {
+	if x != nil && x.NonceGroup != nil {
+		return *x.NonceGroup
+	}
+	return Default_AddColumnRequest_NonceGroup
+}
+
+func (x *AddColumnRequest) GetNonce() uint64 {
+	if x != nil && x.Nonce != nil {
+		return *x.Nonce
+	}
+	return Default_AddColumnRequest_Nonce
+}
+
+type AddColumnResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ProcId        *uint64                `protobuf:"varint,1,opt,name=proc_id,json=procId" json:"proc_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddColumnResponse) Reset() {
+	*x = AddColumnResponse{}
+	mi := &file_master_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddColumnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddColumnResponse) ProtoMessage() {}
+
+func (x *AddColumnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddColumnResponse.ProtoReflect.Descriptor instead.
+func (*AddColumnResponse) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AddColumnResponse) GetProcId() uint64 {
+	if x != nil && x.ProcId != nil {
+		return *x.ProcId
+	}
+	return 0
+}
+
+type DeleteColumnRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TableName     *TableName             `protobuf:"bytes,1,req,name=table_name,json=tableName" json:"table_name,omitempty"`
+	ColumnName    []byte                 `protobuf:"bytes,2,req,name=column_name,json=columnName" json:"column_name,omitempty"`
+	NonceGroup    *uint64                `protobuf:"varint,3,opt,name=nonce_group,json=nonceGroup,def=0" json:"nonce_group,omitempty"`
+	Nonce         *uint64                `protobuf:"varint,4,opt,name=nonce,def=0" json:"nonce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+// Default values for DeleteColumnRequest fields.
+const (
+	Default_DeleteColumnRequest_NonceGroup = uint64(0)
+	Default_DeleteColumnRequest_Nonce      = uint64(0)
+)
+
+func (x *DeleteColumnRequest) Reset() {
+	*x = DeleteColumnRequest{}
+	mi := &file_master_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteColumnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteColumnRequest) ProtoMessage() {}
+
+func (x *DeleteColumnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteColumnRequest.ProtoReflect.Descriptor instead.
+func (*DeleteColumnRequest) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *DeleteColumnRequest) GetTableName() *TableName {
+	if x != nil {
+		return x.TableName
+	}
+	return nil
+}
+
+func (x *DeleteColumnRequest) GetColumnName() []byte {
+	if x != nil {
+		return x.ColumnName
+	}
+	return nil
+}
+
+func (x *DeleteColumnRequest) GetNonceGroup() uint64 {
+	if x != nil && x.NonceGroup != nil {
+		return *x.NonceGroup
+	}
+	return Default_DeleteColumnRequest_NonceGroup
+}
+
+func (x *DeleteColumnRequest) GetNonce() uint64 {
+	if x != nil && x.Nonce != nil {
+		return *x.Nonce
+	}
+	return Default_DeleteColumnRequest_Nonce
+}
+
+type DeleteColumnResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ProcId        *uint64                `protobuf:"varint,1,opt,name=proc_id,json=procId" json:"proc_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteColumnResponse) Reset() {
+	*x = DeleteColumnResponse{}
+	mi := &file_master_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteColumnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteColumnResponse) ProtoMessage() {}
+
+func (x *DeleteColumnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteColumnResponse.ProtoReflect.Descriptor instead.
+func (*DeleteColumnResponse) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *DeleteColumnResponse) GetProcId() uint64 {
+	if x != nil && x.ProcId != nil {
+		return *x.ProcId
+	}
+	return 0
+}
+
+type ModifyColumnRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	TableName      *TableName             `protobuf:"bytes,1,req,name=table_name,json=tableName" json:"table_name,omitempty"`
+	ColumnFamilies *ColumnFamilySchema    `protobuf:"bytes,2,req,name=column_families,json=columnFamilies" json:"column_families,omitempty"`
+	NonceGroup     *uint64                `protobuf:"varint,3,opt,name=nonce_group,json=nonceGroup,def=0" json:"nonce_group,omitempty"`
+	Nonce          *uint64                `protobuf:"varint,4,opt,name=nonce,def=0" json:"nonce,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+// Default values for ModifyColumnRequest fields.
+const (
+	Default_ModifyColumnRequest_NonceGroup = uint64(0)
+	Default_ModifyColumnRequest_Nonce      = uint64(0)
+)
+
+func (x *ModifyColumnRequest) Reset() {
+	*x = ModifyColumnRequest{}
+	mi := &file_master_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModifyColumnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModifyColumnRequest) ProtoMessage() {}
+
+func (x *ModifyColumnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModifyColumnRequest.ProtoReflect.Descriptor instead.
+func (*ModifyColumnRequest) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ModifyColumnRequest) GetTableName() *TableName {
+	if x != nil {
+		return x.TableName
+	}
+	return nil
+}
+
+func (x *ModifyColumnRequest) GetColumnFamilies() *ColumnFamilySchema {
+	if x != nil {
+		return x.ColumnFamilies
+	}
+	return nil
+}
+
+func (x *ModifyColumnRequest) GetNonceGroup() uint64 {
+	if x != nil && x.NonceGroup != nil {
+		return *x.NonceGroup
+	}
+	return Default_ModifyColumnRequest_NonceGroup
+}
+
+func (x *ModifyColumnRequest) GetNonce() uint64 {
+	if x != nil && x.Nonce != nil {
+		return *x.Nonce
+	}
+	return Default_ModifyColumnRequest_Nonce
+}
+
+type ModifyColumnResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ProcId        *uint64                `protobuf:"varint,1,opt,name=proc_id,json=procId" json:"proc_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModifyColumnResponse) Reset() {
+	*x = ModifyColumnResponse{}
+	mi := &file_master_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModifyColumnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModifyColumnResponse) ProtoMessage() {}
+
+func (x *ModifyColumnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModifyColumnResponse.ProtoReflect.Descriptor instead.
+func (*ModifyColumnResponse) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ModifyColumnResponse) GetProcId() uint64 {
+	if x != nil && x.ProcId != nil {
+		return *x.ProcId
+	}
+	return 0
+}
+
 type FlushTableRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TableName     *TableName             `protobuf:"bytes,1,req,name=table_name,json=tableName" json:"table_name,omitempty"`
@@ -794,7 +1148,7 @@ const (
 
 func (x *FlushTableRequest) Reset() {
 	*x = FlushTableRequest{}
-	mi := &file_master_proto_msgTypes[12]
+	mi := &file_master_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +1160,7 @@ func (x *FlushTableRequest) String() string {
 func (*FlushTableRequest) ProtoMessage() {}
 
 func (x *FlushTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[12]
+	mi := &file_master_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +1173,7 @@ func (x *FlushTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlushTableRequest.ProtoReflect.Descriptor instead.
 func (*FlushTableRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{12}
+	return file_master_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FlushTableRequest) GetTableName() *TableName {
@@ -859,7 +1213,7 @@ type FlushTableResponse struct {
 
 func (x *FlushTableResponse) Reset() {
 	*x = FlushTableResponse{}
-	mi := &file_master_proto_msgTypes[13]
+	mi := &file_master_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -871,7 +1225,7 @@ func (x *FlushTableResponse) String() string {
 func (*FlushTableResponse) ProtoMessage() {}
 
 func (x *FlushTableResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[13]
+	mi := &file_master_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -884,7 +1238,7 @@ func (x *FlushTableResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FlushTableResponse.ProtoReflect.Descriptor instead.
 func (*FlushTableResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{13}
+	return file_master_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FlushTableResponse) GetProcId() uint64 {
@@ -911,7 +1265,7 @@ const (
 
 func (x *GetTableDescriptorsRequest) Reset() {
 	*x = GetTableDescriptorsRequest{}
-	mi := &file_master_proto_msgTypes[14]
+	mi := &file_master_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1277,7 @@ func (x *GetTableDescriptorsRequest) String() string {
 func (*GetTableDescriptorsRequest) ProtoMessage() {}
 
 func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[14]
+	mi := &file_master_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1290,7 @@ func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsRequest.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{14}
+	return file_master_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetTableDescriptorsRequest) GetTableNames() []*TableName {
@@ -976,7 +1330,7 @@ type GetTableDescriptorsResponse struct {
 
 func (x *GetTableDescriptorsResponse) Reset() {
 	*x = GetTableDescriptorsResponse{}
-	mi := &file_master_proto_msgTypes[15]
+	mi := &file_master_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1342,7 @@ func (x *GetTableDescriptorsResponse) String() string {
 func (*GetTableDescriptorsResponse) ProtoMessage() {}
 
 func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[15]
+	mi := &file_master_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1355,7 @@ func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsResponse.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{15}
+	return file_master_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetTableDescriptorsResponse) GetTableSchema() []*TableSchema {
@@ -1027,7 +1381,7 @@ const (
 
 func (x *GetTableNamesRequest) Reset() {
 	*x = GetTableNamesRequest{}
-	mi := &file_master_proto_msgTypes[16]
+	mi := &file_master_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1039,7 +1393,7 @@ func (x *GetTableNamesRequest) String() string {
 func (*GetTableNamesRequest) ProtoMessage() {}
 
 func (x *GetTableNamesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[16]
+	mi := &file_master_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1052,7 +1406,7 @@ func (x *GetTableNamesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableNamesRequest.ProtoReflect.Descriptor instead.
 func (*GetTableNamesRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{16}
+	return file_master_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetTableNamesRequest) GetRegex() string {
@@ -1085,7 +1439,7 @@ type GetTableNamesResponse struct {
 
 func (x *GetTableNamesResponse) Reset() {
 	*x = GetTableNamesResponse{}
-	mi := &file_master_proto_msgTypes[17]
+	mi := &file_master_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1451,7 @@ func (x *GetTableNamesResponse) String() string {
 func (*GetTableNamesResponse) ProtoMessage() {}
 
 func (x *GetTableNamesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[17]
+	mi := &file_master_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1464,7 @@ func (x *GetTableNamesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableNamesResponse.ProtoReflect.Descriptor instead.
 func (*GetTableNamesResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{17}
+	return file_master_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetTableNamesResponse) GetTableNames() []*TableName {
@@ -1129,7 +1483,7 @@ type GetTableStateRequest struct {
 
 func (x *GetTableStateRequest) Reset() {
 	*x = GetTableStateRequest{}
-	mi := &file_master_proto_msgTypes[18]
+	mi := &file_master_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1495,7 @@ func (x *GetTableStateRequest) String() string {
 func (*GetTableStateRequest) ProtoMessage() {}
 
 func (x *GetTableStateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[18]
+	mi := &file_master_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1508,7 @@ func (x *GetTableStateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateRequest.ProtoReflect.Descriptor instead.
 func (*GetTableStateRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{18}
+	return file_master_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetTableStateRequest) GetTableName() *TableName {
@@ -1173,7 +1527,7 @@ type GetTableStateResponse struct {
 
 func (x *GetTableStateResponse) Reset() {
 	*x = GetTableStateResponse{}
-	mi := &file_master_proto_msgTypes[19]
+	mi := &file_master_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1539,7 @@ func (x *GetTableStateResponse) String() string {
 func (*GetTableStateResponse) ProtoMessage() {}
 
 func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[19]
+	mi := &file_master_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1552,7 @@ func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{19}
+	return file_master_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetTableStateResponse) GetTableState() *TableState {
@@ -1225,7 +1579,7 @@ const (
 
 func (x *CreateNamespaceRequest) Reset() {
 	*x = CreateNamespaceRequest{}
-	mi := &file_master_proto_msgTypes[20]
+	mi := &file_master_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1237,7 +1591,7 @@ func (x *CreateNamespaceRequest) String() string {
 func (*CreateNamespaceRequest) ProtoMessage() {}
 
 func (x *CreateNamespaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[20]
+	mi := &file_master_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1250,7 +1604,7 @@ func (x *CreateNamespaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateNamespaceRequest.ProtoReflect.Descriptor instead.
 func (*CreateNamespaceRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{20}
+	return file_master_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CreateNamespaceRequest) GetNamespaceDescriptor() *NamespaceDescriptor {
@@ -1283,7 +1637,7 @@ type CreateNamespaceResponse struct {
 
 func (x *CreateNamespaceResponse) Reset() {
 	*x = CreateNamespaceResponse{}
-	mi := &file_master_proto_msgTypes[21]
+	mi := &file_master_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1295,7 +1649,7 @@ func (x *CreateNamespaceResponse) String() string {
 func (*CreateNamespaceResponse) ProtoMessage() {}
 
 func (x *CreateNamespaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[21]
+	mi := &file_master_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1308,7 +1662,7 @@ func (x *CreateNamespaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateNamespaceResponse.ProtoReflect.Descriptor instead.
 func (*CreateNamespaceResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{21}
+	return file_master_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CreateNamespaceResponse) GetProcId() uint64 {
@@ -1335,7 +1689,7 @@ const (
 
 func (x *DeleteNamespaceRequest) Reset() {
 	*x = DeleteNamespaceRequest{}
-	mi := &file_master_proto_msgTypes[22]
+	mi := &file_master_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1701,7 @@ func (x *DeleteNamespaceRequest) String() string {
 func (*DeleteNamespaceRequest) ProtoMessage() {}
 
 func (x *DeleteNamespaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[22]
+	mi := &file_master_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1714,7 @@ func (x *DeleteNamespaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNamespaceRequest.ProtoReflect.Descriptor instead.
 func (*DeleteNamespaceRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{22}
+	return file_master_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DeleteNamespaceRequest) GetNamespaceName() string {
@@ -1393,7 +1747,7 @@ type DeleteNamespaceResponse struct {
 
 func (x *DeleteNamespaceResponse) Reset() {
 	*x = DeleteNamespaceResponse{}
-	mi := &file_master_proto_msgTypes[23]
+	mi := &file_master_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1759,7 @@ func (x *DeleteNamespaceResponse) String() string {
 func (*DeleteNamespaceResponse) ProtoMessage() {}
 
 func (x *DeleteNamespaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[23]
+	mi := &file_master_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1772,7 @@ func (x *DeleteNamespaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNamespaceResponse.ProtoReflect.Descriptor instead.
 func (*DeleteNamespaceResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{23}
+	return file_master_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DeleteNamespaceResponse) GetProcId() uint64 {
@@ -1445,7 +1799,7 @@ const (
 
 func (x *ModifyNamespaceRequest) Reset() {
 	*x = ModifyNamespaceRequest{}
-	mi := &file_master_proto_msgTypes[24]
+	mi := &file_master_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1811,7 @@ func (x *ModifyNamespaceRequest) String() string {
 func (*ModifyNamespaceRequest) ProtoMessage() {}
 
 func (x *ModifyNamespaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[24]
+	mi := &file_master_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1824,7 @@ func (x *ModifyNamespaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModifyNamespaceRequest.ProtoReflect.Descriptor instead.
 func (*ModifyNamespaceRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{24}
+	return file_master_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ModifyNamespaceRequest) GetNamespaceDescriptor() *NamespaceDescriptor {
@@ -1503,7 +1857,7 @@ type ModifyNamespaceResponse struct {
 
 func (x *ModifyNamespaceResponse) Reset() {
 	*x = ModifyNamespaceResponse{}
-	mi := &file_master_proto_msgTypes[25]
+	mi := &file_master_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1869,7 @@ func (x *ModifyNamespaceResponse) String() string {
 func (*ModifyNamespaceResponse) ProtoMessage() {}
 
 func (x *ModifyNamespaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[25]
+	mi := &file_master_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1882,7 @@ func (x *ModifyNamespaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModifyNamespaceResponse.ProtoReflect.Descriptor instead.
 func (*ModifyNamespaceResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{25}
+	return file_master_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ModifyNamespaceResponse) GetProcId() uint64 {
@@ -1547,7 +1901,7 @@ type GetNamespaceDescriptorRequest struct {
 
 func (x *GetNamespaceDescriptorRequest) Reset() {
 	*x = GetNamespaceDescriptorRequest{}
-	mi := &file_master_proto_msgTypes[26]
+	mi := &file_master_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1559,7 +1913,7 @@ func (x *GetNamespaceDescriptorRequest) String() string {
 func (*GetNamespaceDescriptorRequest) ProtoMessage() {}
 
 func (x *GetNamespaceDescriptorRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[26]
+	mi := &file_master_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1572,7 +1926,7 @@ func (x *GetNamespaceDescriptorRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNamespaceDescriptorRequest.ProtoReflect.Descriptor instead.
 func (*GetNamespaceDescriptorRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{26}
+	return file_master_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetNamespaceDescriptorRequest) GetNamespaceName() string {
@@ -1591,7 +1945,7 @@ type GetNamespaceDescriptorResponse struct {
 
 func (x *GetNamespaceDescriptorResponse) Reset() {
 	*x = GetNamespaceDescriptorResponse{}
-	mi := &file_master_proto_msgTypes[27]
+	mi := &file_master_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1603,7 +1957,7 @@ func (x *GetNamespaceDescriptorResponse) String() string {
 func (*GetNamespaceDescriptorResponse) ProtoMessage() {}
 
 func (x *GetNamespaceDescriptorResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[27]
+	mi := &file_master_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1616,7 +1970,7 @@ func (x *GetNamespaceDescriptorResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNamespaceDescriptorResponse.ProtoReflect.Descriptor instead.
 func (*GetNamespaceDescriptorResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{27}
+	return file_master_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetNamespaceDescriptorResponse) GetNamespaceDescriptor() *NamespaceDescriptor {
@@ -1634,7 +1988,7 @@ type ListNamespacesRequest struct {
 
 func (x *ListNamespacesRequest) Reset() {
 	*x = ListNamespacesRequest{}
-	mi := &file_master_proto_msgTypes[28]
+	mi := &file_master_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1646,7 +2000,7 @@ func (x *ListNamespacesRequest) String() string {
 func (*ListNamespacesRequest) ProtoMessage() {}
 
 func (x *ListNamespacesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[28]
+	mi := &file_master_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1659,7 +2013,7 @@ func (x *ListNamespacesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNamespacesRequest.ProtoReflect.Descriptor instead.
 func (*ListNamespacesRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{28}
+	return file_master_proto_rawDescGZIP(), []int{34}
 }
 
 type ListNamespacesResponse struct {
@@ -1671,7 +2025,7 @@ type ListNamespacesResponse struct {
 
 func (x *ListNamespacesResponse) Reset() {
 	*x = ListNamespacesResponse{}
-	mi := &file_master_proto_msgTypes[29]
+	mi := &file_master_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +2037,7 @@ func (x *ListNamespacesResponse) String() string {
 func (*ListNamespacesResponse) ProtoMessage() {}
 
 func (x *ListNamespacesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[29]
+	mi := &file_master_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +2050,7 @@ func (x *ListNamespacesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNamespacesResponse.ProtoReflect.Descriptor instead.
 func (*ListNamespacesResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{29}
+	return file_master_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListNamespacesResponse) GetNamespaceName() []string {
@@ -1714,7 +2068,7 @@ type ListNamespaceDescriptorsRequest struct {
 
 func (x *ListNamespaceDescriptorsRequest) Reset() {
 	*x = ListNamespaceDescriptorsRequest{}
-	mi := &file_master_proto_msgTypes[30]
+	mi := &file_master_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1726,7 +2080,7 @@ func (x *ListNamespaceDescriptorsRequest) String() string {
 func (*ListNamespaceDescriptorsRequest) ProtoMessage() {}
 
 func (x *ListNamespaceDescriptorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[30]
+	mi := &file_master_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1739,7 +2093,7 @@ func (x *ListNamespaceDescriptorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNamespaceDescriptorsRequest.ProtoReflect.Descriptor instead.
 func (*ListNamespaceDescriptorsRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{30}
+	return file_master_proto_rawDescGZIP(), []int{36}
 }
 
 type ListNamespaceDescriptorsResponse struct {
@@ -1751,7 +2105,7 @@ type ListNamespaceDescriptorsResponse struct {
 
 func (x *ListNamespaceDescriptorsResponse) Reset() {
 	*x = ListNamespaceDescriptorsResponse{}
-	mi := &file_master_proto_msgTypes[31]
+	mi := &file_master_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +2117,7 @@ func (x *ListNamespaceDescriptorsResponse) String() string {
 func (*ListNamespaceDescriptorsResponse) ProtoMessage() {}
 
 func (x *ListNamespaceDescriptorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[31]
+	mi := &file_master_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +2130,7 @@ func (x *ListNamespaceDescriptorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNamespaceDescriptorsResponse.ProtoReflect.Descriptor instead.
 func (*ListNamespaceDescriptorsResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{31}
+	return file_master_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListNamespaceDescriptorsResponse) GetNamespaceDescriptor() []*NamespaceDescriptor {
@@ -1795,7 +2149,7 @@ type ListTableDescriptorsByNamespaceRequest struct {
 
 func (x *ListTableDescriptorsByNamespaceRequest) Reset() {
 	*x = ListTableDescriptorsByNamespaceRequest{}
-	mi := &file_master_proto_msgTypes[32]
+	mi := &file_master_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +2161,7 @@ func (x *ListTableDescriptorsByNamespaceRequest) String() string {
 func (*ListTableDescriptorsByNamespaceRequest) ProtoMessage() {}
 
 func (x *ListTableDescriptorsByNamespaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[32]
+	mi := &file_master_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +2174,7 @@ func (x *ListTableDescriptorsByNamespaceRequest) ProtoReflect() protoreflect.Mes
 
 // Deprecated: Use ListTableDescriptorsByNamespaceRequest.ProtoReflect.Descriptor instead.
 func (*ListTableDescriptorsByNamespaceRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{32}
+	return file_master_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListTableDescriptorsByNamespaceRequest) GetNamespaceName() string {
@@ -1839,7 +2193,7 @@ type ListTableDescriptorsByNamespaceResponse struct {
 
 func (x *ListTableDescriptorsByNamespaceResponse) Reset() {
 	*x = ListTableDescriptorsByNamespaceResponse{}
-	mi := &file_master_proto_msgTypes[33]
+	mi := &file_master_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +2205,7 @@ func (x *ListTableDescriptorsByNamespaceResponse) String() string {
 func (*ListTableDescriptorsByNamespaceResponse) ProtoMessage() {}
 
 func (x *ListTableDescriptorsByNamespaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[33]
+	mi := &file_master_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +2218,7 @@ func (x *ListTableDescriptorsByNamespaceResponse) ProtoReflect() protoreflect.Me
 
 // Deprecated: Use ListTableDescriptorsByNamespaceResponse.ProtoReflect.Descriptor instead.
 func (*ListTableDescriptorsByNamespaceResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{33}
+	return file_master_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListTableDescriptorsByNamespaceResponse) GetTableSchema() []*TableSchema {
@@ -1883,7 +2237,7 @@ type ListTableNamesByNamespaceRequest struct {
 
 func (x *ListTableNamesByNamespaceRequest) Reset() {
 	*x = ListTableNamesByNamespaceRequest{}
-	mi := &file_master_proto_msgTypes[34]
+	mi := &file_master_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1895,7 +2249,7 @@ func (x *ListTableNamesByNamespaceRequest) String() string {
 func (*ListTableNamesByNamespaceRequest) ProtoMessage() {}
 
 func (x *ListTableNamesByNamespaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[34]
+	mi := &file_master_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1908,7 +2262,7 @@ func (x *ListTableNamesByNamespaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTableNamesByNamespaceRequest.ProtoReflect.Descriptor instead.
 func (*ListTableNamesByNamespaceRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{34}
+	return file_master_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListTableNamesByNamespaceRequest) GetNamespaceName() string {
@@ -1927,7 +2281,7 @@ type ListTableNamesByNamespaceResponse struct {
 
 func (x *ListTableNamesByNamespaceResponse) Reset() {
 	*x = ListTableNamesByNamespaceResponse{}
-	mi := &file_master_proto_msgTypes[35]
+	mi := &file_master_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1939,7 +2293,7 @@ func (x *ListTableNamesByNamespaceResponse) String() string {
 func (*ListTableNamesByNamespaceResponse) ProtoMessage() {}
 
 func (x *ListTableNamesByNamespaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[35]
+	mi := &file_master_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1952,7 +2306,7 @@ func (x *ListTableNamesByNamespaceResponse) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use ListTableNamesByNamespaceResponse.ProtoReflect.Descriptor instead.
 func (*ListTableNamesByNamespaceResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{35}
+	return file_master_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListTableNamesByNamespaceResponse) GetTableName() []*TableName {
@@ -1972,7 +2326,7 @@ type MoveRegionRequest struct {
 
 func (x *MoveRegionRequest) Reset() {
 	*x = MoveRegionRequest{}
-	mi := &file_master_proto_msgTypes[36]
+	mi := &file_master_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2338,7 @@ func (x *MoveRegionRequest) String() string {
 func (*MoveRegionRequest) ProtoMessage() {}
 
 func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[36]
+	mi := &file_master_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +2351,7 @@ func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRegionRequest.ProtoReflect.Descriptor instead.
 func (*MoveRegionRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{36}
+	return file_master_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MoveRegionRequest) GetRegion() *RegionSpecifier {
@@ -2022,7 +2376,7 @@ type MoveRegionResponse struct {
 
 func (x *MoveRegionResponse) Reset() {
 	*x = MoveRegionResponse{}
-	mi := &file_master_proto_msgTypes[37]
+	mi := &file_master_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2388,7 @@ func (x *MoveRegionResponse) String() string {
 func (*MoveRegionResponse) ProtoMessage() {}
 
 func (x *MoveRegionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[37]
+	mi := &file_master_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2401,7 @@ func (x *MoveRegionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRegionResponse.ProtoReflect.Descriptor instead.
 func (*MoveRegionResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{37}
+	return file_master_proto_rawDescGZIP(), []int{43}
 }
 
 type AssignRegionRequest struct {
@@ -2065,7 +2419,7 @@ const (
 
 func (x *AssignRegionRequest) Reset() {
 	*x = AssignRegionRequest{}
-	mi := &file_master_proto_msgTypes[38]
+	mi := &file_master_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2431,7 @@ func (x *AssignRegionRequest) String() string {
 func (*AssignRegionRequest) ProtoMessage() {}
 
 func (x *AssignRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[38]
+	mi := &file_master_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2444,7 @@ func (x *AssignRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignRegionRequest.ProtoReflect.Descriptor instead.
 func (*AssignRegionRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{38}
+	return file_master_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AssignRegionRequest) GetRegion() *RegionSpecifier {
@@ -2115,7 +2469,7 @@ type AssignRegionResponse struct {
 
 func (x *AssignRegionResponse) Reset() {
 	*x = AssignRegionResponse{}
-	mi := &file_master_proto_msgTypes[39]
+	mi := &file_master_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2127,7 +2481,7 @@ func (x *AssignRegionResponse) String() string {
 func (*AssignRegionResponse) ProtoMessage() {}
 
 func (x *AssignRegionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[39]
+	mi := &file_master_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2140,7 +2494,7 @@ func (x *AssignRegionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignRegionResponse.ProtoReflect.Descriptor instead.
 func (*AssignRegionResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{39}
+	return file_master_proto_rawDescGZIP(), []int{45}
 }
 
 type UnassignRegionRequest struct {
@@ -2158,7 +2512,7 @@ const (
 
 func (x *UnassignRegionRequest) Reset() {
 	*x = UnassignRegionRequest{}
-	mi := &file_master_proto_msgTypes[40]
+	mi := &file_master_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2524,7 @@ func (x *UnassignRegionRequest) String() string {
 func (*UnassignRegionRequest) ProtoMessage() {}
 
 func (x *UnassignRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[40]
+	mi := &file_master_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2537,7 @@ func (x *UnassignRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnassignRegionRequest.ProtoReflect.Descriptor instead.
 func (*UnassignRegionRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{40}
+	return file_master_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *UnassignRegionRequest) GetRegion() *RegionSpecifier {
@@ -2208,7 +2562,7 @@ type UnassignRegionResponse struct {
 
 func (x *UnassignRegionResponse) Reset() {
 	*x = UnassignRegionResponse{}
-	mi := &file_master_proto_msgTypes[41]
+	mi := &file_master_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2220,7 +2574,7 @@ func (x *UnassignRegionResponse) String() string {
 func (*UnassignRegionResponse) ProtoMessage() {}
 
 func (x *UnassignRegionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[41]
+	mi := &file_master_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2233,7 +2587,7 @@ func (x *UnassignRegionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UnassignRegionResponse.ProtoReflect.Descriptor instead.
 func (*UnassignRegionResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{41}
+	return file_master_proto_rawDescGZIP(), []int{47}
 }
 
 type SplitTableRegionRequest struct {
@@ -2254,7 +2608,7 @@ const (
 
 func (x *SplitTableRegionRequest) Reset() {
 	*x = SplitTableRegionRequest{}
-	mi := &file_master_proto_msgTypes[42]
+	mi := &file_master_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2266,7 +2620,7 @@ func (x *SplitTableRegionRequest) String() string {
 func (*SplitTableRegionRequest) ProtoMessage() {}
 
 func (x *SplitTableRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[42]
+	mi := &file_master_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2633,7 @@ func (x *SplitTableRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitTableRegionRequest.ProtoReflect.Descriptor instead.
 func (*SplitTableRegionRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{42}
+	return file_master_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SplitTableRegionRequest) GetRegionInfo() *RegionInfo {
@@ -2319,7 +2673,7 @@ type SplitTableRegionResponse struct {
 
 func (x *SplitTableRegionResponse) Reset() {
 	*x = SplitTableRegionResponse{}
-	mi := &file_master_proto_msgTypes[43]
+	mi := &file_master_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2331,7 +2685,7 @@ func (x *SplitTableRegionResponse) String() string {
 func (*SplitTableRegionResponse) ProtoMessage() {}
 
 func (x *SplitTableRegionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[43]
+	mi := &file_master_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2344,7 +2698,7 @@ func (x *SplitTableRegionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitTableRegionResponse.ProtoReflect.Descriptor instead.
 func (*SplitTableRegionResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{43}
+	return file_master_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SplitTableRegionResponse) GetProcId() uint64 {
@@ -2373,7 +2727,7 @@ const (
 
 func (x *MergeTableRegionsRequest) Reset() {
 	*x = MergeTableRegionsRequest{}
-	mi := &file_master_proto_msgTypes[44]
+	mi := &file_master_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2385,7 +2739,7 @@ func (x *MergeTableRegionsRequest) String() string {
 func (*MergeTableRegionsRequest) ProtoMessage() {}
 
 func (x *MergeTableRegionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[44]
+	mi := &file_master_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2398,7 +2752,7 @@ func (x *MergeTableRegionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeTableRegionsRequest.ProtoReflect.Descriptor instead.
 func (*MergeTableRegionsRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{44}
+	return file_master_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MergeTableRegionsRequest) GetRegion() []*RegionSpecifier {
@@ -2438,7 +2792,7 @@ type MergeTableRegionsResponse struct {
 
 func (x *MergeTableRegionsResponse) Reset() {
 	*x = MergeTableRegionsResponse{}
-	mi := &file_master_proto_msgTypes[45]
+	mi := &file_master_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2804,7 @@ func (x *MergeTableRegionsResponse) String() string {
 func (*MergeTableRegionsResponse) ProtoMessage() {}
 
 func (x *MergeTableRegionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[45]
+	mi := &file_master_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2817,7 @@ func (x *MergeTableRegionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MergeTableRegionsResponse.ProtoReflect.Descriptor instead.
 func (*MergeTableRegionsResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{45}
+	return file_master_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MergeTableRegionsResponse) GetProcId() uint64 {
@@ -2483,7 +2837,7 @@ type BalanceRequest struct {
 
 func (x *BalanceRequest) Reset() {
 	*x = BalanceRequest{}
-	mi := &file_master_proto_msgTypes[46]
+	mi := &file_master_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2849,7 @@ func (x *BalanceRequest) String() string {
 func (*BalanceRequest) ProtoMessage() {}
 
 func (x *BalanceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[46]
+	mi := &file_master_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2862,7 @@ func (x *BalanceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BalanceRequest.ProtoReflect.Descriptor instead.
 func (*BalanceRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{46}
+	return file_master_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *BalanceRequest) GetIgnoreRit() bool {
@@ -2536,7 +2890,7 @@ type BalanceResponse struct {
 
 func (x *BalanceResponse) Reset() {
 	*x = BalanceResponse{}
-	mi := &file_master_proto_msgTypes[47]
+	mi := &file_master_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2548,7 +2902,7 @@ func (x *BalanceResponse) String() string {
 func (*BalanceResponse) ProtoMessage() {}
 
 func (x *BalanceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[47]
+	mi := &file_master_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2561,7 +2915,7 @@ func (x *BalanceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BalanceResponse.ProtoReflect.Descriptor instead.
 func (*BalanceResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{47}
+	return file_master_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *BalanceResponse) GetBalancerRan() bool {
@@ -2595,7 +2949,7 @@ type SetBalancerRunningRequest struct {
 
 func (x *SetBalancerRunningRequest) Reset() {
 	*x = SetBalancerRunningRequest{}
-	mi := &file_master_proto_msgTypes[48]
+	mi := &file_master_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2607,7 +2961,7 @@ func (x *SetBalancerRunningRequest) String() string {
 func (*SetBalancerRunningRequest) ProtoMessage() {}
 
 func (x *SetBalancerRunningRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[48]
+	mi := &file_master_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +2974,7 @@ func (x *SetBalancerRunningRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetBalancerRunningRequest.ProtoReflect.Descriptor instead.
 func (*SetBalancerRunningRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{48}
+	return file_master_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *SetBalancerRunningRequest) GetOn() bool {
@@ -2646,7 +3000,7 @@ type SetBalancerRunningResponse struct {
 
 func (x *SetBalancerRunningResponse) Reset() {
 	*x = SetBalancerRunningResponse{}
-	mi := &file_master_proto_msgTypes[49]
+	mi := &file_master_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2658,7 +3012,7 @@ func (x *SetBalancerRunningResponse) String() string {
 func (*SetBalancerRunningResponse) ProtoMessage() {}
 
 func (x *SetBalancerRunningResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[49]
+	mi := &file_master_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2671,7 +3025,7 @@ func (x *SetBalancerRunningResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetBalancerRunningResponse.ProtoReflect.Descriptor instead.
 func (*SetBalancerRunningResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{49}
+	return file_master_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SetBalancerRunningResponse) GetPrevBalanceValue() bool {
@@ -2689,7 +3043,7 @@ type IsBalancerEnabledRequest struct {
 
 func (x *IsBalancerEnabledRequest) Reset() {
 	*x = IsBalancerEnabledRequest{}
-	mi := &file_master_proto_msgTypes[50]
+	mi := &file_master_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2701,7 +3055,7 @@ func (x *IsBalancerEnabledRequest) String() string {
 func (*IsBalancerEnabledRequest) ProtoMessage() {}
 
 func (x *IsBalancerEnabledRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[50]
+	mi := &file_master_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2714,7 +3068,7 @@ func (x *IsBalancerEnabledRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsBalancerEnabledRequest.ProtoReflect.Descriptor instead.
 func (*IsBalancerEnabledRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{50}
+	return file_master_proto_rawDescGZIP(), []int{56}
 }
 
 type IsBalancerEnabledResponse struct {
@@ -2726,7 +3080,7 @@ type IsBalancerEnabledResponse struct {
 
 func (x *IsBalancerEnabledResponse) Reset() {
 	*x = IsBalancerEnabledResponse{}
-	mi := &file_master_proto_msgTypes[51]
+	mi := &file_master_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2738,7 +3092,7 @@ func (x *IsBalancerEnabledResponse) String() string {
 func (*IsBalancerEnabledResponse) ProtoMessage() {}
 
 func (x *IsBalancerEnabledResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[51]
+	mi := &file_master_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2751,7 +3105,7 @@ func (x *IsBalancerEnabledResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsBalancerEnabledResponse.ProtoReflect.Descriptor instead.
 func (*IsBalancerEnabledResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{51}
+	return file_master_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *IsBalancerEnabledResponse) GetEnabled() bool {
@@ -2770,7 +3124,7 @@ type GetClusterStatusRequest struct {
 
 func (x *GetClusterStatusRequest) Reset() {
 	*x = GetClusterStatusRequest{}
-	mi := &file_master_proto_msgTypes[52]
+	mi := &file_master_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +3136,7 @@ func (x *GetClusterStatusRequest) String() string {
 func (*GetClusterStatusRequest) ProtoMessage() {}
 
 func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[52]
+	mi := &file_master_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +3149,7 @@ func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{52}
+	return file_master_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *GetClusterStatusRequest) GetOptions() []Option {
@@ -2814,7 +3168,7 @@ type GetClusterStatusResponse struct {
 
 func (x *GetClusterStatusResponse) Reset() {
 	*x = GetClusterStatusResponse{}
-	mi := &file_master_proto_msgTypes[53]
+	mi := &file_master_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2826,7 +3180,7 @@ func (x *GetClusterStatusResponse) String() string {
 func (*GetClusterStatusResponse) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[53]
+	mi := &file_master_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2839,7 +3193,7 @@ func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{53}
+	return file_master_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *GetClusterStatusResponse) GetClusterStatus() *ClusterStatus {
@@ -2857,7 +3211,7 @@ type IsMasterRunningRequest struct {
 
 func (x *IsMasterRunningRequest) Reset() {
 	*x = IsMasterRunningRequest{}
-	mi := &file_master_proto_msgTypes[54]
+	mi := &file_master_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +3223,7 @@ func (x *IsMasterRunningRequest) String() string {
 func (*IsMasterRunningRequest) ProtoMessage() {}
 
 func (x *IsMasterRunningRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[54]
+	mi := &file_master_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +3236,7 @@ func (x *IsMasterRunningRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsMasterRunningRequest.ProtoReflect.Descriptor instead.
 func (*IsMasterRunningRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{54}
+	return file_master_proto_rawDescGZIP(), []int{60}
 }
 
 type IsMasterRunningResponse struct {
@@ -2894,7 +3248,7 @@ type IsMasterRunningResponse struct {
 
 func (x *IsMasterRunningResponse) Reset() {
 	*x = IsMasterRunningResponse{}
-	mi := &file_master_proto_msgTypes[55]
+	mi := &file_master_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2906,7 +3260,7 @@ func (x *IsMasterRunningResponse) String() string {
 func (*IsMasterRunningResponse) ProtoMessage() {}
 
 func (x *IsMasterRunningResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[55]
+	mi := &file_master_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2919,7 +3273,7 @@ func (x *IsMasterRunningResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsMasterRunningResponse.ProtoReflect.Descriptor instead.
 func (*IsMasterRunningResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{55}
+	return file_master_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *IsMasterRunningResponse) GetIsMasterRunning() bool {
@@ -2939,7 +3293,7 @@ type ExecProcedureRequest struct {
 
 func (x *ExecProcedureRequest) Reset() {
 	*x = ExecProcedureRequest{}
-	mi := &file_master_proto_msgTypes[56]
+	mi := &file_master_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2951,7 +3305,7 @@ func (x *ExecProcedureRequest) String() string {
 func (*ExecProcedureRequest) ProtoMessage() {}
 
 func (x *ExecProcedureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[56]
+	mi := &file_master_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2964,7 +3318,7 @@ func (x *ExecProcedureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecProcedureRequest.ProtoReflect.Descriptor instead.
 func (*ExecProcedureRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{56}
+	return file_master_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ExecProcedureRequest) GetProcedure() *ProcedureDescription {
@@ -2984,7 +3338,7 @@ type ExecProcedureResponse struct {
 
 func (x *ExecProcedureResponse) Reset() {
 	*x = ExecProcedureResponse{}
-	mi := &file_master_proto_msgTypes[57]
+	mi := &file_master_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2996,7 +3350,7 @@ func (x *ExecProcedureResponse) String() string {
 func (*ExecProcedureResponse) ProtoMessage() {}
 
 func (x *ExecProcedureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[57]
+	mi := &file_master_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3009,7 +3363,7 @@ func (x *ExecProcedureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecProcedureResponse.ProtoReflect.Descriptor instead.
 func (*ExecProcedureResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{57}
+	return file_master_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ExecProcedureResponse) GetExpectedTimeout() int64 {
@@ -3035,7 +3389,7 @@ type IsProcedureDoneRequest struct {
 
 func (x *IsProcedureDoneRequest) Reset() {
 	*x = IsProcedureDoneRequest{}
-	mi := &file_master_proto_msgTypes[58]
+	mi := &file_master_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3047,7 +3401,7 @@ func (x *IsProcedureDoneRequest) String() string {
 func (*IsProcedureDoneRequest) ProtoMessage() {}
 
 func (x *IsProcedureDoneRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[58]
+	mi := &file_master_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3060,7 +3414,7 @@ func (x *IsProcedureDoneRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsProcedureDoneRequest.ProtoReflect.Descriptor instead.
 func (*IsProcedureDoneRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{58}
+	return file_master_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *IsProcedureDoneRequest) GetProcedure() *ProcedureDescription {
@@ -3085,7 +3439,7 @@ const (
 
 func (x *IsProcedureDoneResponse) Reset() {
 	*x = IsProcedureDoneResponse{}
-	mi := &file_master_proto_msgTypes[59]
+	mi := &file_master_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3097,7 +3451,7 @@ func (x *IsProcedureDoneResponse) String() string {
 func (*IsProcedureDoneResponse) ProtoMessage() {}
 
 func (x *IsProcedureDoneResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[59]
+	mi := &file_master_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3110,7 +3464,7 @@ func (x *IsProcedureDoneResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsProcedureDoneResponse.ProtoReflect.Descriptor instead.
 func (*IsProcedureDoneResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{59}
+	return file_master_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *IsProcedureDoneResponse) GetDone() bool {
@@ -3137,7 +3491,7 @@ type GetProcedureResultRequest struct {
 
 func (x *GetProcedureResultRequest) Reset() {
 	*x = GetProcedureResultRequest{}
-	mi := &file_master_proto_msgTypes[60]
+	mi := &file_master_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3149,7 +3503,7 @@ func (x *GetProcedureResultRequest) String() string {
 func (*GetProcedureResultRequest) ProtoMessage() {}
 
 func (x *GetProcedureResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[60]
+	mi := &file_master_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3162,7 +3516,7 @@ func (x *GetProcedureResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultRequest.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{60}
+	return file_master_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *GetProcedureResultRequest) GetProcId() uint64 {
@@ -3185,7 +3539,7 @@ type GetProcedureResultResponse struct {
 
 func (x *GetProcedureResultResponse) Reset() {
 	*x = GetProcedureResultResponse{}
-	mi := &file_master_proto_msgTypes[61]
+	mi := &file_master_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3197,7 +3551,7 @@ func (x *GetProcedureResultResponse) String() string {
 func (*GetProcedureResultResponse) ProtoMessage() {}
 
 func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[61]
+	mi := &file_master_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3210,7 +3564,7 @@ func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultResponse.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{61}
+	return file_master_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *GetProcedureResultResponse) GetState() GetProcedureResultResponse_State {
@@ -3303,6 +3657,34 @@ const file_master_proto_rawDesc = "" +
 	"\x05nonce\x18\x04 \x01(\x04:\x010R\x05nonce\x12+\n" +
 	"\x0ereopen_regions\x18\x05 \x01(\b:\x04trueR\rreopenRegions\".\n" +
 	"\x13ModifyTableResponse\x12\x17\n" +
+	"\aproc_id\x18\x01 \x01(\x04R\x06procId\"\xca\x01\n" +
+	"\x10AddColumnRequest\x122\n" +
+	"\n" +
+	"table_name\x18\x01 \x02(\v2\x13.hbase.pb.TableNameR\ttableName\x12E\n" +
+	"\x0fcolumn_families\x18\x02 \x02(\v2\x1c.hbase.pb.ColumnFamilySchemaR\x0ecolumnFamilies\x12\"\n" +
+	"\vnonce_group\x18\x03 \x01(\x04:\x010R\n" +
+	"nonceGroup\x12\x17\n" +
+	"\x05nonce\x18\x04 \x01(\x04:\x010R\x05nonce\",\n" +
+	"\x11AddColumnResponse\x12\x17\n" +
+	"\aproc_id\x18\x01 \x01(\x04R\x06procId\"\xa7\x01\n" +
+	"\x13DeleteColumnRequest\x122\n" +
+	"\n" +
+	"table_name\x18\x01 \x02(\v2\x13.hbase.pb.TableNameR\ttableName\x12\x1f\n" +
+	"\vcolumn_name\x18\x02 \x02(\fR\n" +
+	"columnName\x12\"\n" +
+	"\vnonce_group\x18\x03 \x01(\x04:\x010R\n" +
+	"nonceGroup\x12\x17\n" +
+	"\x05nonce\x18\x04 \x01(\x04:\x010R\x05nonce\"/\n" +
+	"\x14DeleteColumnResponse\x12\x17\n" +
+	"\aproc_id\x18\x01 \x01(\x04R\x06procId\"\xcd\x01\n" +
+	"\x13ModifyColumnRequest\x122\n" +
+	"\n" +
+	"table_name\x18\x01 \x02(\v2\x13.hbase.pb.TableNameR\ttableName\x12E\n" +
+	"\x0fcolumn_families\x18\x02 \x02(\v2\x1c.hbase.pb.ColumnFamilySchemaR\x0ecolumnFamilies\x12\"\n" +
+	"\vnonce_group\x18\x03 \x01(\x04:\x010R\n" +
+	"nonceGroup\x12\x17\n" +
+	"\x05nonce\x18\x04 \x01(\x04:\x010R\x05nonce\"/\n" +
+	"\x14ModifyColumnResponse\x12\x17\n" +
 	"\aproc_id\x18\x01 \x01(\x04R\x06procId\"\xa9\x01\n" +
 	"\x11FlushTableRequest\x122\n" +
 	"\n" +
@@ -3463,7 +3845,7 @@ func file_master_proto_rawDescGZIP() []byte {
 }
 
 var file_master_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_master_proto_msgTypes = make([]protoimpl.MessageInfo, 62)
+var file_master_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
 var file_master_proto_goTypes = []any{
 	(GetProcedureResultResponse_State)(0),           // 0: hbase.pb.GetProcedureResultResponse.State
 	(*CreateTableRequest)(nil),                      // 1: hbase.pb.CreateTableRequest
@@ -3478,106 +3860,118 @@ var file_master_proto_goTypes = []any{
 	(*DisableTableResponse)(nil),                    // 10: hbase.pb.DisableTableResponse
 	(*ModifyTableRequest)(nil),                      // 11: hbase.pb.ModifyTableRequest
 	(*ModifyTableResponse)(nil),                     // 12: hbase.pb.ModifyTableResponse
-	(*FlushTableRequest)(nil),                       // 13: hbase.pb.FlushTableRequest
-	(*FlushTableResponse)(nil),                      // 14: hbase.pb.FlushTableResponse
-	(*GetTableDescriptorsRequest)(nil),              // 15: hbase.pb.GetTableDescriptorsRequest
-	(*GetTableDescriptorsResponse)(nil),             // 16: hbase.pb.GetTableDescriptorsResponse
-	(*GetTableNamesRequest)(nil),                    // 17: hbase.pb.GetTableNamesRequest
-	(*GetTableNamesResponse)(nil),                   // 18: hbase.pb.GetTableNamesResponse
-	(*GetTableStateRequest)(nil),                    // 19: hbase.pb.GetTableStateRequest
-	(*GetTableStateResponse)(nil),                   // 20: hbase.pb.GetTableStateResponse
-	(*CreateNamespaceRequest)(nil),                  // 21: hbase.pb.CreateNamespaceRequest
-	(*CreateNamespaceResponse)(nil),                 // 22: hbase.pb.CreateNamespaceResponse
-	(*DeleteNamespaceRequest)(nil),                  // 23: hbase.pb.DeleteNamespaceRequest
-	(*DeleteNamespaceResponse)(nil),                 // 24: hbase.pb.DeleteNamespaceResponse
-	(*ModifyNamespaceRequest)(nil),                  // 25: hbase.pb.ModifyNamespaceRequest
-	(*ModifyNamespaceResponse)(nil),                 // 26: hbase.pb.ModifyNamespaceResponse
-	(*GetNamespaceDescriptorRequest)(nil),           // 27: hbase.pb.GetNamespaceDescriptorRequest
-	(*GetNamespaceDescriptorResponse)(nil),          // 28: hbase.pb.GetNamespaceDescriptorResponse
-	(*ListNamespacesRequest)(nil),                   // 29: hbase.pb.ListNamespacesRequest
-	(*ListNamespacesResponse)(nil),                  // 30: hbase.pb.ListNamespacesResponse
-	(*ListNamespaceDescriptorsRequest)(nil),         // 31: hbase.pb.ListNamespaceDescriptorsRequest
-	(*ListNamespaceDescriptorsResponse)(nil),        // 32: hbase.pb.ListNamespaceDescriptorsResponse
-	(*ListTableDescriptorsByNamespaceRequest)(nil),  // 33: hbase.pb.ListTableDescriptorsByNamespaceRequest
-	(*ListTableDescriptorsByNamespaceResponse)(nil), // 34: hbase.pb.ListTableDescriptorsByNamespaceResponse
-	(*ListTableNamesByNamespaceRequest)(nil),        // 35: hbase.pb.ListTableNamesByNamespaceRequest
-	(*ListTableNamesByNamespaceResponse)(nil),       // 36: hbase.pb.ListTableNamesByNamespaceResponse
-	(*MoveRegionRequest)(nil),                       // 37: hbase.pb.MoveRegionRequest
-	(*MoveRegionResponse)(nil),                      // 38: hbase.pb.MoveRegionResponse
-	(*AssignRegionRequest)(nil),                     // 39: hbase.pb.AssignRegionRequest
-	(*AssignRegionResponse)(nil),                    // 40: hbase.pb.AssignRegionResponse
-	(*UnassignRegionRequest)(nil),                   // 41: hbase.pb.UnassignRegionRequest
-	(*UnassignRegionResponse)(nil),                  // 42: hbase.pb.UnassignRegionResponse
-	(*SplitTableRegionRequest)(nil),                 // 43: hbase.pb.SplitTableRegionRequest
-	(*SplitTableRegionResponse)(nil),                // 44: hbase.pb.SplitTableRegionResponse
-	(*MergeTableRegionsRequest)(nil),                // 45: hbase.pb.MergeTableRegionsRequest
-	(*MergeTableRegionsResponse)(nil),               // 46: hbase.pb.MergeTableRegionsResponse
-	(*BalanceRequest)(nil),                          // 47: hbase.pb.BalanceRequest
-	(*BalanceResponse)(nil),                         // 48: hbase.pb.BalanceResponse
-	(*SetBalancerRunningRequest)(nil),               // 49: hbase.pb.SetBalancerRunningRequest
-	(*SetBalancerRunningResponse)(nil),              // 50: hbase.pb.SetBalancerRunningResponse
-	(*IsBalancerEnabledRequest)(nil),                // 51: hbase.pb.IsBalancerEnabledRequest
-	(*IsBalancerEnabledResponse)(nil),               // 52: hbase.pb.IsBalancerEnabledResponse
-	(*GetClusterStatusRequest)(nil),                 // 53: hbase.pb.GetClusterStatusRequest
-	(*GetClusterStatusResponse)(nil),                // 54: hbase.pb.GetClusterStatusResponse
-	(*IsMasterRunningRequest)(nil),                  // 55: hbase.pb.IsMasterRunningRequest
-	(*IsMasterRunningResponse)(nil),                 // 56: hbase.pb.IsMasterRunningResponse
-	(*ExecProcedureRequest)(nil),                    // 57: hbase.pb.ExecProcedureRequest
-	(*ExecProcedureResponse)(nil),                   // 58: hbase.pb.ExecProcedureResponse
-	(*IsProcedureDoneRequest)(nil),                  // 59: hbase.pb.IsProcedureDoneRequest
-	(*IsProcedureDoneResponse)(nil),                 // 60: hbase.pb.IsProcedureDoneResponse
-	(*GetProcedureResultRequest)(nil),               // 61: hbase.pb.GetProcedureResultRequest
-	(*GetProcedureResultResponse)(nil),              // 62: hbase.pb.GetProcedureResultResponse
-	(*TableSchema)(nil),                             // 63: hbase.pb.TableSchema
-	(*TableName)(nil),                               // 64: hbase.pb.TableName
-	(*TableState)(nil),                              // 65: hbase.pb.TableState
-	(*NamespaceDescriptor)(nil),                     // 66: hbase.pb.NamespaceDescriptor
-	(*RegionSpecifier)(nil),                         // 67: hbase.pb.RegionSpecifier
-	(*ServerName)(nil),                              // 68: hbase.pb.ServerName
-	(*RegionInfo)(nil),                              // 69: hbase.pb.RegionInfo
-	(Option)(0),                                     // 70: hbase.pb.Option
-	(*ClusterStatus)(nil),                           // 71: hbase.pb.ClusterStatus
-	(*ProcedureDescription)(nil),                    // 72: hbase.pb.ProcedureDescription
-	(*ForeignExceptionMessage)(nil),                 // 73: hbase.pb.ForeignExceptionMessage
+	(*AddColumnRequest)(nil),                        // 13: hbase.pb.AddColumnRequest
+	(*AddColumnResponse)(nil),                       // 14: hbase.pb.AddColumnResponse
+	(*DeleteColumnRequest)(nil),                     // 15: hbase.pb.DeleteColumnRequest
+	(*DeleteColumnResponse)(nil),                    // 16: hbase.pb.DeleteColumnResponse
+	(*ModifyColumnRequest)(nil),                     // 17: hbase.pb.ModifyColumnRequest
+	(*ModifyColumnResponse)(nil),                    // 18: hbase.pb.ModifyColumnResponse
+	(*FlushTableRequest)(nil),                       // 19: hbase.pb.FlushTableRequest
+	(*FlushTableResponse)(nil),                      // 20: hbase.pb.FlushTableResponse
+	(*GetTableDescriptorsRequest)(nil),              // 21: hbase.pb.GetTableDescriptorsRequest
+	(*GetTableDescriptorsResponse)(nil),             // 22: hbase.pb.GetTableDescriptorsResponse
+	(*GetTableNamesRequest)(nil),                    // 23: hbase.pb.GetTableNamesRequest
+	(*GetTableNamesResponse)(nil),                   // 24: hbase.pb.GetTableNamesResponse
+	(*GetTableStateRequest)(nil),                    // 25: hbase.pb.GetTableStateRequest
+	(*GetTableStateResponse)(nil),                   // 26: hbase.pb.GetTableStateResponse
+	(*CreateNamespaceRequest)(nil),                  // 27: hbase.pb.CreateNamespaceRequest
+	(*CreateNamespaceResponse)(nil),                 // 28: hbase.pb.CreateNamespaceResponse
+	(*DeleteNamespaceRequest)(nil),                  // 29: hbase.pb.DeleteNamespaceRequest
+	(*DeleteNamespaceResponse)(nil),                 // 30: hbase.pb.DeleteNamespaceResponse
+	(*ModifyNamespaceRequest)(nil),                  // 31: hbase.pb.ModifyNamespaceRequest
+	(*ModifyNamespaceResponse)(nil),                 // 32: hbase.pb.ModifyNamespaceResponse
+	(*GetNamespaceDescriptorRequest)(nil),           // 33: hbase.pb.GetNamespaceDescriptorRequest
+	(*GetNamespaceDescriptorResponse)(nil),          // 34: hbase.pb.GetNamespaceDescriptorResponse
+	(*ListNamespacesRequest)(nil),                   // 35: hbase.pb.ListNamespacesRequest
+	(*ListNamespacesResponse)(nil),                  // 36: hbase.pb.ListNamespacesResponse
+	(*ListNamespaceDescriptorsRequest)(nil),         // 37: hbase.pb.ListNamespaceDescriptorsRequest
+	(*ListNamespaceDescriptorsResponse)(nil),        // 38: hbase.pb.ListNamespaceDescriptorsResponse
+	(*ListTableDescriptorsByNamespaceRequest)(nil),  // 39: hbase.pb.ListTableDescriptorsByNamespaceRequest
+	(*ListTableDescriptorsByNamespaceResponse)(nil), // 40: hbase.pb.ListTableDescriptorsByNamespaceResponse
+	(*ListTableNamesByNamespaceRequest)(nil),        // 41: hbase.pb.ListTableNamesByNamespaceRequest
+	(*ListTableNamesByNamespaceResponse)(nil),       // 42: hbase.pb.ListTableNamesByNamespaceResponse
+	(*MoveRegionRequest)(nil),                       // 43: hbase.pb.MoveRegionRequest
+	(*MoveRegionResponse)(nil),                      // 44: hbase.pb.MoveRegionResponse
+	(*AssignRegionRequest)(nil),                     // 45: hbase.pb.AssignRegionRequest
+	(*AssignRegionResponse)(nil),                    // 46: hbase.pb.AssignRegionResponse
+	(*UnassignRegionRequest)(nil),                   // 47: hbase.pb.UnassignRegionRequest
+	(*UnassignRegionResponse)(nil),                  // 48: hbase.pb.UnassignRegionResponse
+	(*SplitTableRegionRequest)(nil),                 // 49: hbase.pb.SplitTableRegionRequest
+	(*SplitTableRegionResponse)(nil),                // 50: hbase.pb.SplitTableRegionResponse
+	(*MergeTableRegionsRequest)(nil),                // 51: hbase.pb.MergeTableRegionsRequest
+	(*MergeTableRegionsResponse)(nil),               // 52: hbase.pb.MergeTableRegionsResponse
+	(*BalanceRequest)(nil),                          // 53: hbase.pb.BalanceRequest
+	(*BalanceResponse)(nil),                         // 54: hbase.pb.BalanceResponse
+	(*SetBalancerRunningRequest)(nil),               // 55: hbase.pb.SetBalancerRunningRequest
+	(*SetBalancerRunningResponse)(nil),              // 56: hbase.pb.SetBalancerRunningResponse
+	(*IsBalancerEnabledRequest)(nil),                // 57: hbase.pb.IsBalancerEnabledRequest
+	(*IsBalancerEnabledResponse)(nil),               // 58: hbase.pb.IsBalancerEnabledResponse
+	(*GetClusterStatusRequest)(nil),                 // 59: hbase.pb.GetClusterStatusRequest
+	(*GetClusterStatusResponse)(nil),                // 60: hbase.pb.GetClusterStatusResponse
+	(*IsMasterRunningRequest)(nil),                  // 61: hbase.pb.IsMasterRunningRequest
+	(*IsMasterRunningResponse)(nil),                 // 62: hbase.pb.IsMasterRunningResponse
+	(*ExecProcedureRequest)(nil),                    // 63: hbase.pb.ExecProcedureRequest
+	(*ExecProcedureResponse)(nil),                   // 64: hbase.pb.ExecProcedureResponse
+	(*IsProcedureDoneRequest)(nil),                  // 65: hbase.pb.IsProcedureDoneRequest
+	(*IsProcedureDoneResponse)(nil),                 // 66: hbase.pb.IsProcedureDoneResponse
+	(*GetProcedureResultRequest)(nil),               // 67: hbase.pb.GetProcedureResultRequest
+	(*GetProcedureResultResponse)(nil),              // 68: hbase.pb.GetProcedureResultResponse
+	(*TableSchema)(nil),                             // 69: hbase.pb.TableSchema
+	(*TableName)(nil),                               // 70: hbase.pb.TableName
+	(*ColumnFamilySchema)(nil),                      // 71: hbase.pb.ColumnFamilySchema
+	(*TableState)(nil),                              // 72: hbase.pb.TableState
+	(*NamespaceDescriptor)(nil),                     // 73: hbase.pb.NamespaceDescriptor
+	(*RegionSpecifier)(nil),                         // 74: hbase.pb.RegionSpecifier
+	(*ServerName)(nil),                              // 75: hbase.pb.ServerName
+	(*RegionInfo)(nil),                              // 76: hbase.pb.RegionInfo
+	(Option)(0),                                     // 77: hbase.pb.Option
+	(*ClusterStatus)(nil),                           // 78: hbase.pb.ClusterStatus
+	(*ProcedureDescription)(nil),                    // 79: hbase.pb.ProcedureDescription
+	(*ForeignExceptionMessage)(nil),                 // 80: hbase.pb.ForeignExceptionMessage
 }
 var file_master_proto_depIdxs = []int32{
-	63, // 0: hbase.pb.CreateTableRequest.table_schema:type_name -> hbase.pb.TableSchema
-	64, // 1: hbase.pb.DeleteTableRequest.table_name:type_name -> hbase.pb.TableName
-	64, // 2: hbase.pb.TruncateTableRequest.tableName:type_name -> hbase.pb.TableName
-	64, // 3: hbase.pb.EnableTableRequest.table_name:type_name -> hbase.pb.TableName
-	64, // 4: hbase.pb.DisableTableRequest.table_name:type_name -> hbase.pb.TableName
-	64, // 5: hbase.pb.ModifyTableRequest.table_name:type_name -> hbase.pb.TableName
-	63, // 6: hbase.pb.ModifyTableRequest.table_schema:type_name -> hbase.pb.TableSchema
-	64, // 7: hbase.pb.FlushTableRequest.table_name:type_name -> hbase.pb.TableName
-	64, // 8: hbase.pb.GetTableDescriptorsRequest.table_names:type_name -> hbase.pb.TableName
-	63, // 9: hbase.pb.GetTableDescriptorsResponse.table_schema:type_name -> hbase.pb.TableSchema
-	64, // 10: hbase.pb.GetTableNamesResponse.table_names:type_name -> hbase.pb.TableName
-	64, // 11: hbase.pb.GetTableStateRequest.table_name:type_name -> hbase.pb.TableName
-	65, // 12: hbase.pb.GetTableStateResponse.table_state:type_name -> hbase.pb.TableState
-	66, // 13: hbase.pb.CreateNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	66, // 14: hbase.pb.ModifyNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	66, // 15: hbase.pb.GetNamespaceDescriptorResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	66, // 16: hbase.pb.ListNamespaceDescriptorsResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	63, // 17: hbase.pb.ListTableDescriptorsByNamespaceResponse.tableSchema:type_name -> hbase.pb.TableSchema
-	64, // 18: hbase.pb.ListTableNamesByNamespaceResponse.tableName:type_name -> hbase.pb.TableName
-	67, // 19: hbase.pb.MoveRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	68, // 20: hbase.pb.MoveRegionRequest.dest_server_name:type_name -> hbase.pb.ServerName
-	67, // 21: hbase.pb.AssignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	67, // 22: hbase.pb.UnassignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	69, // 23: hbase.pb.SplitTableRegionRequest.region_info:type_name -> hbase.pb.RegionInfo
-	67, // 24: hbase.pb.MergeTableRegionsRequest.region:type_name -> hbase.pb.RegionSpecifier
-	70, // 25: hbase.pb.GetClusterStatusRequest.options:type_name -> hbase.pb.Option
-	71, // 26: hbase.pb.GetClusterStatusResponse.cluster_status:type_name -> hbase.pb.ClusterStatus
-	72, // 27: hbase.pb.ExecProcedureRequest.procedure:type_name -> hbase.pb.ProcedureDescription
-	72, // 28: hbase.pb.IsProcedureDoneRequest.procedure:type_name -> hbase.pb.ProcedureDescription
-	72, // 29: hbase.pb.IsProcedureDoneResponse.snapshot:type_name -> hbase.pb.ProcedureDescription
-	0,  // 30: hbase.pb.GetProcedureResultResponse.state:type_name -> hbase.pb.GetProcedureResultResponse.State
-	73, // 31: hbase.pb.GetProcedureResultResponse.exception:type_name -> hbase.pb.ForeignExceptionMessage
-	32, // [32:32] is the sub-list for method output_type
-	32, // [32:32] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	69, // 0: hbase.pb.CreateTableRequest.table_schema:type_name -> hbase.pb.TableSchema
+	70, // 1: hbase.pb.DeleteTableRequest.table_name:type_name -> hbase.pb.TableName
+	70, // 2: hbase.pb.TruncateTableRequest.tableName:type_name -> hbase.pb.TableName
+	70, // 3: hbase.pb.EnableTableRequest.table_name:type_name -> hbase.pb.TableName
+	70, // 4: hbase.pb.DisableTableRequest.table_name:type_name -> hbase.pb.TableName
+	70, // 5: hbase.pb.ModifyTableRequest.table_name:type_name -> hbase.pb.TableName
+	69, // 6: hbase.pb.ModifyTableRequest.table_schema:type_name -> hbase.pb.TableSchema
+	70, // 7: hbase.pb.AddColumnRequest.table_name:type_name -> hbase.pb.TableName
+	71, // 8: hbase.pb.AddColumnRequest.column_families:type_name -> hbase.pb.ColumnFamilySchema
+	70, // 9: hbase.pb.DeleteColumnRequest.table_name:type_name -> hbase.pb.TableName
+	70, // 10: hbase.pb.ModifyColumnRequest.table_name:type_name -> hbase.pb.TableName
+	71, // 11: hbase.pb.ModifyColumnRequest.column_families:type_name -> hbase.pb.ColumnFamilySchema
+	70, // 12: hbase.pb.FlushTableRequest.table_name:type_name -> hbase.pb.TableName
+	70, // 13: hbase.pb.GetTableDescriptorsRequest.table_names:type_name -> hbase.pb.TableName
+	69, // 14: hbase.pb.GetTableDescriptorsResponse.table_schema:type_name -> hbase.pb.TableSchema
+	70, // 15: hbase.pb.GetTableNamesResponse.table_names:type_name -> hbase.pb.TableName
+	70, // 16: hbase.pb.GetTableStateRequest.table_name:type_name -> hbase.pb.TableName
+	72, // 17: hbase.pb.GetTableStateResponse.table_state:type_name -> hbase.pb.TableState
+	73, // 18: hbase.pb.CreateNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	73, // 19: hbase.pb.ModifyNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	73, // 20: hbase.pb.GetNamespaceDescriptorResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	73, // 21: hbase.pb.ListNamespaceDescriptorsResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	69, // 22: hbase.pb.ListTableDescriptorsByNamespaceResponse.tableSchema:type_name -> hbase.pb.TableSchema
+	70, // 23: hbase.pb.ListTableNamesByNamespaceResponse.tableName:type_name -> hbase.pb.TableName
+	74, // 24: hbase.pb.MoveRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	75, // 25: hbase.pb.MoveRegionRequest.dest_server_name:type_name -> hbase.pb.ServerName
+	74, // 26: hbase.pb.AssignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	74, // 27: hbase.pb.UnassignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	76, // 28: hbase.pb.SplitTableRegionRequest.region_info:type_name -> hbase.pb.RegionInfo
+	74, // 29: hbase.pb.MergeTableRegionsRequest.region:type_name -> hbase.pb.RegionSpecifier
+	77, // 30: hbase.pb.GetClusterStatusRequest.options:type_name -> hbase.pb.Option
+	78, // 31: hbase.pb.GetClusterStatusResponse.cluster_status:type_name -> hbase.pb.ClusterStatus
+	79, // 32: hbase.pb.ExecProcedureRequest.procedure:type_name -> hbase.pb.ProcedureDescription
+	79, // 33: hbase.pb.IsProcedureDoneRequest.procedure:type_name -> hbase.pb.ProcedureDescription
+	79, // 34: hbase.pb.IsProcedureDoneResponse.snapshot:type_name -> hbase.pb.ProcedureDescription
+	0,  // 35: hbase.pb.GetProcedureResultResponse.state:type_name -> hbase.pb.GetProcedureResultResponse.State
+	80, // 36: hbase.pb.GetProcedureResultResponse.exception:type_name -> hbase.pb.ForeignExceptionMessage
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_master_proto_init() }
@@ -3594,7 +3988,7 @@ func file_master_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_master_proto_rawDesc), len(file_master_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   62,
+			NumMessages:   68,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
