@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// masterService is the master's methods: what reads the catalogue is here, what changes tables in tables.go, namespaces
-// in namespaces.go.
+// masterService is the master's methods: what reads the catalogue is here, what changes tables in tables.go and alter.go,
+// namespaces in namespaces.go.
 var masterService = map[string]method{
 	"IsMasterRunning":    on(isMasterRunning),
 	"getProcedureResult": on(getProcedureResult),
@@ -19,8 +19,11 @@ var masterService = map[string]method{
 	"DeleteTable":   on(deleteTable),
 	"DisableTable":  on(disableTable),
 	"EnableTable":   on(enableTable),
-	"TruncateTable": on(truncateTable),
+	"truncateTable": on(truncateTable),
 	"ModifyTable":   on(modifyTable),
+	"AddColumn":     on(addColumn),
+	"ModifyColumn":  on(modifyColumn),
+	"DeleteColumn":  on(deleteColumn),
 	"FlushTable":    on(flushTable),
 
 	"GetTableDescriptors":             on(getTableDescriptors),

@@ -221,38 +221,6 @@ func (c *cluster) setState(t *table, state hbasepb.TableState_State) error {
 	return nil
 }
 
-// modifyTable replaces a table's description. Regions need not be closed for it: each call looks the families up. Cells
-// of a family that is gone are not seen any more and go with the next major compaction.
-func modifyTable(_ context.Context, k *call, q *hbasepb.ModifyTableRequest) (*hbasepb.ModifyTableResponse, error) {
-	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
-		t, err := c.find(nameOf(q.TableName))
-		if err != nil {
-			return err
-		}
-		if t == c.meta || nameOf(q.TableSchema.GetTableName()) != t.name {
-			return unsupported("a change of %s to %s", t.name, nameOf(q.TableSchema.GetTableName()))
-		}
-		schema := withDefaults(q.TableSchema)
-		families, err := checkSchema(schema)
-		if err != nil {
-			return err
-		}
-		b := c.store.NewBatch()
-		if err := c.putTable(b, t, t.state, schema); err != nil {
-			return err
-		}
-		if err := b.Commit(); err != nil {
-			return err
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		t.setSchema(schema, families)
-		return nil
-	})
-	return &hbasepb.ModifyTableResponse{ProcId: id}, err
-}
-
 func flushTable(_ context.Context, k *call, q *hbasepb.FlushTableRequest) (*hbasepb.FlushTableResponse, error) {
 	c := k.node.cluster
 	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {

@@ -56,6 +56,41 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 	return next, b.Commit(pebble.Sync)
 }
 
+// DropFamily removes every cell of a family of a space.
+func (s *Store) DropFamily(space Space, family []byte) (err error) {
+	rows := Range{}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	b := s.db.NewBatch()
+	defer func() { err = errors.Join(err, b.Close()) }()
+	for valid := it.First(); valid; {
+		k := it.Key()
+		p, ok := parse(k)
+		if !ok {
+			return errBadKey
+		}
+		begin := append(bytes.Clone(k[:p.rowEnd]), family...)
+		end := append(bytes.Clone(begin), familyNext)
+		if err := b.DeleteRange(append(begin, familyEnd), end, nil); err != nil {
+			return err
+		}
+		if b.Len() >= dropChunk {
+			if err := b.Commit(pebble.Sync); err != nil {
+				return err
+			}
+			b.Reset()
+		}
+		valid = it.SeekGE(append(bytes.Clone(k[:p.rowEnd]), afterAll))
+	}
+	return errors.Join(it.Error(), b.Commit(pebble.Sync))
+}
+
+// dropChunk is about how many bytes one commit of DropFamily has.
+const dropChunk = 1 << 20
+
 type compaction struct {
 	schema Schema
 	now    int64

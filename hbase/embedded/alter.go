@@ -1,0 +1,121 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+const classInvalidFamily = hbasePackage + "InvalidFamilyOperationException"
+
+// alter replaces a table's description. Regions are not reopened for it: every call looks the families up. The cells of a
+// family that is gone are removed, before it is gone for all: it must not rise again when a family of its name is added.
+func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbasepb.TableSchema, error)) error {
+	t, err := c.find(name)
+	if err != nil {
+		return err
+	}
+	if t == c.meta {
+		return unsupported("a change of hbase:meta")
+	}
+	schema, err := change(proto.Clone(t.schema).(*hbasepb.TableSchema))
+	if err != nil {
+		return err
+	}
+	if nameOf(schema.GetTableName()) != name {
+		return final(classIllegalArgument, "table %s cannot be renamed to %s", name, nameOf(schema.GetTableName()))
+	}
+	schema = withDefaults(schema)
+	families, err := checkSchema(schema)
+	if err != nil {
+		return err
+	}
+	b := c.store.NewBatch()
+	if err := c.putTable(b, t, t.state, schema); err != nil {
+		return err
+	}
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	old := *t.families.Load()
+	c.mu.Lock()
+	t.setSchema(schema, families)
+	c.mu.Unlock()
+	for _, f := range old {
+		if families.Find(f.Name) == nil {
+			if err := c.dropFamily(t, f.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropFamily waits for the writers that still knew the family and removes its cells.
+func (c *cluster) dropFamily(t *table, family []byte) error {
+	for _, r := range t.regions {
+		r.mu.Lock()
+		r.mu.Unlock() //nolint:staticcheck // the lock is the wait
+	}
+	return c.store.DropFamily(t.space, family)
+}
+
+func modifyTable(_ context.Context, k *call, q *hbasepb.ModifyTableRequest) (*hbasepb.ModifyTableResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		return c.alter(nameOf(q.TableName), func(*hbasepb.TableSchema) (*hbasepb.TableSchema, error) { return q.TableSchema, nil })
+	})
+	return &hbasepb.ModifyTableResponse{ProcId: id}, err
+}
+
+func familyAt(s *hbasepb.TableSchema, name []byte) int {
+	return slices.IndexFunc(s.ColumnFamilies, func(f *hbasepb.ColumnFamilySchema) bool { return bytes.Equal(f.Name, name) })
+}
+
+func addColumn(_ context.Context, k *call, q *hbasepb.AddColumnRequest) (*hbasepb.AddColumnResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
+			if familyAt(s, q.ColumnFamilies.Name) >= 0 {
+				return nil, final(classInvalidFamily, "Column family '%s' in table '%s' already exists so cannot be added", q.ColumnFamilies.Name, nameOf(q.TableName))
+			}
+			s.ColumnFamilies = append(s.ColumnFamilies, q.ColumnFamilies)
+			return s, nil
+		})
+	})
+	return &hbasepb.AddColumnResponse{ProcId: id}, err
+}
+
+func modifyColumn(_ context.Context, k *call, q *hbasepb.ModifyColumnRequest) (*hbasepb.ModifyColumnResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
+			i := familyAt(s, q.ColumnFamilies.Name)
+			if i < 0 {
+				return nil, final(classInvalidFamily, "Column family '%s' does not exist so it cannot be modified", q.ColumnFamilies.Name)
+			}
+			s.ColumnFamilies[i] = q.ColumnFamilies
+			return s, nil
+		})
+	})
+	return &hbasepb.ModifyColumnResponse{ProcId: id}, err
+}
+
+func deleteColumn(_ context.Context, k *call, q *hbasepb.DeleteColumnRequest) (*hbasepb.DeleteColumnResponse, error) {
+	c := k.node.cluster
+	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
+			i := familyAt(s, q.ColumnName)
+			if i < 0 {
+				return nil, final(classInvalidFamily, "Column family '%s' does not exist so it cannot be deleted", q.ColumnName)
+			}
+			s.ColumnFamilies = slices.Delete(s.ColumnFamilies, i, i+1)
+			return s, nil
+		})
+	})
+	return &hbasepb.DeleteColumnResponse{ProcId: id}, err
+}
