@@ -137,6 +137,14 @@ func (p *Pipeline) Sink() sink.Options {
 // DeadLetterTopic is where the pipeline's dead letters go.
 func (p *Pipeline) DeadLetterTopic() string { return cmp.Or(p.DeadLetters, p.Topic+".dead") }
 
+// field finds a field of the index; nil if there is none.
+func (x *Index) field(name string) *IndexField {
+	if i := slices.IndexFunc(x.Fields, func(f IndexField) bool { return f.Name == name }); i >= 0 {
+		return &x.Fields[i]
+	}
+	return nil
+}
+
 func (p *Pipeline) field(name string) *Field {
 	if i := slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
 		return &p.Fields[i]

@@ -35,6 +35,9 @@ func (l *loader) checkAddresses(c *Config) {
 		l.fault("http.listen", Address, "is no address to listen at", mend)
 	}
 	l.checkHBase(c.Cluster.Connect)
+	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
+		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+durationText(h.RPCTimeout), "one operation takes at least one call")
+	}
 	l.checkSearch(&c.Search)
 }
 
@@ -54,8 +57,11 @@ func (l *loader) checkHBase(connect string) {
 		l.fault(setting, Address, "begins with no scheme that brine knows", "write rpc://host:port for a cluster, or embedded:DIR")
 	default:
 		for host := range strings.SplitSeq(hosts, ",") {
-			if mend := hostPort(host, true); mend != "" {
-				l.fault(setting, Address, quote(host)+" is no master's address", "write rpc://host:port, masters separated by commas; their port is 16000 if nobody changed it")
+			if !strings.Contains(host, ":") && host != "" {
+				host += ":16000" // HBase's own default
+			}
+			if mend := hostPort(strings.TrimSpace(host), true); mend != "" {
+				l.fault(setting, Address, quote(host)+" is no master's address", "write rpc://host:port, masters separated by commas")
 			}
 		}
 	}

@@ -226,8 +226,8 @@ func (l *loader) checkDocumentField(p *Pipeline, x *Index, f DocumentField, sett
 	if x == nil {
 		return
 	}
-	target := slices.IndexFunc(x.Fields, func(t IndexField) bool { return t.Name == f.Name })
-	if target < 0 {
+	target := x.field(f.Name)
+	if target == nil {
 		names := make([]string, len(x.Fields))
 		for i, f := range x.Fields {
 			names[i] = f.Name
@@ -235,7 +235,7 @@ func (l *loader) checkDocumentField(p *Pipeline, x *Index, f DocumentField, sett
 		l.faultName(setting, UnknownTarget, "index "+x.Name+" has no field "+f.Name, didYouMean(f.Name, names, "add it to indexes."+x.Name+".fields"))
 		return
 	}
-	if want := x.Fields[target].Type; source != nil && source.eventType() != 0 && want != "" && !slices.Contains(indexTypes[want], source.eventType()) {
+	if want := target.Type; source != nil && source.eventType() != 0 && want != "" && !slices.Contains(indexTypes[want], source.eventType()) {
 		l.fault(setting, FieldTypes, fmt.Sprintf("field %s is %s, and index %s takes %s here", source.Name, source.Type, x.Name, want), "change one of the two types")
 	}
 }

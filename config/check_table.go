@@ -33,6 +33,21 @@ func (l *loader) checkTable(c *Config, t *Table) {
 	}
 	l.checkKey(c, t, setting)
 	l.checkSplits(t, setting)
+	if t.rowKey != nil && t.Row != "" {
+		l.lintKey(t, setting+".key")
+	}
+}
+
+// lintKey reports keys that can be read and will disappoint.
+func (l *loader) lintKey(t *Table, setting string) {
+	regions := max(t.Regions, len(t.Splits)+1)
+	for _, f := range t.rowKey.Lint(rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: regions}) {
+		severity := Warning
+		if f.Severity == rowkey.Advice {
+			severity = Advice
+		}
+		l.report(severity, l.near(setting).value, f.Offset, setting, Code("key-"+f.Rule), f.Msg, f.Mend)
+	}
 }
 
 func (l *loader) checkFamily(t *Table, f *Family, setting string) {

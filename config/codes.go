@@ -22,6 +22,7 @@ const (
 // The codes of settings that do not go together.
 const (
 	KeySyntax       Code = "key-syntax"
+	keyLint         Code = "key-…" // followed by a rule of rowkey's Lint
 	SplitPoints     Code = "splits"
 	UnknownTable    Code = "unknown-table"
 	UnknownFamily   Code = "unknown-family"
@@ -63,6 +64,7 @@ var codeMeanings = []struct {
 	{Name, "A name holds characters that Kafka, HBase or the search engine refuses."},
 	{Address, "An address is not of the form that its setting takes."},
 	{KeySyntax, "A row key cannot be read: its syntax, an absent field, or a field of the wrong type."},
+	{keyLint, "A row key can be read, and will disappoint: it can collide, or piles onto one region. The rest of the code is the rule of `brine key lint` (warnings and advice)."},
 	{SplitPoints, "The table cannot be split so: the key does not spread, or the points do not ascend."},
 	{UnknownTable, "A pipeline writes rows to a table that tables does not have."},
 	{UnknownFamily, "A column lies in a family that its table does not have."},

@@ -12,7 +12,7 @@ const minimal = `
 kafka: { brokers: [localhost:9092] }
 hbase: { connect: "embedded:./data" }
 tables:
-  t: { row: event, key: id, families: { e: {} } }
+  t: { row: entity, key: "md5(id, 4) + id", families: { e: {} } }
 pipelines:
   p:
     topic: p

@@ -15,6 +15,7 @@ type Severity string
 const (
 	Error   Severity = "error"   // nothing starts
 	Warning Severity = "warning" // it starts; someone will regret it
+	Advice  Severity = "advice"  // it works; it could be better
 )
 
 // Problem is one thing wrong with a configuration.
@@ -41,8 +42,8 @@ func (p Problem) String() string {
 	case p.File != "":
 		b.WriteString(p.File + ": ")
 	}
-	if p.Severity == Warning {
-		b.WriteString("warning: ")
+	if p.Severity != Error {
+		b.WriteString(string(p.Severity) + ": ")
 	}
 	if p.Setting != "" {
 		b.WriteString(p.Setting + ": ")
@@ -75,7 +76,7 @@ func (ps Problems) Err() error {
 	return errors.New(strings.TrimSuffix(errs.String(), "\n"))
 }
 
-// Warnings are the problems that are no errors.
+// Warnings are the problems that someone will regret, though they keep nothing from starting.
 func (ps Problems) Warnings() Problems { return ps.only(Warning) }
 
 func (ps Problems) only(s Severity) Problems {

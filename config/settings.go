@@ -108,19 +108,19 @@ type HBase struct {
 	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
 	User string `set:"user" example:"brine"`
 	// First pause before a retry; it grows with each [hbase.client.pause].
-	Pause time.Duration `set:"pause" default:"100ms" min:"1ms"`
+	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"10m"`
 	// The same when the server says that it is overloaded [hbase.client.pause.server.overloaded].
-	PauseServerOverloaded time.Duration `set:"pause_server_overloaded" default:"500ms" min:"1ms"`
+	PauseServerOverloaded time.Duration `set:"pause_server_overloaded" default:"500ms" min:"1ms" max:"10m"`
 	// Retries of one call before its mutations are handed back, to be submitted again [hbase.client.retries.number].
 	Retries int `set:"retries" default:"15" min:"1" max:"1000"`
 	// Longest wait for the answer to one call [hbase.rpc.timeout].
-	RPCTimeout time.Duration `set:"rpc_timeout" default:"60s" min:"1ms"`
+	RPCTimeout time.Duration `set:"rpc_timeout" default:"60s" min:"10ms" max:"1d"`
 	// Longest time for one mutation or get with all its retries [hbase.client.operation.timeout].
-	OperationTimeout time.Duration `set:"operation_timeout" default:"20m" min:"1ms"`
+	OperationTimeout time.Duration `set:"operation_timeout" default:"20m" min:"10ms" max:"7d"`
 	// Longest wait for the next rows of a scan [hbase.client.scanner.timeout.period].
-	ScannerTimeout time.Duration `set:"scanner_timeout" default:"60s" min:"1ms"`
+	ScannerTimeout time.Duration `set:"scanner_timeout" default:"60s" min:"10ms" max:"1d"`
 	// Longest wait for a connection [hbase.ipc.client.socket.timeout.connect].
-	DialTimeout time.Duration `set:"dial_timeout" default:"10s" min:"1ms"`
+	DialTimeout time.Duration `set:"dial_timeout" default:"10s" min:"1ms" max:"1h"`
 	// Most mutations in one call [hbase.client.max.perrequest.rows].
 	MaxRequestRows int `set:"max_request_rows" default:"2048" min:"1" max:"100000"`
 	// Most bytes in one call [hbase.client.max.perrequest.heapsize].
@@ -330,5 +330,5 @@ type Write struct {
 	// Retries of one call before its mutations are submitted again. Without it: hbase.retries.
 	Retries int `set:"retries" min:"1" max:"1000" example:"15"`
 	// First pause before a retry. Without it: hbase.pause.
-	Pause time.Duration `set:"pause" min:"1ms" example:"100ms"`
+	Pause time.Duration `set:"pause" min:"1ms" max:"10m" example:"100ms"`
 }

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/indexer"
+	"brine/indexer/elastic"
+	"brine/ingest"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+func everything(t *testing.T) *Config {
+	t.Helper()
+	cfg, problems := Load("testdata/everything.good.yaml", environ())
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	return cfg
+}
+
+// byText compares keys by their normal form.
+var byText = cmp.Comparer(func(a, b *rowkey.Key) bool { return a.String() == b.String() })
+
+func TestHBaseOptions(t *testing.T) {
+	want := hbase.Options{
+		Connect: "rpc://master1:16000,master2:16000", User: "${brine}", Pause: 50 * time.Millisecond, PauseServerOverloaded: time.Second, Retries: 20,
+		RPCTimeout: 10 * time.Second, OperationTimeout: 5 * time.Minute, ScannerTimeout: 30 * time.Second, DialTimeout: 2 * time.Second,
+		MaxRequestRows: 1000, MaxRequestBytes: 2 << 20, MaxBufferedBytes: 32 << 20, MaxServerCalls: 4, MaxCellBytes: 1 << 20,
+	}
+	if diff := cmp.Diff(want, everything(t).HBase()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestTableDescription(t *testing.T) {
+	table := everything(t).Table("shop:orders")
+	want := hbase.Table{Name: "shop:orders", Families: []hbase.Family{
+		{Name: "brief", Values: map[string]string{"TTL": "31449600", "VERSIONS": "3", "MIN_VERSIONS": "1", "COMPRESSION": "ZSTD", "BLOOMFILTER": "ROWCOL",
+			"BLOCKSIZE": "16384", "BLOCKCACHE": "false", "DATA_BLOCK_ENCODING": "FAST_DIFF", "IN_MEMORY": "true"}},
+		{Name: "detail", Values: map[string]string{"TTL": "2147483647", "VERSIONS": "1", "MIN_VERSIONS": "0", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW",
+			"BLOCKSIZE": "65536", "BLOCKCACHE": "true", "DATA_BLOCK_ENCODING": "NONE", "IN_MEMORY": "false"}},
+	}}
+	if diff := cmp.Diff(want, table.HBase()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	points, err := table.SplitPoints()
+	if diff := cmp.Diff([][]byte{[]byte("4"), []byte("8"), []byte("c\x00")}, points); diff != "" || err != nil {
+		t.Errorf("split points: %v -want +got:\n%s", err, diff)
+	}
+}
+
+func TestPipelineOptions(t *testing.T) {
+	cfg := everything(t)
+	p, key := cfg.Pipeline("orders"), cfg.Table("shop:orders").RowKey()
+	schema := event.Schema{Version: 2, Fields: []event.Field{
+		{Name: "order", Type: event.Text, Path: []string{"order", "id"}}, {Name: "user", Type: event.Text, Path: []string{"order", "user.id"}},
+		{Name: "created", Type: event.TimeMS}, {Name: "at", Type: event.TimeS}, {Name: "items", Type: event.Text}, {Name: "total", Type: event.Float},
+		{Name: "gone", Type: event.Bool},
+	}}
+	wantSink := sink.Options{Schema: schema, Rows: []sink.Rows{{
+		Table:   sink.Table{Name: "shop:orders", Row: sink.RowEntity, Key: key, TTL: map[string]time.Duration{"brief": 52 * week}},
+		Columns: []sink.Column{{Family: "brief", Qualifier: "total", Field: "total"}, {Family: "detail", Qualifier: "items", Field: "items"}, {Family: "brief", Qualifier: "at", Field: "at"}},
+	}}}
+	if diff := cmp.Diff(wantSink, p.Sink(), byText); diff != "" {
+		t.Errorf("sink: -want +got:\n%s", diff)
+	}
+	wantIndexer := indexer.Options{Schema: schema, Calls: 4, MaxBulkDocuments: 500, MaxBulkBytes: 1 << 20, MaxDocumentBytes: 512 << 10, MaxBufferedBytes: 32 << 20,
+		CallTimeout: 20 * time.Second, RetryFor: time.Minute, Pause: 50 * time.Millisecond, MaxPause: 2 * time.Second,
+		Documents: []indexer.Document{{Index: "orders", Key: key, Changes: indexer.Partial, Deleted: "gone", Set: []indexer.Column{
+			{Name: "order", Field: "order", Type: indexer.Keyword}, {Name: "items", Field: "items", Type: indexer.Text}, {Name: "total", Field: "total", Type: indexer.Double}}}}}
+	if diff := cmp.Diff(wantIndexer, p.Indexer(), byText); diff != "" {
+		t.Errorf("indexer: -want +got:\n%s", diff)
+	}
+	got, err := p.IngestRows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Kafka.SASL == nil || got.Kafka.SASL.Name() != "SCRAM-SHA-512" || got.Kafka.TLS != nil {
+		t.Errorf("sasl %v, tls %v", got.Kafka.SASL, got.Kafka.TLS)
+	}
+	got.Kafka.SASL = nil
+	wantIngest := ingest.Options{
+		Kafka: ingest.Kafka{Brokers: []string{"kafka-1:9092", "kafka-2:9092"}, ClientID: "brine-1"}, Topic: "shop.orders", Group: "couriers.orders.rows",
+		Schema: schema, Start: ingest.At(time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)), OutOfRange: ingest.FromEarliest,
+		SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute, CommitInterval: 500 * time.Millisecond, RequestTimeout: 5 * time.Second,
+		StopTimeout: 10 * time.Second, MaxFetchBytes: 2 << 20, MaxBatchRecords: 500, MaxBatchBytes: 512 << 10, Window: 4, RecordsPerSecond: 10000,
+		DeadLetterTopic: "graveyard",
+	}
+	if diff := cmp.Diff(wantIngest, got, cmp.AllowUnexported(ingest.Start{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("ingest: -want +got:\n%s", diff)
+	}
+	if documents, err := p.IngestDocuments(); err != nil || documents.Group != "couriers.orders.documents" {
+		t.Errorf("documents' group is %s, %v", documents.Group, err)
+	}
+}
+
+func TestElasticOptions(t *testing.T) {
+	got, err := everything(t).Search.Elastic()
+	want := elastic.Options{Addresses: []string{"https://search-1:9200", "https://search-2:9200"}, Username: "brine", Password: "hunter2",
+		Analyzer: "smartcn", Shards: 2, Replicas: 0, Refresh: 5 * time.Second}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+}
+
+type nowhere struct{}
+
+func (nowhere) Submit(context.Context, *event.Batch) event.Flight { return nil }
+
+// TestOptionsAreValid holds Load's promise: what it takes, no package refuses.
+func TestOptionsAreValid(t *testing.T) {
+	for _, file := range append(files(t, "testdata/*.good.yaml"), files(t, "../examples/*.yaml")...) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			cfg, problems := Load(file, environ())
+			if cfg == nil {
+				t.Fatal(problems)
+			}
+			valid(t, cfg)
+		})
+	}
+}
+
+// valid gives the options of cfg to their packages.
+func valid(t *testing.T, cfg *Config) {
+	t.Helper()
+	if _, embedded := cfg.Search.Embedded(); !embedded && cfg.Search.Connect != "" {
+		o, err := cfg.Search.Elastic()
+		if err == nil {
+			err = o.Validate()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, p := range cfg.Pipelines {
+		if len(p.Documents) > 0 {
+			if err := p.Indexer().Validate(); err != nil {
+				t.Error(err)
+			}
+		}
+		o, err := p.IngestRows()
+		if err != nil {
+			t.Error(err)
+		}
+		o.Writer, o.Budget = nowhere{}, ingest.NewBudget(cfg.RecordBytes())
+		o.EnsureDefaults()
+		if err := o.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDefaultsAreTheOwners holds the defaults that the documentation names to those of the packages whose options they are.
+func TestDefaultsAreTheOwners(t *testing.T) {
+	cfg, problems := Parse("brine.yaml", []byte(minimal), environ())
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	gotIngest, err := cfg.Pipelines[0].IngestRows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIngest := ingest.Options{Kafka: ingest.Kafka{Brokers: gotIngest.Kafka.Brokers}, Topic: gotIngest.Topic, Group: gotIngest.Group, Schema: gotIngest.Schema}
+	wantIngest.EnsureDefaults()
+	if diff := cmp.Diff(wantIngest, gotIngest, cmp.AllowUnexported(ingest.Start{}),
+		cmpopts.IgnoreFields(ingest.Options{}, "Heartbeat", "RetryMin", "RetryMax", "HaltPause", "Budget", "Logger", "Hooks"), cmpopts.IgnoreFields(ingest.Kafka{}, "Dial")); diff != "" {
+		t.Errorf("ingest: -owner +config:\n%s", diff)
+	}
+}

@@ -1,0 +1,12 @@
+// Package examples holds configurations that work as they stand. cmd/brine runs one of them as `brine dev`; people start
+// their own from them.
+//
+// The invariant: every file loads without an error or a warning, and its test writes its sample.
+package examples
+
+import _ "embed"
+
+// Dev is the configuration of `brine dev`; the servers' addresses come from the command.
+//
+//go:embed dev.yaml
+var Dev []byte
