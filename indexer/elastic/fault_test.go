@@ -1,0 +1,309 @@
+package elastic_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"brine/event"
+	"brine/indexer"
+	"brine/indexer/elastic"
+	"brine/indexer/indexertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// run is a writer over a server.
+type run struct {
+	*indexer.Writer
+	items map[indexer.Outcome]int // by now; read when nothing is under way
+}
+
+func start(t *testing.T, s *server, changes indexer.Changes, set func(*indexer.Options)) *run {
+	t.Helper()
+	e, err := elastic.Open(elastic.Options{Addresses: []string{s.URL}, Transport: &http.Transport{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{items: map[indexer.Outcome]int{}}
+	opts := indexertest.Options(t, "orders", changes)
+	opts.Calls, opts.Pause, opts.MaxPause, opts.MaxBulkDocuments = 1, time.Microsecond, time.Millisecond, 4
+	opts.Hooks.Items = func(_ string, outcome indexer.Outcome, n int) { r.items[outcome] += n }
+	if set != nil {
+		set(&opts)
+	}
+	if r.Writer, err = indexer.New(e, opts); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); e.Close() })
+	return r
+}
+
+func (r *run) write(t *testing.T, events ...event.Event) []event.Failure {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	failures, err := r.Submit(ctx, &event.Batch{Events: events}).Wait(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close() // so that items can be read
+	sum := 0
+	for outcome, n := range r.items {
+		if outcome != indexer.Again {
+			sum += n
+		}
+	}
+	if sum != len(events) {
+		t.Errorf("%d outcomes for %d events: %v", sum, len(events), r.items)
+	}
+	return failures
+}
+
+// orders are changes of ten orders, some of them older, repeated or tied.
+func orders() []event.Event {
+	var events []event.Event
+	for i := range 10 {
+		order := fmt.Sprint("o", i)
+		events = append(events,
+			indexertest.Event(10, order, "created", "tea", i),
+			indexertest.Event(20, order, "paid", nil, i),
+			indexertest.Event(15, order, "late", "coffee"),
+			indexertest.Event(20, order, "tie", nil, i+1))
+	}
+	return events
+}
+
+func checkOrders(t *testing.T, s *server, changes indexer.Changes) {
+	t.Helper()
+	for i := range 10 {
+		want := fmt.Sprintf(`{"_ver":20,"item":"coffee","number":%d,"status":"tie"}`, i+1)
+		if changes == indexer.Whole {
+			want = fmt.Sprintf(`{"_ver":20,"number":%d,"status":"tie"}`, i+1)
+		}
+		if got := s.document(fmt.Sprint("o", i)); got != want {
+			t.Errorf("order %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// TestFailedFlushDropsNothing makes one call fail in every way there is: the first, then the second, until a run meets no
+// failure. Each time all documents must be as if nothing had happened.
+func TestFailedFlushDropsNothing(t *testing.T) {
+	first := func(status int) fault {
+		return instead(func(answer map[string][]map[string]map[string]any) {
+			for _, item := range answer["items"][0] {
+				item["status"] = status
+			}
+		})
+	}
+	for name, f := range map[string]fault{
+		"429 of the whole":       status(429, `{"error":{"reason":"too many requests"}}`),
+		"503 of the whole":       status(503, "no healthy upstream"),
+		"408 of the whole":       status(408, ""),
+		"500 after it was done":  func(w http.ResponseWriter, apply func() []byte) { apply(); w.WriteHeader(500) },
+		"dropped":                drop,
+		"dropped after its end":  func(_ http.ResponseWriter, apply func() []byte) { apply(); panic(http.ErrAbortHandler) },
+		"reset in the answer":    cut(true),
+		"answer cut off":         cut(false),
+		"empty answer":           func(w http.ResponseWriter, apply func() []byte) { apply(); w.WriteHeader(200) },
+		"not JSON":               status(200, "<html>login</html>"),
+		"another JSON":           status(200, `{"took":1}`),
+		"redirect":               status(302, ""),
+		"429 of the first item":  first(429),
+		"503 of the first item":  first(503),
+		"no status of the first": first(0),
+		"the first item missing": instead(func(a map[string][]map[string]map[string]any) { a["items"] = a["items"][1:] }),
+		"the last item missing":  instead(func(a map[string][]map[string]map[string]any) { a["items"] = a["items"][:len(a["items"])-1] }),
+		"an item too many":       instead(func(a map[string][]map[string]map[string]any) { a["items"] = append(a["items"], a["items"][0]) }),
+		"items exchanged": instead(func(a map[string][]map[string]map[string]any) {
+			if list := a["items"]; len(list) > 1 {
+				list[0], list[1] = list[1], list[0]
+			}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+				failed := true
+				for at := 0; failed; at++ {
+					s := newServer(t)
+					failed = false
+					s.fault = func(call int, _ string, _ []byte) fault {
+						if call != at {
+							return nil
+						}
+						failed = true
+						return f
+					}
+					if failures := start(t, s, changes, nil).write(t, orders()...); len(failures) > 0 {
+						t.Fatalf("%s, call %d: %d failures: %v", changes, at, len(failures), failures[0].Err)
+					}
+					checkOrders(t, s, changes)
+				}
+			}
+		})
+	}
+}
+
+// TestItemsOf200Refused429: an answer of 200 with refused items in it, again and again.
+func TestItemsOf200Refused429(t *testing.T) {
+	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+		s := newServer(t)
+		s.fault = func(call int, path string, body []byte) fault {
+			if call > 60 || path != "/_bulk" {
+				return nil
+			}
+			return func(w http.ResponseWriter, _ func() []byte) { // takes the last document alone
+				lines := bytes.SplitAfter(body, []byte("\n"))
+				n := len(lines) / 2
+				var items []any
+				for i := range n - 1 {
+					id := bytes.Split(lines[2*i], []byte(`"_id":"`))[1]
+					items = append(items, map[string]any{"index": map[string]any{"_id": string(id[:bytes.IndexByte(id, '"')]), "status": 429}})
+				}
+				var last map[string][]any
+				_ = json.Unmarshal(s.bulk(bytes.Join(lines[2*(n-1):2*n], nil)), &last)
+				_, _ = w.Write(mustJSON(map[string]any{"items": append(items, last["items"]...)}))
+			}
+		}
+		if failures := start(t, s, changes, nil).write(t, orders()...); len(failures) > 0 {
+			t.Fatalf("%s: %v", changes, failures[0].Err)
+		}
+		checkOrders(t, s, changes)
+	}
+}
+
+// TestOutage: the server stays away for longer than events are tried again. All come back as retry, none is lost or
+// dead-lettered; submitted again afterwards they are written.
+func TestOutage(t *testing.T) {
+	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+		s := newServer(t)
+		s.fault = func(int, string, []byte) fault { return drop }
+		short := func(o *indexer.Options) { o.RetryFor = 20 * time.Millisecond }
+		failures := start(t, s, changes, short).write(t, orders()...)
+		if len(failures) != len(orders()) {
+			t.Fatalf("%s: %d failures", changes, len(failures))
+		}
+		for i, f := range failures {
+			if f.Index != i || f.Verdict != event.Retry || f.Reason != event.Unavailable || f.Err == nil {
+				t.Fatalf("%s: %+v", changes, f)
+			}
+		}
+		s.heal()
+		if failures := start(t, s, changes, nil).write(t, orders()...); len(failures) > 0 {
+			t.Fatalf("%s: %v", changes, failures[0].Err)
+		}
+		checkOrders(t, s, changes)
+	}
+}
+
+// TestVerdicts: what is not transient, by status alone.
+func TestVerdicts(t *testing.T) {
+	poison := func(_ int, _ string, body []byte) fault {
+		if bytes.Contains(body, []byte("poison")) {
+			return status(400, "illegal request")
+		}
+		return nil
+	}
+	always := func(code int) func(int, string, []byte) fault {
+		return func(int, string, []byte) fault {
+			return status(code, `{"error":{"type":"renamed_exception","reason":"why"}}`)
+		}
+	}
+	good := orders()
+	with := func(id, text string) []event.Event { // among the changes of o2, and newer
+		return append(append(good[:9:9], indexertest.Event(30, id, text)), good[9:]...)
+	}
+	for _, c := range []struct {
+		name    string
+		fault   func(int, string, []byte) fault
+		events  []event.Event
+		verdict event.Verdict
+		reason  event.Reason
+		only    bool // the event at 9 alone fails, and all orders are written
+		says    string
+	}{
+		{"mapping", nil, with("x", "refused"), event.Reject, event.MappingRefused, true, "failed to parse field [status]"},
+		{"mapping, among changes of one order", nil, with("o2", "refused"), event.Reject, event.MappingRefused, true, "o2"},
+		{"a request that one document spoils", poison, with("poison", "x"), event.Reject, event.Refused, true, "illegal request"},
+		{"every request refused", always(400), good, event.Halt, event.Unknown, false, "search.connect"},
+		{"401", always(401), good, event.Halt, event.Denied, false, "grant"},
+		{"403", always(403), good, event.Halt, event.Denied, false, "why"},
+		{"404", always(404), good, event.Halt, event.NoTable, false, "brine tables apply"},
+	} {
+		for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+			t.Run(c.name+"/"+string(changes), func(t *testing.T) {
+				s := newServer(t)
+				s.fault = c.fault
+				failures := start(t, s, changes, nil).write(t, c.events...)
+				if c.only && (len(failures) != 1 || failures[0].Index != 9) || !c.only && len(failures) != len(c.events) {
+					t.Fatalf("%d failures: %+v", len(failures), failures)
+				}
+				for _, f := range failures {
+					if f.Verdict != c.verdict || f.Reason != c.reason || !strings.Contains(f.Err.Error(), c.says) {
+						t.Errorf("verdict %d, reason %s: %v", f.Verdict, f.Reason, f.Err)
+					}
+				}
+				if c.only {
+					checkOrders(t, s, changes)
+				}
+			})
+		}
+	}
+}
+
+// TestRequestTooLarge: requests shrink until the server takes them; a document that is too large alone is rejected.
+func TestRequestTooLarge(t *testing.T) {
+	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+		s := newServer(t)
+		s.fault = func(_ int, path string, body []byte) fault {
+			if path == "/_bulk" && len(body) > 700 {
+				return status(413, "")
+			}
+			return nil
+		}
+		events := append(orders(), indexertest.Event(1, "big", strings.Repeat("x", 1000)))
+		more := func(o *indexer.Options) { o.MaxBulkDocuments = 1000 }
+		failures := start(t, s, changes, more).write(t, events...)
+		if len(failures) != 1 || failures[0].Index != 40 || failures[0].Verdict != event.Reject || failures[0].Reason != event.TooLarge {
+			t.Fatalf("%s: %+v", changes, failures)
+		}
+		checkOrders(t, s, changes)
+	}
+}
+
+// TestSilentServer: a server that accepts and never answers is left after the call's time.
+func TestSilentServer(t *testing.T) {
+	s := newServer(t)
+	hang := make(chan struct{})
+	t.Cleanup(func() { close(hang) })
+	s.fault = func(call int, _ string, _ []byte) fault {
+		if call > 0 {
+			return nil
+		}
+		return func(http.ResponseWriter, func() []byte) {
+			s.mu.Unlock()
+			<-hang
+			s.mu.Lock()
+		}
+	}
+	var calls []error
+	set := func(o *indexer.Options) {
+		o.CallTimeout = 50 * time.Millisecond
+		o.Hooks.Call = func(c indexer.CallInfo) { calls = append(calls, c.Err) }
+	}
+	if failures := start(t, s, indexer.Whole, set).write(t, orders()...); len(failures) > 0 {
+		t.Fatal(failures[0].Err)
+	}
+	checkOrders(t, s, indexer.Whole)
+	if calls[0] == nil || !strings.Contains(calls[0].Error(), "call_timeout") {
+		t.Errorf("the first call's error: %v", calls[0])
+	}
+}
