@@ -17,30 +17,30 @@ import (
 // and puts its address there.
 func (c *Config) HBase() hbase.Options {
 	h := &c.Cluster
+	loops, _ := c.loops()
 	return hbase.Options{
 		Connect: h.Connect, User: h.User,
 		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
 		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
 		MaxRequestRows: h.MaxRequestRows, MaxRequestBytes: int(h.MaxRequestBytes), MaxServerCalls: h.MaxServerCalls,
-		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.RecordBytes()),
+		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.share()) * max(loops, 1),
 	}
 }
 
-// fetchesHeld is how many fetches ingest wants its budget to hold.
-const fetchesHeld = 8
+// share is what one loop may hold: half of memory is for records and half for what they become, and all loops have the
+// same of both, so that none that waits takes another's room.
+func (c *Config) share() int64 {
+	rows, documents := c.loops()
+	return int64(c.Memory) / 2 / int64(max(rows+documents, 1))
+}
 
-// RecordBytes is the budget of the records on their way to one store: each store has an equal share of memory, half of it
-// for records and half for the mutations or documents that they become. All runs that write to one store share it.
-func (c *Config) RecordBytes() int64 { return int64(c.Memory) / 2 / int64(c.stores()) }
-
-// stores is how many stores are written to: HBase, the search engine or both.
-func (c *Config) stores() int {
-	rows := slices.ContainsFunc(c.Pipelines, func(p *Pipeline) bool { return len(p.Rows) > 0 })
-	documents := slices.ContainsFunc(c.Pipelines, func(p *Pipeline) bool { return len(p.Documents) > 0 })
-	if rows && documents {
-		return 2
+// loops counts the loops that write rows and those that write documents.
+func (c *Config) loops() (rows, documents int) {
+	for _, p := range c.Pipelines {
+		rows += min(len(p.Rows), 1)
+		documents += min(len(p.Documents), 1)
 	}
-	return 1
+	return rows, documents
 }
 
 // Embedded gives the folder of an HBase inside this process, if that is what connect asks for.

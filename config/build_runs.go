@@ -5,51 +5,34 @@ import (
 	"os"
 	"strings"
 
-	"github.com/segmentio/kafka-go/sasl"
-	"github.com/segmentio/kafka-go/sasl/plain"
-	"github.com/segmentio/kafka-go/sasl/scram"
-
 	"brine/indexer"
 	"brine/indexer/elastic"
 	"brine/ingest"
 )
 
-// Options say how to reach the brokers. The error is SASL's, of a user or password that holds what no server takes.
-func (k *Kafka) Options() (ingest.Kafka, error) {
-	mechanism, err := k.SASL.mechanism()
-	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: mechanism}, err
+// Options say how to reach the brokers.
+func (k *Kafka) Options() ingest.Kafka {
+	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: k.sasl}
 }
 
-func (s *SASL) mechanism() (sasl.Mechanism, error) {
-	switch s.Mechanism {
-	case "plain":
-		return plain.Mechanism{Username: s.User, Password: s.Password}, nil
-	case "scram-sha-256":
-		return scram.Mechanism(scram.SHA256, s.User, s.Password)
-	case "scram-sha-512":
-		return scram.Mechanism(scram.SHA512, s.User, s.Password)
-	}
-	return nil, nil
-}
+// RowsGroup is the consumer group of the loop that writes the pipeline's rows.
+func (p *Pipeline) RowsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".rows" }
 
-// IngestRows gives the options of the loop that writes the pipeline's rows, IngestDocuments of the one that writes its
-// documents. Writer, Budget (RecordBytes says how large), Hooks and Logger are the caller's to add.
-func (p *Pipeline) IngestRows() (ingest.Options, error) { return p.ingest("rows") }
+// DocumentsGroup is the consumer group of the loop that writes the pipeline's documents.
+func (p *Pipeline) DocumentsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".documents" }
 
-// IngestDocuments is IngestRows for the documents.
-func (p *Pipeline) IngestDocuments() (ingest.Options, error) { return p.ingest("documents") }
-
-func (p *Pipeline) ingest(half string) (ingest.Options, error) {
-	k := &p.config.Kafka
-	brokers, err := k.Options()
+// Ingest gives the options of one of the pipeline's loops: RowsGroup, DocumentsGroup or a replay's own group says which. Each
+// call makes a budget of the loop's share of memory. Writer, Hooks and Logger are the caller's to add.
+func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
+	k := &c.Kafka
 	return ingest.Options{
-		Kafka: brokers, Topic: p.Topic, Group: k.Group + "." + p.Name + "." + half, Schema: p.Schema(),
+		Kafka: k.Options(), Topic: p.Topic, Group: group, Schema: p.Schema(), Budget: ingest.NewBudget(c.share()),
 		Start: k.start(), OutOfRange: outOfRange[k.OutOfRange],
 		SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
 		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
 		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
 		RecordsPerSecond: float64(p.Read.Rate), DeadLetterTopic: p.DeadLetterTopic(),
-	}, err
+	}
 }
 
 var outOfRange = map[string]ingest.Policy{"stop": ingest.StopAndSay, "earliest": ingest.FromEarliest, "latest": ingest.FromLatest}
@@ -71,7 +54,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 	s := &p.config.Search
 	out := indexer.Options{
 		Schema: p.Schema(), Calls: s.Calls, MaxBulkDocuments: s.MaxBulkDocuments, MaxBulkBytes: int(s.MaxBulkBytes),
-		MaxDocumentBytes: int(s.MaxDocumentBytes), MaxBufferedBytes: p.config.RecordBytes() / int64(p.config.indexers()),
+		MaxDocumentBytes: int(s.MaxDocumentBytes), MaxBufferedBytes: p.config.share(),
 		CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause, MaxPause: s.MaxPause,
 	}
 	for _, d := range p.Documents {
@@ -84,17 +67,6 @@ func (p *Pipeline) Indexer() indexer.Options {
 		out.Documents = append(out.Documents, doc)
 	}
 	return out
-}
-
-// indexers is how many pipelines write documents: each has a part of the memory for them.
-func (c *Config) indexers() int {
-	n := 0
-	for _, p := range c.Pipelines {
-		if len(p.Documents) > 0 {
-			n++
-		}
-	}
-	return max(n, 1)
 }
 
 // Elastic gives the options of a client for the search engine; the error is of the file of certificates. Where Embedded says

@@ -80,14 +80,14 @@ func TestPipelineOptions(t *testing.T) {
 	if diff := cmp.Diff(wantIndexer, p.Indexer(), byText); diff != "" {
 		t.Errorf("indexer: -want +got:\n%s", diff)
 	}
-	got, err := p.IngestRows()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := cfg.Ingest(p, p.RowsGroup())
 	if got.Kafka.SASL == nil || got.Kafka.SASL.Name() != "SCRAM-SHA-512" || got.Kafka.TLS != nil {
 		t.Errorf("sasl %v, tls %v", got.Kafka.SASL, got.Kafka.TLS)
 	}
-	got.Kafka.SASL = nil
+	if got.Budget.Size() != 32<<20 {
+		t.Errorf("budget of %d bytes", got.Budget.Size())
+	}
+	got.Kafka.SASL, got.Budget = nil, nil
 	wantIngest := ingest.Options{
 		Kafka: ingest.Kafka{Brokers: []string{"kafka-1:9092", "kafka-2:9092"}, ClientID: "brine-1"}, Topic: "shop.orders", Group: "couriers.orders.rows",
 		Schema: schema, Start: ingest.At(time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)), OutOfRange: ingest.FromEarliest,
@@ -98,8 +98,8 @@ func TestPipelineOptions(t *testing.T) {
 	if diff := cmp.Diff(wantIngest, got, cmp.AllowUnexported(ingest.Start{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("ingest: -want +got:\n%s", diff)
 	}
-	if documents, err := p.IngestDocuments(); err != nil || documents.Group != "couriers.orders.documents" {
-		t.Errorf("documents' group is %s, %v", documents.Group, err)
+	if group := p.DocumentsGroup(); group != "couriers.orders.documents" {
+		t.Errorf("documents' group is %s", group)
 	}
 }
 
@@ -147,11 +147,8 @@ func valid(t *testing.T, cfg *Config) {
 				t.Error(err)
 			}
 		}
-		o, err := p.IngestRows()
-		if err != nil {
-			t.Error(err)
-		}
-		o.Writer, o.Budget = nowhere{}, ingest.NewBudget(cfg.RecordBytes())
+		o := cfg.Ingest(p, p.RowsGroup())
+		o.Writer = nowhere{}
 		o.EnsureDefaults()
 		if err := o.Validate(); err != nil {
 			t.Error(err)
@@ -165,10 +162,7 @@ func TestDefaultsAreTheOwners(t *testing.T) {
 	if cfg == nil {
 		t.Fatal(problems)
 	}
-	gotIngest, err := cfg.Pipelines[0].IngestRows()
-	if err != nil {
-		t.Fatal(err)
-	}
+	gotIngest := cfg.Ingest(cfg.Pipelines[0], "group")
 	wantIngest := ingest.Options{Kafka: ingest.Kafka{Brokers: gotIngest.Kafka.Brokers}, Topic: gotIngest.Topic, Group: gotIngest.Group, Schema: gotIngest.Schema}
 	wantIngest.EnsureDefaults()
 	if diff := cmp.Diff(wantIngest, gotIngest, cmp.AllowUnexported(ingest.Start{}),

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"strconv"
@@ -136,13 +137,17 @@ func (l *loader) checkIndex(x *Index) {
 	}
 }
 
-// checkMemory: the budget of a store's records must hold the fetches that can be out at a time.
+// fetchesHeld is how many fetches ingest wants a loop's budget to hold.
+const fetchesHeld = 8
+
+// checkMemory: a loop's budget must hold the fetches that can be out at a time.
 func (l *loader) checkMemory(c *Config) {
 	if c.Memory == 0 || c.Kafka.MaxFetchBytes == 0 {
 		return
 	}
-	if least := fetchesHeld * c.Kafka.MaxFetchBytes; c.RecordBytes() < int64(least) {
-		l.fault("memory", Buffer, "leaves "+Bytes(c.RecordBytes()).String()+" to the records of each store, and "+least.String()+" are needed for fetches of "+c.Kafka.MaxFetchBytes.String(),
-			"write memory: "+(least*Bytes(2*c.stores())).String()+", or a smaller kafka.max_fetch_bytes")
+	rows, documents := c.loops()
+	if least := fetchesHeld * c.Kafka.MaxFetchBytes; c.share() < int64(least) {
+		l.fault("memory", Buffer, fmt.Sprintf("leaves %v to the records of each of %d loops, and fetches of %v need %v", Bytes(c.share()), rows+documents, c.Kafka.MaxFetchBytes, least),
+			fmt.Sprintf("write memory: %v, or a smaller kafka.max_fetch_bytes", least*Bytes(2*(rows+documents))))
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
 func (l *loader) checkKafka(k *Kafka) {
@@ -21,22 +25,42 @@ func (l *loader) checkKafka(k *Kafka) {
 	if _, err := startTime(k.Start); err != nil && k.Start != "earliest" && k.Start != "latest" && k.Start != "" {
 		l.fault("kafka.start", Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
 	}
-	l.checkSASL(&k.SASL, k.TLS.Enabled)
+	l.checkSASL(k)
 	l.checkTLS(k)
 }
 
 func startTime(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }
 
-func (l *loader) checkSASL(s *SASL, encrypted bool) {
+// checkSASL makes the mechanism that clients use.
+func (l *loader) checkSASL(k *Kafka) {
 	const setting = "kafka.sasl"
+	s := &k.SASL
 	switch {
 	case s.Mechanism == "none" && (s.User != "" || s.Password != ""):
 		l.fault(setting+".mechanism", Missing, "is none, and a user or password is there", "write mechanism: scram-sha-512, or what the brokers ask for")
+		return
 	case s.Mechanism != "none" && s.Mechanism != "" && (s.User == "" || s.Password == ""):
 		l.fault(setting, Missing, "needs a user and a password", "write user and password: ${KAFKA_PASSWORD}")
-	case s.Mechanism == "plain" && !encrypted:
+		return
+	case s.Mechanism == "plain" && !k.TLS.Enabled:
 		l.warn(setting+".mechanism", OpenPassword, "the password is sent as it is, over connections that are not encrypted", "write kafka.tls: { enabled: true }, or use scram-sha-512")
 	}
+	var err error
+	if k.sasl, err = s.mechanism(); err != nil {
+		l.fault(setting, Name, "the user or password holds characters that SCRAM does not take", "change them on the brokers to printable characters")
+	}
+}
+
+func (s *SASL) mechanism() (sasl.Mechanism, error) {
+	switch s.Mechanism {
+	case "plain":
+		return plain.Mechanism{Username: s.User, Password: s.Password}, nil
+	case "scram-sha-256":
+		return scram.Mechanism(scram.SHA256, s.User, s.Password)
+	case "scram-sha-512":
+		return scram.Mechanism(scram.SHA512, s.User, s.Password)
+	}
+	return nil, nil
 }
 
 // checkTLS reads the files and makes the configuration that clients use.

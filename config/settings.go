@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"time"
 
+	"github.com/segmentio/kafka-go/sasl"
+
 	"brine/rowkey"
 )
 
@@ -29,8 +31,8 @@ type Config struct {
 	// The admin port.
 	HTTP HTTP `set:"http"`
 	// Everything that is held between fetching a record and settling it: records, mutations and documents of all
-	// pipelines together. When it is spent, fetching waits. HBase and the search engine have equal shares, so that neither's
-	// outage takes the other's room.
+	// pipelines together. When it is spent, fetching waits. The loops of all pipelines, for rows and for documents, have
+	// equal shares, so that none that waits takes another's room.
 	Memory Bytes `set:"memory" default:"64MiB" min:"16MiB" max:"1TiB"`
 	// The HBase tables that rows are written to, by name: `namespace:name`, or `name` in the default namespace.
 	Tables []*Table `set:"tables" example:"{ logistics:scans: {…} }"`
@@ -73,7 +75,8 @@ type Kafka struct {
 	// Who we are to the brokers.
 	SASL SASL `set:"sasl"`
 
-	tls *tls.Config // nil unless enabled
+	tls  *tls.Config    // nil unless enabled
+	sasl sasl.Mechanism // nil for none
 }
 
 // TLS is the section kafka.tls.
