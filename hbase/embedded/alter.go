@@ -119,3 +119,15 @@ func deleteColumn(_ context.Context, k *call, q *hbasepb.DeleteColumnRequest) (*
 	})
 	return &hbasepb.DeleteColumnResponse{ProcId: id}, err
 }
+
+// getSchemaAlterStatus is asked by Java's clients after a change: all regions have it.
+func getSchemaAlterStatus(_ context.Context, k *call, q *hbasepb.GetSchemaAlterStatusRequest) (*hbasepb.GetSchemaAlterStatusResponse, error) {
+	c := k.node.cluster
+	t, err := c.find(nameOf(q.TableName))
+	if err != nil {
+		return nil, err
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return &hbasepb.GetSchemaAlterStatusResponse{YetToUpdateRegions: proto.Uint32(0), TotalRegions: proto.Uint32(uint32(len(t.regions)))}, nil
+}

@@ -26,6 +26,8 @@ var masterService = map[string]method{
 	"DeleteColumn":  on(deleteColumn),
 	"FlushTable":    on(flushTable),
 
+	"GetSchemaAlterStatus": on(getSchemaAlterStatus),
+
 	"GetTableDescriptors":             on(getTableDescriptors),
 	"GetTableNames":                   on(getTableNames),
 	"GetTableState":                   on(getTableState),
