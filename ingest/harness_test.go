@@ -310,3 +310,39 @@ func testLogger(t testing.TB) *slog.Logger {
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("test", t.Name())
 }
+
+// wantCommitted checks what the broker holds for the group.
+func (b *broker) wantCommitted(offsets map[int]int64) {
+	b.t.Helper()
+	for p, want := range offsets {
+		if got := b.committedOffset(p); got != want {
+			b.t.Errorf("partition %d: committed %d, expected %d", p, got, want)
+		}
+	}
+}
+
+// neverCommits watches for a while that no offset from bound on is committed.
+func (b *broker) neverCommits(t testing.TB, partition int, bound int64, while time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(while); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if got := b.committedOffset(partition); got >= bound {
+			t.Fatalf("partition %d: %d is committed; it must stay below %d", partition, got, bound)
+		}
+	}
+}
+
+// wantOnce checks that n records were written, each once.
+func (s *store) wantOnce(t testing.TB, n int) {
+	t.Helper()
+	if places, times := s.count(); places != n || times != n {
+		t.Errorf("%d records written %d times, expected %d once", places, times, n)
+	}
+}
+
+func fromKgo(r *kgo.Record) *event.Record {
+	rec := &event.Record{Topic: r.Topic, Partition: int(r.Partition), Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(), Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		rec.Headers = append(rec.Headers, event.Header{Key: h.Key, Value: h.Value})
+	}
+	return rec
+}

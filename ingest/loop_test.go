@@ -1,6 +1,23 @@
 package ingest
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/event"
+)
 
 func TestEveryRecordIsWrittenOnceAndCommitted(t *testing.T) {
 	b := newBroker(t, 3)
@@ -11,12 +28,376 @@ func TestEveryRecordIsWrittenOnceAndCommitted(t *testing.T) {
 	b.produce(10, 1)
 	eventually(t, "the rest written", func() bool { return s.holds(1, 1010) })
 	l.stop()
-	for p, want := range b.sent {
-		if got := b.committedOffset(p); got != want {
-			t.Errorf("partition %d: committed %d, expected %d", p, got, want)
+	b.wantCommitted(b.sent)
+	s.wantOnce(t, 3010)
+}
+
+func TestEveryCompressionIsRead(t *testing.T) {
+	for name, codec := range map[string]kgo.CompressionCodec{"gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()} {
+		t.Run(name, func(t *testing.T) {
+			b := newBroker(t, 1)
+			b.client = b.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(codec))
+			b.produce(700, 0)
+			b.produce(700, 0)
+			s := newStore()
+			l := start(t, b.options(s))
+			eventually(t, "all written", func() bool { return s.holds(0, 1400) })
+			l.stop()
+			s.wantOnce(t, 1400)
+		})
+	}
+}
+
+func TestEmptyTopicIsWaitedOn(t *testing.T) {
+	b := newBroker(t, 2)
+	s := newStore()
+	l := start(t, b.options(s))
+	eventually(t, "joined", func() bool { return l.Status().Joined })
+	eventually(t, "the starts committed", func() bool { return b.committedOffset(0) == 0 && b.committedOffset(1) == 0 })
+	b.produce(5, 0, 1)
+	eventually(t, "written", func() bool { return s.holds(0, 5) && s.holds(1, 5) })
+	l.stop()
+	b.wantCommitted(b.sent)
+}
+
+func TestGracefulStopRedeliversNothing(t *testing.T) {
+	b := newBroker(t, 2)
+	s := newStore()
+	for round := range 5 {
+		b.produce(500, 0, 1)
+		l := start(t, b.options(s))
+		eventually(t, "some written", func() bool { n, _ := s.count(); return n > round*1000 })
+		l.stop() // in mid-stream, mostly
+	}
+	l := start(t, b.options(s))
+	eventually(t, "all written", func() bool { return s.holds(0, 2500) && s.holds(1, 2500) })
+	l.stop()
+	s.wantOnce(t, 5000)
+	b.wantCommitted(b.sent)
+}
+
+func TestCrashBetweenSettleAndCommitLosesNothing(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(300, 0)
+	s := newStore()
+	o := b.options(s)
+	o.CommitInterval, o.SessionTimeout, o.Heartbeat = time.Hour, 300*time.Millisecond, 20*time.Millisecond
+	l := start(t, o)
+	eventually(t, "all settled", func() bool { return s.holds(0, 300) })
+	l.kill()
+	if got := b.committedOffset(0); got > 0 {
+		t.Fatalf("committed %d though killed before", got)
+	}
+	var again atomic.Int64
+	o = b.options(s)
+	o.Hooks.Settled = func(_, n int) { again.Add(int64(n)) }
+	l = start(t, o)
+	eventually(t, "settled again", func() bool { return again.Load() == 300 })
+	l.stop()
+	b.wantCommitted(b.sent)
+	if n, times := s.count(); n != 300 || times != 600 {
+		t.Errorf("%d records written %d times, expected 300 twice", n, times)
+	}
+}
+
+func TestKillAtAnyMomentLosesNothing(t *testing.T) {
+	b := newBroker(t, 2)
+	s := newStore()
+	for i := range 10 {
+		b.produce(300, 0, 1)
+		o := b.options(s)
+		o.MaxBatchRecords, o.SessionTimeout, o.Heartbeat = 50, 300*time.Millisecond, 20*time.Millisecond
+		o.CommitInterval, o.RecordsPerSecond = 2*time.Millisecond, 20_000
+		var settled atomic.Int64
+		o.Hooks.Settled = func(_, n int) { settled.Add(int64(n)) }
+		l := start(t, o)
+		eventually(t, "some settled", func() bool { return settled.Load() > int64(i*50) })
+		l.kill()
+		for p := range 2 {
+			if c := b.committedOffset(p); !s.holds(p, c) {
+				t.Fatalf("kill %d: partition %d is committed to %d, but not all before is written", i, p, c)
+			}
 		}
 	}
-	if n, times := s.count(); n != 3010 || times != 3010 {
-		t.Errorf("%d records written %d times, expected 3010 once", n, times)
+	l := start(t, b.options(s))
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 3000 && b.committedOffset(1) == 3000 })
+	l.stop()
+	if !s.holds(0, 3000) || !s.holds(1, 3000) {
+		t.Error("records are missing")
+	}
+}
+
+func TestOutOfOrderSettleCommitsOnlyTheContiguousPart(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(50, 0)
+	s, first := newStore(), make(chan struct{})
+	s.gate = func(call int) <-chan struct{} {
+		if call == 1 {
+			return first
+		}
+		return nil
+	}
+	o := b.options(s)
+	o.MaxBatchRecords = 10
+	l := start(t, o)
+	eventually(t, "all but the second flight written", func() bool { n, _ := s.count(); return n == 40 })
+	eventually(t, "the first is committed", func() bool { return b.committedOffset(0) == 10 })
+	b.neverCommits(t, 0, 11, 100*time.Millisecond)
+	close(first)
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 50 })
+	l.stop()
+	s.wantOnce(t, 50)
+}
+
+func TestWriterFailingCallIsRetried(t *testing.T) {
+	for failing := 0; ; failing++ {
+		b := newBroker(t, 1)
+		b.produce(50, 0)
+		s := newStore()
+		met := false
+		s.decide = func(call int, batch []place) ([]event.Failure, error) {
+			if call == failing {
+				met = true
+				return all(batch, event.Retry, event.Unavailable), nil
+			}
+			return nil, nil
+		}
+		o := b.options(s)
+		o.MaxBatchRecords = 10
+		l := start(t, o)
+		eventually(t, "all written", func() bool { return s.holds(0, 50) })
+		l.stop()
+		s.wantOnce(t, 50)
+		b.wantCommitted(b.sent)
+		if !met {
+			return
+		}
+	}
+}
+
+func TestOnlyTheFailedEventsAreRetried(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(10, 0)
+	s := newStore()
+	var calls [][]place
+	s.decide = func(call int, batch []place) ([]event.Failure, error) {
+		calls = append(calls, slices.Clone(batch))
+		switch call {
+		case 0:
+			return []event.Failure{{Index: 2, Verdict: event.Retry}, {Index: 5, Verdict: event.Retry}, {Index: 9, Verdict: event.Retry}}, nil
+		case 1:
+			return []event.Failure{{Index: 1, Verdict: event.Retry}, {Index: 2, Verdict: event.Reject, Reason: event.TooLarge}}, nil
+		}
+		return nil, nil
+	}
+	o, d := b.options(s), &letters{}
+	o.DeadLetters = d
+	l := start(t, o)
+	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 10 })
+	l.stop()
+	s.wantOnce(t, 9)
+	if want := [][]place{calls[0], {{0, 2}, {0, 5}, {0, 9}}, {{0, 5}}}; fmt.Sprint(calls) != fmt.Sprint(want) {
+		t.Errorf("calls %v, expected %v", calls, want)
+	}
+	if !d.has(place{0, 9}) || len(d.got) != 1 {
+		t.Errorf("dead letters %v, expected offset 9", d.got)
+	}
+}
+
+func TestLaterSuccessDoesNotHideAnEarlierFailure(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(100, 0)
+	s := newStore()
+	var heal atomic.Bool
+	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+		if slices.Contains(batch, place{0, 15}) && !heal.Load() {
+			return []event.Failure{{Index: slices.Index(batch, place{0, 15}), Verdict: event.Retry, Reason: event.Unavailable}}, nil
+		}
+		return nil, nil
+	}
+	o := b.options(s)
+	o.MaxBatchRecords, o.Window = 10, 100
+	l := start(t, o)
+	eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 99 })
+	b.neverCommits(t, 0, 11, 100*time.Millisecond)
+	if p := l.Status().Partitions[0]; p.State != Retrying || p.Reason != event.Unavailable || p.Watermark != 10 {
+		t.Errorf("status %+v, expected retrying at 10", p)
+	}
+	heal.Store(true)
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 100 })
+	l.stop()
+	s.wantOnce(t, 100)
+}
+
+func TestPoisonRecordIsDeadLetteredAmongGoodOnes(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(5, 0)
+	b.poison(0)
+	b.produce(5, 0)
+	s := newStore()
+	l := start(t, b.options(s))
+	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 11 })
+	l.stop()
+	s.wantOnce(t, 10)
+
+	reader := b.newClient(kgo.ConsumeTopics(topic + ".dead"))
+	fetches := reader.PollFetches(context.Background())
+	if fetches.NumRecords() != 1 {
+		t.Fatalf("%d dead letters, expected 1", fetches.NumRecords())
+	}
+	rec := fromKgo(fetches.Records()[0])
+	got, err := ReadDeadLetter(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := got.Record; o.Topic != topic || o.Partition != 0 || o.Offset != 5 || string(o.Key) != "poison" || string(o.Value) != "not json" ||
+		len(o.Headers) != 1 || o.Headers[0].Key != "trace" || string(o.Headers[0].Value) != "abc" || o.Timestamp == 0 {
+		t.Errorf("original record %+v", o)
+	}
+	if got.Reason != event.Undecodable || got.Group != group || got.Detail == "" || time.Since(got.Time) > time.Minute {
+		t.Errorf("dead letter %+v", got)
+	}
+}
+
+func TestDeadLettersDownHoldsThePartition(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(5, 0)
+	b.poison(0)
+	b.produce(5, 0)
+	s, d := newStore(), &letters{}
+	var up atomic.Bool
+	d.fail = func(int) error {
+		if !up.Load() {
+			return errors.New("no room")
+		}
+		return nil
+	}
+	o := b.options(s)
+	o.DeadLetters, o.MaxBatchRecords = d, 3
+	l := start(t, o)
+	eventually(t, "the others written", func() bool { n, _ := s.count(); return n >= 8 })
+	b.neverCommits(t, 0, 4, 100*time.Millisecond)
+	eventually(t, "it says so", func() bool {
+		p := l.Status().Partitions[0]
+		return p.State == Waiting && p.Reason == DeadLettersDown && p.Detail == "no room"
+	})
+	up.Store(true)
+	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 11 })
+	l.stop()
+	s.wantOnce(t, 10)
+}
+
+func TestDeadLetterTopicDownHoldsThePartition(t *testing.T) {
+	b := newBroker(t, 1)
+	b.poison(0)
+	down := b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic + ".dead", Err: kerr.NotEnoughReplicas, Count: -1})
+	l := start(t, b.options(newStore()))
+	if err := down.Wait(context.Background(), 2); err != nil {
+		t.Fatal(err)
+	}
+	b.neverCommits(t, 0, 1, 50*time.Millisecond)
+	down.Remove()
+	eventually(t, "settled", func() bool { return b.committedOffset(0) == 1 })
+	l.stop()
+}
+
+func TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment(t *testing.T) {
+	b := newBroker(t, 2)
+	b.produce(40, 0, 1)
+	s := newStore()
+	var heal atomic.Bool
+	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+		if slices.Contains(batch, place{0, 10}) && !heal.Load() {
+			return all(batch, event.Halt, event.NoTable), nil
+		}
+		return nil, nil
+	}
+	var generations, halts atomic.Int64
+	o := b.options(s)
+	o.MaxBatchRecords = 10
+	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+	o.Hooks.Halted = func(p int, reason event.Reason, _ error) {
+		if p == 0 && reason == event.NoTable {
+			halts.Add(1)
+		}
+	}
+	l := start(t, o)
+	eventually(t, "several halts", func() bool { return halts.Load() >= 3 })
+	eventually(t, "the other partition goes on", func() bool { return b.committedOffset(1) == 40 })
+	b.neverCommits(t, 0, 11, 20*time.Millisecond)
+	eventually(t, "it says so", func() bool {
+		problems := l.Status().Problems(time.Now(), time.Minute)
+		return len(problems) == 1 && strings.HasPrefix(problems[0], "partition 0 is halted at offset 10") && strings.Contains(problems[0], "no_table: as the test wants it")
+	})
+	if generations.Load() != 1 {
+		t.Errorf("%d generations, expected 1: a halt must not make the group rebalance", generations.Load())
+	}
+	heal.Store(true)
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 40 })
+	l.stop()
+	if !s.holds(0, 40) {
+		t.Error("not all of partition 0 is written")
+	}
+}
+
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	b := newBroker(t, 4)
+	b.produce(5000, 0, 1, 2, 3)
+	s := newStore()
+	stuck := make(chan struct{})
+	s.gate = func(int) <-chan struct{} { return stuck }
+	o := b.options(s)
+	o.MaxFetchBytes, o.MaxBatchRecords = 64<<10, 20
+	o.Window = 1000
+	o.Budget = NewBudget(512 << 10)
+	l := start(t, o)
+	stop, worst := make(chan struct{}), int64(0)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				worst = max(worst, o.Budget.InUse())
+			}
+		}
+	})
+	calls := func() int { s.mu.Lock(); defer s.mu.Unlock(); return s.calls }
+	eventually(t, "the budget is spent", func() bool { n := calls(); time.Sleep(20 * time.Millisecond); return n > 10 && n == calls() })
+	if n := calls(); n >= 1000 {
+		t.Errorf("%d flights with the store at a standstill: nothing held them up", n)
+	}
+	close(stuck)
+	eventually(t, "all written", func() bool { n, _ := s.count(); return n == 20000 })
+	close(stop)
+	watch.Wait()
+	l.stop()
+	if worst > o.Budget.Size() || worst < o.Budget.Size()/2 {
+		t.Errorf("%d bytes in use of %d", worst, o.Budget.Size())
+	}
+	if left := o.Budget.InUse(); left != 0 {
+		t.Errorf("%d bytes in use at the end", left)
+	}
+}
+
+func TestBatchesKeepTheirBounds(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(100, 0)
+	b.send(&kgo.Record{Topic: topic, Value: []byte(`{"n":100}`), Key: make([]byte, 3000)}) // alone larger than MaxBatchBytes
+	b.produce(100, 0)
+	s := newStore()
+	largest := 0
+	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+		largest = max(largest, len(batch))
+		return nil, nil
+	}
+	o := b.options(s)
+	o.MaxBatchRecords, o.MaxBatchBytes = 7, 2000
+	l := start(t, o)
+	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 201 })
+	l.stop()
+	if largest > 7 {
+		t.Errorf("a batch of %d records, expected 7 at most", largest)
 	}
 }
