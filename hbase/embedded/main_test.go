@@ -1,0 +1,195 @@
+package embedded_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"testing"
+
+	"brine/hbase/embedded"
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
+
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		child(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// start starts a server that ends with the test.
+func start(t testing.TB, o embedded.Options) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error("close:", err)
+		}
+	})
+	return s
+}
+
+// client is a connection that speaks the wire one call at a time, and no more: these tests must see each byte's meaning,
+// without a client that retries.
+type client struct {
+	t    testing.TB
+	c    net.Conn
+	in   *bufio.Reader
+	last uint32
+}
+
+func dial(t testing.TB, addr, service string) *client {
+	t.Helper()
+	return dialHeader(t, addr, &hbasepb.ConnectionHeader{ServiceName: &service, CellBlockCodecClass: proto.String(wire.Codec)})
+}
+
+func dialHeader(t testing.TB, addr string, h *hbasepb.ConnectionHeader) *client {
+	t.Helper()
+	b := wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthSimple})
+	b, err := wire.AppendConnectionHeader(b, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dialBytes(t, addr, b)
+}
+
+func dialBytes(t testing.TB, addr string, b []byte) *client {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	return &client{t: t, c: c, in: bufio.NewReader(c)}
+}
+
+// send sends a request and gives its call id.
+func (c *client) send(method string, param proto.Message, cells []byte) uint32 {
+	c.t.Helper()
+	c.last++
+	b, err := wire.AppendRequest(nil, wire.Call{ID: c.last, Method: method}, param, cells)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.c.Write(b); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.last
+}
+
+// receive reads the next response; the error is io.EOF when the server closed the connection.
+func (c *client) receive() (wire.Response, error) {
+	var n [4]byte
+	if _, err := io.ReadFull(c.in, n[:]); err != nil {
+		return wire.Response{}, err
+	}
+	frame := make([]byte, binary.BigEndian.Uint32(n[:]))
+	if _, err := io.ReadFull(c.in, frame); err != nil {
+		return wire.Response{}, err
+	}
+	return wire.DecodeResponse(frame)
+}
+
+// remote is an exception that a server answered.
+type remote struct{ *hbasepb.ExceptionResponse }
+
+func (r *remote) Error() string { return r.GetExceptionClassName() + ": " + r.GetStackTrace() }
+
+// call sends a request, decodes the answer into result and gives its cell block; the error is a *remote for an exception.
+func (c *client) call(method string, param, result proto.Message, cells []byte) ([]byte, error) {
+	c.t.Helper()
+	id := c.send(method, param, cells)
+	r, err := c.receive()
+	if err != nil {
+		return nil, err
+	}
+	if r.Exception != nil {
+		return nil, &remote{r.Exception}
+	}
+	if r.CallID != id {
+		return nil, fmt.Errorf("answer to call %d, want %d", r.CallID, id)
+	}
+	return r.Cells, proto.Unmarshal(r.Param, result)
+}
+
+// must is call for what has to succeed.
+func (c *client) must(method string, param, result proto.Message, cells []byte) []byte {
+	c.t.Helper()
+	block, err := c.call(method, param, result, cells)
+	if err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+	return block
+}
+
+func name(table string) *hbasepb.TableName {
+	return &hbasepb.TableName{Namespace: []byte("default"), Qualifier: []byte(table)}
+}
+
+func family(name string, attributes ...string) *hbasepb.ColumnFamilySchema {
+	f := &hbasepb.ColumnFamilySchema{Name: []byte(name)}
+	for i := 0; i < len(attributes); i += 2 {
+		f.Attributes = append(f.Attributes, &hbasepb.BytesBytesPair{First: []byte(attributes[i]), Second: []byte(attributes[i+1])})
+	}
+	return f
+}
+
+// create makes a table and gives the names of its regions.
+func create(t testing.TB, addr, table string, splits []string, families ...*hbasepb.ColumnFamilySchema) [][]byte {
+	t.Helper()
+	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: name(table), ColumnFamilies: families}}
+	for _, s := range splits {
+		q.SplitKeys = append(q.SplitKeys, []byte(s))
+	}
+	dial(t, addr, "MasterService").must("CreateTable", q, &hbasepb.CreateTableResponse{}, nil)
+	return regionsOf(t, addr, table)
+}
+
+// regionsOf reads the region names of a table from hbase:meta.
+func regionsOf(t testing.TB, addr, table string) (names [][]byte) {
+	t.Helper()
+	c := dial(t, addr, "ClientService")
+	r := &hbasepb.ScanResponse{}
+	block := c.must("Scan", &hbasepb.ScanRequest{Region: region([]byte("hbase:meta,,1")), NumberOfRows: proto.Uint32(10_000), CloseScanner: proto.Bool(true), Scan: &hbasepb.Scan{
+		StartRow: []byte(table + ",,"), StopRow: []byte(table + " ,,"), MaxVersions: proto.Uint32(1),
+		Column: []*hbasepb.Column{{Family: []byte("info"), Qualifier: [][]byte{[]byte("regioninfo")}}},
+	}}, r, nil)
+	for _, cell := range cellsOf(t, block) {
+		names = append(names, cell.Row)
+	}
+	return names
+}
+
+func region(name []byte) *hbasepb.RegionSpecifier {
+	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: name}
+}
+
+func cellsOf(t testing.TB, block []byte) (cells []wire.Cell) {
+	t.Helper()
+	for len(block) > 0 {
+		c, rest, err := wire.NextCell(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, block = append(cells, c), rest
+	}
+	return cells
+}
+
+func cell(row, family, qualifier string, ts int64, kind byte, value string) wire.Cell {
+	return wire.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: ts, Type: kind, Value: []byte(value)}
+}
