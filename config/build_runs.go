@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"os"
 	"strings"
 
 	"brine/indexer"
@@ -69,18 +68,12 @@ func (p *Pipeline) Indexer() indexer.Options {
 	return out
 }
 
-// Elastic gives the options of a client for the search engine; the error is of the file of certificates. Where Embedded says
-// so, there is no such engine.
-func (s *Search) Elastic() (elastic.Options, error) {
-	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey,
+// Elastic gives the options of a client for the search engine. Where Embedded says so, there is no such engine.
+func (s *Search) Elastic() elastic.Options {
+	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, CACert: s.ca,
 		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: s.Replicas, Refresh: s.Refresh}
 	for node := range strings.SplitSeq(s.Connect, ",") {
 		out.Addresses = append(out.Addresses, strings.TrimSpace(node))
 	}
-	if s.CA == "" {
-		return out, nil
-	}
-	pem, err := os.ReadFile(s.CA)
-	out.CACert = pem
-	return out, err
+	return out
 }

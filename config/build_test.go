@@ -14,6 +14,7 @@ import (
 	"brine/indexer"
 	"brine/indexer/elastic"
 	"brine/ingest"
+	"brine/query"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -104,11 +105,11 @@ func TestPipelineOptions(t *testing.T) {
 }
 
 func TestElasticOptions(t *testing.T) {
-	got, err := everything(t).Search.Elastic()
+	got := everything(t).Search.Elastic()
 	want := elastic.Options{Addresses: []string{"https://search-1:9200", "https://search-2:9200"}, Username: "brine", Password: "hunter2",
 		Analyzer: "smartcn", Shards: 2, Replicas: 0, Refresh: 5 * time.Second}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v, -want +got:\n%s", err, diff)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -133,11 +134,7 @@ func TestOptionsAreValid(t *testing.T) {
 func valid(t *testing.T, cfg *Config) {
 	t.Helper()
 	if _, embedded := cfg.Search.Embedded(); !embedded && cfg.Search.Connect != "" {
-		o, err := cfg.Search.Elastic()
-		if err == nil {
-			err = o.Validate()
-		}
-		if err != nil {
+		if err := cfg.Search.Elastic().Validate(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -168,5 +165,23 @@ func TestDefaultsAreTheOwners(t *testing.T) {
 	if diff := cmp.Diff(wantIngest, gotIngest, cmp.AllowUnexported(ingest.Start{}),
 		cmpopts.IgnoreFields(ingest.Options{}, "Heartbeat", "RetryMin", "RetryMax", "HaltPause", "Budget", "Logger", "Hooks"), cmpopts.IgnoreFields(ingest.Kafka{}, "Dial")); diff != "" {
 		t.Errorf("ingest: -owner +config:\n%s", diff)
+	}
+}
+
+func TestQueryDescription(t *testing.T) {
+	cfg := everything(t)
+	table := cfg.Table("shop:orders")
+	got, ok := cfg.Query(table)
+	want := query.Table{Name: "shop:orders", Key: table.RowKey(), Columns: []query.Column{
+		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
+		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
+		{Family: "brief", Qualifier: "at", Field: "at", Type: event.TimeS},
+	}}
+	if diff := cmp.Diff(want, got, byText); diff != "" || !ok {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	types := map[string]rowkey.Type{"user": rowkey.Text, "created": rowkey.Time, "order": rowkey.Text}
+	if diff := cmp.Diff(types, cfg.KeyTypes(table)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -86,6 +86,7 @@ func (l *loader) checkSearch(s *Search) {
 			}
 		}
 	}
+	s.ca = l.readCA("search.ca", s.CA)
 	l.together("search", "password", "user")
 	l.together("search", "user", "password")
 	if s.APIKey != "" && s.User != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go/sasl"
@@ -76,22 +77,45 @@ func (l *loader) checkTLS(k *Kafka) {
 		return
 	}
 	k.tls = &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
-	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
+	if ca := l.readCA(setting+".ca", t.CA); ca != nil {
 		k.tls.RootCAs = x509.NewCertPool()
+		k.tls.RootCAs.AppendCertsFromPEM(ca)
+	}
+	cert, key := l.readPEM(setting+".cert", t.Cert), l.readPEM(setting+".key", t.Key)
+	if cert != nil && key != nil {
+		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			l.fault(setting+".ca", Unreadable, "cannot be read: "+reason(err), "name a file of certificates in PEM")
-		} else if !k.tls.RootCAs.AppendCertsFromPEM(pem) {
-			l.fault(setting+".ca", Unreadable, "holds no certificate", "name a file of certificates in PEM")
+			l.fault(setting+".cert", Unreadable, "is no pair with key: "+strings.TrimPrefix(err.Error(), "tls: "), "name the certificate and its own key, in PEM")
 		}
+		k.tls.Certificates = []tls.Certificate{pair}
 	}
-	if t.Cert != "" && t.Key != "" {
-		cert, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		k.tls.Certificates = []tls.Certificate{cert}
-		if pathError := (*os.PathError)(nil); errors.As(err, &pathError) {
-			l.fault(setting+".cert", Unreadable, pathError.Path+" cannot be read: "+pathError.Err.Error(), "name files in PEM as cert and key")
-		} else if err != nil {
-			l.fault(setting+".cert", Unreadable, "is no pair with key: "+err.Error(), "name the certificate and its own key")
-		}
+}
+
+// readCA reads a file of certificates; nil when there is none, or a fault of it was reported.
+func (l *loader) readCA(setting, file string) []byte {
+	pem := l.readPEM(setting, file)
+	if pem != nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {
+		l.fault(setting, Unreadable, file+" holds no certificate", "name a file of certificates in PEM")
+		return nil
 	}
+	return pem
+}
+
+func (l *loader) readPEM(setting, file string) []byte {
+	if file == "" {
+		return nil
+	}
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("no regular file")
+	}
+	var pem []byte
+	if err == nil {
+		pem, err = os.ReadFile(file)
+	}
+	if err != nil {
+		l.fault(setting, Unreadable, file+" cannot be read: "+reason(err), "name a file in PEM")
+		return nil
+	}
+	return pem
 }

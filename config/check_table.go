@@ -75,14 +75,19 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 func writers(c *Config, table string) []*Pipeline {
 	var out []*Pipeline
 	for _, p := range c.Pipelines {
-		for _, r := range p.Rows {
-			if r.Table == table {
-				out = append(out, p)
-				break
-			}
+		if p.rowsOf(table) != nil {
+			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// rowsOf is what the pipeline writes to a table; nil if nothing.
+func (p *Pipeline) rowsOf(table string) *Rows {
+	if i := slices.IndexFunc(p.Rows, func(r Rows) bool { return r.Table == table }); i >= 0 {
+		return &p.Rows[i]
+	}
+	return nil
 }
 
 // checkKey parses the key over the fields of each pipeline that writes the table; they must agree on its fields' types.
@@ -114,7 +119,7 @@ func (l *loader) checkKey(c *Config, t *Table, setting string) {
 
 // keyError reports what rowkey says of a key, at its place within the expression.
 func (l *loader) keyError(setting string, p *Pipeline, pipelines int, err error) {
-	offset, message, mend := 0, err.Error(), "see docs/rowkeys.md for the language"
+	offset, message, mend := 0, err.Error(), "see brine key explain for the language"
 	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
 		offset, message = e.Offset, e.Msg
 		if e.Mend != "" {

@@ -131,6 +131,9 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, d *definition, setting stri
 		l.at(n, setting, Type, "is "+kindName(n)+", not a list", "put \"- \" before its first setting: "+d.name+": "+exampleOf(d))
 		return
 	}
+	if len(n.Content) == 0 {
+		l.at(n, setting, Missing, "is empty", "write "+d.name+": "+exampleOf(d)+", or remove it")
+	}
 	for i, item := range n.Content {
 		at := setting + "[" + strconv.Itoa(i) + "]"
 		l.places[at] = place{item, item}

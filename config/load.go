@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"reflect"
 	"regexp"
@@ -27,8 +28,10 @@ func Load(file string, env func(string) (string, bool)) (*Config, Problems) {
 
 // reason is what went wrong with a file, without its name.
 func reason(err error) string {
-	s := err.Error()
-	return s[strings.LastIndex(s, ": ")+1+len(" "):]
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 // Parse is Load for a source that is already in memory; file is the name that problems show.

@@ -15,17 +15,12 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 		return out, false
 	}
 	seen := map[string]bool{}
-	for _, p := range c.Pipelines {
-		for _, r := range p.Rows {
-			if r.Table != t.Name {
-				continue
-			}
-			for _, column := range r.Set {
-				if f := p.field(column.Field); f != nil && !seen[column.Name] {
-					seen[column.Name] = true
-					family, qualifier, _ := strings.Cut(column.Name, ":")
-					out.Columns = append(out.Columns, query.Column{Family: family, Qualifier: qualifier, Field: column.Field, Type: f.eventType()})
-				}
+	for _, p := range writers(c, t.Name) {
+		for _, column := range p.rowsOf(t.Name).Set {
+			if !seen[column.Name] {
+				seen[column.Name] = true
+				family, qualifier, _ := strings.Cut(column.Name, ":")
+				out.Columns = append(out.Columns, query.Column{Family: family, Qualifier: qualifier, Field: column.Field, Type: p.field(column.Field).eventType()})
 			}
 		}
 	}
@@ -38,16 +33,9 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	if t.rowKey == nil {
 		return types
 	}
-	for _, p := range c.Pipelines {
-		for _, r := range p.Rows {
-			if r.Table != t.Name {
-				continue
-			}
-			for _, name := range t.rowKey.Fields() {
-				if f := p.field(name); f != nil {
-					types[name] = keyTypes[f.eventType()]
-				}
-			}
+	for _, p := range writers(c, t.Name) { // whose types agree
+		for _, name := range t.rowKey.Fields() {
+			types[name] = keyType(p, name)
 		}
 	}
 	return types

@@ -171,6 +171,8 @@ type Search struct {
 	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"1m"`
 	// Longest pause.
 	MaxPause time.Duration `set:"max_pause" default:"5s" min:"1ms" max:"1h"`
+
+	ca []byte // what CA names
 }
 
 // HTTP is the section http.

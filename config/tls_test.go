@@ -1,0 +1,64 @@
+package config
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// certificate writes a certificate signed by its own key, and the key, into a folder of the test.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, der []byte) string {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", pkcs8)
+}
+
+func TestTLS(t *testing.T) {
+	cert, key := certificate(t)
+	_, other := certificate(t)
+	parse := func(key string) (*Config, Problems) {
+		source := strings.Replace(minimal, "kafka: {", "kafka: { sasl: { mechanism: plain, user: u, password: p }, tls: { enabled: true, server_name: kafka, ca: '"+
+			cert+"', cert: '"+cert+"', key: '"+key+"' },", 1) + "search: { connect: https://localhost:9200, ca: '" + cert + "' }\n"
+		return Parse("brine.yaml", []byte(source), environ())
+	}
+	cfg, problems := parse(key)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	k := cfg.Kafka.Options()
+	if k.TLS == nil || k.TLS.ServerName != "kafka" || len(k.TLS.Certificates) != 1 || k.TLS.RootCAs == nil || k.SASL == nil || k.SASL.Name() != "PLAIN" {
+		t.Errorf("tls %+v, sasl %v", k.TLS, k.SASL)
+	}
+	if len(cfg.Search.Elastic().CACert) == 0 {
+		t.Error("the search engine's certificates are not read")
+	}
+	if _, problems = parse(other); !strings.Contains(problems.String(), "kafka.tls.cert: is no pair with key: private key does not match public key") {
+		t.Errorf("a key of another certificate: %v", problems)
+	}
+}
