@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"brine/event"
 )
 
@@ -24,7 +26,8 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkTopics(p, setting)
 	l.checkFields(p, setting)
 	l.checkVersion(p, setting)
-	if len(p.Rows)+len(p.Documents) == 0 && !l.has(setting+".rows") && !l.has(setting+".documents") {
+	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already
+	if len(p.Rows)+len(p.Documents) == 0 && isMapping && !l.has(setting+".rows") && !l.has(setting+".documents") {
 		l.faultName(setting, NothingToWrite, "it has neither rows nor documents", "write rows: [ { table: …, set: { … } } ]")
 	}
 	for i := range p.Rows {
