@@ -27,6 +27,15 @@ func (c *Config) HBase() hbase.Options {
 	}
 }
 
+// HBase gives the options of a client that writes the pipeline's rows: the cluster's, with the retries and pause of the
+// pipeline's write. Pipelines with equal options can share a client.
+func (p *Pipeline) HBase() hbase.Options {
+	out := p.config.HBase()
+	out.Retries = cmp.Or(p.Write.Retries, out.Retries)
+	out.Pause = cmp.Or(p.Write.Pause, out.Pause)
+	return out
+}
+
 // share is what one loop may hold: half of memory is for records and half for what they become, and all loops have the
 // same of both, so that none that waits takes another's room.
 func (c *Config) share() int64 {

@@ -37,8 +37,13 @@ func TestHBaseOptions(t *testing.T) {
 		RPCTimeout: 10 * time.Second, OperationTimeout: 5 * time.Minute, ScannerTimeout: 30 * time.Second, DialTimeout: 2 * time.Second,
 		MaxRequestRows: 1000, MaxRequestBytes: 2 << 20, MaxBufferedBytes: 32 << 20, MaxServerCalls: 4, MaxCellBytes: 1 << 20,
 	}
-	if diff := cmp.Diff(want, everything(t).HBase()); diff != "" {
+	cfg := everything(t)
+	if diff := cmp.Diff(want, cfg.HBase()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	want.Retries, want.Pause = 30, 200*time.Millisecond
+	if diff := cmp.Diff(want, cfg.Pipeline("orders").HBase()); diff != "" {
+		t.Errorf("of the pipeline: -want +got:\n%s", diff)
 	}
 }
 
