@@ -3,12 +3,19 @@
 //
 // The invariant: a mutation is a pure function of its event, and every cell's timestamp is the event's version; so applying
 // it again, late or after an unknown outcome changes nothing.
+//
+// An event becomes one row in each of its tables, or no row in any: its keys and the sizes of its cells are checked before
+// its first mutation is queued. A field that is null has no cell. A row that would have no cell at all gets a single empty
+// one, without a qualifier, in the family of its first column: so each event is seen as a row, and rows can be counted.
 package sink
 
 import (
+	"context"
+	"sync"
 	"time"
 
 	"brine/event"
+	"brine/hbase"
 	"brine/rowkey"
 )
 
@@ -46,11 +53,73 @@ type Options struct {
 	Schema event.Schema
 	Rows   []Rows
 	Hooks  Hooks
+
+	MaxCellBytes int              // [hbase.client.keyvalue.maxsize] a larger cell is rejected; 0 means 10 MiB
+	Now          func() time.Time // the clock that TTLs and the bound on refusals are held against; nil means time.Now
 }
 
-// Hooks are told what the sink does; a nil hook is not called.
+// Hooks are told what the sink does; a nil hook is not called. They are called by the goroutines that call Submit, must be
+// safe for concurrent use and must not keep their arguments.
 type Hooks struct {
 	Collision func(table string, row []byte)                // two different events on one key of a RowEvent table
 	Expired   func(table, family string, rec *event.Record) // older than its family's TTL: HBase hides it as it is written
-	Tie       func(table string)                            // equal versions of one cell in one batch: the last applied wins
+	Tie       func(table string)                            // equal versions of one cell with different values: the last applied wins
+}
+
+// Client is what the sink needs of an HBase client; HBase makes one of ours.
+type Client interface {
+	// Submit queues the mutations in order. The batch is the client's until the flight is done.
+	Submit(ctx context.Context, b *hbase.Batch) Flight
+}
+
+// Flight is a submitted batch of mutations, as *hbase.Flight.
+type Flight interface {
+	Wait(ctx context.Context) ([]hbase.MutationError, error)
+}
+
+// HBase makes our HBase client a Client.
+func HBase(c *hbase.Client) Client { return client{c} }
+
+type client struct{ *hbase.Client }
+
+func (c client) Submit(ctx context.Context, b *hbase.Batch) Flight { return c.Client.Submit(ctx, b) }
+
+// Sink writes events to HBase. It is safe for concurrent use, and starts no goroutine.
+type Sink struct {
+	client   Client
+	opts     Options
+	targets  []*target
+	refusals refusals
+	drafts   sync.Pool // of *draft
+}
+
+// New makes a sink. Its errors name the table and column that are wrong, and the mend.
+func New(client Client, opts Options) (*Sink, error) {
+	if opts.MaxCellBytes == 0 {
+		opts.MaxCellBytes = 10 << 20
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	s := &Sink{client: client, opts: opts}
+	if err := s.addTargets(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Submit queues the rows of the batch's events and gives their flight. It keeps nothing of the batch.
+func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	d := s.draft()
+	now := s.opts.Now()
+	for i := range batch.Events {
+		d.add(i, &batch.Events[i], now)
+	}
+	f := &flight{sink: s, draft: d, failures: d.rejected}
+	for i := range d.parts {
+		if p := &d.parts[i]; p.batch.Len() > 0 {
+			p.flight = s.client.Submit(ctx, p.batch)
+		}
+	}
+	return f
 }
