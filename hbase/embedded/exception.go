@@ -67,7 +67,6 @@ const (
 	classUnsupportedCrypto  = hbasePackage + "ipc.UnsupportedCryptoException"
 	classSecurityNotEnabled = hbasePackage + "exceptions.SecurityNotEnabledException"
 	classRequestTooBig      = hbasePackage + "exceptions.RequestTooBigException"
-	classSanity             = hbasePackage + "exceptions.FailedSanityCheckException"
 	classIllegalArgument    = "java.lang.IllegalArgumentException"
 	classIO                 = "java.io.IOException"
 )

@@ -102,14 +102,12 @@ func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
 	return s, nil
 }
 
-// scanRows gives the rows of a scan in ascending order: a reverse scan starts at its greater row. A scan whose start and
-// stop are the same row and whose start is included is a get.
+// scanRows gives the rows of a scan in ascending order: a reverse scan starts at its greater row. Of clients that are too
+// old to say whether the stop row is included, a scan whose start and stop are the same row is a get.
 func scanRows(p *hbasepb.Scan) store.Range {
 	start, stop := p.GetStartRow(), p.GetStopRow()
-	includeStart, includeStop := p.GetIncludeStartRow(), p.GetIncludeStopRow()
-	if len(start) > 0 && string(start) == string(stop) && includeStart {
-		return store.RowRange(start)
-	}
+	includeStart := p.GetIncludeStartRow()
+	includeStop := p.GetIncludeStopRow() || p.IncludeStopRow == nil && string(start) == string(stop)
 	if p.GetReversed() {
 		return store.Range{Start: stop, StartExclusive: len(stop) > 0 && !includeStop, Stop: start, StopInclusive: len(start) > 0 && includeStart}
 	}

@@ -54,7 +54,7 @@ func withDefaults(s *hbasepb.TableSchema) *hbasepb.TableSchema {
 // checkSchema gives the families of a schema as the store wants them, or what is wrong with it.
 func checkSchema(s *hbasepb.TableSchema) (store.Schema, error) {
 	if len(s.GetColumnFamilies()) == 0 {
-		return nil, final(classSanity, "Table should have at least one column family.")
+		return nil, final(classDoNotRetry, "Table should have at least one column family.")
 	}
 	var families store.Schema
 	for _, c := range s.ColumnFamilies {
@@ -83,7 +83,7 @@ func familyOf(c *hbasepb.ColumnFamilySchema) (*store.Family, error) {
 		}
 		n, e := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 		if e != nil || n < least {
-			err = final(classSanity, "%s of column family %s must be a number of at least %d, not %q", key, c.Name, least, text)
+			err = final(classDoNotRetry, "%s of column family %s must be a number of at least %d, not %q", key, c.Name, least, text)
 		}
 		return n
 	}
@@ -97,7 +97,7 @@ func familyOf(c *hbasepb.ColumnFamilySchema) (*store.Family, error) {
 		return nil, err
 	}
 	if f.MinVersions > 0 && f.MinVersions >= f.MaxVersions {
-		return nil, final(classSanity, "MIN_VERSION > 0 of column family %s must be less than its VERSIONS", c.Name)
+		return nil, final(classDoNotRetry, "MIN_VERSION > 0 of column family %s must be less than its VERSIONS", c.Name)
 	}
 	keep, _ := attribute(c.Attributes, c.Configuration, "KEEP_DELETED_CELLS")
 	f.KeepDeleted = strings.EqualFold(keep, "TRUE")
