@@ -131,7 +131,7 @@ func (p *Pipeline) Schema() event.Schema {
 
 // Sink gives the options of the pipeline's HBase half; its hooks are the caller's to add.
 func (p *Pipeline) Sink() sink.Options {
-	out := sink.Options{Schema: p.Schema()}
+	out := sink.Options{Schema: p.Schema(), MaxCellBytes: int(p.config.Cluster.MaxCellBytes)}
 	for _, r := range p.Rows {
 		rows := sink.Rows{Table: p.config.Table(r.Table).sink()}
 		for _, column := range r.Set {

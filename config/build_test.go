@@ -72,7 +72,7 @@ func TestPipelineOptions(t *testing.T) {
 		{Name: "created", Type: event.TimeMS}, {Name: "at", Type: event.TimeS}, {Name: "items", Type: event.Text}, {Name: "total", Type: event.Float},
 		{Name: "gone", Type: event.Bool},
 	}}
-	wantSink := sink.Options{Schema: schema, Rows: []sink.Rows{{
+	wantSink := sink.Options{Schema: schema, MaxCellBytes: 1 << 20, Rows: []sink.Rows{{
 		Table:   sink.Table{Name: "shop:orders", Row: sink.RowEntity, Key: key, TTL: map[string]time.Duration{"brief": 52 * week}},
 		Columns: []sink.Column{{Family: "brief", Qualifier: "total", Field: "total"}, {Family: "detail", Qualifier: "items", Field: "items"}, {Family: "brief", Qualifier: "at", Field: "at"}},
 	}}}
