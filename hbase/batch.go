@@ -1,6 +1,11 @@
 package hbase
 
-import "context"
+import (
+	"errors"
+	"fmt"
+
+	"brine/hbase/internal/wire"
+)
 
 // CellType says what a cell does; the numbers are KeyValue's type codes.
 type CellType uint8
@@ -14,13 +19,6 @@ const (
 	DeleteFamily        CellType = 14 // this and all older versions of all columns of a family
 )
 
-// Cell is one cell as read.
-type Cell struct {
-	Row, Family, Qualifier, Value []byte
-	Timestamp                     int64
-	Type                          CellType
-}
-
 // Batch is an ordered list of mutations of one table, built in one buffer without an allocation per mutation:
 //
 //	b := hbase.NewBatch("logistics:scans")
@@ -30,8 +28,40 @@ type Cell struct {
 // A mutation has either puts or deletes, not both. A Batch is used by one goroutine; after Submit it belongs to the client
 // until its flight is done, and may then be Reset and used again.
 type Batch struct {
-	table string
-	// the client's author decides how it is laid out
+	table     string
+	cells     []byte // of all mutations, in the order and the layout of the wire's cell block
+	rows      []byte // the row of each mutation, one behind the other
+	mutations []mutation
+}
+
+// mutation is where one mutation's parts lie in the buffers of its batch.
+type mutation struct {
+	cells, cellsEnd int
+	row, rowEnd     int
+	count           int32 // of cells
+	largest         int32 // KeyValue bytes of the largest cell
+	delete          bool
+	fault           fault
+}
+
+// fault is why a mutation can never be written; it is told by Submit, as the mutation's result.
+type fault uint8
+
+const (
+	noFault fault = iota
+	emptyRow
+	longRow
+	longFamily
+	mixed
+	noMutation
+)
+
+var faults = map[fault]error{
+	emptyRow:   errors.New("the row is empty"),
+	longRow:    fmt.Errorf("the row is longer than %d bytes", wire.MaxRowLen),
+	longFamily: fmt.Errorf("a family is longer than %d bytes", wire.MaxFamilyLen),
+	mixed:      errors.New("puts and deletes in one mutation"),
+	noMutation: errors.New("the mutation has no cells"),
 }
 
 // NewBatch makes an empty batch for a table ("namespace:name", or "name" in the default namespace).
@@ -41,60 +71,85 @@ func NewBatch(table string) *Batch { return &Batch{table: table} }
 func (b *Batch) Table() string { return b.table }
 
 // Mutate begins a mutation of row; the cells that follow belong to it.
-func (b *Batch) Mutate(row []byte) { panic("not implemented") }
+func (b *Batch) Mutate(row []byte) {
+	m := mutation{cells: len(b.cells), cellsEnd: len(b.cells), row: len(b.rows)}
+	switch {
+	case len(row) == 0:
+		m.fault = emptyRow
+	case len(row) > wire.MaxRowLen:
+		m.fault = longRow
+	}
+	b.rows = append(b.rows, row...)
+	m.rowEnd = len(b.rows)
+	b.mutations = append(b.mutations, m)
+}
 
 // Put adds a cell to the current mutation. The bytes are copied.
 func (b *Batch) Put(family, qualifier []byte, timestamp int64, value []byte) {
-	panic("not implemented")
+	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: byte(Put), Value: value})
 }
 
 // Delete adds a delete marker of the given type to the current mutation.
 func (b *Batch) Delete(t CellType, family, qualifier []byte, timestamp int64) {
-	panic("not implemented")
+	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: byte(t)})
+}
+
+func (b *Batch) add(c wire.Cell) {
+	if len(b.mutations) == 0 {
+		b.Mutate(nil) // cells before the first Mutate: a mutation with an empty row, which Submit refuses
+	}
+	m := &b.mutations[len(b.mutations)-1]
+	isDelete := CellType(c.Type) != Put
+	switch {
+	case len(c.Family) > wire.MaxFamilyLen:
+		m.fault = longFamily
+	case m.count > 0 && m.delete != isDelete:
+		m.fault = mixed
+	}
+	if m.fault != noFault {
+		return
+	}
+	c.Row = b.rows[m.row:m.rowEnd]
+	b.cells = wire.AppendCell(b.cells, c)
+	m.count++
+	m.delete = isDelete
+	m.largest = max(m.largest, int32(len(b.cells)-m.cellsEnd-wire.PrefixLen))
+	m.cellsEnd = len(b.cells)
 }
 
 // Len is the number of mutations.
-func (b *Batch) Len() int { panic("not implemented") }
+func (b *Batch) Len() int { return len(b.mutations) }
 
 // Bytes is the encoded size of the cells.
-func (b *Batch) Bytes() int { panic("not implemented") }
+func (b *Batch) Bytes() int { return len(b.cells) }
 
 // Row is the row of mutation i.
-func (b *Batch) Row(i int) []byte { panic("not implemented") }
-
-// Reset empties the batch, keeping its buffer.
-func (b *Batch) Reset(table string) { panic("not implemented") }
-
-// Flight is a submitted batch until each of its mutations has its result.
-type Flight struct{}
-
-// Wait blocks until every mutation is durable or has failed for good, and gives nil or the failed ones in ascending order
-// of Index. It returns ctx's error when ctx ends first; the flight goes on and may be waited for again.
-func (f *Flight) Wait(ctx context.Context) ([]MutationError, error) { panic("not implemented") }
-
-// MutationError is what became of one mutation that is not known to be durable.
-type MutationError struct {
-	Index    int    // in the batch
-	Class    string // the server's exception class, empty for a connection's error
-	Kind     Kind
-	Attempts int
-	Server   string
-	Err      error
+func (b *Batch) Row(i int) []byte {
+	m := &b.mutations[i]
+	return b.rows[m.row:m.rowEnd:m.rowEnd]
 }
 
-// Kind sorts failures by what the caller can do.
-type Kind uint8
+// size is what mutation i weighs against the byte bounds.
+func (b *Batch) size(i int) int { return b.mutations[i].cellsEnd - b.mutations[i].cells }
 
-// The kinds of failure.
-const (
-	Transient Kind = iota + 1 // retries or time ran out, outcome unknown: submit again later
-	Refused                   // do-not-retry by the server, cause not known to lie in the table: may be this mutation alone
-	BadRow                    // this mutation alone can never be written: cell too large, row too long
-	NoTable                   // no such table or family, table disabled
-	Denied                    // access denied
-	Closed                    // the client was closed before the mutation was sent
-)
+func (b *Batch) cellsOf(i int) []byte { return b.cells[b.mutations[i].cells:b.mutations[i].cellsEnd] }
 
-// Submit queues the batch's mutations in order into the lanes of their regions and returns their flight. It blocks only
-// while the client's byte bound (Options.MaxBufferedBytes) is spent.
-func (c *Client) Submit(ctx context.Context, b *Batch) *Flight { panic("not implemented") }
+// check says why mutation i can never be written, or nil.
+func (b *Batch) check(i, maxCellBytes int) error {
+	m := &b.mutations[i]
+	switch {
+	case m.fault != noFault:
+		return faults[m.fault]
+	case m.count == 0:
+		return faults[noMutation]
+	case int(m.largest) > maxCellBytes:
+		return fmt.Errorf("a cell of %d bytes, MaxCellBytes is %d", m.largest, maxCellBytes)
+	}
+	return nil
+}
+
+// Reset empties the batch, keeping its buffer.
+func (b *Batch) Reset(table string) {
+	b.table = table
+	b.cells, b.rows, b.mutations = b.cells[:0], b.rows[:0], b.mutations[:0]
+}

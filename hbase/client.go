@@ -2,33 +2,11 @@ package hbase
 
 import (
 	"context"
-	"iter"
-	"net"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 )
-
-// Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
-type Options struct {
-	Connect string // rpc://master1:16000,master2:16000
-	User    string // effective user of SIMPLE authentication; default the process's
-
-	Pause                 time.Duration // [hbase.client.pause] 100 ms
-	PauseServerOverloaded time.Duration // [hbase.client.pause.server.overloaded] 500 ms
-	Retries               int           // [hbase.client.retries.number] 15
-	RPCTimeout            time.Duration // [hbase.rpc.timeout] 60 s: one call
-	OperationTimeout      time.Duration // [hbase.client.operation.timeout] 20 min: one mutation or get with its retries
-	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s
-	DialTimeout           time.Duration // [hbase.ipc.client.socket.timeout.connect] 10 s
-
-	MaxRequestRows   int // [hbase.client.max.perrequest.rows] 2048
-	MaxRequestBytes  int // [hbase.client.max.perrequest.heapsize] 4 MiB
-	MaxBufferedBytes int // mutations in memory over all lanes; 64 MiB
-	MaxServerCalls   int // [hbase.client.max.perserver.tasks] 2
-	MaxCellBytes     int // [hbase.client.keyvalue.maxsize] 10 MiB
-
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer
-	Hooks Hooks
-}
 
 // Hooks are told what the client does. A nil hook is not called. They are called from the client's own goroutines, must be
 // safe for concurrent use, and must not block.
@@ -53,7 +31,7 @@ type CallInfo struct {
 type RetryInfo struct {
 	Table, Region, Server string
 	Class                 string // exception class, or "timeout", "connection"
-	Remedy                string // wait, relocate, reconnect, split
+	Remedy                string // wait, relocate, reconnect, split, reopen
 	Pause                 time.Duration
 	Mutations             int
 }
@@ -67,57 +45,82 @@ type AppliedInfo struct {
 }
 
 // Client is a client of one HBase cluster. It is safe for concurrent use; one per process is enough.
-type Client struct{}
+type Client struct {
+	opts     Options
+	servers  *servers
+	registry *registry
+	locator  *locator
+	writer   *writer
+
+	masterAddr atomic.Pointer[string] // of the active master; nil: to be asked
+
+	ctx    context.Context // ends with Close, and everything with it
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup // every goroutine of the client's
+}
 
 // Open checks the options, finds the active master and hbase:meta, and returns a client, or an error that says what was
-// tried at which address.
-func Open(ctx context.Context, opts Options) (*Client, error) { panic("not implemented") }
+// tried at which address. It waits for masters that say they are starting, for as long as ctx and OperationTimeout allow.
+func Open(ctx context.Context, opts Options) (*Client, error) {
+	opts.EnsureDefaults()
+	if err := opts.Validate(); err != nil {
+		return nil, fmt.Errorf("hbase options: %w", err)
+	}
+	addrs, err := parseConnect(opts.Connect)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{opts: opts}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.servers = newServers(c.ctx, &c.opts, &c.wg)
+	c.registry = &registry{addrs: addrs, servers: c.servers}
+	c.locator = &locator{servers: c.servers, registry: c.registry}
+	c.writer = newWriter(c)
+	if err := c.findCluster(ctx); err != nil {
+		_ = c.Close() // the error to tell is why it did not open
+		return nil, fmt.Errorf("open %s: %w", opts.Connect, err)
+	}
+	return c, nil
+}
+
+// findCluster waits out masters that are starting; one that cannot be reached is an error at once.
+func (c *Client) findCluster(ctx context.Context) error {
+	t := c.newTries("find", "the cluster")
+	t.admin = true
+	return t.run(ctx, func(ctx context.Context) (*Region, error) {
+		addr, err := c.registry.activeMaster(ctx)
+		if err == nil {
+			c.masterAddr.Store(&addr)
+			_, err = c.locator.findMeta(ctx)
+		}
+		if diagnose(err).remedy == reconnect {
+			err = &unreachable{err}
+		}
+		return nil, err
+	})
+}
+
+// unreachable is a connection's error that is not to be remedied: diagnose gives it up.
+type unreachable struct{ err error }
+
+func (u *unreachable) Error() string { return u.err.Error() }
+func (u *unreachable) Unwrap() error { return u.err }
 
 // Close fails what is still queued, closes all connections and waits for the client's goroutines.
-func (c *Client) Close() error { panic("not implemented") }
-
-// Get asks for one row. Columns nil means all; an empty Qualifier means the whole family.
-type Get struct {
-	Row         []byte
-	Columns     []Column
-	MaxVersions int   // 0 means 1
-	From, To    int64 // time range [From, To); both 0 means all
+func (c *Client) Close() error {
+	c.cancel(ErrClosed)
+	c.writer.close()
+	c.servers.close()
+	c.wg.Wait()
+	return nil
 }
 
-// Column names a family, or one column of it.
-type Column struct{ Family, Qualifier []byte }
-
-// Result is the cells of one row in HBase's order; Cells is empty when the row does not exist.
-type Result struct {
-	Row   []byte
-	Cells []Cell
-}
-
-// Get reads one row.
-func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
-	panic("not implemented")
-}
-
-// GetAll reads many rows with one Multi per server; results are in the order of gets.
-func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result, error) {
-	panic("not implemented")
-}
-
-// Scan asks for rows from Start (inclusive) to Stop (exclusive). For a reverse scan Start is the greater row; nil means the
-// end of the table in the scan's direction.
-type Scan struct {
-	Start, Stop    []byte
-	Reverse        bool
-	Limit          int // rows; 0 means all
-	Caching        int // rows per call; 0 means as many as fit into MaxResultBytes
-	Columns        []Column
-	MaxVersions    int
-	From, To       int64
-	Raw            bool // delete markers and deleted cells too
-	MaxResultBytes int  // per call; 0 means 2 MiB
-}
-
-// Scan reads rows in order. The sequence ends after the first error. A Result is the caller's to keep.
-func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Result, error] {
-	panic("not implemented")
+// joined is ctx that ends with the client as well, then with ErrClosed as its cause.
+func (c *Client) joined(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.ctx, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }

@@ -1,6 +1,12 @@
 package hbase
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/hbase/hbasepb"
+)
 
 // Errors that callers test with errors.Is.
 var (
@@ -11,3 +17,81 @@ var (
 	ErrDenied      = errors.New("access denied")
 	ErrClosed      = errors.New("client is closed")
 )
+
+// Error is why a read or an admin call failed for good, after its retries. It Is one of the errors above where one fits.
+type Error struct {
+	Op       string // get, scan, create table …
+	Table    string
+	Server   string // host:port of the last try; empty if none was reached
+	Class    string // the server's exception class; empty for a connection's error
+	Attempts int
+	Err      error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Table != "" {
+		b.WriteString(" " + e.Table)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " (after %d tries)", e.Attempts)
+	}
+	return b.String() + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *MutationError) Error() string {
+	return fmt.Sprintf("mutation %d, %s after %d tries: %v", e.Index, e.Kind, e.Attempts, e.Err)
+}
+
+func (e *MutationError) Unwrap() error { return e.Err }
+
+func (k Kind) String() string {
+	return [...]string{"no failure", "transient", "refused", "bad row", "no table", "denied", "closed"}[k]
+}
+
+// remoteError is an exception that a server answered.
+type remoteError struct {
+	server     string
+	class      string
+	text       string // message and stack as the server sent them
+	doNotRetry bool
+	overloaded bool
+}
+
+func newRemoteError(server string, e *hbasepb.ExceptionResponse) *remoteError {
+	return &remoteError{
+		server: server, class: e.GetExceptionClassName(), text: e.GetStackTrace(),
+		doNotRetry: e.GetDoNotRetry(), overloaded: e.GetServerOverloaded(),
+	}
+}
+
+// Error gives the class and the message without the stack.
+func (e *remoteError) Error() string {
+	short := e.class[strings.LastIndexByte(e.class, '.')+1:]
+	message, _, _ := strings.Cut(e.text, "\n")
+	message = strings.TrimPrefix(strings.TrimPrefix(message, e.class), ": ")
+	if message == "" {
+		return fmt.Sprintf("%s answered %s", e.server, short)
+	}
+	return fmt.Sprintf("%s answered %s: %s", e.server, short, message)
+}
+
+// Is makes a remote exception one of the package's errors, by the table in remedy.go.
+func (e *remoteError) Is(target error) bool {
+	r, ok := ruleOf(e.class)
+	return ok && r.err != nil && r.err == target
+}
+
+// connError is a connection that could not be made, broke, or did not answer in time: whether the server has done what it
+// was asked is unknown, unless it could not be made.
+type connError struct {
+	server string
+	class  string // "connection" or "timeout"
+	err    error
+}
+
+func (e *connError) Error() string { return e.server + ": " + e.err.Error() }
+func (e *connError) Unwrap() error { return e.err }

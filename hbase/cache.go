@@ -1,0 +1,107 @@
+package hbase
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+)
+
+// regionCache is what is known of where rows are.
+//
+// Invariant: the regions of one table are in order of their start keys and no two overlap.
+type regionCache struct {
+	mu     sync.RWMutex
+	tables map[string][]*Region
+}
+
+// find gives the region that contains row, or nil.
+func (c *regionCache) find(table string, row []byte) *Region {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	rs := c.tables[table]
+	if i := after(rs, row); i > 0 && rs[i-1].contains(row) {
+		return rs[i-1]
+	}
+	return nil
+}
+
+// findBefore gives the region of the greatest rows less than row, or nil; nil as row is the end of the table.
+func (c *regionCache) findBefore(table string, row []byte) *Region {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	rs := c.tables[table]
+	i := len(rs)
+	if row != nil {
+		i, _ = slices.BinarySearchFunc(rs, row, byStart)
+	}
+	if i == 0 {
+		return nil
+	}
+	r := rs[i-1]
+	if row == nil && len(r.End) != 0 || row != nil && len(r.End) != 0 && bytes.Compare(r.End, row) < 0 {
+		return nil
+	}
+	return r
+}
+
+// gap names the unknown range around row by the end of the known region before it: look-ups in one gap are one look-up.
+func (c *regionCache) gap(table string, row []byte) string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	rs := c.tables[table]
+	if i := after(rs, row); i > 0 {
+		return string(rs[i-1].End)
+	}
+	return ""
+}
+
+// add puts a region in the place of those that it overlaps, unless one of them is newer: then nothing happens.
+func (c *regionCache) add(r *Region) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tables == nil {
+		c.tables = make(map[string][]*Region)
+	}
+	rs := c.tables[r.Table]
+	from := max(0, after(rs, r.Start)-1)
+	if from < len(rs) && !rs[from].overlaps(r) {
+		from++
+	}
+	to := from
+	for to < len(rs) && rs[to].overlaps(r) {
+		if rs[to].newerThan(r) {
+			return
+		}
+		to++
+	}
+	// A copy, because readers may hold what find looked through.
+	c.tables[r.Table] = slices.Concat(rs[:from], []*Region{r}, rs[to:])
+}
+
+// drop forgets a region, if it is still the one that is known.
+func (c *regionCache) drop(r *Region) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rs := c.tables[r.Table]
+	if i, ok := slices.BinarySearchFunc(rs, r.Start, byStart); ok && rs[i] == r {
+		c.tables[r.Table] = slices.Concat(rs[:i], rs[i+1:])
+	}
+}
+
+// dropTable forgets a table.
+func (c *regionCache) dropTable(table string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tables, table)
+}
+
+// after is the index of the first region that starts behind row.
+func after(rs []*Region, row []byte) int {
+	i, found := slices.BinarySearchFunc(rs, row, byStart)
+	if found {
+		i++
+	}
+	return i
+}
+
+func byStart(r *Region, row []byte) int { return bytes.Compare(r.Start, row) }

@@ -1,0 +1,246 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"brine/hbase/hbasepb"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+)
+
+// Get asks for one row. Columns nil means all; an empty Qualifier means the whole family.
+type Get struct {
+	Row         []byte
+	Columns     []Column
+	MaxVersions int   // 0 means 1
+	From, To    int64 // time range [From, To); both 0 means all
+}
+
+// Column names a family, or one column of it.
+type Column struct{ Family, Qualifier []byte }
+
+// columnsOf groups columns by family, in the order of their first mention; a family asked for as a whole is asked for as a
+// whole, whatever columns of it are named beside.
+func columnsOf(columns []Column) []*hbasepb.Column {
+	var out []*hbasepb.Column
+	byFamily := make(map[string]*hbasepb.Column)
+	whole := make(map[string]bool)
+	for _, c := range columns {
+		m := byFamily[string(c.Family)]
+		if m == nil {
+			m = &hbasepb.Column{Family: c.Family}
+			byFamily[string(c.Family)] = m
+			out = append(out, m)
+		}
+		if len(c.Qualifier) == 0 {
+			whole[string(c.Family)] = true
+		}
+		if whole[string(c.Family)] {
+			m.Qualifier = nil
+			continue
+		}
+		m.Qualifier = append(m.Qualifier, c.Qualifier)
+	}
+	return out
+}
+
+func timeRange(from, to int64) *hbasepb.TimeRange {
+	if from == 0 && to == 0 {
+		return nil
+	}
+	return &hbasepb.TimeRange{From: proto.Uint64(uint64(from)), To: proto.Uint64(uint64(to))}
+}
+
+func (g *Get) message() *hbasepb.Get {
+	return &hbasepb.Get{
+		Row: g.Row, Column: columnsOf(g.Columns), TimeRange: timeRange(g.From, g.To),
+		MaxVersions: proto.Uint32(uint32(max(1, g.MaxVersions))),
+	}
+}
+
+// Get reads one row.
+func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
+	table = tableKey(table)
+	var row Result
+	t := c.newTries("get", table)
+	err := t.run(ctx, func(ctx context.Context) (*Region, error) {
+		r, err := c.locator.find(ctx, table, g.Row)
+		if err != nil {
+			return nil, err
+		}
+		row, err = c.getOnce(ctx, r, g)
+		return r, err
+	})
+	return row, err
+}
+
+func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) {
+	var out hbasepb.GetResponse
+	in := &hbasepb.GetRequest{Region: r.specifier(), Get: g.message()}
+	cells, err := c.servers.call(ctx, endpoint{r.Server, clientService}, "Get", in, &out)
+	if err != nil {
+		return Result{}, err
+	}
+	row, _, err := resultOf(out.GetResult(), cells)
+	row.Row = g.Row
+	return row, err
+}
+
+// GetAll reads many rows with one Multi per server; results are in the order of gets.
+func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result, error) {
+	table = tableKey(table)
+	ctx, cancel := c.joined(ctx)
+	defer cancel()
+	results := make([]Result, len(gets))
+	todo := make([]int, len(gets)) // always indexes into gets, in every round
+	for i := range todo {
+		todo[i] = i
+	}
+	t := c.newTries("get all", table)
+	for len(todo) > 0 {
+		left, r, err := c.getRound(ctx, table, gets, todo, results)
+		if err != nil {
+			if err := t.failed(ctx, r, err); err != nil {
+				return nil, err
+			}
+		}
+		todo = left
+	}
+	return results, nil
+}
+
+// getRound tries each of todo once. It gives those that are left, with the error of one of them and its region.
+func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []int, results []Result) ([]int, *Region, error) {
+	byServer := make(map[string]map[*Region][]int)
+	for _, i := range todo {
+		r, err := c.locator.find(ctx, table, gets[i].Row)
+		if err != nil {
+			return todo, nil, err
+		}
+		if byServer[r.Server] == nil {
+			byServer[r.Server] = make(map[*Region][]int)
+		}
+		byServer[r.Server][r] = append(byServer[r.Server][r], i)
+	}
+	var (
+		g       errgroup.Group
+		mu      sync.Mutex
+		left    []int
+		failed  *Region
+		failure error
+	)
+	for server, regions := range byServer {
+		g.Go(func() error {
+			for _, m := range chunkGets(regions, c.opts.MaxRequestRows) {
+				m.run(ctx, c, server, gets, results)
+				mu.Lock()
+				left = append(left, m.left...)
+				if m.err != nil && (failure == nil || diagnose(m.err).remedy == giveUp) {
+					failed, failure = m.failed, m.err
+				}
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return left, failed, errors.Join(err, failure)
+}
+
+// multiGet is one Multi of gets.
+type multiGet struct {
+	regions []*Region
+	indexes [][]int // into gets, by region
+
+	left   []int   // not answered
+	failed *Region // one that failed, why
+	err    error
+}
+
+// chunkGets cuts a server's gets into Multis of at most rows.
+func chunkGets(regions map[*Region][]int, rows int) []*multiGet {
+	var out []*multiGet
+	room := 0
+	for r, indexes := range regions {
+		for len(indexes) > 0 {
+			if room == 0 {
+				out, room = append(out, new(multiGet)), rows
+			}
+			m, n := out[len(out)-1], min(room, len(indexes))
+			m.regions = append(m.regions, r)
+			m.indexes = append(m.indexes, indexes[:n])
+			indexes, room = indexes[n:], room-n
+		}
+	}
+	return out
+}
+
+func (m *multiGet) run(ctx context.Context, c *Client, server string, gets []Get, results []Result) {
+	in := new(hbasepb.MultiRequest)
+	for k, r := range m.regions {
+		ra := &hbasepb.RegionAction{Region: r.specifier()}
+		for n, i := range m.indexes[k] {
+			ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(n)), Get: gets[i].message()})
+		}
+		in.RegionAction = append(in.RegionAction, ra)
+	}
+	var out hbasepb.MultiResponse
+	cells, err := c.servers.call(ctx, endpoint{server, clientService}, "Multi", in, &out)
+	for k := range m.regions {
+		if err != nil {
+			m.fail(k, m.indexes[k], err, c)
+			continue
+		}
+		var answer *hbasepb.RegionActionResult
+		if k < len(out.RegionActionResult) {
+			answer = out.RegionActionResult[k]
+		}
+		cells = m.take(k, answer, cells, c, server, gets, results)
+	}
+}
+
+// take stores one region's results. The cells of all results follow each other in the one cell block.
+func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte, c *Client, server string, gets []Get, results []Result) []byte {
+	indexes := m.indexes[k]
+	if e := answer.GetException(); e != nil {
+		m.fail(k, indexes, &remoteError{server: server, class: e.GetName(), text: string(e.GetValue())}, c)
+		return cells
+	}
+	answered := make([]bool, len(indexes))
+	for _, o := range answer.GetResultOrException() {
+		n := int(o.GetIndex())
+		if n >= len(indexes) || answered[n] || o.Result == nil && o.Exception == nil {
+			continue
+		}
+		answered[n] = true
+		if e := o.Exception; e != nil {
+			m.fail(k, indexes[n:n+1], &remoteError{server: server, class: e.GetName(), text: string(e.GetValue())}, c)
+			continue
+		}
+		row, rest, err := resultOf(o.Result, cells)
+		if err != nil {
+			m.fail(k, indexes[n:n+1], fmt.Errorf("%w: %w", errInvalidResponse, err), c)
+			return nil
+		}
+		row.Row = gets[indexes[n]].Row
+		results[indexes[n]], cells = row, rest
+	}
+	for n, ok := range answered {
+		if !ok {
+			m.fail(k, indexes[n:n+1], errInvalidResponse, c)
+		}
+	}
+	return cells
+}
+
+func (m *multiGet) fail(k int, indexes []int, err error, c *Client) {
+	m.left = append(m.left, indexes...)
+	if m.err == nil || diagnose(err).remedy == giveUp {
+		m.failed, m.err = m.regions[k], err
+	}
+	c.locator.heed(m.regions[k], diagnose(err))
+}

@@ -1,0 +1,233 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"brine/hbase/hbasepb"
+
+	"golang.org/x/sync/singleflight"
+	"google.golang.org/protobuf/proto"
+)
+
+// prefetch is how many regions one look-up brings: the one that was asked for and those before it.
+const prefetch = 10
+
+// locator finds the region of a row: in the cache, else in hbase:meta. Its errors are those of one try; callers retry.
+type locator struct {
+	servers  *servers
+	registry *registry
+	cache    regionCache
+	lookups  singleflight.Group
+
+	metaMu sync.Mutex
+	meta   *Region // nil until asked for
+}
+
+// find gives the region that contains row.
+func (l *locator) find(ctx context.Context, table string, row []byte) (*Region, error) {
+	if table == metaTable {
+		return l.findMeta(ctx)
+	}
+	lookup := func() (*Region, error) { return l.lookup(table, metaKey(table, row, greatestID)) }
+	// The look-up of the gap may be another's, of another row in it; then the row gets one of its own.
+	for _, key := range []string{"gap\x00" + table + "\x00" + l.cache.gap(table, row), "row\x00" + table + "\x00" + string(row)} {
+		if r := l.cache.find(table, row); r != nil {
+			return r, nil
+		}
+		r, err := l.lookupOnce(ctx, key, lookup)
+		if err != nil {
+			return nil, err
+		}
+		if r.contains(row) {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("row %q of table %s: %w", row, table, errNoServer)
+}
+
+// findBefore gives the region of the greatest rows less than row, where nil is the end of the table.
+func (l *locator) findBefore(ctx context.Context, table string, row []byte) (*Region, error) {
+	if table == metaTable {
+		return l.findMeta(ctx)
+	}
+	if r := l.cache.findBefore(table, row); r != nil {
+		return r, nil
+	}
+	start := metaKey(table, row, leastID)
+	if row == nil {
+		start = append([]byte(table), 0) // behind the table's last region
+	}
+	return l.lookupOnce(ctx, "before\x00"+string(start), func() (*Region, error) { return l.lookup(table, start) })
+}
+
+// lookupOnce makes concurrent look-ups of one thing one. The look-up goes on when the caller leaves.
+func (l *locator) lookupOnce(ctx context.Context, key string, lookup func() (*Region, error)) (*Region, error) {
+	done := l.lookups.DoChan(key, func() (any, error) { return lookup() })
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(*Region), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// metaKey is the row of hbase:meta of a region with this start and id.
+func metaKey(table string, start []byte, id string) []byte {
+	return bytes.Join([][]byte{[]byte(table), start, []byte(id)}, []byte(","))
+}
+
+// lookup reads hbase:meta backwards from start and caches the regions that it finds on the way. The first that is neither
+// split nor offline is the answer.
+func (l *locator) lookup(table string, start []byte) (*Region, error) {
+	ctx := l.servers.ctx
+	meta, err := l.findMeta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.scanMeta(ctx, meta, start, metaKey(table, nil, ""))
+	if err != nil {
+		if d := diagnose(err); d.remedy == relocate || d.remedy == reconnect {
+			l.dropMeta(meta)
+		}
+		return nil, fmt.Errorf("looking up a region of %s: %w", table, err)
+	}
+	var found *Region
+	seen := false
+	for _, row := range rows {
+		r, err := regionOfMetaRow(row)
+		if errors.Is(err, errNoRegionInfo) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r.Table != table {
+			break
+		}
+		seen = true
+		if r.Split || r.Offline {
+			continue
+		}
+		if found == nil {
+			found = r
+		}
+		if r.Server != "" {
+			l.cache.add(r)
+		}
+	}
+	switch {
+	case !seen:
+		return nil, fmt.Errorf("%w: %s has no regions in hbase:meta", ErrNoTable, table)
+	case found == nil || found.Server == "":
+		return nil, fmt.Errorf("table %s: %w", table, errNoServer)
+	}
+	return found, nil
+}
+
+// scanMeta reads up to prefetch rows backwards from start in one call.
+func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte) ([]Result, error) {
+	in := &hbasepb.ScanRequest{
+		Region: meta.specifier(),
+		Scan: &hbasepb.Scan{
+			Column:   []*hbasepb.Column{{Family: []byte("info")}},
+			StartRow: start, StopRow: stop, IncludeStopRow: proto.Bool(true), Reversed: proto.Bool(true),
+			MaxVersions: proto.Uint32(1), Caching: proto.Uint32(prefetch), ReadType: hbasepb.Scan_PREAD.Enum(),
+			MaxResultSize: proto.Uint64(defaultMaxResultBytes),
+		},
+		NumberOfRows: proto.Uint32(prefetch), LimitOfRows: proto.Uint32(prefetch), CloseScanner: proto.Bool(true),
+		ClientHandlesPartials: proto.Bool(false), ClientHandlesHeartbeats: proto.Bool(false),
+	}
+	var out hbasepb.ScanResponse
+	cells, err := l.servers.call(ctx, endpoint{meta.Server, clientService}, "Scan", in, &out)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := scanResults(&out, cells)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Result, len(pieces))
+	for i, p := range pieces {
+		rows[i] = p.Result
+	}
+	return rows, nil
+}
+
+// tableDisabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is in vain.
+func (l *locator) tableDisabled(ctx context.Context, table string) (bool, error) {
+	meta, err := l.findMeta(ctx)
+	if err != nil {
+		return false, err
+	}
+	in := &hbasepb.GetRequest{Region: meta.specifier(), Get: &hbasepb.Get{
+		Row: []byte(table), Column: []*hbasepb.Column{{Family: []byte("table"), Qualifier: [][]byte{[]byte("state")}}},
+	}}
+	var out hbasepb.GetResponse
+	cells, err := l.servers.call(ctx, endpoint{meta.Server, clientService}, "Get", in, &out)
+	if err != nil {
+		return false, err
+	}
+	row, _, err := resultOf(out.GetResult(), cells)
+	if err != nil || len(row.Cells) == 0 {
+		return false, err
+	}
+	var state hbasepb.TableState
+	if err := proto.Unmarshal(row.Cells[0].Value, &state); err != nil {
+		return false, fmt.Errorf("state of table %s: %w", table, err)
+	}
+	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, nil
+}
+
+func (l *locator) findMeta(ctx context.Context) (*Region, error) {
+	l.metaMu.Lock()
+	meta := l.meta
+	l.metaMu.Unlock()
+	if meta != nil {
+		return meta, nil
+	}
+	return l.lookupOnce(ctx, "meta", func() (*Region, error) {
+		meta, err := l.registry.meta(l.servers.ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.metaMu.Lock()
+		l.meta = meta
+		l.metaMu.Unlock()
+		return meta, nil
+	})
+}
+
+func (l *locator) dropMeta(r *Region) {
+	l.metaMu.Lock()
+	defer l.metaMu.Unlock()
+	if l.meta == r {
+		l.meta = nil
+	}
+}
+
+// heed acts on a failed call to a region: drops its location, or corrects it if the server said where the region went.
+// It returns the new location, or nil.
+func (l *locator) heed(r *Region, d diagnosis) *Region {
+	switch {
+	case r == nil || d.remedy != relocate && d.remedy != reconnect && d.remedy != reopen:
+		return nil
+	case r.Table == metaTable:
+		l.dropMeta(r)
+		return nil
+	}
+	l.cache.drop(r)
+	if d.movedTo == "" || d.movedTo == r.Server {
+		return nil
+	}
+	moved := *r
+	moved.Server, moved.StartCode = d.movedTo, 0
+	l.cache.add(&moved)
+	return &moved
+}

@@ -1,0 +1,158 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+)
+
+// Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
+type Options struct {
+	Connect string // rpc://master1:16000,master2:16000
+	User    string // effective user of SIMPLE authentication; default the process's
+
+	Pause                 time.Duration // [hbase.client.pause] 100 ms
+	PauseServerOverloaded time.Duration // [hbase.client.pause.server.overloaded] 500 ms
+	Retries               int           // [hbase.client.retries.number] 15
+	RPCTimeout            time.Duration // [hbase.rpc.timeout] 60 s: one call
+	OperationTimeout      time.Duration // [hbase.client.operation.timeout] 20 min: one mutation or get with its retries
+	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s
+	DialTimeout           time.Duration // [hbase.ipc.client.socket.timeout.connect] 10 s
+
+	MaxRequestRows   int // [hbase.client.max.perrequest.rows] 2048
+	MaxRequestBytes  int // [hbase.client.max.perrequest.heapsize] 4 MiB
+	MaxBufferedBytes int // mutations in memory over all lanes; 64 MiB
+	MaxServerCalls   int // [hbase.client.max.perserver.tasks] 2
+	MaxCellBytes     int // [hbase.client.keyvalue.maxsize] 10 MiB
+
+	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer
+	Hooks Hooks
+}
+
+// defaults are HBase's own, except where it has no such bound.
+var defaults = Options{
+	Pause:                 100 * time.Millisecond,
+	PauseServerOverloaded: 500 * time.Millisecond,
+	Retries:               15,
+	RPCTimeout:            time.Minute,
+	OperationTimeout:      20 * time.Minute,
+	ScannerTimeout:        time.Minute,
+	DialTimeout:           10 * time.Second,
+	MaxRequestRows:        2048,
+	MaxRequestBytes:       4 << 20,
+	MaxBufferedBytes:      64 << 20,
+	MaxServerCalls:        2,
+	MaxCellBytes:          10 << 20,
+}
+
+// EnsureDefaults sets what is zero to its default.
+func (o *Options) EnsureDefaults() {
+	orDefault(&o.Pause, defaults.Pause)
+	orDefault(&o.PauseServerOverloaded, defaults.PauseServerOverloaded)
+	orDefault(&o.Retries, defaults.Retries)
+	orDefault(&o.RPCTimeout, defaults.RPCTimeout)
+	orDefault(&o.OperationTimeout, defaults.OperationTimeout)
+	orDefault(&o.ScannerTimeout, defaults.ScannerTimeout)
+	orDefault(&o.DialTimeout, defaults.DialTimeout)
+	orDefault(&o.MaxRequestRows, defaults.MaxRequestRows)
+	orDefault(&o.MaxRequestBytes, defaults.MaxRequestBytes)
+	orDefault(&o.MaxBufferedBytes, defaults.MaxBufferedBytes)
+	orDefault(&o.MaxServerCalls, defaults.MaxServerCalls)
+	orDefault(&o.MaxCellBytes, defaults.MaxCellBytes)
+	if o.User == "" {
+		o.User = processUser()
+	}
+	if o.Dial == nil {
+		o.Dial = new(net.Dialer).DialContext
+	}
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+func processUser() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	if u := os.Getenv("USER"); u != "" {
+		return u
+	}
+	return "brine"
+}
+
+// Validate names every option that cannot work, with its value and bound. It expects EnsureDefaults to have run.
+func (o *Options) Validate() error {
+	var errs []error
+	if _, err := parseConnect(o.Connect); err != nil {
+		errs = append(errs, err)
+	}
+	for _, d := range []struct {
+		name       string
+		value, min time.Duration
+	}{
+		{"Pause", o.Pause, time.Millisecond},
+		{"PauseServerOverloaded", o.PauseServerOverloaded, time.Millisecond},
+		{"RPCTimeout", o.RPCTimeout, 10 * time.Millisecond},
+		{"OperationTimeout", o.OperationTimeout, o.RPCTimeout},
+		{"ScannerTimeout", o.ScannerTimeout, 10 * time.Millisecond},
+		{"DialTimeout", o.DialTimeout, time.Millisecond},
+	} {
+		if d.value < d.min {
+			errs = append(errs, fmt.Errorf("%s is %v, must be at least %v", d.name, d.value, d.min))
+		}
+	}
+	const maxFrame = 1 << 30 // the wire's lengths are int32
+	for _, n := range []struct {
+		name            string
+		value, min, max int
+	}{
+		{"Retries", o.Retries, 1, 1 << 20},
+		{"MaxRequestRows", o.MaxRequestRows, 1, 1 << 20},
+		{"MaxRequestBytes", o.MaxRequestBytes, 1 << 10, maxFrame},
+		{"MaxBufferedBytes", o.MaxBufferedBytes, 1 << 10, 1 << 40},
+		{"MaxServerCalls", o.MaxServerCalls, 1, 1 << 10},
+		{"MaxCellBytes", o.MaxCellBytes, 1, maxFrame},
+	} {
+		if n.value < n.min || n.value > n.max {
+			errs = append(errs, fmt.Errorf("%s is %d, must be from %d to %d", n.name, n.value, n.min, n.max))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+const defaultMasterPort = "16000"
+
+// parseConnect gives the masters' addresses of an rpc:// connect string.
+func parseConnect(connect string) ([]string, error) {
+	scheme, rest, ok := strings.Cut(connect, "://")
+	switch {
+	case connect == "":
+		return nil, errors.New("Connect is empty: give the masters as rpc://host:port,host:port")
+	case ok && scheme == "zk":
+		return nil, fmt.Errorf("Connect is %q: finding the cluster through ZooKeeper is not supported yet; "+
+			"use rpc://host:port with the masters' addresses (HBase 2.5 or newer)", connect)
+	case !ok || scheme != "rpc":
+		return nil, fmt.Errorf("Connect is %q: give the masters as rpc://host:port,host:port", connect)
+	}
+	var addrs []string
+	for a := range strings.SplitSeq(rest, ",") {
+		a = strings.TrimSpace(a)
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			a = net.JoinHostPort(strings.Trim(a, "[]"), defaultMasterPort)
+		}
+		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
+			return nil, fmt.Errorf("Connect is %q: %q is no host:port", connect, a)
+		}
+		addrs = append(addrs, a)
+	}
+	return addrs, nil
+}

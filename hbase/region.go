@@ -1,0 +1,176 @@
+package hbase
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Region is one region of a table as hbase:meta has it. Regions are never changed once made.
+type Region struct {
+	Table      string
+	Name       []byte // full region name: table,start,id.encoded.
+	Encoded    string
+	ID         int64
+	Start, End []byte
+	Server     string // host:port; empty when not assigned
+	StartCode  int64  // of the server
+	Offline    bool
+	Split      bool
+	State      string // OPEN, OPENING, SPLITTING …; empty when meta has none
+
+	seq int64 // of its opening: greater is newer
+}
+
+// contains tells whether row lies in [Start, End).
+func (r *Region) contains(row []byte) bool {
+	return bytes.Compare(r.Start, row) <= 0 && before(row, r.End)
+}
+
+// overlaps tells whether some row could lie in both.
+func (r *Region) overlaps(o *Region) bool {
+	return before(r.Start, o.End) && before(o.Start, r.End)
+}
+
+// before tells whether a row lies before the end of a range, where an empty end is the end of the table.
+func before(row, end []byte) bool { return len(end) == 0 || bytes.Compare(row, end) < 0 }
+
+// newerThan tells which of two overlapping regions is the later one: daughters and merged regions have greater ids than
+// those they came from; the same region opened again has a greater sequence number.
+func (r *Region) newerThan(o *Region) bool {
+	if r.ID != o.ID {
+		return r.ID > o.ID
+	}
+	return r.seq > o.seq
+}
+
+func (r *Region) specifier() *hbasepb.RegionSpecifier {
+	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: r.Name}
+}
+
+const (
+	metaTable       = "hbase:meta"
+	metaEncoded     = "1588230740"
+	metaRegionName  = "hbase:meta,,1"
+	defaultNS       = "default"
+	protobufMagic   = "PBUF"
+	greatestID      = "99999999999999" // sorts behind every region id
+	leastID         = "00000000000000"
+	systemNamespace = "hbase"
+)
+
+// tableKey is the name by which hbase:meta and our caches know a table: without the default namespace.
+func tableKey(name string) string { return strings.TrimPrefix(name, defaultNS+":") }
+
+func tableName(name string) *hbasepb.TableName {
+	ns, qualifier, ok := strings.Cut(name, ":")
+	if !ok {
+		ns, qualifier = defaultNS, name
+	}
+	return &hbasepb.TableName{Namespace: []byte(ns), Qualifier: []byte(qualifier)}
+}
+
+func tableString(n *hbasepb.TableName) string {
+	if ns := string(n.GetNamespace()); ns != defaultNS {
+		return ns + ":" + string(n.GetQualifier())
+	}
+	return string(n.GetQualifier())
+}
+
+func serverAddr(s *hbasepb.ServerName) string {
+	return net.JoinHostPort(s.GetHostName(), strconv.Itoa(int(s.GetPort())))
+}
+
+var errNoRegionInfo = errors.New("row of hbase:meta has no region info")
+
+// regionOfMetaRow reads a row of hbase:meta:
+//
+//	row                      table,start,id.encoded.
+//	info:regioninfo          "PBUF", RegionInfo
+//	info:server              host:port
+//	info:serverstartcode     int64, big-endian
+//	info:seqnumDuringOpen    int64, big-endian
+//	info:state               RegionState's name
+func regionOfMetaRow(row Result) (*Region, error) {
+	var r *Region
+	for _, c := range row.Cells {
+		if string(c.Family) == "info" && string(c.Qualifier) == "regioninfo" {
+			info, err := parseRegionInfo(c.Value)
+			if err != nil {
+				return nil, fmt.Errorf("row %q of hbase:meta: %w", row.Row, err)
+			}
+			r = regionOf(info, row.Row)
+		}
+	}
+	if r == nil {
+		return nil, errNoRegionInfo
+	}
+	for _, c := range row.Cells {
+		if string(c.Family) != "info" {
+			continue
+		}
+		switch string(c.Qualifier) {
+		case "server":
+			r.Server = string(c.Value)
+		case "serverstartcode":
+			r.StartCode = bigEndian(c.Value)
+		case "seqnumDuringOpen":
+			r.seq = bigEndian(c.Value)
+		case "state":
+			r.State = string(c.Value)
+		}
+	}
+	return r, nil
+}
+
+func parseRegionInfo(b []byte) (*hbasepb.RegionInfo, error) {
+	message, ok := bytes.CutPrefix(b, []byte(protobufMagic))
+	if !ok {
+		return nil, fmt.Errorf("region info does not begin with %s", protobufMagic)
+	}
+	info := new(hbasepb.RegionInfo)
+	if err := proto.Unmarshal(message, info); err != nil {
+		return nil, fmt.Errorf("region info: %w", err)
+	}
+	return info, nil
+}
+
+func regionOf(info *hbasepb.RegionInfo, name []byte) *Region {
+	r := &Region{
+		Table: tableString(info.GetTableName()), Name: name, Encoded: encodedName(name), ID: int64(info.GetRegionId()),
+		Start: info.GetStartKey(), End: info.GetEndKey(), Offline: info.GetOffline(), Split: info.GetSplit(),
+	}
+	return r
+}
+
+// encodedName is what stands between the last two dots of a region's name.
+func encodedName(name []byte) string {
+	s := strings.TrimSuffix(string(name), ".")
+	return s[strings.LastIndexByte(s, '.')+1:]
+}
+
+// metaRegion is the one region of hbase:meta, at the place that the registry gave.
+func metaRegion(l *hbasepb.RegionLocation) *Region {
+	r := regionOf(l.GetRegionInfo(), []byte(metaRegionName))
+	r.Table, r.Encoded = metaTable, metaEncoded
+	r.seq = l.GetSeqNum()
+	if s := l.GetServerName(); s != nil {
+		r.Server, r.StartCode = serverAddr(s), int64(s.GetStartCode())
+	}
+	return r
+}
+
+func bigEndian(b []byte) int64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}

@@ -1,0 +1,247 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"math"
+	"time"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Scan asks for rows from Start (inclusive) to Stop (exclusive). For a reverse scan Start is the greater row; nil means the
+// end of the table in the scan's direction.
+type Scan struct {
+	Start, Stop    []byte
+	Reverse        bool
+	Limit          int // rows; 0 means all
+	Caching        int // rows per call; 0 means as many as fit into MaxResultBytes
+	Columns        []Column
+	MaxVersions    int   // 0 means 1
+	From, To       int64 // time range [From, To); both 0 means all
+	Raw            bool  // delete markers and deleted cells too
+	MaxResultBytes int   // per call; 0 means 2 MiB
+}
+
+const (
+	defaultMaxResultBytes = 2 << 20
+	closeTimeout          = 5 * time.Second // for telling a server that a scanner is not needed any more
+)
+
+// Scan reads rows in order. The sequence ends after the first error. A Result is the caller's to keep.
+//
+// Rows come by one scanner after another, one per region. A scanner that is lost (its region moved, its lease ran out while
+// the caller took its time) is opened again behind the last whole row, so no row is missed or seen twice.
+func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		ctx, cancel := c.joined(ctx)
+		defer cancel()
+		sc := c.newScanner(tableKey(table), s)
+		defer sc.close()
+		for !sc.done {
+			rows, err := sc.next(ctx)
+			if err != nil {
+				yield(Result{}, err)
+				return
+			}
+			for _, r := range rows {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// scanner is the state of one Scan.
+type scanner struct {
+	c     *Client
+	table string
+	scan  Scan
+	done  bool
+	left  int // rows still wanted; meaningless without scan.Limit
+
+	// Where to go on if the scanner is lost.
+	start     []byte
+	inclusive bool
+
+	region *Region // nil: no scanner is open
+	id     uint64
+	seq    uint64  // of the next call to the open scanner
+	torn   *Result // a row of which more is to come
+}
+
+func (c *Client) newScanner(table string, s Scan) *scanner {
+	if s.MaxResultBytes <= 0 {
+		s.MaxResultBytes = defaultMaxResultBytes
+	}
+	if s.Caching <= 0 {
+		s.Caching = math.MaxInt32
+	}
+	return &scanner{c: c, table: table, scan: s, left: s.Limit, start: s.Start, inclusive: true}
+}
+
+// next makes one call, with its retries, and gives the rows that it completed: often none.
+func (s *scanner) next(ctx context.Context) (rows []Result, err error) {
+	t := s.c.newTries("scan", s.table)
+	err = t.run(ctx, func(ctx context.Context) (*Region, error) {
+		ctx, cancel := context.WithTimeout(ctx, s.c.opts.ScannerTimeout)
+		defer cancel()
+		region, out, pieces, err := s.call(ctx)
+		if err != nil {
+			s.lose()
+			return region, err
+		}
+		rows = s.take(out, pieces)
+		return region, nil
+	})
+	return rows, err
+}
+
+func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []piece, error) {
+	region, in := s.region, s.nextRequest()
+	if region == nil {
+		var err error
+		if region, err = s.locate(ctx); err != nil {
+			return nil, nil, nil, err
+		}
+		in = s.openRequest(region)
+	}
+	out := new(hbasepb.ScanResponse)
+	cells, err := s.c.servers.call(ctx, endpoint{region.Server, clientService}, "Scan", in, out)
+	if err != nil {
+		return region, nil, nil, err
+	}
+	pieces, err := scanResults(out, cells)
+	if err != nil {
+		return region, nil, nil, err
+	}
+	if s.region == nil {
+		s.region, s.id, s.seq = region, out.GetScannerId(), 0
+	} else {
+		s.seq++
+	}
+	return region, out, pieces, nil
+}
+
+func (s *scanner) locate(ctx context.Context) (*Region, error) {
+	if s.scan.Reverse && (!s.inclusive || s.start == nil) {
+		return s.c.locator.findBefore(ctx, s.table, s.start)
+	}
+	return s.c.locator.find(ctx, s.table, s.start)
+}
+
+func (s *scanner) openRequest(r *Region) *hbasepb.ScanRequest {
+	m := &hbasepb.Scan{
+		Column: columnsOf(s.scan.Columns), StartRow: s.start, StopRow: s.scan.Stop,
+		IncludeStartRow: proto.Bool(s.inclusive), IncludeStopRow: proto.Bool(false), Reversed: proto.Bool(s.scan.Reverse),
+		TimeRange: timeRange(s.scan.From, s.scan.To), MaxVersions: proto.Uint32(uint32(max(1, s.scan.MaxVersions))),
+		MaxResultSize: proto.Uint64(uint64(s.scan.MaxResultBytes)), Caching: proto.Uint32(uint32(s.scan.Caching)),
+	}
+	if s.scan.Raw {
+		m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_raw_"), Value: []byte{0xff}}}
+	}
+	in := s.request()
+	in.Region, in.Scan = r.specifier(), m
+	return in
+}
+
+func (s *scanner) nextRequest() *hbasepb.ScanRequest {
+	in := s.request()
+	in.ScannerId, in.NextCallSeq = proto.Uint64(s.id), proto.Uint64(s.seq)
+	return in
+}
+
+func (s *scanner) request() *hbasepb.ScanRequest {
+	in := &hbasepb.ScanRequest{
+		NumberOfRows: proto.Uint32(uint32(s.scan.Caching)), CloseScanner: proto.Bool(false),
+		ClientHandlesPartials: proto.Bool(true), ClientHandlesHeartbeats: proto.Bool(true),
+	}
+	if s.scan.Limit > 0 {
+		in.LimitOfRows = proto.Uint32(uint32(s.left))
+	}
+	return in
+}
+
+// take puts torn rows together and reads from the answer what comes next: more of this scanner, another region, or the end.
+// After a heartbeat, which has no rows, it is more of this scanner.
+func (s *scanner) take(out *hbasepb.ScanResponse, pieces []piece) (rows []Result) {
+	for _, p := range pieces {
+		if len(p.Cells) == 0 {
+			continue
+		}
+		if s.torn != nil && !bytes.Equal(s.torn.Row, p.Row) {
+			rows = s.complete(rows, *s.torn)
+		}
+		if s.torn != nil {
+			p.Cells = append(s.torn.Cells, p.Cells...)
+			s.torn = nil
+		}
+		if p.partial {
+			s.torn = &Result{p.Row, p.Cells}
+		} else {
+			rows = s.complete(rows, p.Result)
+		}
+	}
+	endOfScan := out.MoreResults != nil && !out.GetMoreResults()
+	endOfRegion := out.MoreResultsInRegion == nil || !out.GetMoreResultsInRegion()
+	if (endOfScan || endOfRegion) && s.torn != nil {
+		rows = s.complete(rows, *s.torn)
+	}
+	switch {
+	case s.scan.Limit > 0 && s.left <= 0:
+		s.done = true
+		if endOfScan || endOfRegion {
+			s.region = nil // the server has closed it
+		}
+	case endOfScan:
+		s.region, s.done = nil, true
+	case endOfRegion:
+		s.nextRegion()
+	}
+	return rows
+}
+
+// complete notes that everything up to this row has been seen.
+func (s *scanner) complete(rows []Result, r Result) []Result {
+	s.torn = nil
+	s.start, s.inclusive = r.Row, false
+	if s.scan.Limit > 0 {
+		if s.left <= 0 {
+			return rows
+		}
+		s.left--
+	}
+	return append(rows, r)
+}
+
+// nextRegion goes on behind the region that is done, or ends the scan.
+func (s *scanner) nextRegion() {
+	r := s.region
+	s.region = nil
+	if s.scan.Reverse {
+		s.done = len(r.Start) == 0 || len(s.scan.Stop) > 0 && bytes.Compare(s.scan.Stop, r.Start) >= 0
+		s.start, s.inclusive = r.Start, false
+		return
+	}
+	s.done = len(r.End) == 0 || len(s.scan.Stop) > 0 && bytes.Compare(s.scan.Stop, r.End) <= 0
+	s.start, s.inclusive = r.End, true
+}
+
+// lose forgets the open scanner, and with it the beginning of a row whose rest it had.
+func (s *scanner) lose() { s.region, s.id, s.torn = nil, 0, nil }
+
+// close tells the server that an open scanner is not needed any more. It would find out by itself when the lease ends.
+func (s *scanner) close() {
+	if s.region == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.c.ctx, min(closeTimeout, s.c.opts.RPCTimeout))
+	defer cancel()
+	in := &hbasepb.ScanRequest{ScannerId: proto.Uint64(s.id), NumberOfRows: proto.Uint32(0), CloseScanner: proto.Bool(true)}
+	_, _ = s.c.servers.call(ctx, endpoint{s.region.Server, clientService}, "Scan", in, new(hbasepb.ScanResponse))
+	s.region = nil
+}

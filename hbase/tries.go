@@ -1,0 +1,91 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/internal/backoff"
+)
+
+// tries is a read's or an admin call's way through its failures: it applies remedies and waits, until the call succeeds,
+// cannot succeed, or has spent both its retries and its time.
+type tries struct {
+	c        *Client
+	op       string
+	table    string
+	admin    bool // a call to the master, not to a region
+	deadline time.Time
+	failures int
+}
+
+func (c *Client) newTries(op, table string) *tries {
+	return &tries{c: c, op: op, table: table, deadline: time.Now().Add(c.opts.OperationTimeout)}
+}
+
+// run tries until once succeeds. once names the region that it called, if it came so far.
+func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, error)) error {
+	ctx, cancel := t.c.joined(ctx)
+	defer cancel()
+	for {
+		r, err := once(ctx)
+		if err == nil {
+			return nil
+		}
+		if err := t.failed(ctx, r, err); err != nil {
+			return err
+		}
+	}
+}
+
+// failed applies the remedy of err and waits, or gives the error to end with.
+func (t *tries) failed(ctx context.Context, r *Region, err error) error {
+	if ctx.Err() != nil {
+		return t.end(r, context.Cause(ctx))
+	}
+	d := diagnose(err)
+	if d.remedy == giveUp || d.remedy == split || d.remedy == reopen && r == nil {
+		return t.end(r, err)
+	}
+	pause := t.c.opts.pause(d, t.failures)
+	if !d.uncounted {
+		t.failures++
+	}
+	if t.failures > t.c.opts.Retries && time.Now().Add(pause).After(t.deadline) {
+		return t.end(r, err)
+	}
+	t.c.locator.heed(r, d)
+	if d.remedy == relocate && t.failures > 1 && !t.admin && t.table != metaTable {
+		if disabled, err := t.c.locator.tableDisabled(ctx, t.table); err == nil && disabled {
+			return t.end(r, fmt.Errorf("%w: %s", ErrDisabled, t.table))
+		}
+	}
+	if hook := t.c.opts.Hooks.Retry; hook != nil {
+		hook(retryInfo(t.table, r, d, pause, 0))
+	}
+	if err := backoff.Wait(ctx, pause); err != nil {
+		return t.end(r, context.Cause(ctx))
+	}
+	return nil
+}
+
+// end wraps the last error in what the caller needs to know.
+func (t *tries) end(r *Region, err error) error {
+	e := &Error{Op: t.op, Table: t.table, Attempts: t.failures + 1, Err: err}
+	if r != nil {
+		e.Server = r.Server
+	}
+	if remote, ok := errors.AsType[*remoteError](err); ok {
+		e.Class, e.Server = remote.class, remote.server
+	}
+	return e
+}
+
+func retryInfo(table string, r *Region, d diagnosis, pause time.Duration, mutations int) RetryInfo {
+	info := RetryInfo{Table: table, Class: d.class, Remedy: d.remedy.String(), Pause: pause, Mutations: mutations}
+	if r != nil {
+		info.Region, info.Server = r.Encoded, r.Server
+	}
+	return info
+}
