@@ -149,6 +149,9 @@ func valid(t *testing.T, cfg *Config) {
 				t.Error(err)
 			}
 		}
+		if _, err := sink.New(nil, p.Sink()); err != nil {
+			t.Error(err)
+		}
 		o := cfg.Ingest(p, p.RowsGroup())
 		o.Writer = nowhere{}
 		o.EnsureDefaults()
