@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -46,9 +45,6 @@ func (c *Client) CreateNamespace(ctx context.Context, name string) error {
 
 // CreateTable makes a table split at the given points and waits until its regions are open.
 func (c *Client) CreateTable(ctx context.Context, t Table, splits [][]byte) error {
-	if len(t.Families) == 0 {
-		return fmt.Errorf("create table %s: it has no families", t.Name)
-	}
 	splits = slices.Clone(splits)
 	slices.SortFunc(splits, bytes.Compare)
 	group, nonce := nonces()
@@ -183,7 +179,7 @@ func (c *Client) procedure(ctx context.Context, op, table, method string, in pro
 	id := out.GetProcId()
 	for polls := 0; ; polls++ {
 		var result hbasepb.GetProcedureResultResponse
-		if err := c.master(ctx, op, table, "GetProcedureResult", &hbasepb.GetProcedureResultRequest{ProcId: &id}, &result); err != nil {
+		if err := c.master(ctx, op, table, "getProcedureResult", &hbasepb.GetProcedureResultRequest{ProcId: &id}, &result); err != nil {
 			return err
 		}
 		if e := result.GetException().GetGenericException(); e != nil {

@@ -42,7 +42,7 @@ type part struct {
 	region  *Region
 	entries []entry
 	bytes   int
-	failed  int // the lane's failures when it sent
+	failed  int     // the lane's failures when it sent
 	heirs   []*lane // that have it in their out
 }
 

@@ -126,5 +126,8 @@ func class(err error) string {
 			return name
 		}
 	}
+	if e, ok := errors.AsType[*hbase.Error](err); ok && e.Class != "" {
+		return e.Class[strings.LastIndexByte(e.Class, '.')+1:]
+	}
 	return err.Error()
 }
