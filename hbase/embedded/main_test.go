@@ -136,7 +136,7 @@ func (c *client) must(method string, param, result proto.Message, cells []byte) 
 	return block
 }
 
-func name(table string) *hbasepb.TableName {
+func tableNamed(table string) *hbasepb.TableName {
 	return &hbasepb.TableName{Namespace: []byte("default"), Qualifier: []byte(table)}
 }
 
@@ -151,7 +151,7 @@ func family(name string, attributes ...string) *hbasepb.ColumnFamilySchema {
 // create makes a table and gives the names of its regions.
 func create(t testing.TB, addr, table string, splits []string, families ...*hbasepb.ColumnFamilySchema) [][]byte {
 	t.Helper()
-	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: name(table), ColumnFamilies: families}}
+	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: tableNamed(table), ColumnFamilies: families}}
 	for _, s := range splits {
 		q.SplitKeys = append(q.SplitKeys, []byte(s))
 	}
