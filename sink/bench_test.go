@@ -1,0 +1,80 @@
+package sink_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/sink"
+)
+
+// scanRecord is a scan event of 200 bytes; the schema of the benchmark takes five of its fields.
+const scanRecord = `{"waybill":"UA-1545-20130101-EWR","action":"DEPART","at":1357034220000,"station":"Newark Liberty Intl","courier":"N14228","device":"PDA-7731","remark":"loaded last, belt 2, gate C28, off block","v":2}`
+
+// BenchmarkPath is the path of an event after it was fetched and before it is sent: decode, key, mutation, cell block. It
+// reports CPU time too, since the wall clock of a busy machine says little.
+func BenchmarkPath(b *testing.B) {
+	schema := event.Schema{Fields: append([]event.Field(nil), scans.Fields...), Version: 1}
+	schema.Fields[4].Path = nil
+	s := newSink(b, durable{}, sink.Options{Schema: schema, Rows: []sink.Rows{scanRows(b)}})
+	if len(scanRecord) != 200 {
+		b.Fatalf("%d bytes", len(scanRecord))
+	}
+	const n = 1000
+	records := make([]event.Record, n)
+	for i := range records {
+		records[i] = event.Record{Timestamp: 1357034220000, Value: []byte(scanRecord)}
+		copy(records[i].Value[len(`{"waybill":"UA-`):], []byte{'0' + byte(i/1000%10), '0' + byte(i/100%10), '0' + byte(i/10%10), '0' + byte(i%10)})
+	}
+	d, batch := event.NewDecoder(schema), new(event.Batch)
+	b.ReportAllocs()
+	start := cpuTime(b)
+	for b.Loop() {
+		d.Reset(batch)
+		for i := range records {
+			if err := d.Decode(&records[i], batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if failures, err := s.Submit(b.Context(), batch).Wait(b.Context()); err != nil || len(failures) > 0 {
+			b.Fatal(failures, err)
+		}
+	}
+	events := float64(b.N) * n
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/events, "ns/event")
+	b.ReportMetric(float64((cpuTime(b)-start).Nanoseconds())/events, "cpu-ns/event")
+}
+
+// BenchmarkSubmit is the part of it that follows decoding.
+func BenchmarkSubmit(b *testing.B) {
+	s := newSink(b, durable{}, sink.Options{Schema: scans, Rows: []sink.Rows{scanRows(b)}})
+	const n = 1000
+	records := make([]string, n)
+	for i := range records {
+		records[i] = scan("UA-1545-20130101-EWR", i)
+	}
+	events := batch(b, scans, records...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if failures, err := s.Submit(b.Context(), events).Wait(b.Context()); err != nil || len(failures) > 0 {
+			b.Fatal(failures, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/event")
+}
+
+// durable takes everything at once.
+type durable struct{ answer }
+
+func (durable) Submit(context.Context, *hbase.Batch) sink.Flight { return durable{} }
+
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
