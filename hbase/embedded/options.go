@@ -11,7 +11,7 @@ import (
 
 // Errors of Start that callers test with errors.Is.
 var (
-	ErrInUse       = store.ErrInUse       // another process has the data folder open
+	ErrInUse       = store.ErrInUse       // another server, of this process or another one, has the data folder open
 	ErrNewerFormat = store.ErrNewerFormat // the data folder was written by a newer version
 )
 

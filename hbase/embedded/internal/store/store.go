@@ -15,7 +15,7 @@ import (
 
 // Errors of Open that callers test with errors.Is.
 var (
-	ErrInUse       = errors.New("data folder is in use by another process")
+	ErrInUse       = errors.New("data folder is in use")
 	ErrNewerFormat = errors.New("data folder was written by a newer version")
 )
 
@@ -32,7 +32,10 @@ type Options struct {
 }
 
 // Store is an open store. It is safe for concurrent use.
-type Store struct{ db *pebble.DB }
+type Store struct {
+	db   *pebble.DB
+	lock *pebble.Lock // of the folder; nil in memory
+}
 
 // Open opens or creates a store.
 func Open(o Options) (*Store, error) {
@@ -65,7 +68,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Store{db: db}, nil
+	return &Store{db: db, lock: lock}, nil
 }
 
 func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
@@ -123,7 +126,13 @@ func openDir(dir string, opts *pebble.Options) (*pebble.DB, error) {
 }
 
 // Close closes the store; readers must be closed before.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	return err
+}
 
 // Flush writes the memtable to disk.
 func (s *Store) Flush() error { return s.db.Flush() }
