@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/indexer"
+	"brine/indexer/elastic"
+	bleve "brine/indexer/embedded"
+)
+
+// cluster is an HBase client with, where the configuration asks for one, the server in this process.
+type cluster struct {
+	client *hbase.Client
+	server *embedded.Server // nil unless embedded
+}
+
+// openHBase connects to the cluster of the configuration; embedded:DIR starts it first.
+func openHBase(ctx context.Context, cfg *config.Config, opts hbase.Options) (*cluster, error) {
+	c := &cluster{}
+	if dir, ok := cfg.Cluster.Embedded(); ok {
+		server, err := startHBase(embedded.Options{Dir: dir})
+		if err != nil {
+			return nil, err
+		}
+		c.server = server
+		opts.Connect = "rpc://" + server.Addr()
+	}
+	if opts.Connect == "" {
+		return nil, usage(errors.New("hbase.connect is not set; name the masters: rpc://host:16000"))
+	}
+	client, err := hbase.Open(ctx, opts)
+	if err != nil {
+		c.Close()
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, &exitError{exitUnreachable, fmt.Errorf("hbase.connect: %w", err), "is HBase running, and is this the masters' RPC port (16000 unless set otherwise)?"}
+	}
+	c.client = client
+	return c, nil
+}
+
+// startHBase starts the embedded server, with its own errors told apart by exit code.
+func startHBase(opts embedded.Options) (*embedded.Server, error) {
+	server, err := embedded.Start(opts)
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return nil, &exitError{exitData, fmt.Errorf("embedded HBase: %w", err), "stop the process that uses it, or choose another folder"}
+	case errors.Is(err, embedded.ErrNewerFormat):
+		return nil, &exitError{exitData, fmt.Errorf("embedded HBase: %w", err), "use the brine that wrote it, or a newer one, or choose another folder"}
+	case err != nil:
+		return nil, portError(fmt.Errorf("embedded HBase: %w", err), "--hbase-port")
+	}
+	return server, nil
+}
+
+// openSearch opens the search engine of the configuration: a client, or the engine in this process.
+func openSearch(cfg *config.Config) (indexer.Engine, error) {
+	if dir, ok := cfg.Search.Embedded(); ok {
+		engine, err := bleve.Open(bleve.Options{Dir: dir})
+		if err != nil {
+			return nil, &exitError{code: exitData, err: fmt.Errorf("search.connect: %w", err)}
+		}
+		return engine, nil
+	}
+	engine, err := elastic.Open(cfg.Search.Elastic())
+	if err != nil {
+		return nil, usage(err)
+	}
+	return engine, nil
+}
+
+// Close closes the client and then the server.
+func (c *cluster) Close() {
+	if c.client != nil {
+		c.client.Close()
+	}
+	if c.server != nil {
+		c.server.Close()
+	}
+}

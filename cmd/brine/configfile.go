@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/config"
+)
+
+// configFlag is the flag of every command that reads a configuration.
+type configFlag struct {
+	Config string `short:"c" default:"brine.yaml" placeholder:"FILE" help:"Configuration (default brine.yaml)."`
+}
+
+// load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more.
+func (f configFlag) load(e *env) (*config.Config, error) {
+	cfg, problems := config.Load(f.Config, e.getenv)
+	fmt.Fprint(e.stderr, problems)
+	if problems.Err() != nil {
+		return nil, errReported{exitUsage}
+	}
+	return cfg, nil
+}
+
+// table finds a table of the configuration; an empty name means the only one.
+func table(cfg *config.Config, name string) (*config.Table, error) {
+	if name == "" && len(cfg.Tables) == 1 {
+		return cfg.Tables[0], nil
+	}
+	if t := cfg.Table(name); t != nil {
+		return t, nil
+	}
+	var names []string
+	for _, t := range cfg.Tables {
+		// The part behind the namespace is enough where it is unambiguous.
+		if _, short, ok := strings.Cut(t.Name, ":"); ok && short == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	if name == "" {
+		return nil, usage(fmt.Errorf("name a table: %s", strings.Join(names, ", ")))
+	}
+	return nil, usage(fmt.Errorf("no table %q in the configuration; it has %s", name, strings.Join(names, ", ")))
+}
+
+// usage marks an error as the command line's.
+func usage(err error) error {
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return err
+	}
+	return &exitError{code: exitUsage, err: err}
+}

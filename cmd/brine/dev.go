@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"brine/config"
+	"brine/examples"
+	"brine/hbase/embedded"
+	"brine/indexer"
+	"brine/internal/sample"
+	"brine/query"
+)
+
+// devPartitions is how many partitions the topics of brine dev have.
+const devPartitions = 4
+
+type devCmd struct {
+	For       time.Duration `help:"Stop by itself after this long."`
+	Data      string        `type:"path" placeholder:"DIR" help:"Keep everything in this folder; a second start goes on where the first was. Without it the data goes when brine stops."`
+	KafkaPort int           `help:"Port of the embedded Kafka (default: a free one)."`
+	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: a free one)."`
+	HTTPPort  int           `name:"http-port" help:"Admin port (default: a free one)."`
+	JSON      bool          `help:"Print progress as JSON lines."`
+}
+
+// Help is shown under the command's own help.
+func (devCmd) Help() string {
+	return `Starts Kafka, HBase and brine in one process, publishes one month of real events, writes them and shows them.
+
+Examples:
+  brine dev
+  brine dev --for 20s
+  brine dev --data ./data/dev --kafka-port 9092 --hbase-port 16000 --http-port 8765`
+}
+
+func (c *devCmd) Run(e *env) error {
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	if c.For > 0 {
+		time.AfterFunc(c.For, cancel)
+	}
+	stack, err := c.start()
+	if err != nil {
+		return err
+	}
+	defer stack.close()
+	cfg, problems := config.Parse("examples/dev.yaml", examples.Dev, stack.getenv)
+	if err := problems.Err(); err != nil {
+		return fmt.Errorf("BUG: the bundled configuration is wrong: %w", err)
+	}
+	if err := stack.prepare(ctx, cfg); err != nil {
+		return err
+	}
+	s, err := newService(ctx, cfg, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if !c.JSON {
+		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.kafkaAddr(), stack.hbase.Addr(), s.admin.addr())
+		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.dir, map[bool]string{true: " until brine stops"}[c.Data == ""])
+	}
+	line := newLive(e.stdout, c.JSON, s.samples)
+	published := make(chan error, 1)
+	go func() { published <- c.show(ctx, e.stdout, stack, cfg, s, line) }()
+	if err := watch(ctx, s, line); err != nil {
+		return err
+	}
+	cancel()
+	if err := <-published; err != nil && e.ctx.Err() == nil && c.For == 0 {
+		return err
+	}
+	return nil
+}
+
+// show publishes the sample, waits until it is written, and shows what is there and how to go on.
+func (c *devCmd) show(ctx context.Context, out io.Writer, stack *devStack, cfg *config.Config, s *service, line *live) error {
+	began := time.Now()
+	total, fresh, err := stack.publishSamples(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.untilEnd(ctx); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	if c.JSON {
+		return nil
+	}
+	line.pauseFor(func() {
+		fmt.Fprintf(out, "\n%s events are in Kafka, and as rows and documents in HBase and the index; %s of them new, after %.1f s.\n",
+			thousands(int64(total)), thousands(int64(fresh)), took.Seconds())
+		err = showSamples(ctx, out, cfg, s)
+		fmt.Fprintf(out, goOn, s.admin.addr(), stack.kafkaAddr(), stack.hbase.Addr(), sampleWaybill)
+		if c.For == 0 {
+			fmt.Fprintf(out, "Ctrl-C stops.\n\n")
+		}
+	})
+	return err
+}
+
+const goOn = `
+Go on:
+  curl -s http://%[1]s/metrics | grep ^brine_
+  curl -s http://%[1]s/healthz
+  brine skew --http %[1]s
+  BRINE_KAFKA_BROKERS=%[2]s BRINE_HBASE_CONNECT=rpc://%[3]s brine query -c examples/scans.yaml scans waybill=%[4]s
+  brine run -c examples/scans.yaml runs the same pipeline on your own Kafka and HBase.
+`
+
+// What the first run shows: a real flight told as a waybill, and a generated trail.
+const (
+	sampleWaybill  = "UA-1545-20130101-EWR"
+	generatedTrail = "YD310000000000"
+)
+
+func showSamples(ctx context.Context, out io.Writer, cfg *config.Config, s *service) error {
+	for _, w := range []struct{ title, waybill string }{
+		{"A waybill, newest first (a real flight)", sampleWaybill},
+		{"Another one (generated)", generatedTrail},
+	} {
+		fmt.Fprintf(out, "\n%s: brine query scans waybill=%s\n", w.title, w.waybill)
+		t := cfg.Table("logistics:scans")
+		read, _ := cfg.Query(t)
+		where, err := query.ParseWhere(cfg.KeyTypes(t), []string{"waybill=" + w.waybill})
+		if err != nil {
+			return err
+		}
+		if err := printRows(ctx, out, s.cluster.client, read, where, 0, false, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The bundled samples, each for its topic: what is generated comes behind what is real.
+const (
+	devTrails = 500
+	devOrders = 2000
+)
+
+var bundled = []struct {
+	topic, key string
+	events     func() iter.Seq[[]byte]
+}{
+	{"courier.scans", "waybill", devScans},
+	{"shop.orders", "order", func() iter.Seq[[]byte] { return sample.Orders(devOrders) }},
+}
+
+func devScans() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, seq := range []iter.Seq[[]byte]{sample.Scans(), sample.Trail(devTrails)} {
+			for event := range seq {
+				if !yield(event) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// devStack is the embedded servers of brine dev and their folder.
+type devStack struct {
+	dir    string
+	keep   bool
+	unlock func()
+	kafka  *kfake.Cluster
+	hbase  *embedded.Server
+	http   string
+}
+
+func (c *devCmd) start() (_ *devStack, err error) {
+	s := &devStack{dir: c.Data, keep: c.Data != "", http: "127.0.0.1:" + strconv.Itoa(c.HTTPPort)}
+	if !s.keep {
+		if s.dir, err = os.MkdirTemp("", "brine-dev-"); err != nil {
+			return nil, err
+		}
+	}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.unlock, err = lockData(s.dir); err != nil {
+		return nil, err
+	}
+	if s.kafka, err = startKafka(c.KafkaPort, filepath.Join(s.dir, "kafka")); err != nil {
+		return nil, err
+	}
+	s.hbase, err = startHBase(embedded.Options{Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort)})
+	return s, err
+}
+
+func (s *devStack) kafkaAddr() string { return s.kafka.ListenAddrs()[0] }
+
+func (s *devStack) client() *kafka.Client { return &kafka.Client{Addr: kafka.TCP(s.kafkaAddr())} }
+
+// getenv lays the addresses of the embedded servers over the bundled configuration.
+func (s *devStack) getenv(name string) (string, bool) {
+	v, ok := map[string]string{
+		"BRINE_KAFKA_BROKERS":  s.kafkaAddr(),
+		"BRINE_HBASE_CONNECT":  "rpc://" + s.hbase.Addr(),
+		"BRINE_SEARCH_CONNECT": "embedded:" + filepath.Join(s.dir, "search"),
+		"BRINE_HTTP_LISTEN":    s.http,
+	}[name]
+	return v, ok
+}
+
+// prepare makes the topics and tables that are missing.
+func (s *devStack) prepare(ctx context.Context, cfg *config.Config) error {
+	client := s.client()
+	for _, p := range cfg.Pipelines {
+		if err := createTopic(ctx, client, p.Topic, devPartitions); err != nil {
+			return err
+		}
+	}
+	cluster, err := openHBase(ctx, cfg, cfg.HBase())
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	steps, err := planTables(ctx, cfg, cluster.client)
+	if err != nil {
+		return err
+	}
+	if err := applyTables(ctx, cluster.client, steps); err != nil {
+		return err
+	}
+	_, err = withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) {
+		steps, err := planIndexes(ctx, cfg, engine)
+		if err != nil {
+			return nil, err
+		}
+		return steps, applyIndexes(ctx, engine, steps)
+	})
+	return err
+}
+
+// publishSamples puts the bundled events into their topics, those that are not there yet, and gives how many there are and
+// how many it put.
+func (s *devStack) publishSamples(ctx context.Context) (total, fresh int, err error) {
+	for _, b := range bundled {
+		p := publisher{client: s.client(), topic: b.topic}
+		n, err := p.publish(ctx, keyed(b.events(), b.key))
+		if err != nil {
+			return total, fresh, err
+		}
+		ends, err := endOffsets(ctx, p.client, p.topic)
+		if err != nil {
+			return total, fresh, err
+		}
+		total, fresh = total+int(sum(ends)), fresh+n
+	}
+	return total, fresh, nil
+}
+
+// close stops the servers; a folder that is not to be kept goes.
+func (s *devStack) close() {
+	if s.hbase != nil {
+		s.hbase.Close()
+	}
+	if s.kafka != nil {
+		s.kafka.Close()
+	}
+	if s.unlock != nil {
+		s.unlock()
+	}
+	if !s.keep {
+		os.RemoveAll(s.dir)
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// startKafka runs a broker in this process. With a folder it keeps records and group offsets across restarts.
+func startKafka(port int, dir string) (*kfake.Cluster, error) {
+	opts := []kfake.Opt{
+		kfake.NumBrokers(1),
+		kfake.Ports(port),
+		kfake.DefaultNumPartitions(devPartitions),
+		kfake.ListenFn(func(network, addr string) (net.Listener, error) {
+			_, p, err := net.SplitHostPort(addr)
+			if err != nil {
+				return nil, err
+			}
+			return listen(net.JoinHostPort("127.0.0.1", p), "--kafka-port")
+		}),
+	}
+	if dir != "" {
+		opts = append(opts, kfake.DataDir(dir), kfake.SyncWrites())
+	}
+	cluster, err := kfake.NewCluster(opts...)
+	if err != nil {
+		var exit *exitError
+		if errors.As(err, &exit) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("embedded Kafka on port %s: %w", strconv.Itoa(port), err)
+	}
+	return cluster, nil
+}
+
+// lockData takes a data folder for this process. The lock goes with the process, however it ends.
+func lockData(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, &exitError{exitData, fmt.Errorf("--data: %s is in use by another brine", dir), "stop it, or choose another folder"}
+	}
+	return func() { f.Close() }, nil
+}

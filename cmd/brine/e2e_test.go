@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/internal/sample"
+	"brine/internal/testenv"
+)
+
+// stack is a Kafka and an HBase that outlive the brine processes of a test.
+type stack struct {
+	brokers []string
+	hbase   string
+}
+
+func embeddedStack(t *testing.T) stack {
+	t.Helper()
+	broker := testenv.KafkaFake(t, devPartitions)
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return stack{broker.ListenAddrs(), "rpc://" + server.Addr()}
+}
+
+func realStack(t *testing.T) stack {
+	t.Helper()
+	return stack{testenv.Kafka(t), testenv.HBase(t)}
+}
+
+// job is a configuration with names of its own on a stack.
+type job struct {
+	stack
+	t     *testing.T
+	file  string
+	topic string
+	table string
+	name  string
+}
+
+// newJob makes the topic and the configuration of examples/scans.yaml under names of this test, and creates the table.
+func newJob(t *testing.T, s stack) *job {
+	t.Helper()
+	source, err := os.ReadFile("../../examples/scans.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &job{stack: s, t: t, name: testenv.Name(t)}
+	j.topic, j.table = j.name, "logistics:"+j.name
+	text := strings.NewReplacer("logistics:scans", j.table, "courier.scans", j.topic, "group: brine", "group: "+j.name).Replace(string(source))
+	j.file = filepath.Join(t.TempDir(), "brine.yaml")
+	if err := os.WriteFile(j.file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := createTopic(t.Context(), j.client(), j.topic, devPartitions); err != nil {
+		t.Fatal(err)
+	}
+	j.must("tables", "apply", "-c", j.file)
+	return j
+}
+
+func (j *job) client() *kafka.Client {
+	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: 10 * time.Second}
+}
+
+// command makes a brine process on this job's servers.
+func (j *job) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(j.t.Context(), "brine", args...)
+	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+strings.Join(j.brokers, ","), "BRINE_HBASE_CONNECT="+j.hbase, "BRINE_HTTP_LISTEN=127.0.0.1:0")
+	return cmd
+}
+
+// must runs a brine process that has to succeed, and gives its output.
+func (j *job) must(args ...string) string {
+	j.t.Helper()
+	out, err := j.command(args...).CombinedOutput()
+	if err != nil {
+		j.t.Fatalf("brine %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (j *job) publish(records iter.Seq[[]byte]) int {
+	j.t.Helper()
+	p := publisher{client: j.client(), topic: j.topic}
+	n, err := p.publish(j.t.Context(), keyed(records, "waybill"))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return n
+}
+
+// contents is a table as a scan finds it.
+type contents struct {
+	rows, cells int
+	digest      string // of every cell with its version, in order
+}
+
+func (c contents) String() string {
+	return fmt.Sprintf("%d rows, %d cells, SHA-256 %s", c.rows, c.cells, c.digest[:16])
+}
+
+func scanTable(t *testing.T, connect, table string) contents {
+	t.Helper()
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var c contents
+	sum := sha256.New()
+	field := func(b []byte) {
+		sum.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b))))
+		sum.Write(b)
+	}
+	for row, err := range client.Scan(t.Context(), table, hbase.Scan{MaxVersions: 100}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.rows++
+		for _, cell := range row.Cells {
+			c.cells++
+			field(cell.Row)
+			field(cell.Family)
+			field(cell.Qualifier)
+			field(cell.Value)
+			sum.Write(binary.BigEndian.AppendUint64(nil, uint64(cell.Timestamp)))
+		}
+	}
+	c.digest = hex.EncodeToString(sum.Sum(nil))
+	return c
+}
+
+// undisturbed is the table that one calm run on the embedded stack makes of the whole sample.
+func undisturbed(t *testing.T) contents {
+	t.Helper()
+	j := newJob(t, embeddedStack(t))
+	if n := j.publish(sample.Scans()); n != sample.ScanCount {
+		t.Fatalf("published %d events, want %d", n, sample.ScanCount)
+	}
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	c := scanTable(t, j.hbase, j.table)
+	if c.rows != sample.ScanCount {
+		t.Fatalf("the table has %d rows of %d events", c.rows, sample.ScanCount)
+	}
+	return c
+}
+
+func TestScansEndToEnd(t *testing.T) {
+	want := undisturbed(t)
+	t.Logf("embedded Kafka and HBase: %d events went through: %v", sample.ScanCount, want)
+	t.Run("real", func(t *testing.T) {
+		j := newJob(t, realStack(t))
+		n := j.publish(sample.Scans())
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		got := scanTable(t, j.hbase, j.table)
+		t.Logf("real Kafka and HBase: %d events went through: %v", n, got)
+		if got != want {
+			t.Fatalf("the tables differ: real %v, embedded %v", got, want)
+		}
+		t.Log("the tables of the embedded and the real run are cell-for-cell equal")
+	})
+}
+
+// TestKillInMidStream kills brine with SIGKILL again and again while events come in: afterwards every event is in the table
+// exactly once, and the table is cell for cell what a calm run makes.
+func TestKillInMidStream(t *testing.T) {
+	want := undisturbed(t)
+	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t, servers(t))
+			const kills = 6
+			unsettled := 0
+			for i := range kills {
+				cmd := j.command("run", "-q", "-c", j.file)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				j.publish(first(sample.Scans(), sample.ScanCount*(i+1)/kills))
+				wait(t, time.Duration(rand.IntN(400))*time.Millisecond)
+				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				_ = cmd.Wait() // killed: that is the point
+				unsettled += j.uncommitted()
+			}
+			if unsettled == 0 {
+				t.Fatal("every kill came after everything had been committed: the test tried nothing")
+			}
+			j.must("run", "-q", "-c", j.file, "--until-end")
+			if left := j.uncommitted(); left != 0 {
+				t.Errorf("%d records are not committed after the drain", left)
+			}
+			got := scanTable(t, j.hbase, j.table)
+			t.Logf("%d kills, %d records uncommitted at them in all: %v", kills, unsettled, got)
+			if got != want {
+				t.Fatalf("after the kills %v, undisturbed %v", got, want)
+			}
+		})
+	}
+}
+
+// wait lets a process run for a moment that is drawn at random: the test wants to hit it anywhere.
+func wait(t *testing.T, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}
+
+// uncommitted is the number of records that the job's group has not committed.
+func (j *job) uncommitted() int {
+	j.t.Helper()
+	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	partitions := make([]int, len(ends))
+	for i := range partitions {
+		partitions[i] = i
+	}
+	resp, err := j.client().OffsetFetch(j.t.Context(), &kafka.OffsetFetchRequest{
+		GroupID: j.name + ".scans.rows", Topics: map[string][]int{j.topic: partitions},
+	})
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	n := sum(ends)
+	for _, p := range resp.Topics[j.topic] {
+		n -= max(0, p.CommittedOffset)
+	}
+	return int(n)
+}
+
+// first cuts a sequence after n.
+func first(seq iter.Seq[[]byte], n int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for v := range seq {
+			if n--; n < 0 || !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// TestDevGoesOnWhereItWas kills a whole `brine dev`, servers and all, and starts it again on the same folder.
+func TestDevGoesOnWhereItWas(t *testing.T) {
+	want := undisturbed(t)
+	dir := filepath.Join(t.TempDir(), "data")
+	for range 3 {
+		cmd := exec.CommandContext(t.Context(), "brine", "dev", "--json", "--data", dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, time.Duration(300+rand.IntN(900))*time.Millisecond)
+		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // killed: that is the point
+	}
+	out := runDev(t, dir)
+	for _, part := range []string{"53,402 events are in Kafka and in HBase", "UA-1545-20130101-EWR", "DEPART", "ARRIVE"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the output lacks %q:\n%s", part, out)
+		}
+	}
+	got := scanDev(t, dir)
+	if got != want {
+		t.Fatalf("after the kills %v, undisturbed %v", got, want)
+	}
+	if again := runDev(t, dir); !strings.Contains(again, " 0 of them new") {
+		t.Errorf("a second start must publish nothing:\n%s", again)
+	}
+}
+
+// runDev runs brine dev until it has shown the timeline, and then asks it to stop.
+func runDev(t *testing.T, dir string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "brine", "dev", "--data", dir)
+	var out strings.Builder
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 4096)
+	for asked := false; ; {
+		n, err := pipe.Read(buf)
+		out.Write(buf[:n])
+		if !asked && strings.Contains(out.String(), "Ctrl-C stops") {
+			asked = true
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("brine dev: %v\n%s", err, out.String())
+	}
+	return out.String()
+}
+
+// scanDev reads the table in the folder of a brine dev that has ended.
+func scanDev(t *testing.T, dir string) contents {
+	t.Helper()
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(dir, "hbase")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	return scanTable(t, "rpc://"+server.Addr(), "logistics:scans")
+}
+
+func TestBundledConfigurationIsGood(t *testing.T) {
+	for _, file := range []string{"dev.yaml", "scans.yaml", "orders.yaml"} {
+		if _, problems := config.Load("../../examples/"+file, func(string) (string, bool) { return "", false }); len(problems) > 0 {
+			t.Errorf("%v", problems)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Exit codes; documented in docs/cli.md and in brine --help.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // it ran and failed
+	exitUsage       = 2 // the command line or the configuration is wrong
+	exitUnreachable = 3 // a broker, master or index cannot be reached
+	exitMissing     = 4 // a topic, table, family or index is missing
+	exitPort        = 5 // a port is in use
+	exitData        = 6 // the data folder is in use, or from a newer version
+)
+
+const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 wrong command line or configuration, 3 a server cannot be reached, ` +
+	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version.`
+
+// exitError is an error with its exit code and, for people, what to do about it.
+type exitError struct {
+	code int
+	err  error
+	hint string
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// errReported ends a command with a code when it has already said everything.
+type errReported struct{ code int }
+
+func (e errReported) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+// report prints an error as people read it, and returns the exit code. Errors and hints go to stderr, each on lines of
+// their own with its prefix; results go to stdout.
+func report(stderr io.Writer, err error) int {
+	var said errReported
+	if errors.As(err, &said) {
+		return said.code
+	}
+	fmt.Fprintf(stderr, "brine: %v\n", err)
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		return exitFailed
+	}
+	if exit.hint != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", exit.hint)
+	}
+	return exit.code
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"brine/config"
+	"brine/indexer"
+	"brine/search"
+)
+
+// indexStep is what is to be done for one index.
+type indexStep struct {
+	Index  string   `json:"index"`
+	Action string   `json:"action"`           // create, created, extend, extended, nothing
+	Fields []string `json:"fields,omitempty"` // that are missing
+
+	mapping indexer.Mapping
+}
+
+// withSearch runs work with the search engine of the configuration; without documents there is nothing to do.
+func withSearch[T any](cfg *config.Config, work func(indexer.Engine) (T, error)) (result T, err error) {
+	documents := false
+	for _, p := range cfg.Pipelines {
+		documents = documents || len(p.Documents) > 0
+	}
+	if !documents {
+		return result, nil
+	}
+	engine, err := openSearch(cfg)
+	if err != nil {
+		return result, err
+	}
+	defer engine.Close()
+	return work(engine)
+}
+
+// planIndexes compares the configuration with the search engine. A field of another type than declared is an error: it cannot be changed in place.
+func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]indexStep, error) {
+	var steps []indexStep
+	for _, p := range cfg.Pipelines {
+		if len(p.Documents) == 0 {
+			continue
+		}
+		for _, want := range p.Indexer().Mappings() {
+			step := indexStep{Index: want.Index, Action: "create", mapping: want}
+			have, err := engine.Mapping(ctx, want.Index)
+			switch {
+			case errors.Is(err, search.ErrNoIndex):
+			case err != nil:
+				return nil, searchError(err)
+			default:
+				missing, err := want.Missing(have)
+				if err != nil {
+					return nil, usage(err)
+				}
+				step.Action = "nothing"
+				for _, f := range missing {
+					step.Action = "extend"
+					step.Fields = append(step.Fields, f.Name)
+				}
+			}
+			steps = append(steps, step)
+		}
+	}
+	return steps, nil
+}
+
+// searchError tells a server that does not answer from one that refuses.
+func searchError(err error) error {
+	var refused *indexer.RequestError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("search.connect: %w", err)
+	}
+	return &exitError{exitUnreachable, fmt.Errorf("search.connect: %w", err), "is the search engine running there?"}
+}
+
+func applyIndexes(ctx context.Context, engine indexer.Engine, steps []indexStep) error {
+	done := map[string]string{"create": "created", "extend": "extended"}
+	for i := range steps {
+		s := &steps[i]
+		if done[s.Action] == "" {
+			continue
+		}
+		if err := engine.EnsureIndex(ctx, s.mapping); err != nil {
+			return searchError(fmt.Errorf("index %s: %w", s.Index, err))
+		}
+		s.Action = done[s.Action]
+	}
+	return nil
+}
+
+func printIndexSteps(out io.Writer, steps []indexStep) {
+	words := map[string]string{"create": "to be created", "created": "created", "extend": "to be given fields", "extended": "was given fields", "nothing": "exists, nothing to do"}
+	for _, s := range steps {
+		fmt.Fprintf(out, "index %s: %s", s.Index, words[s.Action])
+		if len(s.Fields) > 0 {
+			fmt.Fprintf(out, " %s", strings.Join(s.Fields, ", "))
+		}
+		fmt.Fprintln(out)
+	}
+}

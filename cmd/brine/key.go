@@ -1,0 +1,238 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"brine/query"
+	"brine/rowkey"
+)
+
+type keyCmd struct {
+	Encode  keyEncodeCmd  `cmd:"" help:"Print the row key of field values."`
+	Decode  keyDecodeCmd  `cmd:"" help:"Print the fields of a row key."`
+	Explain keyExplainCmd `cmd:"" help:"Describe a key part by part, or a row key of it."`
+}
+
+// keyFlags say which key is meant: a table's of the configuration, or an expression with its fields.
+type keyFlags struct {
+	configFlag
+	Table  string            `short:"t" help:"Table of the configuration whose key is meant (default: the only one)."`
+	Key    string            `help:"A key expression instead of a table's key." placeholder:"EXPR"`
+	Fields map[string]string `help:"With --key: its fields and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
+	JSON   bool              `help:"Print JSON."`
+}
+
+var fieldTypes = map[string]rowkey.Type{"text": rowkey.Text, "int": rowkey.Int, "float": rowkey.Float, "bool": rowkey.Bool, "time": rowkey.Time}
+
+func (f keyFlags) parse(e *env) (*rowkey.Key, map[string]rowkey.Type, error) {
+	if f.Key == "" {
+		cfg, err := f.load(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := table(cfg, f.Table)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t.RowKey() == nil {
+			return nil, nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
+		}
+		return t.RowKey(), cfg.KeyTypes(t), nil
+	}
+	types := map[string]rowkey.Type{}
+	var fields []rowkey.Field
+	for name, typ := range f.Fields {
+		t, ok := fieldTypes[typ]
+		if !ok {
+			return nil, nil, usage(fmt.Errorf("--fields %s=%s: the types are text, int, float, bool and time", name, typ))
+		}
+		types[name] = t
+		fields = append(fields, rowkey.Field{Name: name, Type: t})
+	}
+	key, err := rowkey.Parse(f.Key, fields)
+	if err != nil {
+		return nil, nil, usage(fmt.Errorf("--key: %w", err))
+	}
+	return key, types, nil
+}
+
+type keyEncodeCmd struct {
+	keyFlags
+	Values []string `arg:"" name:"field=value" help:"One for each field of the key. Times: RFC 3339 or ms since 1970."`
+}
+
+// Help is shown under the command's own help.
+func (keyEncodeCmd) Help() string {
+	return `Examples:
+  brine key encode -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01T10:17:00Z action=DEPART
+  brine key encode --key 'md5(user, 4) + user' --fields user=text user=42`
+}
+
+func (c *keyEncodeCmd) Run(e *env) error {
+	key, types, err := c.parse(e)
+	if err != nil {
+		return err
+	}
+	given, err := query.ParseWhere(types, c.Values)
+	if err != nil {
+		return usage(err)
+	}
+	values := make([]rowkey.Value, 0, len(given))
+	for _, name := range key.Fields() {
+		values = append(values, given[name].Equal)
+	}
+	row, err := key.Append(nil, values)
+	if err != nil {
+		return usage(err)
+	}
+	if c.JSON {
+		return json.NewEncoder(e.stdout).Encode(map[string]any{"row": rowkey.Binary(row), "bytes": len(row)})
+	}
+	fmt.Fprintln(e.stdout, rowkey.Binary(row))
+	return nil
+}
+
+type keyDecodeCmd struct {
+	keyFlags
+	Row string `arg:"" help:"The row key, as the HBase shell prints it (\\x00 for bytes that are no letters)."`
+}
+
+// Help is shown under the command's own help.
+func (keyDecodeCmd) Help() string {
+	return `Example:
+  brine key decode -c examples/scans.yaml '9f0bUA-1545-20130101-EWR|\x7F\xFF\xFE\xC4\x0C\xE2\x1C?|DEPART'`
+}
+
+func (c *keyDecodeCmd) Run(e *env) error {
+	key, _, err := c.parse(e)
+	if err != nil {
+		return err
+	}
+	row, err := unescape(c.Row)
+	if err != nil {
+		return usage(err)
+	}
+	values, err := key.Decode(row)
+	if err != nil {
+		return usage(err)
+	}
+	if c.JSON {
+		out := map[string]any{}
+		for i, name := range key.Fields() {
+			out[name] = keyValueJSON(values[i])
+		}
+		return json.NewEncoder(e.stdout).Encode(out)
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for i, name := range key.Fields() {
+		fmt.Fprintf(w, "%s\t%s\n", name, keyValueText(values[i]))
+	}
+	return w.Flush()
+}
+
+type keyExplainCmd struct {
+	keyFlags
+	Row string `arg:"" optional:"" help:"A row key to take apart, as the HBase shell prints it."`
+}
+
+// Help is shown under the command's own help.
+func (keyExplainCmd) Help() string {
+	return `Examples:
+  brine key explain -c examples/scans.yaml
+  brine key explain --key 'salt(16, user) + user + "|" + desc(at, ms)' --fields user=text --fields at=time`
+}
+
+func (c *keyExplainCmd) Run(e *env) error {
+	key, _, err := c.parse(e)
+	if err != nil {
+		return err
+	}
+	row, err := unescape(c.Row)
+	if err != nil {
+		return usage(err)
+	}
+	if c.Row == "" {
+		row = nil
+	}
+	parts, err := key.Explain(row)
+	if err != nil {
+		return usage(err)
+	}
+	if c.JSON {
+		type part struct {
+			Expr  string `json:"expr"`
+			Width int    `json:"width"`
+			Doc   string `json:"doc"`
+			Bytes string `json:"bytes,omitempty"`
+			Value string `json:"value,omitempty"`
+		}
+		out := make([]part, len(parts))
+		for i, p := range parts {
+			out[i] = part{p.Expr, p.Width, p.Doc, rowkey.Binary(p.Bytes), p.Value}
+		}
+		return json.NewEncoder(e.stdout).Encode(map[string]any{"key": key.String(), "parts": out})
+	}
+	fmt.Fprintln(e.stdout, key)
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, p := range parts {
+		width := "variable"
+		if p.Width > 0 {
+			width = fmt.Sprintf("%d bytes", p.Width)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), p.Value, p.Doc)
+	}
+	return w.Flush()
+}
+
+// unescape reads bytes as the HBase shell prints them.
+func unescape(s string) ([]byte, error) {
+	var out []byte
+	for s != "" {
+		rest, ok := strings.CutPrefix(s, `\x`)
+		if !ok {
+			out, s = append(out, s[0]), s[1:]
+			continue
+		}
+		if len(rest) < 2 {
+			return nil, fmt.Errorf(`%q ends within an escape: write \x and two hex digits`, s)
+		}
+		b, err := strconv.ParseUint(rest[:2], 16, 8)
+		if err != nil {
+			return nil, fmt.Errorf(`%q is not an escape: write \x and two hex digits`, `\x`+rest[:2])
+		}
+		out, s = append(out, byte(b)), rest[2:]
+	}
+	return slices.Clip(out), nil
+}
+
+// hashed is shown for a field that the key holds only as a hash.
+const hashed = "(only its hash is in the key)"
+
+func keyValueText(v rowkey.Value) string {
+	switch v.Type {
+	case 0:
+		return hashed
+	case rowkey.Text:
+		return rowkey.Binary(v.Text)
+	}
+	return v.String()
+}
+
+func keyValueJSON(v rowkey.Value) any {
+	switch v.Type {
+	case rowkey.Text, rowkey.Time:
+		return v.String()
+	case rowkey.Int:
+		return v.Int
+	case rowkey.Bool:
+		return v.Int != 0
+	case rowkey.Float:
+		return v.Float()
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// reading is what the live line shows of one half of a pipeline; the counts are since the start.
+type reading struct {
+	Name     string  `json:"pipeline"` // pipeline.half
+	Events   int64   `json:"events"`   // settled
+	Batches  int64   `json:"batches"`
+	Lag      int64   `json:"lag"` // records; −1 while unknown
+	Retries  int64   `json:"retries"`
+	Dead     int64   `json:"dead_letters"`
+	Waiting  string  `json:"waiting,omitempty"` // why a partition stands still
+	Regions  int     `json:"regions,omitempty"`
+	PerSec   float64 `json:"events_per_second"`
+	MeanSize float64 `json:"mean_batch"`
+}
+
+// live prints how the pipelines go: on a terminal one line per half that is drawn over, elsewhere a line every so often, and
+// with json an object per line. It ends with ctx.
+type live struct {
+	out      io.Writer
+	json     bool
+	terminal bool
+	samples  func() []reading
+	drawn    int // lines on the terminal that the next drawing goes over
+	before   map[string]reading
+	at       time.Time
+	mu       sync.Mutex // held while something is printed
+}
+
+func newLive(out io.Writer, asJSON bool, samples func() []reading) *live {
+	terminal := false
+	if f, ok := out.(*os.File); ok {
+		info, err := f.Stat()
+		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return &live{out: out, json: asJSON, terminal: terminal && !asJSON, samples: samples, before: map[string]reading{}, at: time.Now()}
+}
+
+func (l *live) run(ctx context.Context) {
+	every := 2 * time.Second
+	if l.terminal {
+		every = 500 * time.Millisecond
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			l.draw()
+			return
+		case <-tick.C:
+			l.draw()
+		}
+	}
+}
+
+// pauseFor keeps the line away while something else is printed.
+func (l *live) pauseFor(print func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drawn = 0 // what is printed must not be drawn over
+	print()
+}
+
+// draw prints the state since the last drawing.
+func (l *live) draw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	span := now.Sub(l.at).Seconds()
+	l.at = now
+	var b strings.Builder
+	if l.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", l.drawn)
+	}
+	l.drawn = 0
+	for _, s := range l.samples() {
+		old := l.before[s.Name]
+		l.before[s.Name] = s
+		s.PerSec = float64(s.Events-old.Events) / span
+		if s.Batches > old.Batches {
+			s.MeanSize = float64(s.Events-old.Events) / float64(s.Batches-old.Batches)
+		}
+		if l.json {
+			line, _ := json.Marshal(s) // a struct of numbers and texts
+			b.Write(line)
+			b.WriteByte('\n')
+			continue
+		}
+		if l.terminal {
+			b.WriteString("\x1b[2K")
+			l.drawn++
+		}
+		b.WriteString(s.line())
+		b.WriteByte('\n')
+	}
+	_, _ = io.WriteString(l.out, b.String()) // a progress line that cannot be shown is not worth failing for
+}
+
+func (s reading) line() string {
+	lag := "?"
+	if s.Lag >= 0 {
+		lag = thousands(s.Lag)
+	}
+	line := fmt.Sprintf("%-20s %11s events  %9s/s  lag %8s  batch %5.0f  retries %d  dead letters %d",
+		s.Name, thousands(s.Events), thousands(int64(s.PerSec)), lag, s.MeanSize, s.Retries, s.Dead)
+	if s.Regions > 0 {
+		line += fmt.Sprintf("  regions %d", s.Regions)
+	}
+	if s.Waiting != "" {
+		line += "  WAITING: " + s.Waiting
+	}
+	return line
+}

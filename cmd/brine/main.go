@@ -1,0 +1,77 @@
+// Command brine streams Kafka topics into HBase and a search index. Each command has a file of its own; this one reads the
+// command line, and is the only place that ends the process.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the linker; a plain go build says dev.
+var version = "dev"
+
+// cli is the whole command line. Every command's Run takes the process's surroundings as *env.
+type cli struct {
+	Dev     devCmd     `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
+	Run     runCmd     `cmd:"" help:"Run the pipelines of a configuration."`
+	Check   checkCmd   `cmd:"" help:"Check configurations; with --connect also against the servers."`
+	Tables  tablesCmd  `cmd:"" help:"Plan and create tables."`
+	Key     keyCmd     `cmd:"" help:"Encode, decode and explain row keys."`
+	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, newest first."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// env is what a command may touch of the world, so that tests can hold it.
+type env struct {
+	ctx    context.Context // ends on SIGINT and SIGTERM
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) (string, bool)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal drains; whoever sends a second one wants the process gone.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(&env{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv}, os.Args[1:]))
+}
+
+// run parses and runs one command line and returns the exit code.
+func run(e *env, args []string) int {
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("brine"),
+		kong.Description("Kafka streams into HBase: nothing lost, nothing wrong.\n\n"+exitCodeHelp),
+		kong.Writers(e.stdout, e.stderr),
+		kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, Summary: true}),
+		kong.Bind(e),
+	)
+	if err != nil {
+		panic("BUG: the command line's own structs are wrong: " + err.Error())
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	kctx, err := parser.Parse(args)
+	if exited >= 0 { // --help has been printed
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(e.stderr, "brine: %v\n", err)
+		fmt.Fprintf(e.stderr, "hint: brine --help lists the commands; brine COMMAND --help shows examples\n")
+		return exitUsage
+	}
+	if err := kctx.Run(e); err != nil {
+		return report(e.stderr, err)
+	}
+	return exitOK
+}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this test binary a brine too, so that scripts and tests run it as a process of its own: they can kill it.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"brine": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
+}

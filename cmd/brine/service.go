@@ -1,0 +1,350 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
+	"brine/config"
+	"brine/event"
+	"brine/indexer"
+	"brine/ingest"
+	"brine/metrics"
+	"brine/rowkey"
+	"brine/sink"
+	"brine/skew"
+)
+
+// stall is how long a watermark may stand still, with records before it, until the process says that it is unhealthy.
+const stall = time.Minute
+
+// service is the pipelines of a configuration at work: the loops, the admin port and what both are watched by. It owns
+// nothing that outlives run.
+type service struct {
+	cfg     *config.Config
+	cluster *cluster
+	engine  indexer.Engine // nil when no pipeline has documents
+	writers []*indexer.Writer
+	log     *slog.Logger
+	reg     *prometheus.Registry
+	tables  *skew.Tables
+	ingest  *metrics.Ingest
+	sinks   *metrics.Sink
+	indexes *metrics.Indexer
+	halves  []*half
+	admin   *admin
+}
+
+// half is one of a pipeline's two loops: its rows or its documents.
+type half struct {
+	name  string // pipeline.rows or pipeline.documents
+	topic string
+	group string
+	loop  *ingest.Loop
+
+	settled, batches, retries, dead atomic.Int64
+}
+
+// newService opens the stores and prepares the loops; nothing is read from Kafka yet.
+func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*service, error) {
+	s := &service{cfg: cfg, log: log, reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now)}
+	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), metrics.Skew{Tables: s.tables}, metrics.Build(version))
+	s.ingest = metrics.NewIngest(s.reg)
+	s.sinks = metrics.NewSink(s.reg)
+	s.indexes = metrics.NewIndexer(s.reg)
+	if err := s.open(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *service) open(ctx context.Context) (err error) {
+	opts := s.cfg.HBase()
+	opts.Hooks = metrics.HBase(s.reg, s.tables)
+	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
+		return err
+	}
+	if err := s.checkTables(ctx); err != nil {
+		return err
+	}
+	for _, p := range s.cfg.Pipelines {
+		if len(p.Rows) > 0 {
+			if err := s.addRows(p); err != nil {
+				return err
+			}
+		}
+		if len(p.Documents) > 0 {
+			if err := s.addDocuments(p); err != nil {
+				return err
+			}
+		}
+	}
+	s.admin, err = newAdmin(s.cfg.HTTP.Listen, s.reg, s.healthy, s.ready, func() any { return s.tables.Reports() })
+	return err
+}
+
+// checkTables makes sure that every table and family is there before a record is read, and tells the skew counters which regions there are.
+func (s *service) checkTables(ctx context.Context) error {
+	steps, err := planTables(ctx, s.cfg, s.cluster.client)
+	if err != nil {
+		return err
+	}
+	var missing []error
+	for _, step := range steps {
+		if step.Action == "create" {
+			missing = append(missing, fmt.Errorf("table %s does not exist", step.Table))
+			continue
+		}
+		for _, d := range step.Differs {
+			if familyMissing(d) {
+				missing = append(missing, fmt.Errorf("table %s: %s", step.Table, d))
+			} else {
+				s.log.Warn("table differs from the configuration", "table", step.Table, "difference", d)
+			}
+		}
+		if err := s.learnRegions(ctx, step.Table); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(missing...); err != nil {
+		return &exitError{exitMissing, err, "brine tables apply -c FILE creates what is missing"}
+	}
+	return nil
+}
+
+func (s *service) learnRegions(ctx context.Context, table string) error {
+	regions, err := s.cluster.client.Regions(ctx, table)
+	if err != nil {
+		return err
+	}
+	known := make([]skew.Region, 0, len(regions))
+	for _, r := range regions {
+		known = append(known, skew.Region{Name: r.Encoded, Start: r.Start, End: r.End, Server: r.Server})
+	}
+	s.tables.Counter(table, 0).SetRegions(known)
+	return nil
+}
+
+// addRows prepares the loop that writes a pipeline's rows.
+func (s *service) addRows(p *config.Pipeline) error {
+	h := &half{name: p.Name + ".rows", topic: p.Topic, group: p.RowsGroup()}
+	opts := p.Sink()
+	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
+	writer, err := sink.New(sink.HBase(s.cluster.client), opts)
+	if err != nil {
+		return usage(err)
+	}
+	return s.addLoop(p, h, writer, s.ingest.Hooks(p.Name, "rows"))
+}
+
+// addDocuments prepares the loop that writes a pipeline's documents. A search engine that does not answer holds up nothing but this loop.
+func (s *service) addDocuments(p *config.Pipeline) error {
+	if s.engine == nil {
+		engine, err := openSearch(s.cfg)
+		if err != nil {
+			return err
+		}
+		s.engine = engine
+	}
+	h := &half{name: p.Name + ".documents", topic: p.Topic, group: p.DocumentsGroup()}
+	opts := p.Indexer()
+	opts.Hooks = s.indexes.Hooks(p.Name)
+	writer, err := indexer.New(s.engine, opts)
+	if err != nil {
+		return usage(err)
+	}
+	s.writers = append(s.writers, writer)
+	return s.addLoop(p, h, writer, s.ingest.Hooks(p.Name, "documents"))
+}
+
+// warnOnce adds to the counting hooks a warning that names the first event of each kind that will not be found again.
+func (s *service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
+	expired, collision := hooks.Expired, hooks.Collision
+	var saidExpired, saidCollision sync.Map
+	hooks.Expired = func(table, family string, rec *event.Record) {
+		expired(table, family, rec)
+		if _, said := saidExpired.LoadOrStore(table+"/"+family, true); !said {
+			s.log.Warn("an event is older than the TTL of its family: HBase hides it as it is written; further ones are counted in brine_sink_expired_events_total",
+				"pipeline", pipeline, "table", table, "family", family, "topic", rec.Topic, "partition", rec.Partition, "offset", rec.Offset)
+		}
+	}
+	hooks.Collision = func(table string, row []byte) {
+		collision(table, row)
+		if _, said := saidCollision.LoadOrStore(table, true); !said {
+			s.log.Warn("two different events have one row key, and one hides the other; further ones are counted in brine_sink_key_collisions_total",
+				"pipeline", pipeline, "table", table, "row", rowkey.Binary(row))
+		}
+	}
+	return hooks
+}
+
+func (s *service) addLoop(p *config.Pipeline, h *half, w ingest.Writer, hooks ingest.Hooks) error {
+	opts := s.cfg.Ingest(p, h.group)
+	opts.Writer = w
+	opts.Hooks = h.watch(hooks)
+	opts.Logger = s.log.With("pipeline", h.name)
+	loop, err := ingest.New(opts)
+	if err != nil {
+		return usage(err)
+	}
+	h.loop = loop
+	s.halves = append(s.halves, h)
+	return nil
+}
+
+// watch adds the live line's counters to the hooks.
+func (h *half) watch(hooks ingest.Hooks) ingest.Hooks {
+	settled, submitted, retried, dead := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered
+	hooks.Settled = func(p, n int) { settled(p, n); h.settled.Add(int64(n)) }
+	hooks.Submitted = func(p, n int) { submitted(p, n); h.batches.Add(1) }
+	hooks.Retried = func(p, n int, r event.Reason) { retried(p, n, r); h.retries.Add(int64(n)) }
+	hooks.DeadLettered = func(p, n int, r event.Reason) { dead(p, n, r); h.dead.Add(int64(n)) }
+	return hooks
+}
+
+// run works until ctx ends, then drains and commits; or until a loop fails.
+func (s *service) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g, ctx := errgroup.WithContext(ctx)
+	loops, ctxLoops := errgroup.WithContext(ctx)
+	for _, h := range s.halves {
+		loops.Go(func() error {
+			if err := h.loop.Run(ctxLoops); err != nil {
+				return fmt.Errorf("%s: %w", h.name, loopError(err))
+			}
+			return nil
+		})
+	}
+	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx)) // the port stays while the loops drain
+	g.Go(func() error {
+		defer stopAdmin()
+		return loops.Wait()
+	})
+	g.Go(func() error { return s.admin.run(adminCtx) })
+	return g.Wait()
+}
+
+// loopError gives a loop's error its exit code.
+func loopError(err error) error {
+	switch {
+	case errors.Is(err, ingest.ErrNoTopic):
+		return &exitError{exitMissing, err, "create the topic, or mend pipelines.*.topic"}
+	case errors.Is(err, ingest.ErrUnreachable):
+		return &exitError{exitUnreachable, err, "is Kafka running at kafka.brokers?"}
+	}
+	return err
+}
+
+// close ends what run does not: the client and an embedded server.
+func (s *service) close() {
+	if s.admin != nil {
+		s.admin.listener.Close()
+	}
+	for _, w := range s.writers {
+		w.Close()
+	}
+	if s.engine != nil {
+		s.engine.Close()
+	}
+	if s.cluster != nil {
+		s.cluster.Close()
+	}
+}
+
+// samples is the state of every half for the live line.
+func (s *service) samples() []reading {
+	out := make([]reading, 0, len(s.halves))
+	for _, h := range s.halves {
+		status := h.loop.Status()
+		smp := reading{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Retries: h.retries.Load(), Dead: h.dead.Load(), Lag: -1}
+		if status.Joined {
+			smp.Lag = 0
+		}
+		for _, p := range status.Partitions {
+			smp.Lag += p.Lag()
+			if p.State == ingest.Halted || p.State == ingest.Waiting || p.State == ingest.Retrying {
+				smp.Waiting = fmt.Sprintf("partition %d is %s: %s", p.Partition, p.State, p.Detail)
+			}
+		}
+		out = append(out, smp)
+	}
+	return out
+}
+
+// healthy is the health of the whole process: watermarks that move, not a process that is there.
+func (s *service) healthy() (any, error) {
+	var problems []error
+	detail := map[string]any{}
+	for _, h := range s.halves {
+		status := h.loop.Status()
+		detail[h.name] = status
+		for _, p := range status.Problems(time.Now(), stall) {
+			problems = append(problems, fmt.Errorf("%s: %s", h.name, p))
+		}
+	}
+	return detail, errors.Join(problems...)
+}
+
+// ready is healthy, and every loop a member of its group.
+func (s *service) ready() (any, error) {
+	detail, err := s.healthy()
+	for _, h := range s.halves {
+		if !h.loop.Status().Joined {
+			err = errors.Join(err, fmt.Errorf("%s: not yet a member of its group", h.name))
+		}
+	}
+	return detail, err
+}
+
+// untilEnd waits until every record that the topics hold now is settled by this process.
+func (s *service) untilEnd(ctx context.Context) error {
+	client := &kafka.Client{Addr: kafka.TCP(s.cfg.Kafka.Brokers...)}
+	targets := map[string][]int64{}
+	for _, h := range s.halves {
+		if targets[h.topic] == nil {
+			ends, err := endOffsets(ctx, client, h.topic)
+			if err != nil {
+				return err
+			}
+			targets[h.topic] = ends
+		}
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if s.settledTo(targets) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *service) settledTo(targets map[string][]int64) bool {
+	for _, h := range s.halves {
+		status := h.loop.Status()
+		if !status.Joined || len(status.Partitions) == 0 {
+			return false
+		}
+		for _, p := range status.Partitions {
+			if p.Watermark < targets[h.topic][p.Partition] {
+				return false
+			}
+		}
+	}
+	return true
+}

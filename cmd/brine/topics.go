@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/event"
+)
+
+// endOffsets gives the next offset of each partition of a topic.
+func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
+	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, err
+	}
+	if len(meta.Topics) != 1 || meta.Topics[0].Error != nil {
+		return nil, fmt.Errorf("topic %s: %w", topic, meta.Topics[0].Error)
+	}
+	n := len(meta.Topics[0].Partitions)
+	asked := make([]kafka.OffsetRequest, n)
+	for i := range asked {
+		asked[i] = kafka.LastOffsetOf(i)
+	}
+	resp, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}})
+	if err != nil {
+		return nil, err
+	}
+	ends := make([]int64, n)
+	for _, p := range resp.Topics[topic] {
+		if p.Error != nil {
+			return nil, fmt.Errorf("topic %s, partition %d: %w", topic, p.Partition, p.Error)
+		}
+		ends[p.Partition] = p.LastOffset
+	}
+	return ends, nil
+}
+
+// sum is the number of records that these end offsets stand for, in a topic that has lost none.
+func sum(ends []int64) (n int64) {
+	for _, end := range ends {
+		n += end
+	}
+	return n
+}
+
+// createTopic makes a topic with its number of partitions; it is no error when the topic exists.
+func createTopic(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
+	resp, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
+		Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}},
+	})
+	if err != nil {
+		return fmt.Errorf("create topic %s: %w", topic, err)
+	}
+	if err := resp.Errors[topic]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+		return fmt.Errorf("create topic %s: %w", topic, err)
+	}
+	return nil
+}
+
+var errNoTopic = errors.New("no such topic")
+
+// checkRecords is how many of a topic's latest records check looks at.
+const checkRecords = 2000
+
+// latestRecords reads about n of a topic's latest records, spread over its partitions.
+func latestRecords(ctx context.Context, brokers []string, topic string, n int) ([]event.Record, error) {
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	ends, err := endOffsets(ctx, client, topic)
+	if errors.Is(err, kafka.UnknownTopicOrPartition) {
+		return nil, errNoTopic
+	}
+	if err != nil {
+		return nil, &exitError{exitUnreachable, fmt.Errorf("kafka.brokers: %w", err), "is Kafka running there?"}
+	}
+	var out []event.Record
+	share := int64(max(1, n/len(ends)))
+	for partition, end := range ends {
+		records, err := readRecords(ctx, client, topic, partition, max(0, end-share), end)
+		if err != nil {
+			return nil, fmt.Errorf("topic %s, partition %d: %w", topic, partition, err)
+		}
+		out = append(out, records...)
+	}
+	return out, nil
+}
+
+// readRecords reads the records of a partition from an offset to an end; what retention has removed is left out.
+func readRecords(ctx context.Context, client *kafka.Client, topic string, partition int, from, end int64) ([]event.Record, error) {
+	var out []event.Record
+	for from < end {
+		resp, err := client.Fetch(ctx, &kafka.FetchRequest{
+			Topic: topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond,
+			IsolationLevel: kafka.ReadCommitted,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if errors.Is(resp.Error, kafka.OffsetOutOfRange) {
+			return out, nil
+		}
+		if resp.Error != nil {
+			return nil, resp.Error
+		}
+		read := false
+		for {
+			r, err := resp.Records.ReadRecord()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			value, err := kafka.ReadAll(r.Value)
+			if err != nil {
+				return nil, err
+			}
+			if r.Offset >= from && r.Offset < end {
+				out = append(out, event.Record{Topic: topic, Partition: partition, Offset: r.Offset, Timestamp: r.Time.UnixMilli(), Value: value})
+				from, read = r.Offset+1, true
+			}
+		}
+		if !read { // markers and compacted records only
+			return out, nil
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,80 @@
+// Package metrics adapts the hooks of the other packages to Prometheus collectors. cmd/brine imports it and serves the
+// registry; nothing else does.
+//
+// The invariant: label values come from closed sets or are bounded by the configuration (tables, pipelines, servers);
+// never from a key, an error's text or a region without a bound.
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/hbase"
+	"brine/skew"
+)
+
+// HBase registers the client's metrics, and gives the hooks that feed them and the skew counters.
+func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
+	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "brine_hbase_call_duration_seconds",
+		Help: "Time from sending a call to its answer.",
+		// From a cached get (0.5 ms) to the default RPC time-out (60 s).
+		Buckets:                         []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+		NativeHistogramBucketFactor:     1.1,
+		NativeHistogramMaxBucketNumber:  100,
+		NativeHistogramMinResetDuration: nativeReset,
+	}, []string{"method", "outcome"})
+	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "brine_hbase_sent_bytes_total", Help: "Bytes of the calls sent.",
+	}, []string{"method"})
+	retries := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "brine_hbase_retries_total", Help: "Times that a region's mutations or a read were sent again, by the remedy taken.",
+	}, []string{"remedy"})
+	retried := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "brine_hbase_retried_mutations_total", Help: "Mutations that were sent again.",
+	})
+	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "brine_hbase_acknowledged_rows_total", Help: "Mutations that a region server acknowledged.",
+	}, []string{"table"})
+	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "brine_hbase_acknowledged_bytes_total", Help: "Bytes of the cells that a region server acknowledged.",
+	}, []string{"table"})
+	perCall := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "brine_hbase_region_batch_rows",
+		Help:    "Mutations of one region in one answered call.",
+		Buckets: prometheus.ExponentialBuckets(1, 4, 7), // 1 … 4096; a call takes at most 2048 rows
+	})
+	buffered := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "brine_hbase_buffered_bytes", Help: "Bytes of mutations in memory that are not yet acknowledged.",
+	})
+	dials := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "brine_hbase_dials_total", Help: "Connections opened, by outcome.",
+	}, []string{"outcome"})
+	reg.MustRegister(duration, sent, retries, retried, rows, bytes, perCall, buffered, dials)
+
+	return hbase.Hooks{
+		Call: func(c hbase.CallInfo) {
+			duration.WithLabelValues(c.Method, outcome(c.Err)).Observe(c.Duration.Seconds())
+			sent.WithLabelValues(c.Method).Add(float64(c.Sent))
+		},
+		Retry: func(r hbase.RetryInfo) {
+			retries.WithLabelValues(r.Remedy).Inc()
+			retried.Add(float64(r.Mutations))
+		},
+		Applied: func(a hbase.AppliedInfo) {
+			rows.WithLabelValues(a.Table).Add(float64(a.Rows))
+			bytes.WithLabelValues(a.Table).Add(float64(a.Bytes))
+			perCall.Observe(float64(a.Rows))
+			region := skew.Region{Name: a.Region.Encoded, Start: a.Region.Start, End: a.Region.End, Server: a.Region.Server}
+			tables.Counter(a.Table, 0).Add(region, int64(a.Rows), int64(a.Bytes))
+		},
+		Buffered: func(n int) { buffered.Set(float64(n)) },
+		Dial:     func(_ string, err error) { dials.WithLabelValues(outcome(err)).Inc() },
+	}
+}
+
+func outcome(err error) string {
+	if err != nil {
+		return "error"
+	}
+	return "ok"
+}

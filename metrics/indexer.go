@@ -1,0 +1,65 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/indexer"
+)
+
+// Indexer holds the metrics of all index writers; each pipeline gets its hooks from Hooks.
+type Indexer struct {
+	duration                         *prometheus.HistogramVec
+	documents, sent, retries, resent *prometheus.CounterVec
+	buffered                         *prometheus.GaugeVec
+}
+
+// NewIndexer registers the metrics of the index writers.
+func NewIndexer(reg prometheus.Registerer) *Indexer {
+	m := &Indexer{
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "brine_index_call_duration_seconds",
+			Help: "Time from sending a call to the search engine to its answer.",
+			// From a small get in this process (0.5 ms) to the default time-out of a call (60 s).
+			Buckets:                         []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+			NativeHistogramBucketFactor:     1.1,
+			NativeHistogramMaxBucketNumber:  100,
+			NativeHistogramMinResetDuration: nativeReset,
+		}, []string{"pipeline", "call", "outcome"}),
+		documents: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "brine_index_documents_total", Help: "Events by what became of their document in a round of calls.",
+		}, []string{"pipeline", "index", "outcome"}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "brine_index_sent_bytes_total", Help: "Bytes of documents sent.",
+		}, []string{"pipeline"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "brine_index_retries_total", Help: "Pauses before documents were sent again.",
+		}, []string{"pipeline"}),
+		resent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "brine_index_retried_documents_total", Help: "Documents that were sent again.",
+		}, []string{"pipeline"}),
+		buffered: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "brine_index_buffered_bytes", Help: "Bytes of documents in memory that the search engine has not answered yet.",
+		}, []string{"pipeline"}),
+	}
+	reg.MustRegister(m.duration, m.documents, m.sent, m.retries, m.resent, m.buffered)
+	return m
+}
+
+// Hooks gives the hooks of one pipeline's index writer.
+func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
+	sent, retries, resent, buffered := m.sent.WithLabelValues(pipeline), m.retries.WithLabelValues(pipeline), m.resent.WithLabelValues(pipeline), m.buffered.WithLabelValues(pipeline)
+	return indexer.Hooks{
+		Call: func(c indexer.CallInfo) {
+			m.duration.WithLabelValues(pipeline, string(c.Kind), outcome(c.Err)).Observe(c.Duration.Seconds())
+			sent.Add(float64(c.Bytes))
+		},
+		Items: func(index string, o indexer.Outcome, n int) {
+			m.documents.WithLabelValues(pipeline, index, string(o)).Add(float64(n))
+		},
+		Retry: func(r indexer.RetryInfo) {
+			retries.Inc()
+			resent.Add(float64(r.Documents))
+		},
+		Buffered: func(n int64) { buffered.Set(float64(n)) },
+	}
+}

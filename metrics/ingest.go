@@ -1,0 +1,132 @@
+package metrics
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/event"
+	"brine/ingest"
+)
+
+// Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
+type Ingest struct {
+	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, abandoned, skipped, commits, commitFailures *prometheus.CounterVec
+
+	lag, watermark, end *prometheus.GaugeVec
+}
+
+// NewIngest registers the metrics of the ingest loops.
+func NewIngest(reg prometheus.Registerer) *Ingest {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"pipeline", "half"}, labels...))
+		reg.MustRegister(c)
+		return c
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"pipeline", "half", "partition"})
+		reg.MustRegister(g)
+		return g
+	}
+	return &Ingest{
+		fetched:        counter("brine_ingest_fetched_records_total", "Records that brokers answered, those of aborted transactions left out."),
+		fetchedBytes:   counter("brine_ingest_fetched_bytes_total", "Bytes of the records that brokers answered."),
+		decoded:        counter("brine_ingest_decoded_events_total", "Records that became events."),
+		submitted:      counter("brine_ingest_submitted_events_total", "Events handed to the writer for the first time."),
+		settled:        counter("brine_ingest_settled_records_total", "Records that are durable in the store or in the dead letters."),
+		retried:        counter("brine_ingest_retried_events_total", "Events submitted again after a retry verdict, by reason.", "reason"),
+		dead:           counter("brine_ingest_dead_letters_total", "Records durable in the dead letters, by reason.", "reason"),
+		waits:          counter("brine_ingest_waits_total", "Attempts at a broker or at the dead letters that failed and will be made again, by reason.", "reason"),
+		halts:          counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
+		redelivered:    counter("brine_ingest_redelivered_records_total", "Records that this process submitted before, and again after a rebalance."),
+		rebalances:     counter("brine_ingest_rebalances_total", "Generations of the group that this process took part in."),
+		abandoned:      counter("brine_ingest_abandoned_flights_total", "Flights given up when their partition was taken away; their records are redelivered."),
+		skipped:        counter("brine_ingest_skipped_offsets_total", "Offsets that were gone from the topic and passed by policy."),
+		commits:        counter("brine_ingest_commits_total", "Offset commits of a partition."),
+		commitFailures: counter("brine_ingest_commit_failures_total", "Offset commits that failed."),
+		lag:            gauge("brine_ingest_lag_records", "Offsets between the watermark and the end of the partition."),
+		watermark:      gauge("brine_ingest_watermark_offset", "Everything below this offset is settled."),
+		end:            gauge("brine_ingest_end_offset", "Next offset that the partition will be given."),
+	}
+}
+
+// Hooks gives the hooks of one loop. The labels' counters are looked up once, not per call.
+func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
+	plain := func(v *prometheus.CounterVec) prometheus.Counter { return v.WithLabelValues(pipeline, half) }
+	byReason := func(v *prometheus.CounterVec) func(event.Reason) prometheus.Counter {
+		return func(r event.Reason) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
+	}
+	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded), plain(m.submitted), plain(m.settled)
+	redelivered, rebalances, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.abandoned)
+	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
+	retried, dead, waits, halts := byReason(m.retried), byReason(m.dead), byReason(m.waits), byReason(m.halts)
+	positions := &positions{metrics: m, pipeline: pipeline, half: half}
+	return ingest.Hooks{
+		Fetched: func(_, records, bytes int) {
+			fetched.Add(float64(records))
+			fetchedBytes.Add(float64(bytes))
+		},
+		Decoded:      func(_, n int) { decoded.Add(float64(n)) },
+		Submitted:    func(_, n int) { submitted.Add(float64(n)) },
+		Settled:      func(_, n int) { settled.Add(float64(n)) },
+		Redelivered:  func(_, n int) { redelivered.Add(float64(n)) },
+		Retried:      func(_, n int, r event.Reason) { retried(r).Add(float64(n)) },
+		DeadLettered: func(_, n int, r event.Reason) { dead(r).Add(float64(n)) },
+		Waiting:      func(_ int, r event.Reason, _ error) { waits(r).Inc() },
+		Halted:       func(_ int, r event.Reason, _ error) { halts(r).Inc() },
+		Position:     func(p int, watermark, end int64) { positions.of(p).set(watermark, end) },
+		Committed:    func(int, int64) { commits.Inc() },
+		CommitFailed: func(error) { commitFailures.Inc() },
+		Assigned:     func(int, []int) { rebalances.Inc() },
+		Revoked: func(_ int, partitions []int, flights int) {
+			abandoned.Add(float64(flights))
+			positions.drop(partitions)
+		},
+		Skipped: func(_ int, from, to int64) { skipped.Add(float64(to - from)) },
+	}
+}
+
+// positions keeps the gauges of one loop's partitions, so that a partition that is taken away loses its series: another
+// process reports it from then on.
+type positions struct {
+	metrics        *Ingest
+	pipeline, half string
+
+	mu    sync.Mutex
+	known map[int]position
+}
+
+type position struct{ lag, watermark, end prometheus.Gauge }
+
+func (p *positions) of(partition int) position {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g, ok := p.known[partition]
+	if !ok {
+		labels := []string{p.pipeline, p.half, strconv.Itoa(partition)}
+		g = position{p.metrics.lag.WithLabelValues(labels...), p.metrics.watermark.WithLabelValues(labels...), p.metrics.end.WithLabelValues(labels...)}
+		if p.known == nil {
+			p.known = make(map[int]position)
+		}
+		p.known[partition] = g
+	}
+	return g
+}
+
+func (p *positions) drop(partitions []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, part := range partitions {
+		delete(p.known, part)
+		for _, v := range []*prometheus.GaugeVec{p.metrics.lag, p.metrics.watermark, p.metrics.end} {
+			v.DeleteLabelValues(p.pipeline, p.half, strconv.Itoa(part))
+		}
+	}
+}
+
+func (p position) set(watermark, end int64) {
+	p.watermark.Set(float64(watermark))
+	p.end.Set(float64(end))
+	p.lag.Set(float64(max(0, end-watermark)))
+}

@@ -1,0 +1,79 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/skew"
+)
+
+// registry is one with everything registered and every hook called once.
+func registry(t *testing.T) *prometheus.Registry {
+	t.Helper()
+	reg := prometheus.NewPedanticRegistry()
+	tables := skew.NewTables(time.Now)
+	h := HBase(reg, tables)
+	h.Call(hbase.CallInfo{Method: "Multi", Duration: time.Millisecond, Sent: 10})
+	h.Retry(hbase.RetryInfo{Remedy: "relocate", Mutations: 3})
+	h.Applied(hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
+	h.Buffered(7)
+	h.Dial("a:1", nil)
+	reg.MustRegister(Skew{tables})
+	i := NewIngest(reg).Hooks("scans", "rows")
+	i.Fetched(0, 3, 30)
+	i.Settled(0, 3)
+	i.DeadLettered(0, 1, event.MissingField)
+	i.Position(2, 10, 15)
+	i.Position(3, 1, 1)
+	i.Revoked(1, []int{3}, 0)
+	return reg
+}
+
+func TestNamesFollowTheConventions(t *testing.T) {
+	problems, err := testutil.GatherAndLint(registry(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestHooksCount(t *testing.T) {
+	want := `
+# HELP brine_ingest_dead_letters_total Records durable in the dead letters, by reason.
+# TYPE brine_ingest_dead_letters_total counter
+brine_ingest_dead_letters_total{half="rows",pipeline="scans",reason="missing_field"} 1
+# HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition.
+# TYPE brine_ingest_lag_records gauge
+brine_ingest_lag_records{half="rows",partition="2",pipeline="scans"} 5
+# HELP brine_region_written_rows_total Rows acknowledged by a region; the regions beyond the top ones are summed as other.
+# TYPE brine_region_written_rows_total counter
+brine_region_written_rows_total{region="r1",table="t"} 5
+`
+	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
+		"brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_region_written_rows_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRegionSeriesAreBounded(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	tables := skew.NewTables(time.Now)
+	reg.MustRegister(Skew{tables})
+	c := tables.Counter("t", 0)
+	for i := range 10_000 {
+		c.Add(skew.Region{Name: fmt.Sprint("r", i), Start: fmt.Appendf(nil, "%05d", i)}, int64(i), 1)
+	}
+	n, err := testutil.GatherAndCount(reg, "brine_region_written_rows_total")
+	if err != nil || n != topRegions+1 {
+		t.Errorf("%d series, %v; want the top %d and other", n, err, topRegions)
+	}
+}

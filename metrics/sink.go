@@ -1,0 +1,50 @@
+package metrics
+
+import (
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/event"
+	"brine/sink"
+)
+
+// Sink holds the metrics of all HBase writers; each pipeline gets its hooks from Hooks.
+type Sink struct {
+	collisions, expired, ties *prometheus.CounterVec
+}
+
+// NewSink registers the metrics of the HBase writers.
+func NewSink(reg prometheus.Registerer) *Sink {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"pipeline"}, labels...))
+		reg.MustRegister(c)
+		return c
+	}
+	return &Sink{
+		collisions: counter("brine_sink_key_collisions_total", "Events that shared a row key with a different event, in a table whose rows are events.", "table"),
+		expired:    counter("brine_sink_expired_events_total", "Events older than the TTL of a family they were written to: HBase hides them.", "table", "family"),
+		ties:       counter("brine_sink_version_ties_total", "Cells written twice with one version and different values: the last applied wins.", "table"),
+	}
+}
+
+// Hooks gives the hooks of one pipeline's writer.
+func (m *Sink) Hooks(pipeline string) sink.Hooks {
+	return sink.Hooks{
+		Collision: func(table string, _ []byte) { m.collisions.WithLabelValues(pipeline, table).Inc() },
+		Expired: func(table, family string, _ *event.Record) {
+			m.expired.WithLabelValues(pipeline, table, family).Inc()
+		},
+		Tie: func(table string) { m.ties.WithLabelValues(pipeline, table).Inc() },
+	}
+}
+
+// Build is the constant 1, labelled with what runs.
+func Build(version string) prometheus.Collector {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "brine_build_info", Help: "The constant 1, labelled with the version that runs.",
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
+	})
+	g.Set(1)
+	return g
+}
