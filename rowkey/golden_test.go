@@ -152,7 +152,9 @@ var explained = []struct {
 func TestDecodeErrors(t *testing.T) {
 	k := parse(t, scanKey)
 	row := appendRow(t, k, rowkey.TextValue("YT1001"), rowkey.TimeValue(1353387939742), rowkey.TextValue("ARRIVE"))
-	edit := func(at int, b string) []byte { return append(append(append([]byte(nil), row[:at]...), b...), row[at+len(b):]...) }
+	edit := func(at int, b string) []byte {
+		return append(append(append([]byte(nil), row[:at]...), b...), row[at+len(b):]...)
+	}
 	for _, c := range []struct {
 		name string
 		key  string

@@ -40,6 +40,9 @@ func (t token) shown() string {
 
 // lex cuts an expression into tokens, the last of which is tokEnd.
 func lex(expr string) ([]token, error) {
+	if !utf8.ValidString(expr) {
+		return nil, &SyntaxError{0, "the expression is not UTF-8", `write other bytes as "\xff"`}
+	}
 	var tokens []token
 	for at := 0; at < len(expr); {
 		c, n := utf8.DecodeRuneInString(expr[at:])
@@ -89,7 +92,7 @@ func span(s string, in func(rune) bool) int {
 }
 
 func beginsName(c rune) bool {
-	return unicode.IsLetter(c) && c != utf8.RuneError || strings.ContainsRune("_@$", c)
+	return unicode.IsLetter(c) || strings.ContainsRune("_@$", c)
 }
 
 func continuesName(c rune) bool {
