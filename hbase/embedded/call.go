@@ -66,12 +66,12 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 	m, known := services[c.header.GetServiceName()][name]
 	if !known {
 		c.node.requests.Add(1)
-		c.answerException(id, unsupported("%s.%s", c.header.GetServiceName(), name))
+		c.reply(id, nil, nil, unsupported("%s.%s", c.header.GetServiceName(), name))
 		return
 	}
 	param := m.param()
 	if err := proto.Unmarshal(r.Param, param); err != nil {
-		c.answerException(id, final(classDoNotRetry, "parameter of %s: %v", name, err))
+		c.reply(id, nil, nil, final(classDoNotRetry, "parameter of %s: %v", name, err))
 		return
 	}
 	k := &call{node: c.node, conn: c, method: name, in: r.Cells}
@@ -85,10 +85,8 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 	case o.dropped():
 		c.net.Close()
 	case o.silent() || ctx.Err() != nil:
-	case err != nil:
-		c.answerException(id, asException(err))
 	default:
-		c.answer(id, result, k.out)
+		c.reply(id, result, k.out, err)
 	}
 }
 

@@ -61,7 +61,7 @@ func (c *conn) serve(ctx context.Context) {
 		}
 		request, err := wire.DecodeRequest(*frame)
 		if err != nil {
-			c.refuse(classFatalConnection, "%v", err)
+			c.reply(noCall, nil, nil, final(classFatalConnection, "%v", err))
 			return
 		}
 		slots <- struct{}{}
@@ -176,6 +176,19 @@ func (c *conn) refuse(class, format string, args ...any) error {
 // fatal refuses and gives the error that ends the connection.
 func (c *conn) fatal(class, format string, args ...any) error {
 	return errors.Join(c.refuse(class, format, args...), fmt.Errorf(format, args...))
+}
+
+// reply answers a call with its result or its error. When that fails the connection ends: its client must not wait for an
+// answer that does not come.
+func (c *conn) reply(id uint32, result proto.Message, cells []byte, err error) {
+	if err != nil {
+		err = c.answerException(id, asException(err))
+	} else {
+		err = c.answer(id, result, cells)
+	}
+	if err != nil {
+		c.net.Close()
+	}
 }
 
 func (c *conn) answerException(id uint32, e *Exception) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -73,11 +74,10 @@ func (c *cluster) putState(b *store.Batch, name tableName, state hbasepb.TableSt
 
 // loadRegions reads hbase:meta and gives the tables their regions. It compacts hbase:meta first: each start writes new
 // versions.
-func (c *cluster) loadRegions() error {
+func (c *cluster) loadRegions() (err error) {
 	ctx := context.Background()
 	schema := *c.meta.families.Load()
 	for next := []byte{}; next != nil; {
-		var err error
 		if next, err = c.store.CompactStep(ctx, store.MetaSpace, schema, store.Range{Start: next}, c.now(), nil); err != nil {
 			return fmt.Errorf("hbase:meta: %w", err)
 		}
@@ -89,7 +89,7 @@ func (c *cluster) loadRegions() error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { err = errors.Join(err, r.Close()) }()
 	var row store.Row
 	for {
 		ok, err := r.Next(ctx, &row)

@@ -5,8 +5,6 @@ import (
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
-
-	"google.golang.org/protobuf/proto"
 )
 
 func mutate(ctx context.Context, k *call, q *hbasepb.MutateRequest) (*hbasepb.MutateResponse, error) {
@@ -65,6 +63,3 @@ func (k *call) mutateRow(ctx context.Context, r *region, ms []mutation, c *hbase
 	}
 	return applied, cells, err
 }
-
-// noResult is the Result of an answer that has none.
-func noResult() *hbasepb.Result { return &hbasepb.Result{AssociatedCellCount: proto.Int32(0)} }

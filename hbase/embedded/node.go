@@ -87,7 +87,7 @@ func (n *node) serve(ctx context.Context) {
 func (n *node) stop() {
 	n.mu.Lock()
 	n.closed = true
-	n.listener.Close()
+	_ = n.listener.Close() // it is closed, whatever it says
 	for c := range n.conns {
 		c.net.Close()
 	}

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"brine/hbase/embedded/internal/store"
@@ -65,14 +66,14 @@ func timeRange(t *hbasepb.TimeRange) store.TimeRange {
 }
 
 // readRow gives a region's row. The caller has entered the region.
-func (r *region) readRow(ctx context.Context, st *store.Store, row []byte, q *store.Query) (*store.Row, error) {
+func (r *region) readRow(ctx context.Context, st *store.Store, row []byte, q *store.Query) (found *store.Row, err error) {
 	q.Rows = store.RowRange(row)
 	reader, err := st.NewReader(r.table.space, r.schema(), q)
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close()
-	found := new(store.Row)
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	found = new(store.Row)
 	ok, err := reader.Next(ctx, found)
 	if !ok {
 		found.Cells = nil

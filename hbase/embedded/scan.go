@@ -11,12 +11,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-const (
-	// maxScanBytes is the most that a response to a scan holds, give or take a row or cell; HBase's
-	// hbase.server.scanner.max.result.size. It is smaller here: the whole process has 200 MiB.
-	maxScanBytes = 16 << 20
-	allRows      = math.MaxInt32
-)
+// maxScanBytes is the most that a response to a scan holds, give or take a row or cell; HBase's
+// hbase.server.scanner.max.result.size. It is smaller here: the whole process has 200 MiB.
+const maxScanBytes = 16 << 20
 
 // scan opens a scanner, reads its next rows, renews or closes it, or several of these at once:
 //
@@ -136,14 +133,12 @@ func (s *scanner) inOrder(seq uint64) bool {
 
 // read fills the response with the scanner's next rows, up to the limits of the request.
 func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) error {
-	rows := allRows
+	rows := 1
 	switch {
 	case q.NumberOfRows != nil:
-		rows = int(min(q.GetNumberOfRows(), allRows))
+		rows = int(min(q.GetNumberOfRows(), math.MaxInt32))
 	case q.GetCloseScanner():
 		rows = 0
-	default:
-		rows = 1
 	}
 	response.MoreResults, response.MoreResultsInRegion, response.Stale = proto.Bool(true), proto.Bool(true), proto.Bool(false)
 	if rows == 0 {

@@ -21,7 +21,6 @@ type scanner struct {
 	nextSeq uint64
 	row     store.Row    // the last one read
 	rest    []store.Cell // of it, not yet sent
-	started bool         // some of row was sent as a partial result
 
 	expires time.Time // under scanners.mu
 	busy    bool      // under scanners.mu: a call works on it, its lease does not run
@@ -92,7 +91,7 @@ func (s *scanner) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reader != nil {
-		s.reader.Close()
+		_ = s.reader.Close() // only its own reads can have failed, and those were answered
 		s.reader = nil
 	}
 }

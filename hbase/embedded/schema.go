@@ -127,9 +127,8 @@ func legalFamily(name []byte) bool {
 // legalTable says what is wrong with a table's name; empty means nothing.
 func legalTable(t tableName) string {
 	word := func(s, more string) bool {
-		return s != "" && strings.IndexFunc(s, func(r rune) bool {
-			return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || strings.ContainsRune(more, r))
-		}) < 0
+		const usual = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(usual+more, r) }) < 0
 	}
 	switch {
 	case !word(t.namespace, ""):

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"brine/hbase/embedded/internal/store"
@@ -36,8 +37,7 @@ func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition fu
 	w := writer{k: k, r: r, b: c.store.NewBatch(), now: k.now()}
 	for i := range ms {
 		if err := w.add(ctx, &ms[i]); err != nil {
-			w.b.Close()
-			return false, nil, err
+			return false, nil, errors.Join(err, w.b.Close())
 		}
 	}
 	if err := w.b.Commit(); err != nil {

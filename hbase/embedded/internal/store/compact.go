@@ -23,7 +23,7 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	b := s.db.NewBatch()
-	defer b.Close()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	c := compaction{schema: schema, now: now}
 	seen := 0
 	for it.First(); it.Valid(); it.Next() {

@@ -80,7 +80,7 @@ func (m model) visible(f *Family, row, qualifier string, q *Query) (seen []model
 		}
 		hidden := slices.ContainsFunc(m, func(d modelCell) bool {
 			counts := !f.KeepDeleted || q.Times.holds(d.ts)
-			return d.hides(c) && counts && !(f.MinVersions == 0 && expired(f, d, q.Now))
+			return d.hides(c) && counts && (f.MinVersions > 0 || !expired(f, d, q.Now))
 		})
 		if !hidden {
 			versions = append(versions, c)

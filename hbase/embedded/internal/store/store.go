@@ -113,7 +113,7 @@ func openDir(dir string, opts *pebble.Options) (*pebble.DB, error) {
 	db, err := pebble.Open(dir, opts)
 	if err != nil {
 		if strings.Contains(err.Error(), "unknown format major version") {
-			return nil, fmt.Errorf("%s: %w: %v", dir, ErrNewerFormat, err)
+			return nil, fmt.Errorf("%s: %w: %w", dir, ErrNewerFormat, err)
 		}
 		return nil, fmt.Errorf("data folder %s: %w", dir, err)
 	}
