@@ -128,6 +128,14 @@ func (a *assignment) ids() []int {
 	return ids
 }
 
+func (a *assignment) status() Status {
+	s := Status{Generation: a.generation}
+	for _, p := range a.partitions {
+		s.Partitions = append(s.Partitions, p.progress.snapshot())
+	}
+	return s
+}
+
 func (a *assignment) abandoned() int {
 	n := int64(0)
 	for _, p := range a.partitions {

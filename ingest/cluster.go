@@ -26,12 +26,12 @@ type cluster struct {
 	client    *kafka.Client
 
 	mu     sync.Mutex
-	conns  map[net.Conn]struct{}
+	conns  map[*trackedConn]struct{}
 	closed bool
 }
 
 func newCluster(k Kafka, timeout time.Duration, topics ...string) *cluster {
-	c := &cluster{kafka: k, timeout: timeout, conns: map[net.Conn]struct{}{}}
+	c := &cluster{kafka: k, timeout: timeout, conns: map[*trackedConn]struct{}{}}
 	c.transport = &kafka.Transport{
 		Dial:           c.dial,
 		TLS:            k.TLS,
@@ -82,13 +82,20 @@ func (c *cluster) dial(ctx context.Context, network, address string) (net.Conn, 
 func (c *cluster) close() {
 	c.mu.Lock()
 	c.closed = true
-	conns := c.conns
-	c.conns = map[net.Conn]struct{}{}
 	c.mu.Unlock()
-	for conn := range conns {
-		conn.(*trackedConn).Conn.Close()
-	}
+	c.cut()
 	c.transport.CloseIdleConnections()
+}
+
+// cut closes every connection.
+func (c *cluster) cut() {
+	c.mu.Lock()
+	conns := c.conns
+	c.conns = map[*trackedConn]struct{}{}
+	c.mu.Unlock()
+	for t := range conns {
+		t.Conn.Close()
+	}
 }
 
 // partitions gives the partitions of a topic. Its errors say what is missing and how it is mended.
@@ -158,8 +165,14 @@ func (c *cluster) offset(ctx context.Context, topic string, partition int, times
 	return c.offset(ctx, topic, partition, newest)
 }
 
-// committed gives the group's offset for each partition of the topic that has one.
-func (c *cluster) committed(ctx context.Context, group, topic string, partitions []kafka.Partition) (map[int]int64, error) {
+// commit is what a group has committed for a partition.
+type commit struct {
+	offset   int64
+	metadata string
+}
+
+// committed gives what the group has committed for each partition of the topic.
+func (c *cluster) committed(ctx context.Context, group, topic string, partitions []kafka.Partition) (map[int]commit, error) {
 	ids := make([]int, len(partitions))
 	for i, p := range partitions {
 		ids[i] = p.ID
@@ -171,14 +184,34 @@ func (c *cluster) committed(ctx context.Context, group, topic string, partitions
 	if r.Error != nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
 		return nil, r.Error
 	}
-	offsets := map[int]int64{}
+	commits := map[int]commit{}
 	for _, p := range r.Topics[topic] {
 		if p.Error != nil {
 			return nil, p.Error
 		}
 		if p.CommittedOffset >= 0 {
-			offsets[p.Partition] = p.CommittedOffset
+			commits[p.Partition] = commit{p.CommittedOffset, p.Metadata}
 		}
 	}
-	return offsets, nil
+	return commits, nil
+}
+
+// commit commits for a group without members.
+func (c *cluster) commit(ctx context.Context, group, topic string, commits map[int]commit) error {
+	request := &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1}
+	offsets := make([]kafka.OffsetCommit, 0, len(commits))
+	for partition, to := range commits {
+		offsets = append(offsets, kafka.OffsetCommit{Partition: partition, Offset: to.offset, Metadata: to.metadata})
+	}
+	request.Topics = map[string][]kafka.OffsetCommit{topic: offsets}
+	r, err := c.client.OffsetCommit(ctx, request)
+	if err != nil {
+		return err
+	}
+	for _, p := range r.Topics[topic] {
+		if p.Error != nil {
+			return fmt.Errorf("commit of group %q, partition %d: %w", group, p.Partition, p.Error)
+		}
+	}
+	return nil
 }

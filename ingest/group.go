@@ -200,11 +200,10 @@ func (l *Loop) assign(g *kafka.Generation) *assignment {
 // next start does not depend on the time again. Once the group has committed anything such a partition is a new one and
 // begins at its first record: from "latest" it would lose what was written before we heard of it.
 func (r *runner) startOf(ctx context.Context, partition int) (int64, error) {
-	timestamp := int64(oldest)
 	if r.fresh.Load() {
-		timestamp = r.Start.timestamp()
+		return r.Start.in(ctx, r.cluster, r.Topic, partition)
 	}
-	return r.cluster.offset(ctx, r.Topic, partition, timestamp)
+	return Earliest.in(ctx, r.cluster, r.Topic, partition)
 }
 
 // Status is what the loop is doing now.
@@ -215,14 +214,11 @@ func (l *Loop) Status() Status {
 	if a == nil {
 		return Status{}
 	}
-	s := Status{Joined: true, Generation: a.generation}
+	s := a.status()
 	select {
 	case <-drained:
-		s.Joined = false
 	default:
-	}
-	for _, p := range a.partitions {
-		s.Partitions = append(s.Partitions, p.progress.snapshot())
+		s.Joined = true
 	}
 	return s
 }

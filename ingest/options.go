@@ -46,7 +46,7 @@ type Options struct {
 
 	// Start is where a group without committed offsets begins; default Earliest. A partition that is added to a topic
 	// the group already reads always begins at its first record.
-	Start Start
+	Start Position
 	// OutOfRange is what to do about offsets that are gone; default StopAndSay.
 	OutOfRange Policy
 
@@ -80,32 +80,6 @@ type Options struct {
 
 	Hooks  Hooks
 	Logger *slog.Logger // default slog.Default()
-}
-
-// Start is a position in every partition of a topic: Earliest, Latest or At a time.
-type Start struct {
-	latest bool
-	at     time.Time
-}
-
-// Earliest, Latest and At say where a group begins that has not committed yet.
-var (
-	Earliest = Start{}
-	Latest   = Start{latest: true}
-)
-
-// At begins with the first record whose timestamp is t or later.
-func At(t time.Time) Start { return Start{at: t} }
-
-// timestamp is the start as cluster.offset takes it.
-func (s Start) timestamp() int64 {
-	switch {
-	case s.latest:
-		return newest
-	case !s.at.IsZero():
-		return s.at.UnixMilli()
-	}
-	return oldest
 }
 
 // EnsureDefaults fills what is unset. Run calls it.
@@ -160,6 +134,7 @@ func (o *Options) Validate() error {
 	fault(o.Topic == "", "Topic is empty")
 	fault(o.Group == "", "Group is empty")
 	fault(o.Writer == nil, "Writer is nil")
+	fault(o.Start.offsets != nil, "Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed")
 	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic, "DeadLetterTopic is %q, the topic that is read", o.Topic)
 	if err := o.Schema.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("Schema: %w", err))

@@ -1,0 +1,272 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/event"
+)
+
+// memoryNet is a network of pipes: what Kafka listens on and is dialled through inside a synctest bubble.
+type memoryNet struct {
+	mu        sync.Mutex
+	listeners map[string]*memoryListener
+}
+
+type memoryListener struct {
+	addr  memoryAddr
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+type memoryAddr string
+
+func (memoryAddr) Network() string  { return "tcp" }
+func (a memoryAddr) String() string { return string(a) }
+
+func (n *memoryNet) listen(string, string) (net.Listener, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.listeners == nil {
+		n.listeners = map[string]*memoryListener{}
+	}
+	l := &memoryListener{addr: memoryAddr(fmt.Sprintf("127.0.0.1:%d", 10_000+len(n.listeners))), conns: make(chan net.Conn), done: make(chan struct{})}
+	n.listeners[l.addr.String()] = l
+	return l, nil
+}
+
+func (n *memoryNet) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	n.mu.Lock()
+	l := n.listeners[address]
+	n.mu.Unlock()
+	if l == nil {
+		return nil, fmt.Errorf("nobody listens on %s", address)
+	}
+	ours, theirs := net.Pipe()
+	select {
+	case l.conns <- addressed{theirs, l.addr}:
+		return addressed{ours, l.addr}, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// addressed is a pipe with an address, which kafka-go asks for.
+type addressed struct {
+	net.Conn
+	addr memoryAddr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.addr }
+func (a addressed) LocalAddr() net.Addr  { return a.addr }
+
+func (l *memoryListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *memoryListener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
+func (l *memoryListener) Addr() net.Addr { return l.addr }
+
+// inBubble runs a test in a synctest bubble with a broker over memoryNet.
+func inBubble(t *testing.T, partitions int, test func(t *testing.T, b *broker, o func(Writer) Options)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &memoryNet{}
+		b := &broker{t: t, sent: map[int]int64{}}
+		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(int32(partitions), topic), kfake.ListenFn(n.listen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		b.Cluster = c
+		client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.Dialer(n.dial), kgo.ProducerBatchCompression(kgo.NoCompression()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		b.client = client
+		test(t, b, func(w Writer) Options {
+			o := Options{Kafka: Kafka{Brokers: c.ListenAddrs(), Dial: n.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(t)}
+			return o
+		})
+	})
+}
+
+// A store that stands still for ten minutes neither costs us our partitions nor loses a record.
+func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, b *broker, options func(Writer) Options) {
+		b.produce(100, 0, 1)
+		s := newStore()
+		stuck := make(chan struct{})
+		s.gate = func(int) <-chan struct{} { return stuck }
+		o := options(s)
+		var generations atomic.Int64
+		o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+		l := start(t, o)
+		time.Sleep(10 * time.Minute)
+		status := l.Status()
+		if problems := status.Problems(time.Now(), time.Minute); len(problems) != 2 {
+			t.Errorf("problems %q, expected both partitions", problems)
+		}
+		close(stuck)
+		time.Sleep(2 * time.Second)
+		if problems := l.Status().Problems(time.Now(), time.Minute); len(problems) != 0 {
+			t.Errorf("problems %q after the store came back", problems)
+		}
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 200)
+		if generations.Load() != 1 {
+			t.Errorf("%d generations in ten minutes, expected 1", generations.Load())
+		}
+	})
+}
+
+// An outage with retry verdicts: pauses grow to RetryMax, nothing is given up, nothing is committed.
+func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+		b.produce(100, 0)
+		s := newStore()
+		var up atomic.Bool
+		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+			if !up.Load() {
+				return all(batch, event.Retry, event.Unavailable), nil
+			}
+			return nil, nil
+		}
+		l := start(t, options(s))
+		time.Sleep(30 * time.Minute)
+		if s.calls < 30*60/19 || s.calls > 30*60/11+12 {
+			t.Errorf("%d attempts in 30 minutes; the pause is 15 s ± 25 %%", s.calls)
+		}
+		if got := b.committedOffset(0); got != 0 {
+			t.Errorf("committed %d during the outage", got)
+		}
+		up.Store(true)
+		time.Sleep(20 * time.Second)
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 100)
+	})
+}
+
+// At a revoke a flight that does not settle is abandoned after a third of the time-outs, and the new owner gets its records.
+func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, b *broker, options func(Writer) Options) {
+		b.produce(10, 0, 1)
+		hung, well := newStore(), newStore()
+		never := make(chan struct{})
+		defer close(never)
+		hung.gate = func(int) <-chan struct{} { return never }
+		o := options(hung)
+		o.SessionTimeout, o.RebalanceTimeout = 30*time.Second, 45*time.Second
+		var revoked, given atomic.Int64
+		var at time.Time
+		o.Hooks.Revoked = func(_ int, _ []int, abandoned int) {
+			if given.Add(int64(abandoned)); revoked.Add(1) == 1 {
+				at = time.Now()
+			}
+		}
+		first := start(t, o)
+		time.Sleep(10 * time.Second)
+		before := time.Now()
+		second := start(t, options(well))
+		time.Sleep(30 * time.Second)
+		if took := at.Sub(before); revoked.Load() != 1 || took < 10*time.Second || took > 14*time.Second {
+			t.Errorf("the partitions were given up after %v, expected 10 s after the next heartbeat", took)
+		}
+		if given.Load() != 2 {
+			t.Errorf("%d flights abandoned, expected 2", given.Load())
+		}
+		if n, _ := well.count(); n != 10 || len(first.Status().Partitions) != 1 {
+			t.Errorf("the new owner has %d records, expected one partition's 10", n)
+		}
+		second.stop()
+		first.cancel()
+		time.Sleep(time.Minute)
+	})
+}
+
+// A stop whose store hangs ends after StopTimeout, without a commit, and not by being thrown out of the group before.
+func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+		b.produce(10, 0)
+		s := newStore()
+		never := make(chan struct{})
+		defer close(never)
+		s.gate = func(int) <-chan struct{} { return never }
+		o := options(s)
+		o.StopTimeout = 3 * time.Minute
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		l.stop()
+		if took := time.Since(began); took < 3*time.Minute || took > 3*time.Minute+time.Second {
+			t.Errorf("stopped after %v, expected 3 min", took)
+		}
+		if got := b.committedOffset(0); got != 0 {
+			t.Errorf("committed %d though nothing was settled", got)
+		}
+	})
+}
+
+// A stop settles what is out, however slow, and redelivers nothing.
+func TestStopWaitsForASlowStore(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+		b.produce(10, 0)
+		s, slow := newStore(), make(chan struct{})
+		s.gate = func(int) <-chan struct{} { return slow }
+		l := start(t, options(s))
+		time.Sleep(10 * time.Second)
+		time.AfterFunc(20*time.Second, func() { close(slow) })
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 10)
+	})
+}
+
+func TestNoBrokerForAnHour(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+		b.produce(10, 0)
+		s := newStore()
+		o := options(s)
+		var down atomic.Bool
+		dial := o.Kafka.Dial
+		o.Kafka.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if down.Load() {
+				return nil, fmt.Errorf("connection refused")
+			}
+			return dial(ctx, network, address)
+		}
+		l := start(t, o)
+		time.Sleep(time.Minute)
+		down.Store(true)
+		l.cluster.cut()
+		time.Sleep(time.Hour)
+		b.produce(10, 0)
+		if s.holds(0, 11) {
+			t.Error("written without a broker")
+		}
+		down.Store(false)
+		time.Sleep(time.Minute)
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 20)
+	})
+}

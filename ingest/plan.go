@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Plan is what a replay will read.
+type Plan struct {
+	Topic      string          `json:"topic"`
+	Group      string          `json:"group"` // where its progress is kept
+	Resumed    bool            `json:"resumed"`
+	Partitions []PartitionPlan `json:"partitions"` // ascending
+}
+
+// PartitionPlan is the part of one partition: offsets From up to, and without, To. Those below Next are done.
+type PartitionPlan struct {
+	Partition int   `json:"partition"`
+	From      int64 `json:"from"`
+	To        int64 `json:"to"`
+	Next      int64 `json:"next"`
+
+	Gone   Range `json:"gone,omitzero"`   // asked for, and no longer in the log
+	Beyond Range `json:"beyond,omitzero"` // asked for, and not written yet
+	// Doubtful says that the replay begins by time and at the log's very beginning, while older records have left the log:
+	// they may have belonged to the range.
+	Doubtful bool `json:"doubtful,omitempty"`
+}
+
+// Range is the offsets from From up to, and without, To.
+type Range struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
+
+// rangeOf is From to To, or the zero Range when that is empty.
+func rangeOf(from, to int64) Range {
+	if from >= to {
+		return Range{}
+	}
+	return Range{from, to}
+}
+
+func (r Range) empty() bool    { return r.From >= r.To }
+func (r Range) String() string { return fmt.Sprintf("%d to %d", r.From, r.To-1) }
+
+// Left is the number of offsets still to be read, an upper bound of the records.
+func (p PartitionPlan) Left() int64 { return max(0, p.To-p.Next) }
+
+// Left is the number of offsets still to be read, an upper bound of the records.
+func (p Plan) Left() (n int64) {
+	for _, part := range p.Partitions {
+		n += part.Left()
+	}
+	return n
+}
+
+// Missing says in words what the plan cannot give of what was asked for; none when it gives all.
+func (p Plan) Missing() []string {
+	var missing []string
+	for _, part := range p.Partitions {
+		if !part.Gone.empty() {
+			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are not in the log any more", part.Partition, part.Gone))
+		}
+		if part.Doubtful {
+			missing = append(missing, fmt.Sprintf("partition %d: offsets before %d are not in the log any more; they may have belonged to the range", part.Partition, part.From))
+		}
+		if !part.Beyond.empty() {
+			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are not written yet", part.Partition, part.Beyond))
+		}
+	}
+	return missing
+}
+
+// starts is where each partition goes on.
+func (p Plan) starts() map[int]int64 {
+	next := map[int]int64{}
+	for _, part := range p.Partitions {
+		next[part.Partition] = part.Next
+	}
+	return next
+}
+
+// plan finds the offsets of the range, or goes on with what is saved of it.
+func (r *Replay) plan(ctx context.Context) (Plan, error) {
+	plan := Plan{Topic: r.Topic, Group: r.progressGroup()}
+	partitions, err := r.cluster.partitions(ctx, r.Topic)
+	if err != nil {
+		return plan, err
+	}
+	saved, err := r.cluster.committed(ctx, plan.Group, r.Topic, partitions)
+	if err != nil {
+		return plan, fmt.Errorf("progress in group %q: %w", plan.Group, err)
+	}
+	for _, p := range partitions {
+		if r.asked.Partitions != nil && !slices.Contains(r.asked.Partitions, p.ID) {
+			continue
+		}
+		part, err := r.planPartition(ctx, p.ID, saved)
+		if err != nil {
+			return plan, fmt.Errorf("replay %q, partition %d: %w", r.asked.Name, p.ID, err)
+		}
+		plan.Partitions = append(plan.Partitions, part)
+	}
+	plan.Resumed = len(saved) > 0
+	slices.SortFunc(plan.Partitions, func(a, b PartitionPlan) int { return cmp.Compare(a.Partition, b.Partition) })
+	return plan, nil
+}
+
+func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit) (PartitionPlan, error) {
+	var low, high, from, to int64
+	for _, ask := range []struct {
+		at Position
+		to *int64
+	}{{Earliest, &low}, {Latest, &high}, {r.asked.From, &from}, {r.asked.To, &to}} {
+		offset, err := ask.at.in(ctx, r.cluster, r.Topic, id)
+		if err != nil {
+			return PartitionPlan{}, err
+		}
+		*ask.to = offset
+	}
+	if at, ok := saved[id]; ok {
+		s, err := readSaved(at.metadata, r.rangeText())
+		return PartitionPlan{Partition: id, From: s.From, To: s.To, Next: at.offset, Gone: rangeOf(at.offset, min(low, s.To))}, err
+	}
+	p := PartitionPlan{Partition: id, Beyond: rangeOf(max(high, from), to), Gone: rangeOf(from, min(low, to))}
+	p.From = max(from, min(low, to))
+	p.To = max(p.From, min(to, high))
+	p.Next = p.From
+	p.Doubtful = low > 0 && from == low && !r.asked.From.at.IsZero()
+	return p, nil
+}
+
+// savedPlan is kept with every commit of a replay, so that a resumed one reads what it was begun for.
+type savedPlan struct {
+	Asked string `json:"asked"`
+	From  int64  `json:"from"`
+	To    int64  `json:"to"`
+}
+
+func readSaved(metadata, asked string) (savedPlan, error) {
+	var s savedPlan
+	if err := json.Unmarshal([]byte(metadata), &s); err != nil {
+		return s, fmt.Errorf("the group that keeps its progress was written by something else (metadata %q); choose another name", metadata)
+	}
+	if s.Asked != asked {
+		return s, fmt.Errorf("it was begun for %s, not for %s; finish it, or choose another name", s.Asked, asked)
+	}
+	return s, nil
+}
+
+// saved is the commit that says that all below next is done.
+func (p PartitionPlan) saved(asked string, next int64) (commit, error) {
+	b, err := json.Marshal(savedPlan{asked, p.From, p.To})
+	return commit{next, string(b)}, err
+}

@@ -1,0 +1,63 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Position is an offset in every partition of a topic: Earliest, Latest, At a time, or Offsets.
+type Position struct {
+	latest  bool
+	at      time.Time
+	offsets map[int]int64
+}
+
+// Earliest and Latest are the ends of what is in the log when it is asked for.
+var (
+	Earliest = Position{}
+	Latest   = Position{latest: true}
+)
+
+// At is the first record whose timestamp is t or later.
+func At(t time.Time) Position { return Position{at: t} }
+
+// Offsets is an offset for each of these partitions, and none for others.
+func Offsets(byPartition map[int]int64) Position { return Position{offsets: maps.Clone(byPartition)} }
+
+// String is the position in words that stay the same as time goes on.
+func (p Position) String() string {
+	switch {
+	case p.offsets != nil:
+		var s []string
+		for _, partition := range slices.Sorted(maps.Keys(p.offsets)) {
+			s = append(s, fmt.Sprintf("%d:%d", partition, p.offsets[partition]))
+		}
+		return strings.Join(s, ",")
+	case p.latest:
+		return "latest"
+	case !p.at.IsZero():
+		return p.at.UTC().Format(time.RFC3339Nano)
+	}
+	return "earliest"
+}
+
+// in asks for the position in one partition.
+func (p Position) in(ctx context.Context, c *cluster, topic string, partition int) (int64, error) {
+	switch {
+	case p.offsets != nil:
+		offset, ok := p.offsets[partition]
+		if !ok {
+			return 0, fmt.Errorf("partition %d: no offset is given", partition)
+		}
+		return offset, nil
+	case p.latest:
+		return c.offset(ctx, topic, partition, newest)
+	case !p.at.IsZero():
+		return c.offset(ctx, topic, partition, p.at.UnixMilli())
+	}
+	return c.offset(ctx, topic, partition, oldest)
+}
