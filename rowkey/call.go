@@ -46,7 +46,7 @@ func (c *call) read() error {
 			c.args = append(c.args, arg{token: t})
 			return nil
 		case t.kind == tokEnd:
-			return &SyntaxError{t.offset, c.name + "( is not closed", "write ) after its last argument"}
+			return &SyntaxError{t.offset, c.Name + "( is not closed", "write ) after its last argument"}
 		case !t.is(","):
 			return &SyntaxError{t.offset, fmt.Sprintf("%s follows a complete argument", t.shown()), "put a comma between arguments and ) after the last"}
 		}
@@ -80,7 +80,7 @@ func (c *call) arg() (arg, error) {
 	return arg{}, &SyntaxError{t.offset, fmt.Sprintf("an argument is missing before %s", t.shown()), c.usageMend()}
 }
 
-func (c *call) usageMend() string { return "write " + strings.Join(c.usage, " or ") }
+func (c *call) usageMend() string { return "write " + strings.Join(c.Usage, " or ") }
 
 func (c *call) nextIs(kind argKind) bool { return c.args[0].kind == kind }
 
@@ -98,7 +98,7 @@ func (c *call) wrong(msg, mend string) error { return &SyntaxError{c.taken, msg,
 
 // missing is an error at the next argument.
 func (c *call) missing(what string) error {
-	return &SyntaxError{c.args[0].offset, c.name + " lacks " + what, c.usageMend()}
+	return &SyntaxError{c.args[0].offset, c.Name + " lacks " + what, c.usageMend()}
 }
 
 // field takes a field of one of the types.
@@ -111,9 +111,9 @@ func (c *call) field(types ...Type) (field, error) {
 	if err != nil || slices.Contains(types, f.typ) {
 		return f, err
 	}
-	mend := fmt.Sprintf("%s takes %s", c.name, joinTypes(types))
+	mend := fmt.Sprintf("%s takes %s", c.Name, joinTypes(types))
 	switch {
-	case f.typ == Text && c.name != "fixed":
+	case f.typ == Text && c.Name != "fixed":
 		mend += fmt.Sprintf("; write %s alone, or fixed(%s, 16)", f.name, f.name)
 	case f.typ == Time:
 		mend += fmt.Sprintf("; write asc(%s, ms, text) for digits", f.name)
@@ -143,7 +143,7 @@ func (c *call) number(what string, least, most int) (int, error) {
 	if err != nil || n < least || n > most {
 		return 0, c.wrong(fmt.Sprintf("the %s is %s", what, a.text), strings.TrimSpace(fmt.Sprintf("write %d to %d %s", least, most, unit)))
 	}
-	if unit != "" && c.name != "md5" && c.name != "murmur3" && c.name != "xxhash" {
+	if unit != "" && c.Name != "md5" && c.Name != "murmur3" && c.Name != "xxhash" {
 		return 0, c.wrong("the "+what+" has no unit", "write "+a.text)
 	}
 	return n, nil
@@ -189,7 +189,7 @@ func (c *call) bits(n *number) (int, error) {
 	case !slices.Contains(sizes, bits):
 		return 0, c.wrong(fmt.Sprintf("%s has no size of %s bits", n.typ.one(), a.text), "write one of "+strings.Trim(fmt.Sprint(sizes), "[]"))
 	case bits == 32 && n.unit != nil && n.unit.div == 1:
-		return 0, c.wrong(fmt.Sprintf("32 bits of %s ended in January 1970", n.unit.name), fmt.Sprintf("write %s(%s, s, 32) or %s(%s, %s)", c.name, n.name, c.name, n.name, n.unit.name))
+		return 0, c.wrong(fmt.Sprintf("32 bits of %s ended in January 1970", n.unit.name), fmt.Sprintf("write %s(%s, s, 32) or %s(%s, %s)", c.Name, n.name, c.Name, n.name, n.unit.name))
 	}
 	return bits, nil
 }
@@ -200,5 +200,5 @@ func (c *call) end() error {
 		return nil
 	}
 	a := c.take()
-	return c.wrong(fmt.Sprintf("%s does not belong into %s", a.shown(), c.name), c.usageMend())
+	return c.wrong(fmt.Sprintf("%s does not belong into %s", a.shown(), c.Name), c.usageMend())
 }

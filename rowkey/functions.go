@@ -2,74 +2,88 @@ package rowkey
 
 import "fmt"
 
-// function is a function of the language. The reference page is made from this table.
+// Function describes a function of the language, for help texts and the reference page.
+type Function struct {
+	Name  string
+	Usage []string // its forms; what is in brackets can be left out
+	Doc   string
+}
+
+// Functions are all functions of the language.
+func Functions() []Function {
+	all := make([]Function, len(functions))
+	for i, f := range functions {
+		all[i] = f.Function
+	}
+	return all
+}
+
+// function is a Function and how its calls become parts.
 type function struct {
-	name  string
-	usage []string
-	doc   string
+	Function
 	build func(*call) (part, error)
 }
 
 // functions is the whole language beside bare fields and strings.
 var functions = []function{
 	{
-		name:  "md5",
-		usage: []string{"md5(field, …, digits)", "md5(field, …, n bytes)"},
-		doc: "The first hex digits (1 to 32, lower case), or bytes (1 to 16), of the md5 of the field's text; of several fields, of their " +
-			"texts one after the other. Put it first so that rows spread evenly over the regions; hash what a query always knows (the " +
-			"waybill), never what a scan ranges over (the time).",
+		Function: Function{"md5",
+			[]string{"md5(field, …, digits)", "md5(field, …, n bytes)"},
+			"The first hex digits (1 to 32, lower case), or bytes (1 to 16), of the md5 of the field's text; of several fields, of their " +
+				"texts one after the other. Put it first so that rows spread evenly over the regions; hash what a query always knows (the " +
+				"waybill), never what a scan ranges over (the time)."},
 		build: func(c *call) (part, error) { return buildHash(c, md5Hash) },
 	},
 	{
-		name:  "murmur3",
-		usage: []string{"murmur3(field, …, digits)", "murmur3(field, …, n bytes)"},
-		doc:   "As md5, of murmur3 (x86, 32 bits, seed 0): 1 to 8 hex digits or 1 to 4 bytes.",
+		Function: Function{"murmur3",
+			[]string{"murmur3(field, …, digits)", "murmur3(field, …, n bytes)"},
+			"As md5, of murmur3 (x86, 32 bits, seed 0): 1 to 8 hex digits or 1 to 4 bytes."},
 		build: func(c *call) (part, error) { return buildHash(c, murmur3Hash) },
 	},
 	{
-		name:  "xxhash",
-		usage: []string{"xxhash(field, …, digits)", "xxhash(field, …, n bytes)"},
-		doc:   "As md5, of xxHash64 (seed 0), the fastest: 1 to 16 hex digits or 1 to 8 bytes.",
+		Function: Function{"xxhash",
+			[]string{"xxhash(field, …, digits)", "xxhash(field, …, n bytes)"},
+			"As md5, of xxHash64 (seed 0), the fastest: 1 to 16 hex digits or 1 to 8 bytes."},
 		build: func(c *call) (part, error) { return buildHash(c, xxhashHash) },
 	},
 	{
-		name:  "salt",
-		usage: []string{"salt(buckets, field, …)"},
-		doc: "A bucket number, murmur3(text of the fields) modulo buckets: one byte up to 256 buckets, two big-endian bytes up to 65,536. " +
-			"A scan that does not bind the fields asks every bucket. It is computed and never random: a replay, a reader and a " +
-			"second writer must find the same row.",
+		Function: Function{"salt",
+			[]string{"salt(buckets, field, …)"},
+			"A bucket number, murmur3(text of the fields) modulo buckets: one byte up to 256 buckets, two big-endian bytes up to 65,536. " +
+				"A scan that does not bind the fields asks every bucket. It is computed and never random: a replay, a reader and a " +
+				"second writer must find the same row."},
 		build: buildSalt,
 	},
 	{
-		name:  "fixed",
-		usage: []string{"fixed(text, width)", `fixed(text, width, "pad")`, `fixed(text, width, left, "pad")`, "fixed(int, digits)"},
-		doc: `A text in a fixed number of bytes, padded on the right with "\x00" or, with left, on the left with "0", or with the pad given. ` +
-			"A value that is too long, or that ends (left: begins) with the pad, is refused. An int becomes that many decimal digits (1 to 18), " +
-			"with zeros before it and in numeric order; it may not be negative.",
+		Function: Function{"fixed",
+			[]string{"fixed(text, width)", `fixed(text, width, "pad")`, `fixed(text, width, left, "pad")`, "fixed(int, digits)"},
+			`A text in a fixed number of bytes, padded on the right with "\x00" or, with left, on the left with "0", or with the pad given. ` +
+				"A value that is too long, or that ends (left: begins) with the pad, is refused. An int becomes that many decimal digits (1 to 18), " +
+				"with zeros before it and in numeric order; it may not be negative."},
 		build: buildFixed,
 	},
 	{
-		name:  "reverse",
-		usage: []string{"reverse(text)", `reverse(text, "separator")`, "reverse(int)", "reverse(int, digits)"},
-		doc: "A text from its last character to its first; with a separator, its labels from last to first (www.demo.com becomes com.demo.www). " +
-			"An int that is not negative as decimal digits, last one first, so that numbers that are counted up spread; with digits (1 to 18), " +
-			"in that width: 123 in 5 is 32100. Without digits it is of any length and needs a separator after it, as a bare field does.",
+		Function: Function{"reverse",
+			[]string{"reverse(text)", `reverse(text, "separator")`, "reverse(int)", "reverse(int, digits)"},
+			"A text from its last character to its first; with a separator, its labels from last to first (www.demo.com becomes com.demo.www). " +
+				"An int that is not negative as decimal digits, last one first, so that numbers that are counted up spread; with digits (1 to 18), " +
+				"in that width: 123 in 5 is 32100. Without digits it is of any length and needs a separator after it, as a bare field does."},
 		build: buildReverse,
 	},
 	{
-		name:  "asc",
-		usage: []string{"asc(int [, 8|16|32|64 [, text]])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64 [, text]])"},
-		doc: "A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
-			"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded down; " +
-			"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
-			"then ints may not be negative. Times before 1970 are refused.",
+		Function: Function{"asc",
+			[]string{"asc(int [, 8|16|32|64] [, text])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64] [, text])"},
+			"A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
+				"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded down; " +
+				"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
+				"then ints may not be negative. Times before 1970 are refused."},
 		build: func(c *call) (part, error) { return buildNumber(c, false) },
 	},
 	{
-		name:  "desc",
-		usage: []string{"desc(int [, 8|16|32|64 [, text]])", "desc(float [, 32|64])", "desc(bool)", "desc(time, unit [, 32|64 [, text]])"},
-		doc: "As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
-			"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits.",
+		Function: Function{"desc",
+			[]string{"desc(int [, 8|16|32|64] [, text])", "desc(float [, 32|64])", "desc(bool)", "desc(time, unit [, 32|64] [, text])"},
+			"As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
+				"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits."},
 		build: func(c *call) (part, error) { return buildNumber(c, true) },
 	},
 }
@@ -181,7 +195,7 @@ func buildNumber(c *call, desc bool) (part, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &number{field: f, form: c.name, desc: desc, bits: 64}
+	n := &number{field: f, form: c.Name, desc: desc, bits: 64}
 	if f.typ == Time {
 		if n.unit, err = c.timeUnit(); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package rowkey_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -199,7 +200,7 @@ func (g *grammar) drawRow(t *rapid.T) (values []rowkey.Value, row []byte, ok boo
 		if err == nil {
 			return values, row, true
 		}
-		if _, isValue := err.(*rowkey.ValueError); !isValue {
+		if _, isValue := errors.AsType[*rowkey.ValueError](err); !isValue {
 			t.Fatalf("%s: %v is no *ValueError", g.key, err)
 		}
 	}

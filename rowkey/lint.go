@@ -220,15 +220,15 @@ func (k *Key) lintBuckets(o LintOptions) []Finding {
 	return nil
 }
 
+const lettersAndDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // lintSeparators: values are likely to hold a separator of letters or digits, and are then refused.
 func (k *Key) lintSeparators(LintOptions) []Finding {
 	var found []Finding
 	for i, s := range k.slots[1:] {
 		sep, ok := s.part.(literal)
 		variable := k.slots[i]
-		if !ok || variable.width() > 0 || strings.ContainsFunc(string(sep), func(c rune) bool {
-			return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-		}) {
+		if !ok || variable.width() > 0 || strings.Trim(string(sep), lettersAndDigits) != "" {
 			continue
 		}
 		found = append(found, Finding{"separator-in-values", Warning, s.offset,

@@ -159,11 +159,16 @@ func (n *number) placeTime(ms int64) (o uint64, where int) {
 	if ms < 0 {
 		return 0, -1
 	}
-	if ms > math.MaxInt64/n.unit.mul {
-		return 0, 1
+	if n.unit.mul > 1 { // spares milliseconds the divisions, which take longer than all the rest
+		if ms > math.MaxInt64/n.unit.mul {
+			return 0, 1
+		}
+		ms *= n.unit.mul
 	}
-	o = uint64(ms * n.unit.mul / n.unit.div)
-	if o > n.top {
+	if n.unit.div > 1 {
+		ms /= n.unit.div
+	}
+	if o = uint64(ms); o > n.top {
 		return 0, 1
 	}
 	return o, 0
@@ -247,13 +252,19 @@ func (n *number) round(v Value) (Value, error) {
 }
 
 func (u *unit) value(count int64) (Value, error) {
-	if count > math.MaxInt64/u.div {
-		return Value{}, fmt.Errorf("%d %s since 1970 is no time", count, u.says)
+	if u.div > 1 {
+		if count > math.MaxInt64/u.div {
+			return Value{}, fmt.Errorf("%d %s since 1970 is no time", count, u.says)
+		}
+		count *= u.div
 	}
-	if count%u.mul != 0 {
-		return Value{}, fmt.Errorf("%d %s since 1970 is not a whole millisecond", count, u.says)
+	if u.mul > 1 {
+		if count%u.mul != 0 {
+			return Value{}, fmt.Errorf("%d %s since 1970 is not a whole millisecond", count, u.says)
+		}
+		count /= u.mul
 	}
-	return Value{Type: Time, Int: count * u.div / u.mul}, nil
+	return Value{Type: Time, Int: count}, nil
 }
 
 // floatOrdinal orders floats as integers: IEEE 754 bits sort as sign and magnitude, so negatives are flipped whole and the

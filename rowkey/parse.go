@@ -151,10 +151,10 @@ func (p *parser) call(name token) (part, error) {
 func findFunction(name token) (*function, error) {
 	var names []string
 	for i := range functions {
-		if functions[i].name == name.text {
+		if functions[i].Name == name.text {
 			return &functions[i], nil
 		}
-		names = append(names, functions[i].name)
+		names = append(names, functions[i].Name)
 	}
 	e := &SyntaxError{name.offset, fmt.Sprintf("there is no function %s", name.text), suggest(name.text, names, "the functions are "+strings.Join(names, ", "))}
 	switch strings.ToLower(name.text) {

@@ -2,6 +2,7 @@ package rowkey_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -49,7 +50,7 @@ func TestDecodeRefusesWhatNoValuesGive(t *testing.T) {
 		}
 		values, err := g.key.Decode(row)
 		if err != nil {
-			if _, isDecode := err.(*rowkey.DecodeError); !isDecode {
+			if _, isDecode := errors.AsType[*rowkey.DecodeError](err); !isDecode {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return
@@ -107,7 +108,7 @@ func TestRangesHoldExactlyTheRows(t *testing.T) {
 		bounds, ranged := g.drawBounds(t, all)
 		ranges, err := g.key.Ranges(bounds)
 		if err != nil {
-			if u, ok := err.(*rowkey.UsageError); ok && len(g.leads) > 0 && g.salts == 0 && bounds[g.leads[0]].Equal.Null() && u.Field == g.leads[0] {
+			if u, ok := errors.AsType[*rowkey.UsageError](err); ok && len(g.leads) > 0 && g.salts == 0 && bounds[g.leads[0]].Equal.Null() && u.Field == g.leads[0] {
 				return // the hash of a field that is not bound
 			}
 			t.Fatalf("%s over %v: %v", g.key, bounds, err)

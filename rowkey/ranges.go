@@ -15,7 +15,8 @@ type Bound struct {
 }
 
 func (b Bound) bindsOne() bool { return !b.Equal.Null() }
-func (b Bound) open() bool     { return b.Equal.Null() && b.From.Null() && b.To.Null() }
+func (b Bound) ranges() bool   { return !b.From.Null() || !b.To.Null() }
+func (b Bound) open() bool     { return !b.bindsOne() && !b.ranges() }
 
 // Range is rows from Start (inclusive) to Stop (exclusive; nil means the end of the table).
 type Range struct{ Start, Stop []byte }
@@ -72,7 +73,7 @@ func (w *walk) take(bounds map[string]Bound) error {
 		if b.open() {
 			continue
 		}
-		if b.bindsOne() && !(b.From.Null() && b.To.Null()) {
+		if b.bindsOne() && b.ranges() {
 			return &UsageError{name, name + " is bound to one value and to a range", "give Equal, or From and To"}
 		}
 		for _, v := range []Value{b.Equal, b.From, b.To} {

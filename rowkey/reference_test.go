@@ -1,0 +1,112 @@
+package rowkey_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/rowkey"
+)
+
+// TestReference writes docs/rowkeys.md (with -update, which go generate gives) or checks that it is as the code says.
+func TestReference(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	for _, f := range rowkey.Functions() {
+		fmt.Fprintf(&b, "### %s\n\n", f.Name)
+		for _, usage := range f.Usage {
+			fmt.Fprintf(&b, "- `%s`\n", usage)
+		}
+		fmt.Fprintf(&b, "\n%s\n\n", f.Doc)
+		writeExamples(t, &b, f.Name+"(")
+	}
+	b.WriteString("## Designs\n\nKeys as people have published them. Where a text of any length is followed by another part, a separator is added.\n\n")
+	b.WriteString("| design | key | row |\n|---|---|---|\n")
+	for _, d := range designs[:publishedDesigns] {
+		fmt.Fprintf(&b, "| %s | `%s` | `%s` |\n", d.name, cell(d.expr), cell(rowkey.Binary([]byte(d.row))))
+	}
+	b.WriteString(referenceTail)
+	golden(t, "../docs/rowkeys.md", b.String())
+}
+
+// publishedDesigns are the first ones of designs; the others are vectors for single functions.
+const publishedDesigns = 12
+
+func writeExamples(t *testing.T, b *strings.Builder, begins string) {
+	b.WriteString("| key | values | row |\n|---|---|---|\n")
+	for _, d := range designs[publishedDesigns:] {
+		if !strings.HasPrefix(d.expr, begins) {
+			continue
+		}
+		k, err := rowkey.Parse(d.expr, designFields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := make([]string, len(d.values))
+		for i, v := range d.values {
+			values[i] = fmt.Sprintf("%s = %s", k.Fields()[i], v)
+		}
+		row := rowkey.Binary(appendRow(t, k, d.values...))
+		fmt.Fprintf(b, "| `%s` | %s | `%s` |\n", cell(d.expr), strings.Join(values, ", "), cell(row))
+	}
+	b.WriteString("\n")
+}
+
+// cell keeps a | in a Markdown table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+const referenceHead = `# Row keys
+
+<!-- Made from the code by go generate ./rowkey; do not edit. -->
+
+A row key is written as parts joined with ` + "`+`" + `:
+
+` + "```" + `
+md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action
+` + "```" + `
+
+It is computed from the event alone, so a replay writes the same row; and it can be read back: ` + "`brine key decode`" + ` shows the
+fields of a row. HBase sorts rows by their bytes, unsigned, left to right, and all orders below are meant so. Rows are shown as
+HBase's shell shows them, with ` + "`\\xNN`" + ` for bytes that cannot be printed.
+
+## Grammar
+
+` + "```" + `
+key    = part { "+" part } .
+part   = string | field | call .
+call   = name "(" arg { "," arg } ")" .
+arg    = field | number [ unit ] | word | string .
+string = a Go string in double quotes: "|", "\x00" .
+field  = name .
+name   = ( letter | "_" | "@" | "$" ) { letter | digit | "_" | "@" | "$" | "." | "-" } .
+unit   = "hex" | "bytes" | "byte" .
+` + "```" + `
+
+## Fields and strings
+
+- A **string** is itself: a separator, or a constant.
+- A **bare field** is its text, of any length. It must be the last part, or be followed by a string, its separator; an event whose
+  value holds the separator becomes a dead letter. Texts sort by bytes; one that begins another sorts by where the separator sorts,
+  so a range over such texts is simplest behind ` + "`\"\\x00\"`" + `.
+- Numbers and times go through ` + "`asc`, `desc` or `fixed`" + `, which say their width and their order.
+
+## Functions
+
+Functions take fields and constants, not other functions. An argument in brackets can be left out.
+
+`
+
+const referenceTail = `
+## Ranges
+
+A query binds fields from the left: each to one value, the last one perhaps from a value (inclusive) to a value (exclusive) in the
+field's own order, also where the key counts down. Hashes are computed from the bound fields; a salt whose fields are not bound is
+asked in all its buckets; the stop row is always the prefix + 1. Where the key holds a time in a coarser unit, the units in which the
+range begins and ends are in it as a whole. A hash or salt of such a time is taken of the coarser time.
+
+## Split points
+
+Regions are cut evenly: hex hashes at hex digits (16 regions of ` + "`md5(waybill, 4)`" + ` at 1000, 2000, … f000), byte hashes at bytes, salts at
+buckets, and inside the hash that follows them when there are more regions than buckets; reversed ints at decimal digits. A key that
+begins otherwise takes its split points from a sample.
+`
