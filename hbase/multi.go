@@ -24,6 +24,7 @@ func (w *writer) send(m *multi) {
 	outcomes := m.outcomes(server, r.Param, err)
 	for i := range outcomes {
 		w.judge(&outcomes[i], m)
+		w.announce(&outcomes[i])
 	}
 	w.mu.Lock()
 	m.from.calls--
@@ -196,6 +197,9 @@ func (w *writer) judge(o *outcome, m *multi) {
 			e.attempts++
 		}
 		pause := w.c.opts.pause(d, p.failed)
+		if d.remedy == split {
+			pause = 0
+		}
 		final := d.remedy == giveUp || d.remedy == reopen || d.remedy == split && alone
 		if final || w.spent(e, pause) {
 			o.refused = append(o.refused, e)
@@ -209,6 +213,13 @@ func (w *writer) judge(o *outcome, m *multi) {
 		o.back = append(o.back, e)
 	}
 	o.moved = w.c.locator.heed(p.region, o.cure)
+}
+
+// announce tells the hook that something will be sent again.
+func (w *writer) announce(o *outcome) {
+	if hook := w.c.opts.Hooks.Retry; hook != nil && len(o.back) > 0 {
+		hook(retryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back)))
+	}
 }
 
 // spent tells whether a mutation has used up both its retries and its time.
@@ -272,7 +283,6 @@ func (w *writer) nurse(l *lane, o *outcome) {
 		}
 	case split:
 		l.limit = max(1, len(o.part.entries)/2)
-		o.pause = 0
 	}
 	if o.pause <= 0 {
 		w.wake(l)
@@ -287,7 +297,7 @@ func (w *writer) nurse(l *lane, o *outcome) {
 	})
 }
 
-// tell gives results to flights and hooks.
+// tell gives results to flights, and to the hook what was applied.
 func (w *writer) tell(o *outcome) {
 	bytes := 0
 	for es := o.applied; len(es) > 0; {
@@ -307,9 +317,6 @@ func (w *writer) tell(o *outcome) {
 	}
 	for i, e := range o.refused {
 		w.settle([]entry{e}, o.failed[i])
-	}
-	if hook := w.c.opts.Hooks.Retry; hook != nil && len(o.back) > 0 {
-		hook(retryInfo(p.region.Table, p.region, o.cure, o.pause, len(o.back)))
 	}
 }
 

@@ -1,0 +1,299 @@
+package hbase
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// peer is a scripted cluster of one server without a socket: what it is asked goes to answer, and to the tame defaults below
+// when that gives nothing. It has one table, "t", of as many regions as splits make.
+type peer struct {
+	t      testing.TB
+	splits []string
+	answer func(*peerCall) *reply // may be nil
+
+	mu    sync.Mutex
+	calls []string // methods, in order of arrival
+	rows  []string // of the mutations of answered Multis, in order
+	wg    sync.WaitGroup
+	conns []net.Conn
+}
+
+type peerCall struct {
+	wire.Request
+	method string
+	nth    int // of this method, from 0
+}
+
+// multi decodes a Multi.
+func (c *peerCall) multi() *hbasepb.MultiRequest {
+	m := new(hbasepb.MultiRequest)
+	if err := proto.Unmarshal(c.Param, m); err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// reply is an answer; silent and drop are none.
+type reply struct {
+	exception *hbasepb.ExceptionResponse
+	param     proto.Message
+	cells     []byte
+	raw       []byte // instead of a frame
+	silent    bool
+	drop      bool
+	after     <-chan struct{}
+}
+
+func exception(class, text string) *reply {
+	return &reply{exception: &hbasepb.ExceptionResponse{
+		ExceptionClassName: proto.String(packagePrefix + class), StackTrace: proto.String(text),
+	}}
+}
+
+const peerAddr = "peer.example:16000"
+
+func newPeer(t testing.TB, splits ...string) *peer {
+	p := &peer{t: t, splits: splits}
+	t.Cleanup(p.stop)
+	return p
+}
+
+func (p *peer) stop() {
+	p.mu.Lock()
+	conns := p.conns
+	p.mu.Unlock()
+	for _, c := range conns {
+		c.Close()
+	}
+	p.wg.Wait()
+}
+
+func (p *peer) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns = append(p.conns, server)
+	p.wg.Go(func() {
+		defer server.Close()
+		p.serve(server)
+	})
+	return client, nil
+}
+
+func (p *peer) options() Options {
+	return Options{
+		Connect: "rpc://" + peerAddr, User: "test", Dial: p.dial,
+		Pause: time.Millisecond, PauseServerOverloaded: 2 * time.Millisecond, Retries: 3,
+		RPCTimeout: 2 * time.Second, OperationTimeout: 4 * time.Second, ScannerTimeout: 2 * time.Second,
+	}
+}
+
+// open opens a client that is closed with the test.
+func (p *peer) open(opts Options) *Client {
+	p.t.Helper()
+	c, err := Open(context.Background(), opts)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// serve answers requests one after the other, but for those that wait.
+func (p *peer) serve(conn net.Conn) {
+	r := bufio.NewReader(conn)
+	if _, err := io.CopyN(io.Discard, r, wire.PreambleLen); err != nil {
+		return
+	}
+	if _, err := readPeerFrame(r); err != nil {
+		return
+	}
+	var write sync.Mutex
+	for {
+		frame, err := readPeerFrame(r)
+		if err != nil {
+			return
+		}
+		req, err := wire.DecodeRequest(frame)
+		if err != nil {
+			p.t.Errorf("peer: %v", err)
+			return
+		}
+		c := &peerCall{Request: req, method: req.Header.GetMethodName()}
+		reply := p.ask(c)
+		switch {
+		case reply.drop:
+			return
+		case reply.silent:
+			continue
+		case reply.after == nil:
+			p.reply(conn, &write, c, reply)
+		default:
+			p.wg.Go(func() {
+				<-reply.after
+				p.reply(conn, &write, c, reply)
+			})
+		}
+	}
+}
+
+func (p *peer) reply(conn net.Conn, write *sync.Mutex, c *peerCall, r *reply) {
+	write.Lock()
+	defer write.Unlock()
+	b := r.raw
+	if b == nil {
+		h := &hbasepb.ResponseHeader{CallId: c.Header.CallId, Exception: r.exception}
+		var err error
+		if b, err = wire.AppendResponse(nil, h, r.param, r.cells); err != nil {
+			p.t.Errorf("peer: %v", err)
+		}
+	}
+	_, _ = conn.Write(b) // a client that has gone does not read
+}
+
+func (p *peer) ask(c *peerCall) *reply {
+	p.mu.Lock()
+	for _, m := range p.calls {
+		if m == c.method {
+			c.nth++
+		}
+	}
+	p.calls = append(p.calls, c.method)
+	p.mu.Unlock()
+	if p.answer != nil {
+		if r := p.answer(c); r != nil {
+			return r
+		}
+	}
+	return p.tame(c)
+}
+
+func (p *peer) tame(c *peerCall) *reply {
+	server := &hbasepb.ServerName{HostName: proto.String("peer.example"), Port: proto.Uint32(16000), StartCode: proto.Uint64(1)}
+	switch c.method {
+	case "GetActiveMaster":
+		return &reply{param: &hbasepb.GetActiveMasterResponse{ServerName: server}}
+	case "GetMetaRegionLocations":
+		info := &hbasepb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName(metaTable)}
+		return &reply{param: &hbasepb.GetMetaRegionLocationsResponse{MetaLocations: []*hbasepb.RegionLocation{
+			{RegionInfo: info, ServerName: server, SeqNum: proto.Int64(1)},
+		}}}
+	case "Scan":
+		return p.scanMeta()
+	case "Get":
+		return &reply{param: &hbasepb.GetResponse{}}
+	case "Multi":
+		return p.multi(c)
+	}
+	return exception("DoNotRetryIOException", "the peer does not know "+c.method)
+}
+
+// region is the k-th of the table.
+func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
+	info = &hbasepb.RegionInfo{RegionId: proto.Uint64(7), TableName: tableName("t")}
+	if k > 0 {
+		info.StartKey = []byte(p.splits[k-1])
+	}
+	if k < len(p.splits) {
+		info.EndKey = []byte(p.splits[k])
+	}
+	return info, fmt.Appendf(nil, "t,%s,7.%032d.", info.StartKey, k)
+}
+
+// scanMeta gives all regions, last first, whatever was asked.
+func (p *peer) scanMeta() *reply {
+	out := &hbasepb.ScanResponse{MoreResults: proto.Bool(false)}
+	var cells []byte
+	for k := len(p.splits); k >= 0; k-- {
+		info, name := p.region(k)
+		message, err := proto.Marshal(info)
+		if err != nil {
+			p.t.Error(err)
+		}
+		put := func(q string, v []byte) {
+			cells = wire.AppendCell(cells, wire.Cell{Row: name, Family: []byte("info"), Qualifier: []byte(q), Value: v, Type: 4})
+		}
+		put("regioninfo", append([]byte(protobufMagic), message...))
+		put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, 2))
+		put("server", []byte(peerAddr))
+		out.CellsPerResult = append(out.CellsPerResult, 3)
+	}
+	return &reply{param: out, cells: cells}
+}
+
+func (p *peer) multi(c *peerCall) *reply {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := new(hbasepb.MultiResponse)
+	for _, ra := range c.multi().RegionAction {
+		result := new(hbasepb.RegionActionResult)
+		for _, a := range ra.Action {
+			p.rows = append(p.rows, string(a.GetMutation().GetRow()))
+			result.ResultOrException = append(result.ResultOrException, applied(a.GetIndex()))
+		}
+		out.RegionActionResult = append(out.RegionActionResult, result)
+	}
+	return &reply{param: out}
+}
+
+func applied(i uint32) *hbasepb.ResultOrException {
+	return &hbasepb.ResultOrException{Index: &i, Result: new(hbasepb.Result)}
+}
+
+func failedWith(i uint32, class, text string) *hbasepb.ResultOrException {
+	return &hbasepb.ResultOrException{Index: &i, Exception: &hbasepb.NameBytesPair{Name: proto.String(packagePrefix + class), Value: []byte(text)}}
+}
+
+// appliedRows are the rows of all mutations that were acknowledged by the tame answer, in order.
+func (p *peer) appliedRows() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.rows...)
+}
+
+func readPeerFrame(r *bufio.Reader) ([]byte, error) {
+	var prefix [wire.PrefixLen]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return nil, err
+	}
+	n, err := wire.FrameLen(prefix, 1<<30)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	_, err = io.ReadFull(r, b)
+	return b, err
+}
+
+// puts makes a batch with a put of each row.
+func puts(rows ...string) *Batch {
+	b := NewBatch("t")
+	for i, r := range rows {
+		b.Mutate([]byte(r))
+		b.Put([]byte("e"), []byte("q"), int64(i+1), []byte("value of "+r))
+	}
+	return b
+}
+
+// land submits and waits.
+func land(t testing.TB, c *Client, b *Batch) []MutationError {
+	t.Helper()
+	failed, err := c.Submit(t.Context(), b).Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return failed
+}
