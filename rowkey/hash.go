@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/spaolacci/murmur3"
+	"github.com/twmb/murmur3"
 )
 
 // algorithm is a hash function; digest gives its bytes, most significant first.
