@@ -37,7 +37,7 @@ func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 var outOfRange = map[string]ingest.Policy{"stop": ingest.StopAndSay, "earliest": ingest.FromEarliest, "latest": ingest.FromLatest}
 
 // start is checked to be one of these or a time.
-func (k *Kafka) start() ingest.Start {
+func (k *Kafka) start() ingest.Position {
 	switch k.Start {
 	case "earliest":
 		return ingest.Earliest
