@@ -63,9 +63,9 @@ func (c *regionCache) add(r *Region) {
 		c.tables = make(map[string][]*Region)
 	}
 	rs := c.tables[r.Table]
-	from := max(0, after(rs, r.Start)-1)
-	if from < len(rs) && !rs[from].overlaps(r) {
-		from++
+	from := after(rs, r.Start)
+	if from > 0 && rs[from-1].overlaps(r) {
+		from--
 	}
 	to := from
 	for to < len(rs) && rs[to].overlaps(r) {
