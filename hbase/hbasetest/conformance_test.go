@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"brine/hbase/embedded"
 	"brine/hbase/hbasetest"
 	"brine/internal/testenv"
 )
@@ -25,6 +26,28 @@ func TestJavaClientOnRealServer(t *testing.T) {
 func TestOurClientOnRealServer(t *testing.T) {
 	connect := testenv.HBase(t)
 	hbasetest.Run(t, hbasetest.Go, connect, prefix(t), ours(t), false)
+}
+
+func TestJavaClientOnEmbeddedServer(t *testing.T) {
+	hbasetest.Run(t, java(t), start(t), prefix(t), hbasetest.Load(t, scripts), false)
+}
+
+func TestOurClientOnEmbeddedServer(t *testing.T) {
+	hbasetest.Run(t, hbasetest.Go, start(t), prefix(t), ours(t), false)
+}
+
+// start starts an embedded server with a data folder and gives its connect string.
+func start(t *testing.T) string {
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return "rpc://" + server.Addr()
 }
 
 // ours are the scripts that our client can run.

@@ -116,8 +116,13 @@ func (r *runner) ok(err error) error {
 	return err
 }
 
+func simple(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
+
 // class gives the name of the exception behind an error, without its package. Some of hbase's errors stand for one.
 func class(err error) string {
+	if e := (*hbase.Error)(nil); errors.As(err, &e) && e.Class != "" {
+		return simple(e.Class)
+	}
 	for sentinel, name := range map[error]string{
 		hbase.ErrNoTable: "TableNotFoundException", hbase.ErrNoFamily: "NoSuchColumnFamilyException",
 		hbase.ErrTableExists: "TableExistsException", hbase.ErrDisabled: "TableNotEnabledException",

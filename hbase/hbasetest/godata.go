@@ -59,7 +59,7 @@ func (r *runner) batch(table string, more [][]string) error {
 
 func mutationClass(f hbase.MutationError) string {
 	if f.Class != "" {
-		return f.Class[strings.LastIndexByte(f.Class, '.')+1:]
+		return simple(f.Class)
 	}
 	return class(f.Err)
 }
