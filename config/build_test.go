@@ -101,7 +101,7 @@ func TestPipelineOptions(t *testing.T) {
 		StopTimeout: 10 * time.Second, MaxFetchBytes: 2 << 20, MaxBatchRecords: 500, MaxBatchBytes: 512 << 10, Window: 4, RecordsPerSecond: 10000,
 		DeadLetterTopic: "graveyard",
 	}
-	if diff := cmp.Diff(wantIngest, got, cmp.AllowUnexported(ingest.Start{}), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(wantIngest, got, cmp.AllowUnexported(ingest.Position{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("ingest: -want +got:\n%s", diff)
 	}
 	if group := p.DocumentsGroup(); group != "couriers.orders.documents" {
@@ -170,7 +170,7 @@ func TestDefaultsAreTheOwners(t *testing.T) {
 	gotIngest := cfg.Ingest(cfg.Pipelines[0], "group")
 	wantIngest := ingest.Options{Kafka: ingest.Kafka{Brokers: gotIngest.Kafka.Brokers}, Topic: gotIngest.Topic, Group: gotIngest.Group, Schema: gotIngest.Schema}
 	wantIngest.EnsureDefaults()
-	if diff := cmp.Diff(wantIngest, gotIngest, cmp.AllowUnexported(ingest.Start{}),
+	if diff := cmp.Diff(wantIngest, gotIngest, cmp.AllowUnexported(ingest.Position{}),
 		cmpopts.IgnoreFields(ingest.Options{}, "Heartbeat", "RetryMin", "RetryMax", "HaltPause", "Budget", "Logger", "Hooks"), cmpopts.IgnoreFields(ingest.Kafka{}, "Dial")); diff != "" {
 		t.Errorf("ingest: -owner +config:\n%s", diff)
 	}

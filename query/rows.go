@@ -164,8 +164,10 @@ func (t Table) decode(r hbase.Result) (Row, error) {
 	if err != nil {
 		return row, fmt.Errorf("table %s: row %q: %w", t.Name, r.Row, err)
 	}
+	inKey := map[string]bool{}
 	for i, name := range t.Key.Fields() {
 		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
+		inKey[name] = keyValues[i].Type != 0
 	}
 	for _, col := range t.Columns {
 		f := Field{Name: col.Field}
@@ -179,7 +181,9 @@ func (t Table) decode(r hbase.Result) (Row, error) {
 			row.Version = max(row.Version, cell.Timestamp)
 			break
 		}
-		row.Fields = append(row.Fields, f)
+		if !inKey[f.Name] { // else the key has shown it
+			row.Fields = append(row.Fields, f)
+		}
 	}
 	return row, nil
 }

@@ -56,7 +56,7 @@ func (c *checkCmd) Run(e *env) error {
 			}
 		}
 		all = append(all, problems...)
-		if !c.JSON && len(problems) == 0 {
+		if !c.JSON && problems.Err() == nil {
 			fmt.Fprintf(e.stdout, "%s: good\n", file)
 		}
 	}

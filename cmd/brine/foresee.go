@@ -22,17 +22,17 @@ import (
 
 // foresight is what would become of sampled records if a pipeline wrote them into a table now.
 type foresight struct {
-	Pipeline   string           `json:"pipeline"`
-	Table      string           `json:"table"`
-	Records    int              `json:"records"`
-	Rows       int              `json:"rows"` // distinct
-	Rejected   map[string]int   `json:"rejected,omitempty"`
-	Example    string           `json:"rejected_example,omitempty"`
-	Collisions int              `json:"collisions"` // different events on one key of a table whose rows are events
-	Collided   string           `json:"collided_example,omitempty"`
-	Expired    map[string]int   `json:"expired,omitempty"` // by family: older than its TTL, so HBase hides them as they are written
-	Regions    []regionForecast `json:"regions"`
-	Indices    skew.Indices     `json:"indices"`
+	Pipeline   string            `json:"pipeline"`
+	Table      string            `json:"table"`
+	Records    int               `json:"records"`
+	Rows       int               `json:"rows"`                        // distinct
+	Rejected   map[string]int    `json:"rejected,omitempty"`          // dead letters by reason
+	Examples   map[string]string `json:"rejected_examples,omitempty"` // the first of each reason
+	Collisions int               `json:"collisions"`                  // different events on one key of a table whose rows are events
+	Collided   string            `json:"collided_example,omitempty"`
+	Expired    map[string]int    `json:"expired,omitempty"` // by family: older than its TTL, so HBase hides them as they are written
+	Regions    []regionForecast  `json:"regions"`
+	Indices    skew.Indices      `json:"indices"`
 }
 
 // regionForecast is a region's share of the sampled rows.
@@ -74,7 +74,7 @@ func foreseers(cfg *config.Config, pipelines ...string) ([]*foreseer, error) {
 				return nil, usage(err)
 			}
 			out = append(out, &foreseer{
-				out:     foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]int{}, Expired: map[string]int{}},
+				out:     foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]int{}, Examples: map[string]string{}, Expired: map[string]int{}},
 				decoder: event.NewDecoder(p.Schema()), encoder: encoder, table: t, splits: splits,
 				now: time.Now(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}, counts: make([]int, len(splits)+1),
 			})
@@ -89,9 +89,8 @@ func (f *foreseer) reject(err error) {
 	if errors.As(err, &fault) {
 		reason = fault.Reason
 	}
-	f.out.Rejected[string(reason)]++
-	if f.out.Example == "" {
-		f.out.Example = err.Error()
+	if f.out.Rejected[string(reason)]++; f.out.Rejected[string(reason)] == 1 {
+		f.out.Examples[string(reason)] = err.Error()
 	}
 }
 
@@ -189,12 +188,12 @@ func (f foresight) warnings() []string {
 			thousands(int64(f.Expired[family])), thousands(int64(f.Records)), family, f.Table))
 	}
 	if f.Collisions > 0 {
-		out = append(out, fmt.Sprintf("%s different events share a row key of %s (such as %s), and one would hide the other; add a field to the key that tells them apart",
+		out = append(out, fmt.Sprintf("events that share a row key of %[2]s with a different one, hiding it: %[1]s (such as %[3]s); add a field to the key that tells them apart",
 			thousands(int64(f.Collisions)), f.Table, f.Collided))
 	}
 	for _, reason := range sortedKeys(f.Rejected) {
-		out = append(out, fmt.Sprintf("%s of %s records would become dead letters: %s (first: %s)",
-			thousands(int64(f.Rejected[reason])), thousands(int64(f.Records)), reason, f.Example))
+		out = append(out, fmt.Sprintf("%s of %s records would become dead letters, the first because of %s",
+			thousands(int64(f.Rejected[reason])), thousands(int64(f.Records)), f.Examples[reason]))
 	}
 	return out
 }

@@ -34,6 +34,7 @@ type live struct {
 	samples  func() []reading
 	drawn    int // lines on the terminal that the next drawing goes over
 	before   map[string]reading
+	quiet    map[string]bool // said that nothing changes
 	at       time.Time
 	mu       sync.Mutex // held while something is printed
 }
@@ -44,7 +45,7 @@ func newLive(out io.Writer, asJSON bool, samples func() []reading) *live {
 		info, err := f.Stat()
 		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
-	return &live{out: out, json: asJSON, terminal: terminal && !asJSON, samples: samples, before: map[string]reading{}, at: time.Now()}
+	return &live{out: out, json: asJSON, terminal: terminal && !asJSON, samples: samples, before: map[string]reading{}, quiet: map[string]bool{}, at: time.Now()}
 }
 
 func (l *live) run(ctx context.Context) {
@@ -88,6 +89,7 @@ func (l *live) draw() {
 	for _, s := range l.samples() {
 		old := l.before[s.Name]
 		l.before[s.Name] = s
+		same := s == old
 		s.PerSec = float64(s.Events-old.Events) / span
 		if s.Batches > old.Batches {
 			s.MeanSize = float64(s.Events-old.Events) / float64(s.Batches-old.Batches)
@@ -98,6 +100,10 @@ func (l *live) draw() {
 			b.WriteByte('\n')
 			continue
 		}
+		if !l.terminal && same && l.quiet[s.Name] { // once more after the last change, so that its rate is seen to end
+			continue
+		}
+		l.quiet[s.Name] = same
 		if l.terminal {
 			b.WriteString("\x1b[2K")
 			l.drawn++
