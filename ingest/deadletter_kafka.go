@@ -183,7 +183,9 @@ func ReadDeadLetter(rec *event.Record) (DeadLetter, error) {
 	if own == 0 {
 		return l, fmt.Errorf("partition %d, offset %d is no dead letter: it has no header %s", rec.Partition, rec.Offset, HeaderTopic)
 	}
-	original.Headers = rec.Headers[:own-1]
+	if own > 1 {
+		original.Headers = rec.Headers[:own-1]
+	}
 	for _, h := range rec.Headers[own-1:] {
 		switch h.Key {
 		case HeaderTopic:

@@ -1,0 +1,97 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/event"
+)
+
+func openDead(t *testing.T, b *broker) DeadLetters {
+	t.Helper()
+	k := Kafka{Brokers: b.ListenAddrs()}
+	k.ensureDefaults()
+	c := newCluster(k, 5*time.Second, topic, topic+".dead")
+	t.Cleanup(c.close)
+	d, err := openDeadLetterTopic(t.Context(), c, topic+".dead", topic, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDeadLetterIsTheWholeRecord(t *testing.T) {
+	b := newBroker(t, 2)
+	d := openDead(t, b)
+	now := time.UnixMilli(1_800_000_000_000)
+	write := []DeadLetter{
+		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 7, Timestamp: 99}, Reason: event.Undecodable, Group: group, Detail: "the record is empty", Time: now},
+		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 8, Timestamp: -1, Key: []byte{}, Value: []byte{0, 0xff}, Headers: []event.Header{
+			{Key: "trace", Value: []byte("x")}, {Key: HeaderOffset, Value: []byte("4")}, {Key: "empty", Value: nil}}},
+			Reason: event.MissingField, Field: "order.id", Detail: strings.Repeat("d", 3*maxDetail), Group: group, Time: now},
+		{Record: &event.Record{Topic: topic, Partition: 0, Offset: 9, Key: []byte("k"), Value: bytes.Repeat([]byte("v"), 600<<10)}, Reason: event.TooLarge, Group: group, Time: now},
+		{Record: &event.Record{Topic: topic, Partition: 0, Offset: 10, Value: bytes.Repeat([]byte("w"), 1<<20)}, Reason: event.TooLarge, Group: group, Time: now},
+	}
+	if err := d.Write(context.Background(), write); err != nil {
+		t.Fatal(err)
+	}
+	reader := b.newClient(kgo.ConsumeTopics(topic+".dead"), kgo.FetchMaxBytes(64<<20))
+	got := map[int64]DeadLetter{}
+	for len(got) < len(write) {
+		for _, r := range reader.PollFetches(t.Context()).Records() {
+			l, err := ReadDeadLetter(fromKgo(r))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if int(r.Partition) != l.Record.Partition {
+				t.Errorf("offset %d of partition %d is in partition %d", l.Record.Offset, l.Record.Partition, r.Partition)
+			}
+			got[l.Record.Offset] = l
+		}
+	}
+	for _, w := range write {
+		g := got[w.Record.Offset]
+		w.Detail = w.Detail[:min(len(w.Detail), maxDetail)]
+		if fmt.Sprintf("%#v %v", *g.Record, g.Record.Headers == nil) != fmt.Sprintf("%#v %v", *w.Record, w.Record.Headers == nil) && len(w.Record.Value) < 100 {
+			t.Errorf("record %#v, expected %#v", *g.Record, *w.Record)
+		}
+		if !bytes.Equal(g.Record.Value, w.Record.Value) || (g.Record.Value == nil) != (w.Record.Value == nil) {
+			t.Errorf("offset %d: the value is another", w.Record.Offset)
+		}
+		g.Record, w.Record = nil, nil
+		if fmt.Sprint(g) != fmt.Sprint(w) {
+			t.Errorf("letter %+v, expected %+v", g, w)
+		}
+	}
+}
+
+func TestDeadLetterTopicTakesTheLargestRecord(t *testing.T) {
+	b := newBroker(t, 2)
+	openDead(t, b)
+	info := b.TopicInfo(topic + ".dead")
+	if info == nil || info.Configs["max.message.bytes"] == nil || *info.Configs["max.message.bytes"] != fmt.Sprint(1048588+letterExtra) {
+		t.Fatalf("dead-letter topic %+v", info)
+	}
+	if n := len(b.PartitionInfos(topic + ".dead")); n != 2 {
+		t.Errorf("%d partitions, expected 2", n)
+	}
+	openDead(t, b) // there already
+}
+
+func TestNoDeadLetter(t *testing.T) {
+	for name, headers := range map[string][]event.Header{
+		"without headers": nil,
+		"without topic":   {{Key: HeaderOffset, Value: []byte("1")}},
+		"no number":       {{Key: HeaderTopic, Value: []byte("t")}, {Key: HeaderOffset, Value: []byte("one")}},
+	} {
+		if _, err := ReadDeadLetter(&event.Record{Headers: headers}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
