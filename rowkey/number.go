@@ -202,12 +202,15 @@ func (n *number) verify(b []byte, values []Value) error { return verifyAgain(n, 
 
 func (n *number) decode(b []byte, values []Value) error {
 	var o uint64
-	if n.text {
+	switch {
+	case n.text:
 		var err error
 		if o, err = parseDigits(b); err != nil {
 			return err
 		}
-	} else {
+	case len(b) == 8:
+		o = binary.BigEndian.Uint64(b)
+	default:
 		for _, c := range b {
 			o = o<<8 | uint64(c)
 		}
