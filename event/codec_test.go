@@ -1,6 +1,7 @@
 package event_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"math"
 	"reflect"
@@ -59,4 +60,27 @@ func TestParseValueFaults(t *testing.T) {
 	if v, err := event.ParseValue(event.TimeS, []byte("\x00\x00\x00\x00\x00\x00\x00\x07")); err != nil || v.Type != event.TimeMS || v.Int() != 7 {
 		t.Errorf("time_s: %v, %v", v, err)
 	}
+}
+
+// FuzzParseValue holds that what is read from a cell is written back as it was; a true is always written as 0xFF.
+func FuzzParseValue(f *testing.F) {
+	f.Add(uint8(event.Text), []byte("上海"))
+	f.Add(uint8(event.Int), []byte("12345678"))
+	f.Add(uint8(event.TimeS), []byte("1234567"))
+	f.Add(uint8(event.Float), []byte{0x7f, 0xf8, 0, 0, 0, 0, 0, 1})
+	f.Add(uint8(event.Bool), []byte{1})
+	f.Add(uint8(77), []byte{})
+	f.Fuzz(func(t *testing.T, typ uint8, cell []byte) {
+		v, err := event.ParseValue(event.Type(typ), cell)
+		if err != nil {
+			return
+		}
+		want := cell
+		if v.Type == event.Bool && v.Bool() {
+			want = []byte{0xFF}
+		}
+		if got := event.AppendValue(nil, v); !bytes.Equal(got, want) {
+			t.Errorf("%s: read %x, wrote %x", v.Type, cell, got)
+		}
+	})
 }

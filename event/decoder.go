@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,13 +14,13 @@ import (
 //
 // It reads JSON objects strictly: RFC 8259 grammar, valid UTF-8 (lone surrogate escapes included), no declared field
 // twice, nothing after the object. Names are compared exactly. Fields that are not declared are skipped over.
-// jsontext checks the record in one go; what is declared is then cut out of it without copying.
+// Texts are cut out of the record without copying.
 type Decoder struct {
 	schema      Schema
 	versionPath string // for people
 	root        *node
 	json        jsontext.Decoder
-	input       bytes.Buffer // over the record's bytes, which json checks in place
+	input       bytes.Buffer // over the record's bytes, which json reads in place
 	name        []byte       // scratch for a member name written with escapes
 	count       uint64       // of records decoded; marks the nodes that the current one has had
 }
@@ -88,65 +89,56 @@ func (d *Decoder) Reset(b *Batch) {
 }
 
 func (d *Decoder) decode(rec *Record, b *Batch, values []Value) (int64, *Error) {
-	if err := d.check(rec.Value); err != nil {
+	d.count++
+	d.input = *bytes.NewBuffer(rec.Value)
+	d.json.Reset(&d.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see node.seen
+	if kind := d.json.PeekKind(); kind != '{' && kind != 0 {
+		return 0, &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+	}
+	if err := d.object(d.root, rec.Value, b, values); err != nil {
 		return 0, err
 	}
-	d.count++
-	if err := d.object(d.root, &cursor{json: rec.Value}, b, values); err != nil {
-		return 0, err
+	if rest := bytes.TrimLeft(rec.Value[d.json.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return 0, &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(rec.Value)-len(rest))}
 	}
 	return d.version(rec, values)
 }
 
-// check holds that the record is one valid JSON object and nothing else.
-func (d *Decoder) check(record []byte) *Error {
-	if len(record) == 0 {
-		return &Error{Reason: Undecodable, Detail: "the record is empty"}
-	}
-	d.input = *bytes.NewBuffer(record)
-	d.json.Reset(&d.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see node.seen
-	object, err := d.json.ReadValue()
-	if err != nil {
+// object reads the members of one object of the record.
+func (d *Decoder) object(n *node, record []byte, b *Batch, values []Value) *Error {
+	if _, err := d.json.ReadToken(); err != nil {
 		return undecodable(err)
 	}
-	if object[0] != '{' {
-		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(object[0])}
-	}
-	if rest := bytes.TrimLeft(record[d.json.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(record)-len(rest))}
-	}
-	return nil
-}
-
-// object reads the members of the object at c.
-func (d *Decoder) object(n *node, c *cursor, b *Batch, values []Value) *Error {
-	for c.skip(); c.peek() != '}'; { // past "{", and past "," below
-		m := d.find(n, c)
-		c.skip() // ":"
+	for d.json.PeekKind() != '}' {
+		name, err := d.json.ReadValue()
+		if err != nil {
+			return undecodable(err)
+		}
+		m := d.find(n, name)
 		switch {
 		case m == nil:
-			c.value()
+			if _, err := d.json.ReadValue(); err != nil {
+				return undecodable(err)
+			}
 		case m.seen == d.count:
 			return &Error{Reason: Undecodable, Field: m.path, Detail: "it is there twice"}
 		default:
 			m.seen = d.count
-			if err := d.member(m, c, b, values); err != nil {
+			if err := d.member(m, record, b, values); err != nil {
 				return err
 			}
 		}
-		if c.peek() == ',' {
-			c.skip()
-		}
 	}
-	c.skip()
+	if _, err := d.json.ReadToken(); err != nil {
+		return undecodable(err)
+	}
 	return nil
 }
 
-// find reads a member's name and gives the declared key that it means, or nil.
-func (d *Decoder) find(n *node, c *cursor) *node {
-	quoted := c.value()
-	name := quoted[1 : len(quoted)-1]
-	if c.escaped {
+// find gives the declared key that a quoted member name means, or nil.
+func (d *Decoder) find(n *node, quoted jsontext.Value) *node {
+	name := []byte(quoted[1 : len(quoted)-1])
+	if bytes.IndexByte(name, '\\') >= 0 {
 		d.name = appendUnquoted(d.name[:0], quoted)
 		name = d.name
 	}
@@ -159,19 +151,23 @@ func (d *Decoder) find(n *node, c *cursor) *node {
 }
 
 // member reads the value of one declared key.
-func (d *Decoder) member(n *node, c *cursor, b *Batch, values []Value) *Error {
-	kind := c.peek()
+func (d *Decoder) member(n *node, record []byte, b *Batch, values []Value) *Error {
+	kind := d.json.PeekKind()
 	if n.field < 0 && kind == '{' {
-		return d.object(n, c, b, values)
+		return d.object(n, record, b, values)
 	}
-	raw := c.value()
-	if kind == 'n' {
+	raw, err := d.json.ReadValue()
+	switch {
+	case err != nil:
+		return undecodable(err)
+	case kind == 'n':
 		return nil
-	}
-	if n.field < 0 {
+	case n.field < 0:
 		return &Error{Reason: WrongType, Field: n.path, Detail: "an object is expected, found " + kindName(kind)}
 	}
-	if detail := b.parse(&values[n.field], n.typ, raw, c.escaped); detail != "" {
+	// What ReadValue returns lasts until the next read only; the same bytes of the record last longer.
+	end := int(d.json.InputOffset())
+	if detail := b.parse(&values[n.field], n.typ, kind, record[end-len(raw):end]); detail != "" {
 		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
 	}
 	return nil
@@ -180,16 +176,18 @@ func (d *Decoder) member(n *node, c *cursor, b *Batch, values []Value) *Error {
 // undecodable words a fault of the JSON itself.
 func undecodable(err error) *Error {
 	var s *jsontext.SyntacticError
-	if !errors.As(err, &s) {
+	switch {
+	case errors.Is(err, io.EOF):
+		return &Error{Reason: Undecodable, Detail: "the record is empty"}
+	case !errors.As(err, &s):
 		return &Error{Reason: Undecodable, Detail: err.Error()}
 	}
 	field := strings.ReplaceAll(strings.TrimPrefix(string(s.JSONPointer), "/"), "/", ".")
 	return &Error{Reason: Undecodable, Field: field, Detail: fmt.Sprintf("%v at byte %d", s.Err, s.ByteOffset)}
 }
 
-// kindName names the kind of value that begins with this byte.
-func kindName(first byte) string {
-	switch first {
+func kindName(k jsontext.Kind) string {
+	switch k {
 	case 'n':
 		return "null"
 	case 't', 'f':

@@ -71,6 +71,7 @@ func TestDecode(t *testing.T) {
 		{"exactly 24 h ahead", fmt.Sprintf(`{"at":%d}`, 1000+24*hour), fmt.Sprintf(`version=%d at=%[1]d`, 1000+24*hour)},
 
 		{"empty", ``, `undecodable: the record is empty`},
+		{"white space only", "\r\n ", `undecodable: the record is empty`},
 		{"array", `[1]`, `undecodable: a JSON object is expected, found an array`},
 		{"null", `null`, `undecodable: a JSON object is expected, found null`},
 		{"number", `12`, `undecodable: a JSON object is expected, found a number`},
@@ -78,7 +79,7 @@ func TestDecode(t *testing.T) {
 		{"cut off", `{"at":5,"waybill":"A`, `undecodable: field waybill: unexpected EOF at byte 20`},
 		{"cut off after a name", `{"at"`, `undecodable: field at: unexpected EOF at byte 5`},
 		{"no comma", `{"at":5 "n":1}`, `undecodable: invalid character '"' after object value (expecting ',' or '}') at byte 8`},
-		{"comma at the end", `{"at":5,}`, `undecodable: invalid character '}' at start of string (expecting '"') at byte 8`},
+		{"comma at the end", `{"at":5,}`, `undecodable: invalid character ',' at start of value at byte 7`},
 		{"trailing bytes", `{"at":5} {"at":6}`, `undecodable: something follows the object at byte 9`},
 		{"control character", "{\"waybill\":\"a\x01\",\"at\":5}", `undecodable: field waybill: invalid character '\x01' in string (expecting non-control character) at byte 13`},
 		{"bad UTF-8", "{\"waybill\":\"a\xff\",\"at\":5}", `undecodable: field waybill: invalid UTF-8 at byte 13`},

@@ -1,21 +1,24 @@
 package event
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // parse sets v to what one scalar says as a value of type t; detail is empty, or says what is wrong with it. raw is
-// checked JSON that lives as long as the batch.
-func (b *Batch) parse(v *Value, t Type, raw []byte, escaped bool) (detail string) {
-	switch kind := raw[0]; {
+// checked JSON of this kind that lives as long as the batch.
+func (b *Batch) parse(v *Value, t Type, kind jsontext.Kind, raw []byte) (detail string) {
+	switch {
 	case t == Text && kind == '"':
-		v.Type, v.text = Text, b.text(raw, escaped)
+		v.Type, v.text = Text, b.text(raw)
 	case t == Bool && (kind == 't' || kind == 'f'):
 		*v = BoolValue(kind == 't')
-	case kind != '-' && (kind < '0' || kind > '9') || t == Text || t == Bool:
+	case kind != '0' || t == Text || t == Bool: // '0' is the kind of every number
 		return expected[t] + " is expected, found " + kindName(kind)
 	case t == Float:
 		f, err := strconv.ParseFloat(string(raw), 64)
@@ -34,11 +37,13 @@ var expected = [...]string{Text: "a string", Int: "an integer", Float: "a number
 
 func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 	i, err := strconv.ParseInt(string(raw), 10, 64)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return "the number does not fit 64 bits"
-	case err != nil:
+	if err != nil {
+		if errors.Is(err, strconv.ErrRange) {
+			return "the number does not fit 64 bits"
+		}
 		return expected[t] + " is expected, found a number with a fraction or an exponent"
+	}
+	switch {
 	case t == Int:
 		*v = IntValue(i)
 	case t == TimeMS:
@@ -52,9 +57,10 @@ func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 }
 
 // text gives what a quoted string says: the record's own bytes, or, if it has escapes, a copy in the batch's buffer.
-func (b *Batch) text(quoted []byte, escaped bool) []byte {
-	if !escaped {
-		return quoted[1 : len(quoted)-1 : len(quoted)-1]
+func (b *Batch) text(quoted []byte) []byte {
+	inner := quoted[1 : len(quoted)-1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
 	}
 	if cap(b.texts)-len(b.texts) < len(quoted) {
 		b.texts = make([]byte, 0, max(2*cap(b.texts), 4*len(quoted), 4096)) // the full buffer stays with the values that point to it
@@ -62,6 +68,15 @@ func (b *Batch) text(quoted []byte, escaped bool) []byte {
 	start := len(b.texts)
 	b.texts = appendUnquoted(b.texts, quoted)
 	return b.texts[start:len(b.texts):len(b.texts)]
+}
+
+// appendUnquoted appends what a quoted string says, which is never longer than the string with its quotes.
+func appendUnquoted(dst, quoted []byte) []byte {
+	dst, err := jsontext.AppendUnquote(dst, quoted)
+	if err != nil {
+		panic("BUG: event: a checked string cannot be unquoted: " + err.Error())
+	}
+	return dst
 }
 
 // cut takes n null values from the batch's buffer.
