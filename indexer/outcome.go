@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"brine/event"
 )
@@ -91,3 +92,82 @@ func cause(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// failCall decides on the groups of a call that failed as a whole.
+func (l *lane) failCall(groups []int, err error) {
+	r := remedyOfCall(err)
+	if len(groups) > 1 && (r == split || r == isolate) {
+		l.maxDocs = len(groups) / 2
+		return // all are sent again, by halves
+	}
+	for _, i := range groups {
+		l.decide(&l.groups[i], r, err)
+	}
+}
+
+// decide gives every op of a group its outcome.
+func (l *lane) decide(g *group, r remedy, err error) {
+	switch r {
+	case settled:
+		l.decided++
+		newest := g.newest()
+		for o := g.first; o != nil; o = o.next {
+			o.outcome = Written
+			if o != newest && o.doc.Changes == Whole {
+				o.outcome = Conflict
+			}
+		}
+	case newer:
+		l.decided++
+		for o := g.first; o != nil; o = o.next {
+			o.outcome = Conflict
+		}
+	case denied, noIndex:
+		for o := g.first; o != nil; o = o.next {
+			o.fail(Halted, failureOf(o, r, err))
+		}
+	case refuse, split, isolate:
+		l.refuse(g, r, err)
+	default:
+		if r == reread {
+			l.rereads++
+		} else {
+			l.paused++
+		}
+		l.pauseErr = err
+		now := time.Now()
+		for o := g.first; o != nil; o = o.next {
+			if now.After(o.deadline) {
+				o.fail(Retried, failureOf(o, r, err))
+			}
+		}
+	}
+}
+
+// refuse rejects a change that stands alone; changes that were merged are first tried one by one.
+func (l *lane) refuse(g *group, r remedy, err error) {
+	if g.n > 1 {
+		for o := g.first; o != nil; o = o.next {
+			o.alone = true
+		}
+		return
+	}
+	f := failureOf(g.first, r, err)
+	if r == isolate { // the fault is the document's only if the server takes others
+		if l.accepted == 0 {
+			f.Verdict, f.Reason = event.Halt, event.Unknown
+			f.Err = errors.Join(f.Err, errors.New("the server has taken no other document since: is search.connect the address of a search server?"))
+			g.first.fail(Halted, f)
+			return
+		}
+		l.accepted = 0
+	}
+	g.first.fail(Rejected, f)
+}
+
+// abandon fails an op of a writer that was closed.
+func (o *op) abandon() {
+	o.fail(Retried, event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable, Err: ErrClosed})
+}
+
+func (o *op) fail(outcome Outcome, f event.Failure) { o.outcome, o.failure = outcome, f }

@@ -13,14 +13,16 @@ type merger struct {
 	parser   fastjson.Parser
 	values   [][]byte // by column: JSON, nil = none
 	versions []int64
+	scratch  []byte // the stored values
 	changed  bool
 }
 
 // begin reads the stored document; nil when there is none.
 func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
-	m.values = append(m.values[:0], make([][]byte, len(d.columns))...)
-	m.versions = append(m.versions[:0], make([]int64, len(d.columns))...)
-	m.changed = false
+	m.values, m.versions, m.scratch, m.changed = m.values[:0], m.versions[:0], m.scratch[:0], false
+	for range d.columns {
+		m.values, m.versions = append(m.values, nil), append(m.versions, 0)
+	}
 	if source == nil {
 		return nil, nil
 	}
@@ -32,17 +34,26 @@ func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the stored document is not an object: %w", err)
 	}
-	versions := stored.Get(FieldVersions)
 	for i, c := range d.columns {
-		m.versions[i] = -1
-		if value := stored.Get(c.name); value != nil && value.Type() != fastjson.TypeNull {
-			m.values[i] = appendStored(nil, value)
-			if at := versions.Get(c.name); at != nil {
-				m.versions[i] = at.GetInt64()
-			}
+		value := stored.Get(c.name)
+		if value == nil || value.Type() == fastjson.TypeNull {
+			continue
 		}
+		from := len(m.scratch)
+		m.scratch = appendStored(m.scratch, value)
+		m.values[i] = m.scratch[from:len(m.scratch):len(m.scratch)]
+		m.versions[i] = storedVersion(stored, c.name)
 	}
 	return stored, nil
+}
+
+// storedVersion is the version of a stored field; of one that a whole change has written, before the pipeline's changes became
+// partial, it is the document's.
+func storedVersion(stored *fastjson.Object, name string) int64 {
+	if at := stored.Get(FieldVersions).Get(name); at != nil {
+		return at.GetInt64()
+	}
+	return stored.Get(FieldVersion).GetInt64()
 }
 
 // add merges one change.
@@ -70,7 +81,7 @@ func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson
 	}
 	others := m.others(d, stored)
 	for _, name := range others {
-		newest = max(newest, stored.Get(FieldVersions).GetInt64(name))
+		newest = max(newest, storedVersion(stored, name))
 	}
 	key, _ := nextPart(o.source)
 	if len(key) == 0 {
@@ -96,7 +107,7 @@ func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson
 	}
 	for _, name := range others {
 		dst = append(appendString(append(dst, ','), []byte(name)), ':')
-		dst = strconv.AppendInt(dst, stored.Get(FieldVersions).GetInt64(name), 10)
+		dst = strconv.AppendInt(dst, storedVersion(stored, name), 10)
 	}
 	if len(dst) > start { // the first label's comma
 		dst = append(dst[:start], dst[start+1:]...)

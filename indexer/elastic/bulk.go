@@ -26,7 +26,7 @@ func (e *Engine) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.R
 		appendOp(body.Buffer, &ops[i])
 	}
 	answer := e.buffer()
-	defer answer.Close()
+	defer answer.free()
 	if err := e.do(ctx, "POST", bulkPath, typeNDJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
 		return err
 	}
@@ -49,8 +49,10 @@ func (e *Engine) buffer() *body {
 	return &body{Buffer: b, pool: &e.buffers}
 }
 
+func (b *body) free() { b.once.Do(func() { b.pool.Put(b.Buffer) }) }
+
 func (b *body) Close() error {
-	b.once.Do(func() { b.pool.Put(b.Buffer) })
+	b.free()
 	return nil
 }
 
@@ -148,7 +150,7 @@ func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 	}
 	body.WriteString(`]}`)
 	answer := e.buffer()
-	defer answer.Close()
+	defer answer.free()
 	if err := e.do(ctx, "POST", "/_mget", typeJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
 		return err
 	}

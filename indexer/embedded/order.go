@@ -46,17 +46,11 @@ func (o *order) numeric() bool {
 	return o.kind == indexer.Long || o.kind == indexer.Date || o.kind == indexer.Double
 }
 
-// UpdateVisitor takes the terms of a document. A number has 16, of which the first is the number itself.
+// UpdateVisitor takes the one term that the document has of a field.
 func (o *order) UpdateVisitor(field string, term []byte) {
-	if field != o.field || o.field == "" {
-		return
+	if field == o.field && field != "" {
+		o.value, o.found = append(o.value[:0], term...), true
 	}
-	if o.numeric() {
-		if ok, shift := numeric.ValidPrefixCodedTermBytes(term); !ok || shift != 0 {
-			return
-		}
-	}
-	o.value, o.found = append(o.value[:0], term...), true
 }
 
 func (o *order) Value(d *bleve.DocumentMatch) string {
@@ -165,14 +159,12 @@ func (o *order) encoded(value json.RawMessage) (string, bool) {
 		err := json.Unmarshal(value, &text)
 		return present + text, err == nil
 	}
-	var i int64
-	var f float64
-	var err error
 	if o.kind == indexer.Double {
-		err = json.Unmarshal(value, &f)
-		i = numeric.Float64ToInt64(f)
-	} else {
-		err = json.Unmarshal(value, &i)
+		var f float64
+		err := json.Unmarshal(value, &f)
+		return present + string(numberTerm(f)), err == nil
 	}
-	return present + string(numeric.MustNewPrefixCodedInt64(i, 0)), err == nil
+	var i int64
+	err := json.Unmarshal(value, &i)
+	return present + string(numberTerm(i)), err == nil
 }

@@ -2,10 +2,9 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 
-	"github.com/blevesearch/bleve/v2/numeric"
 	bleve "github.com/blevesearch/bleve/v2/search"
 	"github.com/blevesearch/bleve/v2/search/collector"
 	"github.com/blevesearch/bleve/v2/search/query"
@@ -22,7 +21,7 @@ func (s *store) search(ctx context.Context, q *search.Query) (search.Page, error
 	if err != nil {
 		return search.Page{}, err
 	}
-	defer reader.Close()
+	defer func() { _ = reader.Close() }() // what was read is whole
 	orders := s.orders(q)
 	coll := collector.NewTopNCollector(q.Limit(), 0, orders)
 	if q.After != "" {
@@ -32,12 +31,14 @@ func (s *store) search(ctx context.Context, q *search.Query) (search.Page, error
 		}
 		coll = collector.NewTopNCollectorAfter(q.Limit(), orders, after)
 	}
-	found, err := s.searcher(ctx, reader, q, orders.RequiresScore())
+	var failed error
+	found, err := s.searcher(ctx, reader, q, orders.RequiresScore(), &failed)
 	if err != nil {
 		return search.Page{}, fmt.Errorf("search index %s: %w", s.name, err)
 	}
-	defer found.Close()
-	if err := coll.Collect(ctx, found, reader); err != nil {
+	defer func() { _ = found.Close() }() // what was read is whole
+	err = coll.Collect(ctx, found, reader)
+	if err = errors.Join(err, failed); err != nil {
 		return search.Page{}, fmt.Errorf("search index %s: %w", s.name, err)
 	}
 	page := search.Page{Total: -1}
@@ -76,40 +77,59 @@ func (s *store) hits(reader index.IndexReader, matches bleve.DocumentMatchCollec
 	return hits, err
 }
 
-// searcher finds the documents that match.
-func (s *store) searcher(ctx context.Context, r index.IndexReader, q *search.Query, score bool) (bleve.Searcher, error) {
+// searcher finds the documents that match. It sets failed when it could not tell of one.
+func (s *store) searcher(ctx context.Context, r index.IndexReader, q *search.Query, score bool, failed *error) (bleve.Searcher, error) {
 	options := bleve.SearcherOptions{}
 	if !score {
 		options.Score = "none"
 	}
 	must := []query.Query{}
+	var spans []*span
+	add := func(c search.Clause, weigh func(query.Query) query.Query) {
+		if r, ok := c.(search.Range); ok {
+			spans = append(spans, newSpan(r, failed))
+			return
+		}
+		must = append(must, weigh(s.leaf(c, failed)))
+	}
 	for _, c := range q.Must {
-		must = append(must, s.leaf(c))
+		add(c, func(q query.Query) query.Query { return q })
 	}
 	for _, c := range q.Filter {
-		must = append(must, unscored(s.leaf(c)))
+		add(c, unscored)
 	}
 	if len(must) == 0 {
 		must = append(must, query.NewMatchAllQuery())
 	}
 	var not []query.Query
 	for _, c := range q.MustNot {
-		not = append(not, s.leaf(c))
+		not = append(not, s.leaf(c, failed))
 	}
 	if !q.Deleted {
-		not = append(not, s.leaf(search.Term{Field: indexer.FieldDeleted, Value: true}))
+		not = append(not, term(indexer.FieldDeleted, true))
 	}
 	// Joined here and not by query.BooleanQuery, which takes a condition that matches nothing for one that is not there.
 	all, err := query.NewConjunctionQuery(must).Searcher(ctx, r, nil, options)
-	if err != nil || len(not) == 0 {
-		return all, err
-	}
-	none, err := query.NewDisjunctionQuery(not).Searcher(ctx, r, nil, options)
 	if err != nil {
-		all.Close()
 		return nil, err
 	}
-	return searcher.NewBooleanSearcher(ctx, r, all, nil, none, options)
+	if len(not) > 0 {
+		none, err := query.NewDisjunctionQuery(not).Searcher(ctx, r, nil, options)
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		if all, err = searcher.NewBooleanSearcher(ctx, r, all, nil, none, options); err != nil {
+			return nil, err
+		}
+	}
+	for _, sp := range spans { // last, so that they look at what the others leave
+		accept, err := sp.accept(r)
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all = searcher.NewFilteringSearcher(ctx, all, accept)
+	}
+	return all, nil
 }
 
 func unscored(q query.Query) query.Query {
@@ -120,14 +140,14 @@ func unscored(q query.Query) query.Query {
 }
 
 // leaf is one clause in Bleve's form.
-func (s *store) leaf(c search.Clause) query.Query {
+func (s *store) leaf(c search.Clause, failed *error) query.Query {
 	switch c := c.(type) {
 	case search.Term:
-		return s.term(c.Field, c.Value)
+		return term(c.Field, c.Value)
 	case search.Terms:
 		var any []query.Query
 		for _, v := range c.Values {
-			any = append(any, s.term(c.Field, v))
+			any = append(any, term(c.Field, v))
 		}
 		return query.NewDisjunctionQuery(any)
 	case search.Match:
@@ -142,56 +162,17 @@ func (s *store) leaf(c search.Clause) query.Query {
 	case search.Prefix:
 		return field(query.NewPrefixQuery(c.Prefix), c.Field)
 	case search.Range:
-		return s.span(c)
+		return newSpan(c, failed)
 	default:
 		panic(fmt.Sprintf("BUG: clause of type %T", c))
 	}
 }
 
+func term(name string, value any) query.Query {
+	return field(query.NewTermQuery(string(termOf(value))), name)
+}
+
 func field(q query.FieldableQuery, name string) query.Query {
 	q.SetField(name)
 	return q
-}
-
-func (s *store) term(name string, value any) query.Query {
-	switch v := value.(type) {
-	case string:
-		return field(query.NewTermQuery(v), name)
-	case bool:
-		return field(query.NewTermQuery(string(boolTerm(v))), name)
-	default:
-		return numbers(name, ordinal(v), ordinal(v))
-	}
-}
-
-// numbers is the documents whose number's ordinal is within from and to, both included.
-func numbers(name string, from, to int64) query.Query {
-	low, high, yes := numeric.Int64ToFloat64(from), numeric.Int64ToFloat64(to), true
-	return field(query.NewNumericRangeInclusiveQuery(&low, &high, &yes, &yes), name)
-}
-
-func (s *store) span(c search.Range) query.Query {
-	if s.mapping.Load().Type(c.Field) == indexer.Keyword {
-		from, _ := c.From.(string)
-		to, _ := c.To.(string)
-		yes, no := true, false
-		if c.To != nil && to == "" {
-			return query.NewMatchNoneQuery() // nothing is less; Bleve takes it for open
-		}
-		return field(query.NewTermRangeInclusiveQuery(from, to, &yes, &no), c.Field)
-	}
-	from, to := int64(math.MinInt64), int64(math.MaxInt64)
-	if c.From != nil {
-		from = ordinal(c.From)
-	}
-	if c.To != nil {
-		if to = ordinal(c.To); to == math.MinInt64 {
-			return query.NewMatchNoneQuery()
-		}
-		to--
-	}
-	if from > to {
-		return query.NewMatchNoneQuery()
-	}
-	return numbers(c.Field, from, to)
 }

@@ -2,11 +2,9 @@ package embedded
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -69,7 +67,7 @@ func (s *store) readState() error {
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	defer func() { _ = reader.Close() }() // what was read is whole
 	text, err := reader.GetInternal(stateKey)
 	if err != nil || text == nil {
 		return err
@@ -147,160 +145,4 @@ func (s *store) apply(batch *index.Batch) (wait func(context.Context) error, err
 			return errClosed
 		}
 	}, nil
-}
-
-// A stored document is its version and its sequence number, 8 bytes each, big-endian, and its JSON. The version is what
-// Put compares, and 1 after Create; the sequence number counts the document's writes.
-const headerSize = 16
-
-type header struct {
-	version, seq int64
-}
-
-func readHeader(stored []byte) (header, bool) {
-	if len(stored) < headerSize {
-		return header{}, false
-	}
-	return header{int64(binary.BigEndian.Uint64(stored)), int64(binary.BigEndian.Uint64(stored[8:]))}, true
-}
-
-func setHeader(stored []byte, h header) {
-	binary.BigEndian.PutUint64(stored, uint64(h.version))
-	binary.BigEndian.PutUint64(stored[8:], uint64(h.seq))
-}
-
-// bulk applies ops[i] for i of places, which are all of this index.
-func (s *store) bulk(ctx context.Context, ops []indexer.Op, places []int, results []indexer.Result) error {
-	parser := s.parsers.Get().(*fastjson.Parser)
-	docs := make([]*doc, len(places))
-	ids := make([]string, 0, len(places))
-	mapping := s.mapping.Load()
-	for at, i := range places {
-		d, err := newDoc(parser, mapping, s.analyzer, &ops[i])
-		if err != nil {
-			results[i] = indexer.Result{Status: http.StatusBadRequest, Reason: err.Error()}
-			continue
-		}
-		docs[at] = d
-		ids = append(ids, d.ID())
-	}
-	s.parsers.Put(parser)
-
-	wait, err := s.replace(ops, places, docs, ids, results)
-	if err != nil {
-		return err
-	}
-	return wait(ctx)
-}
-
-// replace decides on every operation in order and applies those whose condition holds.
-func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []string, results []indexer.Result) (func(context.Context) error, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	is := make(map[string]header, len(ids)) // of the documents that exist, as the operations so far leave them
-	err := s.read(ids, func(id, stored []byte) {
-		if h, ok := readHeader(stored); ok {
-			is[string(id)] = h
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	batch := index.NewBatch()
-	for at, i := range places {
-		d := docs[at]
-		if d == nil {
-			continue
-		}
-		have, exists := is[d.ID()]
-		next, reason := replacement(&ops[i], have, exists)
-		if reason != "" {
-			results[i] = indexer.Result{Status: http.StatusConflict, Reason: reason}
-			continue
-		}
-		setHeader(d.stored, next)
-		batch.Update(d)
-		is[d.ID()] = next
-		results[i] = indexer.Result{Status: http.StatusOK}
-		if !exists {
-			results[i].Status = http.StatusCreated
-		}
-	}
-	if len(batch.IndexOps) == 0 {
-		return func(context.Context) error { return nil }, nil
-	}
-	return s.apply(batch)
-}
-
-// replacement is the header after an operation, or the reason why it must not be applied.
-func replacement(o *indexer.Op, have header, exists bool) (next header, conflict string) {
-	next = header{version: have.version + 1, seq: have.seq + 1}
-	switch {
-	case o.Kind == indexer.Put && exists && o.Version < have.version:
-		return next, fmt.Sprintf("the document has version %d, which is newer than %d", have.version, o.Version)
-	case o.Kind == indexer.Put:
-		next.version = o.Version
-	case o.Kind == indexer.Create && exists:
-		return next, "the document exists"
-	case o.Kind == indexer.Replace && (!exists || o.SeqNo != have.seq):
-		return next, fmt.Sprintf("the document has sequence number %d, not %d", have.seq, o.SeqNo)
-	}
-	return next, ""
-}
-
-// get reads refs[i] for i of places, which are all of this index.
-func (s *store) get(refs []indexer.Ref, places []int, docs []indexer.Stored) error {
-	ids := make([]string, 0, len(places))
-	place := make(map[string]int, len(places))
-	for _, i := range places {
-		id := string(refs[i].ID)
-		ids = append(ids, id)
-		place[id] = i
-	}
-	return s.read(ids, func(id, stored []byte) {
-		if h, ok := readHeader(stored); ok {
-			docs[place[string(id)]] = indexer.Stored{
-				Found: true, Source: slices.Clone(stored[headerSize:]), SeqNo: h.seq, PrimaryTerm: 1,
-			}
-		}
-	})
-}
-
-// read calls visit for the stored form of every document of ids that exists. It must not keep what it is given.
-func (s *store) read(ids []string, visit func(id, stored []byte)) error {
-	reader, err := s.scorch.Reader()
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	return readFrom(reader, ids, visit)
-}
-
-func readFrom(reader index.IndexReader, ids []string, visit func(id, stored []byte)) error {
-	snapshot, ok := reader.(*scorch.IndexSnapshot)
-	if !ok || snapshot == nil {
-		return errClosed
-	}
-	for _, segment := range snapshot.Segments() {
-		numbers, err := segment.DocNumbers(ids)
-		if err != nil {
-			return err
-		}
-		for it := numbers.Iterator(); it.HasNext(); {
-			var id []byte
-			err := segment.VisitDocument(uint64(it.Next()), func(field string, _ byte, value []byte, _ []uint64) bool {
-				switch field {
-				case "_id":
-					id = append(id, value...)
-				case fieldSource:
-					visit(id, value)
-				}
-				return true
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -39,6 +39,7 @@ func Run(t *testing.T, open Open) {
 		{"Score", testScore},
 		{"WriterWhole", testWriterWhole},
 		{"WriterPartial", testWriterPartial},
+		{"WriterChangesOfChanges", testWriterChangesOfChanges},
 		{"WriterPartialOfTwo", testWriterPartialOfTwo},
 		{"WriterRefused", testWriterRefused},
 		{"WriterLongKeys", testWriterLongKeys},

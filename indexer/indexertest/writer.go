@@ -74,8 +74,16 @@ func newWriter(t *testing.T, e indexer.Engine, changes indexer.Changes) (*indexe
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Close() })
+	closeAfter(t, w)
 	return w, name
+}
+
+func closeAfter(t *testing.T, w *indexer.Writer) {
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // write submits events and waits for them.
@@ -161,6 +169,23 @@ func testWriterPartial(t *testing.T, e indexer.Engine) {
 	checkDocument(t, e, name, "b", "none") // it carried nothing, as its row holds nothing
 }
 
+// testWriterChangesOfChanges: a pipeline whose changes were whole, and had one field more, goes on with partial ones.
+func testWriterChangesOfChanges(t *testing.T, e indexer.Engine) {
+	first, name := newWriter(t, e, indexer.Whole)
+	mustWrite(t, first, Event(10, "a", "paid", "tea", 1, 1.5))
+	opts := Options(t, name, indexer.Partial)
+	opts.Documents[0].Set = opts.Documents[0].Set[:3] // no amount
+	w, err := indexer.New(e, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAfter(t, w)
+	mustWrite(t, w, Event(9, "a", "late"), Event(11, "a", nil, "coffee"))
+	checkDocument(t, e, name, "a", `{"_ver":11,"amount":1.5,"item":"coffee","number":1,"status":"paid"}`)
+	mustWrite(t, w, Event(10, "a", "tie"))
+	checkDocument(t, e, name, "a", `{"_ver":11,"amount":1.5,"item":"coffee","number":1,"status":"tie"}`)
+}
+
 // testWriterPartialOfTwo: two writers of one document, as when a partition has changed hands and the old owner goes on.
 func testWriterPartialOfTwo(t *testing.T, e indexer.Engine) {
 	w, name := newWriter(t, e, indexer.Partial)
@@ -168,7 +193,7 @@ func testWriterPartialOfTwo(t *testing.T, e indexer.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
+	closeAfter(t, other)
 	var flights []event.Flight
 	for i := range 20 {
 		flights = append(flights,
@@ -255,7 +280,7 @@ func testWriterNoIndex(t *testing.T, e indexer.Engine) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer w.Close()
+		closeAfter(t, w)
 		failures := write(t, w, Event(1, "a", "x"), Event(1, "b", "x"))
 		if len(failures) != 2 {
 			t.Fatalf("%s: %d failures", changes, len(failures))

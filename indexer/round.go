@@ -1,0 +1,181 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// group is the ops of one document that one write settles, in order.
+type group struct {
+	first, last *op
+	n           int
+}
+
+// gather groups the front of pending by document, up to the limits of one call.
+func (l *lane) gather() {
+	clear(l.byHash)
+	l.groups, l.scanned, l.pauseErr = l.groups[:0], 0, nil
+	l.paused, l.rereads, l.decided = 0, 0, 0
+	size := 0
+	for _, o := range l.pending {
+		o.next, o.outcome = nil, Again
+		if at, ok := l.byHash[o.hash]; ok {
+			if g := &l.groups[at]; g.first.same(o) && !o.alone && !g.first.alone {
+				g.last.next, g.last, g.n = o, o, g.n+1
+				size += len(o.source)
+			} // else it keeps its place and waits for the next round
+		} else {
+			size += len(o.source)
+			if len(l.groups) >= l.maxDocs || len(l.groups) > 0 && size > l.maxBytes {
+				return
+			}
+			l.byHash[o.hash] = len(l.groups)
+			l.groups = append(l.groups, group{first: o, last: o, n: 1})
+		}
+		l.scanned++
+	}
+}
+
+// write turns the groups into operations, sends them and decides on every outcome.
+func (l *lane) write() {
+	if err := l.read(); err != nil {
+		l.failCall(l.sent, err)
+		return
+	}
+	l.prepare()
+	for from := 0; from < len(l.ops); {
+		to, size := from+1, len(l.ops[from].Source)
+		for to < len(l.ops) && size+len(l.ops[to].Source) <= l.maxBytes {
+			size += len(l.ops[to].Source)
+			to++
+		}
+		if !l.send(from, to, size) {
+			return
+		}
+		from = to
+	}
+}
+
+// read reads the stored documents of the groups of partial changes.
+func (l *lane) read() error {
+	l.refs, l.sent = l.refs[:0], l.sent[:0]
+	for i := range l.groups {
+		if o := l.groups[i].first; o.doc.Changes == Partial {
+			l.refs = append(l.refs, Ref{Index: o.doc.Index, ID: o.id})
+			l.sent = append(l.sent, i)
+		}
+	}
+	if len(l.refs) == 0 {
+		return nil
+	}
+	l.stored = append(l.stored[:0], make([]Stored, len(l.refs))...)
+	return l.call(CallGet, len(l.refs), 0, func(ctx context.Context) error {
+		return l.w.engine.Get(ctx, l.refs, l.stored)
+	})
+}
+
+// prepare makes one operation of every group that has something to write.
+func (l *lane) prepare() {
+	l.ops, l.sent, l.scratch = l.ops[:0], l.sent[:0], l.scratch[:0]
+	read := 0
+	for i := range l.groups {
+		g := &l.groups[i]
+		write := Op{Kind: Put, Index: g.first.doc.Index, ID: g.first.id}
+		if g.first.doc.Changes == Whole {
+			newest := g.newest()
+			write.Source, write.Version = newest.source, newest.version
+		} else {
+			read++
+			if changed, err := l.merge(g, &l.stored[read-1], &write); err != nil {
+				l.decide(g, refuse, err)
+				continue
+			} else if !changed {
+				l.decide(g, newer, nil)
+				continue
+			}
+		}
+		l.ops = append(l.ops, write)
+		l.sent = append(l.sent, i)
+	}
+}
+
+// newest is the op that whole changes of one document amount to: the greatest version, among equals the last.
+func (g *group) newest() *op {
+	newest := g.first
+	for o := g.first.next; o != nil; o = o.next {
+		if o.version >= newest.version {
+			newest = o
+		}
+	}
+	return newest
+}
+
+// merge merges the partial changes of g into the stored document and sets write to the result.
+func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, err error) {
+	write.Kind = Create
+	var source []byte
+	if stored.Found {
+		write.Kind, write.SeqNo, write.PrimaryTerm = Replace, stored.SeqNo, stored.PrimaryTerm
+		source = stored.Source
+	}
+	fields, err := l.merger.begin(g.first.doc, source)
+	if err != nil {
+		return false, err
+	}
+	for o := g.first; o != nil; o = o.next {
+		l.merger.add(o)
+	}
+	from := len(l.scratch)
+	l.scratch = l.merger.appendDocument(l.scratch, g.first.doc, g.first, fields)
+	write.Source = l.scratch[from:len(l.scratch):len(l.scratch)]
+	return l.merger.changed, nil
+}
+
+// send makes one bulk call of l.ops[from:to]. It gives false when the rest of the round must wait too.
+func (l *lane) send(from, to, size int) bool {
+	ops := l.ops[from:to]
+	l.results = append(l.results[:0], make([]Result, len(ops))...)
+	err := l.call(CallBulk, len(ops), size, func(ctx context.Context) error {
+		return l.w.engine.Bulk(ctx, ops, l.results)
+	})
+	if err != nil {
+		if remedyOfCall(err) == split {
+			l.maxBytes = max(1, min(l.maxBytes, size)/2)
+		}
+		l.failCall(l.sent[from:to], err)
+		return false
+	}
+	for i, result := range l.results {
+		g := &l.groups[l.sent[from+i]]
+		r := remedyOf(result.Status)
+		if r == settled {
+			l.accepted++
+			l.decide(g, r, nil)
+			continue
+		}
+		if r == newer && g.first.doc.Changes == Partial {
+			r = reread
+		}
+		l.decide(g, r, &RequestError{Status: result.Status, Reason: result.Reason})
+	}
+	l.maxBytes = min(l.w.opts.MaxBulkBytes, l.maxBytes+max(1, l.w.opts.MaxBulkBytes/64))
+	l.maxDocs = min(l.w.opts.MaxBulkDocuments, 2*l.maxDocs)
+	return true
+}
+
+// call times fn and tells the hook.
+func (l *lane) call(kind CallKind, documents, size int, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(l.w.ctx, l.w.opts.CallTimeout,
+		fmt.Errorf("no answer within %v (call_timeout)", l.w.opts.CallTimeout))
+	defer cancel()
+	start := time.Now()
+	err := fn(ctx)
+	if err != nil {
+		err = cause(ctx, err)
+	}
+	if l.w.opts.Hooks.Call != nil {
+		l.w.opts.Hooks.Call(CallInfo{Kind: kind, Documents: documents, Bytes: size, Duration: time.Since(start), Err: err})
+	}
+	return err
+}
