@@ -1,9 +1,6 @@
 package metrics
 
 import (
-	"strconv"
-	"sync"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"brine/event"
@@ -12,9 +9,9 @@ import (
 
 // Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
 type Ingest struct {
-	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, abandoned, skipped, commits, commitFailures *prometheus.CounterVec
+	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped, commits, commitFailures *prometheus.CounterVec
 
-	lag, watermark, end *prometheus.GaugeVec
+	positions positions
 }
 
 // NewIngest registers the metrics of the ingest loops.
@@ -24,12 +21,7 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		reg.MustRegister(c)
 		return c
 	}
-	gauge := func(name, help string) *prometheus.GaugeVec {
-		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"pipeline", "half", "partition"})
-		reg.MustRegister(g)
-		return g
-	}
-	return &Ingest{
+	m := &Ingest{
 		fetched:        counter("brine_ingest_fetched_records_total", "Records that brokers answered, those of aborted transactions left out."),
 		fetchedBytes:   counter("brine_ingest_fetched_bytes_total", "Bytes of the records that brokers answered."),
 		decoded:        counter("brine_ingest_decoded_events_total", "Records that became events."),
@@ -41,14 +33,19 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		halts:          counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
 		redelivered:    counter("brine_ingest_redelivered_records_total", "Records that this process submitted before, and again after a rebalance."),
 		rebalances:     counter("brine_ingest_rebalances_total", "Generations of the group that this process took part in."),
+		joinFailures:   counter("brine_ingest_join_failures_total", "Attempts to join the group that failed and will be made again."),
 		abandoned:      counter("brine_ingest_abandoned_flights_total", "Flights given up when their partition was taken away; their records are redelivered."),
 		skipped:        counter("brine_ingest_skipped_offsets_total", "Offsets that were gone from the topic and passed by policy."),
 		commits:        counter("brine_ingest_commits_total", "Offset commits of a partition."),
 		commitFailures: counter("brine_ingest_commit_failures_total", "Offset commits that failed."),
-		lag:            gauge("brine_ingest_lag_records", "Offsets between the watermark and the end of the partition."),
-		watermark:      gauge("brine_ingest_watermark_offset", "Everything below this offset is settled."),
-		end:            gauge("brine_ingest_end_offset", "Next offset that the partition will be given."),
 	}
+	reg.MustRegister(&m.positions)
+	return m
+}
+
+// Watch makes the positions and states of a loop's partitions part of every scrape.
+func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status) {
+	m.positions.add(watched{pipeline, half, status})
 }
 
 // Hooks gives the hooks of one loop. The labels' counters are looked up once, not per call.
@@ -58,10 +55,9 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 		return func(r event.Reason) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
 	}
 	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded), plain(m.submitted), plain(m.settled)
-	redelivered, rebalances, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.abandoned)
+	redelivered, rebalances, joinFailures, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.joinFailures), plain(m.abandoned)
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
 	retried, dead, waits, halts := byReason(m.retried), byReason(m.dead), byReason(m.waits), byReason(m.halts)
-	positions := &positions{metrics: m, pipeline: pipeline, half: half}
 	return ingest.Hooks{
 		Fetched: func(_, records, bytes int) {
 			fetched.Add(float64(records))
@@ -75,58 +71,11 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 		DeadLettered: func(_, n int, r event.Reason) { dead(r).Add(float64(n)) },
 		Waiting:      func(_ int, r event.Reason, _ error) { waits(r).Inc() },
 		Halted:       func(_ int, r event.Reason, _ error) { halts(r).Inc() },
-		Position:     func(p int, watermark, end int64) { positions.of(p).set(watermark, end) },
 		Committed:    func(int, int64) { commits.Inc() },
 		CommitFailed: func(error) { commitFailures.Inc() },
 		Assigned:     func(int, []int) { rebalances.Inc() },
-		Revoked: func(_ int, partitions []int, flights int) {
-			abandoned.Add(float64(flights))
-			positions.drop(partitions)
-		},
-		Skipped: func(_ int, from, to int64) { skipped.Add(float64(to - from)) },
+		JoinFailed:   func(error) { joinFailures.Inc() },
+		Revoked:      func(_ int, _ []int, flights int) { abandoned.Add(float64(flights)) },
+		Skipped:      func(_ int, from, to int64) { skipped.Add(float64(to - from)) },
 	}
-}
-
-// positions keeps the gauges of one loop's partitions, so that a partition that is taken away loses its series: another
-// process reports it from then on.
-type positions struct {
-	metrics        *Ingest
-	pipeline, half string
-
-	mu    sync.Mutex
-	known map[int]position
-}
-
-type position struct{ lag, watermark, end prometheus.Gauge }
-
-func (p *positions) of(partition int) position {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	g, ok := p.known[partition]
-	if !ok {
-		labels := []string{p.pipeline, p.half, strconv.Itoa(partition)}
-		g = position{p.metrics.lag.WithLabelValues(labels...), p.metrics.watermark.WithLabelValues(labels...), p.metrics.end.WithLabelValues(labels...)}
-		if p.known == nil {
-			p.known = make(map[int]position)
-		}
-		p.known[partition] = g
-	}
-	return g
-}
-
-func (p *positions) drop(partitions []int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, part := range partitions {
-		delete(p.known, part)
-		for _, v := range []*prometheus.GaugeVec{p.metrics.lag, p.metrics.watermark, p.metrics.end} {
-			v.DeleteLabelValues(p.pipeline, p.half, strconv.Itoa(part))
-		}
-	}
-}
-
-func (p position) set(watermark, end int64) {
-	p.watermark.Set(float64(watermark))
-	p.end.Set(float64(end))
-	p.lag.Set(float64(max(0, end-watermark)))
 }

@@ -11,6 +11,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/ingest"
 	"brine/skew"
 )
 
@@ -26,13 +27,17 @@ func registry(t *testing.T) *prometheus.Registry {
 	h.Buffered(7)
 	h.Dial("a:1", nil)
 	reg.MustRegister(Skew{tables})
-	i := NewIngest(reg).Hooks("scans", "rows")
+	m := NewIngest(reg)
+	i := m.Hooks("scans", "rows")
 	i.Fetched(0, 3, 30)
 	i.Settled(0, 3)
 	i.DeadLettered(0, 1, event.MissingField)
-	i.Position(2, 10, 15)
-	i.Position(3, 1, 1)
-	i.Revoked(1, []int{3}, 0)
+	m.Watch("scans", "rows", func() ingest.Status {
+		return ingest.Status{Partitions: []ingest.PartitionStatus{
+			{Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
+			{Partition: 3, State: ingest.Starting, Watermark: -1},
+		}}
+	})
 	return reg
 }
 
@@ -51,15 +56,23 @@ func TestHooksCount(t *testing.T) {
 # HELP brine_ingest_dead_letters_total Records durable in the dead letters, by reason.
 # TYPE brine_ingest_dead_letters_total counter
 brine_ingest_dead_letters_total{half="rows",pipeline="scans",reason="missing_field"} 1
-# HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition.
+# HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition, as a broker last said it.
 # TYPE brine_ingest_lag_records gauge
 brine_ingest_lag_records{half="rows",partition="2",pipeline="scans"} 5
+# HELP brine_ingest_partitions Partitions that this process has, by what they are doing.
+# TYPE brine_ingest_partitions gauge
+brine_ingest_partitions{half="rows",pipeline="scans",state="draining"} 0
+brine_ingest_partitions{half="rows",pipeline="scans",state="halted"} 1
+brine_ingest_partitions{half="rows",pipeline="scans",state="retrying"} 0
+brine_ingest_partitions{half="rows",pipeline="scans",state="running"} 0
+brine_ingest_partitions{half="rows",pipeline="scans",state="starting"} 1
+brine_ingest_partitions{half="rows",pipeline="scans",state="waiting"} 0
 # HELP brine_region_written_rows_total Rows acknowledged by a region; the regions beyond the top ones are summed as other.
 # TYPE brine_region_written_rows_total counter
 brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
-		"brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_region_written_rows_total"); err != nil {
+		"brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -47,6 +47,7 @@ type service struct {
 // half is one of a pipeline's two loops: its rows or its documents.
 type half struct {
 	name  string // pipeline.rows or pipeline.documents
+	kind  string // rows or documents
 	topic string
 	group string
 	loop  *ingest.Loop
@@ -137,14 +138,14 @@ func (s *service) learnRegions(ctx context.Context, table string) error {
 
 // addRows prepares the loop that writes a pipeline's rows.
 func (s *service) addRows(p *config.Pipeline) error {
-	h := &half{name: p.Name + ".rows", topic: p.Topic, group: p.RowsGroup()}
+	h := &half{name: p.Name + ".rows", kind: "rows", topic: p.Topic, group: p.RowsGroup()}
 	opts := p.Sink()
 	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
 	writer, err := sink.New(sink.HBase(s.cluster.client), opts)
 	if err != nil {
 		return usage(err)
 	}
-	return s.addLoop(p, h, writer, s.ingest.Hooks(p.Name, "rows"))
+	return s.addLoop(p, h, writer)
 }
 
 // addDocuments prepares the loop that writes a pipeline's documents. A search engine that does not answer holds up nothing but this loop.
@@ -156,7 +157,7 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		}
 		s.engine = engine
 	}
-	h := &half{name: p.Name + ".documents", topic: p.Topic, group: p.DocumentsGroup()}
+	h := &half{name: p.Name + ".documents", kind: "documents", topic: p.Topic, group: p.DocumentsGroup()}
 	opts := p.Indexer()
 	opts.Hooks = s.indexes.Hooks(p.Name)
 	writer, err := indexer.New(s.engine, opts)
@@ -164,7 +165,7 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		return usage(err)
 	}
 	s.writers = append(s.writers, writer)
-	return s.addLoop(p, h, writer, s.ingest.Hooks(p.Name, "documents"))
+	return s.addLoop(p, h, writer)
 }
 
 // warnOnce adds to the counting hooks a warning that names the first event of each kind that will not be found again.
@@ -188,16 +189,17 @@ func (s *service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	return hooks
 }
 
-func (s *service) addLoop(p *config.Pipeline, h *half, w ingest.Writer, hooks ingest.Hooks) error {
+func (s *service) addLoop(p *config.Pipeline, h *half, w ingest.Writer) error {
 	opts := s.cfg.Ingest(p, h.group)
 	opts.Writer = w
-	opts.Hooks = h.watch(hooks)
+	opts.Hooks = h.watch(s.ingest.Hooks(p.Name, h.kind))
 	opts.Logger = s.log.With("pipeline", h.name)
 	loop, err := ingest.New(opts)
 	if err != nil {
 		return usage(err)
 	}
 	h.loop = loop
+	s.ingest.Watch(p.Name, h.kind, loop.Status)
 	s.halves = append(s.halves, h)
 	return nil
 }
