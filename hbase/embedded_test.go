@@ -25,7 +25,7 @@ func start(t testing.TB, o embedded.Options) (*embedded.Server, *hbase.Client) {
 
 func dial(t testing.TB, connect string) *hbase.Client {
 	t.Helper()
-	c, err := hbase.Open(context.Background(), hbase.Options{Connect: connect, Pause: 2 * time.Millisecond})
+	c, err := hbase.Open(context.Background(), hbase.Options{Connect: connect, Pause: 2 * time.Millisecond, PauseServerOverloaded: 2 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

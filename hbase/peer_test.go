@@ -237,16 +237,26 @@ func (p *peer) scanMeta() *reply {
 func (p *peer) multi(c *peerCall) *reply {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := new(hbasepb.MultiResponse)
-	for _, ra := range c.multi().RegionAction {
-		result := new(hbasepb.RegionActionResult)
+	m := c.multi()
+	for _, ra := range m.RegionAction {
 		for _, a := range ra.Action {
 			p.rows = append(p.rows, string(a.GetMutation().GetRow()))
+		}
+	}
+	return &reply{param: acknowledgement(m)}
+}
+
+// acknowledgement is the answer to a Multi that was applied.
+func acknowledgement(m *hbasepb.MultiRequest) *hbasepb.MultiResponse {
+	out := new(hbasepb.MultiResponse)
+	for _, ra := range m.RegionAction {
+		result := new(hbasepb.RegionActionResult)
+		for _, a := range ra.Action {
 			result.ResultOrException = append(result.ResultOrException, applied(a.GetIndex()))
 		}
 		out.RegionActionResult = append(out.RegionActionResult, result)
 	}
-	return &reply{param: out}
+	return out
 }
 
 func applied(i uint32) *hbasepb.ResultOrException {
