@@ -17,23 +17,26 @@ const scripts = "testdata/scripts/*.txt"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The answers in the scripts are those of the real server to HBase's own client; -update writes them here and only here.
-func TestJavaClientOnRealServer(t *testing.T) {
-	connect := testenv.HBase(t)
-	hbasetest.Run(t, java(t), connect, prefix(t), hbasetest.Load(t, scripts), *update)
+// The answers in the scripts are those of the real server to HBase's own client; -update writes them there and only there.
+func TestJavaClient(t *testing.T) {
+	client := java(t)
+	t.Run("on the real server", func(t *testing.T) {
+		connect := testenv.HBase(t)
+		hbasetest.Run(t, client, connect, prefix(t), hbasetest.Load(t, scripts), *update)
+	})
+	t.Run("on the embedded server", func(t *testing.T) {
+		hbasetest.Run(t, client, start(t), prefix(t), hbasetest.Load(t, scripts), false)
+	})
 }
 
-func TestOurClientOnRealServer(t *testing.T) {
-	connect := testenv.HBase(t)
-	hbasetest.Run(t, hbasetest.Go, connect, prefix(t), ours(t), false)
-}
-
-func TestJavaClientOnEmbeddedServer(t *testing.T) {
-	hbasetest.Run(t, java(t), start(t), prefix(t), hbasetest.Load(t, scripts), false)
-}
-
-func TestOurClientOnEmbeddedServer(t *testing.T) {
-	hbasetest.Run(t, hbasetest.Go, start(t), prefix(t), ours(t), false)
+func TestOurClient(t *testing.T) {
+	t.Run("on the real server", func(t *testing.T) {
+		connect := testenv.HBase(t)
+		hbasetest.Run(t, hbasetest.Go, connect, prefix(t), ours(t), false)
+	})
+	t.Run("on the embedded server", func(t *testing.T) {
+		hbasetest.Run(t, hbasetest.Go, start(t), prefix(t), ours(t), false)
+	})
 }
 
 // start starts an embedded server with a data folder and gives its connect string.

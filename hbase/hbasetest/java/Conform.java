@@ -84,11 +84,16 @@ public final class Conform {
         more.add(lines.get(++i).substring(2).split(" +"));
       }
       answer.clear();
+      long began = System.currentTimeMillis();
       try {
         run(line.split(" +"), more);
       } catch (Exception e) {
         say("error %s", name(e));
         explain(script, first, e);
+      }
+      long took = System.currentTimeMillis() - began;
+      if (took > 2_000) {
+        System.err.println(script.getFileName() + ":" + (first + 1) + ": took " + took + " ms");
       }
       out.append("== ").append(script.getFileName()).append(" ").append(first + 1).append("\n");
       answer.forEach(a -> out.append(a.replace(prefix, "")).append("\n"));
