@@ -42,7 +42,7 @@ func (a *assignment) run(revoked, stop context.Context) {
 		workers.Wait()
 	})
 	a.commitUntil(done)
-	a.commitNow()
+	a.commitNow(true)
 	a.Hooks.Revoked(a.generation, a.ids(), a.abandoned())
 }
 
@@ -82,17 +82,20 @@ func (a *assignment) commitUntil(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			a.commitNow()
+			a.commitNow(false)
 		}
 	}
 }
 
 // commitNow commits the watermarks that have risen above what was committed. Only the goroutine of run calls it.
-func (a *assignment) commitNow() {
+//
+// The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
+// is called for the last time.
+func (a *assignment) commitNow(last bool) {
 	offsets := map[int]int64{}
 	for _, p := range a.partitions {
-		if a.fresh.Load() && p.mark.edge() < 0 {
-			return // the starts of a new group's partitions are committed together: see startOf
+		if a.fresh.Load() && p.mark.edge() < 0 && !last {
+			return
 		}
 		if p.rewound.Swap(false) {
 			delete(a.committed, p.id)

@@ -29,7 +29,13 @@ func New(o Options) (*Loop, error) {
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
 	o.Hooks.fill()
-	return &Loop{runner: newRunner(&o)}, nil
+	l := &Loop{runner: newRunner(&o)}
+	l.cluster = l.newCluster()
+	return l, nil
+}
+
+func (r *runner) newCluster() *cluster {
+	return newCluster(r.Kafka, r.RequestTimeout, r.Topic, r.DeadLetterTopic)
 }
 
 func newRunner(o *Options) *runner {
@@ -56,10 +62,13 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
 	}
-	if err := l.connect(ctx); err != nil {
-		return ignoreEnd(ctx, err)
-	}
 	defer l.cluster.close()
+	if err := l.connect(ctx); err != nil {
+		if ended(ctx) {
+			err = nil
+		}
+		return err
+	}
 	group, err := kafka.NewConsumerGroup(l.groupConfig())
 	if err != nil {
 		return fmt.Errorf("ingest: group %q: %w", l.Group, err)
@@ -69,17 +78,10 @@ func (l *Loop) Run(ctx context.Context) error {
 	return err
 }
 
-// ignoreEnd makes nil of an error that came of ctx's end.
-func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return fmt.Errorf("ingest: %w", err)
-}
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
 // connect finds the topic, the group's offsets and the topic for dead letters, before anything starts.
 func (r *runner) connect(ctx context.Context) error {
-	r.cluster = newCluster(r.Kafka, r.RequestTimeout, r.Topic, r.DeadLetterTopic)
 	err := r.cluster.patiently(ctx, func() error {
 		partitions, err := r.cluster.partitions(ctx, r.Topic)
 		if err != nil {
@@ -96,9 +98,9 @@ func (r *runner) connect(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		r.cluster.close()
+		return fmt.Errorf("ingest: %w", err)
 	}
-	return err
+	return nil
 }
 
 func (l *Loop) groupConfig() kafka.ConsumerGroupConfig {
@@ -123,11 +125,11 @@ func (l *Loop) groupConfig() kafka.ConsumerGroupConfig {
 func (l *Loop) consume(ctx context.Context, group *kafka.ConsumerGroup) error {
 	for {
 		generation, err := group.Next(ctx)
-		if ctx.Err() != nil {
+		switch {
+		case ended(ctx):
 			l.awaitDrained()
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			if refused(err) {
 				return fmt.Errorf("ingest: group %q: %w", l.Group, err)
 			}

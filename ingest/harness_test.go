@@ -133,7 +133,7 @@ func (r *running) stop() {
 // kill ends it as a kill of the process would: all connections are cut, nothing more is committed.
 func (r *running) kill() {
 	r.t.Helper()
-	r.Loop.cluster.close()
+	r.cluster.close()
 	r.cancel()
 	<-r.done
 }
@@ -244,6 +244,13 @@ func (s *store) count() (places, times int) {
 		times += n
 	}
 	return len(s.written), times
+}
+
+// submits is the number of calls of Submit.
+func (s *store) submits() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
 }
 
 // holds reports whether every record of partition below offset is written.

@@ -363,9 +363,12 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 			}
 		}
 	})
-	calls := func() int { s.mu.Lock(); defer s.mu.Unlock(); return s.calls }
-	eventually(t, "the budget is spent", func() bool { n := calls(); time.Sleep(20 * time.Millisecond); return n > 10 && n == calls() })
-	if n := calls(); n >= 1000 {
+	eventually(t, "the budget is spent", func() bool {
+		n := s.submits()
+		time.Sleep(20 * time.Millisecond)
+		return n > 10 && n == s.submits()
+	})
+	if n := s.submits(); n >= 1000 {
 		t.Errorf("%d flights with the store at a standstill: nothing held them up", n)
 	}
 	close(stuck)

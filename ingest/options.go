@@ -137,7 +137,7 @@ func (o *Options) Validate() error {
 	fault(o.Start.offsets != nil, "Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed")
 	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic, "DeadLetterTopic is %q, the topic that is read", o.Topic)
 	if err := o.Schema.Validate(); err != nil {
-		faults = append(faults, fmt.Errorf("Schema: %w", err))
+		fault(true, "Schema: %w", err)
 	}
 	switch o.OutOfRange {
 	case StopAndSay, FromEarliest, FromLatest:

@@ -68,7 +68,7 @@ func (r *Replay) rangeText() string {
 
 // Plan finds out what a Run would read. It changes nothing.
 func (r *Replay) Plan(ctx context.Context) (Plan, error) {
-	r.cluster = newCluster(r.Kafka, r.RequestTimeout, r.Topic)
+	r.cluster = r.newCluster()
 	defer r.cluster.close()
 	var plan Plan
 	err := r.cluster.patiently(ctx, func() (err error) {
@@ -81,10 +81,11 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 // Run replays until the range is settled, and gives what it has planned. When ctx ends first it settles what is out, saves
 // the progress and returns ctx's error; a Run of the same name then goes on.
 func (r *Replay) Run(ctx context.Context) (Plan, error) {
-	if err := r.connect(ctx); err != nil {
-		return Plan{}, fmt.Errorf("ingest: %w", err)
-	}
+	r.cluster = r.newCluster()
 	defer r.cluster.close()
+	if err := r.connect(ctx); err != nil {
+		return Plan{}, err
+	}
 	plan, err := r.plan(ctx)
 	if err != nil {
 		return plan, fmt.Errorf("ingest: %w", err)
