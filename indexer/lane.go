@@ -1,9 +1,9 @@
 package indexer
 
 import (
-	"math/rand/v2"
 	"sync"
-	"time"
+
+	"brine/internal/backoff"
 )
 
 // lane writes the documents whose ids fall to it, one call at a time; while a call is out the rest gathers. Its goroutine is
@@ -148,16 +148,10 @@ func (l *lane) pause() {
 		l.attempt = 0
 		return
 	}
-	d := min(l.w.opts.Pause<<min(l.attempt, 16), l.w.opts.MaxPause)
-	d -= time.Duration(rand.Int64N(int64(d)/2 + 1))
+	d := backoff.Exponential(l.w.opts.Pause, l.w.opts.MaxPause, l.attempt)
 	l.attempt++
 	if l.w.opts.Hooks.Retry != nil {
 		l.w.opts.Hooks.Retry(RetryInfo{Documents: l.paused + l.rereads, Pause: d, Attempt: l.attempt, Err: l.pauseErr})
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-l.w.ctx.Done():
-	}
+	_ = backoff.Wait(l.w.ctx, d) // run looks whether the writer is closed
 }

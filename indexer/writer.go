@@ -160,6 +160,9 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 	if err := c.appendRow(d, ev); err != nil {
 		return reject(keyReason(err), fmt.Errorf("index %s: %w", d.Index, err))
 	}
+	if len(c.row) == 0 {
+		return reject(event.BadKey, fmt.Errorf("index %s: the row key is empty", d.Index))
+	}
 	start := len(c.bytes)
 	all, hashed := appendID(c.bytes, c.row)
 	id := all[start:len(all):len(all)]

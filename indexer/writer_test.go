@@ -285,12 +285,13 @@ func TestEventOfTwoDocuments(t *testing.T) {
 	})
 	defer w.Close()
 	m.before = func(int) error { return errFault }
-	events := []event.Event{indexertest.Event(1, "a", "x"), indexertest.Event(1, nil), indexertest.Event(1, "b", strings.Repeat("x", 2000))}
+	events := []event.Event{indexertest.Event(1, "a", "x"), indexertest.Event(1, nil), indexertest.Event(1, "b", strings.Repeat("x", 2000)),
+		indexertest.Event(1, "", "x")}
 	failures, err := submit(w, events...).Wait(context.Background())
-	if err != nil || len(failures) != 3 {
+	if err != nil || len(failures) != 4 {
 		t.Fatalf("failures %v, error %v", failures, err)
 	}
-	for i, want := range []event.Reason{event.Unavailable, event.MissingField, event.TooLarge} {
+	for i, want := range []event.Reason{event.Unavailable, event.MissingField, event.TooLarge, event.BadKey} {
 		if failures[i].Index != i || failures[i].Reason != want {
 			t.Errorf("event %d: %+v, want %s", i, failures[i], want)
 		}

@@ -2,10 +2,13 @@ package elastic_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"brine/event"
 	"brine/indexer"
 	"brine/indexer/elastic"
 	"brine/indexer/indexertest"
@@ -30,7 +33,7 @@ func TestConformanceOfRealElasticsearch(t *testing.T) {
 }
 
 // deleteIndexes deletes what the tests have made.
-func deleteIndexes(t *testing.T, address string) {
+func deleteIndexes(t testing.TB, address string) {
 	resp, err := http.Get(address + "/_alias/" + indexertest.Prefix + "*")
 	if err != nil {
 		t.Error(err)
@@ -51,5 +54,42 @@ func deleteIndexes(t *testing.T, address string) {
 		} else {
 			resp.Body.Close()
 		}
+	}
+}
+
+// BenchmarkRealElasticsearch is one document of six fields, from its event until the server has acknowledged it, with batches
+// of 500 and several of them in flight.
+func BenchmarkRealElasticsearch(b *testing.B) {
+	address := testenv.Elasticsearch(b)
+	e := open(b, address)
+	b.Cleanup(func() { deleteIndexes(b, address) })
+	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+		b.Run(string(changes), func(b *testing.B) {
+			opts := indexertest.Options(b, fmt.Sprintf("%sbench-%s-%d", indexertest.Prefix, changes, time.Now().UnixNano()), changes)
+			if err := e.EnsureIndex(b.Context(), opts.Mappings()[0]); err != nil {
+				b.Fatal(err)
+			}
+			w, err := indexer.New(e, opts)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer w.Close()
+			b.ResetTimer()
+			var flights []event.Flight
+			for i := 0; i < b.N; i += 500 {
+				batch := &event.Batch{}
+				for k := i; k < i+500; k++ {
+					batch.Events = append(batch.Events, indexertest.Event(int64(k), fmt.Sprintf("order-%08d", k*7919%200_000), "paid",
+						"red apple juice", k, float64(k)/4, false, 1700000000000+k))
+				}
+				flights = append(flights, w.Submit(b.Context(), batch))
+			}
+			for _, f := range flights {
+				if failures, err := f.Wait(b.Context()); err != nil || len(failures) > 0 {
+					b.Fatal(failures, err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "docs/s")
+		})
 	}
 }
