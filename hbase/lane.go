@@ -161,8 +161,8 @@ func (ls *lanes) carve(r *Region) (fresh []*lane) {
 // inherit deals a dead lane's queue and outstanding parts out to those that took over its range.
 func inherit(fresh []*lane, o *lane) {
 	for _, l := range fresh {
-		if !(before(l.start, o.end) && before(o.start, l.end)) {
-			continue
+		if !before(l.start, o.end) || !before(o.start, l.end) {
+			continue // they share no key
 		}
 		l.failures = max(l.failures, o.failures)
 		for _, p := range o.out {

@@ -107,7 +107,7 @@ func (o *Options) Validate() error {
 		{"DialTimeout", o.DialTimeout, time.Millisecond},
 	} {
 		if d.value < d.min {
-			errs = append(errs, fmt.Errorf("%s is %v, must be at least %v", d.name, d.value, d.min))
+			errs = append(errs, fmt.Errorf("option %s is %v, must be at least %v", d.name, d.value, d.min))
 		}
 	}
 	const maxFrame = 1 << 30 // the wire's lengths are int32
@@ -123,7 +123,7 @@ func (o *Options) Validate() error {
 		{"MaxCellBytes", o.MaxCellBytes, 1, maxFrame},
 	} {
 		if n.value < n.min || n.value > n.max {
-			errs = append(errs, fmt.Errorf("%s is %d, must be from %d to %d", n.name, n.value, n.min, n.max))
+			errs = append(errs, fmt.Errorf("option %s is %d, must be from %d to %d", n.name, n.value, n.min, n.max))
 		}
 	}
 	return errors.Join(errs...)
@@ -136,12 +136,12 @@ func parseConnect(connect string) ([]string, error) {
 	scheme, rest, ok := strings.Cut(connect, "://")
 	switch {
 	case connect == "":
-		return nil, errors.New("Connect is empty: give the masters as rpc://host:port,host:port")
+		return nil, errors.New("option Connect is empty: give the masters as rpc://host:port,host:port")
 	case ok && scheme == "zk":
-		return nil, fmt.Errorf("Connect is %q: finding the cluster through ZooKeeper is not supported yet; "+
+		return nil, fmt.Errorf("option Connect is %q: finding the cluster through ZooKeeper is not supported yet; "+
 			"use rpc://host:port with the masters' addresses (HBase 2.5 or newer)", connect)
 	case !ok || scheme != "rpc":
-		return nil, fmt.Errorf("Connect is %q: give the masters as rpc://host:port,host:port", connect)
+		return nil, fmt.Errorf("option Connect is %q: give the masters as rpc://host:port,host:port", connect)
 	}
 	var addrs []string
 	for a := range strings.SplitSeq(rest, ",") {
@@ -150,7 +150,7 @@ func parseConnect(connect string) ([]string, error) {
 			a = net.JoinHostPort(strings.Trim(a, "[]"), defaultMasterPort)
 		}
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
-			return nil, fmt.Errorf("Connect is %q: %q is no host:port", connect, a)
+			return nil, fmt.Errorf("option Connect is %q: %q is no host:port", connect, a)
 		}
 		addrs = append(addrs, a)
 	}
