@@ -19,7 +19,11 @@ func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
 	if err != nil {
 		t.Fatalf("open %s: %v", connect, err)
 	}
-	defer client.Close()
+	defer func() {
+		if err := client.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
 	all := make([]Answers, len(scripts))
 	var side errgroup.Group
 	side.SetLimit(6) // mostly waiting for the master

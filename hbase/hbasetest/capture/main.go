@@ -44,12 +44,12 @@ func capture(master, region, out string, command []string) error {
 	if err != nil {
 		return err
 	}
-	defer toMaster.Close()
+	defer func() { _ = toMaster.Close() }()
 	toRegion, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer toRegion.Close()
+	defer func() { _ = toRegion.Close() }()
 	p := &proxy{recorder: recorder{dir: out}, swap: newSwap([2]string{master, toMaster.Addr().String()}, [2]string{region, toRegion.Addr().String()})}
 	go p.serve(toMaster, master)
 	go p.serve(toRegion, region)
