@@ -2,35 +2,23 @@ package ingest
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"brine/internal/backoff"
 )
 
-// backoff is the pauses between attempts: from min doubling to max, each with a jitter of ±25 %, so that partitions that
-// failed together do not come back together.
-type backoff struct{ min, max, next time.Duration }
-
-func newBackoff(min, max time.Duration) *backoff { return &backoff{min: min, max: max, next: min} }
-
-// reset begins again at the shortest pause.
-func (b *backoff) reset() { b.next = b.min }
-
-// wait pauses, or returns ctx's error when that ends first.
-func (b *backoff) wait(ctx context.Context) error {
-	d := b.next
-	b.next = min(2*b.next, b.max)
-	return pause(ctx, jitter(d))
+// pauses are the waits between the attempts at one thing, growing from base to limit.
+type pauses struct {
+	base, limit time.Duration
+	failures    int
 }
 
-func jitter(d time.Duration) time.Duration { return d*3/4 + rand.N(d/2+1) }
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// wait pauses after one more failure, or returns ctx's error when that ends first.
+func (p *pauses) wait(ctx context.Context) error {
+	d := backoff.Exponential(p.base, p.limit, p.failures)
+	p.failures++
+	return backoff.Wait(ctx, d)
 }
+
+// pauses begins the pauses between attempts to write or to fetch.
+func (r *runner) pauses() *pauses { return &pauses{base: r.RetryMin, limit: r.RetryMax} }

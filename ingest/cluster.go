@@ -101,6 +101,9 @@ func (c *cluster) cut() {
 // partitions gives the partitions of a topic. Its errors say what is missing and how it is mended.
 func (c *cluster) partitions(ctx context.Context, topic string) ([]kafka.Partition, error) {
 	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if errors.Is(err, kafka.SASLAuthenticationFailed) {
+		return nil, fmt.Errorf("kafka brokers %v: %w: %w; correct the user or the password", c.kafka.Brokers, ErrDenied, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
 	}
@@ -119,7 +122,7 @@ func (c *cluster) partitions(ctx context.Context, topic string) ([]kafka.Partiti
 // patiently makes an attempt at the start again while no broker answers, or one says that this may pass, until the request
 // time-out is over.
 func (c *cluster) patiently(ctx context.Context, attempt func() error) error {
-	for end, pauses := time.Now().Add(c.timeout), newBackoff(50*time.Millisecond, time.Second); ; {
+	for end, pauses := time.Now().Add(c.timeout), (&pauses{base: 50 * time.Millisecond, limit: time.Second}); ; {
 		err := attempt()
 		var answer kafka.Error
 		passes := errors.Is(err, ErrUnreachable) || errors.As(err, &answer) && answer.Temporary() && !errors.Is(err, ErrNoTopic)

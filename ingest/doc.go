@@ -29,7 +29,7 @@
 //     TestStopIsBoundedThoughTheStoreHangs.
 //   - A poison record stops the topic, or is skipped without a trace: TestPoisonRecordIsDeadLetteredAmongGoodOnes.
 //   - A dead letter is not durable and its record is passed: TestDeadLettersDownHoldsThePartition,
-//     TestDeadLetterTopicDownHoldsThePartition. It is not the whole record: TestDeadLetterIsTheWholeRecord.
+//     TestDeadLetterTopicDownHoldsThePartition, TestStopWhileDeadLettersAreDownCommitsNothingPastThem. It is not the whole record: TestDeadLetterIsTheWholeRecord.
 //   - A halted partition is passed, or ends the generation and makes the group rebalance for ever:
 //     TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment.
 //   - Offsets have holes, and the watermark waits for them: TestHolesInOffsetsArePassed, TestBatchCompactedEmptyIsPassed.

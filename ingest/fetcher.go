@@ -9,6 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/event"
+	"brine/internal/backoff"
 )
 
 // Reasons for which a partition waits or halts before its records reach the writer.
@@ -34,7 +35,7 @@ type fetcher struct {
 // nil when work ends or p.until is reached.
 func (s *stream) fetch() error {
 	s.fetcher = fetcher{ask: minFetchBytes, ratio: 1}
-	pauses := newBackoff(s.RetryMin, s.RetryMax)
+	pauses := s.pauses()
 	next := s.mark.edge()
 	for s.work.Err() == nil && (s.until < 0 || next < s.until) {
 		began := time.Now()
@@ -53,12 +54,12 @@ func (s *stream) fetch() error {
 			}
 			continue
 		}
-		pauses.reset()
+		pauses.failures = 0
 		s.progress.fetched(c.end)
 		if c.next == next {
 			c.release()
 			if quick := fetchMaxWait / 10; time.Since(began) < quick { // brokers that do not wait with nothing to give
-				_ = pause(s.work, quick)
+				_ = backoff.Wait(s.work, quick)
 			}
 			continue
 		}

@@ -141,7 +141,7 @@ func (s *stream) land(f *flight) bool {
 	if !s.bury(f.letters) {
 		return false
 	}
-	pauses := newBackoff(s.RetryMin, s.RetryMax)
+	pauses := s.pauses()
 	for attempt := 1; len(f.batch.Events) > 0; attempt++ {
 		failures, err := f.out.Wait(s.drain)
 		if err != nil {
@@ -202,7 +202,7 @@ func (s *stream) bury(letters []DeadLetter) bool {
 	if len(letters) == 0 {
 		return true
 	}
-	pauses := newBackoff(s.RetryMin, s.RetryMax)
+	pauses := s.pauses()
 	for attempt := 1; ; attempt++ {
 		err := s.letters.Write(s.drain, letters)
 		if err == nil {

@@ -287,6 +287,20 @@ func TestDeadLettersDownHoldsThePartition(t *testing.T) {
 	s.wantOnce(t, 10)
 }
 
+func TestStopWhileDeadLettersAreDownCommitsNothingPastThem(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(3, 0)
+	b.poison(0)
+	b.produce(3, 0)
+	o := b.options(newStore())
+	o.MaxBatchRecords = 2
+	o.DeadLetters = &letters{fail: func(int) error { return errors.New("no room") }}
+	l := start(t, o)
+	eventually(t, "what is before is committed", func() bool { return b.committedOffset(0) == 2 })
+	l.stop()
+	b.wantCommitted(map[int]int64{0: 2})
+}
+
 func TestDeadLetterTopicDownHoldsThePartition(t *testing.T) {
 	b := newBroker(t, 1)
 	b.poison(0)

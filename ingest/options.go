@@ -71,7 +71,7 @@ type Options struct {
 
 	RetryMin  time.Duration // default 100 ms; the first pause after a retry verdict; then doubled, with jitter
 	RetryMax  time.Duration // default 15 s
-	HaltPause time.Duration // default 30 s; between the attempts of a halted partition
+	HaltPause time.Duration // default 30 s; between the attempts of a halted partition, at most
 
 	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers,
 	// which is made when it is missing.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"brine/event"
+	"brine/internal/backoff"
 )
 
 // runner is what all partitions of a Run share.
@@ -72,7 +73,7 @@ func (p *partition) run(work, drain context.Context) {
 		p.progress.state(Halted, h.reason, h.err)
 		p.Hooks.Halted(p.id, h.reason, h.err)
 		p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err, "again_in", p.HaltPause)
-		if pause(work, jitter(p.HaltPause)) != nil {
+		if backoff.Wait(work, backoff.Exponential(p.HaltPause, p.HaltPause, 0)) != nil {
 			return
 		}
 	}
@@ -80,7 +81,7 @@ func (p *partition) run(work, drain context.Context) {
 
 // start finds out where to begin, for as long as it takes.
 func (p *partition) start(work context.Context) error {
-	for pauses := newBackoff(p.RetryMin, p.RetryMax); ; {
+	for pauses := p.pauses(); ; {
 		offset, err := p.begin(work)
 		if err == nil {
 			p.mark.reset(offset)
