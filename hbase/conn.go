@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/hbase/hbasepb"
@@ -44,9 +45,10 @@ type conn struct {
 	err     error // why done is closed
 }
 
-// call is one request until its answer. Its frame is the writer's until answered is closed by an answer.
+// call is one request until its answer. Its frame is the writer's until written is set.
 type call struct {
 	frame    []byte
+	written  atomic.Bool
 	answered chan struct{}
 	response wire.Response
 	err      error
@@ -94,7 +96,7 @@ func connectionHeader(user, service string) *hbasepb.ConnectionHeader {
 // encoder appends a request frame with the call's id to dst.
 type encoder func(dst []byte, c wire.Call) ([]byte, error)
 
-// frames are buffers for request frames. One comes back only when its request was answered, and so surely written.
+// frames are buffers for request frames. One comes back only when the writer is done with it.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // roundTrip sends a request and waits for its answer, an exception of the server's being an error.
@@ -113,7 +115,7 @@ func (c *conn) roundTrip(ctx context.Context, method string, encode encoder) (wi
 	}
 	sent := len(q.frame)
 	r, err := c.await(ctx, id, q)
-	if _, remote := errors.AsType[*remoteError](err); remote || err == nil {
+	if q.written.Load() {
 		*buf = q.frame[:0]
 		frames.Put(buf)
 	}
@@ -211,6 +213,7 @@ func (c *conn) writeBurst(w *bufio.Writer, q *call) error {
 		if _, err := w.Write(q.frame); err != nil {
 			return err
 		}
+		q.written.Store(true)
 		select {
 		case q = <-c.send:
 		default:

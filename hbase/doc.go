@@ -8,4 +8,8 @@
 //   - two mutations of one row are applied in the order given, among answered calls (after an unknown outcome only their
 //     timestamps order them, which is why every cell carries one);
 //   - remedies for remote exceptions never leave the package: callers see a *MutationError or an *Error.
+//
+// What to read for what: conn.go and servers.go (calls and connections), registry.go, locator.go and cache.go (where rows are),
+// batch.go, lane.go, writer.go, multi.go, outcome.go and placement.go (a mutation's way, in this order), tries.go, get.go and
+// scan.go (reading), admin.go, remedy.go (exceptions and what is done about them).
 package hbase

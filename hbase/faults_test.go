@@ -269,3 +269,37 @@ func TestAnswersOutOfOrder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A server that goes away and comes back on its address, with its folder, is found again: what was submitted meanwhile
+// arrives.
+func TestServerRestartLosesNothing(t *testing.T) {
+	o := embedded.Options{Dir: t.TempDir()}
+	s, err := embedded.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Addr = s.Addr()
+	c := open(t, patient("rpc://"+s.Addr()))
+	createTable(t, c, "t", "m")
+	if failed := land(t, c, puts("a", "z")); failed != nil {
+		t.Fatal(failed)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	down := c.Submit(t.Context(), puts("b", "y"))
+	startEmbedded(t, o)
+	if failed, err := down.Wait(t.Context()); err != nil || failed != nil {
+		t.Fatal(failed, err)
+	}
+	rows := 0
+	for _, err := range c.Scan(t.Context(), "t", Scan{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows++
+	}
+	if rows != 4 {
+		t.Errorf("%d rows, want 4", rows)
+	}
+}

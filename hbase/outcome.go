@@ -1,0 +1,151 @@
+package hbase
+
+import "time"
+
+// judge decides for each mutation, and for the lane, by the table of remedies.
+func (w *writer) judge(o *outcome, m *multi) {
+	p := o.part
+	if o.err == nil && o.errs == nil {
+		o.applied = p.entries
+		return
+	}
+	alone := len(m.parts) == 1 && len(p.entries) == 1
+	again := make(map[string]bool) // rows of which something goes back
+	for i, e := range p.entries {
+		err := o.errorOf(i)
+		if err == nil {
+			// What follows a mutation that goes back, of the same row, goes back too, so that it is applied after it.
+			if again[string(e.row())] {
+				o.back = append(o.back, e)
+			} else {
+				o.applied = append(o.applied, e)
+			}
+			continue
+		}
+		d := diagnose(err)
+		if !d.uncounted && d.remedy != split {
+			e.attempts++
+		}
+		pause := w.c.opts.pause(d, p.failed)
+		if d.remedy == split {
+			pause = 0
+		}
+		final := d.remedy == giveUp || d.remedy == reopen || d.remedy == split && alone
+		if final || w.spent(e, pause) {
+			o.refused = append(o.refused, e)
+			o.failed = append(o.failed, mutationError(e, d, p.region.Server, err))
+			continue
+		}
+		if len(o.back) == 0 || o.cure.uncounted {
+			o.cure, o.pause = d, pause
+		}
+		again[string(e.row())] = true
+		o.back = append(o.back, e)
+	}
+	o.moved = w.c.locator.heed(p.region, o.cure)
+}
+
+// announce tells the hook that something will be sent again.
+func (w *writer) announce(o *outcome) {
+	if hook := w.c.opts.Hooks.Retry; hook != nil && len(o.back) > 0 {
+		hook(retryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back)))
+	}
+}
+
+// spent tells whether a mutation has used up both its retries and its time.
+func (w *writer) spent(e entry, pause time.Duration) bool {
+	return int(e.attempts) > w.c.opts.Retries && time.Now().Add(pause).After(e.flight.deadline)
+}
+
+func mutationError(e entry, d diagnosis, server string, err error) MutationError {
+	kind := d.kind
+	if kind == 0 {
+		kind = Transient
+	}
+	m := MutationError{Index: int(e.index), Kind: kind, Attempts: int(e.attempts), Server: server, Err: err}
+	if d.remedy != reconnect {
+		m.Class = d.class
+	}
+	return m
+}
+
+// takeBack returns what was not applied to the front of its lanes, which wait and are looked up as the remedy demands, and
+// frees the lanes that waited for the answer. w.mu is held. It gives what a closed client cannot take back.
+func (w *writer) takeBack(o *outcome) (lost []entry) {
+	p := o.part
+	p.release()
+	if w.closed {
+		return o.back
+	}
+	if len(o.back) == 0 {
+		if len(o.applied) > 0 && !p.lane.dead {
+			p.lane.recover()
+		}
+		w.wake(p.heirs...)
+		return nil
+	}
+	ls := w.tables[p.lane.table]
+	byLane := make(map[*lane][]entry)
+	for _, e := range o.back {
+		l := p.lane
+		if l.dead {
+			l = ls.of(e.row())
+		}
+		byLane[l] = append(byLane[l], e)
+	}
+	for l, es := range byLane {
+		l.pushFront(es)
+		w.nurse(l, o)
+	}
+	w.wake(p.heirs...)
+	return nil
+}
+
+// nurse applies the remedy to a lane. w.mu is held.
+func (w *writer) nurse(l *lane, o *outcome) {
+	if !o.cure.uncounted {
+		l.failures++
+	}
+	switch o.cure.remedy {
+	case relocate, reconnect:
+		if l.region == o.part.region {
+			l.region = o.moved
+		}
+	case split:
+		l.limit = max(1, len(o.part.entries)/2)
+	}
+	if o.pause <= 0 {
+		w.wake(l)
+		return
+	}
+	l.stopTimer()
+	l.timer = time.AfterFunc(o.pause, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		l.timer = nil
+		w.wake(l)
+	})
+}
+
+// tell gives results to flights, and to the hook what was applied.
+func (w *writer) tell(o *outcome) {
+	bytes := 0
+	for es := o.applied; len(es) > 0; {
+		n := 1
+		for n < len(es) && es[n].flight == es[0].flight {
+			n++
+		}
+		for _, e := range es[:n] {
+			bytes += e.size()
+		}
+		w.settle(es[:n])
+		es = es[n:]
+	}
+	p := o.part
+	if hook := w.c.opts.Hooks.Applied; hook != nil && len(o.applied) > 0 {
+		hook(AppliedInfo{Table: p.region.Table, Region: p.region, Rows: len(o.applied), Bytes: bytes})
+	}
+	for i, e := range o.refused {
+		w.settle([]entry{e}, o.failed[i])
+	}
+}

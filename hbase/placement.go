@@ -1,0 +1,97 @@
+package hbase
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/internal/backoff"
+)
+
+// locate finds the region of a lane's first row, however long that takes, and carves the lane accordingly.
+func (w *writer) locate(l *lane) {
+	for failures := 0; ; failures++ {
+		row, sick := w.first(l)
+		if row == nil {
+			return
+		}
+		r, err := w.find(l.table, row, sick || failures > 1)
+		if err == nil {
+			w.place(l, r)
+			return
+		}
+		d := diagnose(err)
+		pause := w.c.opts.pause(d, failures)
+		if gone := w.abandon(l, err, d, failures+1, pause); gone {
+			return
+		}
+		if hook := w.c.opts.Hooks.Retry; hook != nil {
+			hook(retryInfo(l.table, nil, d, pause, 0))
+		}
+		if backoff.Wait(w.c.ctx, pause) != nil {
+			return // closed
+		}
+	}
+}
+
+// find looks a row up, and makes sure that a failing region's table has not been disabled.
+func (w *writer) find(table string, row []byte, suspect bool) (*Region, error) {
+	ctx, cancel := context.WithTimeout(w.c.ctx, w.c.opts.OperationTimeout)
+	defer cancel()
+	if suspect && table != metaTable {
+		if disabled, err := w.c.locator.tableDisabled(ctx, table); err == nil && disabled {
+			return nil, fmt.Errorf("%w: %s", ErrDisabled, table)
+		}
+	}
+	return w.c.locator.find(ctx, table, row)
+}
+
+// first gives the first row of a lane that is being located, or nil if there is nothing to locate it for any more.
+func (w *writer) first(l *lane) (row []byte, sick bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.dead || w.closed || len(l.queue) == 0 {
+		l.locating = false
+		return nil, false
+	}
+	return l.queue[0].row(), l.failures > 1
+}
+
+// place gives a lane the region that was found for it.
+func (w *writer) place(l *lane, r *Region) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.locating = false
+	if l.dead {
+		return // its heirs have been woken
+	}
+	fresh := w.tables[l.table].carve(r)
+	w.wake(append(fresh, l)...)
+}
+
+// abandon fails what a look-up's failure is final for: everything in the lane if the remedy is to give up, else those
+// whose retries and time are spent. It tells whether nothing is left to look up.
+func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause time.Duration) (gone bool) {
+	final := d.remedy == giveUp || d.remedy == reopen || d.remedy == split
+	var out, left []entry
+	w.mu.Lock()
+	for _, e := range l.queue {
+		e.attempts += int32(failures)
+		if final || w.spent(e, pause) {
+			out = append(out, e)
+			continue
+		}
+		e.attempts -= int32(failures)
+		left = append(left, e)
+	}
+	l.queue = left
+	gone = len(left) == 0
+	if gone {
+		l.locating = false
+	}
+	w.mu.Unlock()
+	for _, e := range out {
+		w.settle([]entry{e}, mutationError(e, d, "", err))
+	}
+	return gone
+}
