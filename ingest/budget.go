@@ -52,6 +52,15 @@ func (s *share) acquire(ctx context.Context, n int64) (charged int64, err error)
 	return n, nil
 }
 
+// tryAcquire is acquire of exactly n that does not wait.
+func (s *share) tryAcquire(n int64) bool {
+	ok := s.sem.TryAcquire(n)
+	if ok {
+		s.used.Add(n)
+	}
+	return ok
+}
+
 func (s *share) release(n int64) {
 	s.used.Add(-n)
 	s.sem.Release(n)

@@ -162,6 +162,7 @@ func (s *stream) land(f *flight) bool {
 			s.progress.impede()
 			defer s.progress.free()
 		}
+		s.shrink(f)
 		s.progress.impeded(Retrying, retry[0].Reason, retry[0].Err)
 		if pauses.wait(s.work) != nil {
 			return false

@@ -398,6 +398,35 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	}
 }
 
+// One event of each flight does not get through: the memory of the others goes back.
+func TestRetriedFlightsKeepOnlyWhatIsLeftOfThem(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(5000, 0)
+	s := newStore()
+	var heal atomic.Bool
+	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+		var failures []event.Failure
+		for i, p := range batch {
+			if p.offset%100 == 7 && !heal.Load() {
+				failures = append(failures, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Unavailable})
+			}
+		}
+		return failures, nil
+	}
+	o := b.options(s)
+	o.MaxBatchRecords, o.Window, o.Budget = 100, 100, NewBudget(8<<20)
+	l := start(t, o)
+	eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 4950 })
+	eventually(t, "their memory is given back", func() bool { return o.Budget.holds.used.Load() < 50*300 })
+	heal.Store(true)
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 5000 })
+	l.stop()
+	s.wantOnce(t, 5000)
+	if left := o.Budget.InUse(); left != 0 {
+		t.Errorf("%d bytes in use at the end", left)
+	}
+}
+
 func TestBatchesKeepTheirBounds(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(100, 0)

@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"bytes"
+
+	"brine/event"
+)
+
+// shrink lets a flight that is being retried keep only the records that are left of it, copied, so that the memory of its
+// chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a region that is sick holds on
+// to its own events alone. It does nothing when little would be won, or when there is no room for the copy.
+func (s *stream) shrink(f *flight) {
+	left := int64(0)
+	for i := range f.batch.Events {
+		left += int64(f.batch.Events[i].Record.Size())
+	}
+	if left > f.chunk.cost/4 || !s.Budget.holds.tryAcquire(left) {
+		return
+	}
+	c := newChunk(s.Topic, s.id)
+	c.cost, c.charged, c.budget = left, left, s.Budget
+	for _, e := range f.batch.Events {
+		c.records = append(c.records, clone(e.Record))
+	}
+	batch := event.Batch{}
+	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit
+	for i := range c.records {
+		if err := decoder.Decode(&c.records[i], &batch); err != nil {
+			panic("BUG: a record that was decoded once is not decoded again: " + err.Error())
+		}
+	}
+	f.chunk.release()
+	f.chunk, f.batch = c, batch
+}
+
+func clone(rec *event.Record) event.Record {
+	c := *rec
+	c.Key, c.Value = bytes.Clone(rec.Key), bytes.Clone(rec.Value)
+	c.Headers = nil
+	for _, h := range rec.Headers {
+		c.Headers = append(c.Headers, event.Header{Key: h.Key, Value: bytes.Clone(h.Value)})
+	}
+	return c
+}
