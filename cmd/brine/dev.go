@@ -252,7 +252,7 @@ func (s *devStack) prepare(ctx context.Context, cfg *config.Config) error {
 func (s *devStack) publishSamples(ctx context.Context) (total, fresh int, err error) {
 	for _, b := range bundled {
 		p := publisher{client: s.client(), topic: b.topic}
-		n, err := p.publish(ctx, keyed(b.events(), b.key))
+		n, err := p.publish(ctx, keyed(certain(b.events()), b.key))
 		if err != nil {
 			return total, fresh, err
 		}

@@ -116,7 +116,7 @@ func (j *job) must(args ...string) string {
 func (j *job) publish(records iter.Seq[[]byte]) int {
 	j.t.Helper()
 	p := publisher{client: j.client(), topic: j.topic}
-	n, err := p.publish(j.t.Context(), keyed(records, "waybill"))
+	n, err := p.publish(j.t.Context(), keyed(certain(records), "waybill"))
 	if err != nil {
 		j.t.Fatal(err)
 	}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"brine/config"
@@ -151,27 +147,14 @@ func foreseeFile(cfg *config.Config, path string) ([]foresight, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, usage(err)
-	}
-	defer file.Close()
-	var r io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			return nil, usage(fmt.Errorf("--sample: %s: %w", path, err))
+	for line, err := range fileLines(path) {
+		if err != nil {
+			return nil, usage(fmt.Errorf("--sample: %w", err))
 		}
-	}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		rec := &event.Record{Topic: path, Timestamp: time.Now().UnixMilli(), Value: lines.Bytes()}
+		rec := &event.Record{Topic: path, Timestamp: time.Now().UnixMilli(), Value: line}
 		for _, f := range all {
 			f.add(rec)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("--sample: %s: %w", path, err)
 	}
 	out := make([]foresight, len(all))
 	for i, f := range all {

@@ -24,6 +24,7 @@ type cli struct {
 	Tables  tablesCmd  `cmd:"" help:"Plan and create tables."`
 	Key     keyCmd     `cmd:"" help:"Encode, decode and explain row keys."`
 	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, newest first."`
+	Publish publishCmd `cmd:"" help:"Publish files of JSON lines to a topic."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

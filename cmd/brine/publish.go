@@ -12,15 +12,30 @@ import (
 )
 
 // keyed makes records of JSON objects, each with the text of one of its fields as its key: records of one key stay in order.
-func keyed(objects iter.Seq[[]byte], field string) iter.Seq2[sourceRecord, error] {
+func keyed(objects iter.Seq2[[]byte, error], field string) iter.Seq2[sourceRecord, error] {
 	return func(yield func(sourceRecord, error) bool) {
-		for value := range objects {
+		for value, err := range objects {
+			if err != nil {
+				yield(sourceRecord{}, err)
+				return
+			}
 			key := fastjson.GetBytes(value, field)
 			if key == nil {
 				yield(sourceRecord{}, fmt.Errorf("%s has no text field %q to key it by", value, field))
 				return
 			}
 			if !yield(sourceRecord{key, value}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// certain makes a sequence that may fail of one that does not.
+func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for event := range events {
+			if !yield(event, nil) {
 				return
 			}
 		}
