@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -43,19 +44,27 @@ func (c *runCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
+	ended := make(chan error, 1)
 	if c.UntilEnd {
 		go func() {
-			if err := s.untilEnd(ctx); err != nil && ctx.Err() == nil {
-				log.Error("--until-end", "error", err)
-			}
-			cancel()
+			defer cancel()
+			ended <- s.untilEnd(ctx)
 		}()
+	} else {
+		ended <- nil
 	}
 	out := e.stdout
 	if c.Quiet {
 		out = io.Discard
 	}
-	return watch(ctx, s, newLive(out, c.JSON, s.samples))
+	if err := watch(ctx, s, newLive(out, c.JSON, s.samples)); err != nil {
+		return err
+	}
+	cancel()
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("--until-end: %w", err)
+	}
+	return nil
 }
 
 // watch runs the service with its live line until ctx ends.

@@ -18,8 +18,11 @@ func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int6
 	if err != nil {
 		return nil, err
 	}
-	if len(meta.Topics) != 1 || meta.Topics[0].Error != nil {
-		return nil, fmt.Errorf("topic %s: %w", topic, meta.Topics[0].Error)
+	if len(meta.Topics) != 1 {
+		return nil, fmt.Errorf("topic %s: %w", topic, errNoTopic)
+	}
+	if err := meta.Topics[0].Error; err != nil {
+		return nil, fmt.Errorf("topic %s: %w", topic, err)
 	}
 	n := len(meta.Topics[0].Partitions)
 	asked := make([]kafka.OffsetRequest, n)
@@ -59,7 +62,25 @@ func createTopic(ctx context.Context, client *kafka.Client, topic string, partit
 	if err := resp.Errors[topic]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
 		return fmt.Errorf("create topic %s: %w", topic, err)
 	}
-	return nil
+	return awaitLeaders(ctx, client, topic)
+}
+
+// awaitLeaders waits until every partition of a topic that was just created answers.
+func awaitLeaders(ctx context.Context, client *kafka.Client, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		_, err := endOffsets(ctx, client, topic)
+		var code kafka.Error
+		if !errors.As(err, &code) || !code.Temporary() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("topic %s was created, but has no leaders yet: %w", topic, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 var errNoTopic = errors.New("no such topic")
