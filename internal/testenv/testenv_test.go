@@ -2,6 +2,8 @@ package testenv_test
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,6 +61,27 @@ func TestRealHBaseAnswers(t *testing.T) {
 	}
 	if got := testenv.HBaseZooKeeper(t); !strings.HasSuffix(got, "/hbase") {
 		t.Fatalf("ZooKeeper is at %q, want zk://host:port/hbase", got)
+	}
+}
+
+func TestRealElasticsearchCutsChineseIntoWords(t *testing.T) {
+	url := testenv.Elasticsearch(t) + "/_analyze"
+	resp, err := http.Post(url, "application/json", strings.NewReader(`{"analyzer": "smartcn", "text": "快递已到达上海"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer resp.Body.Close()
+	var answer struct{ Tokens []struct{ Token string } }
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, token := range answer.Tokens {
+		words = append(words, token.Token)
+	}
+	if got := strings.Join(words, " "); got != "快递 已 到达 上海" {
+		t.Errorf("cut into %q", got)
 	}
 }
 

@@ -37,3 +37,24 @@ env_elasticsearch() {
   read -r port _ <"$1/ports"
   echo "BRINE_REAL_ELASTICSEARCH=http://127.0.0.1:$port"
 }
+
+# fetch_elasticsearch DIR unpacks the server and gives it the smartcn plugin, compiled here: the analyzer's jar with a class
+# that registers it and a descriptor.
+fetch_elasticsearch() {
+  local dir=$1 home plugin
+  # Its marks of what is unpacked would otherwise outlive the folder.
+  maven elasticsearch unpack-dependencies "-DoutputDirectory=$dir" "-DmarkersDirectory=$dir/marks" -DincludeTypes=zip
+  home=$(echo "$dir"/elasticsearch-*)
+  plugin=$home/plugins/smartcn
+  maven elasticsearch copy-dependencies "-DoutputDirectory=$plugin" -DincludeTypes=jar
+  javac -nowarn -proc:none -d "$dir/classes" -cp "$home/lib/*:$plugin/*" "$here/elasticsearch/SmartcnPlugin.java"
+  jar --create --file "$plugin/devcluster-smartcn.jar" -C "$dir/classes" .
+  cat >"$plugin/plugin-descriptor.properties" <<END
+name=smartcn
+description=Lucene's analyzer for Chinese
+version=1
+classname=brine.devcluster.SmartcnPlugin
+java.version=17
+elasticsearch.version=${home##*-}
+END
+}

@@ -61,3 +61,5 @@ env_hbase() {
   echo "BRINE_REAL_HBASE=rpc://127.0.0.1:$master"
   echo "BRINE_REAL_HBASE_ZK=zk://127.0.0.1:$zookeeper/hbase"
 }
+
+fetch_hbase() { maven hbase copy-dependencies "-DoutputDirectory=$1"; }

@@ -37,3 +37,5 @@ env_kafka() {
   read -r port _ <"$1/ports"
   echo "BRINE_REAL_KAFKA=127.0.0.1:$port"
 }
+
+fetch_kafka() { maven kafka copy-dependencies "-DoutputDirectory=$1"; }
