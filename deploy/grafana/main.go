@@ -1,0 +1,54 @@
+// Command grafana writes brine's Grafana dashboards into dashboards/. Change a panel here, then run go generate; Grafana
+// reads what is written, through provisioning/ or by import. Nothing imports it.
+//
+// The invariant: a dashboard's uid and the ids of its variables never change, so that links to it live; and every query
+// asks for metrics that package metrics registers (tested in deploy/prometheus against a running brine).
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"log"
+	"os"
+	"path/filepath"
+)
+
+//go:generate go run .
+
+// folder holds the written dashboards, one file for each, named by its uid.
+const folder = "dashboards"
+
+func main() {
+	log.SetFlags(0)
+	for _, d := range []*board{overview(), writes()} {
+		name, text, err := d.render()
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// render gives a dashboard's file name and content.
+func (b *board) render() (name string, text []byte, err error) {
+	d, err := b.Build()
+	if err != nil {
+		return "", nil, err
+	}
+	for i, p := range d.Panels {
+		id := uint32(i + 1)
+		if p.RowPanel != nil {
+			p.RowPanel.Id = id
+		} else {
+			p.Panel.Id = &id
+		}
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // queries are read by people
+	enc.SetIndent("", " ")
+	err = enc.Encode(d)
+	return *d.Uid + ".json", buf.Bytes(), err
+}

@@ -1,0 +1,104 @@
+package main
+
+// writes answers: what reaches HBase and the index, how fast, how evenly, and what is sent again.
+func writes() *board {
+	b := newBoard("brine-writes", "brine / Writes and skew", "What reaches HBase and the index, how evenly it lies over the regions, and what is sent again.").
+		variable("table", "brine_table_regions", "An HBase table.").
+		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
+	rows(b)
+	skew(b)
+	calls(b)
+	meaning(b)
+	index(b)
+	return b
+}
+
+func rows(b *board) {
+	b.row("Rows")
+	b.panel(
+		graph("Rows/s", "short", "Rows a second that region servers acknowledged.",
+			query{sum("table", rate("brine_hbase_acknowledged_rows_total", table)), "{{table}}"}),
+		graph("Bytes/s", "Bps", "Bytes a second of the cells that region servers acknowledged.",
+			query{sum("table", rate("brine_hbase_acknowledged_bytes_total", table)), "{{table}}"}),
+		graph("Rows of one region in one call", "short", "How many rows a region is sent at a time. Many small batches cost a region server more than few large ones: let the pipeline gather for longer, or use fewer regions.",
+			query{quantile(.5, "instance", "brine_hbase_region_batch_rows", process), "{{instance}} median"},
+			query{quantile(.99, "instance", "brine_hbase_region_batch_rows", process), "{{instance}} p99"}),
+	)
+}
+
+func skew(b *board) {
+	b.row("Skew: how evenly the writes lie over the regions")
+	perRegion := sum("table, region", rate("brine_region_written_rows_total", table))
+	top := "topk by (table) (10, " + perRegion + ")"
+	b.panel(
+		limits(graph("The busiest region against the mean", "short", "Rows a second of the busiest region over the mean of the table's regions, over all processes and 5 minutes. 1 is even; the number of regions means that one takes everything. From 2 on it is worth a look, from 4 on the region is hot. See the runbook BrineWriteSkew.",
+			query{of("table:brine_region_write_skew:max_mean5m", `table=~"$table"`), "{{table}}"}), 2, 4),
+		graph("Indices of skew", "short", "The same by other indices, in the last minute, of the process that sees the most: cv (deviation over mean), Gini, entropy, and the cost that HBase's balancer acts on above 0.025. 0 is even. Few writes look uneven by chance.",
+			query{"max by (table, index) (" + of("brine_region_write_skew_ratio", table+`, index!="max_mean"`) + ")", "{{table}} {{index}}"}),
+		graph("Regions", "short", "Regions that the writers know of. A step up is a split.",
+			query{"max by (table) (" + of("brine_table_regions", table) + ")", "{{table}}"}),
+		graph("Rows/s of the ten busiest regions of each table", "short", "Rows a second by region, and the sum of all others. brine skew shows the regions' key ranges.",
+			query{top, "{{table}} {{region}}"},
+			query{sum("table", perRegion) + " - " + sum("table", top), "{{table}} all others"}).Span(16),
+		graph("Rows/s by salt bucket", "short", "Rows a second by the salt that a key begins with. Lines that lie together mean that the salt does its work.",
+			query{sum("table, bucket", rate("brine_salt_bucket_written_rows_total", table)), "{{table}} {{bucket}}"}).
+			NoValue("No table has a salted key."),
+	)
+}
+
+func calls(b *board) {
+	b.row("HBase calls")
+	const duration = "brine_hbase_call_duration_seconds"
+	b.panel(
+		graph("Time of a call, median", "s", "From sending a call to its answer, by method. Multi is writes.",
+			query{quantile(.5, "method", duration, process), "{{method}}"}),
+		graph("Time of a call, p99", "s", "One call in a hundred takes longer than this.",
+			query{quantile(.99, "method", duration, process), "{{method}}"}),
+		graph("Calls/s", "short", "Calls a second, by method and outcome. A call that was answered with an exception for one of its regions is ok as a call.",
+			query{sum("method, outcome", rate(duration+"_count", process)), "{{method}} {{outcome}}"}),
+		graph("Retries/s by remedy", "short", "Times a second that a region's mutations or a read were sent again: wait (the server asked for time), relocate (the region moved or split), reconnect, split (the call was too large).",
+			query{orNone(sum("remedy", rate("brine_hbase_retries_total", process)), "remedy"), "{{remedy}}"}),
+		graph("Rows sent again/s", "short", "Mutations a second that were sent again, beside those that were acknowledged.",
+			query{"sum(" + rate("brine_hbase_retried_mutations_total", process) + ")", "sent again"},
+			query{"sum(" + rate("brine_hbase_acknowledged_rows_total", process) + ")", "acknowledged"}),
+		graph("Connections opened", "short", "Connections opened to masters and region servers, and failed attempts. Many in a row mean a server that comes and goes.",
+			query{sum("outcome", increase("brine_hbase_dials_total", process)), "{{outcome}}"}),
+		graph("Sent bytes/s", "Bps", "Bytes a second of the calls, by method.",
+			query{sum("method", rate("brine_hbase_sent_bytes_total", process)), "{{method}}"}),
+		graph("Bytes not yet acknowledged", "bytes", "Bytes of mutations in memory. A line at the bound of `memory` means that HBase takes less than arrives.",
+			query{of("brine_hbase_buffered_bytes", process), "{{instance}}"}),
+	)
+}
+
+func meaning(b *board) {
+	b.row("Rows that will not be found")
+	b.panel(
+		graph("Key collisions/s", "short", "Events a second whose row key another event has: one hides the other. The key of the table needs another field. Seen among recent events only.",
+			query{orNone(sum("pipeline, table", rate("brine_sink_key_collisions_total", table+`, pipeline=~"$pipeline"`)), "table"), "{{pipeline}} {{table}}"}),
+		graph("Expired events/s", "short", "Events a second that are older than the TTL of their family: HBase hides them as they are written.",
+			query{orNone(sum("pipeline, table, family", rate("brine_sink_expired_events_total", table+`, pipeline=~"$pipeline"`)), "table"), "{{pipeline}} {{table}} {{family}}"}),
+		graph("Version ties/s", "short", "Cells a second that were written twice with one version and different values: the last applied wins. The pipeline needs a version that tells them apart.",
+			query{orNone(sum("pipeline, table", rate("brine_sink_version_ties_total", table+`, pipeline=~"$pipeline"`)), "table"), "{{pipeline}} {{table}}"}),
+	)
+}
+
+func index(b *board) {
+	b.row("Search index")
+	const duration = "brine_index_call_duration_seconds"
+	b.panel(
+		graph("Documents/s by outcome", "short", "Events a second by what became of their document: written; conflict (the index held something as new: settled); again and retry (sent once more); reject (a dead letter); halt.",
+			query{sum("pipeline, index, outcome", rate("brine_index_documents_total", loop)), "{{pipeline}} {{index}} {{outcome}}"}),
+		graph("Time of a call", "s", "From sending a bulk or get call to its answer.",
+			query{quantile(.5, "call", duration, loop), "{{call}} median"},
+			query{quantile(.99, "call", duration, loop), "{{call}} p99"}),
+		graph("Calls/s", "short", "Calls a second, by kind and outcome.",
+			query{sum("call, outcome", rate(duration+"_count", loop)), "{{call}} {{outcome}}"}),
+		graph("Documents sent again/s", "short", "Documents a second that were sent again, and the pauses before it.",
+			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},
+			query{sum("pipeline", rate("brine_index_retries_total", loop)), "{{pipeline}} pauses"}),
+		graph("Sent bytes/s", "Bps", "Bytes a second of documents.",
+			query{sum("pipeline", rate("brine_index_sent_bytes_total", loop)), "{{pipeline}}"}),
+		graph("Bytes not yet answered", "bytes", "Bytes of documents in memory that the search engine has not answered.",
+			query{sum("instance, pipeline", of("brine_index_buffered_bytes", loop)), "{{instance}} {{pipeline}}"}),
+	)
+}
