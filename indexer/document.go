@@ -2,20 +2,16 @@ package indexer
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"brine/event"
-	"brine/rowkey"
 )
 
 // document is a declared Document, made ready: positions in the schema in place of names.
 type document struct {
 	Document
 	place   int
-	key     []int // positions of the key's fields
 	columns []column
 }
 
@@ -29,9 +25,6 @@ func compile(schema event.Schema, list []Document) []*document {
 	var docs []*document
 	for i, declared := range list {
 		d := &document{Document: declared, place: i}
-		for _, name := range declared.Key.Fields() {
-			d.key = append(d.key, fieldOf(schema, name))
-		}
 		for _, c := range declared.columns() {
 			label := append(appendString([]byte{','}, []byte(c.Name)), ':')
 			d.columns = append(d.columns, column{name: c.Name, label: label, at: fieldOf(schema, c.Field)})
@@ -39,59 +32,6 @@ func compile(schema event.Schema, list []Document) []*document {
 		docs = append(docs, d)
 	}
 	return docs
-}
-
-// encoder holds what encoding one batch needs beside the flight's own memory.
-type encoder struct {
-	values []rowkey.Value
-	row    []byte
-}
-
-// appendRow sets e.row to the row key of ev.
-func (e *encoder) appendRow(d *document, ev *event.Event) error {
-	e.values = e.values[:0]
-	for _, at := range d.key {
-		e.values = append(e.values, keyValue(ev.Values[at]))
-	}
-	row, err := d.Key.Append(e.row[:0], e.values)
-	if err != nil {
-		return err
-	}
-	e.row = row
-	return nil
-}
-
-func keyValue(v event.Value) rowkey.Value {
-	switch v.Type {
-	case event.Text:
-		return rowkey.Value{Type: rowkey.Text, Text: v.Text()}
-	case event.Int:
-		return rowkey.Value{Type: rowkey.Int, Int: v.Int()}
-	case event.TimeMS, event.TimeS:
-		return rowkey.Value{Type: rowkey.Time, Int: v.Int()}
-	case event.Float:
-		return rowkey.Value{Type: rowkey.Float, Int: int64(math.Float64bits(v.Float()))}
-	case event.Bool:
-		value := rowkey.Value{Type: rowkey.Bool}
-		if v.Bool() {
-			value.Int = 1
-		}
-		return value
-	default:
-		return rowkey.Value{}
-	}
-}
-
-// keyReason is why a key could not be encoded.
-func keyReason(err error) event.Reason {
-	var fault *rowkey.ValueError
-	switch {
-	case errors.As(err, &fault) && fault.Missing:
-		return event.MissingField
-	case errors.As(err, &fault) && fault.TooLong:
-		return event.KeyTooLong
-	}
-	return event.BadKey
 }
 
 // appendHead begins a document: its id as FieldRow and, where that is a hash, the row key's text as FieldKey.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"brine/event"
+	"brine/rowkey/eventkey"
 )
 
 // Writer writes the documents of events into a search index. It is safe for concurrent use.
@@ -47,7 +48,12 @@ func New(engine Engine, opts Options) (*Writer, error) {
 		budget: semaphore.NewWeighted(opts.MaxBufferedBytes),
 		seed:   maphash.MakeSeed(),
 	}
-	w.cargoes.New = func() any { return new(cargo) }
+	keys, err := w.keys() // options that pass Validate have keys that fit, so the pool's cannot fail
+	if err != nil {
+		return nil, err
+	}
+	w.cargoes.New = func() any { keys, _ := w.keys(); return &cargo{keys: keys} }
+	w.cargoes.Put(&cargo{keys: keys})
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	for range opts.Calls {
 		l := newLane(w)
@@ -84,7 +90,8 @@ type op struct {
 
 // cargo is the memory of one flight: its ops and the bytes that they point to.
 type cargo struct {
-	encoder
+	keys  []*eventkey.Encoder // by the document's place
+	row   []byte              // of the event that is being encoded
 	ops   []op
 	bytes []byte
 }
@@ -152,17 +159,33 @@ func (w *Writer) countBuffered(n int64) {
 	}
 }
 
+// keys makes an encoder of row keys for each document.
+func (w *Writer) keys() ([]*eventkey.Encoder, error) {
+	var keys []*eventkey.Encoder
+	for _, d := range w.docs {
+		k, err := eventkey.New(d.Key, w.opts.Schema)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
 // encode appends the op of one event and document to c.
 func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event) *event.Failure {
 	reject := func(reason event.Reason, err error) *event.Failure {
 		return &event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err}
 	}
-	if err := c.appendRow(d, ev); err != nil {
-		return reject(keyReason(err), fmt.Errorf("index %s: %w", d.Index, err))
+	row, err := c.keys[d.place].Append(c.row[:0], ev)
+	if err != nil {
+		reason := event.BadKey
+		if fault, ok := errors.AsType[*event.Error](err); ok {
+			reason = fault.Reason
+		}
+		return reject(reason, fmt.Errorf("index %s: %w", d.Index, err))
 	}
-	if len(c.row) == 0 {
-		return reject(event.BadKey, fmt.Errorf("index %s: the row key is empty", d.Index))
-	}
+	c.row = row
 	start := len(c.bytes)
 	all, hashed := appendID(c.bytes, c.row)
 	id := all[start:len(all):len(all)]
