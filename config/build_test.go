@@ -184,7 +184,11 @@ func TestQueryDescription(t *testing.T) {
 		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
 		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
 		{Family: "brief", Qualifier: "at", Field: "at", Type: event.TimeS},
-	}}
+	}, Index: &query.Index{Name: "orders", Fields: []query.IndexField{
+		{Name: "order", Field: "order", Type: rowkey.Text},
+		{Name: "items", Field: "items", Type: rowkey.Text, Words: true},
+		{Name: "total", Field: "total", Type: rowkey.Float},
+	}}}
 	if diff := cmp.Diff(want, got, byText); diff != "" || !ok {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -1,14 +1,18 @@
 package config
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
+	"brine/event"
+	"brine/indexer"
 	"brine/query"
 	"brine/rowkey"
 )
 
-// Query describes the table as it is read back: its key, and each column with the field that a pipeline fills it from. It
-// is false while no pipeline writes the table.
+// Query describes the table as it is read back: its key, each column with the field that a pipeline fills it from, and the
+// index whose documents stand beside its rows. It is false while no pipeline writes the table.
 func (c *Config) Query(t *Table) (query.Table, bool) {
 	out := query.Table{Name: t.Name, Key: t.rowKey}
 	if t.rowKey == nil {
@@ -24,7 +28,53 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 			}
 		}
 	}
+	markDeleted(&out, indexer.FieldDeleted)
+	for _, p := range writers(c, t.Name) {
+		p.addIndex(t, &out)
+	}
 	return out, true
+}
+
+// markDeleted makes a field the one that marks rows as deleted, if there is a column of it.
+func markDeleted(t *query.Table, field string) {
+	if slices.ContainsFunc(t.Columns, func(c query.Column) bool { return c.Field == field && c.Type == event.Bool }) {
+		t.Deleted = field
+	}
+}
+
+// addIndex adds what the pipeline writes into the index of the table's documents: the first that a pipeline names for it.
+func (p *Pipeline) addIndex(t *Table, out *query.Table) {
+	for _, d := range p.Documents {
+		if cmp.Or(d.Table, p.Rows[0].Table) != t.Name || out.Index != nil && out.Index.Name != d.Index {
+			continue
+		}
+		if out.Index == nil {
+			out.Index = &query.Index{Name: d.Index}
+			markDeleted(out, d.Deleted) // what marks the documents marks the rows
+		}
+		x, declared := out.Index, p.config.Index(d.Index)
+		for _, f := range d.Set {
+			if slices.ContainsFunc(x.Fields, func(has query.IndexField) bool { return has.Name == f.Name }) {
+				continue
+			}
+			words := declared.field(f.Name).Type == string(indexer.Text)
+			x.Fields = append(x.Fields, query.IndexField{Name: f.Name, Field: f.Field, Type: keyType(p, f.Field), Words: words})
+		}
+		if x.Newest == "" {
+			x.Newest = newest(x, append(t.rowKey.Fields(), p.Version))
+		}
+	}
+}
+
+// newest is the index's date field that is filled from the first of fields that is a time: the key's, so that an answer has
+// the order of the table, else the version.
+func newest(x *query.Index, fields []string) string {
+	for _, name := range fields {
+		if i := slices.IndexFunc(x.Fields, func(f query.IndexField) bool { return f.Field == name && f.Type == rowkey.Time }); i >= 0 {
+			return x.Fields[i].Name
+		}
+	}
+	return ""
 }
 
 // KeyTypes gives the types of the fields of the table's key.

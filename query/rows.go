@@ -1,8 +1,8 @@
-// Package query reads what brine has written: rows by the fields of their key, decoded back into fields. cmd/brine imports
-// it; so can a service that wants to read the same tables.
+// Package query reads what brine has written, decoded back into fields: rows by the fields of their key, and rows whose
+// documents a search index finds. cmd/brine imports it; so can a service that wants to read the same tables.
 //
-// The invariant: a query reads no row that it does not return. What to read follows from the key alone; what cannot be
-// answered by a range of keys is refused with the field that is missing.
+// The invariant: a query reads no row that it does not return, but for those that are marked deleted. Which rows to read
+// follows from the key, or from the index; what neither can answer is refused with the field that is missing.
 package query
 
 import (
@@ -28,6 +28,8 @@ type Table struct {
 	Name    string
 	Key     *rowkey.Key
 	Columns []Column
+	Deleted string // the Bool field that marks a row as deleted when it is true; empty: none does
+	Index   *Index // nil: no documents stand beside the rows
 }
 
 // Column is a column and the field it was written from.
@@ -42,6 +44,7 @@ type Row struct {
 	Key     []byte
 	Version int64   // the newest cell's timestamp
 	Fields  []Field // the key's fields in the key's order, then the columns in the table's
+	Deleted bool    // it is marked deleted
 }
 
 // Field is a named value; a null value is a column without a cell, or a field that the key holds only hashed.
@@ -50,9 +53,15 @@ type Field struct {
 	Value event.Value
 }
 
-// Rows gives the rows whose key fields satisfy where, in key order, at most limit (0 means all). Where must bind a
-// left-most set of the key's fields. With a salt that where does not decide, the buckets are read side by side and merged.
-func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, limit int) iter.Seq2[Row, error] {
+// Options say how much of an answer is wanted.
+type Options struct {
+	Limit   int  // most rows; 0 means all
+	Deleted bool // also rows that are marked deleted
+}
+
+// Rows gives the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.
+// With a salt that where does not decide, the buckets are read side by side and merged.
+func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		ranges, err := t.Key.Ranges(where)
 		if err != nil {
@@ -60,16 +69,19 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 			return
 		}
 		n := 0
-		for result, err := range merge(ctx, c, t, ranges, limit) {
+		for result, err := range merge(ctx, c, t, ranges, o) {
 			if err != nil {
 				yield(Row{}, err)
 				return
 			}
 			row, err := t.decode(result)
+			if err == nil && row.Deleted && !o.Deleted {
+				continue
+			}
 			if !yield(row, err) || err != nil {
 				return
 			}
-			if n++; n == limit {
+			if n++; n == o.Limit {
 				return
 			}
 		}
@@ -101,9 +113,13 @@ func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error)
 
 // merge reads ranges side by side and gives their rows in the order of the key behind the salt. Every range is read in
 // order, so the least of their next rows is the next row of all.
-func merge(ctx context.Context, c Client, t Table, ranges []rowkey.Range, limit int) iter.Seq2[hbase.Result, error] {
+func merge(ctx context.Context, c Client, t Table, ranges []rowkey.Range, o Options) iter.Seq2[hbase.Result, error] {
 	scan := func(r rowkey.Range) iter.Seq2[hbase.Result, error] {
-		return c.Scan(ctx, t.Name, hbase.Scan{Start: r.Start, Stop: r.Stop, Limit: limit, Columns: t.columns()})
+		s := hbase.Scan{Start: r.Start, Stop: r.Stop, Limit: o.Limit, Columns: t.columns()}
+		if t.Deleted != "" && !o.Deleted { // how many rows it takes to find that many is not known
+			s.Limit, s.Caching = 0, o.Limit
+		}
+		return c.Scan(ctx, t.Name, s)
 	}
 	if len(ranges) == 1 {
 		return scan(ranges[0])
@@ -179,6 +195,7 @@ func (t Table) decode(r hbase.Result) (Row, error) {
 				return row, fmt.Errorf("table %s: row %q: column %s:%s: %w", t.Name, r.Row, col.Family, col.Qualifier, err)
 			}
 			row.Version = max(row.Version, cell.Timestamp)
+			row.Deleted = row.Deleted || f.Name == t.Deleted && f.Value.Bool()
 			break
 		}
 		if !inKey[f.Name] { // else the key has shown it

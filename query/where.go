@@ -20,7 +20,7 @@ func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 	for _, c := range conditions {
 		name, text, ok := strings.Cut(c, "=")
 		if !ok {
-			return nil, fmt.Errorf("%q is not a condition: write field=value or field=from..to", c)
+			return nil, notCondition(c)
 		}
 		typ, ok := fields[name]
 		if !ok {
@@ -36,6 +36,10 @@ func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 		where[name] = b
 	}
 	return where, nil
+}
+
+func notCondition(c string) error {
+	return fmt.Errorf("%q is not a condition: write field=value or field=from..to", c)
 }
 
 func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -19,7 +20,6 @@ import (
 	"brine/hbase/embedded"
 	"brine/indexer"
 	"brine/internal/sample"
-	"brine/query"
 )
 
 // devPartitions is how many partitions the topics of brine dev have.
@@ -126,18 +126,26 @@ const (
 )
 
 func showSamples(ctx context.Context, out io.Writer, cfg *config.Config, s *service) error {
-	for _, w := range []struct{ title, waybill string }{
-		{"A waybill, newest first (a real flight)", sampleWaybill},
-		{"Another one (generated)", generatedTrail},
+	for _, w := range []struct {
+		title, table string
+		where        []string
+		fields       []string // nil means all
+		limit        int
+	}{
+		{"A waybill, newest first (a real flight)", "logistics:scans", []string{"waybill=" + sampleWaybill}, nil, 0},
+		{"Another one (generated)", "logistics:scans", []string{"waybill=" + generatedTrail}, nil, 0},
+		{"Orders by a word and a status: keys from the index, rows from HBase", "shop:orders",
+			[]string{"text=绿茶", "status=shipped"}, []string{"user", "created", "order", "status", "total", "items"}, 5},
 	} {
-		fmt.Fprintf(out, "\n%s: brine query scans waybill=%s\n", w.title, w.waybill)
-		t := cfg.Table("logistics:scans")
-		read, _ := cfg.Query(t)
-		where, err := query.ParseWhere(cfg.KeyTypes(t), []string{"waybill=" + w.waybill})
+		_, name, _ := strings.Cut(w.table, ":")
+		fmt.Fprintf(out, "\n%s: brine query %s %s\n", w.title, name, strings.Join(w.where, " "))
+		ask, err := newQuestion(cfg, cfg.Table(w.table), w.where)
 		if err != nil {
 			return err
 		}
-		if err := printRows(ctx, out, s.cluster.client, read, where, 0, false, false); err != nil {
+		ask.limit = w.limit
+		printer := rowPrinter{out: out, fields: w.fields}
+		if err := printer.print(ask.rows(ctx, s.cluster.client, s.engine)); err != nil {
 			return err
 		}
 	}

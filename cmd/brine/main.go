@@ -23,7 +23,7 @@ type cli struct {
 	Check   checkCmd   `cmd:"" help:"Check configurations; with --connect also against the servers."`
 	Tables  tablesCmd  `cmd:"" help:"Plan and create tables."`
 	Key     keyCmd     `cmd:"" help:"Encode, decode and explain row keys."`
-	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, newest first."`
+	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
 	Publish publishCmd `cmd:"" help:"Publish files of JSON lines to a topic."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

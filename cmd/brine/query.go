@@ -2,34 +2,41 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
-	"time"
+	"iter"
 
-	"brine/event"
+	"brine/config"
+	"brine/indexer"
 	"brine/query"
 	"brine/rowkey"
+	"brine/search"
 )
 
 type queryCmd struct {
 	configFlag
-	Table string   `arg:"" help:"Table of the configuration."`
-	Where []string `arg:"" name:"field=value" help:"Conditions on a left-most set of the key's fields: field=value, or field=from..to for the last one."`
-	Limit int      `default:"100" help:"Most rows; 0 for all."`
-	JSON  bool     `help:"Print a JSON object per row."`
-	Hex   bool     `help:"Show row keys too."`
+	Table   string   `arg:"" help:"Table of the configuration."`
+	Where   []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, and where the index is asked also field=a,b and text=words."`
+	Limit   int      `default:"100" help:"Most rows; 0 for all."`
+	After   string   `placeholder:"CURSOR" help:"Go on where an answer of the index ended."`
+	Deleted bool     `help:"Also rows that are marked deleted."`
+	Fields  []string `placeholder:"FIELD,…" help:"Show only these fields."`
+	JSON    bool     `help:"Print a JSON object per row."`
+	Hex     bool     `help:"Show row keys too."`
 }
 
 // Help is shown under the command's own help.
 func (queryCmd) Help() string {
-	return `Rows come in the order of their key, which for a timeline is the newest first. No row is read that is not printed.
+	return `Conditions on a left-most set of the key's fields are answered by HBase alone, in the order of the key, which for a
+timeline is the newest first; the last field may have a range. Any others are answered by the index of the table's
+documents, the newest first, and the rows are read from HBase by the keys that it finds. A row that the index shows
+otherwise than HBase, because one of them is still behind, is marked.
 
 Examples:
   brine query -c examples/scans.yaml logistics:scans waybill=UA-1545-20130101-EWR
-  brine query -c examples/scans.yaml scans waybill=UA-1545-20130101-EWR at=2013-01-01..2013-01-02 --json`
+  brine query -c examples/scans.yaml scans waybill=UA-1545-20130101-EWR at=2013-01-01..2013-01-02 --json
+  brine query -c examples/orders.yaml orders user=u00042
+  brine query -c examples/orders.yaml orders text=绿茶 status=shipped,received created=2025-06-01.. total=100..`
 }
 
 func (c *queryCmd) Run(e *env) error {
@@ -41,103 +48,92 @@ func (c *queryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	read, ok := cfg.Query(t)
-	if !ok {
-		return usage(fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name))
-	}
-	where, err := query.ParseWhere(cfg.KeyTypes(t), c.Where)
+	ask, err := newQuestion(cfg, t, c.Where)
 	if err != nil {
 		return usage(err)
 	}
-	if _, err := read.Key.Ranges(where); err != nil {
-		return usage(err)
+	if c.After != "" && ask.byKey() {
+		return usage(errors.New("--after: these conditions are answered by the key, not by the index; set the last one to from..to instead"))
 	}
+	ask.limit, ask.deleted, ask.docs.After = c.Limit, c.Deleted, search.Cursor(c.After)
 	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
 	if err != nil {
 		return err
 	}
 	defer cluster.Close()
-	return printRows(e.ctx, e.stdout, cluster.client, read, where, c.Limit, c.JSON, c.Hex)
-}
-
-// printRows prints a table with a column per field, or an object per row.
-func printRows(ctx context.Context, out io.Writer, client query.Client, t query.Table, where map[string]rowkey.Bound, limit int, asJSON, keys bool) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	n := 0
-	for row, err := range query.Rows(ctx, client, t, where, limit) {
-		if err != nil {
-			_ = w.Flush() // the rows before the error are shown; the error is what counts
+	var engine indexer.Engine
+	if !ask.byKey() {
+		if engine, err = openSearch(cfg); err != nil {
 			return err
 		}
-		if asJSON {
-			if err := enc.Encode(rowJSON(row)); err != nil {
-				return err
+		defer func() { _ = engine.Close() }() // only read from
+	}
+	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit}
+	return out.print(ask.rows(e.ctx, cluster.client, engine))
+}
+
+// question is conditions on a table, and who answers them.
+type question struct {
+	table   query.Table
+	limit   int
+	deleted bool
+	where   map[string]rowkey.Bound // what the key answers; nil when the index is asked
+	docs    search.Query            // what the index is asked
+}
+
+// newQuestion takes the key where it can answer, else the index.
+func newQuestion(cfg *config.Config, t *config.Table, conditions []string) (*question, error) {
+	q := &question{}
+	var ok bool
+	if q.table, ok = cfg.Query(t); !ok {
+		return nil, fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+	}
+	where, err := query.ParseWhere(cfg.KeyTypes(t), conditions)
+	if err == nil {
+		_, err = q.table.Key.Ranges(where)
+	}
+	if err == nil {
+		q.where = where
+		return q, nil
+	}
+	if q.table.Index == nil {
+		return nil, fmt.Errorf("%w; and there is no index to ask: no pipeline writes documents beside table %s", err, t.Name)
+	}
+	q.docs, err = q.table.Index.Query(conditions)
+	return q, err
+}
+
+func (q *question) byKey() bool { return q.where != nil }
+
+// rows asks. The engine may be nil when the key answers.
+func (q *question) rows(ctx context.Context, client query.Client, engine search.Searcher) iter.Seq2[query.Found, error] {
+	if !q.byKey() {
+		q.docs.Deleted = q.deleted
+		return searched(query.Search(ctx, engine, client, q.table, q.docs, q.limit))
+	}
+	return func(yield func(query.Found, error) bool) {
+		for row, err := range query.Rows(ctx, client, q.table, q.where, query.Options{Limit: q.limit, Deleted: q.deleted}) {
+			if !yield(query.Found{Row: row}, err) {
+				return
 			}
-			continue
 		}
-		if n == 0 {
-			fmt.Fprintln(w, strings.Join(fieldNames(row, keys), "\t"))
+	}
+}
+
+// searched gives the index's errors their exit codes.
+func searched(rows iter.Seq2[query.Found, error]) iter.Seq2[query.Found, error] {
+	return func(yield func(query.Found, error) bool) {
+		for row, err := range rows {
+			var fault *search.Error
+			switch {
+			case errors.As(err, &fault):
+				err = usage(err)
+			case errors.Is(err, search.ErrNoIndex):
+				err = &exitError{exitMissing, err, "brine tables apply -c FILE creates it"}
+			}
+			if !yield(row, err) {
+				return
+			}
 		}
-		n++
-		fmt.Fprintln(w, strings.Join(fieldTexts(row, keys), "\t"))
 	}
-	if n == 0 && !asJSON {
-		fmt.Fprintln(out, "no rows")
-	}
-	return w.Flush()
 }
-
-func fieldNames(row query.Row, keys bool) []string {
-	var out []string
-	if keys {
-		out = append(out, "ROW")
-	}
-	for _, f := range row.Fields {
-		out = append(out, strings.ToUpper(f.Name))
-	}
-	return append(out, "VERSION")
-}
-
-func fieldTexts(row query.Row, keys bool) []string {
-	var out []string
-	if keys {
-		out = append(out, rowkey.Binary(row.Key))
-	}
-	for _, f := range row.Fields {
-		if f.Value.Null() {
-			out = append(out, "-")
-			continue
-		}
-		out = append(out, fmt.Sprint(valueJSON(f.Value)))
-	}
-	return append(out, timeText(row.Version))
-}
-
-func rowJSON(row query.Row) map[string]any {
-	fields := map[string]any{}
-	for _, f := range row.Fields {
-		fields[f.Name] = valueJSON(f.Value)
-	}
-	return map[string]any{"row": rowkey.Binary(row.Key), "version": row.Version, "fields": fields}
-}
-
-func valueJSON(v event.Value) any {
-	switch v.Type {
-	case event.Text:
-		return string(v.Text())
-	case event.Int:
-		return v.Int()
-	case event.Float:
-		return v.Float()
-	case event.Bool:
-		return v.Bool()
-	case event.TimeMS:
-		return timeText(v.Int())
-	}
-	return nil
-}
-
-// timeText shows milliseconds since 1970 as RFC 3339 in UTC.
-func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // thousands writes a number with a comma before every three digits.
@@ -34,3 +36,46 @@ func start(key string) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// columns prints rows of texts, each column as wide as its widest text. A terminal shows a Chinese character two columns wide.
+type columns struct {
+	out  io.Writer
+	rows [][]string
+}
+
+func (c *columns) row(texts []string) { c.rows = append(c.rows, texts) }
+
+// flush prints the rows.
+func (c *columns) flush() {
+	var widths []int
+	for _, row := range c.rows {
+		for i, text := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], width(text))
+		}
+	}
+	for _, row := range c.rows {
+		var line strings.Builder
+		for i, text := range row {
+			line.WriteString(text)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widths[i]-width(text)+2))
+			}
+		}
+		fmt.Fprintln(c.out, line.String())
+	}
+	c.rows = nil
+}
+
+func width(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r < 0x3040 || r >= 0xff01 && r < 0xff61 {
+			n++
+		}
+	}
+	return n
+}

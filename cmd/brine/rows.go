@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/query"
+	"brine/rowkey"
+	"brine/search"
+)
+
+// rowPrinter prints rows as a table with a column per field, or an object per row.
+type rowPrinter struct {
+	out    io.Writer
+	json   bool
+	keys   bool     // row keys too
+	fields []string // only these; nil means all
+	limit  int      // of the rows that are printed: a full answer of the index says how to go on
+}
+
+func (p *rowPrinter) print(rows iter.Seq2[query.Found, error]) error {
+	if p.json {
+		return p.objects(rows)
+	}
+	w := columns{out: p.out}
+	n := 0
+	var after search.Cursor
+	for row, err := range rows {
+		if err != nil {
+			w.flush() // the rows before the error are shown; the error is what counts
+			return err
+		}
+		if n == 0 {
+			w.row(p.names(row.Row))
+		}
+		n, after = n+1, row.After
+		w.row(p.texts(row))
+	}
+	if n == 0 {
+		fmt.Fprintln(p.out, "no rows")
+	}
+	w.flush()
+	if n == p.limit && after != "" {
+		fmt.Fprintf(p.out, "more: --after '%s'\n", after)
+	}
+	return nil
+}
+
+func (p *rowPrinter) objects(rows iter.Seq2[query.Found, error]) error {
+	enc := json.NewEncoder(p.out)
+	enc.SetEscapeHTML(false)
+	for row, err := range rows {
+		if err == nil {
+			err = enc.Encode(p.object(row))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *rowPrinter) shows(field string) bool {
+	return len(p.fields) == 0 || slices.Contains(p.fields, field)
+}
+
+func (p *rowPrinter) names(row query.Row) []string {
+	var out []string
+	if p.keys {
+		out = append(out, "ROW")
+	}
+	for _, f := range row.Fields {
+		if p.shows(f.Name) {
+			out = append(out, strings.ToUpper(f.Name))
+		}
+	}
+	return append(out, "VERSION")
+}
+
+func (p *rowPrinter) texts(row query.Found) []string {
+	var out []string
+	if p.keys {
+		out = append(out, rowkey.Binary(row.Key))
+	}
+	for _, f := range row.Fields {
+		switch {
+		case !p.shows(f.Name):
+		case f.Value.Null():
+			out = append(out, "-")
+		default:
+			out = append(out, fmt.Sprint(valueJSON(f.Value)))
+		}
+	}
+	out = append(out, timeText(row.Version))
+	if row.State != query.Same {
+		out = append(out, "← "+string(row.State))
+	}
+	return out
+}
+
+func (p *rowPrinter) object(row query.Found) map[string]any {
+	fields := map[string]any{}
+	for _, f := range row.Fields {
+		if p.shows(f.Name) {
+			fields[f.Name] = valueJSON(f.Value)
+		}
+	}
+	o := map[string]any{"row": rowkey.Binary(row.Key), "version": row.Version, "fields": fields}
+	if row.State != query.Same {
+		o["state"] = row.State
+	}
+	if row.After != "" {
+		o["after"] = row.After
+	}
+	return o
+}
+
+func valueJSON(v event.Value) any {
+	switch v.Type {
+	case event.Text:
+		return string(v.Text())
+	case event.Int:
+		return v.Int()
+	case event.Float:
+		return v.Float()
+	case event.Bool:
+		return v.Bool()
+	case event.TimeMS:
+		return timeText(v.Int())
+	}
+	return nil
+}
+
+// timeText shows milliseconds since 1970 as RFC 3339 in UTC.
+func timeText(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

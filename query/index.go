@@ -1,0 +1,146 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/rowkey"
+	"brine/search"
+)
+
+// Index is the search index whose documents stand beside a table's rows.
+type Index struct {
+	Name   string
+	Fields []IndexField
+	Newest string // the date field by which answers are sorted, the newest first; empty: in the order of the row keys
+}
+
+// IndexField is a field of an index and the field it was written from.
+type IndexField struct {
+	Name  string      // in the index
+	Field string      // in the table's key and columns
+	Type  rowkey.Type // of its values
+	Words bool        // a Text that is found by its words, not as a whole
+}
+
+// anyWords is the condition on the one field that is found by its words, whatever its name.
+const anyWords = "text"
+
+// Query makes a query of conditions as people write them: field=value, field=a,b for several values (\, is a comma),
+// field=from..to as ParseWhere has it, and words for a field that is found by its words; text=words is on the only such field.
+func (x *Index) Query(conditions []string) (search.Query, error) {
+	q := search.Query{Index: x.Name}
+	if x.Newest != "" {
+		q.Sort = []search.Order{{Field: x.Newest, Desc: true}}
+	}
+	seen := map[string]bool{}
+	for _, c := range conditions {
+		name, text, ok := strings.Cut(c, "=")
+		if !ok {
+			return q, notCondition(c)
+		}
+		f, err := x.field(name)
+		if err != nil {
+			return q, err
+		}
+		if seen[f.Name] {
+			return q, fmt.Errorf("field %q is given twice: write %s=a,b for several values or %[1]s=from..to for a range", f.Name, name)
+		}
+		seen[f.Name] = true
+		clause, err := f.clause(text)
+		if err != nil {
+			return q, fmt.Errorf("%s: %w", name, err)
+		}
+		q.Filter = append(q.Filter, clause)
+	}
+	return q, nil
+}
+
+// field finds a field by the name in a condition.
+func (x *Index) field(name string) (*IndexField, error) {
+	var names, words []string
+	var word *IndexField
+	for i := range x.Fields {
+		f := &x.Fields[i]
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+		if f.Words {
+			words, word = append(words, f.Name), f
+		}
+	}
+	if name != anyWords {
+		return nil, fmt.Errorf("index %s has no field %q; it has %s", x.Name, name, strings.Join(names, ", "))
+	}
+	switch len(words) {
+	case 1:
+		return word, nil
+	case 0:
+		return nil, fmt.Errorf("%s=: index %s has no field that is found by its words; declare one as text, or ask for %s", anyWords, x.Name, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("%s=: index %s has several fields that are found by their words; name one of %s", anyWords, x.Name, strings.Join(words, ", "))
+}
+
+func (f *IndexField) clause(text string) (search.Clause, error) {
+	if f.Words {
+		return search.Match{Field: f.Name, Text: text}, nil
+	}
+	if from, to, ok := strings.Cut(text, ".."); ok {
+		if f.Type == rowkey.Bool {
+			return nil, fmt.Errorf("is true or false, which has no ranges")
+		}
+		return f.between(from, to)
+	}
+	values, err := f.values(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 1 {
+		return search.Term{Field: f.Name, Value: values[0]}, nil
+	}
+	return search.Terms{Field: f.Name, Values: values}, nil
+}
+
+func (f *IndexField) between(from, to string) (r search.Range, err error) {
+	r.Field = f.Name
+	if from != "" {
+		if r.From, err = f.value(from); err != nil {
+			return r, err
+		}
+	}
+	if to != "" {
+		r.To, err = f.value(to)
+	}
+	return r, err
+}
+
+func (f *IndexField) values(text string) ([]any, error) {
+	var out []any
+	const comma = "\x00" // no value of a command line holds it
+	for one := range strings.SplitSeq(strings.ReplaceAll(text, `\,`, comma), ",") {
+		v, err := f.value(strings.ReplaceAll(one, comma, ","))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// value is one value in a query's form.
+func (f *IndexField) value(text string) (any, error) {
+	v, err := ParseValue(f.Type, text)
+	if err != nil {
+		return nil, err
+	}
+	switch v.Type {
+	case rowkey.Text:
+		return string(v.Text), nil
+	case rowkey.Float:
+		return v.Float(), nil
+	case rowkey.Bool:
+		return v.Int != 0, nil
+	}
+	return v.Int, nil // of an Int or a Time
+}

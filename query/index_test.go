@@ -1,0 +1,67 @@
+package query
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/rowkey"
+	"brine/search"
+)
+
+var ordersIndex = &Index{Name: "orders", Newest: "created", Fields: []IndexField{
+	{Name: "customer", Field: "user", Type: rowkey.Text},
+	{Name: "created", Field: "created", Type: rowkey.Time},
+	{Name: "status", Field: "status", Type: rowkey.Text},
+	{Name: "items", Field: "items", Type: rowkey.Text, Words: true},
+	{Name: "lines", Field: "lines", Type: rowkey.Int},
+	{Name: "total", Field: "total", Type: rowkey.Float},
+	{Name: "gift", Field: "gift", Type: rowkey.Bool},
+}}
+
+func TestConditionsBecomeClauses(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want search.Clause
+	}{
+		{"status=paid", search.Term{Field: "status", Value: "paid"}},
+		{"status=paid,shipped", search.Terms{Field: "status", Values: []any{"paid", "shipped"}}},
+		{`customer=a\,b,c`, search.Terms{Field: "customer", Values: []any{"a,b", "c"}}},
+		{"text=绿茶 250g, red", search.Match{Field: "items", Text: "绿茶 250g, red"}},
+		{"items=a..b", search.Match{Field: "items", Text: "a..b"}},
+		{"lines=1..3", search.Range{Field: "lines", From: int64(1), To: int64(3)}},
+		{"total=10..", search.Range{Field: "total", From: 10.0}},
+		{"total=1,2.5", search.Terms{Field: "total", Values: []any{1.0, 2.5}}},
+		{"created=..2025-06-01", search.Range{Field: "created", To: int64(1748736000000)}},
+		{"gift=true", search.Term{Field: "gift", Value: true}},
+	} {
+		q, err := ordersIndex.Query([]string{tt.in})
+		want := search.Query{Index: "orders", Filter: []search.Clause{tt.want}, Sort: []search.Order{{Field: "created", Desc: true}}}
+		if diff := cmp.Diff(want, q); err != nil || diff != "" {
+			t.Errorf("%s: %v, -want +got:\n%s", tt.in, err, diff)
+		}
+	}
+}
+
+func TestConditionsOnTheIndexSayWhatIsWrong(t *testing.T) {
+	wordless := &Index{Name: "w", Fields: ordersIndex.Fields[:2]}
+	wordy := &Index{Name: "w", Fields: []IndexField{{Name: "items", Type: rowkey.Text, Words: true}, {Name: "note", Type: rowkey.Text, Words: true}}}
+	for _, tt := range []struct {
+		index *Index
+		in    []string
+		want  string
+	}{
+		{ordersIndex, []string{"status"}, `"status" is not a condition: write field=value or field=from..to`},
+		{ordersIndex, []string{"state=paid"}, `index orders has no field "state"; it has customer, created, status, items, lines, total, gift`},
+		{ordersIndex, []string{"status=a", "status=b"}, `field "status" is given twice: write status=a,b for several values or status=from..to for a range`},
+		{ordersIndex, []string{"text=a", "items=b"}, `field "items" is given twice: write items=a,b for several values or items=from..to for a range`},
+		{ordersIndex, []string{"lines=1,x"}, `lines: "x" is not a whole number`},
+		{ordersIndex, []string{"gift=false..true"}, "gift: is true or false, which has no ranges"},
+		{wordless, []string{"text=a"}, "text=: index w has no field that is found by its words; declare one as text, or ask for customer, created"},
+		{wordy, []string{"text=a"}, "text=: index w has several fields that are found by their words; name one of items, note"},
+	} {
+		if _, err := tt.index.Query(tt.in); err == nil || err.Error() != tt.want {
+			t.Errorf("%v: got %v, want %s", tt.in, err, tt.want)
+		}
+	}
+}

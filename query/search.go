@@ -1,0 +1,136 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/search"
+)
+
+// Found is a row whose document matched. Of one that HBase lacks, only the fields in its key are given, and the document's version.
+type Found struct {
+	Row
+	State State
+	After search.Cursor // where the answer goes on behind this row
+}
+
+// State is how a document stands to its row. Both are written on their own, so that either may be ahead for a while.
+type State string
+
+// The states of a document.
+const (
+	Same    State = ""
+	NoRow   State = "not in HBase"         // not written yet, or removed
+	Older   State = "index behind HBase"   // the row has a newer value
+	Newer   State = "HBase behind index"   // the document has a newer value
+	Differs State = "index and row differ" // in a value, but not in the version
+)
+
+// searchPage is the most documents that are asked for, and rows that are read, at a time.
+const searchPage = 500
+
+// Search gives the rows of the documents that q finds, in q's order, at most limit (0 means all): it asks the index for a
+// page of keys and reads their rows in one batched get. Q.Size is not looked at. Rows that are marked deleted are left out
+// unless q.Deleted, though their documents may not say so yet.
+func Search(ctx context.Context, s search.Searcher, c Client, t Table, q search.Query, limit int) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		for n := 0; ; {
+			q.Size = searchPage
+			if limit > 0 {
+				q.Size = min(searchPage, limit-n)
+			}
+			page, err := s.Search(ctx, q)
+			if err != nil {
+				yield(Found{}, err)
+				return
+			}
+			found, err := join(ctx, c, t, page.Hits)
+			if err != nil {
+				yield(Found{}, err)
+				return
+			}
+			for _, f := range found {
+				if f.Deleted && !q.Deleted {
+					continue
+				}
+				if !yield(f, nil) {
+					return
+				}
+				if n++; n == limit {
+					return
+				}
+			}
+			if page.Next == "" {
+				return
+			}
+			q.After = page.Next
+		}
+	}
+}
+
+// join reads the rows of hits.
+func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, error) {
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	keys := make([][]byte, len(hits))
+	for i, h := range hits {
+		keys[i] = h.Row
+	}
+	rows, err := ByKey(ctx, c, t, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Found, len(hits))
+	for i, h := range hits {
+		found[i] = Found{Row: rows[i], After: h.Cursor, State: t.state(&rows[i], &h)}
+		if found[i].State != NoRow {
+			continue
+		}
+		if found[i].Row, err = t.decode(hbase.Result{Row: h.Row}); err != nil {
+			return nil, fmt.Errorf("index %s: %w", t.Index.Name, err)
+		}
+		found[i].Version = h.Version
+	}
+	return found, nil
+}
+
+// state compares a document with its row, in the fields that both have. Those of the key are equal, or the document would be another's.
+func (t Table) state(row *Row, hit *search.Hit) State {
+	if len(row.Fields) == 0 {
+		return NoRow
+	}
+	for _, f := range row.Fields[len(t.Key.Fields()):] {
+		for _, x := range t.Index.Fields {
+			if x.Field != f.Name || equal(f.Value, hit.Fields[x.Name]) {
+				continue
+			}
+			switch {
+			case row.Version > hit.Version:
+				return Older
+			case row.Version < hit.Version:
+				return Newer
+			}
+			return Differs
+		}
+	}
+	return Same
+}
+
+// equal compares a row's value with a document's.
+func equal(v event.Value, in any) bool {
+	switch v.Type {
+	case event.Text:
+		return in == string(v.Text())
+	case event.Int, event.TimeMS:
+		return in == v.Int()
+	case event.Float:
+		return in == v.Float()
+	case event.Bool:
+		return in == v.Bool()
+	}
+	return in == nil // a null is in neither
+}
