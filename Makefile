@@ -25,6 +25,10 @@ run: build ## Run brine dev on the embedded stack (pass flags as ARGS="--for 20s
 test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and Maven are there
 	@eval "$$(deploy/devcluster/test-env.sh)"; $(GO) test -timeout 30m $(TESTFLAGS) ./...
 
+.PHONY: bench
+bench: ## Measure the record's path step by step, into docs/benchmarks.md
+	$(GO) run ./bench/micro
+
 .PHONY: lint
 lint: ## Run golangci-lint, as pinned
 	$(GO) run $(LINT) run ./...

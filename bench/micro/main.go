@@ -1,0 +1,209 @@
+// Command micro runs the Go benchmarks of the record's path and writes what they measured, beside its targets, into
+// docs/benchmarks.md. `make bench` runs it; nothing imports it.
+//
+// It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short. Time is CPU time of one
+// core (-cpu 1), medians of several runs, since these machines are small and shared.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// none stands for no limit on allocations.
+const none = -1
+
+// target is one benchmark and what it has to reach; a time of 0 means that there is no limit.
+type target struct {
+	what      string // of the record's path
+	pkg       string
+	bench     string // its full name, as go test prints it, without the -cpu suffix
+	maxNS     float64
+	maxAllocs float64
+}
+
+var targets = []target{
+	{"decode: JSON to event, a 200-byte scan", "./event", "BenchmarkDecode/200B", 0, 0},
+	{"key: md5 prefix, waybill, time, action", "./rowkey", "BenchmarkAppend", 0, 0},
+	{"key back to fields", "./rowkey", "BenchmarkDecode", 0, 1},
+	{"cell: one cell into a cell block", "./hbase/internal/wire", "BenchmarkAppendCell", 0, 0},
+	{"frame: encode a Multi, per mutation", "./hbase/internal/wire", "BenchmarkEncodeMulti", 0, 0},
+	{"frame: decode its answer, per mutation", "./hbase/internal/wire", "BenchmarkDecodeMulti", 0, 0},
+	{"whole path: decode, key, mutation, cell block, per event", "./sink", "BenchmarkPath", 1500, 1},
+	{"client: submit to a peer in this process that only answers, per mutation, its part included", "./hbase", "BenchmarkSubmit", 0, none},
+	{"skew: count one region's batch", "./skew", "BenchmarkCounterAdd", 0, 0},
+}
+
+const runs = 6
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// result is the medians of one benchmark.
+type result struct{ ns, bytes, allocs float64 }
+
+func run() error {
+	measured := map[string]result{}
+	for _, pkg := range packages() {
+		fmt.Fprintln(os.Stderr, "measuring", pkg)
+		if err := measure(pkg, measured); err != nil {
+			return err
+		}
+	}
+	if err := write(measured); err != nil {
+		return err
+	}
+	short := false
+	for _, t := range targets {
+		r, ok := measured[t.pkg+" "+t.bench]
+		if !ok {
+			return fmt.Errorf("%s has no %s", t.pkg, t.bench)
+		}
+		for _, line := range t.verdicts(r) {
+			fmt.Println(line)
+			short = short || strings.HasSuffix(line, "short")
+		}
+	}
+	if short {
+		return fmt.Errorf("a target is short")
+	}
+	return nil
+}
+
+func packages() []string {
+	var out []string
+	for _, t := range targets {
+		if !slices.Contains(out, t.pkg) {
+			out = append(out, t.pkg)
+		}
+	}
+	return out
+}
+
+// measure runs the wanted benchmarks of a package.
+func measure(pkg string, into map[string]result) error {
+	var names []string
+	for _, t := range targets {
+		if t.pkg == pkg {
+			top, _, _ := strings.Cut(t.bench, "/")
+			names = append(names, top)
+		}
+	}
+	cmd := exec.Command("go", "test", "-run", "^$", "-bench", "^("+strings.Join(names, "|")+")$", "-benchmem", "-cpu", "1",
+		"-benchtime", "0.5s", "-count", strconv.Itoa(runs), pkg)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", pkg, err, out.String())
+	}
+	all := map[string][]result{}
+	for line := range strings.Lines(out.String()) {
+		if name, r, ok := parse(line); ok {
+			all[name] = append(all[name], r)
+		}
+	}
+	for name, rs := range all {
+		into[pkg+" "+name] = result{
+			median(rs, func(r result) float64 { return r.ns }), median(rs, func(r result) float64 { return r.bytes }), median(rs, func(r result) float64 { return r.allocs }),
+		}
+	}
+	return nil
+}
+
+var measurement = regexp.MustCompile(`([0-9.]+) (ns/event|ns/mutation|allocs/event|allocs/mutation|ns/op|B/op|allocs/op)`)
+
+// parse reads one line of go test. Where a benchmark reports per event or per mutation, that counts rather than per op.
+func parse(line string) (name string, r result, ok bool) {
+	name, rest, ok := strings.Cut(line, " ")
+	if !ok || !strings.HasPrefix(name, "Benchmark") {
+		return "", r, false
+	}
+	seen := map[string]float64{}
+	for _, m := range measurement.FindAllStringSubmatch(rest, -1) {
+		seen[m[2]], _ = strconv.ParseFloat(m[1], 64) // the pattern lets only numbers through, at worst several dots
+	}
+	first := func(units ...string) float64 {
+		for _, u := range units {
+			if v, ok := seen[u]; ok {
+				return v
+			}
+		}
+		return 0
+	}
+	return strings.TrimSpace(name), result{first("ns/event", "ns/mutation", "ns/op"), first("B/op"), first("allocs/event", "allocs/mutation", "allocs/op")}, len(seen) > 0
+}
+
+func median(rs []result, of func(result) float64) float64 {
+	var v []float64
+	for _, r := range rs {
+		v = append(v, of(r))
+	}
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+func (t target) verdicts(r result) []string {
+	word := func(ok bool) string {
+		if ok {
+			return "ok"
+		}
+		return "short"
+	}
+	name := strings.TrimPrefix(t.pkg, "./") + "." + strings.TrimPrefix(t.bench, "Benchmark")
+	var out []string
+	if t.maxAllocs != none {
+		out = append(out, fmt.Sprintf("%s.allocs %.2f ≤%g %s", name, r.allocs, t.maxAllocs, word(r.allocs <= t.maxAllocs+0.005)))
+	}
+	if t.maxNS > 0 {
+		out = append(out, fmt.Sprintf("%s.ns %.0f ≤%g %s", name, r.ns, t.maxNS, word(r.ns <= t.maxNS)))
+	}
+	return out
+}
+
+const (
+	page  = "docs/benchmarks.md"
+	begin = "<!-- micro: written by make bench -->\n"
+	end   = "<!-- micro end -->\n"
+)
+
+// write puts the table between its marks in the page.
+func write(measured map[string]result) error {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	head, rest, ok1 := strings.Cut(string(old), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		return fmt.Errorf("%s lacks the marks %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s/%s, %d cores, %s; `make bench`: medians of %d runs on one core.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().Format("2006-01-02"), runs)
+	b.WriteString("| step | ns | allocations | target |\n|---|---|---|---|\n")
+	for _, t := range targets {
+		r := measured[t.pkg+" "+t.bench]
+		var limits []string
+		if t.maxNS > 0 {
+			limits = append(limits, fmt.Sprintf("≤ %g ns", t.maxNS))
+		}
+		allocs := "–"
+		if t.maxAllocs != none {
+			limits = append(limits, fmt.Sprintf("≤ %g allocations", t.maxAllocs))
+			allocs = fmt.Sprintf("%.2f", r.allocs)
+		}
+		fmt.Fprintf(&b, "| %s | %.0f | %s | %s |\n", t.what, r.ns, allocs, strings.Join(limits, ", "))
+	}
+	return os.WriteFile(page, []byte(head+begin+b.String()+end+tail), 0o644)
+}
