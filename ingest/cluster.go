@@ -15,6 +15,7 @@ import (
 var (
 	ErrUnreachable = errors.New("no broker can be reached")
 	ErrNoTopic     = errors.New("no such topic")
+	ErrNoPartition = errors.New("no such partition")
 	ErrDenied      = errors.New("access denied")
 )
 

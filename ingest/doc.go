@@ -48,7 +48,7 @@
 //   - An empty topic is taken for a fault: TestEmptyTopicIsWaitedOn; a missing one for an empty one:
 //     TestMissingTopicIsSaidBeforeAnythingStarts.
 //   - A replay moves the live group, or loses its place: TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone,
-//     TestReplayBesideTheLiveLoop, TestReplayIsResumedAfterAKill. It hides that its range is partly gone:
+//     TestReplayBesideTheLiveLoop, TestReplayIsResumedAfterAKill, TestLongRangesAreKeptShort. It hides that its range is partly gone:
 //     TestReplayByTimeSaysWhatMayBeMissing.
 //
 // # Limits

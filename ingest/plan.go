@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/segmentio/kafka-go"
 )
 
 // Plan is what a replay will read.
@@ -22,6 +24,9 @@ type PartitionPlan struct {
 	From      int64 `json:"from"`
 	To        int64 `json:"to"`
 	Next      int64 `json:"next"`
+
+	// Bytes is about how much is left, uncompressed: the size of the first records, times the number of offsets. 0 while unknown.
+	Bytes int64 `json:"bytes,omitempty"`
 
 	Gone   Range `json:"gone,omitzero"`   // asked for, and no longer in the log
 	Beyond Range `json:"beyond,omitzero"` // asked for, and not written yet
@@ -91,9 +96,14 @@ func (r *Replay) plan(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	saved, err := r.cluster.committed(ctx, plan.Group, r.Topic, partitions)
-	if err != nil {
-		return plan, fmt.Errorf("progress in group %q: %w", plan.Group, err)
+	if err := r.known(partitions); err != nil {
+		return plan, err
+	}
+	var saved map[int]commit
+	if !r.asked.Again {
+		if saved, err = r.cluster.committed(ctx, plan.Group, r.Topic, partitions); err != nil {
+			return plan, fmt.Errorf("progress in group %q: %w", plan.Group, err)
+		}
 	}
 	for _, p := range partitions {
 		if r.asked.Partitions != nil && !slices.Contains(r.asked.Partitions, p.ID) {
@@ -103,11 +113,23 @@ func (r *Replay) plan(ctx context.Context) (Plan, error) {
 		if err != nil {
 			return plan, fmt.Errorf("replay %q, partition %d: %w", r.asked.Name, p.ID, err)
 		}
+		part.Bytes = int64(r.cluster.bytesPerOffset(ctx, r.Topic, part) * float64(part.Left()))
+		_, began := saved[p.ID]
+		plan.Resumed = plan.Resumed || began
 		plan.Partitions = append(plan.Partitions, part)
 	}
-	plan.Resumed = len(saved) > 0
 	slices.SortFunc(plan.Partitions, func(a, b PartitionPlan) int { return cmp.Compare(a.Partition, b.Partition) })
 	return plan, nil
+}
+
+// known makes sure that the topic has the partitions that are asked for.
+func (r *Replay) known(partitions []kafka.Partition) error {
+	for _, id := range r.asked.Partitions {
+		if !slices.ContainsFunc(partitions, func(p kafka.Partition) bool { return p.ID == id }) {
+			return fmt.Errorf("topic %q: %w %d; it has %d", r.Topic, ErrNoPartition, id, len(partitions))
+		}
+	}
+	return nil
 }
 
 func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit) (PartitionPlan, error) {
@@ -132,6 +154,36 @@ func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit
 	p.Next = p.From
 	p.Doubtful = low > 0 && from == low && !r.asked.From.at.IsZero()
 	return p, nil
+}
+
+// bytesPerOffset looks at the first records that are left: bytes of keys and values, per offset. 0 when they cannot be had,
+// since an estimate is not worth failing for.
+func (c *cluster) bytesPerOffset(ctx context.Context, topic string, part PartitionPlan) float64 {
+	if part.Left() == 0 {
+		return 0
+	}
+	r, err := c.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: part.Partition, Offset: part.Next,
+		MinBytes: 1, MaxBytes: minFetchBytes, MaxWait: fetchMaxWait / 10, IsolationLevel: kafka.ReadCommitted})
+	if err != nil || r.Error != nil {
+		return 0
+	}
+	bytes, next := int64(0), part.Next
+	for {
+		record, err := r.Records.ReadRecord()
+		if err != nil || record.Offset >= part.To {
+			break
+		}
+		if record.Offset < part.Next { // a batch is answered whole
+			continue
+		}
+		for _, b := range []kafka.Bytes{record.Key, record.Value} {
+			if b != nil {
+				bytes += int64(b.Len())
+			}
+		}
+		next = max(next, record.Offset+1)
+	}
+	return float64(bytes) / float64(max(1, next-part.Next))
 }
 
 // savedPlan is kept with every commit of a replay, so that a resumed one reads what it was begun for.

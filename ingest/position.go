@@ -61,3 +61,20 @@ func (p Position) in(ctx context.Context, c *cluster, topic string, partition in
 	}
 	return c.offset(ctx, topic, partition, oldest)
 }
+
+// orderedRange makes sure that a range has something in it, as far as that can be told without asking.
+func orderedRange(from, to Position) error {
+	if !from.at.IsZero() && !to.at.IsZero() && !from.at.Before(to.at) {
+		return fmt.Errorf("From is %v and To is %v; To must be later", from, to)
+	}
+	for _, p := range slices.Sorted(maps.Keys(from.offsets)) {
+		end, ok := to.offsets[p]
+		if to.offsets != nil && !ok {
+			return fmt.Errorf("From has an offset for partition %d, and To has none", p)
+		}
+		if ok && end <= from.offsets[p] {
+			return fmt.Errorf("partition %d: From is %d and To is %d; To must be higher", p, from.offsets[p], end)
+		}
+	}
+	return nil
+}

@@ -104,8 +104,11 @@ func TestRealKafka(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := r.Run(t.Context())
+	plan, err := r.Plan(t.Context())
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
 	again.wantOnce(t, good+200*partitions)

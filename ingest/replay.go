@@ -2,29 +2,40 @@ package ingest
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
+
+	"brine/event"
 )
 
 // ReplayOptions say what to read again. Of Options, what concerns membership of a group, and Start, is not used;
-// Group names the live group, which is not touched.
+// Group names the live group, which is not touched; Writer may be nil for a Replay that only plans.
 type ReplayOptions struct {
 	Options
 	Name       string   // progress is kept in the group Options.Group + ".replay." + Name; the same name goes on where it was
 	From       Position // default Earliest
-	To         Position // up to, and without; default Latest, as it is when the replay begins
+	To         Position // up to, and without; default Latest, as it is when the replay is planned
 	Partitions []int    // nil: all
-
-	// Progress is called about every second and at the end. May be nil.
-	Progress func(ReplayProgress)
+	Again      bool     // begin anew, whatever is kept under Name
 }
 
-// ReplayProgress is how far a replay is.
+// ReplayProgress is how far a Run is.
 type ReplayProgress struct {
-	Done, Left int64         // offsets, over all partitions
-	Rate       float64       // offsets per second, over the last interval
-	ETA        time.Duration // Left at the mean rate so far; −1 when that is 0
-	Status     Status
+	Elapsed    time.Duration // since Run began to read
+	Partitions []PartitionProgress
+}
+
+// PartitionProgress is how far a Run is in one partition, in offsets: an upper bound of the records. Done counts from the
+// Run's begin, not from that of the replay.
+type PartitionProgress struct {
+	Partition  int
+	Done, Left int64
+	State      State
+	Reason     event.Reason // why it is retrying, waiting or halted
+	Detail     string       // the same for people
 }
 
 // Replay reads a range of a topic again, on the same path as the live loop: the same decoding, the same writer, the same
@@ -35,7 +46,15 @@ type ReplayProgress struct {
 // each moves the other's progress.
 type Replay struct {
 	*runner
-	asked ReplayOptions
+	asked   ReplayOptions
+	current atomic.Pointer[replaying]
+}
+
+// replaying is a Run under way, or ended.
+type replaying struct {
+	*assignment
+	plan  Plan
+	began time.Time
 }
 
 // NewReplay checks the options.
@@ -45,23 +64,41 @@ func NewReplay(o ReplayOptions) (*Replay, error) {
 	if o.To.String() == Earliest.String() {
 		o.To = Latest
 	}
+	if o.Writer == nil {
+		o.Writer = planOnly{}
+	}
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("ingest: %w", err)
-	}
-	if o.Name == "" {
-		return nil, fmt.Errorf("ingest: Name is empty; a replay's progress is kept under it")
 	}
 	o.Hooks.fill()
 	return &Replay{runner: newRunner(&o.Options), asked: o}, nil
 }
 
+// planOnly stands in for the Writer of a Replay that has none. Run refuses it.
+type planOnly struct{ Writer }
+
+// Validate reports every fault at once. It expects the defaults filled in.
+func (o *ReplayOptions) Validate() error {
+	faults := []error{o.Options.Validate()}
+	if o.Name == "" {
+		faults = append(faults, errors.New("Name is empty; a replay's progress is kept under it"))
+	}
+	return errors.Join(append(faults, orderedRange(o.From, o.To))...)
+}
+
 func (r *Replay) progressGroup() string { return r.Group + ".replay." + r.asked.Name }
 
-// rangeText is the range in the words of the one who asked.
+// maxRangeText bounds what is kept of the range with each commit: brokers take 4 KiB of metadata.
+const maxRangeText = 1 << 10
+
+// rangeText is the range in the words of the one who asked. A very long one ends in a digest of the whole.
 func (r *Replay) rangeText() string {
 	s := r.asked.From.String() + " to " + r.asked.To.String()
 	if r.asked.Partitions != nil {
 		s += fmt.Sprintf(" of partitions %v", r.asked.Partitions)
+	}
+	if len(s) > maxRangeText {
+		s = fmt.Sprintf("%s… (SHA-256 %x)", s[:maxRangeText/2], sha256.Sum256([]byte(s)))
 	}
 	return s
 }
@@ -75,41 +112,36 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 		plan, err = r.plan(ctx)
 		return err
 	})
+	if err != nil {
+		err = fmt.Errorf("ingest: %w", err)
+	}
 	return plan, err
 }
 
-// Run replays until the range is settled, and gives what it has planned. When ctx ends first it settles what is out, saves
-// the progress and returns ctx's error; a Run of the same name then goes on.
-func (r *Replay) Run(ctx context.Context) (Plan, error) {
+// Run replays what Plan has found until it is settled. When ctx ends first it settles what is out, saves the progress and
+// returns ctx's error; Plan and Run of the same name then go on. A Replay runs once.
+func (r *Replay) Run(ctx context.Context, plan Plan) error {
+	if _, none := r.Writer.(planOnly); none {
+		return errors.New("ingest: Writer is nil")
+	}
 	r.cluster = r.newCluster()
 	defer r.cluster.close()
 	if err := r.connect(ctx); err != nil {
-		return Plan{}, err
-	}
-	plan, err := r.plan(ctx)
-	if err != nil {
-		return plan, fmt.Errorf("ingest: %w", err)
+		return err
 	}
 	a := r.assign(ctx, plan)
 	if err := a.commit(plan.starts()); err != nil { // before the first record: a resumed replay needs the range
-		return plan, fmt.Errorf("ingest: %w", err)
+		return fmt.Errorf("ingest: %w", err)
 	}
-	done := make(chan struct{})
-	reported := make(chan struct{})
-	go func() {
-		defer close(reported)
-		r.report(a, plan, done)
-	}()
+	r.current.Store(&replaying{a, plan, time.Now()})
 	a.run(context.Background(), ctx)
-	close(done)
-	<-reported
-	if left := a.left(plan); left > 0 {
-		return plan, fmt.Errorf("ingest: replay %q ends with %d offsets left: %w", r.asked.Name, left, context.Cause(ctx))
+	if left := r.Progress().Left(); left > 0 {
+		return fmt.Errorf("ingest: replay %q ends with %d offsets left: %w", r.asked.Name, left, context.Cause(ctx))
 	}
-	return plan, nil
+	return nil
 }
 
-// assign makes a partition of each part of the plan that is not done yet. Its commits carry the plan.
+// assign makes a partition of each part of the plan. Its commits carry the plan.
 func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 	a := &assignment{runner: r.runner, committed: map[int]int64{}}
 	parts := map[int]PartitionPlan{}
@@ -132,38 +164,26 @@ func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 	return a
 }
 
-// report calls Progress until done.
-func (r *Replay) report(a *assignment, plan Plan, done <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	began, total := time.Now(), plan.Left()
-	before, at := total, began
-	for ended := false; !ended; {
-		select {
-		case <-tick.C:
-		case <-done:
-			ended = true
-		}
-		if r.asked.Progress == nil {
-			continue
-		}
-		now, left := time.Now(), a.left(plan)
-		p := ReplayProgress{Done: total - left, Left: left, ETA: -1, Status: a.status()}
-		if span := now.Sub(at).Seconds(); span > 0 {
-			p.Rate = float64(before-left) / span
-		}
-		if p.Done > 0 {
-			p.ETA = time.Duration(float64(now.Sub(began)) / float64(p.Done) * float64(left))
-		}
-		before, at = left, now
-		r.asked.Progress(p)
+// Progress is how far Run is; nothing before it has begun to read. It may be called at any time, from any goroutine.
+func (r *Replay) Progress() ReplayProgress {
+	run := r.current.Load()
+	if run == nil {
+		return ReplayProgress{}
 	}
+	out := ReplayProgress{Elapsed: time.Since(run.began)}
+	for i, p := range run.partitions {
+		part, s := run.plan.Partitions[i], p.progress.snapshot()
+		at := min(max(p.mark.edge(), part.Next), part.To)
+		out.Partitions = append(out.Partitions, PartitionProgress{Partition: p.id, Done: at - part.Next, Left: part.To - at,
+			State: s.State, Reason: s.Reason, Detail: s.Detail})
+	}
+	return out
 }
 
-// left is the number of offsets of the plan that are not settled yet.
-func (a *assignment) left(plan Plan) (n int64) {
-	for i, p := range a.partitions {
-		n += max(0, plan.Partitions[i].To-max(p.mark.edge(), plan.Partitions[i].Next))
+// Left is the number of offsets that are not settled yet.
+func (p ReplayProgress) Left() (n int64) {
+	for _, part := range p.Partitions {
+		n += part.Left
 	}
 	return n
 }

@@ -25,9 +25,15 @@ func (b *broker) runReplay(t *testing.T, o ReplayOptions) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := r.Run(t.Context())
+	plan, err := r.Plan(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := r.Run(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if left := r.Progress().Left(); left != 0 {
+		t.Errorf("%d offsets are left after the end", left)
 	}
 	return plan
 }
@@ -52,8 +58,6 @@ func TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone(t *testing.T) {
 	s := newStore()
 	o := b.replay(s, "again", Offsets(map[int]int64{0: 10, 1: 50}), Offsets(map[int]int64{0: 20, 1: 500}))
 	o.Partitions = []int{0, 1}
-	var last ReplayProgress
-	o.Progress = func(p ReplayProgress) { last = p }
 	plan := b.runReplay(t, o)
 	s.wantOnce(t, 60)
 	if got := s.offsets(0); len(got) != 10 || got[0] != 10 || got[9] != 19 {
@@ -62,8 +66,11 @@ func TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone(t *testing.T) {
 	if want := []string{"partition 1: offsets 100 to 499 are not written yet"}; !slices.Equal(plan.Missing(), want) {
 		t.Errorf("missing %q, expected %q", plan.Missing(), want)
 	}
-	if last.Done != 60 || last.Left != 0 || last.ETA != 0 {
-		t.Errorf("progress at the end %+v", last)
+	if left := plan.Left(); left != 60 {
+		t.Errorf("%d offsets are planned, expected 60", left)
+	}
+	if got, want := plan.Partitions[0].Bytes, int64(len("k10")+len(`{"n":10}`))*10; got != want {
+		t.Errorf("partition 0 is estimated at %d bytes, expected %d", got, want)
 	}
 	if got := b.committedOffset(0); got != 42 {
 		t.Errorf("the live group is at %d, expected 42 as before", got)
@@ -113,7 +120,11 @@ func TestReplayIsResumedAfterAKill(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
+		plan, err := r.Plan(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(ctx, plan); !errors.Is(err, context.Canceled) {
 			t.Fatalf("run %d: error %v, expected %v", kill, err, context.Canceled)
 		}
 	}
@@ -135,7 +146,7 @@ func TestReplayIsResumedAfterAKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "it was begun for earliest to latest, not for earliest to 20") {
+	if _, err := r.Plan(t.Context()); err == nil || !strings.Contains(err.Error(), "it was begun for earliest to latest, not for earliest to 20") {
 		t.Errorf("error %v for the same name with another range", err)
 	}
 }
@@ -163,7 +174,7 @@ func TestReplayBesideTheLiveLoop(t *testing.T) {
 func TestPlanChangesNothing(t *testing.T) {
 	b := newBroker(t, 2)
 	b.produce(10, 0, 1)
-	o := b.replay(newStore(), "dry", Earliest, Latest)
+	o := b.replay(nil, "dry", Earliest, Latest)
 	r, err := NewReplay(o)
 	if err != nil {
 		t.Fatal(err)
@@ -174,5 +185,69 @@ func TestPlanChangesNothing(t *testing.T) {
 	}
 	if b.GroupInfo(group+".replay.dry") != nil {
 		t.Error("planning has made a group")
+	}
+	if err := r.Run(t.Context(), plan); err == nil {
+		t.Error("a replay without a writer runs")
+	}
+}
+
+func TestReplayAgainBeginsAnew(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(10, 0)
+	o := b.replay(newStore(), "again", Earliest, Latest)
+	b.runReplay(t, o)
+	b.produce(5, 0)
+	s := newStore()
+	o.Writer, o.Again = s, true
+	if plan := b.runReplay(t, o); plan.Resumed || plan.Left() != 15 {
+		t.Errorf("plan %+v, expected all 15 anew", plan)
+	}
+	s.wantOnce(t, 15)
+}
+
+func TestReplayRefusesWhatCannotBe(t *testing.T) {
+	b := newBroker(t, 2)
+	b.produce(10, 0, 1)
+	at := time.UnixMilli(1_700_000_000_000)
+	for want, o := range map[string]ReplayOptions{
+		"Name is empty":                             b.replay(nil, "", Earliest, Latest),
+		"To must be later":                          b.replay(nil, "x", At(at), At(at)),
+		"partition 1: From is 5 and To is 5":        b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{1: 5})),
+		"partition 1, and To has none":              b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{0: 5})),
+		"partition 0: no offset is given":           b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Latest),
+		"no such partition 7; it has 2":             {Options: b.options(nil), Name: "x", Partitions: []int{0, 7}},
+		`begun for earliest to 0:5 of partitions [`: {Options: b.options(nil), Name: "taken", Partitions: []int{0}},
+	} {
+		if o.Name == "taken" {
+			first := o
+			first.Writer, first.To = newStore(), Offsets(map[int]int64{0: 5})
+			b.runReplay(t, first)
+		}
+		r, err := NewReplay(o)
+		if err == nil {
+			_, err = r.Plan(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
+
+// TestLongRangesAreKeptShort: brokers refuse commits with more than 4 KiB of metadata.
+func TestLongRangesAreKeptShort(t *testing.T) {
+	text := func(last int64) string {
+		offsets := map[int]int64{}
+		for p := range 1000 {
+			offsets[p] = 1_000_000_000_000
+		}
+		offsets[999] = last
+		r, err := NewReplay(ReplayOptions{Options: Options{Kafka: Kafka{Brokers: []string{"x:1"}}, Topic: topic, Group: group, Schema: schema}, Name: "x", From: Offsets(offsets)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.rangeText()
+	}
+	if a, b := text(1), text(2); len(a) > maxRangeText || a == b || a != text(1) {
+		t.Errorf("ranges are kept as %q and %q", a, b)
 	}
 }
