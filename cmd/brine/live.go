@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"sync"
 	"time"
 )
@@ -28,32 +26,21 @@ type reading struct {
 // live prints how the pipelines go: on a terminal one line per half that is drawn over, elsewhere a line every so often, and
 // with json an object per line. It ends with ctx.
 type live struct {
-	out      io.Writer
-	json     bool
-	terminal bool
-	samples  func() []reading
-	drawn    int // lines on the terminal that the next drawing goes over
-	before   map[string]reading
-	quiet    map[string]bool // said that nothing changes
-	at       time.Time
-	mu       sync.Mutex // held while something is printed
+	screen
+	json    bool
+	samples func() []reading
+	before  map[string]reading
+	quiet   map[string]bool // said that nothing changes
+	at      time.Time
+	mu      sync.Mutex // held while something is printed
 }
 
 func newLive(out io.Writer, asJSON bool, samples func() []reading) *live {
-	terminal := false
-	if f, ok := out.(*os.File); ok {
-		info, err := f.Stat()
-		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	return &live{out: out, json: asJSON, terminal: terminal && !asJSON, samples: samples, before: map[string]reading{}, quiet: map[string]bool{}, at: time.Now()}
+	return &live{screen: newScreen(out, asJSON), json: asJSON, samples: samples, before: map[string]reading{}, quiet: map[string]bool{}, at: time.Now()}
 }
 
 func (l *live) run(ctx context.Context) {
-	every := 2 * time.Second
-	if l.terminal {
-		every = 500 * time.Millisecond
-	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(l.every())
 	defer tick.Stop()
 	for {
 		select {
@@ -81,11 +68,7 @@ func (l *live) draw() {
 	now := time.Now()
 	span := now.Sub(l.at).Seconds()
 	l.at = now
-	var b strings.Builder
-	if l.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", l.drawn)
-	}
-	l.drawn = 0
+	var lines []string
 	for _, s := range l.samples() {
 		old := l.before[s.Name]
 		l.before[s.Name] = s
@@ -96,22 +79,16 @@ func (l *live) draw() {
 		}
 		if l.json {
 			line, _ := json.Marshal(s) // a struct of numbers and texts
-			b.Write(line)
-			b.WriteByte('\n')
+			lines = append(lines, string(line))
 			continue
 		}
 		if !l.terminal && same && l.quiet[s.Name] { // once more after the last change, so that its rate is seen to end
 			continue
 		}
 		l.quiet[s.Name] = same
-		if l.terminal {
-			b.WriteString("\x1b[2K")
-			l.drawn++
-		}
-		b.WriteString(s.line())
-		b.WriteByte('\n')
+		lines = append(lines, s.line())
 	}
-	_, _ = io.WriteString(l.out, b.String()) // a progress line that cannot be shown is not worth failing for
+	l.show(lines)
 }
 
 func (s reading) line() string {

@@ -46,22 +46,19 @@ type service struct {
 
 // half is one of a pipeline's two loops: its rows or its documents.
 type half struct {
-	name  string // pipeline.rows or pipeline.documents
-	kind  string // rows or documents
-	topic string
-	group string
-	loop  *ingest.Loop
+	pipeline string
+	kind     string // rows or documents
+	name     string // pipeline.kind
+	topic    string
+	opts     ingest.Options
+	loop     *ingest.Loop // nil in a replay
 
 	settled, batches, retries, dead atomic.Int64
 }
 
 // newService opens the stores and prepares the loops; nothing is read from Kafka yet.
 func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*service, error) {
-	s := &service{cfg: cfg, log: log, reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now)}
-	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), metrics.Skew{Tables: s.tables}, metrics.Build(version))
-	s.ingest = metrics.NewIngest(s.reg)
-	s.sinks = metrics.NewSink(s.reg)
-	s.indexes = metrics.NewIndexer(s.reg)
+	s := prepareService(cfg, log)
 	if err := s.open(ctx); err != nil {
 		s.close()
 		return nil, err
@@ -69,13 +66,18 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 	return s, nil
 }
 
+// prepareService makes a service that has opened nothing yet.
+func prepareService(cfg *config.Config, log *slog.Logger) *service {
+	s := &service{cfg: cfg, log: log, reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now)}
+	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), metrics.Skew{Tables: s.tables}, metrics.Build(version))
+	s.ingest = metrics.NewIngest(s.reg)
+	s.sinks = metrics.NewSink(s.reg)
+	s.indexes = metrics.NewIndexer(s.reg)
+	return s
+}
+
 func (s *service) open(ctx context.Context) (err error) {
-	opts := s.cfg.HBase()
-	opts.Hooks = metrics.HBase(s.reg, s.tables)
-	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
-		return err
-	}
-	if err := s.checkTables(ctx); err != nil {
+	if err := s.openTables(ctx); err != nil {
 		return err
 	}
 	for _, p := range s.cfg.Pipelines {
@@ -90,8 +92,21 @@ func (s *service) open(ctx context.Context) (err error) {
 			}
 		}
 	}
+	if err := s.makeLoops(); err != nil {
+		return err
+	}
 	s.admin, err = newAdmin(s.cfg.HTTP.Listen, s.reg, s.healthy, s.ready, func() any { return s.tables.Reports() })
 	return err
+}
+
+// openTables connects to HBase and makes sure that the tables are there.
+func (s *service) openTables(ctx context.Context) (err error) {
+	opts := s.cfg.HBase()
+	opts.Hooks = metrics.HBase(s.reg, s.tables)
+	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
+		return err
+	}
+	return s.checkTables(ctx)
 }
 
 // checkTables makes sure that every table and family is there before a record is read, and tells the skew counters which regions there are.
@@ -136,19 +151,19 @@ func (s *service) learnRegions(ctx context.Context, table string) error {
 	return nil
 }
 
-// addRows prepares the loop that writes a pipeline's rows.
+// addRows prepares the half that writes a pipeline's rows.
 func (s *service) addRows(p *config.Pipeline) error {
-	h := &half{name: p.Name + ".rows", kind: "rows", topic: p.Topic, group: p.RowsGroup()}
 	opts := p.Sink()
 	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
 	writer, err := sink.New(sink.HBase(s.cluster.client), opts)
 	if err != nil {
 		return usage(err)
 	}
-	return s.addLoop(p, h, writer)
+	s.addHalf(p, "rows", p.RowsGroup(), writer)
+	return nil
 }
 
-// addDocuments prepares the loop that writes a pipeline's documents. A search engine that does not answer holds up nothing but this loop.
+// addDocuments prepares the half that writes a pipeline's documents. A search engine that does not answer holds up nothing but this half.
 func (s *service) addDocuments(p *config.Pipeline) error {
 	if s.engine == nil {
 		engine, err := openSearch(s.cfg)
@@ -157,7 +172,6 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		}
 		s.engine = engine
 	}
-	h := &half{name: p.Name + ".documents", kind: "documents", topic: p.Topic, group: p.DocumentsGroup()}
 	opts := p.Indexer()
 	opts.Hooks = s.indexes.Hooks(p.Name)
 	writer, err := indexer.New(s.engine, opts)
@@ -165,7 +179,8 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		return usage(err)
 	}
 	s.writers = append(s.writers, writer)
-	return s.addLoop(p, h, writer)
+	s.addHalf(p, "documents", p.DocumentsGroup(), writer)
+	return nil
 }
 
 // warnOnce adds to the counting hooks a warning that names the first event of each kind that will not be found again.
@@ -189,18 +204,24 @@ func (s *service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	return hooks
 }
 
-func (s *service) addLoop(p *config.Pipeline, h *half, w ingest.Writer) error {
-	opts := s.cfg.Ingest(p, h.group)
-	opts.Writer = w
-	opts.Hooks = h.watch(s.ingest.Hooks(p.Name, h.kind))
-	opts.Logger = s.log.With("pipeline", h.name)
-	loop, err := ingest.New(opts)
-	if err != nil {
-		return usage(err)
-	}
-	h.loop = loop
-	s.ingest.Watch(p.Name, h.kind, loop.Status)
+func (s *service) addHalf(p *config.Pipeline, kind, group string, w ingest.Writer) {
+	h := &half{pipeline: p.Name, kind: kind, name: p.Name + "." + kind, topic: p.Topic, opts: s.cfg.Ingest(p, group)}
+	h.opts.Writer = w
+	h.opts.Hooks = h.watch(s.ingest.Hooks(p.Name, kind))
+	h.opts.Logger = s.log.With("pipeline", h.name)
 	s.halves = append(s.halves, h)
+}
+
+// makeLoops makes each half a member of its group to be.
+func (s *service) makeLoops() error {
+	for _, h := range s.halves {
+		loop, err := ingest.New(h.opts)
+		if err != nil {
+			return usage(err)
+		}
+		h.loop = loop
+		s.ingest.Watch(h.pipeline, h.kind, loop.Status)
+	}
 	return nil
 }
 
