@@ -12,6 +12,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
+	"brine/sink"
 	"brine/skew"
 )
 
@@ -26,6 +27,7 @@ func registry(t *testing.T) *prometheus.Registry {
 	h.Applied(hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
 	h.Buffered(7)
 	h.Dial("a:1", nil)
+	Spread(tables)("salted", []sink.Bucket{{Rows: 2, Bytes: 20}, {}})
 	reg.MustRegister(Skew{tables})
 	m := NewIngest(reg)
 	i := m.Hooks("scans", "rows")
@@ -53,6 +55,10 @@ func TestNamesFollowTheConventions(t *testing.T) {
 
 func TestHooksCount(t *testing.T) {
 	want := `
+# HELP brine_salt_bucket_written_rows_total Rows written into a salt bucket.
+# TYPE brine_salt_bucket_written_rows_total counter
+brine_salt_bucket_written_rows_total{bucket="0",table="salted"} 2
+brine_salt_bucket_written_rows_total{bucket="1",table="salted"} 0
 # HELP brine_ingest_dead_letters_total Records durable in the dead letters, by reason.
 # TYPE brine_ingest_dead_letters_total counter
 brine_ingest_dead_letters_total{half="rows",pipeline="scans",reason="missing_field"} 1
@@ -72,7 +78,7 @@ brine_ingest_partitions{half="rows",pipeline="scans",state="waiting"} 0
 brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
-		"brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total"); err != nil {
+		"brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
 		t.Error(err)
 	}
 }

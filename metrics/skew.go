@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"brine/sink"
 	"brine/skew"
 )
 
@@ -34,6 +35,18 @@ var (
 
 // Skew collects the skew of every table at each scrape.
 type Skew struct{ Tables *skew.Tables }
+
+// Spread gives the hook that counts the rows of salt buckets.
+func Spread(tables *skew.Tables) func(table string, buckets []sink.Bucket) {
+	return func(table string, buckets []sink.Bucket) {
+		counter := tables.Counter(table, len(buckets))
+		for i, b := range buckets {
+			if b.Rows > 0 {
+				counter.AddBucket(i, b.Rows, b.Bytes)
+			}
+		}
+	}
+}
 
 // Describe implements prometheus.Collector.
 func (s Skew) Describe(ch chan<- *prometheus.Desc) {

@@ -145,20 +145,3 @@ func splitPoint(spreads []spread, at *big.Int) []byte {
 	}
 	return bytes.Join(parts[:used], nil)
 }
-
-// SaltWidth is the number of bytes up to the end of the salt that the key begins with, 0 when it does not: rows of different
-// buckets are in the order of what follows these bytes.
-func (k *Key) SaltWidth() int {
-	n := 0
-	for _, s := range k.slots {
-		n += s.width()
-		switch s.part.(type) {
-		case literal:
-			continue
-		case *salt:
-			return n
-		}
-		break
-	}
-	return 0
-}

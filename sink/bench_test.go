@@ -49,8 +49,17 @@ func BenchmarkPath(b *testing.B) {
 }
 
 // BenchmarkSubmit is the part of it that follows decoding.
-func BenchmarkSubmit(b *testing.B) {
-	s := newSink(b, durable{}, sink.Options{Schema: scans, Rows: []sink.Rows{scanRows(b)}})
+func BenchmarkSubmit(b *testing.B) { benchmarkSubmit(b, scanRows(b), sink.Hooks{}) }
+
+// BenchmarkSubmitSalted tells what it costs to count salt buckets.
+func BenchmarkSubmitSalted(b *testing.B) {
+	for name, hooks := range map[string]sink.Hooks{"uncounted": {}, "counted": {Spread: func(string, []sink.Bucket) {}}} {
+		b.Run(name, func(b *testing.B) { benchmarkSubmit(b, saltedRows(b), hooks) })
+	}
+}
+
+func benchmarkSubmit(b *testing.B, rows sink.Rows, hooks sink.Hooks) {
+	s := newSink(b, durable{}, sink.Options{Schema: scans, Rows: []sink.Rows{rows}, Hooks: hooks})
 	const n = 1000
 	records := make([]string, n)
 	for i := range records {

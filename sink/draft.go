@@ -27,6 +27,8 @@ type part struct {
 	batch  *hbase.Batch
 	events []int    // by mutation: the event's position in the batch
 	wrote  []uint64 // by mutation: the set of families it has cells in
+	ends   []int    // by mutation: the size of the batch with it; only where the table counts buckets
+	spread []Bucket // of the flight that is settled; empty where the table does not count buckets
 
 	flight Flight // nil when there is no mutation
 	errs   []hbase.MutationError
@@ -44,7 +46,7 @@ func (s *Sink) draft() *draft {
 		if err != nil {
 			panic("BUG: sink: a checked key does not bind: " + err.Error())
 		}
-		d.parts[i] = part{target: t, keys: keys, batch: hbase.NewBatch(t.table.Name)}
+		d.parts[i] = part{target: t, keys: keys, batch: hbase.NewBatch(t.table.Name), spread: make([]Bucket, s.counted(t))}
 	}
 	return d
 }
@@ -55,7 +57,7 @@ func (d *draft) release() {
 	for i := range d.parts {
 		p := &d.parts[i]
 		p.batch.Reset(p.table.Name)
-		p.events, p.wrote = p.events[:0], p.wrote[:0]
+		p.events, p.wrote, p.ends = p.events[:0], p.wrote[:0], p.ends[:0]
 		p.flight, p.errs, p.done = nil, nil, false
 	}
 	d.sink.drafts.Put(d)
@@ -105,6 +107,9 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	}
 	p.events = append(p.events, i)
 	p.wrote = append(p.wrote, wrote)
+	if len(p.spread) > 0 {
+		p.ends = append(p.ends, p.batch.Bytes())
+	}
 	if !p.entity && p.seen.collision(seen, ev.Version) && hooks.Collision != nil {
 		hooks.Collision(p.table.Name, row)
 	}

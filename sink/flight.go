@@ -42,6 +42,10 @@ func (f *flight) settle() {
 	for i := range f.draft.parts {
 		if p := &f.draft.parts[i]; p.done {
 			f.failures = append(f.failures, f.sink.judge(p, now)...)
+			if len(p.spread) > 0 {
+				p.countBuckets()
+				f.sink.opts.Hooks.Spread(p.table.Name, p.spread)
+			}
 		}
 	}
 	f.failures = worst(f.failures)

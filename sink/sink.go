@@ -58,13 +58,23 @@ type Options struct {
 	Now          func() time.Time // the clock that TTLs and the bound on refusals are held against; nil means time.Now
 }
 
-// Hooks are told what the sink does; a nil hook is not called. They are called by the goroutines that call Submit, must be
-// safe for concurrent use and must not keep their arguments.
+// Hooks are told what the sink does; a nil hook is not called. They are called by the goroutines that call Submit or Wait,
+// must be safe for concurrent use and must not keep their arguments.
 type Hooks struct {
 	Collision func(table string, row []byte)                // two different events on one key of a RowEvent table
 	Expired   func(table, family string, rec *event.Record) // older than its family's TTL: HBase hides it as it is written
 	Tie       func(table string)                            // equal versions of one cell with different values: the last applied wins
+
+	// Spread is told of the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
+	// a salt of at most MaxBuckets buckets.
+	Spread func(table string, buckets []Bucket)
 }
+
+// Bucket is what one flight wrote into one salt bucket.
+type Bucket struct{ Rows, Bytes int64 }
+
+// MaxBuckets is the most buckets of a table that are counted.
+const MaxBuckets = 1024
 
 // Client is what the sink needs of an HBase client; HBase makes one of ours.
 type Client interface {

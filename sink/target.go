@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/rowkey"
 	"brine/rowkey/eventkey"
 )
 
@@ -16,6 +17,7 @@ type target struct {
 	entity   bool // Table.Row is RowEntity
 	families []*family
 	columns  []column
+	salt     rowkey.Salt
 	seen     *memory
 }
 
@@ -86,6 +88,7 @@ func newTarget(rows Rows, schema event.Schema) (*target, error) {
 		written[name] = true
 		t.columns = append(t.columns, column{family: t.family(c.Family), qualifier: []byte(c.Qualifier), field: field})
 	}
+	t.salt = rows.Table.Key.Salt()
 	if len(t.families) > maxFamilies {
 		return nil, fmt.Errorf("%d families are written; at most %d can be", len(t.families), maxFamilies)
 	}

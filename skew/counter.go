@@ -9,9 +9,10 @@ import (
 
 // Region identifies a region and says where it lies.
 type Region struct {
-	Name       string `json:"name"` // encoded name
-	Start, End []byte `json:"-"`
-	Server     string `json:"server"`
+	Name   string `json:"name"` // encoded name
+	Start  Key    `json:"start"`
+	End    Key    `json:"end"`
+	Server string `json:"server"`
 }
 
 // Count is how much was written.
@@ -117,8 +118,8 @@ func (t *tally) recent(slot int64) Count {
 
 // Load is what one region or one salt bucket was given.
 type Load struct {
-	Region Region `json:"region"` // of a region's load
-	Bucket int    `json:"bucket"` // of a bucket's load
+	Region Region `json:"region,omitzero"` // of a region's load
+	Bucket int    `json:"bucket"`          // of a bucket's load
 	Total  Count  `json:"total"`
 	Recent Count  `json:"recent"` // in the last Window
 }

@@ -1,6 +1,8 @@
 package skew
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
@@ -102,6 +104,31 @@ func TestTopAndOther(t *testing.T) {
 	}
 	if top, _, others = Top(loads, 9); len(top) != 3 || others != 0 {
 		t.Errorf("all fit: %+v %d", top, others)
+	}
+}
+
+func TestReportsSurviveJSON(t *testing.T) {
+	c := NewCounter(2, time.Now)
+	c.SetRegions([]Region{{Name: "a", End: Key("4")}, {Name: "b", Start: Key("4"), End: Key{0xff, '\\', 'x', 0}, Server: "s,1,2"}})
+	want := c.Report()
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte(`"end":"\\xFF\\x5Cx\\x00"`)) {
+		t.Errorf("keys as HBase's shell prints them: %s", text)
+	}
+	var got Report
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	for _, bad := range []string{`\`, `\x1`, `a\y00`, `\xg0`} {
+		if err := new(Key).UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q must be refused", bad)
+		}
 	}
 }
 

@@ -102,6 +102,7 @@ func (c *devCmd) show(ctx context.Context, out io.Writer, stack *devStack, cfg *
 		fmt.Fprintf(out, "\n%s events are in Kafka, and as rows and documents in HBase and the index; %s of them new, after %.1f s.\n",
 			thousands(int64(total)), thousands(int64(fresh)), took.Seconds())
 		err = showSamples(ctx, out, cfg, s)
+		showSkew(out, s)
 		fmt.Fprintf(out, goOn, s.admin.addr(), stack.kafkaAddr(), stack.hbase.Addr(), sampleWaybill)
 		if c.For == 0 {
 			fmt.Fprintf(out, "Ctrl-C stops.\n\n")
@@ -150,6 +151,15 @@ func showSamples(ctx context.Context, out io.Writer, cfg *config.Config, s *serv
 		}
 	}
 	return nil
+}
+
+// showSkew shows how the rows lie over the regions.
+func showSkew(out io.Writer, s *service) {
+	reports := s.tables.Reports()
+	for _, name := range sortedKeys(reports) {
+		fmt.Fprintln(out)
+		printSkew(out, name, reports[name])
+	}
 }
 
 // The bundled samples, each for its topic: what is generated comes behind what is real.

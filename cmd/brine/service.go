@@ -109,7 +109,8 @@ func (s *service) openTables(ctx context.Context) (err error) {
 	return s.checkTables(ctx)
 }
 
-// checkTables makes sure that every table and family is there before a record is read, and tells the skew counters which regions there are.
+// checkTables makes sure that every table and family is there before a record is read, and makes the skew counters, which then
+// know all regions and salt buckets.
 func (s *service) checkTables(ctx context.Context) error {
 	steps, err := planTables(ctx, s.cfg, s.cluster.client)
 	if err != nil {
@@ -147,7 +148,11 @@ func (s *service) learnRegions(ctx context.Context, table string) error {
 	for _, r := range regions {
 		known = append(known, skew.Region{Name: r.Encoded, Start: r.Start, End: r.End, Server: r.Server})
 	}
-	s.tables.Counter(table, 0).SetRegions(known)
+	buckets := 0
+	if key := s.cfg.Table(table).RowKey(); key != nil { // else no pipeline writes the table
+		buckets = min(key.Salt().Buckets(), sink.MaxBuckets)
+	}
+	s.tables.Counter(table, buckets).SetRegions(known)
 	return nil
 }
 
@@ -155,6 +160,7 @@ func (s *service) learnRegions(ctx context.Context, table string) error {
 func (s *service) addRows(p *config.Pipeline) error {
 	opts := p.Sink()
 	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
+	opts.Hooks.Spread = metrics.Spread(s.tables)
 	writer, err := sink.New(sink.HBase(s.cluster.client), opts)
 	if err != nil {
 		return usage(err)

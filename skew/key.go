@@ -1,0 +1,47 @@
+package skew
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Key is a row key. As text it is what HBase's shell prints: printable ASCII as it is, any other byte and the backslash as \xHH.
+type Key []byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (k Key) MarshalText() ([]byte, error) {
+	text := make([]byte, 0, len(k))
+	for _, b := range k {
+		if b >= ' ' && b <= '~' && b != '\\' {
+			text = append(text, b)
+		} else {
+			text = fmt.Appendf(text, `\x%02X`, b)
+		}
+	}
+	return text, nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Key) UnmarshalText(text []byte) error {
+	*k = (*k)[:0]
+	for len(text) > 0 {
+		if text[0] != '\\' {
+			*k, text = append(*k, text[0]), text[1:]
+			continue
+		}
+		if len(text) < 4 || text[1] != 'x' {
+			return fmt.Errorf(`row key: no \xHH at %q`, text)
+		}
+		b, err := strconv.ParseUint(string(text[2:4]), 16, 8)
+		if err != nil {
+			return fmt.Errorf(`row key: no \xHH at %q`, text)
+		}
+		*k, text = append(*k, byte(b)), text[4:]
+	}
+	return nil
+}
+
+func (k Key) String() string {
+	text, _ := k.MarshalText() // it has no errors
+	return string(text)
+}
