@@ -14,6 +14,7 @@ type Hooks struct {
 	Call     func(CallInfo)    // after every RPC
 	Retry    func(RetryInfo)   // before every wait and resend
 	Applied  func(AppliedInfo) // per region and answered Multi: how much was acknowledged
+	Flush    func(FlushInfo)   // whenever a Mutator lets mutations go
 	Buffered func(bytes int)   // bytes of mutations in memory, whenever it changes by a batch
 	Dial     func(addr string, err error)
 }
@@ -51,6 +52,7 @@ type Client struct {
 	registry *registry
 	locator  *locator
 	writer   *writer
+	auto     *Mutator // behind Submit
 
 	masterAddr atomic.Pointer[string] // of the active master; nil: to be asked
 
@@ -76,6 +78,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	c.registry = &registry{addrs: addrs, servers: c.servers}
 	c.locator = &locator{servers: c.servers, registry: c.registry}
 	c.writer = newWriter(c)
+	c.auto = c.newMutator(MutatorOptions{Autoflush: true, WriteBuffer: 1, Retries: opts.Retries, Pause: opts.Pause})
 	if err := c.findCluster(ctx); err != nil {
 		_ = c.Close() // the error to tell is why it did not open
 		return nil, fmt.Errorf("open %s: %w", opts.Connect, err)

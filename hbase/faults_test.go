@@ -56,7 +56,7 @@ func startEmbedded(t testing.TB, o embedded.Options) *embedded.Server {
 
 // patient are options for quick tests against a server on this machine.
 func patient(connect string) Options {
-	return Options{Connect: connect, Pause: time.Millisecond, PauseServerOverloaded: time.Millisecond}
+	return Options{Connect: connect, Pause: time.Millisecond, PauseServerOverloaded: time.Millisecond, Retries: 1000}
 }
 
 // Call 0 fails, then call 1, then 2 … until a run meets no failure: whatever breaks, everything that was submitted is in the

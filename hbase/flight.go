@@ -10,6 +10,7 @@ import (
 
 // Flight is a submitted batch until each of its mutations has its result.
 type Flight struct {
+	mutator  *Mutator
 	batch    *Batch
 	table    string // as hbase:meta knows it
 	deadline time.Time
@@ -44,11 +45,15 @@ const (
 	Closed                    // the client was closed before the mutation was sent
 )
 
-func newFlight(b *Batch, deadline time.Time) *Flight {
-	f := &Flight{batch: b, table: tableKey(b.Table()), deadline: deadline, done: make(chan struct{}), open: b.Len()}
+func newFlight(m *Mutator, b *Batch, deadline time.Time) *Flight {
+	f := &Flight{mutator: m, batch: b, table: tableKey(b.Table()), deadline: deadline, done: make(chan struct{}), open: b.Len()}
 	if f.open == 0 {
 		close(f.done)
+		return f
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open[f] = struct{}{}
 	return f
 }
 
@@ -80,6 +85,7 @@ func (f *Flight) settle(n int, errs ...MutationError) {
 		panic("BUG: a mutation got two results")
 	case f.open == 0:
 		slices.SortFunc(f.failed, func(a, b MutationError) int { return cmp.Compare(a.Index, b.Index) })
+		f.mutator.landed(f)
 		close(f.done)
 	}
 }

@@ -28,6 +28,8 @@ type lane struct {
 	// took over. So two mutations of one row are never on their way together.
 	out []*part
 
+	holder *Mutator // that lets all of the queue wait; nil: it may be sent
+
 	failures int         // since something was last applied
 	limit    int         // mutations per call, after one was too big; 0: none
 	timer    *time.Timer // set while it waits out a pause
@@ -48,7 +50,7 @@ type part struct {
 
 // idle tells whether the lane is free to send or to be located.
 func (l *lane) idle() bool {
-	return len(l.queue) > 0 && len(l.out) == 0 && l.timer == nil && !l.locating && !l.ready && !l.dead
+	return len(l.queue) > 0 && l.holder == nil && len(l.out) == 0 && l.timer == nil && !l.locating && !l.ready && !l.dead
 }
 
 // take cuts off as much of the queue's front as fits, at least one mutation if first is set.
@@ -129,7 +131,8 @@ func (ls *lanes) of(row []byte) *lane {
 }
 
 // carve gives a region's range a lane of its own, and tells which lanes are new. Queues are dealt out in order, and
-// whatever was out of the old lanes holds back every lane that took over a part of their range.
+// whatever was out of the old lanes holds back every lane that took over a part of their range. What a mutator held back is
+// let go.
 func (ls *lanes) carve(r *Region) (fresh []*lane) {
 	from := slices.IndexFunc(ls.all, func(l *lane) bool { return before(r.Start, l.end) })
 	to := from

@@ -29,7 +29,7 @@ func TestLanesCoverEveryKeyOnceAndKeepOrder(t *testing.T) {
 					b.Put([]byte("e"), nil, int64(next), nil)
 					next++
 				}
-				f := newFlight(b, time.Time{})
+				f := newFlight(&Mutator{open: map[*Flight]struct{}{}}, b, time.Time{})
 				l := ls.of([]byte(row))
 				l.queue = append(l.queue, entry{flight: f}, entry{flight: f, index: 1})
 			case 2: // send from any lane that may
@@ -97,7 +97,7 @@ func TestMergedLaneWaitsForItsParts(t *testing.T) {
 	ls := newLanes("t")
 	ls.carve(&Region{Table: "t", ID: 1, End: []byte("m")})
 	ls.carve(&Region{Table: "t", ID: 2, Start: []byte("m")})
-	f := newFlight(puts("a", "z", "z"), time.Time{})
+	f := newFlight(&Mutator{open: map[*Flight]struct{}{}}, puts("a", "z", "z"), time.Time{})
 	ls.of([]byte("z")).queue = []entry{{flight: f, index: 1}, {flight: f, index: 2}}
 	p := ls.of([]byte("z")).take(1, 1<<20, true)
 	ls.of([]byte("a")).queue = []entry{{flight: f, index: 0}}

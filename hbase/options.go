@@ -18,7 +18,7 @@ type Options struct {
 
 	Pause                 time.Duration // [hbase.client.pause] 100 ms
 	PauseServerOverloaded time.Duration // [hbase.client.pause.server.overloaded] 500 ms
-	Retries               int           // [hbase.client.retries.number] 15
+	Retries               int           // [hbase.client.retries.number] 15: after so many a mutation is given up as Transient
 	RPCTimeout            time.Duration // [hbase.rpc.timeout] 60 s: one call
 	OperationTimeout      time.Duration // [hbase.client.operation.timeout] 20 min: one mutation or get with its retries
 	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s

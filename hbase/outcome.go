@@ -26,12 +26,12 @@ func (w *writer) judge(o *outcome, m *multi) {
 		if !d.uncounted && d.remedy != split {
 			e.attempts++
 		}
-		pause := w.c.opts.pause(d, p.failed)
+		pause := e.flight.mutator.call.pause(d, p.failed)
 		if d.remedy == split {
 			pause = 0
 		}
 		final := d.remedy == giveUp || d.remedy == reopen || d.remedy == split && alone
-		if final || w.spent(e, pause) {
+		if final || e.spent(pause) {
 			o.refused = append(o.refused, e)
 			o.failed = append(o.failed, mutationError(e, d, p.region.Server, err))
 			continue
@@ -52,9 +52,9 @@ func (w *writer) announce(o *outcome) {
 	}
 }
 
-// spent tells whether a mutation has used up both its retries and its time.
-func (w *writer) spent(e entry, pause time.Duration) bool {
-	return int(e.attempts) > w.c.opts.Retries && time.Now().Add(pause).After(e.flight.deadline)
+// spent tells whether a mutation has used up its retries or its time.
+func (e entry) spent(pause time.Duration) bool {
+	return int(e.attempts) > e.flight.mutator.call.Retries || time.Now().Add(pause).After(e.flight.deadline)
 }
 
 func mutationError(e entry, d diagnosis, server string, err error) MutationError {
@@ -95,6 +95,7 @@ func (w *writer) takeBack(o *outcome) (lost []entry) {
 	}
 	for l, es := range byLane {
 		l.pushFront(es)
+		l.holder = nil
 		w.nurse(l, o)
 	}
 	w.wake(p.heirs...)

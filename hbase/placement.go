@@ -11,17 +11,17 @@ import (
 // locate finds the region of a lane's first row, however long that takes, and carves the lane accordingly.
 func (w *writer) locate(l *lane) {
 	for failures := 0; ; failures++ {
-		row, sick := w.first(l)
-		if row == nil {
+		e, sick, ok := w.first(l)
+		if !ok {
 			return
 		}
-		r, err := w.find(l.table, row, sick || failures > 1)
+		r, err := w.find(l.table, e.row(), sick || failures > 1)
 		if err == nil {
 			w.place(l, r)
 			return
 		}
 		d := diagnose(err)
-		pause := w.c.opts.pause(d, failures)
+		pause := e.flight.mutator.call.pause(d, failures)
 		if gone := w.abandon(l, err, d, failures+1, pause); gone {
 			return
 		}
@@ -46,15 +46,15 @@ func (w *writer) find(table string, row []byte, suspect bool) (*Region, error) {
 	return w.c.locator.find(ctx, table, row)
 }
 
-// first gives the first row of a lane that is being located, or nil if there is nothing to locate it for any more.
-func (w *writer) first(l *lane) (row []byte, sick bool) {
+// first gives the first mutation of a lane that is being located, unless there is nothing to locate it for any more.
+func (w *writer) first(l *lane) (e entry, sick, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l.dead || w.closed || len(l.queue) == 0 {
 		l.locating = false
-		return nil, false
+		return entry{}, false, false
 	}
-	return l.queue[0].row(), l.failures > 1
+	return l.queue[0], l.failures > 1, true
 }
 
 // place gives a lane the region that was found for it.
@@ -77,7 +77,7 @@ func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause ti
 	w.mu.Lock()
 	for _, e := range l.queue {
 		e.attempts += int32(failures)
-		if final || w.spent(e, pause) {
+		if final || e.spent(pause) {
 			out = append(out, e)
 			continue
 		}

@@ -46,12 +46,15 @@ func (g *registry) meta(ctx context.Context) (*Region, error) {
 	return nil, fmt.Errorf("hbase:meta: %w", errNoServer)
 }
 
-// ask tries every master once; the error says what became of each.
+// ask tries every master once; the error says what became of each. A master knows the answers by heart: one that takes longer
+// than a connection may take is as good as not there, and the others are asked.
 func (g *registry) ask(ctx context.Context, method string, in, out proto.Message) error {
 	var errs []error
 	for _, i := range rand.Perm(len(g.addrs)) {
 		to := endpoint{g.addrs[i], registryService}
-		_, err := g.servers.call(ctx, to, method, in, out)
+		brief, cancel := context.WithTimeout(ctx, g.servers.opts.DialTimeout)
+		_, err := g.servers.call(brief, to, method, in, out)
+		cancel()
 		if err == nil {
 			return nil
 		}

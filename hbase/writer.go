@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -18,6 +17,7 @@ import (
 //
 // While a server's calls are out its lanes gather; the next call takes what has come together (group commit). A lane is in at
 // most one call. A lane that failed waits by itself and then rides alone, in a call that does not count against the others'.
+// A lane that a Mutator without autoflush holds back stays out of line until it is let go (hold.go).
 type writer struct {
 	c        *Client
 	budget   *semaphore.Weighted // MaxBufferedBytes
@@ -26,6 +26,8 @@ type writer struct {
 	mu      sync.Mutex // guards all below, and all lanes
 	tables  map[string]*lanes
 	servers map[string]*line
+	holding map[*Mutator]struct{} // mutators that hold something back
+	blocked int                   // Submits that wait for room: meanwhile nothing is held back
 	closed  bool
 }
 
@@ -45,28 +47,12 @@ type queue struct {
 func newWriter(c *Client) *writer {
 	return &writer{
 		c: c, budget: semaphore.NewWeighted(int64(c.opts.MaxBufferedBytes)),
-		tables: make(map[string]*lanes), servers: make(map[string]*line),
+		tables: make(map[string]*lanes), servers: make(map[string]*line), holding: make(map[*Mutator]struct{}),
 	}
 }
 
-// Submit queues the batch's mutations in order into the lanes of their regions and returns their flight. It blocks only
-// while the client's byte bound (Options.MaxBufferedBytes) is spent; a batch larger than the bound goes when nothing else is
-// buffered. Bytes return to the bound with each mutation's result, though the batch's buffer lives as long as its flight. If ctx
-// ends while it blocks, every mutation fails as Transient, unsent.
-func (c *Client) Submit(ctx context.Context, b *Batch) *Flight {
-	f := newFlight(b, time.Now().Add(c.opts.OperationTimeout))
-	w := c.writer
-	good, bad := w.check(f)
-	f.settle(len(bad), bad...)
-	if err := w.reserve(ctx, f, good); err != nil {
-		f.settle(len(good), failures(good, err)...)
-		return f
-	}
-	if !w.enqueue(f.table, good) {
-		w.settle(good, failures(good, ErrClosed)...)
-	}
-	return f
-}
+// Submit is Mutator.Submit with autoflush, and with the client's retries and pause.
+func (c *Client) Submit(ctx context.Context, b *Batch) *Flight { return c.auto.Submit(ctx, b) }
 
 // check sorts out the mutations that can never be written.
 func (w *writer) check(f *Flight) (good []entry, bad []MutationError) {
@@ -94,23 +80,23 @@ func failures(es []entry, err error) []MutationError {
 	return errs
 }
 
-// reserve waits for room in the byte bound for a flight's mutations.
-func (w *writer) reserve(ctx context.Context, f *Flight, es []entry) error {
-	size := 0
+// reserve waits for room in the byte bound for a flight's mutations, and tells how many bytes they take.
+func (w *writer) reserve(ctx context.Context, f *Flight, es []entry) (size int, err error) {
 	for _, e := range es {
 		size += e.size()
 	}
 	weight := min(size, w.c.opts.MaxBufferedBytes)
 	f.excess = size - weight
 	if !w.budget.TryAcquire(int64(weight)) {
+		defer w.holdNothing()()
 		ctx, cancel := w.c.joined(ctx)
 		defer cancel()
 		if err := w.budget.Acquire(ctx, int64(weight)); err != nil {
-			return fmt.Errorf("waiting for room for %d bytes: %w", size, context.Cause(ctx))
+			return 0, fmt.Errorf("waiting for room for %d bytes: %w", size, context.Cause(ctx))
 		}
 	}
 	w.account(size)
-	return nil
+	return size, nil
 }
 
 // settle gives mutations of one flight their results: those in errs have failed, the others are durable. Their bytes return
@@ -136,27 +122,41 @@ func (w *writer) account(delta int) {
 	}
 }
 
-// enqueue deals entries out to their lanes and lets servers begin when all are there. It refuses when the client is closed.
-func (w *writer) enqueue(table string, es []entry) bool {
+// enqueue deals a flight's entries out to their lanes and lets servers begin when all are there, unless the mutator lets them
+// wait. It refuses when the client is closed.
+func (w *writer) enqueue(f *Flight, es []entry) bool {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.closed {
+		w.mu.Unlock()
 		return false
 	}
-	ls := w.tables[table]
+	ls := w.tables[f.table]
 	if ls == nil {
-		ls = newLanes(table)
-		w.tables[table] = ls
+		ls = newLanes(f.table)
+		w.tables[f.table] = ls
 	}
+	m := f.mutator
+	hold := !m.opts.Autoflush && w.blocked == 0
 	var touched []*lane
 	for _, e := range es {
 		l := ls.of(e.row())
-		if len(l.queue) == 0 { // else something holds it back, or will wake it
+		switch free := len(l.queue) == 0 || l.holder != nil; {
+		case !free: // a call that is out, or a pause, will wake it
+		case hold:
+			w.hold(l, m, e.size())
+		default:
+			l.holder = nil
 			touched = append(touched, l)
 		}
 		l.queue = append(l.queue, e)
 	}
 	w.wake(touched...)
+	full := 0
+	if m.bytes >= m.opts.WriteBuffer {
+		full = w.release(m)
+	}
+	w.mu.Unlock()
+	m.announce(FlushInfo{FlushFull, full})
 	return true
 }
 
@@ -249,6 +249,9 @@ func (w *writer) gather(q *queue, alone bool) *multi {
 func (w *writer) close() {
 	w.mu.Lock()
 	w.closed = true
+	for m := range w.holding {
+		w.release(m)
+	}
 	var left []entry
 	for _, ls := range w.tables {
 		for _, l := range ls.all {

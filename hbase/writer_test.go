@@ -216,31 +216,47 @@ func TestRequestTooBigIsSplitDownToTheOneMutation(t *testing.T) {
 	}
 }
 
-// Both the retries and the time must be spent before a mutation is given up.
-func TestTransientFailureEndsAfterRetriesAndTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPeer(t)
-		p.answer = func(c *peerCall) *reply {
-			if c.method == "Multi" {
-				return exception("RegionTooBusyException", "")
-			}
-			return nil
-		}
-		opts := p.options()
-		opts.Pause, opts.Retries, opts.OperationTimeout = 100*time.Millisecond, 2, time.Minute
-		opts.RPCTimeout = time.Minute
-		c := p.open(opts)
-		start := time.Now()
-		failed := land(t, c, puts("a"))
-		if len(failed) != 1 || failed[0].Kind != Transient || failed[0].Attempts <= 2 {
-			t.Fatalf("%+v", failed)
-		}
-		if d := time.Since(start); d < 30*time.Second || d > 62*time.Second {
-			t.Errorf("given up after %v", d)
-		}
-		c.Close()
-		p.stop()
-	})
+// A mutation is given up when its retries are spent, or before the pause that its time does not allow.
+func TestTransientFailureEndsAfterRetriesOrTime(t *testing.T) {
+	tests := []struct {
+		name     string
+		retries  int
+		timeout  time.Duration
+		attempts int
+		after    time.Duration
+	}{
+		{"retries", 2, time.Minute, 3, 300 * time.Millisecond},
+		{"time", 1000, time.Minute, 12, 100 * (1 + 2 + 3 + 5 + 10 + 20 + 40 + 4*100) * time.Millisecond},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPeer(t)
+				p.answer = tooBusy
+				opts := p.options()
+				opts.Pause, opts.Retries, opts.OperationTimeout = 100*time.Millisecond, tt.retries, tt.timeout
+				c := p.open(opts)
+				start := time.Now()
+				failed := land(t, c, puts("a"))
+				if len(failed) != 1 || failed[0].Kind != Transient || failed[0].Attempts != tt.attempts {
+					t.Fatalf("%+v", failed)
+				}
+				if d := time.Since(start); d < tt.after || d > tt.after+tt.after/100 {
+					t.Errorf("given up after %v, want %v to 1 %% more", d, tt.after)
+				}
+				c.Close()
+				p.stop()
+			})
+		})
+	}
+}
+
+// tooBusy is the answer of a region that takes nothing.
+func tooBusy(c *peerCall) *reply {
+	if c.method == "Multi" {
+		return exception("RegionTooBusyException", "")
+	}
+	return nil
 }
 
 // The pauses of a lane are those of HBase's table, to 1 %, and exactly what a throttled server says.
@@ -263,7 +279,7 @@ func TestPausesFollowTheTable(t *testing.T) {
 		var pauses []time.Duration
 		opts := p.options()
 		opts.Pause, opts.PauseServerOverloaded = 100*time.Millisecond, 500*time.Millisecond
-		opts.OperationTimeout = time.Hour
+		opts.Retries, opts.OperationTimeout = 6, time.Hour
 		opts.Hooks.Retry = func(r RetryInfo) { pauses = append(pauses, r.Pause) }
 		c := p.open(opts)
 		if failed := land(t, c, puts("a")); failed != nil {
