@@ -59,9 +59,14 @@ func patient(connect string) Options {
 	return Options{Connect: connect, Pause: time.Millisecond, PauseServerOverloaded: time.Millisecond, Retries: 1000}
 }
 
-// Call 0 fails, then call 1, then 2 … until a run meets no failure: whatever breaks, everything that was submitted is in the
-// table, and is read back.
+// Call 0 fails, then call 1, then 2 … until a run meets no failure: whatever breaks, every mutation gets one result, and
+// everything that was submitted is in the table, and is read back.
 func TestEveryFailedReadOrWriteIsSurvived(t *testing.T) {
+	t.Run("autoflush", func(t *testing.T) { failEachCall(t, MutatorOptions{Autoflush: true}) })
+	t.Run("buffered", func(t *testing.T) { failEachCall(t, MutatorOptions{WriteBuffer: 150}) })
+}
+
+func failEachCall(t *testing.T, o MutatorOptions) {
 	s := startEmbedded(t, embedded.Options{})
 	clean := open(t, patient("rpc://"+s.Addr()))
 	createTable(t, clean, "faults", "r3", "r6")
@@ -84,7 +89,7 @@ func TestEveryFailedReadOrWriteIsSurvived(t *testing.T) {
 		if err != nil {
 			t.Fatalf("call %d: %v", n, err)
 		}
-		writeAndReadBack(t, c, n)
+		writeAndReadBack(t, c, o, n)
 		c.Close()
 		if left.Load() > 0 {
 			break
@@ -96,18 +101,29 @@ func TestEveryFailedReadOrWriteIsSurvived(t *testing.T) {
 	t.Logf("%d reads and writes failed in turn", n-1)
 }
 
-func writeAndReadBack(t *testing.T, c *Client, version int64) {
+func writeAndReadBack(t *testing.T, c *Client, o MutatorOptions, version int64) {
 	t.Helper()
-	b := NewBatch("faults")
+	m := mutator(t, c, o)
+	var flights []*Flight
 	var want []string
 	for i := range 10 {
 		row := fmt.Sprintf("r%d", i)
 		want = append(want, row)
+		b := NewBatch("faults")
 		b.Mutate([]byte(row))
 		b.Put([]byte("e"), []byte("q"), version, fmt.Append(nil, version))
+		flights = append(flights, m.Submit(t.Context(), b))
 	}
-	if failed := land(t, c, b); failed != nil {
-		t.Fatalf("call %d: %v", version, failed)
+	if err := m.Flush(t.Context()); err != nil {
+		t.Fatalf("call %d: %v", version, err)
+	}
+	for i, f := range flights {
+		if !isDone(f) {
+			t.Fatalf("call %d: mutation %d has no result", version, i)
+		}
+		if failed, _ := f.Wait(t.Context()); failed != nil {
+			t.Fatalf("call %d: %v", version, failed)
+		}
 	}
 	var got []string
 	for r, err := range c.Scan(t.Context(), "faults", Scan{}) {

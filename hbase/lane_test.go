@@ -112,6 +112,25 @@ func TestMergedLaneWaitsForItsParts(t *testing.T) {
 	}
 }
 
+// A region that changes lets go what was held back of its old range: whoever held it looks for it in the old lane.
+func TestCarvedLaneIsNotHeldBack(t *testing.T) {
+	ls := newLanes("t")
+	ls.carve(&Region{Table: "t", ID: 1})
+	m := &Mutator{open: map[*Flight]struct{}{}}
+	f := newFlight(m, puts("a", "z"), time.Time{})
+	l := ls.of([]byte("a"))
+	l.holder, l.queue = m, []entry{{flight: f}, {flight: f, index: 1}}
+	if l.idle() {
+		t.Fatal("the lane may send though it is held back")
+	}
+	ls.carve(&Region{Table: "t", ID: 2, End: []byte("m")})
+	for _, row := range []string{"a", "z"} {
+		if l := ls.of([]byte(row)); !l.idle() || len(l.queue) != 1 {
+			t.Errorf("row %s: idle %v, %d queued", row, l.idle(), len(l.queue))
+		}
+	}
+}
+
 func BenchmarkLaneOf(b *testing.B) {
 	ls := newLanes("t")
 	for i := range 1000 {
