@@ -179,6 +179,8 @@ type Search struct {
 type HTTP struct {
 	// Address of the admin port, which serves /metrics, /healthz and /readyz. Port 0 takes a free one.
 	Listen string `set:"listen" default:"127.0.0.1:8765"`
+	// How long a partition may stand still, with records before it, until /healthz answers 503 and names it.
+	Stall time.Duration `set:"stall" default:"1m" min:"100ms" max:"1d"`
 }
 
 // Table is one of tables.

@@ -1,0 +1,29 @@
+package hbase
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A master that accepts and then says nothing is given up after the time that a connection may take, not that of a call: who
+// starts brine with a wrong address is told so at once.
+func TestSilentMasterIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		p.answer = func(c *peerCall) *reply { return &reply{silent: c.method == "GetActiveMaster"} }
+		opts := p.options()
+		opts.DialTimeout, opts.RPCTimeout, opts.OperationTimeout = 5*time.Second, time.Minute, time.Hour
+		start := time.Now()
+		_, err := Open(context.Background(), opts)
+		if err == nil || !strings.Contains(err.Error(), "no master answered") || !strings.Contains(err.Error(), peerAddr) {
+			t.Errorf("error: %v", err)
+		}
+		if d := time.Since(start); d != 5*time.Second {
+			t.Errorf("took %v", d)
+		}
+		p.stop()
+	})
+}
