@@ -16,6 +16,7 @@ var (
 	ErrUnreachable = errors.New("no broker can be reached")
 	ErrNoTopic     = errors.New("no such topic")
 	ErrNoPartition = errors.New("no such partition")
+	ErrOtherReplay = errors.New("the name of this replay is taken")
 	ErrDenied      = errors.New("access denied")
 )
 

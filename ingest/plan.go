@@ -196,10 +196,10 @@ type savedPlan struct {
 func readSaved(metadata, asked string) (savedPlan, error) {
 	var s savedPlan
 	if err := json.Unmarshal([]byte(metadata), &s); err != nil {
-		return s, fmt.Errorf("the group that keeps its progress was written by something else (metadata %q); choose another name", metadata)
+		return s, fmt.Errorf("%w: the group that keeps its progress was written by something else (metadata %q); choose another name", ErrOtherReplay, metadata)
 	}
 	if s.Asked != asked {
-		return s, fmt.Errorf("it was begun for %s, not for %s; finish it, or choose another name", s.Asked, asked)
+		return s, fmt.Errorf("%w: it was begun for %s, not for %s; finish it, begin anew, or choose another name", ErrOtherReplay, s.Asked, asked)
 	}
 	return s, nil
 }

@@ -24,6 +24,7 @@ type cli struct {
 	Tables  tablesCmd  `cmd:"" help:"Plan and create tables."`
 	Key     keyCmd     `cmd:"" help:"Encode, decode and explain row keys."`
 	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
+	Replay  replayCmd  `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
 	Publish publishCmd `cmd:"" help:"Publish files of JSON lines to a topic."`
 	Skew    skewCmd    `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
 	Version versionCmd `cmd:"" help:"Print the version."`

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/ingest"
+)
+
+// replayScreen prints a replay's plan, progress and result, for people or as JSON lines.
+type replayScreen struct {
+	screen
+	json   bool
+	quiet  bool // no progress
+	before map[string]replayReading
+	at     time.Time
+}
+
+// replayPlan is the JSON line of a plan.
+type replayPlan struct {
+	Pipeline string      `json:"pipeline"` // pipeline.half
+	Plan     ingest.Plan `json:"plan"`
+	Left     int64       `json:"left"`
+	Seconds  float64     `json:"seconds,omitempty"` // expected, at the rate that is set
+	Missing  []string    `json:"missing"`
+}
+
+func (s *replayScreen) plan(r *replay) {
+	p, missing := r.plan, r.plan.Missing()
+	seconds := 0.0
+	if rate := r.opts.RecordsPerSecond; rate > 0 {
+		seconds = float64(p.Left()) / rate
+	}
+	if s.json {
+		s.object(replayPlan{r.name, p, p.Left(), seconds, append([]string{}, missing...)})
+		return
+	}
+	fmt.Fprintf(s.out, "replay of %s: topic %s, from %s to %s\n", r.name, p.Topic, r.opts.From, r.opts.To)
+	fmt.Fprintf(s.out, "  partition           from             to        records        bytes\n")
+	var records, bytes int64
+	for _, part := range p.Partitions {
+		fmt.Fprintf(s.out, "  %9d %14s %14s %14s %12s\n", part.Partition, thousands(part.Next), thousands(part.To), thousands(part.Left()), about(part.Bytes))
+		records, bytes = records+part.Left(), bytes+part.Bytes
+	}
+	fmt.Fprintf(s.out, "  %9s %14s %14s %14s %12s\n", "all", "", "", thousands(records), about(bytes))
+	for _, m := range missing {
+		fmt.Fprintf(s.out, "  missing: %s\n", m)
+	}
+	fmt.Fprintf(s.out, "  progress is kept in the group %s; the live group %s stays where it is\n", p.Group, r.opts.Group)
+	switch {
+	case p.Left() > 0 && p.Resumed:
+		fmt.Fprintf(s.out, "  goes on where it was: %s of %s records are done\n", thousands(done(p)), thousands(done(p)+p.Left()))
+	case p.Left() == 0 && p.Resumed:
+		fmt.Fprintf(s.out, "  done already; --again begins anew\n")
+	case p.Left() == 0:
+		fmt.Fprintf(s.out, "  nothing to replay: the topic holds no record of this range\n")
+	}
+	if seconds > 0 {
+		fmt.Fprintf(s.out, "  at %s records/s: about %v\n", thousands(int64(r.opts.RecordsPerSecond)), clock(seconds))
+	}
+}
+
+// done is how much of a plan has been replayed before.
+func done(p ingest.Plan) (n int64) {
+	for _, part := range p.Partitions {
+		n += min(part.Next, part.To) - part.From
+	}
+	return n
+}
+
+// about words an estimated size; the prefix says that it is one.
+func about(bytes int64) string {
+	switch {
+	case bytes == 0:
+		return "-"
+	case bytes < 1<<20:
+		return fmt.Sprintf("~%d KiB", (bytes+1<<10-1)>>10)
+	}
+	return fmt.Sprintf("~%s MiB", thousands((bytes+1<<20-1)>>20))
+}
+
+// clock words a number of seconds, whole ones where that is enough.
+func clock(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// replayReading is the progress of one partition, or of all of a half together (Partition −1).
+type replayReading struct {
+	Pipeline  string       `json:"pipeline"` // pipeline.half
+	Partition int          `json:"partition"`
+	Done      int64        `json:"done"` // records (an upper bound) since this process began
+	Left      int64        `json:"left"`
+	PerSec    float64      `json:"records_per_second"`
+	ETA       float64      `json:"eta_seconds"` // at the mean rate since this process began; −1 while unknown
+	Waiting   string       `json:"waiting,omitempty"`
+	Retries   int64        `json:"retries"`      // of all partitions
+	Dead      int64        `json:"dead_letters"` // of all partitions
+	State     ingest.State `json:"state,omitempty"`
+}
+
+// follow shows progress until ctx ends.
+func (s *replayScreen) follow(ctx context.Context, replays []*replay) {
+	s.before, s.at = map[string]replayReading{}, time.Now()
+	tick := time.NewTicker(s.every())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.draw(replays)
+			return
+		case <-tick.C:
+			s.draw(replays)
+		}
+	}
+}
+
+func (s *replayScreen) draw(replays []*replay) {
+	now := time.Now()
+	span := now.Sub(s.at).Seconds()
+	s.at = now
+	var lines []string
+	for _, r := range replays {
+		for _, reading := range r.readings() {
+			key := fmt.Sprintf("%s/%d", reading.Pipeline, reading.Partition)
+			old, drawn := s.before[key]
+			s.before[key] = reading
+			if !s.terminal && !s.json && drawn && reading.Done == old.Done && reading.Waiting == old.Waiting {
+				continue
+			}
+			reading.PerSec = float64(reading.Done-old.Done) / span
+			if s.json {
+				line, _ := json.Marshal(reading) // a struct of numbers and texts
+				lines = append(lines, string(line))
+			} else {
+				lines = append(lines, reading.line())
+			}
+		}
+	}
+	if !s.quiet {
+		s.show(lines)
+	}
+}
+
+// readings are how far each partition is, and all together.
+func (r *replay) readings() []replayReading {
+	progress := r.run.Progress()
+	all := replayReading{Pipeline: r.name, Partition: -1, Retries: r.half.retries.Load(), Dead: r.half.dead.Load()}
+	var out []replayReading
+	for _, p := range progress.Partitions {
+		reading := replayReading{Pipeline: r.name, Partition: p.Partition, Done: p.Done, Left: p.Left, State: p.State}
+		switch p.State {
+		case ingest.Halted, ingest.Waiting, ingest.Retrying:
+			reading.Waiting = fmt.Sprintf("%s: %s", p.State, p.Detail)
+		}
+		reading.ETA = eta(progress.Elapsed, p.Done, p.Left)
+		all.Done, all.Left = all.Done+p.Done, all.Left+p.Left
+		out = append(out, reading)
+	}
+	all.ETA = eta(progress.Elapsed, all.Done, all.Left)
+	return append(out, all)
+}
+
+// eta is the seconds that are left at the mean rate so far; −1 while there is none.
+func eta(elapsed time.Duration, done, left int64) float64 {
+	switch {
+	case left == 0:
+		return 0
+	case done == 0:
+		return -1
+	}
+	return elapsed.Seconds() / float64(done) * float64(left)
+}
+
+func (r replayReading) line() string {
+	name, rest, share := r.Pipeline, "", 100.0
+	if total := r.Done + r.Left; total > 0 {
+		share = 100 * float64(r.Done) / float64(total)
+	}
+	if r.Partition >= 0 {
+		name += fmt.Sprintf("/%d", r.Partition)
+	} else {
+		rest = fmt.Sprintf("  retries %d  dead letters %d", r.Retries, r.Dead)
+	}
+	remaining := "?"
+	if r.ETA >= 0 {
+		remaining = clock(r.ETA).String()
+	}
+	if r.Waiting != "" {
+		rest += "  WAITING: " + r.Waiting
+	}
+	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %9s/s  ETA %8s", name, thousands(r.Done), thousands(r.Done+r.Left), share, thousands(int64(r.PerSec)), remaining) + rest
+}
+
+// replayResult is the JSON line of a replay that is done.
+type replayResult struct {
+	Pipeline string  `json:"pipeline"` // pipeline.half
+	Replayed int64   `json:"replayed"` // records settled by this process
+	Retries  int64   `json:"retries"`
+	Dead     int64   `json:"dead_letters"`
+	Gone     int64   `json:"gone"` // left the topic after the plan was made
+	Seconds  float64 `json:"seconds"`
+	Finished bool    `json:"finished"`
+}
+
+func (s *replayScreen) result(r *replay) {
+	h := r.half
+	result := replayResult{r.name, h.settled.Load(), h.retries.Load(), h.dead.Load(), r.gone.Load(), r.took.Seconds(), true}
+	if s.json {
+		s.object(result)
+		return
+	}
+	fmt.Fprintf(s.out, "%s: done: %s records replayed in %v (%s/s), retries %d, dead letters %d\n", r.name, thousands(result.Replayed),
+		clock(result.Seconds), thousands(int64(float64(result.Replayed)/result.Seconds)), result.Retries, result.Dead)
+}
+
+// object prints a JSON line.
+func (s *replayScreen) object(v any) {
+	var b strings.Builder
+	_ = json.NewEncoder(&b).Encode(v) // structs of numbers and texts
+	_, _ = fmt.Fprint(s.out, b.String())
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/ingest"
+)
+
+// span is the part of a topic that a replay reads.
+type span struct {
+	from, to   ingest.Position
+	partitions []int // nil: all
+}
+
+// parseSpan reads a command line's range. Offsets name the partitions, unless they are named by themselves.
+func parseSpan(from, to string, partitions []int) (span, error) {
+	s := span{partitions: partitions}
+	fromOffsets, err1 := parsePosition(&s.from, "--from", from)
+	toOffsets, err2 := parsePosition(&s.to, "--to", to)
+	if err := errors.Join(err1, err2); err != nil {
+		return s, usage(err)
+	}
+	if strings.TrimSpace(to) == "earliest" {
+		return s, usage(errors.New("--to earliest: nothing comes before the earliest record; --to is latest, a time or offsets"))
+	}
+	if strings.TrimSpace(from) == "latest" {
+		return s, usage(errors.New("--from latest: nothing comes after the latest record; --from is earliest, a time or offsets"))
+	}
+	if s.partitions == nil {
+		for p := range fromOffsets {
+			s.partitions = append(s.partitions, p)
+		}
+	}
+	if s.partitions == nil {
+		for p := range toOffsets {
+			s.partitions = append(s.partitions, p)
+		}
+	}
+	slices.Sort(s.partitions)
+	s.partitions = slices.Compact(s.partitions)
+	return s, nil
+}
+
+// parsePosition reads earliest, latest, a time or offsets; offsets it gives as well.
+func parsePosition(to *ingest.Position, flag, text string) (map[int]int64, error) {
+	text = strings.TrimSpace(text)
+	switch text {
+	case "earliest":
+		*to = ingest.Earliest
+		return nil, nil
+	case "latest":
+		*to = ingest.Latest
+		return nil, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			if t.UnixMilli() < 0 {
+				return nil, fmt.Errorf("%s %q: before 1970", flag, text)
+			}
+			*to = ingest.At(t)
+			return nil, nil
+		}
+	}
+	offsets, err := parseOffsets(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w; write earliest, latest, a time such as 2013-01-31T08:00:00Z, or offsets such as 0:1200,1:900", flag, text, err)
+	}
+	*to = ingest.Offsets(offsets)
+	return offsets, nil
+}
+
+// parseOffsets reads partition:offset,partition:offset,….
+func parseOffsets(text string) (map[int]int64, error) {
+	offsets := map[int]int64{}
+	for part := range strings.SplitSeq(text, ",") {
+		p, o, ok := strings.Cut(strings.TrimSpace(part), ":")
+		partition, err1 := strconv.ParseInt(p, 10, 32)
+		offset, err2 := strconv.ParseInt(o, 10, 64)
+		if !ok || err1 != nil || err2 != nil || partition < 0 || offset < 0 {
+			return nil, fmt.Errorf("%q is not partition:offset", part)
+		}
+		if _, twice := offsets[int(partition)]; twice {
+			return nil, fmt.Errorf("partition %d is named twice", partition)
+		}
+		offsets[int(partition)] = offset
+	}
+	return offsets, nil
+}
+
+// name is what progress is kept under when the user names nothing: the same range finds it again. The characters are those
+// that are plain in a shell.
+func (s span) name() string {
+	text := s.from.String() + "_" + s.to.String()
+	if s.partitions != nil {
+		text += "_p" + strings.Trim(fmt.Sprint(s.partitions), "[]")
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, text)
+	const longest = 150 // leaves a group's name below the 249 that some tools take
+	if len(plain) > longest {
+		plain = fmt.Sprintf("%s-%x", plain[:longest-17], sha256.Sum256([]byte(text)))[:longest]
+	}
+	return plain
+}
