@@ -27,13 +27,14 @@ func (c *Config) HBase() hbase.Options {
 	}
 }
 
-// HBase gives the options of a client that writes the pipeline's rows: the cluster's, with the retries and pause of the
-// pipeline's write. Pipelines with equal options can share a client.
-func (p *Pipeline) HBase() hbase.Options {
-	out := p.config.HBase()
-	out.Retries = cmp.Or(p.Write.Retries, out.Retries)
-	out.Pause = cmp.Or(p.Write.Pause, out.Pause)
-	return out
+// Mutator gives the options of the handle that the pipeline's rows are written with. Absent retries and pause are the client's.
+func (p *Pipeline) Mutator() hbase.MutatorOptions {
+	w := &p.Write
+	return hbase.MutatorOptions{
+		Autoflush:   w.Autoflush,
+		WriteBuffer: min(int(w.WriteBuffer), p.config.HBase().MaxBufferedBytes), // a quarter of memory may be rounded down there
+		Linger:      w.Linger, Retries: w.Retries, Pause: w.Pause,
+	}
 }
 
 // share is what one loop may hold: half of memory is for records and half for what they become, and all loops have the

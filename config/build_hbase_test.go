@@ -24,6 +24,13 @@ func TestHBaseTakesItsOptions(t *testing.T) {
 		if err := opts.Validate(); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
+		for _, p := range cfg.Pipelines {
+			mutator := p.Mutator()
+			mutator.EnsureDefaults(&opts)
+			if err := mutator.Validate(&opts); err != nil {
+				t.Errorf("%s: %s: %v", file, p.Name, err)
+			}
+		}
 	}
 }
 
@@ -38,5 +45,31 @@ func TestHBaseDefaultsAreTheOwners(t *testing.T) {
 	want.EnsureDefaults()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(hbase.Options{}, "User", "Dial", "Hooks")); diff != "" {
 		t.Errorf("-owner +config:\n%s", diff)
+	}
+	mutator, wantMutator := cfg.Pipelines[0].Mutator(), hbase.MutatorOptions{Autoflush: true}
+	mutator.EnsureDefaults(&got)
+	wantMutator.EnsureDefaults(&want)
+	if diff := cmp.Diff(wantMutator, mutator); diff != "" {
+		t.Errorf("mutator: -owner +config:\n%s", diff)
+	}
+}
+
+// The largest write_buffer that is allowed fits into what the client may hold, however memory is shared.
+func TestLargestWriteBufferIsTaken(t *testing.T) {
+	cfg, problems := Load("testdata/everything.good.yaml", environ())
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	for n := range 5 {
+		for _, p := range cfg.Pipelines {
+			p.Write.WriteBuffer = cfg.Memory / 4
+			opts, mutator := cfg.HBase(), p.Mutator()
+			mutator.EnsureDefaults(&opts)
+			if err := mutator.Validate(&opts); err != nil {
+				t.Errorf("with %d more pipelines: %v", n, err)
+			}
+		}
+		more := *cfg.Pipelines[0]
+		cfg.Pipelines = append(cfg.Pipelines, &more)
 	}
 }

@@ -31,7 +31,7 @@ type CallInfo struct {
 // RetryInfo is one retry of one region's mutations, or of a read.
 type RetryInfo struct {
 	Table, Region, Server string
-	Class                 string // exception class, or "timeout", "connection"
+	Class                 string // exception class, or "timeout", "connection", "invalid response"; see Reason
 	Remedy                string // wait, relocate, reconnect, split, reopen
 	Pause                 time.Duration
 	Mutations             int

@@ -106,6 +106,21 @@ func ruleOf(class string) (rule, bool) {
 	return r, ok
 }
 
+// Reason is Class in few words out of a closed set, as labels of metrics need it: the exception's simple name if the table of
+// remedies has it, "connection", "timeout", "invalid_response", or "other".
+func (r RetryInfo) Reason() string {
+	switch r.Class {
+	case "connection", "timeout":
+		return r.Class
+	case "invalid response":
+		return "invalid_response"
+	}
+	if _, known := ruleOf(r.Class); known {
+		return r.Class[strings.LastIndexByte(r.Class, '.')+1:]
+	}
+	return "other"
+}
+
 // diagnosis is what an error means for what is to be done next.
 type diagnosis struct {
 	rule

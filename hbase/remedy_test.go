@@ -70,3 +70,20 @@ func TestEveryRuleIsComplete(t *testing.T) {
 		}
 	}
 }
+
+func TestRetryReasonsAreAClosedSet(t *testing.T) {
+	for class, want := range map[string]string{
+		packagePrefix + "RegionTooBusyException":          "RegionTooBusyException",
+		packagePrefix + "exceptions.RegionMovedException": "RegionMovedException",
+		packagePrefix + "NewException":                    "other",
+		"java.lang.OutOfMemoryError":                      "other",
+		"connection":                                      "connection",
+		"timeout":                                         "timeout",
+		"invalid response":                                "invalid_response",
+		"":                                                "other",
+	} {
+		if got := (RetryInfo{Class: class}).Reason(); got != want {
+			t.Errorf("%q: %q, want %q", class, got, want)
+		}
+	}
+}

@@ -168,6 +168,7 @@ func (s *stream) land(f *flight) bool {
 			return false
 		}
 		f.out = s.Writer.Submit(s.work, &f.batch)
+		s.release() // it is late already
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
 	return true

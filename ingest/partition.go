@@ -121,6 +121,13 @@ type stream struct {
 	fetcher fetcher
 }
 
+// release lets go what the writer holds back.
+func (s *stream) release() {
+	if h, ok := s.Writer.(Holder); ok {
+		h.Release()
+	}
+}
+
 // stream runs until work ends (nil, or a *haltError), p.until is settled (nil), a flight halts (a *haltError), or the log
 // has gone back (errMoved). It leaves nothing behind past the watermark.
 func (p *partition) stream(work, drain context.Context) error {
@@ -143,6 +150,7 @@ func (p *partition) stream(work, drain context.Context) error {
 	for c := range s.chunks {
 		s.submit(c)
 	}
+	s.release()
 	s.flights.Wait()
 	err := <-fetched
 	if h, ok := context.Cause(drain).(*haltError); ok { //nolint:errorlint // our own, never wrapped

@@ -14,3 +14,10 @@ type Writer interface {
 	// Writing an event twice, late, or after an unknown outcome must leave the store as writing it once.
 	Submit(ctx context.Context, batch *event.Batch) event.Flight
 }
+
+// Holder is a Writer that may hold events back, for a bounded time, to write more of them together.
+type Holder interface {
+	// Release lets everything go that is held back, and returns at once. The loop calls it when a partition has nothing more
+	// to submit, so that a stop or a rebalance need not wait, and after a batch that is submitted again.
+	Release()
+}

@@ -27,8 +27,8 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 		Name: "brine_hbase_sent_bytes_total", Help: "Bytes of the calls sent.",
 	}, []string{"method"})
 	retries := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "brine_hbase_retries_total", Help: "Times that a region's mutations or a read were sent again, by the remedy taken.",
-	}, []string{"remedy"})
+		Name: "brine_hbase_retries_total", Help: "Times that a region's mutations or a read were sent again, by the failure and the remedy taken.",
+	}, []string{"class", "remedy"})
 	retried := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "brine_hbase_retried_mutations_total", Help: "Mutations that were sent again.",
 	})
@@ -38,6 +38,9 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_hbase_acknowledged_bytes_total", Help: "Bytes of the cells that a region server acknowledged.",
 	}, []string{"table"})
+	flushes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "brine_hbase_flushes_total", Help: "Times that mutations were let go to be sent, by why.",
+	}, []string{"reason"})
 	perCall := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "brine_hbase_region_batch_rows",
 		Help:    "Mutations of one region in one answered call.",
@@ -49,7 +52,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	dials := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_hbase_dials_total", Help: "Connections opened, by outcome.",
 	}, []string{"outcome"})
-	reg.MustRegister(duration, sent, retries, retried, rows, bytes, perCall, buffered, dials)
+	reg.MustRegister(duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
 
 	return hbase.Hooks{
 		Call: func(c hbase.CallInfo) {
@@ -57,7 +60,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 			sent.WithLabelValues(c.Method).Add(float64(c.Sent))
 		},
 		Retry: func(r hbase.RetryInfo) {
-			retries.WithLabelValues(r.Remedy).Inc()
+			retries.WithLabelValues(r.Reason(), r.Remedy).Inc()
 			retried.Add(float64(r.Mutations))
 		},
 		Applied: func(a hbase.AppliedInfo) {
@@ -67,6 +70,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 			region := skew.Region{Name: a.Region.Encoded, Start: a.Region.Start, End: a.Region.End, Server: a.Region.Server}
 			tables.Counter(a.Table, 0).Add(region, int64(a.Rows), int64(a.Bytes))
 		},
+		Flush:    func(f hbase.FlushInfo) { flushes.WithLabelValues(string(f.Reason)).Inc() },
 		Buffered: func(n int) { buffered.Set(float64(n)) },
 		Dial:     func(_ string, err error) { dials.WithLabelValues(outcome(err)).Inc() },
 	}

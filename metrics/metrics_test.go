@@ -23,7 +23,9 @@ func registry(t *testing.T) *prometheus.Registry {
 	tables := skew.NewTables(time.Now)
 	h := HBase(reg, tables)
 	h.Call(hbase.CallInfo{Method: "Multi", Duration: time.Millisecond, Sent: 10})
-	h.Retry(hbase.RetryInfo{Remedy: "relocate", Mutations: 3})
+	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.NotServingRegionException", Remedy: "relocate", Mutations: 3})
+	h.Retry(hbase.RetryInfo{Class: "com.example.NeverHeardOf", Remedy: "relocate", Mutations: 1})
+	h.Flush(hbase.FlushInfo{Reason: hbase.FlushLinger, Bytes: 10})
 	h.Applied(hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
 	h.Buffered(7)
 	h.Dial("a:1", nil)
@@ -59,6 +61,13 @@ func TestHooksCount(t *testing.T) {
 # TYPE brine_salt_bucket_written_rows_total counter
 brine_salt_bucket_written_rows_total{bucket="0",table="salted"} 2
 brine_salt_bucket_written_rows_total{bucket="1",table="salted"} 0
+# HELP brine_hbase_flushes_total Times that mutations were let go to be sent, by why.
+# TYPE brine_hbase_flushes_total counter
+brine_hbase_flushes_total{reason="linger"} 1
+# HELP brine_hbase_retries_total Times that a region's mutations or a read were sent again, by the failure and the remedy taken.
+# TYPE brine_hbase_retries_total counter
+brine_hbase_retries_total{class="NotServingRegionException",remedy="relocate"} 1
+brine_hbase_retries_total{class="other",remedy="relocate"} 1
 # HELP brine_ingest_dead_letters_total Records durable in the dead letters, by reason.
 # TYPE brine_ingest_dead_letters_total counter
 brine_ingest_dead_letters_total{half="rows",pipeline="scans",reason="missing_field"} 1
@@ -78,7 +87,7 @@ brine_ingest_partitions{half="rows",pipeline="scans",state="waiting"} 0
 brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
-		"brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
+		"brine_hbase_flushes_total", "brine_hbase_retries_total", "brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
 		t.Error(err)
 	}
 }

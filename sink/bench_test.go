@@ -79,6 +79,7 @@ func benchmarkSubmit(b *testing.B, rows sink.Rows, hooks sink.Hooks) {
 type durable struct{ answer }
 
 func (durable) Submit(context.Context, *hbase.Batch) sink.Flight { return durable{} }
+func (durable) Release()                                         {}
 
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage

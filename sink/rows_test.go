@@ -40,6 +40,15 @@ func store(t *testing.T) *hbase.Client {
 	return client
 }
 
+func autoflush(t *testing.T, c *hbase.Client) *hbase.Mutator {
+	t.Helper()
+	m, err := c.Mutator(hbase.MutatorOptions{Autoflush: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // create makes the tables that rows are written to, keeping ten versions, in two regions.
 func create(t *testing.T, c *hbase.Client, rows ...sink.Rows) {
 	t.Helper()
@@ -108,7 +117,7 @@ func TestRowsGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			create(t, client, c.rows...)
-			s := newSink(t, sink.HBase(client), sink.Options{Schema: c.schema, Rows: c.rows})
+			s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: c.schema, Rows: c.rows})
 			records := strings.Split(strings.TrimSpace(string(golden.Files[0].Data)), "\n")
 			if got := submit(t, s, batch(t, c.schema, records...)); got != "" {
 				t.Fatal(got)
@@ -166,7 +175,7 @@ func TestRepeatedAndShuffledChangesMakeTheSameRows(t *testing.T) {
 		schema, rows := ordersOf(t, fmt.Sprint("orders", round))
 		create(t, client, rows)
 		ties := 0
-		s := newSink(t, sink.HBase(client), sink.Options{Schema: schema, Rows: []sink.Rows{rows}, Hooks: sink.Hooks{Tie: func(string) { ties++ }}})
+		s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: schema, Rows: []sink.Rows{rows}, Hooks: sink.Hooks{Tie: func(string) { ties++ }}})
 		r := rand.New(rand.NewPCG(uint64(round), 0))
 		todo := slices.Clone(changes)
 		if round > 0 {

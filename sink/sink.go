@@ -80,6 +80,8 @@ const MaxBuckets = 1024
 type Client interface {
 	// Submit queues the mutations in order. The batch is the client's until the flight is done.
 	Submit(ctx context.Context, b *hbase.Batch) Flight
+	// Release sends what the client holds back to gather more, without waiting for it.
+	Release()
 }
 
 // Flight is a submitted batch of mutations, as *hbase.Flight.
@@ -87,12 +89,12 @@ type Flight interface {
 	Wait(ctx context.Context) ([]hbase.MutationError, error)
 }
 
-// HBase makes our HBase client a Client.
-func HBase(c *hbase.Client) Client { return client{c} }
+// HBase makes a Client of our HBase client's handle to write with.
+func HBase(m *hbase.Mutator) Client { return client{m} }
 
-type client struct{ *hbase.Client }
+type client struct{ *hbase.Mutator }
 
-func (c client) Submit(ctx context.Context, b *hbase.Batch) Flight { return c.Client.Submit(ctx, b) }
+func (c client) Submit(ctx context.Context, b *hbase.Batch) Flight { return c.Mutator.Submit(ctx, b) }
 
 // Sink writes events to HBase. It is safe for concurrent use, and starts no goroutine.
 type Sink struct {
@@ -133,3 +135,6 @@ func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	}
 	return f
 }
+
+// Release implements ingest.Holder.
+func (s *Sink) Release() { s.client.Release() }

@@ -61,10 +61,13 @@ func lastRows(t testing.TB) sink.Rows {
 
 // fake answers each table's Submit with the failures that are scripted for it, in order; then with none.
 type fake struct {
-	script  map[string][][]hbase.MutationError
-	batches []string // table and number of mutations of each
-	rows    map[string][]string
+	script   map[string][][]hbase.MutationError
+	batches  []string // table and number of mutations of each
+	rows     map[string][]string
+	released int
 }
+
+func (f *fake) Release() { f.released++ }
 
 type answer []hbase.MutationError
 
@@ -285,6 +288,8 @@ func TestExpiredEventsAreNamedAndWritten(t *testing.T) {
 
 // takesEven takes every mutation of an even row.
 type takesEven struct{}
+
+func (takesEven) Release() {}
 
 func (takesEven) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
 	var errs answer

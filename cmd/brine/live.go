@@ -14,8 +14,9 @@ type reading struct {
 	Name     string  `json:"pipeline"` // pipeline.half
 	Events   int64   `json:"events"`   // settled
 	Batches  int64   `json:"batches"`
-	Lag      int64   `json:"lag"` // records; −1 while unknown
-	Retries  int64   `json:"retries"`
+	Lag      int64   `json:"lag"`               // records; −1 while unknown
+	Retries  int64   `json:"retries"`           // mutations or events that were written again
+	Retried  string  `json:"retried,omitempty"` // why, the last time: exception class or reason
 	Dead     int64   `json:"dead_letters"`
 	Waiting  string  `json:"waiting,omitempty"` // why a partition stands still
 	Regions  int     `json:"regions,omitempty"`
@@ -91,13 +92,20 @@ func (l *live) draw() {
 	l.show(lines)
 }
 
+func inBrackets(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
 func (s reading) line() string {
 	lag := "?"
 	if s.Lag >= 0 {
 		lag = thousands(s.Lag)
 	}
-	line := fmt.Sprintf("%-20s %11s events  %9s/s  lag %8s  batch %5.0f  retries %d  dead letters %d",
-		s.Name, thousands(s.Events), thousands(int64(s.PerSec)), lag, s.MeanSize, s.Retries, s.Dead)
+	line := fmt.Sprintf("%-20s %11s events  %9s/s  lag %8s  batch %5.0f  retries %d%s  dead letters %d",
+		s.Name, thousands(s.Events), thousands(int64(s.PerSec)), lag, s.MeanSize, s.Retries, inBrackets(s.Retried), s.Dead)
 	if s.Regions > 0 {
 		line += fmt.Sprintf("  regions %d", s.Regions)
 	}

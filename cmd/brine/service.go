@@ -1,17 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"brine/config"
@@ -23,9 +24,6 @@ import (
 	"brine/sink"
 	"brine/skew"
 )
-
-// stall is how long a watermark may stand still, with records before it, until the process says that it is unhealthy.
-const stall = time.Minute
 
 // service is the pipelines of a configuration at work: the loops, the admin port and what both are watched by. It owns
 // nothing that outlives run.
@@ -41,6 +39,7 @@ type service struct {
 	sinks   *metrics.Sink
 	indexes *metrics.Indexer
 	halves  []*half
+	resent  resent
 	admin   *admin
 }
 
@@ -54,6 +53,7 @@ type half struct {
 	loop     *ingest.Loop // nil in a replay
 
 	settled, batches, retries, dead atomic.Int64
+	retried                         atomic.Value // event.Reason of the last retry
 }
 
 // newService opens the stores and prepares the loops; nothing is read from Kafka yet.
@@ -102,7 +102,7 @@ func (s *service) open(ctx context.Context) (err error) {
 // openTables connects to HBase and makes sure that the tables are there.
 func (s *service) openTables(ctx context.Context) (err error) {
 	opts := s.cfg.HBase()
-	opts.Hooks = metrics.HBase(s.reg, s.tables)
+	opts.Hooks = s.resent.watch(metrics.HBase(s.reg, s.tables))
 	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
 		return err
 	}
@@ -161,7 +161,11 @@ func (s *service) addRows(p *config.Pipeline) error {
 	opts := p.Sink()
 	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
-	writer, err := sink.New(sink.HBase(s.cluster.client), opts)
+	mutator, err := s.cluster.client.Mutator(p.Mutator())
+	if err != nil {
+		return usage(err)
+	}
+	writer, err := sink.New(sink.HBase(mutator), opts)
 	if err != nil {
 		return usage(err)
 	}
@@ -236,7 +240,7 @@ func (h *half) watch(hooks ingest.Hooks) ingest.Hooks {
 	settled, submitted, retried, dead := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered
 	hooks.Settled = func(p, n int) { settled(p, n); h.settled.Add(int64(n)) }
 	hooks.Submitted = func(p, n int) { submitted(p, n); h.batches.Add(1) }
-	hooks.Retried = func(p, n int, r event.Reason) { retried(p, n, r); h.retries.Add(int64(n)) }
+	hooks.Retried = func(p, n int, r event.Reason) { retried(p, n, r); h.retries.Add(int64(n)); h.retried.Store(r) }
 	hooks.DeadLettered = func(p, n int, r event.Reason) { dead(p, n, r); h.dead.Add(int64(n)) }
 	return hooks
 }
@@ -296,7 +300,8 @@ func (s *service) samples() []reading {
 	out := make([]reading, 0, len(s.halves))
 	for _, h := range s.halves {
 		status := h.loop.Status()
-		smp := reading{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Retries: h.retries.Load(), Dead: h.dead.Load(), Lag: -1}
+		smp := reading{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
+		smp.Retries, smp.Retried = s.retriesOf(h)
 		if status.Joined {
 			smp.Lag = 0
 		}
@@ -311,6 +316,19 @@ func (s *service) samples() []reading {
 	return out
 }
 
+// retriesOf is what a half wrote again, the store's client by itself or the loop, and why it did so last.
+func (s *service) retriesOf(h *half) (n int64, reason string) {
+	n = h.retries.Load()
+	if r, ok := h.retried.Load().(event.Reason); ok {
+		reason = string(r)
+	}
+	if p := s.cfg.Pipeline(h.pipeline); h.kind == "rows" {
+		again, class := s.resent.of(p)
+		n, reason = n+again, cmp.Or(class, reason)
+	}
+	return n, reason
+}
+
 // healthy is the health of the whole process: watermarks that move, not a process that is there.
 func (s *service) healthy() (any, error) {
 	var problems []error
@@ -318,7 +336,7 @@ func (s *service) healthy() (any, error) {
 	for _, h := range s.halves {
 		status := h.loop.Status()
 		detail[h.name] = status
-		for _, p := range status.Problems(time.Now(), stall) {
+		for _, p := range status.Problems(time.Now(), s.cfg.HTTP.Stall) {
 			problems = append(problems, fmt.Errorf("%s: %s", h.name, p))
 		}
 	}
@@ -336,31 +354,42 @@ func (s *service) ready() (any, error) {
 	return detail, err
 }
 
-// untilEnd waits until every record that the topics hold now is settled by this process.
+// untilEnd waits until every record that the topics hold now is settled by this process. It asks how many they are once the
+// loops are members of their groups: topics that are missing and brokers that do not answer are the loops' to tell.
 func (s *service) untilEnd(ctx context.Context) error {
-	client := &kafka.Client{Addr: kafka.TCP(s.cfg.Kafka.Brokers...)}
+	if err := poll(ctx, s.joined); err != nil {
+		return err
+	}
+	client := kafkaClient(&s.cfg.Kafka)
 	targets := map[string][]int64{}
 	for _, h := range s.halves {
 		if targets[h.topic] == nil {
 			ends, err := endOffsets(ctx, client, h.topic)
 			if err != nil {
-				return err
+				return kafkaError(err)
 			}
 			targets[h.topic] = ends
 		}
 	}
+	return poll(ctx, func() bool { return s.settledTo(targets) })
+}
+
+// poll asks until it is so.
+func poll(ctx context.Context, so func() bool) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		if s.settledTo(targets) {
-			return nil
-		}
+	for !so() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
 		}
 	}
+	return nil
+}
+
+func (s *service) joined() bool {
+	return !slices.ContainsFunc(s.halves, func(h *half) bool { return !h.loop.Status().Joined })
 }
 
 func (s *service) settledTo(targets map[string][]int64) bool {
