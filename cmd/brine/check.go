@@ -38,7 +38,7 @@ func (c *checkCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	all := config.Problems{}
+	all := config.UnknownEnv(e.environ)
 	code := exitOK
 	for _, file := range files {
 		cfg, problems := config.Load(file, e.getenv)
@@ -126,9 +126,10 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 			say(severity, codeDiffers, setting, d, "alter the table, or the configuration")
 		}
 	}
+	client := kafkaClient(&cfg.Kafka)
 	for _, p := range cfg.Pipelines {
 		setting := "pipelines." + p.Name
-		records, err := latestRecords(ctx, cfg.Kafka.Brokers, p.Topic, checkRecords)
+		records, err := latestRecords(ctx, client, p.Topic, checkRecords)
 		switch {
 		case errors.Is(err, errNoTopic):
 			say(config.Error, codeMissing, setting+".topic", "topic "+p.Topic+" does not exist", "create it, or mend the name")

@@ -17,7 +17,7 @@ type configFlag struct {
 // load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more.
 func (f configFlag) load(e *env) (*config.Config, error) {
 	cfg, problems := config.Load(f.Config, e.getenv)
-	fmt.Fprint(e.stderr, problems)
+	fmt.Fprint(e.stderr, append(problems, config.UnknownEnv(e.environ)...))
 	if problems.Err() != nil {
 		return nil, errReported{exitUsage}
 	}

@@ -36,6 +36,8 @@ type env struct {
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) (string, bool)
+
+	environ []string // all variables, as os.Environ gives them
 }
 
 func main() {
@@ -43,7 +45,7 @@ func main() {
 	defer stop()
 	// The first signal drains; whoever sends a second one wants the process gone.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(&env{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv}, os.Args[1:]))
+	os.Exit(run(&env{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()}, os.Args[1:]))
 }
 
 // run parses and runs one command line and returns the exit code.

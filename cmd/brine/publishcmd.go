@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/time/rate"
 )
 
@@ -39,9 +38,9 @@ func (c *publishCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	client := &kafka.Client{Addr: kafka.TCP(cfg.Kafka.Brokers...), Timeout: 30 * time.Second}
+	client := kafkaClient(&cfg.Kafka)
 	if err := createTopic(e.ctx, client, c.Topic, c.Partitions); err != nil {
-		return &exitError{exitUnreachable, err, "is Kafka running at kafka.brokers?"}
+		return kafkaError(err)
 	}
 	began, sent := time.Now(), 0
 	p := publisher{client: client, topic: c.Topic, sent: func(n int) {

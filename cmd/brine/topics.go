@@ -9,8 +9,30 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"brine/config"
 	"brine/event"
 )
+
+// kafkaClient makes a client for the brokers of the configuration.
+func kafkaClient(k *config.Kafka) *kafka.Client {
+	opts := k.Options()
+	return &kafka.Client{Addr: kafka.TCP(opts.Brokers...), Timeout: k.RequestTimeout,
+		Transport: &kafka.Transport{TLS: opts.TLS, SASL: opts.SASL, ClientID: opts.ClientID}}
+}
+
+// kafkaError gives the error of a request its exit code: brokers that answered, but with an error, are reachable.
+func kafkaError(err error) error {
+	var answer kafka.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, kafka.UnknownTopicOrPartition), errors.Is(err, errNoTopic):
+		return &exitError{exitMissing, err, "create the topic, or correct its name"}
+	case errors.As(err, &answer):
+		return fmt.Errorf("kafka.brokers: %w", err)
+	}
+	return &exitError{exitUnreachable, fmt.Errorf("kafka.brokers: %w", err), "is Kafka running there?"}
+}
 
 // endOffsets gives the next offset of each partition of a topic.
 func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
@@ -89,14 +111,13 @@ var errNoTopic = errors.New("no such topic")
 const checkRecords = 2000
 
 // latestRecords reads about n of a topic's latest records, spread over its partitions.
-func latestRecords(ctx context.Context, brokers []string, topic string, n int) ([]event.Record, error) {
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+func latestRecords(ctx context.Context, client *kafka.Client, topic string, n int) ([]event.Record, error) {
 	ends, err := endOffsets(ctx, client, topic)
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return nil, errNoTopic
 	}
 	if err != nil {
-		return nil, &exitError{exitUnreachable, fmt.Errorf("kafka.brokers: %w", err), "is Kafka running there?"}
+		return nil, kafkaError(err)
 	}
 	var out []event.Record
 	share := int64(max(1, n/len(ends)))
