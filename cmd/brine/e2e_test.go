@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -25,10 +26,12 @@ import (
 	"brine/internal/testenv"
 )
 
-// stack is a Kafka and an HBase that outlive the brine processes of a test.
+// stack is a Kafka, an HBase and a search engine that outlive the brine processes of a test.
 type stack struct {
 	brokers []string
 	hbase   string
+	search  string // as search.connect; embedded:DIR is in the brine process
+	lasting bool   // they outlive the test too: what it makes there it takes away
 }
 
 func embeddedStack(t *testing.T) stack {
@@ -39,34 +42,48 @@ func embeddedStack(t *testing.T) stack {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	return stack{broker.ListenAddrs(), "rpc://" + server.Addr()}
+	return stack{brokers: broker.ListenAddrs(), hbase: "rpc://" + server.Addr(), search: "embedded:" + filepath.Join(t.TempDir(), "search")}
 }
 
 func realStack(t *testing.T) stack {
 	t.Helper()
-	return stack{testenv.Kafka(t), testenv.HBase(t)}
+	return stack{brokers: testenv.Kafka(t), hbase: testenv.HBase(t), search: testenv.Elasticsearch(t), lasting: true}
 }
+
+// example is one of the configurations in examples, and the names in it.
+type example struct{ file, pipeline, topic, table, index, key string }
+
+var (
+	scansExample  = example{"scans.yaml", "scans", "courier.scans", "logistics:scans", "", "waybill"}
+	ordersExample = example{"orders.yaml", "orders", "shop.orders", "shop:orders", "orders", "order"}
+)
 
 // job is a configuration with names of its own on a stack.
 type job struct {
 	stack
+	example
 	t     *testing.T
 	file  string
 	topic string
 	table string
-	name  string
+	name  string // also of the index
 }
 
-// newJob makes the topic and the configuration of examples/scans.yaml under names of this test, and creates the table.
-func newJob(t *testing.T, s stack) *job {
+// newJob makes the topic and the configuration of an example under names of this test, and creates the table and the index.
+func newJob(t *testing.T, s stack, x example) *job {
 	t.Helper()
-	source, err := os.ReadFile("../../examples/scans.yaml")
+	source, err := os.ReadFile("../../examples/" + x.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job{stack: s, t: t, name: testenv.Name(t)}
-	j.topic, j.table = j.name, "logistics:"+j.name
-	text := strings.NewReplacer("logistics:scans", j.table, "courier.scans", j.topic,
+	j := &job{stack: s, example: x, t: t, name: testenv.Name(t)}
+	namespace, _, _ := strings.Cut(x.table, ":")
+	j.topic, j.table = j.name, namespace+":"+j.name
+	if s.lasting {
+		t.Cleanup(j.takeAway)
+	}
+	text := strings.NewReplacer(x.table, j.table, x.topic, j.topic,
+		"indexes:\n  "+x.index+":", "indexes:\n  "+j.name+":", "index: "+x.index+"\n", "index: "+j.name+"\n",
 		// A member that was killed holds its partitions until its session ends: as short as brokers allow.
 		"group: brine", "group: "+j.name+"\n  session_timeout: 6s\n  rebalance_timeout: 6s\n  commit_interval: 100ms").Replace(string(source))
 	j.file = filepath.Join(t.TempDir(), "brine.yaml")
@@ -92,6 +109,27 @@ func (j *job) replace(old, new string) {
 	}
 }
 
+// takeAway deletes what the job has made on servers that go on.
+func (j *job) takeAway() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
+	defer cancel()
+	if _, err := j.client().DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{j.topic, j.topic + ".dead"}}); err != nil {
+		j.t.Error(err)
+	}
+	client, err := hbase.Open(ctx, hbase.Options{Connect: j.hbase})
+	if err != nil {
+		j.t.Error(err)
+		return
+	}
+	defer client.Close()
+	if err := errors.Join(client.DisableTable(ctx, j.table), client.DeleteTable(ctx, j.table)); err != nil {
+		j.t.Error(err)
+	}
+	if j.index != "" {
+		j.deleteIndex(ctx)
+	}
+}
+
 func (j *job) client() *kafka.Client {
 	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: 10 * time.Second}
 }
@@ -99,7 +137,7 @@ func (j *job) client() *kafka.Client {
 // command makes a brine process on this job's servers.
 func (j *job) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(j.t.Context(), "brine", args...)
-	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+strings.Join(j.brokers, ","), "BRINE_HBASE_CONNECT="+j.hbase, "BRINE_HTTP_LISTEN=127.0.0.1:0")
+	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+strings.Join(j.brokers, ","), "BRINE_HBASE_CONNECT="+j.hbase, "BRINE_SEARCH_CONNECT="+j.search, "BRINE_HTTP_LISTEN=127.0.0.1:0")
 	return cmd
 }
 
@@ -116,7 +154,7 @@ func (j *job) must(args ...string) string {
 func (j *job) publish(records iter.Seq[[]byte]) int {
 	j.t.Helper()
 	p := publisher{client: j.client(), topic: j.topic}
-	n, err := p.publish(j.t.Context(), keyed(certain(records), "waybill"))
+	n, err := p.publish(j.t.Context(), keyed(certain(records), j.key))
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -167,7 +205,7 @@ func scanTable(t *testing.T, connect, table string) contents {
 // undisturbed is the table that one calm run on the embedded stack makes of these events.
 func undisturbed(t *testing.T, events iter.Seq[[]byte]) contents {
 	t.Helper()
-	j := newJob(t, embeddedStack(t))
+	j := newJob(t, embeddedStack(t), scansExample)
 	j.publish(events)
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	return scanTable(t, j.hbase, j.table)
@@ -180,7 +218,7 @@ func TestScansEndToEnd(t *testing.T) {
 	}
 	t.Logf("embedded Kafka and HBase: %d events went through: %v", sample.ScanCount, want)
 	t.Run("real", func(t *testing.T) {
-		j := newJob(t, realStack(t))
+		j := newJob(t, realStack(t), scansExample)
 		n := j.publish(sample.Scans())
 		j.must("run", "-q", "-c", j.file, "--until-end")
 		got := scanTable(t, j.hbase, j.table)
@@ -198,19 +236,19 @@ func TestKillInMidStream(t *testing.T) {
 	want := undisturbed(t, sample.Scans())
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
-			j := newJob(t, servers(t))
+			j := newJob(t, servers(t), scansExample)
 			// Slow enough for a kill to hit it in the middle on any machine.
 			j.replace("    topic: ", "    read: { rate: 20000 }\n    topic: ")
 			const kills = 4
 			unsettled := 0
 			for i := range kills {
 				j.publish(first(sample.Scans(), sample.ScanCount*(i+1)/kills))
-				before := j.uncommitted()
+				before := j.uncommitted("rows")
 				cmd := j.command("run", "-q", "-c", j.file)
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				for j.uncommitted() == before {
+				for j.uncommitted("rows") == before {
 					wait(t, time.Millisecond)
 				}
 				wait(t, time.Duration(rand.IntN(50))*time.Millisecond)
@@ -218,13 +256,13 @@ func TestKillInMidStream(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait() // killed: that is the point
-				unsettled += j.uncommitted()
+				unsettled += j.uncommitted("rows")
 			}
 			if unsettled == 0 {
 				t.Fatal("every kill came after everything had been committed: the test tried nothing")
 			}
 			j.must("run", "-q", "-c", j.file, "--until-end")
-			if left := j.uncommitted(); left != 0 {
+			if left := j.uncommitted("rows"); left != 0 {
 				t.Errorf("%d records are not committed after the drain", left)
 			}
 			got := scanTable(t, j.hbase, j.table)
@@ -244,8 +282,8 @@ func wait(t *testing.T, d time.Duration) {
 	}
 }
 
-// uncommitted is the number of records that the job's group has not committed.
-func (j *job) uncommitted() int {
+// uncommitted is the number of records that the group of one of the job's halves, rows or documents, has not committed.
+func (j *job) uncommitted(half string) int {
 	j.t.Helper()
 	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
 	if err != nil {
@@ -256,7 +294,7 @@ func (j *job) uncommitted() int {
 		partitions[i] = i
 	}
 	resp, err := j.client().OffsetFetch(j.t.Context(), &kafka.OffsetFetchRequest{
-		GroupID: j.name + ".scans.rows", Topics: map[string][]int{j.topic: partitions},
+		GroupID: j.name + "." + j.pipeline + "." + half, Topics: map[string][]int{j.topic: partitions},
 	})
 	if err != nil {
 		j.t.Fatal(err)
