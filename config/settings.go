@@ -114,7 +114,8 @@ type HBase struct {
 	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"10m"`
 	// The same when the server says that it is overloaded [hbase.client.pause.server.overloaded].
 	PauseServerOverloaded time.Duration `set:"pause_server_overloaded" default:"500ms" min:"1ms" max:"10m"`
-	// Retries of one call before its mutations are handed back, to be submitted again [hbase.client.retries.number].
+	// Times that a mutation is sent again before its event is handed back, to be submitted anew
+	// [hbase.client.retries.number]. A read is given up when operation_timeout is over as well.
 	Retries int `set:"retries" default:"15" min:"1" max:"1000"`
 	// Longest wait for the answer to one call [hbase.rpc.timeout].
 	RPCTimeout time.Duration `set:"rpc_timeout" default:"60s" min:"10ms" max:"1d"`
@@ -325,17 +326,18 @@ type Read struct {
 	Rate int `set:"rate" default:"0" min:"0" max:"1000000000"`
 }
 
-// Write is a pipeline's section write, with HBase's meanings.
+// Write is a pipeline's section write, with HBase's meanings: see writing.md. The names in brackets are HBase's own settings.
 type Write struct {
-	// Send each batch as it comes. If false, mutations gather until write_buffer or linger is reached. Offsets are committed
-	// only after the acknowledgement, either way.
+	// A mutation leaves as soon as no earlier one of its region is on its way. If false, it may wait until write_buffer bytes
+	// have gathered or the first of them has waited for linger. Offsets are committed only after the acknowledgement, either way.
 	Autoflush bool `set:"autoflush" default:"true"`
-	// Bytes that gather before they are sent when autoflush is false.
+	// Bytes that gather before they are sent when autoflush is false [hbase.client.write.buffer].
 	WriteBuffer Bytes `set:"write_buffer" default:"2MiB" min:"1KiB" max:"256MiB"`
-	// Longest time that they gather when autoflush is false.
-	Linger time.Duration `set:"linger" default:"5ms" min:"1ms" max:"10m"`
-	// Retries of one call before its mutations are submitted again. Without it: hbase.retries.
+	// Longest time that they gather when autoflush is false [hbase.client.write.buffer.periodicflush.timeout.ms].
+	Linger time.Duration `set:"linger" default:"5ms" min:"1ms" max:"30s"`
+	// Times that a mutation is sent again before its event is handed back, to be submitted anew
+	// [hbase.client.retries.number]. Without it: hbase.retries.
 	Retries int `set:"retries" min:"1" max:"1000" example:"15"`
-	// First pause before a retry. Without it: hbase.pause.
+	// First pause before it is sent again; it grows with each [hbase.client.pause]. Without it: hbase.pause.
 	Pause time.Duration `set:"pause" min:"1ms" max:"10m" example:"100ms"`
 }
