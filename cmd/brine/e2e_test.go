@@ -69,8 +69,14 @@ type job struct {
 	name  string // also of the index
 }
 
-// newJob makes the topic and the configuration of an example under names of this test, and creates the table and the index.
-func newJob(t *testing.T, s stack, x example) *job {
+// newJob is a job of examples/scans.yaml.
+func newJob(t *testing.T, s stack) *job {
+	t.Helper()
+	return newJobOf(t, s, scansExample)
+}
+
+// newJobOf makes the topic and the configuration of an example under names of this test, and creates the table and the index.
+func newJobOf(t *testing.T, s stack, x example) *job {
 	t.Helper()
 	source, err := os.ReadFile("../../examples/" + x.file)
 	if err != nil {
@@ -205,7 +211,7 @@ func scanTable(t *testing.T, connect, table string) contents {
 // undisturbed is the table that one calm run on the embedded stack makes of these events.
 func undisturbed(t *testing.T, events iter.Seq[[]byte]) contents {
 	t.Helper()
-	j := newJob(t, embeddedStack(t), scansExample)
+	j := newJob(t, embeddedStack(t))
 	j.publish(events)
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	return scanTable(t, j.hbase, j.table)
@@ -218,7 +224,7 @@ func TestScansEndToEnd(t *testing.T) {
 	}
 	t.Logf("embedded Kafka and HBase: %d events went through: %v", sample.ScanCount, want)
 	t.Run("real", func(t *testing.T) {
-		j := newJob(t, realStack(t), scansExample)
+		j := newJob(t, realStack(t))
 		n := j.publish(sample.Scans())
 		j.must("run", "-q", "-c", j.file, "--until-end")
 		got := scanTable(t, j.hbase, j.table)
@@ -236,7 +242,7 @@ func TestKillInMidStream(t *testing.T) {
 	want := undisturbed(t, sample.Scans())
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
-			j := newJob(t, servers(t), scansExample)
+			j := newJob(t, servers(t))
 			// Slow enough for a kill to hit it in the middle on any machine.
 			j.replace("    topic: ", "    read: { rate: 20000 }\n    topic: ")
 			const kills = 4

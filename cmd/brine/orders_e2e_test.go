@@ -96,7 +96,7 @@ func (j *job) expect(want orders) {
 // undisturbedOrders is what one calm run on the embedded stack makes of these changes.
 func undisturbedOrders(t *testing.T, changes [][]byte) orders {
 	t.Helper()
-	j := newJob(t, embeddedStack(t), ordersExample)
+	j := newJobOf(t, embeddedStack(t), ordersExample)
 	n := j.publish(slices.Values(changes))
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	t.Logf("embedded, undisturbed: %d events", n)
@@ -138,7 +138,7 @@ func TestOrdersEndToEnd(t *testing.T) {
 				continue // that is what the others are held against
 			}
 			t.Run(s.name+"/"+way.name, func(t *testing.T) {
-				j := newJob(t, s.start(t), ordersExample)
+				j := newJobOf(t, s.start(t), ordersExample)
 				n := j.publish(way.changes)
 				start := time.Now()
 				j.must("run", "-q", "-c", j.file, "--until-end")
@@ -155,7 +155,7 @@ func TestOrdersKilledInMidStream(t *testing.T) {
 	want := undisturbedOrders(t, changes)
 	for _, s := range orderStacks {
 		t.Run(s.name, func(t *testing.T) {
-			j := newJob(t, s.start(t), ordersExample)
+			j := newJobOf(t, s.start(t), ordersExample)
 			j.replace("    topic: ", "    read: { rate: 4000 }\n    topic: ") // slow enough for a kill to hit it in the middle
 			j.publish(slices.Values(changes))
 			const kills = 2
