@@ -77,7 +77,7 @@ func (c *replayCmd) Run(e *env) error {
 	if c.DryRun {
 		return nil
 	}
-	left := slices.DeleteFunc(replays, func(r *replay) bool { return r.plan.Left() == 0 })
+	left := slices.DeleteFunc(slices.Clone(replays), func(r *replay) bool { return r.plan.Left() == 0 })
 	if err := c.whole(replays); err != nil || len(left) == 0 {
 		return err
 	}
