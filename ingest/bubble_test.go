@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -263,8 +265,16 @@ func TestNoBrokerForAnHour(t *testing.T) {
 		if s.holds(0, 11) {
 			t.Error("written without a broker")
 		}
+		if p := l.Status().Problems(time.Now(), time.Minute); !slices.ContainsFunc(p, func(s string) bool {
+			return strings.HasPrefix(s, "not a member of its group for 1h0m0s: ") && strings.Contains(s, "connection refused")
+		}) {
+			t.Errorf("problems after an hour without a broker: %q", p)
+		}
 		down.Store(false)
 		time.Sleep(time.Minute)
+		if s := l.Status(); !s.Joined || !s.Apart.IsZero() || s.Detail != "" || len(s.Problems(time.Now(), time.Second)) > 0 {
+			t.Errorf("status once the broker is back: %+v", s)
+		}
 		l.stop()
 		b.wantCommitted(b.sent)
 		s.wantOnce(t, 20)

@@ -20,6 +20,8 @@ type Loop struct {
 	mu      sync.Mutex
 	current *assignment // nil until the group has been joined
 	drained chan struct{}
+	apart   time.Time // when current was drained, or, before the first one, when Run began
+	failed  error     // what the last attempt to join ended with; nil once one succeeded
 }
 
 // New checks the options and makes a loop of them. It connects to nothing yet.
@@ -62,6 +64,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
 	}
+	l.parted(nil)
 	defer l.cluster.close()
 	if err := l.connect(ctx); err != nil {
 		if ended(ctx) {
@@ -133,19 +136,32 @@ func (l *Loop) consume(ctx context.Context, group *kafka.ConsumerGroup) error {
 			if refused(err) {
 				return fmt.Errorf("ingest: group %q: %w", l.Group, err)
 			}
+			l.mu.Lock()
+			l.failed = err
+			l.mu.Unlock()
 			l.Hooks.JoinFailed(err)
 			l.Logger.Warn("joining the group failed", "group", l.Group, "error", err)
 			continue
 		}
 		a, drained := l.assign(generation), make(chan struct{})
 		l.mu.Lock()
-		l.current, l.drained = a, drained
+		l.current, l.drained, l.failed = a, drained, nil
 		l.mu.Unlock()
 		generation.Start(func(revoked context.Context) {
 			a.run(revoked, ctx)
-			close(drained)
+			l.parted(drained)
 			<-revoked.Done()
 		})
+	}
+}
+
+// parted notes that the loop is outside the group from now on, until the next generation.
+func (l *Loop) parted(drained chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.apart = time.Now()
+	if drained != nil {
+		close(drained)
 	}
 }
 
@@ -211,14 +227,15 @@ func (r *runner) startOf(ctx context.Context, partition int) (int64, error) {
 // Status is what the loop is doing now.
 func (l *Loop) Status() Status {
 	l.mu.Lock()
-	a, drained := l.current, l.drained
+	a, drained, outside := l.current, l.drained, Status{Apart: l.apart, Detail: errorText(l.failed)}
 	l.mu.Unlock()
 	if a == nil {
-		return Status{}
+		return outside
 	}
 	s := a.status()
 	select {
 	case <-drained:
+		s.Apart, s.Detail = outside.Apart, outside.Detail
 	default:
 		s.Joined = true
 	}

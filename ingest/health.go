@@ -38,15 +38,24 @@ func (p PartitionStatus) Lag() int64 { return max(0, p.End-max(p.Watermark, 0)) 
 
 // Status is what a Loop is doing now.
 type Status struct {
-	Joined     bool              `json:"joined"` // a member of the group, with an assignment (which may be empty)
+	Joined     bool              `json:"joined"`           // a member of the group, with an assignment (which may be empty)
+	Apart      time.Time         `json:"apart,omitzero"`   // since when it is no member, and should be one; zero while it is
+	Detail     string            `json:"detail,omitempty"` // why the last attempt to become one failed
 	Generation int               `json:"generation"`
 	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order
 }
 
 // Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
-// still for longer than stall. None means healthy.
+// still for longer than stall; and a loop that has been outside its group for so long. None means healthy.
 func (s Status) Problems(now time.Time, stall time.Duration) []string {
 	var problems []string
+	if apart := now.Sub(s.Apart); !s.Apart.IsZero() && apart > stall {
+		problem := fmt.Sprintf("not a member of its group for %v", apart.Round(time.Second))
+		if s.Detail != "" {
+			problem += ": " + s.Detail
+		}
+		problems = append(problems, problem)
+	}
 	for _, p := range s.Partitions {
 		still := now.Sub(p.Since)
 		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {

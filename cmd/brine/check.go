@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"brine/config"
+	"brine/indexer"
 )
 
 type checkCmd struct {
@@ -124,6 +125,19 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 				severity = config.Error
 			}
 			say(severity, codeDiffers, setting, d, "alter the table, or the configuration")
+		}
+	}
+	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) { return planIndexes(ctx, cfg, engine) })
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range indexes {
+		setting := "indexes." + step.Index
+		switch step.Action {
+		case "create":
+			say(config.Error, codeMissing, setting, "the index does not exist", "create it: brine tables apply -c "+file)
+		case "extend":
+			say(config.Error, codeDiffers, setting, "the index lacks "+strings.Join(step.Fields, ", "), "add what it lacks: brine tables apply -c "+file)
 		}
 	}
 	client := kafkaClient(&cfg.Kafka)

@@ -60,11 +60,11 @@ func (c *devCmd) Run(e *env) error {
 		return fmt.Errorf("BUG: the bundled configuration is wrong: %w", err)
 	}
 	if err := stack.prepare(ctx, cfg); err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	s, err := newService(ctx, cfg, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	defer s.close()
 	if !c.JSON {
@@ -73,15 +73,18 @@ func (c *devCmd) Run(e *env) error {
 	}
 	line := newLive(e.stdout, c.JSON, s.samples)
 	published := make(chan error, 1)
-	go func() { published <- c.show(ctx, e.stdout, stack, cfg, s, line) }()
+	go func() {
+		err := unlessStopped(ctx, c.show(ctx, e.stdout, stack, cfg, s, line))
+		if err != nil {
+			cancel()
+		}
+		published <- err
+	}()
 	if err := watch(ctx, s, line); err != nil {
 		return err
 	}
 	cancel()
-	if err := <-published; err != nil && e.ctx.Err() == nil && c.For == 0 {
-		return err
-	}
-	return nil
+	return <-published
 }
 
 // show publishes the sample, waits until it is written, and shows what is there and how to go on.

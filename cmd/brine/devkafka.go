@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -40,6 +42,10 @@ func startKafka(port int, dir string) (*kfake.Cluster, error) {
 	return cluster, nil
 }
 
+// dataFormat is the form of what a data folder of brine dev holds: which servers, under which names, what each of them keeps
+// beside a form of its own.
+const dataFormat = 1
+
 // lockData takes a data folder for this process. The lock goes with the process, however it ends.
 func lockData(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -53,5 +59,31 @@ func lockData(dir string) (unlock func(), err error) {
 		f.Close()
 		return nil, &exitError{exitData, fmt.Errorf("--data: %s is in use by another brine", dir), "stop it, or choose another folder"}
 	}
+	if err := checkFormat(dir); err != nil {
+		f.Close()
+		return nil, err
+	}
 	return func() { f.Close() }, nil
+}
+
+// checkFormat refuses a folder that a newer brine wrote, and marks one that has no mark yet.
+func checkFormat(dir string) error {
+	name := filepath.Join(dir, "FORMAT")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte(strconv.Itoa(dataFormat) + "\n")
+		err = os.WriteFile(name, text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	format, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	switch {
+	case err != nil:
+		return &exitError{exitData, fmt.Errorf("--data: %s holds no number: %w", name, err), "choose another folder"}
+	case format > dataFormat:
+		return &exitError{exitData, fmt.Errorf("--data: %s was written by a newer brine: format %d, this one knows %d", dir, format, dataFormat),
+			"use the brine that wrote it, or a newer one, or choose another folder"}
+	}
+	return nil
 }

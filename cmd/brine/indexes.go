@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"brine/config"
 	"brine/indexer"
@@ -38,8 +39,13 @@ func withSearch[T any](cfg *config.Config, work func(indexer.Engine) (T, error))
 	return work(engine)
 }
 
+// lookTime is how long a search engine may take to say what an index is.
+const lookTime = 10 * time.Second
+
 // planIndexes compares the configuration with the search engine. A field of another type than declared is an error: it cannot be changed in place.
 func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]indexStep, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
 	var steps []indexStep
 	for _, p := range cfg.Pipelines {
 		if len(p.Documents) == 0 {

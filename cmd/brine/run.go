@@ -35,7 +35,7 @@ func (c *runCmd) Run(e *env) error {
 	log := slog.New(slog.NewTextHandler(e.stderr, nil))
 	s, err := newService(e.ctx, cfg, log)
 	if err != nil {
-		return err
+		return unlessStopped(e.ctx, err)
 	}
 	defer s.close()
 	fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s (/metrics, /healthz, /readyz, /debug/skew)\n", s.admin.addr())
@@ -65,6 +65,14 @@ func (c *runCmd) Run(e *env) error {
 		return fmt.Errorf("--until-end: %w", err)
 	}
 	return nil
+}
+
+// unlessStopped passes over the error of a start that was asked to stop: nothing has been begun.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // watch runs the service with its live line until ctx ends.

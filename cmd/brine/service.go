@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,14 +118,17 @@ func (s *service) checkTables(ctx context.Context) error {
 		return err
 	}
 	var missing []error
+	var hints []string
 	for _, step := range steps {
 		if step.Action == "create" {
 			missing = append(missing, fmt.Errorf("table %s does not exist", step.Table))
+			hints = append(hints, "brine tables apply -c FILE creates tables that are missing")
 			continue
 		}
 		for _, d := range step.Differs {
 			if familyMissing(d) {
 				missing = append(missing, fmt.Errorf("table %s: %s", step.Table, d))
+				hints = append(hints, "brine does not change tables that are there: add a family in the HBase shell, alter 'TABLE', 'FAMILY'")
 			} else {
 				s.log.Warn("table differs from the configuration", "table", step.Table, "difference", d)
 			}
@@ -134,7 +138,8 @@ func (s *service) checkTables(ctx context.Context) error {
 		}
 	}
 	if err := errors.Join(missing...); err != nil {
-		return &exitError{exitMissing, err, "brine tables apply -c FILE creates what is missing"}
+		slices.Sort(hints)
+		return &exitError{exitMissing, err, strings.Join(slices.Compact(hints), "; ")}
 	}
 	return nil
 }

@@ -118,15 +118,16 @@ func (c *tablesApplyCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	// Both stores are looked at before either is touched.
+	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) { return planIndexes(e.ctx, cfg, engine) })
+	if err != nil {
+		return err
+	}
 	if err := applyTables(e.ctx, cluster.client, steps); err != nil {
 		return err
 	}
-	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) {
-		steps, err := planIndexes(e.ctx, cfg, engine)
-		if err != nil {
-			return nil, err
-		}
-		return steps, applyIndexes(e.ctx, engine, steps)
+	indexes, err = withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) {
+		return indexes, applyIndexes(e.ctx, engine, indexes)
 	})
 	if err != nil {
 		return err
