@@ -1,0 +1,88 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const devcluster = "deploy/devcluster/devcluster"
+
+// Cluster is real servers that this run alone uses, apart from those of `make real-up`.
+type Cluster struct {
+	dir     string
+	servers []string
+	env     []string
+}
+
+// StartCluster starts servers (kafka, hbase) with an HBase heap such as "4g". Close ends them.
+func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cluster, error) {
+	dir, err := os.MkdirTemp("", "brine-bench-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, servers: servers, env: append(os.Environ(), "DEVCLUSTER_RUN="+dir+"/run", "DEVCLUSTER_HBASE_HEAP="+hbaseHeap)}
+	if err := c.devcluster(ctx, "up"); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Cluster) devcluster(ctx context.Context, command string) error {
+	cmd := exec.CommandContext(ctx, devcluster, append([]string{command}, c.servers...)...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w", devcluster, command, err)
+	}
+	return nil
+}
+
+// Close ends the servers and deletes everything of this run.
+func (c *Cluster) Close() {
+	if err := c.devcluster(context.Background(), "wipe"); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+	}
+	os.RemoveAll(c.dir)
+}
+
+// Path is a place for a file of this run.
+func (c *Cluster) Path(name string) string { return filepath.Join(c.dir, name) }
+
+// Address is what the cluster's env file says, as BRINE_REAL_HBASE.
+func (c *Cluster) Address(name string) (string, error) {
+	env, err := os.ReadFile(c.Path("run/env"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(env)) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
+			return value, nil
+		}
+	}
+	return "", fmt.Errorf("the cluster's env file does not name %s", name)
+}
+
+// PID is a server's process.
+func (c *Cluster) PID(server string) (int, error) {
+	text, err := os.ReadFile(c.Path("run/" + server + "/pid"))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
+}
+
+// Build compiles a command of ours to a file of this run, and gives its path.
+func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) {
+	out := c.Path(filepath.Base(pkg))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("go build %s: %w", pkg, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,58 @@
+package measure
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ticks is USER_HZ, which is 100 on every Linux architecture that Go runs on.
+const ticks = 100
+
+// CPU is a process's user and system time so far, in seconds, from /proc/PID/stat.
+func CPU(pid int) (float64, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold spaces; from here on the third field is first
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat has only %d fields", pid, len(fields))
+	}
+	user, err1 := strconv.ParseFloat(fields[11], 64)
+	system, err2 := strconv.ParseFloat(fields[12], 64)
+	if err1 != nil || err2 != nil {
+		return 0, fmt.Errorf("/proc/%d/stat: %q and %q are no times", pid, fields[11], fields[12])
+	}
+	return (user + system) / ticks, nil
+}
+
+// PeakMiB is the largest resident memory of a process so far: VmHWM. (ru_maxrss would count the parent's before the exec.)
+func PeakMiB(pid string) (float64, error) {
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, ok := strings.Cut(string(status), "VmHWM:")
+	if !ok {
+		return 0, fmt.Errorf("/proc/%s/status has no VmHWM", pid)
+	}
+	kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	return kib / 1024, err
+}
+
+// OwnCPU is this process's user and system time so far, in seconds.
+func OwnCPU() (float64, error) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, err
+	}
+	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds(), nil
+}
+
+// SpentCPU is an ended process's user and system time in seconds.
+func SpentCPU(p *os.ProcessState) float64 { return (p.UserTime() + p.SystemTime()).Seconds() }

@@ -1,0 +1,118 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Target is a number and the bound that it has to keep.
+type Target struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Bound float64 `json:"target"`
+	Least bool    `json:"at_least"` // else at most
+}
+
+// OK tells whether the bound is kept.
+func (t Target) OK() bool {
+	if t.Least {
+		return t.Value >= t.Bound
+	}
+	return t.Value <= t.Bound
+}
+
+func (t Target) String() string {
+	sign, word := "≤", "short"
+	if t.Least {
+		sign = "≥"
+	}
+	if t.OK() {
+		word = "ok"
+	}
+	return fmt.Sprintf("%s %.2f %s%g %s", t.Name, t.Value, sign, t.Bound, word)
+}
+
+// Report is one run: what `make bench-NAME` leaves in bench/results/NAME.json, in docs/benchmarks.md and on the terminal.
+type Report struct {
+	Name    string   `json:"name"`
+	Date    string   `json:"date"`
+	Commit  string   `json:"commit"`
+	Machine string   `json:"machine"`
+	Loads   []Load   `json:"loads"`
+	Targets []Target `json:"targets"`
+}
+
+// NewReport begins a report of this machine and this source tree.
+func NewReport(name string) *Report {
+	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	return &Report{
+		Name: name, Date: time.Now().UTC().Format("2006-01-02"), Commit: strings.TrimSpace(string(commit)),
+		Machine: fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+	}
+}
+
+// Heading says when, where and of what the numbers are.
+func (r *Report) Heading() string {
+	return fmt.Sprintf("%s, %s, commit %s; `make bench-%s`.", r.Machine, r.Date, r.Commit, r.Name)
+}
+
+// Finish keeps the report, puts text between the report's marks in the page, and prints a line per target. It gives an error
+// when a target is short.
+func (r *Report) Finish(text string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile("bench/results/"+r.Name+".json", append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	if err := r.writeSection(text); err != nil {
+		return err
+	}
+	short := false
+	for _, t := range r.Targets {
+		fmt.Println(t)
+		short = short || !t.OK()
+	}
+	if short {
+		return errors.New("a target is short")
+	}
+	return nil
+}
+
+const page = "docs/benchmarks.md"
+
+func (r *Report) writeSection(text string) error {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	begin := fmt.Sprintf("<!-- %s: written by make bench-%s -->\n", r.Name, r.Name)
+	end := fmt.Sprintf("<!-- %s end -->\n", r.Name)
+	head, rest, ok1 := strings.Cut(string(old), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		return fmt.Errorf("%s lacks the marks %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	return os.WriteFile(page, []byte(head+begin+text+end+tail), 0o644)
+}
+
+// TargetTable is the targets as a table of the page.
+func TargetTable(targets []Target) string {
+	var s strings.Builder
+	s.WriteString("| target | measured | wanted | |\n|---|---|---|---|\n")
+	for _, t := range targets {
+		f := strings.Fields(t.String())
+		fmt.Fprintf(&s, "| %s |\n", strings.Join(f, " | "))
+	}
+	return s.String()
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+)
+
+// events are the scans of `make data`.
+const events = "data/scans.jsonl.gz"
+
+// writeEvents writes n events to a file: the scans as often as it takes, from the second time on with a suffix to each waybill, so that every
+// event is a row of its own.
+func writeEvents(name string, n int) error {
+	out, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	w := bufio.NewWriterSize(out, 1<<20)
+	for pass := 0; n > 0; pass++ {
+		before := n
+		if n, err = writePass(w, pass, n); err != nil {
+			return err
+		}
+		if n == before {
+			return fmt.Errorf("%s holds no events", events)
+		}
+	}
+	return w.Flush()
+}
+
+var waybill = []byte(`{"waybill":"`)
+
+// writePass writes all scans once, or n, and tells how many are left to write.
+func writePass(w *bufio.Writer, pass, n int) (left int, err error) {
+	file, err := os.Open(events)
+	if err != nil {
+		return n, fmt.Errorf("%w (`make data` brings it)", err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		return n, fmt.Errorf("%s: %w", events, err)
+	}
+	lines := bufio.NewScanner(unzipped)
+	for ; n > 0 && lines.Scan(); n-- {
+		rest, ok := bytes.CutPrefix(lines.Bytes(), waybill)
+		if !ok {
+			return n, fmt.Errorf("%s: a line does not begin with a waybill: %s", events, lines.Bytes())
+		}
+		number, rest, _ := bytes.Cut(rest, []byte(`"`))
+		if pass == 0 {
+			fmt.Fprintf(w, "%s%s\"%s\n", waybill, number, rest)
+		} else {
+			fmt.Fprintf(w, "%s%s-%d\"%s\n", waybill, number, pass, rest)
+		}
+	}
+	return n, lines.Err()
+}
