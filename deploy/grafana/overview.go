@@ -25,7 +25,7 @@ func health(b *board) {
 		number("Partitions held up", "short", "Partitions that wait for a broker or for the dead letters, or whose writes a store does not take at the moment. They go on by themselves.", 1,
 			"sum("+of("brine_ingest_partitions", loop+`, state=~"waiting|retrying"`)+")"),
 		number("Dead letters", "short", "Records put into the dead letters in the time shown. They are whole, with their reason, in the topic's .dead topic.", 1,
-			"sum(increase("+of("brine_ingest_dead_letters_total", loop)+"[$__range])) or vector(0)"),
+			"sum("+counted("brine_ingest_dead_letters_total", loop, "$__range")+") or vector(0)"),
 	)
 }
 
@@ -51,19 +51,19 @@ func progress(b *board) {
 func trouble(b *board) {
 	b.row("Trouble")
 	b.panel(
-		graph("Dead letters/s by reason", "short", "Records a second that could not be written and are kept, whole, in the dead letters.",
-			query{orNone(sum("pipeline, half, reason", rate("brine_ingest_dead_letters_total", loop)), "reason"), "{{pipeline}} {{half}} {{reason}}"}),
-		graph("Events submitted again/s by reason", "short", "Events a second that a store could not take for now. They are tried again for as long as the partition is ours.",
-			query{orNone(sum("pipeline, half, reason", rate("brine_ingest_retried_events_total", loop)), "reason"), "{{pipeline}} {{half}} {{reason}}"}),
-		graph("Waits and halts/s by reason", "short", "Failed attempts at a broker or the dead letters (wait), and attempts that ended in a halt of the partition.",
-			query{orNone(sum("pipeline, half, reason", rate("brine_ingest_waits_total", loop)), "reason"), "wait: {{pipeline}} {{half}} {{reason}}"},
-			query{orNone(sum("pipeline, half, reason", rate("brine_ingest_halts_total", loop)), "reason"), "halt: {{pipeline}} {{half}} {{reason}}"}),
-		graph("Rebalances", "short", "Times that the group gave partitions to the processes anew, and attempts to join it that failed.",
+		graph("Dead letters by reason", "short", "Records that could not be written and are kept, whole, in the dead letters; in each step of the graph.",
+			query{rare("pipeline, half, reason", "brine_ingest_dead_letters_total", loop), "{{pipeline}} {{half}} {{reason}}"}),
+		graph("Events submitted again, by reason", "short", "Events that a store could not take for now; in each step of the graph. They are tried again for as long as the partition is ours.",
+			query{rare("pipeline, half, reason", "brine_ingest_retried_events_total", loop), "{{pipeline}} {{half}} {{reason}}"}),
+		graph("Waits and halts by reason", "short", "Failed attempts at a broker or the dead letters (wait), and attempts that ended in a halt of the partition; in each step of the graph.",
+			query{rare("pipeline, half, reason", "brine_ingest_waits_total", loop), "wait: {{pipeline}} {{half}} {{reason}}"},
+			query{rare("pipeline, half, reason", "brine_ingest_halts_total", loop), "halt: {{pipeline}} {{half}} {{reason}}"}),
+		graph("Rebalances", "short", "Times that the group gave partitions to the processes anew, and attempts to join it that failed; in each step of the graph.",
 			query{sum("pipeline, half", increase("brine_ingest_rebalances_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}),
 		graph("Records read again/s", "short", "Records a second that this process had submitted before, after a rebalance. Writing them again changes nothing.",
 			query{sum("pipeline, half", rate("brine_ingest_redelivered_records_total", loop)), "{{pipeline}} {{half}}"}),
-		graph("Offsets passed over", "short", "Offsets that the topic no longer held and that out_of_range let pass: records that brine never saw.",
+		graph("Offsets passed over", "short", "Offsets that the topic no longer held and that out_of_range let pass, in each step of the graph: records that brine never saw.",
 			query{sum("pipeline, half", increase("brine_ingest_skipped_offsets_total", loop)), "{{pipeline}} {{half}}"}),
 	)
 }

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The selectors of what the reader has chosen.
 const (
@@ -23,12 +26,22 @@ func quantile(q float64, by, metric, selector string) string {
 	return fmt.Sprintf("histogram_quantile(%g, %s)", q, sum(by+", le", rate(metric+"_bucket", selector)))
 }
 
-// orNone gives 0, with the label "none", where there is no series: nothing of the kind has happened yet.
-func orNone(expr, label string) string {
-	return fmt.Sprintf(`%s or on () label_replace(vector(0), "%s", "none", "", "")`, expr, label)
-}
-
 // increase is per step of the graph.
 func increase(metric, selector string) string {
 	return fmt.Sprintf("increase(%s{%s}[$__rate_interval])", metric, selector)
 }
+
+// counted is how often something rare happened in a window. What happens for the first time makes a new series, and
+// increase does not see its step from nothing to one: so a series that the window's begin did not know counts as a whole.
+func counted(metric, selector, window string) string {
+	m := of(metric, selector)
+	return fmt.Sprintf("(%s unless %s offset %s or increase(%s[%s]))", m, m, window, m, window)
+}
+
+// rare is counted for each step of a graph. Where there is no series, it is 0 with the label "none".
+func rare(by, metric, selector string) string {
+	return fmt.Sprintf(`%s or on () label_replace(vector(0), "%s", "none", "", "")`,
+		sum(by, counted(metric, selector, "$__rate_interval")), lastLabel(by))
+}
+
+func lastLabel(by string) string { return by[strings.LastIndex(by, " ")+1:] }

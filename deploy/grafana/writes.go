@@ -56,12 +56,12 @@ func calls(b *board) {
 			query{quantile(.99, "method", duration, process), "{{method}}"}),
 		graph("Calls/s", "short", "Calls a second, by method and outcome. A call that was answered with an exception for one of its regions is ok as a call.",
 			query{sum("method, outcome", rate(duration+"_count", process)), "{{method}} {{outcome}}"}),
-		graph("Retries/s by remedy", "short", "Times a second that a region's mutations or a read were sent again: wait (the server asked for time), relocate (the region moved or split), reconnect, split (the call was too large).",
-			query{orNone(sum("remedy", rate("brine_hbase_retries_total", process)), "remedy"), "{{remedy}}"}),
+		graph("Retries by remedy", "short", "Times that a region's mutations or a read were sent again: wait (the server asked for time), relocate (the region moved or split), reconnect, split (the call was too large); in each step of the graph.",
+			query{rare("remedy", "brine_hbase_retries_total", process), "{{remedy}}"}),
 		graph("Rows sent again/s", "short", "Mutations a second that were sent again, beside those that were acknowledged.",
 			query{"sum(" + rate("brine_hbase_retried_mutations_total", process) + ")", "sent again"},
 			query{"sum(" + rate("brine_hbase_acknowledged_rows_total", process) + ")", "acknowledged"}),
-		graph("Connections opened", "short", "Connections opened to masters and region servers, and failed attempts. Many in a row mean a server that comes and goes.",
+		graph("Connections opened", "short", "Connections opened to masters and region servers, and failed attempts, in each step of the graph. Many in a row mean a server that comes and goes.",
 			query{sum("outcome", increase("brine_hbase_dials_total", process)), "{{outcome}}"}),
 		graph("Sent bytes/s", "Bps", "Bytes a second of the calls, by method.",
 			query{sum("method", rate("brine_hbase_sent_bytes_total", process)), "{{method}}"}),
@@ -73,12 +73,12 @@ func calls(b *board) {
 func meaning(b *board) {
 	b.row("Rows that will not be found")
 	b.panel(
-		graph("Key collisions/s", "short", "Events a second whose row key another event has: one hides the other. The key of the table needs another field. Seen among recent events only.",
-			query{orNone(sum("pipeline, table", rate("brine_sink_key_collisions_total", table+`, pipeline=~"$pipeline"`)), "table"), "{{pipeline}} {{table}}"}),
-		graph("Expired events/s", "short", "Events a second that are older than the TTL of their family: HBase hides them as they are written.",
-			query{orNone(sum("pipeline, table, family", rate("brine_sink_expired_events_total", table+`, pipeline=~"$pipeline"`)), "table"), "{{pipeline}} {{table}} {{family}}"}),
-		graph("Version ties/s", "short", "Cells a second that were written twice with one version and different values: the last applied wins. The pipeline needs a version that tells them apart.",
-			query{orNone(sum("pipeline, table", rate("brine_sink_version_ties_total", table+`, pipeline=~"$pipeline"`)), "table"), "{{pipeline}} {{table}}"}),
+		graph("Key collisions", "short", "Events, in each step of the graph, whose row key another event has: one hides the other. The key of the table needs another field. Seen among recent events only.",
+			query{rare("pipeline, table", "brine_sink_key_collisions_total", table+`, pipeline=~"$pipeline"`), "{{pipeline}} {{table}}"}),
+		graph("Expired events", "short", "Events, in each step of the graph, that are older than the TTL of their family: HBase hides them as they are written.",
+			query{rare("pipeline, table, family", "brine_sink_expired_events_total", table+`, pipeline=~"$pipeline"`), "{{pipeline}} {{table}} {{family}}"}),
+		graph("Version ties", "short", "Cells, in each step of the graph, that were written twice with one version and different values: the last applied wins. The pipeline needs a version that tells them apart.",
+			query{rare("pipeline, table", "brine_sink_version_ties_total", table+`, pipeline=~"$pipeline"`), "{{pipeline}} {{table}}"}),
 	)
 }
 
