@@ -11,12 +11,13 @@ import (
 type resent struct {
 	mu     sync.Mutex
 	tables map[string]*resentTable
-	last   string // table
+	times  int
 }
 
 type resentTable struct {
 	mutations int64
 	reason    string // of the last
+	last      int    // in times
 }
 
 // watch adds the counting to the client's hooks.
@@ -41,19 +42,20 @@ func (r *resent) count(i hbase.RetryInfo) {
 		r.tables[i.Table] = t
 	}
 	t.mutations += int64(max(i.Mutations, 1)) // a look-up has none
-	t.reason = i.Reason()
-	r.last = i.Table
+	r.times++
+	t.reason, t.last = i.Reason(), r.times
 }
 
 // of sums up the tables that a pipeline writes, with the reason of the last retry.
 func (r *resent) of(p *config.Pipeline) (mutations int64, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	last := 0
 	for _, rows := range p.Rows {
 		if t := r.tables[rows.Table]; t != nil {
 			mutations += t.mutations
-			if reason == "" || rows.Table == r.last {
-				reason = t.reason
+			if t.last > last {
+				reason, last = t.reason, t.last
 			}
 		}
 	}
