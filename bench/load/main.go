@@ -71,7 +71,7 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	defer b.admin.Close()
+	defer func() { _ = b.admin.Close() }()
 	for _, client := range []string{theirs, ours} {
 		if err := b.load(ctx, client, 4, 0); err != nil {
 			return err

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,10 +45,10 @@ func (c *Cluster) devcluster(ctx context.Context, command string) error {
 
 // Close ends the servers and deletes everything of this run.
 func (c *Cluster) Close() {
-	if err := c.devcluster(context.Background(), "wipe"); err != nil {
+	err := errors.Join(c.devcluster(context.Background(), "wipe"), os.RemoveAll(c.dir))
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 	}
-	os.RemoveAll(c.dir)
 }
 
 // Path is a place for a file of this run.

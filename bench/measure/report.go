@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -72,7 +73,10 @@ func (r *Report) Finish(text string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile("bench/results/"+r.Name+".json", append(data, '\n'), 0o644); err != nil {
+	if err := os.MkdirAll(results, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(results, r.Name+".json"), append(data, '\n'), 0o644); err != nil {
 		return err
 	}
 	if err := r.writeSection(text); err != nil {
@@ -89,7 +93,10 @@ func (r *Report) Finish(text string) error {
 	return nil
 }
 
-const page = "docs/benchmarks.md"
+const (
+	results = "bench/results"
+	page    = "docs/benchmarks.md"
+)
 
 func (r *Report) writeSection(text string) error {
 	old, err := os.ReadFile(page)

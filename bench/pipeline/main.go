@@ -67,7 +67,7 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	defer b.admin.Close()
+	defer func() { _ = b.admin.Close() }()
 	if err := b.load(ctx, ours, 0); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (b *bench) publish(ctx context.Context) error {
 	if err := writeEvents(file, b.events); err != nil {
 		return err
 	}
-	defer os.Remove(file)
+	defer func() { _ = os.Remove(file) }() // else Close removes it
 	return b.command(ctx, "", "publish", "--topic", topic, "--key", "waybill", file).Run()
 }
 

@@ -66,7 +66,7 @@ func (l *loader) main(profile string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // nothing is left to fail
 	if _, err := c.Regions(ctx, l.table); err != nil {
 		return err
 	}

@@ -1,0 +1,103 @@
+package measure
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestTargetsCanBeShort(t *testing.T) {
+	for _, c := range []struct {
+		target Target
+		line   string
+	}{
+		{Target{"rate", 1.1, 1.1, true}, "rate 1.10 ≥1.1 ok"},
+		{Target{"rate", 1.09, 1.1, true}, "rate 1.09 ≥1.1 short"},
+		{Target{"peak", 64, 64, false}, "peak 64.00 ≤64 ok"},
+		{Target{"peak", 64.5, 64, false}, "peak 64.50 ≤64 short"},
+	} {
+		if got := c.target.String(); got != c.line {
+			t.Errorf("got %q, want %q", got, c.line)
+		}
+	}
+}
+
+func TestMediansLeaveOutTheWarming(t *testing.T) {
+	load := func(client string, round, rows int) Load {
+		return Load{Client: client, Round: round, Columns: 4, Rows: rows, Seconds: 2}
+	}
+	loads := []Load{
+		load("a", 0, 1), load("a", 1, 100), load("a", 2, 300), load("a", 3, 200),
+		load("b", 0, 1), load("b", 1, 50), load("b", 2, 300), load("b", 3, 50), {Client: "a", Round: 1, Columns: 1, Rows: 9, Seconds: 1},
+	}
+	a, b := Counted(loads, "a", 4), Counted(loads, "b", 4)
+	if got := Median(a, Load.RowsPerSecond); got != 100 {
+		t.Errorf("median of a is %v rows/s, want 100", got)
+	}
+	if got := Ratio(a, b, Load.RowsPerSecond); got != 2 { // of 2, 1 and 4
+		t.Errorf("ratio is %v, want 2", got)
+	}
+	if got := middle([]float64{4, 1, 3, 2}); got != 2.5 {
+		t.Errorf("median of an even number is %v, want 2.5", got)
+	}
+}
+
+func TestLoaderMustSayItsResult(t *testing.T) {
+	said, _, err := listen(bufio.NewScanner(strings.NewReader("begin\n{\"seconds\":2,\"cpu_s\":1.5,\"peak_mib\":30}\n")), os.Getpid())
+	if err != nil || said != (Said{2, 1.5, 30}) {
+		t.Errorf("got %+v, %v", said, err)
+	}
+	for _, out := range []string{"", "begin\n", "{\"seconds\":2}\n", "begin\noops\n"} {
+		if _, _, err := listen(bufio.NewScanner(strings.NewReader(out)), os.Getpid()); err == nil {
+			t.Errorf("no error for %q", out)
+		}
+	}
+}
+
+func TestProcessCostsAreReadFromProc(t *testing.T) {
+	before, err := OwnCPU()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spin, sum := make([]byte, 32<<20), 0
+	for own := before; own < before+0.05; own, _ = OwnCPU() {
+		for i := range spin {
+			spin[i]++
+			sum += int(spin[i])
+		}
+	}
+	stat, err := CPU(os.Getpid())
+	if err != nil || stat < before+0.02 {
+		t.Errorf("/proc says %v s, %v; rusage said %v before %d additions", stat, err, before, sum)
+	}
+	if peak, err := PeakMiB(strconv.Itoa(os.Getpid())); err != nil || peak < 32 {
+		t.Errorf("peak is %v MiB, %v; want at least the 32 that were just written", peak, err)
+	}
+}
+
+func TestReportKeepsTheRestOfThePage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("docs", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := "before\n<!-- x: written by make bench-x -->\nold\n<!-- x end -->\nafter\n"
+	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := Report{Name: "x", Targets: []Target{{"rate", 1, 2, true}}}
+	if err := r.Finish("new\n"); err == nil {
+		t.Error("no error though a target is short")
+	}
+	got, err := os.ReadFile(page)
+	if want := strings.Replace(text, "old", "new", 1); err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	if _, err := os.Stat(results + "/x.json"); err != nil {
+		t.Error(err)
+	}
+	if err := (&Report{Name: "y"}).Finish(""); err == nil {
+		t.Error("no error for a page without the marks")
+	}
+}
