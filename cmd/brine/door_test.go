@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// door stands before an HTTP server and keeps its port. Until it is opened for the first time connections are refused, as
+// where no server runs; later, while it is shut, every connection is cut: what was being asked may have been done.
+type door struct {
+	url    string
+	socket int // bound; nothing listens on it before the first opening
+	server *httptest.Server
+	shut   atomic.Bool
+	passed atomic.Int64 // answers that got through
+	cut    atomic.Int64 // requests that were cut off
+}
+
+func newDoor(t *testing.T, target string) *door {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ModifyResponse = func(*http.Response) error {
+		if d.shut.Load() {
+			return errShut
+		}
+		d.passed.Add(1)
+		return nil
+	}
+	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { d.abort() }
+	d.server = &httptest.Server{Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.shut.Load() {
+			d.abort()
+		}
+		proxy.ServeHTTP(w, r)
+	})}}
+	d.bind(t)
+	return d
+}
+
+var errShut = errors.New("the door is shut")
+
+// abort cuts the connection of the request that is served.
+func (d *door) abort() {
+	d.cut.Add(1)
+	panic(http.ErrAbortHandler)
+}
+
+func (d *door) bind(t *testing.T) {
+	t.Helper()
+	var err error
+	if d.socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(d.socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := syscall.Getsockname(d.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.url = "http://127.0.0.1:" + strconv.Itoa(addr.(*syscall.SockaddrInet4).Port)
+	t.Cleanup(func() {
+		if d.server.Listener != nil {
+			d.server.Close()
+		} else if err := syscall.Close(d.socket); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// open lets everything through from now on.
+func (d *door) open(t *testing.T) {
+	t.Helper()
+	d.shut.Store(false)
+	if d.server.Listener != nil {
+		return
+	}
+	if err := syscall.Listen(d.socket, 128); err != nil {
+		t.Fatal(err)
+	}
+	file := os.NewFile(uintptr(d.socket), "door")
+	listener, err := net.FileListener(file) // with a descriptor of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.server.Listener = listener
+	d.server.Start()
+}
