@@ -65,15 +65,15 @@ func (p Position) in(ctx context.Context, c *cluster, topic string, partition in
 // orderedRange makes sure that a range has something in it, as far as that can be told without asking.
 func orderedRange(from, to Position) error {
 	if !from.at.IsZero() && !to.at.IsZero() && !from.at.Before(to.at) {
-		return fmt.Errorf("From is %v and To is %v; To must be later", from, to)
+		return fmt.Errorf("the range is from %v to %v; its end must be later than its begin", from, to)
 	}
 	for _, p := range slices.Sorted(maps.Keys(from.offsets)) {
 		end, ok := to.offsets[p]
 		if to.offsets != nil && !ok {
-			return fmt.Errorf("From has an offset for partition %d, and To has none", p)
+			return fmt.Errorf("partition %d has an offset to begin at and none to end at; give both", p)
 		}
 		if ok && end <= from.offsets[p] {
-			return fmt.Errorf("partition %d: From is %d and To is %d; To must be higher", p, from.offsets[p], end)
+			return fmt.Errorf("partition %d: the range is from %d to %d; its end must be higher than its begin", p, from.offsets[p], end)
 		}
 	}
 	return nil

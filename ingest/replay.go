@@ -81,7 +81,7 @@ type planOnly struct{ Writer }
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.Name == "" {
-		faults = append(faults, errors.New("Name is empty; a replay's progress is kept under it"))
+		faults = append(faults, errors.New("empty Name: the progress of a replay is kept under it"))
 	}
 	return errors.Join(append(faults, orderedRange(o.From, o.To))...)
 }

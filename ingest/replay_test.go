@@ -210,13 +210,13 @@ func TestReplayRefusesWhatCannotBe(t *testing.T) {
 	b.produce(10, 0, 1)
 	at := time.UnixMilli(1_700_000_000_000)
 	for want, o := range map[string]ReplayOptions{
-		"Name is empty":                             b.replay(nil, "", Earliest, Latest),
-		"To must be later":                          b.replay(nil, "x", At(at), At(at)),
-		"partition 1: From is 5 and To is 5":        b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{1: 5})),
-		"partition 1, and To has none":              b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{0: 5})),
-		"partition 0: no offset is given":           b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Latest),
-		"no such partition 7; it has 2":             {Options: b.options(nil), Name: "x", Partitions: []int{0, 7}},
-		`begun for earliest to 0:5 of partitions [`: {Options: b.options(nil), Name: "taken", Partitions: []int{0}},
+		"empty Name":                                     b.replay(nil, "", Earliest, Latest),
+		"its end must be later":                          b.replay(nil, "x", At(at), At(at)),
+		"partition 1: the range is from 5 to 5":          b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{1: 5})),
+		"partition 1 has an offset to begin at and none": b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{0: 5})),
+		"partition 0: no offset is given":                b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Latest),
+		"no such partition 7; it has 2":                  {Options: b.options(nil), Name: "x", Partitions: []int{0, 7}},
+		`begun for earliest to 0:5 of partitions [`:      {Options: b.options(nil), Name: "taken", Partitions: []int{0}},
 	} {
 		if o.Name == "taken" {
 			first := o

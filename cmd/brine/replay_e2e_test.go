@@ -169,7 +169,7 @@ func TestReplayChangesNoCell(t *testing.T) {
 			for by, args := range ranges {
 				j.replayKilled(8000, by, args...)
 				same("a replay by " + by + ", killed and resumed")
-				if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already; --again begins anew") {
+				if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already, up to the offsets above; --again begins anew") {
 					t.Errorf("a replay that is done does not say so:\n%s", out)
 				}
 				j.replayKilled(8000, by, append(args, "--again")...)

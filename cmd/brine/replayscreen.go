@@ -54,7 +54,7 @@ func (s *replayScreen) plan(r *replay) {
 	case p.Left() > 0 && p.Resumed:
 		fmt.Fprintf(s.out, "  goes on where it was: %s of %s records are done\n", thousands(done(p)), thousands(done(p)+p.Left()))
 	case p.Left() == 0 && p.Resumed:
-		fmt.Fprintf(s.out, "  done already; --again begins anew\n")
+		fmt.Fprintf(s.out, "  done already, up to the offsets above; --again begins anew\n")
 	case p.Left() == 0:
 		fmt.Fprintf(s.out, "  nothing to replay: the topic holds no record of this range\n")
 	}
@@ -102,8 +102,11 @@ type replayReading struct {
 	Waiting   string       `json:"waiting,omitempty"`
 	Retries   int64        `json:"retries"`      // of all partitions
 	Dead      int64        `json:"dead_letters"` // of all partitions
-	State     ingest.State `json:"state,omitempty"`
+	State     ingest.State `json:"state"`
 }
+
+// replayed is the state of a partition whose range is settled.
+const replayed ingest.State = "done"
 
 // follow shows progress until ctx ends.
 func (s *replayScreen) follow(ctx context.Context, replays []*replay) {
@@ -151,11 +154,16 @@ func (s *replayScreen) draw(replays []*replay) {
 // readings are how far each partition is, and all together.
 func (r *replay) readings() []replayReading {
 	progress := r.run.Progress()
-	all := replayReading{Pipeline: r.name, Partition: -1, Retries: r.half.retries.Load(), Dead: r.half.dead.Load()}
+	all := replayReading{Pipeline: r.name, Partition: -1, State: replayed, Retries: r.half.retries.Load(), Dead: r.half.dead.Load()}
 	var out []replayReading
 	for _, p := range progress.Partitions {
-		reading := replayReading{Pipeline: r.name, Partition: p.Partition, Done: p.Done, Left: p.Left, State: p.State}
-		switch p.State {
+		reading := replayReading{Pipeline: r.name, Partition: p.Partition, Done: p.Done, Left: p.Left, State: p.State, Retries: all.Retries, Dead: all.Dead}
+		if p.Left == 0 {
+			reading.State = replayed
+		} else {
+			all.State = p.State
+		}
+		switch reading.State {
 		case ingest.Halted, ingest.Waiting, ingest.Retrying:
 			reading.Waiting = fmt.Sprintf("%s: %s", p.State, p.Detail)
 		}
