@@ -109,7 +109,7 @@ func (q *question) byKey() bool { return q.where != nil }
 func (q *question) rows(ctx context.Context, client query.Client, engine search.Searcher) iter.Seq2[query.Found, error] {
 	if !q.byKey() {
 		q.docs.Deleted = q.deleted
-		return searched(query.Search(ctx, engine, client, q.table, q.docs, q.limit))
+		return query.Search(ctx, asked{engine}, client, q.table, q.docs, q.limit)
 	}
 	return func(yield func(query.Found, error) bool) {
 		for row, err := range query.Rows(ctx, client, q.table, q.where, query.Options{Limit: q.limit, Deleted: q.deleted}) {
@@ -120,20 +120,19 @@ func (q *question) rows(ctx context.Context, client query.Client, engine search.
 	}
 }
 
-// searched gives the index's errors their exit codes.
-func searched(rows iter.Seq2[query.Found, error]) iter.Seq2[query.Found, error] {
-	return func(yield func(query.Found, error) bool) {
-		for row, err := range rows {
-			var fault *search.Error
-			switch {
-			case errors.As(err, &fault):
-				err = usage(err)
-			case errors.Is(err, search.ErrNoIndex):
-				err = &exitError{exitMissing, err, "brine tables apply -c FILE creates it"}
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
+// asked is a search engine whose errors have their exit codes.
+type asked struct{ search.Searcher }
+
+func (a asked) Search(ctx context.Context, q search.Query) (search.Page, error) {
+	page, err := a.Searcher.Search(ctx, q)
+	var fault *search.Error
+	switch {
+	case errors.As(err, &fault):
+		err = usage(err)
+	case errors.Is(err, search.ErrNoIndex):
+		err = &exitError{exitMissing, err, "brine tables apply -c FILE creates it"}
+	case err != nil:
+		err = searchError(err)
 	}
+	return page, err
 }
