@@ -57,7 +57,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 	if _, err := s.Submit(t.Context(), batch(t, scans, scan("a", 9))).Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if rows = 0; total[client.rows["logistics:scans"][7][0]].Rows != 1 {
+	if total[client.rows["logistics:scans"][7][0]].Rows != 1 {
 		t.Errorf("one more row: %+v", total)
 	}
 }
