@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"brine/bench/measure"
@@ -53,7 +54,7 @@ func main() {
 	extra := flag.String("client", "", "flags for our loader, such as '-cpuprofile FILE'")
 	flag.Parse()
 	b.flags = strings.Fields(*extra)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := b.run(ctx, *heap); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-load:", err)

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"brine/bench/measure"
@@ -49,7 +50,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := b.run(ctx, *heap); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-pipeline:", err)
