@@ -11,18 +11,18 @@ func (w *writer) hold(l *lane, m *Mutator, size int) {
 	m.bytes += size
 	if m.timer == nil {
 		w.holding[m] = struct{}{}
-		var timer *time.Timer
-		timer = time.AfterFunc(m.opts.Linger, func() { w.lingered(m, timer) })
-		m.timer = timer
+		m.round++
+		round := m.round
+		m.timer = time.AfterFunc(m.opts.Linger, func() { w.lingered(m, round) })
 	}
 }
 
 // lingered flushes when the first mutation that is held back has waited for as long as it may. A timer that comes too late,
 // when its mutations have left and others wait, does nothing.
-func (w *writer) lingered(m *Mutator, timer *time.Timer) {
+func (w *writer) lingered(m *Mutator, round int) {
 	w.mu.Lock()
 	bytes := 0
-	if m.timer == timer {
+	if m.round == round {
 		bytes = w.release(m)
 	}
 	w.mu.Unlock()

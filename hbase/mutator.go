@@ -58,6 +58,7 @@ type Mutator struct {
 	held  []*lane
 	bytes int
 	timer *time.Timer // of the linger; set while held has any
+	round int         // of the timer
 }
 
 // FlushReason is why mutations left.
