@@ -39,12 +39,12 @@ func withSearch[T any](cfg *config.Config, work func(indexer.Engine) (T, error))
 	return work(engine)
 }
 
-// lookTime is how long a search engine may take to say what an index is.
+// lookTime is how long a search engine may take at most to say what the indexes are; search.call_timeout may be shorter.
 const lookTime = 10 * time.Second
 
 // planIndexes compares the configuration with the search engine. A field of another type than declared is an error: it cannot be changed in place.
 func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]indexStep, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, min(lookTime, cfg.Search.CallTimeout))
 	defer cancel()
 	var steps []indexStep
 	for _, p := range cfg.Pipelines {

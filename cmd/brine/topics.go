@@ -28,7 +28,7 @@ func kafkaError(err error) error {
 		return err
 	case errors.Is(err, kafka.UnknownTopicOrPartition), errors.Is(err, errNoTopic):
 		return &exitError{exitMissing, err, "create the topic, or correct its name"}
-	case errors.As(err, &answer):
+	case errors.As(err, &answer) && answer != kafka.BrokerNotAvailable: // which is what kafka-go says when it knows of no broker
 		return fmt.Errorf("kafka.brokers: %w", err)
 	}
 	return &exitError{exitUnreachable, fmt.Errorf("kafka.brokers: %w", err), "is Kafka running there?"}
@@ -75,6 +75,9 @@ func sum(ends []int64) (n int64) {
 
 // createTopic makes a topic with its number of partitions; it is no error when the topic exists.
 func createTopic(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
+	if _, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}}); err != nil {
+		return err // what it says of a broker that cannot be reached is of use
+	}
 	resp, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
 		Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}},
 	})
