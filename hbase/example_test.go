@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"brine/hbase"
 	"brine/hbase/embedded"
@@ -49,6 +50,40 @@ func ExampleClient_Submit() {
 		fmt.Printf("%s: %v\n", b.Row(f.Index), f.Kind)
 	}
 	// Output: waybill-2: no table
+}
+
+func ExampleClient_Mutator() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	m, err := c.Mutator(hbase.MutatorOptions{WriteBuffer: 1 << 20, Linger: time.Minute})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	for _, row := range []string{"a", "k", "z"} {
+		b := hbase.NewBatch("scans")
+		b.Mutate([]byte(row))
+		b.Put([]byte("e"), []byte("q"), 1, []byte("value of "+row))
+		m.Submit(ctx, b)
+	}
+	count := func() (n int) {
+		for _, err := range c.Scan(ctx, "scans", hbase.Scan{}) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			n++
+		}
+		return n
+	}
+	fmt.Println("before the flush:", count())
+	if err := m.Flush(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("after it:", count())
+	// Output:
+	// before the flush: 0
+	// after it: 3
 }
 
 func ExampleClient_Scan() {
