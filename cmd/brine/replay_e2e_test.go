@@ -131,20 +131,21 @@ func moves(before, after map[int]int64) bool {
 // the table is cell for cell as before, and the live group is where it was.
 func TestReplayChangesNoCell(t *testing.T) {
 	t.Parallel()
+	const events = 20_000
 	for name, servers := range embeddedAndReal {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := newJob(t, servers(t))
 			began := time.Now()
-			j.publish(first(sample.Scans(), sample.ScanCount/2))
+			j.publish(first(sample.Scans(), events/2))
 			wait(t, 5*time.Millisecond)
 			middle := time.Now().UTC().Format(time.RFC3339Nano)
 			wait(t, 5*time.Millisecond)
-			j.publish(sample.Scans())
+			j.publish(first(sample.Scans(), events))
 			j.must("run", "-q", "-c", j.file, "--until-end")
 			want := scanTable(t, j.hbase, j.table)
-			if want.rows != sample.ScanCount {
-				t.Fatalf("the table has %d rows of %d events", want.rows, sample.ScanCount)
+			if want.rows != events {
+				t.Fatalf("the table has %d rows of %d events", want.rows, events)
 			}
 			live := j.live()
 			same := func(what string) {
@@ -167,18 +168,18 @@ func TestReplayChangesNoCell(t *testing.T) {
 				"time":    {"--from", began.UTC().Format(time.RFC3339Nano), "--to", time.Now().UTC().Format(time.RFC3339Nano)},
 			}
 			for by, args := range ranges {
-				j.replayKilled(8000, by, args...)
+				j.replayKilled(3000, by, args...)
 				same("a replay by " + by + ", killed and resumed")
 				if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already, up to the offsets above; --again begins anew") {
 					t.Errorf("a replay that is done does not say so:\n%s", out)
 				}
-				j.replayKilled(8000, by, append(args, "--again")...)
+				j.replayKilled(3000, by, append(args, "--again")...)
 				same("the same again, killed and resumed")
 			}
 
 			j.emptied()
 			j.must("replay", "-c", j.file, "-q", "--from", middle)
-			if got := scanTable(t, j.hbase, j.table); got.rows != sample.ScanCount-sample.ScanCount/2 {
+			if got := scanTable(t, j.hbase, j.table); got.rows != events-events/2 {
 				t.Errorf("a replay of the second half gives %v", got)
 			}
 			out := j.must("replay", "-c", j.file, "--from", "earliest", "--to", middle)
@@ -199,7 +200,7 @@ func TestReplayOfOrdersChangesNothing(t *testing.T) {
 			j.must("run", "-q", "-c", j.file, "--until-end")
 			want, live := j.outcome(), j.live()
 			for _, again := range [][]string{{"--from", "earliest"}, {"--from", "earliest", "--again"}} {
-				j.replayKilled(4000, "whole", again...)
+				j.replayKilled(1000, "whole", again...)
 				j.expect(want)
 			}
 			j.emptied()
