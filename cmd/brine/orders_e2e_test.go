@@ -138,6 +138,7 @@ func TestOrdersEndToEnd(t *testing.T) {
 				continue // that is what the others are held against
 			}
 			t.Run(s.name+"/"+way.name, func(t *testing.T) {
+				t.Parallel() // much of it is waiting for tables to be made and deleted
 				j := newJobOf(t, s.start(t), ordersExample)
 				n := j.publish(way.changes)
 				start := time.Now()
