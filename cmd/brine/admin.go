@@ -61,7 +61,7 @@ func (a *admin) addr() string { return a.listener.Addr().String() }
 
 // run serves until ctx ends.
 func (a *admin) run(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { a.server.Close() })
+	stop := context.AfterFunc(ctx, func() { closing("the admin port", a.server) })
 	defer stop()
 	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin port: %w", err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 
 	"brine/config"
 	"brine/hbase"
@@ -78,9 +80,16 @@ func openSearch(cfg *config.Config) (indexer.Engine, error) {
 // Close closes the client and then the server.
 func (c *cluster) Close() {
 	if c.client != nil {
-		c.client.Close()
+		closing("the HBase client", c.client)
 	}
 	if c.server != nil {
-		c.server.Close()
+		closing("the embedded HBase", c.server)
+	}
+}
+
+// closing closes what is no longer used. An error loses nothing that was acknowledged, but is worth a line.
+func closing(what string, c io.Closer) {
+	if err := c.Close(); err != nil {
+		slog.Warn("closing "+what, "error", err)
 	}
 }

@@ -289,7 +289,7 @@ func (s *devStack) publishSamples(ctx context.Context) (total, fresh int, err er
 // close stops the servers; a folder that is not to be kept goes.
 func (s *devStack) close() {
 	if s.hbase != nil {
-		s.hbase.Close()
+		closing("the embedded HBase", s.hbase)
 	}
 	if s.kafka != nil {
 		s.kafka.Close()
@@ -298,6 +298,8 @@ func (s *devStack) close() {
 		s.unlock()
 	}
 	if !s.keep {
-		os.RemoveAll(s.dir)
+		if err := os.RemoveAll(s.dir); err != nil {
+			slog.Warn("removing the data folder", "error", err)
+		}
 	}
 }

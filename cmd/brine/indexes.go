@@ -35,7 +35,7 @@ func withSearch[T any](cfg *config.Config, work func(indexer.Engine) (T, error))
 	if err != nil {
 		return result, err
 	}
-	defer engine.Close()
+	defer closing("the search engine", engine)
 	return work(engine)
 }
 

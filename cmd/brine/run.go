@@ -69,10 +69,10 @@ func (c *runCmd) Run(e *env) error {
 
 // unlessStopped passes over the error of a start that was asked to stop: nothing has been begun.
 func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // watch runs the service with its live line until ctx ends.

@@ -287,13 +287,13 @@ func loopError(err error) error {
 // close ends what run does not: the client and an embedded server.
 func (s *service) close() {
 	if s.admin != nil {
-		s.admin.listener.Close()
+		_ = s.admin.listener.Close() // run has closed it already, unless it never ran
 	}
 	for _, w := range s.writers {
-		w.Close()
+		closing("the indexer", w)
 	}
 	if s.engine != nil {
-		s.engine.Close()
+		closing("the search engine", s.engine)
 	}
 	if s.cluster != nil {
 		s.cluster.Close()
