@@ -1,15 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,91 +13,10 @@ import (
 	"brine/ingest"
 )
 
-// process is a brine run that goes on until it is asked to stop.
-type process struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	http string // its admin port
-}
-
 // start runs the job's pipeline, with its search engine behind a door.
 func (j *job) start(d *door) *process {
 	j.t.Helper()
-	cmd := j.command("run", "-q", "-c", j.file)
-	cmd.Env = append(cmd.Env, "BRINE_SEARCH_CONNECT="+d.url)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		j.t.Fatal(err)
-	}
-	lines := bufio.NewReader(stderr)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			j.t.Fatalf("brine ended before it had an admin port: %v", err)
-		}
-		if _, rest, ok := strings.Cut(line, "http://"); ok {
-			go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the process
-			addr, _, _ := strings.Cut(rest, " ")
-			return &process{j.t, cmd, addr}
-		}
-	}
-}
-
-// half gives the status of one of the halves, as /healthz tells it.
-func (p *process) half(name string) ingest.Status {
-	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, "http://"+p.http+"/healthz", nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var health struct {
-		Halves map[string]ingest.Status `json:"partitions"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil {
-		p.t.Fatal(err)
-	}
-	return health.Halves[name]
-}
-
-// settled is how many records are below the watermarks of a half.
-func (p *process) settled(half string) (n int) {
-	p.t.Helper()
-	for _, part := range p.half(half).Partitions {
-		n += int(max(0, part.Watermark))
-	}
-	return n
-}
-
-// until waits until a half has settled at least n records, and gives how long that took.
-func (p *process) until(half string, n int) time.Duration {
-	p.t.Helper()
-	start := time.Now()
-	for p.settled(half) < n {
-		if time.Since(start) > time.Minute {
-			p.t.Fatalf("%s has settled %d of %d records: %+v", half, p.settled(half), n, p.half(half))
-		}
-		wait(p.t, 20*time.Millisecond)
-	}
-	return time.Since(start)
-}
-
-// stop asks the process to drain.
-func (p *process) stop() {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Fatalf("brine run: %v", err)
-	}
+	return j.begin("BRINE_SEARCH_CONNECT=" + d.url)
 }
 
 // TestIndexOutage: while the index cannot be reached, rows are written as if nothing were, and afterwards no document is missing.
