@@ -62,8 +62,11 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 			continue
 		}
 		problem := fmt.Sprintf("partition %d is %s at offset %d, %d behind, for %v", p.Partition, p.State, p.Watermark, p.Lag(), still.Round(time.Second))
-		if p.Reason != "" {
+		switch {
+		case p.Reason != "":
 			problem += fmt.Sprintf(": %s: %s", p.Reason, p.Detail)
+		case p.State == Running:
+			problem += ": the writer has not settled what it was given"
 		}
 		problems = append(problems, problem)
 	}

@@ -342,6 +342,9 @@ func (s *service) healthy() (any, error) {
 		status := h.loop.Status()
 		detail[h.name] = status
 		for _, p := range status.Problems(time.Now(), s.cfg.HTTP.Stall) {
+			if _, why := s.retriesOf(h); why != "" {
+				p += "; last retry because of " + why
+			}
 			problems = append(problems, fmt.Errorf("%s: %s", h.name, p))
 		}
 	}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"testing"
+	"time"
+
+	"brine/hbase/embedded"
+	"brine/internal/sample"
+	"brine/internal/testenv"
+)
+
+// ownStack is a stack whose HBase the test can disturb.
+func ownStack(t *testing.T, opts embedded.Options) (stack, *embedded.Server) {
+	t.Helper()
+	broker := testenv.KafkaFake(t, devPartitions)
+	server, err := embedded.Start(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return stack{brokers: broker.ListenAddrs(), hbase: "rpc://" + server.Addr(), search: "embedded:" + t.TempDir()}, server
+}
+
+// health asks /healthz or /readyz until it answers with this status, and gives the reason it names.
+func (p *process) health(path string, status int) string {
+	p.t.Helper()
+	for start := time.Now(); ; wait(p.t, 20*time.Millisecond) {
+		code, body := p.get(path)
+		if code == status {
+			var health struct {
+				OK     bool
+				Reason string
+			}
+			if err := json.Unmarshal([]byte(body), &health); err != nil || health.OK != (code == http.StatusOK) {
+				p.t.Fatalf("%s: %v: %s", path, err, body)
+			}
+			return health.Reason
+		}
+		if time.Since(start) > 20*time.Second {
+			p.t.Fatalf("%s is still %d, want %d: %s", path, code, status, body)
+		}
+	}
+}
+
+// TestHealthIsProgress: an HBase that answers nothing, or is gone, makes /healthz name the partitions that stand still and
+// why, after the stall time; once it is back, so is health. That the process is up, and its lag not large, is no health.
+func TestHealthIsProgress(t *testing.T) {
+	t.Parallel()
+	settings := []string{"BRINE_HTTP_STALL=300ms", "BRINE_HBASE_PAUSE=20ms"}
+	check := func(t *testing.T, p *process, n int, reason string, mend func()) {
+		t.Helper()
+		for _, path := range []string{"/healthz", "/readyz"} {
+			got := p.health(path, http.StatusServiceUnavailable)
+			if !regexp.MustCompile(reason).MatchString(got) {
+				t.Errorf("%s says %q, want it to match %q", path, got, reason)
+			}
+		}
+		mend()
+		p.until("scans.rows", n)
+		p.health("/healthz", http.StatusOK)
+		p.health("/readyz", http.StatusOK)
+		p.stop()
+	}
+	t.Run("silent", func(t *testing.T) {
+		t.Parallel()
+		servers, server := ownStack(t, embedded.Options{})
+		j := newJob(t, servers)
+		p := j.begin(settings...)
+		p.health("/readyz", http.StatusOK) // nothing to do is healthy
+		answer := make(chan struct{})
+		remove := server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+			r.Keep()
+			return &embedded.Outcome{Until: answer}
+		})
+		n := j.publish(first(sample.Scans(), 1000))
+		check(t, p, n, `scans.rows: partition \d is running at offset 0, \d+ behind, for \d+s: the writer has not settled what it was given`, func() {
+			remove()
+			close(answer)
+		})
+	})
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		opts := embedded.Options{Dir: t.TempDir()}
+		servers, server := ownStack(t, opts)
+		j := newJob(t, servers)
+		p := j.begin(settings...)
+		p.health("/readyz", http.StatusOK)
+		opts.Addr = server.Addr()
+		if err := server.Close(); err != nil {
+			t.Fatal(err)
+		}
+		n := j.publish(first(sample.Scans(), 1000))
+		check(t, p, n, `scans.rows: partition \d is running at offset 0, .*; last retry because of connection`, func() {
+			again, err := embedded.Start(opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { again.Close() })
+		})
+	})
+	t.Run("denied", func(t *testing.T) {
+		t.Parallel()
+		servers, server := ownStack(t, embedded.Options{})
+		j := newJob(t, servers)
+		p := j.begin() // no stall time: a halt is told at once
+		p.health("/readyz", http.StatusOK)
+		server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+			r.Keep()
+			return &embedded.Outcome{Exception: &embedded.Exception{Class: "org.apache.hadoop.hbase.security.AccessDeniedException", Message: "no", DoNotRetry: true}}
+		})
+		n := j.publish(first(sample.Scans(), 1000))
+		got := p.health("/healthz", http.StatusServiceUnavailable)
+		if want := `scans.rows: partition \d is halted at offset 0, \d+ behind, for \d+s: denied: .*AccessDenied`; !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("/healthz says %q, want it to match %q", got, want)
+		}
+		p.stop()
+		if left := j.uncommitted("rows"); left != n {
+			t.Errorf("%d of %d records are not committed after a halt and a stop", left, n)
+		}
+	})
+}
