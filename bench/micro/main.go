@@ -39,6 +39,8 @@ var targets = []target{
 	{"frame: decode its answer, per mutation", "./hbase/internal/wire", "BenchmarkDecodeMulti", 0, 0},
 	{"whole path: decode, key, mutation, cell block, per event", "./sink", "BenchmarkPath", 1500, 1},
 	{"client: submit to a peer in this process that only answers, per mutation, its part included", "./hbase", "BenchmarkSubmit", 0, none},
+	// 3 % of what brine itself spends on an event.
+	{"metrics and skew, all hooks of a batch, per event", "./metrics", "BenchmarkBatch", 40, 0},
 	{"skew: count one region's batch", "./skew", "BenchmarkCounterAdd", 0, 0},
 }
 

@@ -1,0 +1,42 @@
+package metrics
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/hbase"
+	"brine/skew"
+)
+
+// BenchmarkBatch is all that metrics and skew do for one batch of 1,000 events on its way through the loop and the client: the
+// events lie in 16 regions and go in two calls. It reports the share of one event.
+func BenchmarkBatch(b *testing.B) {
+	const events, regions, calls = 1000, 16, 2
+	reg := prometheus.NewRegistry()
+	tables := skew.NewTables(time.Now)
+	client := HBase(reg, tables)
+	loop := NewIngest(reg).Hooks("scans", "rows")
+	var all [regions]hbase.Region
+	for i := range all {
+		all[i] = hbase.Region{Table: "t", Encoded: fmt.Sprintf("%032x", i), Start: fmt.Appendf(nil, "%x000", i), Server: "rs1:16020"}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		loop.Fetched(0, events, events*200)
+		loop.Decoded(0, events)
+		loop.Submitted(0, events)
+		client.Buffered(1 << 20)
+		for i := range all {
+			client.Applied(hbase.AppliedInfo{Table: "t", Region: &all[i], Rows: events / regions, Bytes: events * 150 / regions})
+		}
+		for range calls {
+			client.Call(hbase.CallInfo{Server: "rs1:16020", Method: "Multi", Duration: time.Millisecond, Sent: 1 << 19})
+		}
+		loop.Settled(0, events)
+		loop.Committed(0, 1)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
+}
