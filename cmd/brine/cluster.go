@@ -66,7 +66,7 @@ func openSearch(cfg *config.Config) (indexer.Engine, error) {
 	if dir, ok := cfg.Search.Embedded(); ok {
 		engine, err := bleve.Open(bleve.Options{Dir: dir})
 		if err != nil {
-			return nil, &exitError{code: exitData, err: fmt.Errorf("search.connect: %w", err)}
+			return nil, &exitError{exitData, fmt.Errorf("search.connect: %w", err), "stop the process that uses the folder, or choose another one"}
 		}
 		return engine, nil
 	}

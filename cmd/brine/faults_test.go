@@ -18,6 +18,8 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/indexer"
+	bleve "brine/indexer/embedded"
 )
 
 // TestFaultScripts holds what brine says, and how it ends, when something is missing, wrong or in use. Each script has
@@ -177,10 +179,10 @@ func familyless(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(scriptHBase(ts).CreateTable(context.Background(), hbase.Table{Name: args[0], Families: []hbase.Family{{Name: args[1]}}}, nil))
 }
 
-// hold is the command `hold dev|hbase DIR`: another process's hold on a folder, until the script ends.
+// hold is the command `hold dev|hbase|search DIR`: another process's hold on a folder, until the script ends.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: hold dev|hbase DIR")
+		ts.Fatalf("usage: hold dev|hbase|search DIR")
 	}
 	dir := ts.MkAbs(args[1])
 	switch args[0] {
@@ -192,6 +194,11 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 		server, err := embedded.Start(embedded.Options{Dir: dir})
 		ts.Check(err)
 		ts.Defer(func() { server.Close() })
+	case "search":
+		engine, err := bleve.Open(bleve.Options{Dir: dir})
+		ts.Check(err)
+		ts.Defer(func() { engine.Close() })
+		ts.Check(engine.EnsureIndex(context.Background(), indexer.Mapping{Index: "things", Fields: []indexer.Field{{Name: "id", Type: "keyword"}}}))
 	default:
 		ts.Fatalf("hold: what is %s? (%s)", args[0], filepath.Base(dir))
 	}
