@@ -4,7 +4,7 @@ BIN      := bin/brine
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -X main.version=$(VERSION)
 LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-VULN     := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VULN     := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TESTFLAGS ?=
 
 .DEFAULT_GOAL := help

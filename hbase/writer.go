@@ -110,8 +110,8 @@ func (w *writer) settle(es []entry, errs ...MutationError) {
 		size += e.size()
 	}
 	f := es[0].flight
+	w.account(-size) // first, so that the count never shows more than the bound
 	w.budget.Release(int64(f.weigh(size)))
-	w.account(-size)
 	f.settle(len(es), errs...)
 }
 

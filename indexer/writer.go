@@ -147,8 +147,8 @@ func (w *Writer) admit(ctx context.Context, size int64) error {
 
 func (w *Writer) release(size int64) {
 	if size > 0 {
+		w.countBuffered(-size) // first, so that the count never shows more than the bound
 		w.budget.Release(size)
-		w.countBuffered(-size)
 	}
 }
 
