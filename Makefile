@@ -1,4 +1,7 @@
 # brine. `make help` lists the targets; `make run` and `make test` do their own set-up.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+
 GO       ?= go
 BIN      := bin/brine
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -23,7 +26,11 @@ run: build ## Run brine dev on the embedded stack (pass flags as ARGS="--for 20s
 
 .PHONY: test
 test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and Maven are there
-	@eval "$$(deploy/devcluster/test-env.sh)"; $(GO) test -timeout 30m $(TESTFLAGS) ./...
+	@eval "$$(deploy/devcluster/test-env.sh)"; $(GO) test -v -timeout 30m $(TESTFLAGS) ./... | awk -f internal/testenv/log.awk
+
+.PHONY: full
+full: build data real-up ## Write all 664,839 scan events into the real servers, and count the rows with HBase's Java client
+	@deploy/devcluster/full.sh
 
 .PHONY: bench
 bench: ## Measure the record's path step by step, into docs/benchmarks.md

@@ -73,6 +73,13 @@ func (c *Counter) SetRegions(regions []Region) {
 	c.regions = next
 }
 
+// Regions is the number of regions that the counter knows.
+func (c *Counter) Regions() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.regions)
+}
+
 // Add counts rows that a region acknowledged.
 func (c *Counter) Add(r Region, rows, bytes int64) {
 	slot := c.now().UnixNano() / int64(slotTime)

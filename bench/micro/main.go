@@ -41,6 +41,8 @@ var targets = []target{
 	{"client: submit to a peer in this process that only answers, per mutation, its part included", "./hbase", "BenchmarkSubmit", 0, none},
 	// 3 % of what brine itself spends on an event.
 	{"metrics and skew, all hooks of a batch, per event", "./metrics", "BenchmarkBatch", 40, 0},
+	// 5,000 documents a second on one core.
+	{"embedded index: a document of partial changes until it is on disk", "./indexer/embedded", "BenchmarkWriter/partial", 200_000, none},
 	{"skew: count one region's batch", "./skew", "BenchmarkCounterAdd", 0, 0},
 }
 

@@ -39,7 +39,7 @@ func (c *checkCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	all := config.UnknownEnv(e.environ)
+	all := append(config.Problems{}, config.UnknownEnv(e.environ)...) // [] in JSON when there is nothing
 	code := exitOK
 	for _, file := range files {
 		cfg, problems := config.Load(file, e.getenv)

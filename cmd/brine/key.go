@@ -105,7 +105,7 @@ type keyDecodeCmd struct {
 // Help is shown under the command's own help.
 func (keyDecodeCmd) Help() string {
 	return `Example:
-  brine key decode -c examples/scans.yaml '9f0bUA-1545-20130101-EWR|\x7F\xFF\xFE\xC4\x0C\xE2\x1C?|DEPART'`
+  brine key decode -c examples/scans.yaml '3ddbUA-1545-20130101-EWR|\x7F\xFF\xFE\xC4\x0Ab\xC6\x9F|DEPART'`
 }
 
 func (c *keyDecodeCmd) Run(e *env) error {

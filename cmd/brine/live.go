@@ -73,6 +73,10 @@ func (l *live) draw() {
 	for _, s := range l.samples() {
 		old := l.before[s.Name]
 		l.before[s.Name] = s
+		if s.Lag < 0 && old.Name != "" {
+			s.Lag = old.Lag // it has left its group: the last that was known
+			l.before[s.Name] = s
+		}
 		same := s == old
 		s.PerSec = float64(s.Events-old.Events) / span
 		if s.Batches > old.Batches {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"brine/config"
+	"brine/hbase"
 	"brine/indexer"
 	"brine/query"
 	"brine/rowkey"
@@ -69,7 +70,11 @@ func (c *queryCmd) Run(e *env) error {
 		defer func() { _ = engine.Close() }() // only read from
 	}
 	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit}
-	return out.print(ask.rows(e.ctx, cluster.client, engine))
+	err = out.print(ask.rows(e.ctx, cluster.client, engine))
+	if errors.Is(err, hbase.ErrNoTable) {
+		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
+	}
+	return err
 }
 
 // question is conditions on a table, and who answers them.

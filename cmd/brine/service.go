@@ -307,6 +307,7 @@ func (s *service) samples() []reading {
 		status := h.loop.Status()
 		smp := reading{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
 		smp.Retries, smp.Retried = s.retriesOf(h)
+		smp.Regions = s.regionsOf(h)
 		if status.Joined {
 			smp.Lag = 0
 		}
@@ -319,6 +320,16 @@ func (s *service) samples() []reading {
 		out = append(out, smp)
 	}
 	return out
+}
+
+// regionsOf is the number of regions that a half writes to; 0 for documents.
+func (s *service) regionsOf(h *half) (n int) {
+	if p := s.cfg.Pipeline(h.pipeline); h.kind == "rows" {
+		for _, r := range p.Rows {
+			n += s.tables.Counter(r.Table, 0).Regions()
+		}
+	}
+	return n
 }
 
 // retriesOf is what a half wrote again, the store's client by itself or the loop, and why it did so last.
