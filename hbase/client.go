@@ -111,8 +111,8 @@ func (u *unreachable) Unwrap() error { return u.err }
 
 // Close fails what is still queued, closes all connections and waits for the client's goroutines.
 func (c *Client) Close() error {
+	c.writer.close() // first: what is queued must not go out when the calls that it waits for are cut off
 	c.cancel(ErrClosed)
-	c.writer.close()
 	c.servers.close()
 	c.wg.Wait()
 	return nil
