@@ -1,0 +1,180 @@
+package event
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tinylib/msgp/msgp"
+)
+
+// Packing is the format of a packed cell.
+type Packing string
+
+// The packings of brine.yaml.
+const (
+	MessagePack Packing = "msgpack"
+	JSON        Packing = "json"
+)
+
+// Pack says how several fields share one cell: as a map from names to values in which null fields are absent. The order of
+// the names means nothing, and a reader passes over names that it does not know.
+type Pack struct {
+	Packing Packing
+	Fields  []PackedField
+}
+
+// PackedField is one field of a pack.
+type PackedField struct {
+	Name  string // in the cell
+	Field string // of the event
+	Type  Type   // of the field
+}
+
+// Validate reports the first fault of the pack.
+func (p *Pack) Validate() error {
+	if p.Packing != MessagePack && p.Packing != JSON {
+		return fmt.Errorf("no packing %q; write %s or %s", p.Packing, MessagePack, JSON)
+	}
+	if len(p.Fields) == 0 {
+		return fmt.Errorf("no field is packed; name one")
+	}
+	names := map[string]bool{}
+	for _, f := range p.Fields {
+		switch {
+		case f.Name == "":
+			return fmt.Errorf("field %s has no name in the cell", f.Field)
+		case names[f.Name]:
+			return fmt.Errorf("two fields are called %s in the cell; rename one", f.Name)
+		case f.Type < Text || f.Type > TimeS:
+			return fmt.Errorf("field %s has no type; write one of %s", f.Field, strings.Join(typeNames[1:], ", "))
+		}
+		names[f.Name] = true
+	}
+	return nil
+}
+
+// Packer writes packed cells from events of one schema. It is safe for concurrent use.
+type Packer struct {
+	packing Packing
+	fields  []packerField
+	present int // bytes of all names, and what surrounds them
+}
+
+type packerField struct {
+	name []byte // as the cell holds it, encoded
+	pos  int    // in the schema
+}
+
+// NewPacker binds a pack to the schema of the events.
+func NewPacker(p *Pack, s Schema) (*Packer, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	out := &Packer{packing: p.Packing}
+	for _, f := range p.Fields {
+		pos := s.position(f.Field)
+		switch {
+		case pos < 0:
+			return nil, fmt.Errorf("field %q is not declared; add it to fields", f.Field)
+		case s.Fields[pos].Type != f.Type:
+			return nil, fmt.Errorf("field %s is declared %s and packed as %s; declare it alike", f.Field, s.Fields[pos].Type, f.Type)
+		}
+		name := msgp.AppendString(nil, f.Name)
+		if p.Packing == JSON {
+			quoted, err := jsontext.AppendQuote(nil, f.Name)
+			if err != nil {
+				return nil, fmt.Errorf("name %q is not UTF-8", f.Name)
+			}
+			name = append(quoted, ':')
+		}
+		out.fields = append(out.fields, packerField{name, pos})
+		out.present += len(name) + 1 // with its comma, or its share of the map's header
+	}
+	return out, nil
+}
+
+// Append appends the cell of an event's values to dst: nothing when all of its fields are null. It does not allocate when
+// dst has room.
+func (p *Packer) Append(dst []byte, values []Value) []byte {
+	n := 0
+	for i := range p.fields {
+		if !values[p.fields[i].pos].Null() {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return dst
+	case p.packing == JSON:
+		return p.appendJSON(dst, values)
+	}
+	dst = msgp.AppendMapHeader(dst, uint32(n))
+	for i := range p.fields {
+		f := &p.fields[i]
+		if v := values[f.pos]; !v.Null() {
+			dst = appendMessagePack(append(dst, f.name...), v)
+		}
+	}
+	return dst
+}
+
+// Most is at least as many bytes as Append appends for these values.
+func (p *Packer) Most(values []Value) int {
+	const number, escaped = 24, 6 // the longest number of JSON, and the most bytes that JSON makes of one
+	n := 5 + p.present
+	for i := range p.fields {
+		n += number + escaped*len(values[p.fields[i].pos].text)
+	}
+	return n
+}
+
+// appendMessagePack appends v in the smallest form that holds it exactly; times are whole numbers of milliseconds.
+func appendMessagePack(dst []byte, v Value) []byte {
+	switch v.Type {
+	case Text:
+		return msgp.AppendStringFromBytes(dst, v.text)
+	case Float:
+		return msgp.AppendFloat(dst, v.Float())
+	case Bool:
+		return msgp.AppendBool(dst, v.Bool())
+	}
+	return msgp.AppendInt64(dst, v.Int())
+}
+
+func (p *Packer) appendJSON(dst []byte, values []Value) []byte {
+	separator := byte('{')
+	for i := range p.fields {
+		f := &p.fields[i]
+		if v := values[f.pos]; !v.Null() {
+			dst = appendJSON(append(append(dst, separator), f.name...), v)
+			separator = ','
+		}
+	}
+	return append(dst, '}')
+}
+
+func appendJSON(dst []byte, v Value) []byte {
+	switch v.Type {
+	case Text:
+		dst, err := jsontext.AppendQuote(dst, v.text)
+		if err != nil {
+			panic("BUG: event: a checked text is not UTF-8: " + err.Error())
+		}
+		return dst
+	case Float:
+		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return strconv.AppendFloat(dst, f, 'g', -1, 64)
+		}
+		return append(dst, "null"...) // JSON has no such number
+	case Bool:
+		return strconv.AppendBool(dst, v.Bool())
+	}
+	return strconv.AppendInt(dst, v.Int(), 10)
+}
+
+// Equal reports whether two packs write the same cells.
+func (p *Pack) Equal(q *Pack) bool { return p.Packing == q.Packing && slices.Equal(p.Fields, q.Fields) }

@@ -1,0 +1,129 @@
+package event
+
+import (
+	"fmt"
+
+	"github.com/tinylib/msgp/msgp"
+)
+
+// Unpacker reads packed cells back. It is not safe for concurrent use.
+type Unpacker struct {
+	pack  *Pack
+	json  *Decoder // nil unless the pack is JSON
+	batch Batch    // of json
+}
+
+// NewUnpacker makes an unpacker for a valid pack.
+func NewUnpacker(p *Pack) *Unpacker {
+	u := &Unpacker{pack: p}
+	if p.Packing != JSON {
+		return u
+	}
+	s := Schema{Version: -1}
+	for _, f := range p.Fields {
+		s.Fields = append(s.Fields, Field{Name: f.Name, Type: stored(f.Type), Path: []string{f.Name}})
+	}
+	u.json = NewDecoder(s)
+	return u
+}
+
+// stored is the type that a store holds of a field: both times become milliseconds.
+func stored(t Type) Type {
+	if t == TimeS {
+		return TimeMS
+	}
+	return t
+}
+
+// Unpack gives a value for each field of the pack, null for one that the cell lacks. Texts may alias cell, and are UTF-8
+// only if brine wrote them.
+func (u *Unpacker) Unpack(cell []byte) ([]Value, error) {
+	if u.json == nil {
+		return u.messagePack(cell)
+	}
+	if err := u.json.Decode(&Record{Value: cell}, &u.batch); err != nil {
+		return nil, fmt.Errorf("packed as JSON: %w", err)
+	}
+	values := u.batch.Events[0].Values
+	u.batch.Events = u.batch.Events[:0] // its values stay with the caller: the next ones are cut behind them
+	return values, nil
+}
+
+func (u *Unpacker) messagePack(cell []byte) ([]Value, error) {
+	n, rest, err := msgp.ReadMapHeaderBytes(cell)
+	if err != nil {
+		return nil, fmt.Errorf("packed as MessagePack: a map is expected: %w", err)
+	}
+	values := make([]Value, len(u.pack.Fields))
+	seen := make([]bool, len(values))
+	for range n {
+		var name []byte
+		if name, rest, err = msgp.ReadMapKeyZC(rest); err != nil {
+			return nil, fmt.Errorf("packed as MessagePack: a name is expected %d bytes before the end: %w", len(rest), err)
+		}
+		i := u.find(name)
+		switch {
+		case i < 0:
+			rest, err = msgp.Skip(rest)
+		case seen[i]:
+			err = fmt.Errorf("it is there twice")
+		default:
+			seen[i] = true
+			rest, err = readMessagePack(&values[i], u.pack.Fields[i].Type, rest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("packed as MessagePack: %s: %w", name, err)
+		}
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("packed as MessagePack: %d bytes follow the map", len(rest))
+	}
+	return values, nil
+}
+
+func (u *Unpacker) find(name []byte) int {
+	for i := range u.pack.Fields {
+		if u.pack.Fields[i].Name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// readMessagePack reads one value of a field of type t. A whole number is a float too.
+func readMessagePack(v *Value, t Type, b []byte) (rest []byte, err error) {
+	kind := msgp.NextType(b)
+	whole := kind == msgp.IntType || kind == msgp.UintType
+	switch {
+	case kind == msgp.NilType:
+		return msgp.ReadNilBytes(b)
+	case t == Text && kind == msgp.StrType:
+		v.Type = Text
+		v.text, rest, err = msgp.ReadStringZC(b)
+	case t == Bool && kind == msgp.BoolType:
+		var is bool
+		is, rest, err = msgp.ReadBoolBytes(b)
+		*v = BoolValue(is)
+	case t == Float && (kind == msgp.Float64Type || kind == msgp.Float32Type):
+		var f float64
+		f, rest, err = msgp.ReadFloat64Bytes(b)
+		*v = FloatValue(f)
+	case whole && (t == Float || t == Int || t == TimeMS || t == TimeS):
+		var i int64
+		i, rest, err = msgp.ReadInt64Bytes(b)
+		*v = wholeValue(t, i)
+	default:
+		return b, fmt.Errorf("%s is expected, found %s", expected[stored(t)], kind)
+	}
+	return rest, err
+}
+
+func wholeValue(t Type, i int64) Value {
+	switch t {
+	case Int:
+		return IntValue(i)
+	case Float:
+		return FloatValue(float64(i))
+	}
+	return TimeValue(i)
+}
