@@ -14,6 +14,9 @@
 //	internal/store  cells in Pebble, with HBase's order and semantics
 //	conn.answer     result or exception, whole frames, in whatever order they are ready
 //
+// Faults on demand: Server.Control seizes requests of a test's choice and answers, delays, drops or silences them; Exceptions
+// is the catalogue of all exceptions that a client may meet, for Outcome.Exception and its like.
+//
 // The invariants: a mutation is acknowledged only after it is durable (see Options.Fsync) and is applied whole or not at
 // all; a read sees rows whole; what is not supported is answered with a clear exception and listed in LIMITS.md; no bytes
 // from a connection make the server panic or allocate more than they are long.

@@ -16,17 +16,22 @@ type Exception struct {
 	Message          string
 	DoNotRetry       bool
 	ServerOverloaded bool
+	Bare             bool   // the message goes alone, not as a printed stack trace: of what is answered before a call begins
 	Host             string // where the region is now, with RegionMovedException
 	Port             int32
 }
 
 func (e *Exception) Error() string { return e.Class + ": " + e.Message }
 
-// text is what Java's clients give their exception's constructor: a printed stack trace.
-func (e *Exception) text() string { return e.Error() + "\n\tat brine.hbase.embedded\n" }
+// stack is what Java's clients give their exception's constructor: a printed stack trace.
+func (e *Exception) stack() string { return e.Error() + "\n\tat brine.hbase.embedded\n" }
 
 func (e *Exception) response() *hbasepb.ExceptionResponse {
-	r := &hbasepb.ExceptionResponse{ExceptionClassName: &e.Class, StackTrace: proto.String(e.text()), DoNotRetry: &e.DoNotRetry}
+	text := e.stack()
+	if e.Bare {
+		text = e.Message
+	}
+	r := &hbasepb.ExceptionResponse{ExceptionClassName: &e.Class, StackTrace: &text, DoNotRetry: &e.DoNotRetry}
 	if e.ServerOverloaded {
 		r.ServerOverloaded = proto.Bool(true)
 	}
@@ -38,7 +43,7 @@ func (e *Exception) response() *hbasepb.ExceptionResponse {
 
 // pair is the exception inside a Multi's response.
 func (e *Exception) pair() *hbasepb.NameBytesPair {
-	return &hbasepb.NameBytesPair{Name: &e.Class, Value: []byte(e.text())}
+	return &hbasepb.NameBytesPair{Name: &e.Class, Value: []byte(e.stack())}
 }
 
 const (
@@ -46,6 +51,12 @@ const (
 
 	classDoNotRetry         = hbasePackage + "DoNotRetryIOException"
 	classNotServing         = hbasePackage + "NotServingRegionException"
+	classOpening            = hbasePackage + "exceptions.RegionOpeningException"
+	classStopped            = hbasePackage + "regionserver.RegionServerStoppedException"
+	classPleaseHold         = hbasePackage + "PleaseHoldException"
+	classUnknownRegion      = hbasePackage + "UnknownRegionException"
+	classMergeRegion        = hbasePackage + "exceptions.MergeRegionException"
+	classUnknownProtocol    = hbasePackage + "exceptions.UnknownProtocolException"
 	classWrongRegion        = hbasePackage + "regionserver.WrongRegionException"
 	classNoFamily           = hbasePackage + "regionserver.NoSuchColumnFamilyException"
 	classTableNotFound      = hbasePackage + "TableNotFoundException"

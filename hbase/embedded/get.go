@@ -27,7 +27,7 @@ func get(ctx context.Context, k *call, q *hbasepb.GetRequest) (*hbasepb.GetRespo
 
 func (k *call) get(ctx context.Context, r *region, g *hbasepb.Get) (*hbasepb.Result, error) {
 	if g.GetClosestRowBefore() {
-		return nil, final(hbasePackage+"exceptions.UnknownProtocolException", "closest row before: use a reverse scan")
+		return nil, final(classUnknownProtocol, "closest row before: use a reverse scan")
 	}
 	if err := r.check(g.Row, "Get"); err != nil {
 		return nil, err

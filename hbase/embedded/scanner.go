@@ -68,8 +68,10 @@ func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, aga
 		}
 		return nil, true, nil
 	}
-	return nil, false, final(classUnknownScanner, "Unknown scanner '%d'. This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade.", id)
+	return nil, false, final(classUnknownScanner, "Unknown scanner '%d'. %s", id, unknownScannerReasons)
 }
+
+const unknownScannerReasons = "This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade."
 
 // give puts a scanner back after a call; its lease runs again.
 func (ss *scanners) give(s *scanner, expires time.Time) {
