@@ -1,4 +1,5 @@
-# Real servers for tests and for a look around; SERVERS="kafka hbase" names some of them.
+# Real servers for tests and for a look around; SERVERS="kafka hbase" names some of them, SERVERS=hbase-cluster is HBase as separate
+# processes, HBASE_VERSION=2.5.12-hadoop3 another release of it.
 DEVCLUSTER := deploy/devcluster/devcluster
 
 .PHONY: real-up

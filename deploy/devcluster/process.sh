@@ -63,12 +63,12 @@ wait_ready() {
   done
 }
 
-# stop_process SERVER ends the process and returns when it is gone. HBase gets SIGKILL (SIGTERM takes it 23 s, and a kill
-# is what its log is for); the others get SIGTERM, and SIGKILL after 20 s.
+# stop_process SERVER ends the process and returns when it is gone. HBase's get SIGKILL (SIGTERM takes it 23 s, and a kill
+# is what its log is for); the others get SIGTERM, and SIGKILL after 20 s. One that is stopped (SIGSTOP) ends too.
 stop_process() {
   local server=$1 pid end=$((SECONDS + 20)) signal=TERM
   pid=$(<"$run/$server/pid")
-  [[ $server == hbase ]] && signal=KILL
+  [[ $(software "$server") == hbase ]] && signal=KILL
   kill -s "$signal" "$pid" 2>/dev/null || true
   while running "$server"; do
     ((SECONDS < end)) || kill -s KILL "$pid" 2>/dev/null || true

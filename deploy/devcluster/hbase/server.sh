@@ -11,47 +11,17 @@ done
 start_hbase() {
   local dir=$1 master region zookeeper
   read -r master region zookeeper < <(ports hbase 3)
-  mkdir -p "$dir/conf" "$dir/tmp"
-  cat >"$dir/conf/log4j.properties" <<'END'
-log4j.rootLogger=WARN,console
-log4j.appender.console=org.apache.log4j.ConsoleAppender
-log4j.appender.console.layout=org.apache.log4j.PatternLayout
-log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %-5p [%t] %c{2}: %m%n
-log4j.logger.org.apache.hadoop.hbase.master.HMaster=INFO
-log4j.logger.org.apache.hadoop.hbase.regionserver.HRegionServer=INFO
-END
-  {
-    echo '<configuration>'
-    while read -r name value; do
-      echo "<property><name>$name</name><value>$value</value></property>"
-    done <<END
+  hbase_conf "$dir" "$dir" <<END
 hbase.cluster.distributed false
-hbase.rootdir file://$dir/data
-hbase.tmp.dir $dir/tmp
-hbase.unsafe.stream.capability.enforce false
-hbase.wal.provider filesystem
-hbase.zookeeper.quorum 127.0.0.1
 hbase.zookeeper.property.clientPort $zookeeper
 hbase.zookeeper.property.dataDir $dir/zookeeper
 hbase.master.port $master
-hbase.master.ipc.address 127.0.0.1
-hbase.master.hostname localhost
-hbase.master.info.port -1
 hbase.regionserver.port $region
-hbase.regionserver.ipc.address 127.0.0.1
-hbase.unsafe.regionserver.hostname localhost
-hbase.regionserver.info.port -1
-hbase.regionserver.msginterval 500
-hbase.master.wait.on.regionservers.interval 100
 hbase.master.wait.on.regionservers.timeout 1000
 hbase.master.wait.on.regionservers.maxtostart 1
-hbase.master.logcleaner.ttl 60000
-hbase.master.hfilecleaner.ttl 60000
 END
-    echo '</configuration>'
-  } >"$dir/conf/hbase-site.xml"
   launch hbase java "-Xmx${DEVCLUSTER_HBASE_HEAP:-1g}" "${hbase_java[@]}" \
-    -cp "$dir/conf:$lib/hbase/*" org.apache.hadoop.hbase.master.HMaster start
+    -cp "$dir/conf:$(jars hbase)/*" org.apache.hadoop.hbase.master.HMaster start
 }
 
 ready_hbase() { echo "Master has completed initialization"; }
@@ -62,4 +32,80 @@ env_hbase() {
   echo "BRINE_REAL_HBASE_ZK=zk://127.0.0.1:$zookeeper/hbase"
 }
 
-fetch_hbase() { maven hbase copy-dependencies "-DoutputDirectory=$1"; }
+# hbase_conf DIR ROOT writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and
+# what all forms have in common. The tables are in ROOT/data.
+hbase_conf() {
+  local dir=$1 root=$2
+  mkdir -p "$dir/conf" "$dir/tmp"
+  hbase_log4j >"$dir/conf/log4j.properties"
+  {
+    echo '<configuration>'
+    cat - <(cat <<END
+hbase.rootdir file://$root/data
+hbase.tmp.dir $dir/tmp
+hbase.unsafe.stream.capability.enforce false
+hbase.wal.provider filesystem
+hbase.zookeeper.quorum 127.0.0.1
+hbase.master.ipc.address 127.0.0.1
+hbase.master.hostname localhost
+hbase.master.info.port -1
+hbase.regionserver.ipc.address 127.0.0.1
+hbase.unsafe.regionserver.hostname localhost
+hbase.regionserver.info.port -1
+hbase.regionserver.msginterval 500
+hbase.master.wait.on.regionservers.interval 100
+hbase.master.logcleaner.ttl 60000
+hbase.master.hfilecleaner.ttl 60000
+END
+    ) | while read -r name value; do
+      echo "<property><name>$name</name><value>$value</value></property>"
+    done
+    echo '</configuration>'
+  } >"$dir/conf/hbase-site.xml"
+}
+
+hbase_log4j() {
+  cat <<'END'
+log4j.rootLogger=WARN,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %-5p [%t] %c{2}: %m%n
+log4j.logger.org.apache.hadoop.hbase.master.HMaster=INFO
+log4j.logger.org.apache.hadoop.hbase.regionserver.HRegionServer=INFO
+log4j.logger.org.apache.zookeeper.server.NIOServerCnxnFactory=INFO
+END
+}
+
+hbase_default() { sed -n 's:.*<hbase.version>\(.*\)</hbase.version>.*:\1:p' "$here/hbase/pom.xml"; }
+
+hbase_version() { echo "${HBASE_VERSION:-$(hbase_default)}"; }
+
+# one_version ROOT keeps a release from the data of another, which it could not read or would spoil.
+one_version() {
+  local root=$1 before
+  before=$(cat "$root/version" 2>/dev/null || hbase_default)
+  if [[ -d $root/data && $before != "$(hbase_version)" ]]; then
+    die "the data in $root are of HBase $before, not $(hbase_version): wipe them, or set DEVCLUSTER_RUN to another folder"
+  fi
+  mkdir -p "$root"
+  hbase_version >"$root/version"
+}
+
+# one_hbase SERVER… refuses to start both forms, since each would be BRINE_REAL_HBASE, and another release beside what runs.
+one_hbase() {
+  local server root=hbase form=()
+  for server in hbase "${cluster[@]}"; do
+    if [[ " $* " == *" $server "* ]]; then
+      one_version "$run/$root"
+      form+=("$server")
+    elif running "$server"; then
+      form+=("$server")
+    fi
+    root=master
+  done
+  if [[ ${form[0]-} == hbase ]] && ((${#form[@]} > 1)); then
+    die "hbase and ${form[1]} are two forms of HBase: end the one first, or set DEVCLUSTER_RUN to another folder"
+  fi
+}
+
+fetch_hbase() { maven hbase copy-dependencies "-DoutputDirectory=$1" "-Dhbase.version=$(hbase_version)"; }
