@@ -139,6 +139,10 @@ func (p *Pipeline) Sink() sink.Options {
 			family, qualifier, _ := strings.Cut(column.Name, ":")
 			rows.Columns = append(rows.Columns, sink.Column{Family: family, Qualifier: qualifier, Field: column.Field})
 		}
+		for i := range r.Pack {
+			family, qualifier, _ := strings.Cut(r.Pack[i].Name, ":")
+			rows.Columns = append(rows.Columns, sink.Column{Family: family, Qualifier: qualifier, Pack: p.pack(&r.Pack[i])})
+		}
 		out.Rows = append(out.Rows, rows)
 	}
 	return out

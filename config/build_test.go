@@ -197,3 +197,27 @@ func TestQueryDescription(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+func TestPackedColumns(t *testing.T) {
+	cfg, problems := Load("testdata/packed.good.yaml", environ())
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	some := &event.Pack{Packing: event.MessagePack, Fields: []event.PackedField{
+		{Name: "s", Field: "station", Type: event.Text}, {Name: "w", Field: "weight", Type: event.Float}}}
+	all := &event.Pack{Packing: event.JSON, Fields: []event.PackedField{
+		{Name: "waybill", Field: "waybill", Type: event.Text}, {Name: "at", Field: "at", Type: event.TimeS}, {Name: "station", Field: "station", Type: event.Text},
+		{Name: "weight", Field: "weight", Type: event.Float}, {Name: "deleted", Field: "deleted", Type: event.Bool}}}
+	want := []sink.Column{{Family: "e", Qualifier: "s", Field: "station"}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
+	if diff := cmp.Diff(want, cfg.Pipelines[0].Sink().Rows[0].Columns); diff != "" {
+		t.Errorf("sink: -want +got:\n%s", diff)
+	}
+	got, _ := cfg.Query(cfg.Tables[0])
+	if got.Deleted != "deleted" {
+		t.Error("a packed field that marks rows as deleted is overlooked")
+	}
+	wantRead := []query.Column{{Family: "e", Qualifier: "s", Field: "station", Type: event.Text}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
+	if diff := cmp.Diff(wantRead, got.Columns); diff != "" {
+		t.Errorf("query: -want +got:\n%s", diff)
+	}
+}

@@ -133,8 +133,14 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int, setting string) {
 			l.fault(setting+".table", Duplicate, "the pipeline writes this row to "+r.Table+" already", "put all columns into one entry")
 		}
 	}
+	if !l.has(setting+".set") && !l.has(setting+".pack") && l.near(setting).value.Kind == yaml.MappingNode {
+		l.fault(setting, Missing, "has neither set nor pack", "write set: "+exampleOf(find(rowsDefinitions, "set")))
+	}
 	for _, column := range r.Set {
 		l.checkColumn(p, t, column, join(setting+".set", column.Name))
+	}
+	for i := range r.Pack {
+		l.checkPack(c, p, r, &r.Pack[i], join(setting+".pack", r.Pack[i].Name))
 	}
 }
 
@@ -169,7 +175,14 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 }
 
 func (l *loader) checkColumn(p *Pipeline, t *Table, column Column, setting string) {
-	family, qualifier, ok := strings.Cut(column.Name, ":")
+	l.checkColumnName(t, column.Name, setting)
+	if column.Field != "" && p.field(column.Field) == nil {
+		l.noField(p, setting, column.Field)
+	}
+}
+
+func (l *loader) checkColumnName(t *Table, name, setting string) {
+	family, qualifier, ok := strings.Cut(name, ":")
 	switch {
 	case !ok || family == "":
 		l.faultName(setting, Name, "is no column", "write \"family:qualifier\"")
@@ -181,9 +194,6 @@ func (l *loader) checkColumn(p *Pipeline, t *Table, column Column, setting strin
 		l.faultName(setting, UnknownFamily, "table "+t.Name+" has no family "+family, didYouMean(family, names, "use "+oneOf(names)))
 	case len(qualifier) > longQualifier:
 		l.warnName(setting, LongName, fmt.Sprintf("the qualifier's %d bytes are stored in every cell", len(qualifier)), "a few letters do")
-	}
-	if column.Field != "" && p.field(column.Field) == nil {
-		l.noField(p, setting, column.Field)
 	}
 }
 

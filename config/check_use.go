@@ -39,6 +39,11 @@ func usedFields(c *Config, p *Pipeline) map[string]bool {
 		for _, column := range r.Set {
 			used[column.Field] = true
 		}
+		for i := range r.Pack {
+			for _, f := range p.packedFields(&r.Pack[i]) {
+				used[f.Field] = true
+			}
+		}
 	}
 	for _, d := range p.Documents {
 		used[d.Deleted] = true

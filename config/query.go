@@ -20,11 +20,10 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 	}
 	seen := map[string]bool{}
 	for _, p := range writers(c, t.Name) {
-		for _, column := range p.rowsOf(t.Name).Set {
-			if !seen[column.Name] {
-				seen[column.Name] = true
-				family, qualifier, _ := strings.Cut(column.Name, ":")
-				out.Columns = append(out.Columns, query.Column{Family: family, Qualifier: qualifier, Field: column.Field, Type: p.field(column.Field).eventType()})
+		for _, column := range p.columns(p.rowsOf(t.Name)) {
+			if name := column.Family + ":" + column.Qualifier; !seen[name] {
+				seen[name] = true
+				out.Columns = append(out.Columns, column)
 			}
 		}
 	}
@@ -35,10 +34,28 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 	return out, true
 }
 
+// columns describes a row's columns as they are read back.
+func (p *Pipeline) columns(r *Rows) []query.Column {
+	var out []query.Column
+	for _, column := range r.Set {
+		family, qualifier, _ := strings.Cut(column.Name, ":")
+		out = append(out, query.Column{Family: family, Qualifier: qualifier, Field: column.Field, Type: p.field(column.Field).eventType()})
+	}
+	for i := range r.Pack {
+		family, qualifier, _ := strings.Cut(r.Pack[i].Name, ":")
+		out = append(out, query.Column{Family: family, Qualifier: qualifier, Pack: p.pack(&r.Pack[i])})
+	}
+	return out
+}
+
 // markDeleted makes a field the one that marks rows as deleted, if there is a column of it.
 func markDeleted(t *query.Table, field string) {
-	if slices.ContainsFunc(t.Columns, func(c query.Column) bool { return c.Field == field && c.Type == event.Bool }) {
-		t.Deleted = field
+	is := func(name string, typ event.Type) bool { return name == field && typ == event.Bool }
+	for _, c := range t.Columns {
+		packed := c.Pack != nil && slices.ContainsFunc(c.Pack.Fields, func(f event.PackedField) bool { return is(f.Field, f.Type) })
+		if packed || is(c.Field, c.Type) {
+			t.Deleted = field
+		}
 	}
 }
 

@@ -285,13 +285,34 @@ type Rows struct {
 	// The table that the row goes to: one of tables.
 	Table string `set:"table,required" example:"logistics:scans"`
 	// The columns of the row: `family:qualifier` and the field that fills it. A field that is null or absent writes nothing.
-	Set []Column `set:"set,required" example:"{ \"e:s\": station, \"e:a\": action }"`
+	Set []Column `set:"set" example:"{ \"e:s\": station, \"e:a\": action }"`
+	// Columns that hold many fields in one cell, since a cell costs more than its bytes: `family:qualifier` and the format, or
+	// the format and the fields. Only with `changes: whole`. `brine query` shows the fields as if they were columns.
+	Pack []PackedColumn `set:"pack" example:"{ \"e:p\": msgpack }"`
 }
 
 // Column is one of a row's columns.
 type Column struct {
 	Name string `set:",key"`
 	// The field that fills it.
+	Field string `set:"field,required,short" example:"station"`
+}
+
+// PackedColumn is one of a row's columns that hold many fields.
+type PackedColumn struct {
+	Name string `set:",key"`
+	// How the cell holds a map from names to values: `msgpack` (MessagePack) is small and fast, `json` can be read by eye.
+	// Times are whole numbers of milliseconds; a field that is null or absent is not in it.
+	Format string `set:"format,short" default:"msgpack" oneof:"msgpack json"`
+	// The names in the cell, which are stored in each, and the fields that fill them. Without it: all fields of the pipeline by
+	// their own names.
+	Fields []PackedField `set:"fields" example:"{ s: station, a: action }"`
+}
+
+// PackedField is one field of a packed column.
+type PackedField struct {
+	Name string `set:",key"`
+	// The field of the event that fills it.
 	Field string `set:"field,required,short" example:"station"`
 }
 

@@ -3,7 +3,6 @@ package event
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -175,6 +174,3 @@ func appendJSON(dst []byte, v Value) []byte {
 	}
 	return strconv.AppendInt(dst, v.Int(), 10)
 }
-
-// Equal reports whether two packs write the same cells.
-func (p *Pack) Equal(q *Pack) bool { return p.Packing == q.Packing && slices.Equal(p.Fields, q.Fields) }

@@ -8,13 +8,11 @@ package query
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"iter"
 
 	"brine/event"
 	"brine/hbase"
 	"brine/rowkey"
-	"brine/rowkey/eventkey"
 )
 
 // Client is what reading needs of HBase; *hbase.Client is one.
@@ -32,18 +30,19 @@ type Table struct {
 	Index   *Index // nil: no documents stand beside the rows
 }
 
-// Column is a column and the field it was written from.
+// Column is a column and the field, or fields, that it was written from.
 type Column struct {
 	Family, Qualifier string
 	Field             string
 	Type              event.Type
+	Pack              *event.Pack // instead of Field and Type: the fields that share the cell
 }
 
 // Row is one decoded row.
 type Row struct {
 	Key     []byte
 	Version int64   // the newest cell's timestamp
-	Fields  []Field // the key's fields in the key's order, then the columns in the table's
+	Fields  []Field // the key's fields in the key's order, then the columns in the table's, a packed one as its fields
 	Deleted bool    // it is marked deleted
 }
 
@@ -68,13 +67,13 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 			yield(Row{}, err)
 			return
 		}
-		n := 0
+		n, decoder := 0, newDecoder(t)
 		for result, err := range merge(ctx, c, t, ranges, o) {
 			if err != nil {
 				yield(Row{}, err)
 				return
 			}
-			row, err := t.decode(result)
+			row, err := decoder.row(result)
 			if err == nil && row.Deleted && !o.Deleted {
 				continue
 			}
@@ -98,13 +97,13 @@ func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]Row, len(results))
+	rows, decoder := make([]Row, len(results)), newDecoder(t)
 	for i, r := range results {
 		if len(r.Cells) == 0 {
 			rows[i] = Row{Key: keys[i]}
 			continue
 		}
-		if rows[i], err = t.decode(r); err != nil {
+		if rows[i], err = decoder.row(r); err != nil {
 			return nil, err
 		}
 	}
@@ -171,36 +170,4 @@ func (t Table) columns() []hbase.Column {
 		cols[i] = hbase.Column{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
 	}
 	return cols
-}
-
-// decode turns cells into fields. Bytes that no value is written as are an error that names row and column.
-func (t Table) decode(r hbase.Result) (Row, error) {
-	row := Row{Key: r.Row}
-	keyValues, err := t.Key.Decode(r.Row)
-	if err != nil {
-		return row, fmt.Errorf("table %s: row %q: %w", t.Name, r.Row, err)
-	}
-	inKey := map[string]bool{}
-	for i, name := range t.Key.Fields() {
-		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
-		inKey[name] = keyValues[i].Type != 0
-	}
-	for _, col := range t.Columns {
-		f := Field{Name: col.Field}
-		for _, cell := range r.Cells {
-			if string(cell.Family) != col.Family || string(cell.Qualifier) != col.Qualifier {
-				continue
-			}
-			if f.Value, err = event.ParseValue(col.Type, cell.Value); err != nil {
-				return row, fmt.Errorf("table %s: row %q: column %s:%s: %w", t.Name, r.Row, col.Family, col.Qualifier, err)
-			}
-			row.Version = max(row.Version, cell.Timestamp)
-			row.Deleted = row.Deleted || f.Name == t.Deleted && f.Value.Bool()
-			break
-		}
-		if !inKey[f.Name] { // else the key has shown it
-			row.Fields = append(row.Fields, f)
-		}
-	}
-	return row, nil
 }

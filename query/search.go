@@ -84,13 +84,13 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 	if err != nil {
 		return nil, err
 	}
-	found := make([]Found, len(hits))
+	found, decoder := make([]Found, len(hits)), newDecoder(t)
 	for i, h := range hits {
 		found[i] = Found{Row: rows[i], After: h.Cursor, State: t.state(&rows[i], &h)}
 		if found[i].State != NoRow {
 			continue
 		}
-		if found[i].Row, err = t.decode(hbase.Result{Row: h.Row}); err != nil {
+		if found[i].Row, err = decoder.row(hbase.Result{Row: h.Row}); err != nil {
 			return nil, fmt.Errorf("index %s: %w", t.Index.Name, err)
 		}
 		found[i].Version = h.Version

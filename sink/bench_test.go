@@ -51,6 +51,13 @@ func BenchmarkPath(b *testing.B) {
 // BenchmarkSubmit is the part of it that follows decoding.
 func BenchmarkSubmit(b *testing.B) { benchmarkSubmit(b, scanRows(b), sink.Hooks{}) }
 
+// BenchmarkSubmitPacked is the same with one cell a row.
+func BenchmarkSubmitPacked(b *testing.B) {
+	for _, packing := range []event.Packing{event.MessagePack, event.JSON} {
+		b.Run(string(packing), func(b *testing.B) { benchmarkSubmit(b, packedRows(b, packing), sink.Hooks{}) })
+	}
+}
+
 // BenchmarkSubmitSalted tells what it costs to count salt buckets.
 func BenchmarkSubmitSalted(b *testing.B) {
 	for name, hooks := range map[string]sink.Hooks{"uncounted": {}, "counted": {Spread: func(string, []sink.Bucket) {}}} {

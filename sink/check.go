@@ -34,19 +34,34 @@ const keyValueBytes = 20
 func (d *draft) checkCells(p *part, row int, ev *event.Event) *event.Error {
 	for n := range p.columns {
 		c := &p.columns[n]
-		size := keyValueBytes + row + len(p.families[c.family].name) + len(c.qualifier) + valueBytes(ev.Values[c.field])
-		if size > d.sink.opts.MaxCellBytes {
-			f := d.sink.opts.Schema.Fields[c.field]
-			return &event.Error{Reason: event.TooLarge, Field: fieldPath(f),
-				Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase takes %d", p.table.Name, size, d.sink.opts.MaxCellBytes)}
+		most := d.sink.opts.MaxCellBytes - keyValueBytes - row - len(p.families[c.family].name) - len(c.qualifier)
+		if size := d.valueBytes(c, ev, most); size > most {
+			return d.tooLarge(p, c, d.sink.opts.MaxCellBytes+size-most)
 		}
 	}
 	return nil
 }
 
-// valueBytes is the length of v as a cell holds it, or a little more.
-func valueBytes(v event.Value) int {
-	if v.Type == event.Text {
+func (d *draft) tooLarge(p *part, c *column, size int) *event.Error {
+	e := &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase takes %d", p.table.Name, size, d.sink.opts.MaxCellBytes)}
+	if c.pack == nil {
+		e.Field = fieldPath(d.sink.opts.Schema.Fields[c.field])
+		return e
+	}
+	e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase takes %d", p.families[c.family].name, c.qualifier, p.table.Name, size, d.sink.opts.MaxCellBytes)
+	return e
+}
+
+// valueBytes is the length of the column's value; while it is no more than most it may be told as a little more than it is.
+func (d *draft) valueBytes(c *column, ev *event.Event, most int) int {
+	if c.pack != nil {
+		if n := c.pack.Most(ev.Values); n <= most {
+			return n
+		}
+		value, _ := d.cell(c, ev)
+		return len(value)
+	}
+	if v := ev.Values[c.field]; v.Type == event.Text {
 		return len(v.Text())
 	}
 	return 8

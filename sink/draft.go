@@ -84,14 +84,9 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	var wrote uint64
 	for n := range p.columns {
 		c := &p.columns[n]
-		v := ev.Values[c.field]
-		if v.Null() {
+		value, ok := d.cell(c, ev)
+		if !ok {
 			continue
-		}
-		value := v.Text()
-		if v.Type != event.Text {
-			d.value = event.AppendValue(d.value[:0], v)
-			value = d.value
 		}
 		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, value)
 		wrote |= 1 << c.family
@@ -114,6 +109,20 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 		hooks.Collision(p.table.Name, row)
 	}
 	d.expired(p, wrote, ev, now)
+}
+
+// cell gives what the column's cell holds of an event, or that it has none. It lasts until the next call.
+func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
+	if c.pack != nil {
+		d.value = c.pack.Append(d.value[:0], ev.Values)
+		return d.value, len(d.value) > 0
+	}
+	v := ev.Values[c.field]
+	if v.Null() || v.Type == event.Text {
+		return v.Text(), !v.Null()
+	}
+	d.value = event.AppendValue(d.value[:0], v)
+	return d.value, true
 }
 
 // expired tells the hook of each family that hides the event as it is written. Only the server's clock decides that in the end.

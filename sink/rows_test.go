@@ -108,6 +108,7 @@ func TestRowsGolden(t *testing.T) {
 		rows   []sink.Rows
 	}{
 		{"scans.txtar", scans, []sink.Rows{scanRows(t), lastRows(t)}},
+		{"packed.txtar", scans, []sink.Rows{packedRows(t, event.MessagePack), packedRows(t, event.JSON)}},
 		{"types.txtar", typedSchema, []sink.Rows{typedRows}},
 	} {
 		t.Run(c.file, func(t *testing.T) {

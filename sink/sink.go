@@ -5,7 +5,7 @@
 // it again, late or after an unknown outcome changes nothing.
 //
 // An event becomes one row in each of its tables, or no row in any: its keys and the sizes of its cells are checked before
-// its first mutation is queued. A field that is null has no cell. A row that would have no cell at all gets a single empty
+// its first mutation is queued. A field that is null has no cell, and a packed cell holds only fields that are not. A row that would have no cell at all gets a single empty
 // one, without a qualifier, in the family of its first column: so each event is seen as a row, and rows can be counted.
 package sink
 
@@ -36,10 +36,11 @@ type Table struct {
 	TTL  map[string]time.Duration // by family; absent means for ever
 }
 
-// Column maps a field of the event to a column.
+// Column maps a field of the event, or several that share its cell, to a column.
 type Column struct {
 	Family, Qualifier string
 	Field             string
+	Pack              *event.Pack // instead of Field
 }
 
 // Rows says which rows an event becomes in one table.

@@ -59,6 +59,20 @@ func lastRows(t testing.TB) sink.Rows {
 	}
 }
 
+// packScan is what a scan has beside its key.
+func packScan(packing event.Packing) *event.Pack {
+	return &event.Pack{Packing: packing, Fields: []event.PackedField{
+		{Name: "s", Field: "station", Type: event.Text}, {Name: "a", Field: "action", Type: event.Text}, {Name: "c", Field: "courier", Type: event.Text}}}
+}
+
+// packedRows is the table of scans with one cell a row.
+func packedRows(t testing.TB, packing event.Packing) sink.Rows {
+	rows := scanRows(t)
+	rows.Table.Name = string(packing)
+	rows.Columns = []sink.Column{{Family: "e", Qualifier: "p", Pack: packScan(packing)}}
+	return rows
+}
+
 // fake answers each table's Submit with the failures that are scripted for it, in order; then with none.
 type fake struct {
 	script   map[string][][]hbase.MutationError
@@ -174,6 +188,25 @@ func TestRejectedBeforeAnythingIsQueued(t *testing.T) {
 	}
 }
 
+func TestPackedCellTooLarge(t *testing.T) {
+	for packing, room := range map[event.Packing]int{event.MessagePack: 71, event.JSON: 83} {
+		for _, tooLarge := range []bool{true, false} {
+			max := room
+			if tooLarge {
+				max--
+			}
+			s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{packedRows(t, packing)}, MaxCellBytes: max})
+			want := ""
+			if tooLarge {
+				want = fmt.Sprintf("0 reject too_large: too_large: the packed cell e:p in table %s has %d bytes; HBase takes %d", packing, room, max)
+			}
+			if got := submit(t, s, batch(t, scans, scan("AWAYBILL", 1))); strings.TrimSpace(got) != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		}
+	}
+}
+
 func TestNewNamesWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
 		want   string
@@ -185,9 +218,15 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		{`table last: row is "rows"; write "event" or "entity"`, func(o *sink.Options) { o.Rows[0].Table.Row = "rows" }},
 		{"table last: it has no key", func(o *sink.Options) { o.Rows[0].Table.Key = nil }},
 		{"table last: no column is set; add one to set", func(o *sink.Options) { o.Rows[0].Columns = nil }},
-		{`table last: column a:s is set from field "place", which is not declared; add it to fields`, func(o *sink.Options) { o.Rows[0].Columns[0].Field = "place" }},
+		{`table last: column a:s: field "place" is not declared; add it to fields`, func(o *sink.Options) { o.Rows[0].Columns[0].Field = "place" }},
 		{"table last: column :s: a family has 1 to 127 bytes; write family:qualifier", func(o *sink.Options) { o.Rows[0].Columns[0].Family = "" }},
 		{"table last: column a: has no qualifier, which is kept for rows without cells; write family:qualifier", func(o *sink.Options) { o.Rows[0].Columns[0].Qualifier = "" }},
+		{"table last: column a:s: it is set from field station and from a pack; keep one", func(o *sink.Options) { o.Rows[0].Columns[0].Pack = packScan(event.JSON) }},
+		{"table last: column a:s: field station is declared text and packed as int; declare it alike", func(o *sink.Options) {
+			pack := packScan(event.JSON)
+			pack.Fields[0].Type = event.Int
+			o.Rows[0].Columns[0] = sink.Column{Family: "a", Qualifier: "s", Pack: pack}
+		}},
 		{"table last: column a:s is set twice; remove one", func(o *sink.Options) { o.Rows[0].Columns[1] = o.Rows[0].Columns[0] }},
 	} {
 		opts := sink.Options{Schema: scans, Rows: []sink.Rows{lastRows(t)}}

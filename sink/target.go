@@ -31,7 +31,8 @@ type family struct {
 type column struct {
 	family    int // in target.families
 	qualifier []byte
-	field     int // in the schema
+	field     int           // in the schema; -1 with a pack
+	pack      *event.Packer // of the fields that share the cell; nil for one field
 }
 
 const (
@@ -74,10 +75,10 @@ func newTarget(rows Rows, schema event.Schema) (*target, error) {
 	written := map[string]bool{}
 	for _, c := range rows.Columns {
 		name := c.Family + ":" + c.Qualifier
-		field := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == c.Field })
+		column, err := newColumn(c, schema)
 		switch {
-		case field < 0:
-			return nil, fmt.Errorf("column %s is set from field %q, which is not declared; add it to fields", name, c.Field)
+		case err != nil:
+			return nil, fmt.Errorf("column %s: %w", name, err)
 		case c.Family == "" || len(c.Family) > maxFamilyBytes:
 			return nil, fmt.Errorf("column %s: a family has 1 to %d bytes; write family:qualifier", name, maxFamilyBytes)
 		case c.Qualifier == "":
@@ -86,13 +87,31 @@ func newTarget(rows Rows, schema event.Schema) (*target, error) {
 			return nil, fmt.Errorf("column %s is set twice; remove one", name)
 		}
 		written[name] = true
-		t.columns = append(t.columns, column{family: t.family(c.Family), qualifier: []byte(c.Qualifier), field: field})
+		column.family = t.family(c.Family)
+		t.columns = append(t.columns, column)
 	}
 	t.salt = rows.Table.Key.Salt()
 	if len(t.families) > maxFamilies {
 		return nil, fmt.Errorf("%d families are written; at most %d can be", len(t.families), maxFamilies)
 	}
 	return t, nil
+}
+
+// newColumn finds what fills a column.
+func newColumn(c Column, schema event.Schema) (column, error) {
+	out := column{qualifier: []byte(c.Qualifier), field: -1}
+	var err error
+	switch {
+	case c.Pack == nil:
+		if out.field = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == c.Field }); out.field < 0 {
+			err = fmt.Errorf("field %q is not declared; add it to fields", c.Field)
+		}
+	case c.Field != "":
+		err = fmt.Errorf("it is set from field %s and from a pack; keep one", c.Field)
+	default:
+		out.pack, err = event.NewPacker(c.Pack, schema)
+	}
+	return out, err
 }
 
 // family finds or adds a family.

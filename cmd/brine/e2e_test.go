@@ -56,6 +56,7 @@ type example struct{ file, pipeline, topic, table, index, key string }
 
 var (
 	scansExample  = example{"scans.yaml", "scans", "courier.scans", "logistics:scans", "", "waybill"}
+	packedExample = example{"scans-packed.yaml", "scans_packed", "courier.scans", "logistics:scans_packed", "", "waybill"}
 	ordersExample = example{"orders.yaml", "orders", "shop.orders", "shop:orders", "orders", "order"}
 )
 
@@ -401,7 +402,7 @@ func runDev(t *testing.T, dir string) string {
 }
 
 func TestBundledConfigurationIsGood(t *testing.T) {
-	for _, file := range []string{"dev.yaml", "scans.yaml", "orders.yaml"} {
+	for _, file := range []string{"dev.yaml", "scans.yaml", "scans-packed.yaml", "orders.yaml"} {
 		if _, problems := config.Load("../../examples/"+file, func(string) (string, bool) { return "", false }); len(problems) > 0 {
 			t.Errorf("%v", problems)
 		}

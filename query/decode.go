@@ -1,0 +1,83 @@
+package query
+
+import (
+	"fmt"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/rowkey/eventkey"
+)
+
+// decoder turns the rows of a table into fields. It belongs to one goroutine.
+type decoder struct {
+	table     Table
+	unpackers []*event.Unpacker // by column; nil where it holds one field
+}
+
+func newDecoder(t Table) *decoder {
+	d := &decoder{table: t, unpackers: make([]*event.Unpacker, len(t.Columns))}
+	for i, c := range t.Columns {
+		if c.Pack != nil {
+			d.unpackers[i] = event.NewUnpacker(c.Pack)
+		}
+	}
+	return d
+}
+
+// row turns cells into fields. Bytes that no value is written as are an error that names row and column.
+func (d *decoder) row(r hbase.Result) (Row, error) {
+	row := Row{Key: r.Row}
+	keyValues, err := d.table.Key.Decode(r.Row)
+	if err != nil {
+		return row, fmt.Errorf("table %s: row %q: %w", d.table.Name, r.Row, err)
+	}
+	inKey := map[string]bool{}
+	for i, name := range d.table.Key.Fields() {
+		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
+		inKey[name] = keyValues[i].Type != 0
+	}
+	for i := range d.table.Columns {
+		fields, version, err := d.column(i, r.Cells)
+		if err != nil {
+			c := &d.table.Columns[i]
+			return row, fmt.Errorf("table %s: row %q: column %s:%s: %w", d.table.Name, r.Row, c.Family, c.Qualifier, err)
+		}
+		row.Version = max(row.Version, version)
+		for _, f := range fields {
+			row.Deleted = row.Deleted || f.Name == d.table.Deleted && f.Value.Bool()
+			if !inKey[f.Name] { // else the key has shown it
+				row.Fields = append(row.Fields, f)
+			}
+		}
+	}
+	return row, nil
+}
+
+// column gives the fields of one column, null where its cell is absent, and the cell's timestamp.
+func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int64, err error) {
+	c := &d.table.Columns[i]
+	var cell *hbase.Cell
+	for n := range cells {
+		if string(cells[n].Family) == c.Family && string(cells[n].Qualifier) == c.Qualifier {
+			cell, version = &cells[n], cells[n].Timestamp
+			break
+		}
+	}
+	if c.Pack == nil {
+		f := Field{Name: c.Field}
+		if cell != nil {
+			f.Value, err = event.ParseValue(c.Type, cell.Value)
+		}
+		return []Field{f}, version, err
+	}
+	values := make([]event.Value, len(c.Pack.Fields))
+	if cell != nil {
+		if values, err = d.unpackers[i].Unpack(cell.Value); err != nil {
+			return nil, 0, err
+		}
+	}
+	for n, f := range c.Pack.Fields {
+		fields = append(fields, Field{f.Field, values[n]})
+	}
+	return fields, version, nil
+}
