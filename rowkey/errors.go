@@ -1,7 +1,6 @@
 package rowkey
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -50,11 +49,6 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.Msg + "; " + e.Mend }
 
-var (
-	errRowLength = errors.New("a row key has 1 to 32,767 bytes")
-	errTrailing  = errors.New("the key ends here, the row goes on")
-)
-
 func countError(want, got int) error {
 	return &ValueError{Field: "(all)", Msg: fmt.Sprintf("the key takes %d values, %d were given", want, got)}
 }
@@ -71,21 +65,6 @@ func (k *Key) lengthError(n int, values []Value) error {
 		return &ValueError{Field: longest.name, Msg: "is empty, and so would the row key be"}
 	}
 	return &ValueError{Field: longest.name, TooLong: true, Msg: fmt.Sprintf("the row key would have %d bytes, HBase takes %d", n, MaxRow)}
-}
-
-func (k *Key) decodeError(row []byte, part int, ends *[maxParts]int, cause error) error {
-	e := &DecodeError{Row: row, Msg: cause.Error()}
-	if part > 0 {
-		e.Offset = ends[part-1]
-	}
-	switch {
-	case errors.Is(cause, errRowLength):
-	case errors.Is(cause, errTrailing):
-		e.Msg = fmt.Sprintf("the key ends at byte %d, the row has %d", e.Offset, len(row))
-	default:
-		e.Part = k.slots[part].expr()
-	}
-	return e
 }
 
 // Binary shows a row as HBase's shell does: printable ASCII as it is, other bytes and the backslash as \xNN.

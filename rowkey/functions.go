@@ -103,6 +103,7 @@ func buildHash(c *call, a *algorithm) (part, error) {
 	if !c.nextIs(argNumber) {
 		return nil, c.missing("the length: a number of hex digits, or of bytes as in 2 bytes")
 	}
+	h.plain = len(h.fields) == 1 && h.fields[0].typ == Text
 	h.raw = c.unit() == "bytes"
 	most := 2 * a.size
 	if h.raw {

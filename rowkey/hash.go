@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -29,12 +28,14 @@ var (
 type digest [md5.Size]byte
 
 func (a *algorithm) sum(d *digest, text []byte) {
-	switch a {
-	case md5Hash:
+	switch {
+	case a == md5Hash && len(text) <= oneBlock:
+		md5Block(d, text)
+	case a == md5Hash:
 		*d = md5.Sum(text) // for spreading rows, not for secrecy
-	case murmur3Hash:
+	case a == murmur3Hash:
 		binary.BigEndian.PutUint32(d[:], murmur3.Sum32(text))
-	case xxhashHash:
+	case a == xxhashHash:
 		binary.BigEndian.PutUint64(d[:], xxhash.Sum64(text))
 	}
 }
@@ -43,6 +44,7 @@ func (a *algorithm) sum(d *digest, text []byte) {
 type hash struct {
 	*algorithm
 	fields []field
+	plain  bool // of one text field
 	n      int  // hex digits, or bytes when raw
 	raw    bool // bytes of the digest instead of lower-case hex digits
 }
@@ -77,13 +79,15 @@ func (h *hash) append(dst []byte, values []Value) ([]byte, error) {
 	if h.raw {
 		return append(dst, d[:h.n]...), nil
 	}
-	row := hex.AppendEncode(dst, d[:(h.n+1)/2])
-	return row[:len(dst)+h.n], nil // without the second digit of the last byte when n is odd
+	for i := range h.n {
+		dst = append(dst, hexDigits[d[i/2]>>(4-4*(i%2))&15])
+	}
+	return dst, nil
 }
 
 func (h *hash) digest(d *digest, values []Value) error {
-	if f := &h.fields[0]; f.typ == Text && len(h.fields) == 1 {
-		v, err := f.of(values)
+	if h.plain { // its bytes are what is hashed
+		v, err := h.fields[0].of(values)
 		if err == nil {
 			h.sum(d, v.Text)
 		}

@@ -1,6 +1,7 @@
 package rowkey
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -94,49 +95,47 @@ func (n *number) append(dst []byte, values []Value) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	o, err := n.ordinal(*v)
-	if err != nil {
-		return dst, err
+	o, where := n.place(v.Int)
+	if where != 0 {
+		return dst, n.noPlace(v.Int, where)
 	}
 	return n.appendOrdinal(dst, o), nil
 }
 
-// ordinal is the ordinal of v, or a *ValueError when v has none.
-func (n *number) ordinal(v Value) (uint64, error) {
-	o, where := n.place(v)
+// noPlace says why a value has no ordinal.
+func (n *number) noPlace(x int64, where int) error {
+	v := Value{Type: n.typ, Int: x}
 	switch {
-	case n.isNaN(v):
-		return 0, n.refuse("is not a number")
-	case where < 0 && n.unit != nil:
-		return 0, n.refuse("is before 1970 (%s), which the key does not hold", v)
-	case where != 0 && n.unit != nil:
-		return 0, n.refuse("is later (%s) than %s holds", v, n.expr())
-	case where != 0:
-		return 0, n.refuse("%s is out of the range of %s", v, n.expr())
+	case n.isNaN(x):
+		return n.refuse("is not a number")
+	case n.unit != nil && where < 0:
+		return n.refuse("is before 1970 (%s), which the key does not hold", v)
+	case n.unit != nil:
+		return n.refuse("is later (%s) than %s holds", v, n.expr())
 	}
-	return o, nil
+	return n.refuse("%s is out of the range of %s", v, n.expr())
 }
 
-// place is the ordinal of v when where is 0; else v lies below (−1) or above (+1) all that have one.
-func (n *number) place(v Value) (o uint64, where int) {
+// place is the ordinal of a value's Int when where is 0; else the value lies below (−1) or above (+1) all that have one.
+func (n *number) place(x int64) (o uint64, where int) {
 	switch {
-	case n.typ == Float:
-		return n.placeFloat(v.Float())
-	case n.typ == Bool:
-		return uint64(v.Int) & 1, 0
 	case n.unit != nil:
-		return n.placeTime(v.Int)
+		return n.placeTime(x)
+	case n.typ == Float:
+		return n.placeFloat(math.Float64frombits(uint64(x)))
+	case n.typ == Bool:
+		return uint64(x) & 1, 0
 	case n.text:
-		if v.Int < 0 {
+		if x < 0 {
 			return 0, -1
 		}
-		o = uint64(v.Int)
+		o = uint64(x)
 	default:
 		bias := int64(1) << (n.bits - 1) // for 64 bits this is MinInt64, and no value is out
-		if n.bits < 64 && v.Int < -bias {
+		if n.bits < 64 && x < -bias {
 			return 0, -1
 		}
-		o = uint64(v.Int) + uint64(bias)
+		o = uint64(x) + uint64(bias)
 	}
 	if o > n.top {
 		return 0, 1
@@ -197,8 +196,16 @@ func (n *number) appendOrdinal(dst []byte, o uint64) []byte {
 	return append(dst, byte(o))
 }
 
-func (n *number) measure(row []byte) (int, error)       { return measureFixed(row, n.n) }
-func (n *number) verify(b []byte, values []Value) error { return verifyAgain(n, b, values) }
+func (n *number) measure(row []byte) (int, error) { return measureFixed(row, n.n) }
+
+func (n *number) verify(b []byte, values []Value) error {
+	var buf [20]byte
+	again, err := n.append(buf[:0], values)
+	if err == nil && !bytes.Equal(again, b) {
+		err = errDisagrees
+	}
+	return err
+}
 
 func (n *number) decode(b []byte, values []Value) error {
 	var o uint64
@@ -221,53 +228,53 @@ func (n *number) decode(b []byte, values []Value) error {
 	if n.desc {
 		o = n.top - o
 	}
-	v, err := n.value(o)
-	values[n.pos] = v
+	x, err := n.value(o)
+	values[n.pos] = Value{Type: n.typ, Int: x}
 	return err
 }
 
-// value is the value of an ordinal.
-func (n *number) value(o uint64) (Value, error) {
+// value is the Int of the value of an ordinal.
+func (n *number) value(o uint64) (int64, error) {
 	switch {
+	case n.unit != nil:
+		return n.unit.ms(int64(o))
 	case n.typ == Float:
 		f := floatOf(o, n.bits)
 		if math.IsNaN(f) {
-			return Value{}, errors.New("is no number")
+			return 0, errors.New("is no number")
 		}
-		return FloatValue(f), nil
-	case n.typ == Bool:
-		return Value{Type: Bool, Int: int64(o)}, nil
-	case n.unit != nil:
-		return n.unit.value(int64(o))
-	case n.text:
-		return Value{Type: Int, Int: int64(o)}, nil
+		return int64(math.Float64bits(f)), nil
+	case n.typ == Bool, n.text:
+		return int64(o), nil
 	}
-	return Value{Type: Int, Int: int64(o - 1<<(n.bits-1))}, nil
+	return int64(o - 1<<(n.bits-1)), nil
 }
 
 // round gives v as it is read back.
 func (n *number) round(v Value) (Value, error) {
-	o, err := n.ordinal(v)
-	if err != nil {
-		return Value{}, err
+	o, where := n.place(v.Int)
+	if where != 0 {
+		return Value{}, n.noPlace(v.Int, where)
 	}
-	return n.value(o)
+	x, err := n.value(o)
+	return Value{Type: n.typ, Int: x}, err
 }
 
-func (u *unit) value(count int64) (Value, error) {
+// ms is the time at which a count of units begins.
+func (u *unit) ms(count int64) (int64, error) {
 	if u.div > 1 {
 		if count > math.MaxInt64/u.div {
-			return Value{}, fmt.Errorf("%d %s since 1970 is no time", count, u.says)
+			return 0, fmt.Errorf("%d %s since 1970 is no time", count, u.says)
 		}
 		count *= u.div
 	}
 	if u.mul > 1 {
 		if count%u.mul != 0 {
-			return Value{}, fmt.Errorf("%d %s since 1970 is not a whole millisecond", count, u.says)
+			return 0, fmt.Errorf("%d %s since 1970 is not a whole millisecond", count, u.says)
 		}
 		count /= u.mul
 	}
-	return Value{Type: Time, Int: count}, nil
+	return count, nil
 }
 
 // floatOrdinal orders floats as integers: IEEE 754 bits sort as sign and magnitude, so negatives are flipped whole and the

@@ -13,7 +13,7 @@ func (n *number) ranges(from, to Value) ([]Range, error) {
 	if !from.Null() {
 		o, where := n.placeBound(from)
 		switch {
-		case n.isNaN(from):
+		case n.isNaN(from.Int):
 			return nil, n.refuse("is not a number")
 		case where > 0:
 			return nil, nil
@@ -22,7 +22,7 @@ func (n *number) ranges(from, to Value) ([]Range, error) {
 		}
 	}
 	if !to.Null() {
-		if n.isNaN(to) {
+		if n.isNaN(to.Int) {
 			return nil, n.refuse("is not a number")
 		}
 		o, where := n.placeBefore(to)
@@ -49,14 +49,16 @@ func (n *number) ranges(from, to Value) ([]Range, error) {
 	return []Range{r}, nil
 }
 
-func (n *number) isNaN(v Value) bool { return n.typ == Float && math.IsNaN(v.Float()) }
+func (n *number) isNaN(x int64) bool {
+	return n.typ == Float && math.IsNaN(math.Float64frombits(uint64(x)))
+}
 
 // placeBound is the place of a bound; one beyond a 32-bit float is as good as infinite.
 func (n *number) placeBound(v Value) (uint64, int) {
 	if n.typ == Float {
 		return floatOrdinal(v.Float(), n.bits), 0
 	}
-	return n.place(v)
+	return n.place(v.Int)
 }
 
 // placeBefore is the place of the value right before v.
@@ -66,7 +68,7 @@ func (n *number) placeBefore(v Value) (uint64, int) {
 			return 0, -1
 		}
 		v.Int--
-		return n.place(v)
+		return n.place(v.Int)
 	}
 	o, _ := n.placeBound(v)
 	if o == 0 {

@@ -87,13 +87,10 @@ var errDisagrees = errors.New("does not agree with the part that holds the field
 // verifyAgain verifies a part by encoding it again.
 func verifyAgain(p part, b []byte, values []Value) error {
 	again, err := p.append(nil, values)
-	if err != nil {
-		return err
+	if err == nil && !bytes.Equal(again, b) {
+		err = errDisagrees
 	}
-	if !bytes.Equal(again, b) {
-		return errDisagrees
-	}
-	return nil
+	return err
 }
 
 // literal is a string of the expression: a separator, or a constant.
@@ -104,12 +101,18 @@ func (l literal) width() int     { return len(l) }
 func (l literal) reads() []field { return nil }
 func (l literal) doc() string    { return "the constant " + quote(l) }
 
-func (l literal) append(dst []byte, _ []Value) ([]byte, error) { return append(dst, l...), nil }
-func (l literal) decode([]byte, []Value) error                 { return nil }
-func (l literal) verify([]byte, []Value) error                 { return nil }
+func (l literal) append(dst []byte, _ []Value) ([]byte, error) {
+	if len(l) == 1 { // most are
+		return append(dst, l[0]), nil
+	}
+	return append(dst, l...), nil
+}
+
+func (l literal) decode([]byte, []Value) error { return nil }
+func (l literal) verify([]byte, []Value) error { return nil }
 
 func (l literal) measure(row []byte) (int, error) {
-	if !bytes.HasPrefix(row, l) {
+	if len(row) < len(l) || row[0] != l[0] || !bytes.HasPrefix(row, l) {
 		return 0, errors.New("other bytes are here")
 	}
 	return len(l), nil

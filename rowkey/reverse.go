@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -150,14 +151,19 @@ func (r *reversedInt) decode(b []byte, values []Value) error {
 
 // parseDigits reads a non-negative decimal number that fits in 63 bits.
 func parseDigits(b []byte) (uint64, error) {
+	n := uint64(0)
 	for _, c := range b {
 		if c < '0' || c > '9' {
 			return 0, fmt.Errorf("%s is not all digits", Binary(clip(b)))
 		}
+		digit := uint64(c - '0')
+		if n > (math.MaxInt64-digit)/10 {
+			return 0, fmt.Errorf("%s is no 64-bit number", Binary(clip(b)))
+		}
+		n = 10*n + digit
 	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s is no 64-bit number", Binary(clip(b)))
+	if len(b) == 0 {
+		return 0, errors.New("has no digits")
 	}
-	return uint64(n), nil
+	return n, nil
 }

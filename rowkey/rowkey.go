@@ -1,5 +1,7 @@
 package rowkey
 
+import "fmt"
+
 // Type is the type of a field a key may name.
 type Type uint8
 
@@ -85,59 +87,56 @@ func (k *Key) Append(dst []byte, values []Value) ([]byte, error) {
 }
 
 // Decode reads a row key back into one value for each of Fields. Fields that the key holds only hashed are null, and a
-// time or float comes back as exactly as the key holds it. The values' Text may alias row. Bytes that no values encode to
-// are a *DecodeError that shows where: what Decode accepts, Append writes again byte for byte.
+// time, float or place comes back as exactly as the key holds it. The values' Text may alias row. Bytes that no values
+// encode to are a *DecodeError that shows where: what Decode accepts, Append writes again byte for byte.
 func (k *Key) Decode(row []byte) ([]Value, error) {
-	var ends [maxParts]int
-	if n, err := k.split(row, &ends); err != nil {
-		return nil, k.decodeError(row, n, &ends, err)
-	}
 	values := make([]Value, len(k.fields))
-	if n, err := k.read(row, &ends, values); err != nil {
-		return nil, k.decodeError(row, n, &ends, err)
+	if err := k.DecodeInto(values, row); err != nil {
+		return nil, err
 	}
 	return values, nil
 }
 
-// split finds where each part of row ends. With an error it says at which part.
-func (k *Key) split(row []byte, ends *[maxParts]int) (int, error) {
-	if len(row) == 0 || len(row) > MaxRow {
-		return 0, errRowLength
+// DecodeInto is Decode into the caller's values, as many as there are Fields. With an error what they hold means nothing.
+func (k *Key) DecodeInto(values []Value, row []byte) error {
+	if len(values) != len(k.fields) {
+		return countError(len(k.fields), len(values))
 	}
+	if len(row) == 0 || len(row) > MaxRow {
+		return &DecodeError{Row: row, Msg: "a row key has 1 to 32,767 bytes"}
+	}
+	clear(values)
+	var ends [maxParts]uint16 // of the parts
 	at := 0
 	for i := range k.slots {
-		n, err := k.slots[i].measure(row[at:])
+		s := &k.slots[i]
+		n, err := s.measure(row[at:])
+		if err == nil && s.holds {
+			err = s.decode(row[at:at+n], values)
+		}
 		if err != nil {
-			return i, err
+			return &DecodeError{Row: row, Offset: at, Part: s.expr(), Msg: err.Error()}
 		}
 		at += n
-		ends[i] = at
+		ends[i] = uint16(at)
 	}
 	if at < len(row) {
-		return len(k.slots), errTrailing
+		return &DecodeError{Row: row, Offset: at, Msg: fmt.Sprintf("the key ends at byte %d, the row has %d", at, len(row))}
 	}
-	return 0, nil
+	return k.verify(row, &ends, values)
 }
 
-// read fills values from the parts that hold them, then checks the parts that are computed from them.
-func (k *Key) read(row []byte, ends *[maxParts]int, values []Value) (int, error) {
-	start := 0
+// verify checks the parts of row that are computed from values which other parts hold.
+func (k *Key) verify(row []byte, ends *[maxParts]uint16, values []Value) error {
+	start := uint16(0)
 	for i := range k.slots {
-		if k.slots[i].holds {
-			if err := k.slots[i].decode(row[start:ends[i]], values); err != nil {
-				return i, err
+		s := &k.slots[i]
+		if s.checks {
+			if err := s.verify(row[start:ends[i]], values); err != nil {
+				return &DecodeError{Row: row, Offset: int(start), Part: s.expr(), Msg: err.Error()}
 			}
 		}
 		start = ends[i]
 	}
-	start = 0
-	for i := range k.slots {
-		if k.slots[i].checks {
-			if err := k.slots[i].verify(row[start:ends[i]], values); err != nil {
-				return i, err
-			}
-		}
-		start = ends[i]
-	}
-	return 0, nil
+	return nil
 }
