@@ -88,6 +88,17 @@ func (c *regionCache) drop(r *Region) {
 	}
 }
 
+// dropServer forgets all regions that are on a server.
+func (c *regionCache) dropServer(addr string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for table, rs := range c.tables {
+		if slices.ContainsFunc(rs, func(r *Region) bool { return r.Server == addr }) {
+			c.tables[table] = slices.DeleteFunc(slices.Clone(rs), func(r *Region) bool { return r.Server == addr })
+		}
+	}
+}
+
 // dropTable forgets a table.
 func (c *regionCache) dropTable(table string) {
 	c.mu.Lock()

@@ -12,6 +12,7 @@ import (
 // safe for concurrent use, and must not block.
 type Hooks struct {
 	Call     func(CallInfo)    // after every RPC
+	Send     func(SendInfo)    // before every call of mutations
 	Retry    func(RetryInfo)   // before every wait and resend
 	Applied  func(AppliedInfo) // per region and answered Multi: how much was acknowledged
 	Flush    func(FlushInfo)   // whenever a Mutator lets mutations go
@@ -28,11 +29,21 @@ type CallInfo struct {
 	Err      error
 }
 
+// SendInfo is one call of mutations that leaves.
+type SendInfo struct {
+	Server  string
+	Regions int
+	Rows    int
+	Bytes   int           // of their cells
+	Waited  time.Duration // since the Submit of the one that waited longest
+	Out     int           // calls of mutations that are out to the server, with this one
+}
+
 // RetryInfo is one retry of one region's mutations, or of a read.
 type RetryInfo struct {
 	Table, Region, Server string
 	Class                 string // exception class, or "timeout", "connection", "invalid response"; see Reason
-	Remedy                string // wait, relocate, reconnect, split, reopen
+	Remedy                string // wait, relocate, reconnect, split, isolate, reopen
 	Pause                 time.Duration
 	Mutations             int
 }

@@ -268,7 +268,10 @@ func (c *conn) readError(err error) error {
 	if len(c.pending) == 0 {
 		return errIdle
 	}
-	return &connError{server: c.addr, class: "timeout", err: fmt.Errorf("%d calls out and no answer for %v", len(c.pending), c.opts.RPCTimeout)}
+	return &connError{
+		server: c.addr, class: "timeout", dead: true,
+		err: fmt.Errorf("%d calls out and no answer for %v", len(c.pending), c.opts.RPCTimeout),
+	}
 }
 
 func (c *conn) deliver(r wire.Response) {
@@ -294,7 +297,7 @@ func (c *conn) fail(err error) {
 			err = ErrClosed
 		}
 		if _, ok := errors.AsType[*connError](err); !ok && !errors.Is(err, ErrClosed) {
-			err = &connError{server: c.addr, class: "connection", err: err}
+			err = &connError{server: c.addr, class: "connection", err: err, cut: true}
 		}
 		c.mu.Lock()
 		c.err = err

@@ -91,6 +91,8 @@ type connError struct {
 	server string
 	class  string // "connection" or "timeout"
 	err    error
+	cut    bool // an established connection ended while calls were out
+	dead   bool // the server takes no connection, or all of its calls are silent
 }
 
 func (e *connError) Error() string { return e.server + ": " + e.err.Error() }

@@ -10,11 +10,12 @@ import (
 
 // Flight is a submitted batch until each of its mutations has its result.
 type Flight struct {
-	mutator  *Mutator
-	batch    *Batch
-	table    string // as hbase:meta knows it
-	deadline time.Time
-	done     chan struct{}
+	mutator   *Mutator
+	batch     *Batch
+	table     string // as hbase:meta knows it
+	submitted time.Time
+	deadline  time.Time
+	done      chan struct{}
 
 	mu     sync.Mutex
 	open   int // mutations without a result
@@ -45,8 +46,11 @@ const (
 	Closed                    // the client was closed before the mutation was sent
 )
 
-func newFlight(m *Mutator, b *Batch, deadline time.Time) *Flight {
-	f := &Flight{mutator: m, batch: b, table: tableKey(b.Table()), deadline: deadline, done: make(chan struct{}), open: b.Len()}
+func newFlight(m *Mutator, b *Batch, now time.Time) *Flight {
+	f := &Flight{
+		mutator: m, batch: b, table: tableKey(b.Table()), submitted: now, deadline: now.Add(m.call.OperationTimeout),
+		done: make(chan struct{}), open: b.Len(),
+	}
 	if f.open == 0 {
 		close(f.done)
 		return f

@@ -139,7 +139,7 @@ func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []
 				m.run(ctx, c, server, gets, results)
 				mu.Lock()
 				left = append(left, m.left...)
-				if m.err != nil && (failure == nil || diagnose(m.err).remedy == giveUp) {
+				if m.err != nil && (failure == nil || diagnose(m.err).final()) {
 					failed, failure = m.failed, m.err
 				}
 				mu.Unlock()
@@ -239,7 +239,7 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 
 func (m *multiGet) fail(k int, indexes []int, err error, c *Client) {
 	m.left = append(m.left, indexes...)
-	if m.err == nil || diagnose(err).remedy == giveUp {
+	if m.err == nil || diagnose(err).final() {
 		m.failed, m.err = m.regions[k], err
 	}
 	c.locator.heed(m.regions[k], diagnose(err))

@@ -11,8 +11,14 @@ import (
 type entry struct {
 	flight   *Flight
 	index    int32
-	attempts int32 // calls that it was part of, without the uncounted ones
+	attempts int16 // calls that it was part of and that count against its retries
+	trials   int16 // calls that failed because of it or of another one: see isolation
 }
+
+const maxRetries = 30000 // what an entry can count, with its trials
+
+// tries is all calls that it was part of.
+func (e entry) tries() int { return int(e.attempts) + int(e.trials) }
 
 func (e entry) row() []byte { return e.flight.batch.Row(int(e.index)) }
 func (e entry) size() int   { return e.flight.batch.size(int(e.index)) }
@@ -22,7 +28,10 @@ type lane struct {
 	table      string
 	start, end []byte
 	region     *Region // nil: to be located
-	queue      []entry
+	queue      fifo
+	bytes      int           // of the queue and of the lane's own parts that are out
+	coming     int           // bytes, while a Submit sees whether its batch fits
+	room       chan struct{} // closed when a Submit may look again whether the lane takes more; nil: nobody waits
 
 	// out are the parts of calls that must come back before this lane may send: its own, and those of lanes whose range it
 	// took over. So two mutations of one row are never on their way together.
@@ -30,12 +39,14 @@ type lane struct {
 
 	holder *Mutator // that lets all of the queue wait; nil: it may be sent
 
-	failures int         // since something was last applied
-	limit    int         // mutations per call, after one was too big; 0: none
-	timer    *time.Timer // set while it waits out a pause
-	locating bool
-	ready    bool // in its server's line
-	dead     bool // others have taken over its range
+	failures  int         // since something was last applied
+	limit     int         // mutations per call, after one was too big; 0: none
+	isolation             // of a mutation that makes calls fail
+	slow      bool        // its calls take far longer than its server's others
+	timer     *time.Timer // set while it waits out a pause
+	locating  bool
+	ready     bool // in its server's line
+	dead      bool // others have taken over its range
 }
 
 // part is what one call carries of one lane.
@@ -44,42 +55,56 @@ type part struct {
 	region  *Region
 	entries []entry
 	bytes   int
-	failed  int     // the lane's failures when it sent
-	heirs   []*lane // that have it in their out
+	failed  int       // the lane's failures when it sent
+	search  isolation // the lane's when it sent
+	heirs   []*lane   // that have it in their out
 }
 
 // idle tells whether the lane is free to send or to be located.
 func (l *lane) idle() bool {
-	return len(l.queue) > 0 && l.holder == nil && len(l.out) == 0 && l.timer == nil && !l.locating && !l.ready && !l.dead
+	return l.queue.len() > 0 && l.holder == nil && len(l.out) == 0 && l.timer == nil && !l.locating && !l.ready && !l.dead
+}
+
+// alone tells whether the lane must not share a call with others: it fails, or holds them up.
+func (l *lane) alone() bool { return l.failures > 0 || l.suspects > 0 || l.slow }
+
+// push adds a mutation.
+func (l *lane) push(e entry) {
+	l.queue.push(e)
+	l.bytes += e.size()
 }
 
 // take cuts off as much of the queue's front as fits, at least one mutation if first is set.
-func (l *lane) take(rows, size int, first bool) *part {
-	p := &part{lane: l, region: l.region, failed: l.failures}
-	n := 0
-	for n < len(l.queue) && n < rows {
-		s := l.queue[n].size()
-		if p.bytes+s > size && (n > 0 || !first) {
+func (l *lane) take(p *part, rows, size int, first bool) bool {
+	rows = min(rows, l.maxRows())
+	n, bytes := 0, 0
+	for n < l.queue.len() && n < rows {
+		s := l.queue.at(n).size()
+		if bytes+s > size && (n > 0 || !first) {
 			break
 		}
-		p.bytes += s
+		bytes += s
 		n++
 	}
 	if n == 0 {
-		return nil
+		return false
 	}
-	p.entries = l.queue[:n:n]
-	l.queue = l.queue[n:]
+	p.lane, p.region, p.failed, p.search, p.bytes = l, l.region, l.failures, l.isolation, bytes
+	p.entries = l.queue.cut(p.entries[:0], n)
 	p.bind(l)
-	return p
+	return true
 }
 
 // maxRows is the lane's own bound of mutations per call.
 func (l *lane) maxRows() int {
-	if l.limit == 0 {
-		return math.MaxInt
+	rows := math.MaxInt
+	if l.limit > 0 {
+		rows = l.limit
 	}
-	return l.limit
+	if l.suspects > 0 {
+		rows = min(rows, (l.suspects+1)/2)
+	}
+	return rows
 }
 
 // recover notes that something was applied: after a split the bound grows back as it shrank.
@@ -101,10 +126,27 @@ func (p *part) release() {
 	for _, l := range p.heirs {
 		l.out = slices.DeleteFunc(l.out, func(o *part) bool { return o == p })
 	}
+	if !p.lane.dead {
+		p.lane.bytes -= p.bytes
+		p.lane.makeRoom()
+	}
 }
 
 // pushFront puts entries back before everything that has queued meanwhile.
-func (l *lane) pushFront(es []entry) { l.queue = slices.Concat(es, l.queue) }
+func (l *lane) pushFront(es []entry) {
+	l.queue.pushFront(es)
+	for _, e := range es {
+		l.bytes += e.size()
+	}
+}
+
+// makeRoom lets those who wait for room look again.
+func (l *lane) makeRoom() {
+	if l.room != nil {
+		close(l.room)
+		l.room = nil
+	}
+}
 
 func (l *lane) stopTimer() {
 	if l.timer != nil {
@@ -156,6 +198,7 @@ func (ls *lanes) carve(r *Region) (fresh []*lane) {
 		o.dead = true
 		o.stopTimer()
 		inherit(fresh, o)
+		o.makeRoom()
 	}
 	ls.all = slices.Replace(ls.all, from, to, fresh...)
 	return fresh
@@ -167,17 +210,17 @@ func inherit(fresh []*lane, o *lane) {
 		if !before(l.start, o.end) || !before(o.start, l.end) {
 			continue // they share no key
 		}
-		l.failures = max(l.failures, o.failures)
+		l.failures, l.slow = max(l.failures, o.failures), l.slow || o.slow
 		for _, p := range o.out {
 			if !slices.Contains(l.out, p) {
 				p.bind(l)
 			}
 		}
-		for _, e := range o.queue {
+		for _, e := range o.queue.items() {
 			if row := e.row(); bytes.Compare(l.start, row) <= 0 && before(row, l.end) {
-				l.queue = append(l.queue, e)
+				l.push(e)
 			}
 		}
 	}
-	o.queue = nil
+	o.queue = fifo{}
 }

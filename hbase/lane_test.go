@@ -31,11 +31,12 @@ func TestLanesCoverEveryKeyOnceAndKeepOrder(t *testing.T) {
 				}
 				f := newFlight(&Mutator{open: map[*Flight]struct{}{}}, b, time.Time{})
 				l := ls.of([]byte(row))
-				l.queue = append(l.queue, entry{flight: f}, entry{flight: f, index: 1})
+				l.push(entry{flight: f})
+				l.push(entry{flight: f, index: 1})
 			case 2: // send from any lane that may
 				for _, l := range ls.all {
 					if l.idle() {
-						out = append(out, l.take(rapid.IntRange(1, 3).Draw(t, "rows"), 1<<20, true))
+						out = append(out, takeOf(l, rapid.IntRange(1, 3).Draw(t, "rows")))
 					}
 				}
 			case 3: // a call fails and everything of it comes back
@@ -72,7 +73,7 @@ func checkLanes(t *rapid.T, ls *lanes, out []*part) {
 				}
 			}
 		}
-		for _, e := range l.queue {
+		for _, e := range l.queue.items() {
 			if ls.of(e.row()) != l {
 				t.Fatalf("row %q is in lane %q–%q", e.row(), l.start, l.end)
 			}
@@ -82,6 +83,12 @@ func checkLanes(t *rapid.T, ls *lanes, out []*part) {
 			last[string(e.row())] = version(e) + 1
 		}
 	}
+}
+
+func takeOf(l *lane, rows int) *part {
+	p := new(part)
+	l.take(p, rows, 1<<20, true)
+	return p
 }
 
 func version(e entry) int64 {
@@ -98,13 +105,14 @@ func TestMergedLaneWaitsForItsParts(t *testing.T) {
 	ls.carve(&Region{Table: "t", ID: 1, End: []byte("m")})
 	ls.carve(&Region{Table: "t", ID: 2, Start: []byte("m")})
 	f := newFlight(&Mutator{open: map[*Flight]struct{}{}}, puts("a", "z", "z"), time.Time{})
-	ls.of([]byte("z")).queue = []entry{{flight: f, index: 1}, {flight: f, index: 2}}
-	p := ls.of([]byte("z")).take(1, 1<<20, true)
-	ls.of([]byte("a")).queue = []entry{{flight: f, index: 0}}
+	ls.of([]byte("z")).push(entry{flight: f, index: 1})
+	ls.of([]byte("z")).push(entry{flight: f, index: 2})
+	p := takeOf(ls.of([]byte("z")), 1)
+	ls.of([]byte("a")).push(entry{flight: f, index: 0})
 	ls.carve(&Region{Table: "t", ID: 3})
 	l := ls.of([]byte("a"))
-	if len(ls.all) != 1 || len(l.queue) != 2 || l.idle() {
-		t.Fatalf("%d lanes, %d queued, idle %v", len(ls.all), len(l.queue), l.idle())
+	if len(ls.all) != 1 || l.queue.len() != 2 || l.idle() {
+		t.Fatalf("%d lanes, %d queued, idle %v", len(ls.all), l.queue.len(), l.idle())
 	}
 	p.release()
 	if !l.idle() {
@@ -119,14 +127,16 @@ func TestCarvedLaneIsNotHeldBack(t *testing.T) {
 	m := &Mutator{open: map[*Flight]struct{}{}}
 	f := newFlight(m, puts("a", "z"), time.Time{})
 	l := ls.of([]byte("a"))
-	l.holder, l.queue = m, []entry{{flight: f}, {flight: f, index: 1}}
+	l.holder = m
+	l.push(entry{flight: f})
+	l.push(entry{flight: f, index: 1})
 	if l.idle() {
 		t.Fatal("the lane may send though it is held back")
 	}
 	ls.carve(&Region{Table: "t", ID: 2, End: []byte("m")})
 	for _, row := range []string{"a", "z"} {
-		if l := ls.of([]byte(row)); !l.idle() || len(l.queue) != 1 {
-			t.Errorf("row %s: idle %v, %d queued", row, l.idle(), len(l.queue))
+		if l := ls.of([]byte(row)); !l.idle() || l.queue.len() != 1 {
+			t.Errorf("row %s: idle %v, %d queued", row, l.idle(), l.queue.len())
 		}
 	}
 }

@@ -223,11 +223,11 @@ func (l *locator) heed(r *Region, d diagnosis) *Region {
 		return nil
 	}
 	l.cache.drop(r)
-	if d.movedTo == "" || d.movedTo == r.Server {
+	if d.moved.addr == "" || d.moved.addr == r.Server {
 		return nil
 	}
 	moved := *r
-	moved.Server, moved.StartCode = d.movedTo, 0
+	moved.Server, moved.StartCode, moved.seq = d.moved.addr, 0, max(r.seq, d.moved.seq)
 	l.cache.add(&moved)
 	return &moved
 }

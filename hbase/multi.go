@@ -2,42 +2,139 @@ package hbase
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"brine/hbase/internal/wire"
 )
 
-// multi is one call of mutations to one server.
+// multi is one call of mutations to one server. It and its parts are used again when its answer has been dealt with.
 type multi struct {
-	line  *line
-	from  *queue
-	parts []*part
+	line     *line
+	from     *queue
+	left     time.Time // when it was sent
+	nth      int       // of those that are out
+	parts    []*part
+	spare    []*part
+	outcomes []outcome
+}
+
+var multis = sync.Pool{New: func() any { return new(multi) }}
+
+func newMulti(s *line, q *queue, now time.Time) *multi {
+	m := multis.Get().(*multi)
+	m.line, m.from, m.left = s, q, now
+	return m
+}
+
+// part gives an empty part, which is the call's when it is appended to its parts.
+func (m *multi) part() *part {
+	n := len(m.parts)
+	if n == len(m.spare) {
+		m.spare = append(m.spare, new(part))
+	}
+	return m.spare[n]
+}
+
+// recycle gives the call back. No lane may wait for a part of it any more.
+func (m *multi) recycle() {
+	for _, p := range m.parts {
+		clear(p.entries)
+		clear(p.heirs)
+		*p = part{entries: p.entries[:0], heirs: p.heirs[:0]}
+	}
+	clear(m.parts)
+	clear(m.outcomes)
+	*m = multi{parts: m.parts[:0], spare: m.spare, outcomes: m.outcomes[:0]}
+	multis.Put(m)
 }
 
 // send makes the call and sees to it that every one of its mutations gets a result or goes back into its lane.
 func (w *writer) send(m *multi) {
 	server := m.parts[0].region.Server
+	w.announceSend(m, server)
 	r, err := w.c.servers.roundTrip(w.c.ctx, endpoint{server, clientService}, "Multi", m.encode)
-	outcomes := m.outcomes(server, r.Param, err)
-	for i := range outcomes {
-		w.judge(&outcomes[i], m)
-		w.announce(&outcomes[i])
+	took := time.Since(m.left)
+	m.read(server, r.Param, err)
+	var dead bool
+	for i := range m.outcomes {
+		o := &m.outcomes[i]
+		w.judge(o, m)
+		w.announce(o)
+		dead = dead || o.cure.dead
+	}
+	if dead {
+		w.c.locator.cache.dropServer(server)
 	}
 	w.mu.Lock()
-	m.from.calls--
-	m.from.lanes -= len(m.parts)
-	var lost []entry
-	for i := range outcomes {
-		lost = append(lost, w.takeBack(&outcomes[i])...)
+	lost := w.answered(m, took)
+	if dead {
+		w.desert(m.line)
 	}
 	w.begin(m.line)
 	w.mu.Unlock()
-	for i := range outcomes {
-		w.tell(&outcomes[i])
+	for i := range m.outcomes {
+		w.tell(&m.outcomes[i])
 	}
 	for _, e := range lost {
 		w.settle([]entry{e}, failures([]entry{e}, ErrClosed)...)
+	}
+	m.recycle()
+}
+
+// announceSend tells the hook that a call leaves.
+func (w *writer) announceSend(m *multi, server string) {
+	hook := w.c.opts.Hooks.Send
+	if hook == nil {
+		return
+	}
+	i := SendInfo{Server: server, Regions: len(m.parts), Out: m.nth}
+	for _, p := range m.parts {
+		i.Rows += len(p.entries)
+		i.Bytes += p.bytes
+		i.Waited = max(i.Waited, m.left.Sub(p.entries[0].flight.submitted))
+	}
+	hook(i)
+}
+
+// answered frees what the call kept busy and gives its lanes back what was not applied. w.mu is held. It gives what a closed
+// client cannot take back.
+func (w *writer) answered(m *multi, took time.Duration) (lost []entry) {
+	q := m.from
+	q.out = slices.DeleteFunc(q.out, func(o *multi) bool { return o == m })
+	q.lanes -= len(m.parts)
+	for i := range m.outcomes {
+		o := &m.outcomes[i]
+		if len(o.applied) > 0 {
+			l := o.part.lane
+			l.slow = m.line.pace.slow(took, l.slow && len(m.parts) == 1)
+		}
+		lost = append(lost, w.takeBack(o)...)
+	}
+	if q == &m.line.healthy || len(m.parts) == 1 && len(m.outcomes[0].applied) > 0 {
+		m.line.pace.observe(took)
+	}
+	return lost
+}
+
+// desert has all lanes of a server looked up again, since it has gone: none waits for a call that only shows this anew. What
+// is out comes back by itself. w.mu is held.
+func (w *writer) desert(s *line) {
+	for _, q := range []*queue{&s.healthy, &s.sick} {
+		for _, l := range q.ready {
+			l.ready = false
+		}
+		clear(q.ready)
+		q.ready = q.ready[:0]
+	}
+	for _, ls := range w.tables {
+		for _, l := range ls.all {
+			if l.region != nil && l.region.Server == s.addr {
+				l.region = nil
+				w.wake(l)
+			}
+		}
 	}
 }
 
@@ -62,7 +159,9 @@ func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
 		for _, e := range p.entries {
 			b := e.flight.batch
 			mu := &b.mutations[e.index]
-			s.mutations = append(s.mutations, wire.Mutation{Row: e.row(), Delete: mu.delete, Cells: int(mu.count)})
+			s.mutations = append(s.mutations, wire.Mutation{
+				Row: e.row(), Delete: mu.delete, Cells: int(mu.count), Durability: e.flight.mutator.opts.Durability.wire(),
+			})
 		}
 		s.param = wire.AppendRegionAction(s.param, p.region.Name, s.mutations)
 		size += p.bytes
@@ -89,33 +188,33 @@ type outcome struct {
 	back    []entry // in their order
 	failed  []MutationError
 	refused []entry // whose failures are failed
+	search  bool    // for the one of back that is at fault
 	cure    diagnosis
 	pause   time.Duration
 	moved   *Region
 }
 
-// outcomes reads the answer. The parts that it does not mention, and the mutations, were not answered.
-func (m *multi) outcomes(server string, response []byte, err error) []outcome {
-	out := make([]outcome, len(m.parts))
+// read reads the answer into the outcomes. The parts that it does not mention, and the mutations, were not answered.
+func (m *multi) read(server string, response []byte, err error) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	for i, p := range m.parts {
-		out[i].part = p
+	for _, p := range m.parts {
+		m.outcomes = append(m.outcomes, outcome{part: p})
+		o := &m.outcomes[len(m.outcomes)-1]
 		if err != nil {
-			out[i].err = err
+			o.err = err
 			continue
 		}
 		r, rest, ok, bad := wire.NextRegionResult(response)
 		switch response = rest; {
 		case bad != nil:
-			out[i].err = fmt.Errorf("%w: %w", errInvalidResponse, bad)
+			o.err = fmt.Errorf("%w: %w", errInvalidResponse, bad)
 		case !ok:
-			out[i].err = errInvalidResponse
+			o.err = errInvalidResponse
 		default:
-			out[i].read(server, r, s)
+			o.read(server, r, s)
 		}
 	}
-	return out
 }
 
 // read reads one region's results.
@@ -125,7 +224,8 @@ func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 		return
 	}
 	n := len(o.part.entries)
-	s.seen = append(s.seen[:0], make([]bool, n)...)
+	s.seen = slices.Grow(s.seen[:0], n)[:n]
+	clear(s.seen)
 	answered := 0
 	for {
 		result, ok, err := r.Next()

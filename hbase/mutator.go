@@ -15,6 +15,7 @@ type MutatorOptions struct {
 	Linger      time.Duration // [hbase.client.write.buffer.periodicflush.timeout.ms] longest time that a mutation is held back; 5 ms
 	Retries     int           // [hbase.client.retries.number] the client's
 	Pause       time.Duration // [hbase.client.pause] the client's
+	Durability  Durability    // [Durability of a Mutation] the table's
 }
 
 // EnsureDefaults sets what is zero to its default, which for some is the client's option.
@@ -35,6 +36,9 @@ func (o *MutatorOptions) Validate(client *Options) error {
 	}
 	if o.Linger < 0 {
 		errs = append(errs, fmt.Errorf("option Linger is %v, must be positive", o.Linger))
+	}
+	if int(o.Durability) >= len(durabilities) {
+		errs = append(errs, fmt.Errorf("option Durability is %d, must be at most %d", o.Durability, len(durabilities)-1))
 	}
 	return errors.Join(errs...)
 }
@@ -99,23 +103,30 @@ func (c *Client) newMutator(o MutatorOptions) *Mutator {
 // than the bound goes when nothing else is buffered. Bytes return to the bound with each mutation's result, though the batch's
 // buffer lives as long as its flight. If ctx ends while it blocks, every mutation fails as Transient, unsent.
 func (m *Mutator) Submit(ctx context.Context, b *Batch) *Flight {
-	f := newFlight(m, b, time.Now().Add(m.call.OperationTimeout))
+	f := newFlight(m, b, time.Now())
 	w := m.c.writer
-	good, bad := w.check(f)
+	list := entryLists.Get().(*[]entry)
+	defer putEntries(list)
+	good, bad := w.check((*list)[:0], f)
+	*list = good
 	f.settle(len(bad), bad...)
-	size, err := w.reserve(ctx, f, good)
+	size, err := w.admit(ctx, f, good)
 	if err != nil {
 		f.settle(len(good), failures(good, err)...)
-		return f
-	}
-	if !w.enqueue(f, good) {
-		w.settle(good, failures(good, ErrClosed)...)
 		return f
 	}
 	if m.opts.Autoflush {
 		m.announce(FlushInfo{FlushAuto, size})
 	}
 	return f
+}
+
+// entryLists are lists of a batch's mutations, needed until they are in their lanes.
+var entryLists = sync.Pool{New: func() any { return new([]entry) }}
+
+func putEntries(list *[]entry) {
+	clear(*list)
+	entryLists.Put(list)
 }
 
 // Flush sends what is held back and waits until every mutation that was submitted before has its result, which its flight

@@ -115,7 +115,7 @@ func (o *Options) Validate() error {
 		name            string
 		value, min, max int
 	}{
-		{"Retries", o.Retries, 1, 1 << 20},
+		{"Retries", o.Retries, 1, maxRetries},
 		{"MaxRequestRows", o.MaxRequestRows, 1, 1 << 20},
 		{"MaxRequestBytes", o.MaxRequestBytes, 1 << 10, maxFrame},
 		{"MaxBufferedBytes", o.MaxBufferedBytes, 1 << 10, 1 << 40},

@@ -9,8 +9,10 @@ func (w *writer) judge(o *outcome, m *multi) {
 		o.applied = p.entries
 		return
 	}
-	alone := len(m.parts) == 1 && len(p.entries) == 1
-	again := make(map[string]bool) // rows of which something goes back
+	single := len(m.parts) == 1
+	alone := single && len(p.entries) == 1
+	together := !alone && (o.err != nil || o.count(isolate) > 1) // what is refused so may be another's fault
+	again := make(map[string]bool)                               // rows of which something goes back
 	for i, e := range p.entries {
 		err := o.errorOf(i)
 		if err == nil {
@@ -23,15 +25,17 @@ func (w *writer) judge(o *outcome, m *multi) {
 			continue
 		}
 		d := diagnose(err)
-		if !d.uncounted && d.remedy != split {
+		search := d.remedy == isolate && together || d.cut && single && !alone && p.suspected()
+		split := d.remedy == split && !alone
+		pause := e.flight.mutator.call.pause(d, p.failed)
+		switch {
+		case search || split:
+			e.trials++
+			pause = 0
+		case !d.uncounted:
 			e.attempts++
 		}
-		pause := e.flight.mutator.call.pause(d, p.failed)
-		if d.remedy == split {
-			pause = 0
-		}
-		final := d.remedy == giveUp || d.remedy == reopen || d.remedy == split && alone
-		if final || e.spent(pause) {
+		if d.final() && !search && !split || !search && !split && e.spent(pause) {
 			o.refused = append(o.refused, e)
 			o.failed = append(o.failed, mutationError(e, d, p.region.Server, err))
 			continue
@@ -39,10 +43,24 @@ func (w *writer) judge(o *outcome, m *multi) {
 		if len(o.back) == 0 || o.cure.uncounted {
 			o.cure, o.pause = d, pause
 		}
+		o.search = o.search || search
 		again[string(e.row())] = true
 		o.back = append(o.back, e)
 	}
 	o.moved = w.c.locator.heed(p.region, o.cure)
+}
+
+// suspected tells whether a lane whose call ended with the connection has had enough of them to search for the cause.
+func (p *part) suspected() bool { return p.search.suspects > 0 || p.search.cuts+1 >= cutsBefore }
+
+// count tells how many mutations have a remedy.
+func (o *outcome) count(r remedy) (n int) {
+	for _, err := range o.errs {
+		if err != nil && diagnose(err).remedy == r {
+			n++
+		}
+	}
+	return n
 }
 
 // announce tells the hook that something will be sent again.
@@ -62,7 +80,7 @@ func mutationError(e entry, d diagnosis, server string, err error) MutationError
 	if kind == 0 {
 		kind = Transient
 	}
-	m := MutationError{Index: int(e.index), Kind: kind, Attempts: int(e.attempts), Server: server, Err: err}
+	m := MutationError{Index: int(e.index), Kind: kind, Attempts: e.tries(), Server: server, Err: err}
 	if d.remedy != reconnect {
 		m.Class = d.class
 	}
@@ -76,6 +94,9 @@ func (w *writer) takeBack(o *outcome) (lost []entry) {
 	p.release()
 	if w.closed {
 		return o.back
+	}
+	if !p.lane.dead {
+		p.lane.resolved(len(o.applied), len(o.refused))
 	}
 	if len(o.back) == 0 {
 		if len(o.applied) > 0 && !p.lane.dead {
@@ -96,16 +117,22 @@ func (w *writer) takeBack(o *outcome) (lost []entry) {
 	for l, es := range byLane {
 		l.pushFront(es)
 		l.holder = nil
-		w.nurse(l, o)
+		w.nurse(l, o, len(es))
 	}
 	w.wake(p.heirs...)
 	return nil
 }
 
-// nurse applies the remedy to a lane. w.mu is held.
-func (w *writer) nurse(l *lane, o *outcome) {
+// nurse applies the remedy to a lane that n mutations go back to. w.mu is held.
+func (w *writer) nurse(l *lane, o *outcome, n int) {
 	if !o.cure.uncounted {
 		l.failures++
+	}
+	if o.cure.cut {
+		l.cuts++
+	}
+	if o.search {
+		l.suspect(n)
 	}
 	switch o.cure.remedy {
 	case relocate, reconnect:

@@ -50,11 +50,11 @@ func (w *writer) find(table string, row []byte, suspect bool) (*Region, error) {
 func (w *writer) first(l *lane) (e entry, sick, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.dead || w.closed || len(l.queue) == 0 {
+	if l.dead || w.closed || l.queue.len() == 0 {
 		l.locating = false
 		return entry{}, false, false
 	}
-	return l.queue[0], l.failures > 1, true
+	return *l.queue.at(0), l.failures > 1, true
 }
 
 // place gives a lane the region that was found for it.
@@ -72,19 +72,24 @@ func (w *writer) place(l *lane, r *Region) {
 // abandon fails what a look-up's failure is final for: everything in the lane if the remedy is to give up, else those
 // whose retries and time are spent. It tells whether nothing is left to look up.
 func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause time.Duration) (gone bool) {
-	final := d.remedy == giveUp || d.remedy == reopen || d.remedy == split
+	final := d.final()
 	var out, left []entry
 	w.mu.Lock()
-	for _, e := range l.queue {
-		e.attempts += int32(failures)
+	for _, e := range l.queue.items() {
+		e.attempts += int16(failures)
 		if final || e.spent(pause) {
 			out = append(out, e)
+			l.bytes -= e.size()
 			continue
 		}
-		e.attempts -= int32(failures)
+		e.attempts -= int16(failures)
 		left = append(left, e)
 	}
-	l.queue = left
+	if len(out) > 0 {
+		l.queue.replace(left)
+		l.isolation = isolation{}
+		l.makeRoom()
+	}
 	gone = len(left) == 0
 	if gone {
 		l.locating = false

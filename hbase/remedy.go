@@ -3,6 +3,7 @@ package hbase
 import (
 	"context"
 	"errors"
+	"net"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,10 +22,11 @@ const (
 	reconnect        // the connection broke: the server may be dead, so the location is dropped as well
 	split            // the request was too big: send it in smaller ones
 	reopen           // the scanner is gone: open another behind the last row; without a scanner, give up
+	isolate          // refused without saying which mutation is at fault: send fewer until one is alone, then give it up
 )
 
 func (r remedy) String() string {
-	return [...]string{"give up", "wait", "relocate", "reconnect", "split", "reopen"}[r]
+	return [...]string{"give up", "wait", "relocate", "reconnect", "split", "reopen", "isolate"}[r]
 }
 
 // rule is what one exception class asks for.
@@ -34,6 +36,7 @@ type rule struct {
 	err        error // which of the package's errors it is
 	overloaded bool  // pause as for an overloaded server
 	uncounted  bool  // no fault of anyone's: again at once, not counted as an attempt
+	dead       bool  // the server has gone, and all regions that were on it
 }
 
 const packagePrefix = "org.apache.hadoop.hbase."
@@ -49,8 +52,8 @@ var rules = map[string]rule{
 	"client.NoServerForRegionException":         {remedy: relocate},
 	"UnknownRegionException":                    {remedy: relocate},
 	"ipc.ServerNotRunningYetException":          {remedy: relocate},
-	"regionserver.RegionServerStoppedException": {remedy: relocate},
-	"regionserver.RegionServerAbortedException": {remedy: relocate},
+	"regionserver.RegionServerStoppedException": {remedy: relocate, dead: true},
+	"regionserver.RegionServerAbortedException": {remedy: relocate, dead: true},
 	"RegionTooBusyException":                    {remedy: wait},
 	"PleaseHoldException":                       {remedy: wait},
 	"MasterNotRunningException":                 {remedy: relocate},
@@ -73,23 +76,23 @@ var rules = map[string]rule{
 	"security.AccessDeniedException":            {kind: Denied, err: ErrDenied},
 	"NamespaceExistException":                   {kind: Refused, err: errNamespaceExists},
 	"NamespaceNotFoundException":                {kind: NoTable, err: errNoNamespace},
-	"DoNotRetryIOException":                     {kind: Refused},
-	"client.DoNotRetryRegionException":          {kind: Refused},
-	"client.RowTooBigException":                 {kind: BadRow},
-	"regionserver.RowTooBigException":           {kind: BadRow},
-	"exceptions.FailedSanityCheckException":     {kind: Refused},
+	"DoNotRetryIOException":                     {remedy: isolate, kind: Refused},
+	"client.DoNotRetryRegionException":          {remedy: isolate, kind: Refused},
+	"client.RowTooBigException":                 {remedy: isolate, kind: BadRow},
+	"regionserver.RowTooBigException":           {remedy: isolate, kind: BadRow},
+	"exceptions.FailedSanityCheckException":     {remedy: isolate, kind: Refused},
 	"exceptions.MergeRegionException":           {kind: Refused},
 	"exceptions.MasterStoppedException":         {kind: Refused},
 	"exceptions.UnknownProtocolException":       {kind: Refused},
 	"ConcurrentTableModificationException":      {kind: Refused},
 	"TableNotDisabledException":                 {kind: Refused},
-	"constraint.ConstraintException":            {kind: Refused},
-	"coprocessor.CoprocessorException":          {kind: Refused},
+	"constraint.ConstraintException":            {remedy: isolate, kind: Refused},
+	"coprocessor.CoprocessorException":          {remedy: isolate, kind: Refused},
 	"filter.IncompatibleFilterException":        {kind: Refused},
 	"io.hfile.CorruptHFileException":            {kind: Refused},
 	"quotas.QuotaExceededException":             {kind: Refused},
 	"quotas.SpaceLimitingException":             {kind: Refused},
-	"security.visibility.InvalidLabelException": {kind: Refused},
+	"security.visibility.InvalidLabelException": {remedy: isolate, kind: Refused},
 	"ipc.FatalConnectionException":              {kind: Refused},
 	"ipc.BadAuthException":                      {kind: Denied, err: ErrDenied},
 	"ipc.WrongVersionException":                 {kind: Refused},
@@ -126,7 +129,13 @@ type diagnosis struct {
 	rule
 	class   string
 	exactly time.Duration // the server said how long to wait
-	movedTo string        // the server said where the region is now
+	moved   place         // the server said where the region is now
+	cut     bool          // the connection ended, or what came over it made no sense: perhaps because of what was sent
+}
+
+// final tells whether the remedy leaves nothing to try with one mutation alone, or one read.
+func (d diagnosis) final() bool {
+	return d.remedy == giveUp || d.remedy == split || d.remedy == isolate || d.remedy == reopen
 }
 
 // diagnose turns the error of a try into a diagnosis. A server's exception that no rule knows is retried at a freshly
@@ -139,10 +148,12 @@ func diagnose(err error) diagnosis {
 		return diagnoseRemote(remote)
 	}
 	if conn, ok := errors.AsType[*connError](err); ok {
-		return diagnosis{rule: rule{remedy: reconnect, kind: Transient}, class: conn.class}
+		return diagnosis{rule: rule{remedy: reconnect, kind: Transient, dead: conn.dead}, class: conn.class, cut: conn.cut}
 	}
 	switch {
-	case errors.Is(err, errInvalidResponse), errors.Is(err, errNoServer):
+	case errors.Is(err, errInvalidResponse):
+		return diagnosis{rule: rule{remedy: relocate, kind: Transient}, class: "invalid response", cut: true}
+	case errors.Is(err, errNoServer):
 		return diagnosis{rule: rule{remedy: relocate, kind: Transient}, class: "invalid response"}
 	case errors.Is(err, ErrNoTable), errors.Is(err, ErrDisabled), errors.Is(err, ErrNoFamily):
 		return diagnosis{rule: rule{kind: NoTable}}
@@ -159,11 +170,11 @@ func diagnoseRemote(e *remoteError) diagnosis {
 	d.rule, known = ruleOf(e.class)
 	switch {
 	case !known && e.doNotRetry:
-		d.rule = rule{kind: Refused}
+		d.rule = rule{remedy: isolate, kind: Refused}
 	case !known:
 		d.rule = rule{remedy: relocate}
 	case e.doNotRetry && (d.remedy == wait || d.remedy == relocate):
-		d.remedy, d.kind = giveUp, Refused
+		d.remedy, d.kind = isolate, Refused
 	}
 	if d.kind == 0 {
 		d.kind = Transient
@@ -173,7 +184,7 @@ func diagnoseRemote(e *remoteError) diagnosis {
 	case "quotas.RpcThrottlingException":
 		d.exactly = throttleWait(e.text)
 	case "exceptions.RegionMovedException":
-		d.movedTo = movedTo(e.text)
+		d.moved = movedTo(e.text)
 	}
 	return d
 }
@@ -194,13 +205,20 @@ func (o *Options) pause(d diagnosis, failures int) time.Duration {
 
 var movedPattern = regexp.MustCompile(`hostname=(\S+) port=(\d{1,5}) startCode=(\d+)\. As of locationSeqNum=(-?\d+)\.`)
 
-// movedTo reads the new server's host:port out of a RegionMovedException's message; empty if it does not say.
-func movedTo(text string) string {
+// place is where a region is, and since which opening of it.
+type place struct {
+	addr string // host:port
+	seq  int64
+}
+
+// movedTo reads the new server out of a RegionMovedException's message; the zero place if it does not say.
+func movedTo(text string) place {
 	m := movedPattern.FindStringSubmatch(text)
 	if m == nil {
-		return ""
+		return place{}
 	}
-	return m[1] + ":" + m[2]
+	seq, _ := strconv.ParseInt(m[4], 10, 64) // digits; out of range is as good as unknown
+	return place{net.JoinHostPort(m[1], m[2]), seq}
 }
 
 var throttlePattern = regexp.MustCompile(` - wait (?:(\d+)hrs?, )?(?:(\d+)mins?, )?(?:(\d+)sec[, ]{0,2})?(?:(\d+)ms)?`)

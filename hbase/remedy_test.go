@@ -8,15 +8,15 @@ import (
 )
 
 func TestMovedTo(t *testing.T) {
-	for text, want := range map[string]string{
-		"Region moved to: hostname=rs2.example port=16020 startCode=1700000000000. As of locationSeqNum=42.":                                       "rs2.example:16020",
-		packagePrefix + "exceptions.RegionMovedException: Region moved to: hostname=10.0.0.1 port=1 startCode=2. As of locationSeqNum=-1.\n\tat x": "10.0.0.1:1",
-		"Region moved to: hostname=rs2 port=x startCode=1. As of locationSeqNum=42.":                                                               "",
-		"Region moved to: hostname=": "",
-		"":                           "",
+	for text, want := range map[string]place{
+		"Region moved to: hostname=rs2.example port=16020 startCode=1700000000000. As of locationSeqNum=42.":                                       {"rs2.example:16020", 42},
+		packagePrefix + "exceptions.RegionMovedException: Region moved to: hostname=10.0.0.1 port=1 startCode=2. As of locationSeqNum=-1.\n\tat x": {"10.0.0.1:1", -1},
+		"Region moved to: hostname=rs2 port=x startCode=1. As of locationSeqNum=42.":                                                               {},
+		"Region moved to: hostname=": {},
+		"":                           {},
 	} {
 		if got := movedTo(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }
@@ -46,10 +46,10 @@ func TestDiagnose(t *testing.T) {
 		kind   Kind
 	}{
 		{"known", remote(packagePrefix+"NotServingRegionException", false), relocate, Transient},
-		{"known, but not to be retried", remote(packagePrefix+"RegionTooBusyException", true), giveUp, Refused},
+		{"known, but not to be retried", remote(packagePrefix+"RegionTooBusyException", true), isolate, Refused},
 		{"scanner lost, flagged as its class is", remote(packagePrefix+"UnknownScannerException", true), reopen, Refused},
 		{"unknown", remote("java.io.IOException", false), relocate, Transient},
-		{"unknown, not to be retried", remote("java.io.IOException", true), giveUp, Refused},
+		{"unknown, not to be retried", remote("java.io.IOException", true), isolate, Refused},
 		{"connection", &connError{class: "connection", err: context.DeadlineExceeded}, reconnect, Transient},
 		{"invalid response", fmt.Errorf("x: %w", errInvalidResponse), relocate, Transient},
 		{"no table", fmt.Errorf("x: %w", ErrNoTable), giveUp, NoTable},
@@ -65,7 +65,7 @@ func TestDiagnose(t *testing.T) {
 // Rules that end in giving up must say as what.
 func TestEveryRuleIsComplete(t *testing.T) {
 	for class, r := range rules {
-		if (r.remedy == giveUp || r.remedy == split || r.remedy == reopen) && r.kind == 0 {
+		if d := (diagnosis{rule: r}); d.final() && r.kind == 0 {
 			t.Errorf("%s gives up without a kind", class)
 		}
 	}

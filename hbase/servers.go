@@ -93,7 +93,7 @@ func (s *servers) get(ctx context.Context, to endpoint) (*conn, error) {
 	}
 	if f, ok := s.failed[to.addr]; ok && time.Since(f.at) < failedExpiry {
 		s.mu.Unlock()
-		return nil, &connError{server: to.addr, class: "connection", err: fmt.Errorf("failed a moment ago: %w", f.err)}
+		return nil, &connError{server: to.addr, class: "connection", dead: true, err: fmt.Errorf("failed a moment ago: %w", f.err)}
 	}
 	d := s.conns[to]
 	if d == nil {
@@ -130,7 +130,7 @@ func (s *servers) dialled(to endpoint, d *dialling, c *conn, err error) (closed 
 	defer s.mu.Unlock()
 	d.conn = c
 	if err != nil {
-		d.err = &connError{server: to.addr, class: "connection", err: err}
+		d.err = &connError{server: to.addr, class: "connection", dead: true, err: err}
 		delete(s.conns, to)
 		s.failed[to.addr] = failure{time.Now(), err}
 		return false

@@ -45,7 +45,7 @@ func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 		return t.end(r, context.Cause(ctx))
 	}
 	d := diagnose(err)
-	if d.remedy == giveUp || d.remedy == split || d.remedy == reopen && r == nil {
+	if d.final() && (d.remedy != reopen || r == nil) {
 		return t.end(r, err)
 	}
 	pause := t.c.opts.pause(d, t.failures)

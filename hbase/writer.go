@@ -3,9 +3,10 @@ package hbase
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -16,7 +17,8 @@ import (
 //	              ↑ back in order, after the remedy ────────────────┘
 //
 // While a server's calls are out its lanes gather; the next call takes what has come together (group commit). A lane is in at
-// most one call. A lane that failed waits by itself and then rides alone, in a call that does not count against the others'.
+// most one call. A lane that failed waits by itself and then rides alone, in a call that does not count against the others';
+// so does one whose calls take far longer. A call that is out for far longer makes room for another.
 // A lane that a Mutator without autoflush holds back stays out of line until it is let go (hold.go).
 type writer struct {
 	c        *Client
@@ -28,20 +30,24 @@ type writer struct {
 	servers map[string]*line
 	holding map[*Mutator]struct{} // mutators that hold something back
 	blocked int                   // Submits that wait for room: meanwhile nothing is held back
+	touched []*lane               // by the Submit that has the mutex
 	closed  bool
 }
 
 // line is a server's lanes that are ready to send, in the order in which they became so.
 type line struct {
+	addr    string
 	healthy queue
-	sick    queue // lanes that failed since something of theirs was last applied
+	sick    queue // lanes that must ride alone
+	pace    pace
+	wait    *time.Timer // begins anew when a call may have become overdue; nil until one was waited for
 }
 
 // queue is lanes in line, and what of them is out.
 type queue struct {
 	ready []*lane
-	calls int // out
-	lanes int // in those calls
+	out   []*multi
+	lanes int // in the calls that are out
 }
 
 func newWriter(c *Client) *writer {
@@ -54,17 +60,16 @@ func newWriter(c *Client) *writer {
 // Submit is Mutator.Submit with autoflush, and with the client's retries and pause.
 func (c *Client) Submit(ctx context.Context, b *Batch) *Flight { return c.auto.Submit(ctx, b) }
 
-// check sorts out the mutations that can never be written.
-func (w *writer) check(f *Flight) (good []entry, bad []MutationError) {
-	good = make([]entry, 0, f.batch.Len())
+// check sorts out the mutations that can never be written: the good ones are appended to dst.
+func (w *writer) check(dst []entry, f *Flight) (good []entry, bad []MutationError) {
 	for i := range f.batch.Len() {
 		if err := f.batch.check(i, w.c.opts.MaxCellBytes); err != nil {
 			bad = append(bad, MutationError{Index: i, Kind: BadRow, Err: err})
 			continue
 		}
-		good = append(good, entry{flight: f, index: int32(i)})
+		dst = append(dst, entry{flight: f, index: int32(i)})
 	}
-	return good, bad
+	return dst, bad
 }
 
 // failures are those of mutations whose last error is not the server's.
@@ -75,28 +80,9 @@ func failures(es []entry, err error) []MutationError {
 		if errors.Is(err, ErrClosed) && e.attempts == 0 {
 			kind = Closed
 		}
-		errs[i] = MutationError{Index: int(e.index), Kind: kind, Attempts: int(e.attempts), Err: err}
+		errs[i] = MutationError{Index: int(e.index), Kind: kind, Attempts: e.tries(), Err: err}
 	}
 	return errs
-}
-
-// reserve waits for room in the byte bound for a flight's mutations, and tells how many bytes they take.
-func (w *writer) reserve(ctx context.Context, f *Flight, es []entry) (size int, err error) {
-	for _, e := range es {
-		size += e.size()
-	}
-	weight := min(size, w.c.opts.MaxBufferedBytes)
-	f.excess = size - weight
-	if !w.budget.TryAcquire(int64(weight)) {
-		defer w.holdNothing()()
-		ctx, cancel := w.c.joined(ctx)
-		defer cancel()
-		if err := w.budget.Acquire(ctx, int64(weight)); err != nil {
-			return 0, fmt.Errorf("waiting for room for %d bytes: %w", size, context.Cause(ctx))
-		}
-	}
-	w.account(size)
-	return size, nil
 }
 
 // settle gives mutations of one flight their results: those in errs have failed, the others are durable. Their bytes return
@@ -120,44 +106,6 @@ func (w *writer) account(delta int) {
 	if hook := w.c.opts.Hooks.Buffered; hook != nil && delta != 0 {
 		hook(int(n))
 	}
-}
-
-// enqueue deals a flight's entries out to their lanes and lets servers begin when all are there, unless the mutator lets them
-// wait. It refuses when the client is closed.
-func (w *writer) enqueue(f *Flight, es []entry) bool {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		return false
-	}
-	ls := w.tables[f.table]
-	if ls == nil {
-		ls = newLanes(f.table)
-		w.tables[f.table] = ls
-	}
-	m := f.mutator
-	hold := !m.opts.Autoflush && w.blocked == 0
-	var touched []*lane
-	for _, e := range es {
-		l := ls.of(e.row())
-		switch free := len(l.queue) == 0 || l.holder != nil; {
-		case !free: // a call that is out, or a pause, will wake it
-		case hold:
-			w.hold(l, m, e.size())
-		default:
-			l.holder = nil
-			touched = append(touched, l)
-		}
-		l.queue = append(l.queue, e)
-	}
-	w.wake(touched...)
-	full := 0
-	if m.bytes >= m.opts.WriteBuffer {
-		full = w.release(m)
-	}
-	w.mu.Unlock()
-	m.announce(FlushInfo{FlushFull, full})
-	return true
 }
 
 // wake gets lanes going that have something to send and nothing that holds them back: located ones join their server's line,
@@ -189,14 +137,14 @@ func (w *writer) wake(ls ...*lane) {
 func (w *writer) lineOf(addr string) *line {
 	s := w.servers[addr]
 	if s == nil {
-		s = new(line)
+		s = &line{addr: addr}
 		w.servers[addr] = s
 	}
 	return s
 }
 
 func (s *line) queueOf(l *lane) *queue {
-	if l.failures > 0 {
+	if l.alone() {
 		return &s.sick
 	}
 	return &s.healthy
@@ -204,43 +152,90 @@ func (s *line) queueOf(l *lane) *queue {
 
 // begin sends calls to a server while it may have more and there is something to send. w.mu is held.
 func (w *writer) begin(s *line) {
+	now := time.Now()
 	for _, q := range []*queue{&s.healthy, &s.sick} {
-		for m := w.gather(q, q == &s.sick); m != nil; m = w.gather(q, q == &s.sick) {
-			m.line = s
+		for m := w.gather(s, q, now); m != nil; m = w.gather(s, q, now) {
 			w.c.wg.Go(func() { w.send(m) })
 		}
 	}
+	if len(s.healthy.ready) > 0 {
+		w.awaitOverdue(s, now)
+	}
 }
 
-// gather takes the next call's mutations from the front of a line: of a failing lane alone, else of at most a quarter of
-// the lanes that are busy, so that no call waits for all of them. w.mu is held.
-func (w *writer) gather(q *queue, alone bool) *multi {
-	if q.calls >= w.c.opts.MaxServerCalls {
+// awaitOverdue begins anew when the oldest call that is out becomes overdue and so makes room. w.mu is held.
+func (w *writer) awaitOverdue(s *line, now time.Time) {
+	limit := s.pace.overdue()
+	for _, m := range s.healthy.out {
+		age := now.Sub(m.left)
+		if age >= limit {
+			continue
+		}
+		if s.wait == nil {
+			s.wait = time.AfterFunc(limit-age, func() {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if !w.closed {
+					w.begin(s)
+				}
+			})
+		} else {
+			s.wait.Reset(limit - age)
+		}
+		return // they are in the order of their leaving
+	}
+}
+
+// full tells whether no more calls may go. A call that is out for far longer than the others does not count, so that they do
+// not wait for it; but no more than as many again.
+func (w *writer) full(s *line, q *queue, now time.Time) bool {
+	most := w.c.opts.MaxServerCalls
+	if q == &s.healthy && len(q.out) >= most {
+		limit := s.pace.overdue()
+		for _, m := range q.out[:min(len(q.out), w.c.opts.MaxServerCalls)] {
+			if now.Sub(m.left) >= limit {
+				most++
+			}
+		}
+	}
+	return len(q.out) >= most
+}
+
+// gather takes the next call's mutations from the front of a line: of a lane that must ride alone only its own, else of at
+// most a quarter of the lanes that are busy, so that no call waits for all of them. w.mu is held.
+func (w *writer) gather(s *line, q *queue, now time.Time) *multi {
+	if len(q.ready) == 0 || w.full(s, q, now) {
 		return nil
 	}
 	lanes := 1
-	if !alone {
+	if q == &s.healthy {
 		lanes = (len(q.ready) + q.lanes + 3) / 4
 	}
-	m := &multi{from: q}
+	m := newMulti(s, q, now)
 	rows, size := w.c.opts.MaxRequestRows, w.c.opts.MaxRequestBytes
-	for len(q.ready) > 0 && len(m.parts) < lanes {
-		l := q.ready[0]
+	seen := 0
+	for _, l := range q.ready {
+		if len(m.parts) == lanes {
+			break
+		}
 		if !l.dead {
-			p := l.take(min(rows, l.maxRows()), size, len(m.parts) == 0)
-			if p == nil {
+			p := m.part()
+			if !l.take(p, rows, size, len(m.parts) == 0) {
 				break // first in the next call
 			}
-			rows, size = rows-len(p.entries), size-p.bytes
 			m.parts = append(m.parts, p)
+			rows, size = rows-len(p.entries), size-p.bytes
 		}
 		l.ready = false
-		q.ready = q.ready[1:]
+		seen++
 	}
+	q.ready = slices.Delete(q.ready, 0, seen)
 	if len(m.parts) == 0 {
+		m.recycle()
 		return nil
 	}
-	q.calls++
+	q.out = append(q.out, m)
+	m.nth = len(s.healthy.out) + len(s.sick.out)
 	q.lanes += len(m.parts)
 	return m
 }
@@ -256,8 +251,14 @@ func (w *writer) close() {
 	for _, ls := range w.tables {
 		for _, l := range ls.all {
 			l.stopTimer()
-			left = append(left, l.queue...)
-			l.queue = nil
+			left = append(left, l.queue.items()...)
+			l.queue, l.bytes = fifo{}, 0
+			l.makeRoom()
+		}
+	}
+	for _, s := range w.servers {
+		if s.wait != nil {
+			s.wait.Stop()
 		}
 	}
 	w.mu.Unlock()

@@ -11,6 +11,8 @@ type Mutation struct {
 	Row    []byte
 	Delete bool // else a put
 	Cells  int
+
+	Durability hbasepb.MutationProto_Durability
 }
 
 // AppendRegionAction appends one region's mutations to an encoded MultiRequest, in their order, without an allocation.
@@ -18,7 +20,7 @@ type Mutation struct {
 //
 //	MultiRequest { regionAction 1: {
 //	    region 1: { type 1: REGION_NAME, value 2 }
-//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, associated_cell_count 8 } } … } }
+//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, durability 6, associated_cell_count 8 } } … } }
 func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
 	specifier := 2 + 1 + protowire.SizeBytes(len(region))
 	size := 1 + protowire.SizeBytes(specifier)
@@ -38,6 +40,9 @@ func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
 		dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 		dst = protowire.AppendBytes(dst, m.Row)
 		dst = appendVarintField(dst, 2, uint64(m.kind()))
+		if m.Durability != hbasepb.MutationProto_USE_DEFAULT {
+			dst = appendVarintField(dst, 6, uint64(m.Durability))
+		}
 		dst = appendVarintField(dst, 8, uint64(m.Cells))
 	}
 	return dst
@@ -55,7 +60,11 @@ func actionSize(i int, m *Mutation) int {
 }
 
 func mutationSize(m *Mutation) int {
-	return 1 + protowire.SizeBytes(len(m.Row)) + 2 + 1 + protowire.SizeVarint(uint64(m.Cells))
+	size := 1 + protowire.SizeBytes(len(m.Row)) + 2 + 1 + protowire.SizeVarint(uint64(m.Cells))
+	if m.Durability != hbasepb.MutationProto_USE_DEFAULT {
+		size += 2
+	}
+	return size
 }
 
 func appendMessageHead(dst []byte, field protowire.Number, size int) []byte {

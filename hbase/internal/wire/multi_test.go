@@ -13,7 +13,7 @@ import (
 func someMutations(n int) []Mutation {
 	ms := make([]Mutation, n)
 	for i := range ms {
-		ms[i] = Mutation{Row: []byte("md5x_waybill_000000000001"), Delete: i%3 == 1, Cells: 1 + i%200}
+		ms[i] = Mutation{Row: []byte("md5x_waybill_000000000001"), Delete: i%3 == 1, Cells: 1 + i%200, Durability: hbasepb.MutationProto_Durability(i % 5)}
 	}
 	return ms
 }
@@ -48,10 +48,11 @@ func regionAction(region string, ms []Mutation) *hbasepb.RegionAction {
 		if m.Delete {
 			kind = hbasepb.MutationProto_DELETE
 		}
-		ra.Action = append(ra.Action, &hbasepb.Action{
-			Index:    proto.Uint32(uint32(i)),
-			Mutation: &hbasepb.MutationProto{Row: m.Row, MutateType: &kind, AssociatedCellCount: proto.Int32(int32(m.Cells))},
-		})
+		mutation := &hbasepb.MutationProto{Row: m.Row, MutateType: &kind, AssociatedCellCount: proto.Int32(int32(m.Cells))}
+		if m.Durability != hbasepb.MutationProto_USE_DEFAULT {
+			mutation.Durability = &m.Durability
+		}
+		ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(i)), Mutation: mutation})
 	}
 	return ra
 }
