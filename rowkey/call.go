@@ -112,10 +112,7 @@ func (c *call) field(types ...Type) (field, error) {
 		return f, err
 	}
 	mend := fmt.Sprintf("%s takes %s", c.Name, joinTypes(types))
-	switch {
-	case f.typ == Text && c.Name != "fixed":
-		mend += fmt.Sprintf("; write %s alone, or fixed(%s, 16)", f.name, f.name)
-	case f.typ == Time:
+	if f.typ == Time && c.Name != "geohash" {
 		mend += fmt.Sprintf("; write asc(%s, ms, text) for digits", f.name)
 	}
 	return f, c.wrong(f.name+" is "+f.typ.one(), mend)

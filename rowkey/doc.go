@@ -17,6 +17,7 @@
 //	string = a Go string in double quotes: "|", "\x00" .
 //	field  = name .
 //	name   = ( letter | "_" | "@" | "$" ) { letter | digit | "_" | "@" | "$" | "." | "-" } .
+//	word   = "text" | "left" | "right" | "us" | "ms" | "s" | "min" | "hour" | "day" .
 //	unit   = "hex" | "bytes" | "byte" .
 //
 // A name before "(" is a function, any other name at the place of a part is a field. A bare field is its text, of any

@@ -1,5 +1,7 @@
 package rowkey
 
+import "strings"
+
 // Part is one part of a key as explained to people.
 type Part struct {
 	Expr  string // as written, such as desc(at, ms)
@@ -29,10 +31,18 @@ func (k *Key) Explain(row []byte) ([]Part, error) {
 		}
 		b := row[start : start+n]
 		parts[i].Bytes = b
-		if f, ok := held(s.part); ok && s.decode(b, values) == nil {
-			parts[i].Value = values[f.pos].String()
+		if fields := held(s.part); len(fields) > 0 && s.decode(b, values) == nil {
+			parts[i].Value = joinValues(fields, values)
 		}
 		start += n
 	}
 	return parts, err
+}
+
+func joinValues(fields []field, values []Value) string {
+	shown := make([]string, len(fields))
+	for i, f := range fields {
+		shown[i] = values[f.pos].String()
+	}
+	return strings.Join(shown, ", ")
 }

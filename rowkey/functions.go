@@ -72,19 +72,28 @@ var functions = []function{
 	},
 	{
 		Function: Function{"asc",
-			[]string{"asc(int [, 8|16|32|64] [, text])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64] [, text])"},
+			[]string{"asc(int [, 8|16|32|64] [, text])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64] [, text])", "asc(text)"},
 			"A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
 				"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded down; " +
 				"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
-				"then ints may not be negative. Times before 1970 are refused."},
+				"then ints may not be negative. Times before 1970 are refused. asc(text) is the field alone."},
 		build: func(c *call) (part, error) { return buildNumber(c, false) },
 	},
 	{
 		Function: Function{"desc",
-			[]string{"desc(int [, 8|16|32|64] [, text])", "desc(float [, 32|64])", "desc(bool)", "desc(time, unit [, 32|64] [, text])"},
+			[]string{"desc(int [, 8|16|32|64] [, text])", "desc(float [, 32|64])", "desc(bool)", "desc(time, unit [, 32|64] [, text])", "desc(text)"},
 			"As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
-				"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits."},
+				"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits. " +
+				"A text has each byte b as 255 − b and is of any length, as a bare field is: end it with \"\\xff\", which a text that begins another then sorts after."},
 		build: func(c *call) (part, error) { return buildNumber(c, true) },
+	},
+	{
+		Function: Function{"geohash",
+			[]string{"geohash(latitude, longitude, digits)"},
+			"The cell of a place, given as two floats in degrees, in 1 to 12 digits of base 32, each of which divides the cell before it into 32: " +
+				"5 digits are some 5 km, 8 some 40 m. Read back, it is the middle of its cell. A query binds the first digits under the name geohash " +
+				"(geohash = ws10), for all places in that cell; places on both sides of a cell's edge are far apart in the table."},
+		build: buildGeohash,
 	},
 }
 
@@ -192,9 +201,15 @@ func buildReverse(c *call) (part, error) {
 }
 
 func buildNumber(c *call, desc bool) (part, error) {
-	f, err := c.field(Int, Float, Bool, Time)
+	f, err := c.field(Int, Float, Bool, Time, Text)
 	if err != nil {
 		return nil, err
+	}
+	if f.typ == Text {
+		if desc {
+			return &descText{field: f}, nil
+		}
+		return &text{field: f}, nil
 	}
 	n := &number{field: f, form: c.Name, desc: desc, bits: 64}
 	if f.typ == Time {
@@ -230,4 +245,21 @@ func (n *number) size() {
 	default:
 		n.top = 1<<n.bits - 1 // 2^64 − 1 for 64, since 1<<64 is 0
 	}
+}
+
+func buildGeohash(c *call) (part, error) {
+	g := &geohash{}
+	for i := range g.fields {
+		f, err := c.field(Float)
+		if err != nil {
+			return nil, err
+		}
+		g.fields[i] = f
+	}
+	if g.fields[0].pos == g.fields[1].pos {
+		return nil, c.wrong("the latitude and the longitude are the same field", c.usageMend())
+	}
+	var err error
+	g.n, err = c.number("number of digits", 1, 12)
+	return g, err
 }

@@ -10,8 +10,11 @@ import (
 
 // FuzzParse: any text is a key or a *SyntaxError in place; a key's normal form is its own, and nothing asked of it panics.
 func FuzzParse(f *testing.F) {
-	for _, d := range designs {
-		f.Add(d.expr)
+	for _, v := range vectors {
+		f.Add(v.expr)
+	}
+	for _, d := range publishedDesigns(f) {
+		f.Add(d.key)
 	}
 	for _, expr := range []string{scanKey, `md5(`, `"`, `a + + b`, `md5(order, 4 bytes)`, `order + "\xff\x00" + user`, "order\x00", `fixed(order, 8, left, "\xff")`} {
 		f.Add(expr)
@@ -41,15 +44,21 @@ func FuzzParse(f *testing.F) {
 
 // FuzzDecode: any bytes decode, to values that encode to them again, or are a *DecodeError.
 func FuzzDecode(f *testing.F) {
-	keys := make([]*rowkey.Key, len(designs))
-	for i, d := range designs {
-		k, err := rowkey.Parse(d.expr, designFields)
+	var keys []*rowkey.Key
+	add := func(expr string, row []byte) {
+		k, err := rowkey.Parse(expr, designFields)
 		if err != nil {
 			f.Fatal(err)
 		}
-		keys[i] = k
-		f.Add(byte(i), []byte(d.row))
-		f.Add(byte(i), []byte(d.row[:len(d.row)/2]))
+		f.Add(byte(len(keys)), row)
+		f.Add(byte(len(keys)), row[:len(row)/2])
+		keys = append(keys, k)
+	}
+	for _, d := range publishedDesigns(f) {
+		add(d.key, d.bytes(f))
+	}
+	for _, v := range vectors {
+		add(v.expr, []byte(v.row))
 	}
 	f.Fuzz(func(t *testing.T, which byte, row []byte) {
 		k := keys[int(which)%len(keys)]

@@ -130,7 +130,7 @@ func drawPart(t *rapid.T, f rowkey.Field, last bool) model {
 
 func drawTextPart(t *rapid.T, m *model, last bool) {
 	name := m.field.Name
-	form := rapid.SampledFrom([]string{"bare", "bare", "fixed", "pad", "left", "reverse", "labels"}).Draw(t, "text")
+	form := rapid.SampledFrom([]string{"bare", "bare", "desc", "fixed", "pad", "left", "reverse", "labels"}).Draw(t, "text")
 	if !last || rapid.Bool().Draw(t, "ended") {
 		m.sep = rapid.SampledFrom([]string{"|", "\x00", "aa", "ab", "\xff", "_"}).Draw(t, "separator")
 	}
@@ -140,6 +140,11 @@ func drawTextPart(t *rapid.T, m *model, last bool) {
 	switch form {
 	case "bare":
 		m.expr, m.order = name, compare
+	case "desc":
+		m.expr = fmt.Sprintf("desc(%s)", name)
+		m.order = func(x, y rowkey.Value) int {
+			return strings.Compare(complement(x.Text)+m.sep, complement(y.Text)+m.sep)
+		}
 	case "fixed":
 		m.expr = fmt.Sprintf("fixed(%s, 5)", name)
 		m.order = func(x, y rowkey.Value) int { return bytes.Compare(x.Text, y.Text) }
@@ -152,6 +157,14 @@ func drawTextPart(t *rapid.T, m *model, last bool) {
 	case "labels":
 		m.expr, m.scans = fmt.Sprintf(`reverse(%s, "b")`, name), false
 	}
+}
+
+func complement(b []byte) string {
+	flipped := make([]byte, len(b))
+	for i, c := range b {
+		flipped[i] = 255 - c
+	}
+	return string(flipped)
 }
 
 // compareFloats is the total order of floats: −0 before 0.

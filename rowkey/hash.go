@@ -147,7 +147,7 @@ func fieldsText(buf []byte, fields []field, values []Value) ([]byte, error) {
 			buf = appendText(buf, *v)
 			continue
 		}
-		coarse, err := fields[i].kept.round(*v)
+		coarse, err := fields[i].kept.round(&fields[i], *v)
 		if err != nil {
 			return nil, err
 		}

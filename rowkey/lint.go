@@ -75,8 +75,8 @@ func (k *Key) lintLead(LintOptions) []Finding {
 // firstHeld is the first field of a type that the key gives back.
 func (k *Key) firstHeld(typ Type) (field, bool) {
 	for _, s := range k.slots {
-		if f, ok := held(s.part); ok && f.typ == typ {
-			return f, true
+		if i := slices.IndexFunc(held(s.part), func(f field) bool { return f.typ == typ }); i >= 0 {
+			return held(s.part)[i], true
 		}
 	}
 	return field{}, false
@@ -139,16 +139,15 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	var at *number
 	offset := 0
 	for _, s := range k.slots {
-		f, ok := held(s.part)
 		n, isNumber := s.part.(*number)
 		switch {
-		case !ok || !s.holds:
+		case !s.holds:
 		case isNumber && n.unit != nil:
 			at, offset = n, s.offset
 		case at == nil:
-			before = append(before, f.name)
+			before = append(before, joinNames(s.reads()))
 		default:
-			after = append(after, f.name)
+			after = append(after, joinNames(s.reads()))
 		}
 	}
 	if len(after) > 0 {

@@ -251,7 +251,7 @@ func (n *number) value(o uint64) (int64, error) {
 }
 
 // round gives v as it is read back.
-func (n *number) round(v Value) (Value, error) {
+func (n *number) round(_ *field, v Value) (Value, error) {
 	o, where := n.place(v.Int)
 	if where != 0 {
 		return Value{}, n.noPlace(v.Int, where)

@@ -149,7 +149,7 @@ func (f *fixed) edge(b []byte) []byte {
 func cut(ranges []Range, c Range) []Range {
 	var left []Range
 	for _, r := range ranges {
-		if before := (Range{r.Start, least(r.Stop, c.Start)}); !before.empty() {
+		if before := (Range{r.Start, least(r.Stop, c.Start)}); len(c.Start) > 0 && !before.empty() {
 			left = append(left, before)
 		}
 		if c.Stop == nil {

@@ -177,34 +177,49 @@ func (p *parser) finish() error {
 	holders := k.holders()
 	exprs := make([]string, len(k.slots))
 	for i := range k.slots {
-		s := &k.slots[i]
-		exprs[i] = s.expr()
-		if f, ok := held(s.part); ok {
-			s.holds = holders[f.pos] == i
-			s.checks = !s.holds
-			continue
-		}
-		reads := s.reads()
-		s.checks = len(reads) > 0
-		for j, f := range reads {
-			if holders[f.pos] < 0 {
-				s.checks = false
-			} else if holder := k.slots[holders[f.pos]].part; loss(holder) > 0 {
-				reads[j].kept = holder.(*number)
-			}
+		exprs[i] = k.slots[i].expr()
+		k.place(i, holders)
+	}
+	for pos, holder := range holders {
+		if holder < 0 {
+			k.hashed = append(k.hashed, pos)
 		}
 	}
 	k.expr = strings.Join(exprs, " + ")
 	return nil
 }
 
+// place says what decoding takes from slot i, and what it compares it with.
+func (k *Key) place(i int, holders []int) {
+	s := &k.slots[i]
+	known := true // whether all that it is computed from can be read back
+	reads := s.reads()
+	for j, f := range reads {
+		holder := holders[f.pos]
+		switch {
+		case holder == i:
+			s.holds = true
+			continue
+		case holder < 0:
+			known = false
+			continue
+		case loss(k.slots[holder].part) > 0:
+			reads[j].kept = k.slots[holder].part.(rounder)
+		}
+		reads[j].elsewhere = true
+		s.checks = true
+	}
+	s.checks = s.checks && known
+}
+
 // holders gives for each field the slot that it is read back from, the most exact one, or −1.
 func (k *Key) holders() []int {
 	holders := slices.Repeat([]int{-1}, len(k.fields))
 	for i, s := range k.slots {
-		f, ok := held(s.part)
-		if h := holders[f.pos]; ok && (h < 0 || loss(s.part) < loss(k.slots[h].part)) {
-			holders[f.pos] = i
+		for _, f := range held(s.part) {
+			if h := holders[f.pos]; h < 0 || loss(s.part) < loss(k.slots[h].part) {
+				holders[f.pos] = i
+			}
 		}
 	}
 	return holders
@@ -231,6 +246,8 @@ func (p *parser) separate() error {
 		switch v := s.part.(type) {
 		case *text:
 			v.sep = sep
+		case *descText:
+			v.sep = sep
 		case *reversedText:
 			v.sep = sep
 		case *reversedInt:
@@ -240,19 +257,22 @@ func (p *parser) separate() error {
 	return nil
 }
 
-// held is the field that a part can give back.
-func held(p part) (field, bool) {
+// held are the fields that a part can give back.
+func held(p part) []field {
 	switch p.(type) {
-	case *text, *fixed, *reversedText, *reversedInt, *number:
-		return p.reads()[0], true
+	case literal, *hash, *salt:
+		return nil
 	}
-	return field{}, false
+	return p.reads()
 }
 
 // loss is how much of its field a part loses: 0 when it gives the value back exactly.
 func loss(p part) int64 {
 	n, ok := p.(*number)
+	_, place := p.(*geohash)
 	switch {
+	case place:
+		return 100 - int64(p.width()) // more than a float of 32 bits, and the less the longer it is
 	case ok && n.unit != nil:
 		return n.unit.div - 1
 	case ok && n.typ == Float && n.bits == 32:

@@ -20,7 +20,7 @@ type part interface {
 
 	append(dst []byte, values []Value) ([]byte, error) // errors are *ValueError
 	measure(row []byte) (int, error)                   // the length of the part that row begins with
-	decode(b []byte, values []Value) error             // sets the value of the field that it holds
+	decode(b []byte, values []Value) error             // sets the values of the fields that it holds
 	verify(b []byte, values []Value) error             // whether b is what append gives for values
 }
 
@@ -39,7 +39,15 @@ type field struct {
 
 	// kept is, in the fields of a hash or salt, the part that holds the field coarser than it is: what is hashed is then the
 	// value as it is read back, so that a row can be checked, and found by any value that it holds.
-	kept *number
+	kept rounder
+
+	elsewhere bool // in the fields of a geohash: another part holds the field more exactly
+}
+
+// rounder is a part that holds its fields coarser than they are.
+type rounder interface {
+	part
+	round(f *field, v Value) (Value, error) // v as it is read back
 }
 
 // of takes the field's value from values.

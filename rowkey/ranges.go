@@ -31,6 +31,9 @@ func (r Range) Contains(row []byte) bool {
 // whose separator sorts among its values; none when no value satisfies them. Bounds must bind a left-most set of the key's
 // fields, the last one possibly to From and To; otherwise the error (*UsageError) names the field that is missing.
 //
+// Where the key holds a geohash, its first digits may be bound by the name geohash, instead of the fields of it: the rows of
+// all places in that cell.
+//
 // Where the key holds a time in a coarser unit, the rows of the units that From and To−1 ms fall into are in the ranges, so
 // none is missed. Where it holds a float in 32 bits, bounds are rounded as values are.
 func (k *Key) Ranges(bounds map[string]Bound) ([]Range, error) {
@@ -59,6 +62,7 @@ type walk struct {
 	prefixes [][]byte        // of the parts so far: one, or one for each bucket
 	values   []Value         // of the fields bound to one value
 	open     map[string]bool // bound fields that no part has used yet
+	cell     []byte          // the beginning of the geohash; nil when it is not bound
 	stopped  bool            // at a part that is not bound
 }
 
@@ -66,6 +70,12 @@ type walk struct {
 func (w *walk) take(bounds map[string]Bound) error {
 	for _, name := range slices.Sorted(maps.Keys(bounds)) {
 		i := slices.IndexFunc(w.key.fields, func(f field) bool { return f.name == name })
+		if g := w.key.geohash(); i < 0 && g != nil && name == GeohashBound {
+			if err := w.takeCell(g, bounds); err != nil {
+				return err
+			}
+			continue
+		}
 		if i < 0 {
 			return &UsageError{name, fmt.Sprintf("the key %s does not hold %s", w.key, name), suggest(name, w.key.Fields(), "bind "+strings.Join(w.key.Fields(), ", ")+", from the left")}
 		}
@@ -87,25 +97,50 @@ func (w *walk) take(bounds map[string]Bound) error {
 	return nil
 }
 
+// takeCell checks the bound on a geohash.
+func (w *walk) takeCell(g *geohash, bounds map[string]Bound) error {
+	b := bounds[GeohashBound]
+	if b.open() {
+		return nil
+	}
+	cell := b.Equal.Text
+	if b.ranges() || b.Equal.Type != Text || len(cell) == 0 || len(cell) > g.n {
+		return &UsageError{GeohashBound, fmt.Sprintf("a geohash is bound to its first digits, 1 to %d of them", g.n), "write them, such as ws10"}
+	}
+	if err := checkGeohash(cell); err != nil {
+		return &UsageError{GeohashBound, err.Error(), "write a geohash in lower case"}
+	}
+	for _, f := range g.fields {
+		if !bounds[f.name].open() {
+			return &UsageError{f.name, "both " + f.name + " and the geohash of it are bound", "bind one of the two"}
+		}
+	}
+	w.cell, w.open[GeohashBound] = cell, true
+	return nil
+}
+
 // step adds one part to the prefixes. It ends the walk by giving the ranges of a From and To, or by setting stopped.
 func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
+	if g, ok := p.(*geohash); ok && w.cell != nil {
+		return w.stepInto(g)
+	}
 	if unbound := w.firstUnbound(p); unbound != nil {
 		if s, ok := p.(*salt); ok {
 			w.fanOut(s)
 			return nil, nil
 		}
 		b := bounds[unbound.name]
-		if _, ok := held(p); !ok || b.open() {
+		if len(held(p)) == 0 || b.open() {
 			w.stopped = true
-			return nil, w.unused(p, unbound)
+			return nil, w.unused(p, unbound.name)
 		}
 		delete(w.open, unbound.name)
-		if err := w.unused(p, unbound); err != nil {
+		if err := w.unused(p, unbound.name); err != nil {
 			return nil, err
 		}
 		o, ok := p.(ordered)
 		if !ok {
-			return nil, &UsageError{unbound.name, fmt.Sprintf("%s is not in the order of %s, so no scan ranges over it", p.expr(), unbound.name), "bind " + unbound.name + " to one value"}
+			return nil, notOrdered(p, unbound.name)
 		}
 		ranges, err := o.ranges(b.From, b.To)
 		if ranges == nil {
@@ -114,7 +149,7 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 		return ranges, err
 	}
 	for _, f := range p.reads() {
-		if _, ok := held(p); ok || !w.key.gives(f) {
+		if len(held(p)) > 0 || !w.key.gives(f) {
 			delete(w.open, f.name)
 		}
 	}
@@ -123,6 +158,26 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 		if w.prefixes[i], err = p.append(w.prefixes[i], w.values); err != nil {
 			return nil, err
 		}
+	}
+	return nil, nil
+}
+
+func notOrdered(p part, field string) error {
+	e := &UsageError{field, fmt.Sprintf("%s is not in the order of %s, so no scan ranges over it", p.expr(), field), "bind " + field + " to one value"}
+	if _, ok := p.(*geohash); ok {
+		e.Mend = "bind " + GeohashBound + " to the beginning of the geohashes"
+	}
+	return e
+}
+
+// stepInto ends the walk within the cell that the bound on the geohash names, or steps over it when that is a whole geohash.
+func (w *walk) stepInto(g *geohash) ([]Range, error) {
+	delete(w.open, GeohashBound)
+	if len(w.cell) < g.n {
+		return []Range{{Start: w.cell, Stop: next(w.cell)}}, w.unused(g, GeohashBound)
+	}
+	for i := range w.prefixes {
+		w.prefixes[i] = append(w.prefixes[i], w.cell...)
 	}
 	return nil, nil
 }
@@ -148,19 +203,19 @@ func (w *walk) fanOut(s *salt) {
 }
 
 // unused is the error for bounds that lie to the right of the part at which the walk ends.
-func (w *walk) unused(p part, missing *field) error {
+func (w *walk) unused(p part, missing string) error {
 	if len(w.open) == 0 {
 		return nil
 	}
 	rest := strings.Join(slices.Sorted(maps.Keys(w.open)), ", ")
-	return &UsageError{missing.name,
-		fmt.Sprintf("the key %s has %s before %s, so a range needs %s bound to one value", w.key, p.expr(), rest, missing.name),
-		fmt.Sprintf("bind %s to one value, or ask a table or an index that leads with %s", missing.name, rest)}
+	return &UsageError{missing,
+		fmt.Sprintf("the key %s has %s before %s, so a range needs %s bound to one value", w.key, p.expr(), rest, missing),
+		fmt.Sprintf("bind %s to one value, or ask a table or an index that leads with %s", missing, rest)}
 }
 
 // gives reports whether the key gives f back, and does not only hash it.
 func (k *Key) gives(f field) bool {
-	return slices.ContainsFunc(k.slots, func(s slot) bool { return s.holds && s.reads()[0].pos == f.pos })
+	return !slices.Contains(k.hashed, f.pos)
 }
 
 // under puts the ranges, which are relative to the walk's end, under each of its prefixes.

@@ -44,6 +44,7 @@ type Key struct {
 	expr     string // normal form
 	slots    []slot
 	fields   []field // those that the key reads, in order of appearance
+	hashed   []int   // positions of those that no part holds
 	declared []Field // all that Parse was given, for the mends of Lint
 }
 
@@ -51,7 +52,7 @@ type Key struct {
 type slot struct {
 	part
 	offset int  // of the part in the expression as written
-	holds  bool // decoding takes its field's value from here
+	holds  bool // decoding takes a field's value from here
 	checks bool // decoding compares it with what the decoded values encode to
 }
 
@@ -105,7 +106,9 @@ func (k *Key) DecodeInto(values []Value, row []byte) error {
 	if len(row) == 0 || len(row) > MaxRow {
 		return &DecodeError{Row: row, Msg: "a row key has 1 to 32,767 bytes"}
 	}
-	clear(values)
+	for _, i := range k.hashed {
+		values[i] = Value{}
+	}
 	var ends [maxParts]uint16 // of the parts
 	at := 0
 	for i := range k.slots {

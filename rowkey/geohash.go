@@ -1,0 +1,148 @@
+package rowkey
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// GeohashBound is the name under which Ranges takes the prefix of a geohash, unless a field has it.
+const GeohashBound = "geohash"
+
+// geohash is the cell of a place, in base 32: each digit holds five bits, which halve the longitudes and the latitudes in
+// turn, the longitudes first. The cells whose geohashes begin alike lie within one.
+type geohash struct {
+	fields [2]field // latitude and longitude, in degrees
+	n      int      // digits
+}
+
+const geohashDigits = "0123456789bcdefghjkmnpqrstuvwxyz"
+
+func (g *geohash) width() int     { return g.n }
+func (g *geohash) reads() []field { return g.fields[:] }
+func (g *geohash) expr() string   { return fmt.Sprintf("geohash(%s, %d)", joinNames(g.fields[:]), g.n) }
+
+func (g *geohash) doc() string {
+	return fmt.Sprintf("the geohash of %s in %d digits: places that are near each other mostly side by side", joinNames(g.fields[:]), g.n)
+}
+
+// halves is what is left of an axis.
+type halves struct{ low, high float64 }
+
+// axes are those of the fields of a geohash.
+var axes = [2]halves{{-90, 90}, {-180, 180}}
+
+func (h halves) middle() float64 { return (h.low + h.high) / 2 } // exact: 45 degrees halved at most 30 times
+
+// side is the half in which x lies.
+func (h halves) side(x float64) int {
+	if x >= h.middle() {
+		return 1
+	}
+	return 0
+}
+
+func (h *halves) keep(side int) {
+	if side == 1 {
+		h.low = h.middle()
+	} else {
+		h.high = h.middle()
+	}
+}
+
+func (g *geohash) append(dst []byte, values []Value) ([]byte, error) {
+	var place [2]float64
+	for i := range g.fields {
+		f := &g.fields[i]
+		v, err := f.of(values)
+		if err != nil {
+			return dst, err
+		}
+		place[i] = v.Float()
+		if most := axes[i].high; !(math.Abs(place[i]) <= most) { // NaN is not
+			return dst, f.refuse("is %s, no degrees between -%g and %g", v, most, most)
+		}
+		if f.kept != nil {
+			rounded, err := f.kept.round(f, *v)
+			if err != nil {
+				return dst, err
+			}
+			place[i] = rounded.Float()
+		}
+	}
+	left, digit := axes, 0
+	for bit := range 5 * g.n {
+		axis := 1 - bit%2
+		side := left[axis].side(place[axis])
+		left[axis].keep(side)
+		if digit = digit<<1 | side; bit%5 == 4 {
+			dst, digit = append(dst, geohashDigits[digit]), 0
+		}
+	}
+	return dst, nil
+}
+
+func (g *geohash) measure(row []byte) (int, error) {
+	n, err := measureFixed(row, g.n)
+	if err == nil {
+		err = checkGeohash(row[:n])
+	}
+	return n, err
+}
+
+func checkGeohash(b []byte) error {
+	for _, c := range b {
+		if strings.IndexByte(geohashDigits, c) < 0 {
+			return fmt.Errorf("%s is no digit of a geohash, which are %s", quote([]byte{c}), geohashDigits)
+		}
+	}
+	return nil
+}
+
+// decode gives the middle of the cell.
+func (g *geohash) decode(b []byte, values []Value) error {
+	left, bit := axes, 0
+	for _, c := range b {
+		digit := strings.IndexByte(geohashDigits, c)
+		for shift := 4; shift >= 0; shift-- {
+			left[1-bit%2].keep(digit >> shift & 1)
+			bit++
+		}
+	}
+	for i, f := range g.fields {
+		if !f.elsewhere {
+			values[f.pos] = FloatValue(left[i].middle())
+		}
+	}
+	return nil
+}
+
+func (g *geohash) verify(b []byte, values []Value) error { return verifyAgain(g, b, values) }
+
+// round gives the middle of the cell that v, a value of f, lies in.
+func (g *geohash) round(f *field, v Value) (Value, error) {
+	axis, bits := 0, 5*g.n/2
+	if f.pos == g.fields[1].pos {
+		axis, bits = 1, 5*g.n-bits
+	}
+	left := axes[axis]
+	for range bits {
+		left.keep(left.side(v.Float()))
+	}
+	return FloatValue(left.middle()), nil
+}
+
+// geohash finds the part whose prefix Ranges takes; nil when there is none.
+func (k *Key) geohash() *geohash {
+	for _, f := range k.fields {
+		if f.name == GeohashBound {
+			return nil
+		}
+	}
+	for _, s := range k.slots {
+		if g, ok := s.part.(*geohash); ok {
+			return g
+		}
+	}
+	return nil
+}
