@@ -24,7 +24,13 @@ func getRegionInfo(_ context.Context, k *call, q *hbasepb.GetRegionInfoRequest) 
 	if err != nil {
 		return nil, err
 	}
-	response := &hbasepb.GetRegionInfoResponse{RegionInfo: r.info, Splittable: proto.Bool(false), Mergeable: proto.Bool(false)}
+	splittable := r.table.space != store.MetaSpace
+	response := &hbasepb.GetRegionInfoResponse{RegionInfo: r.info, Splittable: &splittable, Mergeable: &splittable}
+	if splittable && q.GetBestSplitRow() {
+		if response.BestSplitRow, err = k.node.cluster.store.MiddleRow(r.table.space, r.clip(store.Range{})); err != nil {
+			return nil, err
+		}
+	}
 	if q.GetCompactionState() {
 		response.CompactionState = hbasepb.GetRegionInfoResponse_NONE.Enum() // compactions run within their call
 	}
@@ -112,7 +118,7 @@ func compactRegion(ctx context.Context, k *call, q *hbasepb.CompactRegionRequest
 	if !q.GetMajor() {
 		return &hbasepb.CompactRegionResponse{}, nil
 	}
-	if err := k.node.cluster.compact(ctx, r, q.Family); err != nil {
+	if err := k.node.compact(ctx, r, q.Family); err != nil {
 		return nil, err
 	}
 	r.lastMajor.Store(k.now())
@@ -120,14 +126,14 @@ func compactRegion(ctx context.Context, k *call, q *hbasepb.CompactRegionRequest
 }
 
 // compact goes through a region step by step, keeping writers out of each step only.
-func (c *cluster) compact(ctx context.Context, r *region, family []byte) error {
+func (n *node) compact(ctx context.Context, r *region, family []byte) error {
 	rows := r.clip(store.Range{})
 	for {
-		leave, err := r.enter(true)
+		leave, err := r.enter(n, true)
 		if err != nil {
 			return err
 		}
-		next, err := c.store.CompactStep(ctx, r.table.space, r.schema(), rows, c.now(), family)
+		next, err := n.cluster.store.CompactStep(ctx, r.table.space, r.schema(), rows, millis(n.clock()), family)
 		leave()
 		if err != nil || next == nil {
 			return err

@@ -64,9 +64,9 @@ func (c *cluster) dropFamily(t *table, family []byte) error {
 	return c.store.DropFamily(t.space, family)
 }
 
-func modifyTable(_ context.Context, k *call, q *hbasepb.ModifyTableRequest) (*hbasepb.ModifyTableResponse, error) {
+func modifyTable(ctx context.Context, k *call, q *hbasepb.ModifyTableRequest) (*hbasepb.ModifyTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		return c.alter(nameOf(q.TableName), func(*hbasepb.TableSchema) (*hbasepb.TableSchema, error) { return q.TableSchema, nil })
 	})
 	return &hbasepb.ModifyTableResponse{ProcId: id}, err
@@ -76,9 +76,9 @@ func familyAt(s *hbasepb.TableSchema, name []byte) int {
 	return slices.IndexFunc(s.ColumnFamilies, func(f *hbasepb.ColumnFamilySchema) bool { return bytes.Equal(f.Name, name) })
 }
 
-func addColumn(_ context.Context, k *call, q *hbasepb.AddColumnRequest) (*hbasepb.AddColumnResponse, error) {
+func addColumn(ctx context.Context, k *call, q *hbasepb.AddColumnRequest) (*hbasepb.AddColumnResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
 			if familyAt(s, q.ColumnFamilies.Name) >= 0 {
 				return nil, final(classInvalidFamily, "Column family '%s' in table '%s' already exists so cannot be added", q.ColumnFamilies.Name, nameOf(q.TableName))
@@ -90,9 +90,9 @@ func addColumn(_ context.Context, k *call, q *hbasepb.AddColumnRequest) (*hbasep
 	return &hbasepb.AddColumnResponse{ProcId: id}, err
 }
 
-func modifyColumn(_ context.Context, k *call, q *hbasepb.ModifyColumnRequest) (*hbasepb.ModifyColumnResponse, error) {
+func modifyColumn(ctx context.Context, k *call, q *hbasepb.ModifyColumnRequest) (*hbasepb.ModifyColumnResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
 			i := familyAt(s, q.ColumnFamilies.Name)
 			if i < 0 {
@@ -105,9 +105,9 @@ func modifyColumn(_ context.Context, k *call, q *hbasepb.ModifyColumnRequest) (*
 	return &hbasepb.ModifyColumnResponse{ProcId: id}, err
 }
 
-func deleteColumn(_ context.Context, k *call, q *hbasepb.DeleteColumnRequest) (*hbasepb.DeleteColumnResponse, error) {
+func deleteColumn(ctx context.Context, k *call, q *hbasepb.DeleteColumnRequest) (*hbasepb.DeleteColumnResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
 			i := familyAt(s, q.ColumnName)
 			if i < 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"brine/hbase/hbasepb"
@@ -75,7 +76,7 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 		return
 	}
 	k := &call{node: c.node, conn: c, method: name, in: r.Cells}
-	o := c.node.cluster.controls.ask(&Request{Service: c.header.GetServiceName(), Method: name, Param: param, Cells: r.Cells, Remote: c.net.RemoteAddr().String()})
+	o := c.node.cluster.controls.ask(&Request{Node: c.node.place.index, Service: c.header.GetServiceName(), Method: name, Param: param, Cells: r.Cells, Remote: c.net.RemoteAddr().String()})
 	if !o.before(ctx) {
 		return
 	}
@@ -98,10 +99,23 @@ func (k *call) handle(ctx context.Context, m method, param proto.Message, o *Out
 			result, err = nil, final(classDoNotRetry, "BUG: %s: %v\n%s", k.method, p, debug.Stack())
 		}
 	}()
-	if o == nil {
-		return m.handle(ctx, k, param)
+	switch {
+	case o != nil:
+		return o.handle(ctx, k, m, param)
+	default:
+		return k.answer(ctx, m, param)
 	}
-	return o.handle(ctx, k, m, param)
+}
+
+// answer runs the handler, unless the node as a whole refuses.
+func (k *call) answer(ctx context.Context, m method, param proto.Message) (proto.Message, error) {
+	switch service := k.conn.header.GetServiceName(); {
+	case k.node.stopping.Load() && (service == "ClientService" || service == "AdminService"):
+		return nil, &Exception{Class: classStopped, Message: "Server " + k.node.String() + " stopping"}
+	case k.node.cluster.waiting.Load() > 0 && service == "MasterService" && k.method != "IsMasterRunning":
+		return nil, &Exception{Class: classPleaseHold, Message: "Master is initializing"}
+	}
+	return m.handle(ctx, k, param)
 }
 
 // cell takes the next cell of the request's cell block.
@@ -117,7 +131,7 @@ func (k *call) cell() (wire.Cell, error) {
 	return c, nil
 }
 
-func (k *call) now() int64 { return k.node.cluster.now() }
+func (k *call) now() int64 { return millis(k.node.clock()) }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }
 
@@ -136,6 +150,14 @@ func (t tableName) String() string {
 		return t.qualifier
 	}
 	return fmt.Sprintf("%s:%s", t.namespace, t.qualifier)
+}
+
+// parseTableName reads namespace:name, or name in the default namespace.
+func parseTableName(s string) tableName {
+	if namespace, name, ok := strings.Cut(s, ":"); ok {
+		return tableName{namespace, name}
+	}
+	return tableName{defaultNamespace, s}
 }
 
 func (t tableName) message() *hbasepb.TableName {

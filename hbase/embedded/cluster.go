@@ -2,12 +2,14 @@ package embedded
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
@@ -21,13 +23,23 @@ type cluster struct {
 	opts     Options
 	store    *store.Store
 	id       string
-	nodes    []*node
+	master   *Node
+	places   []*Node // those that take regions
 	meta     *table
 	controls controls
+	holds    holders
 	procs    procedures
 	deltas   deltas
 
+	ctx       context.Context // done when the server is closed
+	cancel    context.CancelFunc
+	wg        sync.WaitGroup // procedures, and the waits until the master notices a death
+	lastStart atomic.Int64   // start code
+	waiting   atomic.Int32   // how many want the master to be initializing
+
 	change sync.Mutex // one change of the catalogue at a time; taken before mu
+	idle   *sync.Cond // of change: regions came out of a transition
+	turn   int        // under change: of the node that gets the next region
 
 	mu         sync.RWMutex // guards what follows
 	namespaces map[string]*hbasepb.NamespaceDescriptor
@@ -57,10 +69,12 @@ var metaName = tableName{systemNamespace, "meta"}
 
 func newCluster(o Options, st *store.Store) *cluster {
 	c := &cluster{
-		opts: o, store: st, balancing: true,
+		opts: o, store: st, balancing: true, turn: -1,
 		namespaces: make(map[string]*hbasepb.NamespaceDescriptor), tables: make(map[tableName]*table),
 		lastSpace: store.MetaSpace,
 	}
+	c.idle = sync.NewCond(&c.change)
+	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.meta = &table{name: metaName, space: store.MetaSpace, state: hbasepb.TableState_ENABLED}
 	c.meta.setSchema(metaSchema())
 	c.meta.regions = []*region{newRegion(c.meta, nil, nil, 1)}
@@ -93,9 +107,8 @@ func metaSchema() (*hbasepb.TableSchema, store.Schema) {
 
 func (c *cluster) now() int64 { return millis(c.opts.Clock()) }
 
-// load reads the catalogue, gives the node all regions of enabled tables and writes that to hbase:meta.
-func (c *cluster) load(n *node) error {
-	c.nodes = append(c.nodes, n)
+// load reads the catalogue, gives the nodes all regions of enabled tables in turn and writes that to hbase:meta.
+func (c *cluster) load() error {
 	b := c.store.NewBatch()
 	if err := c.loadID(b); err != nil {
 		return err
@@ -106,25 +119,30 @@ func (c *cluster) load(n *node) error {
 	if err := c.store.Records(recordTable, c.loadTable); err != nil {
 		return err
 	}
-	if err := c.loadRegions(); err != nil {
+	if err := c.loadRegions(b); err != nil {
 		return err
 	}
-	n.open(c.meta.regions[0])
-	for _, t := range c.tables {
+	open := []placement{c.place(c.meta.regions[0])}
+	for _, t := range c.sorted() {
 		if t == c.meta {
 			continue
 		}
 		for _, r := range t.regions {
 			if t.state == hbasepb.TableState_ENABLED {
-				n.open(r)
+				open = append(open, c.place(r))
+				continue
 			}
-			if err := c.putRegion(b, r); err != nil {
+			r.state = hbasepb.RegionState_CLOSED
+			if err := c.putRegion(b, r, r.state, nil); err != nil {
 				return err
 			}
 		}
 	}
-	return b.Commit()
+	return c.openIn(b, open)
 }
+
+// place gives a region to the node whose turn it is.
+func (c *cluster) place(r *region) placement { return placement{r, c.pick()} }
 
 func (c *cluster) loadID(b *store.Batch) error {
 	id, err := c.store.Record(recordCluster)

@@ -28,7 +28,7 @@ const (
 // conn is one client's connection. serve reads; each call runs in its own goroutine and answers under mu.
 type conn struct {
 	node   *node
-	net    net.Conn
+	net    gatedConn
 	header *hbasepb.ConnectionHeader
 	cells  bool // the client reads cell blocks
 
@@ -36,7 +36,7 @@ type conn struct {
 	buf []byte
 }
 
-func newConn(n *node, c net.Conn) *conn { return &conn{node: n, net: c} }
+func newConn(n *node, c net.Conn) *conn { return &conn{node: n, net: gatedConn{c, n}} }
 
 // serve handles the connection until either side ends it, and returns when all its calls have.
 func (c *conn) serve(ctx context.Context) {
@@ -119,7 +119,7 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 		return false, c.refuse(classFatalConnection, "%v", err)
 	}
 	switch {
-	case services[h.GetServiceName()] == nil:
+	case !c.node.serves(h.GetServiceName()):
 		return false, c.refuse(classUnknownService, "%s", h.GetServiceName())
 	case h.GetCellBlockCodecClass() != "" && h.GetCellBlockCodecClass() != wire.Codec:
 		return false, c.refuse(classUnsupportedCodec, "%s: only %s is spoken here", h.GetCellBlockCodecClass(), wire.Codec)

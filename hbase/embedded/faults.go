@@ -14,6 +14,7 @@ import (
 // Request is a request as a control function sees it. Param is the method's message (a *hbasepb.MultiRequest for "Multi");
 // neither it nor Cells may be changed, nor kept after the function returned.
 type Request struct {
+	Node            int // index in Server.Nodes; -1: the master by itself
 	Service, Method string
 	Param           proto.Message
 	Cells           []byte // its cell block
@@ -125,7 +126,7 @@ func (o *Outcome) handle(ctx context.Context, k *call, m method, param proto.Mes
 	seized := o.Exception != nil || o.Answer != nil || o.Drop || o.Silent
 	if !seized || o.Apply {
 		k.faults = o
-		r, err := m.handle(ctx, k, param)
+		r, err := k.answer(ctx, m, param)
 		if !seized {
 			return r, err
 		}

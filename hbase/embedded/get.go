@@ -36,7 +36,7 @@ func (k *call) get(ctx context.Context, r *region, g *hbasepb.Get) (*hbasepb.Res
 	if err != nil {
 		return nil, err
 	}
-	leave, err := r.enter(false)
+	leave, err := r.enter(k.node, false)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"testing"
+	"time"
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
@@ -192,4 +194,22 @@ func cellsOf(t testing.TB, block []byte) (cells []wire.Cell) {
 
 func cell(row, family, qualifier string, ts int64, kind byte, value string) wire.Cell {
 	return wire.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: ts, Type: kind, Value: []byte(value)}
+}
+
+// testClock is a clock that goes when it is told to.
+type testClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *testClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *testClock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // masterService is the master's methods: what reads the catalogue is here, what changes tables in tables.go and alter.go,
-// namespaces in namespaces.go.
+// namespaces in
+// namespaces.go, regions in regions.go.
 var masterService = map[string]method{
 	"IsMasterRunning":    on(isMasterRunning),
 	"getProcedureResult": on(getProcedureResult),
@@ -45,6 +46,12 @@ var masterService = map[string]method{
 	"SetBalancerRunning": on(setBalancerRunning),
 	"IsBalancerEnabled":  on(isBalancerEnabled),
 	"Balance":            on(balance),
+
+	"SplitRegion":       on(splitTableRegion),
+	"MergeTableRegions": on(mergeTableRegions),
+	"MoveRegion":        on(moveRegion),
+	"AssignRegion":      on(assignRegion),
+	"UnassignRegion":    on(unassignRegion),
 }
 
 func isMasterRunning(context.Context, *call, *hbasepb.IsMasterRunningRequest) (*hbasepb.IsMasterRunningResponse, error) {
@@ -165,9 +172,4 @@ func isBalancerEnabled(_ context.Context, k *call, _ *hbasepb.IsBalancerEnabledR
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return &hbasepb.IsBalancerEnabledResponse{Enabled: proto.Bool(c.balancing)}, nil
-}
-
-// balance has nothing to move: there is one node.
-func balance(context.Context, *call, *hbasepb.BalanceRequest) (*hbasepb.BalanceResponse, error) {
-	return &hbasepb.BalanceResponse{BalancerRan: proto.Bool(true), MovesCalculated: proto.Uint32(0), MovesExecuted: proto.Uint32(0)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
@@ -23,41 +24,80 @@ import (
 //	info:sn                 host,port,startcode
 //	info:state              OPEN, CLOSED …
 //
+// A region that was split stays as a row until the next start, or until its table goes, with info:splitA and info:splitB, the
+// descriptions of its daughters, and in its own description that it is offline and split. A merged region has its parents'
+// descriptions in info:merge0000 and so on until the next start; their rows are gone at once.
+//
 // A table's row is its name, and table:state a TableState.
 const (
 	metaMagic      = "PBUF"
 	metaInfo       = "info"
 	metaRegionInfo = "regioninfo"
 	metaState      = "state"
+	metaSeqNum     = "seqnumDuringOpen"
+	metaMerge      = "merge"
 	metaTable      = "table"
 )
 
-// putRegion adds a region's row to a batch. The server's columns of a closed region stay as they are.
-func (c *cluster) putRegion(b *store.Batch, r *region) error {
-	info, err := proto.Marshal(r.info)
-	if err != nil {
-		return err
+// putRegion adds a region's row to a batch: where it is open or, without a server's address, where it will be. The server's
+// columns of a region that is not open stay as they are.
+func (c *cluster) putRegion(b *store.Batch, r *region, state hbasepb.RegionState_State, n *node) error {
+	w := metaRow{c: c, b: b, row: r.name}
+	w.describe(metaRegionInfo, r.info)
+	if n != nil {
+		w.put("sn", []byte(n.String()))
 	}
-	now := c.now()
-	put := func(qualifier string, value []byte) {
-		if err == nil {
-			err = b.Add(store.MetaSpace, r.name, []byte(metaInfo), []byte(qualifier), now, store.Put, value)
+	if n != nil && state == hbasepb.RegionState_OPEN {
+		w.put("server", []byte(n.addr))
+		w.put("serverstartcode", binary.BigEndian.AppendUint64(nil, uint64(n.startCode)))
+		w.put(metaSeqNum, binary.BigEndian.AppendUint64(nil, uint64(r.seq)))
+	}
+	w.put(metaState, []byte(state.String()))
+	return w.err
+}
+
+// putSplit marks a region's row as that of a parent.
+func (c *cluster) putSplit(b *store.Batch, parent, low, high *region) error {
+	w := metaRow{c: c, b: b, row: parent.name}
+	info := proto.Clone(parent.info).(*hbasepb.RegionInfo)
+	info.Offline, info.Split = proto.Bool(true), proto.Bool(true)
+	w.describe(metaRegionInfo, info)
+	w.describe("splitA", low.info)
+	w.describe("splitB", high.info)
+	w.put(metaState, []byte(hbasepb.RegionState_SPLIT.String()))
+	return w.err
+}
+
+// putMerged names a merged region's parents in its row and drops theirs.
+func (c *cluster) putMerged(b *store.Batch, merged *region, parents []*region) error {
+	w := metaRow{c: c, b: b, row: merged.name}
+	for i, p := range parents {
+		w.describe(fmt.Sprintf("%s%04d", metaMerge, i), p.info)
+		if w.err == nil {
+			w.err = b.DropRow(store.MetaSpace, p.name)
 		}
 	}
-	put(metaRegionInfo, append([]byte(metaMagic), info...))
-	r.mu.RLock()
-	n := r.node
-	r.mu.RUnlock()
-	if n == nil {
-		put(metaState, []byte("CLOSED"))
-		return err
+	return w.err
+}
+
+// metaRow adds columns of info to a row of hbase:meta, until the first error.
+type metaRow struct {
+	c   *cluster
+	b   *store.Batch
+	row []byte
+	err error
+}
+
+func (w *metaRow) put(qualifier string, value []byte) {
+	if w.err == nil {
+		w.err = w.b.Add(store.MetaSpace, w.row, []byte(metaInfo), []byte(qualifier), w.c.now(), store.Put, value)
 	}
-	put("server", []byte(n.addr))
-	put("serverstartcode", binary.BigEndian.AppendUint64(nil, uint64(n.startCode)))
-	put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, 2))
-	put("sn", []byte(n.String()))
-	put(metaState, []byte("OPEN"))
-	return err
+}
+
+func (w *metaRow) describe(qualifier string, info *hbasepb.RegionInfo) {
+	raw, err := proto.Marshal(info)
+	w.err = errors.Join(w.err, err)
+	w.put(qualifier, append([]byte(metaMagic), raw...))
 }
 
 func (c *cluster) putTableState(b *store.Batch, t *table) error {
@@ -73,8 +113,8 @@ func (c *cluster) putState(b *store.Batch, name tableName, state hbasepb.TableSt
 }
 
 // loadRegions reads hbase:meta and gives the tables their regions. It compacts hbase:meta first: each start writes new
-// versions.
-func (c *cluster) loadRegions() (err error) {
+// versions. What is left of splits and merges it drops, as HBase's catalogue janitor does.
+func (c *cluster) loadRegions(b *store.Batch) (err error) {
 	ctx := context.Background()
 	schema := *c.meta.families.Load()
 	for next := []byte{}; next != nil; {
@@ -83,7 +123,7 @@ func (c *cluster) loadRegions() (err error) {
 		}
 	}
 	r, err := c.store.NewReader(store.MetaSpace, schema, &store.Query{
-		Columns:     []store.FamilyColumns{{Family: []byte(metaInfo), Qualifiers: [][]byte{[]byte(metaRegionInfo)}}},
+		Columns:     []store.FamilyColumns{{Family: []byte(metaInfo)}},
 		MaxVersions: 1, Times: store.AllTime, StoreLimit: -1, Now: c.now(),
 	})
 	if err != nil {
@@ -96,24 +136,45 @@ func (c *cluster) loadRegions() (err error) {
 		if err != nil || !ok {
 			return err
 		}
-		if err := c.loadRegion(row.Key, row.Cells[0].Value); err != nil {
-			return err
+		if err := c.loadRegion(b, &row); err != nil {
+			return fmt.Errorf("hbase:meta, row %q: %w", row.Key, err)
 		}
 	}
 }
 
-func (c *cluster) loadRegion(name, value []byte) error {
-	raw, ok := bytes.CutPrefix(value, []byte(metaMagic))
+func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 	info := new(hbasepb.RegionInfo)
-	if err := proto.Unmarshal(raw, info); err != nil || !ok {
-		return fmt.Errorf("hbase:meta, row %q: not a region's description (%w)", name, err)
+	seq, described, left := int64(1), false, false
+	for _, cell := range row.Cells {
+		switch q := string(cell.Qualifier); {
+		case q == metaRegionInfo:
+			raw, ok := bytes.CutPrefix(cell.Value, []byte(metaMagic))
+			if err := proto.Unmarshal(raw, info); err != nil || !ok {
+				return fmt.Errorf("not a region's description (%w)", err)
+			}
+			described = true
+		case q == metaSeqNum && len(cell.Value) == 8:
+			seq = int64(binary.BigEndian.Uint64(cell.Value))
+		case strings.HasPrefix(q, metaMerge):
+			left = true
+		}
+	}
+	if !described {
+		return nil // a client's own cells
+	}
+	c.lastID = max(c.lastID, int64(info.GetRegionId()))
+	if info.GetSplit() || left {
+		if err := b.DropRow(store.MetaSpace, row.Key); err != nil || info.GetSplit() {
+			return err
+		}
 	}
 	t := c.tables[nameOf(info.TableName)]
 	if t == nil {
-		return fmt.Errorf("hbase:meta, row %q: there is no such table", name)
+		return errors.New("there is no such table")
 	}
-	t.regions = append(t.regions, regionOf(t, info))
+	r := regionOf(t, info)
+	r.seq = seq
+	t.regions = append(t.regions, r)
 	slices.SortFunc(t.regions, func(a, b *region) int { return bytes.Compare(a.info.StartKey, b.info.StartKey) })
-	c.lastID = max(c.lastID, int64(info.GetRegionId()))
 	return nil
 }

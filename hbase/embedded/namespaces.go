@@ -45,10 +45,10 @@ func (c *cluster) saveNamespace(name string, d *hbasepb.NamespaceDescriptor) err
 	return nil
 }
 
-func createNamespace(_ context.Context, k *call, q *hbasepb.CreateNamespaceRequest) (*hbasepb.CreateNamespaceResponse, error) {
+func createNamespace(ctx context.Context, k *call, q *hbasepb.CreateNamespaceRequest) (*hbasepb.CreateNamespaceResponse, error) {
 	c, d := k.node.cluster, q.NamespaceDescriptor
 	name := string(d.GetName())
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		if wrong := legalTable(tableName{name, "t"}); wrong != "" {
 			return final(classIllegalArgument, "%s", wrong)
 		}
@@ -60,9 +60,9 @@ func createNamespace(_ context.Context, k *call, q *hbasepb.CreateNamespaceReque
 	return &hbasepb.CreateNamespaceResponse{ProcId: id}, err
 }
 
-func modifyNamespace(_ context.Context, k *call, q *hbasepb.ModifyNamespaceRequest) (*hbasepb.ModifyNamespaceResponse, error) {
+func modifyNamespace(ctx context.Context, k *call, q *hbasepb.ModifyNamespaceRequest) (*hbasepb.ModifyNamespaceResponse, error) {
 	c, d := k.node.cluster, q.NamespaceDescriptor
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		if _, err := c.namespace(string(d.GetName())); err != nil {
 			return err
 		}
@@ -71,9 +71,9 @@ func modifyNamespace(_ context.Context, k *call, q *hbasepb.ModifyNamespaceReque
 	return &hbasepb.ModifyNamespaceResponse{ProcId: id}, err
 }
 
-func deleteNamespace(_ context.Context, k *call, q *hbasepb.DeleteNamespaceRequest) (*hbasepb.DeleteNamespaceResponse, error) {
+func deleteNamespace(ctx context.Context, k *call, q *hbasepb.DeleteNamespaceRequest) (*hbasepb.DeleteNamespaceResponse, error) {
 	c, name := k.node.cluster, q.GetNamespaceName()
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		ts, err := c.inNamespace(name)
 		switch {
 		case err != nil:

@@ -13,26 +13,36 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// node is one region server: a listener, its connections, the regions that it has and their scanners.
+// node is one life of a Node, from its start until it is killed or stopped: a listener, its connections, the regions that it
+// has and their scanners.
 type node struct {
 	cluster   *cluster
+	place     *Node
 	listener  net.Listener
 	addr      string // host:port
 	host      string
 	port      uint32
 	startCode int64 // ms when it started: a node started again is another
 
-	mu     sync.Mutex // guards conns and closed
-	conns  map[*conn]struct{}
-	closed bool
-	wg     sync.WaitGroup // the accept loop, the lease sweeper and every connection
+	ctx      context.Context // done when the life ends
+	cancel   context.CancelFunc
+	stopping atomic.Bool // it answers only that it stops
+	noticed  atomic.Bool // the cluster knows that it has ended
+	gate     gate
+
+	mu    sync.Mutex // guards conns and ended
+	conns map[*conn]struct{}
+	ended bool
+	wg    sync.WaitGroup // the accept loop, the lease sweeper and every connection
 
 	online   sync.Map // region name and encoded name (string) → *region
+	absent   absent
 	scanners scanners
 	requests atomic.Int64
 }
 
-func listen(c *cluster, addr string) (*node, error) {
+// begin starts a life of the place on an address; run serves it.
+func (p *Node) begin(addr string) (*node, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -41,30 +51,35 @@ func listen(c *cluster, addr string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := strconv.ParseUint(port, 10, 16)
+	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		return nil, err
 	}
 	n := &node{
-		cluster: c, listener: l, addr: l.Addr().String(), host: host, port: uint32(p),
-		startCode: c.now(), conns: make(map[*conn]struct{}),
+		cluster: p.cluster, place: p, listener: l, addr: l.Addr().String(), host: host, port: uint32(number),
+		startCode: p.cluster.startCode(), conns: make(map[*conn]struct{}),
 	}
-	n.wg.Add(2)
+	n.ctx, n.cancel = context.WithCancel(p.cluster.ctx)
 	return n, nil
 }
 
+func (n *node) run() {
+	n.wg.Add(2)
+	go n.serve()
+}
+
 // serve accepts connections until the listener is closed. It owns the goroutine of the lease sweeper, and each connection
-// owns those of its calls; stop joins all.
-func (n *node) serve(ctx context.Context) {
+// owns those of its calls; end joins all.
+func (n *node) serve() {
 	defer n.wg.Done()
-	go n.sweepLeases(ctx)
+	go n.sweepLeases()
 	for {
 		c, err := n.listener.Accept()
 		if err != nil {
 			return
 		}
 		n.mu.Lock()
-		if n.closed {
+		if n.ended {
 			n.mu.Unlock()
 			c.Close()
 			return
@@ -75,7 +90,7 @@ func (n *node) serve(ctx context.Context) {
 		n.mu.Unlock()
 		go func() {
 			defer n.wg.Done()
-			conn.serve(ctx)
+			conn.serve(n.ctx)
 			n.mu.Lock()
 			delete(n.conns, conn)
 			n.mu.Unlock()
@@ -83,12 +98,17 @@ func (n *node) serve(ctx context.Context) {
 	}
 }
 
-// stop ends listener and connections, waits for their goroutines and closes the scanners.
-func (n *node) stop() {
+// end ends listener and connections, waits for their goroutines and closes the scanners: afterwards nothing is done by this
+// life any more. abrupt resets the connections, so that what is unsent is lost.
+func (n *node) end(abrupt bool) {
 	n.mu.Lock()
-	n.closed = true
+	n.ended = true
+	n.cancel()
 	_ = n.listener.Close() // it is closed, whatever it says
 	for c := range n.conns {
+		if tcp, ok := c.net.Conn.(*net.TCPConn); ok && abrupt {
+			_ = tcp.SetLinger(0) // it is about to be closed either way
+		}
 		c.net.Close()
 	}
 	n.mu.Unlock()
@@ -96,18 +116,26 @@ func (n *node) stop() {
 	n.scanners.closeAll()
 }
 
-func (n *node) sweepLeases(ctx context.Context) {
+// alive says whether the node takes regions.
+func (n *node) alive() bool { return n.ctx.Err() == nil && !n.stopping.Load() }
+
+func (n *node) sweepLeases() {
 	defer n.wg.Done()
 	t := time.NewTicker(max(n.cluster.opts.ScannerLease/4, time.Millisecond))
 	defer t.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-n.ctx.Done():
 			return
 		case <-t.C:
-			n.scanners.expire(n.cluster.opts.Clock())
+			n.scanners.expire(n.clock())
 		}
 	}
+}
+
+// clock is the node's time: the cluster's, and how far it is off.
+func (n *node) clock() time.Time {
+	return n.cluster.opts.Clock().Add(time.Duration(n.place.skew.Load()))
 }
 
 // serverName is the node as messages name it.
@@ -125,13 +153,14 @@ func (n *node) region(spec *hbasepb.RegionSpecifier) (*region, error) {
 	if r, ok := n.online.Load(string(spec.GetValue())); ok {
 		return r.(*region), nil
 	}
-	return nil, notServing(string(spec.GetValue()) + " is not online on " + n.String())
+	return nil, n.absence(string(spec.GetValue()))
 }
 
 func (n *node) open(r *region) {
 	r.mu.Lock()
-	r.node, r.closed = n, false
+	r.node.Store(n)
 	r.mu.Unlock()
+	n.absent.forget(r.encoded)
 	n.online.Store(string(r.name), r)
 	n.online.Store(r.encoded, r)
 }
@@ -141,7 +170,7 @@ func (n *node) take(r *region) {
 	n.online.Delete(string(r.name))
 	n.online.Delete(r.encoded)
 	r.mu.Lock()
-	r.node, r.closed = nil, true
+	r.node.Store(nil)
 	r.mu.Unlock()
 	n.scanners.closeRegion(r)
 }

@@ -38,7 +38,7 @@ func (k *call) again(ctx context.Context, r *region, ms []mutation, group uint64
 	if !ok || !k.node.cluster.deltas.has(n) {
 		return false, nil, nil
 	}
-	leave, err := r.enter(false)
+	leave, err := r.enter(k.node, false)
 	if err != nil {
 		return false, nil, err
 	}

@@ -20,6 +20,13 @@ type Options struct {
 	Dir  string // data folder, made when it is not there; empty: in memory, gone with Close
 	Addr string // host:port to listen on; default 127.0.0.1:0, a free port
 
+	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
+	// the master's and registry's, and they listen on free ports of its host.
+	Servers int
+
+	DetectAfter  time.Duration // from a node's death until the master notices; default 100 ms
+	InTransition time.Duration // how long regions that move, split, merge or are assigned stay closed; see also Server.Hold
+
 	// Fsync makes an acknowledgement wait until the disk has the write. Without it the acknowledgement waits for the
 	// operating system: what was acknowledged survives a kill -9 of the process, but not a failure of power.
 	Fsync bool
@@ -38,6 +45,7 @@ type Options struct {
 
 // Applied is one mutation that was applied.
 type Applied struct {
+	Node   int    // index in Server.Nodes
 	Table  string // namespace:name, or name in the default namespace
 	Region string // encoded name
 	Row    []byte
@@ -47,6 +55,12 @@ type Applied struct {
 func (o Options) withDefaults() Options {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
+	}
+	if o.Servers == 0 {
+		o.Servers = 1
+	}
+	if o.DetectAfter == 0 {
+		o.DetectAfter = 100 * time.Millisecond
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -65,6 +79,12 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate() error {
 	switch {
+	case o.Servers < 0:
+		return fmt.Errorf("embedded: Servers is %d, it must be positive", o.Servers)
+	case o.DetectAfter < 0:
+		return fmt.Errorf("embedded: DetectAfter is %v, it must be positive", o.DetectAfter)
+	case o.InTransition < 0:
+		return fmt.Errorf("embedded: InTransition is %v, it must be positive", o.InTransition)
 	case o.ScannerLease < 0:
 		return fmt.Errorf("embedded: ScannerLease is %v, it must be positive", o.ScannerLease)
 	case o.MaxRequest < 0:

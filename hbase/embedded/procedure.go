@@ -9,13 +9,23 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// procedures are the master's changes of the catalogue. Each is done, or has failed, when the call that began it is
-// answered; its result is asked for afterwards by its id. A change asked for again with the same nonce is the same one.
+// procedures are the master's changes of the catalogue. Each runs in its own goroutine, so that it ends also when the call
+// that began it is gone; its result is asked for afterwards by its id. A change asked for again with the same nonce is the
+// same one, unless it failed.
 type procedures struct {
 	mu     sync.Mutex
 	last   uint64
-	done   map[uint64]int64 // id → when
+	all    map[uint64]*procedure
 	nonces map[nonce]uint64
+}
+
+type procedure struct {
+	id      uint64
+	started int64         // ms
+	begun   chan struct{} // closed when all checks have passed
+	done    chan struct{} // closed at the end; what follows may then be read
+	ended   int64
+	err     error
 }
 
 type nonce struct{ group, nonce uint64 }
@@ -23,43 +33,80 @@ type nonce struct{ group, nonce uint64 }
 // keptProcedures bounds what is remembered.
 const keptProcedures = 10_000
 
-// change runs f as the only change of the catalogue and gives its procedure id. A failure is answered at once, as HBase
-// does for what it can check before it begins.
-func (c *cluster) changes(group, number uint64, f func() error) (*uint64, error) {
-	c.change.Lock()
-	defer c.change.Unlock()
-	p := &c.procs
-	key := nonce{group, number}
-	p.mu.Lock()
-	id, again := p.nonces[key]
-	p.mu.Unlock()
-	if again && number != 0 {
-		return &id, nil
+// changes runs f as the only change of the catalogue and gives its procedure's id when it is done. A failure is answered at
+// once, as HBase does for what it can check before it begins.
+func (c *cluster) changes(ctx context.Context, group, number uint64, f func() error) (*uint64, error) {
+	return c.begins(ctx, group, number, func(func()) error {
+		c.change.Lock()
+		defer c.change.Unlock()
+		return f()
+	})
+}
+
+// begins runs f as a procedure and gives its id when it is done, or when f has called begun: then how it ends is for
+// getProcedureResult.
+func (c *cluster) begins(ctx context.Context, group, number uint64, f func(begun func()) error) (*uint64, error) {
+	p := c.procs.submit(c, nonce{group, number}, f)
+	select {
+	case <-p.begun:
+	case <-p.done:
+		if p.err != nil {
+			return nil, p.err
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	if err := f(); err != nil {
-		return nil, err
+	return &p.id, nil
+}
+
+// submit begins a procedure, or gives the one of that nonce.
+func (ps *procedures) submit(c *cluster, key nonce, f func(begun func()) error) *procedure {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if id, again := ps.nonces[key]; again && key.nonce != 0 {
+		return ps.all[id]
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.done) >= keptProcedures || p.done == nil {
-		p.done, p.nonces = make(map[uint64]int64), make(map[nonce]uint64)
+	if len(ps.all) >= keptProcedures || ps.all == nil {
+		ps.all, ps.nonces = make(map[uint64]*procedure), make(map[nonce]uint64)
 	}
-	p.last++
-	id = p.last
-	p.done[id] = c.now()
-	p.nonces[key] = id
-	return &id, nil
+	ps.last++
+	p := &procedure{id: ps.last, started: c.now(), begun: make(chan struct{}), done: make(chan struct{})}
+	ps.all[p.id], ps.nonces[key] = p, p.id
+	c.wg.Go(func() {
+		err := f(sync.OnceFunc(func() { close(p.begun) }))
+		ps.mu.Lock()
+		defer ps.mu.Unlock()
+		if err != nil {
+			delete(ps.nonces, key)
+		}
+		p.err, p.ended = err, c.now()
+		close(p.done)
+	})
+	return p
 }
 
 func getProcedureResult(_ context.Context, k *call, q *hbasepb.GetProcedureResultRequest) (*hbasepb.GetProcedureResultResponse, error) {
-	p := &k.node.cluster.procs
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	when, ok := p.done[q.GetProcId()]
-	if !ok {
+	ps := &k.node.cluster.procs
+	ps.mu.Lock()
+	p := ps.all[q.GetProcId()]
+	ps.mu.Unlock()
+	if p == nil {
 		return &hbasepb.GetProcedureResultResponse{State: hbasepb.GetProcedureResultResponse_NOT_FOUND.Enum()}, nil
 	}
-	return &hbasepb.GetProcedureResultResponse{
-		State: hbasepb.GetProcedureResultResponse_FINISHED.Enum(), SubmittedTime: proto.Uint64(uint64(when)), LastUpdate: proto.Uint64(uint64(when)),
-	}, nil
+	response := &hbasepb.GetProcedureResultResponse{SubmittedTime: proto.Uint64(uint64(p.started))}
+	select {
+	case <-p.done:
+	default:
+		response.State = hbasepb.GetProcedureResultResponse_RUNNING.Enum()
+		return response, nil
+	}
+	response.State, response.LastUpdate = hbasepb.GetProcedureResultResponse_FINISHED.Enum(), proto.Uint64(uint64(p.ended))
+	if p.err != nil {
+		e := asException(p.err)
+		response.Exception = &hbasepb.ForeignExceptionMessage{
+			Source:           proto.String("master"),
+			GenericException: &hbasepb.GenericExceptionMessage{ClassName: &e.Class, Message: &e.Message},
+		}
+	}
+	return response, nil
 }

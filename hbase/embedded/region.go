@@ -23,7 +23,8 @@ type table struct {
 	schema   *hbasepb.TableSchema
 	families atomic.Pointer[store.Schema]
 	state    hbasepb.TableState_State
-	regions  []*region // in key order
+	regions  []*region // in key order; replaced, never written to
+	parents  []*region // regions that were split and still have a row in hbase:meta
 }
 
 func (t *table) setSchema(s *hbasepb.TableSchema, f store.Schema) {
@@ -39,9 +40,16 @@ type region struct {
 	name    []byte // table,start,id.encoded.
 	encoded string
 
-	mu     sync.RWMutex
-	node   *node // nil when it is not open
-	closed bool
+	mu   sync.RWMutex
+	node atomic.Pointer[node] // where it is open, nil: nowhere; changed with mu held
+
+	// Of the catalogue: seq, moving and unassigned are guarded by the cluster's change; host and state are written with its mu
+	// held too.
+	seq        int64 // the sequence number that clients order locations by: grows with each opening and closing
+	moving     bool  // in a transition
+	unassigned bool  // closed by an operator, until assigned
+	host       *node // where hbase:meta has it
+	state      hbasepb.RegionState_State
 
 	reads, writes, filtered atomic.Int64
 	lastMajor               atomic.Int64 // ms; when the last major compaction ended
@@ -67,7 +75,7 @@ func notNil(b []byte) []byte {
 
 // regionOf names a region: table,start,id and, but for hbase:meta, the MD5 of that, which is the encoded name.
 func regionOf(t *table, info *hbasepb.RegionInfo) *region {
-	r := &region{table: t, info: info, closed: true}
+	r := &region{table: t, info: info, seq: 1}
 	r.name = append(r.name, t.name.String()+","...)
 	r.name = append(append(r.name, info.GetStartKey()...), ',')
 	r.name = strconv.AppendUint(r.name, info.GetRegionId(), 10)
@@ -98,16 +106,19 @@ func (r *region) check(row []byte, op string) error {
 	return nil
 }
 
-// enter holds the region open, shared or exclusively, until the function that it gives is called.
-func (r *region) enter(exclusive bool) (leave func(), err error) {
+// at gives the node that has the region open, nil when none has.
+func (r *region) at() *node { return r.node.Load() }
+
+// enter holds the region open on the node, shared or exclusively, until the function that it gives is called.
+func (r *region) enter(n *node, exclusive bool) (leave func(), err error) {
 	lock, leave := r.mu.RLock, r.mu.RUnlock
 	if exclusive {
 		lock, leave = r.mu.Lock, r.mu.Unlock
 	}
 	lock()
-	if r.closed {
+	if r.at() != n {
 		leave()
-		return nil, notServing(string(r.name) + " is closed")
+		return nil, n.absence(string(r.name))
 	}
 	return leave, nil
 }

@@ -22,25 +22,35 @@ func getClusterID(_ context.Context, k *call, _ *hbasepb.GetClusterIdRequest) (*
 }
 
 func getActiveMaster(_ context.Context, k *call, _ *hbasepb.GetActiveMasterRequest) (*hbasepb.GetActiveMasterResponse, error) {
-	return &hbasepb.GetActiveMasterResponse{ServerName: k.node.cluster.nodes[0].serverName()}, nil
+	r := &hbasepb.GetActiveMasterResponse{}
+	if m := k.node.cluster.knownMaster(); m != nil {
+		r.ServerName = m.serverName()
+	}
+	return r, nil
 }
 
 func getMasters(_ context.Context, k *call, _ *hbasepb.GetMastersRequest) (*hbasepb.GetMastersResponse, error) {
-	return &hbasepb.GetMastersResponse{MasterServers: []*hbasepb.GetMastersResponseEntry{
-		{ServerName: k.node.cluster.nodes[0].serverName(), IsActive: proto.Bool(true)},
-	}}, nil
+	r := &hbasepb.GetMastersResponse{}
+	if m := k.node.cluster.knownMaster(); m != nil {
+		r.MasterServers = append(r.MasterServers, &hbasepb.GetMastersResponseEntry{ServerName: m.serverName(), IsActive: proto.Bool(true)})
+	}
+	return r, nil
 }
 
 func getMetaRegionLocations(_ context.Context, k *call, _ *hbasepb.GetMetaRegionLocationsRequest) (*hbasepb.GetMetaRegionLocationsResponse, error) {
 	c := k.node.cluster
-	return &hbasepb.GetMetaRegionLocationsResponse{MetaLocations: []*hbasepb.RegionLocation{
-		{RegionInfo: c.meta.regions[0].info, ServerName: c.nodes[0].serverName(), SeqNum: proto.Int64(0)},
-	}}, nil
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r := &hbasepb.GetMetaRegionLocationsResponse{}
+	if meta := c.meta.regions[0]; meta.host != nil {
+		r.MetaLocations = append(r.MetaLocations, &hbasepb.RegionLocation{RegionInfo: meta.info, ServerName: meta.host.serverName(), SeqNum: proto.Int64(0)})
+	}
+	return r, nil
 }
 
 func getBootstrapNodes(_ context.Context, k *call, _ *hbasepb.GetBootstrapNodesRequest) (*hbasepb.GetBootstrapNodesResponse, error) {
 	r := &hbasepb.GetBootstrapNodesResponse{}
-	for _, n := range k.node.cluster.nodes {
+	for _, n := range k.node.cluster.known() {
 		r.ServerName = append(r.ServerName, n.serverName())
 	}
 	return r, nil

@@ -119,7 +119,7 @@ func TestMultiOutcomes(t *testing.T) {
 	}
 }
 
-func scanCells(t *testing.T, c *client, name []byte) []wire.Cell {
+func scanCells(t testing.TB, c *client, name []byte) []wire.Cell {
 	t.Helper()
 	return cellsOf(t, c.must("Scan", &hbasepb.ScanRequest{Region: region(name), Scan: &hbasepb.Scan{}, NumberOfRows: proto.Uint32(1 << 20)}, &hbasepb.ScanResponse{}, nil))
 }
@@ -237,6 +237,8 @@ func TestScannerLife(t *testing.T) {
 	wantException(t, err, hbase+"UnknownScannerException", true)
 	id = open()
 	dial(t, s.Addr(), "MasterService").must("DisableTable", &hbasepb.DisableTableRequest{TableName: tableNamed("t")}, &hbasepb.DisableTableResponse{}, nil)
+	_, err = next(id, 1, 3)
+	wantException(t, err, hbase+"NotServingRegionException", false)
 	_, err = next(id, 1, 3)
 	wantException(t, err, hbase+"UnknownScannerException", true)
 	_, err = c.call("Scan", &hbasepb.ScanRequest{Region: region(name), Scan: &hbasepb.Scan{}}, &hbasepb.ScanResponse{}, nil)

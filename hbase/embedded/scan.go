@@ -29,7 +29,7 @@ func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanRe
 	if err != nil || again {
 		return response, err
 	}
-	clock, lease := k.node.cluster.opts.Clock, k.node.cluster.opts.ScannerLease
+	clock, lease := k.node.clock, k.node.cluster.opts.ScannerLease
 	if q.NextCallSeq != nil && !s.inOrder(q.GetNextCallSeq()) {
 		k.node.scanners.give(s, clock().Add(lease))
 		return nil, final(classOutOfOrder, "Expected nextCallSeq: %d But the nextCallSeq got from client: %d", s.nextSeq, q.GetNextCallSeq())
@@ -55,7 +55,7 @@ func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanRe
 func (k *call) scanner(q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) (s *scanner, again bool, err error) {
 	if q.ScannerId != nil {
 		response.ScannerId = q.ScannerId
-		return k.node.scanners.take(q.GetScannerId(), q.NextCallSeq, k.node.cluster.opts.Clock())
+		return k.node.scanners.take(q.GetScannerId(), q.NextCallSeq, k.node.clock())
 	}
 	if q.Scan == nil {
 		return nil, false, final(classDoNotRetry, "Missing required input: scannerId or scan")
@@ -85,7 +85,7 @@ func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
 		}
 	}
 	q.Rows = r.clip(scanRows(p))
-	leave, err := r.enter(false)
+	leave, err := r.enter(k.node, false)
 	if err != nil {
 		return nil, err
 	}

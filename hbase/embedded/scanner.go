@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type scanner struct {
 	row     store.Row    // the last one read
 	rest    []store.Cell // of it, not yet sent
 
+	lost    bool      // under scanners.mu: its region was closed
 	expires time.Time // under scanners.mu
 	busy    bool      // under scanners.mu: a call works on it, its lease does not run
 }
@@ -58,7 +60,10 @@ func (ss *scanners) add(s *scanner) {
 func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, again bool, err error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if s, ok := ss.open[id]; ok && (s.busy || now.Before(s.expires)) {
+	if s, ok := ss.open[id]; ok && s.lost {
+		delete(ss.open, id)
+		return nil, false, notServing(fmt.Sprintf("Region has changed on the scanner %d: regionName=%s, scannerRegionName=%[2]s", id, s.region.name))
+	} else if ok && (s.busy || now.Before(s.expires)) {
 		s.busy = true
 		return s, false, nil
 	}
@@ -100,7 +105,7 @@ func (s *scanner) close() {
 
 // expire closes the scanners whose lease has ended.
 func (ss *scanners) expire(now time.Time) {
-	ss.closeWhere(func(s *scanner) bool { return !s.busy && !now.Before(s.expires) })
+	ss.closeWhere(func(s *scanner) bool { return !s.busy && !now.Before(s.expires) }, true)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	for id, e := range ss.ended {
@@ -110,19 +115,25 @@ func (ss *scanners) expire(now time.Time) {
 	}
 }
 
+// closeRegion closes the scanners of a region that is closed. As with HBase the next call of one says so, and ends it.
 func (ss *scanners) closeRegion(r *region) {
-	ss.closeWhere(func(s *scanner) bool { return s.region == r })
+	ss.closeWhere(func(s *scanner) bool {
+		s.lost = s.lost || s.region == r
+		return s.region == r
+	}, false)
 }
 
-func (ss *scanners) closeAll() { ss.closeWhere(func(*scanner) bool { return true }) }
+func (ss *scanners) closeAll() { ss.closeWhere(func(*scanner) bool { return true }, true) }
 
-func (ss *scanners) closeWhere(which func(*scanner) bool) {
+func (ss *scanners) closeWhere(which func(*scanner) bool, forget bool) {
 	ss.mu.Lock()
 	var gone []*scanner
 	for id, s := range ss.open {
 		if which(s) {
 			gone = append(gone, s)
-			delete(ss.open, id)
+			if forget {
+				delete(ss.open, id)
+			}
 		}
 	}
 	ss.mu.Unlock()

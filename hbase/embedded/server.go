@@ -1,14 +1,16 @@
 package embedded
 
 import (
-	"context"
 	"errors"
+	"net"
+	"slices"
 	"sync"
 
 	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
 )
 
-// Server is a running cluster of one node. It is safe for concurrent use.
+// Server is a running cluster. It is safe for concurrent use.
 type Server struct {
 	cluster  *cluster
 	controls *controls
@@ -25,27 +27,152 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return startOn(o, st)
+}
+
+// startOn starts the cluster on an open store, which it then owns.
+func startOn(o Options, st *store.Store) (*Server, error) {
 	c := newCluster(o, st)
-	s := &Server{cluster: c, controls: &c.controls}
-	n, err := listen(c, o.Addr)
-	if err != nil {
-		return nil, errors.Join(err, st.Close())
+	s := &Server{cluster: c, controls: &c.controls, close: sync.OnceValue(c.end)}
+	if err := c.listen(); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	if err := c.load(n); err != nil {
-		return nil, errors.Join(err, n.listener.Close(), st.Close())
+	if err := c.load(); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go n.serve(ctx)
-	s.close = sync.OnceValue(func() error {
-		cancel()
-		n.stop()
-		return st.Close()
-	})
+	for _, n := range c.lives() {
+		n.run()
+	}
 	return s, nil
 }
 
-// Addr is the host:port that the server listens on: of its master, its registry and its region server.
-func (s *Server) Addr() string { return s.cluster.nodes[0].addr }
+// listen makes the cluster's places and begins their first lives.
+func (c *cluster) listen() error {
+	alone := c.opts.Servers == 1
+	c.master = &Node{cluster: c, index: -1, master: true, regions: alone}
+	if err := c.start(c.master, c.opts.Addr); err != nil {
+		return err
+	}
+	if alone {
+		c.master.index = 0
+		c.places = []*Node{c.master}
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.opts.Addr)
+	if err != nil {
+		return err
+	}
+	for i := range c.opts.Servers {
+		p := &Node{cluster: c, index: i, regions: true}
+		if err := c.start(p, net.JoinHostPort(host, "0")); err != nil {
+			return err
+		}
+		c.places = append(c.places, p)
+	}
+	return nil
+}
+
+// end ends the nodes and what runs for them, and closes the store.
+func (c *cluster) end() error {
+	c.cancel()
+	for _, n := range c.lives() {
+		n.end(false)
+	}
+	c.wg.Wait()
+	return c.store.Close()
+}
+
+// lives gives the newest life of every node, the master's first; of a start that failed those that there are.
+func (c *cluster) lives() (ns []*node) {
+	for _, p := range append([]*Node{c.master}, c.places...) {
+		if n := p.life.Load(); n != nil && !slices.Contains(ns, n) {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}
+
+// Addr is the host:port to connect to: of the master and registry, and of the region server too when there is one only.
+func (s *Server) Addr() string { return s.cluster.master.Addr() }
+
+// Nodes are the region servers.
+func (s *Server) Nodes() []*Node { return slices.Clone(s.cluster.places) }
+
+// Master is the master's node: the only region server's when Options.Servers is 1.
+func (s *Server) Master() *Node { return s.cluster.master }
 
 // Close stops listening, ends all connections, waits for the calls in work and closes the store.
 func (s *Server) Close() error { return s.close() }
+
+// Region is a region of a table that is served, or would be if its server lived.
+type Region struct {
+	Name       []byte
+	Encoded    string
+	Start, End []byte
+	Node       int // index in Nodes; -1 when it is open nowhere
+}
+
+// Regions gives the regions of a table, named namespace:name or name, in the order of their keys.
+func (s *Server) Regions(table string) []Region {
+	t, err := s.cluster.find(parseTableName(table))
+	if err != nil {
+		return nil
+	}
+	s.cluster.mu.RLock()
+	defer s.cluster.mu.RUnlock()
+	var rs []Region
+	for _, r := range t.regions {
+		at := -1
+		if n := r.at(); n != nil {
+			at = n.place.index
+		}
+		rs = append(rs, Region{Name: r.name, Encoded: r.encoded, Start: r.info.StartKey, End: r.info.EndKey, Node: at})
+	}
+	return rs
+}
+
+// Split splits a region, named by its name or encoded name, at a row, or in the middle of its data when at is nil, and gives
+// the encoded names of its daughters when they are open.
+func (s *Server) Split(region string, at []byte) (low, high string, err error) {
+	names, err := s.cluster.split(region, at, func() {})
+	return names[0], names[1], err
+}
+
+// Merge merges adjacent regions and gives the encoded name of the merged one when it is open.
+func (s *Server) Merge(regions ...string) (string, error) {
+	return s.cluster.merge(regions, func() {})
+}
+
+// Move moves a region to a node, or to another one when to is nil, and returns when it is open there.
+func (s *Server) Move(region string, to *Node) error {
+	if to == nil {
+		return s.cluster.move(region, nil)
+	}
+	return s.cluster.move(region, to.life.Load())
+}
+
+// Balance moves regions until no node has two more than another, and gives how many moved.
+func (s *Server) Balance() (moved int, err error) {
+	_, moved, err = s.cluster.balance(false)
+	return moved, err
+}
+
+// CutMeta makes hbase:meta unreachable: calls of its region are never answered, until the function that it gives is called.
+func (s *Server) CutMeta() (mend func()) {
+	return s.Control("", func(r *Request) *Outcome {
+		p, ok := r.Param.(interface {
+			GetRegion() *hbasepb.RegionSpecifier
+		})
+		if !ok || p.GetRegion() == nil || !isMeta(string(p.GetRegion().GetValue())) {
+			return nil
+		}
+		r.Keep()
+		return &Outcome{Silent: true}
+	})
+}
+
+// HoldMaster makes the master answer PleaseHoldException, as one that has just started, until release is called.
+func (s *Server) HoldMaster() (release func()) {
+	s.cluster.waiting.Add(1)
+	return sync.OnceFunc(func() { s.cluster.waiting.Add(-1) })
+}

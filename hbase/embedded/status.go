@@ -23,20 +23,26 @@ func getClusterStatus(_ context.Context, k *call, q *hbasepb.GetClusterStatusReq
 		s.ClusterId = &hbasepb.ClusterId{ClusterId: &c.id}
 	}
 	if wants(hbasepb.Option_MASTER) {
-		s.Master = c.nodes[0].serverName()
+		s.Master = k.node.serverName()
 	}
 	if wants(hbasepb.Option_BALANCER_ON) {
 		c.mu.RLock()
 		s.BalancerOn = proto.Bool(c.balancing)
 		c.mu.RUnlock()
 	}
-	for _, n := range c.nodes {
+	for _, n := range c.known() {
 		if wants(hbasepb.Option_SERVERS_NAME) {
 			s.ServersName = append(s.ServersName, n.serverName())
 		}
 		if wants(hbasepb.Option_LIVE_SERVERS) {
 			s.LiveServers = append(s.LiveServers, &hbasepb.LiveServerInfo{Server: n.serverName(), ServerLoad: n.serverLoad()})
 		}
+	}
+	if wants(hbasepb.Option_DEAD_SERVERS) {
+		s.DeadServers = c.deadServers()
+	}
+	if wants(hbasepb.Option_REGIONS_IN_TRANSITION) {
+		s.RegionsInTransition = c.inTransition()
 	}
 	if wants(hbasepb.Option_TABLE_TO_REGIONS_COUNT) {
 		for _, t := range c.sorted() {
@@ -61,12 +67,36 @@ func (n *node) serverLoad() *hbasepb.ServerLoad {
 func (c *cluster) counts(t *table) *hbasepb.TableRegionStatesCount {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	all := uint32(len(t.regions))
-	open := all
-	if t.state != hbasepb.TableState_ENABLED {
-		open = 0
+	all, split := uint32(len(t.regions)+len(t.parents)), uint32(len(t.parents))
+	var open, closed, moving uint32
+	for _, r := range t.regions {
+		switch r.state {
+		case hbasepb.RegionState_OPEN:
+			open++
+		case hbasepb.RegionState_CLOSED:
+			closed++
+		default:
+			moving++
+		}
 	}
 	return &hbasepb.TableRegionStatesCount{TableName: t.name.message(), RegionStatesCount: &hbasepb.RegionStatesCount{
-		OpenRegions: &open, SplitRegions: proto.Uint32(0), ClosedRegions: proto.Uint32(all - open), RegionsInTransition: proto.Uint32(0), TotalRegions: &all,
+		OpenRegions: &open, SplitRegions: &split, ClosedRegions: &closed, RegionsInTransition: &moving, TotalRegions: &all,
 	}}
+}
+
+// inTransition gives the regions that are neither open nor closed.
+func (c *cluster) inTransition() (rs []*hbasepb.RegionInTransition) {
+	for _, t := range c.sorted() {
+		c.mu.RLock()
+		for _, r := range t.regions {
+			if r.state == hbasepb.RegionState_OPENING {
+				rs = append(rs, &hbasepb.RegionInTransition{
+					Spec:        &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: r.name},
+					RegionState: &hbasepb.RegionState{RegionInfo: r.info, State: r.state.Enum()},
+				})
+			}
+		}
+		c.mu.RUnlock()
+	}
+	return rs
 }

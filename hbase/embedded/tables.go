@@ -9,9 +9,9 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-func createTable(_ context.Context, k *call, q *hbasepb.CreateTableRequest) (*hbasepb.CreateTableResponse, error) {
+func createTable(ctx context.Context, k *call, q *hbasepb.CreateTableRequest) (*hbasepb.CreateTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error { return c.createTable(q.TableSchema, q.SplitKeys) })
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error { return c.createTable(q.TableSchema, q.SplitKeys) })
 	return &hbasepb.CreateTableResponse{ProcId: id}, err
 }
 
@@ -63,11 +63,11 @@ func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	t.regions = nil
 	id := c.regionID()
 	start := []byte(nil)
+	var open []placement
 	for _, end := range append(slices.Clone(splits), nil) {
 		r := newRegion(t, start, end, id)
-		r.node, r.closed = c.nodes[0], false
-		t.regions = append(t.regions, r)
-		if err := c.putRegion(b, r); err != nil {
+		t.regions, open = append(t.regions, r), append(open, c.place(r))
+		if err := c.putRegion(b, r, hbasepb.RegionState_OPENING, nil); err != nil {
 			return err
 		}
 		start = end
@@ -75,21 +75,18 @@ func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	if err := c.putTable(b, t, t.state, t.schema); err != nil {
 		return err
 	}
-	if err := b.Commit(); err != nil {
+	if err := c.openIn(b, open); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	c.tables[t.name] = t
 	c.mu.Unlock()
-	for _, r := range t.regions {
-		r.node.open(r)
-	}
 	return nil
 }
 
 // disabled gives a table that must be disabled for what is asked.
 func (c *cluster) disabled(name tableName) (*table, error) {
-	t, err := c.find(name)
+	t, err := c.settled(name)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +96,9 @@ func (c *cluster) disabled(name tableName) (*table, error) {
 	return t, nil
 }
 
-func deleteTable(_ context.Context, k *call, q *hbasepb.DeleteTableRequest) (*hbasepb.DeleteTableResponse, error) {
+func deleteTable(ctx context.Context, k *call, q *hbasepb.DeleteTableRequest) (*hbasepb.DeleteTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		t, err := c.disabled(nameOf(q.TableName))
 		if err != nil {
 			return err
@@ -126,7 +123,7 @@ func (c *cluster) remove(b *store.Batch, t *table) error {
 	if err := b.DropSpace(t.space); err != nil {
 		return err
 	}
-	for _, r := range t.regions {
+	for _, r := range slices.Concat(t.regions, t.parents) {
 		if err := b.DropRow(store.MetaSpace, r.name); err != nil {
 			return err
 		}
@@ -137,9 +134,9 @@ func (c *cluster) remove(b *store.Batch, t *table) error {
 	return b.SetRecord(recordTable+t.name.String(), nil)
 }
 
-func truncateTable(_ context.Context, k *call, q *hbasepb.TruncateTableRequest) (*hbasepb.TruncateTableResponse, error) {
+func truncateTable(ctx context.Context, k *call, q *hbasepb.TruncateTableRequest) (*hbasepb.TruncateTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		t, err := c.disabled(nameOf(q.TableName))
 		if err != nil {
 			return err
@@ -164,10 +161,10 @@ func truncateTable(_ context.Context, k *call, q *hbasepb.TruncateTableRequest) 
 	return &hbasepb.TruncateTableResponse{ProcId: id}, err
 }
 
-func disableTable(_ context.Context, k *call, q *hbasepb.DisableTableRequest) (*hbasepb.DisableTableResponse, error) {
+func disableTable(ctx context.Context, k *call, q *hbasepb.DisableTableRequest) (*hbasepb.DisableTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
-		t, err := c.find(nameOf(q.TableName))
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
+		t, err := c.settled(nameOf(q.TableName))
 		switch {
 		case err != nil:
 			return err
@@ -176,54 +173,45 @@ func disableTable(_ context.Context, k *call, q *hbasepb.DisableTableRequest) (*
 		case t.state != hbasepb.TableState_ENABLED:
 			return final(classTableNotEnabled, "%s", t.name)
 		}
-		for _, r := range t.regions {
-			if n := r.node; n != nil {
-				n.take(r)
-			}
-		}
 		return c.setState(t, hbasepb.TableState_DISABLED)
 	})
 	return &hbasepb.DisableTableResponse{ProcId: id}, err
 }
 
-func enableTable(_ context.Context, k *call, q *hbasepb.EnableTableRequest) (*hbasepb.EnableTableResponse, error) {
+func enableTable(ctx context.Context, k *call, q *hbasepb.EnableTableRequest) (*hbasepb.EnableTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		t, err := c.disabled(nameOf(q.TableName))
 		if err != nil {
 			return err
-		}
-		for _, r := range t.regions {
-			c.nodes[0].open(r)
 		}
 		return c.setState(t, hbasepb.TableState_ENABLED)
 	})
 	return &hbasepb.EnableTableResponse{ProcId: id}, err
 }
 
-// setState writes a table's state and where its regions are.
+// setState enables or disables a table: its regions open or close.
 func (c *cluster) setState(t *table, state hbasepb.TableState_State) error {
-	b := c.store.NewBatch()
+	change := transition{
+		Transition: Transition{Kind: "disable", Table: t.name.String()},
+		close:      t.regions,
+		record:     func(b *store.Batch) error { return c.putTable(b, t, state, t.schema) },
+		decide:     func() { t.state = state },
+	}
 	for _, r := range t.regions {
-		if err := c.putRegion(b, r); err != nil {
-			return err
+		p := placement{r: r}
+		if state == hbasepb.TableState_ENABLED {
+			change.Kind, p = "enable", c.place(r)
 		}
+		r.unassigned = false
+		change.open, change.Regions = append(change.open, p), append(change.Regions, r.encoded)
 	}
-	if err := c.putTable(b, t, state, t.schema); err != nil {
-		return err
-	}
-	if err := b.Commit(); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t.state = state
-	return nil
+	return c.transfer(change)
 }
 
-func flushTable(_ context.Context, k *call, q *hbasepb.FlushTableRequest) (*hbasepb.FlushTableResponse, error) {
+func flushTable(ctx context.Context, k *call, q *hbasepb.FlushTableRequest) (*hbasepb.FlushTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(q.GetNonceGroup(), q.GetNonce(), func() error {
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		if _, err := c.find(nameOf(q.TableName)); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type writer struct {
 func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition func() (bool, error)) (applied bool, results []store.Cell, err error) {
 	c := k.node.cluster
 	alone := condition != nil || c.opts.Applied != nil || slices.ContainsFunc(ms, func(m mutation) bool { return m.readsFirst() })
-	leave, err := r.enter(alone)
+	leave, err := r.enter(k.node, alone)
 	if err != nil {
 		return false, nil, err
 	}
@@ -46,7 +46,7 @@ func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition fu
 	r.writes.Add(int64(len(ms)))
 	if c.opts.Applied != nil {
 		for i := range ms {
-			c.opts.Applied(Applied{Table: r.table.name.String(), Region: r.encoded, Row: slices.Clone(ms[i].row), Cells: len(ms[i].cells)})
+			c.opts.Applied(Applied{Node: k.node.place.index, Table: r.table.name.String(), Region: r.encoded, Row: slices.Clone(ms[i].row), Cells: len(ms[i].cells)})
 		}
 	}
 	return true, w.results, nil

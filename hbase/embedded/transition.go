@@ -1,0 +1,220 @@
+package embedded
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+)
+
+// transition is one change of where regions are: some close, hbase:meta says what becomes of them, and the same or others
+// open. In between they are open nowhere, and calls get HBase's exceptions: see absent.go.
+type transition struct {
+	Transition
+	close  []*region
+	open   []placement
+	record func(b *store.Batch) error // more for hbase:meta and the catalogue, in the one commit that decides
+	decide func()                     // after that commit: the same in memory, with the cluster's mu held; may be nil
+}
+
+// placement is a region and the node that is to open it; nil: it stays closed.
+type placement struct {
+	r  *region
+	to *node
+}
+
+// transfer carries out a transition. The caller holds c.change, which is let go while the regions stay closed; other changes
+// of the same regions are kept out by their mark. When it fails before its commit all is as it was.
+func (c *cluster) transfer(t transition) error {
+	touched := slices.Clone(t.close)
+	for _, p := range t.open {
+		touched = append(touched, p.r)
+	}
+	for _, r := range touched {
+		r.moving = true
+	}
+	defer func() {
+		for _, r := range touched {
+			r.moving = false
+		}
+		c.idle.Broadcast()
+	}()
+	from := c.shut(t)
+	if err := c.decide(t); err != nil {
+		for _, p := range from {
+			p.to.open(p.r)
+		}
+		return err
+	}
+	for _, p := range t.open {
+		if p.to != nil {
+			p.to.absent.put(p.r.encoded, absence{})
+		}
+	}
+	c.change.Unlock()
+	c.dwell(t.Transition)
+	c.change.Lock()
+	return c.openAll(t.open)
+}
+
+// shut closes the regions and gives where they were. A node remembers where one goes.
+func (c *cluster) shut(t transition) (from []placement) {
+	for _, r := range t.close {
+		n := r.at()
+		if n == nil {
+			continue
+		}
+		r.seq++
+		i := slices.IndexFunc(t.open, func(p placement) bool { return p.r == r })
+		if i >= 0 && t.open[i].to != nil {
+			n.absent.put(r.encoded, absence{to: t.open[i].to, seq: r.seq, until: n.clock().Add(movedFor)})
+		}
+		n.take(r)
+		from = append(from, placement{r, n})
+	}
+	return from
+}
+
+func (c *cluster) decide(t transition) error {
+	b := c.store.NewBatch()
+	write := func() error {
+		if t.record != nil {
+			if err := t.record(b); err != nil {
+				return err
+			}
+		}
+		for _, p := range t.open {
+			state := hbasepb.RegionState_OPENING
+			if p.to == nil {
+				state = hbasepb.RegionState_CLOSED
+			}
+			if err := c.putRegion(b, p.r, state, p.to); err != nil {
+				return err
+			}
+		}
+		return b.Commit()
+	}
+	if err := write(); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.decide != nil {
+		t.decide()
+	}
+	for _, p := range t.open {
+		p.r.state = hbasepb.RegionState_OPENING
+		if p.to == nil {
+			p.r.state = hbasepb.RegionState_CLOSED
+		}
+	}
+	return nil
+}
+
+// openAll opens regions where they are to be: on another node if that one is gone, and on none if all are, until one comes.
+func (c *cluster) openAll(ps []placement) error { return c.openIn(c.store.NewBatch(), ps) }
+
+// openIn is openAll in one commit with what the batch holds.
+func (c *cluster) openIn(b *store.Batch, ps []placement) error {
+	var open []placement
+	for _, p := range ps {
+		if p.to == nil {
+			continue
+		}
+		if !p.to.alive() {
+			p.to.absent.forget(p.r.encoded)
+			if p.to = c.pick(); p.to == nil {
+				continue
+			}
+		}
+		p.r.seq++
+		open = append(open, p)
+		if err := c.putRegion(b, p.r, hbasepb.RegionState_OPEN, p.to); err != nil {
+			return errors.Join(err, b.Close())
+		}
+	}
+	if err := b.Commit(); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	c.mu.Lock()
+	for _, p := range open {
+		p.r.state, p.r.host = hbasepb.RegionState_OPEN, p.to
+	}
+	c.mu.Unlock()
+	for _, p := range open {
+		p.to.open(p.r)
+	}
+	return nil
+}
+
+// pick gives the node whose turn it is to get a region, nil when there is none.
+func (c *cluster) pick() *node {
+	up := c.live()
+	if len(up) == 0 {
+		return nil
+	}
+	c.turn++
+	return up[c.turn%len(up)]
+}
+
+// settled gives a table when none of its regions is in transition. The caller holds c.change.
+func (c *cluster) settled(name tableName) (*table, error) {
+	for {
+		t, err := c.find(name)
+		if err != nil || !slices.ContainsFunc(t.regions, func(r *region) bool { return r.moving }) {
+			return t, err
+		}
+		c.idle.Wait()
+	}
+}
+
+// recover gives the regions to live nodes that are nobody's or lost: on a node that is gone.
+func (c *cluster) recover(lost func(*node) bool) error {
+	c.change.Lock()
+	defer c.change.Unlock()
+	t := transition{Transition: Transition{Kind: "recover"}}
+	for _, table := range append([]*table{c.meta}, c.sorted()...) {
+		if table == c.meta && len(t.close) > 0 || table.state != hbasepb.TableState_ENABLED {
+			continue
+		}
+		for _, r := range table.regions {
+			n := r.at()
+			if r.moving || r.unassigned || n != nil && !lost(n) {
+				continue
+			}
+			if to := c.pick(); to != nil || n != nil {
+				t.close, t.open = append(t.close, r), append(t.open, placement{r, to})
+				t.Regions = append(t.Regions, r.encoded)
+			}
+		}
+	}
+	if len(t.open) == 0 {
+		return nil
+	}
+	return c.transfer(t)
+}
+
+// dwell keeps regions in transition as long as the options and the functions given to Server.Hold want.
+func (c *cluster) dwell(t Transition) {
+	wait := func(until <-chan struct{}) {
+		select {
+		case <-until:
+		case <-c.ctx.Done():
+		}
+	}
+	for _, h := range c.holds.all() {
+		if until := (*h)(t); until != nil {
+			wait(until)
+		}
+	}
+	if d := c.opts.InTransition; d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-c.ctx.Done():
+		}
+	}
+}
