@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"brine/config"
 	"brine/indexer"
@@ -151,17 +152,20 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 		case err != nil:
 			return nil, err
 		}
-		all, err := foreseers(cfg, p.Name)
+		all, err := foreseers(cfg, time.Now(), p.Name)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range all {
 			for i := range records {
-				f.add(&records[i])
+				f.add(int64(i), &records[i], false)
 			}
-			for _, w := range f.result().warnings() {
-				message, mend, _ := strings.Cut(w, "; ")
-				say(config.Warning, codeSample, setting, message, mend)
+			seen, err := f.result(0)
+			if err != nil {
+				return nil, err
+			}
+			for _, w := range seen.warnings() {
+				say(config.Warning, codeSample, setting, w.Msg, w.Mend)
 			}
 		}
 	}

@@ -2,200 +2,350 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"io"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"brine/config"
 	"brine/event"
-	"brine/rowkey"
+	"brine/plan"
 	"brine/rowkey/eventkey"
-	"brine/skew"
+	"brine/sink"
 )
 
 // foresight is what would become of sampled records if a pipeline wrote them into a table now.
 type foresight struct {
-	Pipeline   string            `json:"pipeline"`
-	Table      string            `json:"table"`
-	Records    int               `json:"records"`
-	Rows       int               `json:"rows"`                        // distinct
-	Rejected   map[string]int    `json:"rejected,omitempty"`          // dead letters by reason
-	Examples   map[string]string `json:"rejected_examples,omitempty"` // the first of each reason
-	Collisions int               `json:"collisions"`                  // different events on one key of a table whose rows are events
-	Collided   string            `json:"collided_example,omitempty"`
-	Expired    map[string]int    `json:"expired,omitempty"` // by family: older than its TTL, so HBase hides them as they are written
-	Regions    []regionForecast  `json:"regions"`
-	Indices    skew.Indices      `json:"indices"`
+	Pipeline string              `json:"pipeline"`
+	Table    string              `json:"table"`
+	Records  int                 `json:"records"`
+	Rejected map[string]rejected `json:"rejected,omitempty"` // dead letters by reason
+	Expired  map[string]int      `json:"expired,omitempty"`  // by family: older than its TTL, so HBase hides them as they are written
+	*plan.Forecast
+	Collided []plan.Pair `json:"collided,omitempty"` // the first of the events that share a row
+	Capacity *plan.Sheet `json:"capacity,omitempty"`
+
+	table *config.Table
 }
 
-// regionForecast is a region's share of the sampled rows.
-type regionForecast struct {
-	Start string  `json:"start"` // as the HBase shell prints it
-	Rows  int     `json:"rows"`
-	Share float64 `json:"share"`
+// rejected are the dead letters of one reason.
+type rejected struct {
+	Records int    `json:"records"`
+	First   string `json:"first"`
+	at      int64
 }
 
-// foreseer takes records and counts.
+// foreseer takes records of a pipeline for one of its tables and counts. Workers have one each, merged at the end.
 type foreseer struct {
 	out     foresight
+	schema  event.Schema
 	decoder *event.Decoder
 	encoder *eventkey.Encoder
-	table   *config.Table
-	splits  [][]byte
+	columns []cellColumn
 	now     time.Time
-	seed    maphash.Seed
-	seen    map[uint64]uint64 // hash of the row → hash of the record
-	counts  []int
+	tally   *plan.Tally
+	pairs   *plan.Pairs // not nil in the second reading
 	batch   event.Batch
+	row     []byte
+}
+
+// cellColumn is a column and what fills it.
+type cellColumn struct {
+	family, qualifier string
+	field             int           // position in the schema
+	pack              *event.Packer // of several fields, instead
+}
+
+func cellColumns(columns []sink.Column, schema event.Schema) (out []cellColumn, err error) {
+	for _, c := range columns {
+		column := cellColumn{family: c.Family, qualifier: c.Qualifier}
+		if c.Pack != nil {
+			if column.pack, err = event.NewPacker(c.Pack, schema); err != nil {
+				return nil, err
+			}
+		} else {
+			column.field = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == c.Field })
+		}
+		out = append(out, column)
+	}
+	return out, nil
 }
 
 // foreseers makes one for each pipeline and each table that it writes.
-func foreseers(cfg *config.Config, pipelines ...string) ([]*foreseer, error) {
+func foreseers(cfg *config.Config, now time.Time, pipelines ...string) ([]*foreseer, error) {
 	var out []*foreseer
 	for _, p := range cfg.Pipelines {
 		if len(pipelines) > 0 && !slices.Contains(pipelines, p.Name) {
 			continue
 		}
-		for _, r := range p.Rows {
-			t := cfg.Table(r.Table)
-			splits, err := t.SplitPoints()
+		for _, r := range p.Sink().Rows {
+			f, err := newForeseer(cfg, p, r.Table.Name, now)
 			if err != nil {
 				return nil, usage(err)
 			}
-			encoder, err := eventkey.New(t.RowKey(), p.Schema())
-			if err != nil {
+			if f.columns, err = cellColumns(r.Columns, p.Schema()); err != nil {
 				return nil, usage(err)
 			}
-			out = append(out, &foreseer{
-				out:     foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]int{}, Examples: map[string]string{}, Expired: map[string]int{}},
-				decoder: event.NewDecoder(p.Schema()), encoder: encoder, table: t, splits: splits,
-				now: time.Now(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}, counts: make([]int, len(splits)+1),
-			})
+			out = append(out, f)
 		}
 	}
 	return out, nil
 }
 
-func (f *foreseer) reject(err error) {
-	reason := event.Unknown
-	var fault *event.Error
-	if errors.As(err, &fault) {
-		reason = fault.Reason
-	}
-	if f.out.Rejected[string(reason)]++; f.out.Rejected[string(reason)] == 1 {
-		f.out.Examples[string(reason)] = err.Error()
-	}
-}
-
-// add takes one record.
-func (f *foreseer) add(rec *event.Record) {
-	f.out.Records++
-	f.decoder.Reset(&f.batch)
-	if err := f.decoder.Decode(rec, &f.batch); err != nil {
-		f.reject(err)
-		return
-	}
-	ev := &f.batch.Events[0]
-	row, err := f.encoder.Append(nil, ev)
-	if err != nil {
-		f.reject(err)
-		return
-	}
-	for _, family := range f.table.Families {
-		if family.TTL > 0 && ev.Version < f.now.Add(-family.TTL).UnixMilli() {
-			f.out.Expired[family.Name]++
-		}
-	}
-	rowHash, recHash := maphash.Bytes(f.seed, row), maphash.Bytes(f.seed, rec.Value)
-	if before, ok := f.seen[rowHash]; ok {
-		if before != recHash && f.table.Row == "event" {
-			f.out.Collisions++
-			f.out.Collided = rowkey.Binary(row)
-		}
-		return
-	}
-	f.seen[rowHash] = recHash
-	f.out.Rows++
-	region, found := slices.BinarySearchFunc(f.splits, row, bytes.Compare)
-	if found { // a split point is the first row of its region
-		region++
-	}
-	f.counts[region]++
-}
-
-// result is what was foreseen of all records taken.
-func (f *foreseer) result() foresight {
-	shares := make([]float64, len(f.counts))
-	for i, n := range f.counts {
-		start := ""
-		if i > 0 {
-			start = rowkey.Binary(f.splits[i-1])
-		}
-		shares[i] = float64(n)
-		f.out.Regions = append(f.out.Regions, regionForecast{Start: start, Rows: n, Share: float64(n) / float64(max(1, f.out.Rows))})
-	}
-	f.out.Indices = skew.Measure(shares)
-	return f.out
-}
-
-// foreseeFile reads a sample of JSON lines, gzipped or not.
-func foreseeFile(cfg *config.Config, path string) ([]foresight, error) {
-	all, err := foreseers(cfg)
+func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.Time) (*foreseer, error) {
+	t := cfg.Table(table)
+	splits, err := t.SplitPoints()
 	if err != nil {
 		return nil, err
 	}
-	for line, err := range fileLines(path) {
-		if err != nil {
-			return nil, usage(fmt.Errorf("--sample: %w", err))
+	encoder, err := eventkey.New(t.RowKey(), p.Schema())
+	if err != nil {
+		return nil, err
+	}
+	planned := plan.Table{Name: t.Name, Key: t.RowKey(), EventRows: t.Row == "event", Splits: splits}
+	for _, f := range t.Families {
+		planned.Families = append(planned.Families, plan.Family{Name: f.Name, Codec: f.Compression, BlockSize: int(f.BlockSize)})
+	}
+	return &foreseer{
+		out:    foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]rejected{}, Expired: map[string]int{}, table: t},
+		schema: p.Schema(), decoder: event.NewDecoder(p.Schema()), encoder: encoder, now: now, tally: plan.NewTally(planned),
+	}, nil
+}
+
+// add takes the record at a place of the sample; measure says whether its cells are to be measured.
+func (f *foreseer) add(at int64, rec *event.Record, measure bool) {
+	f.decoder.Reset(&f.batch)
+	f.out.Records++
+	err := f.decoder.Decode(rec, &f.batch)
+	if err == nil {
+		f.row, err = f.encoder.Append(f.row[:0], &f.batch.Events[0])
+	}
+	if err != nil {
+		f.reject(at, err)
+		return
+	}
+	if f.pairs != nil {
+		f.pairs.Add(at, f.row, rec.Value)
+		return
+	}
+	ev := &f.batch.Events[0]
+	for i := range f.out.table.Families {
+		if family := &f.out.table.Families[i]; family.TTL > 0 && ev.Version < f.now.Add(-family.TTL).UnixMilli() {
+			f.out.Expired[family.Name]++
 		}
-		rec := &event.Record{Topic: path, Timestamp: time.Now().UnixMilli(), Value: line}
-		for _, f := range all {
-			f.add(rec)
+	}
+	f.tally.Add(at, f.row, rec.Value)
+	if measure {
+		f.tally.AddCells(f.row, ev.Version, f.cells(ev))
+	}
+}
+
+func (f *foreseer) cells(ev *event.Event) []plan.Cell {
+	var cells []plan.Cell
+	for _, c := range f.columns {
+		cell := plan.Cell{Family: c.family, Qualifier: c.qualifier}
+		if c.pack != nil {
+			cell.Value = c.pack.Append(nil, ev.Values)
+		} else {
+			cell.Value = event.AppendValue(nil, ev.Values[c.field])
 		}
+		if c.pack == nil && !ev.Values[c.field].Null() || len(cell.Value) > 0 {
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
+func (f *foreseer) reject(at int64, err error) {
+	reason := string(event.Unknown)
+	if fault, ok := errors.AsType[*event.Error](err); ok {
+		reason = string(fault.Reason)
+	}
+	f.out.Rejected[reason] = f.out.Rejected[reason].and(rejected{1, err.Error(), at})
+}
+
+// and adds up two; of the first ones the one that stands first in the sample remains.
+func (r rejected) and(o rejected) rejected {
+	n := r.Records + o.Records
+	if r.Records == 0 || o.at < r.at {
+		r = o
+	}
+	r.Records = n
+	return r
+}
+
+func (f *foreseer) merge(o *foreseer) {
+	f.out.Records += o.out.Records
+	for reason, r := range o.out.Rejected {
+		f.out.Rejected[reason] = f.out.Rejected[reason].and(r)
+	}
+	for family, n := range o.out.Expired {
+		f.out.Expired[family] += n
+	}
+	f.tally.Merge(o.tally)
+	if f.pairs != nil {
+		f.pairs.Merge(o.pairs)
+	}
+}
+
+// result is what was foreseen of all records taken; regions is for how many a split is proposed, 0 for as many as there are.
+func (f *foreseer) result(regions int) (foresight, error) {
+	var err error
+	f.out.Forecast, err = f.tally.Forecast(regions)
+	return f.out, err
+}
+
+// foreseeSample reads a sample, and once more if events collide, to show them.
+func foreseeSample(ctx context.Context, cfg *config.Config, source sampleSource, regions int, pipelines ...string) ([]foresight, error) {
+	now := time.Now()
+	if topic := source.topic(); topic != "" {
+		for _, p := range cfg.Pipelines {
+			if p.Topic == topic {
+				pipelines = append(pipelines, p.Name)
+			}
+		}
+		if len(pipelines) == 0 {
+			return nil, usage(fmt.Errorf("--sample: no pipeline reads topic %s", topic))
+		}
+	}
+	fresh := func() ([]*foreseer, error) { return foreseers(cfg, now, pipelines...) }
+	all, err := readSample(ctx, source, fresh)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]foresight, len(all))
+	again := false
 	for i, f := range all {
-		out[i] = f.result()
+		if out[i], err = f.result(regions); err != nil {
+			return nil, err
+		}
+		again = again || out[i].Pairs() != nil
 	}
-	return out, nil
+	if !again {
+		return out, nil
+	}
+	all, err = readSample(ctx, source, func() ([]*foreseer, error) {
+		second, err := fresh()
+		for i, f := range second {
+			f.pairs = cmp.Or(out[i].Pairs(), &plan.Pairs{})
+		}
+		return second, err
+	})
+	for i, f := range all {
+		out[i].Collided = f.pairs.List()
+		f.mendCollision(&out[i])
+	}
+	return out, err
+}
+
+// mendCollision names a field that tells the first two events that collide apart.
+func (f *foreseer) mendCollision(out *foresight) {
+	i := slices.IndexFunc(out.Advice, func(a plan.Advice) bool { return a.Rule == "collision" })
+	if i < 0 || len(out.Collided) == 0 {
+		return
+	}
+	key := f.out.table.RowKey()
+	var in, absent []string
+	for _, name := range f.differing(out.Collided[0].Events) {
+		if slices.Contains(key.Fields(), name) {
+			in = append(in, name)
+		} else {
+			absent = append(absent, name)
+		}
+	}
+	switch {
+	case len(in) > 0:
+		out.Advice[i].Mend = fmt.Sprintf("they differ in %s, which the key holds too coarsely: hold it whole, such as a time in ms", strings.Join(in, ", "))
+	case len(absent) > 0:
+		out.Advice[i].Mend = fmt.Sprintf("they differ in %s; write key: %s + \"|\" + %s", strings.Join(absent, ", "), key, absent[0])
+	default:
+		out.Advice[i].Mend = "they differ in no declared field: declare one that tells them apart, and add it to the key"
+	}
+}
+
+// differing names the declared fields in which two events differ.
+func (f *foreseer) differing(events []plan.PlacedEvent) (names []string) {
+	f.decoder.Reset(&f.batch)
+	for _, e := range events {
+		if err := f.decoder.Decode(&event.Record{Value: []byte(e.Text), Timestamp: f.now.UnixMilli()}, &f.batch); err != nil {
+			return nil // it was decoded before
+		}
+	}
+	a, b := f.batch.Events[0].Values, f.batch.Events[1].Values
+	for i := range a {
+		if a[i].Type != b[i].Type || !bytes.Equal(event.AppendValue(nil, a[i]), event.AppendValue(nil, b[i])) {
+			names = append(names, f.schema.Fields[i].Name)
+		}
+	}
+	return names
+}
+
+// readSample deals a sample out to as many workers as there are processors, and merges what they counted.
+func readSample(ctx context.Context, source sampleSource, fresh func() ([]*foreseer, error)) ([]*foreseer, error) {
+	workers := runtime.GOMAXPROCS(0)
+	group, ctx := errgroup.WithContext(ctx)
+	blocks := make(chan block, workers)
+	counted := make([][]*foreseer, workers)
+	for w := range workers {
+		var err error
+		if counted[w], err = fresh(); err != nil {
+			return nil, err
+		}
+		group.Go(func() error {
+			for b := range blocks {
+				measure := b.first < plan.MeasuredEvents
+				for at, rec := range b.records {
+					for _, f := range counted[w] {
+						f.add(at, rec, measure)
+					}
+				}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		defer close(blocks)
+		return source.read(ctx, func(b block) error {
+			select {
+			case blocks <- b:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, others := range counted[1:] {
+		for i, f := range others {
+			counted[0][i].merge(f)
+		}
+	}
+	return counted[0], nil
 }
 
 // warnings are what a person should know before writing.
-func (f foresight) warnings() []string {
-	var out []string
+func (f *foresight) warnings() []plan.Advice {
+	var out []plan.Advice
 	for _, family := range sortedKeys(f.Expired) {
-		out = append(out, fmt.Sprintf("%s of %s events are older than the TTL of family %s of %s: HBase would hide them as they are written; raise the ttl or leave it out",
-			thousands(int64(f.Expired[family])), thousands(int64(f.Records)), family, f.Table))
-	}
-	if f.Collisions > 0 {
-		out = append(out, fmt.Sprintf("events that share a row key of %[2]s with a different one, hiding it: %[1]s (such as %[3]s); add a field to the key that tells them apart",
-			thousands(int64(f.Collisions)), f.Table, f.Collided))
+		out = append(out, plan.Advice{Rule: "expired", Mend: "raise the ttl or leave it out",
+			Msg: fmt.Sprintf("%s of %s events are older than the TTL of family %s of %s: HBase would hide them as they are written",
+				thousands(int64(f.Expired[family])), thousands(int64(f.Records)), family, f.Table)})
 	}
 	for _, reason := range sortedKeys(f.Rejected) {
-		out = append(out, fmt.Sprintf("%s of %s records would become dead letters, the first because of %s",
-			thousands(int64(f.Rejected[reason])), thousands(int64(f.Records)), f.Examples[reason]))
+		r := f.Rejected[reason]
+		out = append(out, plan.Advice{Rule: "dead-letter", Msg: fmt.Sprintf("%s of %s records would become dead letters, the first because of %s",
+			thousands(int64(r.Records)), thousands(int64(f.Records)), strings.TrimSpace(r.First))})
+	}
+	if f.Forecast != nil {
+		out = append(out, f.Advice...)
 	}
 	return out
-}
-
-func (f foresight) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s → %s: %s records, %s rows; max/mean %.3f, CV %.3f, Gini %.3f\n",
-		f.Pipeline, f.Table, thousands(int64(f.Records)), thousands(int64(f.Rows)), f.Indices.MaxMean, f.Indices.CV, f.Indices.Gini)
-	for _, r := range f.Regions {
-		fmt.Fprintf(out, "  %-12s %10s  %5.2f %%  %s\n", start(r.Start), thousands(int64(r.Rows)), 100*r.Share, bar(r.Share, f.largest()))
-	}
-	for _, w := range f.warnings() {
-		fmt.Fprintf(out, "  warning: %s\n", w)
-	}
-}
-
-func (f foresight) largest() float64 {
-	largest := 0.0
-	for _, r := range f.Regions {
-		largest = max(largest, r.Share)
-	}
-	return largest
 }

@@ -21,20 +21,6 @@ type tablesCmd struct {
 	Apply tablesApplyCmd `cmd:"" help:"Create the tables that are missing, split as the key says. Never drops or truncates."`
 }
 
-type tablesPlanCmd struct {
-	configFlag
-	Sample  string `type:"existingfile" placeholder:"FILE" help:"JSON lines (also .gz): show each region's share of these events, collisions and what a TTL would hide. Needs no cluster."`
-	Offline bool   `help:"Do not ask the cluster: show what would be made on an empty one."`
-	JSON    bool   `help:"Print JSON."`
-}
-
-// Help is shown under the command's own help.
-func (tablesPlanCmd) Help() string {
-	return `Examples:
-  brine tables plan -c examples/scans.yaml
-  brine tables plan -c examples/scans.yaml --sample data/scans.jsonl.gz --offline`
-}
-
 type tablesApplyCmd struct {
 	configFlag
 	JSON bool `help:"Print JSON."`
@@ -55,53 +41,6 @@ type tableStep struct {
 
 	table  hbase.Table
 	splits [][]byte
-}
-
-func (c *tablesPlanCmd) Run(e *env) error {
-	cfg, err := c.load(e)
-	if err != nil {
-		return err
-	}
-	var steps []tableStep
-	var indexes []indexStep
-	if c.Offline {
-		steps, err = planOffline(cfg)
-	} else {
-		steps, indexes, err = c.planOnline(e.ctx, cfg)
-	}
-	if err != nil {
-		return err
-	}
-	var seen []foresight
-	if c.Sample != "" {
-		if seen, err = foreseeFile(cfg, c.Sample); err != nil {
-			return err
-		}
-	}
-	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"tables": steps, "indexes": indexes, "sample": seen})
-	}
-	printSteps(e.stdout, steps)
-	printIndexSteps(e.stdout, indexes)
-	for _, f := range seen {
-		f.print(e.stdout)
-	}
-	return nil
-}
-
-// planOnline asks the servers that the configuration names.
-func (c *tablesPlanCmd) planOnline(ctx context.Context, cfg *config.Config) ([]tableStep, []indexStep, error) {
-	cluster, err := openHBase(ctx, cfg, cfg.HBase())
-	if err != nil {
-		return nil, nil, err
-	}
-	defer cluster.Close()
-	steps, err := planTables(ctx, cfg, cluster.client)
-	if err != nil {
-		return nil, nil, err
-	}
-	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) { return planIndexes(ctx, cfg, engine) })
-	return steps, indexes, err
 }
 
 func (c *tablesApplyCmd) Run(e *env) error {

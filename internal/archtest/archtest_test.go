@@ -21,6 +21,7 @@ var rules = []struct {
 	{"rowkey", nil, "row keys are pure and stand alone"},
 	{"rowkey/eventkey", []string{"event", "rowkey"}, "where the two pure packages meet"},
 	{"skew", nil, "counts in, indices out"},
+	{"plan", []string{"rowkey", "skew"}, "sampled rows in, a plan out"},
 	{"search", nil, "what is asked of an index, whatever the index"},
 	{"internal/backoff", nil, ""},
 	{"internal/sample/...", []string{"internal/sample", "internal/sample/..."}, "sample data is data"},

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"brine/plan"
+	"brine/rowkey"
+	"brine/skew"
+)
+
+func (s foreseen) print(e *env) {
+	colours := newPaint(e)
+	for i := range s.foresights {
+		f := &s.foresights[i]
+		fmt.Fprintf(e.stdout, "\n%s → %s: %s records, %s%s rows\n", f.Pipeline, f.Table, thousands(int64(f.Records)), roughly(f.Exact), thousands(int64(f.Rows)))
+		f.printSplit(e.stdout, colours)
+		f.printProposed(e.stdout)
+		for _, w := range f.warnings() {
+			wrapped(e.stdout, "  ", "warning: "+w.Msg)
+			if w.Rule == "collision" {
+				f.printCollided(e.stdout, s.source)
+			}
+			if w.Mend != "" {
+				wrapped(e.stdout, "    ", "mend: "+w.Mend)
+			}
+		}
+		if f.Capacity != nil {
+			printSheet(e.stdout, f.Forecast, f.Capacity)
+		}
+	}
+}
+
+func roughly(exact bool) string {
+	if exact {
+		return ""
+	}
+	return "about "
+}
+
+// shownRegions is how many regions are listed; of more, those with the most rows.
+const shownRegions = 64
+
+// printSplit draws what each region would take.
+func (f *foresight) printSplit(out io.Writer, colours paint) {
+	regions := f.Split.Regions
+	largest := slices.MaxFunc(regions, func(a, b plan.Region) int { return a.Rows - b.Rows }).Rows
+	least := 0
+	if len(regions) > shownRegions {
+		counts := make([]int, len(regions))
+		for i, r := range regions {
+			counts[i] = r.Rows
+		}
+		slices.Sort(counts)
+		least = counts[len(counts)-shownRegions]
+	}
+	w := columns{out: out}
+	w.row([]string{"  START", "      ROWS", "   SHARE"})
+	shown := 0
+	for _, r := range regions {
+		if r.Rows < least || shown == shownRegions {
+			continue
+		}
+		shown++
+		drawn := bar(float64(r.Rows), float64(largest))
+		if slices.ContainsFunc(f.Hot, func(h plan.HotRegion) bool { return h.Start.String() == r.Start.String() }) {
+			drawn = colours.red(drawn)
+		} else {
+			drawn = colours.blue(drawn)
+		}
+		w.row([]string{"  " + clip(startOf(f.table.RowKey(), r.Start), 48), fmt.Sprintf("%10s", thousands(int64(r.Rows))), fmt.Sprintf("%6.2f %%", 100*r.Share), drawn})
+	}
+	w.flush()
+	if n := len(regions) - shown; n > 0 {
+		fmt.Fprintf(out, "  and %d regions with fewer rows\n", n)
+	}
+	fmt.Fprintf(out, "  as configured: %s\n", spread(f.Split))
+}
+
+func spread(s plan.Split) string {
+	regions := "regions"
+	if len(s.Regions) == 1 {
+		regions = "region"
+	}
+	return fmt.Sprintf("%d %s, max/mean %.3f, CV %.3f, Gini %.3f", len(s.Regions), regions, s.Indices.MaxMean, s.Indices.CV, s.Indices.Gini)
+}
+
+var splitKinds = map[string]string{"boundaries": "on the key's own boundaries", "quantiles": "at the sample's quantiles"}
+
+// printProposed shows the split that would be better, or says that there is none.
+func (f *foresight) printProposed(out io.Writer) {
+	if f.Proposed == nil {
+		return
+	}
+	points, current := splitPoints(f.Proposed), splitPoints(&f.Split)
+	if slices.Equal(points, current) {
+		fmt.Fprintf(out, "  proposed: the same, %s\n", splitKinds[f.Kind])
+		return
+	}
+	fmt.Fprintf(out, "  proposed, %s: %s\n", splitKinds[f.Kind], spread(*f.Proposed))
+	if len(points) > shownRegions {
+		fmt.Fprintf(out, "    %d split points, from %s to %s (--json lists them)\n", len(points), points[0], points[len(points)-1])
+		return
+	}
+	for i, p := range points {
+		points[i] = fmt.Sprintf("%q", p)
+	}
+	wrapped(out, "    ", "splits: ["+strings.Join(points, ", ")+"]")
+}
+
+func splitPoints(s *plan.Split) []string {
+	var points []string
+	for _, r := range s.Regions[1:] {
+		points = append(points, r.Start.String())
+	}
+	return points
+}
+
+func (f *foresight) printCollided(out io.Writer, source sampleSource) {
+	for _, pair := range f.Collided {
+		fmt.Fprintf(out, "    row %s\n", clip(pair.Row.String(), 92))
+		for _, ev := range pair.Events {
+			fmt.Fprintf(out, "      %s: %s\n", source.place(ev.At), clip(ev.Text, 80))
+		}
+	}
+}
+
+// startOf shows where a region begins: its start key, and the fields that it holds whole.
+func startOf(key *rowkey.Key, at skew.Key) string {
+	if len(at) == 0 {
+		return start("")
+	}
+	fields := decodedStart(key, at)
+	if fields == "" {
+		return at.String()
+	}
+	return at.String() + "  " + fields
+}
+
+// decodedStart gives the fields that a start key holds whole: split points are often beginnings of row keys only.
+func decodedStart(key *rowkey.Key, at []byte) string {
+	if key == nil {
+		return ""
+	}
+	parts, err := key.Explain(at)
+	var out []string
+	for i, p := range parts {
+		// In a beginning, the last part that is there may go on.
+		last := err != nil && (i+1 == len(parts) || parts[i+1].Bytes == nil)
+		if p.Value != "" && !(last && p.Width == 0) {
+			out = append(out, p.Expr+"="+p.Value)
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,20 @@
+package config
+
+import "time"
+
+// UnmarshalText reads a size as settings write it, so that flags can be written so too.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	n, err := parseBytes(string(text))
+	*b = n
+	return err
+}
+
+// Duration is a time.Duration that reads as settings write it, for flags.
+type Duration time.Duration
+
+// UnmarshalText reads 92d, 1d12h, 10s, 5ms.
+func (d *Duration) UnmarshalText(text []byte) error {
+	n, err := parseDuration(string(text))
+	*d = Duration(n)
+	return err
+}

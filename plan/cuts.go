@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"bytes"
+	"sort"
+)
+
+// slack is how far a cut may lie from its quantile, as a part of a region, if a shorter split point is there.
+const slack = 0.05
+
+// quantiles cuts sorted rows into n parts of equal numbers, near cuts preferring short split points: those lie between two
+// values of the key's first parts (two hex digits, two users) and not within one. Fewer points come back when rows are fewer.
+func quantiles(rows [][]byte, n int) [][]byte {
+	var points [][]byte
+	last := 0
+	for i := 1; i < n; i++ {
+		ideal := i * len(rows) / n
+		reach := int(slack * float64(len(rows)) / float64(n))
+		best := -1
+		for at := max(last+1, ideal-reach); at <= min(len(rows)-1, ideal+reach); at++ {
+			if best < 0 || better(rows, at, best, ideal) {
+				best = at
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		points = append(points, separator(rows[best-1], rows[best]))
+		last = best
+	}
+	return points
+}
+
+// better tells whether a cut before rows[a] is to be preferred to one before rows[b].
+func better(rows [][]byte, a, b, ideal int) bool {
+	la, lb := common(rows[a-1], rows[a]), common(rows[b-1], rows[b])
+	if la != lb {
+		return la < lb
+	}
+	return abs(a-ideal) < abs(b-ideal)
+}
+
+// separator is the shortest key k with before < k ≤ after: what after has in common with before, and one byte more. It is a
+// prefix of a row, so it never falls between bytes that a row cannot have, such as those that are no hex digits.
+func separator(before, after []byte) []byte { return bytes.Clone(after[:common(before, after)+1]) }
+
+// common is the length of the common beginning of two different rows, the first of them smaller.
+func common(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// within are the rows in [start, end); an empty end is the end of the table.
+func within(rows [][]byte, start, end []byte) [][]byte {
+	from := sort.Search(len(rows), func(i int) bool { return bytes.Compare(rows[i], start) >= 0 })
+	to := len(rows)
+	if len(end) > 0 {
+		to = sort.Search(len(rows), func(i int) bool { return bytes.Compare(rows[i], end) >= 0 })
+	}
+	return rows[from:to]
+}
+
+// spreadOf counts sorted rows by region.
+func spreadOf(rows, splits [][]byte) []float64 {
+	counts := make([]float64, len(splits)+1)
+	for i := range counts {
+		var start, end []byte
+		if i > 0 {
+			start = splits[i-1]
+		}
+		if i < len(splits) {
+			end = splits[i]
+		}
+		counts[i] = float64(len(within(rows, start, end)))
+	}
+	return counts
+}

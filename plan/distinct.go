@@ -1,0 +1,73 @@
+package plan
+
+// maxDistinct rows are told apart exactly, in some 100 MB; beyond, those whose hashes lie in an ever smaller part of all
+// hashes are, and stand for the others (Wegman's adaptive sampling; Flajolet, On adaptive sampling, 1990): the error of
+// counts is then about 1/√maxDistinct = 0.07 %.
+const maxDistinct = 1 << 21
+
+// mark is what is remembered of a row.
+type mark struct {
+	content uint64 // of the event that came first in the sample
+	at      int64
+	region  uint32
+	differs bool // another event with this row says something else
+}
+
+// distinct is a set of rows by their hashes. Those with a hash above limit·2^−level are left out.
+type distinct struct {
+	rows  map[uint64]mark
+	limit int
+	level uint
+}
+
+func newDistinct(limit int) distinct { return distinct{rows: make(map[uint64]mark), limit: limit} }
+
+// scale is how many rows each one in the set stands for.
+func (d *distinct) scale() int { return 1 << d.level }
+
+func (d *distinct) holds(hash uint64) bool { return d.level == 0 || hash>>(64-d.level) == 0 }
+
+func (d *distinct) add(hash uint64, m mark) {
+	if !d.holds(hash) {
+		return
+	}
+	if was, ok := d.rows[hash]; ok {
+		m = was.and(m)
+	}
+	d.rows[hash] = m
+	for len(d.rows) > d.limit {
+		d.level++
+		for hash := range d.rows {
+			if !d.holds(hash) {
+				delete(d.rows, hash)
+			}
+		}
+	}
+}
+
+// and is what is known of a row from two marks of it, whichever came first.
+func (m mark) and(o mark) mark {
+	differs := m.differs || o.differs || m.content != o.content
+	if o.at < m.at {
+		m = o
+	}
+	m.differs = differs
+	return m
+}
+
+func (d *distinct) merge(o *distinct) {
+	if len(o.rows) > len(d.rows) {
+		*d, *o = *o, *d
+	}
+	d.level = max(d.level, o.level)
+	if d.level > 0 {
+		for hash := range d.rows {
+			if !d.holds(hash) {
+				delete(d.rows, hash)
+			}
+		}
+	}
+	for hash, m := range o.rows {
+		d.add(hash, m)
+	}
+}

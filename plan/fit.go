@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Need is something that is asked of the store.
+type Need string
+
+// The needs that HBase does not serve well.
+const (
+	Transactions Need = "transactions" // over several rows
+	TwoOrders    Need = "two-orders"   // the same rows read forwards and backwards
+	FullScans    Need = "full-scans"   // questions that no prefix of the key narrows
+)
+
+// Needs are all of them.
+var Needs = []Need{Transactions, TwoOrders, FullScans}
+
+// Finding is a reason why HBase is the wrong store, with the number that it follows from.
+type Finding struct {
+	Reason  string  `json:"reason"`
+	Msg     string  `json:"message"`
+	Instead string  `json:"instead"`
+	Number  float64 `json:"number"`
+	Limit   float64 `json:"limit"`
+}
+
+// fewRows is where one machine with a relational data base does as well. Book, "When should I use HBase": it is for hundreds of
+// millions or billions of rows.
+const fewRows = 100e6
+
+// longScan is how long reading everything may take before it is no answer to a question.
+const longScan = time.Minute
+
+// wrongStore says why the load should go elsewhere.
+func wrongStore(l Load, s *Sheet) []Finding {
+	var out []Finding
+	if s.RowsKept < fewRows && s.StoredBytes < smallRegion*GB {
+		out = append(out, Finding{"few-rows", fmt.Sprintf("%.0f rows of %.2f GB in all fill no region of %d GB", s.RowsKept, s.StoredBytes/GB, smallRegion),
+			"a relational data base on one machine, with indexes, joins and transactions", s.RowsKept, fewRows})
+	}
+	if slices.Contains(l.Needs, Transactions) {
+		out = append(out, Finding{string(Transactions), "HBase changes 1 row at a time as a whole; between rows another reader sees some changed and some not",
+			"a relational or NewSQL data base, or one row that holds all that changes together", 2, 1})
+	}
+	if slices.Contains(l.Needs, TwoOrders) {
+		out = append(out, Finding{string(TwoOrders), fmt.Sprintf("a key has 1 order, and backward scans read each block against its order; a second table with the other order adds %.2f TB of disk", s.DiskBytes/TB),
+			"a second table if that is little, or a search index for the rarer order", 2, 1})
+	}
+	if scan := s.StoredBytes / (scanRate * float64(s.Servers)); slices.Contains(l.Needs, FullScans) && scan > longScan.Seconds() {
+		out = append(out, Finding{string(FullScans), fmt.Sprintf("reading all %.2f TB on %d servers at %d MB/s each takes %s", s.StoredBytes/TB, s.Servers, scanRate/MB, time.Duration(scan*float64(time.Second)).Round(time.Minute)),
+			"columns on a file store (Parquet, ORC) or an analytical data base, fed beside HBase", scan, longScan.Seconds()})
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"brine/rowkey"
+)
+
+// muchLead is the part of a region's mean from which on one value of the leading field is worth a word.
+const muchLead = 0.5
+
+// findLead finds the value of the first field that the key holds which most rows have: rows of one value lie side by side, so
+// however the table is split, they have few regions.
+func (f *Forecast) findLead(key *rowkey.Key, rows [][]byte) {
+	names := key.Fields()
+	if len(rows) == 0 {
+		return
+	}
+	first := firstHeld(key, rows[0])
+	if first < 0 {
+		return
+	}
+	most, run, last := "", 0, ""
+	best := 0
+	for _, row := range rows {
+		values, err := key.Decode(row)
+		if err != nil {
+			continue // a row of the key always decodes
+		}
+		if v := values[first].String(); v == last {
+			run++
+		} else {
+			last, run = v, 1
+		}
+		if run > best {
+			best, most = run, last
+		}
+	}
+	share := float64(best) / float64(len(rows))
+	if regions := len(f.Split.Regions); best > 2 && share*float64(max(regions, 4)) >= muchLead {
+		f.Lead = &LeadingPart{Field: names[first], Value: most, Share: share}
+	}
+}
+
+// firstHeld is the position of the first of the key's fields that its rows hold, not only hashed; −1 if none.
+func firstHeld(key *rowkey.Key, row []byte) int {
+	values, err := key.Decode(row)
+	if err != nil {
+		return -1
+	}
+	for i, v := range values {
+		if !v.Null() {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"brine/rowkey"
+)
+
+// Table is what a plan has to know of a table.
+type Table struct {
+	Name      string
+	Key       *rowkey.Key
+	EventRows bool     // each event is its own row, so that two on one key are a collision
+	Splits    [][]byte // as they are, or as they are configured; in ascending order
+	Families  []Family
+}
+
+// Family says how the cells of a family lie on disk.
+type Family struct {
+	Name      string
+	Codec     string // none gz snappy lz4 lzo zstd
+	BlockSize int    // bytes before compression
+}
+
+// Tally counts the rows of sampled events of one table. It is not safe for concurrent use: workers have one each, merged at the end.
+type Tally struct {
+	table  Table
+	events int
+	writes []int64 // by region
+	seen   distinct
+	kept   kept
+	cells  cells
+}
+
+// NewTally makes an empty Tally.
+func NewTally(t Table) *Tally {
+	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept}, cells: newCells(t.Families)}
+}
+
+// MeasuredEvents is how many events' cells are to be given to AddCells: the first so many of a sample.
+const MeasuredEvents = 1 << 16
+
+// Add counts the row of the event at a place of the sample: its line, or any number that orders the events. content is what
+// the event says: two events with one row and different contents collide. row stays the caller's.
+func (t *Tally) Add(at int64, row, content []byte) {
+	region := regionOf(t.table.Splits, row)
+	t.events++
+	t.writes[region]++
+	hash := xxhash.Sum64(row)
+	t.seen.add(hash, mark{content: xxhash.Sum64(content), at: at, region: uint32(region)})
+	t.kept.add(hash, row)
+}
+
+// AddCells measures the cells that an event writes into its row.
+func (t *Tally) AddCells(row []byte, version int64, all []Cell) { t.cells.add(row, version, all) }
+
+// Merge adds what another Tally of the same table has counted. The other is of no use afterwards.
+func (t *Tally) Merge(o *Tally) {
+	t.events += o.events
+	for i, n := range o.writes {
+		t.writes[i] += n
+	}
+	t.seen.merge(&o.seen)
+	t.kept.merge(&o.kept)
+	t.cells.merge(&o.cells)
+}
+
+// regionOf is the region of a row; a split point is the first row of its region.
+func regionOf(splits [][]byte, row []byte) int {
+	i, found := slices.BinarySearchFunc(splits, row, bytes.Compare)
+	if found {
+		i++
+	}
+	return i
+}
