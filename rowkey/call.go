@@ -46,9 +46,9 @@ func (c *call) read() error {
 			c.args = append(c.args, arg{token: t})
 			return nil
 		case t.kind == tokEnd:
-			return &SyntaxError{t.offset, c.Name + "( is not closed", "write ) after its last argument"}
+			return syntaxError(t.offset, c.Name+"( is not closed", "write ) after its last argument")
 		case !t.is(","):
-			return &SyntaxError{t.offset, fmt.Sprintf("%s follows a complete argument", t.shown()), "put a comma between arguments and ) after the last"}
+			return syntaxError(t.offset, fmt.Sprintf("%s follows a complete argument", t.shown()), "put a comma between arguments and ) after the last")
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (c *call) arg() (arg, error) {
 	switch t.kind {
 	case tokName:
 		if c.tokens[0].is("(") {
-			return arg{}, &SyntaxError{t.offset, "a function takes fields and constants, not another function", c.usageMend()}
+			return arg{}, syntaxError(t.offset, "a function takes fields and constants, not another function", c.usageMend())
 		}
 		return arg{token: t, kind: argName}, nil
 	case tokString:
@@ -72,12 +72,12 @@ func (c *call) arg() (arg, error) {
 			case "byte", "bytes":
 				a.unit = "bytes"
 			default:
-				return a, &SyntaxError{u.offset, fmt.Sprintf("%s is no unit of length", u.text), fmt.Sprintf("write %s for hex digits or %s bytes", t.text, t.text)}
+				return a, syntaxError(u.offset, fmt.Sprintf("%s is no unit of length", u.text), fmt.Sprintf("write %s for hex digits or %s bytes", t.text, t.text))
 			}
 		}
 		return a, nil
 	}
-	return arg{}, &SyntaxError{t.offset, fmt.Sprintf("an argument is missing before %s", t.shown()), c.usageMend()}
+	return arg{}, syntaxError(t.offset, fmt.Sprintf("an argument is missing before %s", t.shown()), c.usageMend())
 }
 
 func (c *call) usageMend() string { return "write " + strings.Join(c.Usage, " or ") }
@@ -94,11 +94,11 @@ func (c *call) take() arg {
 }
 
 // wrong is an error at the argument last taken.
-func (c *call) wrong(msg, mend string) error { return &SyntaxError{c.taken, msg, mend} }
+func (c *call) wrong(msg, mend string) error { return syntaxError(c.taken, msg, mend) }
 
 // missing is an error at the next argument.
 func (c *call) missing(what string) error {
-	return &SyntaxError{c.args[0].offset, c.Name + " lacks " + what, c.usageMend()}
+	return syntaxError(c.args[0].offset, c.Name+" lacks "+what, c.usageMend())
 }
 
 // field takes a field of one of the types.

@@ -10,6 +10,11 @@ type SyntaxError struct {
 	Offset int    // byte offset in the expression
 	Msg    string // what is wrong
 	Mend   string // what to write instead
+	Rule   string // ambiguous or random for these designs, as Lint names its findings; else empty
+}
+
+func syntaxError(offset int, msg, mend string) *SyntaxError {
+	return &SyntaxError{Offset: offset, Msg: msg, Mend: mend}
 }
 
 func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Mend }

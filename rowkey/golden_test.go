@@ -92,13 +92,20 @@ func TestLint(t *testing.T) {
 			case "row event":
 				opts.EventRows = true
 			case "5 servers":
-				opts.Servers = 5
+				opts.Servers, opts.Regions = 5, 16
 			case "10 regions":
 				opts.Regions = 10
+			case "5 servers, 4 regions":
+				opts.Servers, opts.Regions = 5, 4
 			case "waybill 20":
 				opts.TextLengths = map[string]int{"waybill": 20}
 			default:
-				t.Fatalf("unknown option %q", option)
+				words, ok := strings.CutPrefix(option, "query ")
+				q, err := rowkey.ParseQuery(words)
+				if !ok || err != nil {
+					t.Fatalf("unknown option %q, %v", option, err)
+				}
+				opts.Queries = []rowkey.Query{q}
 			}
 		}
 		var b strings.Builder

@@ -41,7 +41,7 @@ func (t token) shown() string {
 // lex cuts an expression into tokens, the last of which is tokEnd.
 func lex(expr string) ([]token, error) {
 	if !utf8.ValidString(expr) {
-		return nil, &SyntaxError{0, "the expression is not UTF-8", `write other bytes as "\xff"`}
+		return nil, syntaxError(0, "the expression is not UTF-8", `write other bytes as "\xff"`)
 	}
 	var tokens []token
 	for at := 0; at < len(expr); {
@@ -74,11 +74,11 @@ func lex(expr string) ([]token, error) {
 func lexString(expr string, at int) (token, int, error) {
 	quoted, err := strconv.QuotedPrefix(expr[at:])
 	if err != nil {
-		return token{}, 0, &SyntaxError{at, "this string does not end, or holds an unknown escape", `end it with ", and write a quote as \", a backslash as \\ and other bytes as \x00`}
+		return token{}, 0, syntaxError(at, "this string does not end, or holds an unknown escape", `end it with ", and write a quote as \", a backslash as \\ and other bytes as \x00`)
 	}
 	s, err := strconv.Unquote(quoted)
 	if err != nil {
-		return token{}, 0, &SyntaxError{at, "this is no string", `write it as "|" or "\x00"`}
+		return token{}, 0, syntaxError(at, "this is no string", `write it as "|" or "\x00"`)
 	}
 	return token{tokString, s, at}, len(quoted), nil
 }

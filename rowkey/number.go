@@ -37,9 +37,11 @@ type unit struct {
 	says     string
 }
 
+var milliseconds = &unit{"ms", 1, 1, "milliseconds"}
+
 var units = []*unit{
 	{"us", 1000, 1, "microseconds"},
-	{"ms", 1, 1, "milliseconds"},
+	milliseconds,
 	{"s", 1, 1000, "seconds"},
 	{"min", 1, 60_000, "minutes"},
 	{"hour", 1, 3_600_000, "hours"},

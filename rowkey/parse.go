@@ -12,7 +12,7 @@ const maxExpr = 4096
 // Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the mend.
 func Parse(expr string, fields []Field) (*Key, error) {
 	if len(expr) > maxExpr {
-		return nil, &SyntaxError{maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr), "a key is a few short parts joined with +"}
+		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr), "a key is a few short parts joined with +")
 	}
 	tokens, err := lex(expr)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *parser) parts() error {
 		case t.kind == tokEnd:
 			return nil
 		case !t.is("+"):
-			return &SyntaxError{t.offset, fmt.Sprintf("%s follows a complete part", t.shown()), "join parts with +"}
+			return syntaxError(t.offset, fmt.Sprintf("%s follows a complete part", t.shown()), "join parts with +")
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (p *parser) add(part part, offset int) error {
 		}
 	}
 	if len(slots) == maxParts {
-		return &SyntaxError{offset, fmt.Sprintf("a key has at most %d parts", maxParts), "leave the later ones to columns"}
+		return syntaxError(offset, fmt.Sprintf("a key has at most %d parts", maxParts), "leave the later ones to columns")
 	}
 	p.key.slots = append(slots, slot{part: part, offset: offset})
 	return nil
@@ -81,7 +81,7 @@ func (p *parser) add(part part, offset int) error {
 func (p *parser) part() (part, error) {
 	switch t := p.next(); {
 	case t.kind == tokString && t.text == "":
-		return nil, &SyntaxError{t.offset, "an empty string adds nothing to a key", `write a separator, such as "|"`}
+		return nil, syntaxError(t.offset, "an empty string adds nothing to a key", `write a separator, such as "|"`)
 	case t.kind == tokString:
 		return literal(t.text), nil
 	case t.kind == tokName && p.tokens[0].is("("):
@@ -89,9 +89,9 @@ func (p *parser) part() (part, error) {
 	case t.kind == tokName:
 		return p.bare(t)
 	case t.kind == tokNumber:
-		return nil, &SyntaxError{t.offset, "a number alone is no part of a key", fmt.Sprintf("write %q for these characters", t.text)}
+		return nil, syntaxError(t.offset, "a number alone is no part of a key", fmt.Sprintf("write %q for these characters", t.text))
 	default:
-		return nil, &SyntaxError{t.offset, fmt.Sprintf("a part is missing before %s", t.shown()), `write a field, a function such as md5(waybill, 4), or a string such as "|"`}
+		return nil, syntaxError(t.offset, fmt.Sprintf("a part is missing before %s", t.shown()), `write a field, a function such as md5(waybill, 4), or a string such as "|"`)
 	}
 }
 
@@ -108,7 +108,7 @@ func (p *parser) bare(t token) (part, error) {
 		Time:  "write desc(%[1]s, ms) for newest first, or asc(%[1]s, ms)",
 	}[f.typ]
 	if mend != "" {
-		return nil, &SyntaxError{t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()), fmt.Sprintf(mend, f.name)}
+		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()), fmt.Sprintf(mend, f.name))
 	}
 	return &text{field: f}, nil
 }
@@ -129,7 +129,7 @@ func (p *parser) field(t token) (field, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return field{}, &SyntaxError{t.offset, fmt.Sprintf("there is no field %s", t.text), suggest(t.text, names, "declare it, or use one of "+strings.Join(names, ", "))}
+	return field{}, syntaxError(t.offset, fmt.Sprintf("there is no field %s", t.text), suggest(t.text, names, "declare it, or use one of "+strings.Join(names, ", ")))
 }
 
 func (p *parser) call(name token) (part, error) {
@@ -156,9 +156,10 @@ func findFunction(name token) (*function, error) {
 		}
 		names = append(names, functions[i].Name)
 	}
-	e := &SyntaxError{name.offset, fmt.Sprintf("there is no function %s", name.text), suggest(name.text, names, "the functions are "+strings.Join(names, ", "))}
+	e := syntaxError(name.offset, fmt.Sprintf("there is no function %s", name.text), suggest(name.text, names, "the functions are "+strings.Join(names, ", ")))
 	switch strings.ToLower(name.text) {
 	case "random", "rand", "uuid", "now":
+		e.Rule = "random"
 		e.Msg = name.text + " would give a replayed event another row"
 		e.Mend = "a key is computed from the event alone: write salt(16, waybill) to spread rows"
 	}
@@ -172,7 +173,7 @@ func (p *parser) finish() error {
 		return err
 	}
 	if len(k.fields) == 0 {
-		return &SyntaxError{0, "the key reads no field, so all events would share one row", "name the fields that tell rows apart"}
+		return syntaxError(0, "the key reads no field, so all events would share one row", "name the fields that tell rows apart")
 	}
 	holders := k.holders()
 	exprs := make([]string, len(k.slots))
@@ -239,9 +240,11 @@ func (p *parser) separate() error {
 			if _, ok := s.part.(*reversedInt); ok {
 				or = fmt.Sprintf("reverse(%s, 12)", s.reads()[0].name)
 			}
-			return &SyntaxError{next.offset,
+			e := syntaxError(next.offset,
 				fmt.Sprintf("%s has no fixed length, so where %s begins could not be told", s.expr(), next.expr()),
-				fmt.Sprintf(`write %s + "|" + %s, or %s`, s.expr(), next.expr(), or)}
+				fmt.Sprintf(`write %s + "|" + %s, or %s`, s.expr(), next.expr(), or))
+			e.Rule = "ambiguous"
+			return e
 		}
 		switch v := s.part.(type) {
 		case *text:

@@ -1,0 +1,82 @@
+package rowkey
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// lintNotUnique: a time alone does not tell two events apart. What does is held after it (a message's id); fields before it
+// are often what the events have in common.
+func (k *Key) lintNotUnique(o LintOptions) []Finding {
+	if !o.EventRows {
+		return nil
+	}
+	var before, after []string
+	var at *number
+	offset := 0
+	for _, s := range k.slots {
+		n, isNumber := s.part.(*number)
+		switch {
+		case !s.holds:
+		case isNumber && n.unit != nil:
+			at, offset = n, s.offset
+		case at == nil:
+			before = append(before, joinNames(s.reads()))
+		default:
+			after = append(after, joinNames(s.reads()))
+		}
+	}
+	if len(after) > 0 {
+		return nil
+	}
+	if at == nil {
+		return []Finding{{"not-unique", Advice, 0,
+			fmt.Sprintf("two events of one %s share a row, unless that is a number of the event itself", strings.Join(before, ", ")),
+			"add their time, such as + " + k.proposal(Time) + ", or say row: entity"}}
+	}
+	f := Finding{"not-unique", Warning, offset,
+		fmt.Sprintf("two events of one %s in the same %s share a row, and one is lost", strings.Join(before, ", "), at.unit.one()),
+		"add what differs between them: + " + k.proposal(Text)}
+	if at.unit.div > 1 && at.bits == 64 {
+		fine := *at
+		fine.unit = milliseconds
+		f.Mend = "write " + fine.expr() + ", and " + f.Mend
+	}
+	if len(before) == 0 {
+		f.Msg = fmt.Sprintf("two events in the same %s share a row, and one is lost", at.unit.one())
+	}
+	if len(before) > 1 {
+		f.Severity = Advice
+	}
+	return []Finding{f}
+}
+
+// one is the unit in the singular.
+func (u *unit) one() string { return strings.TrimSuffix(u.says, "s") }
+
+// proposal is a declared field of a type that the key does not read, as the part to append.
+func (k *Key) proposal(typ Type) string {
+	example := map[Type]string{Text: "event_id", Time: "desc(at, ms)"}[typ]
+	for _, f := range k.declared {
+		if f.Type == typ && !slices.Contains(k.Fields(), f.Name) {
+			example = asPart(f.Name, typ)
+			break
+		}
+	}
+	if k.slots[len(k.slots)-1].width() == 0 {
+		return `"|" + ` + example
+	}
+	return example
+}
+
+// asPart is how a field of a type is put into a key.
+func asPart(name string, typ Type) string {
+	switch typ {
+	case Text:
+		return name
+	case Time:
+		return "desc(" + name + ", ms)"
+	}
+	return "asc(" + name + ")"
+}

@@ -1,0 +1,26 @@
+package rowkey
+
+import (
+	"errors"
+	"fmt"
+)
+
+// lintQueries: what the table is meant to answer, and no scan of it does; or does only by asking every bucket.
+func (k *Key) lintQueries(o LintOptions) []Finding {
+	var found []Finding
+	for _, q := range o.Queries {
+		scans, err := k.Serves(q)
+		refused, isUsage := errors.AsType[*UsageError](err)
+		switch {
+		case isUsage:
+			found = append(found, Finding{"unserved-query", Warning, 0, fmt.Sprintf("no scan answers the query %q: %s", q, refused.Msg), refused.Mend})
+		case err != nil:
+			found = append(found, Finding{"unserved-query", Warning, 0, fmt.Sprintf("no scan answers the query %q: %s", q, err), "ask for what the key holds"})
+		case scans > 1:
+			found = append(found, Finding{"fan-out", Advice, k.lead().offset,
+				fmt.Sprintf("the query %q asks all %d buckets and merges their rows", q, scans),
+				"where it need not be in order over all rows, salt by what it binds"})
+		}
+	}
+	return found
+}
