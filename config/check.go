@@ -52,18 +52,24 @@ func (l *loader) checkHBase(connect string) {
 		if rest == "" || slashes {
 			l.fault(setting, Address, "names no folder", "write embedded:./data/hbase")
 		}
-	case scheme == "zk" || scheme == "hbase+zk" || scheme == "zookeeper":
-		l.fault(setting, Address, "discovery by ZooKeeper is not there yet", "name the masters of HBase 2.5 or later: rpc://master1:16000,master2:16000")
-	case scheme != "rpc" || !slashes:
-		l.fault(setting, Address, "begins with no scheme that brine knows", "write rpc://host:port for a cluster, or embedded:DIR")
+	case scheme == "zk" && slashes:
+		servers, _, _ := strings.Cut(hosts, "/")
+		l.checkHBaseHosts(servers, ":2181", "is no ZooKeeper server's address", "write zk://host:port,host:port/znode")
+	case scheme == "rpc" && slashes:
+		l.checkHBaseHosts(hosts, ":16000", "is no master's address", "write rpc://host:port, masters separated by commas")
 	default:
-		for host := range strings.SplitSeq(hosts, ",") {
-			if !strings.Contains(host, ":") && host != "" {
-				host += ":16000" // HBase's own default
-			}
-			if mend := hostPort(strings.TrimSpace(host), true); mend != "" {
-				l.fault(setting, Address, quote(host)+" is no master's address", "write rpc://host:port, masters separated by commas")
-			}
+		l.fault(setting, Address, "begins with no scheme that brine knows", "write rpc://host:port or zk://host:port/znode for a cluster, or embedded:DIR")
+	}
+}
+
+// checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.
+func (l *loader) checkHBaseHosts(hosts, port, fault, mend string) {
+	for host := range strings.SplitSeq(hosts, ",") {
+		if !strings.Contains(host, ":") && host != "" {
+			host += port
+		}
+		if hostPort(strings.TrimSpace(host), true) != "" {
+			l.fault("hbase.connect", Address, quote(host)+" "+fault, mend)
 		}
 	}
 }

@@ -60,7 +60,7 @@ type AppliedInfo struct {
 type Client struct {
 	opts     Options
 	servers  *servers
-	registry *registry
+	registry registry
 	locator  *locator
 	writer   *writer
 	auto     *Mutator // behind Submit
@@ -70,23 +70,28 @@ type Client struct {
 	ctx    context.Context // ends with Close, and everything with it
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // every goroutine of the client's
+	closed sync.Once
 }
 
 // Open checks the options, finds the active master and hbase:meta, and returns a client, or an error that says what was
 // tried at which address. It waits for masters that say they are starting, for as long as ctx and OperationTimeout allow.
 func Open(ctx context.Context, opts Options) (*Client, error) {
+	dial := opts.Dial
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("hbase options: %w", err)
 	}
-	addrs, err := parseConnect(opts.Connect)
+	to, err := parseConnect(opts.Connect)
 	if err != nil {
 		return nil, err
 	}
 	c := &Client{opts: opts}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.servers = newServers(c.ctx, &c.opts, &c.wg)
-	c.registry = &registry{addrs: addrs, servers: c.servers}
+	c.registry = &rpcRegistry{addrs: to.addrs, servers: c.servers}
+	if to.zooKeeper {
+		c.registry = &zkRegistry{quorum: joinQuorum(to.addrs, dial), parent: to.znode, patience: opts.DialTimeout}
+	}
 	c.locator = &locator{servers: c.servers, registry: c.registry}
 	c.writer = newWriter(c)
 	c.auto = c.newMutator(MutatorOptions{Autoflush: true, WriteBuffer: 1, Retries: opts.Retries, Pause: opts.Pause})
@@ -126,6 +131,7 @@ func (c *Client) Close() error {
 	c.cancel(ErrClosed)
 	c.servers.close()
 	c.wg.Wait()
+	c.closed.Do(c.registry.close)
 	return nil
 }
 

@@ -19,7 +19,7 @@ const prefetch = 10
 // locator finds the region of a row: in the cache, else in hbase:meta. Its errors are those of one try; callers retry.
 type locator struct {
 	servers  *servers
-	registry *registry
+	registry registry
 	cache    regionCache
 	lookups  singleflight.Group
 

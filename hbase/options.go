@@ -7,13 +7,14 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"path"
 	"strings"
 	"time"
 )
 
 // Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
 type Options struct {
-	Connect string // rpc://master1:16000,master2:16000
+	Connect string // rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase
 	User    string // effective user of SIMPLE authentication; default the process's
 
 	Pause                 time.Duration // [hbase.client.pause] 100 ms
@@ -129,30 +130,49 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-const defaultMasterPort = "16000"
+const (
+	defaultMasterPort    = "16000"
+	defaultZooKeeperPort = "2181"
+	defaultZnode         = "/hbase"
+	connectForms         = "give the masters as rpc://host:port,host:port (HBase 2.5 or newer), or the ZooKeeper servers as zk://host:port,host:port/znode"
+)
 
-// parseConnect gives the masters' addresses of an rpc:// connect string.
-func parseConnect(connect string) ([]string, error) {
-	scheme, rest, ok := strings.Cut(connect, "://")
+// connect is what a connect string says.
+type connect struct {
+	zooKeeper bool // else addrs are masters
+	addrs     []string
+	znode     string
+}
+
+func parseConnect(s string) (connect, error) {
+	scheme, rest, ok := strings.Cut(s, "://")
+	port := defaultMasterPort
+	var to connect
 	switch {
-	case connect == "":
-		return nil, errors.New("option Connect is empty: give the masters as rpc://host:port,host:port")
+	case s == "":
+		return to, errors.New("option Connect is empty: " + connectForms)
 	case ok && scheme == "zk":
-		return nil, fmt.Errorf("option Connect is %q: finding the cluster through ZooKeeper is not supported yet; "+
-			"use rpc://host:port with the masters' addresses (HBase 2.5 or newer)", connect)
+		var parent string
+		rest, parent, _ = strings.Cut(rest, "/")
+		to.zooKeeper, to.znode, port = true, defaultZnode, defaultZooKeeperPort
+		if parent = strings.TrimSuffix(parent, "/"); parent != "" {
+			to.znode = "/" + parent
+		}
+		if path.Clean(to.znode) != to.znode {
+			return to, fmt.Errorf("option Connect is %q: %q is no znode's path", s, to.znode)
+		}
 	case !ok || scheme != "rpc":
-		return nil, fmt.Errorf("option Connect is %q: give the masters as rpc://host:port,host:port", connect)
+		return to, fmt.Errorf("option Connect is %q: %s", s, connectForms)
 	}
-	var addrs []string
 	for a := range strings.SplitSeq(rest, ",") {
 		a = strings.TrimSpace(a)
 		if _, _, err := net.SplitHostPort(a); err != nil {
-			a = net.JoinHostPort(strings.Trim(a, "[]"), defaultMasterPort)
+			a = net.JoinHostPort(strings.Trim(a, "[]"), port)
 		}
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
-			return nil, fmt.Errorf("option Connect is %q: %q is no host:port", connect, a)
+			return to, fmt.Errorf("option Connect is %q: %q is no host:port", s, a)
 		}
-		addrs = append(addrs, a)
+		to.addrs = append(to.addrs, a)
 	}
-	return addrs, nil
+	return to, nil
 }

@@ -9,7 +9,7 @@ import (
 func TestValidateNamesEveryFault(t *testing.T) {
 	o := Options{Connect: "localhost:16000", Pause: -1, OperationTimeout: time.Second, MaxServerCalls: -2, MaxRequestBytes: 1 << 31}
 	o.EnsureDefaults()
-	const want = `option Connect is "localhost:16000": give the masters as rpc://host:port,host:port
+	const want = `option Connect is "localhost:16000": give the masters as rpc://host:port,host:port (HBase 2.5 or newer), or the ZooKeeper servers as zk://host:port,host:port/znode
 option Pause is -1ns, must be at least 1ms
 option OperationTimeout is 1s, must be at least 1m0s
 option MaxRequestBytes is 2147483648, must be from 1024 to 1073741824
@@ -38,7 +38,13 @@ func TestParseConnect(t *testing.T) {
 		{connect: "rpc://", err: "is no host:port"},
 		{connect: "rpc://m1:16000,", err: "is no host:port"},
 		{connect: "http://m1", err: "give the masters as rpc://"},
-		{connect: "zk://z1:2181/hbase", err: "not supported yet; use rpc://"},
+		{connect: "zk://z1:2181/hbase", want: "z1:2181 /hbase"},
+		{connect: "zk://z1,[::1]:3,z2:4", want: "z1:2181 [::1]:3 z2:4 /hbase"},
+		{connect: "zk://z1/", want: "z1:2181 /hbase"},
+		{connect: "zk://z1/prod/hbase/", want: "z1:2181 /prod/hbase"},
+		{connect: "zk:///hbase", err: "is no host:port"},
+		{connect: "zk://z1//a", err: "is no znode's path"},
+		{connect: "zk://z1/a/../b", err: "is no znode's path"},
 	}
 	for _, tt := range tests {
 		got, err := parseConnect(tt.connect)
@@ -48,7 +54,7 @@ func TestParseConnect(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || strings.Join(got, " ") != tt.want {
+		if err != nil || strings.TrimSpace(strings.Join(got.addrs, " ")+" "+got.znode) != tt.want || got.zooKeeper != (got.znode != "") {
 			t.Errorf("%q: %v %v, want %s", tt.connect, got, err, tt.want)
 		}
 	}

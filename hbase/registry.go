@@ -11,14 +11,23 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// registry answers the two questions that nobody else can: who is the active master, and where is hbase:meta. It asks the
-// masters that the user named, in a random order, until one answers.
-type registry struct {
+// registry answers the two questions that nobody else can: who is the active master, and where is hbase:meta. Its errors are
+// those of one try; callers retry.
+type registry interface {
+	activeMaster(ctx context.Context) (addr string, err error)
+	meta(ctx context.Context) (*Region, error)
+	close()
+}
+
+// rpcRegistry asks the masters that the user named, in a random order, until one answers.
+type rpcRegistry struct {
 	addrs   []string
 	servers *servers
 }
 
-func (g *registry) activeMaster(ctx context.Context) (addr string, err error) {
+func (g *rpcRegistry) close() {}
+
+func (g *rpcRegistry) activeMaster(ctx context.Context) (addr string, err error) {
 	var out hbasepb.GetActiveMasterResponse
 	if err := g.ask(ctx, "GetActiveMaster", &hbasepb.GetActiveMasterRequest{}, &out); err != nil {
 		return "", err
@@ -29,7 +38,7 @@ func (g *registry) activeMaster(ctx context.Context) (addr string, err error) {
 	return serverAddr(out.ServerName), nil
 }
 
-func (g *registry) meta(ctx context.Context) (*Region, error) {
+func (g *rpcRegistry) meta(ctx context.Context) (*Region, error) {
 	var out hbasepb.GetMetaRegionLocationsResponse
 	if err := g.ask(ctx, "GetMetaRegionLocations", &hbasepb.GetMetaRegionLocationsRequest{}, &out); err != nil {
 		return nil, err
@@ -48,7 +57,7 @@ func (g *registry) meta(ctx context.Context) (*Region, error) {
 
 // ask tries every master once; the error says what became of each. A master knows the answers by heart: one that takes longer
 // than a connection may take is as good as not there, and the others are asked.
-func (g *registry) ask(ctx context.Context, method string, in, out proto.Message) error {
+func (g *rpcRegistry) ask(ctx context.Context, method string, in, out proto.Message) error {
 	var errs []error
 	for _, i := range rand.Perm(len(g.addrs)) {
 		to := endpoint{g.addrs[i], registryService}
