@@ -44,18 +44,7 @@ func (c *regionCache) findBefore(table string, row []byte) *Region {
 	return r
 }
 
-// gap names the unknown range around row by the end of the known region before it: look-ups in one gap are one look-up.
-func (c *regionCache) gap(table string, row []byte) string {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	rs := c.tables[table]
-	if i := after(rs, row); i > 0 {
-		return string(rs[i-1].End)
-	}
-	return ""
-}
-
-// add puts a region in the place of those that it overlaps, unless one of them is newer: then nothing happens.
+// add puts a region in the place of those that it overlaps, unless one of them is newer, or is the same: then nothing happens.
 func (c *regionCache) add(r *Region) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,7 +58,7 @@ func (c *regionCache) add(r *Region) {
 	}
 	to := from
 	for to < len(rs) && rs[to].overlaps(r) {
-		if rs[to].newerThan(r) {
+		if rs[to].newerThan(r) || rs[to].sameAs(r) {
 			return
 		}
 		to++

@@ -28,6 +28,7 @@ type lane struct {
 	table      string
 	start, end []byte
 	region     *Region // nil: to be located
+	wide       bool    // its range has not been seen as one region, and may be many
 	queue      fifo
 	bytes      int           // of the queue and of the lane's own parts that are out
 	coming     int           // bytes, while a Submit sees whether its batch fits
@@ -161,7 +162,7 @@ func (l *lane) stopTimer() {
 // is found is carved out of the lanes that it overlaps.
 type lanes struct{ all []*lane }
 
-func newLanes(table string) *lanes { return &lanes{all: []*lane{{table: table}}} }
+func newLanes(table string) *lanes { return &lanes{all: []*lane{{table: table, wide: true}}} }
 
 // of gives the lane of a row.
 func (ls *lanes) of(row []byte) *lane {
@@ -183,16 +184,16 @@ func (ls *lanes) carve(r *Region) (fresh []*lane) {
 	}
 	old := slices.Clone(ls.all[from:to])
 	if len(old) == 1 && bytes.Equal(old[0].start, r.Start) && bytes.Equal(old[0].end, r.End) {
-		old[0].region = r
+		old[0].region, old[0].wide = r, false
 		return nil
 	}
 	first, last := old[0], old[len(old)-1]
 	if bytes.Compare(first.start, r.Start) < 0 {
-		fresh = append(fresh, &lane{table: r.Table, start: first.start, end: r.Start})
+		fresh = append(fresh, &lane{table: r.Table, start: first.start, end: r.Start, wide: first.wide})
 	}
 	fresh = append(fresh, &lane{table: r.Table, start: r.Start, end: r.End, region: r})
 	if len(r.End) > 0 && before(r.End, last.end) {
-		fresh = append(fresh, &lane{table: r.Table, start: r.End, end: last.end})
+		fresh = append(fresh, &lane{table: r.Table, start: r.End, end: last.end, wide: last.wide})
 	}
 	for _, o := range old {
 		o.dead = true

@@ -13,7 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// prefetch is how many regions one look-up brings: the one that was asked for and those before it.
+// prefetch is how many regions one look-up brings beside those that others wait for: the one that was asked for and those
+// before it [hbase.client.locate.prefetch.limit].
 const prefetch = 10
 
 // locator finds the region of a row: in the cache, else in hbase:meta. Its errors are those of one try; callers retry.
@@ -21,6 +22,7 @@ type locator struct {
 	servers  *servers
 	registry registry
 	cache    regionCache
+	rounds   rounds
 	lookups  singleflight.Group
 
 	metaMu sync.Mutex
@@ -29,24 +31,25 @@ type locator struct {
 
 // find gives the region that contains row.
 func (l *locator) find(ctx context.Context, table string, row []byte) (*Region, error) {
+	return l.findWith(ctx, table, row, 0)
+}
+
+// findWith is find; a look-up brings so many of the regions before it as well.
+func (l *locator) findWith(ctx context.Context, table string, row []byte, more int) (*Region, error) {
 	if table == metaTable {
 		return l.findMeta(ctx)
 	}
-	lookup := func() (*Region, error) { return l.lookup(table, metaKey(table, row, greatestID)) }
-	// The look-up of the gap may be another's, of another row in it; then the row gets one of its own.
-	for _, key := range []string{"gap\x00" + table + "\x00" + l.cache.gap(table, row), "row\x00" + table + "\x00" + string(row)} {
-		if r := l.cache.find(table, row); r != nil {
-			return r, nil
-		}
-		r, err := l.lookupOnce(ctx, key, lookup)
-		if err != nil {
-			return nil, err
-		}
-		if r.contains(row) {
-			return r, nil
-		}
+	if r := l.cache.find(table, row); r != nil {
+		return r, nil
 	}
-	return nil, fmt.Errorf("row %q of table %s: %w", row, table, errNoServer)
+	r, err := l.ask(ctx, table, row, more)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil || !r.contains(row) {
+		return nil, fmt.Errorf("row %q of table %s: %w", row, table, errNoServer)
+	}
+	return r, nil
 }
 
 // findBefore gives the region of the greatest rows less than row, where nil is the end of the table.
@@ -61,7 +64,13 @@ func (l *locator) findBefore(ctx context.Context, table string, row []byte) (*Re
 	if row == nil {
 		start = append([]byte(table), 0) // behind the table's last region
 	}
-	return l.lookupOnce(ctx, "before\x00"+string(start), func() (*Region, error) { return l.lookup(table, start) })
+	return l.lookupOnce(ctx, "before\x00"+string(start), func() (*Region, error) {
+		r, err := l.lookup(table, start, prefetch)
+		if r == nil && err == nil {
+			err = fmt.Errorf("table %s: %w", table, errNoServer)
+		}
+		return r, err
+	})
 }
 
 // lookupOnce makes concurrent look-ups of one thing one. The look-up goes on when the caller leaves.
@@ -83,24 +92,24 @@ func metaKey(table string, start []byte, id string) []byte {
 	return bytes.Join([][]byte{[]byte(table), start, []byte(id)}, []byte(","))
 }
 
-// lookup reads hbase:meta backwards from start and caches the regions that it finds on the way. The first that is neither
-// split nor offline is the answer.
-func (l *locator) lookup(table string, start []byte) (*Region, error) {
+// lookup reads so many rows of hbase:meta backwards from start and caches the regions that it finds on the way. The first that
+// is neither split nor offline is the answer; nil if it is on no server.
+func (l *locator) lookup(table string, start []byte, rows int) (*Region, error) {
 	ctx := l.servers.ctx
 	meta, err := l.findMeta(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.scanMeta(ctx, meta, start, metaKey(table, nil, ""))
+	found, err := l.scanMeta(ctx, meta, start, metaKey(table, nil, ""), rows)
 	if err != nil {
 		if d := diagnose(err); d.remedy == relocate || d.remedy == reconnect {
 			l.dropMeta(meta)
 		}
 		return nil, fmt.Errorf("looking up a region of %s: %w", table, err)
 	}
-	var found *Region
+	var answer *Region
 	seen := false
-	for _, row := range rows {
+	for _, row := range found {
 		r, err := regionOfMetaRow(row)
 		if errors.Is(err, errNoRegionInfo) {
 			continue
@@ -115,8 +124,8 @@ func (l *locator) lookup(table string, start []byte) (*Region, error) {
 		if r.Split || r.Offline {
 			continue
 		}
-		if found == nil {
-			found = r
+		if answer == nil {
+			answer = r
 		}
 		if r.Server != "" {
 			l.cache.add(r)
@@ -125,23 +134,23 @@ func (l *locator) lookup(table string, start []byte) (*Region, error) {
 	switch {
 	case !seen:
 		return nil, fmt.Errorf("%w: %s has no regions in hbase:meta", ErrNoTable, table)
-	case found == nil || found.Server == "":
-		return nil, fmt.Errorf("table %s: %w", table, errNoServer)
+	case answer == nil || answer.Server == "":
+		return nil, nil
 	}
-	return found, nil
+	return answer, nil
 }
 
-// scanMeta reads up to prefetch rows backwards from start in one call.
-func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte) ([]Result, error) {
+// scanMeta reads up to so many rows backwards from start in one call.
+func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte, rows int) ([]Result, error) {
 	in := &hbasepb.ScanRequest{
 		Region: meta.specifier(),
 		Scan: &hbasepb.Scan{
 			Column:   []*hbasepb.Column{{Family: []byte("info")}},
 			StartRow: start, StopRow: stop, IncludeStopRow: proto.Bool(true), Reversed: proto.Bool(true),
-			MaxVersions: proto.Uint32(1), Caching: proto.Uint32(prefetch), ReadType: hbasepb.Scan_PREAD.Enum(),
+			MaxVersions: proto.Uint32(1), Caching: proto.Uint32(uint32(rows)), ReadType: hbasepb.Scan_PREAD.Enum(),
 			MaxResultSize: proto.Uint64(defaultMaxResultBytes),
 		},
-		NumberOfRows: proto.Uint32(prefetch), LimitOfRows: proto.Uint32(prefetch), CloseScanner: proto.Bool(true),
+		NumberOfRows: proto.Uint32(uint32(rows)), LimitOfRows: proto.Uint32(uint32(rows)), CloseScanner: proto.Bool(true),
 		ClientHandlesPartials: proto.Bool(false), ClientHandlesHeartbeats: proto.Bool(false),
 	}
 	var out hbasepb.ScanResponse
@@ -153,11 +162,11 @@ func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]Result, len(pieces))
+	results := make([]Result, len(pieces))
 	for i, p := range pieces {
-		rows[i] = p.Result
+		results[i] = p.Result
 	}
-	return rows, nil
+	return results, nil
 }
 
 // tableDisabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is in vain.

@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -8,14 +9,14 @@ import (
 	"brine/internal/backoff"
 )
 
-// locate finds the region of a lane's first row, however long that takes, and carves the lane accordingly.
+// locate finds the region of a row in a lane, however long that takes, and carves the lane accordingly.
 func (w *writer) locate(l *lane) {
 	for failures := 0; ; failures++ {
-		e, sick, ok := w.first(l)
+		e, far, ok := w.first(l)
 		if !ok {
 			return
 		}
-		r, err := w.find(l.table, e.row(), sick || failures > 1)
+		r, err := w.find(l.table, far, failures > 1)
 		if err == nil {
 			w.place(l, r)
 			return
@@ -34,27 +35,49 @@ func (w *writer) locate(l *lane) {
 	}
 }
 
+// target is a row to look up, and how many regions before it are wanted as well.
+type target struct {
+	row  []byte
+	more int
+	sick bool // its region fails
+}
+
 // find looks a row up, and makes sure that a failing region's table has not been disabled.
-func (w *writer) find(table string, row []byte, suspect bool) (*Region, error) {
+func (w *writer) find(table string, to target, suspect bool) (*Region, error) {
 	ctx, cancel := context.WithTimeout(w.c.ctx, w.c.opts.OperationTimeout)
 	defer cancel()
-	if suspect && table != metaTable {
+	if (suspect || to.sick) && table != metaTable {
 		if disabled, err := w.c.locator.tableDisabled(ctx, table); err == nil && disabled {
 			return nil, fmt.Errorf("%w: %s", ErrDisabled, table)
 		}
 	}
-	return w.c.locator.find(ctx, table, row)
+	return w.c.locator.findWith(ctx, table, to.row, to.more)
 }
 
-// first gives the first mutation of a lane that is being located, unless there is nothing to locate it for any more.
-func (w *writer) first(l *lane) (e entry, sick, ok bool) {
+// first gives the first mutation of a lane that is being located, and the row to look up, unless there is nothing to locate
+// it for any more. That is the mutation's own row, but in a lane of many regions the greatest that is queued: a look-up brings
+// what lies before it.
+func (w *writer) first(l *lane) (e entry, to target, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l.dead || w.closed || l.queue.len() == 0 {
 		l.locating = false
-		return entry{}, false, false
+		return entry{}, target{}, false
 	}
-	return *l.queue.at(0), l.failures > 1, true
+	e = *l.queue.at(0)
+	to = target{row: e.row(), sick: l.failures > 1}
+	if l.wide {
+		queued := l.queue.items()
+		queued = queued[:min(len(queued), maxPrefetch)]
+		for _, e := range queued {
+			if bytes.Compare(e.row(), to.row) > 0 {
+				to.row = e.row()
+			}
+		}
+		to.more = len(queued)
+	}
+	to.row = bytes.Clone(to.row) // Close may end the flight meanwhile
+	return e, to, true
 }
 
 // place gives a lane the region that was found for it.

@@ -52,6 +52,11 @@ func (r *Region) newerThan(o *Region) bool {
 	return r.seq > o.seq
 }
 
+// sameAs tells whether both are one opening of one region.
+func (r *Region) sameAs(o *Region) bool {
+	return bytes.Equal(r.Name, o.Name) && r.seq == o.seq && r.Server == o.Server && r.StartCode == o.StartCode
+}
+
 func (r *Region) specifier() *hbasepb.RegionSpecifier {
 	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: r.Name}
 }

@@ -1,0 +1,121 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"brine/hbase/embedded"
+	"brine/hbase/hbasepb"
+)
+
+// A thousand regions that leave their server at once cost few reads of hbase:meta; none at all when the server says whither.
+func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
+	const regions = 1000
+	var splits, rows []string
+	for i := range regions {
+		rows = append(rows, fmt.Sprintf("%04d", i))
+	}
+	splits = rows[1:]
+	s := startEmbedded(t, embedded.Options{})
+	host, port, err := net.SplitHostPort(s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		class, text string
+		most        int
+	}{
+		{"NotServingRegionException", "", 40},
+		{"exceptions.RegionMovedException", "Region moved to: hostname=" + strings.Replace(host, "127.0.0.1", "localhost", 1) + " port=" + port + " startCode=1. As of locationSeqNum=9.", 0},
+	} {
+		t.Run(tt.class, func(t *testing.T) {
+			c := open(t, patient("rpc://"+s.Addr()))
+			if tt.most > 0 {
+				createTable(t, c, "t", splits...)
+			}
+			var lookups atomic.Int32
+			c.opts.Hooks.Call = func(i CallInfo) {
+				if i.Method == "Scan" {
+					lookups.Add(1)
+				}
+			}
+			if failed := land(t, c, puts(rows...)); failed != nil {
+				t.Fatal(failed)
+			}
+			first := lookups.Swap(0)
+			moved := map[string]bool{}
+			defer s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+				r.Keep()
+				out := &embedded.Outcome{Regions: map[string]*embedded.Exception{}}
+				for _, ra := range r.Param.(*hbasepb.MultiRequest).RegionAction {
+					if name := string(ra.Region.Value); !moved[name] {
+						moved[name] = true
+						out.Regions[name] = &embedded.Exception{Class: packagePrefix + tt.class, Message: tt.text}
+					}
+				}
+				return out
+			})()
+			if failed := land(t, c, puts(rows...)); failed != nil {
+				t.Fatal(failed)
+			}
+			if tt.most > 0 && first > 5 {
+				t.Errorf("%d look-ups for a new table", first)
+			}
+			t.Logf("%d look-ups for a new table of %d regions, %d when all moved", first, regions, lookups.Load())
+			if n := int(lookups.Load()); len(moved) != regions || n > tt.most {
+				t.Errorf("%d regions moved; %d look-ups, want at most %d", len(moved), n, tt.most)
+			}
+		})
+	}
+}
+
+// What keeps hbase:meta from being read fails all who wait, at once: not each after a try of its own.
+func TestRoundFailsTogether(t *testing.T) {
+	p := newPeer(t)
+	gate := make(chan struct{})
+	p.answer = func(c *peerCall) *reply {
+		if c.method != "Scan" {
+			return nil
+		}
+		r := exception("RegionTooBusyException", "")
+		r.after = gate
+		return r
+	}
+	c := p.open(p.options())
+	const n = 50
+	results := make(chan error)
+	for i := range n {
+		go func() {
+			_, err := c.locator.find(context.Background(), "t", fmt.Append(nil, i))
+			results <- err
+		}()
+	}
+	for {
+		c.locator.rounds.mu.Lock()
+		waiting := len(c.locator.rounds.next["t"])
+		c.locator.rounds.mu.Unlock()
+		if waiting == n-1 {
+			break
+		}
+	}
+	close(gate)
+	for range n {
+		if err := <-results; err == nil || errors.Is(err, errNoServer) {
+			t.Errorf("error: %v", err)
+		}
+	}
+	scans := 0
+	for _, m := range p.methods() {
+		if m == "Scan" {
+			scans++
+		}
+	}
+	if scans != 2 {
+		t.Errorf("%d reads of hbase:meta, want 2", scans)
+	}
+}
