@@ -86,9 +86,18 @@ func (t *Table) RowKey() *rowkey.Key { return t.rowKey }
 
 // HBase describes the table as HBase knows it.
 func (t *Table) HBase() hbase.Table {
-	out := hbase.Table{Name: t.Name}
+	out := hbase.Table{Name: t.Name, Values: map[string]string{}}
 	for i := range t.Families {
 		out.Families = append(out.Families, t.Families[i].hbase())
+	}
+	if t.MaxFileSize > 0 {
+		out.Values["MAX_FILESIZE"] = strconv.FormatInt(int64(t.MaxFileSize), 10)
+	}
+	if t.MemstoreFlushSize > 0 {
+		out.Values["MEMSTORE_FLUSHSIZE"] = strconv.FormatInt(int64(t.MemstoreFlushSize), 10)
+	}
+	if t.Durability != "" {
+		out.Values["DURABILITY"] = strings.ToUpper(t.Durability)
 	}
 	return out
 }
@@ -101,13 +110,25 @@ func (f *Family) hbase() hbase.Family {
 	if f.TTL > 0 {
 		ttl = strconv.FormatInt(int64(f.TTL/time.Second), 10)
 	}
-	return hbase.Family{Name: f.Name, Values: map[string]string{
+	values := map[string]string{
 		"TTL": ttl, "VERSIONS": strconv.Itoa(f.Versions), "MIN_VERSIONS": strconv.Itoa(f.MinVersions),
 		"COMPRESSION": strings.ToUpper(f.Compression), "BLOOMFILTER": strings.ToUpper(f.Bloom),
 		"BLOCKSIZE": strconv.FormatInt(int64(f.BlockSize), 10), "BLOCKCACHE": strconv.FormatBool(f.BlockCache),
 		"DATA_BLOCK_ENCODING": strings.ToUpper(f.Encoding), "IN_MEMORY": strconv.FormatBool(f.InMemory),
-	}}
+	}
+	if f.StoragePolicy != "" {
+		values["STORAGE_POLICY"] = strings.ToUpper(f.StoragePolicy)
+	}
+	if scope, ok := replicationScopes[f.Replication]; ok {
+		values["REPLICATION_SCOPE"] = scope
+	}
+	if f.MOB > 0 {
+		values["IS_MOB"], values["MOB_THRESHOLD"] = "true", strconv.FormatInt(int64(f.MOB), 10)
+	}
+	return hbase.Family{Name: f.Name, Values: values}
 }
+
+var replicationScopes = map[string]string{"local": "0", "global": "1"}
 
 // sink describes the table as the sink needs it.
 func (t *Table) sink() sink.Table {

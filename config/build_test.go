@@ -51,10 +51,11 @@ func TestTableDescription(t *testing.T) {
 	table := everything(t).Table("shop:orders")
 	want := hbase.Table{Name: "shop:orders", Families: []hbase.Family{
 		{Name: "brief", Values: map[string]string{"TTL": "31449600", "VERSIONS": "3", "MIN_VERSIONS": "1", "COMPRESSION": "ZSTD", "BLOOMFILTER": "ROWCOL",
-			"BLOCKSIZE": "16384", "BLOCKCACHE": "false", "DATA_BLOCK_ENCODING": "FAST_DIFF", "IN_MEMORY": "true"}},
+			"BLOCKSIZE": "16384", "BLOCKCACHE": "false", "DATA_BLOCK_ENCODING": "FAST_DIFF", "IN_MEMORY": "true",
+			"STORAGE_POLICY": "ONE_SSD", "REPLICATION_SCOPE": "1", "IS_MOB": "true", "MOB_THRESHOLD": "102400"}},
 		{Name: "detail", Values: map[string]string{"TTL": "2147483647", "VERSIONS": "1", "MIN_VERSIONS": "0", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW",
 			"BLOCKSIZE": "65536", "BLOCKCACHE": "true", "DATA_BLOCK_ENCODING": "NONE", "IN_MEMORY": "false"}},
-	}}
+	}, Values: map[string]string{"MAX_FILESIZE": "21474836480", "MEMSTORE_FLUSHSIZE": "268435456", "DURABILITY": "FSYNC_WAL"}}
 	if diff := cmp.Diff(want, table.HBase()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

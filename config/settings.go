@@ -199,6 +199,13 @@ type Table struct {
 	Regions int `set:"regions" default:"1" min:"1" max:"10000"`
 	// The split points themselves, instead of regions, in ascending order; `\x00` writes a byte in hex.
 	Splits []string `set:"splits" example:"[\"4\", \"8\", \"c\"]"`
+	// Size of a region from which on it is split; without it: the cluster's [MAX_FILESIZE].
+	MaxFileSize Bytes `set:"max_filesize" min:"2MiB" max:"100TiB" example:"20GiB"`
+	// Size of a region's memstores from which on they are flushed; without it: the cluster's [MEMSTORE_FLUSHSIZE].
+	MemstoreFlushSize Bytes `set:"memstore_flushsize" min:"1MiB" max:"16GiB" example:"128MiB"`
+	// When a write is acknowledged; without it the table's own stays: `sync_wal` once its log is in the memory of all replicas,
+	// `fsync_wal` once it is on their disks [DURABILITY]. What would acknowledge earlier can lose rows, so it cannot be set.
+	Durability string `set:"durability" oneof:"sync_wal fsync_wal"`
 
 	rowKey *rowkey.Key // nil while no pipeline writes the table
 }
@@ -224,6 +231,13 @@ type Family struct {
 	Encoding string `set:"encoding" default:"none" oneof:"none prefix diff fast_diff row_index_v1"`
 	// Whether its blocks stay longest in the cache [IN_MEMORY].
 	InMemory bool `set:"in_memory" default:"false"`
+	// On which disks HDFS keeps its files; without it the family's own stays [STORAGE_POLICY].
+	StoragePolicy string `set:"storage_policy" oneof:"hot warm cold one_ssd all_ssd"`
+	// Whether its writes go to the clusters that are set up as peers; without it the family's own stays [REPLICATION_SCOPE].
+	Replication string `set:"replication" oneof:"local global"`
+	// Cells larger than this lie in files of their own, which compactions leave alone; without it the family's own stays
+	// [IS_MOB, MOB_THRESHOLD].
+	MOB Bytes `set:"mob" min:"1KiB" max:"10MiB" example:"100KiB"`
 }
 
 // Index is one of indexes.
