@@ -21,6 +21,7 @@ const (
 	maxResponseBytes = 256 << 20       // as much as a server accepts in a request by default
 	idleTimeout      = 2 * time.Minute // [hbase.ipc.client.connection.minIdleTimeBeforeClose]
 	writeBuffer      = 64 << 10
+	maxCallID        = 1<<31 - 1 // Java reads it as an int; a negative one is no call's
 )
 
 // errIdle ends a connection that nobody used. A call that was just about to use it goes to a new one.
@@ -165,7 +166,7 @@ func (c *conn) register(q *call) (id uint32, err error) {
 	if c.err != nil {
 		return 0, c.err
 	}
-	c.nextID = (c.nextID + 1) & (1<<31 - 1) // Java reads it as an int
+	c.nextID = (c.nextID + 1) & maxCallID
 	c.pending[c.nextID] = q
 	if len(c.pending) == 1 {
 		c.armRead()
@@ -234,6 +235,9 @@ func (c *conn) read() error {
 		if err != nil {
 			return err
 		}
+		if response.CallID > maxCallID && response.Exception != nil { // the answer to no call: the server ends the connection
+			return newRemoteError(c.addr, response.Exception)
+		}
 		c.deliver(response)
 	}
 }
@@ -296,7 +300,9 @@ func (c *conn) fail(err error) {
 		if err == nil {
 			err = ErrClosed
 		}
-		if _, ok := errors.AsType[*connError](err); !ok && !errors.Is(err, ErrClosed) {
+		_, silent := errors.AsType[*connError](err)
+		_, refused := errors.AsType[*remoteError](err)
+		if !silent && !refused && !errors.Is(err, ErrClosed) {
 			err = &connError{server: c.addr, class: "connection", err: err, cut: true}
 		}
 		c.mu.Lock()

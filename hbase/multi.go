@@ -61,11 +61,13 @@ func (w *writer) send(m *multi) {
 	for i := range m.outcomes {
 		o := &m.outcomes[i]
 		w.judge(o, m)
-		w.announce(o)
 		dead = dead || o.cure.dead
 	}
 	if dead {
 		w.c.locator.cache.dropServer(server)
+	}
+	for i := range m.outcomes {
+		w.announce(&m.outcomes[i])
 	}
 	w.mu.Lock()
 	lost := w.answered(m, took)
