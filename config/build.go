@@ -23,7 +23,7 @@ func (c *Config) HBase() hbase.Options {
 		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
 		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
 		MaxRequestRows: h.MaxRequestRows, MaxRequestBytes: int(h.MaxRequestBytes), MaxServerCalls: h.MaxServerCalls,
-		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.share()) * max(loops, 1),
+		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.share()) * max(loops, 1), Compression: h.Compression,
 	}
 }
 

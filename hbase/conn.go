@@ -35,6 +35,7 @@ type conn struct {
 	addr    string
 	opts    *Options
 	socket  net.Conn
+	packing wire.Compression // of cell blocks
 	send    chan *call
 	done    chan struct{}
 	failed  func(*conn) // tells the pool, once
@@ -59,7 +60,7 @@ type call struct {
 // unless it is refused.
 func newConn(socket net.Conn, addr, service string, opts *Options, wg *sync.WaitGroup, failed func(*conn)) (*conn, error) {
 	hello := wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthSimple})
-	hello, err := wire.AppendConnectionHeader(hello, connectionHeader(opts.User, service))
+	hello, err := wire.AppendConnectionHeader(hello, connectionHeader(opts.User, service, opts.packing(service)))
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +70,14 @@ func newConn(socket net.Conn, addr, service string, opts *Options, wg *sync.Wait
 	if _, err := socket.Write(hello); err != nil {
 		return nil, fmt.Errorf("handshake: %w", err)
 	}
+	if err := probe(socket, addr, opts.packing(service)); err != nil {
+		return nil, err
+	}
 	if err := socket.SetDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
 	c := &conn{
-		addr: addr, opts: opts, socket: socket, failed: failed,
+		addr: addr, opts: opts, socket: socket, packing: opts.packing(service), failed: failed,
 		send: make(chan *call, 64), done: make(chan struct{}), pending: make(map[uint32]*call),
 	}
 	wg.Go(func() { c.fail(c.write()) })
@@ -82,8 +86,8 @@ func newConn(socket net.Conn, addr, service string, opts *Options, wg *sync.Wait
 }
 
 // connectionHeader carries a version because servers answer parts of a Multi only to clients newer than 1.2.
-func connectionHeader(user, service string) *hbasepb.ConnectionHeader {
-	return &hbasepb.ConnectionHeader{
+func connectionHeader(user, service string, c wire.Compression) *hbasepb.ConnectionHeader {
+	h := &hbasepb.ConnectionHeader{
 		UserInfo:            &hbasepb.UserInformation{EffectiveUser: &user},
 		ServiceName:         &service,
 		CellBlockCodecClass: proto.String(wire.Codec),
@@ -92,6 +96,10 @@ func connectionHeader(user, service string) *hbasepb.ConnectionHeader {
 			Url: proto.String(""), Revision: proto.String(""), User: proto.String(""), Date: proto.String(""), SrcChecksum: proto.String(""),
 		},
 	}
+	if c != wire.None {
+		h.CellBlockCompressorClass = proto.String(c.Class())
+	}
+	return h
 }
 
 // encoder appends a request frame with the call's id to dst.
@@ -109,13 +117,16 @@ func (c *conn) roundTrip(ctx context.Context, method string, encode encoder) (wi
 	if err != nil {
 		return wire.Response{}, err
 	}
-	q.frame, err = encode((*buf)[:0], wire.Call{ID: id, Method: method, Timeout: timeoutMillis(ctx)})
+	q.frame, err = encode((*buf)[:0], wire.Call{ID: id, Method: method, Timeout: timeoutMillis(ctx), Compression: c.packing})
 	if err != nil {
 		c.forget(id)
 		return wire.Response{}, err
 	}
 	sent := len(q.frame)
 	r, err := c.await(ctx, id, q)
+	if err == nil {
+		r.Cells, err = c.expand(r.Cells)
+	}
 	if q.written.Load() {
 		*buf = q.frame[:0]
 		frames.Put(buf)

@@ -143,6 +143,7 @@ func (w *writer) desert(s *line) {
 // scratch is what encoding and decoding a Multi needs beside the frame.
 type scratch struct {
 	param     []byte
+	cells     []byte // only to be compressed
 	mutations []wire.Mutation
 	seen      []bool
 }
@@ -168,16 +169,24 @@ func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
 		s.param = wire.AppendRegionAction(s.param, p.region.Name, s.mutations)
 		size += p.bytes
 	}
+	if c.Compression != wire.None {
+		s.cells = m.appendCells(s.cells[:0])
+		return wire.AppendEncodedRequest(dst, c, s.param, s.cells)
+	}
 	dst, err := wire.BeginRequest(dst, c, s.param, size)
 	if err != nil {
 		return nil, err
 	}
+	return m.appendCells(dst), nil
+}
+
+func (m *multi) appendCells(dst []byte) []byte {
 	for _, p := range m.parts {
 		for _, e := range p.entries {
 			dst = append(dst, e.flight.batch.cellsOf(int(e.index))...)
 		}
 	}
-	return dst, nil
+	return dst
 }
 
 // outcome is what became of one part: each mutation is applied, goes back, or has failed for good.

@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"brine/hbase/internal/wire"
 )
 
 // Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
@@ -31,6 +33,10 @@ type Options struct {
 	MaxServerCalls   int // [hbase.client.max.perserver.tasks] 2
 	MaxCellBytes     int // [hbase.client.keyvalue.maxsize] 10 MiB
 
+	// Compression of the cell blocks between the client and the region servers, who must have the codec: none (the default),
+	// gzip, snappy, lz4 or zstd. It spares the network and costs time of both sides' processors.
+	Compression string
+
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer
 	Hooks Hooks
 }
@@ -49,6 +55,7 @@ var defaults = Options{
 	MaxBufferedBytes:      64 << 20,
 	MaxServerCalls:        2,
 	MaxCellBytes:          10 << 20,
+	Compression:           wire.None.String(),
 }
 
 // EnsureDefaults sets what is zero to its default.
@@ -65,6 +72,7 @@ func (o *Options) EnsureDefaults() {
 	orDefault(&o.MaxBufferedBytes, defaults.MaxBufferedBytes)
 	orDefault(&o.MaxServerCalls, defaults.MaxServerCalls)
 	orDefault(&o.MaxCellBytes, defaults.MaxCellBytes)
+	orDefault(&o.Compression, defaults.Compression)
 	if o.User == "" {
 		o.User = processUser()
 	}
@@ -95,6 +103,9 @@ func (o *Options) Validate() error {
 	var errs []error
 	if _, err := parseConnect(o.Connect); err != nil {
 		errs = append(errs, err)
+	}
+	if _, err := wire.ParseCompression(o.Compression); err != nil {
+		errs = append(errs, fmt.Errorf("option Compression: %w", err))
 	}
 	for _, d := range []struct {
 		name       string

@@ -97,7 +97,7 @@ var rules = map[string]rule{
 	"ipc.BadAuthException":                      {kind: Denied, err: ErrDenied},
 	"ipc.WrongVersionException":                 {kind: Refused},
 	"ipc.UnsupportedCellCodecException":         {kind: Refused},
-	"ipc.UnsupportedCompressionCodecException":  {kind: Refused},
+	"ipc.UnsupportedCompressionCodecException":  {kind: Denied}, // to all alike: no mutation is at fault
 	"ipc.UnsupportedCryptoException":            {kind: Refused},
 	"ipc.UnknownServiceException":               {kind: Refused},
 	"ipc.EmptyServiceNameException":             {kind: Refused},

@@ -32,6 +32,8 @@ type conn struct {
 	header *hbasepb.ConnectionHeader
 	cells  bool // the client reads cell blocks
 
+	packing wire.Compression // of cell blocks
+
 	mu  sync.Mutex // guards buf and writing
 	buf []byte
 }
@@ -68,7 +70,9 @@ func (c *conn) serve(ctx context.Context) {
 		calls.Add(1)
 		go func() {
 			defer func() { putFrame(frame); <-slots; calls.Done() }()
-			c.run(ctx, request)
+			if c.expand(&request) {
+				c.run(ctx, request)
+			}
 		}()
 	}
 }
@@ -123,12 +127,16 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 		return false, c.refuse(classUnknownService, "%s", h.GetServiceName())
 	case h.GetCellBlockCodecClass() != "" && h.GetCellBlockCodecClass() != wire.Codec:
 		return false, c.refuse(classUnsupportedCodec, "%s: only %s is spoken here", h.GetCellBlockCodecClass(), wire.Codec)
-	case h.GetCellBlockCompressorClass() != "":
-		return false, c.refuse(classUnsupportedCompr, "%s: cell blocks are not compressed here", h.GetCellBlockCompressorClass())
 	case h.GetRpcCryptoCipherTransformation() != "":
 		return false, c.refuse(classUnsupportedCrypto, "%s: connections are not encrypted here", h.GetRpcCryptoCipherTransformation())
 	}
 	c.header, c.cells = h, h.GetCellBlockCodecClass() != ""
+	if c.cells { // else there is nothing to compress, and a name is not looked at
+		var known bool
+		if c.packing, known = wire.CompressionOf(h.GetCellBlockCompressorClass()); !known {
+			return false, c.refuse(classUnsupportedCompr, "%s", h.GetCellBlockCompressorClass())
+		}
+	}
 	return true, nil
 }
 
@@ -196,7 +204,24 @@ func (c *conn) answerException(id uint32, e *Exception) error {
 }
 
 func (c *conn) answer(id uint32, result proto.Message, cells []byte) error {
+	if c.packing != wire.None {
+		var err error
+		if cells, err = c.packing.Compress(nil, cells); err != nil {
+			return err
+		}
+	}
 	return c.write(&hbasepb.ResponseHeader{CallId: &id}, result, cells)
+}
+
+// expand expands a request's cell block, or answers that it cannot be read.
+func (c *conn) expand(r *wire.Request) bool {
+	cells, err := c.packing.Expand(r.Cells, c.node.cluster.opts.MaxRequest)
+	if err != nil {
+		c.reply(r.Header.GetCallId(), nil, nil, final(classDoNotRetry, "unable to read call parameter; %v", err))
+		return false
+	}
+	r.Cells = cells
+	return true
 }
 
 func (c *conn) write(h *hbasepb.ResponseHeader, result proto.Message, cells []byte) (err error) {

@@ -33,7 +33,7 @@ func TestRefusedConnections(t *testing.T) {
 		{"token", "HBas\x00\x52", "ipc.BadAuthException"},
 		{"service", header(&hbasepb.ConnectionHeader{ServiceName: proto.String("NoService")}), "ipc.UnknownServiceException"},
 		{"codec", header(&hbasepb.ConnectionHeader{ServiceName: service, CellBlockCodecClass: proto.String("x.Y")}), "ipc.UnsupportedCellCodecException"},
-		{"compressor", header(&hbasepb.ConnectionHeader{ServiceName: service, CellBlockCompressorClass: proto.String("org.apache.hadoop.io.compress.GzipCodec")}), "ipc.UnsupportedCompressionCodecException"},
+		{"compressor", header(&hbasepb.ConnectionHeader{ServiceName: service, CellBlockCodecClass: proto.String(wire.Codec), CellBlockCompressorClass: proto.String("org.apache.hadoop.io.compress.BZip2Codec")}), "ipc.UnsupportedCompressionCodecException"},
 		{"cipher", header(&hbasepb.ConnectionHeader{ServiceName: service, RpcCryptoCipherTransformation: proto.String("AES/CTR/NoPadding")}), "ipc.UnsupportedCryptoException"},
 		{"header is not a message", "HBas\x00\x50\x00\x00\x00\x02\xff\xff", "ipc.FatalConnectionException"},
 		{"header too long", "HBas\x00\x50\x7f\xff\xff\xff", "ipc.FatalConnectionException"},

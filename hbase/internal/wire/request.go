@@ -22,21 +22,45 @@ type Call struct {
 	Method   string
 	Timeout  uint32 // ms that the client will wait; 0: not said
 	Priority uint32 // 0: not said
+
+	Compression Compression // of the connection
 }
 
 // AppendRequest appends a whole request frame.
 func AppendRequest(dst []byte, c Call, param proto.Message, cells []byte) ([]byte, error) {
+	cells, err := c.compress(cells)
+	if err != nil {
+		return nil, err
+	}
 	dst, start := beginFrame(dst)
 	dst = appendRequestHeader(dst, c, len(cells))
-	dst, err := appendDelimited(dst, param)
-	if err != nil {
+	if dst, err = appendDelimited(dst, param); err != nil {
 		return nil, fmt.Errorf("parameter of %s: %w", c.Method, err)
 	}
 	return endFrame(append(dst, cells...), start, 0)
 }
 
-// BeginRequest appends a request frame up to its cell block: the caller appends exactly cells bytes more. param is the
-// encoded message.
+// AppendEncodedRequest appends a whole request frame. param is the encoded message.
+func AppendEncodedRequest(dst []byte, c Call, param, cells []byte) ([]byte, error) {
+	cells, err := c.compress(cells)
+	if err != nil {
+		return nil, err
+	}
+	if dst, err = BeginRequest(dst, c, param, len(cells)); err != nil {
+		return nil, err
+	}
+	return append(dst, cells...), nil
+}
+
+func (c Call) compress(cells []byte) ([]byte, error) {
+	if c.Compression == None {
+		return cells, nil
+	}
+	return c.Compression.Compress(nil, cells)
+}
+
+// BeginRequest appends a request frame up to its cell block, which is not compressed: the caller appends exactly cells bytes
+// more. param is the encoded message.
 func BeginRequest(dst []byte, c Call, param []byte, cells int) ([]byte, error) {
 	dst, start := beginFrame(dst)
 	dst = appendRequestHeader(dst, c, cells)
