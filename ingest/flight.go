@@ -8,13 +8,16 @@ import (
 )
 
 // flight is records of one chunk on their way: decoded, submitted, until they are settled. There are Window of them.
+//
+// It keeps no event: the writer has encoded them, and what decoding gives is many times the size of what it is given. If some were not
+// written, the records are decoded again, to the same events: decoding is pure.
 type flight struct {
 	chunk   *chunk
 	number  int // in the watermark
-	records int
-	batch   event.Batch
+	records []event.Record
 	letters []DeadLetter // of records that could not be decoded
-	out     event.Flight // nil when the batch is empty
+	out     event.Flight // nil when there is no event
+	left    *event.Batch // what is not settled; nil as long as nothing has failed
 }
 
 // submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
@@ -60,31 +63,41 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	if s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
 		return false
 	}
-	f.chunk, f.records, f.out = c, len(records), nil
-	s.decode(f, records)
+	f.chunk, f.records, f.out, f.left = c, records, nil, nil
+	s.decode(f)
 	f.number = s.mark.open(end)
 	c.holds.Add(1)
 	s.note(records, end)
-	if len(f.batch.Events) > 0 {
-		f.out = s.Writer.Submit(s.work, &f.batch)
-		s.Hooks.Submitted(s.id, len(f.batch.Events))
+	if len(s.batch.Events) > 0 {
+		f.out = s.Writer.Submit(s.work, &s.batch)
+		s.Hooks.Submitted(s.id, len(s.batch.Events))
 	}
 	s.flights.Add(1)
 	go s.settle(f)
 	return true
 }
 
-// decode fills the flight's batch, and its letters with what cannot be decoded.
-func (s *stream) decode(f *flight, records []event.Record) {
-	s.decoder.Reset(&f.batch)
+// decode fills the stream's batch with the flight's events, and the flight's letters with what cannot be decoded.
+func (s *stream) decode(f *flight) {
+	s.decoder.Reset(&s.batch)
 	clear(f.letters)
 	f.letters = f.letters[:0]
-	for i := range records {
-		if err := s.decoder.Decode(&records[i], &f.batch); err != nil {
-			f.letters = append(f.letters, s.letter(&records[i], event.Undecodable, err))
+	for i := range f.records {
+		if err := s.decoder.Decode(&f.records[i], &s.batch); err != nil {
+			f.letters = append(f.letters, s.letter(&f.records[i], event.Undecodable, err))
 		}
 	}
-	s.Hooks.Decoded(s.id, len(f.batch.Events))
+	s.Hooks.Decoded(s.id, len(s.batch.Events))
+}
+
+// decodeAgain gives the events of records that were decoded before, in a batch of their own.
+func (s *stream) decodeAgain(records []event.Record) *event.Batch {
+	batch := &event.Batch{}
+	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit
+	for i := range records {
+		_ = decoder.Decode(&records[i], batch) // what cannot be decoded is a dead letter already
+	}
+	return batch
 }
 
 // letter words why a record cannot be written.
@@ -119,12 +132,12 @@ func (s *stream) note(records []event.Record, end int64) {
 func (s *stream) settle(f *flight) {
 	defer s.flights.Done()
 	if s.land(f) {
-		s.settled(f.number, f.records)
+		s.settled(f.number, len(f.records))
 	} else {
 		s.abandoned.Add(1)
 	}
 	f.chunk.release()
-	f.chunk = nil
+	f.chunk, f.records, f.left = nil, nil, nil
 	s.free <- f
 }
 
@@ -142,10 +155,16 @@ func (s *stream) land(f *flight) bool {
 		return false
 	}
 	pauses := s.pauses()
-	for attempt := 1; len(f.batch.Events) > 0; attempt++ {
+	for attempt := 1; f.out != nil; attempt++ {
 		failures, err := f.out.Wait(s.drain)
 		if err != nil {
 			return false
+		}
+		if len(failures) == 0 {
+			break
+		}
+		if f.left == nil {
+			f.left = s.decodeAgain(f.records)
 		}
 		retry, letters, halt := s.triage(f, failures)
 		if !s.bury(letters) {
@@ -155,9 +174,10 @@ func (s *stream) land(f *flight) bool {
 			s.halt(halt)
 			return false
 		}
-		if f.batch.Events = keep(f.batch.Events, retry); len(retry) == 0 {
+		if len(retry) == 0 {
 			break
 		}
+		f.left.Events = keep(f.left.Events, retry)
 		if attempt == 1 {
 			s.progress.impede()
 			defer s.progress.free()
@@ -167,7 +187,7 @@ func (s *stream) land(f *flight) bool {
 		if pauses.wait(s.work) != nil {
 			return false
 		}
-		f.out = s.Writer.Submit(s.work, &f.batch)
+		f.out = s.Writer.Submit(s.work, f.left)
 		s.release() // it is late already
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
@@ -179,7 +199,7 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 	for _, failure := range failures {
 		switch failure.Verdict {
 		case event.Reject:
-			letters = append(letters, s.letter(f.batch.Events[failure.Index].Record, failure.Reason, failure.Err))
+			letters = append(letters, s.letter(f.left.Events[failure.Index].Record, failure.Reason, failure.Err))
 		case event.Halt:
 			if halt == nil {
 				halt = &haltError{failure.Reason, failure.Err}

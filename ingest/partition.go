@@ -118,6 +118,7 @@ type stream struct {
 	free    chan *flight // flights not in use; empty means that the window is full
 	flights sync.WaitGroup
 	decoder *event.Decoder
+	batch   event.Batch // of the flight that is being submitted
 	fetcher fetcher
 }
 

@@ -11,26 +11,23 @@ import (
 // to its own events alone. It does nothing when little would be won, or when there is no room for the copy.
 func (s *stream) shrink(f *flight) {
 	left := int64(0)
-	for i := range f.batch.Events {
-		left += int64(f.batch.Events[i].Record.Size())
+	for i := range f.left.Events {
+		left += int64(f.left.Events[i].Record.Size())
 	}
 	if left > f.chunk.cost/4 || !s.Budget.holds.tryAcquire(left) {
 		return
 	}
 	c := newChunk(s.Topic, s.id)
 	c.cost, c.charged, c.budget = left, left, s.Budget
-	for _, e := range f.batch.Events {
+	for _, e := range f.left.Events {
 		c.records = append(c.records, clone(e.Record))
 	}
-	batch := event.Batch{}
-	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit
-	for i := range c.records {
-		if err := decoder.Decode(&c.records[i], &batch); err != nil {
-			panic("BUG: a record that was decoded once is not decoded again: " + err.Error())
-		}
+	batch := s.decodeAgain(c.records)
+	if len(batch.Events) != len(c.records) {
+		panic("BUG: a record that was decoded once is not decoded again")
 	}
 	f.chunk.release()
-	f.chunk, f.batch = c, batch
+	f.chunk, f.left = c, batch
 }
 
 func clone(rec *event.Record) event.Record {
