@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# HBase as processes of their own: zookeeper, master, regionserver1 and regionserver2. devcluster sources this file.
+# HBase as processes of their own: hdfs, zookeeper, master, regionserver1 and regionserver2. devcluster sources this file.
 #
 # Each can be killed, stopped and started again alone. A region server that is killed or stands still is dead to the master when its
-# session ends, 6 s later. The tables are in run/master/data, of which a second master or region server is no copy.
+# session ends, 6 s later.
 
-# plan_ports SERVER… gives those of the cluster their ports before any is started, since each has to know ZooKeeper's.
+# plan_ports SERVER… gives those of the cluster their ports before any is started, since each has to know those of HDFS and ZooKeeper.
 plan_ports() {
   local server
   for server in "$@"; do
@@ -53,19 +53,28 @@ start_regionserver1() { start_regionserver regionserver1; }
 start_regionserver2() { start_regionserver regionserver2; }
 
 cluster_conf() {
-  [[ -f $run/zookeeper/ports ]] || die "the others need zookeeper: devcluster up hbase-cluster"
-  hbase_conf "$1" "$run/master" < <(
+  [[ -f $run/zookeeper/ports && -f $run/hdfs/ports ]] || die "the others need hdfs and zookeeper: devcluster up hbase-cluster"
+  hbase_conf "$1" < <(
     cat
     cat <<END
+hbase.rootdir hdfs://127.0.0.1:$(<"$run/hdfs/ports")/hbase
 hbase.cluster.distributed true
 hbase.zookeeper.property.clientPort $(<"$run/zookeeper/ports")
 zookeeper.session.timeout 6000
+dfs.replication 1
 END
   )
 }
 
+# cluster_launch SERVER HEAP CLASS waits for what HBase would not wait for itself.
 cluster_launch() {
-  local server=$1 heap=$2 class=$3
+  local server=$1 heap=$2 class=$3 end=$((SECONDS + ready_seconds)) other
+  for other in hdfs zookeeper; do
+    until [[ -f $run/$other/env ]]; do
+      ((SECONDS < end)) || { echo "$server: $other is not up" >&2; return 1; }
+      poll
+    done
+  done
   launch "$server" java "$heap" -XX:+UseSerialGC "${hbase_java[@]}" -cp "$run/$server/conf:$(jars "$server")/*" "$class" start
 }
 

@@ -11,7 +11,11 @@ done
 start_hbase() {
   local dir=$1 master region zookeeper
   read -r master region zookeeper < <(ports hbase 3)
-  hbase_conf "$dir" "$dir" <<END
+  one_version "$dir"
+  hbase_conf "$dir" <<END
+hbase.rootdir file://$dir/data
+hbase.unsafe.stream.capability.enforce false
+hbase.wal.provider filesystem
 hbase.cluster.distributed false
 hbase.zookeeper.property.clientPort $zookeeper
 hbase.zookeeper.property.dataDir $dir/zookeeper
@@ -32,19 +36,14 @@ env_hbase() {
   echo "BRINE_REAL_HBASE_ZK=zk://127.0.0.1:$zookeeper/hbase"
 }
 
-# hbase_conf DIR ROOT writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and
-# what all forms have in common. The tables are in ROOT/data.
+# hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what
+# all forms have in common.
 hbase_conf() {
-  local dir=$1 root=$2
+  local dir=$1
   mkdir -p "$dir/conf" "$dir/tmp"
   hbase_log4j >"$dir/conf/log4j.properties"
-  {
-    echo '<configuration>'
-    cat - <(cat <<END
-hbase.rootdir file://$root/data
+  cat - <(cat <<END
 hbase.tmp.dir $dir/tmp
-hbase.unsafe.stream.capability.enforce false
-hbase.wal.provider filesystem
 hbase.zookeeper.quorum 127.0.0.1
 hbase.master.ipc.address 127.0.0.1
 hbase.master.hostname localhost
@@ -57,11 +56,16 @@ hbase.master.wait.on.regionservers.interval 100
 hbase.master.logcleaner.ttl 60000
 hbase.master.hfilecleaner.ttl 60000
 END
-    ) | while read -r name value; do
-      echo "<property><name>$name</name><value>$value</value></property>"
-    done
-    echo '</configuration>'
-  } >"$dir/conf/hbase-site.xml"
+  ) | site >"$dir/conf/hbase-site.xml"
+}
+
+# site makes "name value" lines the XML of Hadoop's settings.
+site() {
+  echo '<configuration>'
+  while read -r name value; do
+    echo "<property><name>$name</name><value>$value</value></property>"
+  done
+  echo '</configuration>'
 }
 
 hbase_log4j() {
@@ -101,7 +105,7 @@ one_hbase() {
     elif running "$server"; then
       form+=("$server")
     fi
-    root=master
+    root=hdfs
   done
   if [[ ${form[0]-} == hbase ]] && ((${#form[@]} > 1)); then
     die "hbase and ${form[1]} are two forms of HBase: end the one first, or set DEVCLUSTER_RUN to another folder"
