@@ -31,22 +31,11 @@ func (l *loader) checkTable(c *Config, t *Table) {
 	for i := range t.Families {
 		l.checkFamily(t, &t.Families[i], join(setting+".families", t.Families[i].Name))
 	}
-	l.checkKey(c, t, setting)
+	l.takeKey(t, setting)
+	l.checkKey(c, t)
 	l.checkSplits(t, setting)
 	if t.rowKey != nil && t.Row != "" {
-		l.lintKey(t, setting+".key")
-	}
-}
-
-// lintKey reports keys that can be read and will disappoint.
-func (l *loader) lintKey(t *Table, setting string) {
-	regions := max(t.Regions, len(t.Splits)+1)
-	for _, f := range t.rowKey.Lint(rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: regions}) {
-		severity := Warning
-		if f.Severity == rowkey.Advice {
-			severity = Advice
-		}
-		l.report(severity, l.near(setting).value, f.Offset, setting, Code("key-"+f.Rule), f.Msg, f.Mend)
+		l.lintKey(t)
 	}
 }
 
@@ -91,7 +80,7 @@ func (p *Pipeline) rowsOf(table string) *Rows {
 }
 
 // checkKey parses the key over the fields of each pipeline that writes the table; they must agree on its fields' types.
-func (l *loader) checkKey(c *Config, t *Table, setting string) {
+func (l *loader) checkKey(c *Config, t *Table) {
 	pipelines := writers(c, t.Name)
 	untyped := func(f Field) bool { return f.eventType() == 0 } // reported already
 	for _, p := range pipelines {
@@ -100,7 +89,7 @@ func (l *loader) checkKey(c *Config, t *Table, setting string) {
 		}
 		key, err := rowkey.Parse(t.Key, keyFields(p))
 		if err != nil {
-			l.keyError(setting+".key", p, len(pipelines), err)
+			l.keyError(t.keySetting(), p, len(pipelines), err)
 			return
 		}
 		if t.rowKey == nil {

@@ -23,6 +23,7 @@ const (
 const (
 	KeySyntax       Code = "key-syntax"
 	keyLint         Code = "key-…" // followed by a rule of rowkey's Lint
+	SeveralKeys     Code = "several-keys"
 	SplitPoints     Code = "splits"
 	UnknownTable    Code = "unknown-table"
 	UnknownFamily   Code = "unknown-family"
@@ -67,6 +68,7 @@ var codeMeanings = []struct {
 	{Address, "An address is not of the form that its setting takes."},
 	{KeySyntax, "A row key cannot be read: its syntax, an absent field, or a field of the wrong type."},
 	{keyLint, "A row key can be read, and will disappoint: it can collide, or piles onto one region. The rest of the code is the rule of `brine key lint` (warnings and advice)."},
+	{SeveralKeys, "A table has a key that does not hold from version 0 on, or a second one; only one is supported yet."},
 	{SplitPoints, "The table cannot be split so: the key does not spread, or the points do not ascend."},
 	{UnknownTable, "A pipeline writes rows to a table that tables does not have."},
 	{UnknownFamily, "A column lies in a family that its table does not have."},

@@ -94,16 +94,14 @@ func newest(x *query.Index, fields []string) string {
 	return ""
 }
 
-// KeyTypes gives the types of the fields of the table's key.
+// KeyTypes gives the types of what the table's key can be asked by: its fields, and the geohash of a place.
 func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	types := map[string]rowkey.Type{}
 	if t.rowKey == nil {
 		return types
 	}
-	for _, p := range writers(c, t.Name) { // whose types agree
-		for _, name := range t.rowKey.Fields() {
-			types[name] = keyType(p, name)
-		}
+	for _, f := range t.rowKey.Bindable() {
+		types[f.Name] = f.Type
 	}
 	return types
 }

@@ -195,7 +195,12 @@ type Table struct {
 	// changes of one thing meet in one row, column by column, the newest version winning.
 	Row string `set:"row,required" oneof:"event entity"`
 	// The row key, in the row-key language, over the fields of the pipelines that write the table.
-	Key string `set:"key,required" example:"md5(waybill, 4) + waybill + \"|\" + desc(at, ms)"`
+	Key string `set:"key" example:"md5(waybill, 4) + waybill + \"|\" + desc(at, ms)"`
+	// The row keys, instead of key: each for the rows of versions from `from` on. Only one is supported yet.
+	Keys []TableKey `set:"keys" example:"[ { from: 0, key: \"md5(waybill, 4) + waybill\" } ]"`
+	// What the table is asked, so that `brine check` says which of it no scan answers: each the names of the fields that
+	// are bound to one value, and the one that is ranged over with two dots.
+	Queries []string `set:"queries" example:"[\"waybill\", \"waybill at..\"]"`
 	// The column families, by name. Names are part of every cell: one letter is best.
 	Families []Family `set:"families,required" example:"{ e: { ttl: 92d } }"`
 	// Into how many regions the table is split when it is made. Split points follow from the key.
@@ -211,6 +216,14 @@ type Table struct {
 	Durability string `set:"durability" oneof:"sync_wal fsync_wal"`
 
 	rowKey *rowkey.Key // nil while no pipeline writes the table
+}
+
+// TableKey is one of keys.
+type TableKey struct {
+	// The version from which on rows have this key.
+	From int `set:"from" default:"0" min:"0"`
+	// The row key, as the table's own key.
+	Key string `set:"key,required" example:"md5(waybill, 4) + waybill"`
 }
 
 // Family is one of families. The names in brackets are HBase's own attributes.

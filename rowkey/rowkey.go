@@ -68,6 +68,18 @@ func (k *Key) Fields() []string {
 	return names
 }
 
+// Bindable are the fields that Ranges takes bounds on: those of Fields, and GeohashBound where the key holds a geohash.
+func (k *Key) Bindable() []Field {
+	var all []Field
+	for _, f := range k.fields {
+		all = append(all, Field{f.name, f.typ})
+	}
+	if k.geohash() != nil {
+		all = append(all, Field{GeohashBound, Text})
+	}
+	return all
+}
+
 // Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError; dst is
 // then returned as it was. It does not allocate when dst has room.
 func (k *Key) Append(dst []byte, values []Value) ([]byte, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,8 @@ type keyCmd struct {
 	Encode  keyEncodeCmd  `cmd:"" help:"Print the row key of field values."`
 	Decode  keyDecodeCmd  `cmd:"" help:"Print the fields of a row key."`
 	Explain keyExplainCmd `cmd:"" help:"Describe a key part by part, or a row key of it."`
+	Range   keyRangeCmd   `cmd:"" help:"Print the rows between which a query scans."`
+	Lint    keyLintCmd    `cmd:"" help:"Say what will disappoint about a key, and the mend."`
 }
 
 // keyFlags say which key is meant: a table's of the configuration, or an expression with its fields.
@@ -29,36 +32,71 @@ type keyFlags struct {
 
 var fieldTypes = map[string]rowkey.Type{"text": rowkey.Text, "int": rowkey.Int, "float": rowkey.Float, "bool": rowkey.Bool, "time": rowkey.Time}
 
-func (f keyFlags) parse(e *env) (*rowkey.Key, map[string]rowkey.Type, error) {
-	if f.Key == "" {
-		cfg, err := f.load(e)
+func (f keyFlags) parse(e *env) (*rowkey.Key, error) {
+	if f.Key != "" {
+		fields, err := f.fields()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		t, err := table(cfg, f.Table)
+		key, err := rowkey.Parse(f.Key, fields)
 		if err != nil {
-			return nil, nil, err
+			return nil, usage(fmt.Errorf("--key: %w", err))
 		}
-		if t.RowKey() == nil {
-			return nil, nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
-		}
-		return t.RowKey(), cfg.KeyTypes(t), nil
+		return key, nil
 	}
-	types := map[string]rowkey.Type{}
-	var fields []rowkey.Field
-	for name, typ := range f.Fields {
-		t, ok := fieldTypes[typ]
-		if !ok {
-			return nil, nil, usage(fmt.Errorf("--fields %s=%s: the types are text, int, float, bool and time", name, typ))
-		}
-		types[name] = t
-		fields = append(fields, rowkey.Field{Name: name, Type: t})
-	}
-	key, err := rowkey.Parse(f.Key, fields)
+	cfg, err := f.load(e)
 	if err != nil {
-		return nil, nil, usage(fmt.Errorf("--key: %w", err))
+		return nil, err
 	}
-	return key, types, nil
+	t, err := table(cfg, f.Table)
+	if err != nil {
+		return nil, err
+	}
+	if t.RowKey() == nil {
+		return nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
+	}
+	return t.RowKey(), nil
+}
+
+// fields are those given with --key, in the order of their names.
+func (f keyFlags) fields() ([]rowkey.Field, error) {
+	var fields []rowkey.Field
+	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+		typ, ok := fieldTypes[f.Fields[name]]
+		if !ok {
+			return nil, usage(fmt.Errorf("--fields %s=%s: the types are text, int, float, bool and time", name, f.Fields[name]))
+		}
+		fields = append(fields, rowkey.Field{Name: name, Type: typ})
+	}
+	return fields, nil
+}
+
+// where reads conditions on what a key holds.
+func where(key *rowkey.Key, conditions []string) (map[string]rowkey.Bound, error) {
+	types := map[string]rowkey.Type{}
+	for _, f := range key.Bindable() {
+		types[f.Name] = f.Type
+	}
+	bounds, err := query.ParseWhere(types, conditions)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return bounds, nil
+}
+
+// keyRow is a key, and a row of it as the HBase shell prints it.
+type keyRow struct{ keyFlags }
+
+func (f keyRow) read(e *env, text string) (*rowkey.Key, []byte, error) {
+	key, err := f.parse(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	row, err := unescape(text)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return key, row, nil
 }
 
 type keyEncodeCmd struct {
@@ -74,13 +112,13 @@ func (keyEncodeCmd) Help() string {
 }
 
 func (c *keyEncodeCmd) Run(e *env) error {
-	key, types, err := c.parse(e)
+	key, err := c.parse(e)
 	if err != nil {
 		return err
 	}
-	given, err := query.ParseWhere(types, c.Values)
+	given, err := where(key, c.Values)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	values := make([]rowkey.Value, 0, len(given))
 	for _, name := range key.Fields() {
@@ -98,7 +136,7 @@ func (c *keyEncodeCmd) Run(e *env) error {
 }
 
 type keyDecodeCmd struct {
-	keyFlags
+	keyRow
 	Row string `arg:"" help:"The row key, as the HBase shell prints it (\\x00 for bytes that are no letters)."`
 }
 
@@ -109,13 +147,9 @@ func (keyDecodeCmd) Help() string {
 }
 
 func (c *keyDecodeCmd) Run(e *env) error {
-	key, _, err := c.parse(e)
+	key, row, err := c.read(e, c.Row)
 	if err != nil {
 		return err
-	}
-	row, err := unescape(c.Row)
-	if err != nil {
-		return usage(err)
 	}
 	values, err := key.Decode(row)
 	if err != nil {
@@ -136,7 +170,7 @@ func (c *keyDecodeCmd) Run(e *env) error {
 }
 
 type keyExplainCmd struct {
-	keyFlags
+	keyRow
 	Row string `arg:"" optional:"" help:"A row key to take apart, as the HBase shell prints it."`
 }
 
@@ -148,16 +182,9 @@ func (keyExplainCmd) Help() string {
 }
 
 func (c *keyExplainCmd) Run(e *env) error {
-	key, _, err := c.parse(e)
+	key, row, err := c.read(e, c.Row)
 	if err != nil {
 		return err
-	}
-	row, err := unescape(c.Row)
-	if err != nil {
-		return usage(err)
-	}
-	if c.Row == "" {
-		row = nil
 	}
 	parts, err := key.Explain(row)
 	if err != nil {

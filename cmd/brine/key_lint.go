@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"brine/config"
+	"brine/rowkey"
+)
+
+type keyLintCmd struct {
+	keyFlags
+	Row     string   `help:"With --key: what a row is." enum:"event,entity" default:"event"`
+	Regions int      `help:"With --key: regions that the table begins with." default:"1"`
+	Query   []string `help:"With --key: a query that the table is for, such as 'waybill at..'." placeholder:"FIELDS" sep:"none"`
+	Servers int      `help:"Region servers of the cluster."`
+}
+
+// Help is shown under the command's own help.
+func (keyLintCmd) Help() string {
+	return `Says of a table of the configuration, or of a key, what can be foreseen to end badly, with the mend: keys that are ambiguous,
+random or do not tell two events apart, that pile onto one region or scatter what a scan wants, queries that no scan answers, and
+what costs bytes. brine check says the same, and all the rest.
+
+Exit codes: 0 nothing, or advice only; 1 warnings; 2 errors.
+
+Examples:
+  brine key lint -c examples/scans.yaml --servers 5
+  brine key lint --key 'waybill + "|" + desc(at, s)' --fields waybill=text --fields at=time --query 'waybill at..'`
+}
+
+func (c *keyLintCmd) Run(e *env) error {
+	find := c.ofTable
+	if c.Key != "" {
+		find = c.ofKey
+	}
+	found, err := find(e)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = json.NewEncoder(e.stdout).Encode(append(config.Problems{}, found...)) // [] when there is nothing
+	} else {
+		_, err = fmt.Fprint(e.stdout, found)
+	}
+	switch {
+	case err != nil:
+		return err
+	case found.Err() != nil:
+		return errReported{exitUsage}
+	case len(found.Warnings()) > 0:
+		return errReported{exitFailed}
+	}
+	return nil
+}
+
+// ofKey lints the key of the command line.
+func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
+	fields, err := c.fields()
+	if err != nil {
+		return nil, err
+	}
+	o := rowkey.LintOptions{EventRows: c.Row == "event", Servers: c.Servers, Regions: c.Regions}
+	for _, text := range c.Query {
+		q, err := rowkey.ParseQuery(text)
+		if err != nil {
+			return nil, usage(fmt.Errorf("--query: %w", err))
+		}
+		o.Queries = append(o.Queries, q)
+	}
+	key, err := rowkey.Parse(c.Key, fields)
+	var wrong *rowkey.SyntaxError
+	if errors.As(err, &wrong) {
+		rule := wrong.Rule
+		if rule == "" {
+			rule = "syntax"
+		}
+		return config.Problems{c.problem(rowkey.Finding{Rule: rule, Severity: rowkey.Severity(config.Error), Offset: wrong.Offset, Msg: wrong.Msg, Mend: wrong.Mend})}, nil
+	}
+	var found config.Problems
+	for _, f := range key.Lint(o) {
+		found = append(found, c.problem(f))
+	}
+	return found, nil
+}
+
+// problem shows a finding of the key of the command line as one of a file.
+func (c *keyLintCmd) problem(f rowkey.Finding) config.Problem {
+	return config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: "--key", Line: 1,
+		Column: 1 + utf8.RuneCountInString(c.Key[:f.Offset]), Message: f.Msg, Mend: f.Mend}
+}
+
+// ofTable gives what check says of a table and the pipelines that write it, and what follows from the number of servers.
+func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
+	cfg, problems := config.Load(c.Config, e.getenv)
+	if problems.Err() != nil {
+		return problems, nil
+	}
+	t, err := table(cfg, c.Table)
+	if err != nil {
+		return nil, err
+	}
+	places := settingsOf(cfg, t)
+	var found config.Problems
+	for _, p := range problems {
+		if slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(p.Setting, place) }) {
+			found = append(found, p)
+		}
+	}
+	if t.RowKey() == nil {
+		return found, nil
+	}
+	for _, f := range t.RowKey().Lint(rowkey.LintOptions{Servers: c.Servers, Regions: max(t.Regions, len(t.Splits)+1)}) {
+		if f.Rule == "few-buckets" || f.Rule == "few-regions" {
+			found = append(found, config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: c.Config, Setting: "tables." + t.Name, Message: f.Msg, Mend: f.Mend})
+		}
+	}
+	return found, nil
+}
+
+// settingsOf is where a table's settings begin, and those of the pipelines that write it which concern its rows.
+func settingsOf(cfg *config.Config, t *config.Table) []string {
+	places := []string{"tables." + t.Name + "."}
+	for _, p := range cfg.Pipelines {
+		for i, rows := range p.Rows {
+			if rows.Table == t.Name {
+				places = append(places, fmt.Sprintf("pipelines.%s.rows[%d]", p.Name, i), "pipelines."+p.Name+".version")
+			}
+		}
+	}
+	return places
+}
