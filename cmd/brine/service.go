@@ -270,6 +270,10 @@ func (s *service) run(ctx context.Context) error {
 		return loops.Wait()
 	})
 	g.Go(func() error { return s.admin.run(adminCtx) })
+	g.Go(func() error {
+		holdHeap(adminCtx, int64(s.cfg.Memory))
+		return nil
+	})
 	return g.Wait()
 }
 
