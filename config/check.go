@@ -20,6 +20,7 @@ func (l *loader) check(c *Config) {
 	}
 	for _, t := range c.Tables {
 		l.checkTable(c, t)
+		l.checkKeyFields(c, t)
 	}
 	for _, x := range c.Indexes {
 		l.checkIndex(x)

@@ -74,7 +74,7 @@ func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 	case slices.Equal(a, b):
 		l.fault(setting, Duplicate, "has the path of field "+earlier.Name, "keep one: a field can be used in many places")
 	case inside(a, b):
-		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and so is no object", "mend one of the two paths")
+		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and so is taken as a whole", "mend one of the two paths")
 	case inside(b, a):
 		l.fault(setting, FieldTypes, "holds field "+earlier.Name+", but is declared "+f.Type+" and so is no object", "mend one of the two paths")
 	default:
@@ -170,6 +170,21 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 			l.fault(join(join("tables", t.Name)+".families", f.Name)+".ttl", VersionTTL,
 				fmt.Sprintf("pipeline %s writes versions that are not times, so its cells would vanish at once or never", p.Name),
 				"declare field "+version.Name+" as time_ms if it is one, or remove the ttl")
+		}
+	}
+}
+
+// checkKeyFields refuses fields in a table's key that no key can be made of.
+func (l *loader) checkKeyFields(c *Config, t *Table) {
+	if t.rowKey == nil {
+		return
+	}
+	for _, p := range writers(c, t.Name) {
+		for _, name := range t.rowKey.Fields() {
+			if f := p.field(name); f != nil && f.eventType() == event.Nested {
+				l.fault(join(join("pipelines", p.Name)+".fields", name), FieldTypes, "the key of "+t.Name+" takes it, and it is json, of which no key can be made",
+					"take a text, number, bool or time of the record into the key")
+			}
 		}
 	}
 }

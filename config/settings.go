@@ -302,8 +302,9 @@ type Pipeline struct {
 // Field is one of a pipeline's fields.
 type Field struct {
 	Name string `set:",key"`
-	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC).
-	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s"`
+	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC). `json` takes any value as it stands,
+	// an object or an array too; a column of it holds the JSON, and neither key nor version can be made of it.
+	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s json"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
 	Path Path `set:"path" example:"scan.time"`
 }

@@ -9,6 +9,7 @@ import (
 // AppendValue appends the bytes that a cell holds for v, in the encodings of HBase's Bytes class:
 //
 //	Text     UTF-8
+//	Nested   the JSON, as it stood in the record
 //	Int      8 bytes, big-endian two's complement (Bytes.toBytes(long))
 //	TimeMS   the same, in milliseconds since 1970
 //	Float    8 bytes, big-endian IEEE 754 (Bytes.toBytes(double))
@@ -17,7 +18,7 @@ import (
 // Null appends nothing; a null field has no cell.
 func AppendValue(dst []byte, v Value) []byte {
 	switch v.Type {
-	case Text:
+	case Text, Nested:
 		return append(dst, v.text...)
 	case Int, TimeMS, TimeS, Float:
 		return binary.BigEndian.AppendUint64(dst, v.bits)
@@ -31,12 +32,12 @@ func AppendValue(dst []byte, v Value) []byte {
 }
 
 // ParseValue reads back what AppendValue wrote for a field of type t; TimeS is read as TimeMS, since that is what a cell
-// holds. A Text aliases cell, and is UTF-8 only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as true.
+// holds. A Text or Nested aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as true.
 func ParseValue(t Type, cell []byte) (Value, error) {
 	width := 8
 	switch t {
-	case Text:
-		return Value{Type: Text, text: cell}, nil
+	case Text, Nested:
+		return Value{Type: t, text: cell}, nil
 	case Bool:
 		width = 1
 	}

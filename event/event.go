@@ -58,7 +58,7 @@ func (v Value) Float() float64 { return math.Float64frombits(v.bits) }
 // Bool is the truth of a Bool.
 func (v Value) Bool() bool { return v.bits != 0 }
 
-// Text is the UTF-8 bytes of a Text; it must not be modified.
+// Text is the UTF-8 bytes of a Text, or the JSON of a Nested; it must not be modified.
 func (v Value) Text() []byte { return v.text }
 
 // TextValue, IntValue, FloatValue, BoolValue and TimeValue make values, for tests and queries.
@@ -77,6 +77,9 @@ func BoolValue(b bool) Value {
 	}
 	return Value{Type: Bool}
 }
+
+// NestedValue makes a Nested of checked JSON.
+func NestedValue(json string) Value { return Value{Type: Nested, text: []byte(json)} }
 
 // TimeValue makes a time from milliseconds since 1970.
 func TimeValue(ms int64) Value { return Value{Type: TimeMS, bits: uint64(ms)} }

@@ -48,7 +48,7 @@ func (p *Pack) Validate() error {
 			return fmt.Errorf("field %s has no name in the cell", f.Field)
 		case names[f.Name]:
 			return fmt.Errorf("two fields are called %s in the cell; rename one", f.Name)
-		case f.Type < Text || f.Type > TimeS:
+		case f.Type < Text || f.Type > Nested:
 			return fmt.Errorf("field %s has no type; write one of %s", f.Field, strings.Join(typeNames[1:], ", "))
 		}
 		names[f.Name] = true
@@ -131,10 +131,11 @@ func (p *Packer) Most(values []Value) int {
 	return n
 }
 
-// appendMessagePack appends v in the smallest form that holds it exactly; times are whole numbers of milliseconds.
+// appendMessagePack appends v in the smallest form that holds it exactly; times are whole numbers of milliseconds, and JSON is a
+// text.
 func appendMessagePack(dst []byte, v Value) []byte {
 	switch v.Type {
-	case Text:
+	case Text, Nested:
 		return msgp.AppendStringFromBytes(dst, v.text)
 	case Float:
 		return msgp.AppendFloat(dst, v.Float())
@@ -164,6 +165,8 @@ func appendJSON(dst []byte, v Value) []byte {
 			panic("BUG: event: a checked text is not UTF-8: " + err.Error())
 		}
 		return dst
+	case Nested:
+		return append(dst, v.text...)
 	case Float:
 		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return strconv.AppendFloat(dst, f, 'g', -1, 64)

@@ -16,6 +16,8 @@ func (b *Batch) parse(v *Value, t Type, kind jsontext.Kind, raw []byte) (detail 
 	switch {
 	case t == Text && kind == '"':
 		v.Type, v.text = Text, b.text(raw)
+	case t == Nested:
+		v.Type, v.text = Nested, raw
 	case t == Bool && (kind == 't' || kind == 'f'):
 		*v = BoolValue(kind == 't')
 	case kind != '0' || t == Text || t == Bool: // '0' is the kind of every number
@@ -33,7 +35,7 @@ func (b *Batch) parse(v *Value, t Type, kind jsontext.Kind, raw []byte) (detail 
 }
 
 var expected = [...]string{Text: "a string", Int: "an integer", Float: "a number", Bool: "a bool",
-	TimeMS: "a time in ms", TimeS: "a time in s"}
+	TimeMS: "a time in ms", TimeS: "a time in s", Nested: "JSON in a string"}
 
 func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 	i, err := strconv.ParseInt(string(raw), 10, 64)

@@ -17,9 +17,10 @@ const (
 	Bool                   // true or false
 	TimeMS                 // an integer: milliseconds since 1970-01-01 UTC
 	TimeS                  // an integer: seconds since 1970-01-01 UTC
+	Nested                 // any JSON, an object or array say, taken as it stands in the record
 )
 
-var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s"}
+var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s", Nested: "json"}
 
 // String is the type's name in brine.yaml.
 func (t Type) String() string {
@@ -68,7 +69,7 @@ func (s Schema) Validate() error {
 		switch {
 		case f.Name == "":
 			return fmt.Errorf("a field has no name")
-		case f.Type < Text || f.Type > TimeS:
+		case f.Type < Text || f.Type > Nested:
 			return fmt.Errorf("field %s has no type; write one of %s", f.Name, strings.Join(typeNames[1:], ", "))
 		case names[f.Name]:
 			return fmt.Errorf("field %s is declared twice; remove one", f.Name)
@@ -82,7 +83,7 @@ func (s Schema) Validate() error {
 	for _, f := range s.Fields {
 		for n := range f.path() {
 			if other, ok := paths[joined(f.path()[:n])]; ok && n > 0 {
-				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so cannot be an object",
+				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so is taken as a whole",
 					f.Name, other, s.Fields[s.position(other)].Type)
 			}
 		}

@@ -97,8 +97,8 @@ func readMessagePack(v *Value, t Type, b []byte) (rest []byte, err error) {
 	switch {
 	case kind == msgp.NilType:
 		return msgp.ReadNilBytes(b)
-	case t == Text && kind == msgp.StrType:
-		v.Type = Text
+	case (t == Text || t == Nested) && kind == msgp.StrType:
+		v.Type = t
 		v.text, rest, err = msgp.ReadStringZC(b)
 	case t == Bool && kind == msgp.BoolType:
 		var is bool

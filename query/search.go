@@ -123,7 +123,7 @@ func (t Table) state(row *Row, hit *search.Hit) State {
 // equal compares a row's value with a document's.
 func equal(v event.Value, in any) bool {
 	switch v.Type {
-	case event.Text:
+	case event.Text, event.Nested:
 		return in == string(v.Text())
 	case event.Int, event.TimeMS:
 		return in == v.Int()

@@ -61,7 +61,7 @@ func (d *draft) valueBytes(c *column, ev *event.Event, most int) int {
 		value, _ := d.cell(c, ev)
 		return len(value)
 	}
-	if v := ev.Values[c.field]; v.Type == event.Text {
+	if v := ev.Values[c.field]; v.Type == event.Text || v.Type == event.Nested {
 		return len(v.Text())
 	}
 	return 8

@@ -118,7 +118,7 @@ func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
 		return d.value, len(d.value) > 0
 	}
 	v := ev.Values[c.field]
-	if v.Null() || v.Type == event.Text {
+	if v.Null() || v.Type == event.Text || v.Type == event.Nested {
 		return v.Text(), !v.Null()
 	}
 	d.value = event.AppendValue(d.value[:0], v)

@@ -89,7 +89,7 @@ func cells(t *testing.T, c *hbase.Client, table string) string {
 func typed(t *testing.T) (event.Schema, sink.Rows) {
 	schema := event.Schema{Version: 3, Fields: []event.Field{
 		{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "weight", Type: event.Float}, {Name: "at", Type: event.TimeMS},
-		{Name: "sec", Type: event.TimeS}, {Name: "late", Type: event.Bool}, {Name: "note", Type: event.Text, Path: []string{"more", "note"}},
+		{Name: "sec", Type: event.TimeS}, {Name: "late", Type: event.Bool}, {Name: "note", Type: event.Text, Path: []string{"more", "note"}}, {Name: "items", Type: event.Nested},
 	}}
 	rows := sink.Rows{Table: sink.Table{Name: "typed", Row: sink.RowEntity, Key: key(t, schema, "id")}}
 	for _, f := range schema.Fields[1:] {

@@ -94,7 +94,7 @@ func (p *rowPrinter) texts(row query.Found) []string {
 		case f.Value.Null():
 			out = append(out, "-")
 		default:
-			out = append(out, fmt.Sprint(valueJSON(f.Value)))
+			out = append(out, valueText(f.Value))
 		}
 	}
 	out = append(out, timeText(row.Version))
@@ -121,10 +121,19 @@ func (p *rowPrinter) object(row query.Found) map[string]any {
 	return o
 }
 
+func valueText(v event.Value) string {
+	if v.Type == event.Nested {
+		return string(v.Text())
+	}
+	return fmt.Sprint(valueJSON(v))
+}
+
 func valueJSON(v event.Value) any {
 	switch v.Type {
 	case event.Text:
 		return string(v.Text())
+	case event.Nested:
+		return json.RawMessage(v.Text())
 	case event.Int:
 		return v.Int()
 	case event.Float:
