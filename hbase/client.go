@@ -3,6 +3,7 @@ package hbase
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,7 @@ type Client struct {
 	writer   *writer
 	auto     *Mutator // behind Submit
 
+	nonceGroup uint64                 // of this client's increments and appends
 	masterAddr atomic.Pointer[string] // of the active master; nil: to be asked
 
 	ctx    context.Context // ends with Close, and everything with it
@@ -85,7 +87,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{opts: opts}
+	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.servers = newServers(c.ctx, &c.opts, &c.wg)
 	c.registry = &rpcRegistry{addrs: to.addrs, servers: c.servers}
@@ -113,17 +115,17 @@ func (c *Client) findCluster(ctx context.Context) error {
 			_, err = c.locator.findMeta(ctx)
 		}
 		if diagnose(err).remedy == reconnect {
-			err = &unreachable{err}
+			err = &final{err}
 		}
 		return nil, err
 	})
 }
 
-// unreachable is a connection's error that is not to be remedied: diagnose gives it up.
-type unreachable struct{ err error }
+// final is an error that is not to be remedied, whatever it is: diagnose gives it up.
+type final struct{ err error }
 
-func (u *unreachable) Error() string { return u.err.Error() }
-func (u *unreachable) Unwrap() error { return u.err }
+func (f *final) Error() string { return f.err.Error() }
+func (f *final) Unwrap() error { return f.err }
 
 // Close fails what is still queued, closes all connections and waits for the client's goroutines.
 func (c *Client) Close() error {

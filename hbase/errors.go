@@ -16,6 +16,8 @@ var (
 	ErrDisabled    = errors.New("table is disabled")
 	ErrDenied      = errors.New("access denied")
 	ErrClosed      = errors.New("client is closed")
+
+	ErrUnknownOutcome = errors.New("whether it was applied is unknown")
 )
 
 // Error is why a read or an admin call failed for good, after its retries. It Is one of the errors above where one fits.
@@ -91,6 +93,7 @@ type connError struct {
 	server string
 	class  string // "connection" or "timeout"
 	err    error
+	unsent bool // there was no connection to send anything on
 	cut    bool // an established connection ended while calls were out
 	dead   bool // the server takes no connection, or all of its calls are silent
 }

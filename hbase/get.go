@@ -18,6 +18,7 @@ type Get struct {
 	Columns     []Column
 	MaxVersions int   // 0 means 1
 	From, To    int64 // time range [From, To); both 0 means all
+	Filter      Filter
 }
 
 // Column names a family, or one column of it.
@@ -55,11 +56,12 @@ func timeRange(from, to int64) *hbasepb.TimeRange {
 	return &hbasepb.TimeRange{From: proto.Uint64(uint64(from)), To: proto.Uint64(uint64(to))}
 }
 
-func (g *Get) message() *hbasepb.Get {
+func (g *Get) message() (*hbasepb.Get, error) {
+	filter, err := filterMessage(g.Filter)
 	return &hbasepb.Get{
 		Row: g.Row, Column: columnsOf(g.Columns), TimeRange: timeRange(g.From, g.To),
-		MaxVersions: proto.Uint32(uint32(max(1, g.MaxVersions))),
-	}
+		MaxVersions: proto.Uint32(uint32(max(1, g.MaxVersions))), Filter: filter,
+	}, err
 }
 
 // Get reads one row.
@@ -80,7 +82,11 @@ func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
 
 func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) {
 	var out hbasepb.GetResponse
-	in := &hbasepb.GetRequest{Region: r.specifier(), Get: g.message()}
+	get, err := g.message()
+	if err != nil {
+		return Result{}, err
+	}
+	in := &hbasepb.GetRequest{Region: r.specifier(), Get: get}
 	cells, err := c.servers.call(ctx, endpoint{r.Server, clientService}, "Get", in, &out)
 	if err != nil {
 		return Result{}, err
@@ -184,7 +190,12 @@ func (m *multiGet) run(ctx context.Context, c *Client, server string, gets []Get
 	for k, r := range m.regions {
 		ra := &hbasepb.RegionAction{Region: r.specifier()}
 		for n, i := range m.indexes[k] {
-			ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(n)), Get: gets[i].message()})
+			get, err := gets[i].message()
+			if err != nil {
+				m.fail(k, m.indexes[k], err, c)
+				return
+			}
+			ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(n)), Get: get})
 		}
 		in.RegionAction = append(in.RegionAction, ra)
 	}

@@ -141,7 +141,7 @@ func (d diagnosis) final() bool {
 // diagnose turns the error of a try into a diagnosis. A server's exception that no rule knows is retried at a freshly
 // looked-up location, unless the server says that it is not to be retried.
 func diagnose(err error) diagnosis {
-	if _, ok := errors.AsType[*unreachable](err); ok {
+	if _, ok := errors.AsType[*final](err); ok {
 		return diagnosis{rule: rule{kind: Transient}, class: "connection"}
 	}
 	if remote, ok := errors.AsType[*remoteError](err); ok {

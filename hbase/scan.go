@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/internal/backoff"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -24,6 +25,20 @@ type Scan struct {
 	From, To       int64 // time range [From, To); both 0 means all
 	Raw            bool  // delete markers and deleted cells too
 	MaxResultBytes int   // per call; 0 means 2 MiB
+	Filter         Filter
+	Renew          bool         // keep the open scanner's lease while the caller takes its time with a row: the view of the region stays the same
+	Metrics        *ScanMetrics // counted up while the scan goes; nil: not counted
+}
+
+// ScanMetrics are what a scan cost. They may be read whenever the scan's loop body runs, and after it.
+type ScanMetrics struct {
+	Rows    int // given to the caller
+	Calls   int // answered
+	Regions int // scanners opened
+	Lost    int // calls that failed: the scanner was opened again
+
+	// As the servers count; older ones than 2.0 do not. Scanned ÷ given is 1 when no row was read in vain.
+	RowsScanned, RowsFiltered int64
 }
 
 const (
@@ -47,13 +62,54 @@ func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Resul
 				yield(Result{}, err)
 				return
 			}
-			for _, r := range rows {
-				if !yield(r, nil) {
-					return
-				}
+			if !sc.give(ctx, rows, yield) {
+				return
 			}
 		}
 	}
+}
+
+// give hands rows to the caller, who may take his time.
+func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, error) bool) bool {
+	defer s.keepLease(ctx)()
+	for _, r := range rows {
+		s.count(func(m *ScanMetrics) { m.Rows++ })
+		if !yield(r, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// keepLease renews the open scanner's lease, if the scan wants that, until the function that it gives is called. Until then
+// the scanner is its goroutine's.
+func (s *scanner) keepLease(ctx context.Context) (stop func()) {
+	if !s.scan.Renew || s.region == nil || s.lease <= 0 {
+		return func() {}
+	}
+	needed, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for s.region != nil && backoff.Wait(needed, s.lease/3) == nil {
+			s.renew(ctx)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done // a renewal under way is waited for: cut off, it would cost the scanner
+	}
+}
+
+// renew makes one call to keep the lease. It counts in the order of calls; when it fails nobody knows whether it did.
+func (s *scanner) renew(ctx context.Context) {
+	in := s.nextRequest()
+	in.NumberOfRows, in.Renew = proto.Uint32(0), proto.Bool(true)
+	if _, err := s.c.servers.call(ctx, endpoint{s.region.Server, clientService}, "Scan", in, new(hbasepb.ScanResponse)); err != nil {
+		s.lose()
+		return
+	}
+	s.seq++
 }
 
 // scanner is the state of one Scan.
@@ -70,7 +126,8 @@ type scanner struct {
 
 	region *Region // nil: no scanner is open
 	id     uint64
-	seq    uint64  // of the next call to the open scanner
+	seq    uint64 // of the next call to the open scanner
+	lease  time.Duration
 	torn   *Result // a row of which more is to come
 }
 
@@ -92,6 +149,7 @@ func (s *scanner) next(ctx context.Context) (rows []Result, err error) {
 		defer cancel()
 		region, out, pieces, err := s.call(ctx)
 		if err != nil {
+			s.count(func(m *ScanMetrics) { m.Lost++ })
 			s.lose()
 			return region, err
 		}
@@ -108,7 +166,9 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []p
 		if region, err = s.locate(ctx); err != nil {
 			return nil, nil, nil, err
 		}
-		in = s.openRequest(region)
+		if in, err = s.openRequest(region); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	out := new(hbasepb.ScanResponse)
 	cells, err := s.c.servers.call(ctx, endpoint{region.Server, clientService}, "Scan", in, out)
@@ -121,9 +181,12 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []p
 	}
 	if s.region == nil {
 		s.region, s.id, s.seq = region, out.GetScannerId(), 0
+		s.lease = time.Duration(out.GetTtl()) * time.Millisecond
+		s.count(func(m *ScanMetrics) { m.Regions++ })
 	} else {
 		s.seq++
 	}
+	s.count(func(m *ScanMetrics) { m.add(out) })
 	return region, out, pieces, nil
 }
 
@@ -134,19 +197,42 @@ func (s *scanner) locate(ctx context.Context) (*Region, error) {
 	return s.c.locator.find(ctx, s.table, s.start)
 }
 
-func (s *scanner) openRequest(r *Region) *hbasepb.ScanRequest {
+func (s *scanner) count(f func(*ScanMetrics)) {
+	if s.scan.Metrics != nil {
+		f(s.scan.Metrics)
+	}
+}
+
+func (m *ScanMetrics) add(out *hbasepb.ScanResponse) {
+	m.Calls++
+	for _, p := range out.GetScanMetrics().GetMetrics() {
+		switch p.GetName() {
+		case "ROWS_SCANNED":
+			m.RowsScanned += p.GetValue()
+		case "ROWS_FILTERED":
+			m.RowsFiltered += p.GetValue()
+		}
+	}
+}
+
+func (s *scanner) openRequest(r *Region) (*hbasepb.ScanRequest, error) {
+	filter, err := filterMessage(s.scan.Filter)
+	if err != nil {
+		return nil, err
+	}
 	m := &hbasepb.Scan{
 		Column: columnsOf(s.scan.Columns), StartRow: s.start, StopRow: s.scan.Stop,
 		IncludeStartRow: proto.Bool(s.inclusive), IncludeStopRow: proto.Bool(false), Reversed: proto.Bool(s.scan.Reverse),
 		TimeRange: timeRange(s.scan.From, s.scan.To), MaxVersions: proto.Uint32(uint32(max(1, s.scan.MaxVersions))),
 		MaxResultSize: proto.Uint64(uint64(s.scan.MaxResultBytes)), Caching: proto.Uint32(uint32(s.scan.Caching)),
+		Filter: filter,
 	}
 	if s.scan.Raw {
 		m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_raw_"), Value: []byte{0xff}}}
 	}
 	in := s.request()
 	in.Region, in.Scan = r.specifier(), m
-	return in
+	return in, nil
 }
 
 func (s *scanner) nextRequest() *hbasepb.ScanRequest {
@@ -159,6 +245,7 @@ func (s *scanner) request() *hbasepb.ScanRequest {
 	in := &hbasepb.ScanRequest{
 		NumberOfRows: proto.Uint32(uint32(s.scan.Caching)), CloseScanner: proto.Bool(false),
 		ClientHandlesPartials: proto.Bool(true), ClientHandlesHeartbeats: proto.Bool(true),
+		TrackScanMetrics: proto.Bool(s.scan.Metrics != nil),
 	}
 	if s.scan.Limit > 0 {
 		in.LimitOfRows = proto.Uint32(uint32(s.left))
@@ -181,7 +268,7 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []piece) (rows []Result
 			s.torn = nil
 		}
 		if p.partial {
-			s.torn = &Result{p.Row, p.Cells}
+			s.torn = &Result{Row: p.Row, Cells: p.Cells}
 		} else {
 			rows = s.complete(rows, p.Result)
 		}

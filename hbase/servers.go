@@ -93,7 +93,7 @@ func (s *servers) get(ctx context.Context, to endpoint) (*conn, error) {
 	}
 	if f, ok := s.failed[to.addr]; ok && time.Since(f.at) < failedExpiry {
 		s.mu.Unlock()
-		return nil, &connError{server: to.addr, class: "connection", dead: true, err: fmt.Errorf("failed a moment ago: %w", f.err)}
+		return nil, &connError{server: to.addr, class: "connection", dead: true, err: fmt.Errorf("failed a moment ago: %w", f.err), unsent: true}
 	}
 	d := s.conns[to]
 	if d == nil {
@@ -107,7 +107,7 @@ func (s *servers) get(ctx context.Context, to endpoint) (*conn, error) {
 		return d.conn, d.err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, &connError{server: to.addr, class: "timeout", err: fmt.Errorf("connecting: %w", ctx.Err())}
+			return nil, &connError{server: to.addr, class: "timeout", err: fmt.Errorf("connecting: %w", ctx.Err()), unsent: true}
 		}
 		return nil, context.Cause(ctx)
 	}

@@ -59,7 +59,7 @@ func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare com
 	case len(value) == 0:
 		return (len(cells[0].Value) == 0) == equal
 	}
-	return compares(op, compare(cells[0].Value))
+	return compares(op, -compare(cells[0].Value)) // here HBase says "value op cell", unlike in filters
 }
 
 // compares says whether "cell op value" holds when value.compareTo(cell) gave order, in HBase's way round.

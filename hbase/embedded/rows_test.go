@@ -178,7 +178,7 @@ func TestReadModifyWrite(t *testing.T) {
 		value   string
 		op      hbasepb.CompareType
 		applied bool
-	}{{"x", hbasepb.CompareType_EQUAL, false}, {"", hbasepb.CompareType_EQUAL, true}, {"1", hbasepb.CompareType_EQUAL, true}, {"0", hbasepb.CompareType_GREATER, true}, {"2", hbasepb.CompareType_GREATER, false}} {
+	}{{"x", hbasepb.CompareType_EQUAL, false}, {"", hbasepb.CompareType_EQUAL, true}, {"1", hbasepb.CompareType_EQUAL, true}, {"0", hbasepb.CompareType_GREATER, false}, {"2", hbasepb.CompareType_GREATER, true}} {
 		comparable, err := proto.Marshal(&hbasepb.BinaryComparator{Comparable: &hbasepb.ByteArrayComparable{Value: []byte(k.value)}})
 		if err != nil {
 			t.Fatal(err)

@@ -726,6 +726,239 @@ func (x *FilterWrapper) GetFilter() *Filter {
 	return nil
 }
 
+type ColumnValueFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Family        []byte                 `protobuf:"bytes,1,req,name=family" json:"family,omitempty"`
+	Qualifier     []byte                 `protobuf:"bytes,2,req,name=qualifier" json:"qualifier,omitempty"`
+	CompareOp     *CompareType           `protobuf:"varint,3,req,name=compare_op,json=compareOp,enum=hbase.pb.CompareType" json:"compare_op,omitempty"`
+	Comparator    *Comparator            `protobuf:"bytes,4,req,name=comparator" json:"comparator,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ColumnValueFilter) Reset() {
+	*x = ColumnValueFilter{}
+	mi := &file_filter_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ColumnValueFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ColumnValueFilter) ProtoMessage() {}
+
+func (x *ColumnValueFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ColumnValueFilter.ProtoReflect.Descriptor instead.
+func (*ColumnValueFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ColumnValueFilter) GetFamily() []byte {
+	if x != nil {
+		return x.Family
+	}
+	return nil
+}
+
+func (x *ColumnValueFilter) GetQualifier() []byte {
+	if x != nil {
+		return x.Qualifier
+	}
+	return nil
+}
+
+func (x *ColumnValueFilter) GetCompareOp() CompareType {
+	if x != nil && x.CompareOp != nil {
+		return *x.CompareOp
+	}
+	return CompareType_LESS
+}
+
+func (x *ColumnValueFilter) GetComparator() *Comparator {
+	if x != nil {
+		return x.Comparator
+	}
+	return nil
+}
+
+// Pairs of a row and its mask: 0 is a byte that must be equal, 1 any byte.
+type FuzzyRowFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	FuzzyKeysData []*BytesBytesPair      `protobuf:"bytes,1,rep,name=fuzzy_keys_data,json=fuzzyKeysData" json:"fuzzy_keys_data,omitempty"`
+	IsMaskV2      *bool                  `protobuf:"varint,2,opt,name=is_mask_v2,json=isMaskV2" json:"is_mask_v2,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FuzzyRowFilter) Reset() {
+	*x = FuzzyRowFilter{}
+	mi := &file_filter_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FuzzyRowFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FuzzyRowFilter) ProtoMessage() {}
+
+func (x *FuzzyRowFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FuzzyRowFilter.ProtoReflect.Descriptor instead.
+func (*FuzzyRowFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FuzzyRowFilter) GetFuzzyKeysData() []*BytesBytesPair {
+	if x != nil {
+		return x.FuzzyKeysData
+	}
+	return nil
+}
+
+func (x *FuzzyRowFilter) GetIsMaskV2() bool {
+	if x != nil && x.IsMaskV2 != nil {
+		return *x.IsMaskV2
+	}
+	return false
+}
+
+type RowRange struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	StartRow          []byte                 `protobuf:"bytes,1,opt,name=start_row,json=startRow" json:"start_row,omitempty"`
+	StartRowInclusive *bool                  `protobuf:"varint,2,opt,name=start_row_inclusive,json=startRowInclusive" json:"start_row_inclusive,omitempty"`
+	StopRow           []byte                 `protobuf:"bytes,3,opt,name=stop_row,json=stopRow" json:"stop_row,omitempty"`
+	StopRowInclusive  *bool                  `protobuf:"varint,4,opt,name=stop_row_inclusive,json=stopRowInclusive" json:"stop_row_inclusive,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *RowRange) Reset() {
+	*x = RowRange{}
+	mi := &file_filter_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RowRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RowRange) ProtoMessage() {}
+
+func (x *RowRange) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RowRange.ProtoReflect.Descriptor instead.
+func (*RowRange) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RowRange) GetStartRow() []byte {
+	if x != nil {
+		return x.StartRow
+	}
+	return nil
+}
+
+func (x *RowRange) GetStartRowInclusive() bool {
+	if x != nil && x.StartRowInclusive != nil {
+		return *x.StartRowInclusive
+	}
+	return false
+}
+
+func (x *RowRange) GetStopRow() []byte {
+	if x != nil {
+		return x.StopRow
+	}
+	return nil
+}
+
+func (x *RowRange) GetStopRowInclusive() bool {
+	if x != nil && x.StopRowInclusive != nil {
+		return *x.StopRowInclusive
+	}
+	return false
+}
+
+type MultiRowRangeFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RowRangeList  []*RowRange            `protobuf:"bytes,1,rep,name=row_range_list,json=rowRangeList" json:"row_range_list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiRowRangeFilter) Reset() {
+	*x = MultiRowRangeFilter{}
+	mi := &file_filter_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiRowRangeFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiRowRangeFilter) ProtoMessage() {}
+
+func (x *MultiRowRangeFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiRowRangeFilter.ProtoReflect.Descriptor instead.
+func (*MultiRowRangeFilter) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *MultiRowRangeFilter) GetRowRangeList() []*RowRange {
+	if x != nil {
+		return x.RowRangeList
+	}
+	return nil
+}
+
 type InclusiveStopFilter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	StopRowKey    []byte                 `protobuf:"bytes,1,opt,name=stop_row_key,json=stopRowKey" json:"stop_row_key,omitempty"`
@@ -735,7 +968,7 @@ type InclusiveStopFilter struct {
 
 func (x *InclusiveStopFilter) Reset() {
 	*x = InclusiveStopFilter{}
-	mi := &file_filter_proto_msgTypes[13]
+	mi := &file_filter_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +980,7 @@ func (x *InclusiveStopFilter) String() string {
 func (*InclusiveStopFilter) ProtoMessage() {}
 
 func (x *InclusiveStopFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[13]
+	mi := &file_filter_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +993,7 @@ func (x *InclusiveStopFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InclusiveStopFilter.ProtoReflect.Descriptor instead.
 func (*InclusiveStopFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{13}
+	return file_filter_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *InclusiveStopFilter) GetStopRowKey() []byte {
@@ -779,7 +1012,7 @@ type KeyOnlyFilter struct {
 
 func (x *KeyOnlyFilter) Reset() {
 	*x = KeyOnlyFilter{}
-	mi := &file_filter_proto_msgTypes[14]
+	mi := &file_filter_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -791,7 +1024,7 @@ func (x *KeyOnlyFilter) String() string {
 func (*KeyOnlyFilter) ProtoMessage() {}
 
 func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[14]
+	mi := &file_filter_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -804,7 +1037,7 @@ func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyOnlyFilter.ProtoReflect.Descriptor instead.
 func (*KeyOnlyFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{14}
+	return file_filter_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *KeyOnlyFilter) GetLenAsVal() bool {
@@ -823,7 +1056,7 @@ type MultipleColumnPrefixFilter struct {
 
 func (x *MultipleColumnPrefixFilter) Reset() {
 	*x = MultipleColumnPrefixFilter{}
-	mi := &file_filter_proto_msgTypes[15]
+	mi := &file_filter_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +1068,7 @@ func (x *MultipleColumnPrefixFilter) String() string {
 func (*MultipleColumnPrefixFilter) ProtoMessage() {}
 
 func (x *MultipleColumnPrefixFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[15]
+	mi := &file_filter_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +1081,7 @@ func (x *MultipleColumnPrefixFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultipleColumnPrefixFilter.ProtoReflect.Descriptor instead.
 func (*MultipleColumnPrefixFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{15}
+	return file_filter_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *MultipleColumnPrefixFilter) GetSortedPrefixes() [][]byte {
@@ -867,7 +1100,7 @@ type PageFilter struct {
 
 func (x *PageFilter) Reset() {
 	*x = PageFilter{}
-	mi := &file_filter_proto_msgTypes[16]
+	mi := &file_filter_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +1112,7 @@ func (x *PageFilter) String() string {
 func (*PageFilter) ProtoMessage() {}
 
 func (x *PageFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[16]
+	mi := &file_filter_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +1125,7 @@ func (x *PageFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageFilter.ProtoReflect.Descriptor instead.
 func (*PageFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{16}
+	return file_filter_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PageFilter) GetPageSize() int64 {
@@ -911,7 +1144,7 @@ type PrefixFilter struct {
 
 func (x *PrefixFilter) Reset() {
 	*x = PrefixFilter{}
-	mi := &file_filter_proto_msgTypes[17]
+	mi := &file_filter_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1156,7 @@ func (x *PrefixFilter) String() string {
 func (*PrefixFilter) ProtoMessage() {}
 
 func (x *PrefixFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[17]
+	mi := &file_filter_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1169,7 @@ func (x *PrefixFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrefixFilter.ProtoReflect.Descriptor instead.
 func (*PrefixFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{17}
+	return file_filter_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PrefixFilter) GetPrefix() []byte {
@@ -960,7 +1193,7 @@ type SingleColumnValueFilter struct {
 
 func (x *SingleColumnValueFilter) Reset() {
 	*x = SingleColumnValueFilter{}
-	mi := &file_filter_proto_msgTypes[18]
+	mi := &file_filter_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +1205,7 @@ func (x *SingleColumnValueFilter) String() string {
 func (*SingleColumnValueFilter) ProtoMessage() {}
 
 func (x *SingleColumnValueFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[18]
+	mi := &file_filter_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +1218,7 @@ func (x *SingleColumnValueFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SingleColumnValueFilter.ProtoReflect.Descriptor instead.
 func (*SingleColumnValueFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{18}
+	return file_filter_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SingleColumnValueFilter) GetColumnFamily() []byte {
@@ -1039,7 +1272,7 @@ type SingleColumnValueExcludeFilter struct {
 
 func (x *SingleColumnValueExcludeFilter) Reset() {
 	*x = SingleColumnValueExcludeFilter{}
-	mi := &file_filter_proto_msgTypes[19]
+	mi := &file_filter_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1284,7 @@ func (x *SingleColumnValueExcludeFilter) String() string {
 func (*SingleColumnValueExcludeFilter) ProtoMessage() {}
 
 func (x *SingleColumnValueExcludeFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[19]
+	mi := &file_filter_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1297,7 @@ func (x *SingleColumnValueExcludeFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SingleColumnValueExcludeFilter.ProtoReflect.Descriptor instead.
 func (*SingleColumnValueExcludeFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{19}
+	return file_filter_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SingleColumnValueExcludeFilter) GetSingleColumnValueFilter() *SingleColumnValueFilter {
@@ -1083,7 +1316,7 @@ type SkipFilter struct {
 
 func (x *SkipFilter) Reset() {
 	*x = SkipFilter{}
-	mi := &file_filter_proto_msgTypes[20]
+	mi := &file_filter_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1328,7 @@ func (x *SkipFilter) String() string {
 func (*SkipFilter) ProtoMessage() {}
 
 func (x *SkipFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[20]
+	mi := &file_filter_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1341,7 @@ func (x *SkipFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipFilter.ProtoReflect.Descriptor instead.
 func (*SkipFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{20}
+	return file_filter_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SkipFilter) GetFilter() *Filter {
@@ -1128,7 +1361,7 @@ type TimestampsFilter struct {
 
 func (x *TimestampsFilter) Reset() {
 	*x = TimestampsFilter{}
-	mi := &file_filter_proto_msgTypes[21]
+	mi := &file_filter_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1373,7 @@ func (x *TimestampsFilter) String() string {
 func (*TimestampsFilter) ProtoMessage() {}
 
 func (x *TimestampsFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[21]
+	mi := &file_filter_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1386,7 @@ func (x *TimestampsFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimestampsFilter.ProtoReflect.Descriptor instead.
 func (*TimestampsFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{21}
+	return file_filter_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TimestampsFilter) GetTimestamps() []int64 {
@@ -1179,7 +1412,7 @@ type WhileMatchFilter struct {
 
 func (x *WhileMatchFilter) Reset() {
 	*x = WhileMatchFilter{}
-	mi := &file_filter_proto_msgTypes[22]
+	mi := &file_filter_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1191,7 +1424,7 @@ func (x *WhileMatchFilter) String() string {
 func (*WhileMatchFilter) ProtoMessage() {}
 
 func (x *WhileMatchFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[22]
+	mi := &file_filter_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1204,7 +1437,7 @@ func (x *WhileMatchFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhileMatchFilter.ProtoReflect.Descriptor instead.
 func (*WhileMatchFilter) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{22}
+	return file_filter_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WhileMatchFilter) GetFilter() *Filter {
@@ -1223,7 +1456,7 @@ type ByteArrayComparable struct {
 
 func (x *ByteArrayComparable) Reset() {
 	*x = ByteArrayComparable{}
-	mi := &file_filter_proto_msgTypes[23]
+	mi := &file_filter_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1235,7 +1468,7 @@ func (x *ByteArrayComparable) String() string {
 func (*ByteArrayComparable) ProtoMessage() {}
 
 func (x *ByteArrayComparable) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[23]
+	mi := &file_filter_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1248,7 +1481,7 @@ func (x *ByteArrayComparable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ByteArrayComparable.ProtoReflect.Descriptor instead.
 func (*ByteArrayComparable) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{23}
+	return file_filter_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ByteArrayComparable) GetValue() []byte {
@@ -1267,7 +1500,7 @@ type BinaryComparator struct {
 
 func (x *BinaryComparator) Reset() {
 	*x = BinaryComparator{}
-	mi := &file_filter_proto_msgTypes[24]
+	mi := &file_filter_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1512,7 @@ func (x *BinaryComparator) String() string {
 func (*BinaryComparator) ProtoMessage() {}
 
 func (x *BinaryComparator) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[24]
+	mi := &file_filter_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1525,7 @@ func (x *BinaryComparator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BinaryComparator.ProtoReflect.Descriptor instead.
 func (*BinaryComparator) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{24}
+	return file_filter_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BinaryComparator) GetComparable() *ByteArrayComparable {
@@ -1311,7 +1544,7 @@ type BinaryPrefixComparator struct {
 
 func (x *BinaryPrefixComparator) Reset() {
 	*x = BinaryPrefixComparator{}
-	mi := &file_filter_proto_msgTypes[25]
+	mi := &file_filter_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1556,7 @@ func (x *BinaryPrefixComparator) String() string {
 func (*BinaryPrefixComparator) ProtoMessage() {}
 
 func (x *BinaryPrefixComparator) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[25]
+	mi := &file_filter_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1569,7 @@ func (x *BinaryPrefixComparator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BinaryPrefixComparator.ProtoReflect.Descriptor instead.
 func (*BinaryPrefixComparator) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{25}
+	return file_filter_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *BinaryPrefixComparator) GetComparable() *ByteArrayComparable {
@@ -1355,7 +1588,7 @@ type LongComparator struct {
 
 func (x *LongComparator) Reset() {
 	*x = LongComparator{}
-	mi := &file_filter_proto_msgTypes[26]
+	mi := &file_filter_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +1600,7 @@ func (x *LongComparator) String() string {
 func (*LongComparator) ProtoMessage() {}
 
 func (x *LongComparator) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[26]
+	mi := &file_filter_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +1613,7 @@ func (x *LongComparator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LongComparator.ProtoReflect.Descriptor instead.
 func (*LongComparator) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{26}
+	return file_filter_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LongComparator) GetComparable() *ByteArrayComparable {
@@ -1399,7 +1632,7 @@ type SubstringComparator struct {
 
 func (x *SubstringComparator) Reset() {
 	*x = SubstringComparator{}
-	mi := &file_filter_proto_msgTypes[27]
+	mi := &file_filter_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1411,7 +1644,7 @@ func (x *SubstringComparator) String() string {
 func (*SubstringComparator) ProtoMessage() {}
 
 func (x *SubstringComparator) ProtoReflect() protoreflect.Message {
-	mi := &file_filter_proto_msgTypes[27]
+	mi := &file_filter_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1424,12 +1657,80 @@ func (x *SubstringComparator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubstringComparator.ProtoReflect.Descriptor instead.
 func (*SubstringComparator) Descriptor() ([]byte, []int) {
-	return file_filter_proto_rawDescGZIP(), []int{27}
+	return file_filter_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SubstringComparator) GetSubstr() string {
 	if x != nil && x.Substr != nil {
 		return *x.Substr
+	}
+	return ""
+}
+
+type RegexStringComparator struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pattern       *string                `protobuf:"bytes,1,req,name=pattern" json:"pattern,omitempty"`
+	PatternFlags  *int32                 `protobuf:"varint,2,req,name=pattern_flags,json=patternFlags" json:"pattern_flags,omitempty"`
+	Charset       *string                `protobuf:"bytes,3,req,name=charset" json:"charset,omitempty"`
+	Engine        *string                `protobuf:"bytes,4,opt,name=engine" json:"engine,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegexStringComparator) Reset() {
+	*x = RegexStringComparator{}
+	mi := &file_filter_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegexStringComparator) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegexStringComparator) ProtoMessage() {}
+
+func (x *RegexStringComparator) ProtoReflect() protoreflect.Message {
+	mi := &file_filter_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegexStringComparator.ProtoReflect.Descriptor instead.
+func (*RegexStringComparator) Descriptor() ([]byte, []int) {
+	return file_filter_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RegexStringComparator) GetPattern() string {
+	if x != nil && x.Pattern != nil {
+		return *x.Pattern
+	}
+	return ""
+}
+
+func (x *RegexStringComparator) GetPatternFlags() int32 {
+	if x != nil && x.PatternFlags != nil {
+		return *x.PatternFlags
+	}
+	return 0
+}
+
+func (x *RegexStringComparator) GetCharset() string {
+	if x != nil && x.Charset != nil {
+		return *x.Charset
+	}
+	return ""
+}
+
+func (x *RegexStringComparator) GetEngine() string {
+	if x != nil && x.Engine != nil {
+		return *x.Engine
 	}
 	return ""
 }
@@ -1483,7 +1784,26 @@ const file_filter_proto_rawDesc = "" +
 	"\rMUST_PASS_ALL\x10\x01\x12\x11\n" +
 	"\rMUST_PASS_ONE\x10\x02\"9\n" +
 	"\rFilterWrapper\x12(\n" +
-	"\x06filter\x18\x01 \x02(\v2\x10.hbase.pb.FilterR\x06filter\"7\n" +
+	"\x06filter\x18\x01 \x02(\v2\x10.hbase.pb.FilterR\x06filter\"\xb5\x01\n" +
+	"\x11ColumnValueFilter\x12\x16\n" +
+	"\x06family\x18\x01 \x02(\fR\x06family\x12\x1c\n" +
+	"\tqualifier\x18\x02 \x02(\fR\tqualifier\x124\n" +
+	"\n" +
+	"compare_op\x18\x03 \x02(\x0e2\x15.hbase.pb.CompareTypeR\tcompareOp\x124\n" +
+	"\n" +
+	"comparator\x18\x04 \x02(\v2\x14.hbase.pb.ComparatorR\n" +
+	"comparator\"p\n" +
+	"\x0eFuzzyRowFilter\x12@\n" +
+	"\x0ffuzzy_keys_data\x18\x01 \x03(\v2\x18.hbase.pb.BytesBytesPairR\rfuzzyKeysData\x12\x1c\n" +
+	"\n" +
+	"is_mask_v2\x18\x02 \x01(\bR\bisMaskV2\"\xa0\x01\n" +
+	"\bRowRange\x12\x1b\n" +
+	"\tstart_row\x18\x01 \x01(\fR\bstartRow\x12.\n" +
+	"\x13start_row_inclusive\x18\x02 \x01(\bR\x11startRowInclusive\x12\x19\n" +
+	"\bstop_row\x18\x03 \x01(\fR\astopRow\x12,\n" +
+	"\x12stop_row_inclusive\x18\x04 \x01(\bR\x10stopRowInclusive\"O\n" +
+	"\x13MultiRowRangeFilter\x128\n" +
+	"\x0erow_range_list\x18\x01 \x03(\v2\x12.hbase.pb.RowRangeR\frowRangeList\"7\n" +
 	"\x13InclusiveStopFilter\x12 \n" +
 	"\fstop_row_key\x18\x01 \x01(\fR\n" +
 	"stopRowKey\"-\n" +
@@ -1534,7 +1854,12 @@ const file_filter_proto_rawDesc = "" +
 	"comparable\x18\x01 \x02(\v2\x1d.hbase.pb.ByteArrayComparableR\n" +
 	"comparable\"-\n" +
 	"\x13SubstringComparator\x12\x16\n" +
-	"\x06substr\x18\x01 \x02(\tR\x06substrB\x15Z\x13brine/hbase/hbasepb"
+	"\x06substr\x18\x01 \x02(\tR\x06substr\"\x88\x01\n" +
+	"\x15RegexStringComparator\x12\x18\n" +
+	"\apattern\x18\x01 \x02(\tR\apattern\x12#\n" +
+	"\rpattern_flags\x18\x02 \x02(\x05R\fpatternFlags\x12\x18\n" +
+	"\acharset\x18\x03 \x02(\tR\acharset\x12\x16\n" +
+	"\x06engine\x18\x04 \x01(\tR\x06engineB\x15Z\x13brine/hbase/hbasepb"
 
 var (
 	file_filter_proto_rawDescOnce sync.Once
@@ -1549,7 +1874,7 @@ func file_filter_proto_rawDescGZIP() []byte {
 }
 
 var file_filter_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_filter_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_filter_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_filter_proto_goTypes = []any{
 	(FilterList_Operator)(0),               // 0: hbase.pb.FilterList.Operator
 	(*Filter)(nil),                         // 1: hbase.pb.Filter
@@ -1565,25 +1890,31 @@ var file_filter_proto_goTypes = []any{
 	(*ValueFilter)(nil),                    // 11: hbase.pb.ValueFilter
 	(*FilterList)(nil),                     // 12: hbase.pb.FilterList
 	(*FilterWrapper)(nil),                  // 13: hbase.pb.FilterWrapper
-	(*InclusiveStopFilter)(nil),            // 14: hbase.pb.InclusiveStopFilter
-	(*KeyOnlyFilter)(nil),                  // 15: hbase.pb.KeyOnlyFilter
-	(*MultipleColumnPrefixFilter)(nil),     // 16: hbase.pb.MultipleColumnPrefixFilter
-	(*PageFilter)(nil),                     // 17: hbase.pb.PageFilter
-	(*PrefixFilter)(nil),                   // 18: hbase.pb.PrefixFilter
-	(*SingleColumnValueFilter)(nil),        // 19: hbase.pb.SingleColumnValueFilter
-	(*SingleColumnValueExcludeFilter)(nil), // 20: hbase.pb.SingleColumnValueExcludeFilter
-	(*SkipFilter)(nil),                     // 21: hbase.pb.SkipFilter
-	(*TimestampsFilter)(nil),               // 22: hbase.pb.TimestampsFilter
-	(*WhileMatchFilter)(nil),               // 23: hbase.pb.WhileMatchFilter
-	(*ByteArrayComparable)(nil),            // 24: hbase.pb.ByteArrayComparable
-	(*BinaryComparator)(nil),               // 25: hbase.pb.BinaryComparator
-	(*BinaryPrefixComparator)(nil),         // 26: hbase.pb.BinaryPrefixComparator
-	(*LongComparator)(nil),                 // 27: hbase.pb.LongComparator
-	(*SubstringComparator)(nil),            // 28: hbase.pb.SubstringComparator
-	(CompareType)(0),                       // 29: hbase.pb.CompareType
+	(*ColumnValueFilter)(nil),              // 14: hbase.pb.ColumnValueFilter
+	(*FuzzyRowFilter)(nil),                 // 15: hbase.pb.FuzzyRowFilter
+	(*RowRange)(nil),                       // 16: hbase.pb.RowRange
+	(*MultiRowRangeFilter)(nil),            // 17: hbase.pb.MultiRowRangeFilter
+	(*InclusiveStopFilter)(nil),            // 18: hbase.pb.InclusiveStopFilter
+	(*KeyOnlyFilter)(nil),                  // 19: hbase.pb.KeyOnlyFilter
+	(*MultipleColumnPrefixFilter)(nil),     // 20: hbase.pb.MultipleColumnPrefixFilter
+	(*PageFilter)(nil),                     // 21: hbase.pb.PageFilter
+	(*PrefixFilter)(nil),                   // 22: hbase.pb.PrefixFilter
+	(*SingleColumnValueFilter)(nil),        // 23: hbase.pb.SingleColumnValueFilter
+	(*SingleColumnValueExcludeFilter)(nil), // 24: hbase.pb.SingleColumnValueExcludeFilter
+	(*SkipFilter)(nil),                     // 25: hbase.pb.SkipFilter
+	(*TimestampsFilter)(nil),               // 26: hbase.pb.TimestampsFilter
+	(*WhileMatchFilter)(nil),               // 27: hbase.pb.WhileMatchFilter
+	(*ByteArrayComparable)(nil),            // 28: hbase.pb.ByteArrayComparable
+	(*BinaryComparator)(nil),               // 29: hbase.pb.BinaryComparator
+	(*BinaryPrefixComparator)(nil),         // 30: hbase.pb.BinaryPrefixComparator
+	(*LongComparator)(nil),                 // 31: hbase.pb.LongComparator
+	(*SubstringComparator)(nil),            // 32: hbase.pb.SubstringComparator
+	(*RegexStringComparator)(nil),          // 33: hbase.pb.RegexStringComparator
+	(CompareType)(0),                       // 34: hbase.pb.CompareType
+	(*BytesBytesPair)(nil),                 // 35: hbase.pb.BytesBytesPair
 }
 var file_filter_proto_depIdxs = []int32{
-	29, // 0: hbase.pb.CompareFilter.compare_op:type_name -> hbase.pb.CompareType
+	34, // 0: hbase.pb.CompareFilter.compare_op:type_name -> hbase.pb.CompareType
 	2,  // 1: hbase.pb.CompareFilter.comparator:type_name -> hbase.pb.Comparator
 	7,  // 2: hbase.pb.FamilyFilter.compare_filter:type_name -> hbase.pb.CompareFilter
 	7,  // 3: hbase.pb.QualifierFilter.compare_filter:type_name -> hbase.pb.CompareFilter
@@ -1592,19 +1923,23 @@ var file_filter_proto_depIdxs = []int32{
 	0,  // 6: hbase.pb.FilterList.operator:type_name -> hbase.pb.FilterList.Operator
 	1,  // 7: hbase.pb.FilterList.filters:type_name -> hbase.pb.Filter
 	1,  // 8: hbase.pb.FilterWrapper.filter:type_name -> hbase.pb.Filter
-	29, // 9: hbase.pb.SingleColumnValueFilter.compare_op:type_name -> hbase.pb.CompareType
-	2,  // 10: hbase.pb.SingleColumnValueFilter.comparator:type_name -> hbase.pb.Comparator
-	19, // 11: hbase.pb.SingleColumnValueExcludeFilter.single_column_value_filter:type_name -> hbase.pb.SingleColumnValueFilter
-	1,  // 12: hbase.pb.SkipFilter.filter:type_name -> hbase.pb.Filter
-	1,  // 13: hbase.pb.WhileMatchFilter.filter:type_name -> hbase.pb.Filter
-	24, // 14: hbase.pb.BinaryComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
-	24, // 15: hbase.pb.BinaryPrefixComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
-	24, // 16: hbase.pb.LongComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	34, // 9: hbase.pb.ColumnValueFilter.compare_op:type_name -> hbase.pb.CompareType
+	2,  // 10: hbase.pb.ColumnValueFilter.comparator:type_name -> hbase.pb.Comparator
+	35, // 11: hbase.pb.FuzzyRowFilter.fuzzy_keys_data:type_name -> hbase.pb.BytesBytesPair
+	16, // 12: hbase.pb.MultiRowRangeFilter.row_range_list:type_name -> hbase.pb.RowRange
+	34, // 13: hbase.pb.SingleColumnValueFilter.compare_op:type_name -> hbase.pb.CompareType
+	2,  // 14: hbase.pb.SingleColumnValueFilter.comparator:type_name -> hbase.pb.Comparator
+	23, // 15: hbase.pb.SingleColumnValueExcludeFilter.single_column_value_filter:type_name -> hbase.pb.SingleColumnValueFilter
+	1,  // 16: hbase.pb.SkipFilter.filter:type_name -> hbase.pb.Filter
+	1,  // 17: hbase.pb.WhileMatchFilter.filter:type_name -> hbase.pb.Filter
+	28, // 18: hbase.pb.BinaryComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
+	28, // 19: hbase.pb.BinaryPrefixComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
+	28, // 20: hbase.pb.LongComparator.comparable:type_name -> hbase.pb.ByteArrayComparable
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_filter_proto_init() }
@@ -1619,7 +1954,7 @@ func file_filter_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_filter_proto_rawDesc), len(file_filter_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   28,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

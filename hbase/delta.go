@@ -1,0 +1,86 @@
+package hbase
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Amount is how much to add to a counter: a column of 8 bytes, big-endian; 0 if it has no value yet.
+type Amount struct {
+	Family, Qualifier []byte
+	By                int64
+}
+
+// Suffix is what to put behind a column's value; the column may have none yet.
+type Suffix struct{ Family, Qualifier, Value []byte }
+
+// Increment adds to counters of one row, all at once, and gives their new values. The server sets the timestamps.
+//
+// The server remembers half an hour long which increments it did (by a nonce), so one whose answer was lost is sent again
+// without being done twice, but only to that same server: another one that got the region by a move does not know. Then the
+// error Is ErrUnknownOutcome.
+func (c *Client) Increment(ctx context.Context, table string, row []byte, amounts ...Amount) (Result, error) {
+	m := newDelta(row, hbasepb.MutationProto_INCREMENT)
+	for _, a := range amounts {
+		m.add(a.Family, a.Qualifier, binary.BigEndian.AppendUint64(nil, uint64(a.By)))
+	}
+	return c.delta(ctx, "increment", table, m)
+}
+
+// Append puts bytes behind the values of columns of one row, all at once, and gives the new values. What Increment says of
+// answers that were lost holds here too.
+func (c *Client) Append(ctx context.Context, table string, row []byte, suffixes ...Suffix) (Result, error) {
+	m := newDelta(row, hbasepb.MutationProto_APPEND)
+	for _, s := range suffixes {
+		m.add(s.Family, s.Qualifier, s.Value)
+	}
+	return c.delta(ctx, "append", table, m)
+}
+
+type delta struct{ *hbasepb.MutationProto }
+
+func newDelta(row []byte, kind hbasepb.MutationProto_MutationType) delta {
+	nonce := rand.Uint64() | 1 // 0 is none
+	return delta{&hbasepb.MutationProto{Row: row, MutateType: &kind, Nonce: &nonce}}
+}
+
+func (d delta) add(family, qualifier, value []byte) {
+	column := &hbasepb.MutationProto_ColumnValue_QualifierValue{Qualifier: qualifier, Value: value}
+	for _, f := range d.ColumnValue {
+		if string(f.Family) == string(family) {
+			f.QualifierValue = append(f.QualifierValue, column)
+			return
+		}
+	}
+	d.ColumnValue = append(d.ColumnValue, &hbasepb.MutationProto_ColumnValue{
+		Family: family, QualifierValue: []*hbasepb.MutationProto_ColumnValue_QualifierValue{column},
+	})
+}
+
+func (c *Client) delta(ctx context.Context, op, table string, d delta) (row Result, err error) {
+	if len(d.ColumnValue) == 0 {
+		return row, &Error{Op: op, Table: table, Attempts: 1, Err: errors.New("no columns")}
+	}
+	group := proto.Uint64(c.nonceGroup)
+	err = c.change(ctx, op, table, d.Row, onSameServer, func(ctx context.Context, r *Region) error {
+		in := &hbasepb.MutateRequest{Region: r.specifier(), Mutation: d.MutationProto, NonceGroup: group}
+		var out hbasepb.MutateResponse
+		cells, err := c.servers.call(ctx, endpoint{r.Server, clientService}, "Mutate", in, &out)
+		if err != nil {
+			return err
+		}
+		if row, _, err = resultOf(out.GetResult(), cells); err != nil {
+			return fmt.Errorf("%w: %w", errInvalidResponse, err)
+		}
+		row.Row = d.Row
+		return nil
+	})
+	return row, err
+}
