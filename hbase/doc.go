@@ -11,6 +11,6 @@
 //
 // What to read for what: conn.go and servers.go (calls and connections), registry.go, locator.go, rounds.go and cache.go (where rows are),
 // batch.go, mutator.go, admit.go, lane.go, hold.go, writer.go, multi.go, outcome.go and placement.go (a mutation's way, in this
-// order), pace.go and isolation.go (lanes that are slow, and mutations that make calls fail),
+// order), rest.go (how a lane waits), pace.go and isolation.go (lanes that are slow, and mutations that make calls fail),
 // tries.go, get.go and scan.go (reading), admin.go, remedy.go (exceptions and what is done about them).
 package hbase

@@ -146,13 +146,11 @@ func (w *writer) nurse(l *lane, o *outcome, n int) {
 		w.wake(l)
 		return
 	}
-	l.stopTimer()
-	l.timer = time.AfterFunc(o.pause, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		l.timer = nil
-		w.wake(l)
-	})
+	failed := o.part.region
+	if l.region != nil || o.cure.remedy != relocate && o.cure.remedy != reconnect {
+		failed = nil
+	}
+	w.rest(l, o.pause, failed)
 }
 
 // tell gives results to flights, and to the hook what was applied.

@@ -23,6 +23,7 @@ type peer struct {
 	t      testing.TB
 	splits []string
 	answer func(*peerCall) *reply // may be nil
+	opened uint64                 // sequence number of the regions' opening, 2 if none is given; mu guards it
 
 	mu    sync.Mutex
 	calls []string // methods, in order of arrival
@@ -217,6 +218,9 @@ func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
 func (p *peer) scanMeta() *reply {
 	out := &hbasepb.ScanResponse{MoreResults: proto.Bool(false)}
 	var cells []byte
+	p.mu.Lock()
+	seq := max(2, p.opened)
+	p.mu.Unlock()
 	for k := len(p.splits); k >= 0; k-- {
 		info, name := p.region(k)
 		message, err := proto.Marshal(info)
@@ -227,7 +231,7 @@ func (p *peer) scanMeta() *reply {
 			cells = wire.AppendCell(cells, wire.Cell{Row: name, Family: []byte("info"), Qualifier: []byte(q), Value: v, Type: 4})
 		}
 		put("regioninfo", append([]byte(protobufMagic), message...))
-		put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, 2))
+		put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, seq))
 		put("server", []byte(peerAddr))
 		out.CellsPerResult = append(out.CellsPerResult, 3)
 	}

@@ -9,7 +9,8 @@ import (
 	"brine/internal/backoff"
 )
 
-// locate finds the region of a row in a lane, however long that takes, and carves the lane accordingly.
+// locate finds the region of a row in a lane, however long that takes, and carves the lane accordingly. In a long pause it looks now
+// and then; that counts against no retries.
 func (w *writer) locate(l *lane) {
 	for failures := 0; ; failures++ {
 		e, far, ok := w.first(l)
@@ -28,6 +29,15 @@ func (w *writer) locate(l *lane) {
 		}
 		if hook := w.c.opts.Hooks.Retry; hook != nil {
 			hook(retryInfo(l.table, nil, d, pause, 0))
+		}
+		for ; pause > lookAfter; pause -= lookAfter {
+			if backoff.Wait(w.c.ctx, lookAfter) != nil {
+				return // closed
+			}
+			if r, err := w.find(l.table, far, false); err == nil {
+				w.place(l, r)
+				return
+			}
 		}
 		if backoff.Wait(w.c.ctx, pause) != nil {
 			return // closed
