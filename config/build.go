@@ -155,7 +155,7 @@ func (p *Pipeline) Schema() event.Schema {
 func (p *Pipeline) Sink() sink.Options {
 	out := sink.Options{Schema: p.Schema(), MaxCellBytes: int(p.config.Cluster.MaxCellBytes)}
 	for _, r := range p.Rows {
-		rows := sink.Rows{Table: p.config.Table(r.Table).sink()}
+		rows := sink.Rows{Table: p.config.Table(r.Table).sink(), Nulls: sink.NullPolicy(r.Nulls)}
 		for _, column := range r.Set {
 			family, qualifier, _ := strings.Cut(column.Name, ":")
 			rows.Columns = append(rows.Columns, sink.Column{Family: family, Qualifier: qualifier, Field: column.Field})

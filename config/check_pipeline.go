@@ -139,6 +139,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int, setting string) {
 	for _, column := range r.Set {
 		l.checkColumn(p, t, column, join(setting+".set", column.Name))
 	}
+	l.checkNulls(c, p, r, setting+".nulls")
 	for i := range r.Pack {
 		l.checkPack(c, p, r, &r.Pack[i], join(setting+".pack", r.Pack[i].Name))
 	}

@@ -44,6 +44,8 @@ const (
 	FewRetries      Code = "few-retries"
 	PartialEvent    Code = "partial-event"
 	OpenPassword    Code = "open-password"
+	PartialNulls    Code = "partial-nulls"
+	SharedFamily    Code = "shared-family"
 	PartialPack     Code = "partial-pack"
 	PackDiffers     Code = "pack-differs"
 	Unused          Code = "unused"
@@ -89,6 +91,8 @@ var codeMeanings = []struct {
 	{FewRetries, "Retries end before a region has moved (warning)."},
 	{PartialEvent, "The table's rows are events, of which no part can change (warning)."},
 	{OpenPassword, "A password is sent over a connection that is not encrypted (warning)."},
+	{PartialNulls, "Null fields delete their columns, and the pipeline's changes carry only some fields."},
+	{SharedFamily, "Rows are replaced in a family that another pipeline writes too."},
 	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
 	{Unused, "A field, table or index is declared and not used (warning)."},

@@ -321,6 +321,10 @@ type Rows struct {
 	// Columns that hold many fields in one cell, since a cell costs more than its bytes: `family:qualifier` and the format, or
 	// the format and the fields. Only with `changes: whole`. `brine query` shows the fields as if they were columns.
 	Pack []PackedColumn `set:"pack" example:"{ \"e:p\": msgpack }"`
+	// What a field that is null or absent does to its column. `merge`: nothing, an older value stays. `delete`: the column's older
+	// values vanish. `replace`: all older cells in the families of these columns vanish, as if the row was new. The last two
+	// need `changes: whole` and versions that are times, and write delete markers: see writing.md.
+	Nulls string `set:"nulls" default:"merge" oneof:"merge replace delete"`
 }
 
 // Column is one of a row's columns.

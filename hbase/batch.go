@@ -25,7 +25,7 @@ const (
 //	b.Mutate(row)                                  // begins a mutation: an atomic change of one row
 //	b.Put(family, qualifier, timestamp, value)     // adds a cell to it
 //
-// A mutation has either puts or deletes, not both. A Batch is used by one goroutine; after Submit it belongs to the client
+// The puts and deletes of a mutation are applied as one. A Batch is used by one goroutine; after Submit it belongs to the client
 // until its flight is done, and may then be Reset and used again.
 type Batch struct {
 	table     string
@@ -40,7 +40,7 @@ type mutation struct {
 	row, rowEnd     int
 	count           int32 // of cells
 	largest         int32 // KeyValue bytes of the largest cell
-	delete          bool
+	delete          bool  // of nothing but deletes; what holds a put is a put to HBase, which takes delete markers in it
 	fault           fault
 }
 
@@ -52,7 +52,6 @@ const (
 	emptyRow
 	longRow
 	longFamily
-	mixed
 	noMutation
 )
 
@@ -60,7 +59,6 @@ var faults = map[fault]error{
 	emptyRow:   errors.New("the row is empty"),
 	longRow:    fmt.Errorf("the row is longer than %d bytes", wire.MaxRowLen),
 	longFamily: fmt.Errorf("a family is longer than %d bytes", wire.MaxFamilyLen),
-	mixed:      errors.New("puts and deletes in one mutation"),
 	noMutation: errors.New("the mutation has no cells"),
 }
 
@@ -100,19 +98,16 @@ func (b *Batch) add(c wire.Cell) {
 	}
 	m := &b.mutations[len(b.mutations)-1]
 	isDelete := CellType(c.Type) != Put
-	switch {
-	case len(c.Family) > wire.MaxFamilyLen:
+	if len(c.Family) > wire.MaxFamilyLen {
 		m.fault = longFamily
-	case m.count > 0 && m.delete != isDelete:
-		m.fault = mixed
 	}
 	if m.fault != noFault {
 		return
 	}
 	c.Row = b.rows[m.row:m.rowEnd]
 	b.cells = wire.AppendCell(b.cells, c)
+	m.delete = isDelete && (m.count == 0 || m.delete)
 	m.count++
-	m.delete = isDelete
 	m.largest = max(m.largest, int32(len(b.cells)-m.cellsEnd-wire.PrefixLen))
 	m.cellsEnd = len(b.cells)
 }

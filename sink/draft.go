@@ -82,10 +82,18 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	p.batch.Mutate(row)
 	seen := p.seen.row(row)
 	var wrote uint64
+	if p.nulls == NullsReplace && ev.Version > 0 { // else nothing is older
+		for _, f := range p.families {
+			p.batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version-1)
+		}
+	}
 	for n := range p.columns {
 		c := &p.columns[n]
 		value, ok := d.cell(c, ev)
 		if !ok {
+			if p.nulls == NullsDelete {
+				p.batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, ev.Version)
+			}
 			continue
 		}
 		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, value)

@@ -5,7 +5,7 @@
 // it again, late or after an unknown outcome changes nothing.
 //
 // An event becomes one row in each of its tables, or no row in any: its keys and the sizes of its cells are checked before
-// its first mutation is queued. A field that is null has no cell, and a packed cell holds only fields that are not. A row that would have no cell at all gets a single empty
+// its first mutation is queued. A field that is null has no cell (see NullPolicy), and a packed cell holds only fields that are not. A row that would have no cell at all gets a single empty
 // one, without a qualifier, in the family of its first column: so each event is seen as a row, and rows can be counted.
 package sink
 
@@ -47,7 +47,19 @@ type Column struct {
 type Rows struct {
 	Table   Table
 	Columns []Column
+	Nulls   NullPolicy // empty: NullsMerge
 }
+
+// NullPolicy says what a field that is null, or absent, does to its column. What is not NullsMerge writes delete markers: with
+// the event's cells, as one atomic mutation.
+type NullPolicy string
+
+// The null policies.
+const (
+	NullsMerge   NullPolicy = "merge"   // nothing: an older value stays
+	NullsReplace NullPolicy = "replace" // all older cells in the families of the columns vanish, whichever column they are of
+	NullsDelete  NullPolicy = "delete"  // the column's older values, and those of this version, vanish
+)
 
 // Options configure a sink.
 type Options struct {

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 type target struct {
 	table    Table
 	entity   bool // Table.Row is RowEntity
+	nulls    NullPolicy
 	families []*family
 	columns  []column
 	salt     rowkey.Salt
@@ -58,7 +60,7 @@ func (s *Sink) addTargets() error {
 }
 
 func newTarget(rows Rows, schema event.Schema) (*target, error) {
-	t := &target{table: rows.Table, entity: rows.Table.Row == RowEntity, seen: newMemory()}
+	t := &target{table: rows.Table, entity: rows.Table.Row == RowEntity, nulls: cmp.Or(rows.Nulls, NullsMerge), seen: newMemory()}
 	switch {
 	case rows.Table.Name == "":
 		return nil, fmt.Errorf("it has no name")
@@ -66,6 +68,8 @@ func newTarget(rows Rows, schema event.Schema) (*target, error) {
 		return nil, fmt.Errorf("it has no key")
 	case rows.Table.Row != RowEvent && rows.Table.Row != RowEntity:
 		return nil, fmt.Errorf("row is %q; write %q or %q", rows.Table.Row, RowEvent, RowEntity)
+	case t.nulls != NullsMerge && t.nulls != NullsReplace && t.nulls != NullsDelete:
+		return nil, fmt.Errorf("nulls is %q; write %q, %q or %q", t.nulls, NullsMerge, NullsReplace, NullsDelete)
 	case len(rows.Columns) == 0:
 		return nil, fmt.Errorf("no column is set; add one to set")
 	}

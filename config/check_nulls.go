@@ -1,0 +1,64 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/event"
+	"brine/sink"
+)
+
+// checkNulls checks rows whose null fields write delete markers.
+func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
+	policy, t := sink.NullPolicy(r.Nulls), c.Table(r.Table)
+	if policy != sink.NullsReplace && policy != sink.NullsDelete || t == nil {
+		return
+	}
+	if t.Row == rowEvent {
+		l.warn(setting, Unused, "does nothing to "+t.Name+", whose rows are events and so are written once", "remove it")
+	}
+	if p.Changes == changesPartial {
+		l.fault(setting, PartialNulls, "a field that a change does not carry would be taken for null, and its column be deleted",
+			"write changes: whole if each record carries every field, or nulls: merge")
+	}
+	if version := p.field(p.Version); version != nil && version.eventType() == event.Int {
+		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and field "+version.Name+", the version, is no time",
+			"declare it as time_ms if it is one, or write nulls: merge")
+	}
+	for _, other := range writers(c, t.Name) {
+		if shared := sharedFamily(r, other.rowsOf(t.Name)); other != p && shared != "" && policy == sink.NullsReplace {
+			l.fault(setting, SharedFamily, fmt.Sprintf("pipeline %s writes family %s of %s too, and its cells would vanish with each row that this one replaces", other.Name, shared, t.Name),
+				"give each pipeline a family of its own, or write nulls: delete")
+		}
+	}
+}
+
+// sharedFamily names a family that both rows write; empty if there is none.
+func sharedFamily(a, b *Rows) string {
+	has := map[string]bool{}
+	for _, name := range a.columnNames() {
+		has[familyOf(name)] = true
+	}
+	for _, name := range b.columnNames() {
+		if has[familyOf(name)] {
+			return familyOf(name)
+		}
+	}
+	return ""
+}
+
+func (r *Rows) columnNames() []string {
+	var out []string
+	for _, c := range r.Set {
+		out = append(out, c.Name)
+	}
+	for _, c := range r.Pack {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func familyOf(column string) string {
+	family, _, _ := strings.Cut(column, ":")
+	return family
+}
