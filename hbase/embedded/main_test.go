@@ -79,18 +79,37 @@ func dialBytes(t testing.TB, addr string, b []byte) *client {
 	return &client{t: t, c: c, in: bufio.NewReader(c)}
 }
 
+// greet begins a connection that may be cut at once.
+func greet(t testing.TB, c net.Conn, service string) *client {
+	t.Helper()
+	t.Cleanup(func() { c.Close() })
+	b, err := wire.AppendConnectionHeader(wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthSimple}), &hbasepb.ConnectionHeader{ServiceName: &service, CellBlockCodecClass: proto.String(wire.Codec)})
+	if err != nil {
+		t.Error(err)
+	}
+	_, _ = c.Write(b) // when it fails, so does what follows
+	return &client{t: t, c: c, in: bufio.NewReader(c)}
+}
+
 // send sends a request and gives its call id.
 func (c *client) send(method string, param proto.Message, cells []byte) uint32 {
 	c.t.Helper()
-	c.last++
-	b, err := wire.AppendRequest(nil, wire.Call{ID: c.last, Method: method}, param, cells)
+	id, err := c.post(method, param, cells)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if _, err := c.c.Write(b); err != nil {
-		c.t.Fatal(err)
+	return id
+}
+
+// post is send for a connection that may be cut.
+func (c *client) post(method string, param proto.Message, cells []byte) (uint32, error) {
+	c.last++
+	b, err := wire.AppendRequest(nil, wire.Call{ID: c.last, Method: method}, param, cells)
+	if err != nil {
+		return 0, err
 	}
-	return c.last
+	_, err = c.c.Write(b)
+	return c.last, err
 }
 
 // receive reads the next response; the error is io.EOF when the server closed the connection.
@@ -114,7 +133,10 @@ func (r *remote) Error() string { return r.GetExceptionClassName() + ": " + r.Ge
 // call sends a request, decodes the answer into result and gives its cell block; the error is a *remote for an exception.
 func (c *client) call(method string, param, result proto.Message, cells []byte) ([]byte, error) {
 	c.t.Helper()
-	id := c.send(method, param, cells)
+	id, err := c.post(method, param, cells)
+	if err != nil {
+		return nil, err
+	}
 	r, err := c.receive()
 	if err != nil {
 		return nil, err

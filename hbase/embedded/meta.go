@@ -40,8 +40,11 @@ const (
 )
 
 // putRegion adds a region's row to a batch: where it is open or, without a server's address, where it will be. The server's
-// columns of a region that is not open stay as they are.
+// columns of a region that is not open stay as they are. The region of hbase:meta has no row: only the registry knows it.
 func (c *cluster) putRegion(b *store.Batch, r *region, state hbasepb.RegionState_State, n *node) error {
+	if r.table == c.meta {
+		return nil
+	}
 	w := metaRow{c: c, b: b, row: r.name}
 	w.describe(metaRegionInfo, r.info)
 	if n != nil {

@@ -50,6 +50,7 @@ type Applied struct {
 	Region string // encoded name
 	Row    []byte
 	Cells  int
+	Values [][]byte // of the cells, in their order
 }
 
 func (o Options) withDefaults() Options {

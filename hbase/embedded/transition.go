@@ -136,7 +136,7 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 		}
 	}
 	if err := b.Commit(); err != nil {
-		return errors.Join(err, b.Close())
+		return err
 	}
 	c.mu.Lock()
 	for _, p := range open {

@@ -46,10 +46,18 @@ func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition fu
 	r.writes.Add(int64(len(ms)))
 	if c.opts.Applied != nil {
 		for i := range ms {
-			c.opts.Applied(Applied{Node: k.node.place.index, Table: r.table.name.String(), Region: r.encoded, Row: slices.Clone(ms[i].row), Cells: len(ms[i].cells)})
+			c.opts.Applied(k.applied(r, &ms[i]))
 		}
 	}
 	return true, w.results, nil
+}
+
+func (k *call) applied(r *region, m *mutation) Applied {
+	a := Applied{Node: k.node.place.index, Table: r.table.name.String(), Region: r.encoded, Row: slices.Clone(m.row), Cells: len(m.cells)}
+	for i := range m.cells {
+		a.Values = append(a.Values, slices.Clone(m.cells[i].Value))
+	}
+	return a
 }
 
 func (w *writer) add(ctx context.Context, m *mutation) error {

@@ -1,15 +1,20 @@
 package store
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"errors"
+
+	"github.com/cockroachdb/pebble/v2"
+)
 
 // Batch gathers changes that become visible and durable together. It is used by one goroutine.
 type Batch struct {
-	b   *pebble.Batch
-	key []byte
+	b            *pebble.Batch
+	key          []byte
+	beforeCommit func() error
 }
 
 // NewBatch begins a batch; it must be committed or closed.
-func (s *Store) NewBatch() *Batch { return &Batch{b: s.db.NewBatch()} }
+func (s *Store) NewBatch() *Batch { return &Batch{b: s.db.NewBatch(), beforeCommit: s.beforeCommit} }
 
 // Add adds a cell. The bytes are copied.
 func (b *Batch) Add(s Space, row, family, qualifier []byte, timestamp int64, t Type, value []byte) error {
@@ -39,13 +44,22 @@ func (b *Batch) DropRow(s Space, row []byte) error {
 // Empty says whether nothing was added.
 func (b *Batch) Empty() bool { return b.b.Empty() }
 
-// Commit applies the batch and returns when it is durable.
+// Commit applies the batch and returns when it is durable; it closes the batch also when it fails.
 func (b *Batch) Commit() error {
-	if err := b.b.Commit(pebble.Sync); err != nil {
-		return err
+	if b.beforeCommit != nil {
+		if err := b.beforeCommit(); err != nil {
+			return errors.Join(err, b.Close())
+		}
 	}
-	return b.b.Close()
+	return errors.Join(b.b.Commit(pebble.Sync), b.Close())
 }
 
-// Close drops a batch that was not committed.
-func (b *Batch) Close() error { return b.b.Close() }
+// Close drops a batch that was not committed. It may be called again.
+func (b *Batch) Close() error {
+	if b.b == nil {
+		return nil
+	}
+	err := b.b.Close()
+	b.b = nil
+	return err
+}

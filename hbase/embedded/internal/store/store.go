@@ -29,12 +29,17 @@ type Options struct {
 	Dir   string // empty: in memory
 	Fsync bool   // commits wait for the disk, not only for the operating system
 	Log   pebble.Logger
+
+	// BeforeCommit, when set, is asked before each commit of a Batch, which fails with its error: for tests of what a crash
+	// leaves.
+	BeforeCommit func() error
 }
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	db   *pebble.DB
-	lock *pebble.Lock // of the folder; nil in memory
+	db           *pebble.DB
+	lock         *pebble.Lock // of the folder; nil in memory
+	beforeCommit func() error // may be nil
 }
 
 // Open opens or creates a store.
@@ -56,7 +61,7 @@ func Open(o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Store{db: db}, nil
+		return &Store{db: db, beforeCommit: o.BeforeCommit}, nil
 	}
 	opts.FS = logFS{FS: vfs.Default, fsync: o.Fsync}
 	lock, err := lockDir(o.Dir, opts.FS)
@@ -68,7 +73,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Store{db: db, lock: lock}, nil
+	return &Store{db: db, lock: lock, beforeCommit: o.BeforeCommit}, nil
 }
 
 func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
