@@ -27,15 +27,20 @@ func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cl
 		return nil, err
 	}
 	c := &Cluster{dir: dir, servers: servers, env: append(os.Environ(), "DEVCLUSTER_RUN="+dir+"/run", "DEVCLUSTER_HBASE_HEAP="+hbaseHeap)}
-	if err := c.devcluster(ctx, "up"); err != nil {
+	if err := c.devcluster(ctx, "up", servers...); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Cluster) devcluster(ctx context.Context, command string) error {
-	cmd := exec.CommandContext(ctx, devcluster, append([]string{command}, c.servers...)...)
+// Up starts processes again that have ended.
+func (c *Cluster) Up(ctx context.Context, servers ...string) error {
+	return c.devcluster(ctx, "up", servers...)
+}
+
+func (c *Cluster) devcluster(ctx context.Context, command string, servers ...string) error {
+	cmd := exec.CommandContext(ctx, devcluster, append([]string{command}, servers...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", devcluster, command, err)
@@ -45,7 +50,7 @@ func (c *Cluster) devcluster(ctx context.Context, command string) error {
 
 // Close ends the servers and deletes everything of this run.
 func (c *Cluster) Close() {
-	err := errors.Join(c.devcluster(context.Background(), "wipe"), os.RemoveAll(c.dir))
+	err := errors.Join(c.devcluster(context.Background(), "wipe", c.servers...), os.RemoveAll(c.dir))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 	}

@@ -69,28 +69,13 @@ func (r *Report) Heading() string {
 // Finish keeps the report, puts text between the report's marks in the page, and prints a line per target. It gives an error
 // when a target is short.
 func (r *Report) Finish(text string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	if err := Keep(r.Name, r); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(results, 0o755); err != nil {
+	if err := WriteSection(page, r.Name, "bench-"+r.Name, text); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(results, r.Name+".json"), append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	if err := r.writeSection(text); err != nil {
-		return err
-	}
-	short := false
-	for _, t := range r.Targets {
-		fmt.Println(t)
-		short = short || !t.OK()
-	}
-	if short {
-		return errors.New("a target is short")
-	}
-	return nil
+	return Judge(r.Targets)
 }
 
 const (
@@ -98,19 +83,45 @@ const (
 	page    = "docs/benchmarks.md"
 )
 
-func (r *Report) writeSection(text string) error {
+// Keep writes a run's raw numbers to bench/results/NAME.json.
+func Keep(name string, run any) error {
+	data, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(results, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(results, name+".json"), append(data, '\n'), 0o644)
+}
+
+// WriteSection puts text between the marks of a name in a page, which say that make TARGET has written it.
+func WriteSection(page, name, target, text string) error {
 	old, err := os.ReadFile(page)
 	if err != nil {
 		return err
 	}
-	begin := fmt.Sprintf("<!-- %s: written by make bench-%s -->\n", r.Name, r.Name)
-	end := fmt.Sprintf("<!-- %s end -->\n", r.Name)
+	begin := fmt.Sprintf("<!-- %s: written by make %s -->\n", name, target)
+	end := fmt.Sprintf("<!-- %s end -->\n", name)
 	head, rest, ok1 := strings.Cut(string(old), begin)
 	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok1 || !ok2 {
 		return fmt.Errorf("%s lacks the marks %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return os.WriteFile(page, []byte(head+begin+text+end+tail), 0o644)
+}
+
+// Judge prints a line per target, and gives an error when one is short.
+func Judge(targets []Target) error {
+	short := false
+	for _, t := range targets {
+		fmt.Println(t)
+		short = short || !t.OK()
+	}
+	if short {
+		return errors.New("a target is short")
+	}
+	return nil
 }
 
 // TargetTable is the targets as a table of the page.
