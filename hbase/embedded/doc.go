@@ -2,9 +2,12 @@
 // for `brine dev`, for tests, and for faults on demand. HBase's Java client works against it. cmd/brine and tests import
 // it; it shares only the wire's bytes and messages with our client, so that neither hides the other's mistakes.
 //
-// One Server is a cluster: a catalogue of namespaces, tables and regions, and nodes, each a region server with its own
-// listener. The first node is the master and the registry too; there is one node so far. Regions belong to a node and do not
-// show in the stored keys, so that moving or splitting one writes only hbase:meta.
+// One Server is a cluster: a catalogue of namespaces, tables and regions, and nodes, each with its own listener, connections,
+// scanners and start code. With Options.Servers 1 the one node is region server and master; with more the master has a
+// listener of its own, so that it can live or die by itself. All nodes answer the registry's calls. Regions belong to a node
+// and do not show in the stored keys, so that to move, split or merge them writes only hbase:meta: one commit decides, and
+// what a crash leaves is the catalogue before it or after it (transition.go). At each start the regions of enabled tables are
+// dealt out in turn.
 //
 // A request's way, read top to bottom:
 //
@@ -14,8 +17,13 @@
 //	internal/store  cells in Pebble, with HBase's order and semantics
 //	conn.answer     result or exception, whole frames, in whatever order they are ready
 //
-// Faults on demand: Server.Control seizes requests of a test's choice and answers, delays, drops or silences them; Exceptions
-// is the catalogue of all exceptions that a client may meet, for Outcome.Exception and its like.
+// Faults on demand:
+//
+//	Server.Control             seizes requests and answers, delays, drops or silences them
+//	Exceptions                 all exceptions that a client may meet, for Outcome.Exception and its like
+//	Server.Split, Merge, Move  with Server.Hold and Options.InTransition, which keep the regions closed for a while
+//	Node                       Kill, Stop, Restart, Freeze, Slow, SetClock; the master is a Node too
+//	Server.CutMeta, HoldMaster hbase:meta that does not answer, a master that is initializing
 //
 // The invariants: a mutation is acknowledged only after it is durable (see Options.Fsync) and is applied whole or not at
 // all; a read sees rows whole; what is not supported is answered with a clear exception and listed in LIMITS.md; no bytes
