@@ -17,6 +17,9 @@ func (b *bench) judge() {
 			measure.Target{Name: name + "cpu_of_java", Value: measure.Ratio(o, t, measure.Load.ClientMicros), Bound: 0.35},
 			measure.Target{Name: name + "peak_mib", Value: measure.Median(o, measure.Load.Peak), Bound: 64})
 	}
+	o, t := measure.Counted(b.report.Loads, ours, 1), measure.Counted(b.report.Loads, evaluation, 1)
+	b.report.Targets = append(b.report.Targets,
+		measure.Target{Name: "load.1columns.rows_of_pe", Value: measure.Ratio(o, t, measure.Load.RowsPerSecond), Bound: 1.10, Least: true})
 }
 
 // text is the section of the page.
@@ -28,8 +31,12 @@ func (b *bench) text() string {
 		for _, c := range []struct{ id, name string }{
 			{ours, "brine, 4 goroutines × batches of 1000"},
 			{theirs, fmt.Sprintf("Java BufferedMutator, 4 threads × %d MiB", buffers[columns]>>20)},
+			{evaluation, "PerformanceEvaluation randomWrite, 4 clients"},
 		} {
 			l := measure.Counted(b.report.Loads, c.id, columns)
+			if len(l) == 0 {
+				continue
+			}
 			fmt.Fprintf(&s, "| %s | %d | %.0f | %.2f | %.2f | %.0f |\n", c.name, columns, measure.Median(l, measure.Load.RowsPerSecond),
 				measure.Median(l, measure.Load.ClientMicros), measure.Median(l, measure.Load.ServerMicros), measure.Median(l, measure.Load.Peak))
 		}

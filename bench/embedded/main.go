@@ -1,0 +1,143 @@
+// Command embedded measures the embedded HBase server, a process of its own, with the rows and the client of `make bench-load`.
+// `make bench-embedded` runs it; nothing imports it.
+//
+// What is durable: with fsync an acknowledgement waits for the disk, without it for the operating system (a killed process loses nothing,
+// a failure of power may), which is also what HBase's write-ahead log does as it comes. Both are measured, in alternating order.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/bench/measure"
+	"brine/hbase"
+)
+
+const (
+	cached, synced = "cached", "fsync" // the forms of durability
+	wide           = "cached-4"        // cached, of four columns
+
+	table   = "load"
+	regions = 16
+)
+
+type bench struct {
+	rows, rounds   int
+	dir            string
+	server, client string // binaries
+	report         *measure.Report
+}
+
+func main() {
+	b := bench{report: measure.NewReport("embedded")}
+	flag.IntVar(&b.rows, "rows", 2_000_000, "rows of a load")
+	flag.IntVar(&b.rounds, "rounds", 3, "rounds of each form")
+	flag.Parse()
+	measure.Main("embedded", b.run)
+}
+
+func (b *bench) run(ctx context.Context) (err error) {
+	if b.dir, err = os.MkdirTemp("", "brine-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if b.server, err = measure.Build(ctx, b.dir, "./bench/embedded/server"); err != nil {
+		return err
+	}
+	if b.client, err = measure.Build(ctx, b.dir, "./bench/load/client"); err != nil {
+		return err
+	}
+	err = measure.Alternate(b.rounds, []string{cached, synced, wide}, func(form string, round int) error { return b.load(ctx, form, round) })
+	if err != nil {
+		return err
+	}
+	b.judge()
+	return b.report.Finish(b.text())
+}
+
+// load starts a server on an empty folder and loads all rows into it.
+func (b *bench) load(ctx context.Context, form string, round int) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	dir := filepath.Join(b.dir, "data")
+	defer os.RemoveAll(dir)
+	server := exec.CommandContext(ctx, b.server, "-dir", dir, "-fsync="+strconv.FormatBool(form == synced))
+	server.Stderr = os.Stderr
+	stdin, err := server.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = stdin.Close() // it ends by that
+		_ = server.Wait()
+	}()
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("the server did not name its address: %w", err)
+	}
+	return b.fill(ctx, strings.TrimSpace(address), server.Process.Pid, form, round)
+}
+
+// fill loads all rows into the server at an address, and counts them.
+func (b *bench) fill(ctx context.Context, address string, server int, form string, round int) error {
+	s := measure.Shape{Table: table, Rows: b.rows, Columns: 1, KeyBytes: 30, ValueBytes: 150}
+	if form == wide {
+		s.Columns = 4
+	}
+	admin, err := hbase.Open(ctx, hbase.Options{Connect: address})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = admin.Close() }()
+	var splits [][]byte
+	for i := 1; i < regions; i++ {
+		splits = append(splits, fmt.Appendf(nil, "%02x", i*256/regions))
+	}
+	if err := admin.CreateTable(ctx, hbase.Table{Name: table, Families: []hbase.Family{{Name: "e"}}}, splits); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, b.client, "-connect", address, "-table", table, "-rows", strconv.Itoa(s.Rows), "-columns", strconv.Itoa(s.Columns))
+	l, err := measure.Run(cmd, form, s, server)
+	if err != nil {
+		return err
+	}
+	l.Round = round
+	b.report.Loads = append(b.report.Loads, l)
+	peak, err := measure.PeakMiB(strconv.Itoa(server))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "round %d: %-8s: %6.0f rows/s, client %5.2f µs/row, server %5.2f µs/row, %4.0f MiB\n",
+		round, form, l.RowsPerSecond(), l.ClientMicros(), l.ServerMicros(), peak)
+	return count(ctx, admin, b.rows)
+}
+
+// count makes sure that every row is there.
+func count(ctx context.Context, c *hbase.Client, want int) error {
+	n := 0
+	for _, err := range c.Scan(ctx, table, hbase.Scan{}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n != want {
+		return fmt.Errorf("the table holds %d rows, not %d", n, want)
+	}
+	return nil
+}

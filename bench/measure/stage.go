@@ -1,0 +1,92 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"brine/hbase"
+)
+
+// Main runs the benchmark `make bench-NAME` until it is done or told to stop. It exits with 1 when that failed or a target is short.
+func Main(name string, run func(context.Context) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "bench-%s: %v\n", name, err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// Stage is real servers with HBase among them, and what every benchmark on them needs.
+type Stage struct {
+	*Cluster
+	HBase  string // rpc://host:port
+	Server int    // HBase's process
+	Admin  *hbase.Client
+}
+
+// StartStage starts servers, compiles the Java loader and opens a client. Close ends them all.
+func StartStage(ctx context.Context, heap string, servers ...string) (*Stage, error) {
+	cluster, err := StartCluster(ctx, heap, servers...)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{Cluster: cluster}
+	if err := s.open(ctx); err != nil {
+		cluster.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stage) open(ctx context.Context) (err error) {
+	if err := s.BuildJava(ctx); err != nil {
+		return err
+	}
+	if s.HBase, err = s.Address("BRINE_REAL_HBASE"); err != nil {
+		return err
+	}
+	if s.Server, err = s.PID("hbase"); err != nil {
+		return err
+	}
+	s.Admin, err = hbase.Open(ctx, hbase.Options{Connect: s.HBase})
+	return err
+}
+
+// Close ends the servers and deletes everything of this run.
+func (s *Stage) Close() {
+	_ = s.Admin.Close() // nothing is left to fail
+	s.Cluster.Close()
+}
+
+// Alternate calls load for each client in each round, from 1 on; every second round in the opposite order.
+func Alternate(rounds int, clients []string, load func(client string, round int) error) error {
+	order := slices.Clone(clients)
+	for round := 1; round <= rounds; round++ {
+		for _, client := range order {
+			if err := load(client, round); err != nil {
+				return err
+			}
+		}
+		slices.Reverse(order)
+	}
+	return nil
+}
+
+// Build compiles a command of ours to a file in dir, and gives its path.
+func Build(ctx context.Context, dir, pkg string) (string, error) {
+	out := filepath.Join(dir, filepath.Base(pkg))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("go build %s: %w", pkg, err)
+	}
+	return out, nil
+}
