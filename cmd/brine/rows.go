@@ -133,6 +133,9 @@ func valueJSON(v event.Value) any {
 	case event.Text:
 		return string(v.Text())
 	case event.Nested:
+		if !json.Valid(v.Text()) { // someone else wrote it
+			return string(v.Text())
+		}
 		return json.RawMessage(v.Text())
 	case event.Int:
 		return v.Int()
