@@ -19,6 +19,7 @@ type Hooks struct {
 	Flush    func(FlushInfo)   // whenever a Mutator lets mutations go
 	Buffered func(bytes int)   // bytes of mutations in memory, whenever it changes by a batch
 	Dial     func(addr string, err error)
+	Untested func(version string) // once, within Open: the master's release is none that this client is tested with
 }
 
 // CallInfo is one finished RPC.
@@ -101,6 +102,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 		_ = c.Close() // the error to tell is why it did not open
 		return nil, fmt.Errorf("open %s: %w", opts.Connect, err)
 	}
+	c.warnOfVersion(ctx)
 	return c, nil
 }
 

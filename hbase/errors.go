@@ -17,6 +17,7 @@ var (
 	ErrDenied      = errors.New("access denied")
 	ErrClosed      = errors.New("client is closed")
 
+	ErrNoRegion       = errors.New("no such region: it was split, merged or deleted")
 	ErrUnknownOutcome = errors.New("whether it was applied is unknown")
 )
 

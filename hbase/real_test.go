@@ -9,45 +9,26 @@ import (
 	"testing"
 	"time"
 
-	"brine/hbase/hbasepb"
 	"brine/internal/testenv"
-
-	"google.golang.org/protobuf/proto"
 )
 
-// split asks the master to split the region of a row and waits until it is done.
-func (c *Client) split(ctx context.Context, table, row string) error {
+// splitAt splits the region that holds a row.
+func splitAt(ctx context.Context, c *Client, table, row string) error {
 	regions, err := c.Regions(ctx, table)
-	if err != nil {
-		return err
+	i := slices.IndexFunc(regions, func(r Region) bool { return r.contains([]byte(row)) })
+	if err != nil || i < 0 {
+		return fmt.Errorf("no region to split at %s: %w", row, err)
 	}
-	for _, r := range regions {
-		if !r.contains([]byte(row)) || string(r.Start) == row {
-			continue
-		}
-		in := &hbasepb.SplitTableRegionRequest{SplitRow: []byte(row), RegionInfo: &hbasepb.RegionInfo{
-			RegionId: proto.Uint64(uint64(r.ID)), TableName: tableName(table), StartKey: r.Start, EndKey: r.End,
-		}}
-		var out hbasepb.SplitTableRegionResponse
-		return c.procedure(ctx, "split", table, "SplitRegion", in, &out)
-	}
-	return fmt.Errorf("no region to split at %s", row)
+	return c.SplitRegion(ctx, regions[i], []byte(row))
 }
 
-// merge asks the master to merge the last two regions and waits until it is done.
-func (c *Client) merge(ctx context.Context, table string) error {
+// mergeLast merges the last two regions.
+func mergeLast(ctx context.Context, c *Client, table string) error {
 	regions, err := c.Regions(ctx, table)
 	if err != nil {
 		return err
 	}
-	in := &hbasepb.MergeTableRegionsRequest{Forcible: proto.Bool(true)}
-	for _, r := range regions[len(regions)-2:] {
-		in.Region = append(in.Region, &hbasepb.RegionSpecifier{
-			Type: hbasepb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(r.Encoded),
-		})
-	}
-	var out hbasepb.MergeTableRegionsResponse
-	return c.procedure(ctx, "merge", table, "MergeTableRegions", in, &out)
+	return c.MergeRegions(ctx, regions[len(regions)-2:]...)
 }
 
 // On a real server, four writers write the versions 1 to n of every row, each row by one writer and in order, while two
@@ -94,9 +75,9 @@ func TestSplitsAndMergesUnderLoadLoseNothing(t *testing.T) {
 		})
 	}
 	for i, change := range []func() error{
-		func() error { return c.split(ctx, table, "025") },
-		func() error { return c.merge(ctx, table) },
-		func() error { return c.split(ctx, table, "125") },
+		func() error { return splitAt(ctx, c, table, "025") },
+		func() error { return mergeLast(ctx, c, table) },
+		func() error { return splitAt(ctx, c, table, "125") },
 	} {
 		if err := change(); err != nil {
 			t.Errorf("change %d: %v", i, err)

@@ -15,6 +15,7 @@ import (
 // The services that a connection's header may ask for.
 const (
 	clientService   = "ClientService"
+	adminService    = "AdminService"
 	masterService   = "MasterService"
 	registryService = "ClientMetaService"
 )

@@ -1,0 +1,167 @@
+package hbase
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// ClusterStatus is the cluster as the master knows it: loads are as old as the servers' last reports.
+type ClusterStatus struct {
+	Version, ID   string
+	Master        string // host:port
+	BackupMasters []string
+	Servers       []ServerLoad
+	Dead          []string
+	BalancerOn    bool
+	InTransition  int // regions
+}
+
+// ServerLoad is one region server.
+type ServerLoad struct {
+	Addr            string // host:port
+	Started         time.Time
+	Requests        uint64 // since it started
+	HeapMB, HeapMax int
+	Regions         []RegionLoad
+}
+
+// RegionLoad is one region's share of its server.
+type RegionLoad struct {
+	Table, Name, Encoded        string
+	Stores, StoreFiles          int
+	StoreFileMB, MemStoreMB     int
+	Reads, Writes, Filtered     uint64 // requests since the region was opened
+	Locality                    float32
+	CompactingKVs, CompactedKVs uint64 // of the compactions that run
+}
+
+// ClusterStatus asks the master for everything but the tables.
+func (c *Client) ClusterStatus(ctx context.Context) (ClusterStatus, error) {
+	m, err := c.clusterStatus(ctx, "cluster status")
+	s := ClusterStatus{
+		Version: m.GetHbaseVersion().GetVersion(), ID: m.GetClusterId().GetClusterId(), BalancerOn: m.GetBalancerOn(),
+		InTransition: len(m.GetRegionsInTransition()), BackupMasters: addrs(m.GetBackupMasters()), Dead: addrs(m.GetDeadServers()),
+	}
+	if m.GetMaster() != nil {
+		s.Master = serverAddr(m.Master)
+	}
+	for _, l := range m.GetLiveServers() {
+		s.Servers = append(s.Servers, serverLoad(l))
+	}
+	slices.SortFunc(s.Servers, func(a, b ServerLoad) int { return strings.Compare(a.Addr, b.Addr) })
+	return s, err
+}
+
+func (c *Client) clusterStatus(ctx context.Context, op string, parts ...hbasepb.Option) (*hbasepb.ClusterStatus, error) {
+	var out hbasepb.GetClusterStatusResponse
+	err := c.master(ctx, op, "", "GetClusterStatus", &hbasepb.GetClusterStatusRequest{Options: parts}, &out)
+	return out.GetClusterStatus(), err
+}
+
+func addrs(names []*hbasepb.ServerName) (out []string) {
+	for _, n := range names {
+		out = append(out, serverAddr(n))
+	}
+	return out
+}
+
+func serverLoad(l *hbasepb.LiveServerInfo) ServerLoad {
+	load := l.GetServerLoad()
+	s := ServerLoad{
+		Addr: serverAddr(l.GetServer()), Started: time.UnixMilli(int64(l.GetServer().GetStartCode())),
+		Requests: load.GetTotalNumberOfRequests(), HeapMB: int(load.GetUsedHeap_MB()), HeapMax: int(load.GetMaxHeap_MB()),
+	}
+	for _, r := range load.GetRegionLoads() {
+		s.Regions = append(s.Regions, regionLoad(r))
+	}
+	return s
+}
+
+func regionLoad(l *hbasepb.RegionLoad) RegionLoad {
+	name := l.GetRegionSpecifier().GetValue()
+	table, _, _ := strings.Cut(string(name), ",")
+	return RegionLoad{
+		Table: table, Name: string(name), Encoded: encodedName(name),
+		Stores: int(l.GetStores()), StoreFiles: int(l.GetStorefiles()), StoreFileMB: int(l.GetStorefileSize_MB()), MemStoreMB: int(l.GetMemStoreSize_MB()),
+		Reads: l.GetReadRequestsCount(), Writes: l.GetWriteRequestsCount(), Filtered: l.GetFilteredReadRequestsCount(), Locality: l.GetDataLocality(),
+		CompactingKVs: l.GetTotalCompacting_KVs(), CompactedKVs: l.GetCurrentCompacted_KVs(),
+	}
+}
+
+// RegionLoads asks the servers of a table for the loads of its regions, which are in the order of their names. A region that
+// moves meanwhile may be missing.
+func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, error) {
+	regions, err := c.Regions(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	asked := make(map[string]bool)
+	var loads []RegionLoad
+	for _, r := range regions {
+		if r.Server == "" || asked[r.Server] {
+			continue
+		}
+		asked[r.Server] = true
+		var out hbasepb.GetRegionLoadResponse
+		if err := c.onServer(ctx, "load of regions of", r, "GetRegionLoad", &hbasepb.GetRegionLoadRequest{TableName: tableName(table)}, &out); err != nil {
+			return nil, err
+		}
+		for _, l := range out.RegionLoads {
+			loads = append(loads, regionLoad(l))
+		}
+	}
+	slices.SortFunc(loads, func(a, b RegionLoad) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(loads, func(a, b RegionLoad) bool { return a.Name == b.Name }), nil
+}
+
+// SetBalancer switches the balancer, waits until a run of it has ended, and tells whether it was on.
+func (c *Client) SetBalancer(ctx context.Context, on bool) (was bool, err error) {
+	var out hbasepb.SetBalancerRunningResponse
+	in := &hbasepb.SetBalancerRunningRequest{On: &on, Synchronous: proto.Bool(true)}
+	err = c.master(ctx, "set balancer", "", "SetBalancerRunning", in, &out)
+	return out.GetPrevBalanceValue(), err
+}
+
+// BalancerOn tells whether the balancer is on.
+func (c *Client) BalancerOn(ctx context.Context) (bool, error) {
+	var out hbasepb.IsBalancerEnabledResponse
+	err := c.master(ctx, "balancer", "", "IsBalancerEnabled", &hbasepb.IsBalancerEnabledRequest{}, &out)
+	return out.GetEnabled(), err
+}
+
+// Balance has regions moved now, so that the servers have about as many; it tells whether the balancer ran, which it does not
+// when it is off or regions are in transition.
+func (c *Client) Balance(ctx context.Context) (ran bool, err error) {
+	var out hbasepb.BalanceResponse
+	err = c.master(ctx, "balance", "", "Balance", &hbasepb.BalanceRequest{}, &out)
+	return out.GetBalancerRan(), err
+}
+
+// testedVersions are the releases that the tests run against.
+var testedVersions = []string{"2.4", "2.5", "2.6"}
+
+// ServerVersion is the active master's release. Tested tells whether it is one that this client is tested with; another one
+// most likely works as well, as long as it is a 2.x.
+func (c *Client) ServerVersion(ctx context.Context) (version string, tested bool, err error) {
+	status, err := c.clusterStatus(ctx, "server version", hbasepb.Option_HBASE_VERSION)
+	version = status.GetHbaseVersion().GetVersion()
+	return version, slices.ContainsFunc(testedVersions, func(t string) bool { return strings.HasPrefix(version, t+".") }), err
+}
+
+// warnOfVersion tells the hook of a release that is not tested. It is no reason not to open that the master does not say.
+func (c *Client) warnOfVersion(ctx context.Context) {
+	if c.opts.Hooks.Untested == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.opts.DialTimeout)
+	defer cancel()
+	if version, tested, err := c.ServerVersion(ctx); err == nil && !tested {
+		c.opts.Hooks.Untested(version)
+	}
+}

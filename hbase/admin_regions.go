@@ -1,0 +1,200 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/hbase/hbasepb"
+	"brine/internal/backoff"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Regions lists a table's regions in key order, read from hbase:meta; parents of splits, which are nowhere, are left out.
+func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
+	table = tableKey(table)
+	s := Scan{
+		Start: metaKey(table, nil, ""), Stop: metaKey(table+" ", nil, ""), // in hbase:meta's order, behind all regions
+		Columns: []Column{{Family: []byte("info")}},
+	}
+	var regions []Region
+	for row, err := range c.Scan(ctx, metaTable, s) {
+		if err != nil {
+			return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: err}
+		}
+		r, err := regionOfMetaRow(row)
+		if errors.Is(err, errNoRegionInfo) {
+			continue
+		}
+		if err != nil {
+			return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: err}
+		}
+		if r.Table == table && !r.Split {
+			regions = append(regions, *r)
+		}
+	}
+	if len(regions) == 0 {
+		return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: ErrNoTable}
+	}
+	return regions, nil
+}
+
+// open tells whether a region serves. Before HBase 2.0 hbase:meta had no states.
+func (r *Region) open() bool {
+	return r.Server != "" && !r.Offline && (r.State == "" || r.State == "OPEN")
+}
+
+func (r *Region) info() *hbasepb.RegionInfo {
+	return &hbasepb.RegionInfo{RegionId: proto.Uint64(uint64(r.ID)), TableName: tableName(r.Table), StartKey: r.Start, EndKey: r.End}
+}
+
+func (r *Region) encodedSpecifier() *hbasepb.RegionSpecifier {
+	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(r.Encoded)}
+}
+
+// SplitRegion splits a region at a row, or where the server thinks best if at is empty, and waits until both halves are open.
+func (c *Client) SplitRegion(ctx context.Context, r Region, at []byte) error {
+	group, nonce := nonces()
+	in := &hbasepb.SplitTableRegionRequest{RegionInfo: r.info(), NonceGroup: group, Nonce: nonce}
+	if len(at) > 0 {
+		in.SplitRow = at
+	}
+	return c.procedure(ctx, "split region "+r.Encoded+" of", r.Table, "SplitRegion", in, new(hbasepb.SplitTableRegionResponse))
+}
+
+// MergeRegions makes neighbouring regions one and waits until it is open.
+func (c *Client) MergeRegions(ctx context.Context, regions ...Region) error {
+	if len(regions) < 2 {
+		return &Error{Op: "merge regions", Attempts: 1, Err: fmt.Errorf("%d regions, there must be two at least", len(regions))}
+	}
+	group, nonce := nonces()
+	in := &hbasepb.MergeTableRegionsRequest{NonceGroup: group, Nonce: nonce}
+	for _, r := range regions {
+		in.Region = append(in.Region, r.encodedSpecifier())
+	}
+	return c.procedure(ctx, "merge regions of", regions[0].Table, "MergeTableRegions", in, new(hbasepb.MergeTableRegionsResponse))
+}
+
+// MoveRegion moves a region to a server, given as host:port, or to any other one if that is empty, and waits until it is open
+// there. The master may leave it where it is when there is no other server, or when it is there already.
+func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error {
+	const op = "move region"
+	in := &hbasepb.MoveRegionRequest{Region: r.encodedSpecifier()}
+	if server != "" {
+		status, err := c.clusterStatus(ctx, op, hbasepb.Option_SERVERS_NAME)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(status.ServersName, func(s *hbasepb.ServerName) bool { return serverAddr(s) == server })
+		if i < 0 {
+			return &Error{Op: op, Table: r.Table, Attempts: 1, Err: fmt.Errorf("there is no live region server %s", server)}
+		}
+		in.DestServerName = status.ServersName[i]
+	}
+	if err := c.master(ctx, op, r.Table, "MoveRegion", in, new(hbasepb.MoveRegionResponse)); err != nil {
+		return err
+	}
+	return c.awaitOpen(ctx, op, r, server)
+}
+
+// awaitOpen waits until hbase:meta has a region open, on a server if one is named.
+func (c *Client) awaitOpen(ctx context.Context, op string, r Region, server string) error {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.OperationTimeout)
+	defer cancel()
+	for polls := 0; ; polls++ {
+		regions, err := c.Regions(ctx, r.Table)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(regions, func(o Region) bool { return o.Encoded == r.Encoded })
+		switch {
+		case i < 0:
+			return &Error{Op: op, Table: r.Table, Attempts: 1, Err: fmt.Errorf("%w: %s", ErrNoRegion, r.Encoded)}
+		case regions[i].open() && (server == "" || regions[i].Server == server):
+			return nil
+		}
+		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, polls), maxPoll)); err != nil {
+			return &Error{Op: op, Table: r.Table, Attempts: 1, Err: err}
+		}
+	}
+}
+
+// FlushTable writes what a table's servers have in memory to files, region by region.
+func (c *Client) FlushTable(ctx context.Context, table string) error {
+	return c.eachRegion(ctx, table, func(r Region) error { return c.FlushRegion(ctx, r) })
+}
+
+// FlushRegion writes what a region has in memory to files.
+func (c *Client) FlushRegion(ctx context.Context, r Region) error {
+	return c.onServer(ctx, "flush region of", r, "FlushRegion", &hbasepb.FlushRegionRequest{Region: r.specifier()}, new(hbasepb.FlushRegionResponse))
+}
+
+// CompactTable asks for a compaction of all regions of a table; a major one makes one file of each store and drops deleted
+// cells. It does not wait: see TableCompactions.
+func (c *Client) CompactTable(ctx context.Context, table string, major bool) error {
+	return c.eachRegion(ctx, table, func(r Region) error { return c.CompactRegion(ctx, r, major) })
+}
+
+// CompactRegion asks for a compaction of one region.
+func (c *Client) CompactRegion(ctx context.Context, r Region, major bool) error {
+	in := &hbasepb.CompactRegionRequest{Region: r.specifier(), Major: &major}
+	return c.onServer(ctx, "compact region of", r, "CompactRegion", in, new(hbasepb.CompactRegionResponse))
+}
+
+// Compaction is what compactions run: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
+type Compaction string
+
+// RegionCompaction tells what compactions of a region run or wait to.
+func (c *Client) RegionCompaction(ctx context.Context, r Region) (Compaction, error) {
+	in := &hbasepb.GetRegionInfoRequest{Region: r.specifier(), CompactionState: proto.Bool(true)}
+	var out hbasepb.GetRegionInfoResponse
+	if err := c.onServer(ctx, "compaction state of region of", r, "GetRegionInfo", in, &out); err != nil {
+		return "", err
+	}
+	return Compaction(out.GetCompactionState().String()), nil
+}
+
+// TableCompactions tells how many of a table's regions are in which state of compaction.
+func (c *Client) TableCompactions(ctx context.Context, table string) (map[Compaction]int, error) {
+	states := make(map[Compaction]int)
+	err := c.eachRegion(ctx, table, func(r Region) error {
+		state, err := c.RegionCompaction(ctx, r)
+		states[state]++
+		return err
+	})
+	return states, err
+}
+
+// eachRegion calls f with all regions of a table. One that is split or merged meanwhile is left out: its children have or will
+// have what f asks for.
+func (c *Client) eachRegion(ctx context.Context, table string, f func(Region) error) error {
+	regions, err := c.Regions(ctx, table)
+	for _, r := range regions {
+		if err := f(r); err != nil && !errors.Is(err, ErrNoRegion) {
+			return err
+		}
+	}
+	return err
+}
+
+// onServer calls the server of a region, wherever it is by then.
+func (c *Client) onServer(ctx context.Context, op string, region Region, method string, in, out proto.Message) error {
+	t := c.newTries(op, region.Table)
+	return t.run(ctx, func(ctx context.Context) (*Region, error) {
+		r, err := c.locator.find(ctx, region.Table, region.Start)
+		if err == nil && r.Encoded != region.Encoded {
+			c.locator.cache.drop(r) // it may be the older one
+			r, err = c.locator.find(ctx, region.Table, region.Start)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r.Encoded != region.Encoded {
+			return nil, &final{fmt.Errorf("%w: %s", ErrNoRegion, region.Encoded)}
+		}
+		_, err = c.servers.call(ctx, endpoint{r.Server, adminService}, method, in, out)
+		return r, err
+	})
+}
