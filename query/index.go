@@ -104,6 +104,9 @@ func (f *IndexField) clause(text string) (search.Clause, error) {
 
 func (f *IndexField) between(from, to string) (r search.Range, err error) {
 	r.Field = f.Name
+	if strings.HasPrefix(to, "=") {
+		return r, fmt.Errorf("is asked of the index, whose ranges end before their end; write from..to")
+	}
 	if from != "" {
 		if r.From, err = f.value(from); err != nil {
 			return r, err

@@ -13,7 +13,7 @@ import (
 )
 
 // ParseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
-// and to exclusive, either side possibly empty. Times are RFC 3339 ("2013-01-01T05:00:00Z", "2013-01-01") or milliseconds
+// and to exclusive (from..=to: inclusive), either side possibly empty. Times are RFC 3339 ("2013-01-01T05:00:00Z", "2013-01-01") or milliseconds
 // since 1970; an end that is a bare date means the beginning of that day, UTC.
 func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
 	where := make(map[string]rowkey.Bound, len(conditions))
@@ -53,6 +53,7 @@ func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {
 			return b, err
 		}
 	}
+	to, b.Through = strings.CutPrefix(to, "=")
 	if to != "" {
 		b.To, err = ParseValue(typ, to)
 	}

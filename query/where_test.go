@@ -9,7 +9,7 @@ import (
 var keyFields = map[string]rowkey.Type{"waybill": rowkey.Text, "at": rowkey.Time, "n": rowkey.Int, "ok": rowkey.Bool, "w": rowkey.Float}
 
 func TestParseWhere(t *testing.T) {
-	where, err := ParseWhere(keyFields, []string{"waybill=a=b", "at=2013-01-01..2013-01-02T00:00:01Z", "n=..5"})
+	where, err := ParseWhere(keyFields, []string{"waybill=a=b", "at=2013-01-01..2013-01-02T00:00:01Z", "n=..5", "w=1..=2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,10 @@ func TestParseWhere(t *testing.T) {
 	if at := where["at"]; at.From.Int != 1356998400000 || at.To.Int != 1357084801000 || at.Equal.Type != 0 {
 		t.Errorf("at = %+v", at)
 	}
-	if n := where["n"]; n.From.Type != 0 || n.To.Int != 5 || n.To.Type != rowkey.Int {
+	if w := where["w"]; w.From.Float() != 1 || w.To.Float() != 2 || !w.Through {
+		t.Errorf("w = %+v", w)
+	}
+	if n := where["n"]; n.From.Type != 0 || n.To.Int != 5 || n.To.Type != rowkey.Int || n.Through {
 		t.Errorf("n = %+v", n)
 	}
 }

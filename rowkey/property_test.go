@@ -161,6 +161,7 @@ func (g *grammar) drawBounds(t *rapid.T, all [][]rowkey.Value) (bounds map[strin
 	}
 	if rapid.IntRange(0, 3).Draw(t, "to") > 0 {
 		b.To = edge()
+		b.Through = rapid.Bool().Draw(t, "through")
 	}
 	bounds[m.field.Name] = b
 	return bounds, &m
@@ -177,7 +178,16 @@ func (g *grammar) satisfies(values []rowkey.Value, bounds map[string]rowkey.Boun
 		return true
 	}
 	b, v := bounds[ranged.field.Name], g.value(values, *ranged)
-	return !less(ranged, v, b.From, false) && (b.To.Null() || less(ranged, v, b.To, true))
+	below := b.To.Null() || less(ranged, v, b.To, true) || b.Through && meets(ranged, v, b.To)
+	return !less(ranged, v, b.From, false) && below
+}
+
+// meets reports whether a value is the edge itself, as far as the key tells.
+func meets(m *model, v, edge rowkey.Value) bool {
+	if m.field.Type == rowkey.Time {
+		return m.keeps(v).Int == edge.Int
+	}
+	return m.keeps(v).Equal(m.keeps(edge))
 }
 
 // less compares in the field's own order. A coarser time is in the range when any millisecond of its unit is.

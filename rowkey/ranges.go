@@ -3,15 +3,17 @@ package rowkey
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
 
 // Bound limits one field of a range. Equal binds the field to one value; From and To bound the field after the last bound
-// one: From is inclusive and To exclusive, in the field's own order whatever the key's; null means open.
+// one: From is inclusive and To exclusive, unless Through is set, in the field's own order whatever the key's; null means open.
 type Bound struct {
 	Equal    Value
 	From, To Value
+	Through  bool // To is inclusive
 }
 
 func (b Bound) bindsOne() bool { return !b.Equal.Null() }
@@ -142,7 +144,11 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 		if !ok {
 			return nil, notOrdered(p, unbound.name)
 		}
-		ranges, err := o.ranges(b.From, b.To)
+		to := b.To
+		if b.Through && !to.Null() {
+			to = after(p, to)
+		}
+		ranges, err := o.ranges(b.From, to)
 		if ranges == nil {
 			ranges = []Range{} // no value satisfies the bound: the walk ends with no range
 		}
@@ -160,6 +166,25 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 		}
 	}
 	return nil, nil
+}
+
+// after is the least value above v, as far as p tells values apart; null when there is none.
+func after(p part, v Value) Value {
+	n, isNumber := p.(*number)
+	switch {
+	case v.Type == Text:
+		return Value{Type: Text, Text: append(slices.Clone(v.Text), 0)}
+	case v.Type == Float && isNumber && !n.isNaN(v.Int):
+		if f := floatOf(floatOrdinal(v.Float(), n.bits)+1, n.bits); !math.IsNaN(f) {
+			return FloatValue(f)
+		}
+		return Value{}
+	case v.Type == Float:
+		return v // which is refused
+	case v.Type == Bool && v.Int != 0 || v.Int == math.MaxInt64:
+		return Value{}
+	}
+	return Value{Type: v.Type, Int: v.Int + 1}
 }
 
 func notOrdered(p part, field string) error {

@@ -3,6 +3,7 @@ package rowkey_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -82,17 +83,35 @@ func TestTimeRangeEnds(t *testing.T) {
 	}
 }
 
+// TestTimeRangeThrough: with Through the last millisecond, or second, is in the range.
+func TestTimeRangeThrough(t *testing.T) {
+	const from, to = noted - 742, noted - 742 + 10_000
+	for _, part := range []string{"asc(at, ms)", "desc(at, ms)", "desc(at, ms, text)", "asc(at, us)", "desc(at, us)"} {
+		checkBound(t, part, rowkey.Bound{From: at(from), To: at(to), Through: true}, map[int64]bool{from - 1: false, from: true, to: true, to + 1: false})
+	}
+	for _, part := range []string{"asc(at, s)", "desc(at, s, 32)", "desc(at, s, 32, text)"} {
+		checkBound(t, part, rowkey.Bound{From: at(from), To: at(to), Through: true},
+			map[int64]bool{from - 1: false, from - 1000: false, from: true, to - 1: true, to: true, to + 999: true, to + 1000: false})
+	}
+	checkBound(t, "desc(at, ms)", rowkey.Bound{To: at(math.MaxInt64), Through: true}, map[int64]bool{0: true, math.MaxInt64: true})
+}
+
 func checkEnds(t *testing.T, part string, from, to int64, want map[int64]bool) {
 	t.Helper()
+	checkBound(t, part, rowkey.Bound{From: at(from), To: at(to)}, want)
+}
+
+func checkBound(t *testing.T, part string, b rowkey.Bound, want map[int64]bool) {
+	t.Helper()
 	k := parse(t, `salt(4, waybill) + `+part+` + waybill`)
-	ranges, err := k.Ranges(map[string]rowkey.Bound{"at": {From: at(from), To: at(to)}})
+	ranges, err := k.Ranges(map[string]rowkey.Bound{"at": b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for ms, in := range want {
 		row := appendRow(t, k, text("YT1001"), at(ms))
 		if got := slices.ContainsFunc(ranges, func(r rowkey.Range) bool { return r.Contains(row) }); got != in {
-			t.Errorf("%s from %s to %s: %s is in it: %v", part, at(from), at(to), at(ms), got)
+			t.Errorf("%s from %s to %s, through %v: %s is in it: %v", part, b.From, b.To, b.Through, at(ms), got)
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 type keyRangeCmd struct {
 	keyFlags
-	Where []string `arg:"" optional:"" name:"field=value" help:"Bounds from the key's left: field=value, and for the last one field=from..to. A geohash is bound to its first digits: geohash=ws10."`
+	Where []string `arg:"" optional:"" name:"field=value" help:"Bounds from the key's left: field=value, and for the last one field=from..to, or from..=to. A geohash is bound to its first digits: geohash=ws10."`
 }
 
 // Help is shown under the command's own help.
 func (keyRangeCmd) Help() string {
-	return `Each line is a scan: its first row, and the row before which it ends (end: the table's). From is inclusive and to exclusive,
-also where the key counts down.
+	return `Each line is a scan: its first row, and the row before which it ends (end: the table's). From is inclusive and to exclusive
+(from..=to: inclusive), also where the key counts down.
 
 Examples:
   brine key range -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01..2013-01-02
