@@ -83,12 +83,4 @@ func (c *Cluster) PID(server string) (int, error) {
 }
 
 // Build compiles a command of ours to a file of this run, and gives its path.
-func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) {
-	out := c.Path(filepath.Base(pkg))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("go build %s: %w", pkg, err)
-	}
-	return out, nil
-}
+func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) { return Build(ctx, c.dir, pkg) }

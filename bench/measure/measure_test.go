@@ -101,3 +101,28 @@ func TestReportKeepsTheRestOfThePage(t *testing.T) {
 		t.Error("no error for a page without the marks")
 	}
 }
+
+func TestEvaluationIsMeasuredFromItsLog(t *testing.T) {
+	l := Load{}
+	log := "Start class A$RandomWriteTest at offset 0 for 5 rows\nStart class A$RandomWriteTest at offset 5 for 5 rows\n" +
+		"Finished class A$RandomWriteTest in 7ms at offset 0 for 5 rows (1.0 MB/s)\n"
+	last := "Finished class A$RandomWriteTest in 8ms at offset 5 for 5 rows (1.0 MB/s)\n"
+	if err := l.follow(strings.NewReader(log+last), 2, os.Getpid(), os.Getpid()); err != nil || l.Seconds <= 0 || l.PeakMiB <= 0 {
+		t.Errorf("got %+v, %v", l, err)
+	}
+	for _, bad := range []string{"", log, last + last} {
+		if err := (&Load{}).follow(strings.NewReader(bad), 2, os.Getpid(), os.Getpid()); err == nil {
+			t.Errorf("no error for %q", bad)
+		}
+	}
+}
+
+func TestEverySecondRoundIsInTheOppositeOrder(t *testing.T) {
+	var got []string
+	if err := Alternate(2, []string{"a", "b", "c"}, func(c string, round int) error {
+		got = append(got, c+strconv.Itoa(round))
+		return nil
+	}); err != nil || strings.Join(got, " ") != "a1 b1 c1 c2 b2 a2" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
