@@ -20,6 +20,7 @@ type call struct {
 	method string
 	in     []byte
 	out    []byte
+	size   int      // bytes of the cells in results, for Options.MaxResult
 	faults *Outcome // of single regions and rows; nil: none
 }
 

@@ -57,6 +57,7 @@ const (
 	classUnknownRegion      = hbasePackage + "UnknownRegionException"
 	classMergeRegion        = hbasePackage + "exceptions.MergeRegionException"
 	classUnknownProtocol    = hbasePackage + "exceptions.UnknownProtocolException"
+	classResultTooLarge     = hbasePackage + "MultiActionResultTooLarge"
 	classWrongRegion        = hbasePackage + "regionserver.WrongRegionException"
 	classNoFamily           = hbasePackage + "regionserver.NoSuchColumnFamilyException"
 	classTableNotFound      = hbasePackage + "TableNotFoundException"

@@ -66,7 +66,7 @@ var thrown = []Exception{
 	{Class: hbasePackage + "CallQueueTooBigException", Message: "Call queue is full on " + exampleServer + ", too many items queued ?", ServerOverloaded: true, Bare: true},
 	{Class: hbasePackage + "CallDroppedException", Message: "Call dropped, server 127.0.0.1:16020 is overloaded, please retry.", ServerOverloaded: true, Bare: true},
 	{Class: hbasePackage + "RetryImmediatelyException", Message: "Retry at once"},
-	{Class: hbasePackage + "MultiActionResultTooLarge", Message: "Max size exceeded CellSize: 104857600 BlockSize: 104857600"},
+	{Class: classResultTooLarge, Message: "Max size exceeded CellSize: 104857600 BlockSize: 104857600"},
 	{Class: classPleaseHold, Message: "Master is initializing"},
 	{Class: hbasePackage + "MasterNotRunningException", Message: "Another master is active"},
 	{Class: hbasePackage + "ipc.ServerNotRunningYetException", Message: "Server " + exampleServer + " is not running yet"},

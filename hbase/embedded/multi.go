@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
@@ -12,7 +13,8 @@ import (
 
 // multi handles many actions of many regions. Each region has its own result, each action of it its own, unless the
 // region's actions are atomic or the region as a whole failed. Puts and deletes of a region that follow each other are
-// applied together, in their order; each of them is atomic by itself.
+// applied together, in their order; each of them is atomic by itself. When the results that there are already are too large
+// the other actions are not done: their client asks again at once.
 func multi(ctx context.Context, k *call, q *hbasepb.MultiRequest) (*hbasepb.MultiResponse, error) {
 	response := &hbasepb.MultiResponse{}
 	if q.Condition != nil && len(q.RegionAction) > 0 && q.RegionAction[0].Condition == nil {
@@ -112,6 +114,9 @@ func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 // action handles one action; puts and deletes only gather.
 func (w *regionWork) action(a *hbasepb.Action) {
 	switch {
+	case w.k.size > w.k.node.cluster.opts.MaxResult:
+		w.k.skip(a.Mutation)
+		w.fail(a, &Exception{Class: classResultTooLarge, Message: fmt.Sprintf("Max size exceeded CellSize: %d BlockSize: %[1]d", w.k.size)})
 	case a.Get != nil:
 		if e := w.k.faults.action(a); e != nil {
 			w.fail(a, e)

@@ -20,6 +20,11 @@ type mutation struct {
 // cells, so that the next one finds its own; what is wrong with one of them is the error.
 func (k *call) mutation(p *hbasepb.MutationProto, cells []wire.Cell) (m mutation, err error) {
 	m = mutation{row: p.GetRow(), kind: p.GetMutateType(), proto: p, cells: cells[len(cells):]}
+	for _, a := range p.Attribute {
+		if a.GetName() == "_ttl" {
+			defer func() { err = unsupported("a time to live of single mutations: set the column family's TTL") }()
+		}
+	}
 	if p.AssociatedCellCount != nil {
 		for range p.GetAssociatedCellCount() {
 			c, err := k.cell()

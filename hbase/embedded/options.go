@@ -34,6 +34,7 @@ type Options struct {
 	Clock        func() time.Time // the server's time; default time.Now
 	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
 	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default 256 MiB, as HBase
+	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), for the whole process has 200
 	MaxCell      int              // bytes of a cell; default 10 MiB, as HBase's hbase.server.keyvalue.maxsize
 
 	// Applied, when set, is told of every mutation in the order in which they are applied, region by region. It makes
@@ -72,6 +73,9 @@ func (o Options) withDefaults() Options {
 	if o.MaxRequest == 0 {
 		o.MaxRequest = 256 << 20
 	}
+	if o.MaxResult == 0 {
+		o.MaxResult = 16 << 20
+	}
 	if o.MaxCell == 0 {
 		o.MaxCell = 10 << 20
 	}
@@ -90,6 +94,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("embedded: ScannerLease is %v, it must be positive", o.ScannerLease)
 	case o.MaxRequest < 0:
 		return fmt.Errorf("embedded: MaxRequest is %d, it must be positive", o.MaxRequest)
+	case o.MaxResult < 0:
+		return fmt.Errorf("embedded: MaxResult is %d, it must be positive", o.MaxResult)
 	case o.MaxCell < 0:
 		return fmt.Errorf("embedded: MaxCell is %d, it must be positive", o.MaxCell)
 	}

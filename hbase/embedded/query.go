@@ -83,6 +83,9 @@ func (r *region) readRow(ctx context.Context, st *store.Store, row []byte, q *st
 
 // result makes a Result of cells: in the answer's cell block when the client reads those, else in the message.
 func (k *call) result(cells []store.Cell) *hbasepb.Result {
+	for i := range cells {
+		k.size += cells[i].Size()
+	}
 	if k.conn.cells {
 		k.appendCells(cells)
 		return &hbasepb.Result{AssociatedCellCount: proto.Int32(int32(len(cells)))}

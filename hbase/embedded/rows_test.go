@@ -299,3 +299,41 @@ func scanShape(t *testing.T, c *client, name []byte, q *hbasepb.ScanRequest) str
 		q = &hbasepb.ScanRequest{ScannerId: r.ScannerId, NumberOfRows: q.NumberOfRows, LimitOfRows: q.LimitOfRows, ClientHandlesPartials: q.ClientHandlesPartials}
 	}
 }
+
+// When the results of a Multi pass the limit the actions behind are not done and say so; the cells of those that are mutations
+// are skipped.
+func TestMultiResultTooLarge(t *testing.T) {
+	s := start(t, embedded.Options{MaxResult: 100})
+	name := create(t, s.Addr(), "t", nil, family("e"))[0]
+	c := dial(t, s.Addr(), "ClientService")
+	if err := putRow(c, name, "a", strings.Repeat("x", 100)); err != nil {
+		t.Fatal(err)
+	}
+	get := &hbasepb.Get{Row: []byte("a")}
+	r := &hbasepb.MultiResponse{}
+	c.must("Multi", &hbasepb.MultiRequest{RegionAction: []*hbasepb.RegionAction{
+		{Region: region(name), Action: []*hbasepb.Action{action(0, putOf("b", 1)), {Index: proto.Uint32(1), Get: get}, {Index: proto.Uint32(2), Get: get}, action(3, putOf("c", 1))}},
+	}}, r, block(cell("b", "e", "q", 1, 4, "v"), cell("c", "e", "q", 1, 4, "v")))
+	if got := outcomes(r); got != "0 1:1 2!MultiActionResultTooLarge 3!MultiActionResultTooLarge" {
+		t.Error(got)
+	}
+	for row, want := range map[string]string{"b": "1", "c": ""} {
+		if got := scanShape(t, c, name, &hbasepb.ScanRequest{Scan: &hbasepb.Scan{StartRow: []byte(row)}, NumberOfRows: proto.Uint32(9)}); got != want {
+			t.Errorf("row %s: %q", row, got)
+		}
+	}
+}
+
+// A mutation that asks for what is not there is refused, not stored as if it had not asked.
+func TestTTLOfAMutationIsRefused(t *testing.T) {
+	s := start(t, embedded.Options{})
+	name := create(t, s.Addr(), "t", nil, family("e"))[0]
+	c := dial(t, s.Addr(), "ClientService")
+	m := putOf("a", 1)
+	m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_ttl"), Value: make([]byte, 8)}}
+	_, err := c.call("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: m}, &hbasepb.MutateResponse{}, block(cell("a", "e", "q", 1, 4, "v")))
+	wantException(t, err, hbase+"DoNotRetryIOException", true)
+	if cells := scanCells(t, c, name); len(cells) > 0 {
+		t.Error(cells)
+	}
+}

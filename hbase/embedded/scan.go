@@ -11,10 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxScanBytes is the most that a response to a scan holds, give or take a row or cell; HBase's
-// hbase.server.scanner.max.result.size. It is smaller here: the whole process has 200 MiB.
-const maxScanBytes = 16 << 20
-
 // scan opens a scanner, reads its next rows, renews or closes it, or several of these at once:
 //
 //	region and scan    open; number_of_rows also reads
@@ -149,7 +145,7 @@ func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, res
 	if s.reader == nil {
 		return notServing("the region of the scanner was closed: " + string(s.region.name))
 	}
-	limit := maxScanBytes
+	limit := k.node.cluster.opts.MaxResult
 	if s.limit > 0 {
 		limit = min(limit, s.limit)
 	}
