@@ -3,9 +3,21 @@ ROWS   ?= 2000000
 ROUNDS ?= 3
 
 .PHONY: bench-load
-bench-load: ## Measure the HBase client beside HBase's Java client on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
+bench-load: ## Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
 	$(GO) run ./bench/load -rows $(ROWS) -rounds $(ROUNDS)
 
 .PHONY: bench-pipeline
-bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka (ROWS, ROUNDS)
+bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows, and the delay (ROWS, ROUNDS)
 	$(GO) run ./bench/pipeline -events $(ROWS) -rounds $(ROUNDS)
+
+.PHONY: bench-embedded
+bench-embedded: ## Measure the embedded HBase server through the wire, with and without fsync (ROWS, ROUNDS)
+	$(GO) run ./bench/embedded -rows $(ROWS) -rounds $(ROUNDS)
+
+.PHONY: bench-sick
+bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the others through the whole pipeline (RATE)
+	$(GO) run ./bench/sick $(if $(RATE),-rate $(RATE))
+
+.PHONY: chaos-hbase
+chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
+	$(GO) run ./bench/chaos $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/hbase"
+)
+
+const (
+	tick = 40 * time.Millisecond // between two batches of one slot
+	hot  = 20                    // rows of a slot that are written at one time; the window goes on by a row a second
+)
+
+// load writes to every slot at a constant rate, each batch a flight of its own, as many as it takes. While the client has no room
+// it waits, and does not catch up afterwards.
+type load struct {
+	client *hbase.Client
+	model  *model
+	stalls *stalls
+	rate   int
+	seed   uint64
+
+	highest atomic.Int64 // bytes in the client's memory
+	retried sync.Map     // reason → *atomic.Int64, mutations sent again
+}
+
+// hooks are what the load wants to be told by its client.
+func (l *load) hooks() hbase.Hooks {
+	return hbase.Hooks{
+		Buffered: func(bytes int) {
+			for old := l.highest.Load(); int64(bytes) > old && !l.highest.CompareAndSwap(old, int64(bytes)); old = l.highest.Load() {
+			}
+		},
+		Retry: func(r hbase.RetryInfo) {
+			n, _ := l.retried.LoadOrStore(r.Reason(), new(atomic.Int64))
+			n.(*atomic.Int64).Add(int64(r.Mutations))
+		},
+	}
+}
+
+// run writes until ctx ends, and then waits for all that it has submitted, for as long as patience lasts.
+func (l *load) run(ctx, patience context.Context) {
+	var all sync.WaitGroup
+	for slot := range slots {
+		all.Go(func() { l.write(ctx, patience, slot, &all) })
+	}
+	all.Wait()
+}
+
+func (l *load) write(ctx, patience context.Context, slot int, all *sync.WaitGroup) {
+	random := rand.New(rand.NewPCG(l.seed, uint64(slot)))
+	pairs := max(1, l.rate*int(tick/time.Millisecond)/1000/slots/2)
+	clock := time.NewTicker(tick)
+	defer clock.Stop()
+	for ticks := 0; ; ticks++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-clock.C:
+		}
+		b := hbase.NewBatch(table)
+		marks := make([]mark, 0, 2*pairs)
+		for range pairs { // two mutations of a row, one behind the other, and likely more of it on their way
+			row := (ticks*int(tick/time.Millisecond)/1000 + random.IntN(hot)) % rowsPerSlot
+			marks = append(marks, l.model.give(b, slot, row), l.model.give(b, slot, row))
+		}
+		f := l.client.Submit(patience, b)
+		all.Go(func() { l.land(patience, slot, f, marks) })
+	}
+}
+
+// land waits for a flight. Only what was acknowledged moves the slot on.
+func (l *load) land(ctx context.Context, slot int, f *hbase.Flight, marks []mark) {
+	failed, err := f.Wait(ctx)
+	if err != nil {
+		return // all of it stays given
+	}
+	l.model.settle(marks, failed)
+	if len(failed) < len(marks) {
+		l.stalls.acknowledged(slot, time.Now())
+	}
+}
+
+// retries is how many mutations were sent again so far, by reason.
+func (l *load) retries() map[string]int64 {
+	out := make(map[string]int64)
+	l.retried.Range(func(reason, n any) bool {
+		out[reason.(string)] = n.(*atomic.Int64).Load()
+		return true
+	})
+	return out
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"sync"
+
+	"brine/hbase"
+)
+
+const (
+	table       = "chaos"
+	slots       = 8    // regions of the new table
+	rowsPerSlot = 1000 // a row's key is its slot and its number
+	tie         = 4    // so many mutations of a row, one after another, write one cell at one timestamp
+)
+
+// The n-th mutation of a row writes three cells into the family e:
+//
+//	v @ n      n and a digest of row and n: which mutations are there
+//	d @ n      the digest again and again: the other cells of a mutation are there when v is
+//	o @ n/tie  n: of mutations that write at one timestamp the one that was given last must win
+var (
+	family               = []byte("e")
+	version, data, order = []byte("v"), []byte("d"), []byte("o")
+)
+
+// fate is what is known of a mutation.
+type fate byte
+
+const (
+	given        fate = iota // no answer: it may be there
+	acknowledged             // it must be there
+	refused                  // given up with an error: it may be there
+)
+
+// row is what one row was given: mutation n is fates[n-1]. The model's mutex guards it.
+type row struct{ fates []fate }
+
+// model is what must be in the table.
+type model struct {
+	mu      sync.Mutex
+	rows    [slots][rowsPerSlot]row
+	refused int
+}
+
+// mark names one mutation.
+type mark struct{ slot, row, n int }
+
+func key(slot, row int) []byte { return fmt.Appendf(nil, "%d-%04d", slot, row) }
+
+// give adds the next mutation of a row to a batch.
+func (m *model) give(b *hbase.Batch, slot, row int) mark {
+	m.mu.Lock()
+	r := &m.rows[slot][row]
+	r.fates = append(r.fates, given)
+	n := len(r.fates)
+	m.mu.Unlock()
+	k := key(slot, row)
+	b.Mutate(k)
+	b.Put(family, data, int64(n), dataOf(k, n))
+	b.Put(family, order, int64(n/tie), orderOf(n))
+	b.Put(family, version, int64(n), versionOf(k, n))
+	return mark{slot, row, n}
+}
+
+// settle notes what became of the mutations of a batch.
+func (m *model) settle(marks []mark, failed []hbase.MutationError) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range marks {
+		m.rows[k.slot][k.row].fates[k.n-1] = acknowledged
+	}
+	for _, f := range failed {
+		k := marks[f.Index]
+		m.rows[k.slot][k.row].fates[k.n-1] = refused
+	}
+	m.refused += len(failed)
+}
+
+func (m *model) refusals() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused
+}
+
+// count tells how many mutations there are of each fate.
+func (m *model) count() (n [3]int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for slot := range m.rows {
+		for i := range m.rows[slot] {
+			for _, f := range m.rows[slot][i].fates {
+				n[f]++
+			}
+		}
+	}
+	return n
+}
+
+func digest(key []byte, n int) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(key)
+	_ = binary.Write(h, binary.BigEndian, uint64(n))
+	return h.Sum64()
+}
+
+func orderOf(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+func versionOf(key []byte, n int) []byte {
+	return binary.BigEndian.AppendUint64(orderOf(n), digest(key, n))
+}
+
+func dataOf(key []byte, n int) (out []byte) {
+	for range 6 {
+		out = binary.BigEndian.AppendUint64(out, digest(key, n))
+	}
+	return out
+}

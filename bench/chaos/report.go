@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"brine/bench/measure"
+)
+
+const page = "docs/reliability.md"
+
+// askJava lets HBase's own client read the same table: what we found in it must not rest on our own scans alone.
+func (r *run) askJava(ctx context.Context) error {
+	connect, err := r.procs.Address("BRINE_REAL_HBASE")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "deploy/devcluster/devcluster", "digest", table, connect)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	r.Java = strings.TrimSpace(string(out))
+	return err
+}
+
+// targets are what a run has to keep, with so many faults of so many kinds.
+func (r *run) targets(faults, kinds int) []measure.Target {
+	different := make(map[string]bool)
+	killed, refused, played := 0.0, 0, 0
+	for _, f := range r.Faults {
+		if f.Failed == "" {
+			played++
+			different[f.Kind] = true
+		}
+		if f.Kind == "kill server" {
+			killed = max(killed, f.Beyond)
+		}
+		if f.Kind != "disable+enable" {
+			refused += f.Refused
+		}
+	}
+	differs := 0.0
+	if !strings.HasPrefix(r.Java, fmt.Sprintf("rows=%d cells=%d ", r.Findings.Rows, r.Findings.Cells)) {
+		differs = 1
+	}
+	return []measure.Target{
+		{Name: "chaos.faults", Value: float64(played), Bound: float64(faults), Least: true},
+		{Name: "chaos.kinds", Value: float64(len(different)), Bound: float64(kinds), Least: true},
+		{Name: "chaos.minutes", Value: r.Seconds / 60, Bound: r.limit.Minutes()},
+		{Name: "chaos.lost", Value: float64(r.Findings.Lost)},
+		{Name: "chaos.twice", Value: float64(r.Findings.Twice)},
+		{Name: "chaos.reordered", Value: float64(r.Findings.Reordered)},
+		{Name: "chaos.java_counts_otherwise", Value: differs},
+		{Name: "chaos.refused_while_enabled", Value: float64(refused)},
+		{Name: "chaos.kill_beyond_recovery_s", Value: killed, Bound: 3},
+		{Name: "chaos.buffered_mib", Value: float64(r.Highest) / (1 << 20), Bound: bound / (1 << 20)},
+		{Name: "chaos.goroutines_left", Value: float64(r.Left)},
+	}
+}
+
+// finish keeps the run, writes its table into the page, and judges.
+func (r *run) finish(targets []measure.Target) error {
+	about := measure.NewReport("chaos-hbase")
+	if err := measure.Keep("chaos-hbase", struct {
+		Date, Commit, Machine string
+		*run
+		Targets []measure.Target
+	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
+		return err
+	}
+	head := fmt.Sprintf("%s, %s, commit %s, HBase 2.6.4; `make chaos-hbase SEED=%d`: %d faults in %.1f minutes, %d mutations a second.\n\n",
+		about.Machine, about.Date, about.Commit, r.Seed, len(r.Faults), r.Seconds/60, r.Rate)
+	if err := measure.WriteSection(page, "chaos-hbase", "chaos-hbase", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
+		return err
+	}
+	return measure.Judge(targets)
+}
+
+// table is a line per kind of fault, in the order of the kinds' names.
+func (r *run) table() string {
+	var s strings.Builder
+	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s | beyond recovery, s | refused |\n|---|---|---|---|---|---|---|\n")
+	byKind := make(map[string][]*Fault)
+	var names []string
+	for _, f := range r.Faults {
+		if byKind[f.Kind] == nil {
+			names = append(names, f.Kind)
+		}
+		byKind[f.Kind] = append(byKind[f.Kind], f)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		var worst Fault
+		for _, f := range byKind[name] {
+			worst.Cluster, worst.Stall = max(worst.Cluster, f.Cluster), max(worst.Stall, f.Stall)
+			worst.Together, worst.Beyond = max(worst.Together, f.Together), max(worst.Beyond, f.Beyond)
+			worst.Refused += f.Refused
+		}
+		fmt.Fprintf(&s, "| %s | %d | %.1f | %.1f | %.1f | %.1f | %d |\n",
+			name, len(byKind[name]), worst.Cluster, worst.Stall, worst.Together, worst.Beyond, worst.Refused)
+	}
+	n := r.Findings
+	fmt.Fprintf(&s, "\n%d mutations of three cells were acknowledged, %d refused. The table held %d rows and %d cells, and HBase's Java client counted %s.\n",
+		n.Acknowledged, n.Refused, n.Rows, n.Cells, strings.Join(strings.Fields(r.Java)[:2], ", "))
+	return s.String()
+}

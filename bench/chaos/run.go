@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"brine/bench/measure"
+	"brine/hbase"
+)
+
+const (
+	bound    = 16 << 20        // bytes of mutations in the client's memory
+	patience = 4 * time.Minute // for one fault, until cluster and load have recovered
+	reading  = 2 * time.Minute // kept of the run's time for the table: no fault begins later
+	rest     = time.Second     // between two faults
+)
+
+// run is one run of the whole, and what it has found.
+type run struct {
+	Seed     uint64
+	Rate     int
+	Began    time.Time
+	Faults   []*Fault
+	Findings *Findings
+	Seconds  float64
+	Highest  int64 // bytes of mutations in the client's memory
+	Left     int   // goroutines of the client's at its end
+	Java     string
+
+	limit time.Duration
+	plan  []string
+	procs processes
+	admin *hbase.Client
+	load  *load
+}
+
+// Fault is one of them, and what came of it.
+type Fault struct {
+	Kind     string
+	Hits     string
+	Failed   string           // why the fault could not be played; it does not count then
+	At       float64          // s since the load began
+	Took     float64          // s until cluster and load had recovered, and what was killed was back
+	Cluster  float64          // s until the last region was open on a living server, by hbase:meta
+	Stall    float64          // s, longest without an acknowledgement in one slot
+	Together float64          // s, longest without an acknowledgement in any slot
+	Beyond   float64          // s that a slot stood still after its own regions were open again
+	Refused  int              // mutations given up with an error
+	Retried  map[string]int64 // mutations sent again, by reason
+	began    time.Time
+}
+
+// all starts the cluster, breaks it, and counts.
+func (r *run) all(ctx context.Context) error {
+	r.Began = time.Now()
+	cluster, err := measure.StartCluster(ctx, "768m", "hbase-cluster")
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	r.procs = processes{cluster}
+	connect, err := cluster.Address("BRINE_REAL_HBASE")
+	if err != nil {
+		return err
+	}
+	before := runtime.NumGoroutine()
+	r.load = &load{model: new(model), stalls: newStalls(time.Now()), rate: r.Rate, seed: r.Seed}
+	if r.admin, err = hbase.Open(ctx, hbase.Options{Connect: connect, Pause: 20 * time.Millisecond, RPCTimeout: 20 * time.Second}); err != nil {
+		return err
+	}
+	if r.load.client, err = hbase.Open(ctx, hbase.Options{Connect: connect, MaxBufferedBytes: bound, Hooks: r.load.hooks()}); err != nil {
+		return errors.Join(err, r.admin.Close())
+	}
+	err = r.play(ctx)
+	err = errors.Join(err, r.load.client.Close(), r.admin.Close())
+	until, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	for r.Left = runtime.NumGoroutine() - before; r.Left > 0 && pause(until, poll) == nil; r.Left = runtime.NumGoroutine() - before {
+	}
+	r.Seconds = time.Since(r.Began).Seconds()
+	return err
+}
+
+// play runs the load and the faults beside it, and then reads the table.
+func (r *run) play(ctx context.Context) error {
+	if err := r.create(ctx); err != nil {
+		return err
+	}
+	writing, enough := context.WithCancel(ctx)
+	var loading sync.WaitGroup
+	loading.Go(func() { r.load.run(writing, ctx) })
+	err := r.breakAll(ctx)
+	enough()
+	loading.Wait()
+	r.Highest = r.load.highest.Load()
+	if ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, r.read(ctx))
+}
+
+// read compares the table with the model, and with what HBase's own client counts.
+func (r *run) read(ctx context.Context) (err error) {
+	if r.Findings, err = r.load.model.verify(ctx, r.admin); err != nil {
+		return fmt.Errorf("reading the table: %w", err)
+	}
+	return r.askJava(ctx)
+}
+
+func (r *run) create(ctx context.Context) error {
+	var splits [][]byte
+	for slot := 1; slot < slots; slot++ {
+		splits = append(splits, []byte{byte('0' + slot)})
+	}
+	f := hbase.Family{Name: string(family), Values: map[string]string{"VERSIONS": "2147483647"}}
+	return r.admin.CreateTable(ctx, hbase.Table{Name: table, Families: []hbase.Family{f}}, splits)
+}
+
+func (r *run) breakAll(ctx context.Context) error {
+	w := startWatch(ctx, r.admin)
+	defer w.stop()
+	random := rand.New(rand.NewPCG(r.Seed, 2))
+	start := time.Now()
+	if err := r.settled(ctx, w, start); err != nil {
+		return fmt.Errorf("before the first fault: %w", err)
+	}
+	for i, name := range r.plan {
+		if time.Since(r.Began) > r.limit-reading {
+			fmt.Printf("no time left for %d faults\n", len(r.plan)-i)
+			return nil
+		}
+		if err := pause(ctx, rest); err != nil {
+			return err
+		}
+		f := &Fault{Kind: name, At: time.Since(start).Seconds(), began: time.Now()}
+		r.Faults = append(r.Faults, f)
+		if err := r.breakOnce(ctx, w, f, random); err != nil {
+			return fmt.Errorf("fault %d, %s, %s: %w", i+1, name, f.Hits, err)
+		}
+		fmt.Printf("%3d %5.0f s  %-15s %-45s cluster %5.1f s, stall %5.1f s, beyond %4.1f s, refused %d, again %v %s\n",
+			i+1, f.At, f.Kind, f.Hits, f.Cluster, f.Stall, f.Beyond, f.Refused, f.Retried, f.Failed)
+	}
+	return nil
+}
+
+// breakOnce plays a fault and waits until all has recovered.
+func (r *run) breakOnce(ctx context.Context, w *watch, f *Fault, random *rand.Rand) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	refused, again := r.load.model.refusals(), r.load.retries()
+	s := &scene{ctx: ctx, random: random, procs: r.procs, admin: r.admin, watch: w, fault: f}
+	failed := kinds[f.Kind].do(s)
+	if failed != nil {
+		f.Failed = failed.Error()
+	}
+	done := time.Now()
+	if err := r.settled(ctx, w, done); err != nil {
+		return errors.Join(failed, fmt.Errorf("not recovered after %v: %w", time.Since(f.began), err))
+	}
+	since, _ := w.recovered(done)
+	now := time.Now()
+	for slot, t := range since {
+		if t.After(f.began) {
+			f.Cluster = max(f.Cluster, t.Sub(f.began).Seconds())
+			f.Beyond = max(f.Beyond, r.load.stalls.beyond(slot, t).Seconds())
+		}
+	}
+	f.Took = now.Sub(f.began).Seconds()
+	f.Stall = r.load.stalls.longest(f.began, now, false).Seconds()
+	f.Together = r.load.stalls.longest(f.began, now, true).Seconds()
+	f.Refused = r.load.model.refusals() - refused
+	f.Retried = r.load.retries()
+	maps.DeleteFunc(f.Retried, func(reason string, n int64) bool {
+		f.Retried[reason] = n - again[reason]
+		return n == again[reason]
+	})
+	return nil
+}
+
+// settled waits until hbase:meta shows every region open and every slot was acknowledged something, both after a moment.
+func (r *run) settled(ctx context.Context, w *watch, after time.Time) error {
+	err := until(ctx, func() bool { _, ok := w.recovered(after); return ok })
+	if err != nil {
+		return fmt.Errorf("waiting for the cluster: %w", err)
+	}
+	if err := until(ctx, func() bool { return r.load.stalls.since(time.Now().Add(-shortest)) }); err != nil {
+		return fmt.Errorf("waiting for the load: %w", err)
+	}
+	return nil
+}
