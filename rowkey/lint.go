@@ -68,9 +68,12 @@ func (k *Key) lintLead(LintOptions) []Finding {
 			fmt.Sprintf("the key begins with %s: %s come one after the other, so at any moment all writes go to one region", lead.expr(), what),
 			fmt.Sprintf("begin it with md5(%s, 4), or with salt(16, %s) when scans go over all rows by time", by, by)}}
 	}
+	mend := fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)
+	if _, ok := lead.part.(*geohash); ok { // a hash would take the cells apart
+		mend = "find split points from a sample"
+	}
 	return []Finding{{"uneven-lead", Advice, lead.offset,
-		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()),
-		fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)}}
+		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()), mend}}
 }
 
 // firstHeld is the first field of a type that the key gives back.

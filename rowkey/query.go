@@ -1,6 +1,7 @@
 package rowkey
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func ParseQuery(s string) (Query, error) {
 		}
 	}
 	if len(q.Equal) == 0 && q.Range == "" {
-		return q, fmt.Errorf("a query names no field; write the fields that it binds, as in waybill at..")
+		return q, errors.New(`a query names no field; write those that it binds, as in "waybill at.."`)
 	}
 	return q, nil
 }
