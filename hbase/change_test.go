@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"brine/hbase"
 	"brine/hbase/embedded"
@@ -190,5 +191,40 @@ func TestChangesAreRetriedWhenNothingWasDone(t *testing.T) {
 		if err != nil || counter(row.Cells[0]) != 3 {
 			t.Errorf("%s: %v %v", class, row, err)
 		}
+	}
+}
+
+// The server that got the region by a move has not heard of the increment whose answer was lost: nobody may send it there.
+func TestIncrementIsNotRepeatedOnAnotherServer(t *testing.T) {
+	s, mover := start(t, embedded.Options{Servers: 2})
+	create(t, mover, "t")
+	move := func() {
+		regions, err := mover.Regions(t.Context(), "t")
+		if err == nil {
+			err = mover.MoveRegion(t.Context(), regions[0], "")
+		}
+		if after, _ := mover.Regions(t.Context(), "t"); err != nil || after[0].Server == regions[0].Server {
+			t.Errorf("not moved: %v", err)
+		}
+	}
+	c, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + s.Addr(), Pause: time.Millisecond, Hooks: hbase.Hooks{
+		Retry: func(i hbase.RetryInfo) {
+			if i.Class == "connection" {
+				move()
+			}
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s.Control("Mutate", func(*embedded.Request) *embedded.Outcome { return &embedded.Outcome{Drop: true, Apply: true} })
+	one := hbase.Amount{Family: []byte("e"), Qualifier: []byte("n"), By: 1}
+	if _, err := c.Increment(t.Context(), "t", []byte("r"), one); !errors.Is(err, hbase.ErrUnknownOutcome) {
+		t.Errorf("after the move: %v", err)
+	}
+	row, err := c.Increment(t.Context(), "t", []byte("r"), one)
+	if err != nil || counter(row.Cells[0]) != 2 {
+		t.Errorf("%v %v", row, err)
 	}
 }

@@ -2,6 +2,7 @@ package hbase_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"log"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"brine/hbase/embedded"
 )
 
-// example opens a client of a server in this process; a real one is named by rpc://master1:16000,master2:16000.
+// example opens a client of a server in this process; a real one is named by
+// rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase.
 func example(ctx context.Context) (c *hbase.Client, close func()) {
 	server, err := embedded.Start(embedded.Options{})
 	if err != nil {
@@ -109,4 +111,120 @@ func ExampleClient_Scan() {
 	// z: value of z
 	// m: value of m
 	// k: value of k
+}
+
+// A delete of older versions and a put at this one, as one: no reader sees the row without both.
+func ExampleClient_MutateRow() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	b := hbase.NewBatch("scans")
+	b.Mutate([]byte("waybill-1"))
+	b.Put([]byte("e"), []byte("station"), 1, []byte("Shanghai"))
+	if err := c.MutateRow(ctx, b); err != nil {
+		log.Fatal(err)
+	}
+
+	b.Reset("scans")
+	b.Mutate([]byte("waybill-1"))
+	b.Delete(hbase.DeleteFamily, []byte("e"), nil, 6)
+	b.Mutate([]byte("waybill-1"))
+	b.Put([]byte("e"), []byte("action"), 7, []byte("arrived"))
+	if err := c.MutateRow(ctx, b); err != nil {
+		log.Fatal(err)
+	}
+	row, err := c.Get(ctx, "scans", hbase.Get{Row: []byte("waybill-1")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, cell := range row.Cells {
+		fmt.Printf("%s=%s\n", cell.Qualifier, cell.Value)
+	}
+	// Output: action=arrived
+}
+
+func ExampleClient_CheckAndMutate() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	family, owner := []byte("e"), []byte("owner")
+	for _, who := range []string{"ann", "bob"} {
+		b := hbase.NewBatch("scans")
+		b.Mutate([]byte("waybill-1"))
+		b.Put(family, owner, 1, []byte(who))
+		applied, err := c.CheckAndMutate(ctx, b, hbase.IfAbsent(family, owner))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(who, applied)
+	}
+	// Output:
+	// ann true
+	// bob false
+}
+
+func ExampleClient_Increment() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	for range 3 {
+		row, err := c.Increment(ctx, "scans", []byte("station-1"), hbase.Amount{Family: []byte("e"), Qualifier: []byte("parcels"), By: 2})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(binary.BigEndian.Uint64(row.Cells[0].Value))
+	}
+	// Output:
+	// 2
+	// 4
+	// 6
+}
+
+// A filter spares sending rows, not reading them: the metrics tell the difference.
+func ExampleScanMetrics() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	b := hbase.NewBatch("scans")
+	for _, row := range []string{"a", "k", "m", "z"} {
+		b.Mutate([]byte(row))
+		b.Put([]byte("e"), []byte("q"), 1, []byte(row))
+	}
+	if failed, err := c.Submit(ctx, b).Wait(ctx); err != nil || failed != nil {
+		log.Fatal(failed, err)
+	}
+
+	var m hbase.ScanMetrics
+	greater := hbase.ValueFilter{Op: hbase.Greater, With: hbase.Bytes("l")}
+	for row, err := range c.Scan(ctx, "scans", hbase.Scan{Filter: greater, Metrics: &m}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s ", row.Row)
+	}
+	fmt.Printf("of %d rows read\n", m.RowsScanned)
+	// Output: m z of 4 rows read
+}
+
+func ExampleClient_SplitRegion() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	regions, err := c.Regions(ctx, "scans")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := c.SplitRegion(ctx, regions[0], []byte("f")); err != nil {
+		log.Fatal(err)
+	}
+	if regions, err = c.Regions(ctx, "scans"); err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range regions {
+		fmt.Printf("[%s, %s)\n", r.Start, r.End)
+	}
+	// Output:
+	// [, f)
+	// [f, m)
+	// [m, )
 }
