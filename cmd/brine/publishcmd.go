@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"brine/internal/sample"
 )
 
 type publishCmd struct {
@@ -74,35 +72,29 @@ func lines(files []string) iter.Seq2[[]byte, error] {
 	}
 }
 
-// maxLine is more than any record that a broker takes.
-const maxLine = 64 << 20
+// maxLine bounds a line.
+const maxLine = sample.MaxLine
 
 // fileLines gives the lines of a file, unpacked if it is gzipped; each is the caller's to keep.
 func fileLines(name string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		fail := func(err error) { yield(nil, fmt.Errorf("%s: %w", name, err)) }
 		file, err := os.Open(name)
 		if err != nil {
-			fail(err)
+			yield(nil, err)
 			return
 		}
 		defer file.Close()
-		var r io.Reader = file
+		lines := sample.Lines
 		if strings.HasSuffix(name, ".gz") {
-			if r, err = gzip.NewReader(file); err != nil {
-				fail(err)
+			lines = sample.Read
+		}
+		for line, err := range lines(file) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			if !yield(line, err) {
 				return
 			}
-		}
-		scanner := bufio.NewScanner(r)
-		scanner.Buffer(nil, maxLine)
-		for scanner.Scan() {
-			if !yield(bytes.Clone(scanner.Bytes()), nil) {
-				return
-			}
-		}
-		if err := scanner.Err(); err != nil {
-			fail(err)
 		}
 	}
 }

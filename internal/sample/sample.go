@@ -37,8 +37,8 @@ func Scans() iter.Seq[[]byte] {
 	}
 }
 
-// maxLine bounds one event of a file; the longest order that make data writes has some 6,000 bytes.
-const maxLine = 1 << 20
+// MaxLine bounds one event of a file: more than any record that a broker takes.
+const MaxLine = 64 << 20
 
 // Read gives the events of a file as make data writes it: gzip of one JSON object a line. Each is the caller's to keep. The
 // sequence ends after an error.
@@ -49,8 +49,15 @@ func Read(file io.Reader) iter.Seq2[[]byte, error] {
 			yield(nil, err)
 			return
 		}
-		lines := bufio.NewScanner(unzipped)
-		lines.Buffer(nil, maxLine)
+		Lines(unzipped)(yield)
+	}
+}
+
+// Lines is Read for a file that is not zipped.
+func Lines(file io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(file)
+		lines.Buffer(nil, MaxLine)
 		for lines.Scan() {
 			if !yield(bytes.Clone(lines.Bytes()), nil) {
 				return
