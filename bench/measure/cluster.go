@@ -83,4 +83,6 @@ func (c *Cluster) PID(server string) (int, error) {
 }
 
 // Build compiles a command of ours to a file of this run, and gives its path.
-func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) { return Build(ctx, c.dir, pkg) }
+func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) {
+	return Build(ctx, c.dir, pkg)
+}
