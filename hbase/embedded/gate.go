@@ -74,7 +74,7 @@ func (c gatedConn) Write(b []byte) (written int, err error) {
 		part := b[written:]
 		if rate > 0 {
 			part = part[:min(len(part), portion(rate))]
-			if err := c.Conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+			if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 				return written, err
 			}
 		}

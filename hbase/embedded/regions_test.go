@@ -188,7 +188,7 @@ func TestMove(t *testing.T) {
 	}
 	wantMoved(getRow(old, r.Name, "a"))
 	row := metaRows(t, s)[r.Encoded]
-	if after, was := seqOf(row["seqnumDuringOpen"]), seqOf(before["seqnumDuringOpen"]); row["server"] != to.Addr() || row["state"] != "OPEN" || !(was < seq && seq < after) {
+	if after, was := seqOf(row["seqnumDuringOpen"]), seqOf(before["seqnumDuringOpen"]); row["server"] != to.Addr() || row["state"] != "OPEN" || was >= seq || seq >= after {
 		t.Errorf("sequence numbers %d, %d, %d: %q", was, seq, after, row)
 	}
 	clock.Add(2*time.Minute + time.Millisecond)
