@@ -106,7 +106,10 @@ type Packing struct {
 // pack compresses the measured cells as an HFile would hold them: in key order, block by block.
 func (c *cells) pack() []Packing {
 	slices.SortStableFunc(c.rows, func(a, b measured) int {
-		return cmp.Or(bytes.Compare(a.row, b.row), bytes.Compare(slices.Concat(a.families...), slices.Concat(b.families...)))
+		if n := bytes.Compare(a.row, b.row); n != 0 {
+			return n
+		}
+		return slices.CompareFunc(a.families, b.families, bytes.Compare)
 	})
 	out := make([]Packing, len(c.families))
 	for i, f := range c.families {

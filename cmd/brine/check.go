@@ -120,12 +120,12 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 		if step.Action == "create" {
 			say(config.Error, codeMissing, setting, "the table does not exist", "create it: brine tables apply -c "+file)
 		}
-		for _, d := range step.Differs {
+		for _, d := range step.Changes {
 			severity := config.Warning
-			if familyMissing(d) {
+			if d.missingFamily() {
 				severity = config.Error
 			}
-			say(severity, codeDiffers, setting, d, "alter the table, or the configuration")
+			say(severity, codeDiffers, setting, d.String(), "alter the table with brine tables apply, or the configuration")
 		}
 	}
 	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) { return planIndexes(ctx, cfg, engine) })
@@ -178,6 +178,3 @@ const (
 	codeDiffers config.Code = "differs-on-server"
 	codeSample  config.Code = "sampled-records"
 )
-
-// familyMissing tells a difference that makes writing impossible.
-func familyMissing(difference string) bool { return strings.HasSuffix(difference, "is missing") }

@@ -255,7 +255,7 @@ func (s *devStack) prepare(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := applyTables(ctx, cluster.client, steps); err != nil {
+	if err := createTables(ctx, cluster.client, steps); err != nil {
 		return err
 	}
 	_, err = withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) {

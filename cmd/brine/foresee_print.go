@@ -149,7 +149,7 @@ func decodedStart(key *rowkey.Key, at []byte) string {
 	for i, p := range parts {
 		// In a beginning, the last part that is there may go on.
 		last := err != nil && (i+1 == len(parts) || parts[i+1].Bytes == nil)
-		if p.Value != "" && !(last && p.Width == 0) {
+		if p.Value != "" && (!last || p.Width > 0) {
 			out = append(out, p.Expr+"="+p.Value)
 		}
 	}

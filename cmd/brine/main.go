@@ -21,7 +21,8 @@ type cli struct {
 	Dev     devCmd     `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
 	Run     runCmd     `cmd:"" help:"Run the pipelines of a configuration."`
 	Check   checkCmd   `cmd:"" help:"Check configurations; with --connect also against the servers."`
-	Tables  tablesCmd  `cmd:"" help:"Plan and create tables."`
+	Tables  tablesCmd  `cmd:"" help:"Plan, create and alter tables."`
+	Regions regionsCmd `cmd:"" help:"Show, split, merge, move, flush and compact a table's regions."`
 	Key     keyCmd     `cmd:"" help:"Encode, decode and explain row keys."`
 	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
 	Replay  replayCmd  `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
@@ -33,6 +34,7 @@ type cli struct {
 // env is what a command may touch of the world, so that tests can hold it.
 type env struct {
 	ctx    context.Context // ends on SIGINT and SIGTERM
+	stdin  io.Reader       // nil: nobody answers
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) (string, bool)
@@ -45,7 +47,7 @@ func main() {
 	defer stop()
 	// The first signal drains; whoever sends a second one wants the process gone.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(&env{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()}, os.Args[1:]))
+	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()}, os.Args[1:]))
 }
 
 // run parses and runs one command line and returns the exit code.

@@ -14,5 +14,5 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs command lines; UPDATE_SCRIPTS=1 writes what they print into the scripts.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: map[string]func(*testscript.TestScript, bool, []string){"broker": startBroker, "uneven": unevenOrders}, RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != ""})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: map[string]func(*testscript.TestScript, bool, []string){"broker": startBroker, "uneven": unevenOrders, "masked": masked}, RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != ""})
 }

@@ -125,12 +125,12 @@ func (s *service) checkTables(ctx context.Context) error {
 			hints = append(hints, "brine tables apply -c FILE creates tables that are missing")
 			continue
 		}
-		for _, d := range step.Differs {
-			if familyMissing(d) {
+		for _, d := range step.Changes {
+			if d.missingFamily() {
 				missing = append(missing, fmt.Errorf("table %s: %s", step.Table, d))
-				hints = append(hints, "brine does not change tables that are there: add a family in the HBase shell, alter 'TABLE', 'FAMILY'")
+				hints = append(hints, "brine tables apply -c FILE adds it")
 			} else {
-				s.log.Warn("table differs from the configuration", "table", step.Table, "difference", d)
+				s.log.Warn("table differs from the configuration", "table", step.Table, "difference", d.String())
 			}
 		}
 		if err := s.learnRegions(ctx, step.Table); err != nil {

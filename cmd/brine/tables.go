@@ -2,81 +2,32 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"brine/config"
 	"brine/hbase"
-	"brine/indexer"
 	"brine/rowkey"
 )
 
 type tablesCmd struct {
 	Plan  tablesPlanCmd  `cmd:"" help:"Show what apply would do, and with --sample how the rows would spread."`
-	Apply tablesApplyCmd `cmd:"" help:"Create the tables that are missing, split as the key says. Never drops or truncates."`
-}
-
-type tablesApplyCmd struct {
-	configFlag
-	JSON bool `help:"Print JSON."`
-}
-
-// Help is shown under the command's own help.
-func (tablesApplyCmd) Help() string {
-	return "Example:\n  brine tables apply -c examples/scans.yaml"
+	Apply tablesApplyCmd `cmd:"" help:"Create the tables that are missing, split as the key says, and alter those that differ. Never drops or truncates."`
 }
 
 // tableStep is what is to be done for one table.
 type tableStep struct {
-	Table   string   `json:"table"`
-	Action  string   `json:"action"` // create, nothing, differs
-	Regions int      `json:"regions"`
-	Splits  []string `json:"splits,omitempty"` // as the HBase shell prints them
-	Differs []string `json:"differs,omitempty"`
+	Table   string        `json:"table"`
+	Action  string        `json:"action"` // create, created, alter, altered, nothing
+	Regions int           `json:"regions"`
+	Splits  []string      `json:"splits,omitempty"` // as the HBase shell prints them
+	Changes []tableChange `json:"changes,omitempty"`
 
-	table  hbase.Table
+	table  hbase.Table // as it is to be
 	splits [][]byte
-}
-
-func (c *tablesApplyCmd) Run(e *env) error {
-	cfg, err := c.load(e)
-	if err != nil {
-		return err
-	}
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
-	if err != nil {
-		return err
-	}
-	defer cluster.Close()
-	steps, err := planTables(e.ctx, cfg, cluster.client)
-	if err != nil {
-		return err
-	}
-	// Both stores are looked at before either is touched.
-	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) { return planIndexes(e.ctx, cfg, engine) })
-	if err != nil {
-		return err
-	}
-	if err := applyTables(e.ctx, cluster.client, steps); err != nil {
-		return err
-	}
-	indexes, err = withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) {
-		return indexes, applyIndexes(e.ctx, engine, indexes)
-	})
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"tables": steps, "indexes": indexes})
-	}
-	printSteps(e.stdout, steps)
-	printIndexSteps(e.stdout, indexes)
-	return nil
 }
 
 // planOffline says what would be made on an empty cluster.
@@ -116,45 +67,16 @@ func planTables(ctx context.Context, cfg *config.Config, client *hbase.Client) (
 			return nil, fmt.Errorf("table %s: %w", s.Table, err)
 		}
 		s.Action, s.Regions, s.Splits = "nothing", len(regions), nil
-		if s.Differs = differences(s.table, have); len(s.Differs) > 0 {
-			s.Action = "differs"
+		if s.Changes = changes(s.table, have); len(s.Changes) > 0 {
+			s.Action = "alter"
 		}
+		s.table = merged(have, s.table)
 	}
 	return steps, nil
 }
 
-// differences lists what a table has otherwise than the configuration says. Attributes that the configuration does not set are not compared.
-func differences(want, have hbase.Table) []string {
-	families := map[string]hbase.Family{}
-	for _, f := range have.Families {
-		families[f.Name] = f
-	}
-	var out []string
-	for _, f := range want.Families {
-		got, ok := families[f.Name]
-		if !ok {
-			out = append(out, fmt.Sprintf("family %s is missing", f.Name))
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(f.Values)) {
-			if value, ok := got.Values[name]; ok && !sameAttribute(name, value, f.Values[name]) {
-				out = append(out, fmt.Sprintf("family %s: %s is %s, the configuration says %s", f.Name, name, value, f.Values[name]))
-			}
-		}
-	}
-	return out
-}
-
-// sameAttribute compares as HBase reads attributes: letters' case does not matter, and FOREVER is the largest TTL.
-func sameAttribute(name, a, b string) bool {
-	if name == "TTL" {
-		a, b = strings.ReplaceAll(a, "FOREVER", "2147483647"), strings.ReplaceAll(b, "FOREVER", "2147483647")
-	}
-	return strings.EqualFold(a, b)
-}
-
-// applyTables creates what is missing.
-func applyTables(ctx context.Context, client *hbase.Client, steps []tableStep) error {
+// createTables creates what is missing.
+func createTables(ctx context.Context, client *hbase.Client, steps []tableStep) error {
 	for i := range steps {
 		s := &steps[i]
 		if s.Action != "create" {
@@ -171,11 +93,69 @@ func applyTables(ctx context.Context, client *hbase.Client, steps []tableStep) e
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("create table %s: %w", s.Table, err)
+			return s.refused(err)
 		}
 		s.Action = "created"
 	}
 	return nil
+}
+
+// alterTables changes what differs. Families are changed one by one: a description of the whole table would delete a family
+// that somebody else has added meanwhile.
+func alterTables(ctx context.Context, client *hbase.Client, steps []tableStep) error {
+	for i := range steps {
+		s := &steps[i]
+		if s.Action != "alter" {
+			continue
+		}
+		for _, f := range s.table.Families {
+			if err := s.alterFamily(ctx, client, f); err != nil {
+				return s.refused(err)
+			}
+		}
+		if slices.ContainsFunc(s.Changes, func(c tableChange) bool { return c.Family == "" }) {
+			have, err := client.Describe(ctx, s.Table) // as it is now, with all of its families
+			if err != nil {
+				return fmt.Errorf("table %s: %w", s.Table, err)
+			}
+			if err := client.AlterTable(ctx, merged(have, hbase.Table{Values: s.table.Values})); err != nil {
+				return s.refused(err)
+			}
+		}
+		s.Action = "altered"
+	}
+	return nil
+}
+
+// alterFamily adds or changes a family, if it differs.
+func (s *tableStep) alterFamily(ctx context.Context, client *hbase.Client, f hbase.Family) error {
+	i := slices.IndexFunc(s.Changes, func(c tableChange) bool { return c.Family == f.Name })
+	switch {
+	case i < 0:
+		return nil
+	case s.Changes[i].missingFamily():
+		return client.AddFamily(ctx, s.Table, f)
+	}
+	return client.AlterFamily(ctx, s.Table, f)
+}
+
+// codecNames are what servers call the codecs that they may lack, besides their own names.
+var codecNames = map[string]string{"zstd": "zstandard"}
+
+// refused names the setting that a server does not take.
+func (s *tableStep) refused(err error) error {
+	text := strings.ToLower(strings.ReplaceAll(err.Error(), s.Table, ""))
+	for _, f := range s.table.Families {
+		codec := strings.ToLower(f.Values["COMPRESSION"])
+		if codec == "" || codec == "none" {
+			continue
+		}
+		if strings.Contains(text, codec) || codecNames[codec] != "" && strings.Contains(text, codecNames[codec]) {
+			return &exitError{exitFailed, err,
+				fmt.Sprintf("the servers lack the codec %s of family %s: install it on all of them, or write compression: gz, which every server has", codec, f.Name)}
+		}
+	}
+	return err
 }
 
 func printSteps(out io.Writer, steps []tableStep) {
@@ -187,14 +167,16 @@ func printSteps(out io.Writer, steps []tableStep) {
 			fmt.Fprintf(out, "%s: created with %d regions\n", s.Table, s.Regions)
 		case "nothing":
 			fmt.Fprintf(out, "%s: exists with %d regions, nothing to do\n", s.Table, s.Regions)
-		case "differs":
-			fmt.Fprintf(out, "%s: exists with %d regions, left as it is, though it differs:\n", s.Table, s.Regions)
+		case "alter":
+			fmt.Fprintf(out, "%s: exists with %d regions, to be altered\n", s.Table, s.Regions)
+		case "altered":
+			fmt.Fprintf(out, "%s: altered\n", s.Table)
 		}
 		if len(s.Splits) > 0 {
-			fmt.Fprintf(out, "  split at %s\n", strings.Join(s.Splits, " "))
+			wrapped(out, "  ", "split at "+strings.Join(s.Splits, " "))
 		}
-		for _, d := range s.Differs {
-			fmt.Fprintf(out, "  %s\n", d)
+		if s.Action == "alter" {
+			printChanges(out, s.Changes)
 		}
 	}
 }
