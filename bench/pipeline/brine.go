@@ -21,35 +21,43 @@ import (
 const poll = 25 * time.Millisecond
 
 // runBrine runs brine until all events are settled.
-func (b *bench) runBrine(ctx context.Context, group string) (measure.Load, error) {
-	l := measure.Load{Client: ours, Columns: columns, Rows: b.events}
-	cmd := b.command(ctx, group, "run", "--until-end", "--quiet")
+func (b *bench) runBrine(ctx context.Context, x example, group string) (measure.Load, error) {
+	l := measure.Load{Columns: x.columns, Rows: b.events}
+	cmd := b.command(ctx, x.file, group, "run", "--until-end", "--quiet")
+	address, ended, err := start(cmd)
+	if err != nil {
+		return l, err
+	}
+	watchErr := b.watch(cmd, "http://"+address+"/healthz", &l)
+	if err := errors.Join(watchErr, ended()); err != nil {
+		return l, fmt.Errorf("brine run: %w", err)
+	}
+	l.WholeCPU = measure.SpentCPU(cmd.ProcessState)
+	l.ClientCPU = l.WholeCPU
+	return l, nil
+}
+
+// start starts brine and gives the address of its port; ended waits until it has ended.
+func start(cmd *exec.Cmd) (address string, ended func() error, err error) {
 	cmd.Stderr = nil
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		return l, err
+		return "", nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return l, err
+		return "", nil, err
 	}
 	lines := bufio.NewReader(stderr)
-	address, err := adminAddress(lines)
-	if err != nil {
+	if address, err = adminAddress(lines); err != nil {
 		_ = cmd.Process.Kill() // Wait tells that it has ended
-		return l, errors.Join(err, cmd.Wait())
+		return "", nil, errors.Join(err, cmd.Wait())
 	}
 	copied := make(chan error, 1) // the goroutine ends with the process
 	go func() {
 		_, err := io.Copy(os.Stderr, lines)
 		copied <- err
 	}()
-	watchErr := b.watch(cmd, "http://"+address+"/healthz", &l)
-	if err := errors.Join(watchErr, <-copied, cmd.Wait()); err != nil {
-		return l, fmt.Errorf("brine run: %w", err)
-	}
-	l.WholeCPU = measure.SpentCPU(cmd.ProcessState)
-	l.ClientCPU = l.WholeCPU
-	return l, nil
+	return address, func() error { return errors.Join(<-copied, cmd.Wait()) }, nil
 }
 
 var admin = regexp.MustCompile(`on http://([^ ]+) `)
@@ -74,7 +82,7 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	pid := strconv.Itoa(cmd.Process.Pid)
 	began := time.Now()
-	before, err := measure.CPU(b.server)
+	before, err := measure.CPU(b.Server)
 	if err != nil {
 		return err
 	}
@@ -89,7 +97,7 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 		}
 		if n == 0 {
 			began = at
-			if before, err = measure.CPU(b.server); err != nil {
+			if before, err = measure.CPU(b.Server); err != nil {
 				return err
 			}
 		}
@@ -99,7 +107,7 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 		time.Sleep(poll)
 	}
 	l.Seconds = time.Since(began).Seconds()
-	after, err := measure.CPU(b.server)
+	after, err := measure.CPU(b.Server)
 	l.ServerCPU = after - before
 	return err
 }

@@ -3,13 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"os"
+
+	"brine/internal/sample"
 )
 
-// events are the scans of `make data`.
-const events = "data/scans.jsonl.gz"
+// events are the scans of `make data`; eventsFile is what a run makes of them.
+const (
+	events     = "data/scans.jsonl.gz"
+	eventsFile = "scans.jsonl"
+)
 
 // writeEvents writes n events to a file: the scans as often as it takes, from the second time on with a suffix to each waybill, so that every
 // event is a row of its own.
@@ -41,15 +45,13 @@ func writePass(w *bufio.Writer, pass, n int) (left int, err error) {
 		return n, fmt.Errorf("%w (`make data` brings it)", err)
 	}
 	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		return n, fmt.Errorf("%s: %w", events, err)
-	}
-	lines := bufio.NewScanner(unzipped)
-	for ; n > 0 && lines.Scan(); n-- {
-		rest, ok := bytes.CutPrefix(lines.Bytes(), waybill)
+	for line, err := range sample.Read(file) {
+		if err != nil || n == 0 {
+			return n, err
+		}
+		rest, ok := bytes.CutPrefix(line, waybill)
 		if !ok {
-			return n, fmt.Errorf("%s: a line does not begin with a waybill: %s", events, lines.Bytes())
+			return n, fmt.Errorf("%s: a line does not begin with a waybill: %s", events, line)
 		}
 		number, rest, _ := bytes.Cut(rest, []byte(`"`))
 		if pass == 0 {
@@ -57,6 +59,7 @@ func writePass(w *bufio.Writer, pass, n int) (left int, err error) {
 		} else {
 			fmt.Fprintf(w, "%s%s-%d\"%s\n", waybill, number, pass, rest)
 		}
+		n--
 	}
-	return n, lines.Err()
+	return n, nil
 }

@@ -1,8 +1,9 @@
 // Command pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
-// rows of the same shape without Kafka. `make bench-pipeline` runs it; nothing imports it.
+// rows of the same shape without Kafka; and the delay from producing an event to reading its row. `make bench-pipeline` runs it; nothing imports it.
 //
-// brine runs as a user runs it: the built binary with examples/scans.yaml, a new group in each round. The order alternates, two
-// loads before the first round warm the server. It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short.
+// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each round.
+// The order alternates, two loads before the first round warm the server. It ends with one line per target, `name value target ok|short`,
+// and exits with 1 when one is short.
 package main
 
 import (
@@ -12,9 +13,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
-	"slices"
-	"syscall"
 	"time"
 
 	"brine/bench/measure"
@@ -22,25 +20,32 @@ import (
 )
 
 const (
-	ours, theirs = "brine", "java"
+	ours, packed, theirs = "brine", "packed", "java"
 
-	configuration = "examples/scans.yaml"
-	table         = "logistics:scans" // its
-	topic         = "courier.scans"   // its
-	listen        = "127.0.0.1:0"
-	columns       = 3 // its
-	threads       = 4 // of Java
-	buffer        = 2 << 20
+	topic   = "courier.scans" // the examples'
+	listen  = "127.0.0.1:0"
+	threads = 4 // of Java
+	buffer  = 2 << 20
 )
 
+// example is a configuration of ours, and what it makes of a scan.
+type example struct {
+	file, table string
+	columns     int
+}
+
+var examples = map[string]example{
+	ours:   {"examples/scans.yaml", "logistics:scans", 3},
+	packed: {"examples/scans-packed.yaml", "logistics:scans_packed", 1},
+}
+
 type bench struct {
+	*measure.Stage
 	events, rounds int
-	cluster        *measure.Cluster
-	kafka, connect string // addresses
-	server         int    // HBase's process
-	admin          *hbase.Client
+	kafka          string // its address
 	brine          string // our binary
 	shape          measure.Shape
+	delays         delays
 	report         *measure.Report
 }
 
@@ -50,25 +55,18 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := b.run(ctx, *heap); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-pipeline:", err)
-		stop()
-		os.Exit(1)
-	}
+	measure.Main("pipeline", func(ctx context.Context) error { return b.run(ctx, *heap) })
 }
 
 func (b *bench) run(ctx context.Context, heap string) (err error) {
 	b.report = measure.NewReport("pipeline")
-	if b.cluster, err = measure.StartCluster(ctx, heap, "kafka", "hbase"); err != nil {
+	if b.Stage, err = measure.StartStage(ctx, heap, "kafka", "hbase"); err != nil {
 		return err
 	}
-	defer b.cluster.Close()
+	defer b.Close()
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	defer func() { _ = b.admin.Close() }()
 	if err := b.load(ctx, ours, 0); err != nil {
 		return err
 	}
@@ -78,57 +76,35 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	if err := b.load(ctx, theirs, 0); err != nil {
 		return err
 	}
-	for round := 1; round <= b.rounds; round++ {
-		order := []string{ours, theirs}
-		if round%2 == 0 {
-			slices.Reverse(order)
-		}
-		for _, client := range order {
-			if err := b.load(ctx, client, round); err != nil {
-				return err
-			}
-		}
+	err = measure.Alternate(b.rounds, []string{ours, packed, theirs}, func(client string, round int) error { return b.load(ctx, client, round) })
+	if err != nil {
+		return err
+	}
+	if err := b.delay(ctx); err != nil {
+		return fmt.Errorf("delay: %w", err)
 	}
 	b.judge()
 	return b.report.Finish(b.text())
 }
 
 func (b *bench) prepare(ctx context.Context) (err error) {
-	if b.brine, err = b.cluster.Build(ctx, "./cmd/brine"); err != nil {
+	if b.brine, err = b.Build(ctx, "./cmd/brine"); err != nil {
 		return err
 	}
-	if err := b.cluster.BuildJava(ctx); err != nil {
+	if b.kafka, err = b.Address("BRINE_REAL_KAFKA"); err != nil {
 		return err
 	}
-	if b.kafka, err = b.cluster.Address("BRINE_REAL_KAFKA"); err != nil {
-		return err
-	}
-	if b.connect, err = b.cluster.Address("BRINE_REAL_HBASE"); err != nil {
-		return err
-	}
-	if b.server, err = b.cluster.PID("hbase"); err != nil {
-		return err
-	}
-	if b.admin, err = hbase.Open(ctx, hbase.Options{Connect: b.connect}); err != nil {
-		return err
-	}
-	return b.publish(ctx)
-}
-
-// publish puts the events into the topic, once for all rounds.
-func (b *bench) publish(ctx context.Context) error {
-	file := b.cluster.Path("scans.jsonl")
+	file := b.Path(eventsFile)
 	if err := writeEvents(file, b.events); err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file) }() // else Close removes it
-	return b.command(ctx, "", "publish", "--topic", topic, "--key", "waybill", file).Run()
+	return b.command(ctx, examples[ours].file, "", "publish", "--topic", topic, "--key", "waybill", file).Run()
 }
 
-// command is brine with the example's configuration, on this run's servers.
-func (b *bench) command(ctx context.Context, group string, args ...string) *exec.Cmd {
+// command is brine with a configuration, on this run's servers.
+func (b *bench) command(ctx context.Context, configuration, group string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.brine, append(args, "-c", configuration)...)
-	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+b.kafka, "BRINE_HBASE_CONNECT="+b.connect, "BRINE_HTTP_LISTEN="+listen)
+	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+b.kafka, "BRINE_HBASE_CONNECT="+b.HBase, "BRINE_HTTP_LISTEN="+listen)
 	if group != "" {
 		cmd.Env = append(cmd.Env, "BRINE_KAFKA_GROUP="+group)
 	}
@@ -140,41 +116,45 @@ func (b *bench) command(ctx context.Context, group string, args ...string) *exec
 func (b *bench) load(ctx context.Context, client string, round int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	if err := b.renew(ctx); err != nil {
+	x, isOurs := examples[client]
+	if !isOurs {
+		x = examples[ours]
+	}
+	if err := b.renew(ctx, x); err != nil {
 		return err
 	}
 	var l measure.Load
 	var err error
-	if client == ours {
-		l, err = b.runBrine(ctx, fmt.Sprintf("bench-%d", round))
+	if isOurs {
+		l, err = b.runBrine(ctx, x, fmt.Sprintf("bench-%s-%d", client, round))
 	} else {
-		l, err = measure.Run(b.cluster.Java(ctx, b.connect, b.shape, threads, buffer), client, b.shape, b.server)
+		l, err = measure.Run(b.Java(ctx, b.HBase, b.shape, threads, buffer), client, b.shape, b.Server)
 	}
 	if err != nil {
 		return err
 	}
-	l.Round = round
+	l.Client, l.Round = client, round
 	b.report.Loads = append(b.report.Loads, l)
-	fmt.Fprintf(os.Stderr, "round %d: %-5s: %6.0f events/s, CPU %5.2f µs/event, server %5.2f µs/event, %4.0f MiB\n",
+	fmt.Fprintf(os.Stderr, "round %d: %-6s: %6.0f events/s, CPU %5.2f µs/event, server %5.2f µs/event, %4.0f MiB\n",
 		round, client, l.RowsPerSecond(), l.ClientMicros(), l.ServerMicros(), l.Peak())
 	return nil
 }
 
-// renew makes the table new, as the configuration says, and waits until the server has nothing left to do of the last one.
-func (b *bench) renew(ctx context.Context) error {
-	if err := measure.Drop(ctx, b.admin, table); err != nil {
+// renew makes the example's table new, as its configuration says, and waits until the server has nothing left to do of the last one.
+func (b *bench) renew(ctx context.Context, x example) error {
+	if err := measure.Drop(ctx, b.Admin, x.table); err != nil {
 		return err
 	}
-	if err := b.command(ctx, "", "tables", "apply").Run(); err != nil {
+	if err := b.command(ctx, x.file, "", "tables", "apply").Run(); err != nil {
 		return fmt.Errorf("brine tables apply: %w", err)
 	}
-	return measure.Pause(b.server)
+	return measure.Pause(b.Server)
 }
 
 // shapeOf counts brine's rows and gives Java theirs: the mean sizes of a key and of a row's values. Each event must be a row.
 func (b *bench) shapeOf(ctx context.Context) (measure.Shape, error) {
 	n, keys, values := 0, 0, 0
-	for row, err := range b.admin.Scan(ctx, table, hbase.Scan{}) {
+	for row, err := range b.Admin.Scan(ctx, examples[ours].table, hbase.Scan{}) {
 		if err != nil {
 			return measure.Shape{}, err
 		}
@@ -190,5 +170,5 @@ func (b *bench) shapeOf(ctx context.Context) (measure.Shape, error) {
 	if n == 0 {
 		return measure.Shape{}, errors.New("no events")
 	}
-	return measure.Shape{Table: table, Rows: n, Columns: columns, KeyBytes: (keys + n/2) / n, ValueBytes: (values + n/2) / n}, nil
+	return measure.Shape{Table: examples[ours].table, Rows: n, Columns: examples[ours].columns, KeyBytes: (keys + n/2) / n, ValueBytes: (values + n/2) / n}, nil
 }

@@ -1,0 +1,257 @@
+// Command sick measures what one sick region of 16 costs the other 15 through the whole pipeline: brine, a process of its own, reads from a
+// Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one region.
+// `make bench-sick` runs it; nothing imports it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"brine/bench/measure"
+	"brine/hbase/embedded"
+	"brine/internal/sample"
+)
+
+const (
+	configuration = "examples/scans.yaml"
+	table         = "logistics:scans" // its
+	topic         = "courier.scans"   // its
+	events        = "data/scans.jsonl.gz"
+	copies        = 2
+	regions       = 16
+
+	healthyFor = 5 * time.Second
+	sickFor    = 10 * time.Second
+	settleIn   = 2 * time.Second
+)
+
+// faults are what the sick region answers.
+var faults = []struct{ name, class string }{
+	{"too_busy", "org.apache.hadoop.hbase.RegionTooBusyException"},
+	{"not_serving", "org.apache.hadoop.hbase.NotServingRegionException"},
+}
+
+type bench struct {
+	rate   int // events/s that are published; what the pipeline does at full rate depends on what else the machine does
+	dir    string
+	brine  string
+	report *measure.Report
+	rows   strings.Builder // of the page's table
+}
+
+func main() {
+	b := bench{report: measure.NewReport("sick")}
+	flag.IntVar(&b.rate, "rate", 40_000, "events per second")
+	flag.Parse()
+	measure.Main("sick", b.run)
+}
+
+func (b *bench) run(ctx context.Context) (err error) {
+	if b.dir, err = os.MkdirTemp("", "brine-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	if b.brine, err = measure.Build(ctx, b.dir, "./cmd/brine"); err != nil {
+		return err
+	}
+	if err := writeEvents(filepath.Join(b.dir, "scans.jsonl")); err != nil {
+		return err
+	}
+	for _, f := range faults {
+		if err := b.one(ctx, f.name, f.class); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published; one region of %d is sick for %v.\n\n", b.rate, regions, sickFor) +
+		"| one region | rows/s before | rows/s of the others meanwhile | of theirs before | all settled after |\n|---|---|---|---|---|\n" + b.rows.String() +
+		"\n" + measure.TargetTable(b.report.Targets)
+	return b.report.Finish(text)
+}
+
+// writeEvents writes the scans some times over, each with a waybill of its own.
+func writeEvents(name string) error {
+	out, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	w := bufio.NewWriterSize(out, 1<<20)
+	for pass := range copies {
+		file, err := os.Open(events)
+		if err != nil {
+			return fmt.Errorf("%w (`make data` brings it)", err)
+		}
+		for line, err := range sample.Read(file) {
+			if err != nil {
+				return errors.Join(err, file.Close())
+			}
+			if _, err := fmt.Fprintf(w, `{"waybill":"%d-%s`+"\n", pass, strings.TrimPrefix(string(line), `{"waybill":"`)); err != nil {
+				return errors.Join(err, file.Close())
+			}
+		}
+		file.Close()
+	}
+	return w.Flush()
+}
+
+// one measures one fault on servers of its own.
+func (b *bench) one(ctx context.Context, name, class string) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.DefaultNumPartitions(8))
+	if err != nil {
+		return err
+	}
+	defer kafka.Close()
+	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(b.dir, name)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Close() }()
+	env := append(os.Environ(), "BRINE_KAFKA_BROKERS="+kafka.ListenAddrs()[0], "BRINE_HBASE_CONNECT=rpc://"+server.Addr(), "BRINE_HTTP_LISTEN=127.0.0.1:0")
+	if out, err := b.command(ctx, env, "tables", "apply").CombinedOutput(); err != nil {
+		return fmt.Errorf("brine tables apply: %w: %s", err, out)
+	}
+	publish := b.command(ctx, env, "publish", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(b.rate), filepath.Join(b.dir, "scans.jsonl"))
+	if err := publish.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = publish.Process.Kill() // it may have more than is needed
+		_ = publish.Wait()
+	}()
+	time.Sleep(settleIn / 2)
+	run := b.command(ctx, env, "run", "--quiet")
+	metrics, err := start(run)
+	if err != nil {
+		return err
+	}
+	err = b.measure(name, class, server, metrics)
+	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), run.Wait())
+}
+
+func (b *bench) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.brine, append(args, "-c", configuration)...)
+	cmd.Env = env
+	return cmd
+}
+
+var admin = regexp.MustCompile(`on http://([^ ]+) `)
+
+// start starts brine and gives the address of its metrics; what it says goes to a file.
+func start(cmd *exec.Cmd) (string, error) {
+	log, err := os.CreateTemp(filepath.Dir(cmd.Path), "log-")
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	for range 200 {
+		text, err := os.ReadFile(log.Name())
+		if err != nil {
+			return "", err
+		}
+		if m := admin.FindSubmatch(text); m != nil {
+			return "http://" + string(m[1]) + "/metrics", nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return "", errors.Join(errors.New("brine did not name its port"), cmd.Process.Kill(), cmd.Wait())
+}
+
+// measure compares the rate at which rows are acknowledged while one region is sick with that before.
+func (b *bench) measure(name, class string, server *embedded.Server, metrics string) error {
+	time.Sleep(settleIn)
+	healthy, err := rate(metrics, healthyFor)
+	if err != nil {
+		return err
+	}
+	sick := server.Regions(table)[regions/2]
+	cure := server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+		r.Keep()
+		return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick.Encoded: {Class: class, Message: "as bench-sick wants it"}}}
+	})
+	meanwhile, err := rate(metrics, sickFor)
+	cure()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := drained(metrics); err != nil {
+		return err
+	}
+	share := meanwhile / (healthy * (regions - 1) / regions)
+	fmt.Fprintf(os.Stderr, "%s: %.0f rows/s, then %.0f rows/s: the others keep %.2f\n", name, healthy, meanwhile, share)
+	fmt.Fprintf(&b.rows, "| %s | %.0f | %.0f | %.2f | %.1f s |\n", name, healthy, meanwhile, share, time.Since(began).Seconds())
+	b.report.Targets = append(b.report.Targets, measure.Target{Name: "sick." + name + ".others_rate", Value: share, Bound: 0.9, Least: true})
+	return nil
+}
+
+// rate is the rows that HBase acknowledges in a second.
+func rate(metrics string, span time.Duration) (float64, error) {
+	before, err := counter(metrics, "brine_hbase_acknowledged_rows_total")
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	time.Sleep(span)
+	after, err := counter(metrics, "brine_hbase_acknowledged_rows_total")
+	return (after - before) / time.Since(began).Seconds(), err
+}
+
+// drained waits until brine is near the end of the topic again.
+func drained(metrics string) error {
+	for range 300 {
+		lag, err := counter(metrics, "brine_ingest_lag_records")
+		if err != nil {
+			return err
+		}
+		if lag < 20_000 {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("brine did not come to the end of the topic within 30 s after the region was well again")
+}
+
+// counter is the sum of a metric over its labels.
+func counter(url, name string) (sum float64, err error) {
+	resp, err := http.Get(url)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name+"{"); ok {
+			_, number, _ := strings.Cut(rest, "} ")
+			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if err != nil {
+				return 0, fmt.Errorf("metric %s: %w", name, err)
+			}
+			sum += n
+		}
+	}
+	return sum, nil
+}
