@@ -18,6 +18,7 @@ type flight struct {
 	letters []DeadLetter // of records that could not be decoded
 	out     event.Flight // nil when there is no event
 	left    *event.Batch // what is not settled; nil as long as nothing has failed
+	parked  bool         // it has given its place in the window away
 }
 
 // submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
@@ -138,7 +139,9 @@ func (s *stream) settle(f *flight) {
 	}
 	f.chunk.release()
 	f.chunk, f.records, f.left = nil, nil, nil
-	s.free <- f
+	if !f.parked {
+		s.free <- f
+	}
 }
 
 func (s *stream) settled(number, records int) {
@@ -182,7 +185,10 @@ func (s *stream) land(f *flight) bool {
 			s.progress.impede()
 			defer s.progress.free()
 		}
-		s.shrink(f)
+		if s.shrink(f) && !f.parked {
+			f.parked = true // a sick region takes no place from the others: only room, which the budget bounds
+			s.free <- &flight{}
+		}
 		s.progress.impeded(Retrying, retry[0].Reason, retry[0].Err)
 		if pauses.wait(s.work) != nil {
 			return false

@@ -398,7 +398,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	}
 }
 
-// One event of each flight does not get through: the memory of the others goes back.
+// One event of each flight does not get through: the memory of the others goes back, and so does the place in the window.
 func TestRetriedFlightsKeepOnlyWhatIsLeftOfThem(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(5000, 0)
@@ -414,7 +414,7 @@ func TestRetriedFlightsKeepOnlyWhatIsLeftOfThem(t *testing.T) {
 		return failures, nil
 	}
 	o := b.options(s)
-	o.MaxBatchRecords, o.Window, o.Budget = 100, 100, NewBudget(8<<20)
+	o.MaxBatchRecords, o.Window, o.Budget = 100, 2, NewBudget(8<<20)
 	l := start(t, o)
 	eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 4950 })
 	eventually(t, "their memory is given back", func() bool { return o.Budget.holds.used.Load() < 50*300 })

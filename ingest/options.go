@@ -57,7 +57,7 @@ type Options struct {
 	MaxBatchRecords int   // per Submit; default 1,000
 	MaxBatchBytes   int64 // per Submit, as event.Record.Size counts; default 1 MiB. A larger record goes alone
 	MaxFetchBytes   int64 // per fetch, after decompression, as near as can be foretold; default 1 MiB
-	Window          int   // flights out per partition, at most; default 8. A kill redelivers no more than these
+	Window          int   // flights out per partition, at most; default 8. Those that are retried for a few events of theirs are not counted, the Budget bounds them
 
 	// Budget bounds the bytes of records in memory from fetch to settle; default NewBudget(64 MiB). Runs may share one,
 	// but then a store that stands still takes the room of the others: give each store its own.
