@@ -85,8 +85,8 @@ func (p *peer) note(ra *hbasepb.RegionAction) {
 	}
 }
 
-// load is n rows of both regions, those in bad among them.
-func load(n int, bad ...int) (rows []string, good []string) {
+// rowsOf is n rows of both regions, those in bad among them.
+func rowsOf(n int, bad ...int) (rows []string, good []string) {
 	for i := range n {
 		row := fmt.Sprintf("%c%04d", 'a'+byte(i%2)*'m'-byte(i%2)*'a', i)
 		if slices.Contains(bad, i) {
@@ -122,7 +122,7 @@ func TestPoisonedMutationsAreIsolated(t *testing.T) {
 			t.Run(name+"/"+tt.name, func(t *testing.T) {
 				var p *poisoned
 				p = newPoisoned(t, func(c *peerCall) *reply { return refuse(&p, c) })
-				rows, good := load(n, tt.bad...)
+				rows, good := rowsOf(n, tt.bad...)
 				failed := land(t, p.open(p.options()), puts(rows...))
 				var guilty []int
 				for _, f := range failed {
@@ -183,7 +183,7 @@ func TestMutationThatCutsTheConnectionIsIsolated(t *testing.T) {
 					}
 					return nil
 				})
-				rows, good := load(200, 77)
+				rows, good := rowsOf(200, 77)
 				opts := p.options()
 				opts.Pause, opts.Retries, opts.OperationTimeout = 100*time.Millisecond, 5, time.Minute
 				c := p.open(opts)

@@ -95,7 +95,9 @@ func metaKey(table string, start []byte, id string) []byte {
 // lookup reads so many rows of hbase:meta backwards from start and caches the regions that it finds on the way. The first that
 // is neither split nor offline is the answer; nil if it is on no server.
 func (l *locator) lookup(table string, start []byte, rows int) (*Region, error) {
-	ctx := l.servers.ctx
+	// hbase:meta is small and in memory: a server that needs longer for it than a connection may take is as good as silent.
+	ctx, cancel := context.WithTimeout(l.servers.ctx, l.servers.opts.DialTimeout)
+	defer cancel()
 	meta, err := l.findMeta(ctx)
 	if err != nil {
 		return nil, err

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
@@ -89,19 +91,21 @@ func TestRoundFailsTogether(t *testing.T) {
 	c := p.open(p.options())
 	const n = 50
 	results := make(chan error)
-	for i := range n {
-		go func() {
-			_, err := c.locator.find(context.Background(), "t", fmt.Append(nil, i))
-			results <- err
-		}()
+	ask := func(i int) {
+		_, err := c.locator.find(context.Background(), "t", fmt.Append(nil, i))
+		results <- err
 	}
-	for {
+	go ask(0)
+	for !slices.Contains(p.methods(), "Scan") {
+		time.Sleep(time.Millisecond)
+	}
+	for i := 1; i < n; i++ {
+		go ask(i)
+	}
+	for waiting := 0; waiting < n-1; time.Sleep(time.Millisecond) {
 		c.locator.rounds.mu.Lock()
-		waiting := len(c.locator.rounds.next["t"])
+		waiting = len(c.locator.rounds.next["t"])
 		c.locator.rounds.mu.Unlock()
-		if waiting == n-1 {
-			break
-		}
 	}
 	close(gate)
 	for range n {

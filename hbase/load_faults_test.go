@@ -1,0 +1,440 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"brine/hbase/embedded"
+	"brine/hbase/hbasepb"
+)
+
+// must reports an error of a fault that could not be done.
+func (l *load) must(err error) {
+	if err != nil {
+		l.t.Error(err)
+	}
+}
+
+// pause lets the load run on for a moment, as long as the machine needs for some calls.
+func (l *load) pause() {
+	for before := l.last.Load(); l.last.Load() == before; {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (l *load) region(row string) embedded.Region {
+	for _, r := range l.s.Regions("t") {
+		if string(r.Start) <= row && (len(r.End) == 0 || row < string(r.End)) {
+			return r
+		}
+	}
+	l.t.Errorf("no region has row %s", row)
+	return embedded.Region{}
+}
+
+func (l *load) node(i int) *embedded.Node { return l.s.Nodes()[i] }
+
+// elsewhere is a node that has not got the region.
+func (l *load) elsewhere(r embedded.Region) *embedded.Node {
+	return l.node((r.Node + 1) % len(l.s.Nodes()))
+}
+
+// What is done to a cluster under load. None of it leaves a call's outcome unknown, so everything is applied exactly once,
+// in order.
+var answeredFaults = map[string]func(l *load){
+	"split": func(l *load) {
+		for _, at := range []string{"2", "6", "9", "a", "e"} {
+			_, _, err := l.s.Split(l.region(at).Encoded, []byte(at))
+			l.must(err)
+			l.pause()
+		}
+	},
+	"merge": func(l *load) {
+		for range 3 {
+			rs := l.s.Regions("t")
+			_, err := l.s.Merge(rs[0].Encoded, rs[1].Encoded)
+			l.must(err)
+			l.pause()
+		}
+	},
+	"split and merge": func(l *load) {
+		for range 5 {
+			low, high, err := l.s.Split(l.region("5").Encoded, []byte("5"))
+			l.must(err)
+			l.pause()
+			_, err = l.s.Merge(low, high)
+			l.must(err)
+		}
+	},
+	"move": func(l *load) {
+		for i := range 20 {
+			r := l.region(l.rows[i%len(l.rows)])
+			l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
+			l.pause()
+		}
+	},
+	"move, with a clock that is wrong": func(l *load) {
+		for i, ahead := range []time.Duration{-24 * time.Hour, 24 * time.Hour, 0} {
+			l.node(i).SetClock(ahead)
+			r := l.region("7")
+			l.must(l.s.Move(r.Encoded, l.node((r.Node+1)%3)))
+			l.pause()
+		}
+	},
+	"move while hbase:meta cannot be read": func(l *load) {
+		mend := l.s.CutMeta()
+		r := l.region("7")
+		l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
+		time.Sleep(300 * ms)
+		mend()
+		l.pause()
+	},
+	"balance": func(l *load) {
+		for _, r := range l.s.Regions("t") {
+			l.must(l.s.Move(r.Encoded, l.node(0)))
+		}
+		_, err := l.s.Balance()
+		l.must(err)
+		l.pause()
+	},
+	"one region too busy": func(l *load) {
+		busy := &embedded.Exception{Class: packagePrefix + "RegionTooBusyException"}
+		sick := l.region("5").Encoded
+		name := string(l.region("5").Name)
+		remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+			r.Keep()
+			return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick: busy, name: busy}}
+		})
+		time.Sleep(300 * ms)
+		remove()
+		l.pause()
+	},
+	"rows refused at random": func(l *load) {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		busy := &embedded.Exception{Class: packagePrefix + "RegionTooBusyException"}
+		remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+			r.Keep()
+			rows := map[string]*embedded.Exception{}
+			for _, row := range l.rows {
+				if rnd.IntN(4) == 0 {
+					rows[row] = busy
+				}
+			}
+			return &embedded.Outcome{Rows: rows}
+		})
+		time.Sleep(300 * ms)
+		remove()
+	},
+	"frozen": func(l *load) {
+		l.node(1).Freeze()
+		time.Sleep(300 * ms)
+		l.node(1).Thaw()
+		l.pause()
+	},
+	"slow": func(l *load) {
+		l.node(1).Slow(1)
+		time.Sleep(300 * ms)
+		l.node(1).Thaw()
+		l.pause()
+	},
+	"stopped, and back under another address": func(l *load) {
+		l.node(1).Stop()
+		l.pause()
+		l.must(l.node(1).Restart("127.0.0.1:0"))
+		_, err := l.s.Balance()
+		l.must(err)
+		l.pause()
+	},
+}
+
+func TestAnsweredFaultsUnderLoad(t *testing.T) {
+	for name, faults := range answeredFaults {
+		t.Run(name, func(t *testing.T) {
+			l := newLoad(t, 3, func(o *Options) { o.RPCTimeout, o.DialTimeout = 20*time.Second, time.Second })
+			l.during(func() { faults(l) })
+			l.check(name != "stopped, and back under another address") // its last answers may be lost with it
+		})
+	}
+}
+
+// A plan of faults drawn at random, the same for a seed: regions split, merge and move, rows and regions are refused, all
+// at the same time.
+func TestRandomFaultsKeepTheOrder(t *testing.T) {
+	classes := []string{
+		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException", "CallQueueTooBigException",
+		"MultiActionResultTooLarge", "regionserver.WrongRegionException", "regionserver.RegionServerStoppedException", "some.UnknownException",
+	}
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 0))
+			l := newLoad(t, 3, nil)
+			refused := rand.New(rand.NewPCG(seed, 1))
+			remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+				if refused.IntN(3) > 0 {
+					return nil
+				}
+				r.Keep()
+				x := &embedded.Exception{Class: packagePrefix + classes[refused.IntN(len(classes))]}
+				out := &embedded.Outcome{Regions: map[string]*embedded.Exception{}, Rows: map[string]*embedded.Exception{}}
+				for _, ra := range r.Param.(*hbasepb.MultiRequest).RegionAction {
+					switch refused.IntN(3) {
+					case 0:
+						out.Regions[string(ra.Region.Value)] = x
+					case 1:
+						out.Rows[l.rows[refused.IntN(len(l.rows))]] = x
+					}
+				}
+				return out
+			})
+			l.during(func() {
+				defer remove()
+				for range 12 {
+					l.someFault(rnd)
+					l.pause()
+				}
+			})
+			l.check(true)
+		})
+	}
+}
+
+// someFault splits, merges or moves some region.
+func (l *load) someFault(rnd *rand.Rand) {
+	rs := l.s.Regions("t")
+	i := rnd.IntN(len(rs))
+	switch rnd.IntN(3) {
+	case 0:
+		at := fmt.Sprintf("%x", rnd.IntN(16))
+		if r := l.region(at); string(r.Start) < at {
+			_, _, err := l.s.Split(r.Encoded, []byte(at))
+			l.must(err)
+		}
+	case 1:
+		if i > 0 {
+			_, err := l.s.Merge(rs[i-1].Encoded, rs[i].Encoded)
+			l.must(err)
+		}
+	case 2:
+		l.must(l.s.Move(rs[i].Encoded, l.elsewhere(rs[i])))
+	}
+}
+
+// What leaves the outcome of calls unknown: they are sent again, so mutations may be applied twice, but the last that was
+// applied is the last that was submitted, and none is missing.
+func TestUnknownOutcomesUnderLoad(t *testing.T) {
+	for name, faults := range map[string]func(l *load){
+		"killed, and back": func(l *load) {
+			for i := range 3 {
+				l.node(i).Kill()
+				time.Sleep(50 * ms)
+				l.must(l.node(i).Restart(l.node(i).Addr()))
+				l.pause()
+			}
+		},
+		"killed, and back under another address": func(l *load) {
+			for i := range 3 {
+				l.node(i).Kill()
+				l.must(l.node(i).Restart("127.0.0.1:0"))
+				l.pause()
+			}
+		},
+		"answers never sent": func(l *load) {
+			var n atomic.Int64
+			defer l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+				r.Keep()
+				switch n.Add(1) % 10 {
+				case 0:
+					return &embedded.Outcome{Silent: true, Apply: true}
+				case 5:
+					return &embedded.Outcome{Silent: true}
+				}
+				return &embedded.Outcome{}
+			})()
+			time.Sleep(500 * ms)
+		},
+		"connections dropped": func(l *load) {
+			var n atomic.Int64
+			defer l.s.Control("", func(r *embedded.Request) *embedded.Outcome {
+				r.Keep()
+				switch n.Add(1) % 20 {
+				case 0:
+					return &embedded.Outcome{Drop: true, Apply: true}
+				case 10:
+					return &embedded.Outcome{Drop: true}
+				}
+				return &embedded.Outcome{}
+			})()
+			time.Sleep(300 * ms)
+		},
+		"frozen for longer than a call may take": func(l *load) {
+			l.node(1).Freeze()
+			time.Sleep(700 * ms)
+			l.node(1).Thaw()
+			l.pause()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLoad(t, 3, func(o *Options) { o.RPCTimeout = 300 * ms })
+			l.during(func() { faults(l) })
+			if name == "frozen for longer than a call may take" {
+				l.checkPresent()
+				return
+			}
+			l.check(false)
+		})
+	}
+}
+
+// A table that is disabled gives its mutations back; enabled again it takes them. One that is dropped gives them back too.
+func TestTableDisabledEnabledAndDroppedUnderLoad(t *testing.T) {
+	l := newLoad(t, 3, func(o *Options) { o.Retries = 5 })
+	l.during(func() {})
+	refused := func(want error) {
+		deadline := time.Now().Add(20 * time.Second)
+		for b := l.batch(); ; {
+			failed, err := l.c.Submit(t.Context(), b).Wait(t.Context())
+			if err != nil || time.Now().After(deadline) {
+				t.Fatal(failed, err)
+			}
+			if len(failed) == b.Len() && failed[0].Kind == NoTable && errors.Is(&failed[0], want) {
+				l.submitted--
+				return
+			}
+			if failed == nil {
+				b = l.batch() // before the table was disabled
+			}
+		}
+	}
+	l.must(l.c.DisableTable(t.Context(), "t"))
+	refused(ErrDisabled)
+	l.must(l.c.EnableTable(t.Context(), "t"))
+	l.during(func() {})
+	l.check(true)
+	l.must(l.c.DisableTable(t.Context(), "t"))
+	l.must(l.c.DeleteTable(t.Context(), "t"))
+	refused(ErrNoTable)
+}
+
+// A name that does not resolve for a while is waited out.
+func TestNameThatDoesNotResolveUnderLoad(t *testing.T) {
+	var down atomic.Bool
+	l := newLoad(t, 3, func(o *Options) {
+		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if down.Load() {
+				return nil, &net.DNSError{Err: "no such host", Name: addr, IsNotFound: true}
+			}
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+	})
+	l.during(func() {
+		down.Store(true)
+		l.node(1).Kill()
+		time.Sleep(200 * ms)
+		l.must(l.node(1).Restart(l.node(1).Addr()))
+		down.Store(false)
+	})
+	l.check(false)
+}
+
+// flippedConn changes one byte of the n-th read of all connections together.
+type flippedConn struct {
+	net.Conn
+	left *atomic.Int64
+	at   int // which byte of the read
+}
+
+func (f flippedConn) Read(b []byte) (int, error) {
+	n, err := f.Conn.Read(b)
+	if n > 0 && f.left.Add(-1) == 0 {
+		b[f.at%n] ^= 0x15
+	}
+	return n, err
+}
+
+// A byte of each answer in turn is flipped: in its length, which then lies, its header, or what follows. The server has
+// applied what it was asked, so whatever the client makes of it, each mutation gets one result and the last one wins.
+func TestFlippedBytesAreSurvived(t *testing.T) {
+	for _, at := range []int{0, 1, 2, 3, 4, 5, 7, 9, 13} {
+		t.Run(fmt.Sprint("byte ", at), func(t *testing.T) {
+			var left atomic.Int64
+			left.Store(1 << 40)
+			l := newLoad(t, 1, func(o *Options) {
+				badNetwork(func(c net.Conn) net.Conn { return flippedConn{c, &left, at} })(o)
+				o.RPCTimeout = 200 * ms
+			})
+			l.during(func() {
+				for i := range 4 {
+					l.pause()
+					left.Store(int64(1 + i))
+					for deadline := time.Now().Add(10 * time.Second); left.Load() > 0 && time.Now().Before(deadline); {
+						time.Sleep(ms)
+					}
+				}
+			})
+			l.check(false)
+		})
+	}
+}
+
+// The n-th RPC of all, whatever it is, fails in some way, for n from 0 until a run meets no failure.
+func TestEveryFailedRPCIsSurvived(t *testing.T) {
+	for name, fault := range map[string]embedded.Outcome{
+		"dropped before":  {Drop: true},
+		"dropped after":   {Drop: true, Apply: true},
+		"queue too big":   {Exception: &embedded.Exception{Class: packagePrefix + "CallQueueTooBigException"}},
+		"server stopping": {Exception: &embedded.Exception{Class: packagePrefix + "regionserver.RegionServerStoppedException"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startEmbedded(t, embedded.Options{})
+			createTable(t, open(t, patient("rpc://"+s.Addr())), "faults", "r3", "r6")
+			n := 0
+			for ; ; n++ {
+				seen := 0
+				remove := s.Control("", func(r *embedded.Request) *embedded.Outcome {
+					if seen++; seen-1 != n {
+						return nil
+					}
+					return &fault
+				})
+				c, err := Open(t.Context(), patient("rpc://"+s.Addr()))
+				for err != nil && seen <= n+1 && name[:4] == "drop" && seen > n { // that the cluster cannot be reached is told at once
+					c, err = Open(t.Context(), patient("rpc://"+s.Addr()))
+				}
+				if err != nil {
+					t.Fatalf("RPC %d: %v", n, err)
+				}
+				writeAndReadBack(t, c, MutatorOptions{Autoflush: true}, int64(n+1))
+				c.Close()
+				remove()
+				if seen <= n {
+					break
+				}
+			}
+			if n < 8 {
+				t.Errorf("only %d RPCs were failed", n)
+			}
+			t.Logf("%d RPCs failed in turn", n)
+		})
+	}
+}
+
+// The answers of calls come in any order, under load.
+func TestAnswersOutOfOrderUnderLoad(t *testing.T) {
+	l := newLoad(t, 1, nil)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+		r.Keep()
+		return &embedded.Outcome{Delay: time.Duration(rnd.IntN(10)) * ms}
+	})
+	l.during(func() {
+		time.Sleep(300 * ms)
+		remove()
+	})
+	l.check(true)
+}
