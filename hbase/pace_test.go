@@ -105,7 +105,8 @@ func rates(t *testing.T, c *Client, span time.Duration) (n [2][16]int) {
 	return n
 }
 
-// otherRegions compares what all regions but the sick one, and so many that may suffer with it, reached in both spans.
+// otherRegions compares what all regions but the sick one, and so many that may suffer with it, reached in both spans: one
+// region may by chance have a little less than all together.
 func otherRegions(t *testing.T, n [2][16]int, sick, mates int, least float64) {
 	t.Helper()
 	var lost []int
@@ -115,7 +116,7 @@ func otherRegions(t *testing.T, n [2][16]int, sick, mates int, least float64) {
 			continue
 		}
 		before, during = before+n[0][k], during+n[1][k]
-		if float64(n[1][k]) < least*float64(n[0][k]) {
+		if float64(n[1][k]) < (least-0.1)*float64(n[0][k]) {
 			lost = append(lost, k)
 		}
 	}
