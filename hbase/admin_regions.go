@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"brine/hbase/hbasepb"
 	"brine/internal/backoff"
@@ -78,7 +79,7 @@ func (c *Client) MergeRegions(ctx context.Context, regions ...Region) error {
 }
 
 // MoveRegion moves a region to a server, given as host:port, or to any other one if that is empty, and waits until it is open
-// there. The master may leave it where it is when there is no other server, or when it is there already.
+// there; it asks again when the region turns up elsewhere. The master may leave it where it is when there is no other server, or when it is there already.
 func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error {
 	const op = "move region"
 	in := &hbasepb.MoveRegionRequest{Region: r.encodedSpecifier()}
@@ -93,30 +94,38 @@ func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error 
 		}
 		in.DestServerName = status.ServersName[i]
 	}
-	if err := c.master(ctx, op, r.Table, "MoveRegion", in, new(hbasepb.MoveRegionResponse)); err != nil {
-		return err
-	}
-	return c.awaitOpen(ctx, op, r, server)
-}
-
-// awaitOpen waits until hbase:meta has a region open, on a server if one is named.
-func (c *Client) awaitOpen(ctx context.Context, op string, r Region, server string) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.OperationTimeout)
 	defer cancel()
+	for tries := 0; ; tries++ {
+		now, err := c.awaitOpen(ctx, op, r)
+		if err != nil || server != "" && now.Server == server || server == "" && tries > 0 {
+			return err
+		}
+		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, tries-1), time.Duration(tries)*maxPoll)); err != nil {
+			return &Error{Op: op, Table: r.Table, Attempts: tries, Err: fmt.Errorf("it is on %s still: %w", now.Server, err)}
+		}
+		if err := c.master(ctx, op, r.Table, "MoveRegion", in, new(hbasepb.MoveRegionResponse)); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitOpen waits until hbase:meta has a region open.
+func (c *Client) awaitOpen(ctx context.Context, op string, r Region) (Region, error) {
 	for polls := 0; ; polls++ {
 		regions, err := c.Regions(ctx, r.Table)
 		if err != nil {
-			return err
+			return r, err
 		}
 		i := slices.IndexFunc(regions, func(o Region) bool { return o.Encoded == r.Encoded })
 		switch {
 		case i < 0:
-			return &Error{Op: op, Table: r.Table, Attempts: 1, Err: fmt.Errorf("%w: %s", ErrNoRegion, r.Encoded)}
-		case regions[i].open() && (server == "" || regions[i].Server == server):
-			return nil
+			return r, &Error{Op: op, Table: r.Table, Attempts: 1, Err: fmt.Errorf("%w: %s", ErrNoRegion, r.Encoded)}
+		case regions[i].open():
+			return regions[i], nil
 		}
 		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, polls), maxPoll)); err != nil {
-			return &Error{Op: op, Table: r.Table, Attempts: 1, Err: err}
+			return r, &Error{Op: op, Table: r.Table, Attempts: 1, Err: err}
 		}
 	}
 }

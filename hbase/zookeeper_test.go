@@ -46,9 +46,11 @@ func TestZooKeeperFindsTheCluster(t *testing.T) {
 		}
 		c.Close()
 		synctest.Wait()
-		if z.opened != 1 || z.closed != 1 || z.reads != 2 {
-			t.Errorf("%d sessions opened, %d closed, %d reads", z.opened, z.closed, z.reads)
-		}
+		z.do(func() {
+			if z.opened != 1 || z.closed != 1 || z.reads != 2 {
+				t.Errorf("%d sessions opened, %d closed, %d reads", z.opened, z.closed, z.reads)
+			}
+		})
 	})
 }
 
@@ -59,17 +61,24 @@ func TestZooKeeperSessionClosesWhenIdle(t *testing.T) {
 		defer c.Close()
 		time.Sleep(zkIdle - time.Millisecond)
 		synctest.Wait()
-		if z.open != 1 {
-			t.Errorf("%d sessions before it is idle", z.open)
-		}
+		z.do(func() {
+			if z.open != 1 {
+				t.Errorf("%d sessions before it is idle", z.open)
+			}
+		})
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
-		if z.open != 0 || z.closed != 1 {
-			t.Errorf("%d sessions after it, %d closed", z.open, z.closed)
-		}
-		if _, err := c.registry.activeMaster(t.Context()); err != nil || z.opened != 2 {
-			t.Errorf("%d sessions: %v", z.opened, err)
-		}
+		z.do(func() {
+			if z.open != 0 || z.closed != 1 {
+				t.Errorf("%d sessions after it, %d closed", z.open, z.closed)
+			}
+		})
+		_, err := c.registry.activeMaster(t.Context())
+		z.do(func() {
+			if err != nil || z.opened != 2 {
+				t.Errorf("%d sessions: %v", z.opened, err)
+			}
+		})
 	})
 }
 
@@ -81,9 +90,11 @@ func TestZooKeeperSessionEndsBeforeItsTimeout(t *testing.T) {
 		defer c.Close()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if z.closed != 1 {
-			t.Errorf("%d sessions closed after 2 s", z.closed)
-		}
+		z.do(func() {
+			if z.closed != 1 {
+				t.Errorf("%d sessions closed after 2 s", z.closed)
+			}
+		})
 	})
 }
 
@@ -104,9 +115,11 @@ func TestZooKeeperSurvivesFaults(t *testing.T) {
 						t.Errorf("%q %v", addr, err)
 					}
 				}
-				if z.mostAtOnce > 1 {
-					t.Errorf("%d sessions at once", z.mostAtOnce)
-				}
+				z.do(func() {
+					if z.mostAtOnce > 1 {
+						t.Errorf("%d sessions at once", z.mostAtOnce)
+					}
+				})
 			})
 		})
 	}
