@@ -1,6 +1,6 @@
 package plan
 
-// maxDistinct rows are told apart exactly, in some 100 MB; beyond, those whose hashes lie in an ever smaller part of all
+// maxDistinct rows are told apart exactly, in some 100 MB a Tally; beyond, those whose hashes lie in an ever smaller part of all
 // hashes are, and stand for the others (Wegman's adaptive sampling; Flajolet, On adaptive sampling, 1990): the error of
 // counts is then about 1/√maxDistinct = 0.07 %.
 const maxDistinct = 1 << 21
