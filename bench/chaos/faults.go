@@ -62,7 +62,20 @@ func middle(r hbase.Region) []byte {
 	return in[len(in)/2]
 }
 
-func (s *scene) split() error {
+// anyOf tries it with other regions when the master will not: those that were split or merged a moment ago have to be compacted first.
+func (s *scene) anyOf(once func() error) (err error) {
+	for range 6 {
+		if err = once(); err == nil || s.ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *scene) split() error { return s.anyOf(s.splitOne) }
+func (s *scene) merge() error { return s.anyOf(s.mergeTwo) }
+
+func (s *scene) splitOne() error {
 	i, all, err := s.pick(func(i int, all []hbase.Region) bool { return middle(all[i]) != nil })
 	if err != nil {
 		return err
@@ -72,7 +85,7 @@ func (s *scene) split() error {
 	return s.admin.SplitRegion(s.ctx, all[i], at)
 }
 
-func (s *scene) merge() error {
+func (s *scene) mergeTwo() error {
 	i, all, err := s.pick(func(i int, all []hbase.Region) bool { return i > 0 })
 	if err != nil {
 		return err

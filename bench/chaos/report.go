@@ -57,7 +57,7 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 		{Name: "chaos.refused_while_enabled", Value: float64(refused)},
 		{Name: "chaos.kill_beyond_recovery_s", Value: killed, Bound: 3},
 		{Name: "chaos.buffered_mib", Value: float64(r.Highest) / (1 << 20), Bound: bound / (1 << 20)},
-		{Name: "chaos.goroutines_left", Value: float64(r.Left)},
+		{Name: "chaos.goroutines_left", Value: float64(max(0, r.Left))},
 	}
 }
 
@@ -72,7 +72,7 @@ func (r *run) finish(targets []measure.Target) error {
 		return err
 	}
 	head := fmt.Sprintf("%s, %s, commit %s, HBase 2.6.4; `make chaos-hbase SEED=%d`: %d faults in %.1f minutes, %d mutations a second.\n\n",
-		about.Machine, about.Date, about.Commit, r.Seed, len(r.Faults), r.Seconds/60, r.Rate)
+		about.Machine, about.Date, about.Commit, r.Seed, int(targets[0].Value), r.Seconds/60, r.Rate)
 	if err := measure.WriteSection(page, "chaos-hbase", "chaos-hbase", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
 		return err
 	}
@@ -86,6 +86,9 @@ func (r *run) table() string {
 	byKind := make(map[string][]*Fault)
 	var names []string
 	for _, f := range r.Faults {
+		if f.Failed != "" {
+			continue
+		}
 		if byKind[f.Kind] == nil {
 			names = append(names, f.Kind)
 		}
