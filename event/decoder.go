@@ -43,8 +43,8 @@ func NewDecoder(schema Schema) *Decoder {
 	d := &Decoder{schema: schema, root: &node{field: -1}}
 	for i, f := range schema.Fields {
 		n := d.root
-		for depth, key := range f.path() {
-			n = n.child(key, strings.Join(f.path()[:depth+1], "."))
+		for depth, key := range f.Keys() {
+			n = n.child(key, strings.Join(f.Keys()[:depth+1], "."))
 		}
 		n.field, n.typ = i, f.Type
 		if i == schema.Version {

@@ -64,6 +64,9 @@ func (v Value) Text() []byte { return v.text }
 // TextValue, IntValue, FloatValue, BoolValue and TimeValue make values, for tests and queries.
 func TextValue(s string) Value { return Value{Type: Text, text: []byte(s)} }
 
+// TextOf makes a Text that aliases b.
+func TextOf(b []byte) Value { return Value{Type: Text, text: b} }
+
 // IntValue makes an Int.
 func IntValue(i int64) Value { return Value{Type: Int, bits: uint64(i)} }
 

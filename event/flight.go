@@ -45,6 +45,7 @@ const (
 	FutureVersion  Reason = "future_version"  // more than 24 h ahead of the record's own timestamp
 	KeyTooLong     Reason = "key_too_long"    // HBase takes 32,767 bytes
 	BadKey         Reason = "bad_key"         // a value that the key's language cannot hold (too wide, holds the separator)
+	BadName        Reason = "bad_name"        // a member of the record cannot be the name of a column
 	TooLarge       Reason = "too_large"       // a cell, a row or a document over the limit
 	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
 	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document

@@ -60,7 +60,6 @@ func (p *Pack) Validate() error {
 type Packer struct {
 	packing Packing
 	fields  []packerField
-	present int // bytes of all names, and what surrounds them
 }
 
 type packerField struct {
@@ -91,7 +90,6 @@ func NewPacker(p *Pack, s Schema) (*Packer, error) {
 			name = append(quoted, ':')
 		}
 		out.fields = append(out.fields, packerField{name, pos})
-		out.present += len(name) + 1 // with its comma, or its share of the map's header
 	}
 	return out, nil
 }
@@ -119,16 +117,6 @@ func (p *Packer) Append(dst []byte, values []Value) []byte {
 		}
 	}
 	return dst
-}
-
-// Most is at least as many bytes as Append appends for these values.
-func (p *Packer) Most(values []Value) int {
-	const number, escaped = 24, 6 // the longest number of JSON, and the most bytes that JSON makes of one
-	n := 5 + p.present
-	for i := range p.fields {
-		n += number + escaped*len(values[p.fields[i].pos].text)
-	}
-	return n
 }
 
 // appendMessagePack appends v in the smallest form that holds it exactly; times are whole numbers of milliseconds, and JSON is a

@@ -45,7 +45,8 @@ type Field struct {
 	Path []string // object keys from the root; nil means the single key Name
 }
 
-func (f Field) path() []string {
+// Keys are the object keys from the record's root to the field.
+func (f Field) Keys() []string {
 	if len(f.Path) == 0 {
 		return []string{f.Name}
 	}
@@ -75,14 +76,14 @@ func (s Schema) Validate() error {
 			return fmt.Errorf("field %s is declared twice; remove one", f.Name)
 		}
 		names[f.Name] = true
-		if other, ok := paths[joined(f.path())]; ok {
+		if other, ok := paths[joined(f.Keys())]; ok {
 			return fmt.Errorf("fields %s and %s have the same path; one field can be used in many places", other, f.Name)
 		}
-		paths[joined(f.path())] = f.Name
+		paths[joined(f.Keys())] = f.Name
 	}
 	for _, f := range s.Fields {
-		for n := range f.path() {
-			if other, ok := paths[joined(f.path()[:n])]; ok && n > 0 {
+		for n := range f.Keys() {
+			if other, ok := paths[joined(f.Keys()[:n])]; ok && n > 0 {
 				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so is taken as a whole",
 					f.Name, other, s.Fields[s.position(other)].Type)
 			}

@@ -40,6 +40,7 @@ type mutation struct {
 	row, rowEnd     int
 	count           int32 // of cells
 	largest         int32 // KeyValue bytes of the largest cell
+	ttl             int64 // of its cells, in ms; 0: none of its own
 	delete          bool  // of nothing but deletes; what holds a put is a put to HBase, which takes delete markers in it
 	fault           fault
 }
@@ -85,6 +86,14 @@ func (b *Batch) Mutate(row []byte) {
 // Put adds a cell to the current mutation. The bytes are copied.
 func (b *Batch) Put(family, qualifier []byte, timestamp int64, value []byte) {
 	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: byte(Put), Value: value})
+}
+
+// TTL has all cells of the current mutation vanish so many milliseconds after their timestamps, if their family's TTL does not have
+// them vanish before; 0 leaves it to the family. Delete markers end with it too, and what they hid shows again.
+func (b *Batch) TTL(ms int64) {
+	if n := len(b.mutations); n > 0 {
+		b.mutations[n-1].ttl = ms
+	}
 }
 
 // Delete adds a delete marker of the given type to the current mutation.

@@ -163,7 +163,7 @@ func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
 			b := e.flight.batch
 			mu := &b.mutations[e.index]
 			s.mutations = append(s.mutations, wire.Mutation{
-				Row: e.row(), Delete: mu.delete, Cells: int(mu.count), Durability: e.flight.mutator.opts.Durability.wire(),
+				Row: e.row(), Delete: mu.delete, Cells: int(mu.count), Durability: e.flight.mutator.opts.Durability.wire(), TTL: mu.ttl,
 			})
 		}
 		s.param = wire.AppendRegionAction(s.param, p.region.Name, s.mutations)

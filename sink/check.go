@@ -8,63 +8,106 @@ import (
 	"brine/event"
 )
 
-// check makes the event's row keys, and holds its cells against the limit: what it lets pass becomes rows in all tables.
+// cell is one cell of the current event, in one of its entries.
+type cell struct {
+	family           int // in target.families
+	qualifier, value []byte
+	id               uint64 // column.id
+	pack             bool
+	field            int  // that fills it, in the schema; -1: several, or a member
+	null             bool // it has no value, and its column's older ones are to go
+}
+
+// span is a part of one of the draft's lists.
+type span struct{ from, to int }
+
+// check makes the event's row keys and cells, and holds the cells against the limit: what it lets pass becomes rows in all tables.
 func (d *draft) check(ev *event.Event) *event.Error {
-	d.rows = d.rows[:0]
-	start := 0
+	d.rows, d.ends, d.cells, d.value = d.rows[:0], d.ends[:0], d.cells[:0], d.value[:0]
+	d.members.Reset()
 	for n := range d.parts {
 		p := &d.parts[n]
+		start, longest := len(d.rows), 0
 		var err error
-		if d.rows, err = p.keys.Append(d.rows, ev); err != nil {
+		p.rows.from = len(d.ends)
+		if d.rows, d.ends, err = p.keyMaker.append(d.rows, d.ends, ev); err != nil {
 			return d.keyError(p, err)
 		}
-		d.ends[n] = len(d.rows)
-		if err := d.checkCells(p, len(d.rows)-start, ev); err != nil {
+		p.rows.to = len(d.ends)
+		for _, end := range d.ends[p.rows.from:] {
+			longest, start = max(longest, end-start), end
+		}
+		if err := d.makeCells(p, ev); err != nil {
 			return err
 		}
-		start = d.ends[n]
+		if err := d.checkCells(p, longest); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// makeCells makes the cells that all rows of the event in one table have.
+func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
+	p.cells.from = len(d.cells)
+	for n := range p.columns {
+		c := &p.columns[n]
+		if c.members != nil {
+			if err := d.addMembers(p, c, ev); err != nil {
+				return err
+			}
+			continue
+		}
+		value, ok := d.cell(c, ev)
+		if ok || p.nulls == NullsDelete {
+			d.cells = append(d.cells, cell{family: c.family, qualifier: c.qualifier, id: c.id, value: value, pack: c.pack != nil, field: c.field, null: !ok})
+		}
+	}
+	p.cells.to = len(d.cells)
+	return nil
+}
+
+// cell gives what the column's cell holds of an event, or that it has none. It lasts until the next event.
+func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
+	start := len(d.value)
+	if c.pack != nil {
+		d.value = c.pack.Append(d.value, ev.Values)
+		return d.value[start:], len(d.value) > start
+	}
+	v := ev.Values[c.field]
+	if v.Null() || v.Type == event.Text || v.Type == event.Nested {
+		return v.Text(), !v.Null()
+	}
+	d.value = event.AppendValue(d.value, v)
+	return d.value[start:], true
 }
 
 // keyValueBytes is what a KeyValue has beside its row, family, qualifier and value: their lengths, the timestamp, the type.
 const keyValueBytes = 20
 
 // checkCells refuses a cell that HBase would: its client and its servers count the whole KeyValue.
-func (d *draft) checkCells(p *part, row int, ev *event.Event) *event.Error {
-	for n := range p.columns {
-		c := &p.columns[n]
-		most := d.sink.opts.MaxCellBytes - keyValueBytes - row - len(p.families[c.family].name) - len(c.qualifier)
-		if size := d.valueBytes(c, ev, most); size > most {
-			return d.tooLarge(p, c, d.sink.opts.MaxCellBytes+size-most)
+func (d *draft) checkCells(p *part, row int) *event.Error {
+	most := d.sink.opts.MaxCellBytes - keyValueBytes - row
+	for i := p.cells.from; i < p.cells.to; i++ {
+		c := &d.cells[i]
+		if over := len(p.families[c.family].name) + len(c.qualifier) + len(c.value) - most; over > 0 {
+			return d.tooLarge(p, c, d.sink.opts.MaxCellBytes+over)
 		}
 	}
 	return nil
 }
 
-func (d *draft) tooLarge(p *part, c *column, size int) *event.Error {
+func (d *draft) tooLarge(p *part, c *cell, size int) *event.Error {
 	e := &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase takes %d", p.table.Name, size, d.sink.opts.MaxCellBytes)}
-	if c.pack == nil {
+	switch {
+	case c.pack:
+		e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase takes %d", p.families[c.family].name, c.qualifier, p.table.Name, size, d.sink.opts.MaxCellBytes)
+	case c.field < 0:
+		e.Field = string(c.qualifier)
+	default:
 		e.Field = fieldPath(d.sink.opts.Schema.Fields[c.field])
-		return e
 	}
-	e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase takes %d", p.families[c.family].name, c.qualifier, p.table.Name, size, d.sink.opts.MaxCellBytes)
 	return e
-}
-
-// valueBytes is the length of the column's value; while it is no more than most it may be told as a little more than it is.
-func (d *draft) valueBytes(c *column, ev *event.Event, most int) int {
-	if c.pack != nil {
-		if n := c.pack.Most(ev.Values); n <= most {
-			return n
-		}
-		value, _ := d.cell(c, ev)
-		return len(value)
-	}
-	if v := ev.Values[c.field]; v.Type == event.Text || v.Type == event.Nested {
-		return len(v.Text())
-	}
-	return 8
 }
 
 // keyError names the field by its path in the record, and the table.
@@ -73,19 +116,11 @@ func (d *draft) keyError(p *part, err error) *event.Error {
 	if named := (*event.Error)(nil); errors.As(err, &named) {
 		*reject = *named
 	}
-	for _, f := range d.sink.opts.Schema.Fields {
-		if f.Name == reject.Field {
-			reject.Field = fieldPath(f)
-			break
-		}
+	if i := p.keying.position(reject.Field); i >= 0 && reject.Field != "" {
+		reject.Field = fieldPath(p.keying.schema.Fields[i])
 	}
 	reject.Detail = strings.TrimPrefix(reject.Detail+" (key of table "+p.table.Name+")", " ")
 	return reject
 }
 
-func fieldPath(f event.Field) string {
-	if len(f.Path) == 0 {
-		return f.Name
-	}
-	return strings.Join(f.Path, ".")
-}
+func fieldPath(f event.Field) string { return strings.Join(f.Keys(), ".") }

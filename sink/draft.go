@@ -5,7 +5,6 @@ import (
 
 	"brine/event"
 	"brine/hbase"
-	"brine/rowkey/eventkey"
 )
 
 // draft is the mutations of one flight, in buffers that the next one uses again. It belongs to the goroutine that submits,
@@ -15,15 +14,21 @@ type draft struct {
 	parts    []part // by target
 	rejected []event.Failure
 
-	rows  []byte // row keys of the current event, one after another
-	ends  []int  // of each in rows
-	value []byte // of the current cell
+	// Of the current event:
+	rows    []byte // its row keys, one after another, by part
+	ends    []int  // of each in rows
+	cells   []cell // by part
+	value   []byte // of the cells that are not cut from the record, one after another
+	members event.Members
 }
 
-// part is the mutations of one table.
+// part is the mutations of one entry.
 type part struct {
 	*target
-	keys   *eventkey.Encoder
+	keyMaker
+	rows  span // of the current event, in draft.ends
+	cells span // of the current event, in draft.cells
+
 	batch  *hbase.Batch
 	events []int    // by mutation: the event's position in the batch
 	wrote  []uint64 // by mutation: the set of families it has cells in
@@ -40,13 +45,9 @@ func (s *Sink) draft() *draft {
 	if d, ok := s.drafts.Get().(*draft); ok {
 		return d
 	}
-	d := &draft{sink: s, parts: make([]part, len(s.targets)), ends: make([]int, len(s.targets))}
+	d := &draft{sink: s, parts: make([]part, len(s.targets))}
 	for i, t := range s.targets {
-		keys, err := eventkey.New(t.table.Key, s.opts.Schema)
-		if err != nil {
-			panic("BUG: sink: a checked key does not bind: " + err.Error())
-		}
-		d.parts[i] = part{target: t, keys: keys, batch: hbase.NewBatch(t.table.Name), spread: make([]Bucket, s.counted(t))}
+		d.parts[i] = part{target: t, keyMaker: t.keys.maker(), batch: hbase.NewBatch(t.table.Name), spread: make([]Bucket, s.counted(t))}
 	}
 	return d
 }
@@ -59,6 +60,7 @@ func (d *draft) release() {
 		p.batch.Reset(p.table.Name)
 		p.events, p.wrote, p.ends = p.events[:0], p.wrote[:0], p.ends[:0]
 		p.flight, p.errs, p.done = nil, nil, false
+		p.keyed.Record = nil
 	}
 	d.sink.drafts.Put(d)
 }
@@ -71,12 +73,15 @@ func (d *draft) add(i int, ev *event.Event, now time.Time) {
 	}
 	start := 0
 	for n := range d.parts {
-		d.mutate(&d.parts[n], i, ev, d.rows[start:d.ends[n]], now)
-		start = d.ends[n]
+		p := &d.parts[n]
+		for _, end := range d.ends[p.rows.from:p.rows.to] {
+			d.mutate(p, i, ev, d.rows[start:end], now)
+			start = end
+		}
 	}
 }
 
-// mutate adds the row of one event to one table's batch.
+// mutate adds one row of an event to one table's batch.
 func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Time) {
 	hooks := &d.sink.opts.Hooks
 	p.batch.Mutate(row)
@@ -87,27 +92,26 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 			p.batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version-1)
 		}
 	}
-	for n := range p.columns {
-		c := &p.columns[n]
-		value, ok := d.cell(c, ev)
-		if !ok {
-			if p.nulls == NullsDelete {
-				p.batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, ev.Version)
-			}
+	for n := p.cells.from; n < p.cells.to; n++ {
+		c := &d.cells[n]
+		if c.null {
+			p.batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, ev.Version)
 			continue
 		}
-		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, value)
+		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, c.value)
 		wrote |= 1 << c.family
 		if !p.entity {
-			seen.add(n, value)
-		} else if p.seen.tie(seen, n, ev.Version, value) && hooks.Tie != nil {
+			seen.add(c.id, c.value)
+		} else if p.seen.tie(seen, c.id, ev.Version, c.value) && hooks.Tie != nil {
 			hooks.Tie(p.table.Name)
 		}
 	}
 	if wrote == 0 {
-		p.batch.Put(p.families[p.columns[0].family].name, nil, ev.Version, nil)
-		wrote = 1 << p.columns[0].family
+		p.batch.Put(p.families[p.marked()].name, nil, ev.Version, nil)
+		wrote = 1 << p.marked()
 	}
+	ttl := p.ttl.of(ev)
+	p.batch.TTL(ttl)
 	p.events = append(p.events, i)
 	p.wrote = append(p.wrote, wrote)
 	if len(p.spread) > 0 {
@@ -116,30 +120,17 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	if !p.entity && p.seen.collision(seen, ev.Version) && hooks.Collision != nil {
 		hooks.Collision(p.table.Name, row)
 	}
-	d.expired(p, wrote, ev, now)
-}
-
-// cell gives what the column's cell holds of an event, or that it has none. It lasts until the next call.
-func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
-	if c.pack != nil {
-		d.value = c.pack.Append(d.value[:0], ev.Values)
-		return d.value, len(d.value) > 0
-	}
-	v := ev.Values[c.field]
-	if v.Null() || v.Type == event.Text || v.Type == event.Nested {
-		return v.Text(), !v.Null()
-	}
-	d.value = event.AppendValue(d.value[:0], v)
-	return d.value, true
+	d.expired(p, wrote, ttl, ev, now)
 }
 
 // expired tells the hook of each family that hides the event as it is written. Only the server's clock decides that in the end.
-func (d *draft) expired(p *part, wrote uint64, ev *event.Event, now time.Time) {
+func (d *draft) expired(p *part, wrote uint64, ttl int64, ev *event.Event, now time.Time) {
 	if d.sink.opts.Hooks.Expired == nil {
 		return
 	}
+	over := func(ms int64) bool { return ms > 0 && ev.Version < now.UnixMilli()-ms }
 	for n, f := range p.families {
-		if f.ttl > 0 && wrote&(1<<n) != 0 && ev.Version < now.Add(-f.ttl).UnixMilli() {
+		if wrote&(1<<n) != 0 && (over(f.ttl.Milliseconds()) || over(ttl)) {
 			d.sink.opts.Hooks.Expired(p.table.Name, string(f.name), ev.Record)
 		}
 	}

@@ -31,9 +31,14 @@ type sum struct {
 
 func (m *memory) row(row []byte) sum { return sum{seed: m.seed, row: maphash.Bytes(m.seed, row)} }
 
+// column is a column's number.
+func (m *memory) column(family string, qualifier []byte) uint64 {
+	return mix(maphash.String(m.seed, family), maphash.Bytes(m.seed, qualifier))
+}
+
 // add takes a cell into the content.
-func (s *sum) add(column int, value []byte) {
-	s.content = mix(s.content^maphash.Bytes(s.seed, value), uint64(column))
+func (s *sum) add(column uint64, value []byte) {
+	s.content = mix(s.content^maphash.Bytes(s.seed, value), column)
 }
 
 // collision reports whether this row was seen first with another content. With the same, it is a redelivery.
@@ -42,8 +47,8 @@ func (m *memory) collision(s sum, version int64) bool {
 }
 
 // tie reports whether this version of the row's column was seen first with another value.
-func (m *memory) tie(s sum, column int, version int64, value []byte) bool {
-	return m.differs(mix(mix(s.row, uint64(column)), uint64(version)), maphash.Bytes(m.seed, value))
+func (m *memory) tie(s sum, column uint64, version int64, value []byte) bool {
+	return m.differs(mix(mix(s.row, column), uint64(version)), maphash.Bytes(m.seed, value))
 }
 
 // differs keeps the first content of a name: one that comes again, as at a replay, is then found equal.

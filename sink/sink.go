@@ -4,9 +4,10 @@
 // The invariant: a mutation is a pure function of its event, and every cell's timestamp is the event's version; so applying
 // it again, late or after an unknown outcome changes nothing.
 //
-// An event becomes one row in each of its tables, or no row in any: its keys and the sizes of its cells are checked before
-// its first mutation is queued. A field that is null has no cell (see NullPolicy), and a packed cell holds only fields that are not. A row that would have no cell at all gets a single empty
-// one, without a qualifier, in the family of its first column: so each event is seen as a row, and rows can be counted.
+// An event becomes all of its rows, or none: its keys and the sizes of its cells are checked before its first mutation is
+// queued. It is one row of each entry of Options.Rows, or one for each token that the entry takes of it (see Each). A field that is
+// null has no cell (see NullPolicy), and a packed cell holds only fields that are not. A row that would have no cell at all gets
+// a single empty one, without a qualifier, in the family of its first column: so each row is seen, and rows can be counted.
 package sink
 
 import (
@@ -36,18 +37,42 @@ type Table struct {
 	TTL  map[string]time.Duration // by family; absent means for ever
 }
 
-// Column maps a field of the event, or several that share its cell, to a column.
+// Column maps a field of the event, or several that share its cell, to a column; or the members of a field to a column each.
 type Column struct {
 	Family, Qualifier string
 	Field             string
 	Pack              *event.Pack // instead of Field
+	Members           *Members    // Qualifier is then what the names of the columns begin with
+}
+
+// Members says which members of an object become columns of their own: a text as it is, anything else as its JSON. The object is
+// the column's Field, of type Nested; without one it is the record itself but for what its schema takes from the first level.
+type Members struct {
+	Except []string // names of members that become none
+	Limit  int      // of columns of one event; one that has more is rejected
 }
 
 // Rows says which rows an event becomes in one table.
 type Rows struct {
 	Table   Table
 	Columns []Column
-	Nulls   NullPolicy // empty: NullsMerge
+	Nulls   NullPolicy        // empty: NullsMerge
+	As      map[string]string // fields of the table's key that have another name in the schema: the key's name → the schema's
+	Each    *Each             // a row for each token of the event, instead of one
+	Empty   string            // the family of the empty cell; only without Columns
+	TTL     TTL
+}
+
+// Each is a field of the key that is a token of the event.
+type Each struct {
+	Name   string
+	Tokens event.Tokens
+}
+
+// TTL says how long the cells are kept beside what their families say. Its zero value says no more than those.
+type TTL struct {
+	For   time.Duration // from the event's version on
+	Until string        // a field that is a time: until then; an event in which it is null has no TTL of its own
 }
 
 // NullPolicy says what a field that is null, or absent, does to its column. What is not NullsMerge writes delete markers: with

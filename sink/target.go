@@ -9,18 +9,19 @@ import (
 
 	"brine/event"
 	"brine/rowkey"
-	"brine/rowkey/eventkey"
 )
 
-// target is one table that events become rows of.
+// target is the rows of one entry: what events become in one table.
 type target struct {
 	table    Table
 	entity   bool // Table.Row is RowEntity
 	nulls    NullPolicy
+	keys     keying
 	families []*family
 	columns  []column
+	ttl      ttl
 	salt     rowkey.Salt
-	seen     *memory
+	seen     *memory // of the table, whichever of its entries wrote there
 }
 
 // family is a column family that the target writes to. A set of families is a bit each, in order of appearance.
@@ -33,8 +34,10 @@ type family struct {
 type column struct {
 	family    int // in target.families
 	qualifier []byte
-	field     int           // in the schema; -1 with a pack
+	id        uint64        // of family and qualifier, among all columns of the table
+	field     int           // in the schema; -1 with a pack, and for members of the record itself
 	pack      *event.Packer // of the fields that share the cell; nil for one field
+	members   *memberColumns
 }
 
 const (
@@ -49,8 +52,12 @@ func (s *Sink) addTargets() error {
 	if len(s.opts.Rows) == 0 {
 		return fmt.Errorf("no rows are declared; add a table to rows")
 	}
+	seen := map[string]*memory{}
 	for _, rows := range s.opts.Rows {
-		t, err := newTarget(rows, s.opts.Schema)
+		if seen[rows.Table.Name] == nil {
+			seen[rows.Table.Name] = newMemory()
+		}
+		t, err := newTarget(rows, s.opts.Schema, seen[rows.Table.Name])
 		if err != nil {
 			return fmt.Errorf("table %s: %w", rows.Table.Name, err)
 		}
@@ -59,8 +66,8 @@ func (s *Sink) addTargets() error {
 	return nil
 }
 
-func newTarget(rows Rows, schema event.Schema) (*target, error) {
-	t := &target{table: rows.Table, entity: rows.Table.Row == RowEntity, nulls: cmp.Or(rows.Nulls, NullsMerge), seen: newMemory()}
+func newTarget(rows Rows, schema event.Schema, seen *memory) (*target, error) {
+	t := &target{table: rows.Table, entity: rows.Table.Row == RowEntity, nulls: cmp.Or(rows.Nulls, NullsMerge), seen: seen}
 	switch {
 	case rows.Table.Name == "":
 		return nil, fmt.Errorf("it has no name")
@@ -70,29 +77,23 @@ func newTarget(rows Rows, schema event.Schema) (*target, error) {
 		return nil, fmt.Errorf("row is %q; write %q or %q", rows.Table.Row, RowEvent, RowEntity)
 	case t.nulls != NullsMerge && t.nulls != NullsReplace && t.nulls != NullsDelete:
 		return nil, fmt.Errorf("nulls is %q; write %q, %q or %q", t.nulls, NullsMerge, NullsReplace, NullsDelete)
-	case len(rows.Columns) == 0:
+	case len(rows.Columns) == 0 && rows.Empty == "":
 		return nil, fmt.Errorf("no column is set; add one to set")
+	case len(rows.Columns) > 0 && rows.Empty != "":
+		return nil, fmt.Errorf("an empty cell is asked for in family %s, and there are columns; keep one of the two", rows.Empty)
 	}
-	if _, err := eventkey.New(rows.Table.Key, schema); err != nil {
+	var err error
+	if t.keys, err = newKeying(rows, schema); err != nil {
 		return nil, err
 	}
-	written := map[string]bool{}
-	for _, c := range rows.Columns {
-		name := c.Family + ":" + c.Qualifier
-		column, err := newColumn(c, schema)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("column %s: %w", name, err)
-		case c.Family == "" || len(c.Family) > maxFamilyBytes:
-			return nil, fmt.Errorf("column %s: a family has 1 to %d bytes; write family:qualifier", name, maxFamilyBytes)
-		case c.Qualifier == "":
-			return nil, fmt.Errorf("column %s has no qualifier, which is kept for rows without cells; write family:qualifier", name)
-		case written[name]:
-			return nil, fmt.Errorf("column %s is set twice; remove one", name)
-		}
-		written[name] = true
-		column.family = t.family(c.Family)
-		t.columns = append(t.columns, column)
+	if t.ttl, err = newTTL(rows, schema, t.nulls); err != nil {
+		return nil, err
+	}
+	if rows.Empty != "" {
+		t.family(rows.Empty)
+	}
+	if err := t.addColumns(rows.Columns, schema); err != nil {
+		return nil, err
 	}
 	t.salt = rows.Table.Key.Salt()
 	if len(t.families) > maxFamilies {
@@ -101,19 +102,54 @@ func newTarget(rows Rows, schema event.Schema) (*target, error) {
 	return t, nil
 }
 
+func (t *target) addColumns(columns []Column, schema event.Schema) error {
+	written := map[string]bool{}
+	for _, c := range columns {
+		name := c.Family + ":" + c.Qualifier
+		if c.Members != nil {
+			name += "*"
+		}
+		column, err := newColumn(c, schema)
+		switch {
+		case err != nil:
+			return fmt.Errorf("column %s: %w", name, err)
+		case c.Family == "" || len(c.Family) > maxFamilyBytes:
+			return fmt.Errorf("column %s: a family has 1 to %d bytes; write family:qualifier", name, maxFamilyBytes)
+		case c.Qualifier == "" && c.Members == nil:
+			return fmt.Errorf("column %s has no qualifier, which is kept for rows without cells; write family:qualifier", name)
+		case c.Members != nil && t.nulls == NullsDelete:
+			return fmt.Errorf("column %s: which columns a null would delete is not known; use nulls %s or %s", name, NullsMerge, NullsReplace)
+		case written[name]:
+			return fmt.Errorf("column %s is set twice; remove one", name)
+		}
+		written[name] = true
+		column.family = t.family(c.Family)
+		column.id = t.seen.column(c.Family, column.qualifier)
+		t.columns = append(t.columns, column)
+	}
+	return nil
+}
+
 // newColumn finds what fills a column.
 func newColumn(c Column, schema event.Schema) (column, error) {
 	out := column{qualifier: []byte(c.Qualifier), field: -1}
 	var err error
 	switch {
-	case c.Pack == nil:
-		if out.field = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == c.Field }); out.field < 0 {
-			err = fmt.Errorf("field %q is not declared; add it to fields", c.Field)
-		}
-	case c.Field != "":
+	case c.Pack != nil && (c.Field != "" || c.Members != nil):
 		err = fmt.Errorf("it is set from field %s and from a pack; keep one", c.Field)
-	default:
+	case c.Pack != nil:
 		out.pack, err = event.NewPacker(c.Pack, schema)
+	case c.Field == "" && c.Members != nil:
+		out.members, err = newMembers(c.Members, schema.Fields)
+	default:
+		if out.field = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == c.Field }); out.field < 0 {
+			return out, fmt.Errorf("field %q is not declared; add it to fields", c.Field)
+		}
+		if f := schema.Fields[out.field]; c.Members != nil && f.Type != event.Nested {
+			return out, fmt.Errorf("field %s is declared %s and so has no members; declare it json", f.Name, f.Type)
+		} else if c.Members != nil {
+			out.members, err = newMembers(c.Members, nil)
+		}
 	}
 	return out, err
 }

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/binary"
+
 	"brine/hbase/hbasepb"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -13,14 +15,21 @@ type Mutation struct {
 	Cells  int
 
 	Durability hbasepb.MutationProto_Durability
+	TTL        int64 // of its cells in ms; 0: none of its own
 }
+
+// ttlAttribute is the name of the attribute that holds the TTL, 8 bytes big-endian.
+const ttlAttribute = "_ttl"
+
+// ttlSize is the size of that attribute as a message, name 1 and value 2.
+const ttlSize = 1 + 1 + len(ttlAttribute) + 1 + 1 + 8
 
 // AppendRegionAction appends one region's mutations to an encoded MultiRequest, in their order, without an allocation.
 // Action i is mutation i; the same bytes come out of hbasepb:
 //
 //	MultiRequest { regionAction 1: {
 //	    region 1: { type 1: REGION_NAME, value 2 }
-//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, durability 6, associated_cell_count 8 } } … } }
+//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, attribute 5: { name 1, value 2 }, durability 6, associated_cell_count 8 } } … } }
 func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
 	specifier := 2 + 1 + protowire.SizeBytes(len(region))
 	size := 1 + protowire.SizeBytes(specifier)
@@ -40,6 +49,12 @@ func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
 		dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 		dst = protowire.AppendBytes(dst, m.Row)
 		dst = appendVarintField(dst, 2, uint64(m.kind()))
+		if m.TTL != 0 {
+			dst = appendMessageHead(dst, 5, ttlSize)
+			dst = protowire.AppendString(protowire.AppendTag(dst, 1, protowire.BytesType), ttlAttribute)
+			dst = appendMessageHead(dst, 2, 8)
+			dst = binary.BigEndian.AppendUint64(dst, uint64(m.TTL))
+		}
 		if m.Durability != hbasepb.MutationProto_USE_DEFAULT {
 			dst = appendVarintField(dst, 6, uint64(m.Durability))
 		}
@@ -61,6 +76,9 @@ func actionSize(i int, m *Mutation) int {
 
 func mutationSize(m *Mutation) int {
 	size := 1 + protowire.SizeBytes(len(m.Row)) + 2 + 1 + protowire.SizeVarint(uint64(m.Cells))
+	if m.TTL != 0 {
+		size += 1 + 1 + ttlSize
+	}
 	if m.Durability != hbasepb.MutationProto_USE_DEFAULT {
 		size += 2
 	}

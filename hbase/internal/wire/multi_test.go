@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"brine/hbase/hbasepb"
@@ -13,7 +14,7 @@ import (
 func someMutations(n int) []Mutation {
 	ms := make([]Mutation, n)
 	for i := range ms {
-		ms[i] = Mutation{Row: []byte("md5x_waybill_000000000001"), Delete: i%3 == 1, Cells: 1 + i%200, Durability: hbasepb.MutationProto_Durability(i % 5)}
+		ms[i] = Mutation{Row: []byte("md5x_waybill_000000000001"), Delete: i%3 == 1, Cells: 1 + i%200, Durability: hbasepb.MutationProto_Durability(i % 5), TTL: int64(i % 4 * 1e9)}
 	}
 	return ms
 }
@@ -51,6 +52,9 @@ func regionAction(region string, ms []Mutation) *hbasepb.RegionAction {
 		mutation := &hbasepb.MutationProto{Row: m.Row, MutateType: &kind, AssociatedCellCount: proto.Int32(int32(m.Cells))}
 		if m.Durability != hbasepb.MutationProto_USE_DEFAULT {
 			mutation.Durability = &m.Durability
+		}
+		if m.TTL != 0 {
+			mutation.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_ttl"), Value: binary.BigEndian.AppendUint64(nil, uint64(m.TTL))}}
 		}
 		ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(i)), Mutation: mutation})
 	}

@@ -1,0 +1,62 @@
+package event
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Members reads what the members of JSON objects are in cells of their own. It is not safe for concurrent use.
+type Members struct {
+	json  jsontext.Decoder
+	input bytes.Buffer
+	scrap Batch // of strings that were written with escapes
+}
+
+// Reset takes back the buffer of what Read gave.
+func (m *Members) Reset() { m.scrap.texts = m.scrap.texts[:0] }
+
+// Read gives f the members of an object, which must be JSON that was checked, one by one: a string as its text, anything else as
+// its JSON. A null is passed over. Names and values last as long as object and until Reset. It is an error, beside those of f,
+// when object is something else.
+func (m *Members) Read(object []byte, f func(name, value []byte) *Error) *Error {
+	m.input = *bytes.NewBuffer(object)
+	m.json.Reset(&m.input, jsontext.AllowDuplicateNames(true)) // whoever takes a name sees whether it comes twice
+	if kind := m.json.PeekKind(); kind != '{' {
+		return &Error{Reason: WrongType, Detail: "an object is expected, found " + kindName(kind)}
+	}
+	if _, err := m.json.ReadToken(); err != nil {
+		return undecodable(err)
+	}
+	for m.json.PeekKind() != '}' {
+		quoted, err := m.value(object)
+		if err != nil {
+			return err
+		}
+		name := m.scrap.text(quoted)
+		kind := m.json.PeekKind()
+		value, err := m.value(object)
+		switch {
+		case err != nil:
+			return err
+		case kind == 'n':
+			continue
+		case kind == '"':
+			value = m.scrap.text(value)
+		}
+		if err := f(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value reads the next value and gives it where it lasts: within object.
+func (m *Members) value(object []byte) ([]byte, *Error) {
+	raw, err := m.json.ReadValue()
+	if err != nil {
+		return nil, undecodable(err)
+	}
+	end := int(m.json.InputOffset())
+	return object[end-len(raw) : end], nil
+}

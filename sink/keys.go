@@ -1,0 +1,114 @@
+package sink
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"brine/event"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+// keying is how the row keys of an entry are made. A key that takes all of its fields from the event as they are called there
+// has the event's own schema; for another one the event's values are followed by what As and Each add.
+type keying struct {
+	key    *rowkey.Key
+	schema event.Schema
+	as     []int         // positions in the event's schema of what follows it
+	each   *event.Tokens // of the last of what follows; nil: there is one row
+	events event.Schema
+}
+
+func newKeying(rows Rows, schema event.Schema) (keying, error) {
+	k := keying{key: rows.Table.Key, schema: schema, events: schema}
+	if len(rows.As) > 0 || rows.Each != nil {
+		k.schema.Fields = slices.Clone(schema.Fields)
+	}
+	add := func(name string, as event.Field) {
+		if i := k.position(name); i >= 0 {
+			k.schema.Fields[i].Name = "" // no key names it
+		}
+		as.Name = name
+		k.schema.Fields = append(k.schema.Fields, as)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows.As)) {
+		from := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == rows.As[name] })
+		if from < 0 {
+			return k, fmt.Errorf("field %q, which the key has as %s, is not declared; add it to fields", rows.As[name], name)
+		}
+		k.as = append(k.as, from)
+		add(name, event.Field{Type: schema.Fields[from].Type, Path: schema.Fields[from].Keys()})
+	}
+	if rows.Each != nil {
+		if err := k.checkEach(rows.Each); err != nil {
+			return k, err
+		}
+		k.each = &rows.Each.Tokens
+		add(rows.Each.Name, event.Field{Type: event.Text})
+	}
+	_, err := eventkey.New(k.key, k.schema)
+	return k, err
+}
+
+func (k *keying) checkEach(e *Each) error {
+	if !slices.Contains(k.key.Fields(), e.Name) {
+		return fmt.Errorf("the key %s does not hold %s, so all tokens of an event would be one row; add it to the key", k.key, e.Name)
+	}
+	_, err := event.NewCutter(&e.Tokens, k.events)
+	return err
+}
+
+func (k *keying) position(name string) int {
+	return slices.IndexFunc(k.schema.Fields, func(f event.Field) bool { return f.Name == name })
+}
+
+// keyMaker makes the row keys of one entry. It belongs to a draft.
+type keyMaker struct {
+	*keying
+	encoder *eventkey.Encoder
+	cutter  *event.Cutter // nil: there is one row
+	keyed   event.Event   // the event with what the key needs beside its values
+}
+
+func (k *keying) maker() keyMaker {
+	m := keyMaker{keying: k}
+	var err error
+	if m.encoder, err = eventkey.New(k.key, k.schema); err == nil && k.each != nil {
+		m.cutter, err = event.NewCutter(k.each, k.events)
+	}
+	if err != nil {
+		panic("BUG: sink: a checked key does not bind: " + err.Error())
+	}
+	return m
+}
+
+// append makes the keys of the event's rows behind one another, and adds where each ends to ends.
+func (m *keyMaker) append(rows []byte, ends []int, ev *event.Event) ([]byte, []int, error) {
+	if len(m.schema.Fields) == len(m.events.Fields) {
+		rows, err := m.encoder.Append(rows, ev)
+		return rows, append(ends, len(rows)), err
+	}
+	values := append(m.keyed.Values[:0], ev.Values...)
+	for _, from := range m.as {
+		values = append(values, ev.Values[from])
+	}
+	m.keyed = event.Event{Record: ev.Record, Version: ev.Version, Values: values}
+	if m.cutter == nil {
+		rows, err := m.encoder.Append(rows, &m.keyed)
+		return rows, append(ends, len(rows)), err
+	}
+	tokens, reject := m.cutter.Cut(ev.Values)
+	if reject != nil {
+		return rows, ends, reject
+	}
+	for _, token := range tokens {
+		var err error
+		m.keyed.Values = append(values, event.TextOf(token))
+		if rows, err = m.encoder.Append(rows, &m.keyed); err != nil {
+			return rows, ends, err
+		}
+		ends = append(ends, len(rows))
+	}
+	return rows, ends, nil
+}

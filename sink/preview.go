@@ -1,0 +1,60 @@
+package sink
+
+import "brine/event"
+
+// Preview makes the rows that events would become, and writes nothing. It is used by one goroutine.
+type Preview struct{ draft *draft }
+
+// Cell is one cell of a row that a Preview made.
+type Cell struct {
+	Family, Qualifier string
+	Value             []byte
+}
+
+// NewPreview makes a preview. Its errors are those of New.
+func NewPreview(opts Options) (*Preview, error) {
+	s, err := New(nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Preview{draft: s.draft()}, nil
+}
+
+// Rows gives each row that the event would become, or the *event.Error for which it would be rejected. What row holds lasts until
+// row returns; cells, which are asked for when they are needed, last until the next event.
+func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {
+	d := p.draft
+	if err := d.check(ev); err != nil {
+		return err
+	}
+	start := 0
+	for n := range d.parts {
+		part := &d.parts[n]
+		for _, end := range d.ends[part.rows.from:part.rows.to] {
+			row(part.table.Name, d.rows[start:end], func() []Cell { return d.shown(part) })
+			start = end
+		}
+	}
+	return nil
+}
+
+// shown gives the cells of a row as mutate writes them.
+func (d *draft) shown(p *part) (out []Cell) {
+	for _, c := range d.cells[p.cells.from:p.cells.to] {
+		if !c.null {
+			out = append(out, Cell{string(p.families[c.family].name), string(c.qualifier), c.value})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Cell{Family: string(p.families[p.marked()].name)})
+	}
+	return out
+}
+
+// marked is the family of the empty cell of a row that has no other: that of its first column.
+func (t *target) marked() int {
+	if len(t.columns) == 0 {
+		return 0
+	}
+	return t.columns[0].family
+}

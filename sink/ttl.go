@@ -1,0 +1,49 @@
+package sink
+
+import (
+	"fmt"
+	"slices"
+
+	"brine/event"
+)
+
+// ttl is how long a mutation's cells are kept, in ms from its version on.
+type ttl struct {
+	ms    int64 // 0: as long as their families say
+	until int   // a field in the schema, instead; -1: none
+}
+
+func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
+	t := ttl{ms: rows.TTL.For.Milliseconds(), until: -1}
+	switch {
+	case rows.TTL == TTL{}:
+		return t, nil
+	case nulls != NullsMerge:
+		return t, fmt.Errorf("a ttl would end the delete markers of nulls %s too, and older cells would show again; remove one of the two", nulls)
+	case rows.TTL.Until != "" && rows.TTL.For != 0:
+		return t, fmt.Errorf("both a time and field %s say how long cells are kept; keep one", rows.TTL.Until)
+	case rows.TTL.Until == "" && t.ms < 1:
+		return t, fmt.Errorf("a ttl of %s is less than a millisecond", rows.TTL.For)
+	case rows.TTL.Until == "":
+		return t, nil
+	}
+	t.until = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == rows.TTL.Until })
+	switch {
+	case t.until < 0:
+		return t, fmt.Errorf("field %q, which says how long cells are kept, is not declared; add it to fields", rows.TTL.Until)
+	case schema.Fields[t.until].Type != event.TimeMS && schema.Fields[t.until].Type != event.TimeS:
+		return t, fmt.Errorf("field %s, which says until when cells are kept, is declared %s; it must be time_ms or time_s", rows.TTL.Until, schema.Fields[t.until].Type)
+	}
+	return t, nil
+}
+
+// of is the TTL of an event's cells in ms; 0: they have none of their own. One that is over is the shortest that there is.
+func (t *ttl) of(ev *event.Event) int64 {
+	if t.until < 0 {
+		return t.ms
+	}
+	if v := ev.Values[t.until]; !v.Null() {
+		return max(1, v.Int()-ev.Version)
+	}
+	return 0
+}
