@@ -6,7 +6,6 @@
 package query
 
 import (
-	"bytes"
 	"context"
 	"iter"
 
@@ -54,21 +53,33 @@ type Field struct {
 
 // Options say how much of an answer is wanted.
 type Options struct {
-	Limit   int  // most rows; 0 means all
-	Deleted bool // also rows that are marked deleted
+	Limit   int   // most rows; 0 means all
+	Deleted bool  // also rows that are marked deleted
+	After   Token // go on behind this row
+	Cost    *Cost // counted up; nil: not counted
+}
+
+// Cost is what an answer of the key has cost. It is whole when the loop over the answer has ended.
+type Cost struct {
+	Rows     int // given
+	Read     int // by the servers, which Rows ÷ Read compares with what was given; hidden rows are read too
+	Calls    int // answered
+	Scanners int // opened, at least one in each region
 }
 
 // Rows gives the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.
 // With a salt that where does not decide, the buckets are read side by side and merged.
 func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		ranges, err := t.Key.Ranges(where)
+		buckets, err := t.buckets(where, o.After)
 		if err != nil {
 			yield(Row{}, err)
 			return
 		}
-		n, decoder := 0, newDecoder(t)
-		for result, err := range merge(ctx, c, t, ranges, o) {
+		r := &reading{client: c, table: t, columns: t.columns(), limit: o.Limit}
+		defer r.account(o.Cost)
+		decoder := newDecoder(t)
+		for result, err := range r.results(ctx, buckets) {
 			if err != nil {
 				yield(Row{}, err)
 				return
@@ -77,10 +88,8 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 			if err == nil && row.Deleted && !o.Deleted {
 				continue
 			}
-			if !yield(row, err) || err != nil {
-				return
-			}
-			if n++; n == o.Limit {
+			r.given++
+			if !yield(row, err) || err != nil || r.given == o.Limit {
 				return
 			}
 		}
@@ -109,60 +118,6 @@ func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error)
 	}
 	return rows, nil
 }
-
-// merge reads ranges side by side and gives their rows in the order of the key behind the salt. Every range is read in
-// order, so the least of their next rows is the next row of all.
-func merge(ctx context.Context, c Client, t Table, ranges []rowkey.Range, o Options) iter.Seq2[hbase.Result, error] {
-	scan := func(r rowkey.Range) iter.Seq2[hbase.Result, error] {
-		s := hbase.Scan{Start: r.Start, Stop: r.Stop, Limit: o.Limit, Columns: t.columns()}
-		if t.Deleted != "" && !o.Deleted { // how many rows it takes to find that many is not known
-			s.Limit, s.Caching = 0, o.Limit
-		}
-		return c.Scan(ctx, t.Name, s)
-	}
-	if len(ranges) == 1 {
-		return scan(ranges[0])
-	}
-	return func(yield func(hbase.Result, error) bool) {
-		heads := make([]head, 0, len(ranges))
-		for _, r := range ranges {
-			next, stop := iter.Pull2(scan(r))
-			defer stop()
-			heads = append(heads, head{next: next})
-		}
-		salt := t.Key.SaltWidth()
-		for i := range heads {
-			heads[i].advance()
-		}
-		for {
-			least := -1
-			for i := range heads {
-				h := &heads[i]
-				if h.err != nil {
-					yield(hbase.Result{}, h.err)
-					return
-				}
-				if h.ok && (least < 0 || bytes.Compare(h.row.Row[salt:], heads[least].row.Row[salt:]) < 0) {
-					least = i
-				}
-			}
-			if least < 0 || !yield(heads[least].row, nil) {
-				return
-			}
-			heads[least].advance()
-		}
-	}
-}
-
-// head is the next row of one range.
-type head struct {
-	next func() (hbase.Result, error, bool)
-	row  hbase.Result
-	err  error
-	ok   bool
-}
-
-func (h *head) advance() { h.row, h.err, h.ok = h.next() }
 
 func (t Table) columns() []hbase.Column {
 	cols := make([]hbase.Column, len(t.Columns))

@@ -14,7 +14,7 @@ import (
 type Found struct {
 	Row
 	State State
-	After search.Cursor // where the answer goes on behind this row
+	After search.Cursor // where the answer goes on behind this row; the key's answers have their Token here
 }
 
 // State is how a document stands to its row. Both are written on their own, so that either may be ahead for a while.

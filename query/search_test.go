@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"brine/event"
 	"brine/hbase"
@@ -19,27 +21,72 @@ import (
 
 // store is a table in memory. It counts what is asked of it.
 type store struct {
-	rows    []hbase.Result // in order
-	gets    int            // batched gets
-	scanned int            // rows given to scans
+	mu       sync.Mutex
+	rows     []hbase.Result // in order
+	gets     int            // batched gets
+	scanned  int            // rows given to scans
+	open     int            // scans that have not ended
+	mostOpen int
+	pause    time.Duration // before the first row of a scan
+	fail     []byte        // the row at which scans fail
 }
 
-func (s *store) Scan(_ context.Context, _ string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
+var errStore = errors.New("the store fails")
+
+func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
 	return func(yield func(hbase.Result, error) bool) {
-		n := 0
-		for _, r := range s.rows {
-			if bytes.Compare(r.Row, scan.Start) < 0 || scan.Stop != nil && bytes.Compare(r.Row, scan.Stop) >= 0 {
-				continue
-			}
-			s.scanned++
-			if !yield(r, nil) {
+		rows := s.begin(scan)
+		defer s.end()
+		if s.pause > 0 {
+			time.Sleep(s.pause)
+		}
+		if ctx.Err() != nil {
+			yield(hbase.Result{}, ctx.Err())
+			return
+		}
+		for n, r := range rows {
+			if s.fail != nil && bytes.Equal(r.Row, s.fail) {
+				yield(hbase.Result{}, errStore)
 				return
 			}
-			if n++; n == scan.Limit {
+			s.mu.Lock()
+			s.scanned++
+			s.mu.Unlock()
+			if scan.Metrics != nil {
+				scan.Metrics.RowsScanned++
+			}
+			if !yield(r, nil) || n+1 == scan.Limit {
 				return
 			}
 		}
 	}
+}
+
+// begin gives the rows from a scan's start to its stop.
+func (s *store) begin(scan hbase.Scan) []hbase.Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open++
+	s.mostOpen = max(s.mostOpen, s.open)
+	if scan.Metrics != nil {
+		scan.Metrics.Calls++
+		scan.Metrics.Regions++
+	}
+	at := func(row []byte) int {
+		i, _ := slices.BinarySearchFunc(s.rows, row, func(r hbase.Result, row []byte) int { return bytes.Compare(r.Row, row) })
+		return i
+	}
+	to := len(s.rows)
+	if scan.Stop != nil {
+		to = at(scan.Stop)
+	}
+	return slices.Clone(s.rows[at(scan.Start):to])
+}
+
+func (s *store) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
 }
 
 func (s *store) GetAll(_ context.Context, _ string, gets []hbase.Get) ([]hbase.Result, error) {

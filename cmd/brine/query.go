@@ -19,11 +19,12 @@ type queryCmd struct {
 	Table   string   `arg:"" help:"Table of the configuration."`
 	Where   []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, and where the index is asked also field=a,b and text=words."`
 	Limit   int      `default:"100" help:"Most rows; 0 for all."`
-	After   string   `placeholder:"CURSOR" help:"Go on where an answer of the index ended."`
+	After   string   `placeholder:"TOKEN" help:"Go on where an answer ended, with the same conditions."`
 	Deleted bool     `help:"Also rows that are marked deleted."`
 	Fields  []string `placeholder:"FIELD,…" help:"Show only these fields."`
 	JSON    bool     `help:"Print a JSON object per row."`
 	Hex     bool     `help:"Show row keys too."`
+	Cost    bool     `help:"Say on stderr how many rows the servers read, in how many calls, when the key answers."`
 }
 
 // Help is shown under the command's own help.
@@ -53,10 +54,12 @@ func (c *queryCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	if c.After != "" && ask.byKey() {
-		return usage(errors.New("--after: these conditions are answered by the key, not by the index; set the last one to from..to instead"))
+	if ask.byKey() && c.After != "" {
+		if err := ask.table.CheckToken(ask.where, query.Token(c.After)); err != nil {
+			return usage(fmt.Errorf("--after: %w", err))
+		}
 	}
-	ask.limit, ask.deleted, ask.docs.After = c.Limit, c.Deleted, search.Cursor(c.After)
+	ask.limit, ask.deleted, ask.after = c.Limit, c.Deleted, c.After
 	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
 	if err != nil {
 		return err
@@ -71,8 +74,12 @@ func (c *queryCmd) Run(e *env) error {
 	}
 	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit}
 	err = out.print(ask.rows(e.ctx, cluster.client, engine))
-	if errors.Is(err, hbase.ErrNoTable) {
+	switch {
+	case errors.Is(err, hbase.ErrNoTable):
 		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
+	case err == nil && c.Cost && ask.byKey():
+		fmt.Fprintf(e.stderr, "%s rows, %s read by the servers, in %s calls to %s scanners\n",
+			thousands(int64(ask.cost.Rows)), thousands(int64(ask.cost.Read)), thousands(int64(ask.cost.Calls)), thousands(int64(ask.cost.Scanners)))
 	}
 	return err
 }
@@ -82,6 +89,8 @@ type question struct {
 	table   query.Table
 	limit   int
 	deleted bool
+	after   string                  // where an answer ended
+	cost    query.Cost              // of the key's answer
 	where   map[string]rowkey.Bound // what the key answers; nil when the index is asked
 	docs    search.Query            // what the index is asked
 }
@@ -113,12 +122,17 @@ func (q *question) byKey() bool { return q.where != nil }
 // rows asks. The engine may be nil when the key answers.
 func (q *question) rows(ctx context.Context, client query.Client, engine search.Searcher) iter.Seq2[query.Found, error] {
 	if !q.byKey() {
-		q.docs.Deleted = q.deleted
+		q.docs.Deleted, q.docs.After = q.deleted, search.Cursor(q.after)
 		return query.Search(ctx, asked{engine}, client, q.table, q.docs, q.limit)
 	}
 	return func(yield func(query.Found, error) bool) {
-		for row, err := range query.Rows(ctx, client, q.table, q.where, query.Options{Limit: q.limit, Deleted: q.deleted}) {
-			if !yield(query.Found{Row: row}, err) {
+		o := query.Options{Limit: q.limit, Deleted: q.deleted, After: query.Token(q.after), Cost: &q.cost}
+		for row, err := range query.Rows(ctx, client, q.table, q.where, o) {
+			found := query.Found{Row: row}
+			if err == nil {
+				found.After = search.Cursor(q.table.Token(row.Key))
+			}
+			if !yield(found, err) {
 				return
 			}
 		}

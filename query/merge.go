@@ -1,0 +1,197 @@
+package query
+
+import (
+	"bytes"
+	"container/heap"
+	"context"
+	"iter"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/hbase"
+	"brine/rowkey"
+)
+
+// What a merge may hold and have open, however many buckets there are.
+const (
+	mergeCalls = 64      // pages being read at a time, and so scanners that are open
+	mergeRows  = 8192    // in the pages of all buckets
+	mergeBytes = 8 << 20 // the same, but for a row of a page that passes its share
+	firstRows  = 16      // in the first page of a bucket; pages double
+
+	leastAnswer = 64 << 10 // bytes: less would have servers cut rows
+)
+
+// merge reads buckets side by side and gives their rows in the order of the key behind the salt. Every bucket is read in
+// order, page by page, so the least of their next rows is the next row of all. Between pages no scanner is open: the loop
+// may take its time, and no lease runs out.
+type merge struct {
+	*reading
+	ctx   context.Context // of the pages
+	pages errgroup.Group  // a goroutine reads one page and ends
+	salt  int             // bytes that rows are not ordered by
+	share int             // of a bucket in the buckets' number
+	heads []*head         // a heap of those that have rows
+}
+
+// head is the next rows of one bucket.
+type head struct {
+	index int // of the bucket: equal rows behind the salt are in this order
+	rest  bucket
+	rows  []hbase.Result
+	size  int       // rows of the last page that was asked for
+	asked bool      // a page is being read, or lies in page
+	page  chan page // has room for it
+}
+
+// page is what was read of a bucket, and what is left of it.
+type page struct {
+	rows  []hbase.Result
+	rest  bucket
+	err   error
+	spent hbase.ScanMetrics
+}
+
+func (r *reading) merged(ctx context.Context, buckets []bucket) iter.Seq2[hbase.Result, error] {
+	return func(yield func(hbase.Result, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		m := &merge{reading: r, ctx: ctx, salt: r.table.Key.SaltWidth(), share: len(buckets)}
+		m.pages.SetLimit(mergeCalls)
+		all := make([]*head, len(buckets))
+		defer m.settle(all)
+		defer cancel()
+		for i, b := range buckets {
+			all[i] = &head{index: i, rest: b, size: firstRows / 2, page: make(chan page, 1)}
+		}
+		for _, h := range all {
+			m.ask(h)
+		}
+		for _, h := range all {
+			if err := m.fill(h); err != nil {
+				yield(hbase.Result{}, err)
+				return
+			}
+			if len(h.rows) > 0 {
+				m.heads = append(m.heads, h)
+			}
+		}
+		m.give(yield)
+	}
+}
+
+// give yields the rows of all heads.
+func (m *merge) give(yield func(hbase.Result, error) bool) {
+	for heap.Init(m); len(m.heads) > 0; {
+		h := m.heads[0]
+		if !yield(h.rows[0], nil) {
+			return
+		}
+		h.rows = h.rows[1:]
+		if err := m.fill(h); err != nil {
+			yield(hbase.Result{}, err)
+			return
+		}
+		if len(h.rows) == 0 {
+			heap.Pop(m)
+		} else {
+			heap.Fix(m, 0)
+		}
+	}
+}
+
+// fill waits for a page if the head has no rows, and asks for the next one when half of a page is left. An answer that is
+// limited asks for none before it needs it: who wants ten rows has no use for the eleventh.
+func (m *merge) fill(h *head) error {
+	for len(h.rows) == 0 && (h.asked || len(h.rest.ranges) > 0) {
+		if !h.asked {
+			m.ask(h)
+		}
+		p := <-h.page
+		h.asked, h.rows, h.rest = false, p.rows, p.rest
+		m.spend(p.spent)
+		if p.err != nil {
+			return p.err
+		}
+	}
+	if m.limit == 0 && len(h.rows) <= h.size/2 && !h.asked && len(h.rest.ranges) > 0 {
+		m.ask(h)
+	}
+	return nil
+}
+
+// ask has a head's next page read. It waits while mergeCalls others are.
+func (m *merge) ask(h *head) {
+	h.size = min(2*h.size, max(1, mergeRows/m.share))
+	rows, rest := h.size, h.rest
+	if m.limit > 0 {
+		rows = min(rows, (m.left()+m.share-1)/m.share)
+	}
+	h.asked = true
+	m.pages.Go(func() error {
+		h.page <- m.read(m.ctx, rest, rows, mergeBytes/m.share)
+		return nil
+	})
+}
+
+// read reads at most so many rows of a bucket, and no more when they have so many bytes.
+func (r *reading) read(ctx context.Context, b bucket, rows, size int) (p page) {
+	for i, x := range b.ranges {
+		want, got := rows-len(p.rows), 0
+		scan := r.scan(x, want, &p.spent)
+		scan.MaxResultBytes = max(leastAnswer, size)
+		for row, err := range r.client.Scan(ctx, r.table.Name, scan) {
+			if err != nil {
+				p.err = err
+				return p
+			}
+			p.rows = append(p.rows, row)
+			size -= sizeOf(row)
+			if got++; size <= 0 {
+				break
+			}
+		}
+		if got == want || size <= 0 {
+			left := rowkey.Range{Start: behindRow(p.rows[len(p.rows)-1].Row), Stop: x.Stop}
+			p.rest.ranges = slices.Insert(slices.Clone(b.ranges[i+1:]), 0, left)
+			return p
+		}
+	}
+	return p
+}
+
+func sizeOf(r hbase.Result) (n int) {
+	for _, c := range r.Cells {
+		n += len(c.Row) + len(c.Family) + len(c.Qualifier) + len(c.Value)
+	}
+	return n
+}
+
+// settle waits for the pages that are still being read, and counts what they cost. The context has ended.
+func (m *merge) settle(all []*head) {
+	_ = m.pages.Wait() // none gives an error: it is in the page
+	for _, h := range all {
+		if h.asked {
+			m.spend((<-h.page).spent)
+		}
+	}
+}
+
+func (m *merge) Len() int      { return len(m.heads) }
+func (m *merge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+func (m *merge) Push(any)      { panic("BUG: a bucket comes up while a merge goes on") }
+
+func (m *merge) Less(i, j int) bool {
+	a, b := m.heads[i], m.heads[j]
+	if c := bytes.Compare(a.rows[0].Row[m.salt:], b.rows[0].Row[m.salt:]); c != 0 {
+		return c < 0
+	}
+	return a.index < b.index
+}
+
+func (m *merge) Pop() any {
+	last := len(m.heads) - 1
+	h := m.heads[last]
+	m.heads = m.heads[:last]
+	return h
+}
