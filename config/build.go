@@ -154,17 +154,8 @@ func (p *Pipeline) Schema() event.Schema {
 // Sink gives the options of the pipeline's HBase half; its hooks are the caller's to add.
 func (p *Pipeline) Sink() sink.Options {
 	out := sink.Options{Schema: p.Schema(), MaxCellBytes: int(p.config.Cluster.MaxCellBytes)}
-	for _, r := range p.Rows {
-		rows := sink.Rows{Table: p.config.Table(r.Table).sink(), Nulls: sink.NullPolicy(r.Nulls)}
-		for _, column := range r.Set {
-			family, qualifier, _ := strings.Cut(column.Name, ":")
-			rows.Columns = append(rows.Columns, sink.Column{Family: family, Qualifier: qualifier, Field: column.Field})
-		}
-		for i := range r.Pack {
-			family, qualifier, _ := strings.Cut(r.Pack[i].Name, ":")
-			rows.Columns = append(rows.Columns, sink.Column{Family: family, Qualifier: qualifier, Pack: p.pack(&r.Pack[i])})
-		}
-		out.Rows = append(out.Rows, rows)
+	for i := range p.Rows {
+		out.Rows = append(out.Rows, p.Rows[i].sink())
 	}
 	return out
 }

@@ -15,6 +15,7 @@ const fewRetries = 3
 func (l *loader) check(c *Config) {
 	l.checkAddresses(c)
 	l.checkRetries("hbase.retries", c.Cluster.Retries)
+	c.bind()
 	for _, p := range c.Pipelines {
 		l.checkPipeline(c, p)
 	}

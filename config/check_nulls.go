@@ -25,9 +25,12 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and field "+version.Name+", the version, is no time",
 			"declare it as time_ms if it is one, or write nulls: merge")
 	}
+	if policy == sink.NullsDelete {
+		l.checkNoMembers(r)
+	}
 	for _, other := range writers(c, t.Name) {
-		if shared := sharedFamily(r, other.rowsOf(t.Name)); other != p && shared != "" && policy == sink.NullsReplace {
-			l.fault(setting, SharedFamily, fmt.Sprintf("pipeline %s writes family %s of %s too, and its cells would vanish with each row that this one replaces", other.Name, shared, t.Name),
+		if shared := sharedFamily(r, other); other.pipeline != p && shared != "" && policy == sink.NullsReplace { // one pipeline's are of one version
+			l.fault(setting, SharedFamily, fmt.Sprintf("pipeline %s writes family %s of %s too, and its cells would vanish with each row that this one replaces", other.pipeline.Name, shared, t.Name),
 				"give each pipeline a family of its own, or write nulls: delete")
 		}
 	}
@@ -55,7 +58,20 @@ func (r *Rows) columnNames() []string {
 	for _, c := range r.Pack {
 		out = append(out, c.Name)
 	}
+	if r.Empty != "" {
+		out = append(out, r.Empty+":")
+	}
 	return out
+}
+
+// checkNoMembers: which columns an event could have had is not known, so none of them can be deleted.
+func (l *loader) checkNoMembers(r *Rows) {
+	for _, column := range r.Set {
+		if _, ok := column.members(); ok {
+			l.faultName(join(r.setting+".set", column.Name), MembersNulls, "nulls: delete cannot tell which columns an event has no member for",
+				"write nulls: replace, or nulls: merge")
+		}
+	}
 }
 
 func familyOf(column string) string {

@@ -25,13 +25,12 @@ func (l *loader) checkPack(c *Config, p *Pipeline, r *Rows, column *PackedColumn
 		}
 	}
 	for _, other := range writers(c, r.Table) {
-		if other == p {
+		if other == r {
 			return // those behind it look at this one
 		}
-		rows := other.rowsOf(r.Table)
-		its := rows.packed(column.Name)
-		if rows.sets(column.Name) || its != nil && !sameCells(p.pack(column), other.pack(its)) {
-			l.faultName(setting, PackDiffers, "pipeline "+other.Name+" writes other things into this cell of "+r.Table+", so each would drop what the other wrote",
+		its := other.packed(column.Name)
+		if other.sets(column.Name) || its != nil && !sameCells(p.pack(column), other.pipeline.pack(its)) {
+			l.faultName(setting, PackDiffers, other.name(p)+" writes other things into this cell of "+r.Table+", so each would drop what the other wrote",
 				"pack the same fields under the same names in both, or take another column")
 		}
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +19,6 @@ const (
 )
 
 func (l *loader) checkPipeline(c *Config, p *Pipeline) {
-	p.config = c
 	setting := join("pipelines", p.Name)
 	if !pipelineNames.MatchString(p.Name) {
 		l.faultName(setting, Name, "is no name of a pipeline", "use letters, digits, \"_\" and \"-\", since consumer groups are named after it")
@@ -31,7 +31,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 		l.faultName(setting, NothingToWrite, "it has neither rows nor documents", "write rows: [ { table: …, set: { … } } ]")
 	}
 	for i := range p.Rows {
-		l.checkRows(c, p, i, setting+".rows["+strconv.Itoa(i)+"]")
+		l.checkRows(c, p, i)
 	}
 	for i := range p.Documents {
 		l.checkDocuments(c, p, i, setting+".documents["+strconv.Itoa(i)+"]")
@@ -114,37 +114,6 @@ func (l *loader) noField(p *Pipeline, setting, name string) {
 	l.fault(setting, UnknownField, "the pipeline declares no field "+name, mend)
 }
 
-func (l *loader) checkRows(c *Config, p *Pipeline, i int, setting string) {
-	r := &p.Rows[i]
-	t := c.Table(r.Table)
-	switch {
-	case r.Table == "":
-	case t == nil:
-		names := make([]string, len(c.Tables))
-		for i, t := range c.Tables {
-			names[i] = t.Name
-		}
-		l.fault(setting+".table", UnknownTable, "tables has no "+r.Table, didYouMean(r.Table, names, "add it to tables"))
-	default:
-		l.checkRowOfTable(p, t, setting)
-	}
-	for j := range p.Rows[:i] {
-		if p.Rows[j].Table == r.Table && r.Table != "" {
-			l.fault(setting+".table", Duplicate, "the pipeline writes this row to "+r.Table+" already", "put all columns into one entry")
-		}
-	}
-	if !l.has(setting+".set") && !l.has(setting+".pack") && l.near(setting).value.Kind == yaml.MappingNode {
-		l.fault(setting, Missing, "has neither set nor pack", "write set: "+exampleOf(find(rowsDefinitions, "set")))
-	}
-	for _, column := range r.Set {
-		l.checkColumn(p, t, column, join(setting+".set", column.Name))
-	}
-	l.checkNulls(c, p, r, setting+".nulls")
-	for i := range r.Pack {
-		l.checkPack(c, p, r, &r.Pack[i], join(setting+".pack", r.Pack[i].Name))
-	}
-}
-
 func didYouMean(name string, names []string, otherwise string) string {
 	if near := nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
@@ -172,28 +141,6 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 				fmt.Sprintf("pipeline %s writes versions that are not times, so its cells would vanish at once or never", p.Name),
 				"declare field "+version.Name+" as time_ms if it is one, or remove the ttl")
 		}
-	}
-}
-
-// checkKeyFields refuses fields in a table's key that no key can be made of.
-func (l *loader) checkKeyFields(c *Config, t *Table) {
-	if t.rowKey == nil {
-		return
-	}
-	for _, p := range writers(c, t.Name) {
-		for _, name := range t.rowKey.Fields() {
-			if f := p.field(name); f != nil && f.eventType() == event.Nested {
-				l.fault(join(join("pipelines", p.Name)+".fields", name), FieldTypes, "the key of "+t.Name+" takes it, and it is json, of which no key can be made",
-					"take a text, number, bool or time of the record into the key")
-			}
-		}
-	}
-}
-
-func (l *loader) checkColumn(p *Pipeline, t *Table, column Column, setting string) {
-	l.checkColumnName(t, column.Name, setting)
-	if column.Field != "" && p.field(column.Field) == nil {
-		l.noField(p, setting, column.Field)
 	}
 }
 
@@ -237,6 +184,7 @@ func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {
 	if d.Table != "" && !slices.ContainsFunc(p.Rows, func(r Rows) bool { return r.Table == d.Table }) {
 		l.fault(setting+".table", UnknownTable, "the pipeline writes no row to "+d.Table, "name one of the tables of its rows")
 	}
+	l.checkDocumentTable(p, cmp.Or(d.Table, p.firstTable()), setting)
 	if f := p.field(d.Deleted); d.Deleted != "" && f == nil {
 		l.noField(p, setting+".deleted", d.Deleted)
 	} else if f != nil && f.eventType() != event.Bool && f.eventType() != 0 {

@@ -60,36 +60,17 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 	}
 }
 
-// writers are the pipelines that write rows to the table.
-func writers(c *Config, table string) []*Pipeline {
-	var out []*Pipeline
-	for _, p := range c.Pipelines {
-		if p.rowsOf(table) != nil {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// rowsOf is what the pipeline writes to a table; nil if nothing.
-func (p *Pipeline) rowsOf(table string) *Rows {
-	if i := slices.IndexFunc(p.Rows, func(r Rows) bool { return r.Table == table }); i >= 0 {
-		return &p.Rows[i]
-	}
-	return nil
-}
-
-// checkKey parses the key over the fields of each pipeline that writes the table; they must agree on its fields' types.
+// checkKey parses the key over the fields of each entry of rows that writes the table; they must agree on its fields' types.
 func (l *loader) checkKey(c *Config, t *Table) {
-	pipelines := writers(c, t.Name)
+	all := writers(c, t.Name)
 	untyped := func(f Field) bool { return f.eventType() == 0 } // reported already
-	for _, p := range pipelines {
-		if t.Key == "" || slices.ContainsFunc(p.Fields, untyped) {
+	for _, r := range all {
+		if t.Key == "" || slices.ContainsFunc(r.pipeline.Fields, untyped) {
 			return
 		}
-		key, err := rowkey.Parse(t.Key, keyFields(p))
+		key, err := rowkey.Parse(t.Key, r.keyFields())
 		if err != nil {
-			l.keyError(t.keySetting(), p, len(pipelines), err)
+			l.keyError(t.keySetting(), r, len(all), err)
 			return
 		}
 		if t.rowKey == nil {
@@ -97,9 +78,9 @@ func (l *loader) checkKey(c *Config, t *Table) {
 			continue
 		}
 		for _, name := range key.Fields() {
-			if a, b := keyType(pipelines[0], name), keyType(p, name); a != b {
-				l.fault(join(join(join("pipelines", p.Name), "fields"), name), FieldTypes,
-					fmt.Sprintf("the key of %s takes it as %s, and pipeline %s declares another type", t.Name, typeName(pipelines[0], name), pipelines[0].Name),
+			if a, b := all[0].keyType(name), r.keyType(name); a != b {
+				l.fault(join(join(join("pipelines", r.pipeline.Name), "fields"), r.eventField(name)), FieldTypes,
+					fmt.Sprintf("the key of %s takes it as %s, and pipeline %s declares another type", t.Name, typeName(all[0].pipeline, all[0].eventField(name)), all[0].pipeline.Name),
 					"declare it alike in both")
 			}
 		}
@@ -107,7 +88,7 @@ func (l *loader) checkKey(c *Config, t *Table) {
 }
 
 // keyError reports what rowkey says of a key, at its place within the expression.
-func (l *loader) keyError(setting string, p *Pipeline, pipelines int, err error) {
+func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
 	offset, message, mend := 0, err.Error(), "see brine key explain for the language"
 	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
 		offset, message = e.Offset, e.Msg
@@ -115,19 +96,13 @@ func (l *loader) keyError(setting string, p *Pipeline, pipelines int, err error)
 			mend = e.Mend
 		}
 	}
-	if pipelines > 1 {
-		message += " (in pipeline " + p.Name + ")"
+	switch {
+	case len(r.pipeline.entriesOf(r.Table)) > 1:
+		message += " (in " + r.setting + ")"
+	case entries > 1:
+		message += " (in pipeline " + r.pipeline.Name + ")"
 	}
 	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, mend)
-}
-
-// keyFields are a pipeline's fields as the key language sees them.
-func keyFields(p *Pipeline) []rowkey.Field {
-	out := make([]rowkey.Field, 0, len(p.Fields))
-	for _, f := range p.Fields {
-		out = append(out, rowkey.Field{Name: f.Name, Type: keyTypes[f.eventType()]})
-	}
-	return out
 }
 
 var keyTypes = map[event.Type]rowkey.Type{

@@ -32,10 +32,17 @@ func (l *loader) checkUse(c *Config) {
 // usedFields are the fields that a version, key, column or document reads.
 func usedFields(c *Config, p *Pipeline) map[string]bool {
 	used := map[string]bool{p.Version: true}
-	for _, r := range p.Rows {
+	for i := range p.Rows {
+		r := &p.Rows[i]
 		for _, name := range c.Table(r.Table).rowKey.Fields() {
-			used[name] = true
+			used[r.eventField(name)] = true
 		}
+		for _, e := range r.Each {
+			for _, text := range e.texts() {
+				used[textField(text).Field] = true
+			}
+		}
+		used[r.TTL] = true
 		for _, column := range r.Set {
 			used[column.Field] = true
 		}

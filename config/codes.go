@@ -46,6 +46,13 @@ const (
 	OpenPassword    Code = "open-password"
 	PartialNulls    Code = "partial-nulls"
 	SharedFamily    Code = "shared-family"
+	KeyNames        Code = "as"
+	EachRow         Code = "each"
+	Members         Code = "members"
+	MembersNulls    Code = "members-nulls"
+	RowTTL          Code = "row-ttl"
+	ManyRows        Code = "many-rows"
+	ColumnDiffers   Code = "column-differs"
 	PartialPack     Code = "partial-pack"
 	PackDiffers     Code = "pack-differs"
 	Unused          Code = "unused"
@@ -93,6 +100,13 @@ var codeMeanings = []struct {
 	{OpenPassword, "A password is sent over a connection that is not encrypted (warning)."},
 	{PartialNulls, "Null fields delete their columns, and the pipeline's changes carry only some fields."},
 	{SharedFamily, "Rows are replaced in a family that another pipeline writes too."},
+	{KeyNames, "A name under `as` is not the key's, or is one of the event's fields and means another."},
+	{EachRow, "A row for each word cannot be made: the key does not hold the word, or it is taken from no text."},
+	{Members, "Columns of members are asked for of a field that has none, or a setting for them stands at another column."},
+	{MembersNulls, "Null members cannot delete their columns, since which ones there could be is not known."},
+	{RowTTL, "A row's ttl cannot be kept: it is no time, its versions are no times, or it would end delete markers too."},
+	{ManyRows, "A document stands beside one row of an event, and the event becomes several in that table."},
+	{ColumnDiffers, "One column is filled from fields of different types, or of different names (warning)."},
 	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
 	{Unused, "A field, table or index is declared and not used (warning)."},

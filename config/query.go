@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,26 +20,36 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 		return out, false
 	}
 	seen := map[string]bool{}
-	for _, p := range writers(c, t.Name) {
-		for _, column := range p.columns(p.rowsOf(t.Name)) {
-			if name := column.Family + ":" + column.Qualifier; !seen[name] {
+	for _, r := range writers(c, t.Name) {
+		for _, column := range r.columns() {
+			if name := fmt.Sprint(column.Family, ":", column.Qualifier, column.Members); !seen[name] {
 				seen[name] = true
 				out.Columns = append(out.Columns, column)
 			}
 		}
 	}
 	markDeleted(&out, indexer.FieldDeleted)
-	for _, p := range writers(c, t.Name) {
-		p.addIndex(t, &out)
+	for _, p := range c.Pipelines {
+		if p.rowsOf(t.Name) != nil {
+			p.addIndex(t, &out)
+		}
 	}
 	return out, true
 }
 
 // columns describes a row's columns as they are read back.
-func (p *Pipeline) columns(r *Rows) []query.Column {
+func (r *Rows) columns() []query.Column {
 	var out []query.Column
+	p := r.pipeline
+	if r.Empty != "" {
+		out = append(out, query.Column{Family: r.Empty})
+	}
 	for _, column := range r.Set {
 		family, qualifier, _ := strings.Cut(column.Name, ":")
+		if prefix, ok := column.members(); ok {
+			out = append(out, query.Column{Family: family, Qualifier: prefix, Field: column.Field, Members: true})
+			continue
+		}
 		out = append(out, query.Column{Family: family, Qualifier: qualifier, Field: column.Field, Type: p.field(column.Field).eventType()})
 	}
 	for i := range r.Pack {

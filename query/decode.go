@@ -2,6 +2,10 @@ package query
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"brine/event"
 	"brine/hbase"
@@ -56,6 +60,9 @@ func (d *decoder) row(r hbase.Result) (Row, error) {
 // column gives the fields of one column, null where its cell is absent, and the cell's timestamp.
 func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	c := &d.table.Columns[i]
+	if c.Members {
+		return d.members(c, cells)
+	}
 	var cell *hbase.Cell
 	for n := range cells {
 		if string(cells[n].Family) == c.Family && string(cells[n].Qualifier) == c.Qualifier {
@@ -63,7 +70,10 @@ func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int
 			break
 		}
 	}
-	if c.Pack == nil {
+	switch {
+	case c.Qualifier == "":
+		return nil, version, nil
+	case c.Pack == nil:
 		f := Field{Name: c.Field}
 		if cell != nil {
 			f.Value, err = event.ParseValue(c.Type, cell.Value)
@@ -80,4 +90,39 @@ func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int
 		fields = append(fields, Field{f.Field, values[n]})
 	}
 	return fields, version, nil
+}
+
+// members gives the field whose members have a cell each, as JSON of texts; null where there is none.
+func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, version int64, err error) {
+	var object []byte
+	for i := range cells {
+		cell := &cells[i]
+		name, ok := strings.CutPrefix(string(cell.Qualifier), c.Qualifier)
+		if !ok || string(cell.Family) != c.Family || d.named(cell) {
+			continue
+		}
+		object = append(object, ',')
+		for n, text := range []string{name, string(cell.Value)} {
+			if n > 0 {
+				object = append(object, ':')
+			}
+			if object, err = jsontext.AppendQuote(object, text); err != nil {
+				return nil, 0, fmt.Errorf("member %q: its name and value are no UTF-8", name)
+			}
+		}
+		version = max(version, cell.Timestamp)
+	}
+	f := Field{Name: c.Field}
+	if object != nil {
+		object[0] = '{'
+		f.Value = event.NestedValue(string(append(object, '}')))
+	}
+	return []Field{f}, version, nil
+}
+
+// named says whether the cell is of a column that the table has by its name, or the empty cell.
+func (d *decoder) named(cell *hbase.Cell) bool {
+	return len(cell.Qualifier) == 0 || slices.ContainsFunc(d.table.Columns, func(c Column) bool {
+		return !c.Members && string(cell.Family) == c.Family && string(cell.Qualifier) == c.Qualifier
+	})
 }

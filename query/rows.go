@@ -7,7 +7,10 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"brine/event"
 	"brine/hbase"
@@ -29,12 +32,14 @@ type Table struct {
 	Index   *Index // nil: no documents stand beside the rows
 }
 
-// Column is a column and the field, or fields, that it was written from.
+// Column is a column and the field, or fields, that it was written from. One without a Qualifier is the empty cell of rows that
+// say all by their keys: it gives no field.
 type Column struct {
 	Family, Qualifier string
 	Field             string
 	Type              event.Type
 	Pack              *event.Pack // instead of Field and Type: the fields that share the cell
+	Members           bool        // all other columns of the family whose names begin with Qualifier: the members of Field, a text each
 }
 
 // Row is one decoded row.
@@ -119,10 +124,39 @@ func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error)
 	return rows, nil
 }
 
+// Families is the table with no columns but those of some families, and the one that marks rows as deleted: a list reads
+// less than what shows a row whole. Rows that have nothing in these columns are not found.
+func (t Table) Families(names []string) (Table, error) {
+	var columns []Column
+	var has []string
+	for _, c := range t.Columns {
+		if !slices.Contains(has, c.Family) {
+			has = append(has, c.Family)
+		}
+		if slices.Contains(names, c.Family) || t.Deleted != "" && c.holds(t.Deleted) {
+			columns = append(columns, c)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(has, name) {
+			return t, fmt.Errorf("nothing is written into a family %s of table %s; there is %s", name, t.Name, strings.Join(has, ", "))
+		}
+	}
+	t.Columns = columns
+	return t, nil
+}
+
+func (c Column) holds(field string) bool {
+	return c.Field == field || c.Pack != nil && slices.ContainsFunc(c.Pack.Fields, func(f event.PackedField) bool { return f.Field == field })
+}
+
 func (t Table) columns() []hbase.Column {
 	cols := make([]hbase.Column, len(t.Columns))
 	for i, c := range t.Columns {
 		cols[i] = hbase.Column{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
+		if c.Members {
+			cols[i].Qualifier = nil // the whole family
+		}
 	}
 	return cols
 }

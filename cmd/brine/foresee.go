@@ -16,7 +16,6 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/plan"
-	"brine/rowkey/eventkey"
 	"brine/sink"
 )
 
@@ -46,35 +45,11 @@ type foreseer struct {
 	out     foresight
 	schema  event.Schema
 	decoder *event.Decoder
-	encoder *eventkey.Encoder
-	columns []cellColumn
+	rows    *sink.Preview
 	now     time.Time
 	tally   *plan.Tally
 	pairs   *plan.Pairs // not nil in the second reading
 	batch   event.Batch
-	row     []byte
-}
-
-// cellColumn is a column and what fills it.
-type cellColumn struct {
-	family, qualifier string
-	field             int           // position in the schema
-	pack              *event.Packer // of several fields, instead
-}
-
-func cellColumns(columns []sink.Column, schema event.Schema) (out []cellColumn, err error) {
-	for _, c := range columns {
-		column := cellColumn{family: c.Family, qualifier: c.Qualifier}
-		if c.Pack != nil {
-			if column.pack, err = event.NewPacker(c.Pack, schema); err != nil {
-				return nil, err
-			}
-		} else {
-			column.field = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == c.Field })
-		}
-		out = append(out, column)
-	}
-	return out, nil
 }
 
 // foreseers makes one for each pipeline and each table that it writes.
@@ -84,12 +59,14 @@ func foreseers(cfg *config.Config, now time.Time, pipelines ...string) ([]*fores
 		if len(pipelines) > 0 && !slices.Contains(pipelines, p.Name) {
 			continue
 		}
-		for _, r := range p.Sink().Rows {
-			f, err := newForeseer(cfg, p, r.Table.Name, now)
-			if err != nil {
-				return nil, usage(err)
+		seen := map[string]bool{}
+		for _, r := range p.Rows {
+			if seen[r.Table] {
+				continue
 			}
-			if f.columns, err = cellColumns(r.Columns, p.Schema()); err != nil {
+			seen[r.Table] = true
+			f, err := newForeseer(cfg, p, r.Table, now)
+			if err != nil {
 				return nil, usage(err)
 			}
 			out = append(out, f)
@@ -104,7 +81,9 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 	if err != nil {
 		return nil, err
 	}
-	encoder, err := eventkey.New(t.RowKey(), p.Schema())
+	opts := p.Sink()
+	opts.Rows = slices.DeleteFunc(opts.Rows, func(r sink.Rows) bool { return r.Table.Name != table })
+	rows, err := sink.NewPreview(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +93,7 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 	}
 	return &foreseer{
 		out:    foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]rejected{}, Expired: map[string]int{}, table: t},
-		schema: p.Schema(), decoder: event.NewDecoder(p.Schema()), encoder: encoder, now: now, tally: plan.NewTally(planned),
+		schema: p.Schema(), decoder: event.NewDecoder(p.Schema()), rows: rows, now: now, tally: plan.NewTally(planned),
 	}, nil
 }
 
@@ -122,44 +101,38 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 func (f *foreseer) add(at int64, rec *event.Record, measure bool) {
 	f.decoder.Reset(&f.batch)
 	f.out.Records++
-	err := f.decoder.Decode(rec, &f.batch)
-	if err == nil {
-		f.row, err = f.encoder.Append(f.row[:0], &f.batch.Events[0])
+	if err := f.decoder.Decode(rec, &f.batch); err != nil {
+		f.reject(at, err)
+		return
 	}
+	ev := &f.batch.Events[0]
+	err := f.rows.Rows(ev, func(_ string, row []byte, cells func() []sink.Cell) {
+		if f.pairs != nil {
+			f.pairs.Add(at, row, rec.Value)
+			return
+		}
+		f.tally.Add(at, row, rec.Value)
+		if measure {
+			f.tally.AddCells(row, ev.Version, planned(cells()))
+		}
+	})
 	if err != nil {
 		f.reject(at, err)
 		return
 	}
-	if f.pairs != nil {
-		f.pairs.Add(at, f.row, rec.Value)
-		return
-	}
-	ev := &f.batch.Events[0]
 	for i := range f.out.table.Families {
-		if family := &f.out.table.Families[i]; family.TTL > 0 && ev.Version < f.now.Add(-family.TTL).UnixMilli() {
+		if family := &f.out.table.Families[i]; f.pairs == nil && family.TTL > 0 && ev.Version < f.now.Add(-family.TTL).UnixMilli() {
 			f.out.Expired[family.Name]++
 		}
 	}
-	f.tally.Add(at, f.row, rec.Value)
-	if measure {
-		f.tally.AddCells(f.row, ev.Version, f.cells(ev))
-	}
 }
 
-func (f *foreseer) cells(ev *event.Event) []plan.Cell {
-	var cells []plan.Cell
-	for _, c := range f.columns {
-		cell := plan.Cell{Family: c.family, Qualifier: c.qualifier}
-		if c.pack != nil {
-			cell.Value = c.pack.Append(nil, ev.Values)
-		} else {
-			cell.Value = event.AppendValue(nil, ev.Values[c.field])
-		}
-		if c.pack == nil && !ev.Values[c.field].Null() || len(cell.Value) > 0 {
-			cells = append(cells, cell)
-		}
+func planned(cells []sink.Cell) []plan.Cell {
+	out := make([]plan.Cell, len(cells))
+	for i, c := range cells {
+		out[i] = plan.Cell(c)
 	}
-	return cells
+	return out
 }
 
 func (f *foreseer) reject(at int64, err error) {

@@ -1,0 +1,186 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+// bind tells pipelines and their rows what they are part of.
+func (c *Config) bind() {
+	for _, p := range c.Pipelines {
+		p.config = c
+		for i := range p.Rows {
+			p.Rows[i].pipeline, p.Rows[i].setting = p, join("pipelines", p.Name)+".rows["+strconv.Itoa(i)+"]"
+		}
+	}
+}
+
+// writers are the entries of rows, of all pipelines, that write the table.
+func writers(c *Config, table string) []*Rows {
+	var out []*Rows
+	for _, p := range c.Pipelines {
+		out = append(out, p.entriesOf(table)...)
+	}
+	return out
+}
+
+// entriesOf are the pipeline's entries that write a table.
+func (p *Pipeline) entriesOf(table string) []*Rows {
+	var out []*Rows
+	for i := range p.Rows {
+		if p.Rows[i].Table == table {
+			out = append(out, &p.Rows[i])
+		}
+	}
+	return out
+}
+
+// rowsOf is the first entry that writes a table; nil if there is none.
+func (p *Pipeline) rowsOf(table string) *Rows {
+	if all := p.entriesOf(table); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// firstTable is the table of the first entry; empty if there is none.
+func (p *Pipeline) firstTable() string {
+	if len(p.Rows) == 0 {
+		return ""
+	}
+	return p.Rows[0].Table
+}
+
+// name is what a problem of the pipeline p calls the entry.
+func (r *Rows) name(p *Pipeline) string {
+	if r.pipeline == p {
+		return r.setting
+	}
+	return "pipeline " + r.pipeline.Name
+}
+
+// eventField is the field of the event that fills a field of the key; none does for a word.
+func (r *Rows) eventField(name string) string {
+	if i := slices.IndexFunc(r.As, func(f KeyField) bool { return f.Name == name }); i >= 0 {
+		return r.As[i].Field
+	}
+	if r.isWord(name) {
+		return ""
+	}
+	return name
+}
+
+func (r *Rows) isWord(name string) bool {
+	return slices.ContainsFunc(r.Each, func(e Each) bool { return e.Name == name })
+}
+
+// keyType is the type that a field has in the key.
+func (r *Rows) keyType(name string) rowkey.Type {
+	if r.isWord(name) {
+		return rowkey.Text
+	}
+	return keyType(r.pipeline, r.eventField(name))
+}
+
+// keyFields are the fields that a key can be made of.
+func (r *Rows) keyFields() []rowkey.Field {
+	names := make([]string, 0, len(r.pipeline.Fields))
+	for _, f := range r.pipeline.Fields {
+		names = append(names, f.Name)
+	}
+	for _, f := range r.As {
+		names = append(names, f.Name)
+	}
+	for _, e := range r.Each {
+		names = append(names, e.Name)
+	}
+	var out []rowkey.Field
+	for i, name := range names {
+		if !slices.Contains(names[:i], name) {
+			out = append(out, rowkey.Field{Name: name, Type: r.keyType(name)})
+		}
+	}
+	return out
+}
+
+// members says whether the column stands for one of each member of its field, and what their names begin with.
+func (c *Column) members() (prefix string, ok bool) {
+	_, qualifier, _ := strings.Cut(c.Name, ":")
+	return strings.CutSuffix(qualifier, "*")
+}
+
+// wholeRecord is the field that means the record itself.
+const wholeRecord = "*"
+
+// sink describes the entry as the sink needs it.
+func (r *Rows) sink() sink.Rows {
+	p := r.pipeline
+	out := sink.Rows{Table: p.config.Table(r.Table).sink(), Nulls: sink.NullPolicy(r.Nulls), Empty: r.Empty}
+	for _, column := range r.Set {
+		family, qualifier, _ := strings.Cut(column.Name, ":")
+		c := sink.Column{Family: family, Qualifier: qualifier, Field: column.Field}
+		if prefix, ok := column.members(); ok {
+			c.Qualifier, c.Members = prefix, &sink.Members{Except: column.Except, Limit: column.Limit}
+			c.Field = strings.TrimPrefix(c.Field, wholeRecord)
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	for i := range r.Pack {
+		family, qualifier, _ := strings.Cut(r.Pack[i].Name, ":")
+		out.Columns = append(out.Columns, sink.Column{Family: family, Qualifier: qualifier, Pack: p.pack(&r.Pack[i])})
+	}
+	for _, f := range r.As {
+		if out.As == nil {
+			out.As = map[string]string{}
+		}
+		out.As[f.Name] = f.Field
+	}
+	if len(r.Each) > 0 {
+		out.Each = &sink.Each{Name: r.Each[0].Name, Tokens: r.Each[0].tokens()}
+	}
+	if d, ok := r.ttlFor(); ok {
+		out.TTL.For = d
+	} else {
+		out.TTL.Until = r.TTL
+	}
+	return out
+}
+
+// ttlFor is the ttl that is a duration, which a field's name cannot be taken for; 0 if it cannot be read.
+func (r *Rows) ttlFor() (time.Duration, bool) {
+	if r.TTL == "" || fieldNames.MatchString(r.TTL) {
+		return 0, false
+	}
+	d, _ := parseDuration(r.TTL)
+	return d, true
+}
+
+// texts are the fields that words are taken from, as a user wrote them.
+func (e *Each) texts() []string { return append(e.Words[:len(e.Words):len(e.Words)], e.CJK...) }
+
+func (e *Each) tokens() event.Tokens {
+	out := event.Tokens{Tokenizer: event.Words, Limit: e.Limit, Cut: e.Beyond == "cut"}
+	if len(e.CJK) > 0 {
+		out.Tokenizer = event.CJK
+	}
+	for _, text := range e.texts() {
+		out.Fields = append(out.Fields, textField(text))
+	}
+	return out
+}
+
+// textField reads field or field.path.
+func textField(text string) event.TextField {
+	name, path, inside := strings.Cut(text, ".")
+	f := event.TextField{Field: name}
+	if inside {
+		f.Path = strings.Split(path, ".")
+	}
+	return f
+}
