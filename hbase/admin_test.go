@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -250,6 +251,7 @@ func TestFlushCompactAndLoads(t *testing.T) {
 }
 
 func TestClusterStatusAndBalancer(t *testing.T) {
+	var balancer sync.Mutex // real and zookeeper are one cluster
 	onBoth(t, func(t *testing.T, c *hbase.Client, name string) {
 		ctx := t.Context()
 		table(t, c, name)
@@ -261,6 +263,8 @@ func TestClusterStatusAndBalancer(t *testing.T) {
 		if err != nil || version != s.Version || !tested {
 			t.Errorf("%s %v %v", version, tested, err)
 		}
+		balancer.Lock()
+		defer balancer.Unlock()
 		was, err := c.BalancerOn(ctx)
 		if err != nil {
 			t.Fatal(err)

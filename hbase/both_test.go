@@ -21,6 +21,7 @@ func onBoth(t *testing.T, f func(t *testing.T, c *hbase.Client, table string)) {
 		"zookeeper": func(t *testing.T) string { return testenv.HBaseZooKeeper(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // the time goes into waiting for masters
 			c := dial(t, connect(t))
 			table := testenv.Name(t)
 			t.Cleanup(func() { drop(t, c, table) })

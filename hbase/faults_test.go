@@ -67,6 +67,7 @@ func TestEveryFailedReadOrWriteIsSurvived(t *testing.T) {
 }
 
 func failEachCall(t *testing.T, o MutatorOptions) {
+	t.Parallel()
 	s := startEmbedded(t, embedded.Options{})
 	clean := open(t, patient("rpc://"+s.Addr()))
 	createTable(t, clean, "faults", "r3", "r6")

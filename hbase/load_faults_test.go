@@ -154,6 +154,7 @@ var answeredFaults = map[string]func(l *load){
 func TestAnsweredFaultsUnderLoad(t *testing.T) {
 	for name, faults := range answeredFaults {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLoad(t, 3, func(o *Options) { o.RPCTimeout, o.DialTimeout = 20*time.Second, time.Second })
 			l.during(func() { faults(l) })
 			l.check(name != "stopped, and back under another address") // its last answers may be lost with it
@@ -278,6 +279,7 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLoad(t, 3, func(o *Options) { o.RPCTimeout = 300 * ms })
 			l.during(func() { faults(l) })
 			if name == "frozen for longer than a call may take" {
@@ -360,6 +362,7 @@ func (f flippedConn) Read(b []byte) (int, error) {
 func TestFlippedBytesAreSurvived(t *testing.T) {
 	for _, at := range []int{0, 1, 2, 3, 4, 5, 7, 9, 13} {
 		t.Run(fmt.Sprint("byte ", at), func(t *testing.T) {
+			t.Parallel()
 			var left atomic.Int64
 			left.Store(1 << 40)
 			l := newLoad(t, 1, func(o *Options) {

@@ -1,15 +1,13 @@
 package hbase
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
@@ -78,48 +76,42 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 
 // What keeps hbase:meta from being read fails all who wait, at once: not each after a try of its own.
 func TestRoundFailsTogether(t *testing.T) {
-	p := newPeer(t)
-	gate := make(chan struct{})
-	p.answer = func(c *peerCall) *reply {
-		if c.method != "Scan" {
-			return nil
-		}
-		r := exception("RegionTooBusyException", "")
-		r.after = gate
-		return r
-	}
-	c := p.open(p.options())
-	const n = 50
-	results := make(chan error)
-	ask := func(i int) {
-		_, err := c.locator.find(context.Background(), "t", fmt.Append(nil, i))
-		results <- err
-	}
-	go ask(0)
-	for !slices.Contains(p.methods(), "Scan") {
-		time.Sleep(time.Millisecond)
-	}
-	for i := 1; i < n; i++ {
-		go ask(i)
-	}
-	for waiting := 0; waiting < n-1; time.Sleep(time.Millisecond) {
-		c.locator.rounds.mu.Lock()
-		waiting = len(c.locator.rounds.next["t"])
-		c.locator.rounds.mu.Unlock()
-	}
-	close(gate)
-	for range n {
-		if err := <-results; err == nil || errors.Is(err, errNoServer) {
-			t.Errorf("error: %v", err)
-		}
-	}
-	scans := 0
-	for _, m := range p.methods() {
-		if m == "Scan" {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		gate := make(chan struct{})
+		scans := 0
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Scan" {
+				return nil
+			}
 			scans++
+			r := exception("RegionTooBusyException", "")
+			r.after = gate
+			return r
 		}
-	}
-	if scans != 2 {
-		t.Errorf("%d reads of hbase:meta, want 2", scans)
-	}
+		c := p.open(p.options())
+		const n = 50
+		results := make(chan error, n)
+		ask := func(i int) {
+			_, err := c.locator.find(t.Context(), "t", fmt.Append(nil, i))
+			results <- err
+		}
+		go ask(0)
+		synctest.Wait() // its round waits at the gate
+		for i := 1; i < n; i++ {
+			go ask(i)
+		}
+		synctest.Wait() // they wait for the next round
+		close(gate)
+		for range n {
+			if err := <-results; err == nil || errors.Is(err, errNoServer) {
+				t.Errorf("error: %v", err)
+			}
+		}
+		c.Close()
+		p.stop()
+		if scans != 2 {
+			t.Errorf("%d reads of hbase:meta, want 2", scans)
+		}
+	})
 }
