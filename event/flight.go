@@ -32,6 +32,16 @@ type Flight interface {
 	Wait(ctx context.Context) ([]Failure, error)
 }
 
+// Easer is a Flight of a store whose parts fail by themselves, as HBase's regions do. Most of a batch is then durable soon, and the rest may
+// take long.
+type Easer interface {
+	Flight
+	// Ease blocks until the flight is done, and then gives nil; or until all events that are not durable wait for a part of the
+	// store that fails. It then gives their indexes, ascending, those of failed ones among them; Wait gives what becomes of them. By
+	// then the flight holds no memory for the others. It returns ctx's error when ctx ends first.
+	Ease(ctx context.Context) (left []int, err error)
+}
+
 // Reason is the closed set of reasons for which an event is dead-lettered or a partition waits; it labels metrics and
 // dead letters.
 type Reason string

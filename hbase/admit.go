@@ -102,6 +102,7 @@ func (w *writer) enqueue(f *Flight, es []entry) (room <-chan struct{}, err error
 		}
 		l.push(e)
 	}
+	w.ease(f)
 	w.wake(w.touched...)
 	clear(w.touched)
 	w.touched = w.touched[:0]

@@ -152,6 +152,20 @@ func (b *Batch) check(i, maxCellBytes int) error {
 	return nil
 }
 
+// only gives a batch of some mutations, in buffers of its own.
+func (b *Batch) only(indexes []int32) *Batch {
+	to := &Batch{table: b.table, mutations: make([]mutation, 0, len(indexes))}
+	for _, i := range indexes {
+		m := b.mutations[i]
+		m.row, m.cells = len(to.rows), len(to.cells)
+		to.rows = append(to.rows, b.Row(int(i))...)
+		to.cells = append(to.cells, b.cellsOf(int(i))...)
+		m.rowEnd, m.cellsEnd = len(to.rows), len(to.cells)
+		to.mutations = append(to.mutations, m)
+	}
+	return to
+}
+
 // Reset empties the batch, keeping its buffer.
 func (b *Batch) Reset(table string) {
 	b.table = table

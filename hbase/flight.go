@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +17,13 @@ type Flight struct {
 	submitted time.Time
 	deadline  time.Time
 	done      chan struct{}
+
+	// The writer's mutex guards these; ease.go says what they are for.
+	stuck int     // mutations without a result that wait in lanes that fail
+	waits []int32 // those that ever did; nil when the flight is eased
+	kept  []int32 // by mutation of batch: its index in the batch that was submitted; nil: the same
+	sick  atomic.Bool
+	eased chan struct{}
 
 	mu     sync.Mutex
 	open   int // mutations without a result
@@ -49,7 +57,7 @@ const (
 func newFlight(m *Mutator, b *Batch, now time.Time) *Flight {
 	f := &Flight{
 		mutator: m, batch: b, table: tableKey(b.Table()), submitted: now, deadline: now.Add(m.call.OperationTimeout),
-		done: make(chan struct{}), open: b.Len(),
+		done: make(chan struct{}), eased: make(chan struct{}), open: b.Len(),
 	}
 	if f.open == 0 {
 		close(f.done)

@@ -20,8 +20,9 @@ const maxRetries = 30000 // what an entry can count, with its trials
 // tries is all calls that it was part of.
 func (e entry) tries() int { return int(e.attempts) + int(e.trials) }
 
-func (e entry) row() []byte { return e.flight.batch.Row(int(e.index)) }
-func (e entry) size() int   { return e.flight.batch.size(int(e.index)) }
+func (e entry) row() []byte   { return e.flight.batch.Row(e.place()) }
+func (e entry) size() int     { return e.flight.batch.size(e.place()) }
+func (e entry) cells() []byte { return e.flight.batch.cellsOf(e.place()) }
 
 // lane is the queue of a key range that is, or was when last looked up, one region. The writer's mutex guards it.
 type lane struct {
@@ -41,6 +42,7 @@ type lane struct {
 	holder *Mutator // that lets all of the queue wait; nil: it may be sent
 
 	failures  int         // since something was last applied
+	ill       bool        // it fails, and what is in its queue counts as stuck: see ease.go
 	limit     int         // mutations per call, after one was too big; 0: none
 	isolation             // of a mutation that makes calls fail
 	slow      bool        // its calls take far longer than its server's others
@@ -73,6 +75,9 @@ func (l *lane) alone() bool { return l.failures > 0 || l.suspects > 0 || l.slow 
 func (l *lane) push(e entry) {
 	l.queue.push(e)
 	l.bytes += e.size()
+	if l.ill {
+		e.flight.stick(e.index)
+	}
 }
 
 // take cuts off as much of the queue's front as fits, at least one mutation if first is set.
@@ -92,6 +97,9 @@ func (l *lane) take(p *part, rows, size int, first bool) bool {
 	}
 	p.lane, p.region, p.failed, p.search, p.bytes = l, l.region, l.failures, l.isolation, bytes
 	p.entries = l.queue.cut(p.entries[:0], n)
+	if l.ill {
+		unstick(p.entries)
+	}
 	p.bind(l)
 	return true
 }
@@ -111,6 +119,7 @@ func (l *lane) maxRows() int {
 // recover notes that something was applied: after a split the bound grows back as it shrank.
 func (l *lane) recover() {
 	l.failures = 0
+	l.heal()
 	if l.limit *= 2; l.limit > 1<<16 {
 		l.limit = 0
 	}
@@ -138,6 +147,9 @@ func (l *lane) pushFront(es []entry) {
 	l.queue.pushFront(es)
 	for _, e := range es {
 		l.bytes += e.size()
+		if l.ill {
+			e.flight.stick(e.index)
+		}
 	}
 }
 
@@ -198,6 +210,7 @@ func (ls *lanes) carve(r *Region) (fresh []*lane) {
 	for _, o := range old {
 		o.dead = true
 		o.stopTimer()
+		o.heal()
 		inherit(fresh, o)
 		o.makeRoom()
 	}

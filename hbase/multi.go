@@ -160,8 +160,7 @@ func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
 	for _, p := range m.parts {
 		s.mutations = s.mutations[:0]
 		for _, e := range p.entries {
-			b := e.flight.batch
-			mu := &b.mutations[e.index]
+			mu := &e.flight.batch.mutations[e.place()]
 			s.mutations = append(s.mutations, wire.Mutation{
 				Row: e.row(), Delete: mu.delete, Cells: int(mu.count), Durability: e.flight.mutator.opts.Durability.wire(), TTL: mu.ttl,
 			})
@@ -183,7 +182,7 @@ func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
 func (m *multi) appendCells(dst []byte) []byte {
 	for _, p := range m.parts {
 		for _, e := range p.entries {
-			dst = append(dst, e.flight.batch.cellsOf(int(e.index))...)
+			dst = append(dst, e.cells()...)
 		}
 	}
 	return dst

@@ -118,6 +118,9 @@ func (w *writer) takeBack(o *outcome) (lost []entry) {
 		l.pushFront(es)
 		l.holder = nil
 		w.nurse(l, o, len(es))
+		if l.failures >= illFrom {
+			w.sicken(l, es)
+		}
 	}
 	w.wake(p.heirs...)
 	return nil

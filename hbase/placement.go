@@ -99,6 +99,11 @@ func (w *writer) place(l *lane, r *Region) {
 		return // its heirs have been woken
 	}
 	fresh := w.tables[l.table].carve(r)
+	for _, heir := range fresh {
+		if heir.failures >= illFrom {
+			w.sicken(heir, nil)
+		}
+	}
 	w.wake(append(fresh, l)...)
 }
 
@@ -119,6 +124,9 @@ func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause ti
 		left = append(left, e)
 	}
 	if len(out) > 0 {
+		if l.ill {
+			unstick(out)
+		}
 		l.queue.replace(left)
 		l.isolation = isolation{}
 		l.makeRoom()
@@ -126,6 +134,9 @@ func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause ti
 	gone = len(left) == 0
 	if gone {
 		l.locating = false
+	}
+	if failures >= illFrom {
+		w.sicken(l, nil)
 	}
 	w.mu.Unlock()
 	for _, e := range out {

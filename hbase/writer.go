@@ -99,6 +99,11 @@ func (w *writer) settle(es []entry, errs ...MutationError) {
 	w.account(-size) // first, so that the count never shows more than the bound
 	w.budget.Release(int64(f.weigh(size)))
 	f.settle(len(es), errs...)
+	if f.sick.Load() {
+		w.mu.Lock()
+		w.ease(f)
+		w.mu.Unlock()
+	}
 }
 
 func (w *writer) account(delta int) {

@@ -14,11 +14,15 @@ import (
 type flight struct {
 	chunk   *chunk
 	number  int // in the watermark
+	count   int // of records
 	records []event.Record
 	letters []DeadLetter // of records that could not be decoded
 	out     event.Flight // nil when there is no event
 	left    *event.Batch // what is not settled; nil as long as nothing has failed
-	parked  bool         // it has given its place in the window away
+	impeded bool         // it has told that it is retried
+	parked  bool         // it has given its place in the window away; see park.go
+	at      []int        // of a parked flight, by event: its index in the batch that was submitted
+	charge  int64        // of the budget, for being parked
 }
 
 // submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
@@ -64,7 +68,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	if s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
 		return false
 	}
-	f.chunk, f.records, f.out, f.left = c, records, nil, nil
+	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
 	s.decode(f)
 	f.number = s.mark.open(end)
 	c.holds.Add(1)
@@ -133,13 +137,19 @@ func (s *stream) note(records []event.Record, end int64) {
 func (s *stream) settle(f *flight) {
 	defer s.flights.Done()
 	if s.land(f) {
-		s.settled(f.number, len(f.records))
+		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)
 	}
 	f.chunk.release()
 	f.chunk, f.records, f.left = nil, nil, nil
-	if !f.parked {
+	if f.impeded {
+		f.impeded = false
+		s.progress.free()
+	}
+	if f.parked {
+		s.Budget.holds.release(f.charge)
+	} else {
 		s.free <- f
 	}
 }
@@ -158,7 +168,10 @@ func (s *stream) land(f *flight) bool {
 		return false
 	}
 	pauses := s.pauses()
-	for attempt := 1; f.out != nil; attempt++ {
+	for f.out != nil {
+		if !s.ease(f) {
+			return false
+		}
 		failures, err := f.out.Wait(s.drain)
 		if err != nil {
 			return false
@@ -168,6 +181,7 @@ func (s *stream) land(f *flight) bool {
 		}
 		if f.left == nil {
 			f.left = s.decodeAgain(f.records)
+			f.locate(failures)
 		}
 		retry, letters, halt := s.triage(f, failures)
 		if !s.bury(letters) {
@@ -181,15 +195,9 @@ func (s *stream) land(f *flight) bool {
 			break
 		}
 		f.left.Events = keep(f.left.Events, retry)
-		if attempt == 1 {
-			s.progress.impede()
-			defer s.progress.free()
-		}
-		if s.shrink(f) && !f.parked {
-			f.parked = true // a sick region takes no place from the others: only room, which the budget bounds
-			s.free <- &flight{}
-		}
-		s.progress.impeded(Retrying, retry[0].Reason, retry[0].Err)
+		s.impede(f, retry[0].Reason, retry[0].Err)
+		s.park(f)
+		s.shrink(f)
 		if pauses.wait(s.work) != nil {
 			return false
 		}
@@ -198,6 +206,15 @@ func (s *stream) land(f *flight) bool {
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
 	return true
+}
+
+// impede tells that the flight is retried, and why.
+func (s *stream) impede(f *flight, reason event.Reason, err error) {
+	if !f.impeded {
+		f.impeded = true
+		s.progress.impede()
+	}
+	s.progress.impeded(Retrying, reason, err)
 }
 
 // triage sorts what was not written by verdict. A verdict that is none of the three is a retry: unknown is retried.

@@ -8,27 +8,39 @@ import (
 
 // shrink lets a flight that is being retried keep only the records that are left of it, copied, so that the memory of its
 // chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a region that is sick holds on
-// to its own events alone. It does nothing, and says so, when little would be won, or when there is no room for the copy.
-func (s *stream) shrink(f *flight) bool {
-	left := int64(0)
+// to its own events alone.
+func (s *stream) shrink(f *flight) {
+	records := make([]*event.Record, len(f.left.Events))
 	for i := range f.left.Events {
-		left += int64(f.left.Events[i].Record.Size())
+		records[i] = f.left.Events[i].Record
 	}
-	if left > f.chunk.cost/4 || !s.Budget.holds.tryAcquire(left) {
-		return false
-	}
-	c := newChunk(s.Topic, s.id)
-	c.cost, c.charged, c.budget = left, left, s.Budget
-	for _, e := range f.left.Events {
-		c.records = append(c.records, clone(e.Record))
+	c := s.copied(f, records)
+	if c == nil {
+		return
 	}
 	batch := s.decodeAgain(c.records)
 	if len(batch.Events) != len(c.records) {
 		panic("BUG: a record that was decoded once is not decoded again")
 	}
 	f.chunk.release()
-	f.chunk, f.left = c, batch
-	return true
+	f.chunk, f.records, f.left = c, c.records, batch
+}
+
+// copied gives a chunk of copies of some of a flight's records; nil when little would be won, or when there is no room for it.
+func (s *stream) copied(f *flight, records []*event.Record) *chunk {
+	size := int64(0)
+	for _, rec := range records {
+		size += int64(rec.Size())
+	}
+	if size > f.chunk.cost/4 || !s.Budget.holds.tryAcquire(size) {
+		return nil
+	}
+	c := newChunk(s.Topic, s.id)
+	c.cost, c.charged, c.budget = size, size, s.Budget
+	for _, rec := range records {
+		c.records = append(c.records, clone(rec))
+	}
+	return c
 }
 
 func clone(rec *event.Record) event.Record {

@@ -38,6 +38,10 @@ type part struct {
 	flight Flight // nil when there is no mutation
 	errs   []hbase.MutationError
 	done   bool
+
+	// Of an eased flight; see ease.go.
+	from   []int32  // by mutation: its index in the batch that was submitted
+	before []uint64 // the sets of families of the mutations that were durable by then
 }
 
 // draft takes an empty draft.

@@ -12,25 +12,17 @@ import (
 // flight is a batch of events until all of their rows are settled.
 type flight struct {
 	sink     *Sink
-	draft    *draft // nil once the flight is done
+	draft    *draft // nil once its buffers have been given back
+	parts    []part // that are not judged yet: the draft's, or, when the flight is eased, its own; nil when the flight is done
 	failures []event.Failure
 }
 
 // Wait implements event.Flight.
 func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
-	if f.draft == nil {
-		return f.failures, nil
-	}
-	for i := range f.draft.parts {
-		p := &f.draft.parts[i]
-		if p.done || p.flight == nil {
-			continue
-		}
-		errs, err := p.flight.Wait(ctx)
-		if err != nil {
+	for i := range f.parts {
+		if err := f.parts[i].wait(ctx); err != nil {
 			return nil, err
 		}
-		p.errs, p.done = errs, true
 	}
 	f.settle()
 	return f.failures, nil
@@ -38,19 +30,45 @@ func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
 
 // settle judges what failed, one failure an event, and gives the buffers back.
 func (f *flight) settle() {
+	if f.parts == nil {
+		return
+	}
 	now := f.sink.opts.Now()
-	for i := range f.draft.parts {
-		if p := &f.draft.parts[i]; p.done {
+	for i := range f.parts {
+		if p := &f.parts[i]; p.done {
 			f.failures = append(f.failures, f.sink.judge(p, now)...)
-			if len(p.spread) > 0 {
-				p.countBuckets()
-				f.sink.opts.Hooks.Spread(p.table.Name, p.spread)
-			}
+			f.sink.tellSpread(p)
 		}
 	}
 	f.failures = worst(f.failures)
-	f.draft.release()
-	f.draft = nil
+	f.giveBack()
+	f.parts = nil
+}
+
+func (f *flight) giveBack() {
+	if f.draft != nil {
+		f.draft.release()
+		f.draft = nil
+	}
+}
+
+// wait waits for the client's flight.
+func (p *part) wait(ctx context.Context) error {
+	if p.done || p.flight == nil {
+		return nil
+	}
+	errs, err := p.flight.Wait(ctx)
+	if err != nil {
+		return err
+	}
+	if p.from != nil {
+		for i := range errs {
+			at, _ := slices.BinarySearch(p.from, int32(errs[i].Index))
+			errs[i].Index = at
+		}
+	}
+	p.errs, p.done = errs, true
+	return nil
 }
 
 // worst keeps one failure for each event, in order of events. Halt comes before Retry, since retrying cannot help, and Retry

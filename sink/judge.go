@@ -13,7 +13,7 @@ import (
 
 // judge turns what became of one table's mutations into failures of their events.
 func (s *Sink) judge(p *part, now time.Time) []event.Failure {
-	durable := p.durable()
+	durable := append(p.durable(), p.before...)
 	p.remember(durable, now)
 	s.refusals.settled(now, p.batch.Len())
 	var failures []event.Failure

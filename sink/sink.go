@@ -165,7 +165,7 @@ func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	for i := range batch.Events {
 		d.add(i, &batch.Events[i], now)
 	}
-	f := &flight{sink: s, draft: d, failures: d.rejected}
+	f := &flight{sink: s, draft: d, parts: d.parts, failures: d.rejected}
 	for i := range d.parts {
 		if p := &d.parts[i]; p.batch.Len() > 0 {
 			p.flight = s.client.Submit(ctx, p.batch)

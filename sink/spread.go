@@ -9,6 +9,18 @@ func (s *Sink) counted(t *target) int {
 	return n
 }
 
+// tellSpread tells the hook what of a part is durable.
+func (s *Sink) tellSpread(p *part) {
+	if len(p.ends) == 0 {
+		return
+	}
+	if p.spread == nil {
+		p.spread = make([]Bucket, s.counted(p.target))
+	}
+	p.countBuckets()
+	s.opts.Hooks.Spread(p.table.Name, p.spread)
+}
+
 // countBuckets sets p.spread to what is durable of the flight.
 func (p *part) countBuckets() {
 	clear(p.spread)
