@@ -16,15 +16,17 @@ import (
 
 type queryCmd struct {
 	configFlag
-	Table   string   `arg:"" help:"Table of the configuration."`
-	Where   []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, and where the index is asked also field=a,b and text=words."`
-	Limit   int      `default:"100" help:"Most rows; 0 for all."`
-	After   string   `placeholder:"TOKEN" help:"Go on where an answer ended, with the same conditions."`
-	Deleted bool     `help:"Also rows that are marked deleted."`
-	Fields  []string `placeholder:"FIELD,…" help:"Show only these fields."`
-	JSON    bool     `help:"Print a JSON object per row."`
-	Hex     bool     `help:"Show row keys too."`
-	Cost    bool     `help:"Say on stderr how many rows the servers read, in how many calls, when the key answers."`
+	Table    string   `arg:"" help:"Table of the configuration."`
+	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, and where the index is asked also field=a,b and text=words."`
+	Limit    int      `default:"100" help:"Most rows; 0 for all."`
+	After    string   `placeholder:"TOKEN" help:"Go on where an answer ended, with the same conditions."`
+	Deleted  bool     `help:"Also rows that are marked deleted."`
+	Fields   []string `placeholder:"FIELD,…" help:"Show only these fields."`
+	Families []string `placeholder:"FAMILY,…" help:"Read only these families; a row that has nothing in them is not found."`
+	Get      string   `placeholder:"TABLE" help:"Show the rows of another table instead, found by the fields of these: one batched get."`
+	JSON     bool     `help:"Print a JSON object per row."`
+	Hex      bool     `help:"Show row keys too."`
+	Cost     bool     `help:"Say on stderr how many rows the servers read, in how many calls, when the key answers."`
 }
 
 // Help is shown under the command's own help.
@@ -54,6 +56,16 @@ func (c *queryCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
+	if len(c.Families) > 0 {
+		if ask.table, err = ask.table.Families(c.Families); err != nil {
+			return usage(fmt.Errorf("--families: %w", err))
+		}
+	}
+	if c.Get != "" {
+		if err := ask.getFrom(cfg, c.Get); err != nil {
+			return usage(fmt.Errorf("--get: %w", err))
+		}
+	}
 	if ask.byKey() && c.After != "" {
 		if err := ask.table.CheckToken(ask.where, query.Token(c.After)); err != nil {
 			return usage(fmt.Errorf("--after: %w", err))
@@ -78,8 +90,11 @@ func (c *queryCmd) Run(e *env) error {
 	case errors.Is(err, hbase.ErrNoTable):
 		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
 	case err == nil && c.Cost && ask.byKey():
-		fmt.Fprintf(e.stderr, "%s rows, %s read by the servers, in %s calls to %s scanners\n",
-			thousands(int64(ask.cost.Rows)), thousands(int64(ask.cost.Read)), thousands(int64(ask.cost.Calls)), thousands(int64(ask.cost.Scanners)))
+		fmt.Fprintf(e.stderr, "rows %d, read by the servers %d, calls %d, scanners %d", ask.cost.Rows, ask.cost.Read, ask.cost.Calls, ask.cost.Scanners)
+		if ask.get != nil {
+			fmt.Fprintf(e.stderr, ", gets %d", ask.cost.Rows)
+		}
+		fmt.Fprintln(e.stderr)
 	}
 	return err
 }
@@ -89,6 +104,7 @@ type question struct {
 	table   query.Table
 	limit   int
 	deleted bool
+	get     *query.Table            // whose rows are shown instead; nil: the table's own
 	after   string                  // where an answer ended
 	cost    query.Cost              // of the key's answer
 	where   map[string]rowkey.Bound // what the key answers; nil when the index is asked
@@ -119,12 +135,38 @@ func newQuestion(cfg *config.Config, t *config.Table, conditions []string) (*que
 
 func (q *question) byKey() bool { return q.where != nil }
 
+// getFrom has the rows of another table shown.
+func (q *question) getFrom(cfg *config.Config, name string) error {
+	t, err := table(cfg, name)
+	if err != nil {
+		return err
+	}
+	if !q.byKey() {
+		return errors.New("the index finds rows of its own table; ask for what the key answers")
+	}
+	other, ok := cfg.Query(t)
+	if !ok {
+		return fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+	}
+	q.get = &other
+	return q.table.CheckLookup(other)
+}
+
 // rows asks. The engine may be nil when the key answers.
 func (q *question) rows(ctx context.Context, client query.Client, engine search.Searcher) iter.Seq2[query.Found, error] {
 	if !q.byKey() {
 		q.docs.Deleted, q.docs.After = q.deleted, search.Cursor(q.after)
 		return query.Search(ctx, asked{engine}, client, q.table, q.docs, q.limit)
 	}
+	found := q.found(ctx, client)
+	if q.get != nil {
+		return query.Lookup(ctx, client, *q.get, found)
+	}
+	return found
+}
+
+// found gives what the key answers.
+func (q *question) found(ctx context.Context, client query.Client) iter.Seq2[query.Found, error] {
 	return func(yield func(query.Found, error) bool) {
 		o := query.Options{Limit: q.limit, Deleted: q.deleted, After: query.Token(q.after), Cost: &q.cost}
 		for row, err := range query.Rows(ctx, client, q.table, q.where, o) {

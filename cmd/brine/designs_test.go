@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/internal/sample"
+	"brine/internal/testenv"
+)
+
+const designsDir = "../../examples/designs"
+
+// designs are the examples in examples/designs, with the field that keys their records.
+var designs = []struct{ name, key string }{
+	{"scans-s", "waybill"},
+	{"scans-ms", "waybill"},
+	{"user-orders", "order"},
+	{"order-by-id", "buyer"},
+	{"user-index", "order"},
+	{"token-index", "order"},
+	{"messages", "device"},
+	{"buyer-seller", "from"},
+	{"risk-log", "id"},
+	{"areas", "area"},
+	{"hourly", "station"},
+	{"tall-wide", "order"},
+}
+
+// TestDesigns makes each design's tables, takes its events through Kafka into them, and asks its queries, on both servers.
+// queries.txt holds the commands and what they print; UPDATE_DESIGNS=1 writes what the embedded server's print into it.
+func TestDesigns(t *testing.T) {
+	for _, server := range []struct {
+		name  string
+		hbase func(t *testing.T) string
+	}{{"embedded", embeddedHBase}, {"real", func(t *testing.T) string { return testenv.HBase(t) }}} {
+		t.Run(server.name, func(t *testing.T) {
+			s := stack{brokers: testenv.KafkaFake(t, devPartitions).ListenAddrs(), hbase: server.hbase(t), lasting: server.name == "real", search: "embedded:" + filepath.Join(t.TempDir(), "search")}
+			for _, d := range designs {
+				t.Run(d.name, func(t *testing.T) {
+					j := newDesign(t, s, d.name, d.key)
+					want, err := os.ReadFile(filepath.Join(designsDir, d.name, "queries.txt"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := j.answers(string(want))
+					if os.Getenv("UPDATE_DESIGNS") != "" && !s.lasting {
+						if err := os.WriteFile(filepath.Join(designsDir, d.name, "queries.txt"), []byte(got), 0o644); err != nil {
+							t.Fatal(err)
+						}
+						return
+					}
+					if diff := cmp.Diff(string(want), got); diff != "" {
+						t.Errorf("-queries.txt +answers:\n%s", diff)
+					}
+				})
+			}
+		})
+	}
+}
+
+func embeddedHBase(t *testing.T) string {
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return "rpc://" + server.Addr()
+}
+
+// design is a job with the tables of an example in examples/designs.
+type design struct {
+	*job
+	prefix string        // of its tables' names
+	later  time.Duration // by which its events are shifted
+}
+
+// newDesign fills the tables of a design. All times are shifted by whole days, so that the newest is of the last one: a table
+// with a TTL hides what is older.
+func newDesign(t *testing.T, s stack, name, key string) *design {
+	t.Helper()
+	dir := filepath.Join(designsDir, name)
+	source, err := os.ReadFile(filepath.Join(dir, "brine.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := os.ReadFile(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := config.Load(filepath.Join(dir, "brine.yaml"), func(string) (string, bool) { return "", false })
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	unique := testenv.Name(t)
+	d := &design{job: &job{stack: s, t: t, name: unique, topic: unique, file: filepath.Join(t.TempDir(), "brine.yaml")}, prefix: "designs:" + unique + "_"}
+	d.later = time.Since(newest(string(events))).Truncate(24 * time.Hour)
+	text := strings.NewReplacer("designs:", d.prefix, "topic: "+cfg.Pipelines[0].Topic+"\n", "topic: "+unique+"\n",
+		"group: brine", "group: "+unique+"\n  commit_interval: 100ms").Replace(string(source))
+	if err := os.WriteFile(d.file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s.lasting {
+		for _, table := range cfg.Tables {
+			t.Cleanup(func() { dropTable(t, s.hbase, d.named(table.Name)) })
+		}
+	}
+	if err := createTopic(t.Context(), d.client(), d.topic, devPartitions); err != nil {
+		t.Fatal(err)
+	}
+	d.must("tables", "apply", "-c", d.file)
+	p := publisher{client: d.client(), topic: d.topic}
+	n, err := p.publish(t.Context(), keyed(sample.Lines(strings.NewReader(shiftTimes(string(events), d.later))), key))
+	if err != nil || n != bytes.Count(events, []byte("\n")) {
+		t.Fatalf("%d events are published: %v", n, err)
+	}
+	d.must("run", "-q", "-c", d.file, "--until-end")
+	if ends, err := endOffsets(t.Context(), d.client(), d.topic+".dead"); err == nil && sum(ends) > 0 {
+		t.Fatalf("%d events are dead letters", sum(ends))
+	}
+	return d
+}
+
+func (d *design) named(table string) string {
+	return d.prefix + strings.TrimPrefix(table, "designs:")
+}
+
+func dropTable(t *testing.T, connect, table string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
+	defer cancel()
+	client, err := hbase.Open(ctx, hbase.Options{Connect: connect})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer client.Close()
+	if err := errors.Join(client.DisableTable(ctx, table), client.DeleteTable(ctx, table)); err != nil {
+		t.Error(err)
+	}
+}
+
+// answers runs the commands of a queries.txt and gives it with what they print.
+func (d *design) answers(queries string) string {
+	var out strings.Builder
+	var more string // the token of the answer before
+	for line := range strings.Lines(queries) {
+		command, ok := strings.CutPrefix(line, "$ brine ")
+		switch {
+		case ok:
+			var printed string
+			printed, more = d.answer(strings.TrimSpace(command), more)
+			fmt.Fprintf(&out, "%s%s\n", line, printed)
+		case strings.HasPrefix(line, "#"):
+			out.WriteString(line)
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// answer runs one command. TOKEN stands for what the answer before said to go on with.
+func (d *design) answer(command, more string) (printed, token string) {
+	d.t.Helper()
+	args := strings.Fields(strings.ReplaceAll(command, "TOKEN", more))
+	if args[0] != "query" {
+		d.t.Fatalf("%s is no query", command)
+	}
+	for i, arg := range args {
+		switch {
+		case i == 1 || args[max(i, 1)-1] == "--get":
+			args[i] = d.named(arg)
+		case arg != more:
+			args[i] = shiftTimes(arg, d.later)
+		}
+	}
+	for line := range strings.Lines(d.must(append([]string{args[0], "-c", d.file, "--cost"}, args[1:]...)...)) {
+		if !strings.HasPrefix(line, d.file) { // else a warning, or advice
+			printed += shiftTimes(line, -d.later)
+		}
+	}
+	d.checkCost(command, printed)
+	if m := moreLine.FindStringSubmatch(printed); m != nil {
+		printed, token = moreLine.ReplaceAllString(printed, "more: --after TOKEN"), m[1]
+	}
+	return printed, token
+}
+
+var (
+	moreLine = regexp.MustCompile(`more: --after '([^']*)'`)
+	costLine = regexp.MustCompile(`(?m)^rows (\d+), read by the servers (\d+),.*?(?:, gets (\d+))?$`)
+)
+
+// checkCost holds that no row was read that was not returned.
+func (d *design) checkCost(command, printed string) {
+	d.t.Helper()
+	m := costLine.FindStringSubmatch(printed)
+	if m == nil || m[1] == "0" || m[1] != m[2] || m[3] != "" && m[3] != m[1] {
+		d.t.Errorf("%s: rows read ÷ rows returned is not 1.0:\n%s", command, printed)
+	}
+}
+
+var (
+	milliseconds = regexp.MustCompile(`\b1[3-9]\d{11}\b`)
+	dates        = regexp.MustCompile(`\b20\d\d-\d\d-\d\d`)
+)
+
+// shiftTimes moves all times in a text, milliseconds and dates, by whole days.
+func shiftTimes(text string, by time.Duration) string {
+	text = milliseconds.ReplaceAllStringFunc(text, func(ms string) string {
+		n, _ := strconv.ParseInt(ms, 10, 64) // 13 digits
+		return strconv.FormatInt(n+by.Milliseconds(), 10)
+	})
+	return dates.ReplaceAllStringFunc(text, func(date string) string {
+		day, err := time.Parse(time.DateOnly, date)
+		if err != nil {
+			return date
+		}
+		return day.Add(by).Format(time.DateOnly)
+	})
+}
+
+// newest is the last time in a text.
+func newest(text string) time.Time {
+	last := int64(0)
+	for _, ms := range milliseconds.FindAllString(text, -1) {
+		n, _ := strconv.ParseInt(ms, 10, 64) // 13 digits
+		last = max(last, n)
+	}
+	return time.UnixMilli(last)
+}
+
+// TestDesignsAreChecked holds that each design is good, and which of them brine check warns of.
+func TestDesignsAreChecked(t *testing.T) {
+	warnings := map[string]string{
+		"messages": string(config.ManyVersions), // as its authors have it
+	}
+	files, err := filepath.Glob(filepath.Join(designsDir, "*", "brine.yaml"))
+	if err != nil || len(files) != len(designs) {
+		t.Errorf("%d configurations, %d of them are tried: %v", len(files), len(designs), err)
+	}
+	for _, d := range designs {
+		_, problems := config.Load(filepath.Join(designsDir, d.name, "brine.yaml"), func(string) (string, bool) { return "", false })
+		var got []string
+		for _, p := range problems {
+			if p.Severity != config.Advice {
+				t.Log(p)
+				got = append(got, string(p.Code))
+			}
+		}
+		if strings.Join(got, " ") != warnings[d.name] {
+			t.Errorf("%s: %v, want %s", d.name, got, warnings[d.name])
+		}
+	}
+}

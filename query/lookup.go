@@ -1,0 +1,98 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"brine/hbase"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+// CheckLookup says which field keeps rows of t from leading to rows of other: each of its key must be in t's key, or be
+// filled by a column.
+func (t Table) CheckLookup(other Table) error {
+	for _, name := range other.Key.Fields() {
+		inColumn := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.holds(name) })
+		if !slices.Contains(t.Key.Fields(), name) && !inColumn {
+			return fmt.Errorf("the key %s of table %s holds %s, which rows of table %s do not", other.Key, other.Name, name, t.Name)
+		}
+	}
+	return nil
+}
+
+// Lookup gives, for each row of an answer, the row of another table whose key is made of its fields: with one batched get
+// for up to searchPage of them. A row that is not there is given as NoRow, with the fields of its key.
+func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, error]) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		l := &lookup{client: c, table: other}
+		for f, err := range answer {
+			if err == nil {
+				err = l.add(f)
+			}
+			if err != nil {
+				if l.give(ctx, yield) {
+					yield(Found{}, err)
+				}
+				return
+			}
+			if len(l.keys) == searchPage && !l.give(ctx, yield) {
+				return
+			}
+		}
+		l.give(ctx, yield)
+	}
+}
+
+// lookup gathers keys until they are read.
+type lookup struct {
+	client Client
+	table  Table
+	from   []Found
+	keys   [][]byte
+}
+
+func (l *lookup) add(f Found) error {
+	values := make([]rowkey.Value, len(l.table.Key.Fields()))
+	for i, name := range l.table.Key.Fields() {
+		if at := slices.IndexFunc(f.Fields, func(f Field) bool { return f.Name == name }); at >= 0 {
+			values[i] = eventkey.Value(f.Fields[at].Value)
+		}
+	}
+	key, err := l.table.Key.Append(nil, values)
+	if err != nil {
+		return fmt.Errorf("row %q leads to none of table %s: %w", f.Key, l.table.Name, err)
+	}
+	l.from, l.keys = append(l.from, f), append(l.keys, key)
+	return nil
+}
+
+// give reads and yields what has been gathered. It is false when no more is wanted.
+func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
+	if len(l.keys) == 0 {
+		return true
+	}
+	rows, err := ByKey(ctx, l.client, l.table, l.keys)
+	if err != nil {
+		yield(Found{}, err)
+		return false
+	}
+	decoder := newDecoder(l.table)
+	for i, row := range rows {
+		f := Found{Row: row, After: l.from[i].After}
+		if len(row.Fields) == 0 {
+			f.State = NoRow
+			if f.Row, err = decoder.row(hbase.Result{Row: l.keys[i]}); err != nil {
+				yield(Found{}, err)
+				return false
+			}
+		}
+		if !yield(f, nil) {
+			return false
+		}
+	}
+	l.from, l.keys = l.from[:0], l.keys[:0]
+	return true
+}
