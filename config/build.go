@@ -30,10 +30,11 @@ func (c *Config) HBase() hbase.Options {
 // Mutator gives the options of the handle that the pipeline's rows are written with. Absent retries and pause are the client's.
 func (p *Pipeline) Mutator() hbase.MutatorOptions {
 	w := &p.Write
+	durability, _ := hbase.ParseDurability(w.Durability) // one of the known ones: checked
 	return hbase.MutatorOptions{
 		Autoflush:   w.Autoflush,
 		WriteBuffer: min(int(w.WriteBuffer), p.config.HBase().MaxBufferedBytes), // a quarter of memory may be rounded down there
-		Linger:      w.Linger, Retries: w.Retries, Pause: w.Pause,
+		Linger:      w.Linger, Retries: w.Retries, Pause: w.Pause, Durability: durability,
 	}
 }
 

@@ -41,7 +41,7 @@ func TestHBaseOptions(t *testing.T) {
 	if diff := cmp.Diff(want, cfg.HBase()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	wantMutator := hbase.MutatorOptions{WriteBuffer: 4 << 20, Linger: 20 * time.Millisecond, Retries: 30, Pause: 200 * time.Millisecond}
+	wantMutator := hbase.MutatorOptions{WriteBuffer: 4 << 20, Linger: 20 * time.Millisecond, Retries: 30, Pause: 200 * time.Millisecond, Durability: hbase.FsyncWAL}
 	if diff := cmp.Diff(wantMutator, cfg.Pipeline("orders").Mutator()); diff != "" {
 		t.Errorf("of the pipeline: -want +got:\n%s", diff)
 	}

@@ -229,10 +229,20 @@ func (l *loader) checkStores(c *Config, p *Pipeline, setting string) {
 	}
 }
 
+// durabilityLosses say what is lost when.
+var durabilityLosses = map[string]string{
+	"unsafe_async_wal": "a region server that dies LOSES ROWS that it has acknowledged, those of the last moments, and their offsets are committed",
+	"unsafe_skip_wal": "a region server that dies LOSES ALL ROWS that it has acknowledged and not flushed, up to hours of them, and their offsets are committed; " +
+		"replication to other clusters never sees any of the rows",
+}
+
 func (l *loader) checkWrite(c *Config, p *Pipeline, setting string) {
 	l.checkRetries(setting+".retries", p.Write.Retries)
 	if p.Write.WriteBuffer > c.Memory/4 && l.has(setting+".write_buffer") {
 		l.fault(setting+".write_buffer", Buffer, "is more than a quarter of memory, which is "+c.Memory.String(), "write at most "+(c.Memory/4).String())
+	}
+	if losses, unsafe := durabilityLosses[p.Write.Durability]; unsafe {
+		l.warn(setting+".durability", UnsafeWrites, losses, "write table, unless the rows can be had again: by brine replay, while the topic still holds their records")
 	}
 	if !p.Write.Autoflush {
 		return

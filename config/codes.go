@@ -42,6 +42,7 @@ const (
 	ManyFamilies    Code = "many-families"
 	ManyVersions    Code = "many-versions"
 	FewRetries      Code = "few-retries"
+	UnsafeWrites    Code = "unsafe-writes"
 	PartialEvent    Code = "partial-event"
 	OpenPassword    Code = "open-password"
 	PartialNulls    Code = "partial-nulls"
@@ -96,6 +97,7 @@ var codeMeanings = []struct {
 	{ManyFamilies, "A table has more than three families, and each is flushed with the others (warning)."},
 	{ManyVersions, "More versions are kept than can come to be (warning)."},
 	{FewRetries, "Retries end before a region has moved (warning)."},
+	{UnsafeWrites, "A region server that dies takes acknowledged rows along (warning)."},
 	{PartialEvent, "The table's rows are events, of which no part can change (warning)."},
 	{OpenPassword, "A password is sent over a connection that is not encrypted (warning)."},
 	{PartialNulls, "Null fields delete their columns, and the pipeline's changes carry only some fields."},

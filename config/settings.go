@@ -439,4 +439,8 @@ type Write struct {
 	Retries int `set:"retries" min:"1" max:"1000" example:"15"`
 	// First pause before it is sent again; it grows with each [hbase.client.pause]. Without it: hbase.pause.
 	Pause time.Duration `set:"pause" min:"1ms" max:"10m" example:"100ms"`
+	// What a region server does with its log before it acknowledges [Durability]. `table`: what the table says, which unless set is
+	// that its log is in the memory of all replicas; `fsync_wal`: on their disks. The unsafe ones lose acknowledged rows when a
+	// server dies: `unsafe_async_wal` those of the last moments, `unsafe_skip_wal` all that was not flushed, up to hours of them.
+	Durability string `set:"durability" default:"table" oneof:"table fsync_wal unsafe_async_wal unsafe_skip_wal"`
 }

@@ -23,19 +23,19 @@ var durabilities = [...]struct {
 	wire hbasepb.MutationProto_Durability
 }{
 	TableDurability: {"table", hbasepb.MutationProto_USE_DEFAULT},
-	FsyncWAL:        {"fsync", hbasepb.MutationProto_FSYNC_WAL},
+	FsyncWAL:        {"fsync_wal", hbasepb.MutationProto_FSYNC_WAL},
 	UnsafeAsyncWAL:  {"unsafe_async_wal", hbasepb.MutationProto_ASYNC_WAL},
 	UnsafeSkipWAL:   {"unsafe_skip_wal", hbasepb.MutationProto_SKIP_WAL},
 }
 
-// ParseDurability reads table, fsync, unsafe_async_wal or unsafe_skip_wal.
+// ParseDurability reads table, fsync_wal, unsafe_async_wal or unsafe_skip_wal.
 func ParseDurability(s string) (Durability, error) {
 	for d, known := range durabilities {
 		if known.name == s {
 			return Durability(d), nil
 		}
 	}
-	return 0, fmt.Errorf("durability %q is not known: write table, fsync, unsafe_async_wal or unsafe_skip_wal", s)
+	return 0, fmt.Errorf("durability %q is not known: write table, fsync_wal, unsafe_async_wal or unsafe_skip_wal", s)
 }
 
 func (d Durability) String() string {
