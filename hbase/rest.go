@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
 	"time"
 )
@@ -27,7 +28,7 @@ func (w *writer) rest(l *lane, pause time.Duration, failed *Region) {
 			l.timer = nil
 			w.wake(l)
 		default:
-			row := l.queue.at(0).row()
+			row := bytes.Clone(l.queue.at(0).row()) // its flight may be eased meanwhile
 			w.c.wg.Go(func() { w.look(l, t, pause-slice, failed, row) })
 		}
 	})
