@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
@@ -13,16 +15,17 @@ type mutation struct {
 	row   []byte
 	kind  hbasepb.MutationProto_MutationType
 	cells []wire.Cell
+	ttl   int64 // store.NoTTL: none of its own
 	proto *hbasepb.MutationProto
 }
 
 // mutation decodes a mutation, taking its cells from the cell block or from the message. It always takes all of its
 // cells, so that the next one finds its own; what is wrong with one of them is the error.
 func (k *call) mutation(p *hbasepb.MutationProto, cells []wire.Cell) (m mutation, err error) {
-	m = mutation{row: p.GetRow(), kind: p.GetMutateType(), proto: p, cells: cells[len(cells):]}
+	m = mutation{row: p.GetRow(), kind: p.GetMutateType(), ttl: store.NoTTL, proto: p, cells: cells[len(cells):]}
 	for _, a := range p.Attribute {
 		if a.GetName() == "_ttl" {
-			defer func() { err = unsupported("a time to live of single mutations: set the column family's TTL") }()
+			defer func() { err = cmp.Or(err, m.setTTL(a.Value)) }()
 		}
 	}
 	if p.AssociatedCellCount != nil {
@@ -46,6 +49,18 @@ func (k *call) mutation(p *hbasepb.MutationProto, cells []wire.Cell) (m mutation
 		}
 	}
 	return m, nil
+}
+
+// setTTL takes the TTL of a mutation: a long.
+func (m *mutation) setTTL(value []byte) error {
+	switch {
+	case m.kind == hbasepb.MutationProto_INCREMENT, m.kind == hbasepb.MutationProto_APPEND:
+		return unsupported("a time to live of an increment or an append: set the column family's TTL")
+	case len(value) != 8:
+		return final(classIllegalArgument, "a time to live of %d bytes", len(value))
+	}
+	m.ttl = int64(binary.BigEndian.Uint64(value))
+	return nil
 }
 
 // skip takes the cells of a mutation that is not applied.

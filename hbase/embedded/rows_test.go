@@ -1,7 +1,11 @@
 package embedded_test
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -324,16 +328,60 @@ func TestMultiResultTooLarge(t *testing.T) {
 	}
 }
 
-// A mutation that asks for what is not there is refused, not stored as if it had not asked.
-func TestTTLOfAMutationIsRefused(t *testing.T) {
-	s := start(t, embedded.Options{})
+// A data folder of before TTLs is read and written as it is.
+func TestFolderWithoutTTLs(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "BRINE-FORMAT"), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, embedded.Options{Dir: dir})
 	name := create(t, s.Addr(), "t", nil, family("e"))[0]
 	c := dial(t, s.Addr(), "ClientService")
-	m := putOf("a", 1)
+	if err := putRow(c, name, "a", "value\x01"); err != nil {
+		t.Fatal(err)
+	}
+	m := putOf("b", 1)
 	m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_ttl"), Value: make([]byte, 8)}}
-	_, err := c.call("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: m}, &hbasepb.MutateResponse{}, block(cell("a", "e", "q", 1, 4, "v")))
+	_, err := c.call("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: m}, &hbasepb.MutateResponse{}, block(cell("b", "e", "q", 1, 4, "v")))
 	wantException(t, err, hbase+"DoNotRetryIOException", true)
-	if cells := scanCells(t, c, name); len(cells) > 0 {
+	if cells := scanCells(t, c, name); len(cells) != 1 || string(cells[0].Value) != "value\x01" {
+		t.Error(cells)
+	}
+}
+
+// A mutation's own TTL is counted from its cells' timestamps; what asks for what is not there is refused, not stored as if it had not
+// asked.
+func TestTTLOfAMutation(t *testing.T) {
+	clock := &testClock{now: time.UnixMilli(1_000_000)}
+	s := start(t, embedded.Options{Clock: clock.Now})
+	name := create(t, s.Addr(), "t", nil, family("e"))[0]
+	c := dial(t, s.Addr(), "ClientService")
+	put := func(row string, ttl []byte) error {
+		m := putOf(row, 1)
+		m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_ttl"), Value: ttl}}
+		_, err := c.call("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: m}, &hbasepb.MutateResponse{}, block(cell(row, "e", "q", 1_000_000, 4, "v")))
+		return err
+	}
+	for row, ms := range map[string]uint64{"a": 1000, "b": 2000, "c": math.MaxInt64} {
+		if err := put(row, binary.BigEndian.AppendUint64(nil, ms)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		after time.Duration
+		cells int
+	}{{0, 3}, {time.Second, 3}, {time.Millisecond, 2}, {time.Second, 1}, {time.Hour, 1}} {
+		clock.Add(step.after)
+		if cells := scanCells(t, c, name); len(cells) != step.cells {
+			t.Errorf("%s later: %v", step.after, cells)
+		}
+	}
+	wantException(t, put("d", []byte("30d")), "java.lang.IllegalArgumentException", true)
+	increment := &hbasepb.MutationProto{Row: []byte("e"), MutateType: hbasepb.MutationProto_INCREMENT.Enum(), AssociatedCellCount: proto.Int32(1),
+		Attribute: []*hbasepb.NameBytesPair{{Name: proto.String("_ttl"), Value: make([]byte, 8)}}}
+	_, err := c.call("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: increment}, &hbasepb.MutateResponse{}, block(cell("e", "e", "q", 1, 4, "12345678")))
+	wantException(t, err, hbase+"DoNotRetryIOException", true)
+	if cells := scanCells(t, c, name); len(cells) != 1 {
 		t.Error(cells)
 	}
 }

@@ -81,7 +81,9 @@ func (w *writer) add(ctx context.Context, m *mutation) error {
 				}
 			}
 		}
-		if err := w.b.Add(w.r.table.space, m.row, c.Family, c.Qualifier, ts, store.Type(c.Type), c.Value); err != nil {
+		if err := w.b.AddTTL(w.r.table.space, m.row, c.Family, c.Qualifier, ts, store.Type(c.Type), c.Value, m.ttl); errors.Is(err, store.ErrNoTTLs) {
+			return final(classDoNotRetry, "%v", err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -95,7 +97,7 @@ func (w *writer) addDeleteRow(m *mutation) error {
 		ts = int64(*t)
 	}
 	for _, f := range w.r.schema() {
-		if err := w.b.Add(w.r.table.space, m.row, f.Name, nil, ts, store.DeleteFamily, nil); err != nil {
+		if err := w.b.AddTTL(w.r.table.space, m.row, f.Name, nil, ts, store.DeleteFamily, nil, m.ttl); err != nil {
 			return err
 		}
 	}

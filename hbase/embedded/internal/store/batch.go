@@ -9,17 +9,37 @@ import (
 // Batch gathers changes that become visible and durable together. It is used by one goroutine.
 type Batch struct {
 	b            *pebble.Batch
+	tails        bool
 	key          []byte
+	tail         [ttlBytes + 1]byte
 	beforeCommit func() error
 }
 
 // NewBatch begins a batch; it must be committed or closed.
-func (s *Store) NewBatch() *Batch { return &Batch{b: s.db.NewBatch(), beforeCommit: s.beforeCommit} }
+func (s *Store) NewBatch() *Batch {
+	return &Batch{b: s.db.NewBatch(), tails: s.tails, beforeCommit: s.beforeCommit}
+}
 
 // Add adds a cell. The bytes are copied.
 func (b *Batch) Add(s Space, row, family, qualifier []byte, timestamp int64, t Type, value []byte) error {
+	return b.AddTTL(s, row, family, qualifier, timestamp, t, value, NoTTL)
+}
+
+// AddTTL adds a cell that expires so many milliseconds after its timestamp.
+func (b *Batch) AddTTL(s Space, row, family, qualifier []byte, timestamp int64, t Type, value []byte, ttl int64) error {
 	b.key = appendCellKey(b.key[:0], s, row, family, qualifier, timestamp, t)
-	return b.b.Set(b.key, value, nil)
+	switch {
+	case b.tails:
+	case ttl != NoTTL:
+		return ErrNoTTLs
+	default:
+		return b.b.Set(b.key, value, nil)
+	}
+	tail := appendTTL(b.tail[:0], ttl)
+	op := b.b.SetDeferred(len(b.key), len(value)+len(tail))
+	copy(op.Key, b.key)
+	copy(op.Value[copy(op.Value, value):], tail)
+	return op.Finish()
 }
 
 // SetRecord writes a record of the catalogue; nil removes it.

@@ -44,7 +44,11 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 		if family != nil && !bytes.Equal(k[p.rowEnd:p.familyEnd-1], family) {
 			continue
 		}
-		if !c.keeps(k, p) {
+		_, ttl, err := valueOf(it, s.tails)
+		if err != nil {
+			return nil, err
+		}
+		if !c.keeps(k, p, ttl) {
 			if err := b.Delete(k, nil); err != nil {
 				return nil, err
 			}
@@ -100,7 +104,7 @@ type compaction struct {
 }
 
 // keeps says whether the cell survives the compaction. Cells of a family that the table no longer has do not.
-func (c *compaction) keeps(k []byte, p parsedKey) bool {
+func (c *compaction) keeps(k []byte, p parsedKey, ttl int64) bool {
 	name := k[p.rowEnd : p.familyEnd-1]
 	if c.plan.family == nil || !bytes.Equal(name, c.plan.family.Name) {
 		f := c.schema.Find(name)
@@ -114,6 +118,9 @@ func (c *compaction) keeps(k []byte, p parsedKey) bool {
 	f := c.plan.family
 	c.m.enter(k[p.familyEnd:p.columnEnd])
 	if f.MinVersions <= 0 && p.timestamp < c.plan.oldest {
+		return false
+	}
+	if over(p.timestamp, ttl, c.now) {
 		return false
 	}
 	if p.typ.IsDelete() {

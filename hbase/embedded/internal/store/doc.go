@@ -4,7 +4,7 @@
 // A table is a space of cells, named by a number that is never used twice. Regions do not show in the keys, so that a
 // split, a merge or a move writes nothing but hbase:meta. The keys of one cell and of one record of the catalogue:
 //
-//	0x02 | space, 4 bytes big endian | row | family 0x00 | qualifier | timestamp, 8 bytes | type, 1 byte   → value
+//	0x02 | space, 4 bytes big endian | row | family 0x00 | qualifier | timestamp, 8 bytes | type, 1 byte   → value | TTL
 //	0x01 | name                                                                                           → record
 //
 //	row, qualifier   each 0x00 written as 0x00 0xFF, then the end 0x00 0x01, so that a shorter one sorts first
@@ -12,6 +12,7 @@
 //	family           printable, so 0x00 ends it
 //	timestamp        sign bit flipped, then all bits inverted: newest first
 //	type             inverted: of one timestamp, delete markers before puts
+//	TTL              0x00 for none; else 8 bytes big endian, in milliseconds, and 0x01. A folder of format 1 has values alone
 //
 // Iterating the keys in byte order is HBase's cell order. A cell applied twice with the same coordinates is one key: the
 // last applied wins. What must be atomic is committed as one Pebble batch, and a commit returns when the operating system

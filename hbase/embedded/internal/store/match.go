@@ -37,7 +37,7 @@ func (m *matcher) enter(column []byte) {
 }
 
 // match decides about a cell without regard to the filter.
-func (m *matcher) match(column []byte, ts int64, t Type) Verdict {
+func (m *matcher) match(column []byte, ts int64, t Type, ttl int64) Verdict {
 	p := m.plan
 	m.enter(column)
 	if p.columns != nil && m.wanted >= len(p.columns) {
@@ -45,6 +45,9 @@ func (m *matcher) match(column []byte, ts int64, t Type) Verdict {
 	}
 	if p.family.MinVersions <= 0 && ts < p.oldest {
 		return NextColumn
+	}
+	if over(ts, ttl, p.now) {
+		return Skip
 	}
 	if !p.raw {
 		if t.IsDelete() {

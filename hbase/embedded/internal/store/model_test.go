@@ -31,6 +31,7 @@ type modelCell struct {
 	ts                     int64
 	typ                    Type
 	value                  string
+	ttl                    int64
 }
 
 func (c modelCell) String() string {
@@ -124,6 +125,7 @@ func wants(q *Query, f *Family, qualifier string) bool {
 
 // read gives what a query finds, one line for each row.
 func (m model) read(schema Schema, q *Query) (rows []string) {
+	m = slices.DeleteFunc(slices.Clone(m), func(c modelCell) bool { return c.ttl != NoTTL && c.ts+c.ttl < q.Now })
 	for _, row := range m.distinct(func(c modelCell) string { return c.row }) {
 		if !inRange(q.Rows, row) {
 			continue
@@ -179,7 +181,7 @@ func readStore(t *rapid.T, s *Store, schema Schema, q *Query) (rows []string) {
 		}
 		var cells []string
 		for _, c := range row.Cells {
-			cells = append(cells, modelCell{string(c.Row), string(c.Family), string(c.Qualifier), c.Timestamp, c.Type, string(c.Value)}.String())
+			cells = append(cells, modelCell{string(c.Row), string(c.Family), string(c.Qualifier), c.Timestamp, c.Type, string(c.Value), NoTTL}.String())
 		}
 		rows = append(rows, strings.Join(cells, " "))
 	}
@@ -196,6 +198,7 @@ func drawCell(t *rapid.T, n int) modelCell {
 		row: string(few("row", 1).Draw(t, "row")), family: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "family"), qualifier: rapid.SampledFrom([]string{"", "\x00", "p", "q"}).Draw(t, "qualifier"),
 		ts:  rapid.Int64Range(0, 9).Draw(t, "ts"),
 		typ: rapid.SampledFrom([]Type{Put, Put, Put, Delete, DeleteFamilyVersion, DeleteColumn, DeleteFamily}).Draw(t, "type"),
+		ttl: rapid.SampledFrom([]int64{NoTTL, NoTTL, 0, 3, 100}).Draw(t, "cell ttl"),
 	}
 	if c.typ == Put {
 		c.value = fmt.Sprint(n)
@@ -243,7 +246,7 @@ func TestReadsAreAsDefined(t *testing.T) {
 			c := drawCell(t, n)
 			m.apply(c)
 			b := s.NewBatch()
-			if err := b.Add(space, []byte(c.row), []byte(c.family), []byte(c.qualifier), c.ts, c.typ, []byte(c.value)); err != nil {
+			if err := b.AddTTL(space, []byte(c.row), []byte(c.family), []byte(c.qualifier), c.ts, c.typ, []byte(c.value), c.ttl); err != nil {
 				t.Fatal(err)
 			}
 			if err := b.Commit(); err != nil {

@@ -82,6 +82,7 @@ type plan struct {
 	checked     int // versions that are looked at
 	given       int // versions that are given when a filter decides too
 	oldest      int64
+	now         int64
 	raw         bool
 	trackBehind bool // delete markers count only inside the time range
 }
@@ -106,7 +107,7 @@ func (q *Query) plans(schema Schema) ([]plan, error) {
 }
 
 func (q *Query) plan(f *Family, qualifiers [][]byte) plan {
-	p := plan{family: f, times: q.Times, given: min(q.MaxVersions, f.MaxVersions), oldest: f.oldest(q.Now), raw: q.Raw, trackBehind: f.KeepDeleted}
+	p := plan{family: f, times: q.Times, given: min(q.MaxVersions, f.MaxVersions), oldest: f.oldest(q.Now), now: q.Now, raw: q.Raw, trackBehind: f.KeepDeleted}
 	if t, ok := q.FamilyTimes[string(f.Name)]; ok {
 		p.times = t
 	}

@@ -26,6 +26,7 @@ func (r *Row) keep(b []byte) []byte {
 // time and must be closed.
 type Reader struct {
 	it       *pebble.Iterator
+	tails    bool
 	q        *Query
 	plans    []plan
 	m        matcher
@@ -46,7 +47,7 @@ func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{it: it, q: q, plans: plans}
+	r := &Reader{it: it, tails: s.tails, q: q, plans: plans}
 	if q.Reverse {
 		r.it.Last()
 		r.toRowStart()
@@ -182,19 +183,28 @@ func (r *Reader) planOf(family []byte) int {
 }
 
 func (r *Reader) readCell(row *Row, k []byte, p parsedKey) error {
-	v := r.m.match(k[p.familyEnd:p.columnEnd], p.timestamp, p.typ)
+	value, ttl, err := valueOf(r.it, r.tails)
+	if err != nil {
+		return err
+	}
+	v := r.m.match(k[p.familyEnd:p.columnEnd], p.timestamp, p.typ, ttl)
 	if v.Includes() {
 		var c Cell
-		value, err := r.it.ValueAndErr()
-		if err != nil {
-			return err
-		}
 		r.column = appendUnescaped(r.column[:0], k[p.familyEnd:p.columnEnd-2])
 		c = Cell{Row: row.Key, Family: r.m.plan.family.Name, Qualifier: r.column, Timestamp: p.timestamp, Type: p.typ, Value: value}
 		v = r.take(row, &c, v)
 	}
 	r.advance(k, p, v)
 	return nil
+}
+
+// valueOf gives the value under an iterator, and the cell's TTL.
+func valueOf(it *pebble.Iterator, tails bool) (value []byte, ttl int64, err error) {
+	value, err = it.ValueAndErr()
+	if err != nil || !tails {
+		return value, NoTTL, err
+	}
+	return cutTTL(value)
 }
 
 // take asks the filter, and keeps the cell when it is included.

@@ -19,8 +19,10 @@ var (
 	ErrNewerFormat = errors.New("data folder was written by a newer version")
 )
 
-// format is the version of the layout in doc.go. A folder with a greater one is refused.
-const format = 1
+// format is the version of the layout in doc.go. A folder with a greater one is refused; one with a smaller one keeps it.
+const format = 2
+
+const formatWithoutTTLs = 1
 
 const formatFile = "BRINE-FORMAT"
 
@@ -38,6 +40,7 @@ type Options struct {
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
 	db           *pebble.DB
+	tails        bool         // values have TTLs behind them
 	lock         *pebble.Lock // of the folder; nil in memory
 	beforeCommit func() error // may be nil
 }
@@ -61,7 +64,7 @@ func Open(o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Store{db: db, beforeCommit: o.BeforeCommit}, nil
+		return &Store{db: db, tails: true, beforeCommit: o.BeforeCommit}, nil
 	}
 	opts.FS = logFS{FS: vfs.Default, fsync: o.Fsync}
 	lock, err := lockDir(o.Dir, opts.FS)
@@ -69,11 +72,11 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	opts.Lock = lock
-	db, err := openDir(o.Dir, opts)
+	db, n, err := openDir(o.Dir, opts)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Store{db: db, lock: lock, beforeCommit: o.BeforeCommit}, nil
+	return &Store{db: db, tails: n > formatWithoutTTLs, lock: lock, beforeCommit: o.BeforeCommit}, nil
 }
 
 func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
@@ -100,34 +103,35 @@ func rootOf(err error) error {
 	return nil
 }
 
-func openDir(dir string, opts *pebble.Options) (*pebble.DB, error) {
+// openDir opens a folder and gives its format.
+func openDir(dir string, opts *pebble.Options) (db *pebble.DB, n int, err error) {
 	name := filepath.Join(dir, formatFile)
 	text, err := os.ReadFile(name)
 	switch {
 	case err == nil:
-		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: not a format number: %w", name, err)
+		if n, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
+			return nil, 0, fmt.Errorf("%s: not a format number: %w", name, err)
 		}
 		if n > format {
-			return nil, fmt.Errorf("%s: %w: format %d, this one knows %d", dir, ErrNewerFormat, n, format)
+			return nil, 0, fmt.Errorf("%s: %w: format %d, this one knows %d", dir, ErrNewerFormat, n, format)
 		}
 	case !errors.Is(err, os.ErrNotExist):
-		return nil, err
+		return nil, 0, err
 	}
-	db, err := pebble.Open(dir, opts)
+	db, err = pebble.Open(dir, opts)
 	if err != nil {
 		if strings.Contains(err.Error(), "unknown format major version") {
-			return nil, fmt.Errorf("%s: %w: %w", dir, ErrNewerFormat, err)
+			return nil, 0, fmt.Errorf("%s: %w: %w", dir, ErrNewerFormat, err)
 		}
-		return nil, fmt.Errorf("data folder %s: %w", dir, err)
+		return nil, 0, fmt.Errorf("data folder %s: %w", dir, err)
 	}
 	if text == nil {
 		if err := os.WriteFile(name, []byte(strconv.Itoa(format)+"\n"), 0o644); err != nil {
-			return nil, errors.Join(err, db.Close())
+			return nil, 0, errors.Join(err, db.Close())
 		}
+		n = format
 	}
-	return db, nil
+	return db, n, nil
 }
 
 // Close closes the store; readers must be closed before.
