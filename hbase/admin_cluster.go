@@ -146,6 +146,9 @@ func (c *Client) Balance(ctx context.Context) (ran bool, err error) {
 // testedVersions are the releases that the tests run against.
 var testedVersions = []string{"2.4", "2.5", "2.6"}
 
+// TestedVersions are the releases of HBase that this client is tested with.
+func TestedVersions() []string { return slices.Clone(testedVersions) }
+
 // ServerVersion is the active master's release. Tested tells whether it is one that this client is tested with; another one
 // most likely works as well, as long as it is a 2.x.
 func (c *Client) ServerVersion(ctx context.Context) (version string, tested bool, err error) {

@@ -106,7 +106,11 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 	say := func(severity config.Severity, code config.Code, setting, message, mend string) {
 		found = append(found, config.Problem{Code: code, Severity: severity, File: file, Setting: setting, Message: message, Mend: mend})
 	}
-	cluster, err := openHBase(ctx, cfg, cfg.HBase())
+	opts := cfg.HBase()
+	opts.Hooks.Untested = func(version string) {
+		say(config.Warning, codeUntested, "hbase.connect", untested(version), "write to tables of its own first, and read them back with brine query")
+	}
+	cluster, err := openHBase(ctx, cfg, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +178,8 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 
 // The codes of problems that only the servers show.
 const (
-	codeMissing config.Code = "missing-on-server"
-	codeDiffers config.Code = "differs-on-server"
-	codeSample  config.Code = "sampled-records"
+	codeMissing  config.Code = "missing-on-server"
+	codeDiffers  config.Code = "differs-on-server"
+	codeSample   config.Code = "sampled-records"
+	codeUntested config.Code = "untested-version"
 )

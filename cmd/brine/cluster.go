@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"brine/config"
 	"brine/hbase"
@@ -45,6 +46,11 @@ func openHBase(ctx context.Context, cfg *config.Config, opts hbase.Options) (*cl
 	}
 	c.client = client
 	return c, nil
+}
+
+// untested words the client's warning of a cluster's release.
+func untested(version string) string {
+	return fmt.Sprintf("the cluster runs HBase %s, which this brine is not tested with; it is with %s", version, strings.Join(hbase.TestedVersions(), ", "))
 }
 
 // startHBase starts the embedded server, with its own errors told apart by exit code.

@@ -104,6 +104,7 @@ func (s *service) open(ctx context.Context) (err error) {
 func (s *service) openTables(ctx context.Context) (err error) {
 	opts := s.cfg.HBase()
 	opts.Hooks = s.resent.watch(metrics.HBase(s.reg, s.tables))
+	opts.Hooks.Untested = func(version string) { s.log.Warn(untested(version)) }
 	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
 		return err
 	}
