@@ -86,7 +86,7 @@ func (b *bench) delay(ctx context.Context) error {
 
 // awaitTopic waits until the topic can be written to.
 func (b *bench) awaitTopic(ctx context.Context, client *kafka.Client) error {
-	for range 100 {
+	for range 600 {
 		meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{delayTopic}})
 		if err == nil && len(meta.Topics) == 1 && meta.Topics[0].Error == nil && len(meta.Topics[0].Partitions) == partitions {
 			return nil
