@@ -1,16 +1,23 @@
 package embedded
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
 )
 
-// addDelta adds the cells of an increment or an append: the newest value of each column, if there is one, and the new part.
+// addDelta adds the cells of an increment or an append, in the order of their columns as its answer has them: the newest value
+// of each column, if there is one, and the new part.
 func (w *writer) addDelta(ctx context.Context, m *mutation) error {
+	slices.SortStableFunc(m.cells, func(a, b wire.Cell) int {
+		return cmp.Or(bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier))
+	})
 	times := timeRange(m.proto.TimeRange)
 	for i := range m.cells {
 		c := &m.cells[i]

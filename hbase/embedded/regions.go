@@ -120,14 +120,18 @@ func (c *cluster) merge(names []string, begun func()) (string, error) {
 	return merged.encoded, c.transfer(t)
 }
 
-// mergeable gives the regions in the order of their keys, if they can be merged.
+// mergeable gives the regions in the order of their keys, if they can be merged: each must lie beside the one named before it.
 func (c *cluster) mergeable(names []string) ([]*region, error) {
 	var rs []*region
 	for _, name := range names {
-		r, err := c.steady(name)
+		r, err := c.named(name)
+		if err != nil {
+			return nil, err
+		}
+		_, err = c.steady(name)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, final(classMergeRegion, "%v", err)
 		case slices.Contains(rs, r):
 			return nil, final(classMergeRegion, "Duplicate regions specified; cannot merge a region to itself. Passed in %d", len(names))
 		case len(rs) > 0 && rs[0].table != r.table:
@@ -138,13 +142,18 @@ func (c *cluster) mergeable(names []string) ([]*region, error) {
 	if len(rs) < 2 {
 		return nil, final(classMergeRegion, "Need two Regions at least to run a Merge")
 	}
-	slices.SortFunc(rs, func(a, b *region) int { return bytes.Compare(a.info.StartKey, b.info.StartKey) })
 	for i, r := range rs[1:] {
-		if !bytes.Equal(rs[i].info.EndKey, r.info.StartKey) {
+		if !rs[i].before(r) && !r.before(rs[i]) {
 			return nil, final(classMergeRegion, "Unable to merge non-adjacent or non-overlapping regions '%s', '%s'", rs[i].encoded, r.encoded)
 		}
 	}
+	slices.SortFunc(rs, func(a, b *region) int { return bytes.Compare(a.info.StartKey, b.info.StartKey) })
 	return rs, nil
+}
+
+// before tells whether the other region begins where this one ends.
+func (r *region) before(other *region) bool {
+	return len(r.info.EndKey) > 0 && bytes.Equal(r.info.EndKey, other.info.StartKey)
 }
 
 // replace puts regions in the place of others. The caller holds the cluster's mu; who has the old slice keeps it.

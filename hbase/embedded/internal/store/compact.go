@@ -101,6 +101,7 @@ type compaction struct {
 	row    []byte
 	plan   plan
 	m      matcher
+	passed bool // the rest of the column goes, markers too: a put in it was deleted with all that is older, or is surplus
 }
 
 // keeps says whether the cell survives the compaction. Cells of a family that the table no longer has do not.
@@ -114,9 +115,17 @@ func (c *compaction) keeps(k []byte, p parsedKey, ttl int64) bool {
 		}
 		c.plan = plan{family: f, times: AllTime, checked: f.MaxVersions, given: math.MaxInt, oldest: f.oldest(c.now)}
 		c.m.begin(&c.plan)
+		c.passed = false
 	}
 	f := c.plan.family
-	c.m.enter(k[p.familyEnd:p.columnEnd])
+	column := k[p.familyEnd:p.columnEnd]
+	if !bytes.Equal(column, c.m.column) {
+		c.passed = false
+	}
+	c.m.enter(column)
+	if c.passed {
+		return false
+	}
 	if f.MinVersions <= 0 && p.timestamp < c.plan.oldest {
 		return false
 	}
@@ -130,5 +139,10 @@ func (c *compaction) keeps(k []byte, p parsedKey, ttl int64) bool {
 		young := f.PurgeDeletesAfter > 0 && c.now-p.timestamp <= f.PurgeDeletesAfter
 		return young || f.KeepDeleted && c.m.anyColumn(p.timestamp, p.typ) == Include
 	}
-	return c.m.deleted(p.timestamp) == Include && c.m.anyColumn(p.timestamp, p.typ) == Include
+	v := c.m.deleted(p.timestamp)
+	if v == Include {
+		v = c.m.anyColumn(p.timestamp, p.typ)
+	}
+	c.passed = v == NextColumn && len(column) > 2 // where the qualifier is empty a family's markers are too
+	return v == Include
 }
