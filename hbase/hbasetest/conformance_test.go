@@ -25,7 +25,10 @@ func TestJavaClient(t *testing.T) {
 		hbasetest.Run(t, client, connect, prefix(t), hbasetest.Load(t, scripts), *update)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
-		hbasetest.Run(t, client, start(t), prefix(t), hbasetest.Load(t, scripts), false)
+		hbasetest.Run(t, client, start(t, 1), prefix(t), hbasetest.Load(t, scripts), false)
+	})
+	t.Run("on three embedded servers", func(t *testing.T) {
+		hbasetest.Run(t, client, start(t, 3), prefix(t), hbasetest.Load(t, scripts), false)
 	})
 }
 
@@ -35,13 +38,16 @@ func TestOurClient(t *testing.T) {
 		hbasetest.Run(t, hbasetest.Go, connect, prefix(t), ours(t), false)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
-		hbasetest.Run(t, hbasetest.Go, start(t), prefix(t), ours(t), false)
+		hbasetest.Run(t, hbasetest.Go, start(t, 1), prefix(t), ours(t), false)
+	})
+	t.Run("on three embedded servers", func(t *testing.T) {
+		hbasetest.Run(t, hbasetest.Go, start(t, 3), prefix(t), ours(t), false)
 	})
 }
 
-// start starts an embedded server with a data folder and gives its connect string.
-func start(t *testing.T) string {
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+// start starts an embedded cluster with a data folder and gives its connect string.
+func start(t *testing.T, servers int) string {
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Servers: servers})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,19 +11,36 @@
 // spaces are its answer; "#" begins a comment. A comment "# only java: why" means that our client cannot run the script.
 //
 //	create TABLE FAMILY[;KEY=VALUE…]… [splits=KEY,…]
+//	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened anew
 //	disable | enable | drop | exists | regions TABLE
 //	describe TABLE FAMILY KEY…
 //	tables
-//	create-namespace NAME
-//	drop-namespace NAME, flush TABLE, compact TABLE           only java
+//	create-namespace | drop-namespace NAME
+//	flush TABLE
+//	compact TABLE                                             flush, major compaction, and wait for its end
+//	split TABLE KEY                                           the region that has the key, there
+//	merge TABLE ROW ROW…                                      the regions that have the rows
+//	move TABLE ROW                                            the region that has the row, to another server; of one it stays on that
 //	put TABLE ROW CELL…
 //	delete TABLE ROW MARKER…
 //	batch TABLE                                               + put ROW CELL… | + delete ROW MARKER…
+//	mutate TABLE                                              + lines of batch, of one row: all as one
+//	check TABLE ROW COLUMN absent | OP VALUE                  + lines of mutate, if the row meets it
+//	increment TABLE ROW COLUMN=N…
+//	append TABLE ROW COLUMN=BYTES…
+//	load TABLE ROW…                                           + OPERATION…, see below
 //	get TABLE ROW [columns=COLUMN,…] [versions=N] [times=FROM,TO]
 //	gets TABLE                                                + ROW [options of get]
+//	values TABLE ROW [options of get]                         get without times, for those that the server set
 //	scan TABLE [options of get] [start=ROW] [stop=ROW] [reverse] [limit=N] [caching=N] [bytes=N] [raw]
+//	                                                          + N OPERATION…, done behind N rows while the scan is open
 //	count TABLE
 //	digest TABLE                                              see Digest
+//
+// load puts, deletes and reads the rows in batches, one after the other, while the operations of its further lines are done
+// side by side with it. Every batch's answer and every row read back must be as written; a last batch has a version of its own,
+// so that what is left does not tell how many there were. An OP is less, at-most, is, is-not, at-least or greater, said of
+// what is stored.
 //
 // A COLUMN is family:qualifier or family: for all of it. A CELL is family:qualifier@time=value. A MARKER is
 // family:qualifier@time/version or /column, or family:@time/family or /family-version. A time is ms since 1970, or now,

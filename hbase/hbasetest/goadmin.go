@@ -18,15 +18,20 @@ func (r *runner) create(name string, words []string) error {
 			}
 			continue
 		}
-		parts := strings.Split(word, ";")
-		family := hbase.Family{Name: parts[0], Values: map[string]string{}}
-		for _, attribute := range parts[1:] {
-			key, value, _ := strings.Cut(attribute, "=")
-			family.Values[key] = value
-		}
-		table.Families = append(table.Families, family)
+		table.Families = append(table.Families, parseFamily(word))
 	}
 	return r.ok(r.client.CreateTable(r.ctx, table, splits))
+}
+
+// parseFamily reads FAMILY;KEY=VALUE….
+func parseFamily(word string) hbase.Family {
+	parts := strings.Split(word, ";")
+	family := hbase.Family{Name: parts[0], Values: map[string]string{}}
+	for _, attribute := range parts[1:] {
+		key, value, _ := strings.Cut(attribute, "=")
+		family.Values[key] = value
+	}
+	return family
 }
 
 func (r *runner) exists(name string) error {

@@ -15,7 +15,7 @@ import (
 
 // Go is our own client. The scripts run side by side, each with its own tables.
 func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, Retries: 6, Pause: 20 * time.Millisecond})
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, Retries: 10, Pause: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatalf("open %s: %v", connect, err)
 	}
@@ -42,7 +42,7 @@ func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
 
 // answer runs one operation.
 func answer(t *testing.T, client *hbase.Client, prefix string, op Op) []string {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r := &runner{ctx: ctx, client: client, prefix: prefix}
 	err := r.run(op)
@@ -72,45 +72,11 @@ func (r *runner) run(op Op) error {
 	if op.Words[0] == "tables" {
 		return r.tables()
 	}
-	name := r.prefix + op.Words[1]
-	rest := op.Words[2:]
-	switch op.Words[0] {
-	case "create-namespace":
-		return r.ok(r.client.CreateNamespace(r.ctx, name))
-	case "create":
-		return r.create(name, rest)
-	case "disable":
-		return r.ok(r.client.DisableTable(r.ctx, name))
-	case "enable":
-		return r.ok(r.client.EnableTable(r.ctx, name))
-	case "drop":
-		return r.ok(r.client.DeleteTable(r.ctx, name))
-	case "exists":
-		return r.exists(name)
-	case "describe":
-		return r.describe(name, rest)
-	case "regions":
-		return r.regions(name)
-	case "put", "delete":
-		return r.mutate(name, append([]string{op.Words[0]}, rest...))
-	case "batch":
-		return r.batch(name, op.More)
-	case "get":
-		return r.get(name, rest)
-	case "gets":
-		return r.gets(name, op.More)
-	case "scan":
-		return r.scan(name, rest)
-	case "count":
-		return r.count(name)
-	case "digest":
-		digest, err := Digest(r.ctx, r.client, name)
-		if err == nil {
-			r.say("%s", digest)
-		}
-		return err
+	do, ok := operations[op.Words[0]]
+	if !ok {
+		return fmt.Errorf("no such operation: %s", op.Words[0])
 	}
-	return fmt.Errorf("no such operation: %s", op.Words[0])
+	return do(r, r.prefix+op.Words[1], op.Words[2:], op.More)
 }
 
 func (r *runner) ok(err error) error {
@@ -134,9 +100,6 @@ func class(err error) string {
 		if errors.Is(err, sentinel) {
 			return name
 		}
-	}
-	if e, ok := errors.AsType[*hbase.Error](err); ok && e.Class != "" {
-		return e.Class[strings.LastIndexByte(e.Class, '.')+1:]
 	}
 	return err.Error()
 }

@@ -2,10 +2,21 @@ package hbasetest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"brine/hbase"
 )
+
+func batchOf(table string, more [][]string) (*hbase.Batch, error) {
+	b := hbase.NewBatch(table)
+	for _, words := range more {
+		if err := add(b, words); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
 
 // add adds the mutation "put ROW CELL…" or "delete ROW MARKER…" to a batch.
 func add(b *hbase.Batch, words []string) error {
@@ -24,8 +35,8 @@ func add(b *hbase.Batch, words []string) error {
 	return nil
 }
 
-func (r *runner) mutate(table string, words []string) error {
-	if err := r.batch(table, [][]string{words}); err != nil {
+func (r *runner) mutate(table, kind string, words []string) error {
+	if err := r.batch(table, [][]string{append([]string{kind}, words...)}); err != nil {
 		return err
 	}
 	_, result, _ := strings.Cut(r.lines[0], " ") // a batch of one, without its index
@@ -34,11 +45,9 @@ func (r *runner) mutate(table string, words []string) error {
 }
 
 func (r *runner) batch(table string, more [][]string) error {
-	b := hbase.NewBatch(table)
-	for _, words := range more {
-		if err := add(b, words); err != nil {
-			return err
-		}
+	b, err := batchOf(table, more)
+	if err != nil {
+		return err
 	}
 	failed, err := r.client.Submit(r.ctx, b).Wait(r.ctx)
 	if err != nil {
@@ -96,7 +105,8 @@ func (r *runner) gets(table string, more [][]string) error {
 	return nil
 }
 
-func (r *runner) scan(table string, words []string) error {
+// scan reads a range; a further line "N OPERATION…" is done behind N rows, while the scanner is open.
+func (r *runner) scan(table string, words []string, more [][]string) error {
 	s, err := parseScan(words)
 	if err != nil {
 		return err
@@ -108,6 +118,12 @@ func (r *runner) scan(table string, words []string) error {
 		}
 		rows++
 		r.cells(result, "")
+		for len(more) > 0 && more[0][0] == strconv.Itoa(rows) {
+			if err := r.inner(more[0][1:]); err != nil {
+				return err
+			}
+			more = more[1:]
+		}
 	}
 	r.say("%d rows", rows)
 	return nil
@@ -123,6 +139,14 @@ func (r *runner) count(table string) error {
 	}
 	r.say("%d rows", rows)
 	return nil
+}
+
+func (r *runner) digest(table string) error {
+	digest, err := Digest(r.ctx, r.client, table)
+	if err == nil {
+		r.say("%s", digest)
+	}
+	return err
 }
 
 func (r *runner) cells(result hbase.Result, head string) {
@@ -165,9 +189,9 @@ func parseScan(words []string) (hbase.Scan, error) {
 			from, to, _ := strings.Cut(value, ",")
 			s.From, s.To = parseTime(from), parseTime(to)
 		case "columns":
-			for _, column := range strings.Split(value, ",") {
-				family, qualifier, _ := strings.Cut(column, ":")
-				s.Columns = append(s.Columns, hbase.Column{Family: parseBytes(family), Qualifier: parseBytes(qualifier)})
+			for _, word := range strings.Split(value, ",") {
+				family, qualifier := parseColumn(word)
+				s.Columns = append(s.Columns, hbase.Column{Family: family, Qualifier: qualifier})
 			}
 		default:
 			return s, fmt.Errorf("no such option: %s", word)

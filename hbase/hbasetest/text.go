@@ -99,12 +99,18 @@ func parseCell(word string) (hbase.Cell, error) {
 		c.Type = kinds[kind]
 	}
 	column, at, ok := strings.Cut(head, "@")
-	family, qualifier, _ := strings.Cut(column, ":")
 	if !ok || c.Type == 0 {
 		return c, fmt.Errorf("no cell: %s", word)
 	}
-	c.Family, c.Qualifier, c.Timestamp = parseBytes(family), parseBytes(qualifier), parseTime(at)
+	c.Family, c.Qualifier = parseColumn(column)
+	c.Timestamp = parseTime(at)
 	return c, nil
+}
+
+// parseColumn reads family:qualifier.
+func parseColumn(word string) (family, qualifier []byte) {
+	f, q, _ := strings.Cut(word, ":")
+	return parseBytes(f), parseBytes(q)
 }
 
 func formatCell(c hbase.Cell) string {

@@ -7,20 +7,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.hadoop.hbase.Cell;
+import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
-import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
-import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
@@ -42,12 +41,14 @@ import org.apache.hadoop.hbase.util.Bytes;
 public final class Conform {
   private final Connection connection;
   private final Admin admin;
+  private final Regions regions;
   private final String prefix;
   private final List<String> answer = new ArrayList<>();
 
   private Conform(Connection connection, String prefix) throws IOException {
     this.connection = connection;
     this.admin = connection.getAdmin();
+    this.regions = new Regions(connection, admin);
     this.prefix = prefix;
   }
 
@@ -110,8 +111,12 @@ public final class Conform {
       case "disable": admin.disableTable(table); ok(); return;
       case "enable": admin.enableTable(table); ok(); return;
       case "drop": admin.deleteTable(table); ok(); return;
+      case "alter": regions.alter(table, op[2]); ok(); return;
       case "flush": admin.flush(table); ok(); return;
-      case "compact": compact(table); return;
+      case "compact": regions.compact(table); ok(); return;
+      case "split": regions.split(table, op[2]); ok(); return;
+      case "merge": regions.merge(table, Arrays.copyOfRange(op, 2, op.length)); ok(); return;
+      case "move": regions.move(table, op[2]); ok(); return;
       case "exists": say("%s", admin.tableExists(table)); return;
       case "tables": tables(); return;
       case "describe": describe(table, op); return;
@@ -120,12 +125,18 @@ public final class Conform {
     }
     try (Table t = connection.getTable(table)) {
       switch (op[0]) {
-        case "put": t.put(put(op[2], op, 3)); ok(); return;
-        case "delete": t.delete(delete(op[2], op, 3)); ok(); return;
+        case "put": t.put(Mutations.put(op[2], op, 3)); ok(); return;
+        case "delete": t.delete(Mutations.delete(op[2], op, 3)); ok(); return;
+        case "mutate": t.mutateRow(Mutations.ofRow(more)); ok(); return;
+        case "check": say("%s", t.checkAndMutate(Mutations.check(op, more)).isSuccess()); return;
+        case "increment": timeless(t.increment(Mutations.increment(op))); return;
+        case "append": timeless(t.append(Mutations.append(op))); return;
+        case "values": timeless(t.get(get(op, 2))); return;
+        case "load": load(t, op, more); return;
         case "batch": batch(t, more); return;
         case "get": cells(t.get(get(op, 2)), ""); return;
         case "gets": gets(t, more); return;
-        case "scan": scan(t, op); return;
+        case "scan": scan(t, op, more); return;
         case "count": count(t); return;
         case "digest": say("%s", RowDigest.digest(t)); return;
         default: throw new IllegalArgumentException("no such operation: " + op[0]);
@@ -150,20 +161,6 @@ public final class Conform {
       builder.setColumnFamily(family.build());
     }
     admin.createTable(builder.build(), splits);
-    ok();
-  }
-
-  /** compact flushes, starts a major compaction and returns when no region says that it is at it. */
-  private void compact(TableName table) throws Exception {
-    admin.flush(table);
-    admin.majorCompact(table);
-    long end = System.currentTimeMillis() + 30_000;
-    while (admin.getCompactionState(table) != CompactionState.NONE) {
-      if (System.currentTimeMillis() > end) {
-        throw new IOException("still compacting after 30 s");
-      }
-      Thread.sleep(20);
-    }
     ok();
   }
 
@@ -198,44 +195,53 @@ public final class Conform {
     say("%d regions", regions.size());
   }
 
-  private static Put put(String row, String[] words, int from) {
-    Put put = new Put(Text.bytes(row));
-    for (String word : Arrays.asList(words).subList(from, words.length)) {
-      Text.CellWord c = new Text.CellWord(word);
-      put.addColumn(c.family, c.qualifier, c.time, c.value);
-    }
-    return put;
-  }
-
-  private static Delete delete(String row, String[] words, int from) {
-    Delete delete = new Delete(Text.bytes(row));
-    for (String word : Arrays.asList(words).subList(from, words.length)) {
-      Text.CellWord c = new Text.CellWord(word);
-      switch (c.kind) {
-        case "version": delete.addColumn(c.family, c.qualifier, c.time); break;
-        case "column": delete.addColumns(c.family, c.qualifier, c.time); break;
-        case "family": delete.addFamily(c.family, c.time); break;
-        case "family-version": delete.addFamilyVersion(c.family, c.time); break;
-        default: throw new IllegalArgumentException("no such kind of delete: " + word);
-      }
-    }
-    return delete;
-  }
-
   private void batch(Table t, List<String[]> more) throws Exception {
     List<Row> actions = new ArrayList<>();
     for (String[] line : more) {
-      actions.add(line[0].equals("put") ? put(line[1], line, 2) : delete(line[1], line, 2));
+      actions.add(Mutations.of(line));
     }
+    for (Object result : results(t, actions)) {
+      say("%d %s", answer.size(), result instanceof Throwable ? "error " + name((Throwable) result) : "ok");
+    }
+  }
+
+  /** The results of a batch, which may be exceptions. */
+  static Object[] results(Table t, List<Row> actions) throws Exception {
     Object[] results = new Object[actions.size()];
     try {
       t.batch(actions, results);
     } catch (RetriesExhaustedWithDetailsException e) {
       // each has its own result
     }
-    for (int i = 0; i < results.length; i++) {
-      say("%d %s", i, results[i] instanceof Throwable ? "error " + name((Throwable) results[i]) : "ok");
+    return results;
+  }
+
+  /** load writes and reads rows in batches, one after the other, while the operations of the further lines are done. */
+  private void load(Table t, String[] op, List<String[]> more) throws Exception {
+    Load load = new Load(t, Arrays.copyOfRange(op, 2, op.length));
+    ExecutorService side = Executors.newSingleThreadExecutor();
+    try {
+      Future<List<String>> rounds = side.submit(load);
+      try {
+        if (load.begun()) {
+          for (String[] words : more) {
+            inner(words);
+          }
+        }
+      } finally {
+        load.end();
+      }
+      answer.addAll(rounds.get());
+    } finally {
+      side.shutdown();
     }
+  }
+
+  /** inner runs an operation within another one. */
+  private void inner(String[] words) throws Exception {
+    Conform inner = new Conform(connection, prefix);
+    inner.run(words, List.of());
+    inner.answer.forEach(a -> say("%s: %s", words[0], a));
   }
 
   private void gets(Table t, List<String[]> more) throws Exception {
@@ -271,7 +277,8 @@ public final class Conform {
     return get;
   }
 
-  private void scan(Table t, String[] op) throws Exception {
+  /** scan reads a range; a further line "N OPERATION…" is done behind N rows, while the scanner is open. */
+  private void scan(Table t, String[] op, List<String[]> more) throws Exception {
     Scan scan = new Scan();
     for (String word : Arrays.asList(op).subList(2, op.length)) {
       String[] option = word.split("=", 2);
@@ -302,6 +309,10 @@ public final class Conform {
       for (Result row : scanner) {
         rows++;
         cells(row, "");
+        while (!more.isEmpty() && more.get(0)[0].equals(String.valueOf(rows))) {
+          inner(Arrays.copyOfRange(more.get(0), 1, more.get(0).length));
+          more = more.subList(1, more.size());
+        }
       }
     }
     say("%d rows", rows);
@@ -327,6 +338,17 @@ public final class Conform {
     }
   }
 
+  private void timeless(Result result) throws Exception {
+    if (result.isEmpty()) {
+      say("none");
+      return;
+    }
+    for (Cell c : result.rawCells()) {
+      say("%s %s:%s=%s", Text.word(CellUtil.cloneRow(c)), Text.word(CellUtil.cloneFamily(c)), Text.word(CellUtil.cloneQualifier(c)),
+          Text.word(CellUtil.cloneValue(c)));
+    }
+  }
+
   /** "e:q,f:" as pairs of family and qualifier. */
   private static List<String[]> columns(String words) {
     List<String[]> out = new ArrayList<>();
@@ -344,6 +366,9 @@ public final class Conform {
   /** The exception's class without its package; of a failed batch, that of its one cause. */
   private static String name(Throwable e) {
     if (e instanceof UncheckedIOException) { // from a scanner's iterator
+      return name(e.getCause());
+    }
+    if (e instanceof ExecutionException) { // from a procedure that was waited for
       return name(e.getCause());
     }
     if (e instanceof RetriesExhaustedWithDetailsException) {

@@ -34,7 +34,7 @@ public final class RowDigest {
     Configuration conf = HBaseConfiguration.create();
     conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
     conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
-    conf.setInt("hbase.client.retries.number", 6);
+    conf.setInt("hbase.client.retries.number", 10);
     conf.setInt("hbase.client.pause", 50);
     conf.setInt("hbase.rpc.timeout", 20_000);
     conf.setInt("hbase.client.operation.timeout", 60_000);

@@ -78,6 +78,12 @@ final class Text {
     }
   }
 
+  /** The family and the qualifier of "family:qualifier". */
+  static byte[][] column(String word) {
+    String[] column = word.split(":", 2);
+    return new byte[][] {bytes(column[0]), bytes(column.length < 2 ? "" : column[1])};
+  }
+
   /** One word "family:qualifier@time=value" or "family:qualifier@time/kind"; what is absent is empty. */
   static final class CellWord {
     final byte[] family;
@@ -94,9 +100,9 @@ final class Text {
       kind = slash < 0 ? "" : word.substring(slash + 1);
       int at = word.indexOf('@');
       time = time(word.substring(at + 1, end));
-      String[] column = word.substring(0, at).split(":", 2);
-      family = bytes(column[0]);
-      qualifier = bytes(column.length < 2 ? "" : column[1]);
+      byte[][] column = column(word.substring(0, at));
+      family = column[0];
+      qualifier = column[1];
     }
   }
 }

@@ -1,0 +1,57 @@
+package hbasetest
+
+// operation runs one on the table or namespace of that name.
+type operation func(r *runner, name string, words []string, more [][]string) error
+
+// operations by their words; tables has no name and stands apart.
+var operations map[string]operation
+
+func init() { // not where it is declared: some of them run others
+	operations = map[string]operation{
+		"create-namespace": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.CreateNamespace(r.ctx, name))
+		},
+		"drop-namespace": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.DeleteNamespace(r.ctx, name))
+		},
+		"create": func(r *runner, name string, words []string, _ [][]string) error { return r.create(name, words) },
+		"alter":  func(r *runner, name string, words []string, _ [][]string) error { return r.alter(name, words[0]) },
+		"disable": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.DisableTable(r.ctx, name))
+		},
+		"enable": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.EnableTable(r.ctx, name))
+		},
+		"drop": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.DeleteTable(r.ctx, name))
+		},
+		"flush": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.FlushTable(r.ctx, name))
+		},
+		"compact":  func(r *runner, name string, _ []string, _ [][]string) error { return r.compact(name) },
+		"exists":   func(r *runner, name string, _ []string, _ [][]string) error { return r.exists(name) },
+		"describe": func(r *runner, name string, words []string, _ [][]string) error { return r.describe(name, words) },
+		"regions":  func(r *runner, name string, _ []string, _ [][]string) error { return r.regions(name) },
+		"split":    func(r *runner, name string, words []string, _ [][]string) error { return r.split(name, words[0]) },
+		"merge":    func(r *runner, name string, words []string, _ [][]string) error { return r.merge(name, words) },
+		"move":     func(r *runner, name string, words []string, _ [][]string) error { return r.move(name, words[0]) },
+
+		"put": func(r *runner, name string, words []string, _ [][]string) error { return r.mutate(name, "put", words) },
+		"delete": func(r *runner, name string, words []string, _ [][]string) error {
+			return r.mutate(name, "delete", words)
+		},
+		"batch":     func(r *runner, name string, _ []string, more [][]string) error { return r.batch(name, more) },
+		"mutate":    func(r *runner, name string, _ []string, more [][]string) error { return r.mutateRow(name, more) },
+		"check":     (*runner).check,
+		"increment": func(r *runner, name string, words []string, _ [][]string) error { return r.increment(name, words) },
+		"append":    func(r *runner, name string, words []string, _ [][]string) error { return r.append(name, words) },
+		"load":      (*runner).load,
+
+		"get":    func(r *runner, name string, words []string, _ [][]string) error { return r.get(name, words) },
+		"values": func(r *runner, name string, words []string, _ [][]string) error { return r.values(name, words) },
+		"gets":   func(r *runner, name string, _ []string, more [][]string) error { return r.gets(name, more) },
+		"scan":   (*runner).scan,
+		"count":  func(r *runner, name string, _ []string, _ [][]string) error { return r.count(name) },
+		"digest": func(r *runner, name string, _ []string, _ [][]string) error { return r.digest(name) },
+	}
+}
