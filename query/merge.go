@@ -18,7 +18,7 @@ const (
 	mergeCalls = 64      // pages being read at a time, and so scanners that are open
 	mergeRows  = 8192    // in the pages of all buckets
 	mergeBytes = 8 << 20 // the same, but for a row of a page that passes its share
-	firstRows  = 4      // in the first page of a bucket; pages double
+	firstRows  = 4       // in the first page of a bucket; pages double
 
 	leastAnswer = 64 << 10 // bytes: less would have servers cut rows
 )
