@@ -35,6 +35,7 @@ func TestHBaseOptions(t *testing.T) {
 	want := hbase.Options{
 		Connect: "rpc://master1:16000,master2:16000", User: "${brine}", Pause: 50 * time.Millisecond, PauseServerOverloaded: time.Second, Retries: 20,
 		RPCTimeout: 10 * time.Second, OperationTimeout: 5 * time.Minute, ScannerTimeout: 30 * time.Second, DialTimeout: 2 * time.Second,
+		TCPKeepAlive: 5 * time.Second, TCPDelay: true,
 		MaxRequestRows: 1000, MaxRequestBytes: 2 << 20, MaxBufferedBytes: 32 << 20, MaxServerCalls: 4, MaxCellBytes: 1 << 20, Compression: "snappy",
 	}
 	cfg := everything(t)

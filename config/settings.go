@@ -126,6 +126,12 @@ type HBase struct {
 	ScannerTimeout time.Duration `set:"scanner_timeout" default:"60s" min:"10ms" max:"1d"`
 	// Longest wait for a connection [hbase.ipc.client.socket.timeout.connect].
 	DialTimeout time.Duration `set:"dial_timeout" default:"10s" min:"1ms" max:"1h"`
+	// Silence after which the system asks whether the other machine is still there; when it has not answered for as long again, the
+	// connection is given up [hbase.ipc.client.tcpkeepalive]. A server that is there and does not answer a call is given up after
+	// rpc_timeout.
+	TCPKeepAlive time.Duration `set:"tcp_keepalive" default:"15s" min:"3s" max:"1h"`
+	// Whether small calls leave at once, instead of waiting for more that might share their packet [hbase.ipc.client.tcpnodelay].
+	TCPNoDelay bool `set:"tcp_nodelay" default:"true"`
 	// Most mutations in one call [hbase.client.max.perrequest.rows].
 	MaxRequestRows int `set:"max_request_rows" default:"2048" min:"1" max:"100000"`
 	// Most bytes in one call [hbase.client.max.perrequest.heapsize].

@@ -43,6 +43,7 @@ type conn struct {
 
 	mu      sync.Mutex // guards what follows, and the socket's read deadline
 	pending map[uint32]*call
+	waiting bool // an answer must come by the read deadline, though whoever asked may have gone
 	nextID  uint32
 	err     error // why done is closed
 }
@@ -119,7 +120,7 @@ func (c *conn) roundTrip(ctx context.Context, method string, encode encoder) (wi
 	}
 	q.frame, err = encode((*buf)[:0], wire.Call{ID: id, Method: method, Timeout: timeoutMillis(ctx), Compression: c.packing})
 	if err != nil {
-		c.forget(id)
+		c.withdraw(id)
 		return wire.Response{}, err
 	}
 	sent := len(q.frame)
@@ -151,7 +152,7 @@ func (c *conn) await(ctx context.Context, id uint32, q *call) (wire.Response, er
 	case <-q.answered: // failed with the connection
 		return q.response, q.err
 	case <-ctx.Done():
-		c.forget(id)
+		c.withdraw(id)
 		return wire.Response{}, c.interrupted(ctx)
 	}
 	select {
@@ -179,24 +180,36 @@ func (c *conn) register(q *call) (id uint32, err error) {
 	}
 	c.nextID = (c.nextID + 1) & maxCallID
 	c.pending[c.nextID] = q
-	if len(c.pending) == 1 {
+	if !c.waiting {
 		c.armRead()
 	}
 	return c.nextID, nil
 }
 
-// forget drops a call that nobody waits for; its answer will find nobody.
+// forget drops a call that nobody waits for; its answer will find nobody. That it must come remains: else a peer that has
+// gone dumb would be asked again and again, each time with a new deadline.
 func (c *conn) forget(id uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.pending, id)
 }
 
+// withdraw drops a call that was not sent.
+func (c *conn) withdraw(id uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+	if len(c.pending) == 0 && c.err == nil {
+		c.armRead()
+	}
+}
+
 // armRead says by when the next byte must come: while calls are out, within the time of one call, so that a half-open
 // connection is noticed; else the connection is idle. c.mu is held.
 func (c *conn) armRead() {
 	limit := idleTimeout
-	if len(c.pending) > 0 {
+	c.waiting = len(c.pending) > 0
+	if c.waiting {
 		limit = c.opts.RPCTimeout
 	}
 	_ = c.socket.SetReadDeadline(time.Now().Add(limit)) // fails only on a closed socket, which read notices itself
@@ -280,7 +293,7 @@ func (c *conn) readError(err error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.pending) == 0 {
+	if !c.waiting {
 		return errIdle
 	}
 	return &connError{

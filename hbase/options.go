@@ -33,11 +33,17 @@ type Options struct {
 	MaxServerCalls   int // [hbase.client.max.perserver.tasks] 2
 	MaxCellBytes     int // [hbase.client.keyvalue.maxsize] 10 MiB
 
+	// TCPKeepAlive is the silence after which the system asks whether the other machine is still there; when it has not answered for
+	// as long again, the connection ends. Negative: never. A peer that is there and says nothing while calls are out is given up
+	// after RPCTimeout. [hbase.ipc.client.tcpkeepalive] 15 s
+	TCPKeepAlive time.Duration
+	TCPDelay     bool // small writes may wait for more to come [hbase.ipc.client.tcpnodelay, the other way round]
+
 	// Compression of the cell blocks between the client and the region servers, who must have the codec: none (the default),
 	// gzip, snappy, lz4 or zstd. It spares the network and costs time of both sides' processors.
 	Compression string
 
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer
+	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer, with the settings of TCP above
 	Hooks Hooks
 }
 
@@ -50,6 +56,7 @@ var defaults = Options{
 	OperationTimeout:      20 * time.Minute,
 	ScannerTimeout:        time.Minute,
 	DialTimeout:           10 * time.Second,
+	TCPKeepAlive:          15 * time.Second,
 	MaxRequestRows:        2048,
 	MaxRequestBytes:       4 << 20,
 	MaxBufferedBytes:      64 << 20,
@@ -67,6 +74,7 @@ func (o *Options) EnsureDefaults() {
 	orDefault(&o.OperationTimeout, defaults.OperationTimeout)
 	orDefault(&o.ScannerTimeout, defaults.ScannerTimeout)
 	orDefault(&o.DialTimeout, defaults.DialTimeout)
+	orDefault(&o.TCPKeepAlive, defaults.TCPKeepAlive)
 	orDefault(&o.MaxRequestRows, defaults.MaxRequestRows)
 	orDefault(&o.MaxRequestBytes, defaults.MaxRequestBytes)
 	orDefault(&o.MaxBufferedBytes, defaults.MaxBufferedBytes)
@@ -77,7 +85,24 @@ func (o *Options) EnsureDefaults() {
 		o.User = processUser()
 	}
 	if o.Dial == nil {
-		o.Dial = new(net.Dialer).DialContext
+		o.Dial = tcpDial(o.TCPKeepAlive, o.TCPDelay)
+	}
+}
+
+// tcpDial dials as Options.TCPKeepAlive and TCPDelay say. It sets no TCP_USER_TIMEOUT: Linux would count it against a server, too,
+// that is there and only reads slowly.
+func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, string) (net.Conn, error) {
+	const probes = 3
+	d := &net.Dialer{KeepAlive: -1}
+	if keepAlive > 0 {
+		d.KeepAliveConfig = net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAlive / probes, Count: probes}
+	}
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := d.DialContext(ctx, network, addr)
+		if tcp, ok := c.(*net.TCPConn); ok && delay {
+			err = tcp.SetNoDelay(false)
+		}
+		return c, err
 	}
 }
 
