@@ -61,3 +61,42 @@ func TestPackedFieldsAreReadAsColumns(t *testing.T) {
 		}
 	}
 }
+
+// The members of an object are one field again, without the cells that have names of their own; rows without columns have a
+// version too.
+func TestMembersAreReadAsOneField(t *testing.T) {
+	key, err := rowkey.Parse(`id`, []rowkey.Field{{Name: "id", Type: rowkey.Text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := Table{Name: "t", Key: key, Columns: []Column{
+		{Family: "f", Qualifier: "n", Field: "n", Type: event.Int}, {Family: "f", Qualifier: "a_", Field: "attrs", Members: true},
+		{Family: "g", Field: "*", Members: true}, {Family: "e"}}}
+	cell := func(row, family, qualifier string, version int64, value string) hbase.Cell {
+		return hbase.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: version, Value: []byte(value)}
+	}
+	s := &store{rows: []hbase.Result{
+		{Row: []byte("a"), Cells: []hbase.Cell{cell("a", "e", "", 1, ""), cell("a", "f", "a_x", 2, "1"), cell("a", "f", "a_y\"", 9, `{"z":1}`), cell("a", "f", "n", 3, "\x00\x00\x00\x00\x00\x00\x00\x07"), cell("a", "g", "n", 2, "红")}},
+		{Row: []byte("b"), Cells: []hbase.Cell{cell("b", "e", "", 4, "")}},
+		{Row: []byte("c"), Cells: []hbase.Cell{cell("c", "f", "", 5, "")}},
+	}}
+	got, err := ByKey(t.Context(), s, table, [][]byte{[]byte("a"), []byte("b"), []byte("c")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(id string, version int64, fields ...Field) Row {
+		return Row{Key: []byte(id), Version: version, Fields: append([]Field{{"id", event.TextValue(id)}}, fields...)}
+	}
+	want := []Row{
+		row("a", 9, Field{"n", event.IntValue(7)}, Field{"attrs", event.NestedValue(`{"x":"1","y\"":"{\"z\":1}"}`)}, Field{"*", event.NestedValue(`{"n":"红"}`)}),
+		row("b", 4, Field{Name: "n"}, Field{Name: "attrs"}, Field{Name: "*"}),
+		row("c", 0, Field{Name: "n"}, Field{Name: "attrs"}, Field{Name: "*"}),
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	s.rows[0].Cells[1].Value = []byte{0xff}
+	if _, err := ByKey(t.Context(), s, table, [][]byte{[]byte("a")}); err == nil || !strings.Contains(err.Error(), `member "x"`) {
+		t.Errorf("bytes that no brine wrote: %v", err)
+	}
+}

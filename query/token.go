@@ -32,7 +32,7 @@ func (t Table) Token(row []byte) Token {
 
 // behind gives the row that a token was made of.
 func (t Table) behind(token Token) ([]byte, error) {
-	b, err := base64.RawURLEncoding.DecodeString(string(token))
+	b, err := base64.RawURLEncoding.Strict().DecodeString(string(token))
 	switch {
 	case err != nil || len(b) < tokenHeader:
 		return nil, errors.New("the token is not whole; take it from the answer as it stands")

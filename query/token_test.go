@@ -115,3 +115,20 @@ func TestTokensAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// FuzzToken holds that no bytes that are no token are taken for one, and that a token is of one row.
+func FuzzToken(f *testing.F) {
+	table := saltedTable(f, 8)
+	f.Add("", []byte("row"))
+	f.Add(string(table.Token([]byte("row"))), []byte{0})
+	f.Add("AQ", []byte{})
+	f.Fuzz(func(t *testing.T, token string, row []byte) {
+		if got, err := table.behind(Token(token)); err == nil && string(table.Token(got)) != strings.NewReplacer("\r", "", "\n", "").Replace(token) {
+			t.Errorf("%q is taken for the token of %x", token, got)
+		}
+		got, err := table.behind(table.Token(row))
+		if err != nil || string(got) != string(row) {
+			t.Errorf("%x becomes %x, %v", row, got, err)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/rowkey"
+)
+
+// keysTable is an index of the orders table: when, and whose.
+func keysTable(t *testing.T) Table {
+	t.Helper()
+	key, err := rowkey.Parse(`asc(at, ms) + user`, []rowkey.Field{{Name: "at", Type: rowkey.Time}, {Name: "user", Type: rowkey.Text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Table{Name: "by_time", Key: key, Columns: []Column{{Family: "e"}}}
+}
+
+func TestLookupReadsRowsOfAnotherTable(t *testing.T) {
+	index, orders := keysTable(t), ordersTable(t)
+	s, keys := rowsOf(change{"u1", "paid", 1, false}, change{"u3", "sent", 1, false}), &store{}
+	var answer []Found
+	const n = searchPage + 2
+	for i := range n {
+		row, err := index.Key.Append(nil, []rowkey.Value{{Type: rowkey.Time, Int: int64(i)}, rowkey.TextValue(fmt.Sprintf("u%d", i))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys.rows = append(keys.rows, hbase.Result{Row: row, Cells: []hbase.Cell{{Row: row, Family: []byte("e"), Timestamp: 7}}})
+	}
+	for row, err := range Rows(t.Context(), keys, index, nil, Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer = append(answer, Found{Row: row, After: "x"})
+	}
+	failing := errors.New("the answer ends early")
+	given := func(yield func(Found, error) bool) {
+		for _, f := range answer {
+			if !yield(f, nil) {
+				return
+			}
+		}
+		yield(Found{}, failing)
+	}
+	i, there := 0, 0
+	var last error
+	for f, err := range Lookup(t.Context(), s, orders, given) {
+		if last = err; err != nil {
+			break
+		}
+		if want := fmt.Sprintf("u%d", i); f.Fields[0].Value.Type != event.Text || string(f.Fields[0].Value.Text()) != want || f.After != "x" {
+			t.Fatalf("row %d: %+v", i, f)
+		}
+		if f.State != NoRow {
+			there++
+		}
+		i++
+	}
+	if i != n || there != 2 || s.gets != 2 || !errors.Is(last, failing) {
+		t.Errorf("%d rows, %d of them there, in %d batched gets, then %v", i, there, s.gets, last)
+	}
+}
+
+func TestLookupNeedsTheFieldsOfTheKey(t *testing.T) {
+	index, orders := keysTable(t), ordersTable(t)
+	if err := index.CheckLookup(orders); err != nil {
+		t.Error(err)
+	}
+	if err := orders.CheckLookup(index); err == nil || !strings.Contains(err.Error(), "holds at, which rows of table orders do not") {
+		t.Error(err)
+	}
+}
+
+func TestFamiliesAreChosen(t *testing.T) {
+	table := Table{Name: "t", Deleted: "gone", Columns: []Column{{Family: "a", Qualifier: "x", Field: "x"}, {Family: "b", Qualifier: "y", Field: "y"}, {Family: "b", Qualifier: "d", Field: "gone"}}}
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"a"}, "x gone"},
+		{[]string{"b"}, "y gone"},
+		{[]string{"a", "b"}, "x y gone"},
+		{[]string{"c"}, "error: nothing is written into a family c of table t; there is a, b"},
+	} {
+		got, err := table.Families(tt.names)
+		var fields []string
+		for _, c := range got.Columns {
+			fields = append(fields, c.Field)
+		}
+		shown := strings.Join(fields, " ")
+		if err != nil {
+			shown = "error: " + err.Error()
+		}
+		if shown != tt.want || len(table.Columns) != 3 {
+			t.Errorf("%v: %s, want %s", tt.names, shown, tt.want)
+		}
+	}
+}
