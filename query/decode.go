@@ -97,8 +97,12 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 	var object []byte
 	for i := range cells {
 		cell := &cells[i]
+		if string(cell.Family) != c.Family {
+			continue
+		}
+		version = max(version, cell.Timestamp) // of the empty cell too
 		name, ok := strings.CutPrefix(string(cell.Qualifier), c.Qualifier)
-		if !ok || string(cell.Family) != c.Family || d.named(cell) {
+		if !ok || d.named(cell) {
 			continue
 		}
 		object = append(object, ',')
@@ -110,7 +114,6 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 				return nil, 0, fmt.Errorf("member %q: its name and value are no UTF-8", name)
 			}
 		}
-		version = max(version, cell.Timestamp)
 	}
 	f := Field{Name: c.Field}
 	if object != nil {

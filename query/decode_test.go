@@ -90,7 +90,7 @@ func TestMembersAreReadAsOneField(t *testing.T) {
 	want := []Row{
 		row("a", 9, Field{"n", event.IntValue(7)}, Field{"attrs", event.NestedValue(`{"x":"1","y\"":"{\"z\":1}"}`)}, Field{"*", event.NestedValue(`{"n":"红"}`)}),
 		row("b", 4, Field{Name: "n"}, Field{Name: "attrs"}, Field{Name: "*"}),
-		row("c", 0, Field{Name: "n"}, Field{Name: "attrs"}, Field{Name: "*"}),
+		row("c", 5, Field{Name: "n"}, Field{Name: "attrs"}, Field{Name: "*"}),
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -30,7 +30,7 @@ func (d *draft) check(ev *event.Event) *event.Error {
 		start, longest := len(d.rows), 0
 		var err error
 		p.rows.from = len(d.ends)
-		if d.rows, d.ends, err = p.keyMaker.append(d.rows, d.ends, ev); err != nil {
+		if d.rows, d.ends, err = p.append(d.rows, d.ends, ev); err != nil {
 			return d.keyError(p, err)
 		}
 		p.rows.to = len(d.ends)
@@ -116,8 +116,8 @@ func (d *draft) keyError(p *part, err error) *event.Error {
 	if named := (*event.Error)(nil); errors.As(err, &named) {
 		*reject = *named
 	}
-	if i := p.keying.position(reject.Field); i >= 0 && reject.Field != "" {
-		reject.Field = fieldPath(p.keying.schema.Fields[i])
+	if i := p.position(reject.Field); i >= 0 && reject.Field != "" {
+		reject.Field = fieldPath(p.schema.Fields[i])
 	}
 	reject.Detail = strings.TrimPrefix(reject.Detail+" (key of table "+p.table.Name+")", " ")
 	return reject
