@@ -52,13 +52,20 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	dials := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_hbase_dials_total", Help: "Connections opened, by outcome.",
 	}, []string{"outcome"})
-	reg.MustRegister(duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
+	waited := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "brine_hbase_send_wait_seconds",
+		Help: "Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
+		// From a lane that is free (0.1 ms) to pauses that have grown (20 s) and more.
+		Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 20, 60},
+	})
+	reg.MustRegister(waited, duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
 
 	return hbase.Hooks{
 		Call: func(c hbase.CallInfo) {
 			duration.WithLabelValues(c.Method, outcome(c.Err)).Observe(c.Duration.Seconds())
 			sent.WithLabelValues(c.Method).Add(float64(c.Sent))
 		},
+		Send: func(s hbase.SendInfo) { waited.Observe(s.Waited.Seconds()) },
 		Retry: func(r hbase.RetryInfo) {
 			retries.WithLabelValues(r.Reason(), r.Remedy).Inc()
 			retried.Add(float64(r.Mutations))

@@ -28,6 +28,9 @@ func registry(t *testing.T) *prometheus.Registry {
 	h.Flush(hbase.FlushInfo{Reason: hbase.FlushLinger, Bytes: 10})
 	h.Applied(hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
 	h.Buffered(7)
+	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.DoNotRetryIOException", Remedy: "isolate", Mutations: 2})
+	h.Send(hbase.SendInfo{Server: "rs1:16020", Rows: 5, Waited: 2 * time.Millisecond})
+	reg.MustRegister(Lanes{func() hbase.Stats { return stats }})
 	h.Dial("a:1", nil)
 	Spread(tables)("salted", []sink.Bucket{{Rows: 2, Bytes: 20}, {}})
 	reg.MustRegister(Skew{tables})
@@ -45,6 +48,8 @@ func registry(t *testing.T) *prometheus.Registry {
 	return reg
 }
 
+var stats = hbase.Stats{Buffered: 70, Blocked: 1, Lanes: 5, Resting: 2, Fullest: 40, Servers: []hbase.ServerStats{{Addr: "rs1:16020", Calls: 2, Lanes: 3}}}
+
 func TestNamesFollowTheConventions(t *testing.T) {
 	problems, err := testutil.GatherAndLint(registry(t))
 	if err != nil {
@@ -61,11 +66,30 @@ func TestHooksCount(t *testing.T) {
 # TYPE brine_salt_bucket_written_rows_total counter
 brine_salt_bucket_written_rows_total{bucket="0",table="salted"} 2
 brine_salt_bucket_written_rows_total{bucket="1",table="salted"} 0
+# HELP brine_hbase_blocked_submits Batches that wait for room in memory or in the lane of a region.
+# TYPE brine_hbase_blocked_submits gauge
+brine_hbase_blocked_submits 1
+# HELP brine_hbase_calls_in_flight Calls of mutations that are out to a region server.
+# TYPE brine_hbase_calls_in_flight gauge
+brine_hbase_calls_in_flight{server="rs1:16020"} 2
 # HELP brine_hbase_flushes_total Times that mutations were let go to be sent, by why.
 # TYPE brine_hbase_flushes_total counter
 brine_hbase_flushes_total{reason="linger"} 1
+# HELP brine_hbase_fullest_lane_bytes Bytes of mutations of the region that has most; a region takes a quarter of the bound, and who has more for it waits.
+# TYPE brine_hbase_fullest_lane_bytes gauge
+brine_hbase_fullest_lane_bytes 40
+# HELP brine_hbase_lanes Regions that have mutations queued or on their way.
+# TYPE brine_hbase_lanes gauge
+brine_hbase_lanes 5
+# HELP brine_hbase_lanes_resting Regions whose mutations wait out a pause after a failure.
+# TYPE brine_hbase_lanes_resting gauge
+brine_hbase_lanes_resting 2
+# HELP brine_hbase_lanes_waiting Regions that could send and wait until one of their server's calls is answered.
+# TYPE brine_hbase_lanes_waiting gauge
+brine_hbase_lanes_waiting{server="rs1:16020"} 3
 # HELP brine_hbase_retries_total Times that a region's mutations or a read were sent again, by the failure and the remedy taken.
 # TYPE brine_hbase_retries_total counter
+brine_hbase_retries_total{class="DoNotRetryIOException",remedy="isolate"} 1
 brine_hbase_retries_total{class="NotServingRegionException",remedy="relocate"} 1
 brine_hbase_retries_total{class="other",remedy="relocate"} 1
 # HELP brine_ingest_dead_letters_total Records durable in the dead letters, by reason.
@@ -87,6 +111,7 @@ brine_ingest_partitions{half="rows",pipeline="scans",state="waiting"} 0
 brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
+		"brine_hbase_blocked_submits", "brine_hbase_calls_in_flight", "brine_hbase_fullest_lane_bytes", "brine_hbase_lanes", "brine_hbase_lanes_resting", "brine_hbase_lanes_waiting",
 		"brine_hbase_flushes_total", "brine_hbase_retries_total", "brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
 		t.Error(err)
 	}
@@ -103,5 +128,20 @@ func TestRegionSeriesAreBounded(t *testing.T) {
 	n, err := testutil.GatherAndCount(reg, "brine_region_written_rows_total")
 	if err != nil || n != topRegions+1 {
 		t.Errorf("%d series, %v; want the top %d and other", n, err, topRegions)
+	}
+}
+
+func TestServerSeriesAreBounded(t *testing.T) {
+	var s hbase.Stats
+	for i := range 1000 {
+		s.Servers = append(s.Servers, hbase.ServerStats{Addr: fmt.Sprint("rs", i), Calls: i % 3, Lanes: i})
+	}
+	got := bounded(s.Servers)
+	calls, lanes := 0, 0
+	for _, server := range got {
+		calls, lanes = calls+server.Calls, lanes+server.Lanes
+	}
+	if len(got) != topServers+1 || got[0].Addr != "rs998" || got[topServers].Addr != "other" || calls != 999 || lanes != 999*1000/2 {
+		t.Errorf("%d series, the first of %s, the last of %s; %d calls and %d lanes", len(got), got[0].Addr, got[topServers].Addr, calls, lanes)
 	}
 }

@@ -108,6 +108,7 @@ func (s *service) openTables(ctx context.Context) (err error) {
 	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
 		return err
 	}
+	s.reg.MustRegister(metrics.Lanes{Stats: s.cluster.client.Stats})
 	return s.checkTables(ctx)
 }
 

@@ -56,7 +56,7 @@ func calls(b *board) {
 			query{quantile(.99, "method", duration, process), "{{method}}"}),
 		graph("Calls/s", "short", "Calls a second, by method and outcome. A call that was answered with an exception for one of its regions is ok as a call.",
 			query{sum("method, outcome", rate(duration+"_count", process)), "{{method}} {{outcome}}"}),
-		graph("Retries by remedy", "short", "Times that a region's mutations or a read were sent again: wait (the server asked for time), relocate (the region moved or split), reconnect, split (the call was too large); in each step of the graph.",
+		graph("Retries by remedy", "short", "Times that a region's mutations or a read were sent again: wait (the server asked for time), relocate (the region moved or split), reconnect, split (the call was too large), isolate (one mutation makes the call fail: it is searched for); in each step of the graph.",
 			query{rare("remedy", "brine_hbase_retries_total", process), "{{remedy}}"}),
 		graph("Rows sent again/s", "short", "Mutations a second that were sent again, beside those that were acknowledged.",
 			query{"sum(" + rate("brine_hbase_retried_mutations_total", process) + ")", "sent again"},
@@ -66,7 +66,18 @@ func calls(b *board) {
 		graph("Sent bytes/s", "Bps", "Bytes a second of the calls, by method.",
 			query{sum("method", rate("brine_hbase_sent_bytes_total", process)), "{{method}}"}),
 		graph("Bytes not yet acknowledged", "bytes", "Bytes of mutations in memory. A line at the bound of `memory` means that HBase takes less than arrives.",
-			query{of("brine_hbase_buffered_bytes", process), "{{instance}}"}),
+			query{of("brine_hbase_buffered_bytes", process), "{{instance}}"},
+			query{of("brine_hbase_fullest_lane_bytes", process), "{{instance}} fullest region"}),
+		graph("Wait before a call", "s", "From the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
+			query{quantile(.5, "instance", "brine_hbase_send_wait_seconds", process), "{{instance}} median"},
+			query{quantile(.99, "instance", "brine_hbase_send_wait_seconds", process), "{{instance}} p99"}),
+		graph("Calls in flight", "short", "Calls of mutations that are out to each region server, and the regions that wait for their turn there.",
+			query{sum("server", of("brine_hbase_calls_in_flight", process)), "{{server}} calls"},
+			query{sum("server", of("brine_hbase_lanes_waiting", process)), "{{server}} regions waiting"}),
+		graph("Regions that hold something up", "short", "Regions with mutations queued or out, those of them that rest after a failure, and batches that wait for room. Batches that wait for long mean that HBase, or one region, takes less than arrives.",
+			query{of("brine_hbase_lanes", process), "{{instance}} regions"},
+			query{of("brine_hbase_lanes_resting", process), "{{instance}} resting"},
+			query{of("brine_hbase_blocked_submits", process), "{{instance}} batches waiting"}),
 	)
 }
 

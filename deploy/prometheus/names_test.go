@@ -57,6 +57,7 @@ func registered() catalog {
 	c := catalog{}
 	tables := skew.NewTables(time.Now)
 	metrics.HBase(c, tables)
+	c.MustRegister(metrics.Lanes{})
 	metrics.NewIngest(c)
 	metrics.NewSink(c)
 	metrics.NewIndexer(c)

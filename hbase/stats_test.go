@@ -1,0 +1,59 @@
+package hbase
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Stats show what waits where: calls that are out, lanes that wait for their turn, one that rests after a failure.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t, sixteen()...)
+		gate := make(chan struct{})
+		_, sick := p.region(5)
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Multi" {
+				return nil
+			}
+			r := p.multi(c)
+			if m := c.multi(); c.nth > 0 && string(m.RegionAction[0].Region.Value) == string(sick) {
+				r.param.(*hbasepb.MultiResponse).RegionActionResult[0] = &hbasepb.RegionActionResult{
+					Exception: &hbasepb.NameBytesPair{Name: proto.String(packagePrefix + "RegionTooBusyException")}}
+				return r
+			}
+			if c.nth > 0 {
+				r.after = gate
+			}
+			return r
+		}
+		opts := p.options()
+		opts.MaxServerCalls, opts.Pause = 1, opts.RPCTimeout/2
+		c := p.open(opts)
+		if failed := land(t, c, puts("0")); failed != nil { // all regions are known now
+			t.Fatal(failed)
+		}
+		if got := c.Stats(); got.Buffered != 0 || got.Lanes != 0 || got.Fullest != 0 || !slices.Equal(got.Servers, []ServerStats{{Addr: peerAddr}}) {
+			t.Errorf("at rest %+v", got)
+		}
+		busy := c.Submit(t.Context(), puts("5"))
+		synctest.Wait() // answered too busy
+		waiting := c.Submit(t.Context(), puts("0", "1", "1", "2"))
+		synctest.Wait()
+		one := puts("1").Bytes()
+		want := Stats{Buffered: 5 * one, Lanes: 4, Resting: 1, Fullest: 2 * one, Servers: []ServerStats{{Addr: peerAddr, Calls: 1, Lanes: 2}}}
+		got := c.Stats()
+		if got.Buffered != want.Buffered || got.Lanes != want.Lanes || got.Resting != want.Resting || got.Fullest != want.Fullest || got.Blocked != 0 || !slices.Equal(got.Servers, want.Servers) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		close(gate)
+		_, _ = waiting.Wait(t.Context())
+		c.Close()
+		<-busy.Done()
+		p.stop()
+	})
+}
