@@ -110,3 +110,22 @@ func (j *job) fieldsOf(query ...string) string {
 	}
 	return strings.Join(rows, " | ")
 }
+
+// TestManyWordsInLittleMemory: what a batch of events becomes may be many times what it was, and more than all of memory.
+func TestManyWordsInLittleMemory(t *testing.T) {
+	const orders, each = 2000, 64
+	j := newJobOf(t, embeddedStack(t), example{"../cmd/brine/testdata/shapes/words.yaml", "words", "shop.words", "shop:words", "", "order"})
+	j.replace("tables:", "memory: 16MiB\ntables:")
+	brand := strings.Join(alphabet(each), " ")
+	j.publish(func(yield func([]byte) bool) {
+		for i := range orders {
+			if !yield(fmt.Appendf(nil, `{"order":"order-%06d","user":"user-%03d","created":%d,"brand":%q}`, i, i%100, 1357034220000+i, brand)) {
+				return
+			}
+		}
+	})
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	if got := scanTable(t, j.hbase, j.table); got.rows != orders*each {
+		t.Errorf("%d rows of %d orders of %d words", got.rows, orders, each)
+	}
+}
