@@ -67,7 +67,7 @@ type Options struct {
 // Cost is what an answer of the key has cost. It is whole when the loop over the answer has ended.
 type Cost struct {
 	Rows     int // given
-	Read     int // by the servers, which Rows ÷ Read compares with what was given; hidden rows are read too
+	Read     int // by the servers, as they count: no more than Rows, but for rows that are hidden, or read ahead and not taken
 	Calls    int // answered
 	Scanners int // opened, at least one in each region
 }
