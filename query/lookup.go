@@ -24,10 +24,11 @@ func (t Table) CheckLookup(other Table) error {
 }
 
 // Lookup gives, for each row of an answer, the row of another table whose key is made of its fields: with one batched get
-// for up to searchPage of them. A row that is not there is given as NoRow, with the fields of its key.
-func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, error]) iter.Seq2[Found, error] {
+// for up to searchPage of them. A row that is not there is given as NoRow, with the fields of its key; one that is marked
+// deleted only if that is wanted.
+func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, error], deleted bool) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
-		l := &lookup{client: c, table: other}
+		l := &lookup{client: c, table: other, deleted: deleted}
 		for f, err := range answer {
 			if err == nil {
 				err = l.add(f)
@@ -48,10 +49,11 @@ func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, 
 
 // lookup gathers keys until they are read.
 type lookup struct {
-	client Client
-	table  Table
-	from   []Found
-	keys   [][]byte
+	client  Client
+	table   Table
+	deleted bool
+	from    []Found
+	keys    [][]byte
 }
 
 func (l *lookup) add(f Found) error {
@@ -81,6 +83,9 @@ func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
 	}
 	decoder := newDecoder(l.table)
 	for i, row := range rows {
+		if row.Deleted && !l.deleted {
+			continue
+		}
 		f := Found{Row: row, After: l.from[i].After}
 		if len(row.Fields) == 0 {
 			f.State = NoRow

@@ -23,7 +23,7 @@ func keysTable(t *testing.T) Table {
 
 func TestLookupReadsRowsOfAnotherTable(t *testing.T) {
 	index, orders := keysTable(t), ordersTable(t)
-	s, keys := rowsOf(change{"u1", "paid", 1, false}, change{"u3", "sent", 1, false}), &store{}
+	s, keys := rowsOf(change{"u1", "paid", 1, false}, change{"u3", "sent", 1, false}, change{"u5", "gone", 1, true}), &store{}
 	var answer []Found
 	const n = searchPage + 2
 	for i := range n {
@@ -50,7 +50,7 @@ func TestLookupReadsRowsOfAnotherTable(t *testing.T) {
 	}
 	i, there := 0, 0
 	var last error
-	for f, err := range Lookup(t.Context(), s, orders, given) {
+	for f, err := range Lookup(t.Context(), s, orders, given, true) {
 		if last = err; err != nil {
 			break
 		}
@@ -62,8 +62,28 @@ func TestLookupReadsRowsOfAnotherTable(t *testing.T) {
 		}
 		i++
 	}
-	if i != n || there != 2 || s.gets != 2 || !errors.Is(last, failing) {
+	if i != n || there != 3 || s.gets != 2 || !errors.Is(last, failing) {
 		t.Errorf("%d rows, %d of them there, in %d batched gets, then %v", i, there, s.gets, last)
+	}
+}
+
+func TestLookupHidesWhatIsDeleted(t *testing.T) {
+	s := rowsOf(change{"u1", "paid", 1, false}, change{"u2", "gone", 1, true})
+	given := func(yield func(Found, error) bool) {
+		for _, user := range []string{"u1", "u2"} {
+			yield(Found{Row: Row{Fields: []Field{{"user", event.TextValue(user)}}}}, nil)
+		}
+	}
+	for deleted, want := range map[bool]int{false: 1, true: 2} {
+		n := 0
+		for _, err := range Lookup(t.Context(), s, ordersTable(t), given, deleted) {
+			if n++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n != want {
+			t.Errorf("deleted %v: %d rows", deleted, n)
+		}
 	}
 }
 

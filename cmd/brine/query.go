@@ -56,20 +56,8 @@ func (c *queryCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	if len(c.Families) > 0 {
-		if ask.table, err = ask.table.Families(c.Families); err != nil {
-			return usage(fmt.Errorf("--families: %w", err))
-		}
-	}
-	if c.Get != "" {
-		if err := ask.getFrom(cfg, c.Get); err != nil {
-			return usage(fmt.Errorf("--get: %w", err))
-		}
-	}
-	if ask.byKey() && c.After != "" {
-		if err := ask.table.CheckToken(ask.where, query.Token(c.After)); err != nil {
-			return usage(fmt.Errorf("--after: %w", err))
-		}
+	if err := c.refine(ask, cfg); err != nil {
+		return usage(err)
 	}
 	ask.limit, ask.deleted, ask.after = c.Limit, c.Deleted, c.After
 	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
@@ -85,6 +73,9 @@ func (c *queryCmd) Run(e *env) error {
 		defer func() { _ = engine.Close() }() // only read from
 	}
 	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit}
+	if ask.get != nil {
+		out.more = ask.more
+	}
 	err = out.print(ask.rows(e.ctx, cluster.client, engine))
 	switch {
 	case errors.Is(err, hbase.ErrNoTable):
@@ -99,6 +90,35 @@ func (c *queryCmd) Run(e *env) error {
 	return err
 }
 
+// refine takes what only the key's answers know.
+func (c *queryCmd) refine(ask *question, cfg *config.Config) (err error) {
+	switch {
+	case ask.byKey():
+	case len(c.Families) > 0:
+		return errors.New("--families: the index answers these conditions, and compares whole rows with its documents")
+	case c.Get != "":
+		return errors.New("--get: the index answers these conditions, with rows of its own table")
+	}
+	shown := &ask.table
+	if c.Get != "" {
+		if ask.get, err = ask.lookup(cfg, c.Get); err != nil {
+			return fmt.Errorf("--get: %w", err)
+		}
+		shown = ask.get
+	}
+	if len(c.Families) > 0 {
+		if *shown, err = shown.Families(c.Families); err != nil {
+			return fmt.Errorf("--families: %w", err)
+		}
+	}
+	if ask.byKey() && c.After != "" {
+		if err := ask.table.CheckToken(ask.where, query.Token(c.After)); err != nil {
+			return fmt.Errorf("--after: %w", err)
+		}
+	}
+	return nil
+}
+
 // question is conditions on a table, and who answers them.
 type question struct {
 	table   query.Table
@@ -106,7 +126,8 @@ type question struct {
 	deleted bool
 	get     *query.Table            // whose rows are shown instead; nil: the table's own
 	after   string                  // where an answer ended
-	cost    query.Cost              // of the key's answer
+	last    search.Cursor           // behind the last row that the key's answer gave
+	cost    query.Cost              // of it
 	where   map[string]rowkey.Bound // what the key answers; nil when the index is asked
 	docs    search.Query            // what the index is asked
 }
@@ -135,21 +156,17 @@ func newQuestion(cfg *config.Config, t *config.Table, conditions []string) (*que
 
 func (q *question) byKey() bool { return q.where != nil }
 
-// getFrom has the rows of another table shown.
-func (q *question) getFrom(cfg *config.Config, name string) error {
+// lookup is the other table whose rows are shown.
+func (q *question) lookup(cfg *config.Config, name string) (*query.Table, error) {
 	t, err := table(cfg, name)
 	if err != nil {
-		return err
-	}
-	if !q.byKey() {
-		return errors.New("the index finds rows of its own table; ask for what the key answers")
+		return nil, err
 	}
 	other, ok := cfg.Query(t)
 	if !ok {
-		return fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+		return nil, fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
 	}
-	q.get = &other
-	return q.table.CheckLookup(other)
+	return &other, q.table.CheckLookup(other)
 }
 
 // rows asks. The engine may be nil when the key answers.
@@ -160,9 +177,17 @@ func (q *question) rows(ctx context.Context, client query.Client, engine search.
 	}
 	found := q.found(ctx, client)
 	if q.get != nil {
-		return query.Lookup(ctx, client, *q.get, found)
+		return query.Lookup(ctx, client, *q.get, found, q.deleted)
 	}
 	return found
+}
+
+// more is where to go on behind the key's answer, when it was full.
+func (q *question) more() search.Cursor {
+	if q.cost.Rows == q.limit {
+		return q.last
+	}
+	return ""
 }
 
 // found gives what the key answers.
@@ -173,6 +198,7 @@ func (q *question) found(ctx context.Context, client query.Client) iter.Seq2[que
 			found := query.Found{Row: row}
 			if err == nil {
 				found.After = search.Cursor(q.table.Token(row.Key))
+				q.last = found.After
 			}
 			if !yield(found, err) {
 				return

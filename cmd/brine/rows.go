@@ -19,9 +19,10 @@ import (
 type rowPrinter struct {
 	out    io.Writer
 	json   bool
-	keys   bool     // row keys too
-	fields []string // only these; nil means all
-	limit  int      // of the rows that are printed: a full answer of the index says how to go on
+	keys   bool                 // row keys too
+	fields []string             // only these; nil means all
+	limit  int                  // of the rows that are printed: a full answer says how to go on
+	more   func() search.Cursor // where, when rows may be missing from a full answer; nil: behind the last that is printed
 }
 
 func (p *rowPrinter) print(rows iter.Seq2[query.Found, error]) error {
@@ -46,7 +47,13 @@ func (p *rowPrinter) print(rows iter.Seq2[query.Found, error]) error {
 		fmt.Fprintln(p.out, "no rows")
 	}
 	w.flush()
-	if n == p.limit && after != "" {
+	if n != p.limit {
+		after = ""
+	}
+	if p.more != nil {
+		after = p.more()
+	}
+	if after != "" {
 		fmt.Fprintf(p.out, "more: --after '%s'\n", after)
 	}
 	return nil
