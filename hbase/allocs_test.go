@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector allocates, and has pools forget.
+
 package hbase
 
 import (

@@ -65,7 +65,7 @@ func dumbUnderLoad(t *testing.T, regions int, reads bool) {
 			return nil
 		}
 		after := make(chan struct{})
-		time.AfterFunc(10*ms, func() { close(after) })
+		time.AfterFunc(100*ms, func() { close(after) })
 		r := p.multi(c)
 		r.after = after
 		return r
@@ -83,7 +83,7 @@ func dumbUnderLoad(t *testing.T, regions int, reads bool) {
 	for k := range regions {
 		go func() {
 			var longest time.Duration
-			for i := 0; time.Since(start) < time.Minute; i++ {
+			for i := 0; time.Since(start) < 30*time.Second; i++ {
 				sent := time.Now()
 				if failed := land(t, c, puts(fmt.Sprintf("%x%d", k, i))); failed != nil {
 					t.Error(failed)
