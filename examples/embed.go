@@ -1,7 +1,8 @@
 // Package examples holds configurations that work as they stand. cmd/brine runs one of them as `brine dev`; people start
 // their own from them.
 //
-// The invariant: every file loads without an error or a warning, and its test writes its sample.
+// The invariant: every file loads without an error or a warning, and its test writes its sample. Only a design, which is as its
+// authors have it, may have a warning that docs/designs.md names.
 package examples
 
 import _ "embed"
