@@ -234,11 +234,13 @@ func (l *locator) heed(r *Region, d diagnosis) *Region {
 		return nil
 	}
 	l.cache.drop(r)
-	if d.moved.addr == "" || d.moved.addr == r.Server {
+	// A server remembers for minutes where it gave a region to. What is not newer than the location known is of an earlier stay:
+	// two servers between which a region went to and fro, and that then split, would send us to each other until we give up.
+	if d.moved.addr == "" || d.moved.addr == r.Server || d.moved.seq <= r.seq {
 		return nil
 	}
 	moved := *r
-	moved.Server, moved.StartCode, moved.seq = d.moved.addr, 0, max(r.seq, d.moved.seq)
+	moved.Server, moved.StartCode, moved.seq = d.moved.addr, 0, d.moved.seq
 	l.cache.add(&moved)
 	return &moved
 }
