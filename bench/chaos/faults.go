@@ -207,7 +207,16 @@ func (s *scene) killServer() error {
 
 // back waits for the regions of a dead server to be open elsewhere, and starts it again.
 func (s *scene) back(name string) error {
-	if err := until(s.ctx, func() bool { _, ok := s.watch.recovered(s.fault.began); return ok }); err != nil {
+	err := until(s.ctx, func() bool {
+		for _, other := range regionServers {
+			if other != name {
+				s.procs.revive(s.ctx, other)
+			}
+		}
+		_, ok := s.watch.recovered(s.fault.began)
+		return ok
+	})
+	if err != nil {
 		return err
 	}
 	return s.procs.Up(s.ctx, name)

@@ -51,10 +51,22 @@ func (p processes) gone(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return until(ctx, func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || strings.Contains(string(stat), ") Z ") // ended, though nobody has asked how
-	})
+	return until(ctx, func() bool { return ended(pid) })
+}
+
+func ended(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(stat), ") Z ") // though nobody has asked how
+}
+
+// revive starts a region server that has ended by itself, as one does that a busy machine has cost its session with ZooKeeper.
+func (p processes) revive(ctx context.Context, name string) {
+	if pid, err := p.PID(name); err == nil && ended(pid) {
+		fmt.Printf("%s has ended by itself\n", name)
+		if err := p.Up(ctx, name); err != nil {
+			fmt.Println(err) // the cluster does not recover, which is told
+		}
+	}
 }
 
 // address is a region server's host:port.

@@ -102,6 +102,8 @@ func (r *run) play(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, reading)
+	defer cancel()
 	return errors.Join(err, r.read(ctx))
 }
 
@@ -185,7 +187,13 @@ func (r *run) breakOnce(ctx context.Context, w *watch, f *Fault, random *rand.Ra
 
 // settled waits until hbase:meta shows every region open and every slot was acknowledged something, both after a moment.
 func (r *run) settled(ctx context.Context, w *watch, after time.Time) error {
-	err := until(ctx, func() bool { _, ok := w.recovered(after); return ok })
+	err := until(ctx, func() bool {
+		for _, name := range regionServers {
+			r.procs.revive(ctx, name)
+		}
+		_, ok := w.recovered(after)
+		return ok
+	})
 	if err != nil {
 		return fmt.Errorf("waiting for the cluster: %w", err)
 	}
