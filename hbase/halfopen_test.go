@@ -96,8 +96,8 @@ func dumbUnderLoad(t *testing.T, regions int, reads bool) {
 	time.Sleep(5 * time.Second)
 	dumb.Store(true)
 	for range regions {
-		if d := <-slowest; d > opts.RPCTimeout+time.Second {
-			t.Errorf("a mutation took %v, one call may take %v", d, opts.RPCTimeout)
+		if d := <-slowest; d < opts.RPCTimeout/2 || d > opts.RPCTimeout*3/2 { // with pauses, look-ups and turns, less than two
+			t.Errorf("the slowest mutation took %v, one call may take %v", d, opts.RPCTimeout)
 		}
 	}
 	c.Close()
