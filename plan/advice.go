@@ -12,10 +12,18 @@ func (f *Forecast) advise(t *Table) {
 	say := func(rule, mend, format string, args ...any) {
 		f.Advice = append(f.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Mend: mend})
 	}
+	largest := 0.0
+	for _, h := range f.Hot {
+		largest = max(largest, h.Share)
+	}
 	for _, h := range f.Hot {
 		mend := "no split point lies within it: put a field that tells its rows apart into the key, or begin the key with salt(N, …) of one"
 		if len(h.SplitAt) > 0 {
-			mend = fmt.Sprintf("split it at %s: max/mean becomes %.3f", keys(h.SplitAt), h.After.MaxMean)
+			others := ""
+			if len(f.Hot) > 1 {
+				others = ", and the other large ones as well"
+			}
+			mend = fmt.Sprintf("split it at %s%s: the largest region then takes %.1f %% instead of %.1f %%", keys(h.SplitAt), others, 100*h.Largest, 100*largest)
 		}
 		say("hot-region", mend, "the region from %s takes %.1f %% of the rows, %.3f times the mean", startText(h.Start), 100*h.Share, h.Times)
 	}

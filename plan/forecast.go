@@ -49,7 +49,8 @@ type HotRegion struct {
 	Share   float64      `json:"share"`
 	Times   float64      `json:"times_mean"`
 	SplitAt []skew.Key   `json:"split_at,omitempty"`
-	After   skew.Indices `json:"after"` // of all regions, once it is split
+	After   skew.Indices `json:"after"`         // of all regions, once all hot ones are split
+	Largest float64      `json:"largest_after"` // share of the largest region then
 }
 
 // LeadingPart is a value of the first field that the key holds.
@@ -165,9 +166,11 @@ func noise(rows float64, n int) float64 { return 3 * math.Sqrt(float64(n)/max(1,
 // hot is the multiple of the mean from which on a region is worth splitting.
 const hot = 1.2
 
-// findHot finds the regions that take much more than the mean, and splits them so that each part takes about the mean.
+// findHot finds the regions that take much more than the mean, and splits them so that each part takes about the mean. What
+// comes of it is measured once, with all of them split.
 func (f *Forecast) findHot(splits, rows [][]byte) {
 	regions := f.Split.Regions
+	all := slices.Clone(splits)
 	for i, r := range regions {
 		times := r.Share * float64(len(regions))
 		if len(regions) < 2 || times <= hot+noise(float64(f.Rows), len(regions)) {
@@ -178,14 +181,17 @@ func (f *Forecast) findHot(splits, rows [][]byte) {
 			end = splits[i]
 		}
 		h := HotRegion{Start: r.Start, Share: r.Share, Times: times}
-		inside := within(rows, r.Start, end)
-		points := quantiles(inside, max(2, int(math.Round(times))))
+		points := quantiles(within(rows, r.Start, end), max(2, int(math.Round(times))))
 		for _, p := range points {
 			h.SplitAt = append(h.SplitAt, p)
 		}
-		all := slices.Concat(splits, points)
-		slices.SortFunc(all, bytes.Compare)
-		h.After = skew.Measure(spreadOf(rows, all))
+		all = append(all, points...)
 		f.Hot = append(f.Hot, h)
+	}
+	slices.SortFunc(all, bytes.Compare)
+	counts := spreadOf(rows, all)
+	after, largest := skew.Measure(counts), slices.Max(counts)/max(1, float64(len(rows)))
+	for i := range f.Hot {
+		f.Hot[i].After, f.Hot[i].Largest = after, largest
 	}
 }

@@ -264,3 +264,25 @@ func TestSmallLoadsAndOddNeedsAreForOtherStores(t *testing.T) {
 		t.Errorf("a scan of %g bytes is long: %+v", large.StoredBytes, large.WrongFor)
 	}
 }
+
+// Two hot regions are mended together: splitting one of them alone leaves the other as large as it was.
+func TestTwoHotRegions(t *testing.T) {
+	key := userKey(t, `user`)
+	tally := plan.NewTally(plan.Table{Name: "t", Key: key, Splits: [][]byte{[]byte("b"), []byte("c"), []byte("d"), []byte("e"), []byte("f"), []byte("g"), []byte("h")}})
+	for i := range 40_000 {
+		region := "af"[i%2 : i%2+1]
+		if i%5 == 0 {
+			region = string(rune('a' + i/5%8))
+		}
+		tally.Add(int64(i), rowOf(t, key, fmt.Sprintf("%s%05d", region, i), 0), nil)
+	}
+	f := forecast(t, tally, 0)
+	if len(f.Hot) != 2 || f.Hot[0].After != f.Hot[1].After || f.Hot[0].Largest > 0.16 || f.Hot[0].After.MaxMean >= f.Split.Indices.MaxMean {
+		t.Fatalf("before %+v, hot %+v", f.Split.Indices, f.Hot)
+	}
+	for _, a := range f.Advice[:2] {
+		if !strings.Contains(a.Mend, "and the other large ones as well: the largest region then takes 14.9 % instead of 42.5 %") {
+			t.Errorf("%+v", a)
+		}
+	}
+}
