@@ -142,7 +142,7 @@ func (s *stream) settle(f *flight) {
 		s.abandoned.Add(1)
 	}
 	f.chunk.release()
-	f.chunk, f.records, f.left = nil, nil, nil
+	f.chunk, f.records, f.left, f.at = nil, nil, nil, nil
 	if f.impeded {
 		f.impeded = false
 		s.progress.free()

@@ -28,7 +28,7 @@ var errSick = errors.New("a part of the store fails, and holds up the events tha
 // when the partition goes away first.
 func (s *stream) ease(f *flight) bool {
 	e, ok := f.out.(event.Easer)
-	if !ok || f.parked {
+	if !ok || f.left != nil { // what is left has been asked for already
 		return true
 	}
 	left, err := e.Ease(s.drain)

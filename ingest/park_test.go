@@ -103,3 +103,119 @@ func TestWhatWaitsForASickRegionHoldsUpNothingElse(t *testing.T) {
 		t.Errorf("%d bytes in use at the end", left)
 	}
 }
+
+// scarceStore makes the budget scarce at chosen moments: ease and wait are called with each submit's number.
+type scarceStore struct {
+	*store
+	budget *Budget
+	hog    int64
+	ease   func(call int, f *scarceFlight) []int
+	wait   func(call int, f *scarceFlight) []event.Failure // nil: as the store does
+}
+
+type scarceFlight struct {
+	*storeFlight
+	of *scarceStore
+}
+
+func (s *scarceStore) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	return &scarceFlight{s.store.Submit(ctx, b).(*storeFlight), s}
+}
+
+func (f *scarceFlight) Ease(context.Context) ([]int, error) { return f.of.ease(f.call, f), nil }
+
+func (f *scarceFlight) Wait(ctx context.Context) ([]event.Failure, error) {
+	if failures := f.of.wait(f.call, f); failures != nil {
+		return failures, nil
+	}
+	return f.storeFlight.Wait(ctx)
+}
+
+// spend takes all of the budget but so many bytes.
+func (s *scarceStore) spend(but int64) {
+	for s.budget.holds.tryAcquire(1) {
+		s.hog++
+	}
+	s.giveBack(but)
+}
+
+func (s *scarceStore) giveBack(n int64) {
+	s.budget.holds.release(n)
+	s.hog -= n
+}
+
+func retry(indexes ...int) (failures []event.Failure) {
+	for _, i := range indexes {
+		failures = append(failures, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Unavailable})
+	}
+	return failures
+}
+
+// A flight that was eased without room to be parked leaves nothing behind in its place for the next one.
+func TestEasedFlightLeavesNothingToTheNextInItsPlace(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(200, 0)
+	s := &scarceStore{store: newStore(), budget: NewBudget(8 << 20)}
+	s.ease = func(call int, _ *scarceFlight) []int {
+		if call != 0 {
+			return nil
+		}
+		s.spend(1000) // less than a parked flight takes, more than a record
+		return []int{7}
+	}
+	s.wait = func(call int, _ *scarceFlight) []event.Failure {
+		switch call {
+		case 0:
+			s.giveBack(s.hog)
+		case 1:
+			return retry(50)
+		}
+		return nil
+	}
+	b.wantOnceWith(t, s, 200)
+}
+
+// A flight that was retried without room to be parked is not taken for a fresh one when its retry waits for a sick region.
+func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(100, 0)
+	s := &scarceStore{store: newStore(), budget: NewBudget(8 << 20)}
+	s.ease = func(call int, f *scarceFlight) (left []int) {
+		if call == 1 {
+			for i := range f.places {
+				left = append(left, i)
+			}
+		}
+		return left
+	}
+	s.wait = func(call int, f *scarceFlight) []event.Failure {
+		switch call {
+		case 0:
+			for i, p := range f.places {
+				if i != 3 && i != 50 {
+					s.written[p]++
+				}
+			}
+			s.spend(0)
+			return retry(3, 50)
+		case 1:
+			s.giveBack(s.hog)
+			return retry(0, 1)
+		}
+		return nil
+	}
+	b.wantOnceWith(t, s, 100)
+}
+
+// wantOnceWith writes all records through the store, with one flight at a time, and wants each written once.
+func (b *broker) wantOnceWith(t *testing.T, s *scarceStore, records int64) {
+	o := b.options(s)
+	o.MaxBatchRecords, o.Window, o.Budget = 100, 1, s.budget
+	l := start(t, o)
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == records })
+	l.stop()
+	s.wantOnce(t, int(records))
+	if left := o.Budget.InUse(); left != 0 {
+		t.Errorf("%d bytes in use at the end", left)
+	}
+}
