@@ -189,6 +189,7 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
 	s := &scarceStore{store: newStore(), budget: NewBudget(8 << 20)}
 	s.ease = func(call int, f *scarceFlight) (left []int) {
 		if call == 1 {
+			s.giveBack(s.hog)
 			for i := range f.places {
 				left = append(left, i)
 			}
@@ -201,7 +202,6 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
 			s.spend(0)
 			return f.retry(3, 50)
 		case 1:
-			s.giveBack(s.hog)
 			return f.retry(0, 1)
 		}
 		return nil
