@@ -111,15 +111,7 @@ func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
 			found = append(found, p)
 		}
 	}
-	if t.RowKey() == nil {
-		return found, nil
-	}
-	for _, f := range t.RowKey().Lint(rowkey.LintOptions{Servers: c.Servers, Regions: max(t.Regions, len(t.Splits)+1)}) {
-		if f.Rule == "few-buckets" || f.Rule == "few-regions" {
-			found = append(found, config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: c.Config, Setting: "tables." + t.Name, Message: f.Msg, Mend: f.Mend})
-		}
-	}
-	return found, nil
+	return append(found, serverFindings(t, c.Config, c.Servers, max(t.Regions, len(t.Splits)+1))...), nil
 }
 
 // settingsOf is where a table's settings begin, and those of the pipelines that write it which concern its rows.

@@ -174,6 +174,10 @@ func TestWhatCannotBeFoundAgainIsForeseenAndCounted(t *testing.T) {
 	for _, args := range [][]string{{"check", "--connect", j.file}, {"tables", "plan", "-c", j.file, "--sample", sample}} {
 		if out := j.must(args...); !strings.Contains(out, expired) || !strings.Contains(out, collision) {
 			t.Errorf("brine %s does not foresee it:\n%s", strings.Join(args, " "), out)
+		} else if i := strings.Index(out, collision); !strings.Contains(out[i:], `"station":"HERE"`) || !strings.Contains(out[i:], `"station":"THERE"`) {
+			t.Errorf("brine %s does not show the two events:\n%s", strings.Join(args, " "), out)
+		} else if !strings.Contains(strings.Join(strings.Fields(out[i:]), " "), "they differ in station;") {
+			t.Errorf("brine %s does not say in what they differ:\n%s", strings.Join(args, " "), out)
 		}
 	}
 

@@ -17,6 +17,7 @@ import (
 
 	"brine/config"
 	"brine/event"
+	"brine/plan"
 )
 
 // sampleSource gives sampled records, the same whenever it is read.
@@ -204,6 +205,16 @@ func (s *topicSample) read(ctx context.Context, emit func(block) error) error {
 		}
 	}
 	return nil
+}
+
+// heldSample is records of a topic that are in memory. Their cells are not measured.
+type heldSample []event.Record
+
+func (heldSample) topic() string         { return "" }
+func (heldSample) place(at int64) string { return (*topicSample)(nil).place(at) }
+
+func (s heldSample) read(_ context.Context, emit func(block) error) error {
+	return emit(block{first: plan.MeasuredEvents, records: placed(s)})
 }
 
 func placed(records []event.Record) iter.Seq2[int64, *event.Record] {
