@@ -97,6 +97,10 @@ func TestLint(t *testing.T) {
 				opts.Regions = 10
 			case "5 servers, 4 regions":
 				opts.Servers, opts.Regions = 5, 4
+			case "40 servers, 16 regions":
+				opts.Servers, opts.Regions = 40, 16
+			case "10 servers, 1 regions":
+				opts.Servers, opts.Regions = 10, 1
 			case "waybill 20":
 				opts.TextLengths = map[string]int{"waybill": 20}
 			default:

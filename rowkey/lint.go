@@ -36,7 +36,7 @@ type LintOptions struct {
 // Lint looks for designs of keys that are known to end badly, as far as the key alone shows them.
 func (k *Key) Lint(o LintOptions) []Finding {
 	var found []Finding
-	for _, rule := range []func(LintOptions) []Finding{k.lintLead, k.lintWholeHash, k.lintNotHeld, k.lintNotUnique, k.lintQueries, k.lintBuckets, k.lintRegions, k.lintSeparators, k.lint2038, k.lintLength} {
+	for _, rule := range []func(LintOptions) []Finding{k.lintLead, k.lintWholeHash, k.lintNotHeld, k.lintNotUnique, k.lintQueries, k.lintBuckets, k.lintBeginnings, k.lintRegions, k.lintSeparators, k.lint2038, k.lintLength} {
 		found = append(found, rule(o)...)
 	}
 	return found
@@ -54,11 +54,7 @@ func (k *Key) lintLead(LintOptions) []Finding {
 	if _, ok := spreadOf(lead.part); ok {
 		return nil
 	}
-	f := lead.reads()[0]
-	by := f.name
-	if text, ok := k.firstHeld(Text); ok {
-		by = text.name
-	}
+	f, by := lead.reads()[0], k.spreadBy()
 	if n, ok := lead.part.(*number); ok && (n.typ == Time || n.typ == Int) {
 		what := "numbers that are counted up"
 		if n.typ == Time {
@@ -131,36 +127,6 @@ func (k *Key) lintNotHeld(LintOptions) []Finding {
 			fmt.Sprintf("add it to the key: + %s", asPart(f.name, f.typ))})
 	}
 	return found
-}
-
-// lintBuckets: a bucket is written by one server at a time.
-func (k *Key) lintBuckets(o LintOptions) []Finding {
-	lead := k.lead()
-	s, ok := lead.part.(*salt)
-	if !ok {
-		return nil
-	}
-	if o.Servers > s.buckets {
-		return []Finding{{"few-buckets", Warning, lead.offset,
-			fmt.Sprintf("%d buckets are written by at most %d servers at a time, there are %d", s.buckets, s.buckets, o.Servers),
-			fmt.Sprintf("write salt(%d, %s), and never change it once rows are there", 2*o.Servers, joinNames(s.fields))}}
-	}
-	if o.Regions > 0 && o.Regions%s.buckets != 0 && s.buckets%o.Regions != 0 {
-		return []Finding{{"uneven-regions", Advice, lead.offset,
-			fmt.Sprintf("%d buckets do not go evenly into %d regions", s.buckets, o.Regions),
-			fmt.Sprintf("begin the table with %d regions", s.buckets)}}
-	}
-	return nil
-}
-
-// lintRegions: a region is written by one server, so some of more servers stand idle.
-func (k *Key) lintRegions(o LintOptions) []Finding {
-	if o.Servers <= max(o.Regions, 1) {
-		return nil
-	}
-	return []Finding{{"few-regions", Warning, 0,
-		fmt.Sprintf("there are %d servers, and %d of them have nothing to write until regions split", o.Servers, o.Servers-max(o.Regions, 1)),
-		fmt.Sprintf("begin it with regions: %d", 2*o.Servers)}}
 }
 
 const lettersAndDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,0 +1,86 @@
+package rowkey
+
+import (
+	"errors"
+	"fmt"
+)
+
+// lintBuckets: a bucket is written by one server at a time, unless a hash follows it that it can be cut at.
+func (k *Key) lintBuckets(o LintOptions) []Finding {
+	lead := k.lead()
+	s, ok := lead.part.(*salt)
+	if !ok {
+		return nil
+	}
+	if k.tooFew(o.Servers) {
+		more := 2 * o.Servers
+		return []Finding{{"few-buckets", Warning, lead.offset,
+			fmt.Sprintf("%d buckets are written by at most %d servers at a time, there are %d", s.buckets, s.buckets, o.Servers),
+			fmt.Sprintf("write salt(%d, %s) and regions: %d, and never change the salt once rows are there", more, joinNames(s.fields), more)}}
+	}
+	if o.Regions > 0 && uneven(s, o.Regions) {
+		return []Finding{{"uneven-regions", Advice, lead.offset,
+			fmt.Sprintf("%d buckets do not go evenly into %d regions", s.buckets, o.Regions),
+			fmt.Sprintf("begin the table with %d regions", s.buckets)}}
+	}
+	return nil
+}
+
+func uneven(s *salt, regions int) bool { return regions%s.buckets != 0 && s.buckets%regions != 0 }
+
+// lintBeginnings: a table cannot be cut into more regions than its hash has values.
+func (k *Key) lintBeginnings(o LintOptions) []Finding {
+	lead := k.lead()
+	h, ok := lead.part.(*hash)
+	if !ok || !k.tooFew(o.Servers) {
+		return nil
+	}
+	longer := *h
+	for sp, _ := spreadOf(&longer); sp.size().IsInt64() && sp.size().Int64() < int64(2*o.Servers); sp, _ = spreadOf(&longer) {
+		longer.n++
+	}
+	return []Finding{{"few-beginnings", Warning, lead.offset,
+		fmt.Sprintf("%s makes too few different beginnings for a region on each of %d servers", h.expr(), o.Servers),
+		fmt.Sprintf("use a longer hash: write %s and regions: %d, and never change the hash once rows are there", longer.expr(), 2*o.Servers)}}
+}
+
+// tooFew says that what the key spreads by has fewer values than there are servers.
+func (k *Key) tooFew(servers int) bool {
+	if servers < 2 {
+		return false
+	}
+	_, err := k.Splits(servers)
+	return err != nil
+}
+
+// lintRegions: a region is written by one server, so some of more servers stand idle. Where too few buckets or beginnings are
+// the reason, their own finding says so.
+func (k *Key) lintRegions(o LintOptions) []Finding {
+	if o.Servers <= max(o.Regions, 1) || len(k.lintBuckets(LintOptions{Servers: o.Servers}))+len(k.lintBeginnings(o)) > 0 {
+		return nil
+	}
+	return []Finding{{"few-regions", Warning, 0,
+		fmt.Sprintf("there are %d servers, and %d of them have nothing to write until regions split", o.Servers, o.Servers-max(o.Regions, 1)),
+		k.mendRegions(o.Servers)}}
+}
+
+// mendRegions proposes a number of regions that Splits takes and that goes evenly into the buckets: two for each server, or fewer.
+func (k *Key) mendRegions(servers int) string {
+	s, salted := k.lead().part.(*salt)
+	for n := 2 * servers; n >= servers; n-- {
+		if salted && uneven(s, n) {
+			continue
+		}
+		if _, err := k.Splits(n); err == nil {
+			return fmt.Sprintf("begin it with regions: %d", n)
+		}
+	}
+	if salted {
+		return fmt.Sprintf("begin it with regions: %d", s.buckets)
+	}
+	_, err := k.Splits(servers)
+	if refused, ok := errors.AsType[*UsageError](err); ok {
+		return refused.Mend
+	}
+	return "give split points from a sample"
+}
