@@ -202,6 +202,7 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
 			s.spend(0)
 			return f.retry(3, 50)
 		case 1:
+			s.giveBack(s.hog) // if it was not asked to ease
 			return f.retry(0, 1)
 		}
 		return nil
