@@ -128,7 +128,7 @@ func buildHash(c *call, a *algorithm) (part, error) {
 func buildSalt(c *call) (part, error) {
 	s := &salt{}
 	var err error
-	if s.buckets, err = c.number("number of buckets", 2, 65536); err != nil {
+	if s.buckets, err = c.number("number of buckets", 2, maxBuckets); err != nil {
 		return nil, err
 	}
 	for c.nextIs(argName) {

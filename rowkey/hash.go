@@ -156,6 +156,9 @@ func fieldsText(buf []byte, fields []field, values []Value) ([]byte, error) {
 	return buf, nil
 }
 
+// maxBuckets is as many as two bytes hold.
+const maxBuckets = 1 << 16
+
 // salt is the bucket of one or several fields: the murmur3 of their texts, modulo the number of buckets, big-endian. It is
 // computed, never drawn by chance: a replay, a reader and a second writer must all find the same row.
 type salt struct {

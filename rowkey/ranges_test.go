@@ -134,7 +134,7 @@ func TestRangesRefuse(t *testing.T) {
 	} {
 		_, err := parse(t, c.expr).Ranges(c.bounds)
 		e, ok := errors.AsType[*rowkey.UsageError](err)
-		if !ok || e.Field != c.field || !strings.Contains(e.Msg, c.want) || e.Mend == "" {
+		if !ok || e.Field != c.field || !strings.Contains(e.Error(), c.want) || e.Mend == "" {
 			t.Errorf("%s over %v: %v\nwant %s: %s", c.expr, c.bounds, err, c.field, c.want)
 		}
 	}
@@ -192,11 +192,14 @@ func TestSplits(t *testing.T) {
 		{scanKey, 0, "0 regions"},
 		{`waybill + "|" + desc(at, ms)`, 2, "does not begin with a hash or a salt"},
 		{`desc(at, ms) + waybill`, 2, "does not begin with a hash or a salt"},
+		{`desc(at, ms) + waybill`, 16, "begin it with md5(waybill, 4), or with salt(16, waybill)"},
+		{`waybill + "|" + desc(at, ms)`, 16, "begin it with md5(waybill, 4), or leave regions out and let brine tables plan --sample … --regions 16 find split points"},
+		{`salt(4, waybill) + desc(at, ms)`, 8, "write salt(8, waybill), or ask for 4 regions"},
 		{`md5(waybill, 1) + waybill`, 17, "md5(waybill, 1) makes only 16 different beginnings, not enough for 17 regions"},
 		{`salt(16, waybill) + waybill`, 17, "salt(16, waybill) makes only 16 different beginnings"},
 	} {
 		_, err := parse(t, c.expr).Splits(c.n)
-		if e, ok := errors.AsType[*rowkey.UsageError](err); !ok || !strings.Contains(e.Msg, c.want) || e.Mend == "" {
+		if e, ok := errors.AsType[*rowkey.UsageError](err); !ok || !strings.Contains(e.Error(), c.want) || e.Mend == "" {
 			t.Errorf("%s into %d: %v\nwant %s", c.expr, c.n, err, c.want)
 		}
 	}

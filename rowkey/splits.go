@@ -52,16 +52,37 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	}
 	switch {
 	case len(spreads) == 0:
-		first := k.fields[0].name
-		return nil, nil, &UsageError{first,
-			fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n),
-			fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample of the topic", first)}
+		by := k.spreadBy()
+		mend := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points", by, n)
+		if lead := k.lead(); lead.isTime() { // split points of a time are none for the rows to come
+			mend = fmt.Sprintf("begin it with md5(%s, 4), or with salt(%d, %s) when scans go over all rows by time", by, n, by)
+		}
+		return nil, nil, &UsageError{by, fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), mend}
 	case values.Cmp(enough) < 0:
 		return nil, nil, &UsageError{"",
 			fmt.Sprintf("%s makes only %s different beginnings, not enough for %d regions", k.spreadExpr(len(spreads)), values, n),
-			"use a longer hash or more buckets, or fewer regions"}
+			k.moreSpread(n)}
 	}
 	return prefix, spreads, nil
+}
+
+// spreadBy names what a hash or salt before the key is best made of: its first text, since a hash of a time scatters what
+// scans want side by side.
+func (k *Key) spreadBy() string {
+	if text, ok := k.firstHeld(Text); ok {
+		return text.name
+	}
+	return k.lead().reads()[0].name
+}
+
+// moreSpread says how the key makes enough beginnings for n regions.
+func (k *Key) moreSpread(n int) string {
+	if s, ok := k.lead().part.(*salt); ok && n <= maxBuckets {
+		more := *s
+		more.buckets = n
+		return fmt.Sprintf("write %s, or ask for %d regions", more.expr(), s.buckets)
+	}
+	return "use a longer hash or more buckets, or fewer regions"
 }
 
 func (k *Key) spreadExpr(n int) string {
