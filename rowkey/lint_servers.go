@@ -1,9 +1,6 @@
 package rowkey
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // lintBuckets: a bucket is written by one server at a time, unless a hash follows it that it can be cut at.
 func (k *Key) lintBuckets(o LintOptions) []Finding {
@@ -78,9 +75,5 @@ func (k *Key) mendRegions(servers int) string {
 	if salted {
 		return fmt.Sprintf("begin it with regions: %d", s.buckets)
 	}
-	_, err := k.Splits(servers)
-	if refused, ok := errors.AsType[*UsageError](err); ok {
-		return refused.Mend
-	}
-	return "give split points from a sample"
+	return "begin the key with a hash or a salt, or find split points from a sample"
 }
