@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"brine/rowkey"
 	"brine/skew"
 )
 
@@ -12,6 +14,7 @@ func (f *Forecast) advise(t *Table) {
 	say := func(rule, mend, format string, args ...any) {
 		f.Advice = append(f.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Mend: mend})
 	}
+	f.adviseSplit(t, say)
 	largest := 0.0
 	for _, h := range f.Hot {
 		largest = max(largest, h.Share)
@@ -39,13 +42,46 @@ func (f *Forecast) advise(t *Table) {
 			"one %s, %s, has %.1f %% of the rows", l.Field, l.Value, 100*l.Share)
 	}
 	if f.Collisions > 0 {
-		say("collision", "add a field to the key that tells them apart", "different events share a row key of %s, each hiding those before: %d rows", t.Name, f.Collisions)
+		say("collision", "add a field to the key that tells them apart", "different events share a row key of %s, each hiding those before: %s", t.Name, count(f.Collisions, "row"))
 	}
+}
+
+// adviseSplit says what keeps a split from being told or from helping.
+func (f *Forecast) adviseSplit(t *Table, say func(rule, mend, format string, args ...any)) {
+	n := max(len(f.Split.Regions), f.asked)
+	if n > 1 && f.tooFew(n) {
+		mend := fmt.Sprintf("sample %d or more, of as many different values as the table will have", enough*n)
+		if f.Rows < enough*n {
+			say("few-rows", mend, "too few rows to tell how they spread over %d regions: %s", n, count(f.Rows, "row"))
+		} else {
+			say("few-values", mend, "too few values of the key's first field to tell how rows spread over %d regions: %d", n, f.values)
+		}
+	}
+	lead := t.Key.Lint(rowkey.LintOptions{})
+	i := slices.IndexFunc(lead, func(l rowkey.Finding) bool { return l.Rule == "monotonic-lead" })
+	switch {
+	case f.timed != nil && i >= 0:
+		say("newest-region", lead[i].Mend, "all writes go to the newest region, wherever the table is split: %s", lead[i].Msg)
+	case f.timed != nil:
+		mend := "spread the rows of one value: begin the key with salt(N, …) of a field that differs among them"
+		if f.timed.mend != "" {
+			mend = f.timed.mend
+		}
+		say("split-in-time", mend, "more regions, to make %d, would be cut within times: all writes would go to the newest of them", f.timed.asked)
+	}
+}
+
+// count is a number of things.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // emptyRegions counts regions without rows, if the sample is large enough that each should have had some.
 func (f *Forecast) emptyRegions() (n int) {
-	if f.Rows < 20*len(f.Split.Regions) {
+	if f.tooFew(len(f.Split.Regions)) {
 		return 0
 	}
 	for _, r := range f.Split.Regions {

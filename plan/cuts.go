@@ -3,23 +3,38 @@ package plan
 import (
 	"bytes"
 	"sort"
+
+	"brine/rowkey"
 )
 
 // slack is how far a cut may lie from its quantile, as a part of a region, if a shorter split point is there.
 const slack = 0.05
 
+// farSlack is how far it may lie if all points nearer hold some of a time.
+const farSlack = 0.5
+
 // quantiles cuts sorted rows into n parts of equal numbers, near cuts preferring short split points: those lie between two
-// values of the key's first parts (two hex digits, two users) and not within one. Fewer points come back when rows are fewer.
-func quantiles(rows [][]byte, n int) [][]byte {
-	var points [][]byte
+// values of the key's first parts (two hex digits, two users) and not within one. No point holds any of a time; if that
+// moved or spared one, timed says so. Fewer points come back then, and when rows are fewer.
+func quantiles(key *rowkey.Key, rows [][]byte, n int) (points [][]byte, timed bool) {
 	last := 0
+	part := float64(len(rows)) / float64(n)
 	for i := 1; i < n; i++ {
 		ideal := i * len(rows) / n
-		reach := int(slack * float64(len(rows)) / float64(n))
 		best := -1
-		for at := max(last+1, ideal-reach); at <= min(len(rows)-1, ideal+reach); at++ {
-			if best < 0 || better(rows, at, best, ideal) {
+		for _, reach := range []float64{slack, farSlack} {
+			for at := max(last+1, ideal-int(reach*part)); at <= min(len(rows)-1, ideal+int(reach*part)); at++ {
+				if best >= 0 && !better(rows, at, best, ideal) {
+					continue
+				}
+				if key.HoldsTime(rows[at], common(rows[at-1], rows[at])+1) {
+					timed = true
+					continue
+				}
 				best = at
+			}
+			if best >= 0 {
+				break
 			}
 		}
 		if best < 0 {
@@ -28,7 +43,7 @@ func quantiles(rows [][]byte, n int) [][]byte {
 		points = append(points, separator(rows[best-1], rows[best]))
 		last = best
 	}
-	return points
+	return points, timed
 }
 
 // better tells whether a cut before rows[a] is to be preferred to one before rows[b].

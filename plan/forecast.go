@@ -1,13 +1,9 @@
 package plan
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
-	"math"
 	"slices"
 
-	"brine/rowkey"
 	"brine/skew"
 )
 
@@ -26,7 +22,10 @@ type Forecast struct {
 	Hot        []HotRegion  `json:"hot,omitempty"`  // regions that take much more than the mean
 	Lead       *LeadingPart `json:"lead,omitempty"` // the value of the key's first field that most rows have, when it is much
 
-	collided []uint64 // hashes of the first collided rows of the sample
+	collided []uint64    // hashes of the first collided rows of the sample
+	asked    int         // regions of the proposed split
+	values   int         // of the first field that the key holds, when a hash or salt spreads them; 0 when none does
+	timed    *timedSplit // if regions are missing from the proposed split since they would be cut within times
 }
 
 // Split is a way to split the table and what comes of it.
@@ -94,10 +93,11 @@ func (t *Tally) Forecast(regions int) (*Forecast, error) {
 		f.Split.Regions[i].Writes = t.writes[i]
 	}
 	rows := t.kept.sorted()
-	if err := f.propose(&t.table, rows, cmp.Or(regions, len(t.writes))); err != nil {
+	f.asked = cmp.Or(regions, len(t.writes))
+	if err := f.propose(&t.table, rows, f.asked); err != nil {
 		return nil, err
 	}
-	f.findHot(t.table.Splits, rows)
+	f.findHot(&t.table, rows)
 	f.findLead(t.table.Key, rows)
 	f.Row, f.Packing = t.cells.size(), t.cells.pack()
 	f.advise(&t.table)
@@ -123,75 +123,4 @@ func newSplit(splits [][]byte, counts []float64) Split {
 		s.Regions = append(s.Regions, r)
 	}
 	return s
-}
-
-// even is the largest max/mean that is not worth quantiles: those fit the sample, boundaries what is to come as well.
-const even = 1.1
-
-// propose finds a split into n regions: on the key's boundaries if the rows lie evenly between them, at quantiles otherwise.
-func (f *Forecast) propose(t *Table, rows [][]byte, n int) error {
-	if n < 2 || len(rows) == 0 {
-		return nil
-	}
-	// Counts of rows kept are of maxKept rows at most; shown are rows of the sample.
-	scale := float64(f.Rows) / float64(len(rows))
-	split := func(points [][]byte) *Split {
-		counts := spreadOf(rows, points)
-		for i := range counts {
-			counts[i] = math.Round(counts[i] * scale)
-		}
-		s := newSplit(points, counts)
-		return &s
-	}
-	points, err := t.Key.Splits(n)
-	var cannot *rowkey.UsageError
-	if err != nil && !errors.As(err, &cannot) {
-		return err
-	}
-	if err == nil {
-		f.Proposed, f.Kind = split(points), "boundaries"
-		if f.Proposed.Indices.MaxMean <= even+noise(float64(f.Rows), n) {
-			return nil
-		}
-	}
-	if uneven := split(quantiles(rows, n)); f.Proposed == nil || uneven.Indices.MaxMean < f.Proposed.Indices.MaxMean {
-		f.Proposed, f.Kind = uneven, "quantiles"
-	}
-	return nil
-}
-
-// noise is what chance alone adds to max/mean when rows are dealt out to n regions: three standard deviations of one of them.
-func noise(rows float64, n int) float64 { return 3 * math.Sqrt(float64(n)/max(1, rows)) }
-
-// hot is the multiple of the mean from which on a region is worth splitting.
-const hot = 1.2
-
-// findHot finds the regions that take much more than the mean, and splits them so that each part takes about the mean. What
-// comes of it is measured once, with all of them split.
-func (f *Forecast) findHot(splits, rows [][]byte) {
-	regions := f.Split.Regions
-	all := slices.Clone(splits)
-	for i, r := range regions {
-		times := r.Share * float64(len(regions))
-		if len(regions) < 2 || times <= hot+noise(float64(f.Rows), len(regions)) {
-			continue
-		}
-		var end []byte
-		if i < len(splits) {
-			end = splits[i]
-		}
-		h := HotRegion{Start: r.Start, Share: r.Share, Times: times}
-		points := quantiles(within(rows, r.Start, end), max(2, int(math.Round(times))))
-		for _, p := range points {
-			h.SplitAt = append(h.SplitAt, p)
-		}
-		all = append(all, points...)
-		f.Hot = append(f.Hot, h)
-	}
-	slices.SortFunc(all, bytes.Compare)
-	counts := spreadOf(rows, all)
-	after, largest := skew.Measure(counts), slices.Max(counts)/max(1, float64(len(rows)))
-	for i := range f.Hot {
-		f.Hot[i].After, f.Hot[i].Largest = after, largest
-	}
 }

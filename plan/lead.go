@@ -53,3 +53,22 @@ func firstHeld(key *rowkey.Key, row []byte) int {
 	}
 	return -1
 }
+
+// leadingValues counts the values of the first field that the key holds, in sorted rows; 0 when it holds none.
+func leadingValues(key *rowkey.Key, rows [][]byte) (n int) {
+	first := firstHeld(key, rows[0])
+	if first < 0 {
+		return 0
+	}
+	values := make([]rowkey.Value, len(key.Fields()))
+	last := ""
+	for _, row := range rows {
+		if key.DecodeInto(values, row) != nil {
+			continue // a row of the key always decodes
+		}
+		if v := values[first].String(); n == 0 || v != last {
+			n, last = n+1, v
+		}
+	}
+	return n
+}

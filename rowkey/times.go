@@ -1,19 +1,22 @@
 package rowkey
 
-// InTime tells whether the byte at an offset of a row lies in a part that is a time. A split there is none for the rows to
-// come: they all fall to one side of it.
-func (k *Key) InTime(row []byte, offset int) bool {
+// HoldsTime tells whether the first n bytes of a row hold some of a time. A split point that does is none for the rows to come:
+// those of the values before the time all fall to one side of it.
+func (k *Key) HoldsTime(row []byte, n int) bool {
 	at := 0
 	for i := range k.slots {
+		if at >= n {
+			return false
+		}
 		s := &k.slots[i]
-		n, err := s.measure(row[at:])
+		width, err := s.measure(row[at:])
 		if err != nil {
 			return false // no row of the key
 		}
-		if offset < at+n {
-			return s.isTime()
+		if s.isTime() {
+			return true
 		}
-		at += n
+		at += width
 	}
 	return false
 }

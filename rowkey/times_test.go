@@ -1,22 +1,20 @@
 package rowkey_test
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
-func TestInTime(t *testing.T) {
+func TestHoldsTime(t *testing.T) {
 	k := parse(t, scanKey)
 	row := appendRow(t, k, scan...)
-	var got []byte
-	for i := range row {
-		if k.InTime(row, i) {
-			got = append(got, 'T')
-		} else {
-			got = append(got, '.')
+	before := bytes.IndexByte(row, '|') + 1 // the time follows
+	for n := range len(row) + 1 {
+		if got, want := k.HoldsTime(row, n), n > before; got != want {
+			t.Errorf("%s: the first %d bytes of %q: %v, want %v", k, n, row, got, want)
 		}
 	}
-	if want := ".........................TTTTTTTT......."; string(got) != want {
-		t.Errorf("%s: %q: got %s, want %s", k, row, got, want)
-	}
-	if k.InTime(row, len(row)) || k.InTime(nil, 0) || k.InTime(row[:8], 7) {
+	if k.HoldsTime(nil, 1) || k.HoldsTime(row[:8], 9) {
 		t.Error("there is no time in what is no row")
 	}
 }
