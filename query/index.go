@@ -27,7 +27,7 @@ type IndexField struct {
 const anyWords = "text"
 
 // Query makes a query of conditions as people write them: field=value, field=a,b for several values (\, is a comma),
-// field=from..to as ParseWhere has it, and words for a field that is found by its words; text=words is on the only such field.
+// field==value and field=from..to as ParseWhere has them, and words for a field that is found by its words; text=words is on the only such field.
 func (x *Index) Query(conditions []string) (search.Query, error) {
 	q := search.Query{Index: x.Name}
 	if x.Newest != "" {
@@ -85,6 +85,10 @@ func (x *Index) field(name string) (*IndexField, error) {
 func (f *IndexField) clause(text string) (search.Clause, error) {
 	if f.Words {
 		return search.Match{Field: f.Name, Text: text}, nil
+	}
+	if exact, ok := strings.CutPrefix(text, "="); ok {
+		value, err := f.value(exact)
+		return search.Term{Field: f.Name, Value: value}, err
 	}
 	if from, to, ok := strings.Cut(text, ".."); ok {
 		if f.Type == rowkey.Bool {

@@ -29,6 +29,8 @@ func TestConditionsBecomeClauses(t *testing.T) {
 		{`customer=a\,b,c`, search.Terms{Field: "customer", Values: []any{"a,b", "c"}}},
 		{"text=绿茶 250g, red", search.Match{Field: "items", Text: "绿茶 250g, red"}},
 		{"items=a..b", search.Match{Field: "items", Text: "a..b"}},
+		{"customer==a..b", search.Term{Field: "customer", Value: "a..b"}},
+		{"customer==a,b", search.Term{Field: "customer", Value: "a,b"}},
 		{"lines=1..3", search.Range{Field: "lines", From: int64(1), To: int64(3)}},
 		{"total=10..", search.Range{Field: "total", From: 10.0}},
 		{"total=1,2.5", search.Terms{Field: "total", Values: []any{1.0, 2.5}}},

@@ -13,7 +13,8 @@ import (
 )
 
 // ParseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
-// and to exclusive (from..=to: inclusive), either side possibly empty. Times are RFC 3339 ("2013-01-01T05:00:00Z", "2013-01-01") or milliseconds
+// and to exclusive (from..=to: inclusive), either side possibly empty; field==value binds it to exactly what stands there, also
+// when ".." is in it or "=" before it. Times are RFC 3339 ("2013-01-01T05:00:00Z", "2013-01-01") or milliseconds
 // since 1970; an end that is a bare date means the beginning of that day, UTC.
 func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
 	where := make(map[string]rowkey.Bound, len(conditions))
@@ -43,6 +44,10 @@ func notCondition(c string) error {
 }
 
 func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {
+	if exact, ok := strings.CutPrefix(text, "="); ok {
+		b.Equal, err = ParseValue(typ, exact)
+		return b, err
+	}
 	from, to, isRange := strings.Cut(text, "..")
 	if !isRange {
 		b.Equal, err = ParseValue(typ, text)

@@ -27,6 +27,21 @@ func TestParseWhere(t *testing.T) {
 	}
 }
 
+// TestParseWhereTakesAValueAsItStands: two equals signs bind a value whatever is in it.
+func TestParseWhereTakesAValueAsItStands(t *testing.T) {
+	for in, want := range map[string]string{
+		"waybill==a..b": "a..b", "waybill==..": "..", "waybill===a": "=a", "waybill==a=b": "a=b", "waybill==": "", "waybill=a.b": "a.b",
+	} {
+		where, err := ParseWhere(keyFields, []string{in})
+		if b := where["waybill"]; err != nil || b.Equal.Type != rowkey.Text || string(b.Equal.Text) != want || b.From.Type != 0 || b.To.Type != 0 || b.Through {
+			t.Errorf("%s: %+v, %v", in, b, err)
+		}
+	}
+	if _, err := ParseWhere(keyFields, []string{"n==1..2"}); err == nil {
+		t.Error("a number was made of 1..2")
+	}
+}
+
 func TestParseWhereSaysWhatIsWrong(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"waybill", `"waybill" is not a condition: write field=value or field=from..to`},

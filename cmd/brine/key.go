@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -116,7 +117,7 @@ func (c *keyEncodeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	given, err := where(key, c.Values)
+	given, err := where(key, exactly(c.Values))
 	if err != nil {
 		return err
 	}
@@ -133,6 +134,18 @@ func (c *keyEncodeCmd) Run(e *env) error {
 	}
 	fmt.Fprintln(e.stdout, rowkey.Binary(row))
 	return nil
+}
+
+// exactly makes field==value of field=value: a value to encode is no range, whatever is in it.
+func exactly(values []string) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v
+		if name, value, ok := strings.Cut(v, "="); ok && !strings.HasPrefix(value, "=") {
+			out[i] = name + "==" + value
+		}
+	}
+	return out
 }
 
 type keyDecodeCmd struct {
@@ -188,7 +201,7 @@ func (c *keyExplainCmd) Run(e *env) error {
 	}
 	parts, err := key.Explain(row)
 	if err != nil {
-		return usage(err)
+		err = usage(err) // said after the parts that were found before it
 	}
 	if c.JSON {
 		type part struct {
@@ -202,7 +215,7 @@ func (c *keyExplainCmd) Run(e *env) error {
 		for i, p := range parts {
 			out[i] = part{p.Expr, p.Width, p.Doc, rowkey.Binary(p.Bytes), p.Value}
 		}
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"key": key.String(), "parts": out})
+		return errors.Join(json.NewEncoder(e.stdout).Encode(map[string]any{"key": key.String(), "parts": out}), err)
 	}
 	fmt.Fprintln(e.stdout, key)
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
@@ -213,7 +226,7 @@ func (c *keyExplainCmd) Run(e *env) error {
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), p.Value, p.Doc)
 	}
-	return w.Flush()
+	return errors.Join(w.Flush(), err)
 }
 
 // unescape reads bytes as the HBase shell prints them.

@@ -9,7 +9,7 @@ import (
 
 type keyRangeCmd struct {
 	keyFlags
-	Where []string `arg:"" optional:"" name:"field=value" help:"Bounds from the key's left: field=value, and for the last one field=from..to, or from..=to. A geohash is bound to its first digits: geohash=ws10."`
+	Where []string `arg:"" optional:"" name:"field=value" help:"Bounds from the key's left: field=value, and for the last one field=from..to, or from..=to; field==value where a value holds \"..\". A geohash is bound to its first digits: geohash=ws10."`
 }
 
 // Help is shown under the command's own help.
@@ -45,6 +45,9 @@ func (c *keyRangeCmd) Run(e *env) error {
 			out[i] = scan{rowkey.Binary(r.Start), rowkey.Binary(r.Stop)}
 		}
 		return json.NewEncoder(e.stdout).Encode(out)
+	}
+	if len(ranges) == 0 {
+		fmt.Fprintln(e.stdout, "no row can match: the range is empty, its from is not before its to")
 	}
 	for _, r := range ranges {
 		stop := "end"

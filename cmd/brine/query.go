@@ -17,7 +17,7 @@ import (
 type queryCmd struct {
 	configFlag
 	Table    string   `arg:"" help:"Table of the configuration."`
-	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, and where the index is asked also field=a,b and text=words."`
+	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, field==value where a value holds \"..\", and where the index is asked also field=a,b and text=words."`
 	Limit    int      `default:"100" help:"Most rows; 0 for all."`
 	After    string   `placeholder:"TOKEN" help:"Go on where an answer ended, with the same conditions."`
 	Deleted  bool     `help:"Also rows that are marked deleted."`
