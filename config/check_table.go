@@ -58,6 +58,10 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 	if t.Row == rowEvent && f.Versions > 1 {
 		l.warn(setting+".versions", ManyVersions, "an event's row is written once, so there is never a second version", "write versions: 1")
 	}
+	if t.Row == rowEntity && f.Versions > 1 && f.MinVersions == 0 { // who writes min_versions has said that older ones are wanted
+		l.report(Advice, l.near(setting+".versions").value, 0, setting+".versions", ManyVersions, "brine reads the newest version of a cell only, and the others take room",
+			"write versions: 1, unless something else reads the older ones")
+	}
 }
 
 // checkKey parses the key over the fields of each entry of rows that writes the table; they must agree on its fields' types.

@@ -95,7 +95,7 @@ var codeMeanings = []struct {
 	{Buffer, "A buffer does not fit into memory."},
 	{LongName, "A family's or column's name is long, and is stored in every cell (warning)."},
 	{ManyFamilies, "A table has more than three families, and each is flushed with the others (warning)."},
-	{ManyVersions, "More versions are kept than can come to be (warning)."},
+	{ManyVersions, "More versions are kept than can come to be (warning), or than brine reads (advice)."},
 	{FewRetries, "Retries end before a region has moved (warning)."},
 	{UnsafeWrites, "A region server that dies takes acknowledged rows along (warning)."},
 	{PartialEvent, "The table's rows are events, of which no part can change (warning)."},

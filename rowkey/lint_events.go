@@ -13,7 +13,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 		return nil
 	}
 	var before, after []string
-	var at *number
+	var at, finest *number
 	offset := 0
 	for _, s := range k.slots {
 		n, isNumber := s.part.(*number)
@@ -21,6 +21,9 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 		case !s.holds:
 		case isNumber && n.unit != nil:
 			at, offset = n, s.offset
+			if finest == nil || n.unit.div < finest.unit.div {
+				finest = n
+			}
 		case at == nil:
 			before = append(before, joinNames(s.reads()))
 		default:
@@ -28,7 +31,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 		}
 	}
 	if len(after) > 0 {
-		return nil
+		return k.lintCoarse(finest, append(before, after...))
 	}
 	if at == nil {
 		return []Finding{{"not-unique", Advice, 0,
@@ -38,10 +41,8 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	f := Finding{"not-unique", Warning, offset,
 		fmt.Sprintf("two events of one %s in the same %s share a row, and one is lost", strings.Join(before, ", "), at.unit.one()),
 		"add what differs between them: + " + k.proposal(Text)}
-	if at.unit.div > 1 && at.bits == 64 {
-		fine := *at
-		fine.unit = milliseconds
-		f.Mend = "write " + fine.expr() + ", and " + f.Mend
+	if fine, ok := at.inMilliseconds(); ok {
+		f.Mend = "write " + fine + ", and " + f.Mend
 	}
 	if len(before) == 0 {
 		f.Msg = fmt.Sprintf("two events in the same %s share a row, and one is lost", at.unit.one())
@@ -50,6 +51,32 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 		f.Severity = Advice
 	}
 	return []Finding{f}
+}
+
+// lintCoarse: what follows a time tells events apart that are seldom at one time. Within a second or an hour they are not so seldom.
+func (k *Key) lintCoarse(at *number, others []string) []Finding {
+	if at.unit.div == 1 {
+		return nil
+	}
+	f := Finding{"not-unique", Advice, 0,
+		fmt.Sprintf("two events of one %s in the same %s share a row, unless the key holds a number of the event itself", strings.Join(others, ", "), at.unit.one()),
+		"add what differs between them: + " + k.proposal(Text)}
+	for _, s := range k.slots {
+		if s.part == part(at) {
+			f.Offset = s.offset
+		}
+	}
+	if fine, ok := at.inMilliseconds(); ok {
+		f.Mend = "write " + fine + ", or " + f.Mend
+	}
+	return []Finding{f}
+}
+
+// inMilliseconds is a coarser time as the part that holds it whole; false when it is held in fewer than 64 bits, or whole.
+func (n *number) inMilliseconds() (string, bool) {
+	fine := *n
+	fine.unit = milliseconds
+	return fine.expr(), n.unit.div > 1 && n.bits == 64
 }
 
 // one is the unit in the singular.
