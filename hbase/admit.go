@@ -3,6 +3,7 @@ package hbase
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // admit queues a flight's mutations as soon as there is room for them, in the byte bound and in each of their lanes, and
@@ -24,6 +25,9 @@ func (w *writer) admit(ctx context.Context, f *Flight, es []entry) (size int, er
 			return 0, err
 		}
 		if err := w.await(ctx, room); err != nil {
+			w.mu.Lock()
+			w.claim(f, nil)
+			w.mu.Unlock()
 			return 0, fmt.Errorf("waiting for room in the lane of a region: %w", err)
 		}
 	}
@@ -80,11 +84,12 @@ func (w *writer) enqueue(f *Flight, es []entry) (room <-chan struct{}, err error
 		ls = newLanes(f.table)
 		w.tables[f.table] = ls
 	}
-	if full := w.fullLane(ls, es); full != nil {
-		if full.room == nil {
-			full.room = make(chan struct{})
-		}
-		room = full.room
+	if f.turn == 0 {
+		w.turns++
+		f.turn = w.turns
+	}
+	full := w.fullLane(f, ls, es)
+	if room = w.claim(f, full); room != nil {
 		w.mu.Unlock()
 		return room, nil
 	}
@@ -106,20 +111,47 @@ func (w *writer) enqueue(f *Flight, es []entry) (room <-chan struct{}, err error
 	w.wake(w.touched...)
 	clear(w.touched)
 	w.touched = w.touched[:0]
-	full := 0
+	flushed := 0
 	if m.bytes >= m.opts.WriteBuffer {
-		full = w.release(m)
+		flushed = w.release(m)
 	}
 	w.mu.Unlock()
-	m.announce(FlushInfo{FlushFull, full})
+	m.announce(FlushInfo{FlushFull, flushed})
 	return nil, nil
 }
 
+// claim has a flight wait for room in the lane, or, without one, in none any more. Who comes later does not overtake it there, else
+// a large batch would wait for as long as small ones come. A flight claims one lane at a time, and waits for earlier ones only: so
+// the earliest of all waits for nobody. w.mu is held.
+func (w *writer) claim(f *Flight, l *lane) (room <-chan struct{}) {
+	if old := f.claims; old != nil && old != l {
+		old.claims = slices.DeleteFunc(old.claims, func(o *Flight) bool { return o == f })
+		old.makeRoom()
+	}
+	if l == nil {
+		f.claims = nil
+		return nil
+	}
+	if f.claims != l {
+		l.claims = append(l.claims, f)
+		f.claims = l
+	}
+	if l.room == nil {
+		l.room = make(chan struct{})
+	}
+	return l.room
+}
+
+// claimed tells whether somebody waits for the lane since before f came.
+func (l *lane) claimed(f *Flight) bool {
+	return slices.ContainsFunc(l.claims, func(o *Flight) bool { return o.turn < f.turn })
+}
+
 // fullLane gives a lane that has no room for what is to come, or nil. w.mu is held.
-func (w *writer) fullLane(ls *lanes, es []entry) (full *lane) {
+func (w *writer) fullLane(f *Flight, ls *lanes, es []entry) (full *lane) {
 	most := w.laneBytes()
-	if int(w.buffered.Load()) <= most {
-		return nil // all lanes together hold less
+	if int(w.buffered.Load()) <= most && w.blocked == 0 {
+		return nil // all lanes together hold less, and nobody waits
 	}
 	for _, e := range es {
 		l := ls.of(e.row())
@@ -129,7 +161,7 @@ func (w *writer) fullLane(ls *lanes, es []entry) (full *lane) {
 		l.coming += e.size()
 	}
 	for _, l := range w.touched {
-		if l.bytes > 0 && l.bytes+l.coming > most {
+		if l.bytes > 0 && l.bytes+l.coming > most || l.claimed(f) {
 			full = l
 		}
 		l.coming = 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -158,6 +159,62 @@ func TestCloseEndsTheWaitForALane(t *testing.T) {
 			t.Errorf("%d flights", n)
 		}
 		close(gate)
+		p.stop()
+	})
+}
+
+// A batch of more than a lane may hold waits for an empty lane, and small ones that keep coming do not overtake it.
+func TestLargeBatchIsNotOvertakenForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Multi" {
+				return nil
+			}
+			after := make(chan struct{})
+			time.AfterFunc(10*time.Millisecond, func() { close(after) })
+			r := p.multi(c)
+			r.after = after
+			return r
+		}
+		opts := p.options()
+		opts.MaxBufferedBytes, opts.MaxRequestRows = 64<<10, 20
+		opts.OperationTimeout = time.Hour
+		c := p.open(opts)
+		stop := make(chan struct{})
+		var small sync.WaitGroup
+		for w := range 4 {
+			small.Go(func() {
+				for i := 0; ; i++ {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					var rows []string
+					for k := range 10 {
+						rows = append(rows, wide(fmt.Sprint(w), 10*i+k))
+					}
+					c.Submit(t.Context(), puts(rows...))
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		var rows []string
+		for i := range 300 {
+			rows = append(rows, wide("large", i))
+		}
+		start := time.Now()
+		f := c.Submit(t.Context(), puts(rows...))
+		if d := time.Since(start); d > time.Second {
+			t.Errorf("the large batch was let in after %v", d)
+		}
+		close(stop)
+		small.Wait()
+		if failed, err := f.Wait(t.Context()); err != nil || failed != nil {
+			t.Error(err, failed)
+		}
+		c.Close()
 		p.stop()
 	})
 }

@@ -18,7 +18,11 @@ type Flight struct {
 	deadline  time.Time
 	done      chan struct{}
 
-	// The writer's mutex guards these; ease.go says what they are for.
+	// The writer's mutex guards these; admit.go says what they are for.
+	turn   int   // its place among all that were submitted
+	claims *lane // that it waits for
+
+	// And these; ease.go says what they are for.
 	stuck int     // mutations without a result that wait in lanes that fail
 	waits []int32 // those that ever did; nil when the flight is eased
 	kept  []int32 // by mutation of batch: its index in the batch that was submitted; nil: the same

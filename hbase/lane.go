@@ -34,6 +34,7 @@ type lane struct {
 	bytes      int           // of the queue and of the lane's own parts that are out
 	coming     int           // bytes, while a Submit sees whether its batch fits
 	room       chan struct{} // closed when a Submit may look again whether the lane takes more; nil: nobody waits
+	claims     []*Flight     // that wait for room here
 
 	// out are the parts of calls that must come back before this lane may send: its own, and those of lanes whose range it
 	// took over. So two mutations of one row are never on their way together.

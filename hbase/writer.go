@@ -30,6 +30,7 @@ type writer struct {
 	servers map[string]*line
 	holding map[*Mutator]struct{} // mutators that hold something back
 	blocked int                   // Submits that wait for room: meanwhile nothing is held back
+	turns   int                   // that have been given to flights
 	touched []*lane               // by the Submit that has the mutex
 	closed  bool
 }
