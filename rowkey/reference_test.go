@@ -100,7 +100,8 @@ const referenceTail = `
 ## Ranges
 
 A query binds fields from the left: each to one value, the last one perhaps from a value (inclusive) to a value (exclusive,
-` + "`at=from..to`" + `; inclusive, ` + "`at=from..=to`" + `) in the field's own order, also where the key counts down. Hashes are computed from the bound fields; a salt whose fields are not bound is
+` + "`at=from..to`" + `; inclusive, ` + "`at=from..=to`" + `) in the field's own order, also where the key counts down. A value that holds ` + "`..`" + `, or begins
+with ` + "`=`" + `, is bound as it stands by two equals signs: ` + "`waybill==a..b`" + `. Hashes are computed from the bound fields; a salt whose fields are not bound is
 asked in all its buckets; the stop row is always the prefix + 1. Where the key holds a time in a coarser unit, the units in which the
 range begins and ends are in it as a whole. A hash or salt of such a time is taken of the coarser time.
 
