@@ -93,3 +93,11 @@ func clip(row []byte) []byte {
 	}
 	return append(row[:most:most], "..."...)
 }
+
+// count is a number of things.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -182,11 +182,11 @@ func (k *Key) lintLength(o LintOptions) []Finding {
 			}
 		}
 		return []Finding{{"long-key", Advice, 0,
-			fmt.Sprintf("the key has %s%d bytes, and every cell of a row repeats it", atLeast, bytes),
+			fmt.Sprintf("the key has %s%s, and every cell of a row repeats it", atLeast, count(bytes, "byte")),
 			"pack the fields into fewer columns, leave out what no query needs, or use raw bytes: md5(…, 2 bytes), asc(…, 32)"}}
 	case fixedWidth && bytes%8 != 0:
 		return []Finding{{"unaligned-key", Advice, 0,
-			fmt.Sprintf("the key has %d bytes; rows are read best when it is a multiple of 8", bytes),
+			fmt.Sprintf("the key has %s; rows are read best when it is a multiple of 8", count(bytes, "byte")),
 			"change the length of the hash or of a fixed part"}}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (n *number) doc() string {
 		}
 	}
 	if n.text {
-		return fmt.Sprintf("%s in %d decimal digits: %s", what, n.n, order)
+		return fmt.Sprintf("%s in %s: %s", what, count(n.n, "decimal digit"), order)
 	}
 	if n.n == 1 {
 		return what + " in 1 byte: " + order

@@ -94,7 +94,7 @@ func (f *fixed) doc() string {
 	} else if f.pad != 0 {
 		order = "in byte order, a value that begins another by where the pad sorts"
 	}
-	return fmt.Sprintf("%s in %d bytes, padded on the %s with %s: %s", f.name, f.n, side, quote([]byte{f.pad}), order)
+	return fmt.Sprintf("%s in %s, padded on the %s with %s: %s", f.name, count(f.n, "byte"), side, quote([]byte{f.pad}), order)
 }
 
 func (f *fixed) append(dst []byte, values []Value) ([]byte, error) {
@@ -105,7 +105,7 @@ func (f *fixed) append(dst []byte, values []Value) ([]byte, error) {
 	b := v.Text
 	switch {
 	case len(b) > f.n:
-		return dst, f.refuse("has %d bytes, the key holds %d", len(b), f.n)
+		return dst, f.refuse("has %s, the key holds %d", count(len(b), "byte"), f.n)
 	case len(b) > 0 && f.left && b[0] == f.pad:
 		return dst, f.refuse("begins with %s, with which the key pads it", quote(b[:1]))
 	case len(b) > 0 && !f.left && b[len(b)-1] == f.pad:
