@@ -1,12 +1,18 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // UnmarshalText reads a size as settings write it, so that flags can be written so too.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	n, err := parseBytes(string(text))
 	*b = n
-	return err
+	if err != nil {
+		return fmt.Errorf("%q %w; write a size such as 300B, 64KiB or 32GiB", text, err)
+	}
+	return nil
 }
 
 // Duration is a time.Duration that reads as settings write it, for flags.
@@ -16,5 +22,8 @@ type Duration time.Duration
 func (d *Duration) UnmarshalText(text []byte) error {
 	n, err := parseDuration(string(text))
 	*d = Duration(n)
-	return err
+	if err != nil {
+		return fmt.Errorf("%q %w; write a time such as 92d, 1d12h, 10s or 5ms", text, err)
+	}
+	return nil
 }

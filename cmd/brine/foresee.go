@@ -37,6 +37,7 @@ type foresight struct {
 type rejected struct {
 	Records int    `json:"records"`
 	First   string `json:"first"`
+	Place   string `json:"place"` // of the first
 	at      int64
 }
 
@@ -140,7 +141,7 @@ func (f *foreseer) reject(at int64, err error) {
 	if fault, ok := errors.AsType[*event.Error](err); ok {
 		reason = string(fault.Reason)
 	}
-	f.out.Rejected[reason] = f.out.Rejected[reason].and(rejected{1, err.Error(), at})
+	f.out.Rejected[reason] = f.out.Rejected[reason].and(rejected{Records: 1, First: err.Error(), at: at})
 }
 
 // and adds up two; of the first ones the one that stands first in the sample remains.
@@ -197,6 +198,10 @@ func foreseeSample(ctx context.Context, cfg *config.Config, source sampleSource,
 	for i, f := range all {
 		if out[i], err = f.result(regions); err != nil {
 			return nil, err
+		}
+		for reason, r := range out[i].Rejected {
+			r.Place = source.place(r.at)
+			out[i].Rejected[reason] = r
 		}
 		again = again || out[i].Pairs() != nil
 	}
@@ -308,14 +313,18 @@ func readSample(ctx context.Context, source sampleSource, fresh func() ([]*fores
 func (f *foresight) warnings() []plan.Advice {
 	var out []plan.Advice
 	for _, family := range sortedKeys(f.Expired) {
+		are, them := "are", "them"
+		if f.Expired[family] == 1 {
+			are, them = "is", "it"
+		}
 		out = append(out, plan.Advice{Rule: "expired", Mend: "raise the ttl or leave it out",
-			Msg: fmt.Sprintf("%s of %s events are older than the TTL of family %s of %s: HBase would hide them as they are written",
-				thousands(int64(f.Expired[family])), thousands(int64(f.Records)), family, f.Table)})
+			Msg: fmt.Sprintf("%s of %s %s older than the TTL of family %s of %s: HBase would hide %s at once",
+				thousands(int64(f.Expired[family])), count(f.Records, "event"), are, family, f.Table, them)})
 	}
 	for _, reason := range sortedKeys(f.Rejected) {
 		r := f.Rejected[reason]
-		out = append(out, plan.Advice{Rule: "dead-letter", Msg: fmt.Sprintf("%s of %s records would become dead letters, the first because of %s",
-			thousands(int64(r.Records)), thousands(int64(f.Records)), strings.TrimSpace(r.First))})
+		out = append(out, plan.Advice{Rule: "dead-letter", Msg: fmt.Sprintf("%s of %s would become dead letters, the first (%s) because of %s",
+			thousands(int64(r.Records)), count(f.Records, "record"), r.Place, strings.TrimSpace(r.First))})
 	}
 	if f.Forecast != nil {
 		out = append(out, f.Advice...)

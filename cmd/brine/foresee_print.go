@@ -15,9 +15,13 @@ func (s foreseen) print(e *env) {
 	colours := newPaint(e)
 	for i := range s.foresights {
 		f := &s.foresights[i]
-		fmt.Fprintf(e.stdout, "\n%s → %s: %s records, %s%s rows\n", f.Pipeline, f.Table, thousands(int64(f.Records)), roughly(f.Exact), thousands(int64(f.Rows)))
-		f.printSplit(e.stdout, colours)
-		f.printProposed(e.stdout)
+		fmt.Fprintf(e.stdout, "\n%s → %s: %s, %s%s\n", f.Pipeline, f.Table, count(f.Records, "record"), roughly(f.Exact), count(f.Rows, "row"))
+		if f.Rows > 0 {
+			f.printSplit(e.stdout, colours)
+			f.printProposed(e.stdout)
+		} else {
+			fmt.Fprintln(e.stdout, "  no event of the sample has a row: nothing is foreseen")
+		}
 		for _, w := range f.warnings() {
 			wrapped(e.stdout, "  ", "warning: "+w.Msg)
 			if w.Rule == "collision" {
@@ -74,17 +78,13 @@ func (f *foresight) printSplit(out io.Writer, colours paint) {
 	}
 	w.flush()
 	if n := len(regions) - shown; n > 0 {
-		fmt.Fprintf(out, "  and %d regions with fewer rows\n", n)
+		fmt.Fprintf(out, "  and %s with fewer rows\n", count(n, "region"))
 	}
 	fmt.Fprintf(out, "  as configured: %s\n", spread(f.Split))
 }
 
 func spread(s plan.Split) string {
-	regions := "regions"
-	if len(s.Regions) == 1 {
-		regions = "region"
-	}
-	return fmt.Sprintf("%d %s, max/mean %.3f, CV %.3f, Gini %.3f", len(s.Regions), regions, s.Indices.MaxMean, s.Indices.CV, s.Indices.Gini)
+	return fmt.Sprintf("%s, max/mean %.3f, CV %.3f, Gini %.3f", count(len(s.Regions), "region"), s.Indices.MaxMean, s.Indices.CV, s.Indices.Gini)
 }
 
 var splitKinds = map[string]string{"boundaries": "on the key's own boundaries", "quantiles": "at the sample's quantiles"}

@@ -184,7 +184,7 @@ func (c *regionsLsCmd) Run(e *env) error {
 		}
 		w.flush()
 		x := skew.Measure(writes)
-		fmt.Fprintf(e.stdout, "%s: %d regions; writes max/mean %.3f, CV %.3f, Gini %.3f\n", t.table, len(all), x.MaxMean, x.CV, x.Gini)
+		fmt.Fprintf(e.stdout, "%s: %s; writes max/mean %.3f, CV %.3f, Gini %.3f\n", t.table, count(len(all), "region"), x.MaxMean, x.CV, x.Gini)
 		return nil
 	})
 }
@@ -192,7 +192,7 @@ func (c *regionsLsCmd) Run(e *env) error {
 // noSuchTable gives the error of a missing table its exit code.
 func noSuchTable(table string, err error) error {
 	if errors.Is(err, hbase.ErrNoTable) {
-		return &exitError{exitMissing, fmt.Errorf("table %s: %w", table, err), "brine tables apply creates the tables of the configuration"}
+		return &exitError{exitMissing, fmt.Errorf("table %s: %w", table, hbase.ErrNoTable), "brine tables apply creates the tables of the configuration"}
 	}
 	return fmt.Errorf("regions of table %s: %w", table, err)
 }

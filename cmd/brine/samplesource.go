@@ -143,6 +143,9 @@ func openTopicSample(ctx context.Context, cfg *config.Config, name string) (*top
 		}
 		name = topic
 	}
+	if name == "" {
+		return nil, usage(errors.New("--sample topic: names no topic; write topic:NAME, or topic:NAME@N for N records"))
+	}
 	s := &topicSample{client: kafkaClient(&cfg.Kafka), name: name}
 	ends, err := endOffsets(ctx, s.client, name)
 	if err != nil {

@@ -110,8 +110,8 @@ func only(tables map[string]skew.Report, name string) (map[string]skew.Report, e
 
 // printSkew shows a table's regions in the order of their keys, then its salt buckets.
 func printSkew(out io.Writer, table string, r skew.Report) {
-	fmt.Fprintf(out, "%s: %s rows written to %d regions, %s of them in the last %.0f s\n",
-		table, thousands(r.RowsTotal), len(r.Regions), thousands(r.RowsRecent), r.WindowsSeconds)
+	fmt.Fprintf(out, "%s: %s written to %s, %s of them in the last %.0f s\n",
+		table, count(int(r.RowsTotal), "row"), count(len(r.Regions), "region"), thousands(r.RowsRecent), r.WindowsSeconds)
 	printLoads(out, []string{"START", "SERVER"}, r.Regions, func(l skew.Load) []string {
 		return []string{start(l.Region.Start.String()), l.Region.Server}
 	})

@@ -48,7 +48,7 @@ func brine(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func TestSkewShowsRegionsAndBuckets(t *testing.T) {
 	addr := skewedServer(t)
 	code, got, stderr := brine(t, "skew", "--http", addr)
-	want := `idle: 0 rows written to 1 regions, 0 of them in the last 60 s
+	want := `idle: 0 rows written to 1 region, 0 of them in the last 60 s
   START    SERVER        ROWS     SHARE  LAST MINUTE
   (first)  a:1              0    0.00 %            0  
   in all     max/mean 1.000, CV 0.000, Gini 0.000, entropy 0.0000, HBase cost 0.0000

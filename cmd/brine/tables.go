@@ -20,11 +20,12 @@ type tablesCmd struct {
 
 // tableStep is what is to be done for one table.
 type tableStep struct {
-	Table   string        `json:"table"`
-	Action  string        `json:"action"` // create, created, alter, altered, nothing
-	Regions int           `json:"regions"`
-	Splits  []string      `json:"splits,omitempty"` // as the HBase shell prints them
-	Changes []tableChange `json:"changes,omitempty"`
+	Table      string        `json:"table"`
+	Action     string        `json:"action"` // create, created, alter, altered, nothing
+	Regions    int           `json:"regions"`
+	Configured int           `json:"configured_regions"` // a table that exists may have more, once they split, or fewer
+	Splits     []string      `json:"splits,omitempty"`   // as the HBase shell prints them
+	Changes    []tableChange `json:"changes,omitempty"`
 
 	table  hbase.Table // as it is to be
 	splits [][]byte
@@ -38,7 +39,7 @@ func planOffline(cfg *config.Config) ([]tableStep, error) {
 		if err != nil {
 			return nil, usage(fmt.Errorf("table %s: %w", t.Name, err))
 		}
-		step := tableStep{Table: t.Name, Action: "create", Regions: len(splits) + 1, table: t.HBase(), splits: splits}
+		step := tableStep{Table: t.Name, Action: "create", Regions: len(splits) + 1, Configured: len(splits) + 1, table: t.HBase(), splits: splits}
 		for _, s := range splits {
 			step.Splits = append(step.Splits, rowkey.Binary(s))
 		}
@@ -60,11 +61,11 @@ func planTables(ctx context.Context, cfg *config.Config, client *hbase.Client) (
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", s.Table, err)
+			return nil, err // it names the table
 		}
 		regions, err := client.Regions(ctx, s.Table)
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", s.Table, err)
+			return nil, err
 		}
 		s.Action, s.Regions, s.Splits = "nothing", len(regions), nil
 		if s.Changes = changes(s.table, have); len(s.Changes) > 0 {
@@ -162,15 +163,18 @@ func printSteps(out io.Writer, steps []tableStep) {
 	for _, s := range steps {
 		switch s.Action {
 		case "create":
-			fmt.Fprintf(out, "%s: to be created with %d regions\n", s.Table, s.Regions)
+			fmt.Fprintf(out, "%s: to be created with %s\n", s.Table, count(s.Regions, "region"))
 		case "created":
-			fmt.Fprintf(out, "%s: created with %d regions\n", s.Table, s.Regions)
+			fmt.Fprintf(out, "%s: created with %s\n", s.Table, count(s.Regions, "region"))
 		case "nothing":
-			fmt.Fprintf(out, "%s: exists with %d regions, nothing to do\n", s.Table, s.Regions)
+			fmt.Fprintf(out, "%s: exists with %s, nothing to do\n", s.Table, count(s.Regions, "region"))
 		case "alter":
-			fmt.Fprintf(out, "%s: exists with %d regions, to be altered\n", s.Table, s.Regions)
+			fmt.Fprintf(out, "%s: exists with %s, to be altered\n", s.Table, count(s.Regions, "region"))
 		case "altered":
 			fmt.Fprintf(out, "%s: altered\n", s.Table)
+		}
+		if s.Regions < s.Configured {
+			fmt.Fprintf(out, "  %s, %d configured: left alone; brine regions split\n", count(s.Regions, "region"), s.Configured)
 		}
 		if len(s.Splits) > 0 {
 			wrapped(out, "  ", "split at "+strings.Join(s.Splits, " "))

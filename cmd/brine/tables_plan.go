@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"brine/config"
@@ -16,7 +17,7 @@ type tablesPlanCmd struct {
 	configFlag
 	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"JSON lines (also .gz), or the oldest N records (default 100000) of a topic: show each region's share of them, where to split, collisions and what a TTL would hide."`
 	Pipeline []string `placeholder:"NAME" help:"Take the sample for these pipelines only (default: all, or those that read the topic)."`
-	Regions  int      `placeholder:"N" help:"Propose a split into N regions (default: as many as are configured)."`
+	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as many as are configured)."`
 	Offline  bool     `help:"Do not ask the cluster: show what would be made on an empty one."`
 	capacityFlags
 	JSON bool `help:"Print JSON."`
@@ -54,6 +55,9 @@ func (c *tablesPlanCmd) Run(e *env) error {
 	if c.TPS > 0 && c.Sample == "" {
 		return usage(errors.New("--tps needs --sample: key and cell sizes and compression are measured on it"))
 	}
+	if c.Regions != nil && *c.Regions < 1 {
+		return usage(fmt.Errorf("--regions: a table cannot have %d regions; ask for 1 or more, or leave the flag out", *c.Regions))
+	}
 	var steps []tableStep
 	var indexes []indexStep
 	if c.Offline {
@@ -69,18 +73,29 @@ func (c *tablesPlanCmd) Run(e *env) error {
 		return err
 	}
 	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"tables": steps, "indexes": indexes, "sample": seen.foresights})
+		if err := json.NewEncoder(e.stdout).Encode(map[string]any{"tables": steps, "indexes": indexes, "sample": seen.foresights}); err != nil {
+			return err
+		}
+		return seen.check()
 	}
 	printSteps(e.stdout, steps)
 	printIndexSteps(e.stdout, indexes)
 	seen.print(e)
-	return nil
+	return seen.check()
 }
 
 // foreseen is what was foreseen of a sample.
 type foreseen struct {
 	source     sampleSource
 	foresights []foresight
+}
+
+// check fails when nothing was foreseen: a sample without any row looks like one without faults.
+func (s foreseen) check() error {
+	if s.source == nil || slices.ContainsFunc(s.foresights, func(f foresight) bool { return f.Rows > 0 }) {
+		return nil
+	}
+	return &exitError{exitFailed, errors.New("no event of the sample has a row: nothing is foreseen"), "sample the topic, or a file of its records, one JSON object a line"}
 }
 
 func (c *tablesPlanCmd) foresee(ctx context.Context, cfg *config.Config) (out foreseen, err error) {
@@ -95,11 +110,18 @@ func (c *tablesPlanCmd) foresee(ctx context.Context, cfg *config.Config) (out fo
 	if out.source, err = openSample(ctx, cfg, c.Sample); err != nil {
 		return out, err
 	}
-	if out.foresights, err = foreseeSample(ctx, cfg, out.source, c.Regions, c.Pipeline...); err != nil || c.TPS == 0 {
+	regions := 0 // as many as are configured
+	if c.Regions != nil {
+		regions = *c.Regions
+	}
+	if out.foresights, err = foreseeSample(ctx, cfg, out.source, regions, c.Pipeline...); err != nil || c.TPS == 0 {
 		return out, err
 	}
 	for i := range out.foresights {
 		f := &out.foresights[i]
+		if f.Rows == 0 {
+			continue
+		}
 		load, err := c.load1(f.table)
 		if err != nil {
 			return out, err

@@ -18,6 +18,14 @@ func thousands(n int64) string {
 	return s
 }
 
+// count is a number of things: 1 row, 2,000 rows.
+func count(n int, one string) string {
+	if n != 1 {
+		one += "s"
+	}
+	return thousands(int64(n)) + " " + one
+}
+
 // bar draws a share against the largest one.
 func bar(share, largest float64) string {
 	const width = 30
