@@ -14,10 +14,24 @@ type configFlag struct {
 	Config string `short:"c" default:"brine.yaml" placeholder:"FILE" help:"Configuration (default brine.yaml)."`
 }
 
-// load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more.
+// load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more. Advice is
+// for those who design a table: check, key lint and tables plan give it.
 func (f configFlag) load(e *env) (*config.Config, error) {
+	return f.loadSaying(e, func(p config.Problem) bool { return p.Severity != config.Advice })
+}
+
+// loadAdvised says advice too.
+func (f configFlag) loadAdvised(e *env) (*config.Config, error) {
+	return f.loadSaying(e, func(config.Problem) bool { return true })
+}
+
+func (f configFlag) loadSaying(e *env, said func(config.Problem) bool) (*config.Config, error) {
 	cfg, problems := config.Load(f.Config, e.getenv)
-	fmt.Fprint(e.stderr, append(problems, config.UnknownEnv(e.environ)...))
+	for _, p := range append(problems, config.UnknownEnv(e.environ)...) {
+		if said(p) {
+			fmt.Fprintln(e.stderr, p)
+		}
+	}
 	if problems.Err() != nil {
 		return nil, errReported{exitUsage}
 	}

@@ -48,7 +48,7 @@ type capacityFlags struct {
 }
 
 func (c *tablesPlanCmd) Run(e *env) error {
-	cfg, err := c.load(e)
+	cfg, err := c.loadAdvised(e)
 	if err != nil {
 		return err
 	}
