@@ -205,7 +205,9 @@ func TestLargeBatchIsNotOvertakenForEver(t *testing.T) {
 			rows = append(rows, wide("large", i))
 		}
 		start := time.Now()
-		f := c.Submit(t.Context(), puts(rows...))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		f := c.Submit(ctx, puts(rows...))
 		if d := time.Since(start); d > time.Second {
 			t.Errorf("the large batch was let in after %v", d)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"brine/hbase/hbasepb"
 
@@ -24,6 +25,8 @@ type locator struct {
 	cache    regionCache
 	rounds   rounds
 	lookups  singleflight.Group
+	states   singleflight.Group // of tables
+	enabled  sync.Map           // by table: when it was last seen not to be disabled
 
 	metaMu sync.Mutex
 	meta   *Region // nil until asked for
@@ -171,8 +174,33 @@ func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte
 	return results, nil
 }
 
-// tableDisabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is in vain.
+// tableDisabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is in vain. Who asks
+// while another's question is on its way takes its answer, and a table that was not disabled a moment ago is not asked about: many
+// regions may fail at once.
 func (l *locator) tableDisabled(ctx context.Context, table string) (bool, error) {
+	if at, ok := l.enabled.Load(table); ok && time.Since(at.(time.Time)) < enabledFor {
+		return false, nil
+	}
+	done := l.states.DoChan(table, func() (any, error) {
+		ctx, cancel := context.WithTimeout(l.servers.ctx, l.servers.opts.DialTimeout)
+		defer cancel()
+		disabled, err := l.askDisabled(ctx, table)
+		if err == nil && !disabled {
+			l.enabled.Store(table, time.Now())
+		}
+		return disabled, err
+	})
+	select {
+	case r := <-done:
+		return r.Val.(bool), r.Err
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+const enabledFor = 100 * time.Millisecond
+
+func (l *locator) askDisabled(ctx context.Context, table string) (bool, error) {
 	meta, err := l.findMeta(ctx)
 	if err != nil {
 		return false, err

@@ -135,7 +135,7 @@ func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause ti
 	if gone {
 		l.locating = false
 	}
-	if failures >= illFrom {
+	if failures >= illFrom && !gone {
 		w.sicken(l, nil)
 	}
 	w.mu.Unlock()

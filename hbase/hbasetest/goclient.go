@@ -15,7 +15,7 @@ import (
 
 // Go is our own client. The scripts run side by side, each with its own tables.
 func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, Retries: 10, Pause: 20 * time.Millisecond})
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, Retries: 20, Pause: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatalf("open %s: %v", connect, err)
 	}
