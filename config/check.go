@@ -127,7 +127,7 @@ func hostPort(s string, dial bool) string {
 
 func (l *loader) checkRetries(setting string, retries int) {
 	if retries > 0 && retries < fewRetries && l.has(setting) {
-		l.warn(setting, FewRetries, "so few retries are over before a region has moved or been split", "leave it at 15")
+		l.warn(setting, FewRetries, "so few retries are over before a region has moved or been split: its rows then come back, and the loop submits their events again and again, which takes longer", "leave it at 15")
 	}
 }
 

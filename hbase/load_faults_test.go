@@ -142,6 +142,15 @@ var answeredFaults = map[string]func(l *load){
 		l.node(1).Thaw()
 		l.pause()
 	},
+	"master killed, and back": func(l *load) {
+		l.s.Master().Kill()
+		l.pause()
+		l.pause()
+		l.must(l.s.Master().Restart(l.s.Master().Addr()))
+		r := l.region("7")
+		l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
+		l.pause()
+	},
 	"stopped, and back under another address": func(l *load) {
 		l.node(1).Stop()
 		l.pause()

@@ -26,7 +26,7 @@ const (
 	probes     = 400
 	probePause = 20 * time.Millisecond
 	probeLimit = 10 * time.Second // then the row is missing
-	settleIn   = 5 * time.Second  // for brine to have taken in what was published before it started
+	settleIn   = 15 * time.Second // for brine to have taken in what was published before it started, and to run as ever
 	partitions = 8                // of a topic that brine publish makes
 )
 
