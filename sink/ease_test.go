@@ -41,7 +41,9 @@ type sickFlight struct {
 	done    []hbase.MutationError
 }
 
-func (f *sickFlight) Ease(context.Context) (*hbase.Batch, []int32, error) { return f.kept, f.indexes, nil }
+func (f *sickFlight) Ease(context.Context) (*hbase.Batch, []int32, error) {
+	return f.kept, f.indexes, nil
+}
 
 func (f *sickFlight) Wait(context.Context) ([]hbase.MutationError, error) { return f.done, nil }
 
