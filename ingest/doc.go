@@ -19,6 +19,8 @@
 //   - A later success hides an earlier failure: TestLaterSuccessDoesNotHideAnEarlierFailure.
 //   - A failed write is dropped after some attempts: TestWriterFailingCallIsRetried, TestStoreOutageIsRetriedForAsLongAsItLasts.
 //   - A retry writes the whole batch again, or the wrong part of it: TestOnlyTheFailedEventsAreRetried.
+//   - What waits for a sick region holds up everything else: TestWhatWaitsForASickRegionHoldsUpNothingElse; or is taken for another
+//     record when memory is short: TestEasedFlightLeavesNothingToTheNextInItsPlace, TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased.
 //   - A partition was taken away, and its old owner commits: TestRevokedPartitionNeverCommits.
 //   - A commit goes back: TestCommitNeverGoesBackwards.
 //   - A commit fails and is forgotten: TestCommitThatFailsIsMadeAgain.
