@@ -21,7 +21,7 @@ import (
 // through create with splits, list regions, put, get, scan, count, disable and drop, with the answers that a real HBase gave.
 func TestJavaClientAgainstDev(t *testing.T) {
 	const suite = "../../hbase/hbasetest/"
-	java := testenv.Java(t).Compile(t, suite+"java/Conform.java", suite+"java/RowDigest.java", suite+"java/Text.java")
+	java := testenv.Java(t).Compile(t, suite+"java/Conform.java", suite+"java/Load.java", suite+"java/Mutations.java", suite+"java/Regions.java", suite+"java/RowDigest.java", suite+"java/Text.java")
 	hbasePort, httpPort := freePort(t), freePort(t)
 	cmd := exec.CommandContext(t.Context(), "brine", "dev", "--json", "--hbase-port", hbasePort, "--http-port", httpPort)
 	if err := cmd.Start(); err != nil {
