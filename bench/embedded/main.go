@@ -48,7 +48,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.dir, err = os.MkdirTemp("", "brine-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.dir)
+	defer func() { _ = os.RemoveAll(b.dir) }() // it is a temporary folder
 	if b.server, err = measure.Build(ctx, b.dir, "./bench/embedded/server"); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (b *bench) load(ctx context.Context, form string, round int) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	dir := filepath.Join(b.dir, "data")
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is a temporary folder
 	server := exec.CommandContext(ctx, b.server, "-dir", dir, "-fsync="+strconv.FormatBool(form == synced))
 	server.Stderr = os.Stderr
 	stdin, err := server.StdinPipe()

@@ -65,7 +65,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.dir, err = os.MkdirTemp("", "brine-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.dir)
+	defer func() { _ = os.RemoveAll(b.dir) }() // it is a temporary folder
 	if b.brine, err = measure.Build(ctx, b.dir, "./cmd/brine"); err != nil {
 		return err
 	}
