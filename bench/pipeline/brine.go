@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -24,7 +20,7 @@ const poll = 25 * time.Millisecond
 func (b *bench) runBrine(ctx context.Context, x example, group string) (measure.Load, error) {
 	l := measure.Load{Columns: x.columns, Rows: b.events}
 	cmd := b.command(ctx, x.file, group, "run", "--until-end", "--quiet")
-	address, ended, err := start(cmd)
+	address, ended, err := measure.StartBrine(cmd)
 	if err != nil {
 		return l, err
 	}
@@ -35,45 +31,6 @@ func (b *bench) runBrine(ctx context.Context, x example, group string) (measure.
 	l.WholeCPU = measure.SpentCPU(cmd.ProcessState)
 	l.ClientCPU = l.WholeCPU
 	return l, nil
-}
-
-// start starts brine and gives the address of its port; ended waits until it has ended.
-func start(cmd *exec.Cmd) (address string, ended func() error, err error) {
-	cmd.Stderr = nil
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	lines := bufio.NewReader(stderr)
-	if address, err = adminAddress(lines); err != nil {
-		_ = cmd.Process.Kill() // Wait tells that it has ended
-		return "", nil, errors.Join(err, cmd.Wait())
-	}
-	copied := make(chan error, 1) // the goroutine ends with the process
-	go func() {
-		_, err := io.Copy(os.Stderr, lines)
-		copied <- err
-	}()
-	return address, func() error { return errors.Join(<-copied, cmd.Wait()) }, nil
-}
-
-var admin = regexp.MustCompile(`on http://([^ ]+) `)
-
-// adminAddress reads what brine says until it names its port.
-func adminAddress(r *bufio.Reader) (string, error) {
-	for {
-		line, err := r.ReadString('\n')
-		if m := admin.FindStringSubmatch(line); m != nil {
-			return m[1], nil
-		}
-		fmt.Fprint(os.Stderr, line)
-		if err != nil {
-			return "", fmt.Errorf("it ended before it named its port: %w", err)
-		}
-	}
 }
 
 // watch measures from the last moment at which nothing was settled to the first at which everything was, or, if brine ended before that was

@@ -75,7 +75,7 @@ func (b *bench) delay(ctx context.Context) error {
 		return err
 	}
 	run := b.command(ctx, configuration, "bench-delay", "run", "--quiet")
-	_, ended, err := start(run)
+	_, ended, err := measure.StartBrine(run)
 	if err != nil {
 		return err
 	}

@@ -22,10 +22,11 @@ import (
 const (
 	ours, packed, theirs = "brine", "packed", "java"
 
-	topic   = "courier.scans" // the examples'
-	listen  = "127.0.0.1:0"
-	threads = 4 // of Java
-	buffer  = 2 << 20
+	topic      = "courier.scans" // the examples'
+	eventsFile = "scans.jsonl"
+	listen     = "127.0.0.1:0"
+	threads    = 4 // of Java
+	buffer     = 2 << 20
 )
 
 // example is a configuration of ours, and what it makes of a scan.
@@ -95,7 +96,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	file := b.Path(eventsFile)
-	if err := writeEvents(file, b.events); err != nil {
+	if err := measure.WriteScans(file, b.events); err != nil {
 		return err
 	}
 	return b.command(ctx, examples[ours].file, "", "publish", "--topic", topic, "--key", "waybill", file).Run()

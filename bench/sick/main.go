@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,15 +22,14 @@ import (
 
 	"brine/bench/measure"
 	"brine/hbase/embedded"
-	"brine/internal/sample"
 )
 
 const (
 	configuration = "examples/scans.yaml"
 	table         = "logistics:scans" // its
 	topic         = "courier.scans"   // its
-	events        = "data/scans.jsonl.gz"
-	copies        = 2
+	events        = 1_300_000         // more than are published
+	eventsFile    = "scans.jsonl"
 	regions       = 16
 
 	healthyFor = 5 * time.Second
@@ -69,7 +66,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.brine, err = measure.Build(ctx, b.dir, "./cmd/brine"); err != nil {
 		return err
 	}
-	if err := writeEvents(filepath.Join(b.dir, "scans.jsonl")); err != nil {
+	if err := measure.WriteScans(filepath.Join(b.dir, eventsFile), events); err != nil {
 		return err
 	}
 	for _, f := range faults {
@@ -81,32 +78,6 @@ func (b *bench) run(ctx context.Context) (err error) {
 		"| one region | rows/s before | rows/s of the others meanwhile | of theirs before | all settled after |\n|---|---|---|---|---|\n" + b.rows.String() +
 		"\n" + measure.TargetTable(b.report.Targets)
 	return b.report.Finish(text)
-}
-
-// writeEvents writes the scans some times over, each with a waybill of its own.
-func writeEvents(name string) error {
-	out, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	w := bufio.NewWriterSize(out, 1<<20)
-	for pass := range copies {
-		file, err := os.Open(events)
-		if err != nil {
-			return fmt.Errorf("%w (`make data` brings it)", err)
-		}
-		for line, err := range sample.Read(file) {
-			if err != nil {
-				return errors.Join(err, file.Close())
-			}
-			if _, err := fmt.Fprintf(w, `{"waybill":"%d-%s`+"\n", pass, strings.TrimPrefix(string(line), `{"waybill":"`)); err != nil {
-				return errors.Join(err, file.Close())
-			}
-		}
-		file.Close()
-	}
-	return w.Flush()
 }
 
 // one measures one fault on servers of its own.
@@ -127,7 +98,7 @@ func (b *bench) one(ctx context.Context, name, class string) error {
 	if out, err := b.command(ctx, env, "tables", "apply").CombinedOutput(); err != nil {
 		return fmt.Errorf("brine tables apply: %w: %s", err, out)
 	}
-	publish := b.command(ctx, env, "publish", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(b.rate), filepath.Join(b.dir, "scans.jsonl"))
+	publish := b.command(ctx, env, "publish", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(b.rate), filepath.Join(b.dir, eventsFile))
 	if err := publish.Start(); err != nil {
 		return err
 	}
@@ -137,44 +108,18 @@ func (b *bench) one(ctx context.Context, name, class string) error {
 	}()
 	time.Sleep(settleIn / 2)
 	run := b.command(ctx, env, "run", "--quiet")
-	metrics, err := start(run)
+	address, ended, err := measure.StartBrine(run)
 	if err != nil {
 		return err
 	}
-	err = b.measure(name, class, server, metrics)
-	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), run.Wait())
+	err = b.measure(name, class, server, "http://"+address+"/metrics")
+	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
 
 func (b *bench) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.brine, append(args, "-c", configuration)...)
 	cmd.Env = env
 	return cmd
-}
-
-var admin = regexp.MustCompile(`on http://([^ ]+) `)
-
-// start starts brine and gives the address of its metrics; what it says goes to a file.
-func start(cmd *exec.Cmd) (string, error) {
-	log, err := os.CreateTemp(filepath.Dir(cmd.Path), "log-")
-	if err != nil {
-		return "", err
-	}
-	defer log.Close()
-	cmd.Stderr = log
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	for range 200 {
-		text, err := os.ReadFile(log.Name())
-		if err != nil {
-			return "", err
-		}
-		if m := admin.FindSubmatch(text); m != nil {
-			return "http://" + string(m[1]) + "/metrics", nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return "", errors.Join(errors.New("brine did not name its port"), cmd.Process.Kill(), cmd.Wait())
 }
 
 // measure compares the rate at which rows are acknowledged while one region is sick with that before.

@@ -297,19 +297,9 @@ func (j *job) uncommitted(half string) int {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	partitions := make([]int, len(ends))
-	for i := range partitions {
-		partitions[i] = i
-	}
-	resp, err := j.client().OffsetFetch(j.t.Context(), &kafka.OffsetFetchRequest{
-		GroupID: j.name + "." + j.pipeline + "." + half, Topics: map[string][]int{j.topic: partitions},
-	})
-	if err != nil {
-		j.t.Fatal(err)
-	}
 	n := sum(ends)
-	for _, p := range resp.Topics[j.topic] {
-		n -= max(0, p.CommittedOffset)
+	for _, offset := range j.committed(j.name + "." + j.pipeline + "." + half) {
+		n -= offset
 	}
 	return int(n)
 }

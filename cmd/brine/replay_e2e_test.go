@@ -52,13 +52,9 @@ func (j *job) committed(group string) map[int]int64 {
 	for i := range partitions {
 		partitions[i] = i
 	}
-	resp, err := j.client().OffsetFetch(j.t.Context(), &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{j.topic: partitions}})
+	offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, partitions)
 	if err != nil {
 		j.t.Fatal(err)
-	}
-	offsets := map[int]int64{}
-	for _, p := range resp.Topics[j.topic] {
-		offsets[p.Partition] = max(0, p.CommittedOffset)
 	}
 	return offsets
 }

@@ -34,6 +34,25 @@ func kafkaError(err error) error {
 	return &exitError{exitUnreachable, fmt.Errorf("kafka.brokers: %w", err), "is Kafka running there?"}
 }
 
+// committedOffsets gives what a group has committed of partitions of a topic; 0 where it has committed nothing.
+func committedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) (map[int]int64, error) {
+	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
+	if err == nil {
+		err = resp.Error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
+	}
+	committed := make(map[int]int64, len(partitions))
+	for _, p := range resp.Topics[topic] {
+		if p.Error != nil {
+			return nil, fmt.Errorf("offsets of group %q, partition %d: %w", group, p.Partition, p.Error)
+		}
+		committed[p.Partition] = max(0, p.CommittedOffset)
+	}
+	return committed, nil
+}
+
 // endOffsets gives the next offset of each partition of a topic.
 func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
 	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bufio"
@@ -9,15 +9,11 @@ import (
 	"brine/internal/sample"
 )
 
-// events are the scans of `make data`; eventsFile is what a run makes of them.
-const (
-	events     = "data/scans.jsonl.gz"
-	eventsFile = "scans.jsonl"
-)
+const events = "data/scans.jsonl.gz" // of `make data`
 
-// writeEvents writes n events to a file: the scans as often as it takes, from the second time on with a suffix to each waybill, so that every
+// WriteScans writes n events to a file: the scans as often as it takes, from the second time on with a suffix to each waybill, so that every
 // event is a row of its own.
-func writeEvents(name string, n int) error {
+func WriteScans(name string, n int) error {
 	out, err := os.Create(name)
 	if err != nil {
 		return err

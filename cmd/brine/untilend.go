@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/ingest"
+)
+
+// untilEnd waits until every record that the topics hold now is settled: by this process in the partitions that it owns, and as the group's
+// commits say in those of other members. A member that was killed keeps its partitions until its session ends; only then are they ours. It asks
+// where the topics end once the loops are members of their groups: topics that are missing and brokers that do not answer are the loops' to tell.
+func (s *service) untilEnd(ctx context.Context) error {
+	if err := poll(ctx, s.joined); err != nil {
+		return err
+	}
+	client := kafkaClient(&s.cfg.Kafka)
+	ends := map[string][]int64{}
+	for _, h := range s.halves {
+		if ends[h.topic] != nil {
+			continue
+		}
+		at, err := endOffsets(ctx, client, h.topic)
+		if err != nil {
+			return kafkaError(err)
+		}
+		ends[h.topic] = at
+	}
+	return poll(ctx, func() bool {
+		return !slices.ContainsFunc(s.halves, func(h *half) bool { return !h.settledTo(ctx, client, ends[h.topic]) })
+	})
+}
+
+// poll asks until it is so.
+func poll(ctx context.Context, so func() bool) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+func (s *service) joined() bool {
+	return !slices.ContainsFunc(s.halves, func(h *half) bool { return !h.loop.Status().Joined })
+}
+
+// settledTo says whether all partitions of a half are settled to their ends. Brokers that do not answer now will be asked again.
+func (h *half) settledTo(ctx context.Context, client *kafka.Client, ends []int64) bool {
+	status := h.loop.Status()
+	if !status.Joined {
+		return false
+	}
+	others, settled := elsewhere(ends, status.Partitions)
+	if !settled || len(others) == 0 {
+		return settled
+	}
+	committed, err := committedOffsets(ctx, client, h.opts.Group, h.topic, others)
+	return err == nil && !slices.ContainsFunc(others, func(p int) bool { return committed[p] < ends[p] })
+}
+
+// elsewhere gives the partitions with records that are not ours, and whether all of ours are settled to their ends.
+func elsewhere(ends []int64, ours []ingest.PartitionStatus) (others []int, settled bool) {
+	own := make([]bool, len(ends))
+	for _, p := range ours {
+		if p.Partition >= len(ends) {
+			continue // added after the ends were asked for
+		}
+		if p.Watermark < ends[p.Partition] {
+			return nil, false
+		}
+		own[p.Partition] = true
+	}
+	for p, end := range ends {
+		if !own[p] && end > 0 {
+			others = append(others, p)
+		}
+	}
+	return others, true
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/hbase/embedded"
+	"brine/ingest"
+	"brine/internal/sample"
+)
+
+// TestUntilEndWaitsForPartitionsOfOthers: a member that was killed in the middle of a rebalance still holds partitions; a run until the end that
+// has settled its own is not at the end.
+func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
+	own := func(watermarks ...int64) (ours []ingest.PartitionStatus) {
+		for p, w := range watermarks {
+			ours = append(ours, ingest.PartitionStatus{Partition: p, Watermark: w})
+		}
+		return ours
+	}
+	for _, c := range []struct {
+		name    string
+		ends    []int64
+		ours    []ingest.PartitionStatus
+		others  []int
+		settled bool
+	}{
+		{"all ours and settled", []int64{5, 7}, own(5, 9), nil, true},
+		{"one not settled", []int64{5, 7}, own(5, 6), nil, false},
+		{"one of another", []int64{5, 7, 3}, own(5, 7), []int{2}, true},
+		{"an empty one of another", []int64{5, 7, 0}, own(5, 7), nil, true},
+		{"none ours", []int64{5, 7}, nil, []int{0, 1}, true},
+		{"added since", []int64{5}, own(5, 0), nil, true},
+	} {
+		others, settled := elsewhere(c.ends, c.ours)
+		if !slices.Equal(others, c.others) || settled != c.settled {
+			t.Errorf("%s: others %v, settled %v; wanted %v, %v", c.name, others, settled, c.others, c.settled)
+		}
+	}
+}
+
+// TestUntilEndWaitsForAnotherMember: half of the partitions belong to a member that does nothing. The run goes on after its own are settled, gets
+// the others when that member is gone, and ends when the group has committed everything.
+func TestUntilEndWaitsForAnotherMember(t *testing.T) {
+	t.Parallel()
+	servers, _ := ownStack(t, embedded.Options{})
+	j := newJob(t, servers)
+	j.publish(first(sample.Scans(), 4_000))
+	ends, err := endOffsets(t.Context(), j.client(), j.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := j.idleMember(j.name + ".scans.rows")
+	cmd := j.command("run", "-q", "-c", j.file, "--until-end")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for complete := 0; complete < devPartitions/2; {
+		wait(t, 20*time.Millisecond)
+		complete = 0
+		for p, offset := range j.committed(j.name + ".scans.rows") {
+			if offset == ends[p] {
+				complete++
+			}
+		}
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended (%v) with %d records uncommitted", err, j.uncommitted("rows"))
+	case <-time.After(time.Second): // in which it asks ten times whether it is at the end
+	}
+	idle()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if n := j.uncommitted("rows"); n != 0 {
+		t.Errorf("%d records are not committed", n)
+	}
+}
+
+// idleMember is a member of a group that does nothing with its partitions, until it is told to leave.
+func (j *job) idleMember(group string) (leave func()) {
+	j.t.Helper()
+	member, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{ID: group, Brokers: j.brokers, Topics: []string{j.topic},
+		HeartbeatInterval: 100 * time.Millisecond, JoinGroupBackoff: 100 * time.Millisecond})
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	joined := make(chan struct{}, 1)
+	go func() { // ends when the member leaves
+		for {
+			if _, err := member.Next(context.Background()); errors.Is(err, kafka.ErrGroupClosed) {
+				return
+			}
+			select {
+			case joined <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	<-joined
+	return func() { _ = member.Close() } // always nil
+}
