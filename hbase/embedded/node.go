@@ -43,7 +43,7 @@ type node struct {
 
 // begin starts a life of the place on an address; run serves it.
 func (p *Node) begin(addr string) (*node, error) {
-	l, err := net.Listen("tcp", addr)
+	l, err := p.cluster.opts.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"fmt"
+	"net"
 	"time"
 
 	"brine/hbase/embedded/internal/store"
@@ -19,6 +20,9 @@ var (
 type Options struct {
 	Dir  string // data folder, made when it is not there; empty: in memory, gone with Close
 	Addr string // host:port to listen on; default 127.0.0.1:0, a free port
+
+	// Listen opens the listeners, for networks other than the machine's own; default net.Listen.
+	Listen func(network, addr string) (net.Listener, error)
 
 	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
 	// the master's and registry's, and they listen on free ports of its host.
@@ -57,6 +61,9 @@ type Applied struct {
 func (o Options) withDefaults() Options {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
+	}
+	if o.Listen == nil {
+		o.Listen = net.Listen
 	}
 	if o.Servers == 0 {
 		o.Servers = 1
