@@ -100,7 +100,7 @@ func (r *Replay) plan(ctx context.Context) (Plan, error) {
 		return plan, err
 	}
 	var saved map[int]commit
-	if !r.asked.Again {
+	if !r.asked.Again && !r.asked.Untracked {
 		if saved, err = r.cluster.committed(ctx, plan.Group, r.Topic, partitions); err != nil {
 			return plan, fmt.Errorf("progress in group %q: %w", plan.Group, err)
 		}

@@ -20,6 +20,7 @@ type ReplayOptions struct {
 	To         Position // up to, and without; default Latest, as it is when the replay is planned
 	Partitions []int    // nil: all
 	Again      bool     // begin anew, whatever is kept under Name
+	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name
 }
 
 // ReplayProgress is how far a Run is.
@@ -80,7 +81,7 @@ type planOnly struct{ Writer }
 // Validate reports every fault at once. It expects the defaults filled in.
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
-	if o.Name == "" {
+	if o.Name == "" && !o.Untracked {
 		faults = append(faults, errors.New("empty Name: the progress of a replay is kept under it"))
 	}
 	return errors.Join(append(faults, orderedRange(o.From, o.To))...)
@@ -151,6 +152,9 @@ func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 		a.partitions = append(a.partitions, r.partition(part.Partition, part.To, func(context.Context) (int64, error) { return part.Next, nil }))
 	}
 	a.commit = func(offsets map[int]int64) error {
+		if r.asked.Untracked {
+			return nil
+		}
 		commits := map[int]commit{}
 		for id, offset := range offsets {
 			c, err := parts[id].saved(r.rangeText(), offset)
