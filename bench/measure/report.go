@@ -46,6 +46,7 @@ type Report struct {
 	Commit  string   `json:"commit"`
 	Machine string   `json:"machine"`
 	Loads   []Load   `json:"loads"`
+	Detail  any      `json:"detail,omitempty"` // what else was measured
 	Targets []Target `json:"targets"`
 }
 

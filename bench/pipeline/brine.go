@@ -45,7 +45,7 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 	}
 	for {
 		at := time.Now()
-		n, err := settled(client, url)
+		n, _, err := settled(client, url)
 		if err != nil { // it has closed its port
 			break
 		}
@@ -69,27 +69,29 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 	return err
 }
 
-// settled is how many events lie below the watermarks.
-func settled(client *http.Client, url string) (n int, err error) {
+// settled is how many events lie below the watermarks, and lag how many behind them.
+func settled(client *http.Client, url string) (n, lag int, err error) {
 	resp, err := client.Get(url)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer resp.Body.Close()
 	var health struct {
 		Halves map[string]struct {
 			Partitions []struct {
 				Watermark int `json:"watermark"`
+				End       int `json:"end"`
 			} `json:"partitions"`
 		} `json:"partitions"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, half := range health.Halves {
 		for _, p := range half.Partitions {
 			n += max(0, p.Watermark) // −1 while its start is unknown
+			lag += max(0, p.End-max(0, p.Watermark))
 		}
 	}
-	return n, nil
+	return n, lag, nil
 }

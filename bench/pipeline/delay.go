@@ -9,13 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
 
 	"brine/bench/measure"
 	"brine/hbase"
@@ -23,31 +26,39 @@ import (
 
 const (
 	delayTopic = "courier.delay"
+	delayGroup = "bench-delay"
+	partitions = 8 // of a topic that brine publish makes
+
+	warm     = 8 * time.Second // for what has just started to run as ever
+	live     = 10 * time.Second
+	liveMore = 2 // times the events of a load that the delay may need
+
 	probes     = 400
-	probePause = 20 * time.Millisecond
+	probeEvery = 50 * time.Millisecond // however long the ones before take
+	probePoll  = 2 * time.Millisecond
 	probeLimit = 10 * time.Second // then the row is missing
-	settleIn   = 15 * time.Second // for brine to have taken in what was published before it started, and to run as ever
-	partitions = 8                // of a topic that brine publish makes
 )
 
 // delays are from just before an event is sent to Kafka until its row is read from HBase.
 type delays struct {
-	rate float64 // events/s that were published beside them
-	ms   []float64
+	Live float64   `json:"live_rate"` // events/s that were settled while more than that was published
+	Rate float64   `json:"rate"`      // events/s that were published beside the probes: half of it
+	MS   []float64 `json:"ms"`
 }
 
 // at is the delay that a share of all kept; 1 is the longest.
 func (d *delays) at(share float64) float64 {
-	if len(d.ms) == 0 {
+	if len(d.MS) == 0 {
 		return math.Inf(1)
 	}
-	slices.Sort(d.ms)
-	return d.ms[max(0, int(math.Ceil(share*float64(len(d.ms))))-1)]
+	slices.Sort(d.MS)
+	return d.MS[max(0, int(math.Ceil(share*float64(len(d.MS))))-1)]
 }
 
-// delay publishes at half of the rate that was measured, and sends probes beside that.
+// delay measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
+// probes beside. The rates of the loads are no measure for this: their events had all been published before.
 func (b *bench) delay(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	x := examples[ours]
 	if err := b.renew(ctx, x); err != nil {
@@ -61,27 +72,76 @@ func (b *bench) delay(ctx context.Context) error {
 	if err := os.WriteFile(configuration, bytes.ReplaceAll(text, []byte(topic), []byte(delayTopic)), 0o644); err != nil {
 		return err
 	}
-	b.delays.rate = measure.Median(b.counted(ours), measure.Load.RowsPerSecond) / 2
-	publish := b.command(ctx, configuration, "", "publish", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(b.delays.rate)), b.Path(eventsFile))
-	if err := publish.Start(); err != nil {
+	events := b.Path("delay.jsonl")
+	if err := measure.WriteScans(events, liveMore*b.events); err != nil {
 		return err
 	}
-	defer func() {
-		_ = publish.Process.Kill() // it has more than is needed
-		_ = publish.Wait()
-	}()
+	publish := func(rate float64) (stop func(), err error) {
+		cmd := b.command(ctx, configuration, "", "publish", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(rate)), events)
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		return func() {
+			_ = cmd.Process.Kill() // the next one goes on where the topic ends
+			_ = cmd.Wait()
+		}, nil
+	}
+	stop, err := publish(measure.Median(b.counted(ours), measure.Load.RowsPerSecond))
+	if err != nil {
+		return err
+	}
+	defer func() { stop() }()
 	client := &kafka.Client{Addr: kafka.TCP(b.kafka), Timeout: 10 * time.Second}
 	if err := b.awaitTopic(ctx, client); err != nil {
 		return err
 	}
-	run := b.command(ctx, configuration, "bench-delay", "run", "--quiet")
-	_, ended, err := measure.StartBrine(run)
+	run := b.command(ctx, configuration, delayGroup, "run", "--quiet")
+	address, ended, err := measure.StartBrine(run)
 	if err != nil {
 		return err
 	}
-	time.Sleep(settleIn)
-	err = b.probe(ctx, client, x.table)
+	health := "http://" + address + "/healthz"
+	err = b.liveRate(health)
+	stop()
+	if err == nil {
+		err = b.caughtUp(health)
+	}
+	if err == nil {
+		stop, err = publish(b.delays.Rate)
+	}
+	if err == nil {
+		time.Sleep(warm)
+		err = b.probe(ctx, client, x.table)
+	}
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
+}
+
+// liveRate measures what is settled while more is published.
+func (b *bench) liveRate(health string) error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	time.Sleep(warm)
+	from, _, err := settled(client, health)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	time.Sleep(live)
+	to, _, err := settled(client, health)
+	b.delays.Live = float64(to-from) / time.Since(began).Seconds()
+	b.delays.Rate = b.delays.Live / 2
+	return err
+}
+
+// caughtUp waits until everything that was published is settled.
+func (b *bench) caughtUp(health string) error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	for range 600 {
+		if n, lag, err := settled(client, health); err != nil || n > 0 && lag == 0 {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("brine does not catch up within a minute")
 }
 
 // awaitTopic waits until the topic can be written to.
@@ -96,27 +156,41 @@ func (b *bench) awaitTopic(ctx context.Context, client *kafka.Client) error {
 	return fmt.Errorf("topic %s was not made", delayTopic)
 }
 
-// probe sends events one at a time and reads for the row of each.
+// probe sends events, one each probeEvery, and reads for the row of each.
 func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) error {
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
 	for i := range probes {
-		at := time.Now()
-		waybill := fmt.Sprintf("probe-%d", i)
-		value := fmt.Appendf(nil, `{"waybill":%q,"action":"DEPART","at":%d,"station":"JFK","courier":"N1"}`, waybill, at.UnixMilli())
-		resp, err := client.Produce(ctx, &kafka.ProduceRequest{Topic: delayTopic, Partition: i % partitions, RequiredAcks: kafka.RequireAll,
-			Records: kafka.NewRecordReader(kafka.Record{Key: kafka.NewBytes([]byte(waybill)), Value: kafka.NewBytes(value)})})
-		if err == nil {
-			err = resp.Error
-		}
-		if err != nil {
-			return err
-		}
-		if err := b.await(ctx, table, row(waybill, at.UnixMilli()), at); err != nil {
-			return err
-		}
-		b.delays.ms = append(b.delays.ms, float64(time.Since(at).Microseconds())/1000)
-		time.Sleep(probePause)
+		<-tick.C
+		g.Go(func() error {
+			at := time.Now()
+			if err := b.probeOnce(ctx, client, table, i, at); err != nil {
+				return err
+			}
+			took := time.Since(at)
+			mu.Lock()
+			defer mu.Unlock()
+			b.delays.MS = append(b.delays.MS, float64(took.Microseconds())/1000)
+			return nil
+		})
 	}
-	return nil
+	return g.Wait()
+}
+
+func (b *bench) probeOnce(ctx context.Context, client *kafka.Client, table string, i int, at time.Time) error {
+	waybill := fmt.Sprintf("probe-%d", i)
+	value := fmt.Appendf(nil, `{"waybill":%q,"action":"DEPART","at":%d,"station":"JFK","courier":"N1"}`, waybill, at.UnixMilli())
+	resp, err := client.Produce(ctx, &kafka.ProduceRequest{Topic: delayTopic, Partition: i % partitions, RequiredAcks: kafka.RequireAll,
+		Records: kafka.NewRecordReader(kafka.Record{Key: kafka.NewBytes([]byte(waybill)), Value: kafka.NewBytes(value)})})
+	if err == nil {
+		err = resp.Error
+	}
+	if err != nil {
+		return err
+	}
+	return b.await(ctx, table, row(waybill, at.UnixMilli()), at)
 }
 
 // await reads a row until it is there.
@@ -129,7 +203,7 @@ func (b *bench) await(ctx context.Context, table string, row []byte, since time.
 		if len(got.Cells) > 0 {
 			return nil
 		}
-		time.Sleep(500 * time.Microsecond)
+		time.Sleep(probePoll)
 	}
 	return fmt.Errorf("row %q is not there after %v", row, probeLimit)
 }

@@ -84,6 +84,7 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	if err := b.delay(ctx); err != nil {
 		return fmt.Errorf("delay: %w", err)
 	}
+	b.report.Detail = map[string]any{"delays": &b.delays}
 	b.judge()
 	return b.report.Finish(b.text())
 }
