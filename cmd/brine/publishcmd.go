@@ -48,7 +48,7 @@ func (c *publishCmd) Run(e *env) error {
 		sent += n
 	}}
 	if c.Rate > 0 {
-		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate, publishBatch))
+		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publishBatch))
 		p.pause = func(ctx context.Context) error { return limit.WaitN(ctx, publishBatch) }
 	}
 	n, err := p.publish(e.ctx, keyed(lines(c.Files), c.Key))
