@@ -18,6 +18,8 @@ import (
 type Decoder struct {
 	schema      Schema
 	versionPath string // for people
+	sequence    int    // position of the schema's Sequence; -1: none
+	images      images
 	root        *node
 	json        jsontext.Decoder
 	input       bytes.Buffer // over the record's bytes, which json reads in place
@@ -25,59 +27,61 @@ type Decoder struct {
 	count       uint64       // of records decoded; marks the nodes that the current one has had
 }
 
-// node is one object key on the way to a declared field.
-type node struct {
-	key      string
-	path     string  // for people: keys from the root, joined by "."
-	field    int     // position in the schema; -1 on the way
-	typ      Type    // of the field
-	children []*node // of an object
-	seen     uint64  // Decoder.count of the last record that held this key
-}
-
 // NewDecoder makes a decoder for JSON objects of this schema, which must be valid (Schema.Validate).
 func NewDecoder(schema Schema) *Decoder {
 	if err := schema.Validate(); err != nil {
 		panic("BUG: event.NewDecoder: " + err.Error())
 	}
-	d := &Decoder{schema: schema, root: &node{field: -1}}
+	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), root: &node{field: -1}}
 	for i, f := range schema.Fields {
-		n := d.root
-		for depth, key := range f.Keys() {
-			n = n.child(key, strings.Join(f.Keys()[:depth+1], "."))
+		if schema.Images.Deleted == f.Name {
+			continue // not of the record
 		}
-		n.field, n.typ = i, f.Type
+		d.place(f.Keys(), i, f.Type)
+		if former, ok := schema.former(i); ok {
+			d.place(former, len(schema.Fields)+i, f.Type)
+		}
 		if i == schema.Version {
-			d.versionPath = n.path
+			d.versionPath = fieldPath(f)
+		}
+	}
+	if i := schema.Images; len(i.Before) > 0 {
+		d.images = images{before: d.at(i.Before), deleted: schema.position(i.Deleted)}
+		if len(i.After) > 0 {
+			d.images.after = d.at(i.After)
 		}
 	}
 	return d
 }
 
-// child finds or adds the key below n.
-func (n *node) child(key, path string) *node {
-	for _, m := range n.children {
-		if m.key == key {
-			return m
-		}
-	}
-	m := &node{key: key, path: path, field: -1}
-	n.children = append(n.children, m)
-	return m
-}
-
 // Decode appends the event of rec to b. On error (always an *Error) b is unchanged.
 func (d *Decoder) Decode(rec *Record, b *Batch) error {
 	mark := len(b.texts)
-	values := b.cut(len(d.schema.Fields))
-	version, err := d.decode(rec, b, values)
+	n := len(d.schema.Fields)
+	size := n
+	if d.images.before != nil {
+		size = 2 * n
+	}
+	values := b.cut(size)
+	if size > n && len(rec.Value) == 0 {
+		b.Events = append(b.Events, Event{Record: rec, Values: values[:n:n], Version: max(0, rec.Timestamp), Tombstone: true})
+		return nil
+	}
+	ev := Event{Record: rec, Values: values[:n:n]}
+	err := d.decode(rec, b, values)
+	if err == nil && size > n {
+		ev.Former = d.compare(values)
+	}
+	if err == nil {
+		ev.Version, err = d.version(rec, values)
+	}
 	if err != nil {
 		clear(values)
 		b.values = b.values[:len(b.values)-len(values)]
 		b.texts = b.texts[:min(mark, len(b.texts))]
 		return err
 	}
-	b.Events = append(b.Events, Event{Record: rec, Values: values, Version: version})
+	b.Events = append(b.Events, ev)
 	return nil
 }
 
@@ -88,20 +92,20 @@ func (d *Decoder) Reset(b *Batch) {
 	b.Events, b.values, b.texts = b.Events[:0], b.values[:0], b.texts[:0]
 }
 
-func (d *Decoder) decode(rec *Record, b *Batch, values []Value) (int64, *Error) {
+func (d *Decoder) decode(rec *Record, b *Batch, values []Value) *Error {
 	d.count++
 	d.input = *bytes.NewBuffer(rec.Value)
 	d.json.Reset(&d.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see node.seen
 	if kind := d.json.PeekKind(); kind != '{' && kind != 0 {
-		return 0, &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
 	}
 	if err := d.object(d.root, rec.Value, b, values); err != nil {
-		return 0, err
+		return err
 	}
 	if rest := bytes.TrimLeft(rec.Value[d.json.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return 0, &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(rec.Value)-len(rest))}
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(rec.Value)-len(rest))}
 	}
-	return d.version(rec, values)
+	return nil
 }
 
 // object reads the members of one object of the record.
@@ -153,6 +157,7 @@ func (d *Decoder) find(n *node, quoted jsontext.Value) *node {
 // member reads the value of one declared key.
 func (d *Decoder) member(n *node, record []byte, b *Batch, values []Value) *Error {
 	kind := d.json.PeekKind()
+	n.null = kind == 'n'
 	if n.field < 0 && kind == '{' {
 		return d.object(n, record, b, values)
 	}

@@ -92,6 +92,11 @@ type Event struct {
 	Record  *Record
 	Values  []Value // by position in the schema's fields
 	Version int64   // orders the writes of one cell; 0 ≤ Version < 2⁶³−1, normally milliseconds since 1970
+	// Former are the values before the change, where the record has a before-image; nil: it tells none. A row whose key is made of
+	// fields that the change has changed is another one afterwards.
+	Former []Value
+	// Tombstone: the record has no value. A log writes one behind a delete, so that Kafka may forget the key; it says nothing new.
+	Tombstone bool
 }
 
 // Batch is events of one partition in offset order. Whoever decodes into it owns it and uses it again: a Writer must not

@@ -3,7 +3,6 @@ package event
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 
@@ -89,29 +88,4 @@ func (b *Batch) cut(n int) []Value {
 	start := len(b.values)
 	b.values = b.values[:start+n]
 	return b.values[start : start+n : start+n]
-}
-
-const maxAhead = 24 * 60 * 60 * 1000 // ms that a version may lie ahead of its record's timestamp
-
-// version finds the event's version and checks it against the record, never against the clock: a replay must agree.
-func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
-	version, field := rec.Timestamp, ""
-	if d.schema.Version >= 0 {
-		v := values[d.schema.Version]
-		field = d.versionPath
-		if v.Null() {
-			return 0, &Error{Reason: MissingField, Field: field, Detail: "it is the version of the event"}
-		}
-		version = v.Int()
-	}
-	switch {
-	case version < 0:
-		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is negative", version)}
-	case version == math.MaxInt64:
-		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is HBase's word for now", version)}
-	case version-maxAhead > rec.Timestamp:
-		return 0, &Error{Reason: FutureVersion, Field: field,
-			Detail: fmt.Sprintf("%d is more than 24 h ahead of the record's timestamp %d (ms since 1970)", version, rec.Timestamp)}
-	}
-	return version, nil
 }

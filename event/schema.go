@@ -56,13 +56,16 @@ func (f Field) Keys() []string {
 // Schema is what a pipeline declares of its records: the fields it uses, and which of them is the version.
 type Schema struct {
 	Fields []Field
-	// Version is the position of the version's field, an Int or a time; -1 means the record's own timestamp. A version
-	// made of two fields, seq(at, n), will name the second one beside it.
+	// Version is the position of the version's field, an Int or a time; -1 means the record's own timestamp.
 	Version int
+	// Sequence is the Int field n of versions seq(at, n), where at is Version's field; empty: versions are of one field.
+	Sequence string
+	// Images are the before- and after-images of the records, if they hold any.
+	Images Images
 }
 
 // Validate reports the first fault of the schema: an unnamed or untyped field, two fields on one path, a path through
-// another field's value, or a version that is no integer.
+// another field's value, a version that is no integer, or images that do not fit the fields.
 func (s Schema) Validate() error {
 	names := map[string]bool{}
 	paths := map[string]string{}
@@ -89,11 +92,17 @@ func (s Schema) Validate() error {
 			}
 		}
 	}
-	return s.validateVersion()
+	if err := s.validateVersion(); err != nil {
+		return err
+	}
+	return s.validateImages()
 }
 
 func (s Schema) validateVersion() error {
 	if s.Version == -1 {
+		if s.Sequence != "" {
+			return fmt.Errorf("a sequence, field %s, tells apart versions of a field, and the version is none; name one", s.Sequence)
+		}
 		return nil
 	}
 	if s.Version < -1 || s.Version >= len(s.Fields) {
@@ -101,10 +110,22 @@ func (s Schema) validateVersion() error {
 	}
 	switch f := s.Fields[s.Version]; f.Type {
 	case Int, TimeMS, TimeS:
-		return nil
 	default:
 		return fmt.Errorf("version %s is declared %s; it must be int, time_ms or time_s", f.Name, f.Type)
 	}
+	if s.Sequence == "" {
+		return nil
+	}
+	n := s.position(s.Sequence)
+	switch {
+	case n < 0:
+		return fmt.Errorf("the sequence %s is not declared; add it to fields", s.Sequence)
+	case s.Fields[n].Type != Int:
+		return fmt.Errorf("the sequence %s is declared %s; it must be int", s.Sequence, s.Fields[n].Type)
+	case s.Fields[s.Version].Type == Int:
+		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms or time_s", s.Fields[s.Version].Name)
+	}
+	return nil
 }
 
 func (s Schema) position(name string) int {

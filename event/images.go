@@ -1,0 +1,111 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Images say where records, such as those of a database's log, hold what was before a change and what is after it. A field whose
+// path lies below After had, before the change, the value at the same place below Before.
+//
+// A field that the before-image lacks did not change, so a log that tells only what did will do. A record with a before-image and no
+// after-image is a delete: its fields are those of the before-image.
+type Images struct {
+	Before, After []string // object keys from the root; Before nil: there are no images; After nil: the record itself
+	Deleted       string   // a Bool field that no record holds: it is true in a delete and false in any other event; empty: none
+}
+
+func (s Schema) validateImages() error {
+	i := s.Images
+	if len(i.Before) == 0 {
+		if i.Deleted != "" || len(i.After) > 0 {
+			return fmt.Errorf("an after-image stands beside a before-image; say where that is")
+		}
+		return nil
+	}
+	if at := s.position(i.Deleted); i.Deleted != "" {
+		switch {
+		case at < 0:
+			return fmt.Errorf("field %s, which says that an event is a delete, is not declared; add it to fields", i.Deleted)
+		case s.Fields[at].Type != Bool:
+			return fmt.Errorf("field %s, which says that an event is a delete, is declared %s; it must be bool", i.Deleted, s.Fields[at].Type)
+		case len(i.After) == 0:
+			return fmt.Errorf("every record is an after-image, so none is a delete; say where it is, or remove %s", i.Deleted)
+		}
+	}
+	found := false
+	for n, f := range s.Fields {
+		if within(f.Keys(), i.Before) {
+			return fmt.Errorf("field %s lies within the before-image, which is read for every field of the after-image; remove it", f.Name)
+		}
+		_, ok := s.former(n)
+		found = found || ok
+	}
+	if !found {
+		return fmt.Errorf("no field lies below %s, the after-image", strings.Join(i.After, "."))
+	}
+	return nil
+}
+
+// within reports whether a path is, or goes through, another.
+func within(path, of []string) bool { return len(path) >= len(of) && slices.Equal(path[:len(of)], of) }
+
+// former is where records hold what field n was before the change.
+func (s Schema) former(n int) (path []string, ok bool) {
+	path = s.Fields[n].Keys()
+	if len(s.Images.Before) == 0 || s.Fields[n].Name == s.Images.Deleted || !within(path, s.Images.After) || len(path) == len(s.Images.After) {
+		return nil, false
+	}
+	return append(slices.Clone(s.Images.Before), path[len(s.Images.After):]...), true
+}
+
+// images is what a decoder knows of them.
+type images struct {
+	before, after *node // after is nil where it is the record itself
+	deleted       int   // position of Images.Deleted; -1: none
+}
+
+// compare gives the values before the change, or nil if the record tells none: then it is the first of its kind, or a delete. values
+// are all fields of the event, then the same of the before-image.
+func (d *Decoder) compare(values []Value) (former []Value) {
+	n := len(d.schema.Fields)
+	before := d.has(d.images.before)
+	gone := before && d.images.after != nil && !d.has(d.images.after)
+	if d.images.deleted >= 0 {
+		values[d.images.deleted] = BoolValue(gone)
+	}
+	switch {
+	case !before:
+		return nil
+	case gone:
+		for i := range n {
+			if _, ok := d.schema.former(i); ok {
+				values[i] = values[n+i]
+			}
+		}
+		return nil
+	}
+	d.unchanged(d.images.before, values)
+	for i := range n {
+		if _, ok := d.schema.former(i); !ok {
+			values[n+i] = values[i]
+		}
+	}
+	return values[n:]
+}
+
+// has reports whether the current record has an object here.
+func (d *Decoder) has(n *node) bool { return n.seen == d.count && !n.null }
+
+// unchanged gives what the before-image lacks the value of the after-image.
+func (d *Decoder) unchanged(n *node, values []Value) {
+	for _, m := range n.children {
+		switch absent := m.seen != d.count; {
+		case m.field < 0 && (absent || !m.null):
+			d.unchanged(m, values)
+		case m.field >= 0 && absent:
+			values[m.field] = values[m.field-len(d.schema.Fields)]
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package event
+
+import (
+	"fmt"
+	"math"
+)
+
+const maxAhead = 24 * 60 * 60 * 1000 // ms that a version may lie ahead of its record's timestamp
+
+// version finds the event's version and checks it against the record, never against the clock: a replay must agree.
+func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
+	version, field := rec.Timestamp, ""
+	if d.schema.Version >= 0 {
+		v := values[d.schema.Version]
+		field = d.versionPath
+		if v.Null() {
+			return 0, &Error{Reason: MissingField, Field: field, Detail: "it is the version of the event"}
+		}
+		version = v.Int()
+	}
+	switch {
+	case version < 0:
+		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is negative", version)}
+	case version == math.MaxInt64:
+		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is HBase's word for now", version)}
+	case version-maxAhead > rec.Timestamp:
+		return 0, &Error{Reason: FutureVersion, Field: field,
+			Detail: fmt.Sprintf("%d is more than 24 h ahead of the record's timestamp %d (ms since 1970)", version, rec.Timestamp)}
+	}
+	if d.sequence >= 0 {
+		return d.sequenced(version, values)
+	}
+	return version, nil
+}
+
+// A version seq(at, n) is at × perMillisecond + n.
+const perMillisecond = 1000
+
+// sequenced is the version of the event of the millisecond at that the source counts as n.
+func (d *Decoder) sequenced(at int64, values []Value) (int64, *Error) {
+	v, field := values[d.sequence], fieldPath(d.schema.Fields[d.sequence])
+	switch n := v.Int(); {
+	case v.Null():
+		return 0, &Error{Reason: MissingField, Field: field, Detail: "it is part of the version of the event"}
+	case n < 0 || n >= perMillisecond:
+		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is not within 0 and %d, as many as a millisecond has room for", n, perMillisecond-1)}
+	case at >= math.MaxInt64/perMillisecond:
+		return 0, &Error{Reason: BadVersion, Field: d.versionPath, Detail: fmt.Sprintf("%d is too large to count within it", at)}
+	default:
+		return at*perMillisecond + n, nil
+	}
+}
