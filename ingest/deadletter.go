@@ -10,7 +10,7 @@ import (
 // DeadLetters keeps records that cannot be written, whole and with the reason. It is safe for concurrent use.
 type DeadLetters interface {
 	// Write returns nil only when all letters are durable. It is called again with the same letters after an error: a
-	// letter's identity is its record's (topic, partition, offset), and readers ignore repeats.
+	// letter's identity is its record's (topic, partition, offset) and the group, and readers ignore repeats.
 	Write(ctx context.Context, letters []DeadLetter) error
 }
 
@@ -22,4 +22,6 @@ type DeadLetter struct {
 	Detail string // for people
 	Group  string // the consumer group whose writer did not take it
 	Time   time.Time
+
+	Replayed time.Time // of a mark alone: when the record was written after all
 }

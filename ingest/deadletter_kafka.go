@@ -5,25 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/segmentio/kafka-go"
-
-	"brine/event"
-)
-
-// Names of the headers that a dead letter carries behind the record's own. All values are UTF-8 text, numbers in decimal.
-// The record's key, value and headers are unchanged, so that a dead letter is replayed by taking these away.
-const (
-	HeaderTopic     = "brine.topic"     // where the record was: with partition and offset the letter's identity
-	HeaderPartition = "brine.partition" //
-	HeaderOffset    = "brine.offset"    //
-	HeaderTimestamp = "brine.timestamp" // the record's, ms since 1970
-	HeaderGroup     = "brine.group"     // the consumer group whose writer did not take it
-	HeaderReason    = "brine.reason"    // one of event's reasons
-	HeaderField     = "brine.field"     // path of the field; absent when the record as a whole is meant
-	HeaderDetail    = "brine.detail"    // for people
-	HeaderTime      = "brine.time"      // when the letter was written, ms since 1970
 )
 
 const (
@@ -96,117 +79,63 @@ func largestRecord(ctx context.Context, c *cluster, topic string) (int, error) {
 
 // Write produces the letters with acks=all, partition by partition.
 func (t *deadLetterTopic) Write(ctx context.Context, letters []DeadLetter) error {
-	byPartition := map[int][]kafka.Record{}
-	sizes := map[int]int{}
+	byPartition := map[int][]*DeadLetter{}
 	for i := range letters {
-		l := &letters[i]
-		p := l.Record.Partition % t.count
-		if n := l.Record.Size() + letterExtra/16; sizes[p] > 0 && sizes[p]+n > maxLetterBatch {
-			if err := t.produce(ctx, p, byPartition[p]); err != nil {
-				return err
-			}
-			byPartition[p], sizes[p] = nil, 0
-		}
-		byPartition[p] = append(byPartition[p], l.record())
-		sizes[p] += l.Record.Size() + letterExtra/16
+		p := letters[i].Record.Partition % t.count
+		byPartition[p] = append(byPartition[p], &letters[i])
 	}
-	for p, records := range byPartition {
-		if err := t.produce(ctx, p, records); err != nil {
+	return t.write(ctx, byPartition, (*DeadLetter).record)
+}
+
+// write produces a record for each letter, in batches.
+func (t *deadLetterTopic) write(ctx context.Context, byPartition map[int][]*DeadLetter, form func(*DeadLetter) kafka.Record) error {
+	for p, letters := range byPartition {
+		from, size := 0, 0
+		for i, l := range letters {
+			n := l.Record.Size() + letterExtra/16
+			if size > 0 && size+n > maxLetterBatch {
+				if err := t.produce(ctx, p, letters[from:i], form); err != nil {
+					return err
+				}
+				from, size = i, 0
+			}
+			size += n
+		}
+		if err := t.produce(ctx, p, letters[from:], form); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *deadLetterTopic) produce(ctx context.Context, partition int, records []kafka.Record) error {
+// produce writes one batch, compressed, as records that only just fit their own topic may be. When this topic refuses the batch
+// for its size, each half goes by itself.
+func (t *deadLetterTopic) produce(ctx context.Context, partition int, letters []*DeadLetter, form func(*DeadLetter) kafka.Record) error {
+	records := make([]kafka.Record, len(letters))
+	for i, l := range letters {
+		records[i] = form(l)
+	}
 	r, err := t.cluster.client.Produce(ctx, &kafka.ProduceRequest{
-		Topic: t.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
+		Topic: t.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: kafka.Gzip, Records: kafka.NewRecordReader(records...),
 	})
 	if err == nil {
 		err = r.Error
 	}
-	if err != nil {
-		return fmt.Errorf("dead letters to topic %q, partition %d: %w", t.topic, partition, err)
-	}
-	return nil
-}
-
-// record is the letter as Kafka keeps it.
-func (l *DeadLetter) record() kafka.Record {
-	rec := l.Record
-	headers := make([]kafka.Header, 0, len(rec.Headers)+9)
-	for _, h := range rec.Headers {
-		headers = append(headers, kafka.Header{Key: h.Key, Value: h.Value})
-	}
-	text := func(key, value string) {
-		if value != "" {
-			headers = append(headers, kafka.Header{Key: key, Value: []byte(value)})
-		}
-	}
-	number := func(key string, n int64) { text(key, strconv.FormatInt(n, 10)) }
-	text(HeaderTopic, rec.Topic)
-	number(HeaderPartition, int64(rec.Partition))
-	number(HeaderOffset, rec.Offset)
-	number(HeaderTimestamp, rec.Timestamp)
-	text(HeaderGroup, l.Group)
-	text(HeaderReason, string(l.Reason))
-	text(HeaderField, l.Field)
-	text(HeaderDetail, l.Detail[:min(len(l.Detail), maxDetail)])
-	number(HeaderTime, l.Time.UnixMilli())
-	return kafka.Record{Time: l.Time, Key: bytesOrNull(rec.Key), Value: bytesOrNull(rec.Value), Headers: headers}
-}
-
-func bytesOrNull(b []byte) kafka.Bytes {
-	if b == nil {
+	large := errors.Is(err, kafka.MessageSizeTooLarge) || errors.Is(err, kafka.RecordListTooLarge)
+	switch {
+	case err == nil:
 		return nil
-	}
-	return kafka.NewBytes(b)
-}
-
-// ReadDeadLetter takes a record of a dead-letter topic apart: the original record, where it was, and why it is here. The
-// letter shares rec's key and value.
-func ReadDeadLetter(rec *event.Record) (DeadLetter, error) {
-	original := &event.Record{Key: rec.Key, Value: rec.Value}
-	l := DeadLetter{Record: original}
-	var faults []error
-	number := func(name string, b []byte) int64 {
-		n, err := strconv.ParseInt(string(b), 10, 64)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("header %s: %w", name, err))
+	case large && len(letters) > 1:
+		half := len(letters) / 2
+		if err := t.produce(ctx, partition, letters[:half], form); err != nil {
+			return err
 		}
-		return n
+		return t.produce(ctx, partition, letters[half:], form)
+	case large:
+		rec := letters[0].Record
+		need := rec.Size() + letterExtra
+		err = fmt.Errorf("the letter of partition %d, offset %d is too large: %w; raise the topic's max.message.bytes to %d at least (kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d)",
+			rec.Partition, rec.Offset, err, need, t.topic, need)
 	}
-	own := len(rec.Headers) // ours are the last ones, from the last HeaderTopic on
-	for own > 0 && rec.Headers[own-1].Key != HeaderTopic {
-		own--
-	}
-	if own == 0 {
-		return l, fmt.Errorf("partition %d, offset %d is no dead letter: it has no header %s", rec.Partition, rec.Offset, HeaderTopic)
-	}
-	if own > 1 {
-		original.Headers = rec.Headers[:own-1]
-	}
-	for _, h := range rec.Headers[own-1:] {
-		switch h.Key {
-		case HeaderTopic:
-			original.Topic = string(h.Value)
-		case HeaderPartition:
-			original.Partition = int(number(h.Key, h.Value))
-		case HeaderOffset:
-			original.Offset = number(h.Key, h.Value)
-		case HeaderTimestamp:
-			original.Timestamp = number(h.Key, h.Value)
-		case HeaderGroup:
-			l.Group = string(h.Value)
-		case HeaderReason:
-			l.Reason = event.Reason(h.Value)
-		case HeaderField:
-			l.Field = string(h.Value)
-		case HeaderDetail:
-			l.Detail = string(h.Value)
-		case HeaderTime:
-			l.Time = time.UnixMilli(number(h.Key, h.Value))
-		}
-	}
-	return l, errors.Join(faults...)
+	return fmt.Errorf("dead letters to topic %q, partition %d: %w", t.topic, partition, err)
 }

@@ -32,6 +32,9 @@
 //   - A poison record stops the topic, or is skipped without a trace: TestPoisonRecordIsDeadLetteredAmongGoodOnes.
 //   - A dead letter is not durable and its record is passed: TestDeadLettersDownHoldsThePartition,
 //     TestDeadLetterTopicDownHoldsThePartition, TestStopWhileDeadLettersAreDownCommitsNothingPastThem. It is not the whole record: TestDeadLetterIsTheWholeRecord.
+//   - A letter is too large for the topic of dead letters: TestDeadLetterTooLargeForItsTopicHoldsThePartition. One is written twice and counted
+//     twice: TestRepeatedDeadLettersAreReadOnce. One is closed though its record is not in the store: TestReplayedDeadLettersAreMarked,
+//     TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable.
 //   - A halted partition is passed, or ends the generation and makes the group rebalance for ever:
 //     TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment.
 //   - Offsets have holes, and the watermark waits for them: TestHolesInOffsetsArePassed, TestBatchCompactedEmptyIsPassed.

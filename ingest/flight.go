@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"errors"
-	"time"
-
 	"brine/event"
 )
 
@@ -88,6 +85,9 @@ func (s *stream) decode(f *flight) {
 	clear(f.letters)
 	f.letters = f.letters[:0]
 	for i := range f.records {
+		if !s.takes(&f.records[i]) {
+			continue
+		}
 		if err := s.decoder.Decode(&f.records[i], &s.batch); err != nil {
 			f.letters = append(f.letters, s.letter(&f.records[i], event.Undecodable, err))
 		}
@@ -100,21 +100,16 @@ func (s *stream) decodeAgain(records []event.Record) *event.Batch {
 	batch := &event.Batch{}
 	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit
 	for i := range records {
-		_ = decoder.Decode(&records[i], batch) // what cannot be decoded is a dead letter already
+		if s.takes(&records[i]) {
+			_ = decoder.Decode(&records[i], batch) // what cannot be decoded is a dead letter already
+		}
 	}
 	return batch
 }
 
 // letter words why a record cannot be written.
 func (s *stream) letter(rec *event.Record, reason event.Reason, err error) DeadLetter {
-	l := DeadLetter{Record: rec, Reason: reason, Group: s.Group, Time: time.Now()}
-	var e *event.Error
-	if errors.As(err, &e) {
-		l.Reason, l.Field, l.Detail = e.Reason, e.Field, e.Detail
-	} else if err != nil {
-		l.Detail = err.Error()
-	}
-	return l
+	return newLetter(rec, reason, err, s.Group)
 }
 
 // note counts the records that this process has submitted before.

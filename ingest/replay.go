@@ -1,10 +1,12 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +21,8 @@ type ReplayOptions struct {
 	From       Position // default Earliest
 	To         Position // up to, and without; default Latest, as it is when the replay is planned
 	Partitions []int    // nil: all
+	Keys       [][]byte // only records of these keys are written; nil: all. The whole range is read
+	Into       string   // where Writer writes to, if not where the live group does: part of what Name stands for
 	Again      bool     // begin anew, whatever is kept under Name
 	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name
 }
@@ -72,7 +76,14 @@ func NewReplay(o ReplayOptions) (*Replay, error) {
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
 	o.Hooks.fill()
-	return &Replay{runner: newRunner(&o.Options), asked: o}, nil
+	r := &Replay{runner: newRunner(&o.Options), asked: o}
+	r.keys = o.Keys
+	return r, nil
+}
+
+// takes reports whether a record is to be written.
+func (r *runner) takes(rec *event.Record) bool {
+	return r.keys == nil || slices.ContainsFunc(r.keys, func(key []byte) bool { return bytes.Equal(key, rec.Key) })
 }
 
 // planOnly stands in for the Writer of a Replay that has none. Run refuses it.
@@ -97,6 +108,12 @@ func (r *Replay) rangeText() string {
 	s := r.asked.From.String() + " to " + r.asked.To.String()
 	if r.asked.Partitions != nil {
 		s += fmt.Sprintf(" of partitions %v", r.asked.Partitions)
+	}
+	if r.asked.Keys != nil {
+		s += fmt.Sprintf(" of keys %q", r.asked.Keys)
+	}
+	if r.asked.Into != "" {
+		s += " into " + r.asked.Into
 	}
 	if len(s) > maxRangeText {
 		s = fmt.Sprintf("%s… (SHA-256 %x)", s[:maxRangeText/2], sha256.Sum256([]byte(s)))
