@@ -26,6 +26,7 @@ type cluster struct {
 	timeout   time.Duration
 	transport *kafka.Transport
 	client    *kafka.Client
+	topicIDs  bool // brokers give topics an id
 
 	mu     sync.Mutex
 	conns  map[*trackedConn]struct{}
@@ -103,22 +104,32 @@ func (c *cluster) cut() {
 // partitions gives the partitions of a topic. Its errors say what is missing and how it is mended.
 func (c *cluster) partitions(ctx context.Context, topic string) ([]kafka.Partition, error) {
 	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
-	if errors.Is(err, kafka.SASLAuthenticationFailed) {
-		return nil, fmt.Errorf("kafka brokers %v: %w: %w; correct the user or the password", c.kafka.Brokers, ErrDenied, err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
+		return nil, c.unreachable(err)
 	}
 	t := m.Topics[0]
-	switch {
-	case errors.Is(t.Error, kafka.UnknownTopicOrPartition), t.Error == nil && len(t.Partitions) == 0:
-		return nil, fmt.Errorf("topic %q: %w on %v; create it, or correct the pipeline's topic", topic, ErrNoTopic, c.kafka.Brokers)
-	case errors.Is(t.Error, kafka.TopicAuthorizationFailed):
-		return nil, fmt.Errorf("topic %q: %w; the user needs DESCRIBE and READ on it", topic, ErrDenied)
-	case t.Error != nil:
-		return nil, fmt.Errorf("topic %q: %w", topic, t.Error)
+	return t.Partitions, c.topicError(topic, t.Error, len(t.Partitions))
+}
+
+// unreachable words that the brokers give no answer at all.
+func (c *cluster) unreachable(err error) error {
+	if errors.Is(err, kafka.SASLAuthenticationFailed) {
+		return fmt.Errorf("kafka brokers %v: %w: %w; correct the user or the password", c.kafka.Brokers, ErrDenied, err)
 	}
-	return t.Partitions, nil
+	return fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
+}
+
+// topicError words what a broker says of a topic, and how it is mended; nil when the topic is there.
+func (c *cluster) topicError(topic string, err error, partitions int) error {
+	switch {
+	case errors.Is(err, kafka.UnknownTopicOrPartition), err == nil && partitions == 0:
+		return fmt.Errorf("topic %q: %w on %v; create it, or correct the pipeline's topic", topic, ErrNoTopic, c.kafka.Brokers)
+	case errors.Is(err, kafka.TopicAuthorizationFailed):
+		return fmt.Errorf("topic %q: %w; the user needs DESCRIBE and READ on it", topic, ErrDenied)
+	case err != nil:
+		return fmt.Errorf("topic %q: %w", topic, err)
+	}
+	return nil
 }
 
 // patiently makes an attempt at the start again while no broker answers, or one says that this may pass, until the request
@@ -168,55 +179,4 @@ func (c *cluster) offset(ctx context.Context, topic string, partition int, times
 		}
 	}
 	return c.offset(ctx, topic, partition, newest)
-}
-
-// commit is what a group has committed for a partition.
-type commit struct {
-	offset   int64
-	metadata string
-}
-
-// committed gives what the group has committed for each partition of the topic.
-func (c *cluster) committed(ctx context.Context, group, topic string, partitions []kafka.Partition) (map[int]commit, error) {
-	ids := make([]int, len(partitions))
-	for i, p := range partitions {
-		ids[i] = p.ID
-	}
-	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: ids}})
-	if err != nil {
-		return nil, err
-	}
-	if r.Error != nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
-		return nil, r.Error
-	}
-	commits := map[int]commit{}
-	for _, p := range r.Topics[topic] {
-		if p.Error != nil {
-			return nil, p.Error
-		}
-		if p.CommittedOffset >= 0 {
-			commits[p.Partition] = commit{p.CommittedOffset, p.Metadata}
-		}
-	}
-	return commits, nil
-}
-
-// commit commits for a group without members.
-func (c *cluster) commit(ctx context.Context, group, topic string, commits map[int]commit) error {
-	request := &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1}
-	offsets := make([]kafka.OffsetCommit, 0, len(commits))
-	for partition, to := range commits {
-		offsets = append(offsets, kafka.OffsetCommit{Partition: partition, Offset: to.offset, Metadata: to.metadata})
-	}
-	request.Topics = map[string][]kafka.OffsetCommit{topic: offsets}
-	r, err := c.client.OffsetCommit(ctx, request)
-	if err != nil {
-		return err
-	}
-	for _, p := range r.Topics[topic] {
-		if p.Error != nil {
-			return fmt.Errorf("commit of group %q, partition %d: %w", group, p.Partition, p.Error)
-		}
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"time"
@@ -87,21 +86,11 @@ func (f *fetchCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if err := protocol.WriteRequest(rw, f.version, id, f.client, f.request()); err != nil {
 		return nil, err
 	}
-	var prefix [8]byte // length of what follows, correlation id
-	if _, err := io.ReadFull(rw, prefix[:]); err != nil {
+	answer, err := readAnswer(rw, id, f.into.answer)
+	if err != nil {
 		return nil, err
 	}
-	size := int(int32(binary.BigEndian.Uint32(prefix[:]))) - 4
-	if got := int32(binary.BigEndian.Uint32(prefix[4:])); got != id || size < 0 || size > maxAnswerBytes {
-		return nil, fmt.Errorf("not an answer to the fetch: length %d, id %d, expected id %d", size, got, id)
-	}
-	if cap(f.into.answer) < size {
-		f.into.answer = make([]byte, size)
-	}
-	f.into.answer = f.into.answer[:size]
-	if _, err := io.ReadFull(rw, f.into.answer); err != nil {
-		return nil, err
-	}
+	f.into.answer = answer
 	return f.parse(f.into.answer)
 }
 

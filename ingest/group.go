@@ -19,9 +19,9 @@ type Loop struct {
 
 	mu      sync.Mutex
 	current *assignment // nil until the group has been joined
-	drained chan struct{}
-	apart   time.Time // when current was drained, or, before the first one, when Run began
-	failed  error     // what the last attempt to join ended with; nil once one succeeded
+	joined  bool        // current is not drained yet
+	apart   time.Time   // when current was drained, or, before the first one, when Run began
+	failed  error       // what the last attempt to join ended with; nil once one succeeded
 }
 
 // New checks the options and makes a loop of them. It connects to nothing yet.
@@ -64,7 +64,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
 	}
-	l.parted(nil)
+	l.parted()
 	defer l.cluster.close()
 	if err := l.connect(ctx); err != nil {
 		if ended(ctx) {
@@ -72,13 +72,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	group, err := kafka.NewConsumerGroup(l.groupConfig())
-	if err != nil {
-		return fmt.Errorf("ingest: group %q: %w", l.Group, err)
-	}
-	err = l.consume(ctx, group)
-	l.leave(group)
-	return err
+	return l.consume(ctx)
 }
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
@@ -86,17 +80,20 @@ func ended(ctx context.Context) bool { return ctx.Err() != nil }
 // connect finds the topic, the group's offsets and the topic for dead letters, before anything starts.
 func (r *runner) connect(ctx context.Context) error {
 	err := r.cluster.patiently(ctx, func() error {
-		partitions, err := r.cluster.partitions(ctx, r.Topic)
+		if err := r.cluster.learnVersions(ctx); err != nil {
+			return err
+		}
+		topic, err := r.cluster.describeTopic(ctx, r.Topic)
 		if err != nil {
 			return err
 		}
-		committed, err := r.cluster.committed(ctx, r.Group, r.Topic, partitions)
+		committed, err := r.cluster.committed(ctx, r.Group, r.Topic, topic.ids())
 		if err != nil {
 			return fmt.Errorf("offsets of group %q: %w", r.Group, err)
 		}
 		r.fresh.Store(len(committed) == 0)
 		if r.letters = r.DeadLetters; r.letters == nil {
-			r.letters, err = openDeadLetterTopic(ctx, r.cluster, r.DeadLetterTopic, r.Topic, len(partitions))
+			r.letters, err = openDeadLetterTopic(ctx, r.cluster, r.DeadLetterTopic, r.Topic, topic.partitions)
 		}
 		return err
 	})
@@ -106,88 +103,73 @@ func (r *runner) connect(ctx context.Context) error {
 	return nil
 }
 
-func (l *Loop) groupConfig() kafka.ConsumerGroupConfig {
-	return kafka.ConsumerGroupConfig{
-		ID:                    l.Group,
-		Brokers:               l.Kafka.Brokers,
-		Dialer:                l.cluster.dialer(),
-		Topics:                []string{l.Topic},
-		HeartbeatInterval:     l.Heartbeat,
-		SessionTimeout:        l.SessionTimeout,
-		RebalanceTimeout:      l.RebalanceTimeout,
-		JoinGroupBackoff:      min(time.Second, l.SessionTimeout/3),
-		WatchPartitionChanges: true,
-		StartOffset:           kafka.FirstOffset,                 // seen only as "nothing committed": see startOf
-		Timeout:               min(5*time.Second, l.drainTime()), // the last commit must come through in time
-		ErrorLogger:           kafka.LoggerFunc(func(f string, args ...any) { l.Logger.Debug("kafka group: " + fmt.Sprintf(f, args...)) }),
+// consume takes generation after generation, until ctx ends or the group refuses us.
+func (l *Loop) consume(ctx context.Context) error {
+	m := newMember(l.runner)
+	defer m.leave()
+	for pauses := (&pauses{base: l.RetryMin, limit: min(l.RetryMax, time.Second)}); ; {
+		g, err := m.join(ctx)
+		switch {
+		case ended(ctx):
+			return nil
+		case refused(err):
+			return l.refusal(err)
+		case err != nil:
+			l.outside(err)
+			if pauses.wait(ctx) != nil {
+				return nil
+			}
+			continue
+		}
+		pauses.failures = 0
+		a := l.assign(m, g)
+		l.inside(a)
+		why := m.attend(g, func(revoked context.Context) { a.run(revoked, ctx) })
+		l.parted()
+		if refused(why) {
+			return l.refusal(why)
+		}
+		if !ended(ctx) {
+			l.Logger.Info("the group assigns its partitions anew", "group", l.Group, "reason", why)
+		}
 	}
 }
 
-// consume takes generation after generation. Each runs in one function of kafka-go's Generation.Start, which must not
-// return before the generation is over (that would end it, and make the group rebalance), a stop included.
-func (l *Loop) consume(ctx context.Context, group *kafka.ConsumerGroup) error {
-	for {
-		generation, err := group.Next(ctx)
-		switch {
-		case ended(ctx):
-			l.awaitDrained()
-			return nil
-		case err != nil:
-			if refused(err) {
-				return fmt.Errorf("ingest: group %q: %w", l.Group, err)
-			}
-			l.mu.Lock()
-			l.failed = err
-			l.mu.Unlock()
-			l.Hooks.JoinFailed(err)
-			l.Logger.Warn("joining the group failed", "group", l.Group, "error", err)
-			continue
-		}
-		a, drained := l.assign(generation), make(chan struct{})
-		l.mu.Lock()
-		l.current, l.drained, l.failed = a, drained, nil
-		l.mu.Unlock()
-		generation.Start(func(revoked context.Context) {
-			a.run(revoked, ctx)
-			l.parted(drained)
-			<-revoked.Done()
-		})
+func (l *Loop) refusal(err error) error {
+	if errors.Is(err, kafka.FencedInstanceID) {
+		return fmt.Errorf("ingest: group %q: another process has come as %q; give each process an instance id of its own: %w", l.Group, l.InstanceID, err)
 	}
+	return fmt.Errorf("ingest: group %q: %w", l.Group, err)
+}
+
+// inside notes that the loop is a member of the group, with an assignment.
+func (l *Loop) inside(a *assignment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.current, l.joined, l.failed = a, true, nil
 }
 
 // parted notes that the loop is outside the group from now on, until the next generation.
-func (l *Loop) parted(drained chan struct{}) {
+func (l *Loop) parted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.apart = time.Now()
-	if drained != nil {
-		close(drained)
-	}
+	l.joined, l.apart = false, time.Now()
 }
 
-// awaitDrained waits for the last assignment to settle and commit, which it does in bounded time. The generation lives and
-// sends heartbeats meanwhile.
-func (l *Loop) awaitDrained() {
+// outside notes and tells why the loop could not become a member.
+func (l *Loop) outside(err error) {
 	l.mu.Lock()
-	drained := l.drained
+	l.failed = err
 	l.mu.Unlock()
-	if drained != nil {
-		<-drained
-	}
-}
-
-// leave leaves the group. kafka-go may just be in the middle of joining, which can last for the whole rebalance time-out:
-// after the time for one request its connections are cut.
-func (l *Loop) leave(group *kafka.ConsumerGroup) {
-	defer time.AfterFunc(min(l.RequestTimeout, l.StopTimeout), l.cluster.close).Stop()
-	_ = group.Close() // always nil
+	l.Hooks.JoinFailed(err)
+	l.Logger.Warn("joining the group failed", "group", l.Group, "error", err)
 }
 
 // refused tells the answers of a group that another try will not change.
 func refused(err error) bool {
 	for _, final := range []kafka.Error{
 		kafka.GroupAuthorizationFailed, kafka.TopicAuthorizationFailed, kafka.SASLAuthenticationFailed,
-		kafka.InvalidSessionTimeout, kafka.InconsistentGroupProtocol, kafka.InvalidGroupId, kafka.UnsupportedVersion,
+		kafka.InvalidSessionTimeout, kafka.InconsistentGroupProtocol, kafka.InvalidGroupId, kafka.UnsupportedVersion, kafka.FencedInstanceID,
 	} {
 		if errors.Is(err, final) {
 			return true
@@ -196,22 +178,41 @@ func refused(err error) bool {
 	return false
 }
 
-func (l *Loop) assign(g *kafka.Generation) *assignment {
-	a := &assignment{runner: l.runner, generation: int(g.ID), committed: map[int]int64{}}
-	a.commit = func(offsets map[int]int64) error { return g.CommitOffsets(map[string]map[int]int64{l.Topic: offsets}) }
-	for _, assigned := range g.Assignments[l.Topic] {
-		if assigned.Offset >= 0 {
-			a.committed[assigned.ID] = assigned.Offset
+func (l *Loop) assign(m *member, g *generation) *assignment {
+	a := &assignment{runner: l.runner, generation: int(g.id), committed: map[int]int64{}}
+	a.commit = func(offsets map[int]int64) error { return m.commit(g, offsets) }
+	for _, id := range g.partitions {
+		begin := func(ctx context.Context) (int64, error) { return l.startOf(ctx, id) }
+		if c, ok := g.committed[id]; ok {
+			a.committed[id] = c.offset
+			begin = func(ctx context.Context) (int64, error) { return l.resumeAt(ctx, id, c, g.topic) }
 		}
-		a.partitions = append(a.partitions, l.partition(assigned.ID, -1, func(ctx context.Context) (int64, error) {
-			if assigned.Offset >= 0 {
-				return assigned.Offset, nil
-			}
-			return l.startOf(ctx, assigned.ID)
-		}))
+		a.partitions = append(a.partitions, l.partition(id, -1, begin))
 	}
 	sortPartitions(a.partitions)
 	return a
+}
+
+// resumeAt goes on at a commit, unless that is of an earlier topic of the same name: its offsets say nothing about this one.
+func (r *runner) resumeAt(ctx context.Context, partition int, c commit, topic topicState) (int64, error) {
+	if !topic.madeAnew(c.metadata) {
+		return c.offset, nil
+	}
+	said := fmt.Errorf("the topic was deleted and made anew since offset %d was committed (%s; now %s)", c.offset, c.metadata, topic.mark())
+	to := Earliest
+	switch r.OutOfRange {
+	case StopAndSay:
+		return 0, &haltError{TopicAnew, fmt.Errorf("%w; set the group's offset, or out_of_range: earliest or latest to go on", said)}
+	case FromLatest:
+		to = Latest
+	}
+	offset, err := to.in(ctx, r.cluster, r.Topic, partition)
+	if err != nil {
+		return 0, err
+	}
+	r.Hooks.Skipped(partition, c.offset, offset)
+	r.Logger.Error("the topic was made anew", "topic", r.Topic, "partition", partition, "error", said, "going_on_at", offset, "policy", r.OutOfRange)
+	return 0, errMoved(offset)
 }
 
 // startOf says where to begin a partition for which nothing is committed. What it says is committed at once, so that the
@@ -227,17 +228,13 @@ func (r *runner) startOf(ctx context.Context, partition int) (int64, error) {
 // Status is what the loop is doing now.
 func (l *Loop) Status() Status {
 	l.mu.Lock()
-	a, drained, outside := l.current, l.drained, Status{Apart: l.apart, Detail: errorText(l.failed)}
-	l.mu.Unlock()
-	if a == nil {
-		return outside
+	defer l.mu.Unlock()
+	var s Status
+	if l.current != nil {
+		s = l.current.status()
 	}
-	s := a.status()
-	select {
-	case <-drained:
-		s.Apart, s.Detail = outside.Apart, outside.Detail
-	default:
-		s.Joined = true
+	if s.Joined = l.joined; !l.joined {
+		s.Apart, s.Detail = l.apart, errorText(l.failed)
 	}
 	return s
 }

@@ -50,6 +50,10 @@ type Options struct {
 	// OutOfRange is what to do about offsets that are gone; default StopAndSay.
 	OutOfRange Policy
 
+	// InstanceID makes the membership static (Kafka 2.3 and later): the group keeps the partitions of a member that stops, for
+	// SessionTimeout, and gives them back without a rebalance when one of the same id comes. Each process needs its own.
+	InstanceID string
+
 	SessionTimeout   time.Duration // default 30 s; the broker gives our partitions away when no heartbeat came for so long
 	RebalanceTimeout time.Duration // default 60 s; how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration // default 3 s, at most a third of SessionTimeout

@@ -71,19 +71,34 @@ func (p *partition) run(work, drain context.Context) {
 		if !ok {
 			continue // moved to another offset
 		}
-		p.progress.state(Halted, h.reason, h.err)
-		p.Hooks.Halted(p.id, h.reason, h.err)
-		p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err, "again_in", p.HaltPause)
-		if backoff.Wait(work, backoff.Exponential(p.HaltPause, p.HaltPause, 0)) != nil {
+		if p.halted(work, h) != nil {
 			return
 		}
 	}
+}
+
+// halted tells of a halt and waits until the next attempt is due, or work ends.
+func (p *partition) halted(work context.Context, h *haltError) error {
+	p.progress.state(Halted, h.reason, h.err)
+	p.Hooks.Halted(p.id, h.reason, h.err)
+	p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err, "again_in", p.HaltPause)
+	return backoff.Wait(work, backoff.Exponential(p.HaltPause, p.HaltPause, 0))
 }
 
 // start finds out where to begin, for as long as it takes.
 func (p *partition) start(work context.Context) error {
 	for pauses := p.pauses(); ; {
 		offset, err := p.begin(work)
+		switch e := err.(type) { //nolint:errorlint // our own, never wrapped
+		case errMoved:
+			p.rewound.Store(true)
+			offset, err = int64(e), nil
+		case *haltError:
+			if err := p.halted(work, e); err != nil {
+				return err
+			}
+			continue
+		}
 		if err == nil {
 			p.mark.reset(offset)
 			p.progress.moved(offset)

@@ -101,7 +101,7 @@ func (r *Replay) plan(ctx context.Context) (Plan, error) {
 	}
 	var saved map[int]commit
 	if !r.asked.Again && !r.asked.Untracked {
-		if saved, err = r.cluster.committed(ctx, plan.Group, r.Topic, partitions); err != nil {
+		if saved, err = r.cluster.committed(ctx, plan.Group, r.Topic, partitionIDs(partitions)); err != nil {
 			return plan, fmt.Errorf("progress in group %q: %w", plan.Group, err)
 		}
 	}
@@ -120,6 +120,14 @@ func (r *Replay) plan(ctx context.Context) (Plan, error) {
 	}
 	slices.SortFunc(plan.Partitions, func(a, b PartitionPlan) int { return cmp.Compare(a.Partition, b.Partition) })
 	return plan, nil
+}
+
+func partitionIDs(partitions []kafka.Partition) []int {
+	ids := make([]int, len(partitions))
+	for i, p := range partitions {
+		ids[i] = p.ID
+	}
+	return ids
 }
 
 // known makes sure that the topic has the partitions that are asked for.

@@ -87,7 +87,7 @@ func TestRealKafka(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	committed, err := c.committed(t.Context(), topic, topic, parts)
+	committed, err := c.committed(t.Context(), topic, topic, partitionIDs(parts))
 	if err != nil {
 		t.Fatal(err)
 	}

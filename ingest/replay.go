@@ -180,7 +180,7 @@ func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 			}
 			commits[id] = c
 		}
-		return r.cluster.commit(context.WithoutCancel(ctx), plan.Group, r.Topic, commits)
+		return r.cluster.commit(context.WithoutCancel(ctx), claim{group: plan.Group, generation: -1}, r.Topic, commits)
 	}
 	return a
 }
