@@ -67,7 +67,7 @@ func (l *DeadLetterLog) Close() { l.cluster.close() }
 // Partitions is how many the topic has.
 func (l *DeadLetterLog) Partitions() int { return len(l.ranges) }
 
-// Scanned is what Letters has read so far: records of the topic, among them repeats of letters, and records that are neither letter nor mark.
+// Scanned is what Letters has read so far: records of the topic, letters and marks, among them repeats; and records that are neither.
 func (l *DeadLetterLog) Scanned() (records, repeats, foreign int64) {
 	return l.scanned, l.repeats, l.foreign
 }
@@ -138,6 +138,8 @@ func (l *DeadLetterLog) partition(ctx context.Context, p int, from int64, yield 
 		states[id] = s
 		l.scanned++
 	}
+	foreign := l.foreign
+	defer func() { l.foreign = foreign }() // the second reading counts nothing
 	for letter, err := range l.read(ctx, p, from) {
 		if err != nil {
 			yield(KeptLetter{}, err)

@@ -18,17 +18,18 @@ var version = "dev"
 
 // cli is the whole command line. Every command's Run takes the process's surroundings as *env.
 type cli struct {
-	Dev     devCmd     `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
-	Run     runCmd     `cmd:"" help:"Run the pipelines of a configuration."`
-	Check   checkCmd   `cmd:"" help:"Check configurations; with --connect also against the servers."`
-	Tables  tablesCmd  `cmd:"" help:"Plan, create and alter tables."`
-	Regions regionsCmd `cmd:"" help:"Show, split, merge, move, flush and compact a table's regions."`
-	Key     keyCmd     `cmd:"" help:"Encode, decode and explain row keys."`
-	Query   queryCmd   `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
-	Replay  replayCmd  `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
-	Publish publishCmd `cmd:"" help:"Publish files of JSON lines to a topic."`
-	Skew    skewCmd    `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Dev         devCmd         `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
+	Run         runCmd         `cmd:"" help:"Run the pipelines of a configuration."`
+	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect also against the servers."`
+	Tables      tablesCmd      `cmd:"" help:"Plan, create and alter tables."`
+	Regions     regionsCmd     `cmd:"" help:"Show, split, merge, move, flush and compact a table's regions."`
+	Key         keyCmd         `cmd:"" help:"Encode, decode and explain row keys."`
+	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
+	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
+	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
+	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines to a topic."`
+	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
+	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 
 // env is what a command may touch of the world, so that tests can hold it.

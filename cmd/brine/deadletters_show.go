@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"brine/event"
+)
+
+type deadlettersShowCmd struct {
+	configFlag
+	Record   string `arg:"" name:"partition:offset" help:"Place of the record in the pipeline's topic, as ls shows it."`
+	Pipeline string `placeholder:"NAME" help:"Pipeline, where several have letters of this place."`
+	Value    bool   `help:"Print the record's value alone, byte for byte."`
+	JSON     bool   `help:"Print a JSON object per letter."`
+}
+
+// Help is shown under the command's own help.
+func (deadlettersShowCmd) Help() string {
+	return letterHelp + `
+
+Examples:
+  brine deadletters show -c brine.yaml 3:1041
+  brine deadletters show -c brine.yaml 3:1041 --pipeline scans --value > record.json`
+}
+
+func (c *deadlettersShowCmd) Run(e *env) error {
+	cfg, err := c.load(e)
+	if err != nil {
+		return err
+	}
+	place, err := parsePlace(c.Record)
+	if err != nil {
+		return usage(err)
+	}
+	scan, err := newLetterScan(cfg, &letterFilter{Pipeline: c.Pipeline, Partition: []int{place.partition}, All: true})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for l, err := range scan.letters(e, letterPlace{}) {
+		if err != nil {
+			return err
+		}
+		if l.Record.Offset != place.offset || place.topic != "" && l.Record.Topic != place.topic {
+			continue
+		}
+		if c.Value {
+			_, err := e.stdout.Write(l.Record.Value)
+			return err
+		}
+		if n++; n > 1 && !c.JSON {
+			fmt.Fprintln(e.stdout)
+		}
+		if err := c.show(e.stdout, l); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		scan.ended(e.stderr, 0)
+		return &exitError{exitFailed, fmt.Errorf("no dead letter of the record at %s", c.Record), "brine deadletters ls --all shows those that are there"}
+	}
+	return nil
+}
+
+func (c *deadlettersShowCmd) show(out io.Writer, l *foundLetter) error {
+	if c.JSON {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(letterObject(l, true))
+	}
+	state := "open"
+	if !l.Replayed.IsZero() {
+		state = "replayed " + timeText(l.Replayed.UnixMilli())
+	}
+	table := columns{out: out}
+	row := func(name, text string) { table.row([]string{name, text}) }
+	row("record", fmt.Sprintf("%s, partition %d, offset %d, of %s", l.Record.Topic, l.Record.Partition, l.Record.Offset, timeText(l.Record.Timestamp)))
+	row("rejected by", fmt.Sprintf("%s (group %s), %s", l.name(), l.Group, timeText(l.Time.UnixMilli())))
+	row("reason", string(l.Reason))
+	if l.Field != "" {
+		row("field", l.Field)
+	}
+	if l.Detail != "" {
+		row("detail", l.Detail)
+	}
+	if mend := reasonMends[l.Reason]; mend != "" {
+		row("mend", mend)
+	}
+	row("state", state)
+	row("kept at", letterPlace{l.topic, l.Partition, l.Offset}.String())
+	row("key", bytesText(l.Record.Key))
+	for _, h := range l.Record.Headers {
+		row("header", h.Key+"="+bytesText(h.Value))
+	}
+	row("value", fmt.Sprintf("%s bytes", thousands(int64(len(l.Record.Value)))))
+	table.flush()
+	_, err := fmt.Fprintln(out, valueOf(l.Record.Value))
+	return err
+}
+
+// valueOf shows a value: JSON indented, other text as it is, other bytes as \xNN.
+func valueOf(value []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, value, "", "  ") == nil {
+		return b.String()
+	}
+	if utf8.Valid(value) {
+		return string(value)
+	}
+	return bytesText(value)
+}
+
+// reasonMends is what helps, by reason.
+var reasonMends = map[event.Reason]string{
+	event.Undecodable:    "mend the producer: the pipeline takes one JSON object a record",
+	event.MissingField:   "mend the producer, or declare another path for the field; the row key and the version need it",
+	event.WrongType:      "mend the producer, or declare the type that the field has",
+	event.BadVersion:     "declare the unit that the field has: time_ms or time_s",
+	event.FutureVersion:  "mend the clock of what made the record, or declare the unit that the field has",
+	event.KeyTooLong:     "leave the field out of the key, or take a part or a hash of it",
+	event.BadKey:         "give the key's field an encoding that takes this value",
+	event.BadName:        "mend the producer: the name cannot be that of a column",
+	event.TooLarge:       "raise hbase.max_cell_bytes or search.max_document_bytes, here and on the servers",
+	event.Refused:        "see what the server says of this row above",
+	event.MappingRefused: "mend the index's field, or the type that the pipeline declares",
+}
+
+// letterJSON is a letter as JSON. Bytes that are no text are in the fields that end in base64.
+type letterJSON struct {
+	Pipeline  string       `json:"pipeline"`
+	Group     string       `json:"group"`
+	Topic     string       `json:"topic"`
+	Partition int          `json:"partition"`
+	Offset    int64        `json:"offset"`
+	Timestamp int64        `json:"timestamp"` // the record's, ms since 1970
+	Reason    event.Reason `json:"reason"`
+	Field     string       `json:"field,omitempty"`
+	Detail    string       `json:"detail,omitempty"`
+	Written   time.Time    `json:"written"`
+	Replayed  time.Time    `json:"replayed,omitzero"`
+	Place     string       `json:"place"` // in the topic of dead letters
+	Key       *string      `json:"key,omitempty"`
+	KeyBytes  []byte       `json:"key_base64,omitempty"`
+	Headers   []headerJSON `json:"headers,omitempty"`
+	Value     *string      `json:"value,omitempty"`
+	Bytes     []byte       `json:"value_base64,omitempty"`
+}
+
+type headerJSON struct {
+	Name  string  `json:"name"`
+	Value *string `json:"value,omitempty"`
+	Bytes []byte  `json:"value_base64,omitempty"`
+}
+
+func letterObject(l *foundLetter, whole bool) letterJSON {
+	o := letterJSON{Pipeline: l.name(), Group: l.Group, Topic: l.Record.Topic, Partition: l.Record.Partition, Offset: l.Record.Offset,
+		Timestamp: l.Record.Timestamp, Reason: l.Reason, Field: l.Field, Detail: l.Detail, Written: l.Time.UTC(),
+		Place: letterPlace{l.topic, l.Partition, l.Offset}.String()}
+	if !l.Replayed.IsZero() {
+		o.Replayed = l.Replayed.UTC()
+	}
+	o.Key, o.KeyBytes = textOrBytes(l.Record.Key)
+	if whole {
+		o.Value, o.Bytes = textOrBytes(l.Record.Value)
+		for _, h := range l.Record.Headers {
+			text, bytes := textOrBytes(h.Value)
+			o.Headers = append(o.Headers, headerJSON{h.Key, text, bytes})
+		}
+	}
+	return o
+}
+
+// textOrBytes gives the text, or the bytes where they are none; neither for null.
+func textOrBytes(b []byte) (*string, []byte) {
+	switch {
+	case b == nil:
+		return nil, nil
+	case utf8.Valid(b):
+		text := string(b)
+		return &text, nil
+	}
+	return nil, b
+}
