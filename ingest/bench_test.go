@@ -28,7 +28,7 @@ const benchRecords, benchPartitions = 200_000, 2
 
 func benchBroker(b *testing.B, codec kgo.CompressionCodec) *broker {
 	br := newBroker(b, benchPartitions)
-	client := br.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(codec))
+	client := br.newClient(kgo.ProducerBatchCompression(codec))
 	for from := 0; from < benchRecords; from += 10_000 {
 		var records []*kgo.Record
 		for i := from; i < from+10_000; i++ {

@@ -6,118 +6,21 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"brine/event"
 )
 
-// memoryNet is a network of pipes: what Kafka listens on and is dialled through inside a synctest bubble.
-type memoryNet struct {
-	mu        sync.Mutex
-	listeners map[string]*memoryListener
-}
-
-type memoryListener struct {
-	addr  memoryAddr
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-type memoryAddr string
-
-func (memoryAddr) Network() string  { return "tcp" }
-func (a memoryAddr) String() string { return string(a) }
-
-func (n *memoryNet) listen(string, string) (net.Listener, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.listeners == nil {
-		n.listeners = map[string]*memoryListener{}
-	}
-	l := &memoryListener{addr: memoryAddr(fmt.Sprintf("127.0.0.1:%d", 10_000+len(n.listeners))), conns: make(chan net.Conn), done: make(chan struct{})}
-	n.listeners[l.addr.String()] = l
-	return l, nil
-}
-
-func (n *memoryNet) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	n.mu.Lock()
-	l := n.listeners[address]
-	n.mu.Unlock()
-	if l == nil {
-		return nil, fmt.Errorf("nobody listens on %s", address)
-	}
-	ours, theirs := net.Pipe()
-	select {
-	case l.conns <- addressed{theirs, l.addr}:
-		return addressed{ours, l.addr}, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// addressed is a pipe with an address, which kafka-go asks for.
-type addressed struct {
-	net.Conn
-	addr memoryAddr
-}
-
-func (a addressed) RemoteAddr() net.Addr { return a.addr }
-func (a addressed) LocalAddr() net.Addr  { return a.addr }
-
-func (l *memoryListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *memoryListener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
-func (l *memoryListener) Addr() net.Addr { return l.addr }
-
-// inBubble runs a test in a synctest bubble with a broker over memoryNet.
-func inBubble(t *testing.T, partitions int, test func(t *testing.T, b *broker, o func(Writer) Options)) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &memoryNet{}
-		b := &broker{t: t, sent: map[int]int64{}}
-		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(int32(partitions), topic), kfake.ListenFn(n.listen))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		b.Cluster = c
-		client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.Dialer(n.dial), kgo.ProducerBatchCompression(kgo.NoCompression()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		b.client = client
-		test(t, b, func(w Writer) Options {
-			o := Options{Kafka: Kafka{Brokers: c.ListenAddrs(), Dial: n.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(t)}
-			return o
-		})
-	})
-}
-
 // A store that stands still for ten minutes neither costs us our partitions nor loses a record.
 func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker, options func(Writer) Options) {
+	inBubble(t, 2, func(t *testing.T, b *broker) {
 		b.produce(100, 0, 1)
 		s := newStore()
 		stuck := make(chan struct{})
 		s.gate = func(int) <-chan struct{} { return stuck }
-		o := options(s)
+		o := b.defaults(s)
 		var generations atomic.Int64
 		o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
 		l := start(t, o)
@@ -142,7 +45,7 @@ func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
 
 // An outage with retry verdicts: pauses grow to RetryMax, nothing is given up, nothing is committed.
 func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(100, 0)
 		s := newStore()
 		var up atomic.Bool
@@ -152,7 +55,7 @@ func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 			}
 			return nil, nil
 		}
-		l := start(t, options(s))
+		l := start(t, b.defaults(s))
 		time.Sleep(30 * time.Minute)
 		if n := s.submits(); n < 30*60/15 || n > 30*60*2/15+12 {
 			t.Errorf("%d attempts in 30 minutes; the pause is 7.5 s to 15 s", n)
@@ -170,13 +73,13 @@ func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 
 // At a revoke a flight that does not settle is abandoned after a third of the time-outs, and the new owner gets its records.
 func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker, options func(Writer) Options) {
+	inBubble(t, 2, func(t *testing.T, b *broker) {
 		b.produce(10, 0, 1)
 		hung, well := newStore(), newStore()
 		never := make(chan struct{})
 		defer close(never)
 		hung.gate = func(int) <-chan struct{} { return never }
-		o := options(hung)
+		o := b.defaults(hung)
 		o.SessionTimeout, o.RebalanceTimeout = 30*time.Second, 45*time.Second
 		var revoked, given atomic.Int64
 		var at time.Time
@@ -188,7 +91,7 @@ func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
 		first := start(t, o)
 		time.Sleep(10 * time.Second)
 		before := time.Now()
-		second := start(t, options(well))
+		second := start(t, b.defaults(well))
 		time.Sleep(30 * time.Second)
 		if took := at.Sub(before); revoked.Load() != 1 || took < 10*time.Second || took > 14*time.Second {
 			t.Errorf("the partitions were given up after %v, expected 10 s after the next heartbeat", took)
@@ -207,13 +110,13 @@ func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
 
 // A stop whose store hangs ends after StopTimeout, without a commit, and not by being thrown out of the group before.
 func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)
 		s := newStore()
 		never := make(chan struct{})
 		defer close(never)
 		s.gate = func(int) <-chan struct{} { return never }
-		o := options(s)
+		o := b.defaults(s)
 		o.StopTimeout = 3 * time.Minute
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
@@ -230,11 +133,11 @@ func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
 
 // A stop settles what is out, however slow, and redelivers nothing.
 func TestStopWaitsForASlowStore(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)
 		s, slow := newStore(), make(chan struct{})
 		s.gate = func(int) <-chan struct{} { return slow }
-		l := start(t, options(s))
+		l := start(t, b.defaults(s))
 		time.Sleep(10 * time.Second)
 		time.AfterFunc(20*time.Second, func() { close(slow) })
 		l.stop()
@@ -244,10 +147,10 @@ func TestStopWaitsForASlowStore(t *testing.T) {
 }
 
 func TestNoBrokerForAnHour(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker, options func(Writer) Options) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)
 		s := newStore()
-		o := options(s)
+		o := b.defaults(s)
 		var down atomic.Bool
 		dial := o.Kafka.Dial
 		o.Kafka.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {

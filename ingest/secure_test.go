@@ -21,14 +21,9 @@ func TestSecuredBroker(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate())
 	ours := &tls.Config{RootCAs: roots}
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic), kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}),
-		kfake.EnableSASL(), kfake.Superuser("PLAIN", "brine", "secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	b := &broker{Cluster: c, t: t, sent: map[int]int64{}}
-	b.client = b.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DialTLSConfig(ours), kgo.SASL(kgoplain.Auth{User: "brine", Pass: "secret"}.AsMechanism()))
+	b := &broker{t: t, sent: map[int]int64{}}
+	b.begin(kfake.SeedTopics(1, topic), kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}), kfake.EnableSASL(), kfake.Superuser("PLAIN", "brine", "secret"))
+	b.client = b.newClient(kgo.DialTLSConfig(ours), kgo.SASL(kgoplain.Auth{User: "brine", Pass: "secret"}.AsMechanism()))
 	b.produce(10, 0)
 	b.poison(0)
 	s := newStore()

@@ -1,0 +1,147 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/event"
+)
+
+const (
+	topic = "courier.scans"
+	group = "brine.scans.rows"
+)
+
+var schema = event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}
+
+// broker is a Kafka of one test.
+type broker struct {
+	*kfake.Cluster
+	t      testing.TB
+	dial   func(ctx context.Context, network, address string) (net.Conn, error) // nil: over TCP
+	client *kgo.Client                                                          // of the producer
+	sent   map[int]int64                                                        // per partition, the next offset
+}
+
+func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *broker {
+	t.Helper()
+	b := &broker{t: t, sent: map[int]int64{}}
+	b.begin(append([]kfake.Opt{kfake.SeedTopics(int32(partitions), topic), kfake.GroupMinSessionTimeout(100 * time.Millisecond)}, more...)...)
+	b.client = b.newClient()
+	return b
+}
+
+// begin starts the cluster, of one broker unless an option says otherwise.
+func (b *broker) begin(opts ...kfake.Opt) {
+	b.t.Helper()
+	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(c.Close)
+	b.Cluster = c
+}
+
+// newClient is a client that says the partition of each record itself.
+func (b *broker) newClient(opts ...kgo.Opt) *kgo.Client {
+	b.t.Helper()
+	own := []kgo.Opt{kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.MaxProduceRequestsInflightPerBroker(1), kgo.ProducerBatchCompression(kgo.NoCompression())}
+	if b.dial != nil {
+		own = append(own, kgo.Dialer(b.dial))
+	}
+	client, err := kgo.NewClient(append(own, opts...)...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(client.Close)
+	return client
+}
+
+// produce appends n good records to each of the partitions.
+func (b *broker) produce(n int, partitions ...int) {
+	b.t.Helper()
+	for _, p := range partitions {
+		var records []*kgo.Record
+		for range n {
+			records = append(records, &kgo.Record{Topic: topic, Partition: int32(p), Key: fmt.Appendf(nil, "k%d", b.sent[p]), Value: fmt.Appendf(nil, `{"n":%d}`, b.sent[p])})
+			b.sent[p]++
+		}
+		b.send(records...)
+	}
+}
+
+func (b *broker) send(records ...*kgo.Record) {
+	b.t.Helper()
+	if err := b.client.ProduceSync(context.Background(), records...).FirstErr(); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// poison appends one record that is no JSON.
+func (b *broker) poison(partition int) {
+	b.t.Helper()
+	b.send(&kgo.Record{Topic: topic, Partition: int32(partition), Key: []byte("poison"), Value: []byte("not json"),
+		Headers: []kgo.RecordHeader{{Key: "trace", Value: []byte("abc")}}})
+	b.sent[partition]++
+}
+
+// defaults are options with brine's own times, for tests whose clock is not the machine's.
+func (b *broker) defaults(w Writer) Options {
+	return Options{Kafka: Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(b.t)}
+}
+
+// options have short pauses and long time-outs.
+func (b *broker) options(w Writer) Options {
+	o := b.defaults(w)
+	o.Heartbeat, o.CommitInterval, o.RequestTimeout, o.StopTimeout = 50*time.Millisecond, 20*time.Millisecond, 5*time.Second, 5*time.Second
+	o.RetryMin, o.RetryMax, o.HaltPause = time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
+	return o
+}
+
+// committedOffset is what the broker holds for the group, −1 for nothing.
+func (b *broker) committedOffset(partition int) int64 {
+	b.t.Helper()
+	info := b.GroupInfo(group)
+	if info == nil {
+		return -1
+	}
+	if c, ok := info.Commits[topic][int32(partition)]; ok {
+		return c.Offset
+	}
+	return -1
+}
+
+// wantCommitted checks what the broker holds for the group.
+func (b *broker) wantCommitted(offsets map[int]int64) {
+	b.t.Helper()
+	for p, want := range offsets {
+		if got := b.committedOffset(p); got != want {
+			b.t.Errorf("partition %d: committed %d, expected %d", p, got, want)
+		}
+	}
+}
+
+// neverCommits watches for a while that no offset from bound on is committed.
+func (b *broker) neverCommits(t testing.TB, partition int, bound int64, while time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(while); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if got := b.committedOffset(partition); got >= bound {
+			t.Fatalf("partition %d: %d is committed; it must stay below %d", partition, got, bound)
+		}
+	}
+}
+
+func fromKgo(r *kgo.Record) *event.Record {
+	rec := &event.Record{Topic: r.Topic, Partition: int(r.Partition), Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(), Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		rec.Headers = append(rec.Headers, event.Header{Key: h.Key, Value: h.Value})
+	}
+	return rec
+}

@@ -1,0 +1,106 @@
+package ingest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/event"
+)
+
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	b := newBroker(t, 4)
+	b.produce(5000, 0, 1, 2, 3)
+	s := newStore()
+	stuck := make(chan struct{})
+	s.gate = func(int) <-chan struct{} { return stuck }
+	o := b.options(s)
+	o.MaxFetchBytes, o.MaxBatchRecords = 64<<10, 20
+	o.Window = 1000
+	o.Budget = NewBudget(512 << 10)
+	l := start(t, o)
+	stop, worst := make(chan struct{}), int64(0)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				worst = max(worst, o.Budget.InUse())
+			}
+		}
+	})
+	eventually(t, "the budget is spent", func() bool {
+		n := s.submits()
+		time.Sleep(20 * time.Millisecond)
+		return n > 10 && n == s.submits()
+	})
+	if n := s.submits(); n >= 1000 {
+		t.Errorf("%d flights with the store at a standstill: nothing held them up", n)
+	}
+	close(stuck)
+	eventually(t, "all written", func() bool { n, _ := s.count(); return n == 20000 })
+	close(stop)
+	watch.Wait()
+	l.stop()
+	if worst > o.Budget.Size() || worst < o.Budget.Size()/2 {
+		t.Errorf("%d bytes in use of %d", worst, o.Budget.Size())
+	}
+	if left := o.Budget.InUse(); left != 0 {
+		t.Errorf("%d bytes in use at the end", left)
+	}
+}
+
+// One event of each flight does not get through: the memory of the others goes back, and so does the place in the window.
+func TestRetriedFlightsKeepOnlyWhatIsLeftOfThem(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(5000, 0)
+	s := newStore()
+	var heal atomic.Bool
+	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+		var failures []event.Failure
+		for i, p := range batch {
+			if p.offset%100 == 7 && !heal.Load() {
+				failures = append(failures, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Unavailable})
+			}
+		}
+		return failures, nil
+	}
+	o := b.options(s)
+	o.MaxBatchRecords, o.Window, o.Budget = 100, 2, NewBudget(8<<20)
+	l := start(t, o)
+	eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 4950 })
+	eventually(t, "their memory is given back", func() bool { return o.Budget.holds.used.Load() < 50*(300+parkedCost) })
+	heal.Store(true)
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 5000 })
+	l.stop()
+	s.wantOnce(t, 5000)
+	if left := o.Budget.InUse(); left != 0 {
+		t.Errorf("%d bytes in use at the end", left)
+	}
+}
+
+func TestBatchesKeepTheirBounds(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(100, 0)
+	b.send(&kgo.Record{Topic: topic, Value: []byte(`{"n":100}`), Key: make([]byte, 3000)}) // alone larger than MaxBatchBytes
+	b.produce(100, 0)
+	s := newStore()
+	largest := 0
+	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+		largest = max(largest, len(batch))
+		return nil, nil
+	}
+	o := b.options(s)
+	o.MaxBatchRecords, o.MaxBatchBytes = 7, 2000
+	l := start(t, o)
+	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 201 })
+	l.stop()
+	if largest > 7 {
+		t.Errorf("a batch of %d records, expected 7 at most", largest)
+	}
+}
