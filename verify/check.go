@@ -1,0 +1,194 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/ingest"
+)
+
+// Check is one verification. Run is called once, then Repair and RemoveExtra as often as wanted, then Close.
+type Check struct {
+	opts    Options
+	shards  []shard // of all tables, each table's in the order of keys
+	sorter  *sorter
+	began   time.Time
+	plans   []ingest.Plan // by source
+	records []atomic.Int64
+	cancel  context.CancelCauseFunc
+
+	rejected  atomic.Int64
+	mu        sync.Mutex
+	tallies   []tally // by table
+	suspects  []Finding
+	uncounted map[tableKind]int64 // findings beyond MaxFindings
+	named     map[uint64]bool     // keys of suspects
+	letters   letterCounts
+}
+
+type tableKind struct {
+	table int
+	kind  Kind
+}
+
+// shard is a range of a table.
+type shard struct {
+	table    int
+	from, to []byte // empty: open
+}
+
+const maxShards = 60_000 // a sorter has two bytes for them
+
+// New checks the options.
+func New(o Options) (*Check, error) {
+	o.setDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	c := &Check{opts: o, tallies: make([]tally, len(o.Tables)), records: make([]atomic.Int64, len(o.Sources)), began: o.Now(),
+		uncounted: map[tableKind]int64{}, named: map[uint64]bool{}, cancel: func(error) {}}
+	return c, nil
+}
+
+// Close removes the temporary file.
+func (c *Check) Close() {
+	if c.sorter != nil {
+		c.sorter.close()
+	}
+}
+
+// prepare cuts the tables into shards.
+func (c *Check) prepare(ctx context.Context) (err error) {
+	most := maxShards / max(1, len(c.opts.Tables))
+	for i := range c.opts.Tables {
+		t := &c.opts.Tables[i]
+		splits, err := t.Store.Splits(ctx)
+		if err != nil {
+			return fmt.Errorf("verify: %s: %w", t.Name, err)
+		}
+		for len(splits) >= most {
+			splits = everyOther(splits)
+		}
+		from := []byte(nil)
+		for _, split := range splits {
+			c.shards = append(c.shards, shard{i, from, split})
+			from = split
+		}
+		c.shards = append(c.shards, shard{i, from, nil})
+	}
+	c.sorter, err = newSorter(c.opts.Dir, c.opts.Memory, len(c.shards)+1)
+	return err
+}
+
+func everyOther(splits [][]byte) [][]byte {
+	out := splits[:0]
+	for i := 1; i < len(splits); i += 2 {
+		out = append(out, splits[i])
+	}
+	return out
+}
+
+// shardOf is where a key belongs.
+func (c *Check) shardOf(table int, key []byte) int {
+	i, found := slices.BinarySearchFunc(c.shards, key, func(s shard, key []byte) int {
+		if s.table != table {
+			return s.table - table
+		}
+		return bytes.Compare(s.from, key)
+	})
+	if !found {
+		i--
+	}
+	return i
+}
+
+// letterShard holds what is known of dead letters.
+func (c *Check) letterShard() int { return len(c.shards) }
+
+// wanted reports whether a key belongs to the sample.
+func (c *Check) wanted(key []byte) bool {
+	return c.opts.Sample == 1 || float64(hash(key)>>11)/(1<<53) < c.opts.Sample
+}
+
+// suspect reports whether something was found at the key.
+func (c *Check) suspect(table int, key []byte) bool { return c.named[hash(key)+uint64(table)] }
+
+// abort ends Run with an error.
+func (c *Check) abort(err error) { c.cancel(err) }
+
+func (c *Check) read(source, records int) {
+	c.records[source].Add(int64(records))
+	c.opts.Hooks.Read(c.opts.Sources[source].Name, records)
+}
+
+// Run verifies. Its error says that it could not be done; what was found is in the report.
+func (c *Check) Run(ctx context.Context) (*Report, error) {
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	defer c.cancel(nil)
+	steps := []func(context.Context) error{c.prepare, c.readSources, c.readLetters, c.firstLook, c.secondLook, c.resolve}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return nil, err
+		}
+	}
+	return c.report(), nil
+}
+
+// readSources reads all sources.
+func (c *Check) readSources(ctx context.Context) error {
+	for i := range c.opts.Sources {
+		s := &c.opts.Sources[i]
+		plan, err := c.readRange(ctx, i, s.From, s.To, s.Partitions, false)
+		if err != nil {
+			return err
+		}
+		c.plans = append(c.plans, plan)
+	}
+	return nil
+}
+
+// readRange reads a part of a source's topic.
+func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Position, partitions []int, tail bool) (ingest.Plan, error) {
+	s := &c.opts.Sources[source]
+	x := &expecter{check: c, source: source, tail: tail}
+	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true}
+	o.Writer, o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, x, o.Topic, ingest.Hooks{}
+	o.RecordsPerSecond = s.Ingest.RecordsPerSecond
+	replay, err := ingest.NewReplay(o)
+	if err != nil {
+		return ingest.Plan{}, fmt.Errorf("verify: %s: %w", s.Name, err)
+	}
+	plan, err := replay.Plan(ctx)
+	if err != nil {
+		return plan, fmt.Errorf("verify: %s: %w", s.Name, err)
+	}
+	if missing := plan.Missing(); len(missing) > 0 && !tail {
+		return plan, fmt.Errorf("verify: %s: %w: %s", s.Name, ErrIncomplete, missing[0])
+	}
+	for _, p := range plan.Partitions {
+		if c.opts.Full && !tail && p.From > 0 {
+			return plan, fmt.Errorf("verify: %s: %w: the log of partition %d begins at offset %d, so what the records before it made would count as extra", s.Name, ErrIncomplete, p.Partition, p.From)
+		}
+	}
+	if !tail {
+		c.opts.Hooks.Phase("reading "+s.Name, func() (int64, int64) {
+			left := replay.Progress().Left()
+			return plan.Left() - left, plan.Left()
+		})
+	}
+	if plan.Left() > 0 {
+		err = replay.Run(ctx, plan)
+	}
+	if err != nil {
+		err = fmt.Errorf("verify: %s: %w", s.Name, err)
+	}
+	return plan, err
+}

@@ -1,0 +1,36 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"brine/ingest"
+)
+
+// DeadLetters gives the open dead letters of one group, for a Source; none where there has never been one.
+func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error] {
+	return func(ctx context.Context) iter.Seq2[Letter, error] {
+		return func(yield func(Letter, error) bool) {
+			log, err := ingest.OpenDeadLetters(ctx, o)
+			if errors.Is(err, ingest.ErrNoTopic) {
+				return
+			}
+			if err != nil {
+				yield(Letter{}, err)
+				return
+			}
+			defer log.Close()
+			for kept, err := range log.Letters(ctx, 0, 0) {
+				switch {
+				case err != nil:
+					yield(Letter{}, err)
+					return
+				case kept.Group != o.Group || kept.Record.Topic != o.Topic || !kept.Replayed.IsZero():
+				case !yield(Letter{kept.Record.Partition, kept.Record.Offset, string(kept.Reason)}, nil):
+					return
+				}
+			}
+		}
+	}
+}

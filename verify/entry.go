@@ -1,0 +1,149 @@
+package verify
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// origin is where a record lies.
+type origin struct {
+	source    int // in Options.Sources
+	partition int
+	offset    int64
+}
+
+// flags of an entry.
+const (
+	may      = 1 << iota // its record lies beyond the watermark: it may have been written
+	probe                // asks to look at the key, and expects nothing
+	rejected             // of the letters' shard: the record cannot be written
+	lettered             // of the letters' shard: the record is a dead letter
+)
+
+// An entry is what one record does to one key:
+//
+//	byte     flags
+//	uvarint  source
+//	uvarint  partition
+//	uvarint  offset
+//	ops, up to the end
+type entry struct {
+	flags  byte
+	origin origin
+	ops    []byte
+}
+
+func appendEntry(dst []byte, flags byte, o origin) []byte {
+	dst = binary.AppendUvarint(append(dst, flags), uint64(o.source))
+	dst = binary.AppendUvarint(dst, uint64(o.partition))
+	return binary.AppendUvarint(dst, uint64(o.offset))
+}
+
+var errDamaged = errors.New("verify: an entry of the temporary file is damaged")
+
+func readEntry(b []byte) (e entry, err error) {
+	if len(b) == 0 {
+		return e, errDamaged
+	}
+	e.flags, b = b[0], b[1:]
+	var fields [3]uint64
+	for i := range fields {
+		if fields[i], b, err = nextUvarint(b); err != nil {
+			return e, err
+		}
+	}
+	e.origin, e.ops = origin{int(fields[0]), int(fields[1]), int64(fields[2])}, b
+	return e, nil
+}
+
+// opKind is what an op does to a row, or a document.
+type opKind byte
+
+const (
+	put          opKind = iota + 1
+	deleteColumn        // the column's cells up to the version
+	deleteFamily        // all cells of the family up to the version
+	replace             // a whole document: all fields of older versions
+)
+
+// An op is one cell, or one delete:
+//
+//	byte     kind
+//	uvarint  length of the column, and the column: family:qualifier; of deleteFamily the family; of documents :field
+//	uvarint  version
+//	uvarint  TTL in ms, 0: none of its own
+//	uint64   of a put: hash of the value
+type op struct {
+	kind    opKind
+	column  []byte
+	version int64
+	ttl     int64
+	value   uint64
+}
+
+func appendOp(dst []byte, o op) []byte {
+	dst = binary.AppendUvarint(append(dst, byte(o.kind)), uint64(len(o.column)))
+	dst = append(dst, o.column...)
+	dst = binary.AppendUvarint(dst, uint64(o.version))
+	dst = binary.AppendUvarint(dst, uint64(o.ttl))
+	if o.kind == put {
+		dst = binary.LittleEndian.AppendUint64(dst, o.value)
+	}
+	return dst
+}
+
+func nextOp(b []byte) (o op, rest []byte, err error) {
+	if len(b) == 0 {
+		return o, nil, errDamaged
+	}
+	o.kind, b = opKind(b[0]), b[1:]
+	n, b, err := nextUvarint(b)
+	if err != nil || n > uint64(len(b)) {
+		return o, nil, errDamaged
+	}
+	o.column, b = b[:n:n], b[n:]
+	version, b, err1 := nextUvarint(b)
+	ttl, b, err2 := nextUvarint(b)
+	if o.version, o.ttl = int64(version), int64(ttl); err1 != nil || err2 != nil {
+		return o, nil, errDamaged
+	}
+	if o.kind == put {
+		if len(b) < 8 {
+			return o, nil, errDamaged
+		}
+		o.value, b = binary.LittleEndian.Uint64(b), b[8:]
+	}
+	return o, b, nil
+}
+
+func nextUvarint(b []byte) (uint64, []byte, error) {
+	v, n := binary.Uvarint(b)
+	if n <= 0 {
+		return 0, nil, errDamaged
+	}
+	return v, b[n:], nil
+}
+
+// hash is of values and of keys. It is the same in every process: samples and digests can be compared.
+func hash(b []byte) uint64 { return xxhash.Sum64(b) }
+
+// cellHash is a cell's share of a digest, which is the sum over all cells.
+func cellHash(key, column []byte, version int64, value uint64) uint64 {
+	var d xxhash.Digest
+	var b [8]byte
+	d.Reset()
+	write := func(part []byte) {
+		binary.LittleEndian.PutUint64(b[:], uint64(len(part)))
+		_, _ = d.Write(b[:]) // a hash takes everything
+		_, _ = d.Write(part)
+	}
+	write(key)
+	write(column)
+	binary.LittleEndian.PutUint64(b[:], uint64(version))
+	_, _ = d.Write(b[:])
+	binary.LittleEndian.PutUint64(b[:], value)
+	_, _ = d.Write(b[:])
+	return d.Sum64()
+}

@@ -1,0 +1,155 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"sync"
+
+	"brine/event"
+	"brine/ingest"
+)
+
+// expecter is the Writer of a source: it sorts what its events would write. Its goroutines are the replay's.
+type expecter struct {
+	check     *Check
+	source    int
+	tail      bool // what came after the range: it may be there
+	recorders sync.Pool
+}
+
+// recorder makes the ops of events. It is used by one goroutine.
+type recorder interface {
+	// record gives, for each key that the event changes, the table, the key and the ops, or why the event is not written.
+	record(ctx context.Context, ev *event.Event) ([]event.Failure, error)
+	changes() *changes
+}
+
+// changes are what one event does: its ops, one change behind the other.
+type changes struct {
+	list []change
+	buf  []byte // keys and ops
+}
+
+type change struct {
+	table    int // in Options.Tables
+	key, ops span
+}
+
+type span struct{ from, to int }
+
+func (c *changes) reset() { c.list, c.buf = c.list[:0], c.buf[:0] }
+
+func (c *changes) bytes(s span) []byte { return c.buf[s.from:s.to] }
+
+// Submit implements ingest.Writer. The flight is done when it returns.
+func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	r, err := x.recorder()
+	if err != nil {
+		x.check.abort(err)
+		return flight(nil)
+	}
+	defer x.recorders.Put(r)
+	var failures flight
+	var payload []byte
+	for i := range batch.Events {
+		r.changes().reset()
+		failed, err := r.record(ctx, &batch.Events[i])
+		switch {
+		case err != nil:
+			x.check.abort(err)
+			return flight(nil)
+		case len(failed) > 0:
+			failed[0].Index = i
+			failures = append(failures, failed[0])
+			continue
+		}
+		if payload, err = x.sort(r.changes(), batch.Events[i].Record, payload); err != nil {
+			x.check.abort(err)
+			return flight(nil)
+		}
+	}
+	x.check.read(x.source, len(batch.Events))
+	return failures
+}
+
+func (x *expecter) recorder() (recorder, error) {
+	if r, ok := x.recorders.Get().(recorder); ok {
+		return r, nil
+	}
+	s := &x.check.opts.Sources[x.source]
+	if s.Rows != nil {
+		return newRowRecorder(&x.check.opts, s.Rows)
+	}
+	return newDocumentRecorder(&x.check.opts, s.Documents)
+}
+
+// sort adds an entry for each key. What one record does to one key is one entry, whichever entries of the pipeline's rows do it.
+func (x *expecter) sort(c *changes, rec *event.Record, payload []byte) ([]byte, error) {
+	for i := range c.list {
+		ch := &c.list[i]
+		key := c.bytes(ch.key)
+		if c.first(i) < i || !x.check.wanted(key) || x.tail && !x.check.suspect(ch.table, key) {
+			continue
+		}
+		payload = appendEntry(payload[:0], x.flags(rec), origin{x.source, rec.Partition, rec.Offset})
+		for j := i; j < len(c.list); j++ {
+			if c.first(j) == i {
+				payload = append(payload, c.bytes(c.list[j].ops)...)
+			}
+		}
+		if err := x.check.sorter.add(x.check.shardOf(ch.table, key), key, payload); err != nil {
+			return payload, err
+		}
+	}
+	return payload, nil
+}
+
+// first is the place of the first change of the same key.
+func (c *changes) first(i int) int {
+	for j := range i {
+		if c.list[j].table == c.list[i].table && bytes.Equal(c.bytes(c.list[j].key), c.bytes(c.list[i].key)) {
+			return j
+		}
+	}
+	return i
+}
+
+func (x *expecter) flags(rec *event.Record) byte {
+	settled := x.check.opts.Sources[x.source].Settled
+	if x.tail || settled != nil && rec.Offset >= settled[rec.Partition] {
+		return may
+	}
+	return 0
+}
+
+// Write implements ingest.DeadLetters: records that cannot be written are expected among the dead letters.
+func (x *expecter) Write(_ context.Context, letters []ingest.DeadLetter) error {
+	if x.tail {
+		return nil
+	}
+	for i := range letters {
+		rec := letters[i].Record
+		o := origin{x.source, rec.Partition, rec.Offset}
+		payload := append(appendEntry(nil, rejected|x.flags(rec), o), letters[i].Reason...)
+		if err := x.check.sorter.add(x.check.letterShard(), o.key(), payload); err != nil {
+			x.check.abort(err)
+			return err
+		}
+		x.check.rejected.Add(1)
+	}
+	x.check.read(x.source, len(letters))
+	return nil
+}
+
+// key sorts origins.
+func (o origin) key() []byte {
+	b := binary.BigEndian.AppendUint16(nil, uint16(o.source))
+	b = binary.BigEndian.AppendUint32(b, uint32(o.partition))
+	return binary.BigEndian.AppendUint64(b, uint64(o.offset))
+}
+
+// flight is done, with these failures.
+type flight []event.Failure
+
+func (f flight) Wait(context.Context) ([]event.Failure, error) { return f, nil }

@@ -1,0 +1,208 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// judge holds what is in a store against what is expected there. It belongs to one goroutine.
+type judge struct {
+	table *Table
+	full  bool
+	now   int64
+	tally tally
+	out   func(Finding)
+}
+
+// tally counts what a judge saw.
+type tally struct {
+	Rows     int64 // that are expected
+	Cells    int64
+	Compared int64 // keys that were looked at
+	Repeats  int64 // records beyond the first of a row of a table whose rows are events
+	Expired  int64 // rows with cells that their TTL allows to be gone
+	Newer    int64 // rows with cells that are newer than expected, for a reason that is known or, in window mode, taken for granted
+
+	Digest, Expected uint64 // sums of cellHash, of what is there and of what is expected
+}
+
+func (t *tally) add(o *tally) {
+	t.Rows, t.Cells, t.Compared, t.Repeats = t.Rows+o.Rows, t.Cells+o.Cells, t.Compared+o.Compared, t.Repeats+o.Repeats
+	t.Expired, t.Newer, t.Digest, t.Expected = t.Expired+o.Expired, t.Newer+o.Newer, t.Digest+o.Digest, t.Expected+o.Expected
+}
+
+const clockSlack = time.Minute // by which a server's clock may be ahead of ours
+
+// key judges one key. Without records it is one that the scan met.
+func (j *judge) key(f *fold, cells []Cell) {
+	j.tally.Compared++
+	for i := range cells {
+		j.tally.Digest += cellHash(f.key, cells[i].Column, cells[i].Version, cells[i].Value)
+	}
+	if len(cells) > 0 && len(f.columns) == 0 && len(f.families) == 0 && len(f.may) == 0 {
+		if j.full {
+			j.out(j.finding(f, Finding{Kind: Extra, Expected: -1, Found: newest(cells), Reason: "no record accounts for it", cells: clone(cells)}))
+		}
+		return
+	}
+	seen := outcome{newest: newest(cells)}
+	for i := range cells {
+		j.cell(f, &cells[i], &seen)
+	}
+	for i := range f.columns {
+		j.absent(f, &f.columns[i], cells, &seen)
+	}
+	j.close(f, cells, &seen)
+}
+
+// outcome is what was seen of one key.
+type outcome struct {
+	newest         int64
+	expected       int
+	expired, newer bool
+	absent         []Finding
+}
+
+// cell judges a cell that is there.
+func (j *judge) cell(f *fold, c *Cell, seen *outcome) {
+	if f.mayHold(c) {
+		seen.newer = true
+		return
+	}
+	for i := range f.columns {
+		if e := &f.columns[i]; bytes.Equal(e.name, c.Column) {
+			j.pair(f, e, c, seen)
+			return
+		}
+	}
+	if !j.full {
+		return // of a record before the window, or after it
+	}
+	for i := range f.families {
+		if fam := &f.families[i]; fam.deleted >= c.Version && bytes.Equal(fam.name, familyOf(c.Column)) {
+			j.out(j.undeleted(f, c, fam.deleted, fam.by))
+			return
+		}
+	}
+	j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Extra, Expected: -1, Found: c.Version, Reason: "no record accounts for this cell", cells: clone([]Cell{*c})}))
+}
+
+// pair judges a cell of a column that records write.
+func (j *judge) pair(f *fold, e *column, c *Cell, seen *outcome) {
+	if hidden, by := f.hidden(e); !f.visible(e) {
+		switch {
+		case c.Version <= hidden:
+			j.out(j.undeleted(f, c, hidden, by))
+		case j.full:
+			j.out(j.newer(f, c))
+		default:
+			seen.newer = true
+		}
+		return
+	}
+	from := origins(e)
+	switch {
+	case c.Version == e.best.version && e.holds(c.Value):
+		j.tally.Expected += cellHash(f.key, c.Column, c.Version, c.Value)
+	case c.Version == e.best.version:
+		j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Different, Expected: e.best.version, Found: c.Version,
+			Reason: "the version is right and the value is not", from: from}))
+	case c.Version > e.best.version && j.full:
+		j.out(j.newer(f, c))
+	case c.Version > e.best.version:
+		seen.newer = true
+	case j.expired(&e.best):
+		seen.expired = true
+	default:
+		j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Stale, Expected: e.best.version, Found: c.Version,
+			Reason: "a newer change is not there", from: from}))
+	}
+}
+
+func (j *judge) newer(f *fold, c *Cell) Finding {
+	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Newer, Expected: -1, Found: c.Version, Reason: "no record has this version"})
+}
+
+func (j *judge) undeleted(f *fold, c *Cell, version int64, by origin) Finding {
+	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Stale, Expected: version, Found: c.Version,
+		Reason: fmt.Sprintf("a change of version %d deletes it", version), from: []origin{by}})
+}
+
+// absent judges a column that records write: whether it is there.
+func (j *judge) absent(f *fold, e *column, cells []Cell, seen *outcome) {
+	if !f.visible(e) {
+		return
+	}
+	seen.expected++
+	if slices.ContainsFunc(cells, func(c Cell) bool { return bytes.Equal(c.Column, e.name) }) {
+		return
+	}
+	switch {
+	case j.expired(&e.best):
+		seen.expired = true
+	case f.mayHide(e.name, e.best.version), f.tied(e), j.table.Whole && seen.newest > e.best.version:
+		seen.newer = true
+	default:
+		j.tally.Expected += cellHash(f.key, e.name, e.best.version, e.best.value)
+		seen.absent = append(seen.absent, j.finding(f, Finding{Column: columnText(e.name), Kind: Missing, Expected: e.best.version, Found: -1,
+			Reason: "it is not there", from: origins(e)}))
+	}
+}
+
+// origins are the records that wrote the best version.
+func origins(e *column) []origin {
+	out := []origin{e.from}
+	for _, t := range e.ties {
+		out = append(out, t.from)
+	}
+	return out
+}
+
+// finding fills in what all findings of a key have.
+func (j *judge) finding(f *fold, of Finding) Finding {
+	of.Table, of.Document, of.Key = j.table.Name, j.table.Documents, bytes.Clone(f.key)
+	return of
+}
+
+// close tells what of the key is missing, in one finding when nothing of it is there.
+func (j *judge) close(f *fold, cells []Cell, seen *outcome) {
+	t := &j.tally
+	if seen.expected > 0 {
+		t.Rows++
+		t.Cells += int64(seen.expected)
+	}
+	if seen.expired {
+		t.Expired++
+	}
+	if seen.newer {
+		t.Newer++
+	}
+	if len(cells) > 0 || len(seen.absent) == 0 {
+		for _, finding := range seen.absent {
+			j.out(finding)
+		}
+		return
+	}
+	whole := seen.absent[0]
+	whole.Column, whole.Reason = "", "nothing of it is there"
+	for _, finding := range seen.absent[1:] {
+		whole.Expected = max(whole.Expected, finding.Expected)
+		for _, o := range finding.from {
+			if !slices.Contains(whole.from, o) {
+				whole.from = append(whole.from, o)
+			}
+		}
+	}
+	j.out(whole)
+}
+
+// expired reports whether a cell's TTL allows it to be gone.
+func (j *judge) expired(o *op) bool {
+	ttl := o.ttl
+	if family := j.table.TTL[string(familyOf(o.column))].Milliseconds(); family > 0 && (ttl == 0 || family < ttl) {
+		ttl = family
+	}
+	return ttl > 0 && o.version+ttl < j.now+clockSlack.Milliseconds()
+}

@@ -1,0 +1,111 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+)
+
+// letterCounts are what became of records that are not in the stores.
+type letterCounts struct {
+	rejected int64 // that cannot be written, and are dead letters
+	excused  int64 // findings that a dead letter explains
+	lost     int64 // that cannot be written, and are no dead letters
+}
+
+// readLetters sorts the dead letters beside the records that must be among them.
+func (c *Check) readLetters(ctx context.Context) error {
+	for i := range c.opts.Sources {
+		if c.opts.Sources[i].Letters == nil {
+			continue
+		}
+		for letter, err := range c.opts.Sources[i].Letters(ctx) {
+			if err != nil {
+				return fmt.Errorf("verify: dead letters of %s: %w", c.opts.Sources[i].Name, err)
+			}
+			o := origin{i, letter.Partition, letter.Offset}
+			if err := c.sorter.add(c.letterShard(), o.key(), append(appendEntry(nil, lettered, o), letter.Reason...)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// resolve goes through the letters: findings whose records are dead letters are accounted for, and what cannot be written must be one.
+func (c *Check) resolve(context.Context) error {
+	if err := c.sorter.flush(); err != nil {
+		return err
+	}
+	wanted := map[origin]string{} // reason, once known
+	for i := range c.suspects {
+		for _, o := range c.suspects[i].from {
+			wanted[o] = ""
+		}
+	}
+	var key []byte
+	var of record
+	err := c.sorter.each(c.letterShard(), c.opts.Memory, func(k, payload []byte) error {
+		e, err := readEntry(payload)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(k, key) {
+			c.settle(&of, wanted)
+			key, of = append(key[:0], k...), record{origin: e.origin}
+		}
+		of.flags |= e.flags
+		of.reason = string(e.ops)
+		return nil
+	})
+	c.settle(&of, wanted)
+	c.excuse(wanted)
+	return err
+}
+
+// record is what is known of one record in the letters' shard.
+type record struct {
+	origin origin
+	flags  byte
+	reason string
+}
+
+func (c *Check) settle(r *record, wanted map[origin]string) {
+	if r.flags&lettered != 0 {
+		if _, asked := wanted[r.origin]; asked {
+			wanted[r.origin] = r.reason
+		}
+	}
+	switch {
+	case r.flags&rejected == 0:
+	case r.flags&lettered != 0:
+		c.letters.rejected++
+	case r.flags&may == 0:
+		c.letters.lost++
+		if len(c.suspects) < c.opts.MaxFindings {
+			c.suspects = append(c.suspects, Finding{Table: c.opts.Sources[r.origin.source].Ingest.Topic, Kind: Lost, Expected: -1, Found: -1,
+				from: []origin{r.origin}, Reason: "the record cannot be written (" + r.reason + "), and no dead letter holds it"})
+		}
+	}
+}
+
+// excuse takes out what is missing or stale because all of its records are dead letters.
+func (c *Check) excuse(wanted map[origin]string) {
+	left := c.suspects[:0]
+	for _, f := range c.suspects {
+		reason := ""
+		if f.Kind == Missing || f.Kind == Stale {
+			for _, o := range f.from {
+				if reason = wanted[o]; reason == "" {
+					break
+				}
+			}
+		}
+		if reason != "" {
+			c.letters.excused++
+			continue
+		}
+		left = append(left, f)
+	}
+	c.suspects = left
+}

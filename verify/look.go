@@ -1,0 +1,222 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// look goes once over the shards. It reads all of each, or just the keys that it asks for.
+type look struct {
+	check *Check
+	all   bool // scan: what no entry names is met too
+	again bool // suspects alone
+	seen  atomic.Int64
+}
+
+// firstLook compares everything.
+func (c *Check) firstLook(ctx context.Context) error {
+	return c.look(ctx, &look{check: c, all: c.opts.Full})
+}
+
+// look runs l over all shards. Its findings become the suspects.
+func (c *Check) look(ctx context.Context, l *look) error {
+	if err := c.sorter.flush(); err != nil {
+		return err
+	}
+	if !l.again {
+		total := c.sorter.size
+		c.opts.Hooks.Phase("comparing", func() (int64, int64) { return l.seen.Load(), total })
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(c.opts.Workers)
+	for i := range c.shards {
+		g.Go(func() error {
+			if err := l.shard(ctx, i); err != nil {
+				return fmt.Errorf("verify: %s: %w", c.opts.Tables[c.shards[i].table].Name, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// worker compares one shard.
+type worker struct {
+	*look
+	ctx   context.Context
+	table *Table
+	judge judge
+	names []Finding // what the judge found
+
+	folds []*fold // waiting to be asked for; the last one is being filled
+	n     int
+
+	pull func() (Row, error, bool) // of a scan; nil: keys are asked for
+	row  Row                       // the scan's next
+	more bool
+}
+
+const keysPerGet = 500
+
+func (l *look) shard(ctx context.Context, i int) (err error) {
+	c := l.check
+	s := &c.shards[i]
+	w := &worker{look: l, ctx: ctx, table: &c.opts.Tables[s.table]}
+	w.judge = judge{table: w.table, full: c.opts.Full, now: c.opts.Now().UnixMilli(), out: func(f Finding) { w.names = append(w.names, f) }}
+	if l.all {
+		next, stop := iter.Pull2(w.table.Store.Scan(ctx, s.from, s.to))
+		defer stop()
+		w.pull = next
+		if err := w.advance(); err != nil {
+			return err
+		}
+	}
+	err = c.sorter.each(i, c.opts.Memory/int64(c.opts.Workers), func(key, payload []byte) error {
+		l.seen.Add(int64(entryHead + len(key) + len(payload)))
+		return w.take(s.table, key, payload)
+	})
+	if err == nil {
+		err = w.finish()
+	}
+	c.keep(s.table, w, l.again)
+	return err
+}
+
+// take adds an entry to the fold of its key.
+func (w *worker) take(table int, key, payload []byte) error {
+	if w.again && !w.check.suspect(table, key) {
+		return nil
+	}
+	e, err := readEntry(payload)
+	if err != nil {
+		return err
+	}
+	if w.n == 0 || !bytes.Equal(w.folds[w.n-1].key, key) {
+		if err := w.next(key); err != nil {
+			return err
+		}
+	}
+	return w.folds[w.n-1].add(e)
+}
+
+// next begins the fold of another key.
+func (w *worker) next(key []byte) error {
+	if w.n > 0 {
+		if err := w.folded(); err != nil {
+			return err
+		}
+	}
+	if w.n == len(w.folds) {
+		w.folds = append(w.folds, new(fold))
+	}
+	w.folds[w.n].reset(key)
+	w.n++
+	return nil
+}
+
+// folded does with the last fold, which is complete, what is next.
+func (w *worker) folded() error {
+	f := w.folds[w.n-1]
+	if w.table.Events && !w.again {
+		w.collision(f)
+	}
+	switch {
+	case w.pull != nil:
+		w.n = 0
+		return w.meet(f)
+	case !f.must && !f.probed:
+		w.n--
+		return nil
+	case w.n == keysPerGet:
+		return w.ask()
+	}
+	return nil
+}
+
+func (w *worker) collision(f *fold) {
+	w.judge.tally.Repeats += max(0, f.records-1)
+	if f.collides {
+		w.names = append(w.names, w.judge.finding(f, Finding{Kind: Collided, Expected: -1, Found: -1, from: []origin{f.first, f.other},
+			Reason: "two different events have this key, and one hides the other"}))
+	}
+}
+
+// ask gets the rows of all folds.
+func (w *worker) ask() error {
+	keys := make([][]byte, w.n)
+	for i, f := range w.folds[:w.n] {
+		keys[i] = f.key
+	}
+	rows, err := w.table.Store.Get(w.ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, f := range w.folds[:w.n] {
+		w.judge.key(f, rows[i])
+	}
+	w.check.opts.Hooks.Compared(w.table.Name, w.n)
+	w.n = 0
+	return nil
+}
+
+// advance goes to the scan's next row.
+func (w *worker) advance() error {
+	for {
+		row, err, more := w.pull()
+		if err != nil {
+			return err
+		}
+		w.row, w.more = row, more
+		if !more || w.check.wanted(row.Key) {
+			return nil
+		}
+	}
+}
+
+// meet judges what the scan gives up to the fold's key, and the fold.
+func (w *worker) meet(f *fold) error {
+	if err := w.extras(f.key); err != nil {
+		return err
+	}
+	w.check.opts.Hooks.Compared(w.table.Name, 1)
+	if !w.more || !bytes.Equal(w.row.Key, f.key) {
+		w.judge.key(f, nil)
+		return nil
+	}
+	w.judge.key(f, w.row.Cells)
+	return w.advance()
+}
+
+// extras judges the rows before a key, nil for all, which no entry names.
+func (w *worker) extras(before []byte) error {
+	var none fold
+	for w.more && (before == nil || bytes.Compare(w.row.Key, before) < 0) {
+		none.reset(w.row.Key)
+		w.judge.key(&none, w.row.Cells)
+		w.check.opts.Hooks.Compared(w.table.Name, 1)
+		if err := w.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *worker) finish() error {
+	if w.n > 0 {
+		if err := w.folded(); err != nil {
+			return err
+		}
+	}
+	if w.pull != nil {
+		return w.extras(nil)
+	}
+	if w.n > 0 {
+		return w.ask()
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"time"
+
+	"brine/indexer"
+	"brine/ingest"
+	"brine/sink"
+)
+
+// Options say what to verify.
+type Options struct {
+	Sources []Source
+	Tables  []Table // every one that the sources write
+
+	// Full reads all of the tables, and so finds what no record accounts for. The sources must be all that writes them, from their
+	// first record on.
+	Full bool
+	// Sample is the share of keys that is verified, always the same ones; default 1.
+	Sample float64
+
+	Dir         string           // of the temporary file; default: the system's
+	Memory      int64            // for sorting, default 32 MiB, and as much again for reading what is sorted
+	MaxFindings int              // that are told one by one, and looked at twice; default 100,000. The others are counted
+	Workers     int              // ranges that are read at the same time; default 4
+	Now         func() time.Time // default time.Now
+	Hooks       Hooks
+}
+
+// Source is a part of a topic, and what its records become.
+type Source struct {
+	Name       string          // for people: pipeline.rows or pipeline.documents
+	Ingest     ingest.Options  // Writer, DeadLetters and Hooks are not used
+	From       ingest.Position // default ingest.Earliest
+	To         ingest.Position // default ingest.Latest
+	Partitions []int           // nil: all
+
+	// Settled is, by partition, the offset before which all is settled: the live group's. Records from there on may have been written
+	// or not. Nil: all are.
+	Settled map[int]int64
+
+	Rows      *sink.Options    // what is written: rows,
+	Documents *indexer.Options // or documents
+
+	// Letters gives the topic's dead letters; nil: there are none.
+	Letters func(ctx context.Context) iter.Seq2[Letter, error]
+}
+
+// Letter is a dead letter that is not replayed yet: where its record was.
+type Letter struct {
+	Partition int
+	Offset    int64
+	Reason    string
+}
+
+// Table is a table, or an index, that is verified.
+type Table struct {
+	Name      string
+	Store     Store
+	Documents bool
+	Whole     bool                     // its documents are replaced, not changed field by field
+	Events    bool                     // each row is an event, so two on one key collide
+	TTL       map[string]time.Duration // by family; of documents by ""
+}
+
+// Hooks are told how it goes; any may be nil. They must be safe for concurrent use.
+type Hooks struct {
+	Read     func(source string, records int)              // from the topic
+	Compared func(table string, keys int)                  // with the store
+	Found    func(table string, kind Kind, n int)          // at the end
+	Phase    func(what string, done func() (at, of int64)) // a part of the work begins; done may be called until the next
+}
+
+func (o *Options) setDefaults() {
+	if o.Sample == 0 {
+		o.Sample = 1
+	}
+	if o.Memory == 0 {
+		o.Memory = 32 << 20
+	}
+	if o.MaxFindings == 0 {
+		o.MaxFindings = 100_000
+	}
+	if o.Workers == 0 {
+		o.Workers = 4
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Hooks.Read == nil {
+		o.Hooks.Read = func(string, int) {}
+	}
+	if o.Hooks.Compared == nil {
+		o.Hooks.Compared = func(string, int) {}
+	}
+	if o.Hooks.Found == nil {
+		o.Hooks.Found = func(string, Kind, int) {}
+	}
+	if o.Hooks.Phase == nil {
+		o.Hooks.Phase = func(string, func() (int64, int64)) {}
+	}
+}
+
+// validate finds every fault, of options with their defaults.
+func (o *Options) validate() error {
+	var errs []error
+	bad := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf("verify: "+format, args...))
+		}
+	}
+	bad(len(o.Sources) == 0, "no source is given, so nothing would be expected")
+	bad(o.Sample < 0 || o.Sample > 1, "a sample of %g: give a share above 0 and up to 1", o.Sample)
+	bad(o.Memory < 64<<10, "%d bytes of memory: give 64 KiB or more", o.Memory)
+	bad(o.Workers < 1, "%d workers: give 1 or more", o.Workers)
+	if o.Dir != "" {
+		_, err := os.Stat(o.Dir)
+		bad(err != nil, "the folder for the temporary file: %w", err)
+	}
+	for _, s := range o.Sources {
+		bad((s.Rows == nil) == (s.Documents == nil), "%s: rows or documents must be given, and not both", s.Name)
+		bad(o.Full && s.From.String() != ingest.Earliest.String(), "%s: all of a table is verified against all of its topic; leave the beginning of the range out", s.Name)
+		bad(o.Full && s.Partitions != nil, "%s: all of a table is verified against all of its topic; leave the partitions out", s.Name)
+		for _, name := range s.tables() {
+			bad(o.table(name, s.Documents != nil) < 0, "%s writes %s, which is not among the tables", s.Name, name)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tables are the names of what the source writes.
+func (s *Source) tables() (names []string) {
+	if s.Rows != nil {
+		for _, r := range s.Rows.Rows {
+			names = append(names, r.Table.Name)
+		}
+	} else if s.Documents != nil {
+		for _, d := range s.Documents.Documents {
+			names = append(names, d.Index)
+		}
+	}
+	return names
+}
+
+// table finds a table's place, −1 for none.
+func (o *Options) table(name string, documents bool) int {
+	return slices.IndexFunc(o.Tables, func(t Table) bool { return t.Name == name && t.Documents == documents })
+}

@@ -1,0 +1,103 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+)
+
+// ErrIncomplete is wrapped by errors about records that have left the topic.
+var ErrIncomplete = errors.New("part of the range is not in the topic")
+
+// Report is what a Run has found.
+type Report struct {
+	Sources  []SourceReport
+	Tables   []TableReport
+	Findings []Finding // at most Options.MaxFindings, by table and key
+	Took     time.Duration
+
+	Rejected     int64 // records that cannot be written, and are dead letters
+	DeadLettered int64 // what would be missing or stale, but for dead letters
+	Lost         int64 // records that cannot be written, and are no dead letters
+}
+
+// SourceReport is what was read of a source.
+type SourceReport struct {
+	Name    string
+	Topic   string
+	Offsets int64 // of the range: an upper bound of the records
+	Records int64
+	Ahead   int64 // offsets from the watermark on: what they make may be there or not
+}
+
+// TableReport is what was seen in a table, or an index.
+type TableReport struct {
+	Name      string
+	Documents bool
+	Rows      int64 // expected
+	Cells     int64
+	Compared  int64
+	Repeats   int64 // records beyond the first of a row of a table whose rows are events
+	Expired   int64
+	Newer     int64
+	Found     map[Kind]int64
+
+	// Digest is the sum of the hashes of all cells that were read, the same for the same cells whatever their order; Expected is that
+	// of what was expected. They are equal in full mode unless something was found, has expired, or was newer.
+	Digest, Expected uint64
+}
+
+// Problems is how much was found, whether it is told one by one or not.
+func (r *Report) Problems() (n int64) {
+	for i := range r.Tables {
+		for _, found := range r.Tables[i].Found {
+			n += found
+		}
+	}
+	return n + r.Lost
+}
+
+func (c *Check) report() *Report {
+	r := &Report{Took: c.opts.Now().Sub(c.began), Rejected: c.letters.rejected, DeadLettered: c.letters.excused, Lost: c.letters.lost}
+	for i := range c.opts.Sources {
+		s := SourceReport{Name: c.opts.Sources[i].Name, Topic: c.plans[i].Topic, Records: c.records[i].Load()}
+		for _, p := range c.plans[i].Partitions {
+			s.Offsets += p.Left()
+			if settled := c.opts.Sources[i].Settled; settled != nil {
+				s.Ahead += max(0, p.To-max(p.From, settled[p.Partition]))
+			}
+		}
+		r.Sources = append(r.Sources, s)
+	}
+	for i, t := range c.tallies {
+		of := TableReport{Name: c.opts.Tables[i].Name, Documents: c.opts.Tables[i].Documents, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared,
+			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Digest: t.Digest, Expected: t.Expected, Found: map[Kind]int64{}}
+		for at, n := range c.uncounted {
+			if at.table == i {
+				of.Found[at.kind] += n
+			}
+		}
+		r.Tables = append(r.Tables, of)
+	}
+	for i := range c.suspects {
+		f := &c.suspects[i]
+		if f.Records = nil; f.Kind != Lost {
+			r.Tables[c.opts.table(f.Table, f.Document)].Found[f.Kind]++
+		}
+		for _, o := range f.from {
+			f.Records = append(f.Records, Record{c.opts.Sources[o.source].Name, c.plans[o.source].Topic, o.partition, o.offset})
+		}
+	}
+	for i := range r.Tables {
+		for kind, n := range r.Tables[i].Found {
+			c.opts.Hooks.Found(r.Tables[i].Name, kind, int(n))
+		}
+	}
+	r.Findings = slices.Clone(c.suspects)
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Key, b.Key), cmp.Compare(a.Column, b.Column))
+	})
+	return r
+}

@@ -1,0 +1,94 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"brine/hbase"
+)
+
+// HBase is the Store of an HBase table.
+func HBase(client *hbase.Client, table string) Store { return rowStore{client, table} }
+
+type rowStore struct {
+	client *hbase.Client
+	table  string
+}
+
+func (s rowStore) Splits(ctx context.Context) ([][]byte, error) {
+	regions, err := s.client.Regions(ctx, s.table)
+	var splits [][]byte
+	for _, r := range regions {
+		if len(r.Start) > 0 {
+			splits = append(splits, r.Start)
+		}
+	}
+	return splits, err
+}
+
+func (s rowStore) Get(ctx context.Context, keys [][]byte) ([][]Cell, error) {
+	gets := make([]hbase.Get, len(keys))
+	for i, key := range keys {
+		gets[i].Row = key
+	}
+	results, err := s.client.GetAll(ctx, s.table, gets)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Cell, len(keys))
+	for i := range results {
+		out[i], _ = appendCells(nil, nil, results[i].Cells)
+	}
+	return out, nil
+}
+
+func (s rowStore) Scan(ctx context.Context, from, to []byte) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		var cells []Cell
+		var names []byte
+		for result, err := range s.client.Scan(ctx, s.table, hbase.Scan{Start: from, Stop: to, Renew: true}) {
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			cells, names = appendCells(cells[:0], names[:0], result.Cells)
+			if !yield(Row{result.Row, cells}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// appendCells takes over the newest cell of each column. Of several with one version a reader gets the one that comes first.
+func appendCells(dst []Cell, names []byte, cells []hbase.Cell) ([]Cell, []byte) {
+	for i := range cells {
+		c := &cells[i]
+		if i > 0 && bytes.Equal(c.Family, cells[i-1].Family) && bytes.Equal(c.Qualifier, cells[i-1].Qualifier) {
+			continue
+		}
+		start := len(names)
+		names = appendColumn(names, c.Family, c.Qualifier)
+		dst = append(dst, Cell{Column: names[start:len(names):len(names)], Version: c.Timestamp, Value: hash(c.Value)})
+	}
+	return dst, names
+}
+
+func appendColumn(dst, family, qualifier []byte) []byte {
+	return append(append(append(dst, family...), ':'), qualifier...)
+}
+
+// Remove deletes up to the versions that are there: what is written later with a greater one stays.
+func (s rowStore) Remove(ctx context.Context, key []byte, cells []Cell) error {
+	b := hbase.NewBatch(s.table)
+	b.Mutate(key)
+	for i := range cells {
+		family := familyOf(cells[i].Column)
+		b.Delete(hbase.DeleteColumn, family, cells[i].Column[len(family)+1:], cells[i].Version)
+	}
+	failures, err := s.client.Submit(ctx, b).Wait(ctx)
+	if err == nil && len(failures) > 0 {
+		err = failures[0].Err
+	}
+	return err
+}

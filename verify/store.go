@@ -1,0 +1,54 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Store is a table, or an index, as it is read. It is safe for concurrent use.
+type Store interface {
+	// Splits are keys that cut the store into ranges of work, ascending.
+	Splits(ctx context.Context) ([][]byte, error)
+	// Get gives the cells of each key; none where there is no such row.
+	Get(ctx context.Context, keys [][]byte) ([][]Cell, error)
+	// Scan gives the rows from a key up to another, in order; an empty end is the store's. A row lasts until the next one.
+	Scan(ctx context.Context, from, to []byte) iter.Seq2[Row, error]
+	// Remove deletes cells, each with what is older of its column.
+	Remove(ctx context.Context, key []byte, cells []Cell) error
+}
+
+// Row is what a store holds under a key.
+type Row struct {
+	Key   []byte
+	Cells []Cell
+}
+
+// Cell is the newest cell of a column: family:qualifier, or :field of a document.
+type Cell struct {
+	Column  []byte
+	Version int64
+	Value   uint64 // hash
+}
+
+func newest(cells []Cell) int64 {
+	version := int64(-1)
+	for i := range cells {
+		version = max(version, cells[i].Version)
+	}
+	return version
+}
+
+// clone copies cells out of a row.
+func clone(cells []Cell) []Cell {
+	out := slices.Clone(cells)
+	for i := range out {
+		out[i].Column = bytes.Clone(out[i].Column)
+	}
+	return out
+}
+
+// columnText is a column for people.
+func columnText(column []byte) string { return strings.TrimPrefix(string(column), ":") }

@@ -1,0 +1,71 @@
+package verify
+
+import (
+	"context"
+
+	"brine/ingest"
+)
+
+// keep takes over what a worker found and counted.
+func (c *Check) keep(table int, w *worker, again bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !again {
+		c.tallies[table].add(&w.judge.tally)
+	}
+	for _, f := range w.names {
+		if len(c.suspects) < c.opts.MaxFindings {
+			c.suspects = append(c.suspects, f)
+		} else {
+			c.uncounted[tableKind{table, f.Kind}]++
+		}
+	}
+}
+
+// secondLook holds the suspects against what has come into the topics since the first look, and reads them again: a range may end before
+// the change that explains them, and a store that is written goes on while it is compared.
+func (c *Check) secondLook(ctx context.Context) error {
+	if len(c.suspects) == 0 {
+		return nil
+	}
+	if err := c.name(); err != nil {
+		return err
+	}
+	for i := range c.opts.Sources {
+		from, partitions := map[int]int64{}, []int{}
+		for _, p := range c.plans[i].Partitions {
+			from[p.Partition] = p.To
+			partitions = append(partitions, p.Partition)
+		}
+		if _, err := c.readRange(ctx, i, ingest.Offsets(from), ingest.Latest, partitions, true); err != nil {
+			return err
+		}
+	}
+	return c.lookAgain(ctx)
+}
+
+// name notes the keys of the suspects, and has each looked at though nothing is expected there.
+func (c *Check) name() error {
+	c.named = map[uint64]bool{}
+	for i := range c.suspects {
+		f := &c.suspects[i]
+		table := c.opts.table(f.Table, f.Document)
+		c.named[hash(f.Key)+uint64(table)] = true
+		if err := c.sorter.add(c.shardOf(table, f.Key), f.Key, appendEntry(nil, probe, origin{})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAgain finds out which suspects still are. Collisions are the topic's and stay.
+func (c *Check) lookAgain(ctx context.Context) error {
+	before := c.suspects
+	c.suspects = nil
+	for _, f := range before {
+		if f.Kind == Collided {
+			c.suspects = append(c.suspects, f)
+		}
+	}
+	return c.look(ctx, &look{check: c, again: true})
+}
