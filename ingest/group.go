@@ -124,7 +124,10 @@ func (l *Loop) consume(ctx context.Context) error {
 		pauses.failures = 0
 		a := l.assign(m, g)
 		l.inside(a)
-		why := m.attend(g, func(revoked context.Context) { a.run(revoked, ctx) })
+		why := m.attend(g, func(revoked context.Context) {
+			a.run(revoked, ctx)
+			untilEither(revoked, ctx) // without partitions we stay a member, and do not ask for them again and again
+		})
 		l.parted()
 		if refused(why) {
 			return l.refusal(why)
@@ -132,6 +135,13 @@ func (l *Loop) consume(ctx context.Context) error {
 		if !ended(ctx) {
 			l.Logger.Info("the group assigns its partitions anew", "group", l.Group, "reason", why)
 		}
+	}
+}
+
+func untilEither(a, b context.Context) {
+	select {
+	case <-a.Done():
+	case <-b.Done():
 	}
 }
 
