@@ -29,6 +29,7 @@ func (d *draft) check(ev *event.Event) *event.Error {
 		p := &d.parts[n]
 		start, longest := len(d.rows), 0
 		var err error
+		p.left = span{}
 		p.rows.from = len(d.ends)
 		if d.rows, d.ends, err = p.append(d.rows, d.ends, ev); err != nil {
 			return d.keyError(p, err)
@@ -43,6 +44,9 @@ func (d *draft) check(ev *event.Event) *event.Error {
 		if err := d.checkCells(p, longest); err != nil {
 			return err
 		}
+	}
+	if ev.Former != nil {
+		d.leave(ev)
 	}
 	return nil
 }
@@ -59,6 +63,9 @@ func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 			continue
 		}
 		value, ok := d.cell(c, ev)
+		if !ok && n == p.mark && p.moves {
+			value, ok = isNot, true
+		}
 		if ok || p.nulls == NullsDelete {
 			d.cells = append(d.cells, cell{family: c.family, qualifier: c.qualifier, id: c.id, value: value, pack: c.pack != nil, field: c.field, null: !ok})
 		}

@@ -15,7 +15,7 @@ type draft struct {
 	rejected []event.Failure
 
 	// Of the current event:
-	rows    []byte // its row keys, one after another, by part
+	rows    []byte // its row keys, one after another, by part; then those of the rows that it leaves, by part
 	ends    []int  // of each in rows
 	cells   []cell // by part
 	value   []byte // of the cells that are not cut from the record, one after another
@@ -27,6 +27,7 @@ type part struct {
 	*target
 	keyMaker
 	rows  span // of the current event, in draft.ends
+	left  span // those that the current event leaves
 	cells span // of the current event, in draft.cells
 
 	batch  *hbase.Batch
@@ -71,18 +72,36 @@ func (d *draft) release() {
 
 // add makes the mutations of event number i, or rejects it whole.
 func (d *draft) add(i int, ev *event.Event, now time.Time) {
+	if ev.Tombstone {
+		return
+	}
 	if err := d.check(ev); err != nil {
 		d.rejected = append(d.rejected, event.Failure{Index: i, Verdict: event.Reject, Reason: err.Reason, Err: err})
 		return
 	}
-	start := 0
 	for n := range d.parts {
 		p := &d.parts[n]
-		for _, end := range d.ends[p.rows.from:p.rows.to] {
-			d.mutate(p, i, ev, d.rows[start:end], now)
-			start = end
+		hard := p.hard && p.deletes(ev)
+		for k := p.rows.from; k < p.rows.to; k++ {
+			if hard {
+				d.remove(p, i, ev, d.row(k))
+			} else {
+				d.mutate(p, i, ev, d.row(k), now)
+			}
+		}
+		for k := p.left.from; k < p.left.to; k++ {
+			d.remove(p, i, ev, d.row(k))
 		}
 	}
+}
+
+// row is the key number k of the current event.
+func (d *draft) row(k int) []byte {
+	start := 0
+	if k > 0 {
+		start = d.ends[k-1]
+	}
+	return d.rows[start:d.ends[k]]
 }
 
 // mutate adds one row of an event to one table's batch.
@@ -114,17 +133,25 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 		p.batch.Put(p.families[p.marked()].name, nil, ev.Version, nil)
 		wrote = 1 << p.marked()
 	}
+	if p.hard {
+		d.living(p, seen, ev.Version, true)
+	}
 	ttl := p.ttl.of(ev)
 	p.batch.TTL(ttl)
+	p.mutated(i, wrote)
+	if !p.entity && p.seen.collision(seen, ev.Version) && hooks.Collision != nil {
+		hooks.Collision(p.table.Name, row)
+	}
+	d.expired(p, wrote, ttl, ev, now)
+}
+
+// mutated notes that the batch has a mutation more, of event number i.
+func (p *part) mutated(i int, wrote uint64) {
 	p.events = append(p.events, i)
 	p.wrote = append(p.wrote, wrote)
 	if len(p.spread) > 0 {
 		p.ends = append(p.ends, p.batch.Bytes())
 	}
-	if !p.entity && p.seen.collision(seen, ev.Version) && hooks.Collision != nil {
-		hooks.Collision(p.table.Name, row)
-	}
-	d.expired(p, wrote, ttl, ev, now)
 }
 
 // expired tells the hook of each family that hides the event as it is written. Only the server's clock decides that in the end.

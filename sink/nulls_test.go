@@ -112,15 +112,7 @@ func testNulls(t *testing.T, client *hbase.Client, policy sink.NullPolicy) {
 func TestNullPolicies(t *testing.T) {
 	for _, policy := range []sink.NullPolicy{sink.NullsMerge, sink.NullsDelete, sink.NullsReplace} {
 		t.Run(string(policy), func(t *testing.T) {
-			t.Run("embedded", func(t *testing.T) { testNulls(t, store(t), policy) })
-			t.Run("real", func(t *testing.T) {
-				client, err := hbase.Open(t.Context(), hbase.Options{Connect: testenv.HBase(t)})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { client.Close() })
-				testNulls(t, client, policy)
-			})
+			onBoth(t, func(t *testing.T, client *hbase.Client) { testNulls(t, client, policy) })
 		})
 	}
 }

@@ -20,19 +20,29 @@ func NewPreview(opts Options) (*Preview, error) {
 	return &Preview{draft: s.draft()}, nil
 }
 
-// Rows gives each row that the event would become, or the *event.Error for which it would be rejected. What row holds lasts until
+// Rows gives each row that the event would become, and each that it would mark as deleted, or the *event.Error for which it would be rejected. What row holds lasts until
 // row returns; cells, which are asked for when they are needed, last until the next event.
 func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {
 	d := p.draft
+	if ev.Tombstone {
+		return nil
+	}
 	if err := d.check(ev); err != nil {
 		return err
 	}
-	start := 0
 	for n := range d.parts {
 		part := &d.parts[n]
-		for _, end := range d.ends[part.rows.from:part.rows.to] {
-			row(part.table.Name, d.rows[start:end], func() []Cell { return d.shown(part) })
-			start = end
+		if part.hard {
+			if part.deletes(ev) {
+				continue
+			}
+			part.left = span{}
+		}
+		for k := part.rows.from; k < part.rows.to; k++ {
+			row(part.table.Name, d.row(k), func() []Cell { return d.shown(part) })
+		}
+		for k := part.left.from; k < part.left.to; k++ {
+			row(part.table.Name, d.row(k), func() []Cell { return []Cell{part.marks()} })
 		}
 	}
 	return nil

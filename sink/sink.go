@@ -5,9 +5,10 @@
 // it again, late or after an unknown outcome changes nothing.
 //
 // An event becomes all of its rows, or none: its keys and the sizes of its cells are checked before its first mutation is
-// queued. It is one row of each entry of Options.Rows, or one for each token that the entry takes of it (see Each). A field that is
-// null has no cell (see NullPolicy), and a packed cell holds only fields that are not. A row that would have no cell at all gets
-// a single empty one, without a qualifier, in the family of its first column: so each row is seen, and rows can be counted.
+// queued. It is one row of each entry of Options.Rows, or one for each token that the entry takes of it (see Each); an event that is a
+// delete, or that has left rows behind, removes some (see Deletes). A field that is null has no cell (see NullPolicy), and a packed
+// cell holds only fields that are not. A row that would have no cell at all gets a single empty one, without a qualifier, in the
+// family of its first column: so each row is seen, and rows can be counted.
 package sink
 
 import (
@@ -61,6 +62,18 @@ type Rows struct {
 	Each    *Each             // a row for each token of the event, instead of one
 	Empty   string            // the family of the empty cell; only without Columns
 	TTL     TTL
+	Deletes Deletes
+}
+
+// Deletes says what becomes of the row of an event that is a delete, and, in a table of RowEntity, of a row that a change has left
+// behind: one that the event's former values make, and its values do not.
+//
+// A row is marked: its column that Field fills is true at the event's version. An event that is no delete says false there if its
+// schema has images, so that a row that was left can be come back to. A row that is deleted hard loses the cells of the entry's
+// families, up to the event's version; HBase drops its delete markers in the end, and older puts must not come after that.
+type Deletes struct {
+	Field string // a Bool that is true in a delete; empty: no event is one
+	Hard  bool
 }
 
 // Each is a field of the key that is a token of the event.

@@ -21,7 +21,8 @@ type target struct {
 	columns  []column
 	ttl      ttl
 	salt     rowkey.Salt
-	seen     *memory // of the table, whichever of its entries wrote there
+	removal
+	seen *memory // of the table, whichever of its entries wrote there
 }
 
 // family is a column family that the target writes to. A set of families is a bit each, in order of appearance.
@@ -89,10 +90,16 @@ func newTarget(rows Rows, schema event.Schema, seen *memory) (*target, error) {
 	if t.ttl, err = newTTL(rows, schema, t.nulls); err != nil {
 		return nil, err
 	}
+	if schema.Sequence != "" && len(rows.Table.TTL) > 0 {
+		return nil, fmt.Errorf("versions seq(…, %s) are no times, so a family's ttl would never end; remove it", schema.Sequence)
+	}
 	if rows.Empty != "" {
 		t.family(rows.Empty)
 	}
 	if err := t.addColumns(rows.Columns, schema); err != nil {
+		return nil, err
+	}
+	if t.removal, err = t.newRemoval(rows.Deletes, schema); err != nil {
 		return nil, err
 	}
 	t.salt = rows.Table.Key.Salt()

@@ -18,6 +18,10 @@ func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
 	switch {
 	case rows.TTL == TTL{}:
 		return t, nil
+	case schema.Sequence != "":
+		return t, fmt.Errorf("versions seq(…, %s) are no times, so a ttl would never end; remove it", schema.Sequence)
+	case rows.Deletes.Hard:
+		return t, fmt.Errorf("a ttl would end the delete markers too, and deleted rows would show again; remove one of the two")
 	case nulls != NullsMerge:
 		return t, fmt.Errorf("a ttl would end the delete markers of nulls %s too, and older cells would show again; remove one of the two", nulls)
 	case rows.TTL.Until != "" && rows.TTL.For != 0:

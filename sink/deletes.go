@@ -1,0 +1,140 @@
+package sink
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"brine/event"
+	"brine/hbase"
+)
+
+// removal is how rows of a target are deleted.
+type removal struct {
+	hard    bool
+	moves   bool   // events can leave rows behind
+	deleted int    // the field, in the schema, that says that an event is a delete; -1: none does
+	mark    int    // its column, in target.columns; -1: none
+	life    uint64 // stands for a column that says whether a row that is deleted hard is there; see living
+}
+
+// A Bool as a cell holds it.
+var is, isNot = event.AppendValue(nil, event.BoolValue(true)), event.AppendValue(nil, event.BoolValue(false))
+
+// newRemoval needs the target's columns.
+func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
+	r := removal{hard: d.Hard, moves: t.entity && len(schema.Images.Before) > 0, deleted: -1, mark: -1, life: t.seen.column("", nil)}
+	if d.Field != "" {
+		r.deleted = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == d.Field })
+		switch {
+		case r.deleted < 0:
+			return r, fmt.Errorf("field %q, which says that an event is a delete, is not declared; add it to fields", d.Field)
+		case schema.Fields[r.deleted].Type != event.Bool:
+			return r, fmt.Errorf("field %s, which says that an event is a delete, is declared %s; it must be bool", d.Field, schema.Fields[r.deleted].Type)
+		}
+		r.mark = slices.IndexFunc(t.columns, func(c column) bool { return c.field == r.deleted && c.members == nil })
+	}
+	switch {
+	case r.hard && !t.entity:
+		return r, fmt.Errorf("its rows are events, and a delete is one more; keep them, or write row %s", RowEntity)
+	case r.hard && schema.Sequence != "":
+		return r, fmt.Errorf("versions seq(…, %s) are no times, and HBase keeps delete markers by their time; mark rows instead", schema.Sequence)
+	case !r.hard && r.moves && r.mark < 0:
+		return r, fmt.Errorf("a change can leave a row behind, and no column would mark it; set one from a bool field and name that as the deletes' field, or delete hard")
+	}
+	return r, nil
+}
+
+// deletes reports whether the event is a delete.
+func (t *target) deletes(ev *event.Event) bool { return t.deleted >= 0 && ev.Values[t.deleted].Bool() }
+
+// marks is the cell that marks a row as deleted.
+func (t *target) marks() Cell {
+	c := &t.columns[t.mark]
+	return Cell{string(t.families[c.family].name), string(c.qualifier), is}
+}
+
+// leave makes the keys of the rows that the event's former values had.
+func (d *draft) leave(ev *event.Event) {
+	former := event.Event{Record: ev.Record, Version: ev.Version, Values: ev.Former}
+	for n := range d.parts {
+		p := &d.parts[n]
+		p.left = span{len(d.ends), len(d.ends)}
+		if p.moves {
+			d.leaveRows(p, &former)
+			p.left.to = len(d.ends)
+		}
+	}
+}
+
+// leaveRows adds the keys of a part's former rows but for those that are rows of the event still: another entry of the table may
+// have such a row, and both would be of one version.
+func (d *draft) leaveRows(p *part, former *event.Event) {
+	first, start := len(d.ends), len(d.rows)
+	var err error
+	if d.rows, d.ends, err = p.append(d.rows, d.ends, former); err != nil { // then it never had rows
+		d.rows, d.ends = d.rows[:start], d.ends[:first]
+		return
+	}
+	kept, end, from := first, start, start
+	for k := first; k < len(d.ends); k++ {
+		row := d.rows[from:d.ends[k]]
+		from = d.ends[k]
+		if !d.holds(p.table.Name, row) {
+			end += copy(d.rows[end:], row)
+			d.ends[kept] = end
+			kept++
+		}
+	}
+	d.rows, d.ends = d.rows[:end], d.ends[:kept]
+}
+
+// holds reports whether the event has the row.
+func (d *draft) holds(table string, row []byte) bool {
+	for n := range d.parts {
+		p := &d.parts[n]
+		for k := p.rows.from; k < p.rows.to && p.table.Name == table; k++ {
+			if bytes.Equal(d.row(k), row) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// remove adds the mutation that deletes a row.
+func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
+	p.batch.Mutate(row)
+	seen := p.seen.row(row)
+	var wrote uint64
+	if p.hard {
+		for n, f := range p.families {
+			p.batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version)
+			wrote |= 1 << n
+		}
+		d.living(p, seen, ev.Version, false)
+	} else {
+		c := &p.columns[p.mark]
+		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, is)
+		wrote = 1 << c.family
+		d.told(p, p.seen.tie(seen, c.id, ev.Version, is))
+		p.batch.TTL(p.ttl.ms) // not until a time that the event says: what it hides was to stay until another one
+	}
+	p.mutated(i, wrote)
+}
+
+// living counts a tie of a change with a delete of the same version: the delete wins, whichever comes last.
+func (d *draft) living(p *part, seen sum, version int64, lives bool) {
+	value := isNot
+	if lives {
+		value = is
+	}
+	d.told(p, p.seen.tie(seen, p.life, version, value))
+}
+
+// told tells the hook of a tie.
+func (d *draft) told(p *part, tie bool) {
+	if tie && d.sink.opts.Hooks.Tie != nil {
+		d.sink.opts.Hooks.Tie(p.table.Name)
+	}
+}
