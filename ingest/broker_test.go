@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -24,9 +23,9 @@ var schema = event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, V
 type broker struct {
 	*kfake.Cluster
 	t      testing.TB
-	dial   func(ctx context.Context, network, address string) (net.Conn, error) // nil: over TCP
-	client *kgo.Client                                                          // of the producer
-	sent   map[int]int64                                                        // per partition, the next offset
+	dial   dialFunc      // nil: over TCP
+	client *kgo.Client   // of the producer
+	sent   map[int]int64 // per partition, the next offset
 }
 
 func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *broker {

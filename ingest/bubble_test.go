@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"context"
-	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -152,13 +149,7 @@ func TestNoBrokerForAnHour(t *testing.T) {
 		s := newStore()
 		o := b.defaults(s)
 		var down atomic.Bool
-		dial := o.Kafka.Dial
-		o.Kafka.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			if down.Load() {
-				return nil, fmt.Errorf("connection refused")
-			}
-			return dial(ctx, network, address)
-		}
+		o.Kafka.Dial = unless(&down, o.Kafka.Dial)
 		l := start(t, o)
 		time.Sleep(time.Minute)
 		down.Store(true)
@@ -181,5 +172,71 @@ func TestNoBrokerForAnHour(t *testing.T) {
 		l.stop()
 		b.wantCommitted(b.sent)
 		s.wantOnce(t, 20)
+	})
+}
+
+// A store that is away for ten minutes while records come in at full speed: what is in memory stays within the budget, nothing is
+// committed, and afterwards everything is written.
+func TestBudgetHoldsThroughAnOutageOfMinutes(t *testing.T) {
+	inBubble(t, 4, func(t *testing.T, b *broker) {
+		b.produce(1000, 0, 1, 2, 3)
+		s := newStore()
+		var down atomic.Bool
+		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+			if down.Load() {
+				return all(batch, event.Retry, event.Unavailable), nil
+			}
+			return nil, nil
+		}
+		o := b.defaults(s)
+		o.MaxFetchBytes, o.MaxBatchRecords, o.Budget = 64<<10, 100, NewBudget(512<<10)
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		b.wantCommitted(b.sent)
+		down.Store(true)
+		worst := int64(0)
+		for range 60 {
+			b.produce(500, 0, 1, 2, 3)
+			for range 100 {
+				time.Sleep(100 * time.Millisecond)
+				worst = max(worst, o.Budget.InUse())
+			}
+		}
+		if worst > o.Budget.Size() || worst < o.Budget.Size()/2 {
+			t.Errorf("%d bytes in use of %d", worst, o.Budget.Size())
+		}
+		for p := range 4 {
+			if got := b.committedOffset(p); got != 1000 {
+				t.Errorf("partition %d: committed %d during the outage, expected 1000 as before", p, got)
+			}
+		}
+		down.Store(false)
+		time.Sleep(time.Minute)
+		b.wantCommitted(b.sent)
+		l.stop()
+		s.wantOnce(t, 4*31_000)
+		if left := o.Budget.InUse(); left != 0 {
+			t.Errorf("%d bytes in use at the end", left)
+		}
+	})
+}
+
+func TestRateIsKept(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, b *broker) {
+		b.produce(3000, 0, 1)
+		s := newStore()
+		o := b.defaults(s)
+		o.RecordsPerSecond, o.MaxBatchRecords = 100, 10
+		l := start(t, o)
+		time.Sleep(30 * time.Second)
+		if n, _ := s.count(); n < 2900 || n > 3010 {
+			t.Errorf("%d records in 30 s, expected 100 a second", n)
+		}
+		l.stop()
+		n, _ := s.count()
+		s.wantOnce(t, n)
+		if got := b.committedOffset(0) + b.committedOffset(1); got != int64(n) {
+			t.Errorf("%d committed of %d written", got, n)
+		}
 	})
 }

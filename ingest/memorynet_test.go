@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -78,6 +80,18 @@ func (l *memoryListener) Accept() (net.Conn, error) {
 
 func (l *memoryListener) Close() error   { l.once.Do(func() { close(l.done) }); return nil }
 func (l *memoryListener) Addr() net.Addr { return l.addr }
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// unless dials, except while down.
+func unless(down *atomic.Bool, dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if down.Load() {
+			return nil, errors.New("connection refused")
+		}
+		return dial(ctx, network, address)
+	}
+}
 
 // inBubble runs a test in a synctest bubble with a broker over memoryNet.
 func inBubble(t *testing.T, partitions int, test func(t *testing.T, b *broker)) {

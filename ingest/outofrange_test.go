@@ -13,9 +13,14 @@ import (
 // commit sets the group's offset, as an operator does while no member is active.
 func (b *broker) commit(partition int32, offset int64) {
 	b.t.Helper()
+	b.commitWith(partition, offset, nil)
+}
+
+func (b *broker) commitWith(partition int32, offset int64, metadata *string) {
+	b.t.Helper()
 	r := kmsg.NewOffsetCommitRequest()
 	r.Group, r.Generation = group, -1
-	r.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: topic, TopicID: b.TopicInfo(topic).TopicID, Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Partition: partition, Offset: offset, LeaderEpoch: -1}}}}
+	r.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: topic, TopicID: b.TopicInfo(topic).TopicID, Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Partition: partition, Offset: offset, LeaderEpoch: -1, Metadata: metadata}}}}
 	if _, err := r.RequestWith(context.Background(), b.client); err != nil {
 		b.t.Fatal(err)
 	}

@@ -1,0 +1,126 @@
+package ingest
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// makeAnew deletes the topic, makes it again, and puts n records into partition 0.
+func (b *broker) makeAnew(n int) {
+	b.t.Helper()
+	if err := b.DeleteTopic(topic); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.CreateTopic(topic, 1, nil); err != nil {
+		b.t.Fatal(err)
+	}
+	b.client = b.newClient()
+	b.sent[0] = 0
+	b.produce(n, 0)
+}
+
+// commitAs sets the group's offset with the metadata of an earlier commit: brokers forget a group's offsets with the topic at their
+// own time, and a commit that is under way meanwhile stays.
+func (b *broker) commitAs(offset int64, metadata string) {
+	b.t.Helper()
+	b.commitWith(0, offset, &metadata)
+}
+
+// The new log has grown past what was committed of the old one: only the topic's id tells them apart.
+func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
+	for _, c := range []struct {
+		policy  Policy
+		written int // records of the new topic
+	}{{StopAndSay, 0}, {FromEarliest, 50}, {FromLatest, 0}} {
+		t.Run(string(c.policy), func(t *testing.T) {
+			b := newBroker(t, 1)
+			b.produce(10, 0)
+			l := start(t, b.options(newStore()))
+			eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 })
+			metadata := b.GroupInfo(group).Commits[topic][0].Metadata
+			l.stop()
+			b.makeAnew(50)
+			b.commitAs(10, metadata)
+			s := newStore()
+			o := b.options(s)
+			o.OutOfRange = c.policy
+			l = start(t, o)
+			if c.policy == StopAndSay {
+				eventually(t, "it halts and says why", func() bool {
+					problems := l.Status().Problems(time.Now(), time.Minute)
+					return len(problems) == 1 && strings.Contains(problems[0], "is halted") && strings.Contains(problems[0], "topic_anew: the topic was deleted and made anew since offset 10 was committed (topic-id=")
+				})
+				b.neverCommits(t, 0, 11, 50*time.Millisecond)
+			} else {
+				eventually(t, "all of the new topic is committed", func() bool { return b.committedOffset(0) == 50 })
+			}
+			l.stop()
+			s.wantOnce(t, c.written)
+		})
+	}
+}
+
+// The same while the loop runs: what it reads before it hears of the change is not what it goes on from.
+func TestTopicMadeAnewWhileRunning(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(10, 0)
+		s := newStore()
+		o := b.defaults(s)
+		o.OutOfRange = FromEarliest
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		b.wantCommitted(b.sent)
+		b.makeAnew(50)
+		time.Sleep(time.Minute)
+		if s.written[place{0, 0}] != 2 || s.written[place{0, 9}] != 2 || !s.holds(0, 50) {
+			t.Errorf("offset 0 was written %d times and offset 9 %d times, expected both topics' records", s.written[place{0, 0}], s.written[place{0, 9}])
+		}
+		l.stop()
+		b.wantCommitted(b.sent)
+	})
+}
+
+// A topic that is gone is waited for, and looking for it does not make it.
+func TestTopicGoneIsWaitedForAndNotMade(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		var mu sync.Mutex
+		makes := 0
+		b.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			b.KeepControl()
+			if r.(*kmsg.MetadataRequest).AllowAutoTopicCreation {
+				mu.Lock()
+				makes++
+				mu.Unlock()
+			}
+			return nil, nil, false
+		})
+		s := newStore()
+		o := b.defaults(s)
+		o.OutOfRange = FromEarliest
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		if err := b.DeleteTopic(topic); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		if problems := l.Status().Problems(time.Now(), time.Minute); len(problems) != 1 || !strings.Contains(problems[0], "partition 0 is waiting") {
+			t.Errorf("problems %q without the topic, expected partition 0", problems)
+		}
+		if makes > 0 || b.TopicInfo(topic) != nil {
+			t.Errorf("%d look-ups would have made the topic", makes)
+		}
+		if err := b.CreateTopic(topic, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.client = b.newClient()
+		b.produce(10, 0)
+		time.Sleep(time.Minute)
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 10)
+	})
+}
