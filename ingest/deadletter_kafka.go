@@ -77,6 +77,23 @@ func largestRecord(ctx context.Context, c *cluster, topic string) (int, error) {
 	return 0, fmt.Errorf("topic %q has no %s", topic, name)
 }
 
+// DeadLetterRoom gives the size of the largest letter that the topic of dead letters takes, and the size that it should take: the largest
+// record of the source and 64 KiB. ErrNoTopic is in the chain of its error when one of the topics is missing.
+func DeadLetterRoom(ctx context.Context, o Options) (takes, should int, err error) {
+	o.EnsureDefaults()
+	c := newCluster(o.Kafka, o.RequestTimeout, o.Topic, o.DeadLetterTopic)
+	defer c.close()
+	for _, topic := range []string{o.Topic, o.DeadLetterTopic} {
+		if _, err := c.partitions(ctx, topic); err != nil {
+			return 0, 0, err
+		}
+	}
+	if should, err = largestRecord(ctx, c, o.Topic); err == nil {
+		takes, err = largestRecord(ctx, c, o.DeadLetterTopic)
+	}
+	return takes, should + letterExtra, err
+}
+
 // Write produces the letters with acks=all, partition by partition.
 func (t *deadLetterTopic) Write(ctx context.Context, letters []DeadLetter) error {
 	byPartition := map[int][]*DeadLetter{}

@@ -128,6 +128,7 @@ func (s *serverCheck) kafka(ctx context.Context) error {
 		if err := s.records(ctx, client, p); err != nil {
 			return err
 		}
+		s.deadLetters(ctx, p)
 	}
 	return nil
 }

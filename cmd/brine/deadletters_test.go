@@ -153,6 +153,35 @@ func TestReplayedDeadLetterNeverOverwritesNewer(t *testing.T) {
 	}
 }
 
+// TestCheckSaysThatDeadLettersMayNotFit: a topic of dead letters that is smaller than its source's largest record.
+func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
+	t.Parallel()
+	for name, servers := range embeddedAndReal {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := newJob(t, servers(t))
+			const says = "takes records of at most 1,048,588 bytes, and a letter of the largest that"
+			j.send(0, "not json")
+			j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic, large enough
+			if out := j.must("check", "--connect", j.file); strings.Contains(out, says) {
+				t.Errorf("check warns of a topic that brine has made:\n%s", out)
+			}
+			transport := &kafka.Transport{}
+			defer transport.CloseIdleConnections()
+			client := &kafka.Client{Addr: kafka.TCP(j.brokers...), Transport: transport}
+			if _, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+				ResourceType: kafka.ResourceTypeTopic, ResourceName: j.topic + ".dead",
+				Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: "1048588", ConfigOperation: kafka.ConfigOperationSet}},
+			}}}); err != nil {
+				t.Fatal(err)
+			}
+			if out := j.must("check", "--connect", j.file); !strings.Contains(out, says) || !strings.Contains(out, ".dead --add-config max.message.bytes=1") {
+				t.Errorf("check does not say it:\n%s", out)
+			}
+		})
+	}
+}
+
 // pages reads all letters page by page, and expects each once.
 func (j *job) pages(n int) {
 	j.t.Helper()
