@@ -1,0 +1,293 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/hbase"
+)
+
+// stopInTheMiddle stops all processes while records come in: what they have submitted is committed, so that nothing is
+// redelivered. Invariant 9.
+func (w *World) stopInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
+	w.interrupt(ctx, rng, func(s *slot) { s.stop() }, func(submitted, committed int64, p int) {
+		if submitted > committed {
+			w.ledger.find("9: partition %d: after a graceful stop %d is committed and %d was submitted", p, committed, submitted)
+		}
+	})
+	return w.settles(ctx, group, catchUp)
+}
+
+// killInTheMiddle kills them: what is redelivered was out, or settled since the last commits. Invariant 9.
+func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
+	window := int64(w.plan.Window * w.plan.MaxBatch)
+	w.interrupt(ctx, rng, func(s *slot) { s.kill() }, func(submitted, committed int64, p int) {
+		if recent := w.ledger.since(p, time.Now().Add(-2*commitEvery)); submitted-committed > window+recent {
+			w.ledger.find("9: partition %d: after a kill %d is committed and %d was submitted; the window is %d, and %d came since the last commits", p, committed, submitted, window, recent)
+		}
+		if committed > submitted {
+			w.ledger.find("9: partition %d: %d is committed and only %d submitted", p, committed, submitted)
+		}
+	})
+	return w.settles(ctx, group, catchUp)
+}
+
+// interrupt lets records come in, ends all processes in the middle of it, and starts them again once ended has looked at
+// what each partition's processes had submitted and committed.
+func (w *World) interrupt(ctx context.Context, rng *rand.Rand, end func(*slot), ended func(submitted, committed int64, p int)) {
+	some := *w.plan
+	some.Records, some.Pause, some.Poison = 60, 200*time.Millisecond, 0
+	start := time.Now()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.produce(ctx, input(rng, &some, start), start)
+	}()
+	time.Sleep(time.Duration(rng.Int64N(int64(3 * time.Second))))
+	for _, s := range w.slots {
+		end(s)
+	}
+	submitted, committed := w.submitted(), w.kafka.committed(group, w.plan.Partitions)
+	for p := range submitted {
+		ended(submitted[p], committed[p], p)
+	}
+	<-done
+	for _, s := range w.slots {
+		s.start()
+	}
+}
+
+// since counts the records of a partition that came in after a time.
+func (l *Ledger) since(p int, at time.Time) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := int64(0)
+	for _, r := range l.records[p] {
+		if r.at.After(at) {
+			n++
+		}
+	}
+	return n
+}
+
+// cellOf names a cell by its row, column and version.
+type cellOf struct {
+	row, column string
+	version     int64
+}
+
+// expected is what a table must hold: of each cell the values that it may have, in the order of their records, and whose.
+type expected map[cellOf][]*scan
+
+// expect makes it of the input, without anything of brine.
+func (l *Ledger) expect(table int) expected {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	cells := expected{}
+	for _, records := range l.records {
+		for _, r := range records {
+			if r.scan == nil {
+				continue
+			}
+			for _, c := range tables[table].columns {
+				at := cellOf{tables[table].row(r.scan), c.family + ":" + c.qualifier, r.scan.At}
+				cells[at] = append(cells[at], r.scan)
+			}
+		}
+	}
+	return cells
+}
+
+// check holds what the tables and the dead letters hold against the input, and the tables against those of the undisturbed run.
+func (w *World) check(ctx context.Context) {
+	for i, t := range tables {
+		want := w.ledger.expect(i)
+		var got [2]map[cellOf]string
+		for n, suffix := range suffixes {
+			got[n] = w.read(ctx, t.name+suffix)
+			w.compare(i, t.name+suffix, got[n], want, n == 1)
+		}
+		w.compareRuns(t.name, got[0], got[1], want)
+		if i == 0 {
+			w.checkCollisions(want)
+		}
+	}
+	w.checkLetters(ctx)
+	w.count()
+}
+
+// read reads a table whole, all versions of all cells.
+func (w *World) read(ctx context.Context, table string) map[cellOf]string {
+	cells := map[cellOf]string{}
+	for r, err := range w.operator.Scan(ctx, table, hbase.Scan{MaxVersions: 1 << 30, Raw: true}) {
+		if err != nil {
+			w.ledger.find("0: reading %s: %v", table, err)
+			break
+		}
+		for _, c := range r.Cells {
+			at := cellOf{string(r.Row), string(c.Family) + ":" + string(c.Qualifier), c.Timestamp}
+			if c.Type != hbase.Put {
+				w.ledger.find("4: %s holds a delete marker at %q", table, at)
+			}
+			if _, twice := cells[at]; !twice { // of several puts of one cell the newest comes first
+				cells[at] = string(c.Value)
+			}
+		}
+	}
+	return cells
+}
+
+// compare holds a table against the input: invariants 1, 3, 4 and 6.
+func (w *World) compare(table int, name string, got map[cellOf]string, want expected, undisturbed bool) {
+	for at, value := range got {
+		scans := want[at]
+		switch i := slices.IndexFunc(scans, func(s *scan) bool { return valueOf(table, at, s) == value }); {
+		case len(scans) == 0:
+			w.ledger.find("3: %s holds a cell that no event has: %q = %.20q", name, at, value)
+		case i < 0:
+			w.ledger.find("4: %s: %q = %.20q, expected %.20q", name, at, value, valueOf(table, at, scans[0]))
+		case undisturbed && value != valueOf(table, at, scans[len(scans)-1]):
+			w.ledger.find("6: %s: of the changes at %q an earlier one is left: %q", name, at, value)
+		}
+	}
+	for at, scans := range want {
+		if _, ok := got[at]; !ok {
+			w.ledger.find("1: %s lacks %q of event %s", name, at, scans[0].ID)
+		}
+	}
+	w.checkTies(table, name, got, want)
+}
+
+func valueOf(table int, at cellOf, s *scan) string {
+	for _, c := range tables[table].columns {
+		if c.family+":"+c.qualifier == at.column {
+			return c.value(s)
+		}
+	}
+	return ""
+}
+
+// checkTies sees that the cells of one row and version are all of one event: a mutation is applied whole. Invariant 6.
+func (w *World) checkTies(table int, name string, got map[cellOf]string, want expected) {
+	id := tables[table].columns[0]
+	for at, scans := range want {
+		if len(scans) < 2 {
+			continue
+		}
+		winner := got[cellOf{at.row, id.family + ":" + id.qualifier, at.version}]
+		if !slices.ContainsFunc(scans, func(s *scan) bool { return s.ID == winner && valueOf(table, at, s) == got[at] }) {
+			w.ledger.find("6: %s: of a tie at %q the winner is %s, and the value another's: %.20q", name, at, winner, got[at])
+		}
+	}
+}
+
+// compareRuns holds the table against that of the undisturbed run, but for ties, which an unknown outcome may decide otherwise.
+func (w *World) compareRuns(name string, got, undisturbed map[cellOf]string, want expected) {
+	if len(got) != len(undisturbed) {
+		w.ledger.find("4: %s holds %d cells, and %d after an undisturbed run", name, len(got), len(undisturbed))
+	}
+	for at, value := range undisturbed {
+		if got[at] != value && len(want[at]) < 2 {
+			w.ledger.find("4: %s: %q = %.20q, and %.20q after an undisturbed run", name, at, got[at], value)
+		}
+	}
+}
+
+// checkCollisions sees that only rows which two different events share were said to be such: invariant 10.
+func (w *World) checkCollisions(want expected) {
+	shared := map[string]bool{}
+	for at, scans := range want {
+		if slices.ContainsFunc(scans, func(s *scan) bool { return *s != *scans[0] }) {
+			shared[at.row] = true
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for suffix, rows := range w.collisions {
+		for row := range rows {
+			if !shared[row] {
+				w.ledger.find("10: %s is said to be shared by two events, and is not: %q", tables[0].name+suffix, row)
+			}
+		}
+	}
+	w.counts.Shared, w.counts.Told = len(shared), len(w.collisions[suffixes[1]])
+}
+
+// checkLetters reads the dead letters: each record that cannot be written is there whole, and no other. Invariant 2.
+func (w *World) checkLetters(ctx context.Context) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.ListenAddrs()...), kgo.Dialer(w.net.NewPlace("reader").Dial),
+		kgo.ConsumeTopics(deadTopic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		w.ledger.find("0: reading the dead letters: %v", err)
+		return
+	}
+	defer client.Close()
+	found := map[position]bool{}
+	end := w.kafka.PartitionInfo(deadTopic, 0).HighWatermark
+	for read := int64(0); read < end; {
+		fetched := client.PollFetches(ctx)
+		if err := fetched.Err0(); err != nil {
+			w.ledger.find("0: reading the dead letters: %v", err)
+			return
+		}
+		for _, r := range fetched.Records() {
+			read = r.Offset + 1
+			w.checkLetter(r, found)
+		}
+	}
+	w.ledger.mu.Lock()
+	defer w.ledger.mu.Unlock()
+	for p, records := range w.ledger.records {
+		for offset, r := range records {
+			if at := (position{p, int64(offset)}); r.poison != "" && !found[at] {
+				w.ledger.note("1: the record at %v, %s, is neither written nor buried", at, r.poison)
+			}
+		}
+	}
+	w.counts.Letters = len(found)
+}
+
+func (w *World) checkLetter(r *kgo.Record, found map[position]bool) {
+	var headers []kmsg.Header
+	for _, h := range r.Headers {
+		headers = append(headers, kmsg.Header{Key: h.Key, Value: h.Value})
+	}
+	at, ok := placeOf(headers)
+	if !ok {
+		w.ledger.find("2: a dead letter at %d without its record's place", r.Offset)
+		return
+	}
+	w.ledger.mu.Lock()
+	defer w.ledger.mu.Unlock()
+	found[at] = true
+	switch of := w.ledger.records[at.partition][at.offset]; {
+	case of.poison == "":
+		w.ledger.note("2: the record at %v is buried, and can be written: %q", at, r.Headers)
+	case string(r.Value) != string(of.value) || string(r.Key) != of.key || (r.Value == nil) != (of.value == nil):
+		w.ledger.note("2: the letter of %v is not its record: %q, %q", at, r.Value, of.value)
+	}
+}
+
+// count takes the numbers of the run.
+func (w *World) count() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.ledger.ends() {
+		w.counts.Records += int(n)
+	}
+	w.counts.Commits = w.ledger.commits
+	for _, s := range append(slices.Clone(w.slots), w.guests...) {
+		w.counts.Lives += len(s.past)
+		for _, p := range s.past {
+			w.counts.Submitted += p.count
+		}
+	}
+}
+
+func (c cellOf) String() string { return fmt.Sprintf("%q %s %d", c.row, c.column, c.version) }

@@ -1,0 +1,23 @@
+// Package simulate runs whole brine processes against Kafka and HBase in one testing/synctest bubble, breaks things by a plan
+// that a seed draws, and checks afterwards that nothing was lost and nothing is wrong. Its tests and make simulate run it;
+// nothing imports it.
+//
+// Everything in a World but the network is real: kfake's brokers, the embedded HBase with Pebble on its in-memory file system,
+// the ingest loop, the sink, and the HBase client. Minutes of the bubble's time take a second or so, since time passes only
+// while all wait.
+//
+//	Plan (plan.go)        what a seed draws: sizes, the input, the faults and their times
+//	Network, pipe         connections in memory that can be cut, stopped, slowed, or lose an answer
+//	World (world.go)      brokers, region servers, the Processes, and the course of a run
+//	Process (process.go)  one life of one brine: a loop, a sink, a client, and what is seen of them
+//	Ledger (ledger.go)    what was applied, buried and committed, as the servers saw it
+//	Findings              what is held against the invariants while a run goes on (ledger.go) and at its end (check.go)
+//
+// A seed fixes the plan, not the interleaving of goroutines: a seed that failed is run many times.
+//
+// # Limits
+//
+// A frozen process is one whose connections stand still: its timers go on. Freezes of whole processes are left to runs against
+// real servers. A bubble's time stands still while a goroutine waits for a mutex whose holder waits for time, so such a run would
+// never end: whatever takes part must not hold a mutex while it waits for an answer, which kafka-go's own consumer group does.
+package simulate

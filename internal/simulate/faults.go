@@ -1,0 +1,182 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/hbase/embedded"
+)
+
+// trouble is a fault under way: what it is done to, its own luck, and how long it lasts.
+type trouble struct {
+	*World
+	rng    *rand.Rand
+	length time.Duration
+}
+
+// faults are what can go wrong, by name. Each returns when it is over; what it has broken is whole again then.
+var faults map[string]func(*trouble)
+
+func init() {
+	faults = map[string]func(*trouble){
+		"kill process":     func(t *trouble) { s := t.slot(); s.kill(); t.last(); s.start() },
+		"stop process":     func(t *trouble) { s := t.slot(); s.stop(); t.last(); s.start() },
+		"freeze process":   func(t *trouble) { t.process((*Place).Freeze, (*Place).Thaw) },
+		"delay process":    func(t *trouble) { t.process(t.delayed(), undelayed) },
+		"cut process":      func(t *trouble) { t.repeatedly(5, func() { t.process((*Place).Cut, nil) }) },
+		"rebalance storm":  (*trouble).storm,
+		"leader move":      func(t *trouble) { t.repeatedly(4, t.kafka.ShufflePartitionLeaders) },
+		"coordinator move": func(t *trouble) { t.repeatedly(2, t.kafka.RehashCoordinators) },
+		"broker down":      func(t *trouble) { t.broker((*Place).Down, (*Place).Heal) },
+		"broker frozen":    func(t *trouble) { t.broker((*Place).Freeze, (*Place).Thaw) },
+		"broker slow":      func(t *trouble) { t.broker(t.delayed(), undelayed) },
+		"broker mute":      func(t *trouble) { t.repeatedly(6, func() { t.broker(t.losing(), nil) }) },
+		"group errors": func(t *trouble) {
+			t.answering(group, "", groupErrors, kmsg.Heartbeat, kmsg.OffsetCommit, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.OffsetFetch)
+		},
+		"fetch errors":    func(t *trouble) { t.answering("", topic, fetchErrors, kmsg.Fetch, kmsg.ListOffsets) },
+		"no dead letters": func(t *trouble) { t.answering("", deadTopic, produceErrors, kmsg.Produce) },
+		"split":           func(t *trouble) { t.repeatedly(2, t.split) },
+		"merge":           func(t *trouble) { t.repeatedly(2, t.merge) },
+		"move":            func(t *trouble) { t.repeatedly(6, t.move) },
+		"kill server":     func(t *trouble) { t.server((*embedded.Node).Kill) },
+		"stop server":     func(t *trouble) { t.server((*embedded.Node).Stop) },
+		"kill master":     (*trouble).killMaster,
+		"master waits":    func(t *trouble) { release := t.store.HoldMaster(); t.last(); release() },
+		"no meta":         func(t *trouble) { mend := t.store.CutMeta(); t.last(); mend() },
+		"server frozen":   func(t *trouble) { t.serverNet((*Place).Freeze, (*Place).Thaw) },
+		"server slow":     func(t *trouble) { t.serverNet(t.narrow(), func(p *Place) { p.Narrow(0) }) },
+		"server delayed":  func(t *trouble) { t.serverNet(t.delayed(), undelayed) },
+		"server mute":     func(t *trouble) { t.repeatedly(8, func() { t.serverNet(t.losing(), nil) }) },
+		"answers twice":   func(t *trouble) { t.serverNet(func(p *Place) { p.Repeat(0.5) }, func(p *Place) { p.Repeat(0) }) },
+		"server's clock":  (*trouble).clock,
+		"too busy": func(t *trouble) {
+			t.multi(t.excepting("CallQueueTooBigException", "CallDroppedException", "RegionTooBusyException"))
+		},
+		"regions not there": func(t *trouble) {
+			t.multi(t.regions("NotServingRegionException", "RegionOpeningException", "RegionTooBusyException"))
+		},
+		"applied, no answer": func(t *trouble) {
+			t.multi(func() *embedded.Outcome {
+				return &embedded.Outcome{Apply: true, Drop: t.rng.IntN(2) == 0, Silent: true}
+			})
+		},
+		"slow store": func(t *trouble) {
+			t.multi(func() *embedded.Outcome { return &embedded.Outcome{Delay: t.upTo(10 * time.Second)} })
+		},
+		"table disabled": func(t *trouble) { t.multi(t.excepting("TableNotEnabledException")) },
+	}
+}
+
+var (
+	groupErrors   = []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.RebalanceInProgress, kerr.UnknownMemberID, kerr.RequestTimedOut}
+	fetchErrors   = []*kerr.Error{kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.UnknownServerError, kerr.KafkaStorageError, kerr.OffsetNotAvailable}
+	produceErrors = []*kerr.Error{kerr.NotEnoughReplicasAfterAppend, kerr.NotEnoughReplicas, kerr.NotLeaderForPartition, kerr.RequestTimedOut}
+)
+
+func (t *trouble) last() { time.Sleep(t.length) }
+
+func (t *trouble) upTo(d time.Duration) time.Duration {
+	return 1 + time.Duration(t.rng.Int64N(int64(d)))
+}
+
+func (t *trouble) slot() *slot { return t.slots[t.rng.IntN(len(t.slots))] }
+
+// repeatedly does something n times within the fault's length.
+func (t *trouble) repeatedly(n int, f func()) {
+	whole := t.length
+	t.length /= time.Duration(n)
+	for range n {
+		f()
+		t.last()
+	}
+	t.length = whole
+}
+
+// on begins something at a place, and ends it when the fault is over; without an end it returns at once.
+func (t *trouble) on(p *Place, begin, end func(*Place)) {
+	begin(p)
+	if end != nil {
+		t.last()
+		end(p)
+	}
+}
+
+func (t *trouble) process(begin, end func(*Place)) {
+	if p := t.slot().running(); p != nil {
+		t.on(p.place, begin, end)
+	}
+}
+
+func (t *trouble) broker(begin, end func(*Place)) {
+	t.on(t.kafka.places[t.rng.IntN(len(t.kafka.places))], begin, end)
+}
+
+func (t *trouble) node() *embedded.Node {
+	nodes := t.store.Nodes()
+	return nodes[t.rng.IntN(len(nodes))]
+}
+
+func (t *trouble) serverNet(begin, end func(*Place)) { t.on(t.store.place(t.node()), begin, end) }
+
+func (t *trouble) delayed() func(*Place) {
+	most := t.upTo(4 * time.Second)
+	return func(p *Place) { p.Delay(most) }
+}
+
+func undelayed(p *Place) { p.Delay(0) }
+
+func (t *trouble) narrow() func(*Place) {
+	rate := 2000 + t.rng.IntN(20_000)
+	return func(p *Place) { p.Narrow(rate) }
+}
+
+func (t *trouble) losing() func(*Place) {
+	n := 1 + t.rng.IntN(3)
+	return func(p *Place) { p.Lose(n) }
+}
+
+// storm has members join the group and leave it, or die.
+func (t *trouble) storm() {
+	var guests sync.WaitGroup
+	n := 2 + t.rng.IntN(5)
+	t.repeatedly(n, func() {
+		s, stay, dies := &slot{world: t.World, name: "guest"}, t.upTo(20*time.Second), t.rng.IntN(2) == 0
+		t.mu.Lock()
+		t.guests = append(t.guests, s)
+		s.name += string(rune('A' + len(t.guests)%26))
+		t.mu.Unlock()
+		s.start()
+		guests.Go(func() {
+			time.Sleep(stay)
+			if dies {
+				s.kill()
+			} else {
+				s.stop()
+			}
+		})
+	})
+	guests.Wait()
+}
+
+// answering has the brokers answer with errors to some of the requests about a group or a topic.
+func (t *trouble) answering(group, topic string, errs []*kerr.Error, keys ...kmsg.Key) {
+	part := 0.1 + 0.9*t.rng.Float64()
+	luck := sync.Mutex{}
+	var all []kfake.Fault
+	for _, err := range errs {
+		all = append(all, kfake.Fault{Keys: keys, Group: group, Topic: topic, Err: err, Count: -1, When: func(kmsg.Request) bool {
+			luck.Lock()
+			defer luck.Unlock()
+			return t.rng.Float64() < part/float64(len(errs))
+		}})
+	}
+	h := t.kafka.Fault(all...)
+	t.last()
+	h.Remove()
+}

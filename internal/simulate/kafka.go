@@ -1,0 +1,180 @@
+package simulate
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/ingest"
+)
+
+const (
+	topic     = "courier.scans"
+	deadTopic = topic + ".dead"
+	group     = "brine.scans.rows"
+	reference = "brine.reference"
+)
+
+// brokers is the world's Kafka.
+type brokers struct {
+	*kfake.Cluster
+	places   []*Place
+	producer *kgo.Client
+	ledger   *Ledger
+}
+
+func (w *World) startKafka() error {
+	b := &brokers{ledger: w.ledger}
+	listen := func(_, _ string) (net.Listener, error) {
+		p := w.net.NewPlace(fmt.Sprintf("broker%d", len(b.places)))
+		b.places = append(b.places, p)
+		return p.Listen("tcp", "127.0.0.1:0")
+	}
+	c, err := kfake.NewCluster(kfake.NumBrokers(w.plan.Brokers), kfake.ListenFn(listen),
+		kfake.SeedTopics(int32(w.plan.Partitions), topic), kfake.SeedTopics(1, deadTopic))
+	if err != nil {
+		return err
+	}
+	b.Cluster = c
+	w.kafka = b
+	b.producer, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(w.net.NewPlace("producer").Dial),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.MetadataMinAge(100*time.Millisecond),
+		kgo.MaxProduceRequestsInflightPerBroker(1))
+	if err != nil {
+		return err
+	}
+	b.watch()
+	return nil
+}
+
+// watch has the ledger see what the brokers are asked for.
+func (b *brokers) watch() {
+	see := func(key kmsg.Key, f func(kmsg.Request)) {
+		b.ControlKey(key.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
+			f(q)
+			return nil, nil, false
+		})
+	}
+	see(kmsg.SyncGroup, func(q kmsg.Request) {
+		if q := q.(*kmsg.SyncGroupRequest); q.Group == group {
+			b.ledger.assign(q)
+		}
+	})
+	see(kmsg.OffsetCommit, func(q kmsg.Request) {
+		if q := q.(*kmsg.OffsetCommitRequest); q.Group == group {
+			b.ledger.commit(q)
+		}
+	})
+	see(kmsg.Produce, func(q kmsg.Request) { b.letters(q.(*kmsg.ProduceRequest)) })
+}
+
+// letters notes the dead letters of a request.
+func (b *brokers) letters(q *kmsg.ProduceRequest) {
+	for _, t := range q.Topics {
+		if t.Topic != deadTopic {
+			continue
+		}
+		for _, p := range t.Partitions {
+			records, err := recordsOf(p.Records)
+			if err != nil {
+				b.ledger.find("dead letters: %v", err)
+			}
+			for _, r := range records {
+				if place, ok := placeOf(r.Headers); ok {
+					b.ledger.bury(place)
+				}
+			}
+		}
+	}
+}
+
+var unpack = kgo.DefaultDecompressor()
+
+// recordsOf takes a batch apart.
+func recordsOf(raw []byte) ([]kmsg.Record, error) {
+	const codec = 0b111 // bits of the attributes
+	var batch kmsg.RecordBatch
+	if err := batch.ReadFrom(raw); err != nil {
+		return nil, err
+	}
+	rest, err := unpack.Decompress(batch.Records, kgo.CompressionCodecType(batch.Attributes&codec))
+	if err != nil {
+		return nil, err
+	}
+	records := make([]kmsg.Record, batch.NumRecords)
+	for i := range records {
+		if err := records[i].ReadFrom(rest); err != nil {
+			return nil, err
+		}
+		length, n := binary.Varint(rest)
+		rest = rest[n+int(length):]
+	}
+	return records, nil
+}
+
+// placeOf reads which record a letter is of.
+func placeOf(headers []kmsg.Header) (p position, ok bool) {
+	for _, h := range headers {
+		switch h.Key {
+		case ingest.HeaderPartition:
+			p.partition, _ = strconv.Atoi(string(h.Value))
+		case ingest.HeaderOffset:
+			p.offset, _ = strconv.ParseInt(string(h.Value), 10, 64)
+			ok = true
+		}
+	}
+	return p, ok
+}
+
+// produce sends records at their times, a burst together.
+func (b *brokers) produce(ctx context.Context, records []record, start time.Time) error {
+	for len(records) > 0 {
+		n := 1
+		for n < len(records) && records[n].due == records[0].due {
+			n++
+		}
+		if err := sleepUntil(ctx, start.Add(records[0].due)); err != nil {
+			return err
+		}
+		var batch []*kgo.Record
+		for i := range records[:n] {
+			r := &records[i]
+			at := b.ledger.add(r)
+			batch = append(batch, &kgo.Record{Topic: topic, Partition: int32(at.partition), Key: []byte(r.key), Value: r.value, Timestamp: start.Add(r.due)})
+		}
+		if err := b.producer.ProduceSync(ctx, batch...).FirstErr(); err != nil {
+			return fmt.Errorf("the producer: %w", err)
+		}
+		records = records[n:]
+	}
+	return nil
+}
+
+// committed gives what the broker holds for a group, 0 for nothing.
+func (b *brokers) committed(group string, partitions int) []int64 {
+	offsets := make([]int64, partitions)
+	if info := b.GroupInfo(group); info != nil {
+		for p, c := range info.Commits[topic] {
+			offsets[p] = c.Offset
+		}
+	}
+	return offsets
+}
+
+func sleepUntil(ctx context.Context, at time.Time) error {
+	t := time.NewTimer(time.Until(at))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,185 @@
+package simulate
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// position is where a record is in the topic.
+type position struct {
+	partition int
+	offset    int64
+}
+
+// Ledger is what the servers saw: which records there are, which mutations were applied, which letters were written, which
+// member had which partition, and what was committed. It holds each commit against the invariants as it comes.
+type Ledger struct {
+	mu       sync.Mutex
+	records  [][]*record // by partition, in the order of offsets
+	applied  map[string]map[string]bool
+	buried   map[position]bool
+	owners   map[int32]map[string]map[int]bool // by generation and member
+	checked  []int64                           // by partition: everything below is known to be settled
+	accepted map[int]int64                     // what the broker holds
+	last     map[commitOf]int64
+
+	findings []string
+	commits  int
+}
+
+// commitOf is who commits, for which partition.
+type commitOf struct {
+	generation int32
+	member     string
+	partition  int
+}
+
+func newLedger(partitions int) *Ledger {
+	return &Ledger{records: make([][]*record, partitions), applied: map[string]map[string]bool{}, buried: map[position]bool{},
+		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}}
+}
+
+const maxFindings = 20
+
+// find notes what is wrong.
+func (l *Ledger) find(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.note(format, args...)
+}
+
+func (l *Ledger) note(format string, args ...any) {
+	if len(l.findings) < maxFindings {
+		l.findings = append(l.findings, fmt.Sprintf(format, args...))
+	}
+}
+
+// add enters a record that is about to be produced, and gives its place.
+func (l *Ledger) add(r *record) position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.at = time.Now()
+	p := partition(r.key, len(l.records))
+	l.records[p] = append(l.records[p], r)
+	return position{p, int64(len(l.records[p]) - 1)}
+}
+
+// ends gives the number of records by partition.
+func (l *Ledger) ends() []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ends := make([]int64, len(l.records))
+	for p, rs := range l.records {
+		ends[p] = int64(len(rs))
+	}
+	return ends
+}
+
+// apply notes a mutation that a region server has applied: the first cell of a row is its scan's id.
+func (l *Ledger) apply(table, id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.applied[table] == nil {
+		l.applied[table] = map[string]bool{}
+	}
+	l.applied[table][id] = true
+}
+
+func (l *Ledger) bury(p position) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buried[p] = true
+}
+
+// settled reports whether a record is durable: in all tables, or in the dead letters. l.mu is held.
+func (l *Ledger) settled(p position) bool {
+	r := l.records[p.partition][p.offset]
+	if r.poison != "" {
+		return l.buried[p]
+	}
+	for _, t := range tables {
+		if !l.applied[t.name][r.scan.ID] {
+			return false
+		}
+	}
+	return true
+}
+
+// assign notes who has which partition in a generation, from the leader's request.
+func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
+	if len(q.GroupAssignment) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	members := map[string]map[int]bool{}
+	for _, m := range q.GroupAssignment {
+		var a kmsg.ConsumerMemberAssignment
+		if err := a.ReadFrom(m.MemberAssignment); err != nil {
+			l.note("assignment of generation %d: %v", q.Generation, err)
+		}
+		members[m.MemberID] = map[int]bool{}
+		for _, t := range a.Topics {
+			for _, p := range t.Partitions {
+				members[m.MemberID][int(p)] = true
+			}
+		}
+	}
+	l.owners[q.Generation] = members
+}
+
+// commit holds a commit, accepted or not, against invariant 5.
+func (l *Ledger) commit(q *kmsg.OffsetCommitRequest) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range q.Topics {
+		for _, p := range t.Partitions {
+			l.commits++
+			l.commitOne(commitOf{q.Generation, q.MemberID, int(p.Partition)}, p.Offset)
+		}
+	}
+}
+
+func (l *Ledger) commitOne(by commitOf, offset int64) {
+	if !l.owners[by.generation][by.member][by.partition] {
+		l.note("5: partition %d: %s commits %d in generation %d, in which the partition is not its own", by.partition, by.member, offset, by.generation)
+	}
+	if offset < l.last[by] {
+		l.note("5: partition %d: %s commits %d after %d", by.partition, by.member, offset, l.last[by])
+	}
+	l.last[by] = offset
+	for at := l.checked[by.partition]; at < offset; at++ {
+		if at >= int64(len(l.records[by.partition])) {
+			l.note("5: partition %d: %d is committed, past the end", by.partition, offset)
+			return
+		}
+		if !l.settled(position{by.partition, at}) {
+			l.note("5: partition %d: %d is committed by %s, and the record at %d is neither written nor buried", by.partition, offset, by.member, at)
+			return
+		}
+		l.checked[by.partition] = at + 1
+	}
+}
+
+// accept notes what the broker holds, which never goes back.
+func (l *Ledger) accept(partition int, offset int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if offset < l.accepted[partition] {
+		l.note("5: partition %d: the broker's offset went back from %d to %d", partition, l.accepted[partition], offset)
+	}
+	l.accepted[partition] = offset
+}
+
+// Findings are all that was found wrong, each begins with its invariant's number; empty when nothing was.
+func (l *Ledger) Findings() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.findings...)
+}
+
+func (l *Ledger) String() string { return strings.Join(l.Findings(), "\n") }

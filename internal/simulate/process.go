@@ -1,0 +1,212 @@
+package simulate
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/ingest"
+	"brine/sink"
+)
+
+// Bug is what a test has wrong on purpose in every process, to see that it is found.
+type Bug struct {
+	Writer func(ingest.Writer) ingest.Writer       // stands before the sink
+	Hooks  func(*World, *Process, *ingest.Options) // changes what the loop is given
+}
+
+// Process is one life of one brine: it starts, and starts again when it cannot begin, until it is stopped or killed.
+type Process struct {
+	Name  string
+	world *World
+	place *Place
+	opts  ingest.Options
+	tail  string // of the names of the tables that it writes to
+
+	stop context.CancelFunc
+	done chan struct{}
+
+	mu        sync.Mutex
+	submitted map[int]int64 // by partition, the offset after the last record that was submitted
+	held      int64         // bytes of records that are submitted and not durable
+	count     int           // records that were submitted, again and again
+	loop      *ingest.Loop  // nil: it has not begun
+	failed    error         // what the last attempt to begin ended with
+}
+
+const (
+	commitEvery = time.Second
+	budget      = 2 << 20
+	buffered    = 256 << 10
+	stopWithin  = 30 * time.Second
+	sessionTime = 12 * time.Second
+)
+
+// start begins a life.
+func (w *World) start(name, group, tail string) *Process {
+	p := &Process{Name: name, world: w, place: w.net.NewPlace(name), tail: tail, done: make(chan struct{}),
+		submitted: map[int]int64{}}
+	p.opts = ingest.Options{
+		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
+		Topic: topic, Group: group, Schema: schema, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
+		SessionTimeout: sessionTime, RebalanceTimeout: 2 * sessionTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
+		MaxFetchBytes: budget / 8, Logger: slog.New(slog.DiscardHandler),
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	w.lives.Go(func() {
+		defer close(p.done)
+		for ctx.Err() == nil {
+			if err := p.live(ctx); err != nil && ctx.Err() == nil {
+				p.mu.Lock()
+				p.loop, p.failed = nil, err
+				p.mu.Unlock()
+				_ = sleepUntil(ctx, time.Now().Add(2*time.Second))
+			}
+		}
+	})
+	return p
+}
+
+// live is one attempt: it ends when ctx does, or with the error that it could not begin with.
+func (p *Process) live(ctx context.Context) error {
+	c, err := hbase.Open(ctx, hbase.Options{
+		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout,
+		OperationTimeout: 5 * time.Minute, MaxBufferedBytes: buffered, Hooks: hbase.Hooks{Buffered: p.buffered},
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	m, err := c.Mutator(hbase.MutatorOptions{Autoflush: p.world.plan.Autoflush, Linger: 50 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	targets, err := rows(p.tail)
+	if err != nil {
+		return err
+	}
+	s, err := sink.New(sink.HBase(m), sink.Options{Schema: schema, Rows: targets, MaxCellBytes: maxCell, Hooks: sink.Hooks{Collision: p.collision}})
+	if err != nil {
+		return err
+	}
+	o := p.opts
+	o.Writer = &watched{Writer: s, release: s.Release, process: p}
+	o.Budget = ingest.NewBudget(budget)
+	if bug := p.world.bug; bug.Writer != nil {
+		o.Writer = bug.Writer(o.Writer)
+	}
+	if bug := p.world.bug; bug.Hooks != nil {
+		bug.Hooks(p.world, p, &o)
+	}
+	l, err := ingest.New(o)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.loop = l
+	p.mu.Unlock()
+	return l.Run(ctx)
+}
+
+// Stop ends the life as an operator does, and waits for that.
+func (p *Process) Stop() {
+	p.stop()
+	<-p.done
+}
+
+// Kill ends it as kill -9 does: nothing that it still does reaches anyone.
+func (p *Process) Kill() {
+	p.place.Down()
+	p.stop()
+}
+
+func (p *Process) buffered(bytes int) {
+	if bytes > buffered {
+		p.world.ledger.find("7: %s: the HBase client buffers %d bytes of %d", p.Name, bytes, buffered)
+	}
+}
+
+// collision counts what the sink takes for two events on one row, which must be that.
+func (p *Process) collision(table string, row []byte) {
+	if strings.TrimSuffix(table, p.tail) == tables[0].name {
+		p.world.collided(p, string(row))
+	}
+}
+
+// hold adds to the bytes that are submitted and not durable.
+func (p *Process) hold(bytes int64) {
+	p.mu.Lock()
+	p.held += bytes
+	held := p.held
+	p.mu.Unlock()
+	if held > budget {
+		p.world.ledger.find("7: %s: %d bytes of records are out, of %d", p.Name, held, budget)
+	}
+}
+
+// note remembers which records have been submitted.
+func (p *Process) note(b *event.Batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count += len(b.Events)
+	for i := range b.Events {
+		r := b.Events[i].Record
+		p.submitted[r.Partition] = max(p.submitted[r.Partition], r.Offset+1)
+	}
+}
+
+// watched is a Writer of which is seen what it is given.
+type watched struct {
+	ingest.Writer
+	release func()
+	process *Process
+}
+
+func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	f := &watchedFlight{process: w.process}
+	for i := range b.Events {
+		n := int64(b.Events[i].Record.Size())
+		f.sizes, f.out = append(f.sizes, n), f.out+n
+	}
+	w.process.note(b)
+	w.process.hold(f.out)
+	f.Flight = w.Writer.Submit(ctx, b)
+	return f
+}
+
+// Release implements ingest.Holder.
+func (w *watched) Release() { w.release() }
+
+type watchedFlight struct {
+	event.Flight
+	process *Process
+	sizes   []int64
+	out     int64
+}
+
+func (f *watchedFlight) Wait(ctx context.Context) ([]event.Failure, error) {
+	failures, err := f.Flight.Wait(ctx)
+	f.process.hold(-f.out)
+	f.out = 0
+	return failures, err
+}
+
+// Ease implements event.Easer.
+func (f *watchedFlight) Ease(ctx context.Context) ([]int, error) {
+	left, err := f.Flight.(event.Easer).Ease(ctx)
+	if err != nil || len(left) == 0 {
+		return left, err
+	}
+	kept := int64(0)
+	for _, i := range left {
+		kept += f.sizes[i]
+	}
+	f.process.hold(kept - f.out)
+	f.out = kept
+	return left, nil
+}

@@ -1,0 +1,79 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+)
+
+// store is the world's HBase.
+type store struct {
+	*embedded.Server
+	places map[string]*Place // by the address that the node listens on
+}
+
+func (w *World) startStore(ctx context.Context) error {
+	s := &store{places: map[string]*Place{}}
+	server, err := embedded.Start(embedded.Options{
+		Servers: w.plan.Servers, InTransition: w.plan.InTransit, DetectAfter: 3 * time.Second,
+		Listen: func(_, addr string) (net.Listener, error) { return s.listen(w.net, addr) },
+		Applied: func(a embedded.Applied) {
+			if len(a.Values) > 0 {
+				w.ledger.apply(a.Table, string(a.Values[0]))
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.Server = server
+	w.store = s
+	c, err := hbase.Open(ctx, hbase.Options{Connect: "rpc://" + server.Addr(), User: "simulate", Dial: w.net.NewPlace("operator").Dial})
+	if err != nil {
+		return err
+	}
+	w.operator = c
+	return w.createTables(ctx)
+}
+
+// listen opens a node's port: its place is that of the node that had it before.
+func (s *store) listen(n *Network, addr string) (net.Listener, error) {
+	p := s.places[addr]
+	if p == nil {
+		p = n.NewPlace(fmt.Sprintf("server%d", len(s.places)))
+	}
+	l, err := p.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	s.places[l.Addr().String()] = p
+	return l, nil
+}
+
+// place is the network of a node.
+func (s *store) place(n *embedded.Node) *Place { return s.places[n.Addr()] }
+
+// suffixes name the tables of the run and those of the undisturbed run beside it.
+var suffixes = []string{"", ".undisturbed"}
+
+func (w *World) createTables(ctx context.Context) error {
+	for _, suffix := range suffixes {
+		for _, t := range tables {
+			d, seen := hbase.Table{Name: t.name + suffix}, map[string]bool{}
+			for _, c := range t.columns {
+				if !seen[c.family] {
+					seen[c.family] = true
+					d.Families = append(d.Families, hbase.Family{Name: c.family, Values: map[string]string{"VERSIONS": "1000000"}})
+				}
+			}
+			if err := w.operator.CreateTable(ctx, d, [][]byte{[]byte("55"), []byte("aa")}); err != nil {
+				return fmt.Errorf("creating %s: %w", d.Name, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+)
+
+// World is one run of one plan. It lives in a bubble.
+type World struct {
+	plan   *Plan
+	bug    Bug
+	log    *slog.Logger
+	net    *Network
+	ledger *Ledger
+	kafka  *brokers
+	store  *store
+
+	operator *hbase.Client // no fault is set on its network
+	lives    sync.WaitGroup
+	slots    []*slot
+	began    time.Time // of the bubble's time
+
+	mu         sync.Mutex
+	guests     []*slot                    // of rebalance storms
+	claimed    map[*embedded.Node]bool    // by a fault that has ended them
+	collisions map[string]map[string]bool // by the tables' suffix: rows that a sink said two events share
+	counts     Counts
+}
+
+// Counts are what a run did.
+type Counts struct {
+	Records, Letters, Commits, Lives int
+	Submitted                        int // records, again and again
+	Shared, Told                     int // rows that two different events share, and those that the undisturbed run told of
+}
+
+// Report is what came of a run.
+type Report struct {
+	Plan      *Plan
+	Findings  []string // each begins with its invariant's number; none: all is well
+	Simulated time.Duration
+	CaughtUp  time.Duration // from the end of the faults until the lag was 0
+	Counts
+}
+
+// catchUp is the bound of invariant 8: from the end of the faults until nothing lags.
+const catchUp = 4 * time.Minute
+
+// Run runs a plan, in a bubble. It returns when everything in it has ended.
+func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
+	w := &World{plan: plan, bug: bug, log: log, net: NewNetwork(plan.Seed), ledger: newLedger(plan.Partitions),
+		began: time.Now(), claimed: map[*embedded.Node]bool{}, collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
+	r := &Report{Plan: plan}
+	defer func() {
+		r.Findings, r.Simulated, r.Counts = w.ledger.Findings(), time.Since(w.began), w.counts
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer w.end()
+	if err := w.setUp(ctx); err != nil {
+		w.ledger.find("0: set-up: %v", err)
+		return r
+	}
+	r.CaughtUp = w.course(ctx)
+	return r
+}
+
+func (w *World) setUp(ctx context.Context) error {
+	if err := w.startKafka(); err != nil {
+		return err
+	}
+	return w.startStore(ctx)
+}
+
+func (w *World) end() {
+	for _, s := range slices.Concat(w.slots, w.guests) {
+		s.kill()
+	}
+	w.lives.Wait()
+	if w.operator != nil {
+		w.operator.Close()
+	}
+	if w.store != nil {
+		if err := w.store.Close(); err != nil {
+			w.ledger.find("0: closing the store: %v", err)
+		}
+	}
+	if w.kafka != nil {
+		if w.kafka.producer != nil {
+			w.kafka.producer.Close()
+		}
+		w.kafka.Close()
+	}
+}
+
+// course is a run from its start on: trouble, healing, the ends of processes, and at last what has come of it.
+func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
+	rng := rand.New(rand.NewPCG(w.plan.Seed, 2))
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watch.Go(func() { w.watchOffsets(ctx) })
+	for i := range w.plan.Processes {
+		s := &slot{world: w, name: fmt.Sprintf("brine%d", i)}
+		w.slots = append(w.slots, s)
+		s.start()
+	}
+	w.trouble(ctx, input(rng, w.plan, w.began))
+	w.heal()
+	healed := time.Now()
+	if !w.settles(ctx, group, catchUp) {
+		return time.Since(healed)
+	}
+	caughtUp = time.Since(healed)
+	if !w.stopInTheMiddle(ctx, rng) || !w.killInTheMiddle(ctx, rng) {
+		return caughtUp
+	}
+	for _, s := range w.slots {
+		s.stop()
+	}
+	w.lives.Wait()
+	w.undisturbed(ctx)
+	w.check(ctx)
+	return caughtUp
+}
+
+// trouble lets the input come in and the faults go on, until both have ended.
+func (w *World) trouble(ctx context.Context, records []record) {
+	var all sync.WaitGroup
+	all.Go(func() { w.produce(ctx, records, w.began) })
+	for _, f := range w.plan.Faults {
+		all.Go(func() {
+			_ = sleepUntil(ctx, w.began.Add(f.At))
+			w.log.Debug("fault", "kind", f.Kind, "for", f.For)
+			faults[f.Kind](&trouble{World: w, rng: rand.New(rand.NewPCG(f.Seed, 3)), length: f.For})
+			w.log.Debug("fault ends", "kind", f.Kind)
+		})
+	}
+	all.Wait()
+	_ = sleepUntil(ctx, w.began.Add(Trouble))
+}
+
+func (w *World) produce(ctx context.Context, records []record, start time.Time) {
+	if err := w.kafka.produce(ctx, records, start); err != nil {
+		w.ledger.find("0: %v", err)
+	}
+}
+
+// heal ends what is left of the faults.
+func (w *World) heal() {
+	for _, p := range w.kafka.places {
+		p.Heal()
+	}
+	for _, p := range w.store.places {
+		p.Heal()
+	}
+	for _, s := range w.slots {
+		s.heal()
+	}
+}
+
+// watchOffsets holds what the broker has for the group against what it had.
+func (w *World) watchOffsets(ctx context.Context) {
+	for ctx.Err() == nil {
+		for p, offset := range w.kafka.committed(group, w.plan.Partitions) {
+			w.ledger.accept(p, offset)
+		}
+		_ = sleepUntil(ctx, time.Now().Add(500*time.Millisecond))
+	}
+}
+
+// settles waits until a group has committed all records: invariant 8.
+func (w *World) settles(ctx context.Context, group string, within time.Duration) bool {
+	until := time.Now().Add(within)
+	for {
+		committed, ends := w.kafka.committed(group, w.plan.Partitions), w.ledger.ends()
+		if slices.Equal(committed, ends) {
+			return true
+		}
+		if time.Now().After(until) {
+			w.ledger.find("8: group %s: %v after all is well, committed %v, ends %v: %s", group, within, committed, ends, w.states())
+			return false
+		}
+		_ = sleepUntil(ctx, time.Now().Add(500*time.Millisecond))
+	}
+}
+
+// undisturbed has one process more read everything into tables of its own, while nothing is wrong: what those hold is what
+// the others must.
+func (w *World) undisturbed(ctx context.Context) {
+	p := w.start("undisturbed", reference, suffixes[1])
+	w.settles(ctx, reference, time.Minute)
+	p.Stop()
+}
+
+// collided notes a row that a process's sink says two events share.
+func (w *World) collided(p *Process, row string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.collisions[p.tail][row] = true
+}
