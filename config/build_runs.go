@@ -27,10 +27,10 @@ func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 	return ingest.Options{
 		Kafka: k.Options(), Topic: p.Topic, Group: group, Schema: p.Schema(), Budget: ingest.NewBudget(c.share()),
 		Start: k.start(), OutOfRange: outOfRange[k.OutOfRange],
-		SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
+		InstanceID: k.InstanceID, SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
 		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
 		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
-		RecordsPerSecond: float64(p.Read.Rate), DeadLetterTopic: p.DeadLetterTopic(),
+		RecordsPerSecond: float64(p.Read.Rate), RetryMax: p.Read.MaxPause, HaltPause: p.Read.HaltPause, DeadLetterTopic: p.DeadLetterTopic(),
 	}
 }
 

@@ -23,6 +23,9 @@ func (l *loader) checkKafka(k *Kafka) {
 	if k.Group != "" && !kafkaName(k.Group) {
 		l.fault("kafka.group", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write group: brine")
 	}
+	if k.InstanceID != "" && !kafkaName(k.InstanceID) {
+		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write the name of the host or the pod: ${HOSTNAME}")
+	}
 	if _, err := startTime(k.Start); err != nil && k.Start != "earliest" && k.Start != "latest" && k.Start != "" {
 		l.fault("kafka.start", Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
 	}

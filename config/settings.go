@@ -57,6 +57,9 @@ type Kafka struct {
 	// What to do when the next record is not there any more. `stop`: the partition halts and says which offsets are gone.
 	// `earliest` and `latest`: it goes on there and says what was skipped.
 	OutOfRange string `set:"out_of_range" default:"stop" oneof:"stop earliest latest"`
+	// Makes this process a static member of its groups: while it restarts, for at most session_timeout, the group keeps its
+	// partitions and does not rebalance. Each process needs its own, always the same one.
+	InstanceID string `set:"instance_id" example:"${HOSTNAME}"`
 	// A member that is silent for so long loses its partitions.
 	SessionTimeout time.Duration `set:"session_timeout" default:"30s" min:"1s" max:"1h"`
 	// How long the members of a group may take to meet again when one comes or goes. A partition that is taken away settles
@@ -429,6 +432,10 @@ type Read struct {
 	Window int `set:"window" default:"8" min:"1" max:"1000"`
 	// Most records in a second, over all partitions; 0 sets no limit.
 	Rate int `set:"rate" default:"0" min:"0" max:"1000000000"`
+	// Longest pause before what the store did not take is submitted to it again: how long it takes at most to go on after an outage.
+	MaxPause time.Duration `set:"max_pause" default:"15s" min:"100ms" max:"10m"`
+	// Longest pause before a partition that has halted tries whether the cause is mended.
+	HaltPause time.Duration `set:"halt_pause" default:"30s" min:"100ms" max:"1h"`
 }
 
 // Write is a pipeline's section write, with HBase's meanings: see writing.md. The names in brackets are HBase's own settings.
