@@ -52,10 +52,22 @@ type RetryInfo struct {
 
 // AppliedInfo is what one region acknowledged in one call.
 type AppliedInfo struct {
-	Table  string
-	Region *Region
-	Rows   int
-	Bytes  int
+	Table    string
+	Region   *Region
+	Rows     int
+	Bytes    int
+	Duration time.Duration // from sending the call to its answer
+
+	applied []entry
+}
+
+// Row is the row key of the mutation at i, less than Rows; nil in an AppliedInfo that is not the client's. It is valid while the hook
+// runs.
+func (a *AppliedInfo) Row(i int) []byte {
+	if a.applied == nil {
+		return nil
+	}
+	return a.applied[i].row()
 }
 
 // Client is a client of one HBase cluster. It is safe for concurrent use; one per process is enough.

@@ -77,7 +77,7 @@ func (w *writer) send(m *multi) {
 	w.begin(m.line)
 	w.mu.Unlock()
 	for i := range m.outcomes {
-		w.tell(&m.outcomes[i])
+		w.tell(&m.outcomes[i], took)
 	}
 	for _, e := range lost {
 		w.settle([]entry{e}, failures([]entry{e}, ErrClosed)...)

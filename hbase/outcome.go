@@ -156,23 +156,24 @@ func (w *writer) nurse(l *lane, o *outcome, n int) {
 	w.rest(l, o.pause, failed)
 }
 
-// tell gives results to flights, and to the hook what was applied.
-func (w *writer) tell(o *outcome) {
-	bytes := 0
+// tell gives to the hook what was applied, and results to flights: in this order, since a flight's rows are its submitter's again
+// once it is done.
+func (w *writer) tell(o *outcome, took time.Duration) {
+	if hook := w.c.opts.Hooks.Applied; hook != nil && len(o.applied) > 0 {
+		bytes := 0
+		for _, e := range o.applied {
+			bytes += e.size()
+		}
+		region := o.part.region
+		hook(AppliedInfo{Table: region.Table, Region: region, Rows: len(o.applied), Bytes: bytes, Duration: took, applied: o.applied})
+	}
 	for es := o.applied; len(es) > 0; {
 		n := 1
 		for n < len(es) && es[n].flight == es[0].flight {
 			n++
 		}
-		for _, e := range es[:n] {
-			bytes += e.size()
-		}
 		w.settle(es[:n])
 		es = es[n:]
-	}
-	p := o.part
-	if hook := w.c.opts.Hooks.Applied; hook != nil && len(o.applied) > 0 {
-		hook(AppliedInfo{Table: p.region.Table, Region: p.region, Rows: len(o.applied), Bytes: bytes})
 	}
 	for i, e := range o.refused {
 		w.settle([]entry{e}, o.failed[i])

@@ -69,18 +69,28 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 		Retry: func(r hbase.RetryInfo) {
 			retries.WithLabelValues(r.Reason(), r.Remedy).Inc()
 			retried.Add(float64(r.Mutations))
+			if r.Region != "" && r.Mutations > 0 {
+				tables.Counter(r.Table, skew.Shape{}).AddRetries(r.Region, int64(r.Mutations))
+			}
 		},
 		Applied: func(a hbase.AppliedInfo) {
 			rows.WithLabelValues(a.Table).Add(float64(a.Rows))
 			bytes.WithLabelValues(a.Table).Add(float64(a.Bytes))
 			perCall.Observe(float64(a.Rows))
-			region := skew.Region{Name: a.Region.Encoded, Start: a.Region.Start, End: a.Region.End, Server: a.Region.Server}
-			tables.Counter(a.Table, 0).Add(region, int64(a.Rows), int64(a.Bytes))
+			tables.Counter(a.Table, skew.Shape{}).Add(skew.Batch{
+				Region: Region(a.Region), Rows: &a,
+				Count: skew.Count{Rows: int64(a.Rows), Bytes: int64(a.Bytes), Time: a.Duration},
+			})
 		},
 		Flush:    func(f hbase.FlushInfo) { flushes.WithLabelValues(string(f.Reason)).Inc() },
 		Buffered: func(n int) { buffered.Set(float64(n)) },
 		Dial:     func(_ string, err error) { dials.WithLabelValues(outcome(err)).Inc() },
 	}
+}
+
+// Region is a region as the skew counters know it.
+func Region(r *hbase.Region) skew.Region {
+	return skew.Region{Name: r.Encoded, ID: r.ID, Start: r.Start, End: r.End, Server: r.Server}
 }
 
 func outcome(err error) string {

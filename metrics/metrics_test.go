@@ -121,9 +121,10 @@ func TestRegionSeriesAreBounded(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	tables := skew.NewTables(time.Now)
 	reg.MustRegister(Skew{tables})
-	c := tables.Counter("t", 0)
+	c := tables.Counter("t", skew.Shape{})
 	for i := range 10_000 {
-		c.Add(skew.Region{Name: fmt.Sprint("r", i), Start: fmt.Appendf(nil, "%05d", i)}, int64(i), 1)
+		region := skew.Region{Name: fmt.Sprint("r", i), Start: fmt.Appendf(nil, "%05d", i), End: fmt.Appendf(nil, "%05d", i+1)}
+		c.Add(skew.Batch{Region: region, Count: skew.Count{Rows: int64(i), Bytes: 1}})
 	}
 	n, err := testutil.GatherAndCount(reg, "brine_region_written_rows_total")
 	if err != nil || n != topRegions+1 {

@@ -39,7 +39,7 @@ type Skew struct{ Tables *skew.Tables }
 // Spread gives the hook that counts the rows of salt buckets.
 func Spread(tables *skew.Tables) func(table string, buckets []sink.Bucket) {
 	return func(table string, buckets []sink.Bucket) {
-		counter := tables.Counter(table, len(buckets))
+		counter := tables.Counter(table, skew.Shape{Buckets: len(buckets)})
 		for i, b := range buckets {
 			if b.Rows > 0 {
 				counter.AddBucket(i, b.Rows, b.Bytes)

@@ -1,189 +1,190 @@
 package skew
 
 import (
-	"bytes"
-	"slices"
 	"sync"
 	"time"
 )
 
-// Region identifies a region and says where it lies.
-type Region struct {
-	Name   string `json:"name"` // encoded name
-	Start  Key    `json:"start"`
-	End    Key    `json:"end"`
-	Server string `json:"server"`
+// Shape is what is known of the keys of a table. All of it may be missing.
+type Shape struct {
+	Buckets int                           // of the salt that the key begins with
+	Bucket  func(row []byte) int          // of a row; -1: none
+	Head    func(row []byte) int          // where the first field ends that rows hold whole; 0: nowhere
+	Text    func(beginning []byte) string // the fields that a row, or the beginning of one, holds whole; empty: none
+	Fields  []string                      // that the key is made of
+	Timed   bool                          // the first field that rows hold whole is a time
 }
 
-// Count is how much was written.
-type Count struct {
-	Rows  int64 `json:"rows"`
-	Bytes int64 `json:"bytes"`
+// Batch is what one region acknowledged in one call.
+type Batch struct {
+	Region Region
+	Count  Count
+	Rows   Rows // nil: not known
 }
 
-func (c *Count) add(rows, bytes int64) {
-	c.Rows += rows
-	c.Bytes += bytes
-}
+// Rows are the row keys of a batch, Count.Rows of them, or all of them nil where they are not known.
+type Rows interface{ Row(i int) []byte }
 
-// The window is a ring of slots; a slot older than the window is emptied before it is used again.
-const (
-	slots    = 12
-	slotTime = 5 * time.Second
-	// Window is the span of time that Load.Recent covers.
-	Window = slots * slotTime
-)
-
-// Counter counts writes per region and per salt bucket of one table. It is safe for concurrent use; Add is called once for
-// each region of each answered request, not once for each row.
+// Counter counts the writes of one table. It is safe for concurrent use; Add is called once for each region of each answered
+// call, and looks at each row key.
 type Counter struct {
-	now func() time.Time
+	now   func() time.Time
+	began time.Time
+	shape Shape
 
 	mu      sync.Mutex
-	regions map[string]*tally // by encoded name
-	buckets []tally
+	at      time.Duration // since began; does not go back, wherever a clock is set
+	regions regions
+	buckets []counts
+	sample  *sample
+	heads   [2]*sketch // of this half minute and of the one before
+	halves  int64      // half minutes since began
+	fields  map[string]*[2]*sketch
+	loads   loads
+	past    history
 }
 
-type tally struct {
-	region Region
-	total  Count
-	ring   [slots]Count
-	slot   [slots]int64 // which slot of time the ring's entry belongs to
+// The heavy hitters of a table are those of half a minute to a minute.
+const (
+	sketchSpan     = 30 * time.Second
+	sketchCounters = 512
+)
+
+// NewCounter makes a counter of a table whose keys are of this shape.
+func NewCounter(shape Shape, now func() time.Time) *Counter {
+	c := &Counter{now: now, began: now(), shape: shape, buckets: make([]counts, shape.Buckets), sample: newSample(), fields: map[string]*[2]*sketch{}}
+	c.regions.named = make(map[string]*tally)
+	c.heads = newSketches()
+	return c
 }
 
-// NewCounter makes a counter of a table whose key has this many salt buckets (0 when it has none).
-func NewCounter(buckets int, now func() time.Time) *Counter {
-	return &Counter{now: now, regions: make(map[string]*tally), buckets: make([]tally, buckets)}
+func newSketches() [2]*sketch {
+	return [2]*sketch{newSketch(sketchCounters), newSketch(sketchCounters)}
 }
 
-// SetRegions makes the counter know the table's regions, so that those without writes count as zero. Regions that are no
-// longer listed (split, merged) are forgotten.
-func (c *Counter) SetRegions(regions []Region) {
+// tick brings everything that slides to now. c.mu is held.
+func (c *Counter) tick() time.Duration {
+	c.at = max(c.at, c.now().Sub(c.began))
+	c.sample.advance(c.at)
+	half := int64(c.at / sketchSpan)
+	if half > c.halves {
+		c.turn(&c.heads, half)
+		for _, f := range c.fields {
+			c.turn(f, half)
+		}
+		c.halves = half
+	}
+	return c.at
+}
+
+func (c *Counter) turn(s *[2]*sketch, half int64) {
+	s[0], s[1] = s[1], s[0]
+	s[0].reset()
+	if half > c.halves+1 {
+		s[1].reset()
+	}
+}
+
+// SetRegions makes the counter know the table's regions, so that those without writes count as zero. What regions were given
+// that are no longer listed goes over to those in their place.
+func (c *Counter) SetRegions(list []Region) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := make(map[string]*tally, len(regions))
-	for _, r := range regions {
-		t := c.regions[r.Name]
-		if t == nil {
-			t = &tally{}
-		}
-		t.region = r
-		next[r.Name] = t
+	at := c.tick()
+	for _, r := range list {
+		c.regions.of(r, at, c.share)
 	}
-	c.regions = next
+}
+
+// advance brings the counts of all places to now. c.mu is held.
+func (c *Counter) advance() {
+	at := c.tick()
+	for _, t := range c.regions.sorted {
+		t.advance(at)
+	}
+	for i := range c.buckets {
+		c.buckets[i].advance(at)
+	}
+}
+
+// share is the part of a region's rows that lies within a part of it: as in the sample, or half when that holds too few.
+func (c *Counter) share(within, whole Region) float64 {
+	const enough = 16
+	in, of := 0, 0
+	for i := range c.sample.slots {
+		for _, r := range c.sample.slots[i].rows {
+			if whole.holds(r.row) {
+				of++
+				if within.holds(r.row) {
+					in++
+				}
+			}
+		}
+	}
+	if of < enough {
+		return 0.5
+	}
+	return float64(in) / float64(of)
 }
 
 // Regions is the number of regions that the counter knows.
 func (c *Counter) Regions() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.regions)
+	return len(c.regions.sorted)
 }
 
 // Add counts rows that a region acknowledged.
-func (c *Counter) Add(r Region, rows, bytes int64) {
-	slot := c.now().UnixNano() / int64(slotTime)
+func (c *Counter) Add(b Batch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.regions[r.Name]
-	if t == nil {
-		t = &tally{}
-		c.regions[r.Name] = t
+	at := c.tick()
+	c.regions.of(b.Region, at, c.share).add(at, b.Count)
+	if b.Rows == nil {
+		return
 	}
-	t.region = r
-	t.add(slot, rows, bytes)
+	for i := range int(b.Count.Rows) {
+		row := b.Rows.Row(i)
+		if len(row) == 0 {
+			return
+		}
+		c.sample.add(row)
+		if c.shape.Head != nil {
+			if end := c.shape.Head(row); end > 0 {
+				c.heads[0].add(row[:end])
+			}
+		}
+	}
+}
+
+// AddRetries counts mutations that a region, given by its name, did not take and that are sent again.
+func (c *Counter) AddRetries(region string, mutations int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.regions.named[region]; t != nil {
+		t.add(c.tick(), Count{Retries: mutations})
+	}
 }
 
 // AddBucket counts rows that were written into one salt bucket.
 func (c *Counter) AddBucket(bucket int, rows, bytes int64) {
-	slot := c.now().UnixNano() / int64(slotTime)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if bucket >= 0 && bucket < len(c.buckets) {
-		c.buckets[bucket].add(slot, rows, bytes)
+		c.buckets[bucket].add(c.tick(), Count{Rows: rows, Bytes: bytes})
 	}
 }
 
-func (t *tally) add(slot, rows, bytes int64) {
-	t.total.add(rows, bytes)
-	i := slot % slots
-	if t.slot[i] != slot {
-		t.slot[i], t.ring[i] = slot, Count{}
-	}
-	t.ring[i].add(rows, bytes)
-}
-
-func (t *tally) recent(slot int64) Count {
-	var c Count
-	for i := range t.ring {
-		if t.slot[i] > slot-slots && t.slot[i] <= slot {
-			c.add(t.ring[i].Rows, t.ring[i].Bytes)
-		}
-	}
-	return c
-}
-
-// Load is what one region or one salt bucket was given.
-type Load struct {
-	Region Region `json:"region,omitzero"` // of a region's load
-	Bucket int    `json:"bucket"`          // of a bucket's load
-	Total  Count  `json:"total"`
-	Recent Count  `json:"recent"` // in the last Window
-}
-
-// Report is the state of one table.
-type Report struct {
-	Regions        []Load  `json:"regions"` // in key order
-	Buckets        []Load  `json:"buckets,omitempty"`
-	Total          Indices `json:"total"`  // of rows over regions since the start
-	Recent         Indices `json:"recent"` // of rows over regions in the last Window
-	BucketsTotal   Indices `json:"buckets_total"`
-	RowsTotal      int64   `json:"rows_total"`
-	RowsRecent     int64   `json:"rows_recent"`
-	WindowsSeconds float64 `json:"window_seconds"`
-}
-
-// Report measures the counts as they are now.
-func (c *Counter) Report() Report {
-	slot := c.now().UnixNano() / int64(slotTime)
+// AddField counts a value of a field of an event that was handed over to be written.
+func (c *Counter) AddField(field string, value []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	rep := Report{WindowsSeconds: Window.Seconds()}
-	for _, t := range c.regions {
-		rep.Regions = append(rep.Regions, Load{Region: t.region, Total: t.total, Recent: t.recent(slot)})
+	c.tick()
+	s := c.fields[field]
+	if s == nil {
+		fresh := newSketches()
+		s = &fresh
+		c.fields[field] = s
 	}
-	slices.SortFunc(rep.Regions, func(a, b Load) int { return bytes.Compare(a.Region.Start, b.Region.Start) })
-	for i := range c.buckets {
-		t := &c.buckets[i]
-		rep.Buckets = append(rep.Buckets, Load{Bucket: i, Total: t.total, Recent: t.recent(slot)})
-	}
-	for _, l := range rep.Regions {
-		rep.RowsTotal += l.Total.Rows
-		rep.RowsRecent += l.Recent.Rows
-	}
-	rep.Total = Measure(rows(rep.Regions, func(l Load) Count { return l.Total }))
-	rep.Recent = Measure(rows(rep.Regions, func(l Load) Count { return l.Recent }))
-	rep.BucketsTotal = Measure(rows(rep.Buckets, func(l Load) Count { return l.Total }))
-	return rep
-}
-
-func rows(loads []Load, which func(Load) Count) []float64 {
-	out := make([]float64, len(loads))
-	for i, l := range loads {
-		out[i] = float64(which(l).Rows)
-	}
-	return out
-}
-
-// Top splits loads into the k with the most rows, largest first, and the sum of the others with their number.
-func Top(loads []Load, k int) (top []Load, other Count, others int) {
-	top = slices.Clone(loads)
-	slices.SortStableFunc(top, func(a, b Load) int { return int(min(1, max(-1, b.Total.Rows-a.Total.Rows))) })
-	if len(top) <= k {
-		return top, Count{}, 0
-	}
-	for _, l := range top[k:] {
-		other.add(l.Total.Rows, l.Total.Bytes)
-	}
-	return top[:k], other, len(top) - k
+	s[0].add(value)
 }

@@ -1,8 +1,3 @@
-// Package skew says how evenly writes are spread: over the regions of a table and over the salt buckets of its key. It
-// turns counts into indices and keeps the counts of the last minute. metrics and query import it; it imports nothing of ours.
-//
-// The invariant: the indices are pure functions of the counts, a region without writes counts as zero, and memory is
-// bounded by the number of regions.
 package skew
 
 import (
@@ -10,17 +5,16 @@ import (
 	"slices"
 )
 
-// Indices measure how unevenly a quantity is spread over n places. All are dimensionless. A table without writes, or with
-// fewer than two regions, is even: MaxMean 1 and the rest 0.
 type Indices struct {
 	MaxMean   float64 `json:"max_mean"`   // the largest share over the mean share; 1 is even, n is all in one place
 	CV        float64 `json:"cv"`         // coefficient of variation: population standard deviation over mean
 	Gini      float64 `json:"gini"`       // Σ|xi−xj| / (2 n² mean): 0 is even, 1−1/n is all in one place
 	Entropy   float64 `json:"entropy"`    // 1 − H/ln n: 0 is even, 1 is all in one place
+	P99Mean   float64 `json:"p99_mean"`   // the 99th percentile (nearest rank) over the mean
+	TopShare  float64 `json:"top_share"`  // what the top 1 % of the places, one at least, take of all
 	HBaseCost float64 `json:"hbase_cost"` // the deviation that HBase's stochastic balancer scales to 0…1; it acts above 0.025
 }
 
-// Measure computes the indices of counts.
 func Measure(counts []float64) Indices {
 	n := float64(len(counts))
 	total := 0.0
@@ -28,11 +22,11 @@ func Measure(counts []float64) Indices {
 		total += x
 	}
 	if n < 2 || total <= 0 {
-		return Indices{MaxMean: 1}
+		return Indices{MaxMean: 1, P99Mean: 1, TopShare: math.Ceil(n/100) / max(1, n)}
 	}
 	mean := total / n
 	sorted := slices.Sorted(slices.Values(counts))
-	var squares, weighted, entropy float64
+	var squares, weighted, entropy, top float64
 	for i, x := range sorted {
 		squares += (x - mean) * (x - mean)
 		weighted += float64(2*i+1) * x
@@ -41,17 +35,24 @@ func Measure(counts []float64) Indices {
 			entropy -= p * math.Log(p)
 		}
 	}
+	for _, x := range sorted[len(sorted)-top1(len(sorted)):] {
+		top += x
+	}
 	return Indices{
 		MaxMean:   sorted[len(sorted)-1] / mean,
 		CV:        math.Sqrt(squares/n) / mean,
 		Gini:      max(0, weighted/(n*total)-1), // the sorted form of the definition above
 		Entropy:   max(0, 1-entropy/math.Log(n)),
+		P99Mean:   sorted[p99(len(sorted))] / mean,
+		TopShare:  top / total,
 		HBaseCost: balancerCost(math.Sqrt(squares), n, total),
 	}
 }
 
-// balancerCost scales a deviation √Σ(x−mean)² between the smallest and the largest that n places and this total allow, as
-// HBase's DoubleArrayCost does. The largest is all in one place; the smallest spreads whole units as evenly as they go.
+func top1(n int) int { return (n + 99) / 100 }
+
+func p99(n int) int { return (99*n+99)/100 - 1 }
+
 func balancerCost(deviation, n, total float64) float64 {
 	mean := total / n
 	largest := math.Sqrt((n-1)*mean*mean + (total-mean)*(total-mean))
@@ -59,7 +60,7 @@ func balancerCost(deviation, n, total float64) float64 {
 	if n > total {
 		smallest = math.Sqrt(total*(1-mean)*(1-mean) + (n-total)*mean*mean)
 	} else {
-		high := total - math.Floor(mean)*n
+		high := math.Floor(total - math.Floor(mean)*n)
 		low := n - high
 		smallest = math.Sqrt(high*sq(math.Ceil(mean)-mean) + low*sq(mean-math.Floor(mean)))
 	}

@@ -63,43 +63,10 @@ func TestIndicesStayInRangeAndIgnoreOrder(t *testing.T) {
 	})
 }
 
-func TestCounterForgetsWhatIsOlderThanTheWindow(t *testing.T) {
-	clock := time.Unix(1_700_000_000, 0)
-	c := NewCounter(2, func() time.Time { return clock })
-	a, b := Region{Name: "a", Start: []byte("4")}, Region{Name: "b"}
-	c.SetRegions([]Region{a, b})
-	c.Add(a, 100, 1000)
-	c.AddBucket(1, 100, 1000)
-	c.AddBucket(7, 1, 1) // outside: not counted, no panic
-	clock = clock.Add(30 * time.Second)
-	c.Add(a, 10, 100)
-
-	rep := c.Report()
-	if len(rep.Regions) != 2 || rep.Regions[0].Region.Name != "b" || rep.Regions[0].Total.Rows != 0 {
-		t.Fatalf("a region without writes must be there, in key order: %+v", rep.Regions)
-	}
-	if got := rep.Regions[1]; got.Total.Rows != 110 || got.Recent.Rows != 110 {
-		t.Errorf("within the window: %+v", got)
-	}
-	if rep.Total.MaxMean != 2 || rep.Buckets[1].Total.Rows != 100 {
-		t.Errorf("report: %+v", rep)
-	}
-
-	clock = clock.Add(Window - 20*time.Second)
-	rep = c.Report()
-	if got := rep.Regions[1]; got.Total.Rows != 110 || got.Recent.Rows != 10 {
-		t.Errorf("after the window: %+v", got)
-	}
-	c.SetRegions([]Region{b})
-	if rep = c.Report(); len(rep.Regions) != 1 || rep.RowsTotal != 0 {
-		t.Errorf("a region that is gone must be forgotten: %+v", rep)
-	}
-}
-
 func TestTopAndOther(t *testing.T) {
-	loads := []Load{{Bucket: 0, Total: Count{1, 10}}, {Bucket: 1, Total: Count{5, 50}}, {Bucket: 2, Total: Count{3, 30}}}
+	loads := []Load{{Bucket: 0, Total: Count{Rows: 1, Bytes: 10}}, {Bucket: 1, Total: Count{Rows: 5, Bytes: 50}}, {Bucket: 2, Total: Count{Rows: 3, Bytes: 30}}}
 	top, other, others := Top(loads, 2)
-	if len(top) != 2 || top[0].Bucket != 1 || top[1].Bucket != 2 || other != (Count{1, 10}) || others != 1 {
+	if len(top) != 2 || top[0].Bucket != 1 || top[1].Bucket != 2 || other != (Count{Rows: 1, Bytes: 10}) || others != 1 {
 		t.Errorf("top %+v other %+v of %d", top, other, others)
 	}
 	if top, _, others = Top(loads, 9); len(top) != 3 || others != 0 {
@@ -108,7 +75,7 @@ func TestTopAndOther(t *testing.T) {
 }
 
 func TestReportsSurviveJSON(t *testing.T) {
-	c := NewCounter(2, time.Now)
+	c := NewCounter(Shape{Buckets: 2}, time.Now)
 	c.SetRegions([]Region{{Name: "a", End: Key("4")}, {Name: "b", Start: Key("4"), End: Key{0xff, '\\', 'x', 0}, Server: "s,1,2"}})
 	want := c.Report()
 	text, err := json.Marshal(want)
@@ -129,14 +96,5 @@ func TestReportsSurviveJSON(t *testing.T) {
 		if err := new(Key).UnmarshalText([]byte(bad)); err == nil {
 			t.Errorf("%q must be refused", bad)
 		}
-	}
-}
-
-func BenchmarkCounterAdd(b *testing.B) {
-	c := NewCounter(16, time.Now)
-	r := Region{Name: "a"}
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Add(r, 100, 1000)
 	}
 }

@@ -11,17 +11,19 @@ import (
 type Tables struct {
 	now func() time.Time
 
-	mu     sync.RWMutex
-	tables map[string]*Counter
+	mu      sync.RWMutex
+	tables  map[string]*Counter
+	servers map[string]*hotState // by name
+	live    []string             // the cluster's servers; nil: not known
 }
 
 // NewTables makes an empty set.
 func NewTables(now func() time.Time) *Tables {
-	return &Tables{now: now, tables: make(map[string]*Counter)}
+	return &Tables{now: now, tables: make(map[string]*Counter), servers: make(map[string]*hotState)}
 }
 
-// Counter gives a table's counter; the first call for a table makes it, with this many salt buckets.
-func (t *Tables) Counter(table string, buckets int) *Counter {
+// Counter gives a table's counter; the first call for a table makes it, with keys of this shape.
+func (t *Tables) Counter(table string, shape Shape) *Counter {
 	t.mu.RLock()
 	c := t.tables[table]
 	t.mu.RUnlock()
@@ -31,20 +33,63 @@ func (t *Tables) Counter(table string, buckets int) *Counter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c = t.tables[table]; c == nil {
-		c = NewCounter(buckets, t.now)
+		c = NewCounter(shape, t.now)
 		t.tables[table] = c
 	}
 	return c
 }
 
+// Names are the tables, sorted.
+func (t *Tables) Names() []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Sorted(maps.Keys(t.tables))
+}
+
 // Reports measures every table.
 func (t *Tables) Reports() map[string]Report {
-	t.mu.RLock()
-	tables := maps.Clone(t.tables)
-	t.mu.RUnlock()
-	out := make(map[string]Report, len(tables))
-	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		out[name] = tables[name].Report()
+	out := make(map[string]Report)
+	for name, c := range t.all() {
+		out[name] = c.Report()
 	}
 	return out
+}
+
+func (t *Tables) all() map[string]*Counter {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return maps.Clone(t.tables)
+}
+
+// SetServers makes the live servers of the cluster known, so that those without regions count.
+func (t *Tables) SetServers(names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.live = names
+}
+
+// Observe is to be called once a second: it finds regions and servers that become hot, and keeps the history. It tells whether any
+// is hot.
+func (t *Tables) Observe() (hot bool) {
+	sums := make(map[string]*place)
+	for _, c := range t.all() {
+		hot = c.observe(sums) || hot
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range t.live {
+		if sums[name] == nil {
+			sums[name] = &place{}
+		}
+	}
+	places := make([]place, 0, len(sums))
+	for name, p := range sums {
+		if t.servers[name] == nil {
+			t.servers[name] = &hotState{}
+		}
+		p.state = t.servers[name]
+		places = append(places, *p)
+	}
+	maps.DeleteFunc(t.servers, func(name string, _ *hotState) bool { return sums[name] == nil })
+	return observe(places, t.now()) || hot
 }

@@ -151,15 +151,7 @@ func (s *service) learnRegions(ctx context.Context, table string) error {
 	if err != nil {
 		return err
 	}
-	known := make([]skew.Region, 0, len(regions))
-	for _, r := range regions {
-		known = append(known, skew.Region{Name: r.Encoded, Start: r.Start, End: r.End, Server: r.Server})
-	}
-	buckets := 0
-	if key := s.cfg.Table(table).RowKey(); key != nil { // else no pipeline writes the table
-		buckets = min(key.Salt().Buckets(), sink.MaxBuckets)
-	}
-	s.tables.Counter(table, buckets).SetRegions(known)
+	s.tables.Counter(table, shapeOf(s.cfg.Table(table).RowKey())).SetRegions(knownRegions(regions))
 	return nil
 }
 
@@ -273,6 +265,10 @@ func (s *service) run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.admin.run(adminCtx) })
 	g.Go(func() error {
+		s.watchSkew(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
 		holdHeap(adminCtx, int64(s.cfg.Memory))
 		return nil
 	})
@@ -332,7 +328,7 @@ func (s *service) samples() []reading {
 func (s *service) regionsOf(h *half) (n int) {
 	if p := s.cfg.Pipeline(h.pipeline); h.kind == "rows" {
 		for _, r := range p.Rows {
-			n += s.tables.Counter(r.Table, 0).Regions()
+			n += s.tables.Counter(r.Table, skew.Shape{}).Regions()
 		}
 	}
 	return n

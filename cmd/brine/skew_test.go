@@ -17,16 +17,16 @@ func skewedServer(t *testing.T) string {
 	t.Helper()
 	clock := time.Unix(1_700_000_000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
-	counter := tables.Counter("shop:orders", 3)
+	counter := tables.Counter("shop:orders", skew.Shape{Buckets: 3})
 	regions := []skew.Region{{Name: "r0", End: skew.Key{1}, Server: "a:1"}, {Name: "r1", Start: skew.Key{1}, End: skew.Key{2}, Server: "b:1"}, {Name: "r2", Start: skew.Key{2}, Server: "a:1"}}
 	counter.SetRegions(regions)
 	for i, rows := range []int64{500, 1500, 0} {
-		counter.Add(regions[i], rows, 100*rows)
+		counter.Add(skew.Batch{Region: regions[i], Count: skew.Count{Rows: rows, Bytes: 100 * rows}})
 		counter.AddBucket(i, rows, 100*rows)
 	}
 	clock = clock.Add(2 * skew.Window)
-	counter.Add(regions[2], 10, 1000)
-	tables.Counter("idle", 0).SetRegions([]skew.Region{{Name: "r9", Server: "a:1"}})
+	counter.Add(skew.Batch{Region: regions[2], Count: skew.Count{Rows: 10, Bytes: 1000}})
+	tables.Counter("idle", skew.Shape{}).SetRegions([]skew.Region{{Name: "r9", Server: "a:1"}})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/debug/skew" {
 			http.NotFound(w, r)

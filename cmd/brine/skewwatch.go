@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/hbase"
+	"brine/metrics"
+	"brine/rowkey"
+	"brine/sink"
+	"brine/skew"
+)
+
+// loadsEvery is how often the cluster is asked for its regions and their loads. Hot regions are found without it.
+const loadsEvery = 15 * time.Second
+
+// watchSkew looks for hot regions every second, says so when one comes up, and asks the cluster what it knows of its regions. It
+// ends with ctx.
+func (s *service) watchSkew(ctx context.Context) {
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		s.watchLoads(ctx)
+	}()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	said := map[string]time.Time{}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			if s.tables.Observe() {
+				s.sayHot(said)
+			}
+		}
+	}
+	<-asked
+}
+
+// sayHot logs each hot spot as it comes up, and none more than once in ten minutes.
+func (s *service) sayHot(said map[string]time.Time) {
+	const pause = 10 * time.Minute
+	for _, h := range s.tables.Advise() {
+		what := "server " + h.Server
+		if h.Region != nil {
+			what = "region " + h.Region.Name + " of " + h.Table
+		}
+		if now := time.Now(); now.Sub(said[what]) > pause {
+			said[what] = now
+			s.log.Warn(what+" is hot", "cause", h.Cause, "times_mean", fmt.Sprintf("%.1f", h.Times), "why", h.Why, "more", "brine skew")
+		}
+	}
+}
+
+// watchLoads asks at once and then every so often. That the cluster does not answer makes the loads old, which reports say.
+func (s *service) watchLoads(ctx context.Context) {
+	tick := time.NewTicker(loadsEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		within, cancel := context.WithTimeout(ctx, loadsEvery)
+		err := s.askLoads(within)
+		cancel()
+		if err != nil && !failing && ctx.Err() == nil {
+			s.log.Warn("the cluster does not tell the loads of its regions; skew is told from what this brine writes alone", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// askLoads takes the regions of all tables, and what the cluster tells of them.
+func (s *service) askLoads(ctx context.Context) error {
+	status, err := s.cluster.client.ClusterStatus(ctx)
+	if err != nil {
+		return err
+	}
+	s.tables.SetServers(serverNames(status))
+	loads := loadsOf(status)
+	for _, table := range s.tables.Names() {
+		regions, failed := s.cluster.client.Regions(ctx, table)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		counter := s.tables.Counter(table, skew.Shape{})
+		counter.SetRegions(knownRegions(regions))
+		counter.SetLoads(len(status.Servers), loads[table])
+	}
+	return err
+}
+
+func serverNames(status hbase.ClusterStatus) []string {
+	names := make([]string, len(status.Servers))
+	for i, server := range status.Servers {
+		names[i] = server.Addr
+	}
+	return names
+}
+
+// loadsOf gives the loads of all regions by table.
+func loadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
+	loads := map[string][]skew.RegionLoad{}
+	for _, server := range status.Servers {
+		for _, r := range server.Regions {
+			loads[r.Table] = append(loads[r.Table], skew.RegionLoad{
+				Region: r.Encoded, Server: server.Addr, MB: int64(r.StoreFileMB + r.MemStoreMB), Reads: r.Reads, Writes: r.Writes,
+			})
+		}
+	}
+	return loads
+}
+
+func knownRegions(regions []hbase.Region) []skew.Region {
+	known := make([]skew.Region, len(regions))
+	for i := range regions {
+		known[i] = metrics.Region(&regions[i])
+	}
+	return known
+}
+
+// shapeOf tells the skew counters what a table's key is made of; nil: not known.
+func shapeOf(key *rowkey.Key) skew.Shape {
+	if key == nil {
+		return skew.Shape{}
+	}
+	salt := key.Salt()
+	shape := skew.Shape{
+		Head: key.Head, Timed: key.HeadIsTime(), Fields: key.Fields(),
+		Text: func(beginning []byte) string { return decodedStart(key, beginning) },
+	}
+	if n := salt.Buckets(); n <= sink.MaxBuckets {
+		shape.Buckets, shape.Bucket = n, salt.Bucket
+	}
+	return shape
+}

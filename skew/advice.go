@@ -1,0 +1,177 @@
+package skew
+
+import (
+	"fmt"
+	"time"
+)
+
+// Cause is why a place is hot.
+type Cause string
+
+// The causes.
+const (
+	Monotonic    Cause = "monotonic key"   // new rows all lie behind (or before) the older ones
+	HeavyRow     Cause = "one heavy row"   // one row is written again and again
+	HeavyKey     Cause = "one heavy key"   // most rows begin with the same value
+	FewBuckets   Cause = "too few buckets" // what the salt is made of has few values, so few of its buckets get rows
+	UnevenSplits Cause = "uneven splits"   // the region's range holds more of the keys than others
+	LoadedServer Cause = "loaded server"   // none of its regions is hot, but they are many or warm
+)
+
+// HotSpot is a region, or a server, that takes much more than the mean, with the cause and what helps.
+type HotSpot struct {
+	Table    string    `json:"table,omitempty"` // of a region
+	Region   *Region   `json:"region,omitempty"`
+	Server   string    `json:"server"`
+	Since    time.Time `json:"since"`
+	Severity string    `json:"severity"`        // notice; warning from 2 times the mean on; critical from 4 on
+	Rate     float64   `json:"rows_per_second"` // now
+	Times    float64   `json:"times_mean"`
+	Share    float64   `json:"share"` // of all rows
+	Cause    Cause     `json:"cause"`
+	Why      string    `json:"why"`
+	Heavy    *Heavy    `json:"heavy,omitempty"`
+	Sampled  int       `json:"sampled_rows"` // what cause and effects are told from
+	Actions  []Action  `json:"actions"`      // the best one first
+}
+
+// ActionKind is a kind of action. brine can do splits and moves by itself.
+type ActionKind string
+
+// The kinds of action.
+const (
+	Split    ActionKind = "split"
+	Move     ActionKind = "move"
+	Salt     ActionKind = "salt"
+	OwnTable ActionKind = "own table"
+)
+
+// Action is something that helps, and what is foreseen of it.
+type Action struct {
+	Kind    ActionKind `json:"kind"`
+	Table   string     `json:"table"`
+	Region  string     `json:"region,omitempty"` // to be split or moved
+	At      Key        `json:"at,omitempty"`     // first row of the second half; empty: the servers choose
+	To      string     `json:"to,omitempty"`     // server
+	Buckets int        `json:"buckets,omitempty"`
+	Key     Key        `json:"key,omitempty"` // what rows begin with that get a table of their own
+	Text    string     `json:"text"`
+	Effect  *Effect    `json:"effect,omitempty"` // nil: too few rows were seen to tell
+}
+
+// Effect is how rows lie over the places of a kind (regions; servers for a move), before and after.
+type Effect struct {
+	Before        float64 `json:"before_max_mean"`
+	After         float64 `json:"after_max_mean"`
+	LargestBefore float64 `json:"before_largest_share"`
+	LargestAfter  float64 `json:"after_largest_share"`
+}
+
+func effect(before, after []float64) *Effect {
+	b, a := Measure(before), Measure(after)
+	return &Effect{Before: b.MaxMean, After: a.MaxMean, LargestBefore: b.MaxMean / float64(len(before)), LargestAfter: a.MaxMean / float64(len(after))}
+}
+
+func severity(times float64) string {
+	switch {
+	case times >= 4:
+		return "critical"
+	case times >= 2:
+		return "warning"
+	}
+	return "notice"
+}
+
+// evidence is what the cause of a table's hot spots is told from.
+type evidence struct {
+	table   string
+	shape   Shape
+	regions []Load
+	now     []float64 // rows of the last seconds, by region
+	total   float64
+	rows    []drawn // of the whole table, in the order in which they came
+	heads   []Heavy
+}
+
+// Sampled rows that a cause is told from: enoughRows of the whole table are asked for; less than fewRows of a region say nothing.
+const (
+	enoughRows = 3000
+	fewRows    = 48
+)
+
+// Advise finds the cause of each hot region, and what helps.
+func (c *Counter) Advise(table string) []HotSpot {
+	rep := c.read()
+	e := evidence{table: table, shape: c.shape, regions: rep.Regions}
+	hot := false
+	for _, l := range rep.Regions {
+		e.now = append(e.now, float64(l.now))
+		e.total += float64(l.now)
+		hot = hot || l.HotSince != nil
+	}
+	if !hot || e.total == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	e.rows = c.sample.recent(enoughRows)
+	c.mu.Unlock()
+	e.heads = c.Heavy()
+	var spots []HotSpot
+	for i, l := range e.regions {
+		if l.HotSince != nil {
+			spots = append(spots, e.hotSpot(i))
+		}
+	}
+	return spots
+}
+
+// Heavy are the values of the first field that rows hold whole that one row in a hundred has at least.
+func (c *Counter) Heavy() []Heavy {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick()
+	out := heavy(c.heads[0], c.heads[1], leastShare)
+	for i := range out {
+		out[i].Text = c.shape.text(out[i].Key)
+	}
+	return out
+}
+
+const leastShare = 0.01
+
+// HeavyFields are the values of declared fields that one event in a hundred has at least, by field.
+func (c *Counter) HeavyFields() map[string][]Heavy {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick()
+	out := make(map[string][]Heavy, len(c.fields))
+	for name, s := range c.fields {
+		out[name] = heavy(s[0], s[1], leastShare)
+	}
+	return out
+}
+
+func (s *Shape) text(beginning []byte) string {
+	if s.Text == nil {
+		return ""
+	}
+	return s.Text(beginning)
+}
+
+// hotSpot says why region i is hot, and what helps.
+func (e *evidence) hotSpot(i int) HotSpot {
+	l := e.regions[i]
+	h := HotSpot{Table: e.table, Region: &l.Region, Server: l.Region.Server, Since: *l.HotSince, Rate: e.now[i] / nowSpan, Share: e.now[i] / e.total}
+	h.Times = h.Share * float64(len(e.now))
+	h.Severity = severity(h.Times)
+	in := e.within(i)
+	h.Sampled = len(in.rows)
+	if len(in.rows) < fewRows {
+		h.Cause, h.Why = UnevenSplits, fmt.Sprintf("too few of its rows were seen to tell more (%d)", len(in.rows))
+		h.Actions = []Action{{Kind: Split, Table: e.table, Region: l.Region.Name, Text: "split the region where the servers choose"}}
+		return h
+	}
+	e.explain(&h, in)
+	e.act(&h, i, in)
+	return h
+}

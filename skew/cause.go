@@ -1,0 +1,162 @@
+package skew
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// inside is the sample's rows of one region.
+type inside struct {
+	rows   []drawn
+	weight float64
+	row    group   // the row that is written most
+	head   group   // the head that most rows have
+	newer  float64 // the part of pairs of an older and a newer row of which the newer lies behind: 0.5 when time does not matter
+}
+
+// group is the rows that have something in common.
+type group struct {
+	key   []byte
+	share float64 // of the region's rows
+}
+
+func (e *evidence) within(i int) inside {
+	var in inside
+	for _, d := range e.rows {
+		if e.regions[i].Region.holds(d.row) {
+			in.rows = append(in.rows, d)
+			in.weight += d.weight
+		}
+	}
+	if len(in.rows) == 0 {
+		return in
+	}
+	in.row = in.largest(func(row []byte) []byte { return row })
+	in.head = in.largest(func(row []byte) []byte { return row[:e.shape.head(row)] })
+	in.newer = newer(in.rows)
+	return in
+}
+
+func (s *Shape) head(row []byte) int {
+	if s.Head == nil {
+		return 0
+	}
+	return min(s.Head(row), len(row))
+}
+
+// largest finds what most rows have in common; an empty key is nothing.
+func (in *inside) largest(of func(row []byte) []byte) group {
+	weights := make(map[string]float64)
+	for _, d := range in.rows {
+		if key := of(d.row); len(key) > 0 {
+			weights[string(key)] += d.weight
+		}
+	}
+	var g group
+	for key, w := range weights {
+		if share := w / in.weight; share > g.share || share == g.share && key < string(g.key) {
+			g = group{[]byte(key), share}
+		}
+	}
+	return g
+}
+
+// newer compares the newer half of the rows with the older half (Mann and Whitney's U over the number of pairs). Equal rows count half.
+func newer(rows []drawn) float64 {
+	half := len(rows) / 2
+	type ranked struct {
+		row   []byte
+		newer bool
+	}
+	all := make([]ranked, len(rows))
+	for i, d := range rows {
+		all[i] = ranked{d.row, i >= half}
+	}
+	slices.SortFunc(all, func(a, b ranked) int { return bytes.Compare(a.row, b.row) })
+	behind, older := 0.0, 0.0
+	for i := 0; i < len(all); {
+		same, olderHere := 0.0, 0.0
+		j := i
+		for ; j < len(all) && bytes.Equal(all[j].row, all[i].row); j++ {
+			if all[j].newer {
+				same++
+			} else {
+				olderHere++
+			}
+		}
+		behind += same * (older + olderHere/2)
+		older += olderHere
+		i = j
+	}
+	return behind / max(1, float64(half)*float64(len(rows)-half))
+}
+
+const (
+	oneSided = 0.95 // newer, from which on (or 1 − which, down to which) new rows lie on one side
+	most     = 0.5  // share of a region's rows that is the cause of its heat
+)
+
+func (in *inside) monotonic() bool { return in.newer >= oneSided || in.newer <= 1-oneSided }
+
+// explain finds the cause.
+func (e *evidence) explain(h *HotSpot, in inside) {
+	used, buckets := e.usedBuckets()
+	ofTable := in.head.share * h.Share
+	switch {
+	case buckets > 0 && used <= buckets/2:
+		h.Cause = FewBuckets
+		h.Why = fmt.Sprintf("only %d of the %d salt buckets get rows: what the salt is made of has too few values", used, buckets)
+	case in.row.share >= most:
+		h.Cause, h.Heavy = HeavyRow, e.heavyOf(in.row, h)
+		h.Why = fmt.Sprintf("%.0f %% of the region's writes go to one row, %s", 100*in.row.share, h.Heavy.name())
+	case in.monotonic() && (e.shape.Timed || in.head.share < most || ofTable > 0.9):
+		h.Cause = Monotonic
+		h.Why = fmt.Sprintf("%.0f %% of the newer rows lie behind the older ones: the key grows with time, so all writes meet at its end", 100*in.newer)
+		if in.newer < 0.5 {
+			h.Why = fmt.Sprintf("%.0f %% of the newer rows lie before the older ones: the key counts down with time, so all writes meet at its start", 100*(1-in.newer))
+		}
+	case in.head.share >= most && !e.shape.Timed:
+		h.Cause, h.Heavy = HeavyKey, e.heavyOf(in.head, h)
+		h.Why = fmt.Sprintf("%.0f %% of the region's rows, %.0f %% of the table's, begin with %s", 100*in.head.share, 100*ofTable, h.Heavy.name())
+	default:
+		h.Cause = UnevenSplits
+		h.Why = fmt.Sprintf("its range holds %.1f times as many of the keys that are written as that of a region in the mean", h.Times)
+	}
+}
+
+// usedBuckets tells how many salt buckets get rows worth mention; 0 of 0 when there is no salt, or too few rows to tell.
+func (e *evidence) usedBuckets() (used, of int) {
+	const rowsForEach, mention = 16, 0.1
+	n := e.shape.Buckets
+	if n < 2 || e.shape.Bucket == nil || len(e.rows) < rowsForEach*n {
+		return 0, 0
+	}
+	weights, total := make([]float64, n), 0.0
+	for _, d := range e.rows {
+		if b := e.shape.Bucket(d.row); b >= 0 && b < n {
+			weights[b] += d.weight
+			total += d.weight
+		}
+	}
+	for _, w := range weights {
+		if w > mention*total/float64(n) {
+			used++
+		}
+	}
+	return used, n
+}
+
+// heavyOf gives what the sketch knows of a group, else what the sample does.
+func (e *evidence) heavyOf(g group, h *HotSpot) *Heavy {
+	for _, k := range e.heads {
+		if bytes.Equal(k.Key, g.key) {
+			return &k
+		}
+	}
+	return &Heavy{Key: g.key, Text: e.shape.text(g.key), Share: g.share * h.Share}
+}
+
+// name shows the key to people: its fields, else its bytes.
+func (h *Heavy) name() string { return cmp.Or(h.Text, h.Key.String()) }

@@ -1,0 +1,107 @@
+package skew
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// HeatMap is the rows a second of key ranges over time.
+type HeatMap struct {
+	Starts []Key       `json:"starts"` // of the key ranges, in order
+	Times  []time.Time `json:"times"`  // when the columns end
+	Rows   [][]float64 `json:"rows"`   // a second: by range, then by time
+	Bytes  [][]float64 `json:"bytes"`
+	Most   float64     `json:"most"` // of Rows: what the brightest colour means
+}
+
+// HeatMap draws the history since a time on so many key ranges and columns at most; neighbours are added up. Its ranges are those of
+// the newest column; what an older one has for a wider range is shared out evenly.
+func (c *Counter) HeatMap(since time.Time, ranges, columns int) HeatMap {
+	c.mu.Lock()
+	c.advance()
+	all := c.past.ordered()
+	now := newColumn(c.regions.sorted, c.past.newest())
+	now.from, now.to = c.now().Add(-max(firstColumns, columnSpan-(c.past.due-c.at))), c.now()
+	c.mu.Unlock()
+	all = append(all, now)
+	all = slices.DeleteFunc(all, func(col column) bool { return col.to.Before(since) })
+	if len(all) == 0 || len(now.starts) == 0 || ranges < 1 || columns < 1 {
+		return HeatMap{}
+	}
+	m := HeatMap{Starts: thinned(now.starts, ranges)}
+	for _, group := range grouped(all, columns) {
+		m.addColumn(group)
+	}
+	return m
+}
+
+// thinned keeps so many of the starts, as evenly as it goes.
+func thinned(starts []Key, most int) []Key {
+	if len(starts) <= most {
+		return starts
+	}
+	out := make([]Key, most)
+	for i := range out {
+		out[i] = starts[i*len(starts)/most]
+	}
+	return out
+}
+
+// grouped puts neighbouring columns together until there are not too many.
+func grouped(all []column, most int) (groups [][]column) {
+	n := (len(all) + most - 1) / most
+	for len(all) > 0 {
+		first := max(1, len(all)%n) // so that the newest group is whole
+		if len(all)%n == 0 {
+			first = n
+		}
+		groups = append(groups, all[:first])
+		all = all[first:]
+	}
+	return groups
+}
+
+func (m *HeatMap) addColumn(group []column) {
+	seconds := 0.0
+	rows, bytes := make([]float64, len(m.Starts)), make([]float64, len(m.Starts))
+	for _, col := range group {
+		seconds += col.to.Sub(col.from).Seconds()
+		for i, start := range col.starts {
+			from, to := m.rangeOf(start), len(m.Starts)
+			if i+1 < len(col.starts) {
+				to = max(from+1, m.firstFrom(col.starts[i+1]))
+			}
+			part := 1 / float64(to-from)
+			for r := from; r < to; r++ {
+				rows[r] += float64(col.rows[i]) * part
+				bytes[r] += float64(col.bytes[i]) * part
+			}
+		}
+	}
+	m.Times = append(m.Times, group[len(group)-1].to)
+	if len(m.Rows) == 0 {
+		m.Rows, m.Bytes = make([][]float64, len(m.Starts)), make([][]float64, len(m.Starts))
+	}
+	for r := range m.Starts {
+		perSecond := rows[r] / max(1, seconds)
+		m.Rows[r] = append(m.Rows[r], perSecond)
+		m.Bytes[r] = append(m.Bytes[r], bytes[r]/max(1, seconds))
+		m.Most = max(m.Most, perSecond)
+	}
+}
+
+// rangeOf gives the range that holds a row.
+func (m *HeatMap) rangeOf(row Key) int {
+	i := m.firstFrom(row)
+	if i == len(m.Starts) || !bytes.Equal(m.Starts[i], row) {
+		i--
+	}
+	return max(0, i)
+}
+
+// firstFrom gives the first range that begins at a row or behind it.
+func (m *HeatMap) firstFrom(row Key) int {
+	i, _ := slices.BinarySearchFunc(m.Starts, row, func(a, b Key) int { return bytes.Compare(a, b) })
+	return i
+}

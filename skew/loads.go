@@ -1,0 +1,75 @@
+package skew
+
+import (
+	"math"
+	"time"
+)
+
+// RegionLoad is what a cluster tells of one region. Requests are counted since the region was opened where it is.
+type RegionLoad struct {
+	Region        string // encoded name
+	Server        string
+	MB            int64 // in files and in memory
+	Reads, Writes uint64
+}
+
+// loads are the cluster's last loads of a table's regions.
+type loads struct {
+	at      time.Duration // since the counter began; 0: there were none
+	servers int           // of the cluster
+}
+
+// regionLoad is what the cluster told last of one region.
+type regionLoad struct {
+	known         bool
+	mb            int64
+	reads, writes rate
+}
+
+// rate is requests a second, the newer ones with more weight: after a minute they are two thirds of it.
+type rate struct {
+	last  uint64
+	per   float64
+	known bool
+}
+
+func (r *rate) observe(now uint64, span time.Duration) {
+	if span <= 0 {
+		r.last = now
+		return
+	}
+	n := now - r.last
+	if now < r.last { // the region was opened anew
+		n = now
+	}
+	r.last = now
+	weight := 1 - math.Exp(-float64(span)/float64(time.Minute))
+	if !r.known {
+		weight, r.known = 1, true
+	}
+	r.per += weight * (float64(n)/span.Seconds() - r.per)
+}
+
+// SetLoads takes what a cluster of so many servers tells of the table's regions; those that it does not tell of keep what they had.
+func (c *Counter) SetLoads(servers int, list []RegionLoad) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.tick()
+	for _, l := range list {
+		t := c.regions.named[l.Region]
+		if t == nil {
+			continue
+		}
+		span := at - c.loads.at
+		if !t.load.known {
+			span = 0
+		}
+		t.load.known, t.load.mb = true, l.MB
+		t.load.reads.observe(l.Reads, span)
+		t.load.writes.observe(l.Writes, span)
+		if l.Server != "" {
+			t.region.Server = l.Server
+		}
+	}
+	c.loads = loads{at: max(at, 1), servers: servers}
+}

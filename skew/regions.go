@@ -1,0 +1,114 @@
+package skew
+
+import (
+	"bytes"
+	"slices"
+	"time"
+)
+
+// Region identifies a region and says where it lies.
+type Region struct {
+	Name   string `json:"name"` // encoded name
+	ID     int64  `json:"-"`    // grows from a region to those that it is split or merged into; 0: newer than any other
+	Start  Key    `json:"start"`
+	End    Key    `json:"end"`
+	Server string `json:"server"`
+}
+
+// tally is what one region was given.
+type tally struct {
+	region Region
+	*counts
+	load regionLoad
+	hot  hotState
+}
+
+// regions are the regions of a table as far as they are known: their ranges do not overlap. What a region was given goes over to
+// those that it is split or merged into, so the sums never change.
+type regions struct {
+	sorted []*tally // by start
+	named  map[string]*tally
+}
+
+// of gives the tally of a region, and makes it known when it is not: it then takes over from the older ones in its range. A
+// region that is older itself, of which an answer came late, gives the newer one that holds its first row.
+func (rs *regions) of(r Region, at time.Duration, share func(within, whole Region) float64) *tally {
+	if t := rs.named[r.Name]; t != nil {
+		if t.region.Server != r.Server {
+			t.region.Server = r.Server
+		}
+		return t
+	}
+	from, to := rs.overlap(r)
+	for _, o := range rs.sorted[from:to] {
+		if r.ID != 0 && o.region.ID > r.ID {
+			return o
+		}
+	}
+	t := &tally{region: r, counts: new(counts)}
+	var left []*tally
+	t.advance(at)
+	for _, o := range rs.sorted[from:to] {
+		o.advance(at)
+		left = append(left, t.takeOver(o, share)...)
+		delete(rs.named, o.region.Name)
+	}
+	rs.sorted = slices.Replace(rs.sorted, from, to, append(left, t)...)
+	slices.SortFunc(rs.sorted[from:from+len(left)+1], func(a, b *tally) int { return bytes.Compare(a.region.Start, b.region.Start) })
+	for _, o := range left {
+		if o.region.Name != "" {
+			rs.named[o.region.Name] = o
+		}
+	}
+	rs.named[r.Name] = t
+	return t
+}
+
+// takeOver moves what an older region was given in t's range to t, and gives what is left of the older one on either side.
+func (t *tally) takeOver(o *tally, share func(within, whole Region) float64) (left []*tally) {
+	name := o.region.Name
+	if bytes.Compare(o.region.Start, t.region.Start) < 0 {
+		rest := o.region
+		rest.End = t.region.Start
+		left = append(left, &tally{region: rest, counts: o.take(share(rest, o.region)), hot: o.hot})
+		o.region.Start, name = t.region.Start, ""
+	}
+	if len(t.region.End) > 0 && (len(o.region.End) == 0 || bytes.Compare(t.region.End, o.region.End) < 0) {
+		rest := o.region
+		rest.Start, rest.Name = t.region.End, name
+		left = append(left, &tally{region: rest, counts: o.take(share(rest, o.region)), hot: o.hot})
+	}
+	t.join(o.counts)
+	return left
+}
+
+// overlap gives the positions of the regions that share rows with r.
+func (rs *regions) overlap(r Region) (from, to int) {
+	from, same := slices.BinarySearchFunc(rs.sorted, r.Start, func(t *tally, start Key) int { return bytes.Compare(t.region.Start, start) })
+	if !same && from > 0 && rs.sorted[from-1].region.reaches(r.Start) {
+		from--
+	}
+	to = from
+	for to < len(rs.sorted) && (len(r.End) == 0 || bytes.Compare(rs.sorted[to].region.Start, r.End) < 0) {
+		to++
+	}
+	return from, to
+}
+
+// reaches tells whether the region ends behind a row.
+func (r *Region) reaches(row []byte) bool { return len(r.End) == 0 || bytes.Compare(row, r.End) < 0 }
+
+// holds tells whether a row lies in the region.
+func (r *Region) holds(row []byte) bool { return bytes.Compare(r.Start, row) <= 0 && r.reaches(row) }
+
+// find gives the position of the region that holds a row, -1 if none is known.
+func (rs *regions) find(row []byte) int {
+	i, same := slices.BinarySearchFunc(rs.sorted, Key(row), func(t *tally, row Key) int { return bytes.Compare(t.region.Start, row) })
+	if !same {
+		i--
+	}
+	if i < 0 || !rs.sorted[i].region.reaches(row) {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,85 @@
+package skew
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// sample keeps rows drawn evenly from each of the last spans of time: what splits, moves and other keys would change is
+// simulated on them.
+type sample struct {
+	slots  [sampleSlots]sampleSlot
+	rnd    *rand.Rand
+	seen   int64 // rows in all
+	newest int64
+}
+
+// sampleSlot is a reservoir of one span of time (Vitter's algorithm R).
+type sampleSlot struct {
+	rows []sampled
+	seen int64
+}
+
+type sampled struct {
+	row []byte
+	nth int64 // of all rows
+}
+
+const (
+	sampleSlots = 6
+	sampleSpan  = 10 * time.Second
+	sampleRows  = 2048 // of a slot
+	maxSampled  = 128  // bytes of a row that are kept
+)
+
+func newSample() *sample { return &sample{rnd: rand.New(rand.NewPCG(1, 2))} }
+
+// advance empties the slots that have become too old.
+func (s *sample) advance(at time.Duration) {
+	now := int64(at / sampleSpan)
+	for i := max(s.newest, now-sampleSlots); i < now; i++ {
+		slot := &s.slots[(i+1)%sampleSlots]
+		slot.rows, slot.seen = slot.rows[:0], 0
+	}
+	s.newest = max(s.newest, now)
+}
+
+// add shows a row to the sample, which must have been advanced.
+func (s *sample) add(row []byte) {
+	slot := &s.slots[s.newest%sampleSlots]
+	slot.seen++
+	s.seen++
+	i := len(slot.rows)
+	switch {
+	case i == sampleRows:
+		if i = int(s.rnd.Uint64N(uint64(slot.seen))); i >= sampleRows {
+			return
+		}
+	case i < cap(slot.rows):
+		slot.rows = slot.rows[:i+1]
+	default:
+		slot.rows = append(slot.rows, sampled{})
+	}
+	slot.rows[i] = sampled{append(slot.rows[i].row[:0], row[:min(len(row), maxSampled)]...), s.seen}
+}
+
+// drawn is a row of the sample. It stands for weight rows.
+type drawn struct {
+	row    []byte
+	nth    int64
+	weight float64
+}
+
+// recent gives copies of the rows of the newest slots, until there are enough; the oldest row first.
+func (s *sample) recent(enough int) []drawn {
+	var out []drawn
+	for i := s.newest; i >= 0 && i > s.newest-sampleSlots && len(out) < enough; i-- {
+		slot := &s.slots[i%sampleSlots]
+		for _, r := range slot.rows {
+			out = append(out, drawn{slices.Clone(r.row), r.nth, float64(slot.seen) / float64(len(slot.rows))})
+		}
+	}
+	slices.SortFunc(out, func(a, b drawn) int { return int(a.nth - b.nth) })
+	return out
+}

@@ -1,0 +1,138 @@
+package skew
+
+import "time"
+
+// Count is how much was written.
+type Count struct {
+	Rows    int64         `json:"rows"`
+	Bytes   int64         `json:"bytes"`
+	Time    time.Duration `json:"nanoseconds,omitempty"` // from sending the calls to their answers; a call of several regions counts for each
+	Retries int64         `json:"retries,omitempty"`     // mutations that had to be sent again
+}
+
+func (c *Count) add(n Count) {
+	c.Rows += n.Rows
+	c.Bytes += n.Bytes
+	c.Time += n.Time
+	c.Retries += n.Retries
+}
+
+// take moves a part of c out of it.
+func (c *Count) take(part float64) Count {
+	n := Count{scaled(c.Rows, part), scaled(c.Bytes, part), scaled(c.Time, part), scaled(c.Retries, part)}
+	c.Rows -= n.Rows
+	c.Bytes -= n.Bytes
+	c.Time -= n.Time
+	c.Retries -= n.Retries
+	return n
+}
+
+func scaled[T ~int64](n T, part float64) T { return T(float64(n) * part) }
+
+// The sliding windows. Each is a ring of slots, so what a window holds is as old as itself at most, and a slot less at least.
+const (
+	overMinute = iota
+	overFiveMinutes
+	overHour
+	windows
+)
+
+// Window is the span of time that Load.Recent covers.
+const Window = time.Minute
+
+// spans are the windows' slots; those of all windows lie behind one another in counts.slots.
+var spans = [windows]struct {
+	slot    time.Duration
+	from, n int
+}{
+	overMinute:      {5 * time.Second, 0, 12},
+	overFiveMinutes: {30 * time.Second, 12, 10},
+	overHour:        {5 * time.Minute, 22, 12},
+}
+
+const allSlots = 12 + 10 + 12
+
+// counts are what one place (a region or a bucket) was given: in all, and over each window. Times are those since the counter
+// was made, and do not go back.
+type counts struct {
+	total  Count
+	slots  [allSlots]Count
+	newest [windows]int64 // the slot of time that was written last
+
+	burst       [bursts]uint32 // rows by second
+	burstNewest int64
+
+	column Count // since the history's last column
+}
+
+const bursts = 12
+
+func (c *counts) add(at time.Duration, n Count) {
+	c.advance(at)
+	c.total.add(n)
+	c.column.add(n)
+	for w, s := range spans {
+		c.slots[s.from+int(c.newest[w]%int64(s.n))].add(n)
+	}
+	c.burst[c.burstNewest%bursts] += uint32(n.Rows)
+}
+
+// advance empties the slots that have become too old.
+func (c *counts) advance(at time.Duration) {
+	for w, s := range spans {
+		now := int64(at / s.slot)
+		for i := max(c.newest[w], now-int64(s.n)); i < now; i++ {
+			c.slots[s.from+int((i+1)%int64(s.n))] = Count{}
+		}
+		c.newest[w] = max(c.newest[w], now)
+	}
+	now := int64(at / time.Second)
+	for i := max(c.burstNewest, now-bursts); i < now; i++ {
+		c.burst[(i+1)%bursts] = 0
+	}
+	c.burstNewest = max(c.burstNewest, now)
+}
+
+// over sums up a window. The counts must have been advanced.
+func (c *counts) over(window int) (sum Count) {
+	s := spans[window]
+	for _, n := range c.slots[s.from : s.from+s.n] {
+		sum.add(n)
+	}
+	return sum
+}
+
+// seconds gives the rows of whole seconds: from so many seconds ago to so many. The counts must have been advanced.
+func (c *counts) seconds(from, to int) (rows int64) {
+	for ago := from; ago > to; ago-- {
+		if i := c.burstNewest - int64(ago); i >= 0 {
+			rows += int64(c.burst[i%bursts])
+		}
+	}
+	return rows
+}
+
+// take moves a part of c into new counts. The sums stay the same.
+func (c *counts) take(part float64) *counts {
+	n := &counts{total: c.total.take(part), newest: c.newest, burstNewest: c.burstNewest, column: c.column.take(part)}
+	for i := range c.slots {
+		n.slots[i] = c.slots[i].take(part)
+	}
+	for i := range c.burst {
+		n.burst[i] = uint32(float64(c.burst[i]) * part)
+		c.burst[i] -= n.burst[i]
+	}
+	return n
+}
+
+// join adds o, advanced to the same time, to c.
+func (c *counts) join(o *counts) {
+	c.total.add(o.total)
+	c.column.add(o.column)
+	for i := range c.slots {
+		c.slots[i].add(o.slots[i])
+	}
+	for i := range c.burst {
+		c.burst[i] += o.burst[i]
+	}
+}
