@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"brine/event"
 )
@@ -13,6 +15,13 @@ type document struct {
 	Document
 	place   int
 	columns []column
+	written atomic.Int64 // when the index last took a document, in ms since 1970
+}
+
+const lately = time.Minute // that a document taken speaks for the index
+
+func (d *document) writtenLately(now time.Time) bool {
+	return now.UnixMilli()-d.written.Load() < lately.Milliseconds()
 }
 
 type column struct {

@@ -72,15 +72,19 @@ type Stored struct {
 	PrimaryTerm int64
 }
 
-// Result is the outcome of one operation; Reason is the engine's own words when it failed. The zero Result means unknown.
+// Result is the outcome of one operation; Kind and Reason are the engine's own words when it failed. The zero Result means
+// unknown. Only how Kind begins counts, since names of faults change from release to release: with "document_", "mapper_" or
+// "strict_" the document is at fault, with "index_" the index is.
 type Result struct {
 	Status int
+	Kind   string
 	Reason string
 }
 
 // RequestError is a request that the server refused as a whole.
 type RequestError struct {
 	Status int
+	Kind   string
 	Reason string
 }
 

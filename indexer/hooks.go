@@ -48,4 +48,6 @@ const (
 	Retried  Outcome = "retry"    // given back, to be submitted again
 	Rejected Outcome = "reject"
 	Halted   Outcome = "halt"
+
+	untried Outcome = "" // in this round: it waits, or an earlier change of its document does
 )

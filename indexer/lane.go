@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"sync"
+	"time"
 
 	"brine/internal/backoff"
 )
@@ -20,14 +21,14 @@ type lane struct {
 	pending  []*op // in the order submitted; written from the front
 	scanned  int   // how many of pending the round has looked at
 	groups   []group
-	byHash   map[uint64]int // group of an op's hash
-	maxDocs  int            // limits of one call; they shrink when the server refuses a call's size
-	maxBytes int
-	accepted int // documents accepted since a call of one document was last refused
-	attempt  int // pauses in a row
-	paused   int // groups of this round that wait for a pause
-	rereads  int // groups of this round that another writer has changed since they were read
-	decided  int // groups of this round that are settled
+	byHash   map[uint64]int // group of an op's hash, or held
+	maxDocs  int            // of one call; halved until it holds only what spoils a request
+	attempt  int            // pauses in a row
+	due      time.Time      // when the first of those that wait may be sent again
+	failed   int            // groups of this round's calls that failed as a whole
+	waiting  int            // groups of this round that wait by themselves
+	rereads  int            // groups of this round that another writer has changed since they were read
+	decided  int            // groups of this round that are settled
 	pauseErr error
 
 	merger  merger
@@ -42,14 +43,21 @@ type lane struct {
 func newLane(w *Writer) *lane {
 	return &lane{
 		w: w, wake: make(chan struct{}, 1), byHash: map[uint64]int{},
-		maxDocs: w.opts.MaxBulkDocuments, maxBytes: w.opts.MaxBulkBytes,
+		maxDocs: w.opts.MaxBulkDocuments,
 	}
 }
 
 func (l *lane) run() {
-	for l.fill() {
-		l.gather()
-		l.write()
+	for l.fill() && l.w.pace.enter(l.w.ctx) {
+		l.gather(time.Now())
+		if len(l.groups) > 0 {
+			l.write()
+		}
+		l.w.pace.leave()
+		if len(l.groups) == 0 {
+			l.idle()
+			continue
+		}
 		l.finish()
 		l.pause()
 	}
@@ -116,14 +124,14 @@ func (l *lane) finish() {
 	n := 0
 	for i, o := range l.pending[:l.scanned] {
 		if hook != nil && (o.doc != d || o.outcome != outcome) {
-			if n > 0 {
+			if n > 0 && outcome != untried {
 				hook(d.Index, outcome, n)
 			}
 			d, outcome, n = o.doc, o.outcome, 0
 		}
 		n++
 		l.pending[i] = nil
-		if o.outcome == Again {
+		if o.outcome == Again || o.outcome == untried {
 			l.pending[keep] = o
 			keep++
 			continue
@@ -134,7 +142,7 @@ func (l *lane) finish() {
 		}
 		f.settle(1) // o may be another flight's from here on
 	}
-	if hook != nil && n > 0 {
+	if hook != nil && n > 0 && outcome != untried {
 		hook(d.Index, outcome, n)
 	}
 	rest := copy(l.pending[keep:], l.pending[l.scanned:])
@@ -142,16 +150,35 @@ func (l *lane) finish() {
 	l.pending = l.pending[:keep+rest]
 }
 
-// pause waits before documents are sent again; twice as long every time, up to half of it left to chance.
+// idle waits until the first of those that wait may be sent again, or something new has come.
+func (l *lane) idle() {
+	timer := time.NewTimer(time.Until(l.due))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.wake:
+	case <-l.w.ctx.Done():
+	}
+}
+
+// pause waits before the next round when the server refused a whole call, or when other writers were ahead with every
+// document; twice as long every time, up to half of it left to chance.
 func (l *lane) pause() {
-	if l.paused == 0 && (l.rereads == 0 || l.decided > 0) {
+	if l.waiting > 0 {
+		l.told(l.waiting, time.Until(l.due), 1)
+	}
+	if l.failed == 0 && (l.rereads == 0 || l.decided > 0) {
 		l.attempt = 0
 		return
 	}
 	d := backoff.Exponential(l.w.opts.Pause, l.w.opts.MaxPause, l.attempt)
 	l.attempt++
-	if l.w.opts.Hooks.Retry != nil {
-		l.w.opts.Hooks.Retry(RetryInfo{Documents: l.paused + l.rereads, Pause: d, Attempt: l.attempt, Err: l.pauseErr})
-	}
+	l.told(l.failed+l.rereads, d, l.attempt)
 	_ = backoff.Wait(l.w.ctx, d) // run looks whether the writer is closed
+}
+
+func (l *lane) told(documents int, d time.Duration, attempt int) {
+	if l.w.opts.Hooks.Retry != nil {
+		l.w.opts.Hooks.Retry(RetryInfo{Documents: documents, Pause: max(0, d), Attempt: attempt, Err: l.pauseErr})
+	}
 }

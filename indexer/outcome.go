@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
+	"strings"
 
 	"brine/event"
 )
@@ -19,14 +19,17 @@ const (
 	wait                      // later, after a pause
 	reread                    // at once, after another read: it is not as it was read
 	split                     // in smaller requests
-	refuse                    // never
+	refuse                    // never: it does not fit the mapping
+	suspect                   // never, if the index takes other documents
+	isolate                   // the request is at fault, or one of its documents: by halves, then as suspect
 	denied                    // not until an operator acts: access denied
 	noIndex                   // not until an operator acts: no such index
-	isolate                   // the request is at fault, or one of its documents: by halves
+	closed                    // not until an operator acts: an index that takes nothing
 )
 
-// remedyOf decides by the status alone: names of exceptions change from release to release. Unknown is wait.
-func remedyOf(status int) remedy {
+// remedyOf decides by the status, and tells a document's fault from its index's by how the fault's kind begins: names of
+// exceptions change from release to release. Unknown is wait.
+func remedyOf(status int, kind string) remedy {
 	switch {
 	case status >= 200 && status < 300:
 		return settled
@@ -41,10 +44,22 @@ func remedyOf(status int) remedy {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return wait
 	case status >= 400 && status < 500:
-		return refuse
+		return remedyOfFault(kind)
 	default:
 		return wait
 	}
+}
+
+func remedyOfFault(kind string) remedy {
+	for _, begin := range []string{"document_", "mapper_", "strict_"} {
+		if strings.HasPrefix(kind, begin) {
+			return refuse
+		}
+	}
+	if strings.HasPrefix(kind, "index_") {
+		return closed
+	}
+	return suspect
 }
 
 // remedyOfCall is remedyOf for a call that failed as a whole.
@@ -53,8 +68,8 @@ func remedyOfCall(err error) remedy {
 	if !errors.As(err, &refused) {
 		return wait
 	}
-	switch r := remedyOf(refused.Status); r {
-	case refuse:
+	switch r := remedyOf(refused.Status, refused.Kind); r {
+	case refuse, suspect:
 		return isolate
 	case settled, newer:
 		return wait
@@ -70,7 +85,7 @@ func failureOf(o *op, r remedy, err error) event.Failure {
 	switch r {
 	case refuse:
 		f.Verdict, f.Reason = event.Reject, event.MappingRefused
-	case isolate:
+	case suspect, isolate:
 		f.Verdict, f.Reason = event.Reject, event.Refused
 	case split:
 		f.Verdict, f.Reason = event.Reject, event.TooLarge
@@ -80,6 +95,9 @@ func failureOf(o *op, r remedy, err error) event.Failure {
 	case noIndex:
 		f.Verdict, f.Reason = event.Halt, event.NoTable
 		mend = "; create it with: brine tables apply"
+	case closed:
+		f.Verdict, f.Reason = event.Halt, event.NoTable
+		mend = "; open the index, or give another one its alias"
 	}
 	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, o.id, err, mend)
 	return f
@@ -92,82 +110,3 @@ func cause(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// failCall decides on the groups of a call that failed as a whole.
-func (l *lane) failCall(groups []int, err error) {
-	r := remedyOfCall(err)
-	if len(groups) > 1 && (r == split || r == isolate) {
-		l.maxDocs = len(groups) / 2
-		return // all are sent again, by halves
-	}
-	for _, i := range groups {
-		l.decide(&l.groups[i], r, err)
-	}
-}
-
-// decide gives every op of a group its outcome.
-func (l *lane) decide(g *group, r remedy, err error) {
-	switch r {
-	case settled:
-		l.decided++
-		newest := g.newest()
-		for o := g.first; o != nil; o = o.next {
-			o.outcome = Written
-			if o != newest && o.doc.Changes == Whole {
-				o.outcome = Conflict
-			}
-		}
-	case newer:
-		l.decided++
-		for o := g.first; o != nil; o = o.next {
-			o.outcome = Conflict
-		}
-	case denied, noIndex:
-		for o := g.first; o != nil; o = o.next {
-			o.fail(Halted, failureOf(o, r, err))
-		}
-	case refuse, split, isolate:
-		l.refuse(g, r, err)
-	default:
-		if r == reread {
-			l.rereads++
-		} else {
-			l.paused++
-		}
-		l.pauseErr = err
-		now := time.Now()
-		for o := g.first; o != nil; o = o.next {
-			if now.After(o.deadline) {
-				o.fail(Retried, failureOf(o, r, err))
-			}
-		}
-	}
-}
-
-// refuse rejects a change that stands alone; changes that were merged are first tried one by one.
-func (l *lane) refuse(g *group, r remedy, err error) {
-	if g.n > 1 {
-		for o := g.first; o != nil; o = o.next {
-			o.alone = true
-		}
-		return
-	}
-	f := failureOf(g.first, r, err)
-	if r == isolate { // the fault is the document's only if the server takes others
-		if l.accepted == 0 {
-			f.Verdict, f.Reason = event.Halt, event.Unknown
-			f.Err = errors.Join(f.Err, errors.New("the server has taken no other document since: is search.connect the address of a search server?"))
-			g.first.fail(Halted, f)
-			return
-		}
-		l.accepted = 0
-	}
-	g.first.fail(Rejected, f)
-}
-
-// abandon fails an op of a writer that was closed.
-func (o *op) abandon() {
-	o.fail(Retried, event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable, Err: ErrClosed})
-}
-
-func (o *op) fail(outcome Outcome, f event.Failure) { o.outcome, o.failure = outcome, f }

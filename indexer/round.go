@@ -12,28 +12,47 @@ type group struct {
 	n           int
 }
 
-// gather groups the front of pending by document, up to the limits of one call.
-func (l *lane) gather() {
+// held is in place of the group of documents that wait.
+const held = -1
+
+// gather groups the front of pending by document, up to the limits of one call. A document one of whose changes waits, waits
+// with all of them, so that they keep their order; the others do not.
+func (l *lane) gather(now time.Time) {
 	clear(l.byHash)
-	l.groups, l.scanned, l.pauseErr = l.groups[:0], 0, nil
-	l.paused, l.rereads, l.decided = 0, 0, 0
-	size := 0
+	l.groups, l.scanned, l.pauseErr, l.due = l.groups[:0], 0, nil, time.Time{}
+	l.failed, l.waiting, l.rereads, l.decided = 0, 0, 0, 0
+	size, maxBytes := 0, l.w.pace.limit()
 	for _, o := range l.pending {
-		o.next, o.outcome = nil, Again
-		if at, ok := l.byHash[o.hash]; ok {
-			if g := &l.groups[at]; g.first.same(o) && !o.alone && !g.first.alone {
+		o.next, o.outcome = nil, untried
+		at, ok := l.byHash[o.hash]
+		switch {
+		case ok && at == held:
+		case ok:
+			if g := &l.groups[at]; g.first.same(o) && !o.alone && !g.first.alone && !now.Before(o.due) {
+				o.outcome = Again
 				g.last.next, g.last, g.n = o, o, g.n+1
 				size += len(o.source)
 			} // else it keeps its place and waits for the next round
-		} else {
+		case now.Before(o.due):
+			l.byHash[o.hash] = held
+			l.wait(o.due)
+		default:
 			size += len(o.source)
-			if len(l.groups) >= l.maxDocs || len(l.groups) > 0 && size > l.maxBytes {
+			if len(l.groups) >= l.maxDocs || len(l.groups) > 0 && size > maxBytes {
 				return
 			}
+			o.outcome = Again
 			l.byHash[o.hash] = len(l.groups)
 			l.groups = append(l.groups, group{first: o, last: o, n: 1})
 		}
 		l.scanned++
+	}
+}
+
+// wait notes that something may be sent again then.
+func (l *lane) wait(due time.Time) {
+	if l.due.IsZero() || due.Before(l.due) {
+		l.due = due
 	}
 }
 
@@ -44,9 +63,10 @@ func (l *lane) write() {
 		return
 	}
 	l.prepare()
+	maxBytes := l.w.pace.limit()
 	for from := 0; from < len(l.ops); {
 		to, size := from+1, len(l.ops[from].Source)
-		for to < len(l.ops) && size+len(l.ops[to].Source) <= l.maxBytes {
+		for to < len(l.ops) && size+len(l.ops[to].Source) <= maxBytes {
 			size += len(l.ops[to].Source)
 			to++
 		}
@@ -136,32 +156,49 @@ func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, err err
 func (l *lane) send(from, to, size int) bool {
 	ops := l.ops[from:to]
 	l.results = append(l.results[:0], make([]Result, len(ops))...)
+	sent := time.Now()
 	err := l.call(CallBulk, len(ops), size, func(ctx context.Context) error {
 		return l.w.engine.Bulk(ctx, ops, l.results)
 	})
 	if err != nil {
 		if remedyOfCall(err) == split {
-			l.maxBytes = max(1, min(l.maxBytes, size)/2)
+			l.w.pace.tooLarge(size, time.Now())
 		}
 		l.failCall(l.sent[from:to], err)
 		return false
 	}
+	l.judge(l.sent[from:to], sent)
+	l.maxDocs = min(l.w.opts.MaxBulkDocuments, 2*l.maxDocs)
+	return true
+}
+
+// judge decides on the groups of a call that was answered. Documents that were taken come first: they speak for the index.
+func (l *lane) judge(groups []int, sent time.Time) {
+	now := time.Now()
+	l.w.refused.Settled(now, len(groups))
 	for i, result := range l.results {
-		g := &l.groups[l.sent[from+i]]
-		r := remedyOf(result.Status)
+		if g := &l.groups[groups[i]]; remedyOf(result.Status, result.Kind) == settled {
+			g.first.doc.written.Store(now.UnixMilli())
+			l.decide(g, settled, nil)
+		}
+	}
+	waited := l.waiting
+	for i, result := range l.results {
+		g := &l.groups[groups[i]]
+		r := remedyOf(result.Status, result.Kind)
 		if r == settled {
-			l.accepted++
-			l.decide(g, r, nil)
 			continue
 		}
 		if r == newer && g.first.doc.Changes == Partial {
 			r = reread
 		}
-		l.decide(g, r, &RequestError{Status: result.Status, Reason: result.Reason})
+		l.decide(g, r, &RequestError{Status: result.Status, Kind: result.Kind, Reason: result.Reason})
 	}
-	l.maxBytes = min(l.w.opts.MaxBulkBytes, l.maxBytes+max(1, l.w.opts.MaxBulkBytes/64))
-	l.maxDocs = min(l.w.opts.MaxBulkDocuments, 2*l.maxDocs)
-	return true
+	if l.waiting > waited || now.Sub(sent) > l.w.opts.CallTimeout/2 {
+		l.w.pace.congested(sent, now)
+	} else {
+		l.w.pace.took(now)
+	}
 }
 
 // call times fn and tells the hook.
@@ -173,6 +210,9 @@ func (l *lane) call(kind CallKind, documents, size int, fn func(context.Context)
 	err := fn(ctx)
 	if err != nil {
 		err = cause(ctx, err)
+		if remedyOfCall(err) == wait {
+			l.w.pace.congested(start, time.Now())
+		}
 	}
 	if l.w.opts.Hooks.Call != nil {
 		l.w.opts.Hooks.Call(CallInfo{Kind: kind, Documents: documents, Bytes: size, Duration: time.Since(start), Err: err})

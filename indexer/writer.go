@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"brine/event"
+	"brine/internal/refusal"
 	"brine/rowkey/eventkey"
 )
 
@@ -25,6 +26,8 @@ type Writer struct {
 	budget   *semaphore.Weighted // of opts.MaxBufferedBytes
 	buffered atomic.Int64
 	seed     maphash.Seed
+	pace     *pace
+	refused  refusal.Bound
 	cargoes  sync.Pool // of *cargo
 
 	ctx    context.Context // ends with Close
@@ -47,6 +50,7 @@ func New(engine Engine, opts Options) (*Writer, error) {
 		docs:   compile(opts.Schema, opts.Documents),
 		budget: semaphore.NewWeighted(opts.MaxBufferedBytes),
 		seed:   maphash.MakeSeed(),
+		pace:   newPace(opts.Calls, opts.MaxBulkBytes),
 	}
 	keys, err := w.keys() // options that pass Validate have keys that fit, so the pool's cannot fail
 	if err != nil {
@@ -82,8 +86,11 @@ type op struct {
 	source  []byte // Whole: the document; Partial: the change (appendChange)
 
 	deadline time.Time
-	alone    bool // is written by itself, since it was refused together with others
-	next     *op  // of the same document in one round
+	due      time.Time // when it may be sent again
+	tries    int       // that it has waited for since
+	alone    bool      // is written by itself, since it was refused together with others
+	suspect  bool      // was refused while no other document of its index was taken
+	next     *op       // of the same document in one round
 	outcome  Outcome
 	failure  event.Failure
 }

@@ -89,7 +89,7 @@ func (s *Sink) divide(p, left *part, now time.Time) {
 	}
 	left.before = p.durable()
 	p.remember(left.before, now)
-	s.refusals.settled(now, p.batch.Len()-len(left.from))
+	s.refusals.Settled(now, p.batch.Len()-len(left.from))
 	s.tellSpread(p)
 }
 

@@ -15,7 +15,7 @@ import (
 func (s *Sink) judge(p *part, now time.Time) []event.Failure {
 	durable := append(p.durable(), p.before...)
 	p.remember(durable, now)
-	s.refusals.settled(now, p.batch.Len())
+	s.refusals.Settled(now, p.batch.Len())
 	var failures []event.Failure
 	for _, e := range p.errs {
 		v, ok := verdicts[e.Kind]
@@ -48,7 +48,7 @@ func (s *Sink) refused(p *part, index int, durable []uint64, now time.Time) even
 	default:
 		return event.Retry
 	}
-	if !s.refusals.allow(now) {
+	if !s.refusals.Allow(now) {
 		return event.Halt
 	}
 	return event.Reject

@@ -18,6 +18,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/internal/refusal"
 	"brine/rowkey"
 )
 
@@ -152,7 +153,7 @@ type Sink struct {
 	client   Client
 	opts     Options
 	targets  []*target
-	refusals refusals
+	refusals refusal.Bound
 	drafts   sync.Pool // of *draft
 }
 

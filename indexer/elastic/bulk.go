@@ -17,7 +17,7 @@ func newParser() any { return new(fastjson.Parser) }
 // bulkPath asks for no more of the answer than is read. require_alias: without it the server makes an index of its own for a
 // name that it does not know.
 const bulkPath = "/_bulk?require_alias=true&filter_path=" +
-	"items.*._id,items.*.status,items.*.error.reason,items.*.error.caused_by.reason"
+	"items.*._id,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
 // Bulk implements indexer.Engine.
 func (e *Engine) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.Result) error {
@@ -122,7 +122,7 @@ func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []in
 		}
 		results[i] = indexer.Result{Status: item.GetInt("status")}
 		if fault := item.Get("error"); fault != nil {
-			results[i].Reason = string(fault.GetStringBytes("reason"))
+			results[i].Kind, results[i].Reason = string(fault.GetStringBytes("type")), string(fault.GetStringBytes("reason"))
 			if why := fault.GetStringBytes("caused_by", "reason"); len(why) > 0 {
 				results[i].Reason += ": " + string(why)
 			}

@@ -168,8 +168,9 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // the status decides; the text is for people
-		return &indexer.RequestError{Status: resp.StatusCode, Reason: reasonOf(text)}
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // cut off: the status decides alone
+		kind, reason := faultOf(text)
+		return &indexer.RequestError{Status: resp.StatusCode, Kind: kind, Reason: reason}
 	}
 	answer := &io.LimitedReader{R: resp.Body, N: maxAnswer}
 	if err := read(answer); err != nil {
@@ -200,17 +201,18 @@ func (e *Engine) json(ctx context.Context, method, path string, in, out any) err
 	})
 }
 
-// reasonOf finds the reason in an error's answer; else it is the answer's beginning.
-func reasonOf(text []byte) string {
+// faultOf finds what is said in an error's answer; else the reason is the answer's beginning.
+func faultOf(text []byte) (kind, reason string) {
 	var answer struct {
 		Error struct {
+			Type   string `json:"type"`
 			Reason string `json:"reason"`
 		} `json:"error"`
 	}
 	if json.Unmarshal(text, &answer) == nil && answer.Error.Reason != "" {
-		return answer.Error.Reason
+		return answer.Error.Type, answer.Error.Reason
 	}
-	return strings.TrimSpace(string(text[:min(len(text), 300)]))
+	return "", strings.TrimSpace(string(text[:min(len(text), 300)]))
 }
 
 // readAll reads r into b.

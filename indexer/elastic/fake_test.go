@@ -98,10 +98,12 @@ func (s *server) bulk(body []byte) []byte {
 
 func (s *server) write(kind string, a bulkAction, source []byte) any {
 	doc := s.docs[a.ID]
-	status, reason := 200, ""
+	status, why, reason := 200, "", ""
 	switch {
 	case bytes.Contains(source, []byte(`"status":"refused"`)):
-		status, reason = 400, "failed to parse field [status]"
+		status, why, reason = 400, "document_parsing_exception", "failed to parse field [status]"
+	case bytes.Contains(source, []byte(`"status":"odd"`)): // of no known kind
+		status, why, reason = 400, "illegal_argument_exception", "immense term"
 	case a.Version != nil && doc != nil && *a.Version < doc.version,
 		kind == "create" && doc != nil,
 		a.SeqNo != nil && (doc == nil || *a.SeqNo != doc.seq):
@@ -113,7 +115,7 @@ func (s *server) write(kind string, a bulkAction, source []byte) any {
 	}
 	answer := map[string]any{"_id": a.ID, "status": status}
 	if reason != "" {
-		answer["error"] = map[string]any{"reason": reason}
+		answer["error"] = map[string]any{"type": why, "reason": reason}
 	} else {
 		doc.source, doc.seq = source, doc.seq+1
 		if a.Version != nil {
@@ -209,3 +211,19 @@ func cut(reset bool) fault {
 
 // drop breaks the connection before anything is done.
 func drop(http.ResponseWriter, func() []byte) { panic(http.ErrAbortHandler) }
+
+// refused are the items of an answer that refuses every document of a bulk call, none of which is written.
+func refused(body []byte, code int, kind string) (items []any) {
+	lines := bytes.SplitAfter(body, []byte("\n"))
+	for i := 0; i+1 < len(lines); i += 2 {
+		id := bytes.Split(lines[i], []byte(`"_id":"`))[1]
+		items = append(items, map[string]any{"index": map[string]any{
+			"_id": string(id[:bytes.IndexByte(id, '"')]), "status": code, "error": map[string]any{"type": kind, "reason": "why"},
+		}})
+	}
+	return items
+}
+
+func refuseAll(body []byte, code int, kind string) []byte {
+	return mustJSON(map[string]any{"items": refused(body, code, kind)})
+}

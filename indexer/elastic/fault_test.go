@@ -163,11 +163,7 @@ func TestItemsOf200Refused429(t *testing.T) {
 			return func(w http.ResponseWriter, _ func() []byte) { // takes the last document alone
 				lines := bytes.SplitAfter(body, []byte("\n"))
 				n := len(lines) / 2
-				var items []any
-				for i := range n - 1 {
-					id := bytes.Split(lines[2*i], []byte(`"_id":"`))[1]
-					items = append(items, map[string]any{"index": map[string]any{"_id": string(id[:bytes.IndexByte(id, '"')]), "status": 429}})
-				}
+				items := refused(bytes.Join(lines[:2*(n-1)], nil), 429, "es_rejected_execution_exception")
 				var last map[string][]any
 				_ = json.Unmarshal(s.bulk(bytes.Join(lines[2*(n-1):2*n], nil)), &last)
 				_, _ = w.Write(mustJSON(map[string]any{"items": append(items, last["items"]...)}))
@@ -217,6 +213,14 @@ func TestVerdicts(t *testing.T) {
 			return status(code, `{"error":{"type":"renamed_exception","reason":"why"}}`)
 		}
 	}
+	itemsOf := func(code int, kind string) func(int, string, []byte) fault {
+		return func(_ int, path string, body []byte) fault {
+			if path != "/_bulk" {
+				return nil
+			}
+			return func(w http.ResponseWriter, _ func() []byte) { _, _ = w.Write(refuseAll(body, code, kind)) }
+		}
+	}
 	good := orders()
 	with := func(id, text string) []event.Event { // among the changes of o2, and newer
 		return append(append(good[:9:9], indexertest.Event(30, id, text)), good[9:]...)
@@ -236,6 +240,10 @@ func TestVerdicts(t *testing.T) {
 		{"every request refused", always(400), good, event.Halt, event.Unknown, false, "search.connect"},
 		{"401", always(401), good, event.Halt, event.Denied, false, "grant"},
 		{"403", always(403), good, event.Halt, event.Denied, false, "why"},
+		{"a kind that is not known", nil, with("x", "odd"), event.Reject, event.Refused, true, "immense"},
+		{"a closed index", itemsOf(400, "index_closed_exception"), good, event.Halt, event.NoTable, false, "open the index"},
+		{"an alias without an index to write to", itemsOf(400, "illegal_argument_exception"), good, event.Halt, event.Unknown, false, "no other document"},
+		{"a write block", itemsOf(403, "cluster_block_exception"), good, event.Halt, event.Denied, false, "write block"},
 		{"404", always(404), good, event.Halt, event.NoTable, false, "brine tables apply"},
 	} {
 		for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
@@ -256,54 +264,5 @@ func TestVerdicts(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestRequestTooLarge: requests shrink until the server takes them; a document that is too large alone is rejected.
-func TestRequestTooLarge(t *testing.T) {
-	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
-		s := newServer(t)
-		s.fault = func(_ int, path string, body []byte) fault {
-			if path == "/_bulk" && len(body) > 700 {
-				return status(413, "")
-			}
-			return nil
-		}
-		events := append(orders(), indexertest.Event(1, "big", strings.Repeat("x", 1000)))
-		more := func(o *indexer.Options) { o.MaxBulkDocuments = 1000 }
-		failures := start(t, s, changes, more).write(t, events...)
-		if len(failures) != 1 || failures[0].Index != 40 || failures[0].Verdict != event.Reject || failures[0].Reason != event.TooLarge {
-			t.Fatalf("%s: %+v", changes, failures)
-		}
-		checkOrders(t, s, changes)
-	}
-}
-
-// TestSilentServer: a server that accepts and never answers is left after the call's time.
-func TestSilentServer(t *testing.T) {
-	s := newServer(t)
-	hang := make(chan struct{})
-	t.Cleanup(func() { close(hang) })
-	s.fault = func(call int, _ string, _ []byte) fault {
-		if call > 0 {
-			return nil
-		}
-		return func(http.ResponseWriter, func() []byte) {
-			s.mu.Unlock()
-			<-hang
-			s.mu.Lock()
-		}
-	}
-	var calls []error
-	set := func(o *indexer.Options) {
-		o.CallTimeout = 50 * time.Millisecond
-		o.Hooks.Call = func(c indexer.CallInfo) { calls = append(calls, c.Err) }
-	}
-	if failures := start(t, s, indexer.Whole, set).write(t, orders()...); len(failures) > 0 {
-		t.Fatal(failures[0].Err)
-	}
-	checkOrders(t, s, indexer.Whole)
-	if calls[0] == nil || !strings.Contains(calls[0].Error(), "call_timeout") {
-		t.Errorf("the first call's error: %v", calls[0])
 	}
 }

@@ -43,7 +43,7 @@ func (s *store) bulk(ctx context.Context, ops []indexer.Op, places []int, result
 	for at, i := range places {
 		d, err := newDoc(parser, mapping, s.analyzer, &ops[i])
 		if err != nil {
-			results[i] = indexer.Result{Status: http.StatusBadRequest, Reason: err.Error()}
+			results[i] = indexer.Result{Status: http.StatusBadRequest, Kind: "document_refused", Reason: err.Error()}
 			continue
 		}
 		docs[at] = d

@@ -1,0 +1,77 @@
+package indexer
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPace(t *testing.T) {
+	start := time.Unix(1_700_000_000, 0)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	p := newPace(8, 4<<20)
+	check := func(when string, calls, bytes int) {
+		t.Helper()
+		if int(p.calls) != calls || p.limit() != bytes {
+			t.Errorf("%s: %d calls of %d bytes, want %d of %d", when, int(p.calls), p.limit(), calls, bytes)
+		}
+	}
+	check("at first", 8, 4<<20)
+	p.congested(at(0), at(10))
+	p.congested(at(1), at(11)) // sent before the halving
+	check("after one halving", 4, 2<<20)
+	for i := range 20 {
+		p.congested(at(20+i), at(20+i))
+	}
+	check("at the least", 1, leastBytes)
+	p.took(at(50))
+	check("after one call", 2, leastBytes+4<<20/steps)
+	for range 200 {
+		p.took(at(50))
+	}
+	check("recovered", 8, 4<<20)
+
+	p.tooLarge(1<<20, at(60))
+	check("after a size was refused", 8, 1<<19)
+	for range 200 {
+		p.took(at(61))
+	}
+	check("below the refused size", 8, 1<<20*7/8)
+	p.took(at(60 + 601))
+	check("ten minutes later", 8, 1<<20*7/8+4<<20/steps)
+	p.tooLarge(100, at(700))
+	check("less than the least", 8, 50)
+}
+
+// TestPaceBoundsCalls: no more calls are out than allowed, those that wait go on when one ends, and one leaves with its context.
+func TestPaceBoundsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPace(4, 1<<20)
+		p.congested(time.Now(), time.Now()) // 2
+		ctx, cancel := context.WithCancel(t.Context())
+		var in, most int
+		left := 0
+		for range 6 {
+			go func() {
+				if !p.enter(ctx) {
+					left++
+					return
+				}
+				in++
+				most = max(most, in)
+			}()
+			synctest.Wait()
+		}
+		p.leave()
+		synctest.Wait()
+		if in != 3 || most != 3 { // the counter is not taken down: one left, one came
+			t.Errorf("%d are in, want 2 and one that has left", in)
+		}
+		cancel()
+		synctest.Wait()
+		if left != 3 {
+			t.Errorf("%d left with their context, want 3", left)
+		}
+	})
+}
