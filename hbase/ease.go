@@ -51,9 +51,9 @@ func unstick(es []entry) {
 	}
 }
 
-// ease lets go of a flight's batch if all that has no result is stuck. w.mu is held.
+// ease lets go of a flight's batch if its caller wants that and all that has no result is stuck. w.mu is held.
 func (w *writer) ease(f *Flight) {
-	if f.stuck == 0 || f.kept != nil || w.closed {
+	if !f.wanted || f.stuck == 0 || f.kept != nil || w.closed {
 		return
 	}
 	f.mu.Lock()
@@ -92,6 +92,7 @@ func (f *Flight) Ease(ctx context.Context) (left *Batch, indexes []int32, err er
 		return nil, nil, nil
 	default:
 	}
+	f.want()
 	select {
 	case <-f.done:
 		return nil, nil, nil
@@ -100,4 +101,13 @@ func (f *Flight) Ease(ctx context.Context) (left *Batch, indexes []int32, err er
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
+}
+
+// want has the writer ease the flight as soon as it can. Flights that nobody wants eased are not copied.
+func (f *Flight) want() {
+	w := f.mutator.c.writer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f.wanted = true
+	w.ease(f)
 }

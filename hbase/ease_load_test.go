@@ -8,9 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"brine/hbase/embedded"
-	"brine/hbase/hbasepb"
 )
 
 // easing is during with flights that are eased: as soon as one is, its batch is overwritten. It tells how many were.
@@ -65,29 +62,12 @@ func (l *load) land(b *Batch, f *Flight) bool {
 // Flights are eased while regions split, merge and move and rows and regions are refused at random: all is applied once and in order, though
 // their batches are overwritten, and nothing stays behind in the client.
 func TestRandomFaultsOverEasedFlights(t *testing.T) {
-	classes := []string{
-		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException", "CallQueueTooBigException",
-		"MultiActionResultTooLarge", "regionserver.WrongRegionException", "regionserver.RegionServerStoppedException", "some.UnknownException",
-	}
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			rnd, refused := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
+			rnd := rand.New(rand.NewPCG(seed, 0))
 			l := newLoad(t, 3, nil)
-			remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
-				r.Keep()
-				x := &embedded.Exception{Class: packagePrefix + classes[refused.IntN(len(classes))]}
-				out := &embedded.Outcome{Regions: map[string]*embedded.Exception{}, Rows: map[string]*embedded.Exception{}}
-				for _, ra := range r.Param.(*hbasepb.MultiRequest).RegionAction {
-					switch refused.IntN(8) {
-					case 0, 1, 2, 3:
-						out.Regions[string(ra.Region.Value)] = x
-					case 4, 5:
-						out.Rows[l.rows[refused.IntN(len(l.rows))]] = x
-					}
-				}
-				return out
-			})
+			remove := l.refuse(rand.New(rand.NewPCG(seed, 1)), odds{calls: 1, of: 8, region: 4, row: 2})
 			eased := l.easing(func() {
 				defer remove()
 				for range 12 {

@@ -23,11 +23,12 @@ type Flight struct {
 	claims *lane // that it waits for
 
 	// And these; ease.go says what they are for.
-	stuck int     // mutations without a result that wait in lanes that fail
-	waits []int32 // those that ever did; nil when the flight is eased
-	kept  []int32 // by mutation of batch: its index in the batch that was submitted; nil: the same
-	sick  atomic.Bool
-	eased chan struct{}
+	stuck  int     // mutations without a result that wait in lanes that fail
+	waits  []int32 // those that ever did; nil when the flight is eased
+	kept   []int32 // by mutation of batch: its index in the batch that was submitted; nil: the same
+	sick   atomic.Bool
+	eased  chan struct{}
+	wanted bool // Ease was called
 
 	mu     sync.Mutex
 	open   int // mutations without a result

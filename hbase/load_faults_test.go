@@ -174,32 +174,11 @@ func TestAnsweredFaultsUnderLoad(t *testing.T) {
 // A plan of faults drawn at random, the same for a seed: regions split, merge and move, rows and regions are refused, all
 // at the same time.
 func TestRandomFaultsKeepTheOrder(t *testing.T) {
-	classes := []string{
-		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException", "CallQueueTooBigException",
-		"MultiActionResultTooLarge", "regionserver.WrongRegionException", "regionserver.RegionServerStoppedException", "some.UnknownException",
-	}
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 0))
 			l := newLoad(t, 3, nil)
-			refused := rand.New(rand.NewPCG(seed, 1))
-			remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
-				if refused.IntN(3) > 0 {
-					return nil
-				}
-				r.Keep()
-				x := &embedded.Exception{Class: packagePrefix + classes[refused.IntN(len(classes))]}
-				out := &embedded.Outcome{Regions: map[string]*embedded.Exception{}, Rows: map[string]*embedded.Exception{}}
-				for _, ra := range r.Param.(*hbasepb.MultiRequest).RegionAction {
-					switch refused.IntN(3) {
-					case 0:
-						out.Regions[string(ra.Region.Value)] = x
-					case 1:
-						out.Rows[l.rows[refused.IntN(len(l.rows))]] = x
-					}
-				}
-				return out
-			})
+			remove := l.refuse(rand.New(rand.NewPCG(seed, 1)), odds{calls: 3, of: 3, region: 1, row: 1})
 			l.during(func() {
 				defer remove()
 				for range 12 {
@@ -210,6 +189,38 @@ func TestRandomFaultsKeepTheOrder(t *testing.T) {
 			l.check(true)
 		})
 	}
+}
+
+// odds are how often something is refused at random.
+type odds struct {
+	calls       int // one call in so many
+	of          int // and then, of so many region actions,
+	region, row int // so many whole ones, and some row in so many
+}
+
+// refuse has the servers refuse regions and rows at random, with any of the exceptions after which the client tries again.
+func (l *load) refuse(rnd *rand.Rand, o odds) (remove func()) {
+	classes := []string{
+		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException", "CallQueueTooBigException",
+		"MultiActionResultTooLarge", "regionserver.WrongRegionException", "regionserver.RegionServerStoppedException", "some.UnknownException",
+	}
+	return l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+		if rnd.IntN(o.calls) > 0 {
+			return nil
+		}
+		r.Keep()
+		x := &embedded.Exception{Class: packagePrefix + classes[rnd.IntN(len(classes))]}
+		out := &embedded.Outcome{Regions: map[string]*embedded.Exception{}, Rows: map[string]*embedded.Exception{}}
+		for _, ra := range r.Param.(*hbasepb.MultiRequest).RegionAction {
+			switch n := rnd.IntN(o.of); {
+			case n < o.region:
+				out.Regions[string(ra.Region.Value)] = x
+			case n < o.region+o.row:
+				out.Rows[l.rows[rnd.IntN(len(l.rows))]] = x
+			}
+		}
+		return out
+	})
 }
 
 // someFault splits, merges or moves some region.

@@ -28,6 +28,7 @@ type peer struct {
 	mu    sync.Mutex
 	calls []string // methods, in order of arrival
 	rows  []string // of the mutations of answered Multis, in order
+	cells []int32  // how many each of them has
 	wg    sync.WaitGroup
 	conns []net.Conn
 }
@@ -239,13 +240,9 @@ func (p *peer) scanMeta() *reply {
 }
 
 func (p *peer) multi(c *peerCall) *reply {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	m := c.multi()
 	for _, ra := range m.RegionAction {
-		for _, a := range ra.Action {
-			p.rows = append(p.rows, string(a.GetMutation().GetRow()))
-		}
+		p.note(ra)
 	}
 	return &reply{param: acknowledgement(m)}
 }
