@@ -95,14 +95,7 @@ func testCompressions(t *testing.T, connect string, compressions ...string) {
 			if err := c.CreateTable(t.Context(), hbase.Table{Name: table, Families: []hbase.Family{{Name: "e"}}}, nil); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() {
-				ctx := context.Background() // the test's own has ended
-				if err := c.DisableTable(ctx, table); err != nil {
-					t.Error(err)
-				} else if err := c.DeleteTable(ctx, table); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Cleanup(func() { drop(t, c, table) })
 			roundTrip(t, c, table)
 			s, r := sent.Load(), received.Load()
 			t.Logf("%d bytes sent, %d received", s, r)
@@ -138,14 +131,7 @@ func TestServerLacksTheCodec(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, _, _ := compressed(t, testenv.HBase(t), "none")
-	t.Cleanup(func() {
-		ctx := context.Background() // the test's own has ended
-		if err := plain.DisableTable(ctx, table); err != nil {
-			t.Error(err)
-		} else if err := plain.DeleteTable(ctx, table); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { drop(t, plain, table) })
 	start := time.Now()
 	for _, err := range c.Scan(t.Context(), table, hbase.Scan{}) {
 		if !lacksLZ4(err) {
