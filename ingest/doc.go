@@ -7,7 +7,7 @@
 //
 // A record's way, and the file to read: fetch (fetch.go, recordbatch.go, chunk.go, fetcher.go) → decode, submit, settle
 // (flight.go) → watermark (watermark.go) → commit (assignment.go), for each partition of an assignment (partition.go), for
-// each generation of the group (group.go). Replay does the same over a fixed range (plan.go, replay.go).
+// each generation of the group (group.go, member.go). Replay does the same over a fixed range (plan.go, replay.go).
 //
 // # How records get lost elsewhere
 //
@@ -25,6 +25,10 @@
 //   - A commit goes back: TestCommitNeverGoesBackwards.
 //   - A commit fails and is forgotten: TestCommitThatFailsIsMadeAgain.
 //   - Members join and leave: TestMembersJoinAndLeaveWithoutLoss. A member dies: TestDeadMemberIsReplacedWithoutLoss.
+//   - A restart makes the whole group rebalance: TestStaticMemberRestartsWithoutARebalance; or leaves its partitions to nobody:
+//     TestStaticMemberThatStaysAwayIsReplaced. Two processes believe to be one member: TestSecondProcessOfAnInstanceEndsTheFirst.
+//   - The coordinator fails, moves or says no: TestEveryAnswerToAHeartbeat, TestEveryFailureOfAJoinIsTriedAgain, TestCoordinatorMovesAreFollowed;
+//     and each time the group rebalances: TestCoordinatorAwayForAWhileCostsNoRebalance.
 //   - A slow store has the member thrown out of the group: TestSlowStoreIsNotThrownOutOfTheGroup.
 //   - A hanging store holds up the rebalance of the whole group: TestRevokeIsBoundedThoughTheStoreHangs.
 //   - A stop cuts off what is out: TestStopWaitsForASlowStore, TestGracefulStopRedeliversNothing; or never ends:
@@ -41,7 +45,8 @@
 //   - Records of aborted transactions are written: TestAbortedTransactionIsLeftOut, TestRestartInsideAnAbortedTransaction,
 //     TestAbortedBatchesAreLeftOutByProducer. Those of open ones are: TestOpenTransactionIsWaitedForAndIsNoLag.
 //   - Offsets are gone, and reading jumps over them silently: TestOffsetGoneStopsAndSays, TestOffsetGoneByPolicy,
-//     TestTopicMadeAnew.
+//     TestTopicMadeAnew. Those of another topic of the same name are taken for its own: TestLongerTopicMadeAnewIsKnownByItsID,
+//     TestTopicMadeAnewWhileRunning. Looking for a topic that was deleted makes it: TestTopicGoneIsWaitedForAndNotMade.
 //   - "latest" passes what was written before the first commit, or before a new partition was seen:
 //     TestLatestBeginsAtTheEndAndRemembersIt, TestNewPartitionIsReadFromItsFirstRecord.
 //   - A new partition is not taken up: TestPartitionAddedInMidStreamIsTakenUp.
@@ -49,7 +54,7 @@
 //     TestCutConnectionsAreMadeAgain, TestNoBrokerForAnHour.
 //   - Damaged bytes are skipped: TestCorruptBatchIsNeverSkipped, TestAnswerCutOffInTheMiddleOfABatch.
 //   - A record does not fit: TestRecordLargerThanAFetch, TestBatchesKeepTheirBounds.
-//   - Memory runs out while the store stands still: TestBudgetIsNeverExceeded.
+//   - Memory runs out while the store stands still: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes.
 //   - An empty topic is taken for a fault: TestEmptyTopicIsWaitedOn; a missing one for an empty one:
 //     TestMissingTopicIsSaidBeforeAnythingStarts.
 //   - A replay moves the live group, or loses its place: TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone,
@@ -58,9 +63,8 @@
 //
 // # Limits
 //
-// Static membership and cooperative rebalancing are not in kafka-go's ConsumerGroup: every rebalance stops all partitions
-// of the group for as long as the slowest member drains. A topic made anew whose log has already grown past the committed
-// offset, and a log that lost its tail by an unclean leader election and has grown again, look like the old one. While a
-// topic is missing, kafka-go's own look-ups make it anew on brokers that create topics automatically; the first look-up,
-// ours, does not.
+// Rebalancing is eager: every rebalance stops all partitions of the group for as long as the slowest member drains. A log that
+// lost its tail by an unclean leader election and has grown again looks like the old one; so does a topic that was made anew,
+// on brokers before Kafka 2.8, which give topics no id. When brokers have forgotten a group's offsets together with its topic,
+// the group is a new one, which begins at Options.Start.
 package ingest
