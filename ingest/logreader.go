@@ -12,8 +12,28 @@ import (
 	"brine/event"
 )
 
-// logRange reads the records of offsets from up to, and without, to of one partition, as the loop does: those of aborted transactions
-// are left out. Requests that fail are made again until nothing has come for the cluster's request time-out. A record is valid until the next.
+// TopicReader reads records of a topic without a group, as for samples.
+type TopicReader struct {
+	cluster *cluster
+	topic   string
+}
+
+// NewTopicReader makes a reader of the options' topic. It connects to nothing yet.
+func NewTopicReader(o Options) *TopicReader {
+	o.EnsureDefaults()
+	return &TopicReader{newCluster(o.Kafka, o.RequestTimeout, o.Topic), o.Topic}
+}
+
+// Records reads offsets from up to, and without, to of a partition, as the loop does: those of aborted transactions are left out. A
+// record is valid until the next.
+func (r *TopicReader) Records(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
+	return r.cluster.logRange(ctx, r.topic, partition, from, to)
+}
+
+// Close ends all requests.
+func (r *TopicReader) Close() { r.cluster.close() }
+
+// logRange reads the records of offsets from up to, and without, to of one partition. Requests that fail are made again until nothing has come for the cluster's request time-out. A record is valid until the next.
 func (c *cluster) logRange(ctx context.Context, topic string, partition int, from, to int64) iter.Seq2[*event.Record, error] {
 	return func(yield func(*event.Record, error) bool) {
 		ask, came := int64(1<<20), time.Now()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,18 +17,21 @@ import (
 
 type replayCmd struct {
 	configFlag
-	Pipeline    string `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
-	Half        string `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
-	From        string `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z or 2013-01-31), or offsets (0:1200,1:900)."`
-	To          string `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
-	Partitions  []int  `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
-	Rate        int    `help:"Most records per second of each half (default: the pipeline's read.rate)."`
-	Name        string `placeholder:"NAME" help:"Progress is kept under this name (default: made of the range)."`
-	Again       bool   `help:"Begin anew, though a replay of this name is done or has been begun."`
-	SkipMissing bool   `help:"Replay what is there, though part of the range is missing."`
-	DryRun      bool   `help:"Show the plan and stop."`
-	JSON        bool   `help:"Print plan, progress and result as JSON lines."`
-	Quiet       bool   `short:"q" help:"Print no progress."`
+	Pipeline    string   `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
+	Half        string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
+	From        string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z or 2013-01-31), or offsets (0:1200,1:900)."`
+	To          string   `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
+	Partitions  []int    `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
+	Key         []string `sep:"none" placeholder:"KEY" help:"Only records of this key; may be given several times. Bytes that are no text as \\xNN."`
+	Into        []string `placeholder:"TABLE" help:"Write the rows into this table instead, made like the pipeline's own if it is missing; where the pipeline writes several, OWN=OTHER for each."`
+	Rate        int      `help:"Most records per second of each half (default: the pipeline's read.rate)."`
+	Name        string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the range)."`
+	Again       bool     `help:"Begin anew, though a replay of this name is done or has been begun."`
+	SkipMissing bool     `help:"Replay what is there, though part of the range is missing."`
+	DryRun      bool     `help:"Show the plan and stop."`
+	Diff        int      `placeholder:"N" help:"Show what N records, from all over the range, would change of the rows that are there, and stop."`
+	JSON        bool     `help:"Print plan, progress and result as JSON lines."`
+	Quiet       bool     `short:"q" help:"Print no progress."`
 }
 
 // Help is shown under the command's own help.
@@ -39,7 +43,10 @@ goes on where it was. A time is that of the Kafka record.
 Examples:
   brine replay -c brine.yaml --pipeline scans --from 2013-01-05T00:00:00Z --to 2013-01-06T00:00:00Z --dry-run
   brine replay -c brine.yaml --pipeline scans --from 0:1200,1:900 --to 0:5000,1:5000 --rate 20000
-  brine replay -c brine.yaml --pipeline orders --half documents --from earliest`
+  brine replay -c brine.yaml --pipeline orders --half documents --from earliest
+  brine replay -c brine.yaml --pipeline scans --from 2013-01-01 --key UA-1545-20130101-EWR
+  brine replay -c brine.yaml --pipeline scans --from earliest --diff 2000
+  brine replay -c brine.yaml --pipeline scans --from earliest --into logistics:scans_new`
 }
 
 // replay is the replay of one half of a pipeline.
@@ -63,6 +70,9 @@ func (c *replayCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.redirect(cfg, p); err != nil {
+		return usage(err)
+	}
 	replays, err := c.replays(cfg, p)
 	if err != nil {
 		return err
@@ -74,12 +84,20 @@ func (c *replayCmd) Run(e *env) error {
 		}
 		shown.plan(r)
 	}
+	if c.Diff > 0 {
+		return c.diff(e, cfg, p, replays, shown)
+	}
 	if c.DryRun {
 		return nil
 	}
 	left := slices.DeleteFunc(slices.Clone(replays), func(r *replay) bool { return r.plan.Left() == 0 })
 	if err := c.whole(replays); err != nil || len(left) == 0 {
 		return err
+	}
+	if len(c.Into) > 0 {
+		if err := createShadows(e, cfg, p); err != nil {
+			return err
+		}
 	}
 	s, err := openReplays(e.ctx, cfg, p, left, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
@@ -110,9 +128,18 @@ func (c *replayCmd) replays(cfg *config.Config, p *config.Pipeline) ([]*replay, 
 	if err != nil {
 		return nil, err
 	}
+	for _, text := range c.Key {
+		key, err := unescape(text)
+		if err != nil {
+			return nil, usage(fmt.Errorf("--key: %w", err))
+		}
+		span.keys = append(span.keys, key)
+	}
+	span.into = strings.Join(c.Into, ",")
 	var out []*replay
 	add := func(kind, group string) {
-		o := ingest.ReplayOptions{Options: cfg.Ingest(p, group), Name: c.Name, From: span.from, To: span.to, Partitions: span.partitions, Again: c.Again}
+		o := ingest.ReplayOptions{Options: cfg.Ingest(p, group), Name: c.Name, From: span.from, To: span.to, Partitions: span.partitions,
+			Keys: span.keys, Into: span.into, Again: c.Again}
 		o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and said
 		if c.Rate > 0 {
 			o.RecordsPerSecond = float64(c.Rate)
@@ -158,65 +185,6 @@ func (c *replayCmd) whole(replays []*replay) error {
 		}
 	}
 	return nil
-}
-
-// openReplays opens the stores that the replays write to, and no others.
-func openReplays(ctx context.Context, cfg *config.Config, p *config.Pipeline, replays []*replay, log *slog.Logger) (*service, error) {
-	s := prepareService(onlyPipelines(cfg, p), log)
-	for _, r := range replays {
-		if err := r.open(ctx, s, p); err != nil {
-			s.close()
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-// onlyPipelines is the configuration cut down to some pipelines and the tables that they write.
-func onlyPipelines(cfg *config.Config, pipelines ...*config.Pipeline) *config.Config {
-	only := *cfg
-	only.Pipelines = pipelines
-	only.Tables = slices.DeleteFunc(slices.Clone(cfg.Tables), func(t *config.Table) bool {
-		return !slices.ContainsFunc(pipelines, func(p *config.Pipeline) bool {
-			return slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name })
-		})
-	})
-	return &only
-}
-
-// openHalf opens a half's store, unless that is done, and prepares the half.
-func (s *service) openHalf(ctx context.Context, p *config.Pipeline, group string) (*half, error) {
-	if group == p.DocumentsGroup() {
-		if err := s.addDocuments(p); err != nil {
-			return nil, err
-		}
-	} else {
-		if s.cluster == nil {
-			if err := s.openTables(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if err := s.addRows(p); err != nil {
-			return nil, err
-		}
-	}
-	return s.halves[len(s.halves)-1], nil
-}
-
-// open opens the half's store and makes the replay that writes to it.
-func (r *replay) open(ctx context.Context, s *service, p *config.Pipeline) (err error) {
-	if r.half, err = s.openHalf(ctx, p, r.opts.Group); err != nil {
-		return err
-	}
-	o := r.opts
-	o.Writer, o.Hooks, o.Logger = r.half.opts.Writer, r.half.opts.Hooks, r.half.opts.Logger
-	skipped := o.Hooks.Skipped
-	o.Hooks.Skipped = func(partition int, from, to int64) {
-		skipped(partition, from, to)
-		r.gone.Add(to - from)
-	}
-	r.run, err = ingest.NewReplay(o)
-	return err
 }
 
 // run replays until all is settled, or ctx ends. The halves do not wait for each other, nor does one end the other.

@@ -38,7 +38,14 @@ func (s *replayScreen) plan(r *replay) {
 		s.object(replayPlan{r.name, p, p.Left(), seconds, append([]string{}, missing...)})
 		return
 	}
-	fmt.Fprintf(s.out, "replay of %s: topic %s, from %s to %s\n", r.name, p.Topic, r.opts.From, r.opts.To)
+	fmt.Fprintf(s.out, "replay of %s: topic %s, from %s to %s", r.name, p.Topic, r.opts.From, r.opts.To)
+	if len(r.opts.Keys) > 0 {
+		fmt.Fprintf(s.out, ", of %s only", count(len(r.opts.Keys), "key"))
+	}
+	if r.opts.Into != "" {
+		fmt.Fprintf(s.out, ", into %s", r.opts.Into)
+	}
+	fmt.Fprintln(s.out)
 	fmt.Fprintf(s.out, "  partition           from             to        records        bytes\n")
 	var records, bytes int64
 	for _, part := range p.Partitions {
@@ -58,8 +65,11 @@ func (s *replayScreen) plan(r *replay) {
 	case p.Left() == 0:
 		fmt.Fprintf(s.out, "  nothing to replay: the topic holds no record of this range\n")
 	}
-	if seconds > 0 {
+	switch left := float64(p.Left()); {
+	case seconds > 0:
 		fmt.Fprintf(s.out, "  at %s records/s: about %v\n", thousands(int64(r.opts.RecordsPerSecond)), clock(seconds))
+	case left > 0: // how quick the stores are is seen when it runs
+		fmt.Fprintf(s.out, "  as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n", clock(max(0.1, left/10_000)), clock(max(0.1, left/100_000)))
 	}
 }
 
@@ -204,28 +214,6 @@ func (r replayReading) line() string {
 		rest += "  WAITING: " + r.Waiting
 	}
 	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %9s/s  ETA %8s", name, thousands(r.Done), thousands(r.Done+r.Left), share, thousands(int64(r.PerSec)), remaining) + rest
-}
-
-// replayResult is the JSON line of a replay that is done.
-type replayResult struct {
-	Pipeline string  `json:"pipeline"` // pipeline.half
-	Replayed int64   `json:"replayed"` // records settled by this process
-	Retries  int64   `json:"retries"`
-	Dead     int64   `json:"dead_letters"`
-	Gone     int64   `json:"gone"` // left the topic after the plan was made
-	Seconds  float64 `json:"seconds"`
-	Finished bool    `json:"finished"`
-}
-
-func (s *replayScreen) result(r *replay) {
-	h := r.half
-	result := replayResult{r.name, h.settled.Load(), h.retries.Load(), h.dead.Load(), r.gone.Load(), r.took.Seconds(), true}
-	if s.json {
-		s.object(result)
-		return
-	}
-	fmt.Fprintf(s.out, "%s: done: %s records replayed in %v (%s/s), retries %d, dead letters %d\n", r.name, thousands(result.Replayed),
-		clock(result.Seconds), thousands(int64(float64(result.Replayed)/result.Seconds)), result.Retries, result.Dead)
 }
 
 // object prints a JSON line.

@@ -16,6 +16,8 @@ import (
 type span struct {
 	from, to   ingest.Position
 	partitions []int // nil: all
+	keys       [][]byte
+	into       string // other tables, in words
 }
 
 // parseSpan reads a command line's range. Offsets name the partitions, unless they are named by themselves.
@@ -99,6 +101,12 @@ func (s span) name() string {
 	text := s.from.String() + "_" + s.to.String()
 	if s.partitions != nil {
 		text += "_p" + strings.Trim(fmt.Sprint(s.partitions), "[]")
+	}
+	for _, key := range s.keys {
+		text += "_k" + string(key)
+	}
+	if s.into != "" {
+		text += "_into_" + s.into
 	}
 	plain := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/config"
+)
+
+// redirect has the pipeline's rows go to the tables of --into: all of them, so that none goes to a live table by accident. Documents have no
+// such place: only the rows are replayed.
+func (c *replayCmd) redirect(cfg *config.Config, p *config.Pipeline) error {
+	if len(c.Into) == 0 {
+		return nil
+	}
+	if c.Half == "documents" {
+		return errors.New("--into is for rows; documents go to the index of the configuration")
+	}
+	c.Half = "rows"
+	own := map[string]bool{}
+	for _, r := range p.Rows {
+		own[r.Table] = true
+	}
+	into := map[string]string{}
+	for _, text := range c.Into {
+		from, to, ok := strings.Cut(text, "=")
+		if !ok && len(own) == 1 {
+			from, to = p.Rows[0].Table, text
+		}
+		switch {
+		case !own[from]:
+			return fmt.Errorf("--into %s: the pipeline %s writes %s; write OWN=OTHER for each", text, p.Name, strings.Join(sortedKeys(own), ", "))
+		case to == "" || cfg.Table(to) != nil:
+			return fmt.Errorf("--into %s: %q is a table of the configuration; choose the name of one that nothing else writes", text, to)
+		}
+		into[from] = to
+	}
+	for _, name := range sortedKeys(own) {
+		if into[name] == "" {
+			return fmt.Errorf("--into: the pipeline %s writes %s too; say where those rows go: %s=OTHER", p.Name, name, name)
+		}
+	}
+	rename(cfg, p, into)
+	return nil
+}
+
+// rename gives tables of the configuration, which is this command's alone, other names.
+func rename(cfg *config.Config, p *config.Pipeline, into map[string]string) {
+	for i := range p.Rows {
+		p.Rows[i].Table = into[p.Rows[i].Table]
+	}
+	for _, t := range cfg.Tables {
+		if to := into[t.Name]; to != "" {
+			t.Name = to
+		}
+	}
+}
+
+// createShadows makes the tables of --into that are missing, with the families and regions that the configuration gives the pipeline's own.
+func createShadows(e *env, cfg *config.Config, p *config.Pipeline) error {
+	only := onlyPipelines(cfg, p)
+	cluster, err := openHBase(e.ctx, only, only.HBase())
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	steps, err := planTables(e.ctx, only, cluster.client)
+	if err != nil {
+		return err
+	}
+	if err := createTables(e.ctx, cluster.client, steps); err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.Action == "created" {
+			fmt.Fprintf(e.stderr, "created table %s with %s\n", s.Table, count(s.Regions, "region"))
+		}
+	}
+	return nil
+}
