@@ -10,6 +10,10 @@ bench-load: ## Measure the HBase client beside HBase's Java client and Performan
 bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows, and the delay (ROWS, ROUNDS)
 	$(GO) run ./bench/pipeline -events $(ROWS) -rounds $(ROUNDS)
 
+.PHONY: bench-consume
+bench-consume: data/scans.jsonl.gz ## Measure Kafka to events, without a store, beside kafka-go on a real Kafka (ROWS, ROUNDS)
+	$(GO) run ./bench/consume -events $(ROWS) -rounds $(ROUNDS)
+
 .PHONY: bench-embedded
 bench-embedded: ## Measure the embedded HBase server through the wire, with and without fsync (ROWS, ROUNDS)
 	$(GO) run ./bench/embedded -rows $(ROWS) -rounds $(ROUNDS)
@@ -20,4 +24,4 @@ bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the
 
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
-	$(GO) run ./bench/chaos $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")
+	$(GO) run ./bench/chaos/hbase $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")

@@ -11,17 +11,17 @@ import (
 )
 
 func TestPlanFollowsTheSeed(t *testing.T) {
-	first := plan(1)
+	first := kinds.Plan(1)
 	if len(first) < 30 || len(kinds) < 8 {
 		t.Errorf("%d faults of %d kinds, want 30 of 8", len(first), len(kinds))
 	}
-	if !slices.Equal(first, plan(1)) || slices.Equal(first, plan(2)) {
+	if !slices.Equal(first, kinds.Plan(1)) || slices.Equal(first, kinds.Plan(2)) {
 		t.Error("the seed does not decide the order")
 	}
-	if got, err := parsePlan("split, kill server"); err != nil || !slices.Equal(got, []string{"split", "kill server"}) {
+	if got, err := kinds.Parse("split, kill server"); err != nil || !slices.Equal(got, []string{"split", "kill server"}) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := parsePlan("spilt"); err == nil || !strings.Contains(err.Error(), `"spilt"`) || !strings.Contains(err.Error(), "flush+compact") {
+	if _, err := kinds.Parse("spilt"); err == nil || !strings.Contains(err.Error(), `"spilt"`) || !strings.Contains(err.Error(), "flush+compact") {
 		t.Errorf("error %v does not say what there is", err)
 	}
 }
@@ -114,13 +114,13 @@ func TestShortRun(t *testing.T) {
 	if os.Getenv("BRINE_REAL") != "required" {
 		t.Skip("a cluster of its own takes a minute: set BRINE_REAL=required, or run make chaos-hbase")
 	}
-	t.Chdir("../..")
+	t.Chdir("../../..")
 	r := run{Seed: 1, Rate: 1000, limit: 5 * time.Minute, plan: []string{"move", "split", "kill server"}}
 	if err := r.all(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range r.targets(3, 3) {
-		if !target.OK() && target.Name != "chaos.kill_beyond_recovery_s" { // tests run side by side here, and slow each other
+		if !target.OK() && target.Name != "chaos-hbase.kill_beyond_recovery_s" { // tests run side by side here, and slow each other
 			t.Error(target)
 		}
 	}

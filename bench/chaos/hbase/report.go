@@ -47,17 +47,17 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 		differs = 1
 	}
 	return []measure.Target{
-		{Name: "chaos.faults", Value: float64(played), Bound: float64(faults), Least: true},
-		{Name: "chaos.kinds", Value: float64(len(different)), Bound: float64(kinds), Least: true},
-		{Name: "chaos.minutes", Value: r.Seconds / 60, Bound: r.limit.Minutes()},
-		{Name: "chaos.lost", Value: float64(r.Findings.Lost)},
-		{Name: "chaos.twice", Value: float64(r.Findings.Twice)},
-		{Name: "chaos.reordered", Value: float64(r.Findings.Reordered)},
-		{Name: "chaos.java_counts_otherwise", Value: differs},
-		{Name: "chaos.refused_while_enabled", Value: float64(refused)},
-		{Name: "chaos.kill_beyond_recovery_s", Value: killed, Bound: 3},
-		{Name: "chaos.buffered_mib", Value: float64(r.Highest) / (1 << 20), Bound: bound / (1 << 20)},
-		{Name: "chaos.goroutines_left", Value: float64(max(0, r.Left))},
+		{Name: "chaos-hbase.faults", Value: float64(played), Bound: float64(faults), Least: true},
+		{Name: "chaos-hbase.kinds", Value: float64(len(different)), Bound: float64(kinds), Least: true},
+		{Name: "chaos-hbase.minutes", Value: r.Seconds / 60, Bound: r.limit.Minutes()},
+		{Name: "chaos-hbase.lost", Value: float64(r.Findings.Lost)},
+		{Name: "chaos-hbase.twice", Value: float64(r.Findings.Twice)},
+		{Name: "chaos-hbase.reordered", Value: float64(r.Findings.Reordered)},
+		{Name: "chaos-hbase.java_counts_otherwise", Value: differs},
+		{Name: "chaos-hbase.refused_while_enabled", Value: float64(refused)},
+		{Name: "chaos-hbase.kill_beyond_recovery_s", Value: killed, Bound: 3},
+		{Name: "chaos-hbase.buffered_mib", Value: float64(r.Highest) / (1 << 20), Bound: bound / (1 << 20)},
+		{Name: "chaos-hbase.goroutines_left", Value: float64(max(0, r.Left))},
 	}
 }
 

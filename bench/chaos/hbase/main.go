@@ -1,13 +1,13 @@
-// Command chaos writes to a real HBase at a constant rate while it breaks that HBase, and then counts: every acknowledged mutation
+// Command hbase writes to a real HBase at a constant rate while it breaks that HBase, and then counts: every acknowledged mutation
 // must be there, none twice, those of one row in the order given. `make chaos-hbase` runs it; nothing imports it.
 //
 // The cluster is this run's alone: ZooKeeper, a master and two region servers, each a process that is killed, stopped and started by
 // its own id, and all of which end with the run, also when it fails or is interrupted. The faults come one after another, in an order
 // that the seed decides; the next one waits until the cluster and every part of the load have recovered from the last.
 //
-// Read plan.go (which faults), faults.go (what each does), watch.go (how long the cluster itself takes), load.go and stalls.go (how long the
-// load stood still), model.go and verify.go (what must be in the table), report.go (what is told). It ends with a line per target,
-// `name value target ok|short`, and exits with 1 when one is short.
+// Read kinds.go and package fault (which faults, and what each does), load.go and stalls.go (how long the load stood still), model.go and
+// verify.go (what must be in the table), report.go (what is told). It ends with a line per target, `name value target ok|short`, and exits with
+// 1 when one is short.
 package main
 
 import (
@@ -25,34 +25,34 @@ import (
 
 func main() {
 	var r run
-	var kinds string
+	var only string
 	flag.Uint64Var(&r.Seed, "seed", uint64(time.Now().UnixNano()), "decides the order of the faults and what they hit")
 	flag.IntVar(&r.Rate, "rate", 2000, "mutations per second")
-	flag.StringVar(&kinds, "faults", "", "only these, in this order: a comma between kinds; without it the whole plan")
+	flag.StringVar(&only, "faults", "", "only these, in this order: a comma between kinds; without it the whole plan")
 	flag.DurationVar(&r.limit, "limit", 15*time.Minute, "longest time for everything")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := r.main(ctx, kinds); err != nil {
+	if err := r.main(ctx, only); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos-hbase:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func (r *run) main(ctx context.Context, kinds string) (err error) {
+func (r *run) main(ctx context.Context, only string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
-	if kinds == "" {
-		r.plan = plan(r.Seed)
-	} else if r.plan, err = parsePlan(kinds); err != nil {
+	if only == "" {
+		r.plan = kinds.Plan(r.Seed)
+	} else if r.plan, err = kinds.Parse(only); err != nil {
 		return err
 	}
 	fmt.Printf("seed %d: %s\n", r.Seed, strings.Join(r.plan, ", "))
 	if err := r.all(ctx); err != nil {
 		return err
 	}
-	if kinds != "" {
+	if only != "" {
 		return measure.Judge(r.targets(len(r.plan), 1))
 	}
 	return r.finish(r.targets(30, 8))

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/bench/chaos/fault"
 	"brine/bench/measure"
 	"brine/hbase"
 )
@@ -35,25 +36,20 @@ type run struct {
 
 	limit time.Duration
 	plan  []string
-	procs processes
+	procs fault.Processes
 	admin *hbase.Client
 	load  *load
 }
 
 // Fault is one of them, and what came of it.
 type Fault struct {
-	Kind     string
-	Hits     string
-	Failed   string           // why the fault could not be played; it does not count then
-	At       float64          // s since the load began
-	Took     float64          // s until cluster and load had recovered, and what was killed was back
+	fault.Fault
 	Cluster  float64          // s until the last region was open on a living server, by hbase:meta
 	Stall    float64          // s, longest without an acknowledgement in one slot
 	Together float64          // s, longest without an acknowledgement in any slot
 	Beyond   float64          // s that a slot stood still after its own regions were open again
 	Refused  int              // mutations given up with an error
 	Retried  map[string]int64 // mutations sent again, by reason
-	began    time.Time
 }
 
 // all starts the cluster, breaks it, and counts.
@@ -64,7 +60,7 @@ func (r *run) all(ctx context.Context) error {
 		return err
 	}
 	defer cluster.Close()
-	r.procs = processes{cluster}
+	r.procs = fault.Processes{Cluster: cluster}
 	connect, err := cluster.Address("BRINE_REAL_HBASE")
 	if err != nil {
 		return err
@@ -81,7 +77,7 @@ func (r *run) all(ctx context.Context) error {
 	err = errors.Join(err, r.load.client.Close(), r.admin.Close())
 	until, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	for r.Left = runtime.NumGoroutine() - before; r.Left > 0 && pause(until, poll) == nil; r.Left = runtime.NumGoroutine() - before {
+	for r.Left = runtime.NumGoroutine() - before; r.Left > 0 && fault.Pause(until, fault.Poll) == nil; r.Left = runtime.NumGoroutine() - before {
 	}
 	r.Seconds = time.Since(r.Began).Seconds()
 	return err
@@ -125,11 +121,11 @@ func (r *run) create(ctx context.Context) error {
 }
 
 func (r *run) breakAll(ctx context.Context) error {
-	w := startWatch(ctx, r.admin)
-	defer w.stop()
+	w := fault.StartWatch(ctx, r.admin, watched())
+	defer w.Stop()
 	random := rand.New(rand.NewPCG(r.Seed, 2))
 	start := time.Now()
-	if err := r.settled(ctx, w, start); err != nil {
+	if err := r.settled(&fault.Scene{Ctx: ctx, Procs: r.procs, Watch: w}, start); err != nil {
 		return fmt.Errorf("before the first fault: %w", err)
 	}
 	for i, name := range r.plan {
@@ -137,10 +133,10 @@ func (r *run) breakAll(ctx context.Context) error {
 			fmt.Printf("no time left for %d faults\n", len(r.plan)-i)
 			return nil
 		}
-		if err := pause(ctx, rest); err != nil {
+		if err := fault.Pause(ctx, rest); err != nil {
 			return err
 		}
-		f := &Fault{Kind: name, At: time.Since(start).Seconds(), began: time.Now()}
+		f := &Fault{Fault: fault.Fault{Kind: name, At: time.Since(start).Seconds(), Began: time.Now()}}
 		r.Faults = append(r.Faults, f)
 		if err := r.breakOnce(ctx, w, f, random); err != nil {
 			return fmt.Errorf("fault %d, %s, %s: %w", i+1, name, f.Hits, err)
@@ -152,30 +148,27 @@ func (r *run) breakAll(ctx context.Context) error {
 }
 
 // breakOnce plays a fault and waits until all has recovered.
-func (r *run) breakOnce(ctx context.Context, w *watch, f *Fault, random *rand.Rand) error {
+func (r *run) breakOnce(ctx context.Context, w *fault.Watch, f *Fault, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	refused, again := r.load.model.refusals(), r.load.retries()
-	s := &scene{ctx: ctx, random: random, procs: r.procs, admin: r.admin, watch: w, fault: f}
-	failed := kinds[f.Kind].do(s)
-	if failed != nil {
-		f.Failed = failed.Error()
-	}
+	s := &fault.Scene{Ctx: ctx, Random: random, Procs: r.procs, Admin: r.admin, Watch: w, Fault: &f.Fault, Middle: middle}
+	s.Play(kinds[f.Kind])
 	done := time.Now()
-	if err := r.settled(ctx, w, done); err != nil {
-		return errors.Join(failed, fmt.Errorf("not recovered after %v: %w", time.Since(f.began), err))
+	if err := r.settled(s, done); err != nil {
+		return fmt.Errorf("not recovered after %v: %w; %s", time.Since(f.Began), err, f.Failed)
 	}
-	since, _ := w.recovered(done)
+	since, _ := w.Recovered(done)
 	now := time.Now()
 	for slot, t := range since {
-		if t.After(f.began) {
-			f.Cluster = max(f.Cluster, t.Sub(f.began).Seconds())
+		if t.After(f.Began) {
+			f.Cluster = max(f.Cluster, t.Sub(f.Began).Seconds())
 			f.Beyond = max(f.Beyond, r.load.stalls.beyond(slot, t).Seconds())
 		}
 	}
-	f.Took = now.Sub(f.began).Seconds()
-	f.Stall = r.load.stalls.longest(f.began, now, false).Seconds()
-	f.Together = r.load.stalls.longest(f.began, now, true).Seconds()
+	f.Took = now.Sub(f.Began).Seconds()
+	f.Stall = r.load.stalls.longest(f.Began, now, false).Seconds()
+	f.Together = r.load.stalls.longest(f.Began, now, true).Seconds()
 	f.Refused = r.load.model.refusals() - refused
 	f.Retried = r.load.retries()
 	maps.DeleteFunc(f.Retried, func(reason string, n int64) bool {
@@ -186,18 +179,11 @@ func (r *run) breakOnce(ctx context.Context, w *watch, f *Fault, random *rand.Ra
 }
 
 // settled waits until hbase:meta shows every region open and every slot was acknowledged something, both after a moment.
-func (r *run) settled(ctx context.Context, w *watch, after time.Time) error {
-	err := until(ctx, func() bool {
-		for _, name := range regionServers {
-			r.procs.revive(ctx, name)
-		}
-		_, ok := w.recovered(after)
-		return ok
-	})
-	if err != nil {
+func (r *run) settled(s *fault.Scene, after time.Time) error {
+	if err := s.Settled(after); err != nil {
 		return fmt.Errorf("waiting for the cluster: %w", err)
 	}
-	if err := until(ctx, func() bool { return r.load.stalls.since(time.Now().Add(-shortest)) }); err != nil {
+	if err := fault.Until(s.Ctx, func() bool { return r.load.stalls.since(time.Now().Add(-shortest)) }); err != nil {
 		return fmt.Errorf("waiting for the load: %w", err)
 	}
 	return nil

@@ -1,0 +1,126 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// The cluster's processes, as deploy/devcluster names them.
+const (
+	ZooKeeper = "zookeeper"
+	Master    = "master"
+	Broker    = "kafka"
+)
+
+// RegionServers are the cluster's too.
+var RegionServers = []string{"regionserver1", "regionserver2"}
+
+// Processes are the cluster's, by name.
+type Processes struct{ *measure.Cluster }
+
+// Signal sends a process a signal.
+func (p Processes) Signal(name string, s syscall.Signal) error {
+	pid, err := p.PID(name)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, s); err != nil {
+		return fmt.Errorf("%s, process %d: %w", name, pid, err)
+	}
+	return nil
+}
+
+// Kill ends processes as a power cut would, all at one moment.
+func (p Processes) Kill(names ...string) error {
+	for _, name := range names {
+		if err := p.Signal(name, syscall.SIGKILL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// KillFor ends a process and starts it again a while later.
+func (p Processes) KillFor(ctx context.Context, name string, d time.Duration) error {
+	if err := p.Kill(name); err != nil {
+		return err
+	}
+	if err := Pause(ctx, d); err != nil {
+		return err
+	}
+	return p.Up(ctx, name)
+}
+
+// FreezeFor lets a process stand still for a while.
+func (p Processes) FreezeFor(ctx context.Context, name string, d time.Duration) error {
+	if err := p.Signal(name, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	if err := Pause(ctx, d); err != nil {
+		return err
+	}
+	return p.Signal(name, syscall.SIGCONT)
+}
+
+// Gone waits until a process has ended by itself.
+func (p Processes) Gone(ctx context.Context, name string) error {
+	pid, err := p.PID(name)
+	if err != nil {
+		return err
+	}
+	return Until(ctx, func() bool { return ended(pid) })
+}
+
+func ended(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(stat), ") Z ") // though nobody has asked how
+}
+
+// Revive starts a process that has ended by itself, as a region server does that a busy machine has cost its session with ZooKeeper.
+func (p Processes) Revive(ctx context.Context, name string) {
+	if pid, err := p.PID(name); err == nil && ended(pid) {
+		fmt.Printf("%s has ended by itself\n", name)
+		if err := p.Up(ctx, name); err != nil {
+			fmt.Println(err) // the cluster does not recover, which is told
+		}
+	}
+}
+
+// RegionServer is a region server's host:port.
+func (p Processes) RegionServer(name string) (string, error) {
+	port, err := os.ReadFile(p.Path("run/" + name + "/ports"))
+	if err != nil {
+		return "", err
+	}
+	if _, err := strconv.Atoi(strings.TrimSpace(string(port))); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return "localhost:" + strings.TrimSpace(string(port)), nil
+}
+
+// Until asks again and again, until it is so or ctx ends.
+func Until(ctx context.Context, so func() bool) error {
+	for !so() {
+		if err := Pause(ctx, Poll); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause waits, or gives ctx's error.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,107 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"brine/hbase"
+)
+
+// Split splits a region in two.
+func (s *Scene) Split() error { return s.anyOf(s.splitOne) }
+
+// Merge makes one of two regions.
+func (s *Scene) Merge() error { return s.anyOf(s.mergeTwo) }
+
+func (s *Scene) splitOne() error {
+	i, all, err := s.pick(func(i int, all []hbase.Region) bool { return s.Middle(all[i]) != nil })
+	if err != nil {
+		return err
+	}
+	at := s.Middle(all[i])
+	s.Hits("[%s, %s) at %s", all[i].Start, all[i].End, at)
+	return s.Admin.SplitRegion(s.Ctx, all[i], at)
+}
+
+func (s *Scene) mergeTwo() error {
+	i, all, err := s.pick(func(i int, all []hbase.Region) bool { return i > 0 && all[i-1].Table == all[i].Table })
+	if err != nil {
+		return err
+	}
+	s.Hits("[%s, %s) and [%s, %s)", all[i-1].Start, all[i-1].End, all[i].Start, all[i].End)
+	return s.Admin.MergeRegions(s.Ctx, all[i-1], all[i])
+}
+
+// Move moves a region to the other server.
+func (s *Scene) Move() error {
+	i, all, err := s.pick(func(int, []hbase.Region) bool { return true })
+	if err != nil {
+		return err
+	}
+	s.Hits("[%s, %s) from %s", all[i].Start, all[i].End, s.name(all[i].Server))
+	for range 5 { // a master that has not seen the other server yet, just back, leaves the region where it is
+		if err := s.Admin.MoveRegion(s.Ctx, all[i], ""); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(s.Ctx, 3*time.Second)
+		err := Until(ctx, func() bool { return len(s.moved(all[i:i+1])) > 0 })
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return errors.New("the master did not move it")
+}
+
+// moved are those of some regions that are on another server by now.
+func (s *Scene) moved(before []hbase.Region) (out []hbase.Region) {
+	for _, r := range s.Watch.Regions() {
+		if i := slices.IndexFunc(before, func(o hbase.Region) bool { return o.Encoded == r.Encoded }); i >= 0 && before[i].Server != r.Server {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Disable takes a table away for a moment.
+func (s *Scene) Disable() error {
+	table := s.table()
+	if err := s.Admin.DisableTable(s.Ctx, table); err != nil {
+		return err
+	}
+	s.Hits("%s for %v", table, down)
+	if err := Pause(s.Ctx, down); err != nil {
+		return err
+	}
+	return s.Admin.EnableTable(s.Ctx, table)
+}
+
+// Compact flushes and compacts a table.
+func (s *Scene) Compact() error {
+	table := s.table()
+	s.Hits("%s", table)
+	if err := s.Admin.FlushTable(s.Ctx, table); err != nil {
+		return err
+	}
+	return s.Admin.CompactTable(s.Ctx, table, true)
+}
+
+// Balance lets the master spread the regions again, which faults before have driven onto one server.
+func (s *Scene) Balance() error {
+	before := s.Watch.Regions()
+	for _, on := range []bool{false, true} {
+		if _, err := s.Admin.SetBalancer(s.Ctx, on); err != nil {
+			return err
+		}
+	}
+	if _, err := s.Admin.Balance(s.Ctx); err != nil {
+		return err
+	}
+	if err := Pause(s.Ctx, down); err != nil { // it moves them one after another
+		return err
+	}
+	s.Hits("%d regions moved", len(s.moved(before)))
+	return nil
+}

@@ -1,0 +1,112 @@
+package fault
+
+import "syscall"
+
+// victim is the region server with the most regions of the table.
+func (s *Scene) victim() (name, addr string, err error) {
+	most := -1
+	for _, candidate := range RegionServers {
+		a, err := s.Procs.RegionServer(candidate)
+		if err != nil {
+			return "", "", err
+		}
+		n := 0
+		for _, r := range s.Watch.Regions() {
+			if r.Server == a {
+				n++
+			}
+		}
+		if n > most {
+			name, addr, most = candidate, a, n
+		}
+	}
+	s.Hits("%s with %d of %d regions", name, most, len(s.Watch.Regions()))
+	return name, addr, nil
+}
+
+func (s *Scene) name(addr string) string {
+	for _, name := range RegionServers {
+		if a, err := s.Procs.RegionServer(name); err == nil && a == addr {
+			return name
+		}
+	}
+	return addr
+}
+
+// KillServer ends the region server with the most regions. It starts the server again only when its regions are open elsewhere.
+func (s *Scene) KillServer() error {
+	name, addr, err := s.victim()
+	if err != nil {
+		return err
+	}
+	if err := s.Procs.Kill(name); err != nil {
+		return err
+	}
+	s.Watch.Died(addr)
+	return s.back(name)
+}
+
+// back waits for the regions of a dead server to be open elsewhere, and starts it again.
+func (s *Scene) back(name string) error {
+	if err := s.Settled(s.Fault.Began, name); err != nil {
+		return err
+	}
+	return s.Procs.Up(s.Ctx, name)
+}
+
+// FreezeServer lets it stand still until the master holds it for dead.
+func (s *Scene) FreezeServer() error {
+	name, addr, err := s.victim()
+	if err != nil {
+		return err
+	}
+	if err := s.Procs.Signal(name, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	s.Watch.Died(addr)
+	if err := Pause(s.Ctx, frozen); err != nil {
+		return err
+	}
+	if err := s.Procs.Signal(name, syscall.SIGCONT); err != nil {
+		return err
+	}
+	if err := s.Procs.Gone(s.Ctx, name); err != nil { // told that it is dead, it ends itself
+		return err
+	}
+	return s.back(name)
+}
+
+// KillMaster ends the master.
+func (s *Scene) KillMaster() error {
+	s.Hits("for %v", down)
+	return s.Procs.KillFor(s.Ctx, Master, down)
+}
+
+// FreezeMaster lets the master stand still, for less than its session lasts.
+func (s *Scene) FreezeMaster() error {
+	s.Hits("for %v", 2*down)
+	return s.Procs.FreezeFor(s.Ctx, Master, 2*down)
+}
+
+// KillZooKeeper ends ZooKeeper.
+func (s *Scene) KillZooKeeper() error {
+	s.Hits("for %v", down)
+	return s.Procs.KillFor(s.Ctx, ZooKeeper, down)
+}
+
+// KillAll ends the master and all region servers at one moment.
+func (s *Scene) KillAll() error {
+	all := append([]string{Master}, RegionServers...)
+	s.Hits("master and both region servers")
+	if err := s.Procs.Kill(all...); err != nil {
+		return err
+	}
+	for _, name := range RegionServers {
+		addr, err := s.Procs.RegionServer(name)
+		if err != nil {
+			return err
+		}
+		s.Watch.Died(addr)
+	}
+	return s.Procs.Up(s.Ctx, all...)
+}
