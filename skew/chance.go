@@ -10,7 +10,7 @@ func Chance(n int, rows float64) Indices {
 		return even
 	}
 	mean := rows / float64(n)
-	cv := math.Sqrt((1 - 1/float64(n)) / mean)
+	cv := deviation(float64(n)) / math.Sqrt(mean)
 	most, top, p := extremes(n, mean)
 	return Indices{
 		MaxMean:   min(float64(n), max(1, most/mean)),
@@ -30,6 +30,16 @@ func (x Indices) Beyond(chance Indices) Indices {
 		Entropy: max(0, x.Entropy-chance.Entropy), P99Mean: 1 + max(0, x.P99Mean-chance.P99Mean),
 		TopShare: max(0, x.TopShare-chance.TopShare), HBaseCost: max(0, x.HBaseCost-chance.HBaseCost),
 	}
+}
+
+// deviation is the expected standard deviation of n normal values, of which that of the population is 1.
+func deviation(n float64) float64 {
+	if n > 100 {
+		return math.Sqrt(1 - 1/n)
+	}
+	a, _ := math.Lgamma(n / 2)
+	b, _ := math.Lgamma((n - 1) / 2)
+	return math.Sqrt(2/n) * math.Exp(a-b)
 }
 
 // extremes gives the expected maximum of n places of a Poisson mean, the expected sum of their top 1 %, and their 99th percentile.
@@ -82,14 +92,16 @@ func giniOfPoisson(mean float64) float64 {
 	return math.Exp(-2*mean) * (i0 + i1)
 }
 
-// entropyOfPoisson is 1 − H/ln n: H misses the entropy of an even spread by E[x ln x]/mean − ln mean.
+// entropyOfPoisson is 1 − H/ln n: H misses the entropy of an even spread by E[x ln x]/mean − ln mean, less what is sure since the
+// sum of all places is.
 func entropyOfPoisson(n int, mean float64) float64 {
+	sure := 1 - 1/float64(n)
 	if mean > 1000 {
-		return 1 / (2 * mean) / math.Log(float64(n))
+		return sure / (2 * mean) / math.Log(float64(n))
 	}
 	sum := 0.0
 	for k := 2.0; k < mean+12*math.Sqrt(mean)+40; k++ {
 		sum += poisson(mean, k) * k * math.Log(k)
 	}
-	return min(1, max(0, (sum/mean-math.Log(mean))/math.Log(float64(n))))
+	return min(1, max(0, sure*(sum/mean-math.Log(mean))/math.Log(float64(n))))
 }

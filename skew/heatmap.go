@@ -22,9 +22,11 @@ func (c *Counter) HeatMap(since time.Time, ranges, columns int) HeatMap {
 	c.advance()
 	all := c.past.ordered()
 	now := newColumn(c.regions.sorted, c.past.newest())
-	now.from, now.to = c.now().Add(-max(firstColumns, columnSpan-(c.past.due-c.at))), c.now()
+	now.from, now.to = c.now().Add(c.past.last-c.at), c.now()
 	c.mu.Unlock()
-	all = append(all, now)
+	if now.to.After(now.from) {
+		all = append(all, now)
+	}
 	all = slices.DeleteFunc(all, func(col column) bool { return col.to.Before(since) })
 	if len(all) == 0 || len(now.starts) == 0 || ranges < 1 || columns < 1 {
 		return HeatMap{}

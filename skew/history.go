@@ -11,14 +11,13 @@ import (
 type history struct {
 	columns []column // a ring
 	next    int
-	due     time.Duration
+	last    time.Duration // when the newest column ended
 }
 
 const (
-	columnSpan   = time.Minute
-	columnsKept  = 8 * 60
-	mostBuckets  = 1536 // of a column
-	firstColumns = 10 * time.Second
+	columnSpan  = time.Minute
+	columnsKept = 8 * 60
+	mostBuckets = 1536 // of a column
 )
 
 // column is one span of time.
@@ -30,14 +29,11 @@ type column struct {
 
 // keep closes a column when it is due.
 func (h *history) keep(at time.Duration, now time.Time, sorted []*tally) {
-	if h.due == 0 {
-		h.due = at + columnSpan
-	}
-	if at < h.due {
+	if at < h.last+columnSpan {
 		return
 	}
-	span := columnSpan + at - h.due
-	h.due = at + columnSpan
+	span := at - h.last
+	h.last = at
 	if len(h.columns) < columnsKept {
 		h.columns = append(h.columns, column{})
 	}

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// A region is hot when over each of two spans of seconds that follow one another it took much more than the mean, more than chance
+// A region is hot when over each of some spans of seconds that follow one another it took much more than the mean, more than chance
 // explains, and more than a floor; so a backlog that comes at once after a pause makes none. It is hot no longer once it took
 // little more than the mean for longer.
 const (
 	hotTimes    = 1.5  // the mean, from which on a region is hot
 	coolTimes   = 1.25 // the mean, up to which it is hot no longer
 	hotFloor    = 50   // rows a second: less is no burden for any region
-	hotSpan     = 3    // seconds of each of the two spans
+	hotSpans    = 3    // that follow one another
+	hotSpan     = 2    // seconds of each
 	coolSpan    = 10   // seconds
-	unexplained = 15   // −ln of the largest probability of one span that chance is believed
+	unexplained = 10   // −ln of the largest probability of one span that chance is believed
 )
 
 // hotState is since when a place is hot.
@@ -24,28 +25,43 @@ type hotState struct {
 
 // place is the rows that a region or a server took over the spans that count.
 type place struct {
-	late, early, long int64
-	state             *hotState
+	spans [hotSpans]int64 // the newest first
+	long  int64           // over coolSpan
+	state *hotState
 }
 
 func (p *place) add(c *counts) {
-	p.late += c.seconds(hotSpan, 0)
-	p.early += c.seconds(2*hotSpan, hotSpan)
+	for i := range p.spans {
+		p.spans[i] += c.seconds((i+1)*hotSpan, i*hotSpan)
+	}
 	p.long += c.seconds(coolSpan, 0)
+}
+
+// tooMuch tells whether the place took too much in each span.
+func (p *place) tooMuch(all *place, places float64) bool {
+	for i, rows := range p.spans {
+		if !tooMuch(rows, float64(all.spans[i])/places) {
+			return false
+		}
+	}
+	return true
 }
 
 // observe looks for places that have become hot, and for those that are hot no longer; it tells whether any is.
 func observe(places []place, now time.Time) (hot bool) {
-	var late, early, long float64
+	var all place
 	for _, p := range places {
-		late, early, long = late+float64(p.late), early+float64(p.early), long+float64(p.long)
+		for i, rows := range p.spans {
+			all.spans[i] += rows
+		}
+		all.long += p.long
 	}
 	n := float64(len(places))
 	for _, p := range places {
 		switch was := !p.state.since.IsZero(); {
-		case !was && tooMuch(p.late, late/n) && tooMuch(p.early, early/n):
-			p.state.since = now.Add(-2 * hotSpan * time.Second)
-		case was && (float64(p.long) < coolTimes*long/n || p.long < hotFloor*coolSpan):
+		case !was && p.tooMuch(&all, n):
+			p.state.since = now.Add(-hotSpans * hotSpan * time.Second)
+		case was && (float64(p.long) < coolTimes*float64(all.long)/n || p.long < hotFloor*coolSpan):
 			p.state.since = time.Time{}
 		}
 		hot = hot || !p.state.since.IsZero()

@@ -1,0 +1,279 @@
+package skew
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// workload writes rows into the regions of a table, second by second.
+type workload struct {
+	clock  *clock
+	tables *Tables
+	c      *Counter
+	list   []Region
+	rnd    *rand.Rand
+	n      int // rows written
+}
+
+func newWorkload(shape Shape, list []Region, seed uint64) *workload {
+	clock := newClock()
+	w := &workload{clock: clock, tables: NewTables(clock.now), list: list, rnd: rand.New(rand.NewPCG(seed, 0))}
+	w.c = w.tables.Counter("t", shape)
+	w.c.SetRegions(list)
+	return w
+}
+
+// run writes so many rows a second, each batch of them at once, until stop.
+func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (after int) {
+	for second := range seconds {
+		batches := map[int]stored{}
+		for range rate {
+			key := []byte(row())
+			for i := range w.list {
+				if w.list[i].holds(key) {
+					batches[i] = append(batches[i], key)
+					break
+				}
+			}
+			w.n++
+		}
+		for i, rows := range batches {
+			w.c.Add(Batch{Region: w.list[i], Count: Count{Rows: int64(len(rows)), Bytes: int64(100 * len(rows))}, Rows: rows})
+		}
+		w.clock.pass(time.Second)
+		w.tables.Observe()
+		if stop != nil && stop() {
+			return second + 1
+		}
+	}
+	return seconds
+}
+
+func (w *workload) digits() string { return fmt.Sprintf("%04d", w.rnd.IntN(10000)) }
+
+// salted are n regions at the buckets of a salt of one byte.
+func salted(n int) []Region {
+	out := make([]Region, n)
+	for i := range out {
+		out[i] = Region{Name: fmt.Sprintf("b%02d", i), ID: 1, Server: fmt.Sprintf("s%d", i%4)}
+		if i > 0 {
+			out[i].Start = Key{byte(i)}
+			out[i-1].End = out[i].Start
+		}
+	}
+	return out
+}
+
+func upToBar(row []byte) int { return strings.IndexByte(string(row), '|') + 1 }
+
+func TestHotRegionsAreFoundWithTenSeconds(t *testing.T) {
+	bucket := func(row []byte) int { return int(row[0]) }
+	for _, tt := range []struct {
+		name    string
+		shape   Shape
+		regions []Region
+		hot     func(w *workload) string
+		region  string
+		cause   Cause
+		actions string
+		why     string
+	}{
+		{"one heavy courier", Shape{Head: upToBar}, even(8), func(w *workload) string {
+			if w.rnd.IntN(100) < 40 {
+				return "4242|" + w.digits()
+			}
+			return w.digits() + "|" + w.digits()
+		}, "r3", HeavyKey, "split, own table, salt", "begin with 4242|"},
+		{"a monotonic key", Shape{}, even(8), func(w *workload) string { return fmt.Sprintf("9000%012d", w.n) }, "r7", Monotonic, "salt", "grows with time"},
+		{"a key that counts down", Shape{}, even(8), func(w *workload) string { return fmt.Sprintf("1000%012d", 1_000_000_000-w.n) }, "r0", Monotonic, "salt", "counts down"},
+		{"3 buckets of 16", Shape{Buckets: 16, Bucket: bucket, Fields: []string{"station", "waybill"}}, salted(16), func(w *workload) string {
+			station := w.rnd.IntN(3)
+			return string([]byte{byte(3 * station)}) + fmt.Sprint("station", station, "|") + w.digits()
+		}, "b00 b03 b06", FewBuckets, "salt", "only 3 of the 16"},
+		{"uneven splits", Shape{Head: upToBar}, even(8), func(w *workload) string {
+			if w.rnd.IntN(2) == 0 {
+				return fmt.Sprintf("%04d|x", 5000+w.rnd.IntN(1000))
+			}
+			return w.digits() + "|x"
+		}, "r4", UnevenSplits, "split", "times as many"},
+		{"one row", Shape{Head: upToBar}, even(8), func(w *workload) string {
+			if w.rnd.IntN(2) == 0 {
+				return "4242|x"
+			}
+			return w.digits() + "|x"
+		}, "r3", HeavyRow, "own table", "one row"},
+		{"a heavy user whose rows grow with time", Shape{Head: upToBar}, even(8), func(w *workload) string {
+			if w.rnd.IntN(2) == 0 {
+				return fmt.Sprintf("4242|%012d", w.n)
+			}
+			return w.digits() + "|" + w.digits()
+		}, "r3", HeavyKey, "own table, salt", "begin with 4242|"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorkload(tt.shape, tt.regions, 1)
+			rest := w.digits
+			if tt.shape.Buckets > 0 {
+				rest = func() string { return string([]byte{byte(w.rnd.IntN(16))}) + "rest|" + w.digits() }
+			}
+			w.run(40, 2000, rest, nil)
+			if spots := w.tables.Advise(); len(spots) > 0 {
+				t.Fatalf("an even load raises %+v", spots)
+			}
+			after := w.run(60, 2000, func() string { return tt.hot(w) }, func() bool { return len(w.tables.Advise()) >= len(strings.Fields(tt.region)) })
+			if after > 10 {
+				t.Errorf("found after %d seconds", after)
+			}
+			w.run(12, 2000, func() string { return tt.hot(w) }, nil) // the cause is told from the rows of the last seconds
+			var names []string
+			for _, s := range w.tables.Advise() {
+				names = append(names, s.Region.Name)
+				var actions []string
+				for _, a := range s.Actions {
+					actions = append(actions, string(a.Kind))
+				}
+				if s.Cause != tt.cause || !strings.Contains(s.Why, tt.why) || strings.Join(actions, ", ") != tt.actions {
+					t.Errorf("cause %q, why %q, actions %q", s.Cause, s.Why, actions)
+				}
+			}
+			if got := sortedText(names); got != tt.region {
+				t.Errorf("regions %s are hot, want %s", got, tt.region)
+			}
+			w.run(30, 2000, rest, nil)
+			if spots := w.tables.Advise(); len(spots) > 0 {
+				t.Errorf("hot still: %+v", spots)
+			}
+		})
+	}
+}
+
+func TestSplitsComeTrueWhereTheyAreForeseen(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorkload(Shape{Head: upToBar}, even(8), seed)
+		center, spread := 500+w.rnd.IntN(9000), 50+w.rnd.IntN(400)
+		row := func() string {
+			if w.rnd.IntN(2) == 0 {
+				return fmt.Sprintf("%04d|%s", min(9999, max(0, center+int(float64(spread)*w.rnd.NormFloat64()))), w.digits())
+			}
+			return w.digits() + "|" + w.digits()
+		}
+		w.run(30, 3000, row, nil)
+		spots := w.tables.Advise()
+		if len(spots) == 0 || len(spots[0].Actions) == 0 || spots[0].Actions[0].Kind != Split {
+			continue
+		}
+		a := spots[0].Actions[0]
+		i := 0
+		for w.list[i].Name != a.Region {
+			i++
+		}
+		low, high := w.list[i], w.list[i]
+		low.Name, low.ID, low.End = "low", 2, a.At
+		high.Name, high.ID, high.Start = "high", 2, a.At
+		w.list = append(append(append([]Region{}, w.list[:i]...), low, high), w.list[i+1:]...)
+		w.c.SetRegions(w.list)
+		w.run(11, 3000, row, nil)
+		rows := []float64{}
+		for _, l := range w.c.read().Regions {
+			rows = append(rows, float64(l.now))
+		}
+		if got := Measure(rows).MaxMean; got < 0.8*a.Effect.After || got > 1.2*a.Effect.After {
+			t.Errorf("seed %d: %s: max/mean %.2f was foreseen (from %.2f), %.2f it is", seed, a.Text, a.Effect.After, a.Effect.Before, got)
+		}
+	}
+}
+
+func TestEvenLoadsRaiseNothing(t *testing.T) {
+	for seed := range uint64(1000) {
+		rnd := rand.New(rand.NewPCG(seed, 9))
+		n := []int{2, 3, 4, 16, 64, 300}[rnd.IntN(6)]
+		w := newWorkload(Shape{}, even(n), seed)
+		rate := 10 << rnd.IntN(12) // 10 to 20,480 rows a second over all
+		for range 30 {
+			for i := range w.list { // as good as Poisson
+				mean := float64(rate) / float64(n)
+				if rows := int64(mean + rnd.NormFloat64()*sqrt(mean) + 0.5); rows > 0 {
+					w.c.put(w.list[i], rows)
+				}
+			}
+			w.clock.pass(time.Second)
+			if w.tables.Observe() {
+				t.Fatalf("seed %d: %d regions, %d rows a second: %+v", seed, n, rate, w.tables.Advise())
+			}
+		}
+	}
+}
+
+func TestHeatHasAFloorAndDoesNotFlap(t *testing.T) {
+	w := newWorkload(Shape{}, even(4), 1)
+	put := func(seconds int, rows ...int64) (changes int) {
+		hot := w.tables.Observe()
+		for range seconds {
+			for i, n := range rows {
+				w.c.put(w.list[i], n)
+			}
+			w.clock.pass(time.Second)
+			if now := w.tables.Observe(); now != hot {
+				hot, changes = now, changes+1
+			}
+		}
+		return changes
+	}
+	if n := put(60, 0, hotFloor-5, 0, 0); n != 0 {
+		t.Error("below the floor nothing is hot")
+	}
+	if n := put(30, 100, 160, 100, 100); n != 0 { // 1.39 times the mean
+		t.Error("a little more than the mean is not hot")
+	}
+	if n := put(10, 100, 400, 100, 100); n != 1 {
+		t.Errorf("%d changes on becoming hot", n)
+	}
+	changes := 0
+	for range 10 { // 1.39 and 1.6 times the mean
+		changes += put(5, 100, 160, 100, 100) + put(5, 100, 200, 100, 100)
+	}
+	if changes != 0 {
+		t.Errorf("it changed %d times between hot and not", changes)
+	}
+	if n := put(20, 100, 110, 100, 100); n != 1 {
+		t.Errorf("%d changes on cooling down", n)
+	}
+	if n := put(5, 0, 0, 0, 0) + put(2, 600, 2400, 600, 600) + put(20, 100, 110, 100, 100); n != 0 {
+		t.Error("a backlog that comes at once makes nothing hot")
+	}
+}
+
+func TestALoadedServerIsFoundWithTheMoveThatHelps(t *testing.T) {
+	clock := newClock()
+	tables := NewTables(clock.now)
+	var list []Region
+	for i, r := range even(12) { // nine regions on s0, three on s1, none on s2
+		if r.Server = "s0"; i >= 9 {
+			r.Server = "s1"
+		}
+		list = append(list, r)
+	}
+	tables.Counter("t", Shape{}).SetRegions(list)
+	tables.SetServers([]string{"s0", "s1", "s2"})
+	for range 12 {
+		for _, r := range list {
+			tables.Counter("t", Shape{}).put(r, 100)
+		}
+		clock.pass(time.Second)
+		tables.Observe()
+	}
+	spots := tables.Advise()
+	if len(spots) != 1 || spots[0].Cause != LoadedServer || spots[0].Server != "s0" || len(spots[0].Actions) != 1 {
+		t.Fatalf("%+v", spots)
+	}
+	a := spots[0].Actions[0]
+	if a.Kind != Move || a.To != "s2" || a.Effect.Before != 2.25 || a.Effect.After != 2 {
+		t.Errorf("%+v %+v", a, a.Effect)
+	}
+	rep := tables.Counter("t", Shape{}).Report()
+	if len(rep.Servers) != 2 || rep.Servers[0].Regions != 9 || rep.ServerRegions.MaxMean != 1.5 || rep.ServerWrites.MaxMean != 1.5 {
+		t.Errorf("%+v", rep.Servers)
+	}
+}
