@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"slices"
 
 	"brine/ingest"
 )
@@ -25,7 +26,7 @@ func (c *Check) keep(table int, w *worker, again bool) {
 // secondLook holds the suspects against what has come into the topics since the first look, and reads them again: a range may end before
 // the change that explains them, and a store that is written goes on while it is compared.
 func (c *Check) secondLook(ctx context.Context) error {
-	if len(c.suspects) == 0 {
+	if !slices.ContainsFunc(c.suspects, func(f Finding) bool { return f.Kind != Collided }) {
 		return nil
 	}
 	if err := c.name(); err != nil {
@@ -49,6 +50,9 @@ func (c *Check) name() error {
 	c.named = map[uint64]bool{}
 	for i := range c.suspects {
 		f := &c.suspects[i]
+		if f.Kind == Lost {
+			continue
+		}
 		table := c.opts.table(f.Table, f.Document)
 		c.named[hash(f.Key)+uint64(table)] = true
 		if err := c.sorter.add(c.shardOf(table, f.Key), f.Key, appendEntry(nil, probe, origin{})); err != nil {

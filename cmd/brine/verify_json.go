@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+
+	"brine/rowkey"
+	"brine/verify"
+)
+
+// verifyFinding is the JSON line of a finding.
+type verifyFinding struct {
+	Kind     verify.Kind     `json:"finding"`
+	Table    string          `json:"table,omitempty"`
+	Index    string          `json:"index,omitempty"`
+	Row      string          `json:"row,omitempty"` // as HBase's shell shows it
+	Document string          `json:"document,omitempty"`
+	Column   string          `json:"column,omitempty"` // family:qualifier, or the document's field; absent: all of it
+	Expected *int64          `json:"expected_version,omitempty"`
+	Found    *int64          `json:"found_version,omitempty"`
+	Reason   string          `json:"reason"`
+	Records  []verify.Record `json:"records,omitempty"`
+}
+
+func newVerifyFinding(f *verify.Finding) verifyFinding {
+	out := verifyFinding{Kind: f.Kind, Column: f.Column, Reason: f.Reason, Records: f.Records}
+	switch {
+	case f.Kind == verify.Lost:
+	case f.Document:
+		out.Index, out.Document = f.Table, string(f.Key)
+	default:
+		out.Table, out.Row = f.Table, fmt.Sprint(rowkey.Binary(f.Key))
+	}
+	if f.Expected >= 0 {
+		out.Expected = &f.Expected
+	}
+	if f.Found >= 0 {
+		out.Found = &f.Found
+	}
+	return out
+}
+
+// verifyResult is the JSON line of a whole verification.
+type verifyResult struct {
+	Result       string              `json:"result"` // equal or differs
+	Problems     int64               `json:"problems"`
+	Seconds      float64             `json:"seconds"`
+	Sources      []verifySource      `json:"sources"`
+	Tables       []verifyTableResult `json:"tables"`
+	Rejected     int64               `json:"rejected"`      // records that cannot be written, and are dead letters
+	DeadLettered int64               `json:"dead_lettered"` // what would be missing, but for dead letters
+	Lost         int64               `json:"lost"`          // records that are neither written nor dead letters
+}
+
+type verifySource struct {
+	Pipeline string `json:"pipeline"` // pipeline.half
+	Topic    string `json:"topic"`
+	Records  int64  `json:"records"`
+	Ahead    int64  `json:"ahead"` // offsets that are not committed yet
+}
+
+type verifyTableResult struct {
+	Table    string                `json:"table,omitempty"`
+	Index    string                `json:"index,omitempty"`
+	Rows     int64                 `json:"rows"` // expected
+	Cells    int64                 `json:"cells"`
+	Compared int64                 `json:"compared"`
+	Repeats  int64                 `json:"repeats"`
+	Expired  int64                 `json:"expired"`
+	Newer    int64                 `json:"newer"`
+	Found    map[verify.Kind]int64 `json:"found"` // every kind, 0 included
+	Digest   string                `json:"digest"`
+	Expected string                `json:"expected_digest"`
+}
+
+func newVerifyResult(r *verify.Report) verifyResult {
+	out := verifyResult{Result: "equal", Problems: r.Problems(), Seconds: r.Took.Seconds(), Rejected: r.Rejected, DeadLettered: r.DeadLettered, Lost: r.Lost}
+	if out.Problems > 0 {
+		out.Result = "differs"
+	}
+	for _, s := range r.Sources {
+		out.Sources = append(out.Sources, verifySource{s.Name, s.Topic, s.Records, s.Ahead})
+	}
+	for _, t := range r.Tables {
+		of := verifyTableResult{Table: t.Name, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared, Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer,
+			Found: map[verify.Kind]int64{}, Digest: fmt.Sprintf("%016x", t.Digest), Expected: fmt.Sprintf("%016x", t.Expected)}
+		if t.Documents {
+			of.Table, of.Index = "", t.Name
+		}
+		for _, kind := range verify.Kinds {
+			if kind != verify.Lost {
+				of.Found[kind] = t.Found[kind]
+			}
+		}
+		out.Tables = append(out.Tables, of)
+	}
+	return out
+}

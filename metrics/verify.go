@@ -1,0 +1,57 @@
+package metrics
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/verify"
+)
+
+// Verify holds the metrics of verifications.
+type Verify struct {
+	read, compared, found *prometheus.CounterVec
+	failed                prometheus.Counter
+	last                  prometheus.Gauge
+	lastMS                atomic.Int64
+}
+
+// NewVerify registers the metrics of verifications.
+func NewVerify(reg prometheus.Registerer) *Verify {
+	m := &Verify{
+		read:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_records_total", Help: "Records that were read to be verified."}, []string{"pipeline"}),
+		compared: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_rows_total", Help: "Rows, or documents, that were compared with what is expected."}, []string{"table"}),
+		found:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_findings_total", Help: "What was found: missing, stale, different, newer, extra, collided or lost."}, []string{"table", "kind"}),
+		failed:   prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total", Help: "Verifications that could not be done."}),
+		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_verify_last_timestamp_seconds", Help: "When a verification was last done."}),
+	}
+	reg.MustRegister(m.read, m.compared, m.found, m.failed, m.last)
+	m.lastMS.Store(time.Now().UnixMilli())
+	return m
+}
+
+// Hooks gives the hooks of a verification.
+func (m *Verify) Hooks() verify.Hooks {
+	return verify.Hooks{
+		Read:     func(source string, records int) { m.read.WithLabelValues(source).Add(float64(records)) },
+		Compared: func(table string, keys int) { m.compared.WithLabelValues(table).Add(float64(keys)) },
+		Found: func(table string, kind verify.Kind, n int) {
+			m.found.WithLabelValues(table, string(kind)).Add(float64(n))
+		},
+	}
+}
+
+// Verified notes that a verification is done, whatever it found.
+func (m *Verify) Verified(at time.Time) {
+	m.lastMS.Store(at.UnixMilli())
+	m.last.Set(float64(at.UnixMilli()) / 1000)
+}
+
+// Failed notes that one could not be done.
+func (m *Verify) Failed() { m.failed.Inc() }
+
+// Healthy reports whether a verification was done within so long.
+func (m *Verify) Healthy(now time.Time, within time.Duration) bool {
+	return now.UnixMilli()-m.lastMS.Load() < within.Milliseconds()
+}

@@ -1,0 +1,169 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/event"
+	"brine/ingest"
+)
+
+// Repair writes the records of what is missing, stale or different again, through the writers of the sources, in their order.
+// What is newer stays, since a write means the same whenever it is applied. Records that cannot be written become dead letters. It gives
+// how many records there were. Again says what came of it.
+func (c *Check) Repair(ctx context.Context, writers []ingest.Writer) (records int64, err error) {
+	for i := range c.opts.Sources {
+		only := c.damaged(i)
+		if len(only) == 0 {
+			continue
+		}
+		n, err := c.writeAgain(ctx, i, writers[i], only)
+		records += n
+		if err != nil {
+			return records, fmt.Errorf("verify: repair of %s: %w", c.opts.Sources[i].Name, err)
+		}
+	}
+	return records, nil
+}
+
+// damaged are the offsets of a source's records that are not in the store, by partition and ascending.
+func (c *Check) damaged(source int) map[int][]int64 {
+	only := map[int][]int64{}
+	if len(c.uncounted) > 0 { // more than is known one by one: everything
+		for _, p := range c.plans[source].Partitions {
+			only[p.Partition] = nil
+		}
+		return only
+	}
+	for i := range c.suspects {
+		switch f := &c.suspects[i]; f.Kind {
+		case Missing, Stale, Different, Lost:
+			for _, o := range f.from {
+				if o.source == source {
+					only[o.partition] = append(only[o.partition], o.offset)
+				}
+			}
+		}
+	}
+	for p := range only {
+		slices.Sort(only[p])
+		only[p] = slices.Compact(only[p])
+	}
+	return only
+}
+
+// writeAgain replays the part of a source that holds the offsets, and writes just those.
+func (c *Check) writeAgain(ctx context.Context, source int, w ingest.Writer, only map[int][]int64) (int64, error) {
+	from, to, partitions, records := map[int]int64{}, map[int]int64{}, []int{}, int64(0)
+	for _, p := range c.plans[source].Partitions {
+		offsets, touched := only[p.Partition]
+		switch {
+		case !touched || p.From == p.To:
+			continue
+		case offsets == nil:
+			from[p.Partition], to[p.Partition], records = p.From, p.To, records+p.To-p.From
+		default:
+			from[p.Partition], to[p.Partition], records = offsets[0], offsets[len(offsets)-1]+1, records+int64(len(offsets))
+		}
+		partitions = append(partitions, p.Partition)
+	}
+	o := ingest.ReplayOptions{Options: c.opts.Sources[source].Ingest, From: ingest.Offsets(from), To: ingest.Offsets(to), Partitions: partitions, Untracked: true}
+	o.Writer = &chosen{w, only}
+	replay, err := ingest.NewReplay(o)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := replay.Plan(ctx)
+	if err != nil || plan.Left() == 0 {
+		return 0, err
+	}
+	c.opts.Hooks.Phase("repairing "+c.opts.Sources[source].Name, func() (int64, int64) {
+		return plan.Left() - replay.Progress().Left(), plan.Left()
+	})
+	return records, replay.Run(ctx, plan)
+}
+
+// chosen is a Writer of some records only; of a partition without a list it writes all.
+type chosen struct {
+	ingest.Writer
+	only map[int][]int64
+}
+
+func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	var some event.Batch
+	var at []int
+	for i := range batch.Events {
+		rec := batch.Events[i].Record
+		if list := w.only[rec.Partition]; list == nil {
+			some.Events, at = append(some.Events, batch.Events[i]), append(at, i)
+		} else if _, is := slices.BinarySearch(list, rec.Offset); is {
+			some.Events, at = append(some.Events, batch.Events[i]), append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return flight(nil)
+	}
+	return &chosenFlight{w.Writer.Submit(ctx, &some), at}
+}
+
+// chosenFlight gives failures by their places in the whole batch.
+type chosenFlight struct {
+	event.Flight
+	at []int
+}
+
+func (f *chosenFlight) Wait(ctx context.Context) ([]event.Failure, error) {
+	failures, err := f.Flight.Wait(ctx)
+	out := slices.Clone(failures)
+	for i := range out {
+		out[i].Index = f.at[out[i].Index]
+	}
+	return out, err
+}
+
+// Release implements ingest.Holder.
+func (w *chosen) Release() {
+	if h, ok := w.Writer.(ingest.Holder); ok {
+		h.Release()
+	}
+}
+
+// RemoveExtra deletes what no record accounts for, and no other cell. It gives how many rows were rid of it.
+func (c *Check) RemoveExtra(ctx context.Context) (rows int64, err error) {
+	for i := range c.suspects {
+		f := &c.suspects[i]
+		if f.Kind != Extra {
+			continue
+		}
+		t := &c.opts.Tables[c.opts.table(f.Table, f.Document)]
+		if removeErr := t.Store.Remove(ctx, f.Key, f.cells); removeErr != nil {
+			err = errors.Join(err, fmt.Errorf("verify: %s, %s: %w", f.Table, f.Key, removeErr))
+			continue
+		}
+		rows++
+	}
+	return rows, err
+}
+
+// Again looks at what was found once more, after a repair.
+func (c *Check) Again(ctx context.Context) (*Report, error) {
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	defer c.cancel(nil)
+	c.letters = letterCounts{}
+	look := c.lookAgain
+	if len(c.uncounted) > 0 {
+		clear(c.uncounted)
+		c.suspects, c.tallies = nil, make([]tally, len(c.tallies))
+		look = func(ctx context.Context) error { return errors.Join(c.firstLook(ctx), c.secondLook(ctx)) }
+	} else if err := c.name(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{c.readLetters, look, c.resolve} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.report(), nil
+}
