@@ -29,6 +29,7 @@ type cli struct {
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
 	Offsets     offsetsCmd     `cmd:"" help:"Show where the pipelines are in their topics, and have them go on elsewhere."`
 	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines to a topic."`
+	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and mend it."`
 	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 }

@@ -217,7 +217,7 @@ func (r replayReading) line() string {
 }
 
 // object prints a JSON line.
-func (s *replayScreen) object(v any) {
+func (s *screen) object(v any) {
 	var b strings.Builder
 	_ = json.NewEncoder(&b).Encode(v) // structs of numbers and texts
 	_, _ = fmt.Fprint(s.out, b.String())
