@@ -62,6 +62,7 @@ func (b *brokers) watch() {
 			return nil, nil, false
 		})
 	}
+	b.watchMembers(see)
 	see(kmsg.SyncGroup, func(q kmsg.Request) {
 		if q := q.(*kmsg.SyncGroupRequest); q.Group == group {
 			b.ledger.assign(q)

@@ -26,6 +26,7 @@ type Ledger struct {
 	checked  []int64                           // by partition: everything below is known to be settled
 	accepted map[int]int64                     // what the broker holds
 	last     map[commitOf]int64
+	heard    map[string]time.Time // by member
 
 	findings []string
 	commits  int
@@ -40,7 +41,7 @@ type commitOf struct {
 
 func newLedger(partitions int) *Ledger {
 	return &Ledger{records: make([][]*record, partitions), applied: map[string]map[string]bool{}, buried: map[position]bool{},
-		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}}
+		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}, heard: map[string]time.Time{}}
 }
 
 const maxFindings = 20

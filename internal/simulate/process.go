@@ -44,6 +44,9 @@ const (
 	buffered    = 256 << 10
 	stopWithin  = 30 * time.Second
 	sessionTime = 12 * time.Second
+
+	rebalanceTime = 2 * sessionTime
+	requestTime   = 10 * time.Second
 )
 
 // start begins a life.
@@ -53,7 +56,7 @@ func (w *World) start(name, group, tail string) *Process {
 	p.opts = ingest.Options{
 		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
 		Topic: topic, Group: group, Schema: schema, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
-		SessionTimeout: sessionTime, RebalanceTimeout: 2 * sessionTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
+		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
 		MaxFetchBytes: budget / 8, Logger: slog.New(slog.DiscardHandler),
 	}
 	ctx, stop := context.WithCancel(context.Background())

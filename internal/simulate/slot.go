@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,7 @@ func (s *slot) stop() {
 func (s *slot) kill() {
 	if p := s.take(); p != nil {
 		p.Kill()
+		s.world.kafka.bury(context.Background(), group, p.Name)
 	}
 }
 

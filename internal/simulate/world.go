@@ -108,7 +108,7 @@ func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 	defer watch.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watch.Go(func() { w.watchOffsets(ctx) })
+	watch.Go(func() { w.watchGroup(ctx) })
 	for i := range w.plan.Processes {
 		s := &slot{world: w, name: fmt.Sprintf("brine%d", i)}
 		w.slots = append(w.slots, s)
@@ -168,12 +168,13 @@ func (w *World) heal() {
 	}
 }
 
-// watchOffsets holds what the broker has for the group against what it had.
-func (w *World) watchOffsets(ctx context.Context) {
+// watchGroup holds what the broker has for the group against what it had.
+func (w *World) watchGroup(ctx context.Context) {
 	for ctx.Err() == nil {
 		for p, offset := range w.kafka.committed(group, w.plan.Partitions) {
 			w.ledger.accept(p, offset)
 		}
+		w.kafka.expire(ctx, group)
 		_ = sleepUntil(ctx, time.Now().Add(500*time.Millisecond))
 	}
 }
