@@ -11,7 +11,7 @@ bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java l
 	$(GO) run ./bench/pipeline -events $(ROWS) -rounds $(ROUNDS)
 
 .PHONY: bench-consume
-bench-consume: data/scans.jsonl.gz ## Measure Kafka to events, without a store, beside kafka-go on a real Kafka (ROWS, ROUNDS)
+bench-consume: data/orders.jsonl.gz ## Measure Kafka to events, without a store, beside kafka-go on a real Kafka (ROWS, ROUNDS)
 	$(GO) run ./bench/consume -events $(ROWS) -rounds $(ROUNDS)
 
 .PHONY: bench-embedded

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
+	"brine/bench/measure"
+	"brine/event"
+	"brine/ingest"
+)
+
+// fetchBytes is what all clients ask a broker for at a time: brine's default.
+const fetchBytes = 1 << 20
+
+// clients read a topic of so many records to its end.
+var clients = map[string]func(ctx context.Context, broker, topic string, records int64) error{
+	"brine": loop, "kafka-go-reader": readers, "kafka-go-fetch": fetches,
+}
+
+// consume is one load: it says when it begins, and what it took.
+func consume(ctx context.Context, client, broker, topic string, records int) error {
+	read, ok := clients[client]
+	if !ok {
+		return fmt.Errorf("no client %q", client)
+	}
+	fmt.Println("begin")
+	began := time.Now()
+	before, err := measure.OwnCPU()
+	if err != nil {
+		return err
+	}
+	if err := read(ctx, broker, topic, int64(records)); err != nil {
+		return err
+	}
+	after, err := measure.OwnCPU()
+	if err != nil {
+		return err
+	}
+	peak, err := measure.PeakMiB("self")
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(measure.Said{Seconds: time.Since(began).Seconds(), CPU: after - before, PeakMiB: peak})
+}
+
+// scans is what examples/scans.yaml declares of a scan.
+var scans = event.Schema{Version: 1, Fields: []event.Field{
+	{Name: "waybill", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "station", Type: event.Text},
+	{Name: "action", Type: event.Text}, {Name: "courier", Type: event.Text},
+}}
+
+// nothing is a writer and a flight that is settled at once.
+type nothing struct{}
+
+func (nothing) Submit(context.Context, *event.Batch) event.Flight { return nothing{} }
+func (nothing) Wait(context.Context) ([]event.Failure, error)     { return nil, nil }
+
+// loop is brine's, in a group of its own, until all records are settled. A record that cannot be decoded is an error.
+func loop(ctx context.Context, broker, topic string, records int64) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	done := errors.New("done")
+	var settled, decoded atomic.Int64
+	err := ingest.Run(ctx, ingest.Options{
+		Kafka: ingest.Kafka{Brokers: []string{broker}}, Topic: topic, Group: fmt.Sprint("bench-", os.Getpid()), Schema: scans, Writer: nothing{},
+		MaxFetchBytes: fetchBytes, Logger: slog.New(slog.DiscardHandler),
+		Hooks: ingest.Hooks{
+			Decoded: func(_, n int) { decoded.Add(int64(n)) },
+			Settled: func(_, n int) {
+				if settled.Add(int64(n)) == records {
+					stop(done)
+				}
+			},
+		},
+	})
+	if err == nil && (context.Cause(ctx) != done || decoded.Load() != records) {
+		err = fmt.Errorf("%d records settled, %d decoded, expected %d", settled.Load(), decoded.Load(), records)
+	}
+	return err
+}
+
+// readers is one kafka-go Reader for each partition.
+func readers(ctx context.Context, broker, topic string, records int64) error {
+	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: topic, Partition: partition, MinBytes: 1, MaxBytes: fetchBytes, QueueCapacity: 1000})
+		defer r.Close()
+		for {
+			if _, err := r.ReadMessage(ctx); err != nil || count(1) {
+				return unlessDone(ctx, err)
+			}
+		}
+	})
+}
+
+// fetches is kafka-go's lower end: one fetch after another of each partition, and the bytes of each key and value.
+func fetches(ctx context.Context, broker, topic string, records int64) error {
+	client := &kafka.Client{Addr: kafka.TCP(broker)}
+	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
+		var buf []byte
+		for offset := int64(0); ; {
+			r, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: fetchBytes, MaxWait: 500 * time.Millisecond})
+			if err == nil {
+				err = r.Error
+			}
+			if err != nil {
+				return unlessDone(ctx, err)
+			}
+			for n := int64(0); ; n++ {
+				record, err := r.Records.ReadRecord()
+				if errors.Is(err, io.EOF) {
+					if count(n) {
+						return nil
+					}
+					break
+				}
+				if err != nil {
+					return unlessDone(ctx, err)
+				}
+				offset = record.Offset + 1
+				for _, b := range []kafka.Bytes{record.Key, record.Value} {
+					if b == nil {
+						continue
+					}
+					if buf, err = read(buf, b); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	})
+}
+
+func read(buf []byte, b kafka.Bytes) ([]byte, error) {
+	if cap(buf) < b.Len() {
+		buf = make([]byte, b.Len())
+	}
+	_, err := io.ReadFull(b, buf[:b.Len()])
+	return buf, errors.Join(err, b.Close())
+}
+
+// each reads all partitions at once, until all records were counted.
+func each(ctx context.Context, records int64, read func(ctx context.Context, partition int, count func(int64) bool) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var counted atomic.Int64
+	count := func(n int64) bool {
+		done := counted.Add(n) >= records
+		if done {
+			stop()
+		}
+		return done
+	}
+	var g errgroup.Group
+	for partition := range partitions {
+		g.Go(func() error { return read(ctx, partition, count) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if n := counted.Load(); n != records {
+		return fmt.Errorf("%d records read, expected %d", n, records)
+	}
+	return nil
+}
+
+// unlessDone passes over the error of what was cut off because all records are counted.
+func unlessDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

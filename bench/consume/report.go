@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/bench/measure"
+)
+
+// perCore is how many events a load reads in a second of CPU time.
+func perCore(l measure.Load) float64 { return float64(l.Rows) / l.ClientCPU }
+
+// ways are kafka-go's.
+var ways = []string{"kafka-go-reader", "kafka-go-fetch"}
+
+// judge holds brine to 400,000 events a second of one core, or, should kafka-go itself be slower than that, to nine tenths of its rate.
+func (b *bench) judge() {
+	for _, codec := range []string{"plain", "lz4"} {
+		bound := 400_000.0
+		for _, way := range ways {
+			bound = min(bound, 0.9*measure.Median(b.counted(way, codec), perCore))
+		}
+		b.report.Targets = append(b.report.Targets, measure.Target{Name: "consume." + codec + ".events_per_core_s",
+			Value: measure.Median(b.counted("brine", codec), perCore), Bound: bound, Least: true})
+	}
+}
+
+func (b *bench) counted(client, codec string) []measure.Load {
+	return measure.Counted(b.report.Loads, client+" "+codec, 0)
+}
+
+// text is the report's part of docs/benchmarks.md.
+func (b *bench) text() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s Medians of %d rounds of %d events each in %d partitions.\n\n", b.report.Heading(), b.rounds(), b.events, partitions)
+	s.WriteString("| | batches | events/s | CPU µs/event | events/s of one core | peak MiB |\n|---|---|---|---|---|---|\n")
+	for _, codec := range []string{"plain", "lz4"} {
+		for _, row := range []struct{ client, what string }{
+			{"brine", "brine's loop: read, decode, settle, commit"},
+			{"kafka-go-reader", "kafka-go's Reader: read"},
+			{"kafka-go-fetch", "kafka-go's Client.Fetch: read"},
+		} {
+			loads := b.counted(row.client, codec)
+			fmt.Fprintf(&s, "| %s | %s | %.0f | %.2f | %.0f | %.0f |\n", row.what, codec, measure.Median(loads, measure.Load.RowsPerSecond),
+				measure.Median(loads, measure.Load.ClientMicros), measure.Median(loads, perCore), measure.Median(loads, measure.Load.Peak))
+		}
+	}
+	s.WriteString("\n" + measure.TargetTable(b.report.Targets))
+	return s.String()
+}
+
+func (b *bench) rounds() int { return len(b.counted("brine", "plain")) }
