@@ -1,9 +1,11 @@
 // Command sick measures what one sick region of 16 costs the other 15 through the whole pipeline: brine, a process of its own, reads from a
-// Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one region.
+// Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one region; then from a real Kafka
+// to a real HBase, of which one region is split.
 // `make bench-sick` runs it; nothing imports it.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -34,17 +36,20 @@ const (
 
 	healthyFor = 5 * time.Second
 	sickFor    = 10 * time.Second
-	settleIn   = 2 * time.Second
 )
 
-// faults are what the sick region answers.
-var faults = []struct{ name, class string }{
-	{"too_busy", "org.apache.hadoop.hbase.RegionTooBusyException"},
-	{"not_serving", "org.apache.hadoop.hbase.NotServingRegionException"},
+// stage is the servers of one fault, and the fault.
+type stage struct {
+	kafka, hbase string
+	rate         int           // events/s that are published; what the pipeline does at full rate depends on what else the machine does
+	settle       time.Duration // until all runs as ever
+	sicken       func(context.Context) (cure func() error, err error)
+	close        func()
 }
 
 type bench struct {
-	rate   int // events/s that are published; what the pipeline does at full rate depends on what else the machine does
+	rate   int // events/s, of the embedded servers
+	split  int // events/s, of the real ones
 	dir    string
 	brine  string
 	report *measure.Report
@@ -53,7 +58,8 @@ type bench struct {
 
 func main() {
 	b := bench{report: measure.NewReport("sick")}
-	flag.IntVar(&b.rate, "rate", 40_000, "events per second")
+	flag.IntVar(&b.rate, "rate", 40_000, "events per second into the embedded servers")
+	flag.IntVar(&b.split, "split-rate", 25_000, "events per second into the real ones, where a region is split")
 	flag.Parse()
 	measure.Main("sick", b.run)
 }
@@ -69,36 +75,39 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err := measure.WriteScans(filepath.Join(b.dir, eventsFile), events); err != nil {
 		return err
 	}
-	for _, f := range faults {
-		if err := b.one(ctx, f.name, f.class); err != nil {
+	for _, f := range []struct {
+		name  string
+		stage func(context.Context) (*stage, error)
+	}{
+		{"too_busy", b.refusing("too_busy", "org.apache.hadoop.hbase.RegionTooBusyException")},
+		{"not_serving", b.refusing("not_serving", "org.apache.hadoop.hbase.NotServingRegionException")},
+		{"split", b.splitting},
+	} {
+		if err := b.one(ctx, f.name, f.stage); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published; one region of %d is sick for %v.\n\n", b.rate, regions, sickFor) +
+	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published (split: %d, into real servers); one region of %d is sick for %v (split: for as long as it takes).\n\n",
+		b.rate, b.split, regions, sickFor) +
 		"| one region | rows/s before | rows/s of the others meanwhile | of theirs before | all settled after |\n|---|---|---|---|---|\n" + b.rows.String() +
 		"\n" + measure.TargetTable(b.report.Targets)
 	return b.report.Finish(text)
 }
 
 // one measures one fault on servers of its own.
-func (b *bench) one(ctx context.Context, name, class string) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+func (b *bench) one(ctx context.Context, name string, start func(context.Context) (*stage, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
-	kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.DefaultNumPartitions(8))
+	s, err := start(ctx)
 	if err != nil {
 		return err
 	}
-	defer kafka.Close()
-	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(b.dir, name)})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Close() }()
-	env := append(os.Environ(), "BRINE_KAFKA_BROKERS="+kafka.ListenAddrs()[0], "BRINE_HBASE_CONNECT=rpc://"+server.Addr(), "BRINE_HTTP_LISTEN=127.0.0.1:0")
+	defer s.close()
+	env := append(os.Environ(), "BRINE_KAFKA_BROKERS="+s.kafka, "BRINE_HBASE_CONNECT="+s.hbase, "BRINE_HTTP_LISTEN=127.0.0.1:0")
 	if out, err := b.command(ctx, env, "tables", "apply").CombinedOutput(); err != nil {
 		return fmt.Errorf("brine tables apply: %w: %s", err, out)
 	}
-	publish := b.command(ctx, env, "publish", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(b.rate), filepath.Join(b.dir, eventsFile))
+	publish := b.command(ctx, env, "publish", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(s.rate), filepath.Join(b.dir, eventsFile))
 	if err := publish.Start(); err != nil {
 		return err
 	}
@@ -106,14 +115,67 @@ func (b *bench) one(ctx context.Context, name, class string) error {
 		_ = publish.Process.Kill() // it may have more than is needed
 		_ = publish.Wait()
 	}()
-	time.Sleep(settleIn / 2)
+	time.Sleep(time.Second)
 	run := b.command(ctx, env, "run", "--quiet")
 	address, ended, err := measure.StartBrine(run)
 	if err != nil {
 		return err
 	}
-	err = b.measure(name, class, server, "http://"+address+"/metrics")
+	err = b.measure(ctx, name, s, "http://"+address+"/metrics")
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
+}
+
+// refusing starts embedded servers of which one region will refuse every mutation.
+func (b *bench) refusing(name, class string) func(context.Context) (*stage, error) {
+	return func(context.Context) (*stage, error) {
+		kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.DefaultNumPartitions(8))
+		if err != nil {
+			return nil, err
+		}
+		server, err := embedded.Start(embedded.Options{Dir: filepath.Join(b.dir, name)})
+		if err != nil {
+			kafka.Close()
+			return nil, err
+		}
+		s := &stage{kafka: kafka.ListenAddrs()[0], hbase: "rpc://" + server.Addr(), rate: b.rate, settle: 2 * time.Second}
+		s.close = func() { _ = server.Close(); kafka.Close() }
+		s.sicken = func(context.Context) (func() error, error) {
+			sick := server.Regions(table)[regions/2]
+			remove := server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+				r.Keep()
+				return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick.Encoded: {Class: class, Message: "as bench-sick wants it"}}}
+			})
+			return func() error { remove(); return nil }, nil
+		}
+		return s, nil
+	}
+}
+
+// splitting starts real servers, of which one region will be split.
+func (b *bench) splitting(ctx context.Context) (*stage, error) {
+	real, err := measure.StartStage(ctx, "4g", "kafka", "hbase")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{hbase: real.HBase, rate: b.split, settle: 20 * time.Second, close: real.Close}
+	if s.kafka, err = real.Address("BRINE_REAL_KAFKA"); err != nil {
+		real.Close()
+		return nil, err
+	}
+	s.sicken = func(ctx context.Context) (func() error, error) {
+		all, err := real.Admin.Regions(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) != regions {
+			return nil, fmt.Errorf("%s has %d regions, not %d", table, len(all), regions)
+		}
+		sick := all[regions/2]
+		split := make(chan error, 1)
+		go func() { split <- real.Admin.SplitRegion(ctx, sick, append(bytes.Clone(sick.Start), '8')) }()
+		return func() error { return <-split }, nil
+	}
+	return s, nil
 }
 
 func (b *bench) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
@@ -123,20 +185,18 @@ func (b *bench) command(ctx context.Context, env []string, args ...string) *exec
 }
 
 // measure compares the rate at which rows are acknowledged while one region is sick with that before.
-func (b *bench) measure(name, class string, server *embedded.Server, metrics string) error {
-	time.Sleep(settleIn)
+func (b *bench) measure(ctx context.Context, name string, s *stage, metrics string) error {
+	time.Sleep(s.settle)
 	healthy, err := rate(metrics, healthyFor)
 	if err != nil {
 		return err
 	}
-	sick := server.Regions(table)[regions/2]
-	cure := server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
-		r.Keep()
-		return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick.Encoded: {Class: class, Message: "as bench-sick wants it"}}}
-	})
-	meanwhile, err := rate(metrics, sickFor)
-	cure()
+	cure, err := s.sicken(ctx)
 	if err != nil {
+		return err
+	}
+	meanwhile, err := rate(metrics, sickFor)
+	if err := errors.Join(err, cure()); err != nil {
 		return err
 	}
 	began := time.Now()
