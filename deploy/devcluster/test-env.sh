@@ -3,10 +3,11 @@
 # they are; else says in one line why not, and the tests that need them are skipped. What it says goes to stderr.
 #
 # BRINE_REAL=off starts nothing; BRINE_REAL=required makes it a failure when a server is missing. BRINE_REAL_SERVERS names
-# the wanted ones (default: all).
+# the wanted ones (default: all; opensearch only where a JDK 21 or newer is found).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/process.sh"
+source "$here/opensearch/server.sh"
 
 skip() {
   if [[ ${BRINE_REAL:-} == required ]]; then
@@ -22,6 +23,9 @@ skip() {
 why=$(why_not)
 [[ -z $why ]] || skip "$why"
 read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
+if ((${#servers[@]} == 0)) && [[ -n $(opensearch_java) ]]; then
+  servers=(kafka hbase elasticsearch opensearch)
+fi
 out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }
 echo "$out" >&2
 sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"

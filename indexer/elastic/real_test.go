@@ -25,8 +25,11 @@ func open(t testing.TB, address string) *elastic.Engine {
 	return e
 }
 
-func TestConformanceOfRealElasticsearch(t *testing.T) {
-	address := testenv.Elasticsearch(t)
+func TestConformanceOfRealElasticsearch(t *testing.T) { conforms(t, testenv.Elasticsearch(t)) }
+
+func TestConformanceOfRealOpenSearch(t *testing.T) { conforms(t, testenv.OpenSearch(t)) }
+
+func conforms(t *testing.T, address string) {
 	e := open(t, address)
 	t.Cleanup(func() { deleteIndexes(t, address) })
 	indexertest.Run(t, func(*testing.T) indexer.Engine { return e })

@@ -44,21 +44,39 @@ func HBaseZooKeeper(t testing.TB) string {
 // Elasticsearch gives the URL of a real Elasticsearch whose cluster has a master.
 func Elasticsearch(t testing.TB) string {
 	t.Helper()
-	url := address(t, "BRINE_REAL_ELASTICSEARCH")
+	return searchServer(t, "BRINE_REAL_ELASTICSEARCH")
+}
+
+// OpenSearch gives the URL of a real OpenSearch whose cluster has a master. It needs a newer JDK than the other servers, so it is
+// never required.
+func OpenSearch(t testing.TB) string {
+	t.Helper()
+	const name = "BRINE_REAL_OPENSEARCH"
+	if os.Getenv(name) == "" {
+		if _, err := lookup(filepath.Join(devcluster(t), "run", "env"), name); err != nil {
+			t.Skip("no OpenSearch runs: start one with `deploy/devcluster/devcluster up opensearch` (needs a JDK 21 or newer)")
+		}
+	}
+	return searchServer(t, name)
+}
+
+func searchServer(t testing.TB, name string) string {
+	t.Helper()
+	url := address(t, name)
 	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/_cluster/health", nil)
 	if err != nil {
-		t.Fatalf("BRINE_REAL_ELASTICSEARCH: %v", err)
+		t.Fatalf("%s: %v", name, err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		missing(t, "Elasticsearch does not answer: %v", err)
+		missing(t, "%s: it does not answer: %v", name, err)
 	}
 	resp.Body.Close()
 	http.DefaultClient.CloseIdleConnections()
 	if resp.StatusCode != http.StatusOK {
-		missing(t, "Elasticsearch at %s answers %s", url, resp.Status)
+		missing(t, "%s: %s answers %s", name, url, resp.Status)
 	}
 	return url
 }
