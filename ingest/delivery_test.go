@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/event"
+)
+
+// However many records pass, a commit goes out once an interval, for all partitions together.
+func TestCommitsComeByTheIntervalNotByTheRecord(t *testing.T) {
+	inBubble(t, 3, func(t *testing.T, b *broker) {
+		var commits atomic.Int64
+		b.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) {
+			b.KeepControl()
+			commits.Add(1)
+			return nil, nil, false
+		})
+		s := newStore()
+		o := b.defaults(s)
+		o.MaxBatchRecords, o.CommitInterval = 10, 2*time.Second
+		l := start(t, o)
+		for range 100 {
+			b.produce(30, 0, 1, 2)
+			time.Sleep(200 * time.Millisecond)
+		}
+		l.stop()
+		b.wantCommitted(b.sent)
+		if n := commits.Load(); n < 10 || n > 12 {
+			t.Errorf("%d commits in 20 s at one in 2 s", n)
+		}
+	})
+}
+
+// What was submitted and not committed when the partition went away comes again, and is counted.
+func TestRedeliveredRecordsAreCounted(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(30, 0)
+		s := newStore()
+		hung := make(chan struct{})
+		defer close(hung)
+		s.gate = func(call int) <-chan struct{} {
+			if call == 1 {
+				return hung
+			}
+			return nil
+		}
+		o := b.defaults(s)
+		o.MaxBatchRecords = 10
+		var again, abandoned atomic.Int64
+		o.Hooks.Redelivered = func(_, n int) { again.Add(int64(n)) }
+		o.Hooks.Revoked = func(_ int, _ []int, n int) { abandoned.Add(int64(n)) }
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress})
+		time.Sleep(time.Minute)
+		l.stop()
+		b.wantCommitted(b.sent)
+		if again.Load() != 20 || abandoned.Load() != 1 {
+			t.Errorf("%d records came again and %d flights were abandoned; expected the 20 past the watermark, and 1", again.Load(), abandoned.Load())
+		}
+	})
+}
+
+// A writer that says none of the three verdicts has said that it does not know: that is retried.
+func TestUnknownVerdictIsRetried(t *testing.T) {
+	b := newBroker(t, 1)
+	b.produce(10, 0)
+	s := newStore()
+	s.decide = func(call int, batch []place) ([]event.Failure, error) {
+		if call < 3 {
+			return all(batch, event.Verdict(call*50), "unheard_of"), nil
+		}
+		return nil, nil
+	}
+	l := start(t, b.options(s))
+	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 10 })
+	l.stop()
+	s.wantOnce(t, 10)
+}
+
+// Records are read in place: neither their number nor their size costs an allocation.
+func TestReadingRecordsAllocatesNothing(t *testing.T) {
+	batch := testBatch{}
+	for i := range int64(1000) {
+		batch.records = append(batch.records, value(i))
+	}
+	b := batch.bytes()
+	c := newChunk("t", 0)
+	defer c.release()
+	if n := testing.AllocsPerRun(20, func() {
+		c.records, c.headers, c.cost = c.records[:0], c.headers[:0], 0
+		if err := c.read(b, 0, aborts{}); err != nil || len(c.records) != 1000 {
+			t.Fatalf("%d records, %v", len(c.records), err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations for 1000 records", n)
+	}
+}
