@@ -63,20 +63,20 @@ func (s *Search) Embedded() (dir string, ok bool) { return strings.CutPrefix(s.C
 
 // Table finds a table by name; nil if there is none.
 func (c *Config) Table(name string) *Table {
-	return lookup(c.Tables, func(t *Table) bool { return t.Name == name })
+	return byName(c.Tables, func(t *Table) bool { return t.Name == name })
 }
 
 // Index finds an index by name; nil if there is none.
 func (c *Config) Index(name string) *Index {
-	return lookup(c.Indexes, func(x *Index) bool { return x.Name == name })
+	return byName(c.Indexes, func(x *Index) bool { return x.Name == name })
 }
 
 // Pipeline finds a pipeline by name; nil if there is none.
 func (c *Config) Pipeline(name string) *Pipeline {
-	return lookup(c.Pipelines, func(p *Pipeline) bool { return p.Name == name })
+	return byName(c.Pipelines, func(p *Pipeline) bool { return p.Name == name })
 }
 
-func lookup[T any](all []*T, is func(*T) bool) *T {
+func byName[T any](all []*T, is func(*T) bool) *T {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i]
 	}
@@ -107,6 +107,9 @@ func (t *Table) HBase() hbase.Table {
 // forever is how HBase writes that there is no TTL: the largest 32-bit integer of seconds.
 const forever = "2147483647"
 
+// purgeDeletes is HBase's own name of purge_deletes_after, in milliseconds.
+const purgeDeletes = "hbase.hstore.time.to.purge.deletes"
+
 func (f *Family) hbase() hbase.Family {
 	ttl := forever
 	if f.TTL > 0 {
@@ -117,6 +120,9 @@ func (f *Family) hbase() hbase.Family {
 		"COMPRESSION": strings.ToUpper(f.Compression), "BLOOMFILTER": strings.ToUpper(f.Bloom),
 		"BLOCKSIZE": strconv.FormatInt(int64(f.BlockSize), 10), "BLOCKCACHE": strconv.FormatBool(f.BlockCache),
 		"DATA_BLOCK_ENCODING": strings.ToUpper(f.Encoding), "IN_MEMORY": strconv.FormatBool(f.InMemory),
+	}
+	if f.PurgeDeletesAfter > 0 {
+		values[purgeDeletes] = strconv.FormatInt(f.PurgeDeletesAfter.Milliseconds(), 10)
 	}
 	if f.StoragePolicy != "" {
 		values["STORAGE_POLICY"] = strings.ToUpper(f.StoragePolicy)
@@ -145,7 +151,9 @@ func (t *Table) sink() sink.Table {
 
 // Schema is the pipeline's fields as the decoder needs them.
 func (p *Pipeline) Schema() event.Schema {
-	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == p.Version })}
+	at, n := p.versionFields()
+	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
+		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
 	for i := range p.Fields {
 		f := &p.Fields[i]
 		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path})

@@ -59,7 +59,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 	for _, d := range p.Documents {
 		x := p.config.Index(d.Index)
 		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKey,
-			Changes: indexer.Changes(p.Changes), Deleted: d.Deleted}
+			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p)}
 		for _, f := range d.Set {
 			doc.Set = append(doc.Set, indexer.Column{Name: f.Name, Field: f.Field, Type: indexer.Type(x.field(f.Name).Type)})
 		}

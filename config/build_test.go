@@ -52,7 +52,7 @@ func TestTableDescription(t *testing.T) {
 	table := everything(t).Table("shop:orders")
 	want := hbase.Table{Name: "shop:orders", Families: []hbase.Family{
 		{Name: "brief", Values: map[string]string{"TTL": "31449600", "VERSIONS": "3", "MIN_VERSIONS": "1", "COMPRESSION": "ZSTD", "BLOOMFILTER": "ROWCOL",
-			"BLOCKSIZE": "16384", "BLOCKCACHE": "false", "DATA_BLOCK_ENCODING": "FAST_DIFF", "IN_MEMORY": "true",
+			"hbase.hstore.time.to.purge.deletes": "604800000", "BLOCKSIZE": "16384", "BLOCKCACHE": "false", "DATA_BLOCK_ENCODING": "FAST_DIFF", "IN_MEMORY": "true",
 			"STORAGE_POLICY": "ONE_SSD", "REPLICATION_SCOPE": "1", "IS_MOB": "true", "MOB_THRESHOLD": "102400"}},
 		{Name: "detail", Values: map[string]string{"TTL": "2147483647", "VERSIONS": "1", "MIN_VERSIONS": "0", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW",
 			"BLOCKSIZE": "65536", "BLOCKCACHE": "true", "DATA_BLOCK_ENCODING": "NONE", "IN_MEMORY": "false"}},

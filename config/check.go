@@ -23,6 +23,9 @@ func (l *loader) check(c *Config) {
 		l.checkTable(c, t)
 		l.checkKeyFields(c, t)
 	}
+	for _, p := range c.Pipelines {
+		l.checkKeyFrom(c, p)
+	}
 	for _, x := range c.Indexes {
 		l.checkIndex(x)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/event"
 	"brine/sink"
 )
 
@@ -21,9 +20,8 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 		l.fault(setting, PartialNulls, "a field that a change does not carry would be taken for null, and its column be deleted",
 			"write changes: whole if each record carries every field, or nulls: merge")
 	}
-	if version := p.field(p.Version); version != nil && version.eventType() == event.Int {
-		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and field "+version.Name+", the version, is no time",
-			"declare it as time_ms if it is one, or write nulls: merge")
+	if what, mend := p.untimed(); what != "" {
+		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and "+what, mend+", or write nulls: merge")
 	}
 	if policy == sink.NullsDelete {
 		l.checkNoMembers(r)

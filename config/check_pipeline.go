@@ -26,6 +26,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkTopics(p, setting)
 	l.checkFields(p, setting)
 	l.checkVersion(p, setting)
+	l.checkImages(p, setting+".images")
 	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already
 	if len(p.Rows)+len(p.Documents) == 0 && isMapping && !l.has(setting+".rows") && !l.has(setting+".documents") {
 		l.faultName(setting, NothingToWrite, "it has neither rows nor documents", "write rows: [ { table: …, set: { … } } ]")
@@ -86,21 +87,6 @@ func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 // inside reports whether path a goes through path b.
 func inside(a, b []string) bool { return len(a) > len(b) && slices.Equal(a[:len(b)], b) }
 
-func (l *loader) checkVersion(p *Pipeline, setting string) {
-	if p.Version == "" {
-		return
-	}
-	f := p.field(p.Version)
-	switch {
-	case strings.HasPrefix(p.Version, "seq("):
-		l.fault(setting+".version", VersionType, "versions of two fields are not there yet", "write one field")
-	case f == nil:
-		l.noField(p, setting+".version", p.Version)
-	case !slices.Contains([]event.Type{0, event.Int, event.TimeMS, event.TimeS}, f.eventType()):
-		l.fault(setting+".version", VersionType, "field "+f.Name+" is declared "+f.Type, "a version is a time or a whole number that only grows")
-	}
-}
-
 // noField reports the name of a field that the pipeline does not declare.
 func (l *loader) noField(p *Pipeline, setting, name string) {
 	names := make([]string, len(p.Fields))
@@ -127,21 +113,7 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 		l.warn(setting+".table", PartialEvent, "its rows are events, of which no part can change, and the pipeline has changes: partial",
 			"write row: entity in the table, or changes: whole here")
 	}
-	version := p.field(p.Version)
-	if version == nil {
-		return
-	}
-	at := join("pipelines", p.Name) + ".version"
-	if t.Row == rowEntity && version.eventType() == event.TimeS {
-		l.warn(at, VersionTies, "two changes of one second have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
-	}
-	for i := range t.Families {
-		if f := &t.Families[i]; f.TTL > 0 && version.eventType() == event.Int {
-			l.fault(join(join("tables", t.Name)+".families", f.Name)+".ttl", VersionTTL,
-				fmt.Sprintf("pipeline %s writes versions that are not times, so its cells would vanish at once or never", p.Name),
-				"declare field "+version.Name+" as time_ms if it is one, or remove the ttl")
-		}
-	}
+	l.checkVersionOf(p, t)
 }
 
 func (l *loader) checkColumnName(t *Table, name, setting string) {
@@ -185,6 +157,9 @@ func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {
 		l.fault(setting+".table", UnknownTable, "the pipeline writes no row to "+d.Table, "name one of the tables of its rows")
 	}
 	l.checkDocumentTable(p, cmp.Or(d.Table, p.firstTable()), setting)
+	if len(p.Images.Before) > 0 && d.deleted(p) == "" {
+		l.fault(setting, ImagesCode, "a change can move a document away from its id, and nothing would hide what it leaves", "name a bool field: images: { …, deleted: gone }, or deleted: here")
+	}
 	if f := p.field(d.Deleted); d.Deleted != "" && f == nil {
 		l.noField(p, setting+".deleted", d.Deleted)
 	} else if f != nil && f.eventType() != event.Bool && f.eventType() != 0 {

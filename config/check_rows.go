@@ -5,12 +5,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"brine/event"
-	"brine/sink"
 )
 
 // checkRows checks an entry of a pipeline's rows.
@@ -40,6 +38,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 	}
 	l.checkNulls(c, p, r, r.setting+".nulls")
 	l.checkRowTTL(p, r, t)
+	l.checkDeletes(p, r, t)
 }
 
 func (l *loader) checkColumns(c *Config, p *Pipeline, r *Rows, t *Table) {
@@ -195,49 +194,6 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 				l.faultName(join(r.setting+".each", e.Name), EachRow, "the key of "+t.Name+" does not hold it, so all words of an event would be one row", "write it into the key: + \"|\" + "+e.Name)
 			}
 		}
-	}
-}
-
-// checkRowTTL checks how long an entry's cells are kept.
-func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
-	at := r.setting + ".ttl"
-	if r.TTL == "" {
-		return
-	}
-	if version := p.field(p.Version); version != nil && version.eventType() == event.Int {
-		l.fault(at, RowTTL, "it is counted from the version, and field "+version.Name+" is no time", "declare it as time_ms if it is one, or remove the ttl")
-	}
-	if policy := sink.NullPolicy(r.Nulls); policy == sink.NullsReplace || policy == sink.NullsDelete {
-		l.fault(at, RowTTL, "it would end the delete markers of nulls: "+r.Nulls+" too, and older cells would show again", "set the family's ttl, or write nulls: merge")
-	}
-	d, fixed := r.ttlFor()
-	if !fixed {
-		l.checkUntil(p, r.TTL, at)
-		return
-	}
-	if _, err := parseDuration(r.TTL); err != nil || d < time.Millisecond {
-		l.fault(at, RowTTL, quote(r.TTL)+" is neither a time nor a field", "write ttl: 30d, or a field that is a time")
-		return
-	}
-	for _, column := range r.columnNames() {
-		if t == nil {
-			break
-		}
-		if i := slices.IndexFunc(t.Families, func(f Family) bool { return f.Name == familyOf(column) }); i >= 0 && t.Families[i].TTL > 0 && t.Families[i].TTL <= d {
-			l.warn(at, Unused, "does nothing in family "+t.Families[i].Name+", whose own ttl is "+durationText(t.Families[i].TTL), "write a shorter one, or a longer one there")
-			break
-		}
-	}
-}
-
-// checkUntil checks a field that says until when cells are kept.
-func (l *loader) checkUntil(p *Pipeline, name, setting string) {
-	f := p.field(name)
-	switch {
-	case f == nil:
-		l.noField(p, setting, name)
-	case !slices.Contains([]event.Type{0, event.TimeMS, event.TimeS}, f.eventType()):
-		l.fault(setting, RowTTL, "field "+f.Name+" is declared "+f.Type, "take a field that says until when: a time_ms or time_s")
 	}
 }
 

@@ -31,7 +31,13 @@ func (l *loader) checkUse(c *Config) {
 
 // usedFields are the fields that a version, key, column or document reads.
 func usedFields(c *Config, p *Pipeline) map[string]bool {
-	used := map[string]bool{p.Version: true}
+	at, n := p.versionFields()
+	used := map[string]bool{at: true, n: true, p.Images.Deleted: true}
+	if p.KeyFrom.table != nil {
+		for _, name := range p.KeyFrom.table.rowKey.Fields() {
+			used[name] = true
+		}
+	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		for _, name := range c.Table(r.Table).rowKey.Fields() {
@@ -42,7 +48,7 @@ func usedFields(c *Config, p *Pipeline) map[string]bool {
 				used[textField(text).Field] = true
 			}
 		}
-		used[r.TTL] = true
+		used[r.TTL], used[r.deleted()] = true, true
 		for _, column := range r.Set {
 			used[column.Field] = true
 		}
@@ -53,7 +59,7 @@ func usedFields(c *Config, p *Pipeline) map[string]bool {
 		}
 	}
 	for _, d := range p.Documents {
-		used[d.Deleted] = true
+		used[d.deleted(p)] = true
 		for _, f := range d.Set {
 			used[f.Field] = true
 		}

@@ -56,6 +56,9 @@ const (
 	ColumnDiffers   Code = "column-differs"
 	PartialPack     Code = "partial-pack"
 	PackDiffers     Code = "pack-differs"
+	ImagesCode      Code = "images"
+	HardDeletes     Code = "hard-deletes"
+	LookUp          Code = "look-up"
 	Unused          Code = "unused"
 )
 
@@ -86,7 +89,7 @@ var codeMeanings = []struct {
 	{UnknownIndex, "A pipeline writes documents to an index that indexes does not have."},
 	{UnknownTarget, "A document sets a field that its index does not have."},
 	{FieldTypes, "A field's type does not fit the index, or two pipelines declare one key's field differently."},
-	{VersionType, "The version is neither a time nor a whole number."},
+	{VersionType, "The version is neither a time nor a whole number, is no seq(at, n) as it must be, or does not go with what else needs it."},
 	{VersionTTL, "A family has a TTL, and the version is not a time: cells would vanish at once or never."},
 	{VersionTies, "Versions of whole seconds can tie, and the last applied wins (warning)."},
 	{NothingToWrite, "A pipeline has neither rows nor documents."},
@@ -111,5 +114,8 @@ var codeMeanings = []struct {
 	{ColumnDiffers, "One column is filled from fields of different types, or of different names (warning)."},
 	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
+	{ImagesCode, "Before- and after-images do not fit the pipeline, or what a change leaves behind could not be told from what is there."},
+	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
+	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change lacks."},
 	{Unused, "A field, table or index is declared and not used (warning)."},
 }

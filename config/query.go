@@ -29,6 +29,9 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 		}
 	}
 	markDeleted(&out, indexer.FieldDeleted)
+	for _, r := range writers(c, t.Name) {
+		markDeleted(&out, r.deleted())
+	}
 	for _, p := range c.Pipelines {
 		if p.rowsOf(t.Name) != nil {
 			p.addIndex(t, &out)
@@ -78,7 +81,7 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 		}
 		if out.Index == nil {
 			out.Index = &query.Index{Name: d.Index}
-			markDeleted(out, d.Deleted) // what marks the documents marks the rows
+			markDeleted(out, d.deleted(p)) // what marks the documents marks the rows
 		}
 		x, declared := out.Index, p.config.Index(d.Index)
 		for _, f := range d.Set {
@@ -89,7 +92,8 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 			x.Fields = append(x.Fields, query.IndexField{Name: f.Name, Field: f.Field, Type: keyType(p, f.Field), Words: words})
 		}
 		if x.Newest == "" {
-			x.Newest = newest(x, append(t.rowKey.Fields(), p.Version))
+			at, _ := p.versionFields()
+			x.Newest = newest(x, append(t.rowKey.Fields(), at))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // bind tells pipelines and their rows what they are part of.
 func (c *Config) bind() {
 	for _, p := range c.Pipelines {
-		p.config = c
+		p.config, p.KeyFrom.table = c, c.Table(p.KeyFrom.Table)
 		for i := range p.Rows {
 			p.Rows[i].pipeline, p.Rows[i].setting = p, join("pipelines", p.Name)+".rows["+strconv.Itoa(i)+"]"
 		}
@@ -144,6 +144,7 @@ func (r *Rows) sink() sink.Rows {
 	if len(r.Each) > 0 {
 		out.Each = &sink.Each{Name: r.Each[0].Name, Tokens: r.Each[0].tokens()}
 	}
+	out.Deletes = sink.Deletes{Field: r.deleted(), Hard: r.HardDeletes}
 	if d, ok := r.ttlFor(); ok {
 		out.TTL.For = d
 	} else {

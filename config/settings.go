@@ -244,6 +244,9 @@ type Family struct {
 	Versions int `set:"versions" default:"1" min:"1" max:"2147483647"`
 	// Versions kept of a cell though its TTL is over [MIN_VERSIONS].
 	MinVersions int `set:"min_versions" default:"0" min:"0" max:"2147483647"`
+	// How long major compactions keep delete markers; without it the table's or servers' own stays, which is 0
+	// [hbase.hstore.time.to.purge.deletes]. `hard_deletes` needs at least as long as the topic keeps its records.
+	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1s" max:"24855d" example:"7d"`
 	// How blocks are compressed; the servers must have the codec [COMPRESSION].
 	Compression string `set:"compression" default:"none" oneof:"none gz snappy lz4 lzo zstd"`
 	// Bloom filter, which spares reads of files that do not hold a row, or not its column [BLOOMFILTER].
@@ -289,11 +292,18 @@ type Pipeline struct {
 	// The fields that are used of a record, by name, with their types. What a record holds besides is passed over.
 	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
 	// The field whose value orders the writes of one cell and becomes its timestamp; it must be a time, or a whole number
-	// that only grows. Without it: the time of the Kafka record.
+	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
+	// the time of the Kafka record.
 	Version string `set:"version" example:"at"`
+	// Where records hold what a row was before the change and is after it, as logs of databases do. A change of a field of a key then moves
+	// the row: what it was is deleted at the change's version. Only with `changes: whole`.
+	Images Images `set:"images"`
 	// What a record carries. `whole`: every field, so a document is replaced. `partial`: the fields that changed, so they are
 	// merged into the document, each by its version.
 	Changes string `set:"changes" default:"whole" oneof:"whole partial"`
+	// The table in which fields of a key that a change lacks are looked up: where a column of it has a field's name, and its own key's
+	// fields are in each change. What is looked up must never change. Example: an order's changes know its id, and a table by id its user.
+	KeyFrom KeyFrom `set:"key_from" example:"shop:order_ids"`
 	// The rows that an event becomes.
 	Rows []Rows `set:"rows" example:"[ { table: logistics:scans, set: { \"e:s\": station } } ]"`
 	// The documents that an event becomes.
@@ -316,6 +326,29 @@ type Field struct {
 	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s json"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
 	Path Path `set:"path" example:"scan.time"`
+}
+
+// Images is a pipeline's section images.
+type Images struct {
+	// The object that holds the former values: of the fields that lie below `after`, at the same places. A field that it lacks did not
+	// change.
+	Before Path `set:"before,required" example:"before"`
+	// The object that holds the values. A record without it is a delete, of the row that `before` shows. Without this setting: the record
+	// itself.
+	After Path `set:"after" example:"after"`
+	// A bool field, made rather than read, that is true in a delete and false in any other change. Rows and documents take it for
+	// their own `deleted`.
+	Deleted string `set:"deleted" example:"gone"`
+}
+
+// KeyFrom is a pipeline's section key_from; the table's name alone will do.
+type KeyFrom struct {
+	// One of tables.
+	Table string `set:"table,required,short" example:"shop:order_ids"`
+	// How long a change whose row is not there waits for it, before it is a dead letter.
+	Wait time.Duration `set:"wait" default:"1m" min:"1s" max:"1h"`
+
+	table *Table
 }
 
 // Path is object keys from the record's root. It is written a.b, or [a, b] where a key holds a dot.
@@ -347,6 +380,12 @@ type Rows struct {
 	// How long the row's cells are kept if not as long as their families say: `30d` from the event's version on, or a field that is
 	// a time, until then. It never keeps cells longer than the family's own ttl.
 	TTL string `set:"ttl" example:"30d"`
+	// The field, of type bool, that says that an event is a delete. The column that it fills marks the row, and `brine query` passes
+	// the row over. Without it: `images.deleted`.
+	Deleted string `set:"deleted" example:"cancelled"`
+	// Deletes rows instead of marking them: everything in the families of these columns, up to the event's version. HBase drops its delete
+	// markers after the families' `purge_deletes_after`, and an older change that came then would show the row again.
+	HardDeletes bool `set:"hard_deletes" default:"false"`
 
 	pipeline *Pipeline // that it is part of
 	setting  string
@@ -412,6 +451,7 @@ type Documents struct {
 	// The fields of the document, by the index's names, and the fields of the event that fill them.
 	Set []DocumentField `set:"set,required" example:"{ waybill: waybill, at: at }"`
 	// The field of the event, of type bool, that says that the document is deleted; searches then pass it over.
+	// Without it: `images.deleted`.
 	Deleted string `set:"deleted" example:"cancelled"`
 }
 

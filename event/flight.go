@@ -60,6 +60,7 @@ const (
 	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
 	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document
 	Unavailable    Reason = "unavailable"     // no answer, or a transient one
+	Awaited        Reason = "awaited"         // the row in which a field of its key is looked up has not come yet
 	NoTable        Reason = "no_table"        // no such table, family or index
 	Denied         Reason = "denied"          // access denied
 	Unknown        Reason = "unknown"

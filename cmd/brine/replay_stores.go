@@ -35,19 +35,18 @@ func onlyPipelines(cfg *config.Config, pipelines ...*config.Pipeline) *config.Co
 
 // openHalf opens a half's store, unless that is done, and prepares the half.
 func (s *service) openHalf(ctx context.Context, p *config.Pipeline, group string) (*half, error) {
+	_, looksUp := p.Lookup()
+	if s.cluster == nil && (looksUp || group != p.DocumentsGroup()) {
+		if err := s.openTables(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if group == p.DocumentsGroup() {
 		if err := s.addDocuments(p); err != nil {
 			return nil, err
 		}
-	} else {
-		if s.cluster == nil {
-			if err := s.openTables(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if err := s.addRows(p); err != nil {
-			return nil, err
-		}
+	} else if err := s.addRows(p); err != nil {
+		return nil, err
 	}
 	return s.halves[len(s.halves)-1], nil
 }

@@ -20,6 +20,7 @@ import (
 	"brine/event"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/lookup"
 	"brine/metrics"
 	"brine/rowkey"
 	"brine/sink"
@@ -168,8 +169,7 @@ func (s *service) addRows(p *config.Pipeline) error {
 	if err != nil {
 		return usage(err)
 	}
-	s.addHalf(p, "rows", p.RowsGroup(), writer)
-	return nil
+	return s.addHalf(p, "rows", p.RowsGroup(), writer)
 }
 
 // addDocuments prepares the half that writes a pipeline's documents. A search engine that does not answer holds up nothing but this half.
@@ -188,8 +188,7 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		return usage(err)
 	}
 	s.writers = append(s.writers, writer)
-	s.addHalf(p, "documents", p.DocumentsGroup(), writer)
-	return nil
+	return s.addHalf(p, "documents", p.DocumentsGroup(), writer)
 }
 
 // warnOnce adds to the counting hooks a warning that names the first event of each kind that will not be found again.
@@ -213,12 +212,20 @@ func (s *service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	return hooks
 }
 
-func (s *service) addHalf(p *config.Pipeline, kind, group string, w ingest.Writer) {
+func (s *service) addHalf(p *config.Pipeline, kind, group string, w ingest.Writer) error {
+	if opts, ok := p.Lookup(); ok {
+		completed, err := lookup.New(s.cluster.client, w, opts)
+		if err != nil {
+			return usage(err)
+		}
+		w = completed
+	}
 	h := &half{pipeline: p.Name, kind: kind, name: p.Name + "." + kind, topic: p.Topic, opts: s.cfg.Ingest(p, group)}
 	h.opts.Writer = w
 	h.opts.Hooks = h.watch(s.ingest.Hooks(p.Name, kind))
 	h.opts.Logger = s.log.With("pipeline", h.name)
 	s.halves = append(s.halves, h)
+	return nil
 }
 
 // makeLoops makes each half a member of its group to be.

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"brine/event"
+)
+
+var sequences = regexp.MustCompile(`^seq\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\)$`)
+
+// versionFields are the fields of version: at, or seq(at, n). Empty means that there is none.
+func (p *Pipeline) versionFields() (at, n string) {
+	if m := sequences.FindStringSubmatch(p.Version); m != nil {
+		return m[1], m[2]
+	}
+	return p.Version, ""
+}
+
+// untimed words why the pipeline's versions are no milliseconds since 1970, and the mend; empty if they are.
+func (p *Pipeline) untimed() (what, mend string) {
+	at, n := p.versionFields()
+	switch f := p.field(at); {
+	case n != "":
+		return "versions " + p.Version + " are no times", "write version: " + at + " if no two changes of a row are of one millisecond"
+	case f != nil && f.eventType() == event.Int:
+		return "field " + f.Name + ", the version, is no time", "declare it as time_ms if it is one"
+	}
+	return "", ""
+}
+
+func (l *loader) checkVersion(p *Pipeline, setting string) {
+	if p.Version == "" {
+		return
+	}
+	setting += ".version"
+	at, n := p.versionFields()
+	f := p.field(at)
+	switch {
+	case strings.HasPrefix(p.Version, "seq") && n == "":
+		l.fault(setting, VersionType, quote(p.Version)+" is no version of two fields", "write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
+	case f == nil:
+		l.noField(p, setting, at)
+	case !slices.Contains([]event.Type{0, event.Int, event.TimeMS, event.TimeS}, f.eventType()):
+		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "a version is a time or a whole number that only grows")
+	case n != "" && f.eventType() == event.Int:
+		l.fault(setting, VersionType, "field "+f.Name+" is declared int, and "+n+" counts within a time", "declare it as time_ms or time_s, or write version: "+at)
+	case n != "":
+		l.checkSequence(p, n, setting)
+	}
+}
+
+func (l *loader) checkSequence(p *Pipeline, n, setting string) {
+	switch f := p.field(n); {
+	case f == nil:
+		l.noField(p, setting, n)
+	case f.eventType() != event.Int && f.eventType() != 0:
+		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type+", and counts nothing", "take an int that the source counts up within a millisecond")
+	}
+}
+
+// checkVersionOf checks what a pipeline's versions mean to a table.
+func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
+	at, n := p.versionFields()
+	if f := p.field(at); t.Row == rowEntity && f != nil && f.eventType() == event.TimeS && n == "" {
+		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes of one second have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
+	}
+	what, mend := p.untimed()
+	for i := range t.Families {
+		if f := &t.Families[i]; f.TTL > 0 && what != "" {
+			l.fault(join(join("tables", t.Name)+".families", f.Name)+".ttl", VersionTTL,
+				fmt.Sprintf("pipeline %s writes cells that would vanish at once or never, since %s", p.Name, what), mend+", or remove the ttl")
+		}
+	}
+	for _, r := range writers(p.config, t.Name) {
+		if _, other := r.pipeline.versionFields(); r.pipeline != p && n != "" && other == "" && !strings.HasPrefix(r.pipeline.Version, "seq") {
+			l.fault(join("pipelines", p.Name)+".version", VersionType, fmt.Sprintf("its versions are 1000 times those of pipeline %s, which writes %s too, so the other's changes would never win", r.pipeline.Name, t.Name),
+				"write versions of one kind in both, or give each a table")
+		}
+	}
+}

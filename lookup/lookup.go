@@ -1,0 +1,182 @@
+// Package lookup completes events that lack fields of their rows' keys: it reads the fields in another table, where the event's own
+// fields say which row, before a writer gets the events. cmd/brine puts it in front of the sink and the indexer.
+//
+// The invariant: what is looked up never changes. An order's user and time of creation are what they are, whenever and however often they
+// are looked up; so a completed event is as pure a function of its record as any other, and a value that was found once, or that
+// another event carried, need not be read again.
+package lookup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+// Client is what looking up needs of HBase; *hbase.Client is one.
+type Client interface {
+	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
+}
+
+// Submitter is the writer that gets the completed events.
+type Submitter interface {
+	Submit(ctx context.Context, batch *event.Batch) event.Flight
+}
+
+// Options say what is looked up where.
+type Options struct {
+	Schema event.Schema
+	Table  string
+	Key    *rowkey.Key // of Table, of fields that each event has
+	Fields []Field
+	Wait   time.Duration    // how long an event waits for its row to come, before it is rejected
+	Now    func() time.Time // nil means time.Now
+}
+
+// Field is a field that an event may lack, and the column that holds it.
+type Field struct{ Name, Family, Qualifier string }
+
+// Writer is a writer in front of another one. It is safe for concurrent use and starts no goroutine.
+type Writer struct {
+	client  Client
+	to      Submitter
+	opts    Options
+	at      []int // of the fields, in the schema
+	columns []hbase.Column
+	pool    sync.Pool // of *search
+
+	mu    sync.Mutex
+	known memory
+	since map[place]time.Time // when an event's row was first found to be absent
+}
+
+// place is a record's in its topic.
+type place struct {
+	partition int
+	offset    int64
+}
+
+// New makes a writer. Its errors name the field that is wrong, and the mend.
+func New(client Client, to Submitter, o Options) (*Writer, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	w := &Writer{client: client, to: to, opts: o, since: map[place]time.Time{}}
+	if len(o.Fields) == 0 {
+		return nil, fmt.Errorf("nothing is looked up in table %s; name a field", o.Table)
+	}
+	for _, f := range o.Fields {
+		at := slices.IndexFunc(o.Schema.Fields, func(s event.Field) bool { return s.Name == f.Name })
+		if at < 0 {
+			return nil, fmt.Errorf("field %q, which is looked up in table %s, is not declared; add it to fields", f.Name, o.Table)
+		}
+		w.at = append(w.at, at)
+		w.columns = append(w.columns, hbase.Column{Family: []byte(f.Family), Qualifier: []byte(f.Qualifier)})
+	}
+	keys, err := eventkey.New(o.Key, o.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", o.Table, err)
+	}
+	w.pool.New = func() any { keys, _ := eventkey.New(o.Key, o.Schema); return &search{Writer: w, keys: keys} }
+	w.pool.Put(&search{Writer: w, keys: keys})
+	return w, nil
+}
+
+// Submit completes the batch's events, reading what no event has told yet, and hands them on. An event whose row has not come
+// fails: it is to be retried until Wait is over, and then rejected.
+func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	s := w.pool.Get().(*search)
+	defer s.release()
+	s.begin(batch)
+	if len(s.wanted) > 0 {
+		s.read(ctx)
+	}
+	if len(s.failures) == 0 {
+		return w.to.Submit(ctx, batch)
+	}
+	slices.SortFunc(s.failures, func(a, b event.Failure) int { return a.Index - b.Index })
+	f := &flight{failures: slices.Clone(s.failures)}
+	rest, failed := new(event.Batch), s.failures
+	for i := range batch.Events {
+		if len(failed) > 0 && failed[0].Index == i {
+			failed = failed[1:]
+			continue
+		}
+		rest.Events = append(rest.Events, batch.Events[i])
+		f.at = append(f.at, i)
+	}
+	if len(rest.Events) > 0 {
+		f.rest = w.to.Submit(ctx, rest)
+	}
+	return f
+}
+
+// Release implements ingest.Holder.
+func (w *Writer) Release() {
+	if h, ok := w.to.(interface{ Release() }); ok {
+		h.Release()
+	}
+}
+
+// flight is that of the events that are complete, and the failures of the others.
+type flight struct {
+	rest     event.Flight // nil when no event is complete
+	at       []int        // of the complete ones, in the batch
+	failures []event.Failure
+	done     bool
+}
+
+// Wait implements event.Flight.
+func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
+	if f.rest == nil || f.done {
+		return f.failures, nil
+	}
+	failures, err := f.rest.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.done = true
+	for _, failure := range failures {
+		failure.Index = f.at[failure.Index]
+		f.failures = append(f.failures, failure)
+	}
+	slices.SortFunc(f.failures, func(a, b event.Failure) int { return a.Index - b.Index })
+	return f.failures, nil
+}
+
+// memory is what was found or told, by row: the last few thousand. It forgets the older half at a time.
+type memory struct{ young, old map[string][]event.Value }
+
+const maxYoung = 10_000
+
+func (m *memory) get(row []byte) []event.Value {
+	values, ok := m.young[string(row)]
+	if !ok {
+		if values, ok = m.old[string(row)]; ok {
+			m.put(row, values)
+		}
+	}
+	return values
+}
+
+func (m *memory) put(row []byte, values []event.Value) {
+	if len(m.young) >= maxYoung || m.young == nil {
+		m.young, m.old = make(map[string][]event.Value), m.young
+	}
+	m.young[string(row)] = values
+}
+
+// own copies a value whose text belongs to someone else.
+func own(v event.Value) event.Value {
+	if v.Type == event.Text {
+		return event.TextOf(bytes.Clone(v.Text()))
+	}
+	return v
+}

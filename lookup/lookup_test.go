@@ -1,0 +1,222 @@
+package lookup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/ingest"
+	"brine/lookup"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+var _ ingest.Writer = (*lookup.Writer)(nil)
+var _ ingest.Holder = (*lookup.Writer)(nil)
+
+// states are changes of orders, of which all know the order and only some its user and creation.
+var states = event.Schema{Version: -1, Fields: []event.Field{
+	{Name: "order", Type: event.Text}, {Name: "user", Type: event.Text, Path: []string{"by", "user"}}, {Name: "created", Type: event.TimeS}}}
+
+func key(t testing.TB, expr string) *rowkey.Key {
+	t.Helper()
+	var fields []rowkey.Field
+	for _, f := range states.Fields {
+		fields = append(fields, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
+	}
+	k, err := rowkey.Parse(expr, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// ids is the table of orders by id: the row and its cells.
+type ids struct {
+	rows map[string][]hbase.Cell
+	read []string
+	err  error
+}
+
+func (c *ids) GetAll(_ context.Context, table string, gets []hbase.Get) ([]hbase.Result, error) {
+	out := make([]hbase.Result, len(gets))
+	var rows []string
+	for i, g := range gets {
+		rows = append(rows, string(g.Row))
+		out[i] = hbase.Result{Row: g.Row, Cells: c.rows[string(g.Row)]}
+	}
+	slices.Sort(rows)
+	c.read = append(c.read, table+" "+strings.Join(rows, ","))
+	return out, c.err
+}
+
+func (c *ids) put(order, user string, created int64) {
+	if c.rows == nil {
+		c.rows = map[string][]hbase.Cell{}
+	}
+	cell := func(q string, v event.Value) hbase.Cell {
+		return hbase.Cell{Family: []byte("i"), Qualifier: []byte(q), Value: event.AppendValue(nil, v)}
+	}
+	c.rows[order] = []hbase.Cell{cell("c", event.TimeValue(created)), cell("u", event.TextValue(user))}
+}
+
+// writer takes down what it gets, and fails the orders that are named.
+type writer struct {
+	got      []string
+	fail     string
+	released bool
+}
+
+type failures []event.Failure
+
+func (f failures) Wait(ctx context.Context) ([]event.Failure, error) { return f, ctx.Err() }
+
+func (w *writer) Release() { w.released = true }
+
+func (w *writer) Submit(_ context.Context, b *event.Batch) event.Flight {
+	var failed failures
+	for i, ev := range b.Events {
+		text := fmt.Sprint(ev.Record.Offset)
+		for _, v := range ev.Values {
+			if v.Type == event.Text {
+				text += " " + string(v.Text())
+			} else if !v.Null() {
+				text += fmt.Sprint(" ", v.Int())
+			}
+		}
+		w.got = append(w.got, text)
+		if w.fail != "" && string(ev.Values[0].Text()) == w.fail {
+			failed = append(failed, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Unavailable})
+		}
+	}
+	return failed
+}
+
+// bench is a lookup between a table and a writer, by a clock that the test turns.
+type bench struct {
+	ids
+	writer
+	now    time.Time
+	lookup *lookup.Writer
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{now: time.Unix(1e9, 0)}
+	var err error
+	b.lookup, err = lookup.New(&b.ids, &b.writer, lookup.Options{Schema: states, Table: "ids", Key: key(t, "order"), Wait: time.Minute,
+		Fields: []lookup.Field{{"user", "i", "u"}, {"created", "i", "c"}}, Now: func() time.Time { return b.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// submit decodes and submits records, and prints the failures and what the writer got.
+func (b *bench) submit(t *testing.T, records ...string) string {
+	t.Helper()
+	d, batch := event.NewDecoder(states), new(event.Batch)
+	for i, r := range records {
+		if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 5, Value: []byte(r)}, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.got, b.read = nil, nil
+	flight := b.lookup.Submit(t.Context(), batch)
+	clear(batch.Events) // a writer keeps nothing of it
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := flight.Wait(ended); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	var out []string
+	for range 2 { // it may be waited for again
+		failures, err := flight.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = nil
+		for _, f := range failures {
+			out = append(out, fmt.Sprintf("%d %s %s %v", f.Index, map[event.Verdict]string{event.Retry: "retry", event.Reject: "reject"}[f.Verdict], f.Reason, f.Err))
+		}
+	}
+	return strings.Join(append(out, "got "+strings.Join(b.got, "; "), "read "+strings.Join(b.read, "; ")), "\n")
+}
+
+func (b *bench) expect(t *testing.T, want string, records ...string) {
+	t.Helper()
+	if got := b.submit(t, records...); got != want {
+		t.Errorf("\ngot:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+const (
+	created = `{"order":"o1","by":{"user":"ann"},"created":7}`
+	paid    = `{"order":"o1"}`
+	shipped = `{"order":"o2"}`
+)
+
+func TestWhatIsLookedUp(t *testing.T) {
+	b := newBench(t)
+	b.put("o2", "bob", 8000)
+	b.expect(t, "got 0 o2 bob 8000; 1 o2 bob 8000\nread ids o2", shipped, shipped)
+	b.expect(t, "got 0 o2 bob 8000\nread ", shipped)                              // it is known by then
+	b.expect(t, "got 0 o1 ann 7000; 1 o1 ann 7000\nread ", paid, created)         // another event of the batch tells it
+	b.expect(t, "got 0 o2 cat 8000\nread ", `{"order":"o2","by":{"user":"cat"}}`) // what an event has is not replaced
+	b.lookup.Release()
+	if !b.released {
+		t.Error("the writer was not told to let go")
+	}
+}
+
+func TestACreationThatIsLate(t *testing.T) {
+	b := newBench(t)
+	const waits = "1 retry awaited field user is looked up in table ids, and row o2 has not come yet\n"
+	b.expect(t, waits+"got 0 o1 ann 7000; 2 o1 ann 7000\nread ids o2", created, shipped, paid)
+	b.now = b.now.Add(59 * time.Second)
+	b.expect(t, waits+"got 0 o1 ann 7000\nread ids o2", paid, shipped)
+	b.put("o2", "bob", 8000)
+	b.now = b.now.Add(time.Hour)
+	b.expect(t, "got 0 o1 ann 7000; 1 o2 bob 8000\nread ids o2", paid, shipped)
+}
+
+func TestACreationThatNeverComes(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o2 has not come yet\ngot \nread ids o2", shipped)
+	b.now = b.now.Add(time.Minute)
+	const late = "0 reject missing_field missing_field: field by.user: the key needs it, and row o2 of table ids, where it is looked up, has not come within 1m0s\ngot \nread ids o2"
+	b.expect(t, late, shipped)
+	b.expect(t, strings.Replace(late, "reject missing_field missing_field: field by.user: the key needs it, and row o2 of table ids, where it is looked up, has not come within 1m0s",
+		"retry awaited field user is looked up in table ids, and row o2 has not come yet", 1), shipped) // a replay waits anew
+}
+
+func TestLookingUpFails(t *testing.T) {
+	b := newBench(t)
+	b.fail = "o1"
+	b.err = errors.New("region moving")
+	b.expect(t, "0 retry unavailable looking up fields of the key in table ids: region moving\n1 retry unavailable <nil>\n"+
+		"2 reject missing_field missing_field: field order: has no value\ngot 1 o1 ann 7000\nread ids o2", shipped, created, `{}`)
+	b.err = nil
+	b.rows = map[string][]hbase.Cell{"o2": {{Family: []byte("i"), Qualifier: []byte("u")}, {Family: []byte("i"), Qualifier: []byte("c"), Value: []byte("x")}},
+		"o3": {{Family: []byte("i"), Qualifier: []byte("u")}}}
+	b.expect(t, "0 reject bad_key table ids, row o2: column i:c: a cell of type time_s has 8 bytes; this one has 1\ngot \nread ids o2", shipped)
+	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o3 has not come yet\ngot \nread ids o3", `{"order":"o3"}`)
+}
+
+func TestNewNamesWhatIsWrong(t *testing.T) {
+	for want, o := range map[string]lookup.Options{
+		"nothing is looked up in table ids; name a field":                                   {Table: "ids", Schema: states, Key: key(t, "order")},
+		`field "lost", which is looked up in table ids, is not declared; add it to fields`:  {Table: "ids", Schema: states, Key: key(t, "order"), Fields: []lookup.Field{{"lost", "i", "l"}}},
+		`table ids: the key order names field "order", which the pipeline does not declare`: {Table: "ids", Schema: event.Schema{Version: -1, Fields: states.Fields[1:]}, Key: key(t, "order"), Fields: []lookup.Field{{"user", "i", "u"}}},
+	} {
+		if _, err := lookup.New(nil, nil, o); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
