@@ -77,7 +77,7 @@ func (b *bench) delay(ctx context.Context) error {
 		return err
 	}
 	publish := func(rate float64) (stop func(), err error) {
-		cmd := b.command(ctx, configuration, "", "publish", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(rate)), events)
+		cmd := b.command(ctx, configuration, "", "publish", "--alone", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(rate)), events)
 		if err := cmd.Start(); err != nil {
 			return nil, err
 		}

@@ -100,7 +100,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	if err := measure.WriteScans(file, b.events); err != nil {
 		return err
 	}
-	return b.command(ctx, examples[ours].file, "", "publish", "--topic", topic, "--key", "waybill", file).Run()
+	return b.command(ctx, examples[ours].file, "", "publish", "--alone", "--topic", topic, "--key", "waybill", file).Run()
 }
 
 // command is brine with a configuration, on this run's servers.

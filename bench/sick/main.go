@@ -107,7 +107,7 @@ func (b *bench) one(ctx context.Context, name string, start func(context.Context
 	if out, err := b.command(ctx, env, "tables", "apply").CombinedOutput(); err != nil {
 		return fmt.Errorf("brine tables apply: %w: %s", err, out)
 	}
-	publish := b.command(ctx, env, "publish", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(s.rate), filepath.Join(b.dir, eventsFile))
+	publish := b.command(ctx, env, "publish", "--alone", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(s.rate), filepath.Join(b.dir, eventsFile))
 	if err := publish.Start(); err != nil {
 		return err
 	}

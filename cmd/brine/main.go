@@ -28,7 +28,7 @@ type cli struct {
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
 	Offsets     offsetsCmd     `cmd:"" help:"Show where the pipelines are in their topics, and have them go on elsewhere."`
-	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines to a topic."`
+	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines or CSV to a topic, each record once."`
 	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and mend it."`
 	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`

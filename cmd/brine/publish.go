@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func keyed(objects iter.Seq2[[]byte, error], field string) iter.Seq2[sourceRecor
 				yield(sourceRecord{}, fmt.Errorf("%s has no text field %q to key it by", value, field))
 				return
 			}
-			if !yield(sourceRecord{key, value}, nil) {
+			if !yield(sourceRecord{Key: key, Value: value}, nil) {
 				return
 			}
 		}
@@ -52,7 +53,10 @@ type publisher struct {
 }
 
 // sourceRecord is one record to publish.
-type sourceRecord struct{ Key, Value []byte }
+type sourceRecord struct {
+	Key, Value []byte
+	Time       time.Time // zero: when it is published
+}
 
 // publishBatch is how many records go into one request.
 const publishBatch = 500
@@ -77,7 +81,11 @@ func (p *publisher) publish(ctx context.Context, records iter.Seq2[sourceRecord,
 		}
 		part := balancer.Balance(kafka.Message{Key: r.Key}, partitions...)
 		if skip[part] > 0 {
-			skip[part]--
+			if skip[part]--; skip[part] == 0 {
+				if err := p.same(ctx, part, ends[part]-1, r); err != nil {
+					return n, err
+				}
+			}
 			continue
 		}
 		pending[part] = append(pending[part], r)
@@ -96,6 +104,19 @@ func (p *publisher) publish(ctx context.Context, records iter.Seq2[sourceRecord,
 		n += len(rest)
 	}
 	return n, nil
+}
+
+// same makes sure that the last record that a partition holds is the one that belongs there: were it someone else's, records that are not
+// there would be passed over.
+func (p *publisher) same(ctx context.Context, part int, offset int64, want sourceRecord) error {
+	found, err := readRecords(ctx, p.client, p.topic, part, offset, offset+1)
+	if err != nil {
+		return fmt.Errorf("topic %s, partition %d: %w", p.topic, part, err)
+	}
+	if len(found) == 1 && !bytes.Equal(found[0].Value, want.Value) {
+		return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part, p.topic, offset)
+	}
+	return nil
 }
 
 // send puts records at the end of a partition. After an unclear answer the end offset says whether they are there.
@@ -142,6 +163,9 @@ func kafkaRecords(records []sourceRecord) []kafka.Record {
 	now := time.Now()
 	for i, r := range records {
 		out[i] = kafka.Record{Key: kafka.NewBytes(r.Key), Value: kafka.NewBytes(r.Value), Time: now}
+		if !r.Time.IsZero() {
+			out[i].Time = r.Time
+		}
 	}
 	return out
 }

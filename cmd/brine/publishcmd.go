@@ -2,33 +2,44 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"iter"
-	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"brine/config"
 	"brine/internal/sample"
 )
 
 type publishCmd struct {
 	configFlag
-	Files      []string `arg:"" name:"file" type:"existingfile" help:"JSON lines, also .gz."`
+	Files      []string `arg:"" name:"file" type:"existingfile" help:"JSON lines, or CSV whose first row names the fields; also .gz."`
 	Topic      string   `required:"" help:"Topic to publish to; it is created if it is missing."`
-	Key        string   `required:"" placeholder:"FIELD" help:"Text field whose value becomes the record's key: records of one key stay in order."`
+	Key        string   `required:"" placeholder:"FIELD" help:"Field whose value becomes the record's key: records of one key stay in order."`
+	Time       string   `placeholder:"FIELD" help:"Field whose value becomes the record's time (default: when it is published). Topics delete what is older than their retention."`
+	Format     string   `enum:"json,csv,auto" default:"auto" help:"json, csv, or auto (default): by the files' names."`
 	Partitions int      `default:"8" help:"Partitions of a topic that is created."`
 	Rate       int      `help:"Most records per second; 0 for no limit."`
+	Name       string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the topic and the files' names)."`
+	Again      bool     `help:"Publish all anew, though it has been done or begun."`
+	Alone      bool     `help:"Nothing else is published to this topic: without transactions, and progress is how many records the partitions hold."`
 }
 
 // Help is shown under the command's own help.
 func (publishCmd) Help() string {
-	return `The files are a fixed sequence, so publishing can be stopped and begun again: a partition's end says how many of its
-records are there. That holds for a topic into which nothing else is published.
+	return `Each record is published exactly once, for readers of committed records (brine is one), however often the command is killed and
+begun again with the same files: records and progress are committed together, in short transactions. A killed one holds up such
+readers until the command is begun again, or for 40 s at most.
 
-Example:
-  brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz`
+A column of a CSV file has the type that the pipeline which reads the topic declares of the field of its name; others are text.
+
+Examples:
+  brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz
+  brine publish -c examples/scans.yaml --topic courier.scans --key waybill --time at --rate 5000 2012.csv 2013.csv`
 }
 
 func (c *publishCmd) Run(e *env) error {
@@ -36,65 +47,86 @@ func (c *publishCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	client := kafkaClient(&cfg.Kafka)
-	if err := createTopic(e.ctx, client, c.Topic, c.Partitions); err != nil {
+	if c.Alone && (c.Again || c.Name != "") {
+		return usage(errors.New("--alone: progress is how many records the topic holds; it has no --name, and cannot be begun --again"))
+	}
+	if err := createTopic(e.ctx, kafkaClient(&cfg.Kafka), c.Topic, c.Partitions); err != nil {
 		return kafkaError(err)
 	}
-	began, sent := time.Now(), 0
-	p := publisher{client: client, topic: c.Topic, sent: func(n int) {
-		if before := sent / 100_000; (sent+n)/100_000 > before {
-			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(int64(sent+n)), thousands(int64(float64(sent+n)/time.Since(began).Seconds())))
+	source := c.source(cfg)
+	began, sent, said := time.Now(), int64(0), time.Now()
+	tell := func(n int64) {
+		if sent += n; time.Since(said) > 2*time.Second {
+			said = time.Now()
+			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(sent), thousands(int64(float64(sent)/time.Since(began).Seconds())))
 		}
-		sent += n
-	}}
-	if c.Rate > 0 {
-		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publishBatch))
-		p.pause = func(ctx context.Context) error { return limit.WaitN(ctx, publishBatch) }
 	}
-	n, err := p.publish(e.ctx, keyed(lines(c.Files), c.Key))
-	if err != nil {
+	before, n, err := c.publish(e.ctx, cfg, source, tell)
+	switch {
+	case err != nil && e.ctx.Err() != nil:
+		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", thousands(before+n)), "the same command goes on from there"}
+	case errors.Is(err, errOtherRecords):
+		return usage(fmt.Errorf("%w: %s of them, and the files do not begin with those; choose another --name, or publish all of these --again", err, thousands(before)))
+	case err != nil:
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", thousands(int64(n)), c.Topic, time.Since(began).Seconds())
+	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", thousands(n), c.Topic, time.Since(began).Seconds())
+	if before > 0 {
+		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them anew\n", thousands(before))
+	}
 	return nil
 }
 
-// lines gives the lines of files, one behind the other.
-func lines(files []string) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for _, name := range files {
-			for line, err := range fileLines(name) {
-				if !yield(line, err) || err != nil {
-					return
-				}
-			}
-		}
+// source reads the files as the pipeline of the topic does, if there is one.
+func (c *publishCmd) source(cfg *config.Config) *publishSource {
+	s := &publishSource{files: c.Files}
+	if c.Format != "auto" {
+		s.format = c.Format
 	}
+	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Topic == c.Topic }); i >= 0 {
+		s.fields = cfg.Pipelines[i].Fields
+	}
+	s.key = s.find(c.Key)
+	if c.Time != "" {
+		s.time = s.find(c.Time)
+	}
+	return s
+}
+
+func (c *publishCmd) publish(ctx context.Context, cfg *config.Config, source *publishSource, tell func(int64)) (before, n int64, err error) {
+	if c.Alone {
+		p := publisher{client: kafkaClient(&cfg.Kafka), topic: c.Topic, sent: func(n int) { tell(int64(n)) }}
+		if c.Rate > 0 {
+			limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publishBatch))
+			p.pause = func(ctx context.Context) error { return limit.WaitN(ctx, publishBatch) }
+		}
+		n, err := p.publish(ctx, source.records())
+		return 0, int64(n), err
+	}
+	name := cfg.Kafka.Group + ".publish." + c.name()
+	client, err := txnClient(&cfg.Kafka, name)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer client.Close()
+	p := txnPublisher{client: client, topic: c.Topic, name: name, sent: tell}
+	if c.Rate > 0 {
+		p.limit = rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Rate/100))
+	}
+	return p.publish(ctx, source.records(), c.Again)
+}
+
+// name is what progress is kept under.
+func (c *publishCmd) name() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	text := c.Topic
+	for _, file := range c.Files {
+		text += "_" + filepath.Base(file)
+	}
+	return plainName(strings.TrimSuffix(text, ".gz"))
 }
 
 // maxLine bounds a line.
 const maxLine = sample.MaxLine
-
-// fileLines gives the lines of a file, unpacked if it is gzipped; each is the caller's to keep.
-func fileLines(name string) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		file, err := os.Open(name)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer file.Close()
-		lines := sample.Lines
-		if strings.HasSuffix(name, ".gz") {
-			lines = sample.Read
-		}
-		for line, err := range lines(file) {
-			if err != nil {
-				err = fmt.Errorf("%s: %w", name, err)
-			}
-			if !yield(line, err) {
-				return
-			}
-		}
-	}
-}

@@ -108,6 +108,11 @@ func (s span) name() string {
 	if s.into != "" {
 		text += "_into_" + s.into
 	}
+	return plainName(text)
+}
+
+// plainName makes a part of a group's name of any text: the characters are those that are plain in a shell, and a long one ends in a digest.
+func plainName(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {
 			return r

@@ -37,7 +37,7 @@ func kafkaError(err error) error {
 // committedOffsets gives what a group has committed of partitions of a topic; 0 where it has committed nothing.
 func committedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) (map[int]int64, error) {
 	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
-	if err == nil {
+	if err == nil && !errors.Is(resp.Error, kafka.GroupIdNotFound) {
 		err = resp.Error
 	}
 	if err != nil {

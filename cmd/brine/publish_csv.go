@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/event"
+)
+
+// csvColumn is a column of a CSV file: where its values go in the object, and what they are.
+type csvColumn struct {
+	name string
+	path []string
+	typ  event.Type
+}
+
+// columns reads the first row. A column has the type that the pipeline declares of the field of its name; others are text.
+func (s *publishSource) columns(names []string) ([]csvColumn, error) {
+	out := make([]csvColumn, len(names))
+	seen := map[string]bool{}
+	for i, name := range names {
+		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
+		if name == "" || seen[name] {
+			return nil, fmt.Errorf("the first row names the fields; column %d is %q, which is empty or there twice", i+1, name)
+		}
+		seen[name] = true
+		out[i] = csvColumn{name, s.find(name), event.Text}
+		for j := range s.fields {
+			if s.fields[j].Name == name {
+				var err error
+				if out[i].typ, err = event.ParseType(s.fields[j].Type); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// csvObject makes a JSON object of a row. An empty value is left out.
+func csvObject(columns []csvColumn, row []string) ([]byte, error) {
+	object := map[string]any{}
+	for i, text := range row {
+		if text == "" {
+			continue
+		}
+		c := &columns[i]
+		v, err := c.value(text)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %q: %w", c.name, text, err)
+		}
+		at := object
+		for _, key := range c.path[:len(c.path)-1] {
+			below, ok := at[key].(map[string]any)
+			if !ok {
+				below = map[string]any{}
+				at[key] = below
+			}
+			at = below
+		}
+		at[c.path[len(c.path)-1]] = v
+	}
+	return json.Marshal(object) // with its keys in order: the same row gives the same bytes
+}
+
+// value is a text as the declared type has it in JSON.
+func (c *csvColumn) value(text string) (any, error) {
+	switch c.typ {
+	case event.Text:
+		return text, nil
+	case event.Bool:
+		return strconv.ParseBool(text)
+	case event.Nested:
+		if !json.Valid([]byte(text)) {
+			return nil, errors.New("no JSON")
+		}
+		return json.RawMessage(text), nil
+	case event.Float:
+		_, err := strconv.ParseFloat(text, 64)
+		if err == nil && !json.Valid([]byte(text)) {
+			err = errors.New("no number")
+		}
+		return json.Number(text), err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil || c.typ == event.Int {
+		return n, err
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if c.typ == event.TimeS {
+		return t.Unix(), err
+	}
+	return t.UnixMilli(), err
+}

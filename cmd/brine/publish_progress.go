@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/internal/backoff"
+)
+
+// remember commits the progress within the open transaction.
+func (p *txnPublisher) remember(ctx context.Context, at int64, digest string) error {
+	id, epoch, err := p.client.ProducerID(ctx)
+	if err != nil {
+		return err
+	}
+	add := kmsg.NewPtrAddOffsetsToTxnRequest()
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = p.name, id, epoch, p.name
+	err = retried(ctx, func() error {
+		resp, err := add.RequestWith(ctx, p.client)
+		if err != nil {
+			return err
+		}
+		return kerr.ErrorForCode(resp.ErrorCode)
+	})
+	if err != nil {
+		return fmt.Errorf("progress in group %s: %w", p.name, err)
+	}
+	offset := kmsg.NewPtrTxnOffsetCommitRequest()
+	offset.TransactionalID, offset.ProducerID, offset.ProducerEpoch, offset.Group = p.name, id, epoch, p.name
+	offset.Generation = -1
+	part := kmsg.NewTxnOffsetCommitRequestTopicPartition()
+	part.Partition, part.Offset, part.Metadata = 0, at, &digest
+	offset.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: p.topic, Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{part}}}
+	err = retried(ctx, func() error {
+		resp, err := offset.RequestWith(ctx, p.client)
+		if err != nil || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+			return err
+		}
+		return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+	})
+	if err != nil {
+		return fmt.Errorf("progress in group %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// progress reads what was published under the name before. It waits for the end of a transaction that is being aborted.
+func (p *txnPublisher) progress(ctx context.Context) (n int64, digest string, err error) {
+	ask := kmsg.NewPtrOffsetFetchRequest()
+	ask.Group, ask.RequireStable = p.name, true
+	ask.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: p.topic, Partitions: []int32{0}}}
+	err = retried(ctx, func() error {
+		resp, err := ask.RequestWith(ctx, p.client)
+		if err != nil {
+			return err
+		}
+		if err := kerr.ErrorForCode(resp.ErrorCode); err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+			return err
+		}
+		for _, t := range resp.Topics {
+			for _, part := range t.Partitions {
+				if err := kerr.ErrorForCode(part.ErrorCode); err != nil {
+					return err
+				}
+				n = max(0, part.Offset)
+				if part.Metadata != nil {
+					digest = *part.Metadata
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, "", fmt.Errorf("progress in group %s: %w", p.name, err)
+	}
+	return n, digest, nil
+}
+
+// retried makes a request again while the broker says that this may help, for as long as a transaction may last.
+func retried(ctx context.Context, request func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, txnTimeout)
+	defer cancel()
+	for failures := 0; ; failures++ {
+		err := request()
+		if err == nil || !kerr.IsRetriable(err) {
+			return err
+		}
+		if backoff.Wait(ctx, backoff.Exponential(20*time.Millisecond, time.Second, failures)) != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/sample"
+)
+
+// contentsOf gives what readers of committed records find in the job's topic, by partition.
+func (j *job) contentsOf() [][]string {
+	j.t.Helper()
+	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	reader := ingest.NewTopicReader(ingest.Options{Kafka: ingest.Kafka{Brokers: j.brokers}, Topic: j.topic})
+	defer reader.Close()
+	out := make([][]string, len(ends))
+	for p, end := range ends {
+		for r, err := range reader.Records(j.t.Context(), p, 0, end) {
+			if err != nil {
+				j.t.Fatal(err)
+			}
+			out[p] = append(out[p], string(r.Value))
+		}
+	}
+	return out
+}
+
+// TestPublishedExactlyOnceThoughKilled kills brine publish again and again while someone else publishes to the same topic: readers of
+// committed records then find each record of the files once, those of one key in order, and all of the others.
+func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
+	t.Parallel()
+	const events, foreign = 6000, 300
+	for name, servers := range embeddedAndReal {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := newJob(t, servers(t))
+			file := filepath.Join(t.TempDir(), "scans.jsonl")
+			want := slices.Collect(first(sample.Scans(), events))
+			var text []byte
+			for _, v := range want {
+				text = append(append(text, v...), '\n')
+			}
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", file}
+			group := j.name + ".publish." + j.topic + "_scans.jsonl"
+			for kill := range 3 {
+				cmd := j.command(append(args, "--rate", "4000")...)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				for i := range foreign / 3 {
+					j.send(i%devPartitions, fmt.Sprintf("foreign %d", kill*foreign/3+i))
+				}
+				for before := j.committed(group)[0]; j.committed(group)[0] == before; {
+					wait(t, time.Millisecond)
+				}
+				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				_ = cmd.Wait() // killed: that is the point
+			}
+			if n := j.committed(group)[0]; n == 0 || n >= events {
+				t.Fatalf("after the kills %d of %d records are published: the test tried nothing", n, events)
+			}
+			out := j.must(args...)
+			if !strings.Contains(out, "were there already; --again publishes them anew") {
+				t.Errorf("the last publish says\n%s", out)
+			}
+			if again := j.must(args...); !strings.Contains(again, "\n6,000 were there already") && !strings.HasPrefix(again, "0 records published") {
+				t.Errorf("once more says\n%s", again)
+			}
+			j.holdsOnce(want, foreign)
+
+			changed := strings.Replace(string(text), `"station":"`, `"station":"~`, 1)
+			if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, code := j.exit(args...); code != exitUsage || !strings.Contains(out, "under this name other records were published: 6,000 of them") {
+				t.Errorf("exit %d of other records under the same name:\n%s", code, out)
+			}
+			j.holdsOnce(want, foreign)
+		})
+	}
+}
+
+// holdsOnce expects each value once in the topic, those of a partition in the order of the files, besides so many foreign ones.
+func (j *job) holdsOnce(want [][]byte, foreign int) {
+	j.t.Helper()
+	place := map[string]int{}
+	for i, v := range want {
+		place[string(v)] = i
+	}
+	n := 0
+	for p, values := range j.contentsOf() {
+		last := -1
+		for _, v := range values {
+			if strings.HasPrefix(v, "foreign ") {
+				foreign--
+				continue
+			}
+			at, ok := place[v]
+			if !ok || at <= last {
+				j.t.Errorf("partition %d: record %d (known %v) behind record %d: %.80s", p, at, ok, last, v)
+			}
+			last, n = at, n+1
+		}
+	}
+	if n != len(want) || foreign != 0 {
+		j.t.Errorf("%d records of the files, expected %d; of someone else's %d are missing", n, len(want), foreign)
+	}
+}
+
+// TestPublishStopsAtAFaultyLine: what is before it is published, and the same command goes on once it is mended.
+func TestPublishStopsAtAFaultyLine(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	file := filepath.Join(t.TempDir(), "scans.csv")
+	write := func(third string) {
+		t.Helper()
+		text := "waybill,at,action,station,extra\nW1,2013-01-05T00:00:00Z,A,\"X, Y\",e\nW2,1357344000001,B,,\n" + third + "\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", "--time", "at", file}
+	write("W3,soon,C,Z,")
+	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, file+`, line 4: column at: "soon": parsing time`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	write("W3,1357344000002,C,Z,")
+	j.must(args...)
+	var got []string
+	for _, values := range j.contentsOf() {
+		got = append(got, values...)
+	}
+	slices.Sort(got)
+	want := []string{
+		`{"action":"A","at":1357344000000,"extra":"e","station":"X, Y","waybill":"W1"}`,
+		`{"action":"B","at":1357344000001,"waybill":"W2"}`,
+		`{"action":"C","at":1357344000002,"station":"Z","waybill":"W3"}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the topic holds\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	d := j.must("replay", "-c", j.file, "--from", "2013-01-05", "--to", "2013-01-06", "--dry-run")
+	if !strings.Contains(strings.Join(strings.Fields(d), " "), "all 3 ~1 KiB") {
+		t.Errorf("the records' times are not those of the files:\n%s", d)
+	}
+}
+
+// TestPublishAloneNoticesOthers: where progress is the topic's own length, what else is in it must not be taken for records of the files.
+func TestPublishAloneNoticesOthers(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, "{\"waybill\":\"W%d\"}\n", i)
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", "--alone", file}
+	if out := j.must(args...); !strings.HasPrefix(out, "100 records published") {
+		t.Errorf("says %s", out)
+	}
+	if out := j.must(args...); !strings.HasPrefix(out, "0 records published") {
+		t.Errorf("once more says %s", out)
+	}
+	j.send(0, "foreign")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text.String(), "}", `,"v":1}`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, "what is not of this sequence: something else was published there") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
+	fields := []config.Field{{Name: "id", Type: "text"}, {Name: "n", Type: "int"}, {Name: "x", Type: "float", Path: config.Path{"a", "x"}}, {Name: "y", Type: "bool", Path: config.Path{"a", "y"}},
+		{Name: "s", Type: "time_s"}, {Name: "j", Type: "json"}}
+	for _, c := range []struct{ csv, want string }{
+		{"id,n,x,y,s,j,z.z\nA,-7,1.50,true,2013-01-05T00:00:00Z,[1],t\n", `{"a":{"x":1.50,"y":true},"id":"A","j":[1],"n":-7,"s":1357344000,"z":{"z":"t"}}`},
+		{"\ufeffid\n\"a\n\"\"b\"\n", `{"id":"a\n\"b"}`},
+		{"id,n\n1,\n", `{"id":"1"}`},
+		{"id,n\nA,x\n", `FILE, line 2: column n: "x": strconv.ParseInt: parsing "x": invalid syntax`},
+		{"id,x\nA,0x1p3\n", `FILE, line 2: column x: "0x1p3": no number`},
+		{"id,j\nA,{\n", `FILE, line 2: column j: "{": no JSON`},
+		{"id,id\n", `FILE, line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
+		{"id,n\nA\n", `FILE, line 2: wrong number of fields`},
+		{"n\n1\n", `FILE, line 2: --key: the record has no field id`},
+	} {
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		if err := os.WriteFile(file, []byte(c.csv), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &publishSource{files: []string{file}, fields: fields}
+		s.key = s.find("id")
+		got := ""
+		for r, err := range s.records() {
+			if got = string(r.Value); err != nil {
+				got = strings.Replace(err.Error(), file, "FILE", 1)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%q becomes %s, expected %s", c.csv, got, c.want)
+		}
+	}
+}

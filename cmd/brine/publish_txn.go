@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"iter"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/time/rate"
+
+	"brine/internal/backoff"
+)
+
+// txnPublisher publishes a fixed sequence of records in transactions. Each commits, together with its records, how many have been
+// published: as the group's offset of partition 0, with a digest of them. So what is committed and what is remembered are always the same,
+// whatever else is published there and whenever the process ends.
+type txnPublisher struct {
+	client *kgo.Client
+	topic  string
+	name   string        // of the transactions and of the group
+	limit  *rate.Limiter // nil: none
+	sent   func(n int64) // told of each transaction
+
+	began time.Time // of the open transaction; zero: none is open
+	fault error     // of the first record of it that failed
+	open  int64     // records in it
+}
+
+// A transaction is short: readers of committed records see nothing behind its first record before it ends.
+const (
+	txnTime    = 200 * time.Millisecond
+	txnRecords = 20_000
+	txnTimeout = 30 * time.Second // after which brokers abort the transaction of a process that is gone
+)
+
+// ErrOtherRecords says that a name stands for other records than these.
+var errOtherRecords = errors.New("under this name other records were published")
+
+// publish puts the records behind those that are there already, and gives how many were and how many it put. When ctx ends, what is out is
+// committed first.
+func (p *txnPublisher) publish(ctx context.Context, records iter.Seq2[sourceRecord, error], again bool) (before, n int64, err error) {
+	if _, _, err := p.client.ProducerID(ctx); err != nil { // ends the transaction of a process before this one
+		return 0, 0, fmt.Errorf("beginning transactions: %w", err)
+	}
+	digest := ""
+	if !again {
+		if before, digest, err = p.progress(ctx); err != nil {
+			return 0, 0, err
+		}
+	}
+	sum, at := sha256.New(), int64(0)
+	for r, err := range records {
+		if err != nil {
+			return before, at - before - p.open, errors.Join(err, p.abort())
+		}
+		feed(sum, r)
+		if at++; at <= before {
+			if at == before && digestOf(sum) != digest {
+				return before, 0, errOtherRecords
+			}
+			continue
+		}
+		if err := p.pace(ctx, at-1, sum); err != nil {
+			return before, at - 1 - before - p.open, err
+		}
+		p.put(ctx, r)
+		if p.open == txnRecords || time.Since(p.began) >= txnTime || p.fault != nil || ctx.Err() != nil {
+			if err := p.commit(at, sum); err != nil {
+				return before, at - before - p.open, err
+			}
+		}
+		if ctx.Err() != nil {
+			return before, at - before, ctx.Err()
+		}
+	}
+	if at < before {
+		return before, 0, errOtherRecords
+	}
+	return before, at - before, p.commit(at, sum)
+}
+
+// feed adds a record to the digest.
+func feed(sum hash.Hash, r sourceRecord) {
+	for _, b := range [][]byte{r.Key, r.Value} {
+		sum.Write(binary.AppendUvarint(nil, uint64(len(b))))
+		sum.Write(b)
+	}
+}
+
+func digestOf(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:16]) }
+
+// pace waits until the rate allows another record. No transaction stays open meanwhile for longer than it should.
+func (p *txnPublisher) pace(ctx context.Context, at int64, sum hash.Hash) error {
+	if p.limit == nil {
+		return nil
+	}
+	delay := p.limit.Reserve().Delay()
+	if delay == 0 {
+		return nil
+	}
+	if !p.began.IsZero() && time.Since(p.began)+delay > txnTime {
+		if err := p.commit(at, sum); err != nil {
+			return err
+		}
+	}
+	if backoff.Wait(ctx, delay) != nil {
+		return errors.Join(ctx.Err(), p.commit(at, sum))
+	}
+	return nil
+}
+
+// put hands a record to the client, in a transaction.
+func (p *txnPublisher) put(ctx context.Context, r sourceRecord) {
+	if p.began.IsZero() {
+		p.began, p.fault, p.open = time.Now(), p.client.BeginTransaction(), 0
+	}
+	p.open++
+	rec := &kgo.Record{Topic: p.topic, Key: r.Key, Value: r.Value, Timestamp: r.Time}
+	p.client.Produce(context.WithoutCancel(ctx), rec, func(_ *kgo.Record, err error) {
+		if err != nil && p.fault == nil {
+			p.fault = err // seen after a flush
+		}
+	})
+}
+
+// commit ends the open transaction, if there is one: its records, and that at records have been published, are there or neither is.
+func (p *txnPublisher) commit(at int64, sum hash.Hash) error {
+	if p.began.IsZero() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), txnTimeout)
+	defer cancel()
+	err := p.client.Flush(ctx)
+	if err = errors.Join(err, p.fault); err == nil {
+		err = p.remember(ctx, at, digestOf(sum))
+	}
+	if err != nil {
+		return errors.Join(err, p.abort())
+	}
+	if err := p.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
+		return fmt.Errorf("the end of a transaction: %w", err)
+	}
+	n := p.open
+	p.began, p.open = time.Time{}, 0
+	if p.sent != nil {
+		p.sent(n)
+	}
+	return nil
+}
+
+// abort takes the open transaction back.
+func (p *txnPublisher) abort() error {
+	if p.began.IsZero() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), txnTimeout)
+	defer cancel()
+	p.began = time.Time{}
+	if err := p.client.AbortBufferedRecords(ctx); err != nil {
+		return err
+	}
+	return p.client.EndTransaction(ctx, kgo.TryAbort)
+}
