@@ -2,10 +2,14 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -20,21 +24,8 @@ func TestRealKafka(t *testing.T) {
 	topic := testenv.Name(t)
 	const partitions, each = 3, 2000
 	admin := realClient(t, brokers)
-	create := kmsg.NewCreateTopicsRequest()
-	create.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}
-	if r, err := create.RequestWith(t.Context(), admin); err != nil || r.Topics[0].ErrorCode != 0 {
-		t.Fatalf("creating the topic: %v, %+v", err, r)
-	}
-	t.Cleanup(func() {
-		drop := kmsg.NewDeleteTopicsRequest()
-		for _, name := range []string{topic, topic + ".dead"} {
-			drop.TopicNames = append(drop.TopicNames, name)
-			drop.Topics = append(drop.Topics, kmsg.DeleteTopicsRequestTopic{Topic: &name})
-		}
-		if _, err := drop.RequestWith(context.Background(), admin); err != nil {
-			t.Error(err)
-		}
-	})
+	createReal(t, admin, topic, partitions)
+	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
 	produce := func(client *kgo.Client, n int, value string) {
 		t.Helper()
 		var records []*kgo.Record
@@ -131,4 +122,113 @@ func realClient(t *testing.T, brokers []string, opts ...kgo.Opt) *kgo.Client {
 	}
 	t.Cleanup(client.Close)
 	return client
+}
+
+func createReal(t *testing.T, admin *kgo.Client, topic string, partitions int32) {
+	t.Helper()
+	create := kmsg.NewCreateTopicsRequest()
+	create.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}
+	if r, err := create.RequestWith(t.Context(), admin); err != nil || r.Topics[0].ErrorCode != 0 {
+		t.Fatalf("creating the topic: %v, %+v", err, r)
+	}
+}
+
+func deleteReal(t *testing.T, admin *kgo.Client, topics ...string) {
+	t.Helper()
+	drop := kmsg.NewDeleteTopicsRequest()
+	for _, name := range topics {
+		drop.TopicNames = append(drop.TopicNames, name)
+		drop.Topics = append(drop.Topics, kmsg.DeleteTopicsRequestTopic{Topic: &name})
+	}
+	if _, err := drop.RequestWith(context.Background(), admin); err != nil {
+		t.Error(err)
+	}
+}
+
+// realMember is a static member on a real broker.
+func realMember(t *testing.T, brokers []string, topic, instance string, s *store, generations *atomic.Int64) Options {
+	o := Options{Kafka: Kafka{Brokers: brokers}, Topic: topic, Group: topic, Schema: schema, Writer: s, InstanceID: instance, SessionTimeout: 20 * time.Second,
+		CommitInterval: 50 * time.Millisecond, Heartbeat: 100 * time.Millisecond, HaltPause: 100 * time.Millisecond, Logger: testLogger(t)}
+	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+	return o
+}
+
+// The coordinator of a real broker gives a static member its partitions back, and fences the first of two processes of one id.
+func TestRealStaticMember(t *testing.T) {
+	brokers, topic := testenv.Kafka(t), testenv.Name(t)
+	admin := realClient(t, brokers)
+	createReal(t, admin, topic, 4)
+	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
+	s := newStore()
+	var other, ours atomic.Int64
+	first := start(t, realMember(t, brokers, topic, "pod-0", s, &other))
+	second := start(t, realMember(t, brokers, topic, "pod-1", s, &ours))
+	eventually(t, "both have two", func() bool { return len(first.assigned()) == 2 && len(second.assigned()) == 2 })
+	for _, restarted := range []**running{&first, &second} { // one of them leads the group
+		before, all := (*restarted).assigned(), other.Load()+ours.Load()
+		instance := (*restarted).InstanceID
+		(*restarted).stop()
+		*restarted = start(t, realMember(t, brokers, topic, instance, s, &ours))
+		eventually(t, "it is back", func() bool { return (*restarted).Status().Joined && slices.Equal((*restarted).assigned(), before) })
+		if n := other.Load() + ours.Load(); n != all+1 {
+			t.Errorf("%s was restarted: %d generations were begun, expected its own alone", instance, n-all)
+		}
+	}
+	fenced, err := New(realMember(t, brokers, topic, "pod-2", s, &ours))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- fenced.Run(t.Context()) }()
+	eventually(t, "it has joined", func() bool { return fenced.Status().Joined })
+	last := start(t, realMember(t, brokers, topic, "pod-2", s, &ours))
+	select {
+	case err := <-ended:
+		if !errors.Is(err, kafka.FencedInstanceID) {
+			t.Errorf("the first pod-2 ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("two processes are pod-2")
+	}
+	eventually(t, "the last has joined", func() bool { return last.Status().Joined })
+}
+
+// A real topic that is deleted and made anew while the loop runs: nothing of the new one is passed.
+func TestRealTopicMadeAnew(t *testing.T) {
+	brokers, topic := testenv.Kafka(t), testenv.Name(t)
+	admin := realClient(t, brokers)
+	createReal(t, admin, topic, 1)
+	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
+	produce := func(n int) {
+		t.Helper()
+		var records []*kgo.Record
+		for i := range n {
+			records = append(records, &kgo.Record{Topic: topic, Value: fmt.Appendf(nil, `{"n":%d}`, i)})
+		}
+		if err := realClient(t, brokers).ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	produce(10)
+	s := newStore()
+	var generations atomic.Int64
+	o := realMember(t, brokers, topic, "", s, &generations)
+	o.OutOfRange = FromEarliest
+	l := start(t, o)
+	eventually(t, "the old topic is written", func() bool { return s.holds(0, 10) })
+	time.Sleep(4 * o.CommitInterval)
+	deleteReal(t, admin, topic)
+	eventually(t, "it is deleted", func() bool {
+		create := kmsg.NewCreateTopicsRequest()
+		create.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: topic, NumPartitions: 1, ReplicationFactor: 1}}
+		r, err := create.RequestWith(t.Context(), admin)
+		return err == nil && r.Topics[0].ErrorCode == 0
+	})
+	produce(50)
+	eventually(t, "all of the new topic is written", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.written[place{0, 0}] >= 2 && s.written[place{0, 9}] >= 2 && s.written[place{0, 49}] >= 1
+	})
+	l.stop()
 }
