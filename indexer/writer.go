@@ -97,10 +97,11 @@ type op struct {
 
 // cargo is the memory of one flight: its ops and the bytes that they point to.
 type cargo struct {
-	keys  []*eventkey.Encoder // by the document's place
-	row   []byte              // of the event that is being encoded
-	ops   []op
-	bytes []byte
+	keys   []*eventkey.Encoder // by the document's place
+	row    []byte              // of the event that is being encoded
+	former []byte              // the row that it has left
+	ops    []op
+	bytes  []byte
 }
 
 // Submit implements ingest.Writer: it encodes the documents of the batch and queues them in order.
@@ -177,49 +178,6 @@ func (w *Writer) keys() ([]*eventkey.Encoder, error) {
 		keys = append(keys, k)
 	}
 	return keys, nil
-}
-
-// encode appends the op of one event and document to c.
-func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event) *event.Failure {
-	reject := func(reason event.Reason, err error) *event.Failure {
-		return &event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err}
-	}
-	row, err := c.keys[d.place].Append(c.row[:0], ev)
-	if err != nil {
-		reason := event.BadKey
-		if fault, ok := errors.AsType[*event.Error](err); ok {
-			reason = fault.Reason
-		}
-		return reject(reason, fmt.Errorf("index %s: %w", d.Index, err))
-	}
-	c.row = row
-	start := len(c.bytes)
-	all, hashed := appendID(c.bytes, c.row)
-	id := all[start:len(all):len(all)]
-	var key []byte
-	if hashed {
-		key = AppendRowText(nil, c.row)
-	}
-	var empty bool
-	from := len(all)
-	if d.Changes == Whole {
-		all = appendWhole(all, d, ev, id, key)
-	} else {
-		all, empty = appendChange(all, d, ev, key)
-	}
-	source := all[from:len(all):len(all)]
-	if len(source) > w.opts.MaxDocumentBytes {
-		return reject(event.TooLarge, tooLarge(d, id, len(source), w.opts.MaxDocumentBytes))
-	}
-	if empty {
-		return nil // a change that carries no field changes nothing
-	}
-	c.bytes = all
-	c.ops = append(c.ops, op{
-		flight: f, event: i, doc: d, id: id, version: ev.Version, source: source,
-		hash: maphash.Bytes(w.seed, id) + uint64(d.place),
-	})
-	return nil
 }
 
 // queue hands ops to their lanes, in order: all ops of one document go through one lane.

@@ -1,0 +1,81 @@
+package indexer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+
+	"brine/event"
+)
+
+// encode appends the op of one event and document to c.
+func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event) *event.Failure {
+	if ev.Tombstone {
+		return nil
+	}
+	reject := func(reason event.Reason, err error) *event.Failure {
+		return &event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err}
+	}
+	row, err := c.keys[d.place].Append(c.row[:0], ev)
+	if err != nil {
+		reason := event.BadKey
+		if fault, ok := errors.AsType[*event.Error](err); ok {
+			reason = fault.Reason
+		}
+		return reject(reason, fmt.Errorf("index %s: %w", d.Index, err))
+	}
+	c.row = row
+	start := len(c.bytes)
+	all, hashed := appendID(c.bytes, c.row)
+	id := all[start:len(all):len(all)]
+	var key []byte
+	if hashed {
+		key = AppendRowText(nil, c.row)
+	}
+	var empty bool
+	from := len(all)
+	if d.Changes == Whole {
+		all = appendWhole(all, d, ev, id, key)
+	} else {
+		all, empty = appendChange(all, d, ev, key)
+	}
+	source := all[from:len(all):len(all)]
+	if len(source) > w.opts.MaxDocumentBytes {
+		return reject(event.TooLarge, tooLarge(d, id, len(source), w.opts.MaxDocumentBytes))
+	}
+	if empty {
+		return nil // a change that carries no field changes nothing
+	}
+	c.bytes = all
+	w.add(c, op{flight: f, event: i, doc: d, id: id, version: ev.Version, source: source})
+	if ev.Former != nil && d.Deleted != "" && d.Changes == Whole {
+		w.hide(c, f, d, i, ev)
+	}
+	return nil
+}
+
+func (w *Writer) add(c *cargo, o op) {
+	o.hash = maphash.Bytes(w.seed, o.id) + uint64(o.doc.place)
+	c.ops = append(c.ops, o)
+}
+
+// hide appends the op that marks the document which a change has left as deleted: that of the row of the event's former values.
+func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) {
+	former := event.Event{Record: ev.Record, Version: ev.Version, Values: ev.Former}
+	row, err := c.keys[d.place].Append(c.former[:0], &former)
+	if c.former = row; err != nil || bytes.Equal(row, c.row) {
+		return // there was none, or it is the same still
+	}
+	start := len(c.bytes)
+	all, hashed := appendID(c.bytes, row)
+	id := all[start:len(all):len(all)]
+	var key []byte
+	if hashed {
+		key = AppendRowText(nil, row)
+	}
+	from := len(all)
+	all = append(appendHead(all, id, key, ev.Version), `,"`+FieldDeleted+`":true}`...)
+	c.bytes = all
+	w.add(c, op{flight: f, event: i, doc: d, id: id, version: ev.Version, source: all[from:len(all):len(all)]})
+}
