@@ -9,13 +9,14 @@ import (
 )
 
 // assignment is the partitions that are ours for a while, and what has been committed of them. Only its committer touches
-// committed.
+// committed and doubt.
 type assignment struct {
 	*runner
 	generation int
 	partitions []*partition
 	commit     func(offsets map[int]int64) error // fenced: fails when the partitions are no longer ours
 	committed  map[int]int64
+	doubt      time.Time // when a commit failed last
 }
 
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to go). It then
@@ -87,12 +88,17 @@ func (a *assignment) commitUntil(done <-chan struct{}) {
 	}
 }
 
+// doubtful is for how long commits are repeated after one that failed: it may have been sent all the same, and arrive after later
+// ones. The coordinator takes what comes last, and would go back with it.
+const doubtful = 30 * time.Second
+
 // commitNow commits the watermarks that have risen above what was committed. Only the goroutine of run calls it.
 //
 // The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
 // is called for the last time.
 func (a *assignment) commitNow(last bool) {
 	offsets := map[int]int64{}
+	again := time.Since(a.doubt) < doubtful
 	for _, p := range a.partitions {
 		if a.fresh.Load() && p.mark.edge() < 0 && !last {
 			return
@@ -101,7 +107,7 @@ func (a *assignment) commitNow(last bool) {
 			delete(a.committed, p.id)
 		}
 		before, ok := a.committed[p.id]
-		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before) {
+		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before || again) {
 			offsets[p.id] = edge
 		}
 	}
@@ -109,6 +115,7 @@ func (a *assignment) commitNow(last bool) {
 		return
 	}
 	if err := a.commit(offsets); err != nil {
+		a.doubt = time.Now()
 		a.Hooks.CommitFailed(err)
 		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
 		return
