@@ -1,7 +1,8 @@
 // Command pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
 // rows of the same shape without Kafka; and the delay from producing an event to reading its row. `make bench-pipeline` runs it; nothing imports it.
 //
-// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each round.
+// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each round; a replay of the whole topic goes into
+// an empty table too.
 // The order alternates, two loads before the first round warm the server. It ends with one line per target, `name value target ok|short`,
 // and exits with 1 when one is short.
 package main
@@ -20,7 +21,7 @@ import (
 )
 
 const (
-	ours, packed, theirs = "brine", "packed", "java"
+	ours, packed, replayed, theirs = "brine", "packed", "replay", "java"
 
 	topic      = "courier.scans" // the examples'
 	eventsFile = "scans.jsonl"
@@ -38,6 +39,8 @@ type example struct {
 var examples = map[string]example{
 	ours:   {"examples/scans.yaml", "logistics:scans", 3},
 	packed: {"examples/scans-packed.yaml", "logistics:scans_packed", 1},
+
+	replayed: {"examples/scans.yaml", "logistics:scans", 3},
 }
 
 type bench struct {
@@ -77,7 +80,7 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	if err := b.load(ctx, theirs, 0); err != nil {
 		return err
 	}
-	err = measure.Alternate(b.rounds, []string{ours, packed, theirs}, func(client string, round int) error { return b.load(ctx, client, round) })
+	err = measure.Alternate(b.rounds, []string{ours, packed, replayed, theirs}, func(client string, round int) error { return b.load(ctx, client, round) })
 	if err != nil {
 		return err
 	}
@@ -127,9 +130,12 @@ func (b *bench) load(ctx context.Context, client string, round int) error {
 	}
 	var l measure.Load
 	var err error
-	if isOurs {
+	switch {
+	case client == replayed:
+		l, err = b.runReplay(ctx, x, fmt.Sprintf("bench-%d", round))
+	case isOurs:
 		l, err = b.runBrine(ctx, x, fmt.Sprintf("bench-%s-%d", client, round))
-	} else {
+	default:
 		l, err = measure.Run(b.Java(ctx, b.HBase, b.shape, threads, buffer), client, b.shape, b.Server)
 	}
 	if err != nil {

@@ -17,10 +17,11 @@ func (b *bench) counted(client string) []measure.Load {
 
 // judge sets what was measured against the targets.
 func (b *bench) judge() {
-	o, p, t := b.counted(ours), b.counted(packed), b.counted(theirs)
+	o, p, r, t := b.counted(ours), b.counted(packed), b.counted(replayed), b.counted(theirs)
 	b.report.Targets = []measure.Target{
 		{Name: "pipeline.rows_of_java", Value: measure.Ratio(o, t, measure.Load.RowsPerSecond), Bound: 1, Least: true},
 		{Name: "pipeline.packed_rows_of_java", Value: measure.Ratio(p, t, measure.Load.RowsPerSecond), Bound: 1.4, Least: true},
+		{Name: "pipeline.replay_of_live", Value: measure.Ratio(r, o, measure.Load.RowsPerSecond), Bound: 0.95, Least: true},
 		{Name: "pipeline.cpu_us", Value: measure.Median(o, measure.Load.ClientMicros), Bound: 6},
 		{Name: "pipeline.peak_mib", Value: measure.Median(o, measure.Load.Peak), Bound: 128},
 		{Name: "pipeline.packed_peak_mib", Value: measure.Median(p, measure.Load.Peak), Bound: 128},
@@ -38,6 +39,7 @@ func (b *bench) text() string {
 	for _, c := range []struct{ client, name string }{
 		{ours, "brine, Kafka to HBase"},
 		{packed, "brine, Kafka to HBase, packed into one cell"},
+		{replayed, "brine replay, Kafka to HBase"},
 		{theirs, fmt.Sprintf("Java BufferedMutator, no Kafka, %d threads × %d MiB", threads, buffer>>20)},
 	} {
 		l := b.counted(c.client)
