@@ -18,6 +18,10 @@ bench-consume: data/orders.jsonl.gz ## Measure Kafka to events, without a store,
 bench-embedded: ## Measure the embedded HBase server through the wire, with and without fsync (ROWS, ROUNDS)
 	$(GO) run ./bench/embedded -rows $(ROWS) -rounds $(ROUNDS)
 
+.PHONY: bench-index
+bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a real Elasticsearch (DOCUMENTS, ROUNDS)
+	$(GO) run ./bench/index $(if $(DOCUMENTS),-documents $(DOCUMENTS)) -rounds $(ROUNDS)
+
 .PHONY: bench-sick
 bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the others through the whole pipeline (RATE)
 	$(GO) run ./bench/sick $(if $(RATE),-rate $(RATE))
@@ -25,3 +29,7 @@ bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
 	$(GO) run ./bench/chaos/hbase $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")
+
+.PHONY: chaos
+chaos: data/orders.jsonl.gz ## Break real Kafka, HBase and brine itself in twenty ways while 1.2 million events come in, and verify, into docs/reliability.md (SEED, FAULTS)
+	$(GO) run ./bench/chaos/pipeline $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")

@@ -66,11 +66,12 @@ func (s *Scene) anyOf(once func() error) (err error) {
 	return err
 }
 
-// Settled waits until hbase:meta shows every region open after a moment. Region servers that have ended by themselves are started again, but
-// for those that are named.
+// Settled waits until hbase:meta shows every region open after a moment. Processes of HBase that have ended by themselves are started again,
+// but for those that are named.
 func (s *Scene) Settled(after time.Time, but ...string) error {
+	all := append([]string{ZooKeeper, Master}, RegionServers...)
 	return Until(s.Ctx, func() bool {
-		for _, name := range RegionServers {
+		for _, name := range all {
 			if !slices.Contains(but, name) {
 				s.Procs.Revive(s.Ctx, name)
 			}

@@ -22,7 +22,7 @@ type Slot struct {
 }
 
 // Watch asks hbase:meta, again and again, where the slots' regions are, with a client that is not the load's. So it tells how long
-// the cluster itself takes to recover. Each question may take half a second and is then asked anew: no back-off of a client's is in it.
+// the cluster itself takes to recover. Each question, one a table, may take half a second and is then asked anew: no back-off of a client's is in it.
 type Watch struct {
 	admin  *hbase.Client
 	slots  []Slot
@@ -66,7 +66,7 @@ func StartWatch(ctx context.Context, admin *hbase.Client, slots []Slot) *Watch {
 }
 
 func (w *Watch) ask(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, answer)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(w.tables))*answer)
 	defer cancel()
 	asked := time.Now()
 	var regions []hbase.Region

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/binary"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/bench/chaos/fault"
+	"brine/config"
+	"brine/hbase"
+	"brine/verify"
+)
+
+func TestKinds(t *testing.T) {
+	r := new(run)
+	n := 0
+	for i, kinds := range r.kinds() {
+		r.tracks[i] = track{kinds: kinds, plan: kinds.Plan(1)}
+		n += len(kinds)
+	}
+	if n < 12 {
+		t.Errorf("%d kinds, want 12", n)
+	}
+	if err := r.only("split, kill brine,move"); err != nil || !slices.Equal(r.tracks[0].plan, []string{"kill brine"}) || !slices.Equal(r.tracks[1].plan, []string{"split", "move"}) {
+		t.Errorf("%v: %q, %q", err, r.tracks[0].plan, r.tracks[1].plan)
+	}
+	if err := r.only("kill brne"); err == nil || !strings.Contains(err.Error(), "freeze broker") || !strings.Contains(err.Error(), "kill zookeeper") {
+		t.Errorf("error %v does not say what there is", err)
+	}
+}
+
+func TestConfigurationIsGood(t *testing.T) {
+	_, problems := config.Load("chaos.yaml", func(string) (string, bool) { return "", false })
+	if err := problems.Err(); err != nil {
+		t.Error(err)
+	}
+	for _, warning := range problems.Warnings() {
+		if warning.Code != "many-versions" { // which is wanted here
+			t.Error(warning)
+		}
+	}
+}
+
+func TestMiddle(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"", "", "8000"}, {"", "2000", "1000"}, {"e000", "", "f000"}, {"12", "14", "1300"}, {"1200", "1201", ""},
+		{"12ffabc|", "1301", "1300"},
+	} {
+		if got := string(middle(hbase.Region{Start: []byte(c.from), End: []byte(c.to)})); got != c.want {
+			t.Errorf("the middle of [%s, %s) is %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+}
+
+// commit is a record of the broker's log of commits.
+func commit(version uint16, group, topic string, partition uint32, offset uint64) *kafka.Record {
+	key := binary.BigEndian.AppendUint16(nil, version)
+	for _, s := range []string{group, topic} {
+		key = append(binary.BigEndian.AppendUint16(key, uint16(len(s))), s...)
+	}
+	key = binary.BigEndian.AppendUint32(key, partition)
+	value := append(binary.BigEndian.AppendUint64([]byte{0, 3}, offset), "and more"...)
+	return &kafka.Record{Key: kafka.NewBytes(key), Value: kafka.NewBytes(value)}
+}
+
+func TestCommits(t *testing.T) {
+	ends := map[place]progress{{"a", 0}: {end: 10}, {"a", 1}: {end: 10}}
+	var c Commits
+	last := make(map[string]int64)
+	for _, r := range []*kafka.Record{
+		commit(1, "chaos.scans.rows", "a", 0, 4), commit(1, "chaos.scans.rows", "a", 1, 2), commit(1, "chaos.scans.rows", "a", 0, 4), commit(1, "chaos.scans.rows", "a", 0, 10),
+		commit(1, "calm.scans.rows", "a", 0, 99), commit(2, "chaos.scans.rows", "a", 0, 99),
+		{Key: kafka.NewBytes([]byte{0, 2, 0, 1, 'g'}), Value: kafka.NewBytes([]byte{0, 3})},
+	} {
+		if err := c.record(r, last, ends); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.Count != 4 || c.Back != 0 || c.Ahead != 0 {
+		t.Errorf("%+v, want 4 good commits", c)
+	}
+	if err := c.record(commit(1, "chaos.scans.rows", "a", 1, 1), last, ends); err != nil || c.Back != 1 {
+		t.Errorf("%v, %+v, want one that goes back", err, c)
+	}
+	if err := c.record(commit(1, "chaos.scans.rows", "a", 1, 11), last, ends); err != nil || c.Ahead != 1 {
+		t.Errorf("%v, %+v, want one past the end", err, c)
+	}
+}
+
+func TestTargetsAreShort(t *testing.T) {
+	good := func() *run {
+		r := &run{Inputs: []*input{{topic: "a", table: "scans", Events: 2_000_000, Rows: 5, Poison: 2}}, Commits: &Commits{Count: 9}}
+		r.Faults = []*fault.Fault{{Kind: "split"}, {Kind: "move"}, {Kind: "merge", Failed: "refused"}}
+		r.Tables, r.Letters = []*table{{"scans", "rows=5 cells=9 sha256=aa", "rows=5 cells=9 sha256=aa"}}, map[string]int{"a": 2}
+		r.Verify.Tables = append(r.Verify.Tables, struct {
+			Table string                `json:"table"`
+			Rows  int64                 `json:"rows"`
+			Cells int64                 `json:"cells"`
+			Found map[verify.Kind]int64 `json:"found"`
+		}{Found: map[verify.Kind]int64{}})
+		return r
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*run)
+		short  string
+	}{
+		{"good", func(*run) {}, ""},
+		{"a fault that was not played", func(r *run) { r.Faults[0].Failed = "no" }, "chaos.faults chaos.kinds"},
+		{"missing", func(r *run) { r.Verify.Tables[0].Found[verify.Missing] = 1 }, "chaos.verify_missing"},
+		{"extra", func(r *run) { r.Verify.Tables[0].Found[verify.Extra] = 1 }, "chaos.verify_extra"},
+		{"lost", func(r *run) { r.Verify.Lost = 1 }, "chaos.verify_lost"},
+		{"another digest", func(r *run) { r.Tables[0].Calm = "rows=5 cells=9 sha256=bb" }, "chaos.tables_unlike_undisturbed"},
+		{"a row less in both", func(r *run) { r.Inputs[0].Rows = 6 }, "chaos.rows_too_many_or_few"},
+		{"a letter twice", func(r *run) { r.Letters["a"] = 3 }, "chaos.dead_letters_too_many_or_few"},
+		{"a commit that goes back", func(r *run) { r.Commits.Back = 1 }, "chaos.commits_backwards"},
+		{"a crash", func(r *run) { r.Odd = []string{"panic"} }, "chaos.ends_nobody_asked_for"},
+		{"too slow", func(r *run) { r.CatchUp = 61 }, "chaos.catch_up_s"},
+	} {
+		r := good()
+		c.change(r)
+		var short []string
+		for _, target := range r.targets(2, 2) {
+			if !target.OK() {
+				short = append(short, target.Name)
+			}
+		}
+		if got := strings.Join(short, " "); got != c.short {
+			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
+		}
+	}
+}
+
+func TestWentOn(t *testing.T) {
+	a, b := place{"a", 0}, place{"a", 1}
+	g := &groups{inputs: []*input{{Events: 20}}}
+	before := map[place]progress{a: {5, 10}, b: {10, 10}}
+	zero := time.Unix(1000, 0)
+	g.note(before, zero)
+	if g.wentOn(before) || g.caughtUp(zero.Add(-1), g.inputs) {
+		t.Error("nothing has gone on")
+	}
+	g.note(before, zero.Add(5*time.Second))
+	g.note(map[place]progress{a: {10, 10}, b: {10, 10}}, zero.Add(6*time.Second))
+	if !g.wentOn(before) || !g.caughtUp(zero, g.inputs) || g.caughtUp(zero.Add(time.Minute), g.inputs) {
+		t.Error("all has gone on, and is as told")
+	}
+	if g.Stands != 5*time.Second {
+		t.Errorf("it stood for %v, want 5 s", g.Stands)
+	}
+}
+
+// A short run, where real servers are required: it takes some minutes.
+func TestShortRun(t *testing.T) {
+	if os.Getenv("BRINE_REAL") != "required" || os.Getenv("BRINE_CHAOS") == "" {
+		t.Skip("a cluster of its own takes minutes: set BRINE_REAL=required and BRINE_CHAOS=1, or run make chaos")
+	}
+	t.Chdir("../../..")
+	r := run{Seed: 1, Members: 2, publishing: time.Minute, Began: time.Now()}
+	for i, kinds := range r.kinds() {
+		r.tracks[i].kinds = kinds
+	}
+	if err := r.only("kill brine,freeze brine,split,move"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.all(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range r.targets(3, 3) {
+		if !target.OK() {
+			t.Error(target)
+		}
+	}
+}

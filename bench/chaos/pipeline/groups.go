@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/bench/chaos/fault"
+)
+
+const (
+	partitions = 8 // of a topic that brine publish makes
+	ask        = 500 * time.Millisecond
+	quiet      = time.Second // longest time without a commit that is not kept as a stall: brine commits once a second
+)
+
+// groups knows how far brine's groups are, by asking the broker again and again.
+type groups struct {
+	client *kafka.Client
+	inputs []*input
+
+	mu     sync.Mutex
+	at     map[place]progress
+	asked  time.Time     // when the last answers were asked for
+	moved  time.Time     // when a commit was last seen to go on, or nothing was left to commit
+	Stands time.Duration // longest time in which nothing was committed though there was something to
+}
+
+// place is a partition of a topic, which one group reads.
+type place struct {
+	topic     string
+	partition int
+}
+
+type progress struct{ committed, end int64 }
+
+// run asks until ctx ends.
+func (g *groups) run(ctx context.Context) {
+	for fault.Pause(ctx, ask) == nil {
+		asked := time.Now()
+		at, err := g.look(ctx)
+		if err != nil {
+			continue // the broker is away; the next answer tells as much
+		}
+		g.note(at, asked)
+	}
+}
+
+func (g *groups) note(at map[place]progress, asked time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	moved, left := false, false
+	for p, now := range at {
+		moved = moved || now.committed > g.at[p].committed
+		left = left || now.committed < now.end
+	}
+	if g.moved.IsZero() || moved || !left {
+		g.moved = asked
+	}
+	if d := asked.Sub(g.moved); d > quiet {
+		g.Stands = max(g.Stands, d)
+	}
+	g.at, g.asked = at, asked
+}
+
+func (g *groups) look(ctx context.Context) (map[place]progress, error) {
+	at := make(map[place]progress)
+	for _, in := range g.inputs {
+		var numbers []int
+		var ends []kafka.OffsetRequest
+		for p := range partitions {
+			numbers, ends = append(numbers, p), append(ends, kafka.LastOffsetOf(p))
+		}
+		group := in.group("chaos")
+		committed, err := g.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{in.topic: numbers}})
+		if err == nil {
+			err = committed.Error
+		}
+		if err != nil {
+			return nil, err
+		}
+		last, err := g.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{in.topic: ends}})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range committed.Topics[in.topic] {
+			if p.Error != nil {
+				return nil, p.Error
+			}
+			at[place{in.topic, p.Partition}] = progress{committed: max(0, p.CommittedOffset)}
+		}
+		for _, p := range last.Topics[in.topic] {
+			if p.Error != nil {
+				return nil, p.Error
+			}
+			here := place{in.topic, p.Partition}
+			at[here] = progress{at[here].committed, p.LastOffset}
+		}
+	}
+	return at, nil
+}
+
+// group is the consumer group that reads the topic under a configuration.
+func (in *input) group(configuration string) string {
+	return configuration + "." + in.table + ".rows"
+}
+
+// now gives the last answers.
+func (g *groups) now() (map[place]progress, time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at, g.asked
+}
+
+// wentOn tells whether, since an earlier answer, something was committed in every partition that had something left.
+func (g *groups) wentOn(before map[place]progress) bool {
+	now, _ := g.now()
+	for p, was := range before {
+		if was.committed < was.end && now[p].committed <= was.committed {
+			return false
+		}
+	}
+	return true
+}
+
+// caughtUp tells whether all that was published is committed, by answers that were asked for after a moment.
+func (g *groups) caughtUp(after time.Time, inputs []*input) bool {
+	now, asked := g.now()
+	published, committed := 0, int64(0)
+	for _, in := range inputs {
+		published += in.Events
+	}
+	for _, p := range now {
+		committed += p.committed
+	}
+	return asked.After(after) && committed == int64(published)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/valyala/fastjson"
+
+	"brine/internal/sample"
+)
+
+// poison is how often one of the scans cannot be written.
+const poison = 5000
+
+// input is the events of one topic.
+type input struct {
+	topic, table, key string
+	file              string
+	Events            int // all of them
+	Rows              int // that they must make
+	Poison            int // that must be dead letters
+}
+
+// writeInputs makes the files that are published, of `make data`'s: every scan a row of its own, but for those that cannot be
+// written; and the changes of orders, which meet in a row for each order.
+func writeInputs(place func(name string) string) (all []*input, err error) {
+	scans := &input{topic: "courier.scans", table: "scans", key: "waybill", file: place("scans.jsonl")}
+	orders := &input{topic: "shop.orders", table: "orders", key: "order", file: place("orders.jsonl")}
+	seen := make(map[string]bool)
+	err = scans.write("data/scans.jsonl.gz", func(line []byte) []byte {
+		if scans.Events++; scans.Events%poison != 0 {
+			scans.Rows++
+			return line
+		}
+		scans.Poison++
+		return bytes.Replace(line, []byte(`"at":`), []byte(`"at":"unknown","was":`), 1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []*input{scans, orders}, orders.write("data/orders.jsonl.gz", func(line []byte) []byte {
+		orders.Events++
+		seen[fastjson.GetString(line, orders.key)] = true
+		orders.Rows = len(seen)
+		return line
+	})
+}
+
+// write copies a file line by line.
+func (in *input) write(from string, line func([]byte) []byte) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("%w (`make data` brings it)", err)
+	}
+	defer source.Close()
+	out, err := os.Create(in.file)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	w := bufio.NewWriterSize(out, 1<<20)
+	if err := copyLines(w, source, line); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	return w.Flush()
+}
+
+func copyLines(w *bufio.Writer, from io.Reader, change func([]byte) []byte) error {
+	for line, err := range sample.Read(from) {
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(change(line), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

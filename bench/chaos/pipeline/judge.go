@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"brine/verify"
+)
+
+// differs is brine verify's exit code when it has found something.
+const differs = 7
+
+// Findings are what was found when all was over.
+type Findings struct {
+	Verify  verdict
+	Tables  []*table
+	Letters map[string]int // by topic of the events
+}
+
+// verdict is what brine verify says of the tables as a whole.
+type verdict struct {
+	Result   string  `json:"result"`
+	Problems int64   `json:"problems"`
+	Seconds  float64 `json:"seconds"`
+	Rejected int64   `json:"rejected"`
+	Lost     int64   `json:"lost"`
+	Tables   []struct {
+		Table string                `json:"table"`
+		Rows  int64                 `json:"rows"`
+		Cells int64                 `json:"cells"`
+		Found map[verify.Kind]int64 `json:"found"`
+	} `json:"tables"`
+	Examples []json.RawMessage `json:"examples,omitempty"`
+}
+
+// found is how much of a kind there is, in all tables.
+func (v *verdict) found(kind verify.Kind) (n int64) {
+	if kind == verify.Lost {
+		return v.Lost
+	}
+	for _, t := range v.Tables {
+		n += t.Found[kind]
+	}
+	return n
+}
+
+// table is one table as HBase's Java client digests all versions of all cells, after the faults and after an undisturbed run.
+type table struct{ Name, Disturbed, Calm string }
+
+// judge asks what came of everything.
+func (r *run) judge(ctx context.Context) (err error) {
+	ends, _ := r.groups.now()
+	if r.Commits, err = readCommits(ctx, r.groups.client, ends); err != nil {
+		return err
+	}
+	if err := r.verify(ctx); err != nil {
+		return err
+	}
+	fmt.Println("verified; now without faults")
+	calm := r.brine(ctx, "calm", "run", "--until-end", "--quiet")
+	if out, err := calm.CombinedOutput(); err != nil {
+		return fmt.Errorf("the undisturbed run: %w\n%s", err, out)
+	}
+	r.Letters = make(map[string]int)
+	for _, in := range r.Inputs {
+		t := &table{Name: in.table}
+		r.Tables = append(r.Tables, t)
+		if t.Disturbed, err = r.digest(ctx, "chaos:"+in.table); err != nil {
+			return err
+		}
+		if t.Calm, err = r.digest(ctx, "calm:"+in.table); err != nil {
+			return err
+		}
+		if r.Letters[in.topic], err = r.letters(ctx, in.table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify lets brine hold the topics against the tables.
+func (r *run) verify(ctx context.Context) error {
+	cmd := r.brine(ctx, "chaos", "verify", "--full", "--json", "--quiet")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == differs) {
+		return fmt.Errorf("brine verify: %w", err)
+	}
+	for line := range bytes.Lines(out) {
+		var l struct{ Finding, Result string }
+		switch err := json.Unmarshal(line, &l); {
+		case err != nil:
+			return fmt.Errorf("brine verify said %q: %w", line, err)
+		case l.Finding != "":
+			r.Verify.Examples = append(r.Verify.Examples, line)
+			fmt.Printf("%s", line)
+		case l.Result != "":
+			if err := json.Unmarshal(line, &r.Verify); err != nil {
+				return fmt.Errorf("brine verify said %q: %w", line, err)
+			}
+		}
+	}
+	if r.Verify.Result == "" {
+		return errors.New("brine verify gave no result")
+	}
+	return nil
+}
+
+// digest lets HBase's own client read a table: what is told must not rest on our own scans alone.
+func (r *run) digest(ctx context.Context, table string) (string, error) {
+	connect, err := r.procs.Address("BRINE_REAL_HBASE")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "deploy/devcluster/devcluster", "digest", table, connect)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// rows is how many rows a digest says there are.
+func rows(digest string) (n int) {
+	_, _ = fmt.Sscanf(digest, "rows=%d ", &n) // 0 is not what is wanted
+	return n
+}
+
+// letters counts the dead letters of a pipeline, each record once.
+func (r *run) letters(ctx context.Context, pipeline string) (int, error) {
+	cmd := r.brine(ctx, "chaos", "deadletters", "ls", "--pipeline", pipeline, "--json", "--limit", "0")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, fmt.Errorf("brine deadletters ls: %w\n%s", err, said.String())
+	}
+	return bytes.Count(out, []byte("\n")), nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/bench/chaos/fault"
+	"brine/bench/measure"
+	"brine/verify"
+)
+
+const page = "docs/reliability.md"
+
+// targets are what a run has to keep, with so many faults of so many kinds.
+func (r *run) targets(faults, kinds int) []measure.Target {
+	byKind := r.played()
+	played := 0
+	for _, of := range byKind {
+		played += len(of)
+	}
+	events, letters, wrongRows, different := 0, 0, 0, 0
+	for i, in := range r.Inputs {
+		events += in.Events
+		letters += abs(r.Letters[in.topic] - in.Poison)
+		wrongRows += abs(rows(r.Tables[i].Disturbed) - in.Rows)
+		if r.Tables[i].Disturbed != r.Tables[i].Calm {
+			different++
+		}
+	}
+	all := []measure.Target{
+		{Name: "chaos.faults", Value: float64(played), Bound: float64(faults), Least: true},
+		{Name: "chaos.kinds", Value: float64(len(byKind)), Bound: float64(kinds), Least: true},
+		{Name: "chaos.minutes", Value: r.Minutes, Bound: 20},
+		{Name: "chaos.events", Value: float64(events), Bound: 1_000_000, Least: true},
+	}
+	for _, kind := range verify.Kinds {
+		all = append(all, measure.Target{Name: "chaos.verify_" + string(kind), Value: float64(r.Verify.found(kind))})
+	}
+	return append(all,
+		measure.Target{Name: "chaos.tables_unlike_undisturbed", Value: float64(different)},
+		measure.Target{Name: "chaos.rows_too_many_or_few", Value: float64(wrongRows)},
+		measure.Target{Name: "chaos.dead_letters_too_many_or_few", Value: float64(letters)},
+		measure.Target{Name: "chaos.commits", Value: float64(r.Commits.Count), Bound: 1, Least: true},
+		measure.Target{Name: "chaos.commits_backwards", Value: float64(r.Commits.Back)},
+		measure.Target{Name: "chaos.commits_past_the_end", Value: float64(r.Commits.Ahead)},
+		measure.Target{Name: "chaos.ends_nobody_asked_for", Value: float64(len(r.Odd))},
+		measure.Target{Name: "chaos.catch_up_s", Value: r.CatchUp, Bound: 60},
+		measure.Target{Name: "chaos.peak_mib", Value: r.PeakMiB, Bound: 192},
+	)
+}
+
+// played are the faults that count, by their kinds.
+func (r *run) played() map[string][]*fault.Fault {
+	byKind := make(map[string][]*fault.Fault)
+	for _, f := range r.Faults {
+		if f.Failed == "" {
+			byKind[f.Kind] = append(byKind[f.Kind], f)
+		}
+	}
+	return byKind
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// finish keeps the run, writes its table into the page, and judges.
+func (r *run) finish(targets []measure.Target) error {
+	about := measure.NewReport("chaos")
+	if err := measure.Keep("chaos", struct {
+		Date, Commit, Machine string
+		*run
+		Targets []measure.Target
+	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
+		return err
+	}
+	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4; `make chaos SEED=%d`.\n\n", about.Machine, about.Date, about.Commit, r.Seed)
+	if err := measure.WriteSection(page, "chaos", "chaos", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
+		return err
+	}
+	return measure.Judge(targets)
+}
+
+// table is a line per kind of fault, those of brine and Kafka first.
+func (r *run) table() string {
+	var s strings.Builder
+	s.WriteString("| fault | times | longest until what it broke worked again, s |\n|---|---|---|\n")
+	byKind := r.played()
+	for _, t := range r.tracks {
+		for _, name := range t.kinds.Names() {
+			if of := byKind[name]; len(of) > 0 {
+				worst := slices.MaxFunc(of, func(a, b *fault.Fault) int { return int(a.Took*1000) - int(b.Took*1000) })
+				fmt.Fprintf(&s, "| %s | %d | %.1f |\n", name, len(of), worst.Took)
+			}
+		}
+	}
+	fmt.Fprintf(&s, "\nbrine's %d processes were started %d times in all, %d of them when a server was away; the longest time in which nothing was committed was %.1f s, and the last stop took %.1f s. ",
+		r.Members, r.Starts, r.Away, r.Stands, r.Drained)
+	fmt.Fprintf(&s, "`brine verify --full` took %.1f s.\n\n| table | events | rows wanted | after the faults, by HBase's Java client | after an undisturbed run |\n|---|---|---|---|---|\n", r.Verify.Seconds)
+	for i, t := range r.Tables {
+		fmt.Fprintf(&s, "| %s | %d | %d | %s | %s |\n", t.Name, r.Inputs[i].Events, r.Inputs[i].Rows, short(t.Disturbed), short(t.Calm))
+	}
+	return s.String()
+}
+
+// short leaves the first digits of a digest.
+func short(digest string) string {
+	head, sum, _ := strings.Cut(digest, "sha256=")
+	return head + "sha256=" + sum[:min(16, len(sum))] + "…"
+}

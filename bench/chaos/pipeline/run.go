@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/bench/chaos/fault"
+	"brine/bench/measure"
+	"brine/hbase"
+)
+
+const (
+	patience = 4 * time.Minute  // for one fault of HBase, until that has recovered
+	upheaval = 10 * time.Second // then the next fault of the other track hits, whether all partitions have gone on or not
+	rest     = time.Second      // between two faults of a track
+	longest  = 5 * time.Minute  // for brine to catch up at the end
+)
+
+// run is one run of the whole, and what it has found.
+type run struct {
+	Seed    uint64
+	Members int
+	Began   time.Time
+	Inputs  []*input
+	Faults  []*fault.Fault
+	Minutes float64 // from the first event to the last commit
+	CatchUp float64 // s from the end of the last fault until all was committed
+	Drained float64 // s, the longest of the last stops
+	Starts  int     // of brine's processes
+	Away    int     // of those that found no server and ended with 3
+	Odd     []string
+	PeakMiB float64 // of any of them
+	Stands  float64 // s, longest in which nothing was committed though there was something to
+	Commits *Commits
+	Findings
+
+	publishing time.Duration
+	logs       string
+	tracks     [2]track
+	joined     int // processes that came for a while
+	binary     string
+	procs      fault.Processes
+	admin      *hbase.Client
+	watch      *fault.Watch
+	members    *members
+	groups     *groups
+
+	mu sync.Mutex // guards Faults
+}
+
+// track is faults that come one after another, again from the first after the last.
+type track struct {
+	kinds fault.Kinds
+	plan  []string
+}
+
+// all starts the cluster, breaks it, and asks what came of it.
+func (r *run) all(ctx context.Context) error {
+	cluster, err := measure.StartCluster(ctx, "768m", "kafka", "hbase-cluster")
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	r.procs = fault.Processes{Cluster: cluster}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	defer r.admin.Close()
+	if err := r.disturbed(ctx); err != nil {
+		return err
+	}
+	return r.judge(ctx)
+}
+
+func (r *run) prepare(ctx context.Context) (err error) {
+	if r.Inputs, err = writeInputs(r.procs.Path); err != nil {
+		return err
+	}
+	if r.binary, err = r.procs.Build(ctx, "./cmd/brine"); err != nil {
+		return err
+	}
+	if r.logs == "" {
+		r.logs = r.procs.Path("logs")
+	}
+	if err := os.MkdirAll(r.logs, 0o755); err != nil {
+		return err
+	}
+	text, err := os.ReadFile("bench/chaos/pipeline/chaos.yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"chaos", "calm"} {
+		if err := os.WriteFile(r.configuration(name), []byte(strings.ReplaceAll(string(text), "chaos", name)), 0o644); err != nil {
+			return err
+		}
+		if out, err := r.brine(ctx, name, "tables", "apply").CombinedOutput(); err != nil {
+			return fmt.Errorf("brine tables apply: %w\n%s", err, out)
+		}
+	}
+	connect, err := r.procs.Address("BRINE_REAL_HBASE")
+	if err != nil {
+		return err
+	}
+	r.admin, err = hbase.Open(ctx, hbase.Options{Connect: connect, Pause: 20 * time.Millisecond, RPCTimeout: 20 * time.Second})
+	return err
+}
+
+func (r *run) configuration(name string) string { return r.procs.Path(name + ".yaml") }
+
+// brine is a process with a configuration, on this run's servers.
+func (r *run) brine(ctx context.Context, configuration string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, r.binary, append(args, "-c", r.configuration(configuration))...)
+	kafka, _ := r.procs.Address("BRINE_REAL_KAFKA") // without them it says what is wrong
+	zk, _ := r.procs.Address("BRINE_REAL_HBASE_ZK")
+	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+kafka, "BRINE_HBASE_CONNECT="+zk)
+	return cmd
+}
+
+// disturbed runs brine while the events are published and everything is broken, until all is committed.
+func (r *run) disturbed(ctx context.Context) error {
+	watching, enough := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer enough()
+	broker, err := r.procs.Address("BRINE_REAL_KAFKA")
+	if err != nil {
+		return err
+	}
+	r.groups = &groups{client: &kafka.Client{Addr: kafka.TCP(broker), Timeout: 5 * time.Second}, inputs: r.Inputs}
+	r.watch = fault.StartWatch(ctx, r.admin, []fault.Slot{{Table: "chaos:orders"}, {Table: "chaos:scans"}})
+	defer r.watch.Stop()
+	r.members = &members{logs: r.logs, command: func() *exec.Cmd { return r.brine(context.Background(), "chaos", "run", "--quiet") }} // kill ends them
+	defer r.members.kill()
+	beside.Go(func() { r.groups.run(watching) })
+	beside.Go(func() {
+		for fault.Pause(watching, time.Second) == nil {
+			r.members.measure()
+		}
+	})
+	began := time.Now()
+	if err := r.breakAll(ctx, began); err != nil {
+		return err
+	}
+	healed := time.Now()
+	waiting, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if err := fault.Until(waiting, func() bool { return r.groups.caughtUp(healed, r.Inputs) }); err != nil {
+		now, _ := r.groups.now()
+		return fmt.Errorf("brine does not catch up in %v: %v: %w", longest, now, err)
+	}
+	r.CatchUp, r.Minutes = time.Since(healed).Seconds(), time.Since(began).Minutes()
+	took, err := r.members.end(ctx)
+	r.Drained = took.Seconds()
+	r.Starts, r.Away, r.Odd, r.PeakMiB, r.Stands = r.members.starts, r.members.away, r.members.odd, r.members.peakMiB, r.groups.Stands.Seconds()
+	return err
+}
