@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"brine/hbase"
-	"brine/indexer"
 )
 
 // put writes a cell beside all pipelines; version is counted from base.
@@ -28,15 +27,6 @@ func (w *world) mutate(row string, do func(*hbase.Batch)) {
 	}
 }
 
-func (w *world) putDocument(id string, version int64, source string) {
-	w.t.Helper()
-	results := make([]indexer.Result, 1)
-	op := indexer.Op{Kind: indexer.Put, Index: w.table, ID: []byte(id), Source: []byte(source), Version: base.UnixMilli() + version}
-	if err := w.engine.Bulk(w.t.Context(), []indexer.Op{op}, results); err != nil || results[0].Status >= 300 {
-		w.t.Fatal(err, results)
-	}
-}
-
 // someOrders are changes of six orders, in rows of all three regions.
 var someOrders = []string{
 	change("o1", 0, `"status":"created","total":5`), change("o2", 0, `"status":"created","total":7`), change("o3", 0, `"status":"created","total":1`),
@@ -47,6 +37,7 @@ var someOrders = []string{
 // TestEachDamageIsNamed damages a table that is as it should be, in one way at a time: verify names just that, with the row, the
 // column, the versions and the record.
 func TestEachDamageIsNamed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		damage func(w *world)
@@ -78,6 +69,7 @@ func TestEachDamageIsNamed(t *testing.T) {
 			"extra row o6 g:note found 5: no record accounts for this cell\n", "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, embeddedHBase)
 			w.send(someOrders...)
 			w.write()
@@ -101,4 +93,3 @@ func TestEachDamageIsNamed(t *testing.T) {
 		})
 	}
 }
-

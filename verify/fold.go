@@ -1,12 +1,16 @@
 package verify
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // fold is what the records of one key come to: of each cell the greatest version, less what deletes hide. Its outcome does not depend on
 // the order of its entries. Equal versions with different values all stand, since the last applied won and nobody knows which that was.
 type fold struct {
 	key      []byte
 	columns  []column
+	byName   map[string]int // of columns, once there are many
 	families []family
 	may      []later // in no order
 	arena    []byte  // names of columns, which entries do not keep
@@ -29,6 +33,7 @@ type column struct {
 	ties      []tie
 	deleted   int64 // −1: not
 	deletedBy origin
+	met       bool // the store has a cell of it
 }
 
 // tie is another value of the best version.
@@ -128,19 +133,45 @@ func (c *column) put(o op, from origin) {
 	}
 }
 
+const manyColumns = 32 // that are not gone through one by one
+
+// find gives a column's place; −1 when no record names it.
+func (f *fold) find(name []byte) int {
+	if len(f.columns) <= manyColumns {
+		return slices.IndexFunc(f.columns, func(c column) bool { return bytes.Equal(c.name, name) })
+	}
+	if i, ok := f.byName[string(name)]; ok {
+		return i
+	}
+	return -1
+}
+
 // column finds or adds a column.
 func (f *fold) column(name []byte) *column {
-	for i := range f.columns {
-		if bytes.Equal(f.columns[i].name, name) {
-			return &f.columns[i]
-		}
+	if i := f.find(name); i >= 0 {
+		return &f.columns[i]
 	}
 	var ties []tie
 	if n := len(f.columns); n < cap(f.columns) {
 		ties = f.columns[:n+1][n].ties[:0]
 	}
 	f.columns = append(f.columns, column{name: f.name(name), deleted: -1, ties: ties})
+	f.number()
 	return &f.columns[len(f.columns)-1]
+}
+
+// number keeps byName, when there are many columns.
+func (f *fold) number() {
+	first := len(f.columns) - 1
+	switch {
+	case first < manyColumns:
+		return
+	case first == manyColumns:
+		f.byName, first = make(map[string]int, 2*manyColumns), 0
+	}
+	for i := first; i < len(f.columns); i++ {
+		f.byName[string(f.columns[i].name)] = i
+	}
 }
 
 func (f *fold) family(name []byte) *family {
@@ -158,83 +189,4 @@ func (f *fold) name(b []byte) []byte {
 	start := len(f.arena)
 	f.arena = append(f.arena, b...)
 	return f.arena[start:len(f.arena):len(f.arena)]
-}
-
-// familyOf is the family of a column; empty for a document's field.
-func familyOf(name []byte) []byte {
-	if i := bytes.IndexByte(name, ':'); i >= 0 {
-		return name[:i]
-	}
-	return name
-}
-
-// hidden is the version up to which deletes hide the column's cells, −1 for none, and the record that does.
-func (f *fold) hidden(c *column) (int64, origin) {
-	version, by := c.deleted, c.deletedBy
-	for i := range f.families {
-		if fam := &f.families[i]; fam.deleted > version && bytes.Equal(fam.name, familyOf(c.name)) {
-			version, by = fam.deleted, fam.by
-		}
-	}
-	return version, by
-}
-
-// visible reports whether a reader would see the column's cell.
-func (f *fold) visible(c *column) bool {
-	version, _ := f.hidden(c)
-	return c.best.kind != 0 && c.best.version > version
-}
-
-// mayHide reports whether a record that may have been written hides a cell of this version.
-func (f *fold) mayHide(name []byte, version int64) bool {
-	for i := range f.may {
-		switch o := &f.may[i]; o.kind {
-		case deleteColumn:
-			if o.version >= version && bytes.Equal(o.column, name) {
-				return true
-			}
-		case deleteFamily, replace:
-			at := o.version
-			if o.kind == replace {
-				at--
-			}
-			if (at >= version || o.kind == replace && o.version == version) && bytes.Equal(o.column, familyOf(name)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// mayHold reports whether a record that may have been written wrote the cell.
-func (f *fold) mayHold(c *Cell) bool {
-	for i := range f.may {
-		if o := &f.may[i]; o.kind == put && o.version == c.Version && o.value == c.Value && bytes.Equal(o.column, c.Column) {
-			return true
-		}
-	}
-	return false
-}
-
-// holds reports whether the cell is what the records leave, with one of the values of a tie.
-func (c *column) holds(value uint64) bool {
-	if c.best.value == value {
-		return true
-	}
-	for _, t := range c.ties {
-		if t.value == value {
-			return true
-		}
-	}
-	return false
-}
-
-// tied reports whether the field is of one of several documents of one version, any of which may have come last.
-func (f *fold) tied(c *column) bool {
-	for i := range f.families {
-		if fam := &f.families[i]; fam.tied && c.best.version == fam.deleted+1 && bytes.Equal(fam.name, familyOf(c.name)) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -52,7 +51,7 @@ func (j *judge) key(f *fold, cells []Cell) {
 		j.cell(f, &cells[i], &seen)
 	}
 	for i := range f.columns {
-		j.absent(f, &f.columns[i], cells, &seen)
+		j.absent(f, &f.columns[i], &seen)
 	}
 	j.close(f, cells, &seen)
 }
@@ -67,15 +66,17 @@ type outcome struct {
 
 // cell judges a cell that is there.
 func (j *judge) cell(f *fold, c *Cell, seen *outcome) {
+	i := f.find(c.Column)
+	if i >= 0 {
+		f.columns[i].met = true
+	}
 	if f.mayHold(c) {
 		seen.newer = true
 		return
 	}
-	for i := range f.columns {
-		if e := &f.columns[i]; bytes.Equal(e.name, c.Column) {
-			j.pair(f, e, c, seen)
-			return
-		}
+	if i >= 0 {
+		j.pair(f, &f.columns[i], c, seen)
+		return
 	}
 	if !j.full {
 		return // of a record before the window, or after it
@@ -125,18 +126,22 @@ func (j *judge) newer(f *fold, c *Cell) Finding {
 	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Newer, Expected: -1, Found: c.Version, Reason: "no record has this version"})
 }
 
+// undeleted is a cell that a delete of the version hides; of a document one that the next version does not have.
 func (j *judge) undeleted(f *fold, c *Cell, version int64, by origin) Finding {
+	if j.table.Documents {
+		version++
+	}
 	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Stale, Expected: version, Found: c.Version,
-		Reason: fmt.Sprintf("a change of version %d deletes it", version), from: []origin{by}})
+		Reason: "a newer change, which is not there, deletes it", from: []origin{by}})
 }
 
 // absent judges a column that records write: whether it is there.
-func (j *judge) absent(f *fold, e *column, cells []Cell, seen *outcome) {
+func (j *judge) absent(f *fold, e *column, seen *outcome) {
 	if !f.visible(e) {
 		return
 	}
 	seen.expected++
-	if slices.ContainsFunc(cells, func(c Cell) bool { return bytes.Equal(c.Column, e.name) }) {
+	if e.met {
 		return
 	}
 	switch {

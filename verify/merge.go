@@ -77,10 +77,13 @@ func (c *cursor) next() error {
 // cursors is a heap, the least key first.
 type cursors []*cursor
 
-func (h cursors) Len() int           { return len(h) }
-func (h cursors) Less(i, j int) bool { return bytes.Compare(h[i].key, h[j].key) < 0 }
-func (h cursors) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *cursors) Push(x any)        { *h = append(*h, x.(*cursor)) }
+func (h cursors) Len() int { return len(h) }
+func (h cursors) Less(i, j int) bool {
+	c := bytes.Compare(h[i].key, h[j].key)
+	return c < 0 || c == 0 && bytes.Compare(h[i].payload, h[j].payload) < 0
+}
+func (h cursors) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *cursors) Push(x any)   { *h = append(*h, x.(*cursor)) }
 func (h *cursors) Pop() any {
 	old := *h
 	last := old[len(old)-1]

@@ -97,7 +97,10 @@ func (s *sorter) spill() error {
 		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
 			return c
 		}
-		return bytes.Compare(s.key(a.at), s.key(b.at))
+		if c := bytes.Compare(s.key(a.at), s.key(b.at)); c != 0 {
+			return c
+		}
+		return bytes.Compare(s.entry(a.at), s.entry(b.at)) // so that the same is told each time
 	})
 	out := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.size), 256<<10)
 	starts := make([]int64, 0, s.shards+1)
@@ -106,9 +109,9 @@ func (s *sorter) spill() error {
 		for shard := int(it.prefix >> 48); len(starts) <= shard; {
 			starts = append(starts, at)
 		}
-		n := 4 + int(binary.BigEndian.Uint32(s.buf[it.at:]))
-		_, _ = out.Write(s.buf[it.at : it.at+n]) // Flush tells
-		at += int64(n)
+		entry := s.entry(it.at)
+		_, _ = out.Write(entry) // Flush tells
+		at += int64(len(entry))
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("verify: %w; name a folder with more room", err)
@@ -126,10 +129,7 @@ func (s *sorter) key(at int) []byte {
 	return s.buf[at+entryHead:][:n]
 }
 
-// bytes of a shard's entries.
-func (s *sorter) bytes(shard int) (n int64) {
-	for _, run := range s.runs {
-		n += run[shard+1] - run[shard]
-	}
-	return n
+// entry is what lies at a place of the buffer.
+func (s *sorter) entry(at int) []byte {
+	return s.buf[at:][:4+binary.BigEndian.Uint32(s.buf[at:])]
 }

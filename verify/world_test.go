@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +21,6 @@ import (
 	"brine/rowkey"
 	"brine/rowkey/eventkey"
 	"brine/sink"
-	"brine/verify"
 )
 
 const partitions = 3
@@ -60,8 +58,9 @@ type world struct {
 	engine  indexer.Engine
 	rows    *sink.Options
 	docs    *indexer.Options
-	sent    [partitions]int64
 	now     time.Time
+	schema  event.Schema
+	skip    string // part of the records whose documents are not written
 }
 
 // cluster is where a test's HBase is.
@@ -84,7 +83,7 @@ func realHBase(t *testing.T) string { return testenv.HBase(t) }
 func newWorld(t *testing.T, hbaseOf cluster) *world {
 	t.Helper()
 	name := testenv.Name(t)
-	w := &world{t: t, topic: name, table: name, brokers: testenv.KafkaFake(t, partitions, name).ListenAddrs(), now: base.Add(time.Hour)}
+	w := &world{t: t, topic: name, table: name, brokers: testenv.KafkaFake(t, partitions, name).ListenAddrs(), now: base.Add(time.Hour), schema: orders}
 	w.connect(hbaseOf(t))
 	var err error
 	if w.kafka, err = kgo.NewClient(kgo.SeedBrokers(w.brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.AllowAutoTopicCreation()); err != nil {
@@ -149,19 +148,18 @@ func change(id string, at int64, fields string) string {
 // send appends records to the partitions by turns.
 func (w *world) send(records ...string) {
 	w.t.Helper()
+	var out []*kgo.Record
 	for i, value := range records {
-		p := i % partitions
-		record := &kgo.Record{Topic: w.topic, Partition: int32(p), Value: []byte(value), Timestamp: base}
-		if err := w.kafka.ProduceSync(w.t.Context(), record).FirstErr(); err != nil {
-			w.t.Fatal(err)
-		}
-		w.sent[p]++
+		out = append(out, &kgo.Record{Topic: w.topic, Partition: int32(i % partitions), Value: []byte(value), Timestamp: base})
+	}
+	if err := w.kafka.ProduceSync(w.t.Context(), out...).FirstErr(); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
 // ingestOptions are the options of a loop.
-func (w *world) ingestOptions(half string, schema event.Schema) ingest.Options {
-	return ingest.Options{Kafka: ingest.Kafka{Brokers: w.brokers}, Topic: w.topic, Group: w.topic + "." + half, Schema: schema}
+func (w *world) ingestOptions(half string) ingest.Options {
+	return ingest.Options{Kafka: ingest.Kafka{Brokers: w.brokers}, Topic: w.topic, Group: w.topic + "." + half, Schema: w.schema}
 }
 
 // write writes the whole topic.
@@ -182,13 +180,13 @@ func (w *world) write() {
 			w.t.Fatal(err)
 		}
 		defer docs.Close()
-		w.run("documents", docs)
+		w.run("documents", &without{docs, w.skip})
 	}
 }
 
 func (w *world) run(half string, to ingest.Writer) {
 	w.t.Helper()
-	o := ingest.ReplayOptions{Options: w.ingestOptions(half, orders), Untracked: true}
+	o := ingest.ReplayOptions{Options: w.ingestOptions(half), Untracked: true}
 	o.Writer = to
 	replay, err := ingest.NewReplay(o)
 	if err != nil {
@@ -203,66 +201,18 @@ func (w *world) run(half string, to ingest.Writer) {
 	}
 }
 
-// options are those of a verification of everything.
-func (w *world) options() verify.Options {
-	tables := map[string]bool{}
-	o := verify.Options{Full: true, Now: func() time.Time { return w.now }, Dir: w.t.TempDir(), Workers: 2,
-		Sources: []verify.Source{{Name: "rows", Ingest: w.ingestOptions("rows", orders), Rows: w.rows, Letters: w.letters("rows")}}}
-	for _, r := range w.rows.Rows {
-		if !tables[r.Table.Name] {
-			o.Tables = append(o.Tables, verify.Table{Name: r.Table.Name, Store: verify.HBase(w.client, r.Table.Name), Events: r.Table.Row == sink.RowEvent, TTL: r.Table.TTL})
-		}
-		tables[r.Table.Name] = true
-	}
-	if w.docs != nil {
-		o.Sources = append(o.Sources, verify.Source{Name: "documents", Ingest: w.ingestOptions("documents", orders), Documents: w.docs, Letters: w.letters("documents")})
-		o.Tables = append(o.Tables, verify.Table{Name: w.table, Store: verify.Index(w.engine, w.table), Documents: true, Whole: w.docs.Documents[0].Changes == indexer.Whole})
-	}
-	return o
+// without is a Writer that loses some records.
+type without struct {
+	ingest.Writer
+	skip string
 }
 
-// letters are the open dead letters of a half.
-func (w *world) letters(half string) func(context.Context) iter.Seq2[verify.Letter, error] {
-	o := w.ingestOptions(half, orders)
-	return verify.DeadLetters(o)
-}
-
-// check verifies with options, and gives the report.
-func (w *world) check(o verify.Options) *verify.Report {
-	w.t.Helper()
-	c, err := verify.New(o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer c.Close()
-	r, err := c.Run(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return r
-}
-
-// found is the findings as text, a line each: versions are counted from base.
-func found(r *verify.Report) string {
-	var b strings.Builder
-	for _, f := range r.Findings {
-		where := "row"
-		if f.Document {
-			where = "document"
+func (w *without) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	var kept event.Batch
+	for _, ev := range batch.Events {
+		if w.skip == "" || !strings.Contains(string(ev.Record.Value), w.skip) {
+			kept.Events = append(kept.Events, ev)
 		}
-		fmt.Fprintf(&b, "%s %s %s %s", f.Kind, where, f.Key, f.Column)
-		for _, v := range []struct {
-			name string
-			at   int64
-		}{{"expected", f.Expected}, {"found", f.Found}} {
-			if v.at >= 0 {
-				fmt.Fprintf(&b, " %s %d", v.name, v.at-base.UnixMilli())
-			}
-		}
-		for _, rec := range f.Records {
-			fmt.Fprintf(&b, " %d@%d", rec.Partition, rec.Offset)
-		}
-		fmt.Fprintf(&b, ": %s\n", f.Reason)
 	}
-	return b.String()
+	return w.Writer.Submit(ctx, &kept)
 }

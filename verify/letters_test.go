@@ -1,0 +1,79 @@
+package verify_test
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"brine/sink"
+	"brine/verify"
+)
+
+// TestRecordsAreRowsOrDeadLetters has records in the topic that cannot be written: each must be a dead letter, and one that is not is
+// lost.
+func TestRecordsAreRowsOrDeadLetters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, embeddedHBase)
+	w.send(change("o1", 0, `"status":"created"`), `no JSON`, `{"at":5}`, change("o2", 0, `"status":"created"`))
+	w.write()
+	r := w.check(w.options())
+	if got := found(r); got != "" || r.Rejected != 2 || r.Lost != 0 {
+		t.Errorf("found %s%d rejected, %d lost, expected 2 and 0", got, r.Rejected, r.Lost)
+	}
+	o := w.options()
+	o.Sources[0].Letters = only(o.Sources[0].Letters, 1)
+	want := "lost row   2@0: the record cannot be written (missing_field), and no dead letter holds it\n"
+	if r := w.check(o); found(r) != want || r.Rejected != 1 || r.Lost != 1 || r.Problems() != 1 {
+		t.Errorf("found %s%d rejected, %d lost", found(r), r.Rejected, r.Lost)
+	}
+}
+
+// only gives the dead letters of one partition.
+func only(all func(context.Context) iter.Seq2[verify.Letter, error], partition int) func(context.Context) iter.Seq2[verify.Letter, error] {
+	return func(ctx context.Context) iter.Seq2[verify.Letter, error] {
+		return func(yield func(verify.Letter, error) bool) {
+			for l, err := range all(ctx) {
+				if l.Partition == partition && !yield(l, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TestWhatIsMissingMayBeADeadLetter verifies an event that a store refused when it was written, and would take now.
+func TestWhatIsMissingMayBeADeadLetter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, embeddedHBase)
+	w.send(change("o1", 0, `"status":"created"`), change("o2", 0, `"status":"created","note":"very long, and longer than any cell of this table may be at all"`))
+	w.rows.MaxCellBytes = 64
+	w.write()
+	w.rows.MaxCellBytes = 0
+	r := w.check(w.options())
+	if got := found(r); got != "" || r.DeadLettered != 1 || r.Problems() != 0 {
+		t.Errorf("found %s%d are dead letters, expected 1", got, r.DeadLettered)
+	}
+	if _, after, records := w.repaired(w.options(), false); after != "" || records != 0 {
+		t.Errorf("a dead letter was written again: %d records\n%s", records, after)
+	}
+}
+
+// TestTwoEventsOnOneKeyAreNamed has events in a table whose rows are events: another content on a key is a collision, the same one is a
+// repeat.
+func TestTwoEventsOnOneKeyAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, embeddedHBase)
+	w.rows.Rows[0].Table.Row = sink.RowEvent
+	w.send(change("o1", 0, `"status":"created"`), change("o2", 0, `"status":"created"`), change("o1", 0, `"status":"created"`),
+		change("o1", 5, `"status":"paid"`), change("o2", 0, `"status":"paid"`))
+	w.write()
+	r := w.check(w.options())
+	want := "collided row o1  0@0 0@1: two different events have this key, and one hides the other\n" +
+		"collided row o2  1@0 1@1: two different events have this key, and one hides the other\n"
+	if got := found(r); got != want {
+		t.Errorf("found\n%sexpected\n%s", got, want)
+	}
+	if n := r.Tables[0].Repeats; n != 3 {
+		t.Errorf("%d records beyond the first of a row, expected 3", n)
+	}
+}
