@@ -199,6 +199,9 @@ func TestReplayOfOrdersChangesNothing(t *testing.T) {
 				j.replayKilled(1000, "whole", again...)
 				j.expect(want)
 			}
+			if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "0 letters of 0 records scanned in "+j.topic+".dead\n") {
+				t.Errorf("records that are older than what is there have become dead letters:\n%s", out)
+			}
 			j.emptied()
 			j.must("replay", "-c", j.file, "-q", "--half", "documents", "--from", "earliest")
 			if docs := j.documents(); docs.String() != want.docs.String() {
