@@ -42,12 +42,12 @@ func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 // what each partition's processes had submitted and committed.
 func (w *World) interrupt(ctx context.Context, rng *rand.Rand, end func(*slot), ended func(submitted, committed int64, p int)) {
 	some := *w.plan
-	some.Records, some.Pause, some.Poison = 60, 200*time.Millisecond, 0
+	some.Records, some.Burst, some.Poison = 60, 4, 0
 	start := time.Now()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.produce(ctx, input(rng, &some, start), start)
+		w.produce(ctx, input(rng, &some, start, 3*time.Second), start)
 	}()
 	time.Sleep(time.Duration(rng.Int64N(int64(3 * time.Second))))
 	for _, s := range w.slots {
@@ -221,7 +221,7 @@ func (w *World) checkCollisions(want expected) {
 
 // checkLetters reads the dead letters: each record that cannot be written is there whole, and no other. Invariant 2.
 func (w *World) checkLetters(ctx context.Context) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.ListenAddrs()...), kgo.Dialer(w.net.NewPlace("reader").Dial),
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.ListenAddrs()...), kgo.Dialer(w.net.NewAside("reader").Dial),
 		kgo.ConsumeTopics(deadTopic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		w.ledger.find("0: reading the dead letters: %v", err)
@@ -282,10 +282,10 @@ func (w *World) count() {
 		w.counts.Records += int(n)
 	}
 	w.counts.Commits = w.ledger.commits
-	for _, s := range append(slices.Clone(w.slots), w.guests...) {
+	for _, s := range slices.Concat(w.slots, w.guests) {
 		w.counts.Lives += len(s.past)
 		for _, p := range s.past {
-			w.counts.Submitted += p.count
+			w.counts.Add(p.did)
 		}
 	}
 }

@@ -32,29 +32,32 @@ func init() {
 		"rebalance storm":  (*trouble).storm,
 		"leader move":      func(t *trouble) { t.repeatedly(4, t.kafka.ShufflePartitionLeaders) },
 		"coordinator move": func(t *trouble) { t.repeatedly(2, t.kafka.RehashCoordinators) },
-		"broker down":      func(t *trouble) { t.broker((*Place).Down, (*Place).Heal) },
+		"broker down":      func(t *trouble) { t.broker((*Place).Down, (*Place).Up) },
+		"no broker":        func(t *trouble) { t.everywhere(t.kafka.places) },
+		"no store":         func(t *trouble) { t.everywhere(t.store.all()) },
 		"broker frozen":    func(t *trouble) { t.broker((*Place).Freeze, (*Place).Thaw) },
 		"broker slow":      func(t *trouble) { t.broker(t.delayed(), undelayed) },
 		"broker mute":      func(t *trouble) { t.repeatedly(6, func() { t.broker(t.losing(), nil) }) },
 		"group errors": func(t *trouble) {
 			t.answering(group, "", groupErrors, kmsg.Heartbeat, kmsg.OffsetCommit, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.OffsetFetch)
 		},
-		"fetch errors":    func(t *trouble) { t.answering("", topic, fetchErrors, kmsg.Fetch, kmsg.ListOffsets) },
-		"no dead letters": func(t *trouble) { t.answering("", deadTopic, produceErrors, kmsg.Produce) },
-		"split":           func(t *trouble) { t.repeatedly(2, t.split) },
-		"merge":           func(t *trouble) { t.repeatedly(2, t.merge) },
-		"move":            func(t *trouble) { t.repeatedly(6, t.move) },
-		"kill server":     func(t *trouble) { t.server((*embedded.Node).Kill) },
-		"stop server":     func(t *trouble) { t.server((*embedded.Node).Stop) },
-		"kill master":     (*trouble).killMaster,
-		"master waits":    func(t *trouble) { release := t.store.HoldMaster(); t.last(); release() },
-		"no meta":         func(t *trouble) { mend := t.store.CutMeta(); t.last(); mend() },
-		"server frozen":   func(t *trouble) { t.serverNet((*Place).Freeze, (*Place).Thaw) },
-		"server slow":     func(t *trouble) { t.serverNet(t.narrow(), func(p *Place) { p.Narrow(0) }) },
-		"server delayed":  func(t *trouble) { t.serverNet(t.delayed(), undelayed) },
-		"server mute":     func(t *trouble) { t.repeatedly(8, func() { t.serverNet(t.losing(), nil) }) },
-		"answers twice":   func(t *trouble) { t.serverNet(func(p *Place) { p.Repeat(0.5) }, func(p *Place) { p.Repeat(0) }) },
-		"server's clock":  (*trouble).clock,
+		"fetch errors":     func(t *trouble) { t.answering("", topic, fetchErrors, kmsg.Fetch, kmsg.ListOffsets) },
+		"no dead letters":  func(t *trouble) { t.answering("", deadTopic, produceErrors, kmsg.Produce) },
+		"split":            func(t *trouble) { t.repeatedly(2, t.split) },
+		"merge":            func(t *trouble) { t.repeatedly(2, t.merge) },
+		"move":             func(t *trouble) { t.repeatedly(6, t.move) },
+		"kill server":      func(t *trouble) { t.server((*embedded.Node).Kill) },
+		"stop server":      func(t *trouble) { t.server((*embedded.Node).Stop) },
+		"kill all servers": (*trouble).killAll,
+		"kill master":      (*trouble).killMaster,
+		"master waits":     func(t *trouble) { release := t.store.HoldMaster(); t.last(); release() },
+		"no meta":          func(t *trouble) { mend := t.store.CutMeta(); t.last(); mend() },
+		"server frozen":    func(t *trouble) { t.serverNet((*Place).Freeze, (*Place).Thaw) },
+		"server slow":      func(t *trouble) { t.serverNet(t.narrow(), func(p *Place) { p.Narrow(0) }) },
+		"server delayed":   func(t *trouble) { t.serverNet(t.delayed(), undelayed) },
+		"server mute":      func(t *trouble) { t.repeatedly(8, func() { t.serverNet(t.losing(), nil) }) },
+		"answers twice":    func(t *trouble) { t.serverNet(func(p *Place) { p.Repeat(0.5) }, func(p *Place) { p.Repeat(0) }) },
+		"server's clock":   (*trouble).clock,
 		"too busy": func(t *trouble) {
 			t.multi(t.excepting("CallQueueTooBigException", "CallDroppedException", "RegionTooBusyException"))
 		},
@@ -110,6 +113,17 @@ func (t *trouble) on(p *Place, begin, end func(*Place)) {
 func (t *trouble) process(begin, end func(*Place)) {
 	if p := t.slot().running(); p != nil {
 		t.on(p.place, begin, end)
+	}
+}
+
+// everywhere refuses connections at all places.
+func (t *trouble) everywhere(places []*Place) {
+	for _, p := range places {
+		p.Down()
+	}
+	t.last()
+	for _, p := range places {
+		p.Up()
 	}
 }
 

@@ -110,10 +110,11 @@ type record struct {
 	poison string // what is wrong with it; empty: nothing
 }
 
-// input draws the records of a run, in the order of their times.
-func input(rng *rand.Rand, p *Plan, start time.Time) []record {
+// input draws the records of a run, which come in over so long, in the order of their times.
+func input(rng *rand.Rand, p *Plan, start time.Time, over time.Duration) []record {
 	var all []record
-	for due := time.Duration(0); len(all) < p.Records; due += time.Duration(rng.Int64N(int64(2 * p.Pause))) {
+	pause := int64(over) * int64(p.Burst) / int64(p.Records)
+	for due := time.Duration(0); due < over; due += time.Duration(rng.Int64N(2 * pause)) {
 		for range 1 + rng.IntN(2*p.Burst) {
 			all = append(all, draw(rng, p, len(all), due, start, all))
 		}

@@ -44,7 +44,7 @@ func (w *World) startKafka() error {
 	}
 	b.Cluster = c
 	w.kafka = b
-	b.producer, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(w.net.NewPlace("producer").Dial),
+	b.producer, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(w.net.NewAside("producer").Dial),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.MetadataMinAge(100*time.Millisecond),
 		kgo.MaxProduceRequestsInflightPerBroker(1))
 	if err != nil {

@@ -27,6 +27,7 @@ type Ledger struct {
 	accepted map[int]int64                     // what the broker holds
 	last     map[commitOf]int64
 	heard    map[string]time.Time // by member
+	doubts   map[string]time.Time // by process, when a commit failed last
 
 	findings []string
 	commits  int
@@ -41,7 +42,7 @@ type commitOf struct {
 
 func newLedger(partitions int) *Ledger {
 	return &Ledger{records: make([][]*record, partitions), applied: map[string]map[string]bool{}, buried: map[position]bool{},
-		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}, heard: map[string]time.Time{}}
+		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}, heard: map[string]time.Time{}, doubts: map[string]time.Time{}}
 }
 
 const maxFindings = 20
@@ -149,7 +150,7 @@ func (l *Ledger) commitOne(by commitOf, offset int64) {
 	if !l.owners[by.generation][by.member][by.partition] {
 		l.note("5: partition %d: %s commits %d in generation %d, in which the partition is not its own", by.partition, by.member, offset, by.generation)
 	}
-	if offset < l.last[by] {
+	if offset < l.last[by] && !l.doubtful(by.member) {
 		l.note("5: partition %d: %s commits %d after %d", by.partition, by.member, offset, l.last[by])
 	}
 	l.last[by] = offset
@@ -166,11 +167,37 @@ func (l *Ledger) commitOne(by commitOf, offset int64) {
 	}
 }
 
+// doubt notes that a commit of a process failed. It may have been sent, and arrive after later ones, whatever the process does; a
+// process that knows commits again, so that what the broker holds is right in the end.
+func (l *Ledger) doubt(process string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doubts[process] = time.Now()
+}
+
+const doubtful = 3 * time.Minute // longer than any fault holds up a request
+
+// doubtful reports whether a member's commits may arrive out of order. l.mu is held.
+func (l *Ledger) doubtful(member string) bool {
+	i := strings.LastIndexByte(member, '-') // its process's name comes before
+	at, ok := l.doubts[member[:max(i, 0)]]
+	return ok && time.Since(at) < doubtful
+}
+
+func (l *Ledger) anyDoubtful() bool {
+	for _, at := range l.doubts {
+		if time.Since(at) < doubtful {
+			return true
+		}
+	}
+	return false
+}
+
 // accept notes what the broker holds, which never goes back.
 func (l *Ledger) accept(partition int, offset int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if offset < l.accepted[partition] {
+	if offset < l.accepted[partition] && !l.anyDoubtful() {
 		l.note("5: partition %d: the broker's offset went back from %d to %d", partition, l.accepted[partition], offset)
 	}
 	l.accepted[partition] = offset

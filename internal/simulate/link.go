@@ -25,7 +25,7 @@ func newLink(n *Network, client, server *Place) *link {
 func (k *link) stopped() bool {
 	k.net.mu.Lock()
 	defer k.net.mu.Unlock()
-	return k.client.frozen || k.server.frozen
+	return k.client.frozen || k.server.frozen && !k.client.aside
 }
 
 // cut resets both directions.
@@ -46,6 +46,9 @@ func (k *link) lag(n int) time.Duration {
 	k.net.mu.Lock()
 	defer k.net.mu.Unlock()
 	lag := time.Duration(0)
+	if k.client.aside {
+		return lag
+	}
 	for _, p := range []*Place{k.client, k.server} {
 		if p.delay > 0 {
 			lag += time.Duration(k.net.rng.Int64N(int64(p.delay)))
@@ -61,6 +64,9 @@ func (k *link) lag(n int) time.Duration {
 func (k *link) fate() (twice, lost bool) {
 	k.net.mu.Lock()
 	defer k.net.mu.Unlock()
+	if k.client.aside {
+		return false, false
+	}
 	if k.server.loses > 0 {
 		k.server.loses--
 		return false, true

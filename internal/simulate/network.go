@@ -27,8 +27,9 @@ func NewNetwork(seed uint64) *Network {
 
 // Place is an end of links: a server or a process, and what is wrong with its network.
 type Place struct {
-	name string
-	net  *Network
+	name  string
+	net   *Network
+	aside bool // a client that belongs to the test: no fault of a server's reaches it
 
 	// The network's mutex guards these.
 	down    bool // dials fail
@@ -41,6 +42,9 @@ type Place struct {
 
 // NewPlace makes an end that all is well with.
 func (n *Network) NewPlace(name string) *Place { return &Place{name: name, net: n} }
+
+// NewAside makes an end for the test's own clients: no fault reaches it.
+func (n *Network) NewAside(name string) *Place { return &Place{name: name, net: n, aside: true} }
 
 // listener is one port of a server.
 type listener struct {
@@ -116,7 +120,7 @@ func (p *Place) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l := n.ports[port]
-	if p.down || l == nil || l.place.down {
+	if p.down || l == nil || l.place.down && !p.aside {
 		return nil, fmt.Errorf("dial %s: %w", addr, syscall.ECONNREFUSED)
 	}
 	k := newLink(n, p, l.place)
@@ -175,12 +179,15 @@ func (p *Place) Down() {
 	p.Cut()
 }
 
+// Up lets dials through again.
+func (p *Place) Up() { p.set(func() { p.down = false }) }
+
 // Cut resets all links of the place. What was on its way is lost.
 func (p *Place) Cut() {
 	p.net.mu.Lock()
 	var all []*link
 	for k := range p.net.links {
-		if k.client == p || k.server == p {
+		if k.client == p || k.server == p && !k.client.aside {
 			all = append(all, k)
 		}
 	}

@@ -14,9 +14,8 @@ type Plan struct {
 
 	Processes, Partitions, Brokers, Servers int
 
-	Records  int           // of the input while faults last
-	Pause    time.Duration // between bursts, on average
-	Burst    int           // records of one, on average
+	Records  int // of the input while faults last
+	Burst    int // records that come together, on average
 	Waybills int
 	Note     int     // bytes of a scan's note, at most
 	Poison   float64 // part of the records that cannot be written
@@ -25,6 +24,7 @@ type Plan struct {
 	Window     int
 	MaxBatch   int           // records
 	RPCTimeout time.Duration // of the HBase client
+	Retries    int
 	InTransit  time.Duration // how long regions stay closed that move
 
 	Faults []Fault
@@ -46,16 +46,17 @@ func Draw(seed uint64) *Plan {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := &Plan{
 		Seed: seed, Processes: 1 + rng.IntN(3), Partitions: 1 + rng.IntN(4), Brokers: 1 + rng.IntN(3), Servers: 1 + rng.IntN(3),
-		Pause: time.Duration(1+rng.IntN(10)) * time.Second, Burst: 1 + rng.IntN(25), Waybills: 5 + rng.IntN(200), Note: 1 + rng.IntN(1000),
+		Records: 200 + rng.IntN(2300), Burst: 1 + rng.IntN(60), Waybills: 5 + rng.IntN(200), Note: 1 + rng.IntN(1500),
 		Poison: []float64{0, 0.002, 0.02}[rng.IntN(3)], Autoflush: rng.IntN(2) == 0, Window: 1 + rng.IntN(8), MaxBatch: 1 + rng.IntN(60),
-		RPCTimeout: []time.Duration{5, 15, 60}[rng.IntN(3)] * time.Second, InTransit: time.Duration(rng.IntN(3000)) * time.Millisecond,
+		RPCTimeout: []time.Duration{5, 15, 60}[rng.IntN(3)] * time.Second, Retries: []int{1, 4, 15}[rng.IntN(3)],
+		InTransit: time.Duration(rng.IntN(3000)) * time.Millisecond,
 	}
-	p.Records = min(1500, max(100, int(float64(Trouble)/float64(p.Pause)*float64(p.Burst))))
 	kinds := Kinds()
-	for range 4 + rng.IntN(12) {
+	for range 5 + rng.IntN(20) {
 		at := time.Duration(rng.Int64N(int64(Trouble)))
 		p.Faults = append(p.Faults, Fault{
-			Kind: kinds[rng.IntN(len(kinds))], At: at, For: min(Trouble-at, time.Second+time.Duration(rng.Int64N(int64(2*time.Minute)))), Seed: rng.Uint64(),
+			Kind: kinds[rng.IntN(len(kinds))], At: at, Seed: rng.Uint64(),
+			For: min(Trouble-at, time.Second+time.Duration(rng.Int64N(int64(2*time.Minute)))),
 		})
 	}
 	slices.SortFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })

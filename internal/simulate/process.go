@@ -33,14 +33,14 @@ type Process struct {
 	mu        sync.Mutex
 	submitted map[int]int64 // by partition, the offset after the last record that was submitted
 	held      int64         // bytes of records that are submitted and not durable
-	count     int           // records that were submitted, again and again
-	loop      *ingest.Loop  // nil: it has not begun
-	failed    error         // what the last attempt to begin ended with
+	did       Counts
+	loop      *ingest.Loop // nil: it has not begun
+	failed    error        // what the last attempt to begin ended with
 }
 
 const (
 	commitEvery = time.Second
-	budget      = 2 << 20
+	budget      = 512 << 10
 	buffered    = 256 << 10
 	stopWithin  = 30 * time.Second
 	sessionTime = 12 * time.Second
@@ -78,7 +78,7 @@ func (w *World) start(name, group, tail string) *Process {
 // live is one attempt: it ends when ctx does, or with the error that it could not begin with.
 func (p *Process) live(ctx context.Context) error {
 	c, err := hbase.Open(ctx, hbase.Options{
-		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout,
+		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout, Retries: p.world.plan.Retries,
 		OperationTimeout: 5 * time.Minute, MaxBufferedBytes: buffered, Hooks: hbase.Hooks{Buffered: p.buffered},
 	})
 	if err != nil {
@@ -100,6 +100,7 @@ func (p *Process) live(ctx context.Context) error {
 	o := p.opts
 	o.Writer = &watched{Writer: s, release: s.Release, process: p}
 	o.Budget = ingest.NewBudget(budget)
+	o.Hooks = p.hooks()
 	if bug := p.world.bug; bug.Writer != nil {
 		o.Writer = bug.Writer(o.Writer)
 	}
@@ -134,6 +135,24 @@ func (p *Process) buffered(bytes int) {
 	}
 }
 
+// hooks count what the loop meets.
+func (p *Process) hooks() (h ingest.Hooks) {
+	count := func(n *int, by int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		*n += by
+	}
+	h.Assigned = func(int, []int) { count(&p.did.Assignments, 1) }
+	h.Retried = func(_, events int, _ event.Reason) { count(&p.did.Retried, events) }
+	h.Halted = func(int, event.Reason, error) { count(&p.did.Halted, 1) }
+	h.CommitFailed = func(error) {
+		count(&p.did.CommitsFailed, 1)
+		p.world.ledger.doubt(p.Name)
+	}
+	h.Revoked = func(_ int, _ []int, abandoned int) { count(&p.did.Abandoned, abandoned) }
+	return h
+}
+
 // collision counts what the sink takes for two events on one row, which must be that.
 func (p *Process) collision(table string, row []byte) {
 	if strings.TrimSuffix(table, p.tail) == tables[0].name {
@@ -156,7 +175,7 @@ func (p *Process) hold(bytes int64) {
 func (p *Process) note(b *event.Batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count += len(b.Events)
+	p.did.Submitted += len(b.Events)
 	for i := range b.Events {
 		r := b.Events[i].Record
 		p.submitted[r.Partition] = max(p.submitted[r.Partition], r.Offset+1)
@@ -202,8 +221,13 @@ func (f *watchedFlight) Wait(ctx context.Context) ([]event.Failure, error) {
 // Ease implements event.Easer.
 func (f *watchedFlight) Ease(ctx context.Context) ([]int, error) {
 	left, err := f.Flight.(event.Easer).Ease(ctx)
-	if err != nil || len(left) == 0 {
-		return left, err
+	if err != nil { // the loop gives it up
+		f.process.hold(-f.out)
+		f.out = 0
+		return nil, err
+	}
+	if len(left) == 0 {
+		return nil, nil
 	}
 	kept := int64(0)
 	for _, i := range left {

@@ -3,7 +3,9 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"brine/hbase"
@@ -32,7 +34,7 @@ func (w *World) startStore(ctx context.Context) error {
 	}
 	s.Server = server
 	w.store = s
-	c, err := hbase.Open(ctx, hbase.Options{Connect: "rpc://" + server.Addr(), User: "simulate", Dial: w.net.NewPlace("operator").Dial})
+	c, err := hbase.Open(ctx, hbase.Options{Connect: "rpc://" + server.Addr(), User: "simulate", Dial: w.net.NewAside("operator").Dial})
 	if err != nil {
 		return err
 	}
@@ -56,6 +58,9 @@ func (s *store) listen(n *Network, addr string) (net.Listener, error) {
 
 // place is the network of a node.
 func (s *store) place(n *embedded.Node) *Place { return s.places[n.Addr()] }
+
+// all gives the places of the nodes.
+func (s *store) all() []*Place { return slices.Collect(maps.Values(s.places)) }
 
 // suffixes name the tables of the run and those of the undisturbed run beside it.
 var suffixes = []string{"", ".undisturbed"}

@@ -45,6 +45,21 @@ func (t *trouble) server(end func(*embedded.Node)) {
 	t.restart(n)
 }
 
+// killAll ends all nodes but those that another fault has ended, and starts them again.
+func (t *trouble) killAll() {
+	var mine []*embedded.Node
+	for _, n := range append(t.store.Nodes(), t.store.Master()) {
+		if t.claim(n) {
+			mine = append(mine, n)
+			n.Kill()
+		}
+	}
+	t.last()
+	for _, n := range mine {
+		t.restart(n)
+	}
+}
+
 func (t *trouble) killMaster() {
 	n := t.store.Master()
 	if !t.claim(n) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -35,11 +36,22 @@ type World struct {
 	counts     Counts
 }
 
-// Counts are what a run did.
+// Counts are what runs did, to see that their faults were felt.
 type Counts struct {
 	Records, Letters, Commits, Lives int
 	Submitted                        int // records, again and again
+	Retried                          int // events, by the loop
+	Assignments, CommitsFailed       int
+	Halted, Abandoned                int // partitions, flights
 	Shared, Told                     int // rows that two different events share, and those that the undisturbed run told of
+}
+
+// Add adds to the counts.
+func (c *Counts) Add(o Counts) {
+	into, from := reflect.ValueOf(c).Elem(), reflect.ValueOf(o)
+	for i := range into.NumField() {
+		into.Field(i).SetInt(into.Field(i).Int() + from.Field(i).Int())
+	}
 }
 
 // Report is what came of a run.
@@ -114,7 +126,7 @@ func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 		w.slots = append(w.slots, s)
 		s.start()
 	}
-	w.trouble(ctx, input(rng, w.plan, w.began))
+	w.trouble(ctx, input(rng, w.plan, w.began, Trouble-time.Second))
 	w.heal()
 	healed := time.Now()
 	if !w.settles(ctx, group, catchUp) {
