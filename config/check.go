@@ -42,7 +42,7 @@ func (l *loader) checkAddresses(c *Config) {
 	}
 	l.checkHBase(c.Cluster.Connect)
 	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
-		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+durationText(h.RPCTimeout), "one operation takes at least one call")
+		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout), "one operation takes at least one call")
 	}
 	l.checkSearch(&c.Search)
 }
@@ -104,7 +104,7 @@ func (l *loader) checkSearch(s *Search) {
 		l.fault("search.api_key", Duplicate, "both a user and an API key are set", "keep one of the two")
 	}
 	if s.Pause > s.MaxPause && s.MaxPause > 0 {
-		l.fault("search.pause", Range, "is more than search.max_pause, which is "+durationText(s.MaxPause), "write a shorter pause, or a longer max_pause")
+		l.fault("search.pause", Range, "is more than search.max_pause, which is "+DurationText(s.MaxPause), "write a shorter pause, or a longer max_pause")
 	}
 }
 

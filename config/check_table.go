@@ -47,7 +47,7 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 		l.warnName(setting, LongName, fmt.Sprintf("its %d bytes are stored in every cell", len(f.Name)), "one letter is best")
 	}
 	if f.TTL%time.Second != 0 {
-		l.fault(setting+".ttl", Range, "is no whole number of seconds", "HBase counts a TTL in seconds: write "+durationText(f.TTL.Truncate(time.Second)+time.Second))
+		l.fault(setting+".ttl", Range, "is no whole number of seconds", "HBase counts a TTL in seconds: write "+DurationText(f.TTL.Truncate(time.Second)+time.Second))
 	}
 	if f.MinVersions > f.Versions {
 		l.fault(setting+".min_versions", Range, "is more than versions", "write at most "+strconv.Itoa(f.Versions))

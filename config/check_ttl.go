@@ -34,7 +34,7 @@ func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
 			break
 		}
 		if i := slices.IndexFunc(t.Families, func(f Family) bool { return f.Name == familyOf(column) }); i >= 0 && t.Families[i].TTL > 0 && t.Families[i].TTL <= d {
-			l.warn(at, Unused, "does nothing in family "+t.Families[i].Name+", whose own ttl is "+durationText(t.Families[i].TTL), "write a shorter one, or a longer one there")
+			l.warn(at, Unused, "does nothing in family "+t.Families[i].Name+", whose own ttl is "+DurationText(t.Families[i].TTL), "write a shorter one, or a longer one there")
 			break
 		}
 	}

@@ -98,8 +98,8 @@ func parseDuration(s string) (time.Duration, error) {
 	return total + d, nil
 }
 
-// durationText writes a duration as a user would: 92d, 1h30m, 100ms.
-func durationText(d time.Duration) string {
+// DurationText writes a duration as a user would: 92d, 1h30m, 100ms.
+func DurationText(d time.Duration) string {
 	if d >= day && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}

@@ -22,8 +22,8 @@ func TestDurations(t *testing.T) {
 		switch {
 		case c.fault != "" && (err == nil || err.Error() != c.fault):
 			t.Errorf("%q: got %v, %v, want %q", c.in, got, err, c.fault)
-		case c.fault == "" && (err != nil || got != c.want || durationText(got) != c.out):
-			t.Errorf("%q: got %v (%s), %v, want %v (%s)", c.in, got, durationText(got), err, c.want, c.out)
+		case c.fault == "" && (err != nil || got != c.want || DurationText(got) != c.out):
+			t.Errorf("%q: got %v (%s), %v, want %v (%s)", c.in, got, DurationText(got), err, c.want, c.out)
 		}
 	}
 }

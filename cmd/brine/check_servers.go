@@ -71,7 +71,7 @@ func (s *serverCheck) table(step tableStep) {
 	}
 	for _, d := range step.Changes {
 		severity := config.Warning
-		if d.missingFamily() {
+		if d.missingFamily() || d.Attribute == purgeDeletes {
 			severity = config.Error
 		}
 		s.say(severity, codeDiffers, setting, d.String(), "alter the table with brine tables apply, or the configuration")
@@ -129,6 +129,9 @@ func (s *serverCheck) kafka(ctx context.Context) error {
 			return err
 		}
 		s.deadLetters(ctx, p)
+		if err := s.deletes(ctx, client, p); err != nil {
+			return err
+		}
 	}
 	return nil
 }
