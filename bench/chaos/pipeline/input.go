@@ -24,13 +24,13 @@ type input struct {
 	Poison            int // that must be dead letters
 }
 
-// writeInputs makes the files that are published, of `make data`'s: every scan a row of its own, but for those that cannot be
+// writeInputs makes the files that are published, of the first events of `make data`'s: every scan a row of its own, but for those that cannot be
 // written; and the changes of orders, which meet in a row for each order.
-func writeInputs(place func(name string) string) (all []*input, err error) {
+func writeInputs(place func(name string) string, most int) (all []*input, err error) {
 	scans := &input{topic: "courier.scans", table: "scans", key: "waybill", file: place("scans.jsonl")}
 	orders := &input{topic: "shop.orders", table: "orders", key: "order", file: place("orders.jsonl")}
 	seen := make(map[string]bool)
-	err = scans.write("data/scans.jsonl.gz", func(line []byte) []byte {
+	err = scans.write("data/scans.jsonl.gz", most, func(line []byte) []byte {
 		if scans.Events++; scans.Events%poison != 0 {
 			scans.Rows++
 			return line
@@ -41,7 +41,7 @@ func writeInputs(place func(name string) string) (all []*input, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*input{scans, orders}, orders.write("data/orders.jsonl.gz", func(line []byte) []byte {
+	return []*input{scans, orders}, orders.write("data/orders.jsonl.gz", most, func(line []byte) []byte {
 		orders.Events++
 		seen[fastjson.GetString(line, orders.key)] = true
 		orders.Rows = len(seen)
@@ -49,8 +49,8 @@ func writeInputs(place func(name string) string) (all []*input, err error) {
 	})
 }
 
-// write copies a file line by line.
-func (in *input) write(from string, line func([]byte) []byte) error {
+// write copies the first lines of a file.
+func (in *input) write(from string, most int, line func([]byte) []byte) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return fmt.Errorf("%w (`make data` brings it)", err)
@@ -62,17 +62,18 @@ func (in *input) write(from string, line func([]byte) []byte) error {
 	}
 	defer out.Close()
 	w := bufio.NewWriterSize(out, 1<<20)
-	if err := copyLines(w, source, line); err != nil {
+	if err := copyLines(w, source, most, line); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	return w.Flush()
 }
 
-func copyLines(w *bufio.Writer, from io.Reader, change func([]byte) []byte) error {
+func copyLines(w *bufio.Writer, from io.Reader, most int, change func([]byte) []byte) error {
 	for line, err := range sample.Read(from) {
-		if err != nil {
+		if err != nil || most == 0 {
 			return err
 		}
+		most--
 		if _, err := w.Write(append(change(line), '\n')); err != nil {
 			return err
 		}

@@ -29,6 +29,7 @@ func main() {
 	flag.Uint64Var(&r.Seed, "seed", uint64(time.Now().UnixNano()), "decides the order of the faults and what they hit")
 	flag.IntVar(&r.Members, "members", 3, "brine processes")
 	flag.DurationVar(&r.publishing, "publish", 14*time.Minute, "time over which the events are published; faults begin in it")
+	flag.IntVar(&r.events, "events", 1<<30, "most events of a topic")
 	flag.StringVar(&only, "faults", "", "only these kinds, with a comma between them")
 	flag.StringVar(&r.logs, "logs", "", "folder that keeps the logs of brine's processes")
 	flag.Parse()

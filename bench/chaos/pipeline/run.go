@@ -42,6 +42,7 @@ type run struct {
 	Findings
 
 	publishing time.Duration
+	events     int // of a topic, at most
 	logs       string
 	tracks     [2]track
 	joined     int // processes that came for a while
@@ -80,7 +81,7 @@ func (r *run) all(ctx context.Context) error {
 }
 
 func (r *run) prepare(ctx context.Context) (err error) {
-	if r.Inputs, err = writeInputs(r.procs.Path); err != nil {
+	if r.Inputs, err = writeInputs(r.procs.Path, r.events); err != nil {
 		return err
 	}
 	if r.binary, err = r.procs.Build(ctx, "./cmd/brine"); err != nil {
