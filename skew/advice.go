@@ -24,6 +24,7 @@ type HotSpot struct {
 	Region   *Region   `json:"region,omitempty"`
 	Server   string    `json:"server"`
 	Since    time.Time `json:"since"`
+	Seconds  float64   `json:"seconds"` // since then
 	Severity string    `json:"severity"`        // notice; warning from 2 times the mean on; critical from 4 on
 	Rate     float64   `json:"rows_per_second"` // now
 	Times    float64   `json:"times_mean"`
@@ -116,10 +117,13 @@ func (c *Counter) Advise(table string) []HotSpot {
 	e.rows = c.sample.recent(enoughRows)
 	c.mu.Unlock()
 	e.heads = c.Heavy()
+	now := c.now()
 	var spots []HotSpot
 	for i, l := range e.regions {
 		if l.HotSince != nil {
-			spots = append(spots, e.hotSpot(i))
+			h := e.hotSpot(i)
+			h.Seconds = now.Sub(h.Since).Seconds()
+			spots = append(spots, h)
 		}
 	}
 	return spots
@@ -146,7 +150,11 @@ func (c *Counter) HeavyFields() map[string][]Heavy {
 	c.tick()
 	out := make(map[string][]Heavy, len(c.fields))
 	for name, s := range c.fields {
-		out[name] = heavy(s[0], s[1], leastShare)
+		all := heavy(s[0], s[1], leastShare)
+		for i := range all {
+			all[i].Text = Printable(all[i].Key)
+		}
+		out[name] = all
 	}
 	return out
 }
@@ -155,7 +163,7 @@ func (s *Shape) text(beginning []byte) string {
 	if s.Text == nil {
 		return ""
 	}
-	return s.Text(beginning)
+	return Printable([]byte(s.Text(beginning)))
 }
 
 // hotSpot says why region i is hot, and what helps.

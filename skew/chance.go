@@ -12,6 +12,9 @@ func Chance(n int, rows float64) Indices {
 	mean := rows / float64(n)
 	cv := deviation(float64(n)) / math.Sqrt(mean)
 	most, top, p := extremes(n, mean)
+	if p99(n) == n-1 {
+		p = most
+	}
 	return Indices{
 		MaxMean:   min(float64(n), max(1, most/mean)),
 		CV:        cv,

@@ -15,9 +15,9 @@ type HeatMap struct {
 	Most   float64     `json:"most"` // of Rows: what the brightest colour means
 }
 
-// HeatMap draws the history since a time on so many key ranges and columns at most; neighbours are added up. Its ranges are those of
+// HeatMap draws the history of a span of time up to now on so many key ranges and columns at most; neighbours are added up. Its ranges are those of
 // the newest column; what an older one has for a wider range is shared out evenly.
-func (c *Counter) HeatMap(since time.Time, ranges, columns int) HeatMap {
+func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	c.mu.Lock()
 	c.advance()
 	all := c.past.ordered()
@@ -27,7 +27,7 @@ func (c *Counter) HeatMap(since time.Time, ranges, columns int) HeatMap {
 	if now.to.After(now.from) {
 		all = append(all, now)
 	}
-	all = slices.DeleteFunc(all, func(col column) bool { return col.to.Before(since) })
+	all = slices.DeleteFunc(all, func(col column) bool { return col.to.Before(now.to.Add(-span)) })
 	if len(all) == 0 || len(now.starts) == 0 || ranges < 1 || columns < 1 {
 		return HeatMap{}
 	}

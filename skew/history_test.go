@@ -16,23 +16,23 @@ func TestHistoryIsAHeatMapOverKeysAndTime(t *testing.T) {
 			w.tables.Observe()
 		}
 	}
-	m := w.c.HeatMap(time.Time{}, 100, 4)
+	m := w.c.HeatMap(time.Hour, 100, 4)
 	want := "[[120 0 0 0] [0 120 0 0] [0 0 120 0] [0 0 0 120]]"
 	if got := fmt.Sprintf("%.0f", m.Rows); got != want || len(m.Starts) != 4 || string(m.Starts[2]) != "5000" || m.Most != 120 {
 		t.Errorf("%s %q", got, m.Starts)
 	}
-	if m = w.c.HeatMap(time.Time{}, 2, 2); fmt.Sprintf("%.0f", m.Rows) != "[[120 0] [0 120]]" {
+	if m = w.c.HeatMap(time.Hour, 2, 2); fmt.Sprintf("%.0f", m.Rows) != "[[120 0] [0 120]]" {
 		t.Errorf("neighbours are added up, of time on the average: %.0f", m.Rows)
 	}
 	low, high := w.list[3], w.list[3] // what is wider than a range is shared out
 	low.Name, low.ID, low.End = "low", 2, Key("8000")
 	high.Name, high.ID, high.Start = "high", 2, Key("8000")
 	w.c.SetRegions([]Region{w.list[0], w.list[1], w.list[2], low, high})
-	m = w.c.HeatMap(w.clock.Add(-70*time.Second), 100, 100)
+	m = w.c.HeatMap(70*time.Second, 100, 100)
 	if got := fmt.Sprintf("%.0f", m.Rows[3:]); len(m.Starts) != 5 || got != "[[0 60] [0 60]]" {
 		t.Errorf("%s of %q", got, m.Starts)
 	}
-	if m = NewCounter(Shape{}, time.Now).HeatMap(time.Time{}, 10, 10); len(m.Rows) != 0 {
+	if m = NewCounter(Shape{}, time.Now).HeatMap(time.Hour, 10, 10); len(m.Rows) != 0 {
 		t.Error("nothing is known of a table without regions")
 	}
 }

@@ -1,8 +1,11 @@
 package skew
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Key is a row key. As text it is what HBase's shell prints: printable ASCII as it is, any other byte and the backslash as \xHH.
@@ -43,5 +46,14 @@ func (k *Key) UnmarshalText(text []byte) error {
 
 func (k Key) String() string {
 	text, _ := k.MarshalText() // it has no errors
+	return string(text)
+}
+
+// Printable shows a text as it is, and anything else (control characters, bytes that are no UTF-8) as Key does; so what is read from
+// records does no harm in a terminal.
+func Printable(text []byte) string {
+	if !utf8.Valid(text) || bytes.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return Key(text).String()
+	}
 	return string(text)
 }

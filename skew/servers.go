@@ -25,7 +25,7 @@ func (t *Tables) Advise() []HotSpot {
 	for _, name := range slices.Sorted(maps.Keys(t.servers)) {
 		if since := t.servers[name].since; !since.IsZero() && !hot[name] {
 			s := loadedServer(name, all, t.live)
-			s.Since = since
+			s.Since, s.Seconds = since, t.now().Sub(since).Seconds()
 			spots = append(spots, s)
 		}
 	}

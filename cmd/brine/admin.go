@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// admin is the process's HTTP port: metrics, health, what skew there is, and profiles. It is for operators, not for users.
+// admin is the process's HTTP port: metrics, health, what skew there is, how the pipelines go, and profiles. It is for operators, not for users.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
@@ -24,7 +24,7 @@ type admin struct {
 // health is one check: nil error means healthy, detail is for people and machines either way.
 type health func() (detail any, err error)
 
-func newAdmin(addr string, reg *prometheus.Registry, healthy, ready health, skew func() any) (*admin, error) {
+func newAdmin(addr string, reg *prometheus.Registry, healthy, ready health, debug func(*http.ServeMux)) (*admin, error) {
 	l, err := listen(addr, "http.listen (--http-port)")
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func newAdmin(addr string, reg *prometheus.Registry, healthy, ready health, skew
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true, Registry: reg}))
 	mux.HandleFunc("GET /healthz", serveHealth(healthy))
 	mux.HandleFunc("GET /readyz", serveHealth(ready))
-	mux.HandleFunc("GET /debug/skew", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, skew()) })
+	debug(mux)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

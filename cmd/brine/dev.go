@@ -158,10 +158,10 @@ func showSamples(ctx context.Context, out io.Writer, cfg *config.Config, s *serv
 
 // showSkew shows how the rows lie over the regions.
 func showSkew(out io.Writer, s *service) {
-	reports := s.tables.Reports()
-	for _, name := range sortedKeys(reports) {
+	state := s.tables.State()
+	for _, name := range sortedKeys(state.Tables) {
 		fmt.Fprintln(out)
-		printSkew(out, name, reports[name])
+		printSkew(out, name, state.Tables[name])
 	}
 }
 

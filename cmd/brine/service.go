@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -97,7 +98,10 @@ func (s *service) open(ctx context.Context) (err error) {
 	if err := s.makeLoops(); err != nil {
 		return err
 	}
-	s.admin, err = newAdmin(s.cfg.HTTP.Listen, s.reg, s.healthy, s.ready, func() any { return s.tables.Reports() })
+	s.admin, err = newAdmin(s.cfg.HTTP.Listen, s.reg, s.healthy, s.ready, func(mux *http.ServeMux) {
+		serveSkew(mux, s.tables)
+		mux.HandleFunc("GET "+pipelinesPath, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.samples()) })
+	})
 	return err
 }
 

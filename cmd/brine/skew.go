@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,147 +17,143 @@ import (
 
 type skewCmd struct {
 	configFlag
-	HTTP  string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
-	Table string `help:"Show only this table."`
-	JSON  bool   `help:"Print JSON."`
+	HTTP    string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
+	Table   string `help:"Show only this table."`
+	Map     bool   `help:"Show rows a second over key ranges and time."`
+	Minutes int    `default:"60" help:"How far back the map goes; eight hours are kept."`
+	Apply   bool   `help:"Split and move regions as advised, after asking."`
+	Yes     bool   `short:"y" help:"Do not ask."`
+	JSON    bool   `help:"Print JSON."`
 }
 
 // Help is shown under the command's own help.
 func (skewCmd) Help() string {
-	return `How unevenly the rows that a running brine has written lie over the regions of each table, and over the salt buckets
-of its key.
+	return `How unevenly the rows that a running brine writes lie over the regions of each table, over servers, and over the salt
+buckets of its key; which regions are hot, why, what helps, and what is foreseen of it.
 
   max/mean   the largest region over the mean region: 1 is even
   CV         standard deviation over mean: 0 is even
   Gini       half the mean difference of two regions over the mean: 0 is even, almost 1 all in one
   entropy    what is missing to the entropy of an even spread: 0 is even, 1 all in one
   HBase cost what HBase's balancer makes of the spread: it acts above 0.025
+  p99/mean   the region that one in a hundred exceeds, over the mean region
+  top 1 %    what the fullest hundredth of the regions, one at least, takes of all
 
 Examples:
   brine skew --http 127.0.0.1:8765
-  brine skew -c examples/scans.yaml --table scans --json`
+  brine skew --http 127.0.0.1:8765 --table scans --map
+  brine skew -c examples/scans.yaml --table scans --json
+  brine skew -c examples/scans.yaml --apply`
 }
 
 func (c *skewCmd) Run(e *env) error {
-	addr := c.HTTP
-	if addr == "" {
-		cfg, err := c.load(e)
+	admin, err := adminAddr(e, c.configFlag, c.HTTP)
+	if err != nil {
+		return err
+	}
+	var state skew.State
+	if err := ask(e.ctx, admin, skewPath, &state); err != nil {
+		return err
+	}
+	if c.Table != "" {
+		table, err := tableIn(state.Tables, c.Table)
 		if err != nil {
 			return err
+		}
+		state = state.Of(table)
+	}
+	switch {
+	case c.Apply:
+		return c.apply(e, state)
+	case c.Map:
+		return c.showMaps(e, admin, state)
+	case c.JSON:
+		return json.NewEncoder(e.stdout).Encode(state)
+	}
+	for _, name := range sortedKeys(state.Tables) {
+		printSkew(e.stdout, name, state.Tables[name])
+	}
+	printHot(e.stdout, state.Hot)
+	return nil
+}
+
+// adminAddr is the admin port that a flag or the configuration names.
+func adminAddr(e *env, file configFlag, flag string) (string, error) {
+	addr := flag
+	if addr == "" {
+		cfg, err := file.load(e)
+		if err != nil {
+			return "", err
 		}
 		addr = cfg.HTTP.Listen
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "0" {
-		return usage(fmt.Errorf("%q is no address of an admin port: give --http HOST:PORT as the running brine prints it", addr))
+		return "", usage(fmt.Errorf("%q is no address of an admin port: give --http HOST:PORT as the running brine prints it", addr))
 	}
 	if host == "" {
 		addr = net.JoinHostPort("127.0.0.1", port)
 	}
-	tables, err := readSkew(e.ctx, addr)
+	return addr, nil
+}
+
+// What the admin port tells of a running brine.
+const (
+	skewPath      = "/debug/skew"
+	skewMapPath   = "/debug/skew/map"
+	pipelinesPath = "/debug/pipelines"
+)
+
+// serveSkew serves what is known of the tables: all of it, and the heat map of one.
+func serveSkew(mux *http.ServeMux, tables *skew.Tables) {
+	mux.HandleFunc("GET "+skewPath, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, tables.State()) })
+	mux.HandleFunc("GET "+skewMapPath, func(w http.ResponseWriter, r *http.Request) {
+		table := r.FormValue("table")
+		if !slices.Contains(tables.Names(), table) {
+			http.Error(w, "no table "+table+" is written here", http.StatusNotFound)
+			return
+		}
+		number := func(name string, unless, most int) int {
+			n, err := strconv.Atoi(r.FormValue(name))
+			if err != nil {
+				n = unless
+			}
+			return min(max(n, 1), most)
+		}
+		span := time.Duration(number("minutes", 60, 8*60)) * time.Minute
+		writeJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, number("ranges", 1500, 1<<14), number("columns", 480, 480)))
+	})
+}
+
+// ask asks a running brine.
+func ask(ctx context.Context, addr, path string, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	target := "http://" + addr + path
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
-		return err
+		return usage(fmt.Errorf("--http: %w", err))
 	}
-	if tables, err = only(tables, c.Table); err != nil {
-		return err
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return &exitError{exitUnreachable, err, "is brine running there? It prints the address of its admin port as it starts"}
 	}
-	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(tables)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s; is it the admin port of a brine?", target, resp.Status)
 	}
-	for _, name := range sortedKeys(tables) {
-		printSkew(e.stdout, name, tables[name])
+	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
+		return fmt.Errorf("%s: %w", target, err)
 	}
 	return nil
 }
 
-// readSkew asks a running brine.
-func readSkew(ctx context.Context, addr string) (map[string]skew.Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	url := "http://" + addr + "/debug/skew"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, usage(fmt.Errorf("--http: %w", err))
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, &exitError{exitUnreachable, err, "is brine running there? It prints the address of its admin port as it starts"}
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s; is it the admin port of a brine?", url, resp.Status)
-	}
-	var tables map[string]skew.Report
-	if err := json.NewDecoder(resp.Body).Decode(&tables); err != nil {
-		return nil, fmt.Errorf("%s: %w", url, err)
-	}
-	return tables, nil
-}
-
-// only keeps one table, by its name or the part behind the namespace; an empty name keeps all.
-func only(tables map[string]skew.Report, name string) (map[string]skew.Report, error) {
-	if name == "" {
-		return tables, nil
-	}
-	for full, report := range tables {
+// tableIn finds a table by its name or the part behind the namespace.
+func tableIn(tables map[string]skew.TableState, name string) (string, error) {
+	for full := range tables {
 		if _, short, _ := strings.Cut(full, ":"); full == name || short == name {
-			return map[string]skew.Report{full: report}, nil
+			return full, nil
 		}
 	}
-	return nil, usage(errors.New("that brine writes no table " + name + "; it writes " + strings.Join(sortedKeys(tables), ", ")))
-}
-
-// printSkew shows a table's regions in the order of their keys, then its salt buckets.
-func printSkew(out io.Writer, table string, r skew.Report) {
-	fmt.Fprintf(out, "%s: %s written to %s, %s of them in the last %.0f s\n",
-		table, count(int(r.RowsTotal), "row"), count(len(r.Regions), "region"), thousands(r.RowsRecent), r.WindowsSeconds)
-	printLoads(out, []string{"START", "SERVER"}, r.Regions, func(l skew.Load) []string {
-		return []string{start(l.Region.Start.String()), l.Region.Server}
-	})
-	fmt.Fprintf(out, "  in all     %s\n", indices(r.Total))
-	fmt.Fprintf(out, "  last %.0f s  %s\n", r.WindowsSeconds, indices(r.Recent))
-	printHottest(out, r)
-	if len(r.Buckets) > 0 {
-		fmt.Fprintf(out, "  by salt    %s\n", indices(r.BucketsTotal))
-		printLoads(out, []string{"BUCKET"}, r.Buckets, func(l skew.Load) []string { return []string{fmt.Sprint(l.Bucket)} })
-	}
-}
-
-func indices(x skew.Indices) string {
-	return fmt.Sprintf("max/mean %.3f, CV %.3f, Gini %.3f, entropy %.4f, HBase cost %.4f", x.MaxMean, x.CV, x.Gini, x.Entropy, x.HBaseCost)
-}
-
-// printHottest names the region with the most rows of the last minute, or of all when that brought none.
-func printHottest(out io.Writer, r skew.Report) {
-	when, all, rows := "in the last minute", r.RowsRecent, func(l skew.Load) int64 { return l.Recent.Rows }
-	if r.RowsRecent == 0 {
-		when, all, rows = "in all", r.RowsTotal, func(l skew.Load) int64 { return l.Total.Rows }
-	}
-	if all == 0 {
-		return
-	}
-	hottest := slices.MaxFunc(r.Regions, func(a, b skew.Load) int { return cmp.Compare(rows(a), rows(b)) })
-	share := float64(rows(hottest)) / float64(all)
-	fmt.Fprintf(out, "  hottest %s: the region from %s, %.2f %% of the rows, %.2f times the mean\n",
-		when, start(hottest.Region.Start.String()), 100*share, share*float64(len(r.Regions)))
-}
-
-// printLoads prints a line for each region or bucket, named by the columns in titles.
-func printLoads(out io.Writer, titles []string, loads []skew.Load, name func(skew.Load) []string) {
-	total, largest := int64(0), int64(0)
-	for _, l := range loads {
-		total, largest = total+l.Total.Rows, max(largest, l.Total.Rows)
-	}
-	w := columns{out: out}
-	row := func(names []string, rest ...string) {
-		names[0] = "  " + names[0]
-		w.row(append(names, rest...))
-	}
-	row(titles, "      ROWS", "   SHARE", "LAST MINUTE")
-	for _, l := range loads {
-		share := float64(l.Total.Rows) / float64(max(1, total))
-		row(name(l), fmt.Sprintf("%10s", thousands(l.Total.Rows)), fmt.Sprintf("%6.2f %%", 100*share),
-			fmt.Sprintf("%11s", thousands(l.Recent.Rows)), bar(float64(l.Total.Rows), float64(largest)))
-	}
-	w.flush()
+	return "", usage(errors.New("that brine writes no table " + name + "; it writes " + strings.Join(sortedKeys(tables), ", ")))
 }

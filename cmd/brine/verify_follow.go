@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"time"
 
 	"brine/ingest"
@@ -156,7 +157,7 @@ func (v *verification) serve() (stop func(), err error) {
 		}
 		return "ok", nil
 	}
-	a, err := newAdmin(v.cmd.Listen, v.service.reg, healthy, healthy, func() any { return v.service.tables.Reports() })
+	a, err := newAdmin(v.cmd.Listen, v.service.reg, healthy, healthy, func(mux *http.ServeMux) { serveSkew(mux, v.service.tables) })
 	if err != nil {
 		return nil, err
 	}

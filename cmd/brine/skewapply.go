@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/hbase"
+	"brine/skew"
+)
+
+// apply does the splits and moves that are advised, each after asking.
+func (c *skewCmd) apply(e *env, state skew.State) error {
+	if c.JSON && !c.Yes {
+		return usage(errors.New("--apply asks before each change, which --json leaves no place for; add --yes"))
+	}
+	cfg, err := c.load(e)
+	if err != nil {
+		return err
+	}
+	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	done := []skew.Action{}
+	for _, h := range state.Hot {
+		if !c.JSON {
+			printHot(e.stdout, []skew.HotSpot{h})
+		}
+		i := slices.IndexFunc(h.Actions, func(a skew.Action) bool { return a.Kind == skew.Split || a.Kind == skew.Move })
+		if i < 0 {
+			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; what does is for you to decide\n", hotPlace(h))
+			continue
+		}
+		if err := confirm(e, c.Yes, fmt.Sprintf("%s?", h.Actions[i].Text)); err != nil {
+			return err
+		}
+		if err := act(e, cluster.client, h.Actions[i]); err != nil {
+			return err
+		}
+		done = append(done, h.Actions[i])
+		if !c.JSON {
+			fmt.Fprintln(e.stdout, "  done")
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(e.stdout).Encode(map[string]any{"done": done})
+	}
+	if len(done) == 0 && len(state.Hot) == 0 {
+		fmt.Fprintln(e.stdout, "nothing is hot")
+	}
+	return nil
+}
+
+// act splits or moves a region.
+func act(e *env, client *hbase.Client, a skew.Action) error {
+	regions, err := client.Regions(e.ctx, a.Table)
+	if err != nil {
+		return noSuchTable(a.Table, err)
+	}
+	i := slices.IndexFunc(regions, func(r hbase.Region) bool { return r.Encoded == a.Region })
+	if i < 0 {
+		return fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile; ask brine skew again", a.Region, a.Table)
+	}
+	if a.Kind == skew.Move {
+		return client.MoveRegion(e.ctx, regions[i], a.To)
+	}
+	return client.SplitRegion(e.ctx, regions[i], a.At)
+}

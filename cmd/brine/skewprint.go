@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"brine/skew"
+)
+
+// printSkew shows a table's regions in the order of their keys, then its salt buckets, servers and heaviest keys.
+func printSkew(out io.Writer, table string, r skew.TableState) {
+	fmt.Fprintf(out, "%s: %s written to %s, %s of them in the last %.0f s\n",
+		table, count(int(r.RowsTotal), "row"), count(len(r.Regions), "region"), thousands(r.RowsRecent), r.WindowsSeconds)
+	printLoads(out, []string{"START", "SERVER"}, r.Regions, func(l skew.Load) []string {
+		return []string{clip(start(l.Region.Start.String()), 40), l.Region.Server}
+	})
+	fmt.Fprintf(out, "  in all      %s\n", indices(r.Total))
+	fmt.Fprintf(out, "  last hour   %s\n", indices(r.Hour))
+	fmt.Fprintf(out, "  last 5 min  %s\n", indices(r.FiveMinutes))
+	fmt.Fprintf(out, "  last %.0f s   %s\n", r.WindowsSeconds, indices(r.Recent))
+	if r.RowsRecent > 0 {
+		fmt.Fprintf(out, "  of that is beyond what chance makes of %s: max/mean %.3f, CV %.3f, Gini %.3f\n",
+			count(int(r.RowsRecent), "row"), r.BeyondChance.MaxMean, r.BeyondChance.CV, r.BeyondChance.Gini)
+	}
+	printHottest(out, r.Report)
+	printServers(out, r.Report)
+	if len(r.Buckets) > 0 {
+		fmt.Fprintf(out, "  by salt     %s\n", indices(r.BucketsTotal))
+		printLoads(out, []string{"BUCKET"}, r.Buckets, func(l skew.Load) []string { return []string{fmt.Sprint(l.Bucket)} })
+	}
+	printHeavy(out, "  heaviest keys of the last minute: ", r.Heavy)
+	for _, field := range sortedKeys(r.HeavyFields) {
+		printHeavy(out, "  heaviest "+field+" of the last minute: ", r.HeavyFields[field])
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(out, "  warning: %s\n", w)
+	}
+}
+
+func indices(x skew.Indices) string {
+	return fmt.Sprintf("max/mean %.3f, CV %.3f, Gini %.3f, entropy %.4f, HBase cost %.4f, p99/mean %.3f, top 1 %% %.2f %%",
+		x.MaxMean, x.CV, x.Gini, x.Entropy, x.HBaseCost, x.P99Mean, 100*x.TopShare)
+}
+
+// printHottest names the region with the most rows of the last minute, or of all when that brought none.
+func printHottest(out io.Writer, r skew.Report) {
+	when, all, rows := "in the last minute", r.RowsRecent, func(l skew.Load) int64 { return l.Recent.Rows }
+	if r.RowsRecent == 0 {
+		when, all, rows = "in all", r.RowsTotal, func(l skew.Load) int64 { return l.Total.Rows }
+	}
+	if all == 0 {
+		return
+	}
+	hottest := slices.MaxFunc(r.Regions, func(a, b skew.Load) int { return cmp.Compare(rows(a), rows(b)) })
+	share := float64(rows(hottest)) / float64(all)
+	fmt.Fprintf(out, "  hottest %s: the region from %s, %.2f %% of the rows, %.2f times the mean\n",
+		when, clip(start(hottest.Region.Start.String()), 40), 100*share, share*float64(len(r.Regions)))
+}
+
+// printServers shows the spread over servers, and what the cluster tells of all its clients.
+func printServers(out io.Writer, r skew.Report) {
+	fmt.Fprintf(out, "  over %s: regions max/mean %.3f, writes max/mean %.3f\n", count(len(r.Servers), "server"), r.ServerRegions.MaxMean, r.ServerWrites.MaxMean)
+	if c := r.Cluster; c != nil {
+		fmt.Fprintf(out, "  as the cluster told %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f\n", c.Age, c.Data.MaxMean, c.Reads.MaxMean, c.Writes.MaxMean)
+	} else {
+		fmt.Fprintln(out, "  the cluster's own loads are not known")
+	}
+}
+
+const shownHeavy = 5
+
+func printHeavy(out io.Writer, title string, all []skew.Heavy) {
+	if len(all) == 0 {
+		return
+	}
+	var texts []string
+	for _, h := range all[:min(shownHeavy, len(all))] {
+		text := fmt.Sprintf("%s %.1f %%", heavyName(h), 100*h.Share)
+		if h.Error > 0 {
+			text += fmt.Sprintf(" (at least %.1f %%)", 100*h.Share*float64(h.Rows-h.Error)/float64(h.Rows))
+		}
+		texts = append(texts, text)
+	}
+	fmt.Fprintln(out, title+strings.Join(texts, ", "))
+}
+
+func heavyName(h skew.Heavy) string { return clip(cmp.Or(h.Text, h.Key.String()), 60) }
+
+// printLoads prints a line for each region or bucket, named by the columns in titles.
+func printLoads(out io.Writer, titles []string, loads []skew.Load, name func(skew.Load) []string) {
+	total, largest := int64(0), int64(0)
+	for _, l := range loads {
+		total, largest = total+l.Total.Rows, max(largest, l.Total.Rows)
+	}
+	w := columns{out: out}
+	row := func(names []string, rest ...string) {
+		names[0] = "  " + names[0]
+		w.row(append(names, rest...))
+	}
+	row(titles, "      ROWS", "   SHARE", "LAST MINUTE")
+	for _, l := range loads {
+		share := float64(l.Total.Rows) / float64(max(1, total))
+		row(name(l), fmt.Sprintf("%10s", thousands(l.Total.Rows)), fmt.Sprintf("%6.2f %%", 100*share),
+			fmt.Sprintf("%11s", thousands(l.Recent.Rows)), bar(float64(l.Total.Rows), float64(largest)))
+	}
+	w.flush()
+}
+
+// printHot shows what is hot, why, and what helps.
+func printHot(out io.Writer, spots []skew.HotSpot) {
+	for _, h := range spots {
+		fmt.Fprintf(out, "\n%s: %s, %s rows a second, %.0f %% of all, %.1f times the mean, for %.0f s\n", h.Severity, hotPlace(h),
+			thousands(int64(h.Rate)), 100*h.Share, h.Times, h.Seconds)
+		fmt.Fprintf(out, "  cause: %s: %s\n", h.Cause, h.Why)
+		for i, a := range h.Actions {
+			fmt.Fprintf(out, "  %s %s%s\n", map[bool]string{true: "do:   ", false: "or:   "}[i == 0], a.Text, effectText(a))
+		}
+	}
+}
+
+func hotPlace(h skew.HotSpot) string {
+	if h.Region == nil {
+		return "server " + h.Server + " is hot"
+	}
+	return fmt.Sprintf("%s: the region from %s on %s is hot", h.Table, clip(start(h.Region.Start.String()), 40), h.Server)
+}
+
+func effectText(a skew.Action) string {
+	if a.Effect == nil {
+		return ""
+	}
+	places := "regions"
+	if a.Kind == skew.Move {
+		places = "servers"
+	}
+	return fmt.Sprintf(": max/mean of %s from %.2f to %.2f, the largest share from %.1f %% to %.1f %%", places,
+		a.Effect.Before, a.Effect.After, 100*a.Effect.LargestBefore, 100*a.Effect.LargestAfter)
+}

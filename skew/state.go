@@ -1,0 +1,34 @@
+package skew
+
+// State is all that is told of the tables at one moment.
+type State struct {
+	Tables map[string]TableState `json:"tables"`
+	Hot    []HotSpot             `json:"hot"` // the hottest first
+}
+
+// TableState is the state of one table with what is written most in it.
+type TableState struct {
+	Report
+	Heavy       []Heavy            `json:"heavy_keys"`             // by the first field that rows hold whole
+	HeavyFields map[string][]Heavy `json:"heavy_fields,omitempty"` // by declared field
+}
+
+// State measures every table, and advises.
+func (t *Tables) State() State {
+	s := State{Tables: make(map[string]TableState), Hot: t.Advise()}
+	for name, c := range t.all() {
+		s.Tables[name] = TableState{Report: c.Report(), Heavy: c.Heavy(), HeavyFields: c.HeavyFields()}
+	}
+	return s
+}
+
+// Of keeps of the state what is of one table.
+func (s State) Of(table string) State {
+	out := State{Tables: map[string]TableState{table: s.Tables[table]}}
+	for _, h := range s.Hot {
+		if h.Table == table || h.Region == nil && len(h.Actions) > 0 && h.Actions[0].Table == table {
+			out.Hot = append(out.Hot, h)
+		}
+	}
+	return out
+}
