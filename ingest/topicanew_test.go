@@ -3,6 +3,7 @@ package ingest
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,10 +72,15 @@ func TestTopicMadeAnewWhileRunning(t *testing.T) {
 		s := newStore()
 		o := b.defaults(s)
 		o.OutOfRange = FromEarliest
+		var down atomic.Bool // so that it does not see the topic while it is missing or short
+		o.Kafka.Dial = unless(&down, o.Kafka.Dial)
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
 		b.wantCommitted(b.sent)
+		down.Store(true)
+		l.cluster.cut()
 		b.makeAnew(50)
+		down.Store(false)
 		time.Sleep(time.Minute)
 		if s.written[place{0, 0}] != 2 || s.written[place{0, 9}] != 2 || !s.holds(0, 50) {
 			t.Errorf("offset 0 was written %d times and offset 9 %d times, expected both topics' records", s.written[place{0, 0}], s.written[place{0, 9}])
