@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,15 +50,15 @@ func (r *run) breakAll(ctx context.Context, began time.Time) error {
 func (r *run) publish(ctx context.Context, in *input) error {
 	rate := strconv.Itoa(max(1, int(float64(in.Events)/r.publishing.Seconds())))
 	for {
-		cmd := r.brine(ctx, "chaos", "publish", in.file, "--topic", in.topic, "--key", in.key, "--rate", rate)
-		out, err := cmd.CombinedOutput()
+		out, err := r.brine(ctx, "chaos", "publish", in.file, "--topic", in.topic, "--key", in.key, "--rate", rate).CombinedOutput()
 		if err == nil {
 			return nil
 		}
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		fmt.Printf("publishing to %s begins again: %s\n", in.topic, lines[len(lines)-1])
+		r.mu.Lock()
+		r.Republished++
+		r.mu.Unlock()
 		if err := fault.Pause(ctx, time.Second); err != nil {
-			return errors.Join(fmt.Errorf("publish to %s", in.topic), err)
+			return fmt.Errorf("publish to %s: %w\n%s", in.topic, err, out)
 		}
 	}
 }

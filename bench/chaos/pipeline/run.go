@@ -25,20 +25,21 @@ const (
 
 // run is one run of the whole, and what it has found.
 type run struct {
-	Seed    uint64
-	Members int
-	Began   time.Time
-	Inputs  []*input
-	Faults  []*fault.Fault
-	Minutes float64 // from the first event to the last commit
-	CatchUp float64 // s from the end of the last fault until all was committed
-	Drained float64 // s, the longest of the last stops
-	Starts  int     // of brine's processes
-	Away    int     // of those that found no server and ended with 3
-	Odd     []string
-	PeakMiB float64 // of any of them
-	Stands  float64 // s, longest in which nothing was committed though there was something to
-	Commits *Commits
+	Seed        uint64
+	Members     int
+	Began       time.Time
+	Inputs      []*input
+	Faults      []*fault.Fault
+	Minutes     float64 // from the first event to the last commit
+	CatchUp     float64 // s from the end of the last fault until all was committed
+	Drained     float64 // s, the longest of the last stops
+	Starts      int     // of brine's processes
+	Away        int     // of those that found no server and ended with 3
+	Odd         []string
+	Republished int     // times that publishing was begun again
+	PeakMiB     float64 // of any of them
+	Stands      float64 // s, longest in which nothing was committed though there was something to
+	Commits     *Commits
 	Findings
 
 	publishing time.Duration
@@ -53,7 +54,7 @@ type run struct {
 	members    *members
 	groups     *groups
 
-	mu sync.Mutex // guards Faults
+	mu sync.Mutex // guards Faults and Republished
 }
 
 // track is faults that come one after another, again from the first after the last.
