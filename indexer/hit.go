@@ -69,6 +69,15 @@ func (m Mapping) Check(q *search.Query) error {
 			return err
 		}
 	}
+	for _, f := range q.Facets {
+		switch t := m.Type(f.Field); t {
+		case Keyword, Boolean, Long:
+		case "":
+			return &search.Error{Field: f.Field, Msg: "cannot count by it: index " + m.Index + " has no such field; it has " + m.names()}
+		default:
+			return &search.Error{Field: f.Field, Msg: "is a " + string(t) + ": only a keyword, boolean or long is counted by its values"}
+		}
+	}
 	for _, o := range q.Sort {
 		switch t := m.Type(o.Field); {
 		case o.Field == search.Score:

@@ -21,6 +21,8 @@ type Page struct {
 	Hits  []Hit
 	Next  Cursor // where the next page begins; empty when this page was not full
 	Total int64  // all matches, when the query counts; else −1
+
+	Facets [][]Count // of each of the query's facets, in their order
 }
 
 // Hit is one document.

@@ -18,6 +18,10 @@ const (
 	MaxValues   = 1_024   // of one Terms
 	MaxText     = 4 << 10 // bytes of one string value or Match text
 	MaxOrders   = 8
+	MaxFacets   = 8
+
+	DefaultFacet = 10
+	MaxFacet     = 1_000 // values of one Facet
 )
 
 // Score is what Order.Field names to sort by relevance.
@@ -34,6 +38,7 @@ type Query struct {
 	After   Cursor  // the last hit's cursor; empty means from the start
 	Count   bool    // also count all matches, whatever Size and After say
 	Deleted bool    // also the documents that are marked deleted
+	Facets  []Facet // also count all matches by their values, whatever Size and After say
 }
 
 // Clause is one condition: Term, Terms, Match, Range or Prefix.
@@ -134,6 +139,9 @@ func (q *Query) Validate() error {
 		if err := c.validate(); err != nil {
 			return err
 		}
+	}
+	if err := q.validateFacets(); err != nil {
+		return err
 	}
 	return q.validateSort()
 }

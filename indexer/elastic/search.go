@@ -35,7 +35,12 @@ func (e *Engine) Search(ctx context.Context, q search.Query) (search.Page, error
 	if a.TimedOut || a.Shards.Failed > 0 {
 		return search.Page{}, fmt.Errorf("search index %s: %d of its shards did not answer; part of an answer is none", q.Index, a.Shards.Failed)
 	}
-	return a.page(&q)
+	page, err := a.page(&q)
+	if err != nil {
+		return search.Page{}, err
+	}
+	page.Facets, err = a.facets(&q)
+	return page, err
 }
 
 // check looks the query's fields up in the mapping, which is read again when it lacks one.
@@ -68,6 +73,9 @@ type answer struct {
 			Sort   json.RawMessage `json:"sort"`
 		} `json:"hits"`
 	} `json:"hits"`
+	Aggregations map[string]struct {
+		Buckets []bucket `json:"buckets"`
+	} `json:"aggregations"`
 }
 
 func (a *answer) page(q *search.Query) (search.Page, error) {
@@ -114,6 +122,9 @@ func request(q *search.Query) (object, error) {
 		"size":             q.Limit(),
 		"track_total_hits": q.Count,
 		"_source":          object{"excludes": []string{indexer.FieldVersions}},
+	}
+	if len(q.Facets) > 0 {
+		r["aggs"] = aggregations(q.Facets)
 	}
 	if q.After != "" {
 		values, err := q.After.Values(q.Sort)

@@ -31,6 +31,9 @@ func (s *store) search(ctx context.Context, q *search.Query) (search.Page, error
 		}
 		coll = collector.NewTopNCollectorAfter(q.Limit(), orders, after)
 	}
+	if counted := counters(reader, q.Facets); counted != nil {
+		coll.SetFacetsBuilder(counted)
+	}
 	var failed error
 	found, err := s.searcher(ctx, reader, q, orders.RequiresScore(), &failed)
 	if err != nil {
@@ -45,6 +48,7 @@ func (s *store) search(ctx context.Context, q *search.Query) (search.Page, error
 	if q.Count {
 		page.Total = int64(coll.Total())
 	}
+	page.Facets = s.facets(coll.FacetResults(), q.Facets)
 	page.Hits, err = s.hits(reader, coll.Results(), q)
 	if n := len(page.Hits); n > 0 && n == q.Limit() {
 		page.Next = page.Hits[n-1].Cursor

@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"Pages", testPages},
 		{"PagesUnderWrites", testPagesUnderWrites},
 		{"Score", testScore},
+		{"Facets", testFacets},
 		{"WriterWhole", testWriterWhole},
 		{"WriterPartial", testWriterPartial},
 		{"WriterChangesOfChanges", testWriterChangesOfChanges},

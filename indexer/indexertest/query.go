@@ -113,6 +113,8 @@ func testBadQueries(t *testing.T, e indexer.Engine) {
 		{search.Query{Filter: []search.Clause{search.Prefix{Field: "number", Prefix: "1"}}}, "only a keyword"},
 		{search.Query{Filter: []search.Clause{search.Range{Field: "item", From: "a"}}}, "no ranges"},
 		{search.Query{Sort: []search.Order{{Field: "item"}}}, "cannot sort by text"},
+		{search.Query{Facets: []search.Facet{{Field: "item"}}}, "only a keyword, boolean or long"},
+		{search.Query{Facets: []search.Facet{{Field: "stauts"}}}, "cannot count by it"},
 		{search.Query{Sort: []search.Order{{Field: "_id"}}}, "no such field"},
 		{search.Query{Size: 20_000}, "smaller page"},
 		{search.Query{After: `["x","y"]`}, "another sort order"},

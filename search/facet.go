@@ -1,0 +1,44 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Facet asks how many of all matches hold each value of a field, the most frequent first, among equals the smallest.
+type Facet struct {
+	Field string // a keyword, boolean or long field
+	Size  int    // values; 0 means DefaultFacet
+}
+
+// Limit is the number of values: Size, or its default.
+func (f Facet) Limit() int {
+	if f.Size == 0 {
+		return DefaultFacet
+	}
+	return f.Size
+}
+
+// Count is one value of a facet: a string (keyword), bool (boolean) or int64 (long), and how many matches hold it.
+type Count struct {
+	Value any
+	N     int64
+}
+
+func (q *Query) validateFacets() error {
+	if len(q.Facets) > MaxFacets {
+		return &Error{Msg: fmt.Sprintf("%d facets are more than %d", len(q.Facets), MaxFacets)}
+	}
+	for i, f := range q.Facets {
+		if f.Field == "" {
+			return &Error{Msg: "a facet names no field"}
+		}
+		if f.Size < 0 || f.Size > MaxFacet {
+			return &Error{Field: f.Field, Msg: fmt.Sprintf("a facet of %d values is not within 1 and %d", f.Size, MaxFacet)}
+		}
+		if slices.ContainsFunc(q.Facets[:i], func(other Facet) bool { return other.Field == f.Field }) {
+			return &Error{Field: f.Field, Msg: "has two facets; leave the second out"}
+		}
+	}
+	return nil
+}
