@@ -392,7 +392,7 @@ func runDev(t *testing.T, dir string) string {
 }
 
 func TestBundledConfigurationIsGood(t *testing.T) {
-	for _, file := range []string{"dev.yaml", "scans.yaml", "scans-packed.yaml", "orders.yaml"} {
+	for _, file := range []string{"dev.yaml", "scans.yaml", "scans-packed.yaml", "orders.yaml", "orders-log.yaml", "orders-by-id.yaml"} {
 		if _, problems := config.Load("../../examples/"+file, func(string) (string, bool) { return "", false }); len(problems) > 0 {
 			t.Errorf("%v", problems)
 		}
