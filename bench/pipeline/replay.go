@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os/exec"
+	"strconv"
+	"time"
 
 	"brine/bench/measure"
 )
@@ -18,8 +21,12 @@ func (b *bench) runReplay(ctx context.Context, x example, name string) (measure.
 	if err != nil {
 		return l, err
 	}
-	out, err := cmd.Output()
-	if err != nil {
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		return l, fmt.Errorf("brine replay: %w", err)
+	}
+	if l.PeakMiB, err = peakOf(cmd); err != nil {
 		return l, fmt.Errorf("brine replay: %w", err)
 	}
 	after, err := measure.CPU(b.Server)
@@ -30,7 +37,7 @@ func (b *bench) runReplay(ctx context.Context, x example, name string) (measure.
 		Replayed int     `json:"replayed"`
 		Seconds  float64 `json:"seconds"`
 	}
-	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
 	if err := json.Unmarshal(lines[len(lines)-1], &result); err != nil {
 		return l, fmt.Errorf("brine replay says %q: %w", lines[len(lines)-1], err)
 	}
@@ -41,4 +48,20 @@ func (b *bench) runReplay(ctx context.Context, x example, name string) (measure.
 	l.WholeCPU = measure.SpentCPU(cmd.ProcessState)
 	l.ClientCPU = l.WholeCPU
 	return l, nil
+}
+
+// peakOf follows a process's memory until it has ended.
+func peakOf(cmd *exec.Cmd) (peak float64, err error) {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		if now, err := measure.PeakMiB(strconv.Itoa(cmd.Process.Pid)); err == nil { // it may have ended just now
+			peak = now
+		}
+		select {
+		case err := <-ended:
+			return peak, err
+		case <-time.After(poll):
+		}
+	}
 }
