@@ -68,14 +68,12 @@ func (s *Scene) moved(before []hbase.Region) (out []hbase.Region) {
 // Disable takes a table away for a moment.
 func (s *Scene) Disable() error {
 	table := s.table()
-	if err := s.Admin.DisableTable(s.Ctx, table); err != nil {
-		return err
-	}
 	s.Hits("%s for %v", table, down)
-	if err := Pause(s.Ctx, down); err != nil {
-		return err
+	err := s.Admin.DisableTable(s.Ctx, table)
+	if err == nil {
+		err = Pause(s.Ctx, down)
 	}
-	return s.Admin.EnableTable(s.Ctx, table)
+	return errors.Join(err, s.Admin.EnableTable(s.Ctx, table)) // also when nobody knows whether it was disabled
 }
 
 // Compact flushes and compacts a table.

@@ -66,8 +66,8 @@ func (s *Scene) anyOf(once func() error) (err error) {
 	return err
 }
 
-// Settled waits until hbase:meta shows every region open after a moment. Processes of HBase that have ended by themselves are started again,
-// but for those that are named.
+// Settled waits until the cluster is whole after a moment. Processes of HBase that have ended by themselves are started again, but for
+// those that are named.
 func (s *Scene) Settled(after time.Time, but ...string) error {
 	all := append([]string{ZooKeeper, Master}, RegionServers...)
 	return Until(s.Ctx, func() bool {
@@ -76,7 +76,12 @@ func (s *Scene) Settled(after time.Time, but ...string) error {
 				s.Procs.Revive(s.Ctx, name)
 			}
 		}
-		_, ok := s.Watch.Recovered(after)
-		return ok
+		return s.Whole(after)
 	})
+}
+
+// Whole tells whether hbase:meta showed every region open after a moment.
+func (s *Scene) Whole(after time.Time) bool {
+	_, ok := s.Watch.Recovered(after)
+	return ok
 }

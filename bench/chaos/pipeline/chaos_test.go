@@ -26,8 +26,8 @@ func TestKinds(t *testing.T) {
 	if n < 12 {
 		t.Errorf("%d kinds, want 12", n)
 	}
-	if err := r.only("split, kill brine,move"); err != nil || !slices.Equal(r.tracks[0].plan, []string{"kill brine"}) || !slices.Equal(r.tracks[1].plan, []string{"split", "move"}) {
-		t.Errorf("%v: %q, %q", err, r.tracks[0].plan, r.tracks[1].plan)
+	if err := r.only("split, kill brine,move"); err != nil || !slices.Equal(r.tracks[brines].plan, []string{"kill brine"}) || !slices.Equal(r.tracks[regions].plan, []string{"split", "move"}) {
+		t.Errorf("%v: %q, %q", err, r.tracks[brines].plan, r.tracks[regions].plan)
 	}
 	if err := r.only("kill brne"); err == nil || !strings.Contains(err.Error(), "freeze broker") || !strings.Contains(err.Error(), "kill zookeeper") {
 		t.Errorf("error %v does not say what there is", err)

@@ -20,30 +20,39 @@ const (
 	down   = 2 * time.Second // how long the broker stays away
 )
 
-// kinds are those of the two tracks: brine and Kafka, and HBase.
-func (r *run) kinds() [2]fault.Kinds {
-	return [2]fault.Kinds{{
+// The tracks of faults, side by side.
+const (
+	brines  = iota // its processes
+	servers        // those of Kafka and HBase
+	regions
+	tracks
+)
+
+// kinds are those of the tracks.
+func (r *run) kinds() [tracks]fault.Kinds {
+	return [tracks]fault.Kinds{brines: {
 		"kill brine":       {Times: 6, Do: r.killOne},
 		"kill all brines":  {Times: 1, Do: r.killAll},
 		"stop brine":       {Times: 3, Do: r.stopOne},
 		"freeze brine":     {Times: 4, Do: r.freezeOne},
 		"join and leave":   {Times: 3, Do: r.joinAndLeave},
 		"restart in turns": {Times: 1, Do: r.restartInTurns},
-		"kill broker":      {Times: 2, Do: killBroker},
-		"freeze broker":    {Times: 2, Do: freezeBroker},
-	}, {
+	}, servers: {
+		"kill broker":    {Times: 2, Do: killBroker},
+		"freeze broker":  {Times: 2, Do: freezeBroker},
+		"kill server":    {Times: 2, Do: (*fault.Scene).KillServer},
+		"freeze server":  {Times: 1, Do: (*fault.Scene).FreezeServer},
+		"kill master":    {Times: 2, Do: (*fault.Scene).KillMaster},
+		"freeze master":  {Times: 1, Do: (*fault.Scene).FreezeMaster},
+		"kill zookeeper": {Times: 1, Do: (*fault.Scene).KillZooKeeper},
+		"kill all":       {Times: 1, Do: (*fault.Scene).KillAll},
+	}, regions: {
 		"split":           {Times: 4, Do: (*fault.Scene).Split},
 		"merge":           {Times: 3, Do: (*fault.Scene).Merge},
 		"move":            {Times: 5, Do: (*fault.Scene).Move},
 		"disable+enable":  {Times: 2, Do: (*fault.Scene).Disable},
 		"flush+compact":   {Times: 2, Do: (*fault.Scene).Compact},
 		"balancer off+on": {Times: 2, Do: (*fault.Scene).Balance},
-		"kill server":     {Times: 3, Do: (*fault.Scene).KillServer},
-		"freeze server":   {Times: 1, Do: (*fault.Scene).FreezeServer},
-		"kill master":     {Times: 2, Do: (*fault.Scene).KillMaster},
-		"freeze master":   {Times: 1, Do: (*fault.Scene).FreezeMaster},
-		"kill zookeeper":  {Times: 2, Do: (*fault.Scene).KillZooKeeper},
-		"kill all":        {Times: 1, Do: (*fault.Scene).KillAll},
 	}}
 }
 

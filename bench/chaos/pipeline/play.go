@@ -81,22 +81,36 @@ func (r *run) play(ctx, publishing context.Context, i int, began time.Time) erro
 	return nil
 }
 
-// playOne plays a fault and waits until what it broke works again.
+// playOne plays a fault and waits until what it broke works again: always where a server was broken, else for a while, since it does
+// not while another track's fault lasts.
 func (r *run) playOne(ctx context.Context, i int, kind fault.Kind, f *fault.Fault, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	s := &fault.Scene{Ctx: ctx, Random: random, Procs: r.procs, Admin: r.admin, Watch: r.watch, Fault: f, Middle: middle}
 	s.Play(kind)
-	var err error
-	if i == 0 {
+	done := time.Now()
+	defer func() { f.Took = time.Since(f.Began).Seconds() }()
+	if i == servers {
 		r.procs.Revive(ctx, fault.Broker)
-		before, _ := r.groups.now()
-		waiting, cancel := context.WithTimeout(ctx, upheaval)
-		defer cancel()
-		_ = fault.Until(waiting, func() bool { return r.groups.wentOn(before) }) // not while the other track's fault lasts
-	} else {
-		err = s.Settled(time.Now())
+		return s.Settled(done)
 	}
-	f.Took = time.Since(f.Began).Seconds()
-	return err
+	before, _ := r.groups.now()
+	waiting, cancel := context.WithTimeout(ctx, upheaval)
+	defer cancel()
+	_ = fault.Until(waiting, func() bool { // all goes on, or the while is over
+		if i == regions {
+			return s.Whole(done)
+		}
+		return r.groups.wentOn(before)
+	})
+	return nil
+}
+
+// heal makes sure that everything is whole after the last fault.
+func (r *run) heal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s := &fault.Scene{Ctx: ctx, Procs: r.procs, Watch: r.watch}
+	r.procs.Revive(ctx, fault.Broker)
+	return s.Settled(time.Now())
 }

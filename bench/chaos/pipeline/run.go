@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	patience = 4 * time.Minute  // for one fault of HBase, until that has recovered
-	upheaval = 10 * time.Second // then the next fault of the other track hits, whether all partitions have gone on or not
+	patience = 7 * time.Minute  // for one fault
+	upheaval = 10 * time.Second // then the next fault of its track hits, whether all goes on or not
 	rest     = time.Second      // between two faults of a track
 	longest  = 5 * time.Minute  // for brine to catch up at the end
 )
@@ -45,7 +45,7 @@ type run struct {
 	publishing time.Duration
 	events     int // of a topic, at most
 	logs       string
-	tracks     [2]track
+	tracks     [tracks]track
 	joined     int // processes that came for a while
 	binary     string
 	procs      fault.Processes
@@ -148,6 +148,9 @@ func (r *run) disturbed(ctx context.Context) error {
 	})
 	began := time.Now()
 	if err := r.breakAll(ctx, began); err != nil {
+		return err
+	}
+	if err := r.heal(ctx); err != nil {
 		return err
 	}
 	healed := time.Now()
