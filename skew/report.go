@@ -48,6 +48,7 @@ type Report struct {
 	Recent       Indices `json:"recent"` // in the last Window
 	FiveMinutes  Indices `json:"five_minutes"`
 	Hour         Indices `json:"hour"`
+	Now          Indices `json:"now"`           // in the last seconds: what effects are foreseen of
 	Chance       Indices `json:"chance"`        // what chance makes of as many rows as Recent's
 	BeyondChance Indices `json:"beyond_chance"` // Recent without that
 	BucketsTotal Indices `json:"buckets_total"`
@@ -86,6 +87,7 @@ func (c *Counter) Report() Report {
 	rep.Recent = Measure(rows(rep.Regions, func(l Load) Count { return l.Recent }))
 	rep.FiveMinutes = Measure(rows(rep.Regions, func(l Load) Count { return l.FiveMinutes }))
 	rep.Hour = Measure(rows(rep.Regions, func(l Load) Count { return l.Hour }))
+	rep.Now = Measure(rows(rep.Regions, func(l Load) Count { return Count{Rows: l.now} }))
 	rep.Chance = Chance(len(rep.Regions), float64(rep.RowsRecent))
 	rep.BeyondChance = rep.Recent.Beyond(rep.Chance)
 	rep.BucketsTotal = Measure(rows(rep.Buckets, func(l Load) Count { return l.Total }))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 		if err := confirm(e, c.Yes, fmt.Sprintf("%s?", h.Actions[i].Text)); err != nil {
 			return err
 		}
-		if err := act(e, cluster.client, h.Actions[i]); err != nil {
+		if err := act(e.ctx, cluster.client, h.Actions[i]); err != nil {
 			return err
 		}
 		done = append(done, h.Actions[i])
@@ -55,8 +56,8 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 }
 
 // act splits or moves a region.
-func act(e *env, client *hbase.Client, a skew.Action) error {
-	regions, err := client.Regions(e.ctx, a.Table)
+func act(ctx context.Context, client *hbase.Client, a skew.Action) error {
+	regions, err := client.Regions(ctx, a.Table)
 	if err != nil {
 		return noSuchTable(a.Table, err)
 	}
@@ -65,7 +66,7 @@ func act(e *env, client *hbase.Client, a skew.Action) error {
 		return fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile; ask brine skew again", a.Region, a.Table)
 	}
 	if a.Kind == skew.Move {
-		return client.MoveRegion(e.ctx, regions[i], a.To)
+		return client.MoveRegion(ctx, regions[i], a.To)
 	}
-	return client.SplitRegion(e.ctx, regions[i], a.At)
+	return client.SplitRegion(ctx, regions[i], a.At)
 }

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/internal/testenv"
+	"brine/metrics"
+	"brine/rowkey"
+	"brine/skew"
+)
+
+// hotCase is a table that is written evenly first and then so that some of it is hot.
+type hotCase struct {
+	table  string
+	key    *rowkey.Key
+	splits [][]byte
+	event  func(hot bool) map[string]rowkey.Value
+
+	cause  skew.Cause
+	action skew.ActionKind
+	salted string // the key that the action asks for
+
+	found  time.Duration // after it became hot
+	spot   skew.HotSpot
+	effect skew.Effect
+}
+
+var hotFields = []rowkey.Field{{Name: "courier", Type: rowkey.Text}, {Name: "waybill", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}}
+
+func hotKey(t *testing.T, expr string) *rowkey.Key {
+	t.Helper()
+	key, err := rowkey.Parse(expr, hotFields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func (h *hotCase) row(t *testing.T, event map[string]rowkey.Value) []byte {
+	t.Helper()
+	var values []rowkey.Value
+	for _, name := range h.key.Fields() {
+		values = append(values, event[name])
+	}
+	row, err := h.key.Append(nil, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+func hotCases(t *testing.T) []*hotCase {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	waybill := func() rowkey.Value { return rowkey.TextValue(fmt.Sprintf("YD%012d", rnd.Int64N(1e12))) }
+	courier := func(n int) rowkey.Value { return rowkey.TextValue(fmt.Sprintf("c%04d", n)) }
+
+	heavy := &hotCase{table: "heavy", key: hotKey(t, `courier + "|" + waybill`), cause: skew.HeavyKey, action: skew.Split}
+	for i := 1; i < 8; i++ {
+		heavy.splits = append(heavy.splits, fmt.Appendf(nil, "c%04d", i*1250))
+	}
+	heavy.event = func(hot bool) map[string]rowkey.Value {
+		n := rnd.IntN(10_000)
+		if hot && rnd.IntN(100) < 40 {
+			n = 4242
+		}
+		return map[string]rowkey.Value{"courier": courier(n), "waybill": waybill()}
+	}
+
+	began := time.Now().UnixMilli()
+	growing := &hotCase{table: "growing", key: hotKey(t, `asc(at, ms) + waybill`), cause: skew.Monotonic, action: skew.Salt, salted: `salt(16, at, waybill) + asc(at, ms) + waybill`}
+	const hour = 3_600_000
+	for i := int64(1); i < 8; i++ {
+		row := growing.row(t, map[string]rowkey.Value{"at": rowkey.TimeValue(began - (8-i)*hour), "waybill": waybill()})
+		growing.splits = append(growing.splits, row[:8])
+	}
+	growing.event = func(hot bool) map[string]rowkey.Value {
+		at := began - rnd.Int64N(8*hour)
+		if hot {
+			at = time.Now().UnixMilli()
+		}
+		return map[string]rowkey.Value{"at": rowkey.TimeValue(at), "waybill": waybill()}
+	}
+
+	few := &hotCase{table: "few", key: hotKey(t, `salt(16, courier) + courier + "|" + waybill`), cause: skew.FewBuckets, action: skew.Salt, salted: `salt(16, courier, waybill) + courier + "|" + waybill`}
+	var three []rowkey.Value // of three buckets
+	seen := map[int]bool{}
+	for n := 0; len(three) < 3; n++ {
+		bucket := few.key.Salt().Bucket(few.row(t, map[string]rowkey.Value{"courier": courier(n), "waybill": waybill()}))
+		if !seen[bucket] {
+			seen[bucket] = true
+			three = append(three, courier(n))
+		}
+	}
+	few.event = func(hot bool) map[string]rowkey.Value {
+		if hot {
+			return map[string]rowkey.Value{"courier": three[rnd.IntN(3)], "waybill": waybill()}
+		}
+		return map[string]rowkey.Value{"courier": courier(rnd.IntN(10_000)), "waybill": waybill()}
+	}
+	var err error
+	if few.splits, err = few.key.Splits(16); err != nil {
+		t.Fatal(err)
+	}
+	return []*hotCase{heavy, growing, few}
+}
+
+// hotBench writes the tables of all cases at a steady rate, as a running brine does, and watches them as it does.
+type hotBench struct {
+	client *hbase.Client
+	mutate *hbase.Mutator
+	tables *skew.Tables
+	cases  []*hotCase
+}
+
+func newHotBench(t *testing.T, connect string) *hotBench {
+	b := &hotBench{tables: skew.NewTables(time.Now), cases: hotCases(t)}
+	var err error
+	if b.client, err = hbase.Open(t.Context(), hbase.Options{Connect: connect, Hooks: metrics.HBase(prometheus.NewRegistry(), b.tables)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.client.Close() })
+	if b.mutate, err = b.client.Mutator(hbase.MutatorOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range b.cases {
+		b.create(t, h)
+	}
+	return b
+}
+
+// create makes the table of a case under a name of its own.
+func (b *hotBench) create(t *testing.T, h *hotCase) {
+	t.Helper()
+	h.table = testenv.Name(t) + "_" + h.table
+	if err := b.client.CreateTable(t.Context(), hbase.Table{Name: h.table, Families: []hbase.Family{{Name: "e"}}}, h.splits); err != nil {
+		t.Fatal(err)
+	}
+	name := h.table
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		if err := errors.Join(b.client.DisableTable(ctx, name), b.client.DeleteTable(ctx, name)); err != nil {
+			t.Log(err)
+		}
+	})
+	regions, err := b.client.Regions(t.Context(), h.table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.tables.Counter(h.table, shapeOf(h.key)).SetRegions(knownRegions(regions))
+}
+
+// write writes 1,000 rows a second into each table, and calls each once a second, until it says that it is enough or so many
+// seconds have passed.
+func (b *hotBench) write(t *testing.T, seconds int, hot bool, each func() bool) {
+	t.Helper()
+	const ticks, rows = 10, 100
+	tick := time.NewTicker(time.Second / ticks)
+	defer tick.Stop()
+	for n := 1; n <= seconds*ticks; n++ {
+		<-tick.C
+		var flights []*hbase.Flight
+		for _, h := range b.cases {
+			batch := hbase.NewBatch(h.table)
+			for range rows {
+				batch.Mutate(h.row(t, h.event(hot)))
+				batch.Put([]byte("e"), []byte("a"), int64(n), []byte("value"))
+			}
+			flights = append(flights, b.mutate.Submit(t.Context(), batch))
+		}
+		for _, f := range flights {
+			if failed, err := f.Wait(t.Context()); err != nil || len(failed) > 0 {
+				t.Fatal(failed, err)
+			}
+		}
+		if n%ticks == 0 {
+			b.tables.Observe()
+			if each != nil && each() {
+				return
+			}
+		}
+	}
+}
+
+// spots gives the hottest spot of each table that has one.
+func (b *hotBench) spots() map[string]skew.HotSpot {
+	out := map[string]skew.HotSpot{}
+	for _, s := range b.tables.Advise() {
+		if _, ok := out[s.Table]; !ok && s.Region != nil {
+			out[s.Table] = s
+		}
+	}
+	return out
+}
+
+// TestHotRegionsAreFoundAndMended makes regions hot in three ways, waits until they are found with their cause, does what is
+// advised, and holds what comes of it against what was foreseen.
+func TestHotRegionsAreFoundAndMended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute")
+	}
+	t.Run("embedded", func(t *testing.T) {
+		server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Close() })
+		foundAndMended(t, newHotBench(t, "rpc://"+server.Addr()))
+	})
+	t.Run("real", func(t *testing.T) { foundAndMended(t, newHotBench(t, testenv.HBase(t))) })
+}
+
+func foundAndMended(t *testing.T, b *hotBench) {
+	b.write(t, 8, false, func() bool {
+		if spots := b.spots(); len(spots) > 0 {
+			t.Errorf("even loads raise %+v", slices.Collect(maps.Values(spots)))
+		}
+		return false
+	})
+	began := time.Now()
+	b.write(t, 20, true, func() bool {
+		all := true
+		for _, h := range b.cases {
+			if _, ok := b.spots()[h.table]; ok && h.found == 0 {
+				h.found = time.Since(began)
+			}
+			all = all && h.found > 0
+		}
+		return all && time.Since(began) > 13*time.Second // the effect is foreseen from the last ten seconds
+	})
+	spots := b.spots()
+	for _, h := range b.cases {
+		h.spot = spots[h.table]
+		if h.found == 0 || h.found > 10*time.Second {
+			t.Errorf("%s: found after %v", h.table, h.found)
+		}
+		if h.spot.Cause != h.cause || len(h.spot.Actions) == 0 || h.spot.Actions[0].Kind != h.action {
+			t.Fatalf("%s: %+v", h.table, h.spot)
+		}
+		h.effect = *h.spot.Actions[0].Effect
+		b.mend(t, h)
+	}
+	b.write(t, 12, true, nil)
+	for _, h := range b.cases {
+		got := b.tables.Counter(h.table, skew.Shape{}).Report().Now.MaxMean
+		t.Logf("%s: found after %.1f s; %s; %s; max/mean %.2f, foreseen %.2f, %.2f it is", h.cause, h.found.Seconds(), h.spot.Why, h.spot.Actions[0].Text, h.effect.Before, h.effect.After, got)
+		if got < 0.8*h.effect.After || got > 1.2*h.effect.After {
+			t.Errorf("%s: max/mean %.2f, foreseen %.2f", h.table, got, h.effect.After)
+		}
+	}
+}
+
+// mend does what is advised: it splits the region, or writes into a new table with the salt.
+func (b *hotBench) mend(t *testing.T, h *hotCase) {
+	t.Helper()
+	a := h.spot.Actions[0]
+	if a.Kind == skew.Split {
+		if err := act(t.Context(), b.client, a); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	var err error
+	h.key = hotKey(t, h.salted)
+	if h.splits, err = h.key.Splits(a.Buckets); err != nil {
+		t.Fatal(err)
+	}
+	h.table = "salted"
+	b.create(t, h)
+}
