@@ -27,6 +27,7 @@ var rules = []struct {
 	{"internal/refusal", nil, ""},
 	{"internal/sample/...", []string{"internal/sample", "internal/sample/..."}, "sample data is data"},
 	{"internal/sample", nil, "sample data is data"},
+	{"internal/simulate", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "hbase/embedded", "ingest", "sink"}, "nothing imports a simulation"},
 	{"internal/testenv", nil, "tests of any package import it"},
 	{"internal/archtest", nil, ""},
 	{"hbase/hbasepb/...", []string{"hbase/hbasepb/..."}, ""},

@@ -3,78 +3,10 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"time"
-
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/hbase"
 )
-
-// stopInTheMiddle stops all processes while records come in: what they have submitted is committed, so that nothing is
-// redelivered. Invariant 9.
-func (w *World) stopInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
-	w.interrupt(ctx, rng, func(s *slot) { s.stop() }, func(submitted, committed int64, p int) {
-		if submitted > committed {
-			w.ledger.find("9: partition %d: after a graceful stop %d is committed and %d was submitted", p, committed, submitted)
-		}
-	})
-	return w.settles(ctx, group, catchUp)
-}
-
-// killInTheMiddle kills them: what is redelivered was out, or settled since the last commits. Invariant 9.
-func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
-	window := int64(w.plan.Window * w.plan.MaxBatch)
-	w.interrupt(ctx, rng, func(s *slot) { s.kill() }, func(submitted, committed int64, p int) {
-		if recent := w.ledger.since(p, time.Now().Add(-2*commitEvery)); submitted-committed > window+recent {
-			w.ledger.find("9: partition %d: after a kill %d is committed and %d was submitted; the window is %d, and %d came since the last commits", p, committed, submitted, window, recent)
-		}
-		if committed > submitted {
-			w.ledger.find("9: partition %d: %d is committed and only %d submitted", p, committed, submitted)
-		}
-	})
-	return w.settles(ctx, group, catchUp)
-}
-
-// interrupt lets records come in, ends all processes in the middle of it, and starts them again once ended has looked at
-// what each partition's processes had submitted and committed.
-func (w *World) interrupt(ctx context.Context, rng *rand.Rand, end func(*slot), ended func(submitted, committed int64, p int)) {
-	some := *w.plan
-	some.Records, some.Burst, some.Poison = 60, 4, 0
-	start := time.Now()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.produce(ctx, input(rng, &some, start, 3*time.Second), start)
-	}()
-	time.Sleep(time.Duration(rng.Int64N(int64(3 * time.Second))))
-	for _, s := range w.slots {
-		end(s)
-	}
-	submitted, committed := w.submitted(), w.kafka.committed(group, w.plan.Partitions)
-	for p := range submitted {
-		ended(submitted[p], committed[p], p)
-	}
-	<-done
-	for _, s := range w.slots {
-		s.start()
-	}
-}
-
-// since counts the records of a partition that came in after a time.
-func (l *Ledger) since(p int, at time.Time) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := int64(0)
-	for _, r := range l.records[p] {
-		if r.at.After(at) {
-			n++
-		}
-	}
-	return n
-}
 
 // cellOf names a cell by its row, column and version.
 type cellOf struct {
@@ -217,61 +149,6 @@ func (w *World) checkCollisions(want expected) {
 		}
 	}
 	w.counts.Shared, w.counts.Told = len(shared), len(w.collisions[suffixes[1]])
-}
-
-// checkLetters reads the dead letters: each record that cannot be written is there whole, and no other. Invariant 2.
-func (w *World) checkLetters(ctx context.Context) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.ListenAddrs()...), kgo.Dialer(w.net.NewAside("reader").Dial),
-		kgo.ConsumeTopics(deadTopic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		w.ledger.find("0: reading the dead letters: %v", err)
-		return
-	}
-	defer client.Close()
-	found := map[position]bool{}
-	end := w.kafka.PartitionInfo(deadTopic, 0).HighWatermark
-	for read := int64(0); read < end; {
-		fetched := client.PollFetches(ctx)
-		if err := fetched.Err0(); err != nil {
-			w.ledger.find("0: reading the dead letters: %v", err)
-			return
-		}
-		for _, r := range fetched.Records() {
-			read = r.Offset + 1
-			w.checkLetter(r, found)
-		}
-	}
-	w.ledger.mu.Lock()
-	defer w.ledger.mu.Unlock()
-	for p, records := range w.ledger.records {
-		for offset, r := range records {
-			if at := (position{p, int64(offset)}); r.poison != "" && !found[at] {
-				w.ledger.note("1: the record at %v, %s, is neither written nor buried", at, r.poison)
-			}
-		}
-	}
-	w.counts.Letters = len(found)
-}
-
-func (w *World) checkLetter(r *kgo.Record, found map[position]bool) {
-	var headers []kmsg.Header
-	for _, h := range r.Headers {
-		headers = append(headers, kmsg.Header{Key: h.Key, Value: h.Value})
-	}
-	at, ok := placeOf(headers)
-	if !ok {
-		w.ledger.find("2: a dead letter at %d without its record's place", r.Offset)
-		return
-	}
-	w.ledger.mu.Lock()
-	defer w.ledger.mu.Unlock()
-	found[at] = true
-	switch of := w.ledger.records[at.partition][at.offset]; {
-	case of.poison == "":
-		w.ledger.note("2: the record at %v is buried, and can be written: %q", at, r.Headers)
-	case string(r.Value) != string(of.value) || string(r.Key) != of.key || (r.Value == nil) != (of.value == nil):
-		w.ledger.note("2: the letter of %v is not its record: %q, %q", at, r.Value, of.value)
-	}
 }
 
 // count takes the numbers of the run.

@@ -14,21 +14,56 @@ import (
 	"brine/ingest"
 )
 
-// Builds that are wrong in a known way are found, each by the invariant that it breaks: the checker can fail.
+// Builds that are wrong in a known way are found, each by the invariant that it breaks: every check can fail.
 func TestPlantedBugsAreFound(t *testing.T) {
+	writer := func(plant func(ingest.Writer) ingest.Writer) Bug { return Bug{Writer: plant} }
+	option := func(plant func(*ingest.Options)) Bug {
+		return Bug{Hooks: func(_ *World, _ *Process, o *ingest.Options) { plant(o) }}
+	}
 	for _, c := range []struct {
 		name, invariant string
 		bug             Bug
+		plan            func(*Plan) // makes the bug matter; nil: the seed's own
 	}{
-		{"commits before settle", "5: ", Bug{Writer: func(w ingest.Writer) ingest.Writer { return hasty{w} }}},
-		{"version from the wall clock", "3: ", Bug{Writer: func(w ingest.Writer) ingest.Writer { return clockwork{w} }}},
-		{"commits after revoke", "5: ", Bug{Hooks: commitAfterRevoke}},
+		{"commits before settle", "5", writer(func(w ingest.Writer) ingest.Writer { return hasty{w} }), nil},
+		{"version from the wall clock", "3", writer(func(w ingest.Writer) ingest.Writer {
+			return spoiling{w, func(e *event.Event) { e.Version = time.Now().UnixMilli() }}
+		}), nil},
+		{"commits after revoke", "5", Bug{Hooks: commitAfterRevoke}, nil},
+		{"takes a retry verdict for done", "1", writer(func(w ingest.Writer) ingest.Writer {
+			return judging{w, func([]event.Failure) []event.Failure { return nil }}
+		}), nil},
+		{"buries what it can write", "2", writer(func(w ingest.Writer) ingest.Writer {
+			return judging{w, func(f []event.Failure) []event.Failure {
+				for i := range f {
+					f[i].Verdict = event.Reject
+				}
+				return f
+			}}
+		}), nil},
+		{"writes another value", "4", writer(func(w ingest.Writer) ingest.Writer {
+			return spoiling{w, func(e *event.Event) { e.Values[3] = event.TextValue("S99") }}
+		}), nil},
+		{"writes backwards", "6", writer(func(w ingest.Writer) ingest.Writer { return backwards{w} }), func(p *Plan) { p.MaxBatch = 50 }},
+		{"has no budget", "7", option(func(o *ingest.Options) { o.Budget, o.Window = ingest.NewBudget(1<<30), 1000 }), func(p *Plan) {
+			p.Records, p.Note = 3000, 3000
+			p.Faults = []Fault{{Kind: "no store", At: time.Minute, For: 4 * time.Minute}}
+		}},
+		{"stays halted", "8", option(func(o *ingest.Options) { o.HaltPause = 24 * time.Hour }), func(p *Plan) {
+			p.Faults = append(p.Faults, Fault{Kind: "table disabled", At: 9 * time.Minute, For: time.Minute, Seed: p.Seed})
+		}},
+		{"seldom commits", "9", option(func(o *ingest.Options) { o.CommitInterval = 20 * time.Second }), func(p *Plan) { p.Window, p.MaxBatch = 1, 1 }},
+		{"cries collision", "10", Bug{Hooks: func(w *World, p *Process, _ *ingest.Options) { w.collided(p, "none") }}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := uint64(1); seed <= 50; seed++ {
-				r := run(t, Draw(seed), c.bug)
-				if i := slices.IndexFunc(r.Findings, func(f string) bool { return strings.HasPrefix(f, c.invariant) }); i >= 0 {
+				p := Draw(seed)
+				if c.plan != nil {
+					c.plan(p)
+				}
+				r := run(t, p, c.bug)
+				if i := slices.IndexFunc(r.Findings, func(f string) bool { return strings.HasPrefix(f, c.invariant+": ") }); i >= 0 {
 					t.Logf("seed %d: %s", seed, r.Findings[i])
 					return
 				}
@@ -50,14 +85,59 @@ type landed struct{}
 
 func (landed) Wait(context.Context) ([]event.Failure, error) { return nil, nil }
 
-// clockwork writes cells at the time of writing.
-type clockwork struct{ ingest.Writer }
+// spoiling changes events before they are written.
+type spoiling struct {
+	ingest.Writer
+	spoil func(*event.Event)
+}
 
-func (c clockwork) Submit(ctx context.Context, b *event.Batch) event.Flight {
+func (s spoiling) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	for i := range b.Events {
-		b.Events[i].Version = time.Now().UnixMilli()
+		s.spoil(&b.Events[i])
 	}
-	return c.Writer.Submit(ctx, b)
+	return s.Writer.Submit(ctx, b)
+}
+
+// judging changes what became of events.
+type judging struct {
+	ingest.Writer
+	judge func([]event.Failure) []event.Failure
+}
+
+func (j judging) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	return judged{j.Writer.Submit(ctx, b), j.judge}
+}
+
+type judged struct {
+	event.Flight
+	judge func([]event.Failure) []event.Failure
+}
+
+func (j judged) Wait(ctx context.Context) ([]event.Failure, error) {
+	failures, err := j.Flight.Wait(ctx)
+	return j.judge(failures), err
+}
+
+// backwards writes the events of a batch from the last to the first.
+type backwards struct{ ingest.Writer }
+
+func (w backwards) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	slices.Reverse(b.Events)
+	return mirrored{w.Writer.Submit(ctx, b), len(b.Events)}
+}
+
+type mirrored struct {
+	event.Flight
+	of int
+}
+
+func (m mirrored) Wait(ctx context.Context) ([]event.Failure, error) {
+	failures, err := m.Flight.Wait(ctx)
+	for i := range failures {
+		failures[i].Index = m.of - 1 - failures[i].Index
+	}
+	slices.Reverse(failures)
+	return failures, err
 }
 
 // commitAfterRevoke has a process commit in its next generation what it had of the partitions that it lost, as kafka-go's

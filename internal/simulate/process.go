@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ func (w *World) start(name, group, tail string) *Process {
 		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
 		Topic: topic, Group: group, Schema: schema, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
 		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
-		MaxFetchBytes: budget / 8, Logger: slog.New(slog.DiscardHandler),
+		MaxFetchBytes: budget / 8, Logger: w.log.With("process", name),
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -79,7 +78,7 @@ func (w *World) start(name, group, tail string) *Process {
 func (p *Process) live(ctx context.Context) error {
 	c, err := hbase.Open(ctx, hbase.Options{
 		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout, Retries: p.world.plan.Retries,
-		OperationTimeout: 5 * time.Minute, MaxBufferedBytes: buffered, Hooks: hbase.Hooks{Buffered: p.buffered},
+		OperationTimeout: 5 * time.Minute, MaxBufferedBytes: buffered, Hooks: hbase.Hooks{Buffered: p.buffered, Retry: p.retried},
 	})
 	if err != nil {
 		return err
@@ -135,6 +134,10 @@ func (p *Process) buffered(bytes int) {
 	}
 }
 
+func (p *Process) retried(r hbase.RetryInfo) {
+	p.world.log.Debug("hbase retries", "process", p.Name, "class", r.Class, "remedy", r.Remedy, "region", r.Region, "server", r.Server, "mutations", r.Mutations, "pause", r.Pause)
+}
+
 // hooks count what the loop meets.
 func (p *Process) hooks() (h ingest.Hooks) {
 	count := func(n *int, by int) {
@@ -149,7 +152,10 @@ func (p *Process) hooks() (h ingest.Hooks) {
 		count(&p.did.CommitsFailed, 1)
 		p.world.ledger.doubt(p.Name)
 	}
-	h.Revoked = func(_ int, _ []int, abandoned int) { count(&p.did.Abandoned, abandoned) }
+	h.Revoked = func(generation int, partitions []int, abandoned int) {
+		count(&p.did.Abandoned, abandoned)
+		p.world.log.Debug("revoked", "process", p.Name, "generation", generation, "partitions", partitions, "abandoned", abandoned)
+	}
 	return h
 }
 
@@ -158,82 +164,4 @@ func (p *Process) collision(table string, row []byte) {
 	if strings.TrimSuffix(table, p.tail) == tables[0].name {
 		p.world.collided(p, string(row))
 	}
-}
-
-// hold adds to the bytes that are submitted and not durable.
-func (p *Process) hold(bytes int64) {
-	p.mu.Lock()
-	p.held += bytes
-	held := p.held
-	p.mu.Unlock()
-	if held > budget {
-		p.world.ledger.find("7: %s: %d bytes of records are out, of %d", p.Name, held, budget)
-	}
-}
-
-// note remembers which records have been submitted.
-func (p *Process) note(b *event.Batch) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.did.Submitted += len(b.Events)
-	for i := range b.Events {
-		r := b.Events[i].Record
-		p.submitted[r.Partition] = max(p.submitted[r.Partition], r.Offset+1)
-	}
-}
-
-// watched is a Writer of which is seen what it is given.
-type watched struct {
-	ingest.Writer
-	release func()
-	process *Process
-}
-
-func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
-	f := &watchedFlight{process: w.process}
-	for i := range b.Events {
-		n := int64(b.Events[i].Record.Size())
-		f.sizes, f.out = append(f.sizes, n), f.out+n
-	}
-	w.process.note(b)
-	w.process.hold(f.out)
-	f.Flight = w.Writer.Submit(ctx, b)
-	return f
-}
-
-// Release implements ingest.Holder.
-func (w *watched) Release() { w.release() }
-
-type watchedFlight struct {
-	event.Flight
-	process *Process
-	sizes   []int64
-	out     int64
-}
-
-func (f *watchedFlight) Wait(ctx context.Context) ([]event.Failure, error) {
-	failures, err := f.Flight.Wait(ctx)
-	f.process.hold(-f.out)
-	f.out = 0
-	return failures, err
-}
-
-// Ease implements event.Easer.
-func (f *watchedFlight) Ease(ctx context.Context) ([]int, error) {
-	left, err := f.Flight.(event.Easer).Ease(ctx)
-	if err != nil { // the loop gives it up
-		f.process.hold(-f.out)
-		f.out = 0
-		return nil, err
-	}
-	if len(left) == 0 {
-		return nil, nil
-	}
-	kept := int64(0)
-	for _, i := range left {
-		kept += f.sizes[i]
-	}
-	f.process.hold(kept - f.out)
-	f.out = kept
-	return left, nil
 }

@@ -128,11 +128,13 @@ func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 	}
 	w.trouble(ctx, input(rng, w.plan, w.began, Trouble-time.Second))
 	w.heal()
+	w.log.Debug("all is well")
 	healed := time.Now()
 	if !w.settles(ctx, group, catchUp) {
 		return time.Since(healed)
 	}
 	caughtUp = time.Since(healed)
+	time.Sleep(w.plan.RPCTimeout + 20*time.Second) // calls that were never answered, of flights that others have written since, are over
 	if !w.stopInTheMiddle(ctx, rng) || !w.killInTheMiddle(ctx, rng) {
 		return caughtUp
 	}
