@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"brine/config"
 )
 
 type deadlettersLsCmd struct {
@@ -45,6 +47,9 @@ func (c *deadlettersLsCmd) Run(e *env) error {
 	if c.After != "" {
 		if after, err = parsePlace(c.After); err != nil || after.topic == "" {
 			return usage(fmt.Errorf("--after %q: give what the end of the answer before says", c.After))
+		}
+		if !slices.ContainsFunc(scan.topics, func(p *config.Pipeline) bool { return p.DeadLetterTopic() == after.topic }) {
+			return usage(fmt.Errorf("--after %q: none of the pipelines that are meant has the topic %s; give the flags of the answer before", c.After, after.topic))
 		}
 	}
 	return c.list(e, scan, after)

@@ -26,6 +26,9 @@ func (c *replayCmd) diff(e *env, cfg *config.Config, p *config.Pipeline, replays
 	if i < 0 {
 		return usage(errors.New("--diff compares rows; the replay writes documents alone"))
 	}
+	if _, looksUp := p.Lookup(); looksUp {
+		return usage(fmt.Errorf("--diff: the pipeline %s looks keys up (key_from), which only writing does; replay --into another table and compare", p.Name))
+	}
 	r := replays[i]
 	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
 	if err != nil {
