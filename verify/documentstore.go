@@ -20,6 +20,9 @@ type documentStore struct {
 func (documentStore) Splits(context.Context) ([][]byte, error) { return nil, nil }
 
 func (s documentStore) Get(ctx context.Context, keys [][]byte) ([][]Cell, error) {
+	if len(keys) == 0 {
+		return nil, nil // servers refuse to be asked for nothing
+	}
 	refs, docs := make([]indexer.Ref, len(keys)), make([]indexer.Stored, len(keys))
 	for i, key := range keys {
 		refs[i] = indexer.Ref{Index: s.index, ID: key}
