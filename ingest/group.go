@@ -107,7 +107,7 @@ func (r *runner) connect(ctx context.Context) error {
 func (l *Loop) consume(ctx context.Context) error {
 	m := newMember(l.runner)
 	defer m.leave()
-	for pauses := (&pauses{base: l.RetryMin, limit: min(l.RetryMax, time.Second)}); ; {
+	for pauses := (&pauses{base: l.RetryMin, limit: min(l.RetryMax, 5*time.Second)}); ; {
 		g, err := m.join(ctx)
 		switch {
 		case ended(ctx):
