@@ -14,6 +14,7 @@ import (
 	"brine/indexer"
 	"brine/indexer/elastic"
 	"brine/ingest"
+	"brine/lookup"
 	"brine/query"
 	"brine/rowkey"
 	"brine/sink"
@@ -222,5 +223,49 @@ func TestPackedColumns(t *testing.T) {
 	wantRead := []query.Column{{Family: "e", Qualifier: "s", Field: "station", Type: event.Text}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
 	if diff := cmp.Diff(wantRead, got.Columns); diff != "" {
 		t.Errorf("query: -want +got:\n%s", diff)
+	}
+}
+
+// TestChangesAreBuilt: what brine.yaml says of versions, images, deletes and look-ups reaches the packages that do it.
+func TestChangesAreBuilt(t *testing.T) {
+	cfg, problems := Load("testdata/changes.good.yaml", environ())
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	log := cfg.Pipeline("log")
+	want := event.Images{Before: []string{"payload", "before"}, After: []string{"payload", "after"}, Deleted: "gone"}
+	if diff := cmp.Diff(want, log.Schema().Images); diff != "" {
+		t.Errorf("images: -want +got:\n%s", diff)
+	}
+	var deletes []sink.Deletes
+	for _, r := range log.Sink().Rows {
+		deletes = append(deletes, r.Deletes)
+	}
+	if diff := cmp.Diff([]sink.Deletes{{Field: "gone", Hard: true}, {Field: "gone"}}, deletes); diff != "" {
+		t.Errorf("deletes: -want +got:\n%s", diff)
+	}
+	if got := log.Indexer().Documents[0].Deleted; got != "gone" {
+		t.Errorf("documents are deleted by %q", got)
+	}
+	if s := cfg.Pipeline("creations").Schema(); s.Fields[s.Version].Name != "at" || s.Sequence != "n" {
+		t.Errorf("version %d, sequence %q", s.Version, s.Sequence)
+	}
+	for table, want := range map[string]VersionKind{"ids": Sequence, "states": Milliseconds} {
+		if got := cfg.Versions(cfg.Table(table)); got != want {
+			t.Errorf("versions of %s: %v", table, got)
+		}
+	}
+	if q, ok := cfg.Query(cfg.Table("ids")); !ok || q.Deleted != "cancelled" {
+		t.Errorf("rows of ids are marked by %q", q.Deleted)
+	}
+	got, ok := cfg.Pipeline("states").Lookup()
+	if !ok || got.Table != "ids" || got.Key.String() != cfg.Table("ids").RowKey().String() || got.Wait != time.Minute {
+		t.Errorf("looks up %+v", got)
+	}
+	if diff := cmp.Diff([]lookup.Field{{Name: "user", Family: "e", Qualifier: "u"}, {Name: "created", Family: "e", Qualifier: "c"}}, got.Fields); diff != "" {
+		t.Errorf("looked up: -want +got:\n%s", diff)
+	}
+	if _, ok := log.Lookup(); ok {
+		t.Error("the log looks nothing up")
 	}
 }

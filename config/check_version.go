@@ -19,6 +19,30 @@ func (p *Pipeline) versionFields() (at, n string) {
 	return p.Version, ""
 }
 
+// VersionKind says what versions count.
+type VersionKind int
+
+// The kinds of version.
+const (
+	Milliseconds VersionKind = iota // since 1970
+	Sequence                        // a thousand a millisecond: seq(at, n)
+	Number                          // a whole number that is no time
+)
+
+// Versions are those of the table's cells: all pipelines that write it agree.
+func (c *Config) Versions(t *Table) VersionKind {
+	for _, r := range writers(c, t.Name) {
+		at, n := r.pipeline.versionFields()
+		switch f := r.pipeline.field(at); {
+		case n != "":
+			return Sequence
+		case f != nil && f.eventType() == event.Int:
+			return Number
+		}
+	}
+	return Milliseconds
+}
+
 // untimed words why the pipeline's versions are no milliseconds since 1970, and the mend; empty if they are.
 func (p *Pipeline) untimed() (what, mend string) {
 	at, n := p.versionFields()

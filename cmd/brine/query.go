@@ -72,7 +72,7 @@ func (c *queryCmd) Run(e *env) error {
 		}
 		defer func() { _ = engine.Close() }() // only read from
 	}
-	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit}
+	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit, counts: cfg.Versions(t)}
 	if ask.get != nil {
 		out.more = ask.more
 	}

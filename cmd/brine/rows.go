@@ -6,9 +6,11 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"brine/config"
 	"brine/event"
 	"brine/query"
 	"brine/rowkey"
@@ -20,6 +22,7 @@ type rowPrinter struct {
 	out    io.Writer
 	json   bool
 	keys   bool                 // row keys too
+	counts config.VersionKind   // what versions count
 	fields []string             // only these; nil means all
 	limit  int                  // of the rows that are printed: a full answer says how to go on
 	more   func() search.Cursor // where, when rows may be missing from a full answer; nil: behind the last that is printed
@@ -104,7 +107,7 @@ func (p *rowPrinter) texts(row query.Found) []string {
 			out = append(out, valueText(f.Value))
 		}
 	}
-	out = append(out, timeText(row.Version))
+	out = append(out, versionText(row.Version, p.counts))
 	if row.State != query.Same {
 		out = append(out, "← "+string(row.State))
 	}
@@ -154,6 +157,17 @@ func valueJSON(v event.Value) any {
 		return timeText(v.Int())
 	}
 	return nil
+}
+
+// versionText shows a version as the time that it is, if it is one, and the number within its millisecond.
+func versionText(v int64, counts config.VersionKind) string {
+	switch counts {
+	case config.Sequence:
+		return fmt.Sprintf("%s+%d", timeText(v/1000), v%1000)
+	case config.Number:
+		return strconv.FormatInt(v, 10)
+	}
+	return timeText(v)
 }
 
 // timeText shows milliseconds since 1970 as RFC 3339 in UTC.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/config"
 	"brine/event"
 	"brine/query"
 )
@@ -28,6 +29,15 @@ func TestRowsWithNestedFields(t *testing.T) {
 		p := rowPrinter{out: &out, json: tt.json}
 		if err := p.print(rows(tt.nested)); err != nil || strings.TrimSpace(out.String()) != tt.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", tt.nested, err, out.String(), tt.want)
+		}
+	}
+}
+
+func TestVersionsAreShownAsWhatTheyCount(t *testing.T) {
+	for counts, want := range map[config.VersionKind]string{
+		config.Milliseconds: "44972-09-15T16:00:00.042Z", config.Sequence: "2013-01-01T10:00:00.000Z+42", config.Number: "1357034400000042"} {
+		if got := versionText(1357034400000042, counts); got != want {
+			t.Errorf("%d: got %s, want %s", counts, got, want)
 		}
 	}
 }
