@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -26,6 +27,7 @@ type txnPublisher struct {
 	name   string        // of the transactions and of the group
 	limit  *rate.Limiter // nil: none
 	sent   func(n int64) // told of each transaction
+	batch  int64         // most records in one; 0 means txnRecords
 
 	began time.Time // of the open transaction; zero: none is open
 	fault error     // of the first record of it that failed
@@ -70,7 +72,7 @@ func (p *txnPublisher) publish(ctx context.Context, records iter.Seq2[sourceReco
 			return before, at - 1 - before - p.open, err
 		}
 		p.put(ctx, r)
-		if p.open == txnRecords || time.Since(p.began) >= txnTime || p.fault != nil || ctx.Err() != nil {
+		if p.open == cmp.Or(p.batch, txnRecords) || time.Since(p.began) >= txnTime || p.fault != nil || ctx.Err() != nil {
 			if err := p.commit(at, sum); err != nil {
 				return before, at - before - p.open, err
 			}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/testenv"
+)
+
+// TestPublishIsExactlyOnceUnderEachFault lets each request of a publishing fail, the first of its kind, then the second and so on, with errors that
+// pass, that do not, and that come after the work was done. Whenever a publishing fails another one goes on: readers of committed records then find
+// each record once.
+func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
+	t.Parallel()
+	const records, batch, partitions = 60, 20, 2
+	broker := testenv.KafkaFake(t, partitions)
+	failed := 0
+	for n, f := range []struct {
+		key kmsg.Key
+		err *kerr.Error
+	}{
+		{kmsg.Produce, kerr.NotEnoughReplicasAfterAppend}, {kmsg.Produce, kerr.InvalidRecord}, {kmsg.Produce, kerr.RequestTimedOut},
+		{kmsg.AddPartitionsToTxn, kerr.ConcurrentTransactions}, {kmsg.AddPartitionsToTxn, kerr.InvalidTxnState},
+		{kmsg.AddOffsetsToTxn, kerr.CoordinatorNotAvailable}, {kmsg.AddOffsetsToTxn, kerr.TransactionalIDAuthorizationFailed},
+		{kmsg.TxnOffsetCommit, kerr.RequestTimedOut}, {kmsg.TxnOffsetCommit, kerr.GroupAuthorizationFailed},
+		{kmsg.EndTxn, kerr.CoordinatorLoadInProgress}, {kmsg.EndTxn, kerr.InvalidProducerEpoch},
+		{kmsg.OffsetFetch, kerr.UnstableOffsetCommit}, {kmsg.InitProducerID, kerr.ConcurrentTransactions},
+	} {
+		for index := range 3 {
+			topic := fmt.Sprintf("t%d_%d", n, index)
+			if err := createTopic(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic, partitions); err != nil {
+				t.Fatal(err)
+			}
+			seen := 0
+			fault := broker.Fault(kfake.Fault{Keys: []kmsg.Key{f.key}, Err: f.err, When: func(kmsg.Request) bool { seen++; return seen == index+1 }})
+			tries := publishUntilDone(t, broker, topic, batch, numbered(records))
+			failed += tries - 1
+			fault.Remove()
+			if got := countCommitted(t, broker, topic, partitions); len(got) != records {
+				t.Errorf("%s, request %d fails with %s: %d records after %d tries, expected %d", f.key.Name(), index, f.err.Message, len(got), tries, records)
+			} else {
+				for value, times := range got {
+					if times != 1 {
+						t.Errorf("%s, request %d fails with %s: record %s is there %d times", f.key.Name(), index, f.err.Message, value, times)
+					}
+				}
+			}
+		}
+	}
+	if failed == 0 {
+		t.Error("no publishing failed: the faults hit nothing")
+	}
+	t.Logf("%d publishings failed and were begun again", failed)
+}
+
+func numbered(n int) iter.Seq2[sourceRecord, error] {
+	return func(yield func(sourceRecord, error) bool) {
+		for i := range n {
+			if !yield(sourceRecord{Key: fmt.Appendf(nil, "k%d", i%7), Value: fmt.Appendf(nil, "%d", i)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// publishUntilDone publishes with process after process, and gives how many it took.
+func publishUntilDone(t *testing.T, broker *kfake.Cluster, topic string, batch int64, records iter.Seq2[sourceRecord, error]) int {
+	t.Helper()
+	for try := 1; ; try++ {
+		client, err := txnClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}, "publish."+topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := txnPublisher{client: client, topic: topic, name: "publish." + topic, batch: batch}
+		_, _, err = p.publish(t.Context(), records, false)
+		client.Close()
+		if err == nil {
+			return try
+		}
+		if try == 5 {
+			t.Fatalf("%s: %v after %d tries", topic, err, try)
+		}
+	}
+}
+
+// countCommitted reads a topic as brine does: how often each value is there.
+func countCommitted(t *testing.T, broker *kfake.Cluster, topic string, partitions int) map[string]int {
+	t.Helper()
+	ends, err := endOffsets(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := ingest.NewTopicReader(ingest.Options{Kafka: ingest.Kafka{Brokers: broker.ListenAddrs()}, Topic: topic})
+	defer reader.Close()
+	got := map[string]int{}
+	for p := range partitions {
+		for r, err := range reader.Records(t.Context(), p, 0, ends[p]) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[string(r.Value)]++
+		}
+	}
+	return got
+}
