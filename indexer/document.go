@@ -15,6 +15,8 @@ type document struct {
 	Document
 	place   int
 	columns []column
+	parted  bool         // the engine keeps it in parts
+	timeAt  int          // position of Time in the schema
 	written atomic.Int64 // when the index last took a document, in ms since 1970
 }
 
@@ -30,10 +32,10 @@ type column struct {
 	at    int    // position in the schema
 }
 
-func compile(schema event.Schema, list []Document) []*document {
+func compile(schema event.Schema, list []Document, parted bool) []*document {
 	var docs []*document
 	for i, declared := range list {
-		d := &document{Document: declared, place: i}
+		d := &document{Document: declared, place: i, parted: parted && declared.Every != "", timeAt: fieldOf(schema, declared.Time)}
 		for _, c := range declared.columns() {
 			label := append(appendString([]byte{','}, []byte(c.Name)), ':')
 			d.columns = append(d.columns, column{name: c.Name, label: label, at: fieldOf(schema, c.Field)})

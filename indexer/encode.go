@@ -26,6 +26,10 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 		return reject(reason, fmt.Errorf("index %s: %w", d.Index, err))
 	}
 	c.row = row
+	index, fault := d.part(&c.spans[d.place], ev)
+	if fault != nil {
+		return reject(fault.Reason, fmt.Errorf("index %s: %w", d.Index, fault))
+	}
 	start := len(c.bytes)
 	all, hashed := appendID(c.bytes, c.row)
 	id := all[start:len(all):len(all)]
@@ -48,7 +52,7 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 		return nil // a change that carries no field changes nothing
 	}
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, id: id, version: ev.Version, source: source})
+	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, source: source})
 	if ev.Former != nil && d.Deleted != "" && d.Changes == Whole {
 		w.hide(c, f, d, i, ev)
 	}
@@ -67,6 +71,10 @@ func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) 
 	if c.former = row; err != nil || bytes.Equal(row, c.row) {
 		return // there was none, or it is the same still
 	}
+	index, fault := d.part(&c.spans[d.place], &former)
+	if fault != nil {
+		return // no document can have been written there
+	}
 	start := len(c.bytes)
 	all, hashed := appendID(c.bytes, row)
 	id := all[start:len(all):len(all)]
@@ -77,5 +85,5 @@ func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) 
 	from := len(all)
 	all = append(appendHead(all, id, key, ev.Version), `,"`+FieldDeleted+`":true}`...)
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, id: id, version: ev.Version, source: all[from:len(all):len(all)]})
+	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, source: all[from:len(all):len(all)]})
 }

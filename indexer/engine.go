@@ -133,6 +133,7 @@ type Field struct {
 type Mapping struct {
 	Index  string
 	Fields []Field
+	Every  Every // its parts; empty: it has none
 }
 
 // Type is the type of a field, or empty.

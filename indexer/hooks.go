@@ -5,10 +5,11 @@ import "time"
 // Hooks are told what the writer does; a nil hook is not called. They are called from the writer's own goroutines, must be
 // safe for concurrent use, and must not block.
 type Hooks struct {
-	Call     func(CallInfo)                             // after every call of the engine
-	Items    func(index string, outcome Outcome, n int) // events by what became of them, after every round of calls
-	Retry    func(RetryInfo)                            // before every pause
-	Buffered func(bytes int64)                          // bytes of documents in memory, whenever a batch comes or goes
+	Call     func(CallInfo)                                // after every call of the engine
+	Items    func(index string, outcome Outcome, n int)    // events by what became of them, after every round of calls
+	Retry    func(RetryInfo)                               // before every pause
+	Expired  func(index string, parts []string, err error) // when parts of an index were dropped, their rows being over, or could not be
+	Buffered func(bytes int64)                             // bytes of documents in memory, whenever a batch comes or goes
 }
 
 // CallInfo is one finished call of the engine.

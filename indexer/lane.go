@@ -21,14 +21,15 @@ type lane struct {
 	pending  []*op // in the order submitted; written from the front
 	scanned  int   // how many of pending the round has looked at
 	groups   []group
-	byHash   map[uint64]int // group of an op's hash, or held
-	maxDocs  int            // of one call; halved until it holds only what spoils a request
-	attempt  int            // pauses in a row
-	due      time.Time      // when the first of those that wait may be sent again
-	failed   int            // groups of this round's calls that failed as a whole
-	waiting  int            // groups of this round that wait by themselves
-	rereads  int            // groups of this round that another writer has changed since they were read
-	decided  int            // groups of this round that are settled
+	byHash   map[uint64]int   // group of an op's hash, or held
+	parts    map[string]error // what came of making the parts of indexes that this round lacked
+	maxDocs  int              // of one call; halved until it holds only what spoils a request
+	attempt  int              // pauses in a row
+	due      time.Time        // when the first of those that wait may be sent again
+	failed   int              // groups of this round's calls that failed as a whole
+	waiting  int              // groups of this round that wait by themselves
+	rereads  int              // groups of this round that another writer has changed since they were read
+	decided  int              // groups of this round that are settled
 	pauseErr error
 
 	merger  merger
@@ -42,7 +43,7 @@ type lane struct {
 
 func newLane(w *Writer) *lane {
 	return &lane{
-		w: w, wake: make(chan struct{}, 1), byHash: map[uint64]int{},
+		w: w, wake: make(chan struct{}, 1), byHash: map[uint64]int{}, parts: map[string]error{},
 		maxDocs: w.opts.MaxBulkDocuments,
 	}
 }

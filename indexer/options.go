@@ -34,6 +34,10 @@ type Document struct {
 	Set     []Column
 	Changes Changes
 	Deleted string // the event's bool field that marks a delete; empty: documents are not deleted
+
+	Every Every         // where the engine is Partitioned: the index has a part for each such span of Time; empty: none
+	Time  string        // the event's time field that says to which part a document belongs; one of Key's, so that it never changes
+	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped; 0: for ever
 }
 
 // Options configure a Writer. Zero values become the defaults.
@@ -131,6 +135,7 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 			}
 		}
 	}
+	d.validateParts(schema, bad)
 	if len(d.Set) == 0 {
 		bad("set is empty: declare at least one field")
 	}
@@ -153,6 +158,21 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 		seen[c.Name] = true
 	}
 	return errs
+}
+
+func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) {
+	switch at := fieldOf(schema, d.Time); {
+	case d.Every == "" && d.Time == "":
+	case d.Every != Day && d.Every != Month && d.Every != Year:
+		bad("every is %q: give day, month or year", d.Every)
+	case at < 0 || schema.Fields[at].Type != event.TimeMS && schema.Fields[at].Type != event.TimeS:
+		bad("time: %q is no time field of the pipeline", d.Time)
+	case d.Key != nil && !slices.Contains(d.Key.Fields(), d.Time):
+		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key", d.Time)
+	}
+	if d.Keep < 0 {
+		bad("keep is %v: give 0 or more", d.Keep)
+	}
 }
 
 // columns are Set and the column of the deleted mark.
@@ -179,7 +199,7 @@ func ValidIndex(name string) error {
 func (o Options) Mappings() []Mapping {
 	var all []Mapping
 	for _, d := range o.Documents {
-		m := Mapping{Index: d.Index}
+		m := Mapping{Index: d.Index, Every: d.Every}
 		for _, c := range d.columns() {
 			t := c.Type
 			if t == "" {

@@ -37,9 +37,9 @@ func NewPreview(opts Options) (*Preview, error) {
 		return nil, err
 	}
 	opts.setDefaults()
-	w := &Writer{opts: opts, docs: compile(opts.Schema, opts.Documents), seed: maphash.MakeSeed()}
+	w := &Writer{opts: opts, docs: compile(opts.Schema, opts.Documents, true), seed: maphash.MakeSeed()}
 	keys, err := w.keys()
-	return &Preview{writer: w, cargo: &cargo{keys: keys}}, err
+	return &Preview{writer: w, cargo: w.newCargo(keys)}, err
 }
 
 // Changes gives each document that the event changes, or the failure with which it would be rejected. A change lasts until the

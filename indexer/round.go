@@ -19,6 +19,7 @@ const held = -1
 // with all of them, so that they keep their order; the others do not.
 func (l *lane) gather(now time.Time) {
 	clear(l.byHash)
+	clear(l.parts)
 	l.groups, l.scanned, l.pauseErr, l.due = l.groups[:0], 0, nil, time.Time{}
 	l.failed, l.waiting, l.rereads, l.decided = 0, 0, 0, 0
 	size, maxBytes := 0, l.w.pace.limit()
@@ -82,7 +83,7 @@ func (l *lane) read() error {
 	l.refs, l.sent = l.refs[:0], l.sent[:0]
 	for i := range l.groups {
 		if o := l.groups[i].first; o.doc.Changes == Partial {
-			l.refs = append(l.refs, Ref{Index: o.doc.Index, ID: o.id})
+			l.refs = append(l.refs, Ref{Index: o.index, ID: o.id})
 			l.sent = append(l.sent, i)
 		}
 	}
@@ -101,7 +102,7 @@ func (l *lane) prepare() {
 	read := 0
 	for i := range l.groups {
 		g := &l.groups[i]
-		write := Op{Kind: Put, Index: g.first.doc.Index, ID: g.first.id}
+		write := Op{Kind: Put, Index: g.first.index, ID: g.first.id}
 		if g.first.doc.Changes == Whole {
 			newest := g.newest()
 			write.Source, write.Version = newest.source, newest.version
@@ -189,10 +190,14 @@ func (l *lane) judge(groups []int, sent time.Time) {
 		if r == settled {
 			continue
 		}
-		if r == newer && g.first.doc.Changes == Partial {
+		var err error = &RequestError{Status: result.Status, Kind: result.Kind, Reason: result.Reason}
+		switch {
+		case r == newer && g.first.doc.Changes == Partial:
 			r = reread
+		case r == noIndex && g.first.doc.parted:
+			r, err = l.remedyOfPart(g, err)
 		}
-		l.decide(g, r, &RequestError{Status: result.Status, Kind: result.Kind, Reason: result.Reason})
+		l.decide(g, r, err)
 	}
 	if l.waiting > waited || now.Sub(sent) > l.w.opts.CallTimeout/2 {
 		l.w.pace.congested(sent, now)

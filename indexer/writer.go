@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ type Writer struct {
 	engine   Engine
 	opts     Options
 	docs     []*document
+	mappings []Mapping // of docs
 	lanes    []*lane
 	budget   *semaphore.Weighted // of opts.MaxBufferedBytes
 	buffered atomic.Int64
@@ -45,24 +47,29 @@ func New(engine Engine, opts Options) (*Writer, error) {
 	}
 	opts.setDefaults()
 	w := &Writer{
-		engine: engine,
-		opts:   opts,
-		docs:   compile(opts.Schema, opts.Documents),
-		budget: semaphore.NewWeighted(opts.MaxBufferedBytes),
-		seed:   maphash.MakeSeed(),
-		pace:   newPace(opts.Calls, opts.MaxBulkBytes),
+		engine:   engine,
+		opts:     opts,
+		mappings: opts.Mappings(),
+		budget:   semaphore.NewWeighted(opts.MaxBufferedBytes),
+		seed:     maphash.MakeSeed(),
+		pace:     newPace(opts.Calls, opts.MaxBulkBytes),
 	}
+	_, parted := engine.(Partitioned)
+	w.docs = compile(opts.Schema, opts.Documents, parted)
 	keys, err := w.keys() // options that pass Validate have keys that fit, so the pool's cannot fail
 	if err != nil {
 		return nil, err
 	}
-	w.cargoes.New = func() any { keys, _ := w.keys(); return &cargo{keys: keys} }
-	w.cargoes.Put(&cargo{keys: keys})
+	w.cargoes.New = func() any { keys, _ := w.keys(); return w.newCargo(keys) }
+	w.cargoes.Put(w.newCargo(keys))
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	for range opts.Calls {
 		l := newLane(w)
 		w.lanes = append(w.lanes, l)
 		w.joined.Go(l.run)
+	}
+	if slices.ContainsFunc(w.docs, func(d *document) bool { return d.parted && d.Keep > 0 }) {
+		w.joined.Go(w.expire)
 	}
 	return w, nil
 }
@@ -81,6 +88,7 @@ type op struct {
 	event   int // in the batch
 	doc     *document
 	hash    uint64 // of doc and id
+	index   string // doc.Index, or a part of it
 	id      []byte
 	version int64
 	source  []byte // Whole: the document; Partial: the change (appendChange)
@@ -100,8 +108,13 @@ type cargo struct {
 	keys   []*eventkey.Encoder // by the document's place
 	row    []byte              // of the event that is being encoded
 	former []byte              // the row that it has left
+	spans  []span              // by the document's place
 	ops    []op
 	bytes  []byte
+}
+
+func (w *Writer) newCargo(keys []*eventkey.Encoder) *cargo {
+	return &cargo{keys: keys, spans: make([]span, len(w.docs))}
 }
 
 // Submit implements ingest.Writer: it encodes the documents of the batch and queues them in order.

@@ -26,6 +26,9 @@ func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cl
 	if err != nil {
 		return nil, err
 	}
+	if err := os.Chmod(dir, 0o755); err != nil { // Elasticsearch, started by root, runs as another user
+		return nil, err
+	}
 	c := &Cluster{dir: dir, servers: servers, env: append(os.Environ(), "DEVCLUSTER_RUN="+dir+"/run", "DEVCLUSTER_HBASE_HEAP="+hbaseHeap)}
 	if err := c.devcluster(ctx, "up", servers...); err != nil {
 		c.Close()
@@ -50,8 +53,11 @@ func (c *Cluster) devcluster(ctx context.Context, command string, servers ...str
 
 // Close ends the servers and deletes everything of this run.
 func (c *Cluster) Close() {
-	err := errors.Join(c.devcluster(context.Background(), "wipe", c.servers...), os.RemoveAll(c.dir))
-	if err != nil {
+	var err error
+	if !c.lent {
+		err = c.devcluster(context.Background(), "wipe", c.servers...)
+	}
+	if err = errors.Join(err, os.RemoveAll(c.dir)); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 	}
 }

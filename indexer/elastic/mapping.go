@@ -42,19 +42,27 @@ func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
 }
 
 func (e *Engine) create(ctx context.Context, m indexer.Mapping) error {
+	if m.Every != "" {
+		return e.EnsurePart(ctx, m, m.Every.Part(m.Index, time.Now().UnixMilli()))
+	}
+	return e.createIndex(ctx, m, m.Index, object{m.Index: object{"is_write_index": true}})
+}
+
+// createIndex makes the index <name>-000001 with the mapping and aliases.
+func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string, aliases object) error {
 	properties := e.properties(m.Fields)
 	properties[indexer.FieldRow] = object{"type": "keyword", "index": false}
 	properties[indexer.FieldVersion] = object{"type": "long", "index": false}
 	properties[indexer.FieldVersions] = object{"type": "object", "enabled": false}
 	properties[indexer.FieldKey] = object{"type": "keyword", "index": false, "doc_values": false}
-	return e.json(ctx, "PUT", "/"+m.Index+"-000001", object{
+	return e.json(ctx, "PUT", "/"+name+"-000001", object{
 		"settings": object{
 			"number_of_shards":   e.opts.Shards,
 			"number_of_replicas": e.opts.Replicas,
 			"refresh_interval":   fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond),
 		},
 		"mappings": object{"dynamic": "strict", "properties": properties},
-		"aliases":  object{m.Index: object{"is_write_index": true}},
+		"aliases":  aliases,
 	}, nil)
 }
 

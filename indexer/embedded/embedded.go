@@ -121,6 +121,11 @@ func (e *Engine) store(name string) (*store, error) {
 	if s := e.indexes[name]; s != nil && s.mapping.Load() != nil {
 		return s, nil
 	}
+	if base := wholeOf(name); base != name {
+		if s := e.indexes[base]; s != nil && s.mapping.Load() != nil && s.mapping.Load().Every != "" {
+			return s, nil
+		}
+	}
 	return nil, fmt.Errorf("index %s: %w", name, search.ErrNoIndex)
 }
 

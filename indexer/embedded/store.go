@@ -36,6 +36,7 @@ type store struct {
 type state struct {
 	Format int // of the stored documents and of this
 	Fields []indexer.Field
+	Every  indexer.Every `json:",omitempty"`
 }
 
 const format = 1
@@ -79,7 +80,7 @@ func (s *store) readState() error {
 	if is.Format != format {
 		return fmt.Errorf("it was written in format %d, and this brine knows format %d: use the brine that wrote it", is.Format, format)
 	}
-	s.mapping.Store(&indexer.Mapping{Index: s.name, Fields: is.Fields})
+	s.mapping.Store(&indexer.Mapping{Index: s.name, Fields: is.Fields, Every: is.Every})
 	return nil
 }
 
@@ -93,10 +94,10 @@ func (s *store) close() error {
 // ensure makes the mapping hold the fields of m.
 func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	s.mu.Lock()
-	is := state{Format: format}
+	is := state{Format: format, Every: m.Every}
 	if have := s.mapping.Load(); have != nil {
 		missing, err := m.Missing(*have)
-		if err != nil || len(missing) == 0 {
+		if err != nil || len(missing) == 0 && have.Every == m.Every {
 			s.mu.Unlock()
 			return err
 		}
@@ -114,7 +115,7 @@ func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	batch.SetInternal(stateKey, text)
 	wait, err := s.apply(batch)
 	if err == nil {
-		s.mapping.Store(&indexer.Mapping{Index: s.name, Fields: is.Fields})
+		s.mapping.Store(&indexer.Mapping{Index: s.name, Fields: is.Fields, Every: is.Every})
 	}
 	s.mu.Unlock()
 	if err != nil {

@@ -47,6 +47,8 @@ func Run(t *testing.T, open Open) {
 		{"WriterDeletes", testWriterDeletes},
 		{"WriterNoIndex", testWriterNoIndex},
 		{"WriterConverges", testWriterConverges},
+		{"WriterParts", testWriterParts},
+		{"Expire", testExpire},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}

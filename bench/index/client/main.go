@@ -1,0 +1,114 @@
+// Command client writes documents with brine's indexer and tells how long that took and what it cost. bench/index runs it beside
+// bench/index/peer, which writes the same documents; nothing imports it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"brine/bench/index/orders"
+	"brine/bench/measure"
+	"brine/event"
+	"brine/indexer"
+	"brine/indexer/elastic"
+)
+
+const (
+	batch  = 1000 // events; read.max_batch_records
+	window = 8    // batches on their way; read.window
+)
+
+func main() {
+	address := flag.String("address", "", "http://host:port")
+	n := flag.Int("documents", 200_000, "changes")
+	changes := flag.String("changes", "whole", "whole or partial")
+	profile := flag.String("cpuprofile", "", "file for a CPU profile")
+	flag.Parse()
+	if err := run(*address, *n, indexer.Changes(*changes), *profile); err != nil {
+		fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+}
+
+func run(address string, n int, changes indexer.Changes, profile string) error {
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	engine, err := elastic.Open(elastic.Options{Addresses: []string{address}, Replicas: elastic.NoReplicas})
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	opts, err := orders.Options(changes)
+	if err != nil {
+		return err
+	}
+	w, err := indexer.New(engine, opts)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	said, err := load(w, changes, n)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(said)
+}
+
+// load writes all changes and measures that alone.
+func load(w *indexer.Writer, changes indexer.Changes, n int) (said measure.Said, err error) {
+	fmt.Println("begin")
+	start := time.Now()
+	before, err := measure.OwnCPU()
+	if err != nil {
+		return said, err
+	}
+	ctx := context.Background()
+	var flights [window]event.Flight
+	for from, turn := 0, 0; from < n; from, turn = from+batch, (turn+1)%window {
+		if err := landed(ctx, flights[turn]); err != nil {
+			return said, err
+		}
+		b := &event.Batch{}
+		for i := from; i < min(from+batch, n); i++ {
+			b.Events = append(b.Events, orders.Event(changes, i, n))
+		}
+		flights[turn] = w.Submit(ctx, b)
+	}
+	for _, f := range flights {
+		if err := landed(ctx, f); err != nil {
+			return said, err
+		}
+	}
+	said.Seconds = time.Since(start).Seconds()
+	after, err1 := measure.OwnCPU()
+	peak, err2 := measure.PeakMiB("self")
+	said.CPU, said.PeakMiB = after-before, peak
+	return said, errors.Join(err1, err2)
+}
+
+// landed waits for a flight, all of whose documents must be durable.
+func landed(ctx context.Context, f event.Flight) error {
+	if f == nil {
+		return nil
+	}
+	failures, err := f.Wait(ctx)
+	if err == nil && len(failures) > 0 {
+		err = fmt.Errorf("%d documents failed, the first with: %w", len(failures), failures[0].Err)
+	}
+	return err
+}

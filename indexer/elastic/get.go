@@ -1,0 +1,123 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/valyala/fastjson"
+
+	"brine/indexer"
+)
+
+// Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then tells why, and
+// never overwrites.
+func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Stored) error {
+	body := e.buffer()
+	body.WriteString(`{"docs":[`)
+	for i, ref := range refs {
+		body.Grow(2*len(ref.ID) + len(ref.Index) + 32)
+		line := body.AvailableBuffer()
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = append(line, `{"_index":"`...)
+		line = append(line, ref.Index...)
+		line = append(line, `","_id":"`...)
+		line = appendASCII(line, ref.ID)
+		body.Write(append(line, `"}`...))
+	}
+	body.WriteString(`]}`)
+	answer := e.buffer()
+	defer answer.free()
+	if err := e.do(ctx, "POST", "/_mget", typeJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
+		return err
+	}
+	parser := e.parsers.Get().(*fastjson.Parser)
+	defer e.parsers.Put(parser)
+	parted, err := readDocs(parser, answer.Bytes(), refs, docs)
+	if err != nil || len(parted) == 0 {
+		return err
+	}
+	return e.find(ctx, parted, refs, docs)
+}
+
+// readDocs sets docs from the answer. It gives the places of those that are asked of an index with parts: only a part gives
+// documents by their ids.
+func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []indexer.Stored) (parted []int, err error) {
+	v, err := p.ParseBytes(answer)
+	if err != nil {
+		return nil, fmt.Errorf("damaged or cut off: %w", err)
+	}
+	list := v.GetArray("docs")
+	if len(list) != len(refs) {
+		return nil, fmt.Errorf("%d documents for %d asked for", len(list), len(refs))
+	}
+	var sources []byte // of all documents
+	for i, doc := range list {
+		if !bytes.Equal(doc.GetStringBytes("_id"), refs[i].ID) {
+			return nil, fmt.Errorf("document %q in the place of %q", doc.GetStringBytes("_id"), refs[i].ID)
+		}
+		if string(doc.GetStringBytes("error", "type")) == "illegal_argument_exception" {
+			parted = append(parted, i)
+		}
+		docs[i] = indexer.Stored{Found: doc.GetBool("found"), SeqNo: doc.GetInt64("_seq_no"), PrimaryTerm: doc.GetInt64("_primary_term")}
+		if source := doc.Get("_source"); docs[i].Found && source != nil {
+			from := len(sources)
+			sources = source.MarshalTo(sources)
+			docs[i].Source = sources[from:len(sources):len(sources)]
+		}
+	}
+	return parted, nil
+}
+
+// find reads documents of indexes with parts by searching all parts of each.
+func (e *Engine) find(ctx context.Context, places []int, refs []indexer.Ref, docs []indexer.Stored) error {
+	byIndex := map[string]map[string]int{}
+	for _, i := range places {
+		if byIndex[refs[i].Index] == nil {
+			byIndex[refs[i].Index] = map[string]int{}
+		}
+		byIndex[refs[i].Index][string(refs[i].ID)] = i
+	}
+	for index, place := range byIndex {
+		if err := e.Refresh(ctx, index); err != nil {
+			return err
+		}
+		ids := slices.Sorted(maps.Keys(place))
+		for chunk := range slices.Chunk(ids, 1000) {
+			if err := e.findChunk(ctx, index, chunk, place, docs); err != nil {
+				return fmt.Errorf("read documents of index %s: %w", index, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) findChunk(ctx context.Context, index string, ids []string, place map[string]int, docs []indexer.Stored) error {
+	var a struct {
+		answer
+		Hits struct {
+			Hits []struct {
+				ID          string          `json:"_id"`
+				Source      json.RawMessage `json:"_source"`
+				SeqNo       int64           `json:"_seq_no"`
+				PrimaryTerm int64           `json:"_primary_term"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	request := object{"query": object{"ids": object{"values": ids}}, "size": len(ids), "seq_no_primary_term": true}
+	if err := e.json(ctx, "POST", "/"+index+"/_search", request, &a); err != nil {
+		return err
+	}
+	if a.TimedOut || a.Shards.Failed > 0 {
+		return fmt.Errorf("%d of its shards did not answer", a.Shards.Failed)
+	}
+	for _, h := range a.Hits.Hits {
+		docs[place[h.ID]] = indexer.Stored{Found: true, Source: h.Source, SeqNo: h.SeqNo, PrimaryTerm: h.PrimaryTerm}
+	}
+	return nil
+}

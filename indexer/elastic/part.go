@@ -1,0 +1,116 @@
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"brine/indexer"
+	"brine/search"
+)
+
+var _ indexer.Partitioned = (*Engine)(nil)
+
+// EnsurePart implements indexer.Partitioned. The part scans-2026.11 of scans is the index scans-2026.11-000001 with both names as
+// aliases: it is written through the one, and read with all others through the other.
+func (e *Engine) EnsurePart(ctx context.Context, m indexer.Mapping, part string) error {
+	for _, name := range []string{m.Index, part} {
+		if err := indexer.ValidIndex(name); err != nil {
+			return err
+		}
+	}
+	failed := e.createIndex(ctx, m, part, object{part: object{"is_write_index": true}, m.Index: object{}})
+	if failed == nil {
+		return nil
+	}
+	_, err := e.Mapping(ctx, part)
+	if errors.Is(err, search.ErrNoIndex) { // else another one has made it meanwhile
+		return failed
+	}
+	return err
+}
+
+// Expire implements indexer.Partitioned. An index is closed to writes before it is looked at for the last time, so that nothing that
+// was taken is dropped: what is refused meanwhile is written to a new part.
+func (e *Engine) Expire(ctx context.Context, index string, before int64) (dropped []string, err error) {
+	if err := indexer.ValidIndex(index); err != nil {
+		return nil, err
+	}
+	var aliases map[string]json.RawMessage
+	err = e.json(ctx, "GET", "/_alias/"+index, nil, &aliases)
+	var refused *indexer.RequestError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return nil, nil // there is none yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up the parts of index %s: %w", index, err)
+	}
+	isPart := regexp.MustCompile(`^` + regexp.QuoteMeta(index) + `-\d{4}(\.\d\d){0,2}-\d{6}$`)
+	var errs []error
+	for name := range aliases {
+		if !isPart.MatchString(name) {
+			continue // it is none of ours
+		}
+		gone, err := e.expirePart(ctx, name, before)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("drop %s, whose rows are over: %w", name, err))
+		} else if gone {
+			dropped = append(dropped, name)
+		}
+	}
+	slices.Sort(dropped)
+	return dropped, errors.Join(errs...)
+}
+
+// expirePart drops one part if it is over.
+func (e *Engine) expirePart(ctx context.Context, name string, before int64) (gone bool, err error) {
+	if over, err := e.over(ctx, name, before); err != nil || !over {
+		return false, err
+	}
+	if err := e.block(ctx, name, true); err != nil {
+		return false, err
+	}
+	over, err := e.over(ctx, name, before)
+	if err == nil && over {
+		err = e.json(ctx, "DELETE", "/"+name, nil, nil)
+	}
+	if err != nil || !over {
+		return false, errors.Join(err, e.block(ctx, name, false))
+	}
+	return true, nil
+}
+
+// over reports whether the newest document of an index is older than before. An empty index is not: it may just have been made.
+func (e *Engine) over(ctx context.Context, name string, before int64) (bool, error) {
+	if err := e.Refresh(ctx, name); err != nil {
+		return false, err
+	}
+	var a struct {
+		Shards struct {
+			Failed int `json:"failed"`
+		} `json:"_shards"`
+		Aggregations struct {
+			Newest struct {
+				Value *float64 `json:"value"`
+			} `json:"newest"`
+		} `json:"aggregations"`
+	}
+	request := object{"size": 0, "aggs": object{"newest": object{"max": object{"field": indexer.FieldVersion}}}}
+	if err := e.json(ctx, "POST", "/"+name+"/_search", request, &a); err != nil {
+		return false, err
+	}
+	newest := a.Aggregations.Newest.Value
+	return a.Shards.Failed == 0 && newest != nil && int64(*newest) < before, nil
+}
+
+func (e *Engine) block(ctx context.Context, name string, on bool) error {
+	var value any // null takes the setting back
+	if on {
+		value = true
+	}
+	return e.json(ctx, "PUT", "/"+name+"/_settings", object{"index.blocks.write": value}, nil)
+}

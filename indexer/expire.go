@@ -1,0 +1,38 @@
+package indexer
+
+import (
+	"context"
+	"time"
+)
+
+// expireEvery is the pause between two looks for parts that are over. A part outlives its time by that much at most, and by what
+// is left of its span.
+const expireEvery = time.Hour
+
+// expire drops the parts of indexes whose rows are over, until the writer is closed. A document ends when its newest version is as
+// old as the rows are kept. Writers of other processes do the same.
+func (w *Writer) expire() {
+	timer := time.NewTicker(expireEvery)
+	defer timer.Stop()
+	for {
+		for _, d := range w.docs {
+			if d.parted && d.Keep > 0 {
+				w.expireParts(d)
+			}
+		}
+		select {
+		case <-timer.C:
+		case <-w.ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *Writer) expireParts(d *document) {
+	ctx, cancel := context.WithTimeout(w.ctx, w.opts.CallTimeout)
+	defer cancel()
+	parts, err := w.engine.(Partitioned).Expire(ctx, d.Index, time.Now().Add(-d.Keep).UnixMilli())
+	if w.opts.Hooks.Expired != nil && (len(parts) > 0 || err != nil && w.ctx.Err() == nil) {
+		w.opts.Hooks.Expired(d.Index, parts, err)
+	}
+}

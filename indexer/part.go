@@ -1,0 +1,124 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"brine/event"
+)
+
+// Every says how long the span of time is whose documents are one part of an index.
+type Every string
+
+// The spans, of UTC.
+const (
+	Day   Every = "day"
+	Month Every = "month"
+	Year  Every = "year"
+)
+
+// Partitioned is an Engine that keeps an index in parts, each an index of its own that holds the documents of one span of time.
+// All are read by the index's name. Of an Engine that is not, an index has no parts.
+type Partitioned interface {
+	// EnsurePart creates a part of the index m.Index, unless it is there.
+	EnsurePart(ctx context.Context, m Mapping, part string) error
+	// Expire drops the parts of an index that hold documents and none of before or newer, and gives their names. What is
+	// written meanwhile is refused for a while or ends in a new part, and is never lost.
+	Expire(ctx context.Context, index string, before int64) ([]string, error)
+}
+
+// Part is the name of the part of an index that a document of a time, in ms since 1970, belongs to.
+func (e Every) Part(index string, ms int64) string {
+	return string(e.appendPart(append(make([]byte, 0, len(index)+11), index...), time.UnixMilli(ms).UTC()))
+}
+
+func (e Every) appendPart(dst []byte, t time.Time) []byte {
+	switch e {
+	case Day:
+		return t.AppendFormat(dst, "-2006.01.02")
+	case Month:
+		return t.AppendFormat(dst, "-2006.01")
+	default:
+		return t.AppendFormat(dst, "-2006")
+	}
+}
+
+// bounds are the first ms of the span that holds t, and of the next one.
+func (e Every) bounds(t time.Time) (from, to int64) {
+	y, m, d := t.Date()
+	date := func(y int, m time.Month, d int) int64 { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).UnixMilli() }
+	switch e {
+	case Day:
+		return date(y, m, d), date(y, m, d+1)
+	case Month:
+		return date(y, m, 1), date(y, m+1, 1)
+	default:
+		return date(y, 1, 1), date(y+1, 1, 1)
+	}
+}
+
+// span is the last part that was asked for: times come in order, nearly.
+type span struct {
+	from, to int64
+	part     string
+}
+
+// aheadAtMost is how far a document's time may be ahead of its record's: one clock in 2099 must not make a part of its own.
+const aheadAtMost = 24 * time.Hour
+
+// part gives the index that an event's document is written to.
+func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
+	if !d.parted {
+		return d.Index, nil
+	}
+	v := ev.Values[d.timeAt]
+	if v.Null() {
+		return "", &event.Error{Reason: event.MissingField, Field: d.Time, Detail: "it says which part of the index the document belongs to"}
+	}
+	ms := v.Int()
+	if ms < 0 || ms >= 253_402_300_800_000 { // from year 10000 on
+		return "", &event.Error{Reason: event.WrongType, Field: d.Time, Detail: strconv.FormatInt(ms, 10) + " is no time from 1970 to 9999"}
+	}
+	if ms > ev.Record.Timestamp+aheadAtMost.Milliseconds() {
+		return "", &event.Error{Reason: event.FutureVersion, Field: d.Time, Detail: "it is more than a day ahead of the record, and would make a part of the index of its own"}
+	}
+	if ms < s.from || ms >= s.to {
+		s.from, s.to = d.Every.bounds(time.UnixMilli(ms).UTC())
+		s.part = d.Every.Part(d.Index, ms)
+	}
+	return s.part, nil
+}
+
+// makePart creates the part that a document belongs to and that is not there, once in a round. A nil error means that the
+// document is to be sent again.
+func (l *lane) makePart(g *group) error {
+	o := g.first
+	if err, made := l.parts[o.index]; made {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(l.w.ctx, l.w.opts.CallTimeout,
+		fmt.Errorf("no answer within %v (call_timeout)", l.w.opts.CallTimeout))
+	defer cancel()
+	err := l.w.engine.(Partitioned).EnsurePart(ctx, l.w.mappings[o.doc.place], o.index)
+	if err != nil {
+		err = cause(ctx, fmt.Errorf("create the part %s of index %s: %w", o.index, o.doc.Index, err))
+	}
+	l.parts[o.index] = err
+	return err
+}
+
+// remedyOfPart creates the part that a document lacks, and says what is then to be done about the document.
+func (l *lane) remedyOfPart(g *group, absent error) (remedy, error) {
+	err := l.makePart(g)
+	if err == nil {
+		return wait, absent // once, before it is sent again
+	}
+	switch r := remedyOfCall(err); r {
+	case split, isolate:
+		return noIndex, err // the server will not have it: too many shards, a mapping that it does not know
+	default:
+		return r, err
+	}
+}
