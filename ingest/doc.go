@@ -27,6 +27,7 @@
 //   - Members join and leave: TestMembersJoinAndLeaveWithoutLoss. A member dies: TestDeadMemberIsReplacedWithoutLoss.
 //   - A restart makes the whole group rebalance: TestStaticMemberRestartsWithoutARebalance; or leaves its partitions to nobody:
 //     TestStaticMemberThatStaysAwayIsReplaced. Two processes believe to be one member: TestSecondProcessOfAnInstanceEndsTheFirst.
+//     There are more members than partitions, and those without any rejoin for ever: TestMemberWithoutPartitionsWaitsForSome.
 //   - The coordinator fails, moves or says no: TestEveryAnswerToAHeartbeat, TestEveryFailureOfAJoinIsTriedAgain, TestCoordinatorMovesAreFollowed;
 //     and each time the group rebalances: TestCoordinatorAwayForAWhileCostsNoRebalance.
 //   - A slow store has the member thrown out of the group: TestSlowStoreIsNotThrownOutOfTheGroup.

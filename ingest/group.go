@@ -129,12 +129,13 @@ func (l *Loop) consume(ctx context.Context) error {
 			untilEither(revoked, ctx) // without partitions we stay a member, and do not ask for them again and again
 		})
 		l.parted()
-		if refused(why) {
+		switch {
+		case ended(ctx):
+			return nil
+		case refused(why):
 			return l.refusal(why)
 		}
-		if !ended(ctx) {
-			l.Logger.Info("the group assigns its partitions anew", "group", l.Group, "reason", why)
-		}
+		l.Logger.Info("the group assigns its partitions anew", "group", l.Group, "reason", why)
 	}
 }
 

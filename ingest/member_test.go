@@ -100,6 +100,34 @@ func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
 	})
 }
 
+// More members than partitions: the one without any waits for some, and does not ask for them again and again.
+func TestMemberWithoutPartitionsWaitsForSome(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(10, 0)
+		s := newStore()
+		var n atomic.Int64
+		busy := start(t, b.static(s, "pod-0", &n))
+		time.Sleep(10 * time.Second)
+		idle := start(t, b.static(s, "pod-1", &n))
+		time.Sleep(10 * time.Minute)
+		if len(idle.assigned()) > 0 { // the broker names them, and so says who is first
+			busy, idle = idle, busy
+		}
+		if n.Load() != 3 {
+			t.Errorf("%d generations of two members, expected the first's, and one of both", n.Load())
+		}
+		if st := idle.Status(); !st.Joined || len(st.Partitions) != 0 || len(st.Problems(time.Now(), time.Minute)) != 0 {
+			t.Errorf("status without partitions %+v", st)
+		}
+		busy.stop()
+		b.produce(10, 0)
+		time.Sleep(time.Minute)
+		idle.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 20)
+	})
+}
+
 // assigned gives the partitions of a loop.
 func (r *running) assigned() (ids []int) {
 	for _, p := range r.Status().Partitions {
