@@ -16,11 +16,13 @@ const devcluster = "deploy/devcluster/devcluster"
 // Cluster is real servers that this run alone uses, apart from those of `make real-up`.
 type Cluster struct {
 	dir     string
+	lent    bool // somebody else's, who ends it
 	servers []string
 	env     []string
 }
 
-// StartCluster starts servers (kafka, hbase) with an HBase heap such as "4g". Close ends them.
+// StartCluster starts servers (kafka, hbase) with an HBase heap such as "4g". Close ends them. With DEVCLUSTER_RUN in the environment
+// they are those of that folder, for this run alone: what is up there already is not started, and Close leaves all up.
 func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "brine-bench-")
 	if err != nil {
@@ -29,7 +31,14 @@ func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cl
 	if err := os.Chmod(dir, 0o755); err != nil { // Elasticsearch, started by root, runs as another user
 		return nil, err
 	}
-	c := &Cluster{dir: dir, servers: servers, env: append(os.Environ(), "DEVCLUSTER_RUN="+dir+"/run", "DEVCLUSTER_HBASE_HEAP="+hbaseHeap)}
+	c := &Cluster{dir: dir, servers: servers}
+	run := os.Getenv("DEVCLUSTER_RUN")
+	if c.lent = run != ""; !c.lent {
+		run = c.Path("run")
+	} else if err := os.Symlink(run, c.Path("run")); err != nil {
+		return nil, err
+	}
+	c.env = append(os.Environ(), "DEVCLUSTER_RUN="+run, "DEVCLUSTER_HBASE_HEAP="+hbaseHeap)
 	if err := c.devcluster(ctx, "up", servers...); err != nil {
 		c.Close()
 		return nil, err

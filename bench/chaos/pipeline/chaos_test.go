@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"brine/bench/chaos/fault"
 	"brine/config"
 	"brine/hbase"
+	"brine/internal/testenv"
 	"brine/verify"
 )
 
@@ -58,37 +61,59 @@ func TestMiddle(t *testing.T) {
 }
 
 // commit is a record of the broker's log of commits.
-func commit(version uint16, group, topic string, partition uint32, offset uint64) *kafka.Record {
+func commit(version uint16, group, topic string, partition uint32, offset uint64) [2][]byte {
 	key := binary.BigEndian.AppendUint16(nil, version)
 	for _, s := range []string{group, topic} {
 		key = append(binary.BigEndian.AppendUint16(key, uint16(len(s))), s...)
 	}
 	key = binary.BigEndian.AppendUint32(key, partition)
 	value := append(binary.BigEndian.AppendUint64([]byte{0, 3}, offset), "and more"...)
-	return &kafka.Record{Key: kafka.NewBytes(key), Value: kafka.NewBytes(value)}
+	return [2][]byte{key, value}
 }
 
 func TestCommits(t *testing.T) {
 	ends := map[place]progress{{"a", 0}: {end: 10}, {"a", 1}: {end: 10}}
-	var c Commits
+	c := Commits{groups: "chaos."}
 	last := make(map[string]int64)
-	for _, r := range []*kafka.Record{
+	for _, r := range [][2][]byte{
 		commit(1, "chaos.scans.rows", "a", 0, 4), commit(1, "chaos.scans.rows", "a", 1, 2), commit(1, "chaos.scans.rows", "a", 0, 4), commit(1, "chaos.scans.rows", "a", 0, 10),
 		commit(1, "calm.scans.rows", "a", 0, 99), commit(2, "chaos.scans.rows", "a", 0, 99),
-		{Key: kafka.NewBytes([]byte{0, 2, 0, 1, 'g'}), Value: kafka.NewBytes([]byte{0, 3})},
+		{{0, 2, 0, 1, 'g'}, {0, 3}},
 	} {
-		if err := c.record(r, last, ends); err != nil {
+		if err := c.record(r[0], r[1], last, ends); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if c.Count != 4 || c.Back != 0 || c.Ahead != 0 {
 		t.Errorf("%+v, want 4 good commits", c)
 	}
-	if err := c.record(commit(1, "chaos.scans.rows", "a", 1, 1), last, ends); err != nil || c.Back != 1 {
-		t.Errorf("%v, %+v, want one that goes back", err, c)
+	if r := commit(1, "chaos.scans.rows", "a", 1, 1); c.record(r[0], r[1], last, ends) != nil || c.Back != 1 {
+		t.Errorf("%+v, want one that goes back", c)
 	}
-	if err := c.record(commit(1, "chaos.scans.rows", "a", 1, 11), last, ends); err != nil || c.Ahead != 1 {
-		t.Errorf("%v, %+v, want one past the end", err, c)
+	if r := commit(1, "chaos.scans.rows", "a", 1, 11); c.record(r[0], r[1], last, ends) != nil || c.Ahead != 1 {
+		t.Errorf("%+v, want one past the end", c)
+	}
+}
+
+// TestCommitsOfABroker commits by hand, and reads that from the log of a real broker.
+func TestCommitsOfABroker(t *testing.T) {
+	client := &kafka.Client{Addr: kafka.TCP(testenv.Kafka(t)...), Timeout: 10 * time.Second}
+	topic := "chaos-commits-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: 2, ReplicationFactor: 1}}})
+	if err != nil || made.Errors[topic] != nil {
+		t.Fatal(err, made)
+	}
+	t.Cleanup(func() { client.DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{topic}}) })
+	for _, offset := range []int64{3, 7, 5} {
+		resp, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{GroupID: topic + ".rows", GenerationID: -1,
+			Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 1, Offset: offset}}}})
+		if err != nil || resp.Topics[topic][0].Error != nil {
+			t.Fatal(err, resp)
+		}
+	}
+	c, err := readCommits(t.Context(), client.Addr.String(), topic, map[place]progress{{topic, 1}: {end: 6}})
+	if err != nil || c.Count != 3 || c.Back != 1 || c.Ahead != 1 {
+		t.Fatalf("%v, %+v; want 3 commits, one backwards, one past the end", err, c)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 )
@@ -17,58 +18,67 @@ type Commits struct {
 	Back     int // that were less than the one before of the same group and partition
 	Ahead    int // of an offset that the partition never had
 	Examples []string
+
+	groups string // what their names begin with
 }
 
 const commitLog = "__consumer_offsets" // of one partition in the cluster that runs here
 
-// readCommits reads the log from its beginning.
-func readCommits(ctx context.Context, client *kafka.Client, ends map[place]progress) (*Commits, error) {
-	asked, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{commitLog: {kafka.LastOffsetOf(0)}}})
+// readCommits reads the log from its beginning, for the groups whose names begin so. It asks the broker by a connection of its own: kafka-go's
+// Client knows no topics of Kafka's own.
+func readCommits(ctx context.Context, broker, groups string, ends map[place]progress) (*Commits, error) {
+	conn, err := kafka.DialLeader(ctx, "tcp", broker, commitLog, 0)
 	if err != nil {
 		return nil, err
 	}
-	c := new(Commits)
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return nil, err
+	}
+	end, err := conn.ReadLastOffset()
+	if err != nil {
+		return nil, err
+	}
+	c := &Commits{groups: groups}
 	last := make(map[string]int64)
-	for at, end := int64(0), asked.Topics[commitLog][0].LastOffset; at < end; {
-		resp, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: commitLog, Offset: at, MinBytes: 1, MaxBytes: 1 << 20})
-		if err == nil {
-			err = resp.Error
-		}
-		if err != nil {
+	for at := int64(0); at < end; {
+		if _, err := conn.Seek(at, kafka.SeekAbsolute); err != nil {
 			return nil, err
 		}
-		before := at
-		for {
-			r, err := resp.Records.ReadRecord()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			if err := c.record(r, last, ends); err != nil {
-				return nil, fmt.Errorf("%s at %d: %w", commitLog, r.Offset, err)
-			}
-			at = r.Offset + 1
+		next, err := c.batch(conn.ReadBatch(1, 1<<20), at, last, ends)
+		if err != nil {
+			return nil, fmt.Errorf("%s from %d on: %w", commitLog, at, err)
 		}
-		if at == before {
-			return nil, fmt.Errorf("%s has no record at %d", commitLog, at)
-		}
+		at = next
 	}
 	return c, nil
 }
 
-func (c *Commits) record(r *kafka.Record, last map[string]int64, ends map[place]progress) error {
-	key, err := kafka.ReadAll(r.Key)
-	if err != nil {
-		return err
+// batch takes the records of one fetch, and gives the offset behind them.
+func (c *Commits) batch(b *kafka.Batch, at int64, last map[string]int64, ends map[place]progress) (int64, error) {
+	defer b.Close()
+	from := at
+	for {
+		m, err := b.ReadMessage()
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF) && at > from:
+			return at, nil
+		case errors.Is(err, io.EOF):
+			return at, errors.New("there is no record")
+		default:
+			return at, err
+		}
+		if err := c.record(m.Key, m.Value, last, ends); err != nil {
+			return at, err
+		}
+		at = m.Offset + 1
 	}
-	value, err := kafka.ReadAll(r.Value)
-	if err != nil {
-		return err
-	}
+}
+
+func (c *Commits) record(key, value []byte, last map[string]int64, ends map[place]progress) error {
 	group, p, ok := commitKey(key)
-	if !ok || !strings.HasPrefix(group, "chaos.") {
+	if !ok || !strings.HasPrefix(group, c.groups) {
 		return nil // a group's members, or another's commit
 	}
 	if len(value) < 10 {

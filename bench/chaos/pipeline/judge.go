@@ -56,7 +56,7 @@ type table struct{ Name, Disturbed, Calm string }
 // judge asks what came of everything.
 func (r *run) judge(ctx context.Context) (err error) {
 	ends, _ := r.groups.now()
-	if r.Commits, err = readCommits(ctx, r.groups.client, ends); err != nil {
+	if r.Commits, err = readCommits(ctx, r.groups.client.Addr.String(), "chaos.", ends); err != nil {
 		return err
 	}
 	if err := r.verify(ctx); err != nil {
