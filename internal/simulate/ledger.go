@@ -22,12 +22,12 @@ type Ledger struct {
 	records  [][]*record // by partition, in the order of offsets
 	applied  map[string]map[string]bool
 	buried   map[position]bool
-	owners   map[int32]map[string]map[int]bool // by generation and member
+	owners   map[int32]map[string]map[int]bool // by generation and owner
 	checked  []int64                           // by partition: everything below is known to be settled
 	accepted map[int]int64                     // what the broker holds
 	last     map[commitOf]int64
 	heard    map[string]time.Time // by member
-	doubts   map[string]time.Time // by process, when a commit failed last
+	doubts   map[string]time.Time // by slot, when a commit of its process failed last
 
 	findings []string
 	found    map[string]int // by invariant
@@ -127,14 +127,24 @@ func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 		if err := a.ReadFrom(m.MemberAssignment); err != nil {
 			l.note("assignment of generation %d: %v", q.Generation, err)
 		}
-		members[m.MemberID] = map[int]bool{}
+		owner := ownerOf(m.MemberID)
+		members[owner] = map[int]bool{}
 		for _, t := range a.Topics {
 			for _, p := range t.Partitions {
-				members[m.MemberID][int(p)] = true
+				members[owner][int(p)] = true
 			}
 		}
 	}
 	l.owners[q.Generation] = members
+}
+
+// ownerOf gives whom the partitions of a member are for: a static member that comes back has them in the same generation, under
+// another id. The ids of dynamic members begin with their client's name and life, those of static ones with their instance's.
+func ownerOf(member string) string {
+	if instance, _, _ := strings.Cut(member, "-"); !strings.Contains(instance, ".") {
+		return instance
+	}
+	return member
 }
 
 // commit holds a commit, accepted or not, against invariant 5.
@@ -150,7 +160,7 @@ func (l *Ledger) commit(q *kmsg.OffsetCommitRequest) {
 }
 
 func (l *Ledger) commitOne(by commitOf, offset int64) {
-	if !l.owners[by.generation][by.member][by.partition] {
+	if !l.owners[by.generation][ownerOf(by.member)][by.partition] {
 		l.note("5: partition %d: %s commits %d in generation %d, in which the partition is not its own", by.partition, by.member, offset, by.generation)
 	}
 	if offset < l.last[by] && !l.doubtful(by.member) {
@@ -175,15 +185,17 @@ func (l *Ledger) commitOne(by commitOf, offset int64) {
 func (l *Ledger) doubt(process string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.doubts[process] = time.Now()
+	slot, _, _ := strings.Cut(process, ".")
+	l.doubts[slot] = time.Now()
 }
 
 const doubtful = 3 * time.Minute // longer than any fault holds up a request
 
 // doubtful reports whether a member's commits may arrive out of order. l.mu is held.
 func (l *Ledger) doubtful(member string) bool {
-	i := strings.LastIndexByte(member, '-') // its process's name comes before
-	at, ok := l.doubts[member[:max(i, 0)]]
+	slot, _, _ := strings.Cut(member, "-") // a member's id begins with its process's name, or with its instance's
+	slot, _, _ = strings.Cut(slot, ".")
+	at, ok := l.doubts[slot]
 	return ok && time.Since(at) < doubtful
 }
 

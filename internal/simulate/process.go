@@ -58,6 +58,9 @@ func (w *World) start(name, group, tail string) *Process {
 		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
 		MaxFetchBytes: budget / 8, Logger: w.log.With("process", name),
 	}
+	if slot, _, numbered := strings.Cut(name, "."); w.plan.Static && numbered {
+		p.opts.InstanceID = slot
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	w.lives.Go(func() {
