@@ -1,127 +1,17 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"brine/hbase"
 	"brine/internal/sample"
 )
 
 var embeddedAndReal = map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack}
-
-// groups are the live groups of the job's halves.
-func (j *job) groups() []string {
-	groups := []string{j.name + "." + j.pipeline + ".rows"}
-	if j.index != "" {
-		groups = append(groups, j.name+"."+j.pipeline+".documents")
-	}
-	return groups
-}
-
-// live is what the live groups have committed.
-func (j *job) live() string {
-	j.t.Helper()
-	var s []string
-	for _, g := range j.groups() {
-		s = append(s, fmt.Sprint(g, " ", j.committed(g)))
-	}
-	return strings.Join(s, ", ")
-}
-
-// committed is what a group has committed of the job's topic, by partition.
-func (j *job) committed(group string) map[int]int64 {
-	j.t.Helper()
-	partitions := make([]int, devPartitions)
-	for i := range partitions {
-		partitions[i] = i
-	}
-	offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, partitions)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	return offsets
-}
-
-// emptied gives the job an empty table, and an empty index.
-func (j *job) emptied() {
-	j.t.Helper()
-	client, err := hbase.Open(j.t.Context(), hbase.Options{Connect: j.hbase})
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer client.Close()
-	if err := errors.Join(client.DisableTable(j.t.Context(), j.table), client.DeleteTable(j.t.Context(), j.table)); err != nil {
-		j.t.Fatal(err)
-	}
-	if dir, ok := strings.CutPrefix(j.search, "embedded:"); ok {
-		if err := os.RemoveAll(dir); err != nil {
-			j.t.Fatal(err)
-		}
-	} else if j.index != "" {
-		j.deleteIndex(j.t.Context())
-	}
-	j.must("tables", "apply", "-c", j.file)
-}
-
-// replayKilled begins a replay at so many records per second, kills it with SIGKILL as soon as it has kept progress of every half, and
-// lets the same command finish, whose output it gives.
-func (j *job) replayKilled(rate int, name string, args ...string) string {
-	j.t.Helper()
-	args = append([]string{"replay", "-c", j.file, "--name", name}, args...)
-	before := map[string]map[int]int64{}
-	for _, g := range j.groups() {
-		before[g] = j.committed(g + ".replay." + name)
-	}
-	cmd := j.command(append(args, "--rate", strconv.Itoa(rate))...)
-	if err := cmd.Start(); err != nil {
-		j.t.Fatal(err)
-	}
-	for _, g := range j.groups() {
-		// The first commits hold the range, with nothing of it done.
-		for at, now := before[g], map[int]int64(nil); ; at = now {
-			if now = j.committed(g + ".replay." + name); moves(at, now) {
-				break
-			}
-			wait(j.t, time.Millisecond)
-		}
-	}
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		j.t.Fatal(err)
-	}
-	_ = cmd.Wait() // killed: that is the point
-	out := j.must(slices.DeleteFunc(args, func(a string) bool { return a == "--again" })...)
-	if n := strings.Count(out, "goes on where it was: "); n != len(j.groups()) {
-		j.t.Fatalf("%d halves go on where they were, expected %d: the kill did not come in the middle\n%s", n, len(j.groups()), out)
-	}
-	return out
-}
-
-// moves reports whether a replay has moved on between two looks at its group, and not just begun.
-func moves(before, after map[int]int64) bool {
-	for p, offset := range after {
-		if offset > 0 && offset > before[p] {
-			return true
-		}
-	}
-	return false
-}
 
 // TestReplayChangesNoCell replays a whole topic by offsets and by time, each twice and each killed in the middle: afterwards
 // the table is cell for cell as before, and the live group is where it was.
@@ -300,90 +190,4 @@ func TestReplayStopsAndGoesOn(t *testing.T) {
 			t.Errorf("%v: exit %d, expected %d\n%s", refused.args, code, refused.code, out)
 		}
 	}
-}
-
-// exit runs a brine process and gives its output and exit code.
-func (j *job) exit(args ...string) (string, int) {
-	j.t.Helper()
-	out, err := j.command(args...).CombinedOutput()
-	var exited *exec.ExitError
-	if err != nil && !errors.As(err, &exited) {
-		j.t.Fatal(err)
-	}
-	if exited != nil {
-		return string(out), exited.ExitCode()
-	}
-	return string(out), exitOK
-}
-
-func (j *job) send(partition int, value string) {
-	j.t.Helper()
-	resp, err := j.client().Produce(j.t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: partition, RequiredAcks: kafka.RequireAll,
-		Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value)), Time: time.Now()})})
-	if err == nil {
-		err = resp.Error
-	}
-	if err != nil {
-		j.t.Fatal(err)
-	}
-}
-
-// deleteRecords takes the records of a partition before an offset out of the topic.
-func (j *job) deleteRecords(partition int32, before int64) {
-	j.t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(j.brokers...))
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer client.Close()
-	req := kmsg.NewPtrDeleteRecordsRequest()
-	req.TimeoutMillis = 10_000
-	req.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: j.topic, Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: partition, Offset: before}}}}
-	for _, shard := range client.RequestSharded(j.t.Context(), req) {
-		if shard.Err != nil {
-			j.t.Fatal(shard.Err)
-		}
-		if low := shard.Resp.(*kmsg.DeleteRecordsResponse).Topics[0].Partitions[0].LowWatermark; low != before {
-			j.t.Fatalf("partition %d now begins at %d, expected %d", partition, low, before)
-		}
-	}
-}
-
-// lastObject reads the last JSON line.
-func lastObject[T any](t *testing.T, out string) (v T) {
-	t.Helper()
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &v); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
-	return v
-}
-
-// startBroker is the script command `broker TOPIC N [DELETED]`: a Kafka with N records in each of two partitions of a topic, and the first
-// ones of partition 1 deleted. The environment then names it.
-func startBroker(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: broker TOPIC RECORDS DELETED")
-	}
-	records, err := strconv.Atoi(args[1])
-	ts.Check(err)
-	deleted, err := strconv.ParseInt(args[2], 10, 64)
-	ts.Check(err)
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, args[0]))
-	ts.Check(err)
-	ts.Defer(cluster.Close)
-	client := &kafka.Client{Addr: kafka.TCP(cluster.ListenAddrs()...)}
-	for partition := range 2 {
-		batch := make([]kafka.Record, records)
-		for i := range batch {
-			batch[i] = kafka.Record{Value: kafka.NewBytes([]byte(`{"id":"a","at":1356998400000}`)), Time: time.UnixMilli(1356998400000 + int64(i)*1000)}
-		}
-		resp, err := client.Produce(context.Background(), &kafka.ProduceRequest{Topic: args[0], Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(batch...)})
-		ts.Check(err)
-		ts.Check(resp.Error)
-	}
-	if deleted > 0 {
-		ts.Check(cluster.DeleteRecords(args[0], 1, deleted))
-	}
-	ts.Setenv("BRINE_KAFKA_BROKERS", strings.Join(cluster.ListenAddrs(), ","))
 }

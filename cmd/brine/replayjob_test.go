@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/hbase"
+)
+
+// groups are the live groups of the job's halves.
+func (j *job) groups() []string {
+	groups := []string{j.name + "." + j.pipeline + ".rows"}
+	if j.index != "" {
+		groups = append(groups, j.name+"."+j.pipeline+".documents")
+	}
+	return groups
+}
+
+// live is what the live groups have committed.
+func (j *job) live() string {
+	j.t.Helper()
+	var s []string
+	for _, g := range j.groups() {
+		s = append(s, fmt.Sprint(g, " ", j.committed(g)))
+	}
+	return strings.Join(s, ", ")
+}
+
+// committed is what a group has committed of the job's topic, by partition.
+func (j *job) committed(group string) map[int]int64 {
+	j.t.Helper()
+	partitions := make([]int, devPartitions)
+	for i := range partitions {
+		partitions[i] = i
+	}
+	offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, partitions)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return offsets
+}
+
+// emptied gives the job an empty table, and an empty index.
+func (j *job) emptied() {
+	j.t.Helper()
+	client, err := hbase.Open(j.t.Context(), hbase.Options{Connect: j.hbase})
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	defer client.Close()
+	if err := errors.Join(client.DisableTable(j.t.Context(), j.table), client.DeleteTable(j.t.Context(), j.table)); err != nil {
+		j.t.Fatal(err)
+	}
+	if dir, ok := strings.CutPrefix(j.search, "embedded:"); ok {
+		if err := os.RemoveAll(dir); err != nil {
+			j.t.Fatal(err)
+		}
+	} else if j.index != "" {
+		j.deleteIndex(j.t.Context())
+	}
+	j.must("tables", "apply", "-c", j.file)
+}
+
+// replayKilled begins a replay at so many records per second, kills it with SIGKILL as soon as it has kept progress of every half, and
+// lets the same command finish, whose output it gives.
+func (j *job) replayKilled(rate int, name string, args ...string) string {
+	j.t.Helper()
+	args = append([]string{"replay", "-c", j.file, "--name", name}, args...)
+	before := map[string]map[int]int64{}
+	for _, g := range j.groups() {
+		before[g] = j.committed(g + ".replay." + name)
+	}
+	cmd := j.command(append(args, "--rate", strconv.Itoa(rate))...)
+	if err := cmd.Start(); err != nil {
+		j.t.Fatal(err)
+	}
+	for _, g := range j.groups() {
+		// The first commits hold the range, with nothing of it done.
+		for at, now := before[g], map[int]int64(nil); ; at = now {
+			if now = j.committed(g + ".replay." + name); moves(at, now) {
+				break
+			}
+			wait(j.t, time.Millisecond)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		j.t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed: that is the point
+	out := j.must(slices.DeleteFunc(args, func(a string) bool { return a == "--again" })...)
+	if n := strings.Count(out, "goes on where it was: "); n != len(j.groups()) {
+		j.t.Fatalf("%d halves go on where they were, expected %d: the kill did not come in the middle\n%s", n, len(j.groups()), out)
+	}
+	return out
+}
+
+// moves reports whether a replay has moved on between two looks at its group, and not just begun.
+func moves(before, after map[int]int64) bool {
+	for p, offset := range after {
+		if offset > 0 && offset > before[p] {
+			return true
+		}
+	}
+	return false
+}
