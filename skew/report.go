@@ -16,6 +16,7 @@ type Load struct {
 	FiveMinutes Count  `json:"five_minutes"`
 	Hour        Count  `json:"hour"`
 
+	Rate     float64      `json:"rows_per_second"` // now
 	HotSince *time.Time   `json:"hot_since,omitempty"`
 	Cluster  *ClusterLoad `json:"cluster,omitempty"` // nil: not known
 
@@ -127,7 +128,8 @@ func (c *Counter) read() Report {
 }
 
 func (c *counts) load() Load {
-	return Load{Total: c.total, Recent: c.over(overMinute), FiveMinutes: c.over(overFiveMinutes), Hour: c.over(overHour), now: c.seconds(nowSpan, 0)}
+	now := c.seconds(nowSpan, 0)
+	return Load{Total: c.total, Recent: c.over(overMinute), FiveMinutes: c.over(overFiveMinutes), Hour: c.over(overHour), Rate: float64(now) / nowSpan, now: now}
 }
 
 func clusterIndices(regions []Load, age time.Duration) *ClusterIndices {

@@ -9,6 +9,9 @@ import (
 	"brine/config"
 )
 
+// defaultConfig is the file that configFlag names where it is not given.
+const defaultConfig = "brine.yaml"
+
 // configFlag is the flag of every command that reads a configuration.
 type configFlag struct {
 	Config string `short:"c" default:"brine.yaml" placeholder:"FILE" help:"Configuration (default brine.yaml)."`
