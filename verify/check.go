@@ -130,7 +130,7 @@ func (c *Check) read(source, records int) {
 func (c *Check) Run(ctx context.Context) (*Report, error) {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)
-	steps := []func(context.Context) error{c.prepare, c.readSources, c.readLetters, c.firstLook, c.secondLook, c.resolve}
+	steps := []func(context.Context) error{c.prepare, c.readSources, c.readLetters, c.firstLook, c.secondLook, c.resolve, c.explain}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			if cause := context.Cause(ctx); cause != nil {

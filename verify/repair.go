@@ -160,7 +160,7 @@ func (c *Check) Again(ctx context.Context) (*Report, error) {
 	} else if err := c.name(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{c.readLetters, look, c.resolve} {
+	for _, step := range []func(context.Context) error{c.readLetters, look, c.resolve, c.explain} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -78,6 +78,45 @@ func appendColumn(dst, family, qualifier []byte) []byte {
 	return append(append(append(dst, family...), ':'), qualifier...)
 }
 
+// hider is a Store that can tell what hides a cell.
+type hider interface {
+	// hiding gives the version of a delete marker that hides a column's cells up to and with a version; of any column when that is
+	// empty. It is −1 when there is none.
+	hiding(ctx context.Context, key, column []byte, version int64) (int64, error)
+}
+
+func (s rowStore) hiding(ctx context.Context, key, column []byte, version int64) (int64, error) {
+	scan := hbase.Scan{Start: key, Stop: append(bytes.Clone(key), 0), Raw: true, MaxVersions: 100}
+	marker := int64(-1)
+	for row, err := range s.client.Scan(ctx, s.table, scan) {
+		if err != nil {
+			return marker, err
+		}
+		for i := range row.Cells {
+			if c := &row.Cells[i]; hides(c, column, version) {
+				marker = max(marker, c.Timestamp)
+			}
+		}
+	}
+	return marker, nil
+}
+
+func hides(c *hbase.Cell, column []byte, version int64) bool {
+	family := bytes.Equal(c.Family, familyOf(column)) || len(column) == 0
+	same := family && (bytes.HasSuffix(column, append([]byte{':'}, c.Qualifier...)) || len(column) == 0)
+	switch c.Type {
+	case hbase.Delete:
+		return same && c.Timestamp == version
+	case hbase.DeleteColumn:
+		return same && c.Timestamp >= version
+	case hbase.DeleteFamily:
+		return family && c.Timestamp >= version
+	case hbase.DeleteFamilyVersion:
+		return family && c.Timestamp == version
+	}
+	return false
+}
+
 // Remove deletes up to the versions that are there: what is written later with a greater one stays.
 func (s rowStore) Remove(ctx context.Context, key []byte, cells []Cell) error {
 	b := hbase.NewBatch(s.table)

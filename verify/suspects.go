@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"brine/ingest"
@@ -72,4 +73,28 @@ func (c *Check) lookAgain(ctx context.Context) error {
 		}
 	}
 	return c.look(ctx, &look{check: c, again: true})
+}
+
+const explained = 1000 // findings whose rows are read once more for a reason
+
+// explain says of what is missing whether a delete marker hides it.
+func (c *Check) explain(ctx context.Context) error {
+	for i := range c.suspects[:min(len(c.suspects), explained)] {
+		f := &c.suspects[i]
+		if f.Kind != Missing {
+			continue
+		}
+		store, ok := c.opts.Tables[c.opts.table(f.Table, f.Document)].Store.(hider)
+		if !ok {
+			continue
+		}
+		marker, err := store.hiding(ctx, f.Key, []byte(f.Column), f.Expected)
+		if err != nil {
+			return err
+		}
+		if marker >= 0 {
+			f.Reason += fmt.Sprintf("; a delete marker of version %d hides it, and a repair shows only once a major compaction has dropped that", marker)
+		}
+	}
+	return nil
 }
