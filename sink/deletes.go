@@ -104,23 +104,25 @@ func (d *draft) holds(table string, row []byte) bool {
 
 // remove adds the mutation that deletes a row.
 func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
-	p.batch.Mutate(row)
+	batch := p.into.batch
+	batch.Mutate(row)
 	seen := p.seen.row(row)
 	var wrote uint64
 	if p.hard {
-		for n, f := range p.families {
-			p.batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version)
-			wrote |= 1 << n
+		for _, f := range p.families {
+			batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version)
+			wrote |= 1 << f.bit
 		}
 		d.living(p, seen, ev.Version, false)
 	} else {
 		c := &p.columns[p.mark]
-		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, is)
-		wrote = 1 << c.family
+		f := p.families[c.family]
+		batch.Put(f.name, c.qualifier, ev.Version, is)
+		wrote = 1 << f.bit
 		d.told(p, p.seen.tie(seen, c.id, ev.Version, is))
-		p.batch.TTL(p.ttl.ms) // not until a time that the event says: what it hides was to stay until another one
+		batch.TTL(p.ttl.ms) // not until a time that the event says: what it hides was to stay until another one
 	}
-	p.mutated(i, wrote)
+	p.into.mutated(i, wrote)
 }
 
 // living counts a tie of a change with a delete of the same version: the delete wins, whichever comes last.

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"slices"
 	"time"
 
 	"brine/event"
@@ -30,6 +31,7 @@ type part struct {
 	left  span // those that the current event leaves
 	cells span // of the current event, in draft.cells
 
+	into   *part // the first entry's of the table: it takes the mutations of all of them, in the order of the events
 	batch  *hbase.Batch
 	events []int    // by mutation: the event's position in the batch
 	wrote  []uint64 // by mutation: the set of families it has cells in
@@ -53,6 +55,7 @@ func (s *Sink) draft() *draft {
 	d := &draft{sink: s, parts: make([]part, len(s.targets))}
 	for i, t := range s.targets {
 		d.parts[i] = part{target: t, keyMaker: t.keys.maker(), batch: hbase.NewBatch(t.table.Name), spread: make([]Bucket, s.counted(t))}
+		d.parts[i].into = &d.parts[slices.IndexFunc(d.parts, func(p part) bool { return p.shared == t.shared })]
 	}
 	return d
 }
@@ -106,23 +109,24 @@ func (d *draft) row(k int) []byte {
 
 // mutate adds one row of an event to one table's batch.
 func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Time) {
-	hooks := &d.sink.opts.Hooks
-	p.batch.Mutate(row)
+	hooks, batch := &d.sink.opts.Hooks, p.into.batch
+	batch.Mutate(row)
 	seen := p.seen.row(row)
 	var wrote uint64
 	if p.nulls == NullsReplace && ev.Version > 0 { // else nothing is older
 		for _, f := range p.families {
-			p.batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version-1)
+			batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version-1)
 		}
 	}
 	for n := p.cells.from; n < p.cells.to; n++ {
 		c := &d.cells[n]
 		if c.null {
-			p.batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, ev.Version)
+			batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, ev.Version)
 			continue
 		}
-		p.batch.Put(p.families[c.family].name, c.qualifier, ev.Version, c.value)
-		wrote |= 1 << c.family
+		f := p.families[c.family]
+		batch.Put(f.name, c.qualifier, ev.Version, c.value)
+		wrote |= 1 << f.bit
 		if !p.entity {
 			seen.add(c.id, c.value)
 		} else if p.seen.tie(seen, c.id, ev.Version, c.value) && hooks.Tie != nil {
@@ -130,15 +134,16 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 		}
 	}
 	if wrote == 0 {
-		p.batch.Put(p.families[p.marked()].name, nil, ev.Version, nil)
-		wrote = 1 << p.marked()
+		f := p.families[p.marked()]
+		batch.Put(f.name, nil, ev.Version, nil)
+		wrote = 1 << f.bit
 	}
 	if p.hard {
 		d.living(p, seen, ev.Version, true)
 	}
 	ttl := p.ttl.of(ev)
-	p.batch.TTL(ttl)
-	p.mutated(i, wrote)
+	batch.TTL(ttl)
+	p.into.mutated(i, wrote)
 	if !p.entity && p.seen.collision(seen, ev.Version) && hooks.Collision != nil {
 		hooks.Collision(p.table.Name, row)
 	}
@@ -160,8 +165,8 @@ func (d *draft) expired(p *part, wrote uint64, ttl int64, ev *event.Event, now t
 		return
 	}
 	over := func(ms int64) bool { return ms > 0 && ev.Version < now.UnixMilli()-ms }
-	for n, f := range p.families {
-		if wrote&(1<<n) != 0 && (over(f.ttl.Milliseconds()) || over(ttl)) {
+	for _, f := range p.families {
+		if wrote&(1<<f.bit) != 0 && (over(f.ttl.Milliseconds()) || over(ttl)) {
 			d.sink.opts.Hooks.Expired(p.table.Name, string(f.name), ev.Record)
 		}
 	}

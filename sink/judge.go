@@ -92,7 +92,7 @@ const lately = time.Minute // that a success of another flight speaks for the ta
 func (p *part) remember(durable []uint64, now time.Time) {
 	for _, set := range durable {
 		for ; set != 0; set &= set - 1 {
-			p.families[bits.TrailingZeros64(set)].written.Store(now.UnixMilli())
+			p.places[bits.TrailingZeros64(set)].written.Store(now.UnixMilli())
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (p *part) remember(durable []uint64, now time.Time) {
 // wroteLately reports whether all of these families have been written within the last minute.
 func (p *part) wroteLately(set uint64, now time.Time) bool {
 	for ; set != 0; set &= set - 1 {
-		if now.UnixMilli()-p.families[bits.TrailingZeros64(set)].written.Load() > lately.Milliseconds() {
+		if now.UnixMilli()-p.places[bits.TrailingZeros64(set)].written.Load() > lately.Milliseconds() {
 			return false
 		}
 	}

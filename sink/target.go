@@ -22,12 +22,19 @@ type target struct {
 	ttl      ttl
 	salt     rowkey.Salt
 	removal
-	seen *memory // of the table, whichever of its entries wrote there
+	*shared
 }
 
-// family is a column family that the target writes to. A set of families is a bit each, in order of appearance.
+// shared is what all entries of one table have in common.
+type shared struct {
+	seen   *memory   // whichever of them wrote
+	places []*family // of all of them; a set of families is a bit each, in this order
+}
+
+// family is a column family that is written to.
 type family struct {
 	name    []byte
+	bit     int           // in shared.places
 	ttl     time.Duration // 0: for ever
 	written atomic.Int64  // ms since 1970 at which a mutation with cells in it was last known to be durable
 }
@@ -53,12 +60,12 @@ func (s *Sink) addTargets() error {
 	if len(s.opts.Rows) == 0 {
 		return fmt.Errorf("no rows are declared; add a table to rows")
 	}
-	seen := map[string]*memory{}
+	tables := map[string]*shared{}
 	for _, rows := range s.opts.Rows {
-		if seen[rows.Table.Name] == nil {
-			seen[rows.Table.Name] = newMemory()
+		if tables[rows.Table.Name] == nil {
+			tables[rows.Table.Name] = &shared{seen: newMemory()}
 		}
-		t, err := newTarget(rows, s.opts.Schema, seen[rows.Table.Name])
+		t, err := newTarget(rows, s.opts.Schema, tables[rows.Table.Name])
 		if err != nil {
 			return fmt.Errorf("table %s: %w", rows.Table.Name, err)
 		}
@@ -67,8 +74,8 @@ func (s *Sink) addTargets() error {
 	return nil
 }
 
-func newTarget(rows Rows, schema event.Schema, seen *memory) (*target, error) {
-	t := &target{table: rows.Table, entity: rows.Table.Row == RowEntity, nulls: cmp.Or(rows.Nulls, NullsMerge), seen: seen}
+func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
+	t := &target{table: rows.Table, entity: rows.Table.Row == RowEntity, nulls: cmp.Or(rows.Nulls, NullsMerge), shared: with}
 	switch {
 	case rows.Table.Name == "":
 		return nil, fmt.Errorf("it has no name")
@@ -103,8 +110,8 @@ func newTarget(rows Rows, schema event.Schema, seen *memory) (*target, error) {
 		return nil, err
 	}
 	t.salt = rows.Table.Key.Salt()
-	if len(t.families) > maxFamilies {
-		return nil, fmt.Errorf("%d families are written; at most %d can be", len(t.families), maxFamilies)
+	if len(t.places) > maxFamilies {
+		return nil, fmt.Errorf("%d families are written; at most %d can be", len(t.places), maxFamilies)
 	}
 	return t, nil
 }
@@ -163,9 +170,15 @@ func newColumn(c Column, schema event.Schema) (column, error) {
 
 // family finds or adds a family.
 func (t *target) family(name string) int {
-	if i := slices.IndexFunc(t.families, func(f *family) bool { return string(f.name) == name }); i >= 0 {
+	is := func(f *family) bool { return string(f.name) == name }
+	if i := slices.IndexFunc(t.families, is); i >= 0 {
 		return i
 	}
-	t.families = append(t.families, &family{name: []byte(name), ttl: t.table.TTL[name]})
+	i := slices.IndexFunc(t.places, is)
+	if i < 0 {
+		i = len(t.places)
+		t.places = append(t.places, &family{name: []byte(name), bit: i, ttl: t.table.TTL[name]})
+	}
+	t.families = append(t.families, t.places[i])
 	return len(t.families) - 1
 }
