@@ -60,7 +60,13 @@ func (p *Pipeline) Indexer() indexer.Options {
 		x := p.config.Index(d.Index)
 		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKey,
 			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p)}
+		if x.Every != "" {
+			doc.Every, doc.Keep = indexer.Every(x.Every), p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()
+		}
 		for _, f := range d.Set {
+			if f.Name == x.Time {
+				doc.Time = f.Field
+			}
 			doc.Set = append(doc.Set, indexer.Column{Name: f.Name, Field: f.Field, Type: indexer.Type(x.field(f.Name).Type)})
 		}
 		out.Documents = append(out.Documents, doc)

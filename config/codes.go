@@ -58,6 +58,7 @@ const (
 	PackDiffers     Code = "pack-differs"
 	ImagesCode      Code = "images"
 	HardDeletes     Code = "hard-deletes"
+	Parts           Code = "index-parts"
 	LookUp          Code = "look-up"
 	Unused          Code = "unused"
 )
@@ -115,6 +116,7 @@ var codeMeanings = []struct {
 	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
 	{ImagesCode, "Before- and after-images do not fit the pipeline, or what a change leaves behind could not be told from what is there."},
+	{Parts, "An index in parts needs a date that never changes: one filled with a time of the row key."},
 	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change lacks."},
 	{Unused, "A field, table or index is declared and not used (warning)."},

@@ -273,6 +273,13 @@ type Index struct {
 	Name string `set:",key"`
 	// The fields of its documents, by name, with their types.
 	Fields []IndexField `set:"fields,required" example:"{ waybill: keyword, items: text, at: date }"`
+	// Keeps the index in parts, each an index of its own with the documents of one day, month or year (UTC), named as
+	// scans-2026.11 and all read as one. A part is made when the first document for it comes, and dropped when the rows that its
+	// documents stand beside are over by the TTL of their table. Without it the index is one, and documents stay for good.
+	Every string `set:"every" oneof:"day month year"`
+	// The field, a date, that says to which part a document belongs. It is filled with a time of the row key, since it must
+	// never change.
+	Time string `set:"time" example:"at"`
 }
 
 // IndexField is one field of an index.
@@ -306,6 +313,8 @@ type Pipeline struct {
 	KeyFrom KeyFrom `set:"key_from" example:"shop:order_ids"`
 	// The rows that an event becomes.
 	Rows []Rows `set:"rows" example:"[ { table: logistics:scans, set: { \"e:s\": station } } ]"`
+	// Text fields of which `brine skew` and `brine top` name the values that most events have, beside the first field of each row key.
+	HotFields []string `set:"hot_fields" example:"[station, courier]"`
 	// The documents that an event becomes.
 	Documents []Documents `set:"documents" example:"[ { index: scans, set: { waybill: waybill } } ]"`
 	// How records are read.

@@ -148,6 +148,9 @@ func (m Mapping) Type(name string) Type {
 
 // Missing are the fields that have, the mapping as it is, lacks. Fields with another type are a *MappingError.
 func (m Mapping) Missing(have Mapping) ([]Field, error) {
+	if m.Every != have.Every {
+		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it is, or write to a new index", m.Index, have.Every, m.Every)
+	}
 	var missing []Field
 	var bad []FieldConflict
 	for _, f := range m.Fields {

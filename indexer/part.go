@@ -19,6 +19,13 @@ const (
 	Year  Every = "year"
 )
 
+func (e Every) String() string {
+	if e == "" {
+		return "as one"
+	}
+	return "in parts by the " + string(e)
+}
+
 // Partitioned is an Engine that keeps an index in parts, each an index of its own that holds the documents of one span of time.
 // All are read by the index's name. Of an Engine that is not, an index has no parts.
 type Partitioned interface {

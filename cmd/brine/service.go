@@ -165,6 +165,7 @@ func (s *service) addRows(p *config.Pipeline) error {
 	opts := p.Sink()
 	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
+	opts.Hooks.Submit = s.countFields(p)
 	mutator, err := s.cluster.client.Mutator(p.Mutator())
 	if err != nil {
 		return usage(err)
@@ -187,6 +188,14 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 	}
 	opts := p.Indexer()
 	opts.Hooks = s.indexes.Hooks(p.Name)
+	opts.Hooks.Expired = func(index string, parts []string, err error) {
+		if err != nil {
+			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour", "pipeline", p.Name, "index", index, "error", err)
+		}
+		for _, part := range parts {
+			s.log.Info("dropped a part of an index, whose rows are over by the TTL of their table", "pipeline", p.Name, "index", index, "part", part)
+		}
+	}
 	writer, err := indexer.New(s.engine, opts)
 	if err != nil {
 		return usage(err)

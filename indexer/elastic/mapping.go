@@ -117,6 +117,9 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 			}
 		}
 	}
+	for name := range aliases {
+		m.Every = everyOf(index, name)
+	}
 	slices.SortFunc(m.Fields, func(a, b indexer.Field) int { return strings.Compare(a.Name, b.Name) })
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 
 	"brine/indexer"
 	"brine/search"
@@ -49,10 +50,9 @@ func (e *Engine) Expire(ctx context.Context, index string, before int64) (droppe
 	if err != nil {
 		return nil, fmt.Errorf("look up the parts of index %s: %w", index, err)
 	}
-	isPart := regexp.MustCompile(`^` + regexp.QuoteMeta(index) + `-\d{4}(\.\d\d){0,2}-\d{6}$`)
 	var errs []error
 	for name := range aliases {
-		if !isPart.MatchString(name) {
+		if everyOf(index, name) == "" {
 			continue // it is none of ours
 		}
 		gone, err := e.expirePart(ctx, name, before)
@@ -64,6 +64,24 @@ func (e *Engine) Expire(ctx context.Context, index string, before int64) (droppe
 	}
 	slices.Sort(dropped)
 	return dropped, errors.Join(errs...)
+}
+
+var partName = regexp.MustCompile(`^-\d{4}(\.\d\d)?(\.\d\d)?-\d{6}$`)
+
+// everyOf is the span of the part of an index that an index of this name is; empty: it is none.
+func everyOf(index, name string) indexer.Every {
+	rest, ok := strings.CutPrefix(name, index)
+	parts := partName.FindStringSubmatch(rest)
+	switch {
+	case !ok || parts == nil:
+		return ""
+	case parts[2] != "":
+		return indexer.Day
+	case parts[1] != "":
+		return indexer.Month
+	default:
+		return indexer.Year
+	}
 }
 
 // expirePart drops one part if it is over.

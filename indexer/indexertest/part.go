@@ -47,6 +47,13 @@ func scan(version int64, order string, month int, status any) event.Event {
 func testWriterParts(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		w, name := partedWriter(t, e, changes, 0)
+		for every, ok := range map[indexer.Every]bool{indexer.Month: true, indexer.Day: false, "": false} {
+			m := mapping(name)
+			m.Fields, m.Every = m.Fields[:1], every
+			if err := e.EnsureIndex(deadline(t), m); (err == nil) != ok {
+				t.Errorf("%s: declared to be kept %v: error %v", changes, every, err)
+			}
+		}
 		var events []event.Event
 		for i := range 12 {
 			events = append(events, scan(10, fmt.Sprint("o", i%4), 1+i/4, "first"))

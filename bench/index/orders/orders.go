@@ -83,7 +83,7 @@ func Version(i int) int64 { return start + int64(i) }
 
 func item(order int) string { return words[order%8] + ", " + words[order/8%8] }
 
-func amount(order int) float64 { return float64(order%10_000)/4 + 0.25 }
+func amount(order int) float64 { return float64(order%10_000) + 0.25 }
 
 // AppendSource appends the JSON that brine writes for the i-th whole change.
 func AppendSource(dst []byte, i int) []byte {
