@@ -47,11 +47,6 @@ func newCluster(k Kafka, timeout time.Duration, topics ...string) *cluster {
 	return c
 }
 
-// dialer is what kafka-go's group code dials with.
-func (c *cluster) dialer() *kafka.Dialer {
-	return &kafka.Dialer{ClientID: c.kafka.ClientID, DialFunc: c.dial, TLS: c.kafka.TLS, SASLMechanism: c.kafka.SASL, Timeout: c.timeout}
-}
-
 // trackedConn leaves the cluster's list as it is closed.
 type trackedConn struct {
 	net.Conn

@@ -44,15 +44,20 @@ func newMember(r *runner) *member {
 	return &member{runner: r, at: coordinator{cluster: r.cluster, group: r.Group}}
 }
 
-// join takes part in a rebalance, however often it begins anew, and gives its outcome.
+// joinTries is how often a join is made again at once when the rebalance begins anew in its middle.
+const joinTries = 3
+
+// join takes part in a rebalance and gives its outcome.
 func (m *member) join(ctx context.Context) (*generation, error) {
 	topic, err := m.cluster.describeTopic(ctx, m.Topic)
 	if err != nil {
 		return nil, err
 	}
-	for {
+	for tries := 1; ; tries++ {
 		g, err := m.rendezvous(ctx, topic)
 		switch {
+		case tries > joinTries:
+			return g, err
 		case errors.Is(err, kafka.UnknownMemberId) && m.id != "": // it has not heard from us for too long
 			m.id = ""
 		case errors.Is(err, kafka.RebalanceInProgress), errors.Is(err, kafka.MemberIDRequired):

@@ -83,7 +83,7 @@ func loop(ctx context.Context, broker, topic string, records int64) error {
 			},
 		},
 	})
-	if err == nil && (context.Cause(ctx) != done || decoded.Load() != records) {
+	if err == nil && (!errors.Is(context.Cause(ctx), done) || decoded.Load() != records) {
 		err = fmt.Errorf("%d records settled, %d decoded, expected %d", settled.Load(), decoded.Load(), records)
 	}
 	return err
@@ -93,10 +93,9 @@ func loop(ctx context.Context, broker, topic string, records int64) error {
 func readers(ctx context.Context, broker, topic string, records int64) error {
 	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
 		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: topic, Partition: partition, MinBytes: 1, MaxBytes: fetchBytes, QueueCapacity: 1000})
-		defer r.Close()
 		for {
 			if _, err := r.ReadMessage(ctx); err != nil || count(1) {
-				return unlessDone(ctx, err)
+				return errors.Join(unlessDone(ctx, err), r.Close())
 			}
 		}
 	})
@@ -175,8 +174,8 @@ func each(ctx context.Context, records int64, read func(ctx context.Context, par
 
 // unlessDone passes over the error of what was cut off because all records are counted.
 func unlessDone(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
