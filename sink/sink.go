@@ -117,6 +117,8 @@ type Hooks struct {
 	Expired   func(table, family string, rec *event.Record) // older than its family's TTL: HBase hides it as it is written
 	Tie       func(table string)                            // equal versions of one cell with different values: the last applied wins
 
+	Submit func(events []event.Event) // of each batch, again when it is submitted again
+
 	// Spread is told of the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
 	// a salt of at most MaxBuckets buckets.
 	Spread func(table string, buckets []Bucket)
@@ -174,6 +176,9 @@ func New(client Client, opts Options) (*Sink, error) {
 
 // Submit queues the rows of the batch's events and gives their flight. It keeps nothing of the batch.
 func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	if s.opts.Hooks.Submit != nil {
+		s.opts.Hooks.Submit(batch.Events)
+	}
 	d := s.draft()
 	now := s.opts.Now()
 	for i := range batch.Events {

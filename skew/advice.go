@@ -24,7 +24,7 @@ type HotSpot struct {
 	Region   *Region   `json:"region,omitempty"`
 	Server   string    `json:"server"`
 	Since    time.Time `json:"since"`
-	Seconds  float64   `json:"seconds"` // since then
+	Seconds  float64   `json:"seconds"`         // since then
 	Severity string    `json:"severity"`        // notice; warning from 2 times the mean on; critical from 4 on
 	Rate     float64   `json:"rows_per_second"` // now
 	Times    float64   `json:"times_mean"`

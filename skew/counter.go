@@ -175,8 +175,8 @@ func (c *Counter) AddBucket(bucket int, rows, bytes int64) {
 	}
 }
 
-// AddField counts a value of a field of an event that was handed over to be written.
-func (c *Counter) AddField(field string, value []byte) {
+// AddField counts the values of a field of n events that were handed over to be written; an empty value is none.
+func (c *Counter) AddField(field string, n int, value func(i int) []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tick()
@@ -186,5 +186,9 @@ func (c *Counter) AddField(field string, value []byte) {
 		s = &fresh
 		c.fields[field] = s
 	}
-	s[0].add(value)
+	for i := range n {
+		if v := value(i); len(v) > 0 {
+			s[0].add(v)
+		}
+	}
 }

@@ -156,6 +156,26 @@ func TestSumsNeverChangeHoweverRegionsComeAndGo(t *testing.T) {
 	})
 }
 
+func TestFieldsAreCountedOverTheLastMinute(t *testing.T) {
+	clock := newClock()
+	c := NewCounter(Shape{}, clock.now)
+	values := stored{[]byte("北京"), []byte("a\x1b[2Jb"), nil, []byte("北京")}
+	c.AddField("station", len(values), values.Row)
+	got := c.HeavyFields()["station"]
+	if len(got) != 2 || got[0].Text != "北京" || got[0].Rows != 2 || got[0].Error != 0 || got[1].Text != `a\x1B[2Jb` {
+		t.Errorf("%+v", got)
+	}
+	clock.pass(40 * time.Second)
+	c.AddField("station", 1, values.Row)
+	if got = c.HeavyFields()["station"]; len(got) != 2 || got[0].Rows != 3 {
+		t.Errorf("half a minute later: %+v", got)
+	}
+	clock.pass(time.Minute)
+	if got = c.HeavyFields()["station"]; len(got) != 0 {
+		t.Errorf("after a minute: %+v", got)
+	}
+}
+
 func TestThousandsOfRegionsComeAndGoWithinBounds(t *testing.T) {
 	const n = 10_000
 	clock := newClock()

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"brine/config"
+	"brine/event"
 	"brine/hbase"
 	"brine/metrics"
 	"brine/rowkey"
@@ -123,6 +126,22 @@ func knownRegions(regions []hbase.Region) []skew.Region {
 		known[i] = metrics.Region(&regions[i])
 	}
 	return known
+}
+
+// countFields gives the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
+// none.
+func (s *service) countFields(p *config.Pipeline) func([]event.Event) {
+	if len(p.HotFields) == 0 {
+		return nil
+	}
+	schema := p.Schema()
+	return func(events []event.Event) {
+		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})
+		for _, name := range p.HotFields {
+			i := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
+			counter.AddField(name, len(events), func(n int) []byte { return events[n].Values[i].Text() })
+		}
+	}
 }
 
 // shapeOf tells the skew counters what a table's key is made of; nil: not known.
