@@ -37,10 +37,11 @@ func (w *World) interrupt(ctx context.Context, rng *rand.Rand, end func(*slot), 
 	some := *w.plan
 	some.Records, some.Burst, some.Poison = 60, 4, 0
 	start := time.Now()
+	records := input(rng, &some, start, 3*time.Second)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.produce(ctx, input(rng, &some, start, 3*time.Second), start)
+		w.produce(ctx, records, start)
 	}()
 	time.Sleep(time.Duration(rng.Int64N(int64(3 * time.Second))))
 	w.log.Debug("the end of all processes")

@@ -86,7 +86,7 @@ func (p *Process) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // what it could not send is not settled
 	m, err := c.Mutator(hbase.MutatorOptions{Autoflush: p.world.plan.Autoflush, Linger: 50 * time.Millisecond})
 	if err != nil {
 		return err

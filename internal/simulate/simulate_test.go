@@ -51,6 +51,9 @@ func run(t *testing.T, plan *Plan, bug Bug) (r *Report) {
 // held fails the test with what a run has found.
 func held(t *testing.T, r *Report) {
 	t.Helper()
+	if r.Simulated < 10*time.Minute {
+		t.Errorf("seed %d has simulated only %v", r.Plan.Seed, r.Simulated)
+	}
 	if len(r.Findings) > 0 {
 		t.Errorf("seed %d:\n%s\nits plan: %v", r.Plan.Seed, strings.Join(r.Findings, "\n"), r.Plan)
 	}

@@ -98,7 +98,9 @@ func (w *World) end() {
 	}
 	w.lives.Wait()
 	if w.operator != nil {
-		w.operator.Close()
+		if err := w.operator.Close(); err != nil {
+			w.ledger.find("0: closing the operator's client: %v", err)
+		}
 	}
 	if w.store != nil {
 		if err := w.store.Close(); err != nil {
