@@ -187,6 +187,9 @@ func TestKeysLookedUpEndToEnd(t *testing.T) {
 			if rows := j.fieldsOf("user=user3", "--limit", "1", "--fields", "order,status,carrier"); rows != "carrier:c0 order:o0094 status:sent" && rows != "carrier:c1 order:o0094 status:sent" {
 				t.Errorf("the newest order of user3 is %s", rows)
 			}
+			if out := j.must("check", "--connect", j.file); strings.Contains(out, "missing_field") {
+				t.Errorf("check takes what is looked up for missing:\n%s", out)
+			}
 			letters := j.deadLetters()
 			if len(letters) != 1 || letters[0].Reason != event.MissingField || letters[0].Field != "user" || !strings.Contains(letters[0].Detail, ids+", where it is looked up, has not come within 2s") {
 				t.Errorf("dead letters: %+v", letters)

@@ -24,8 +24,9 @@ type foresight struct {
 	Pipeline string              `json:"pipeline"`
 	Table    string              `json:"table"`
 	Records  int                 `json:"records"`
-	Rejected map[string]rejected `json:"rejected,omitempty"` // dead letters by reason
-	Expired  map[string]int      `json:"expired,omitempty"`  // by family: older than its TTL, so HBase hides them as they are written
+	Rejected map[string]rejected `json:"rejected,omitempty"`  // dead letters by reason
+	LookedUp int                 `json:"looked_up,omitempty"` // records that lack fields of their keys: their rows are not foreseen
+	Expired  map[string]int      `json:"expired,omitempty"`   // by family: older than its TTL, so HBase hides them as they are written
 	*plan.Forecast
 	Collided []plan.Pair `json:"collided,omitempty"` // the first of the events that share a row
 	Capacity *plan.Sheet `json:"capacity,omitempty"`
@@ -46,6 +47,7 @@ type foreseer struct {
 	out     foresight
 	schema  event.Schema
 	decoder *event.Decoder
+	lookup  []int // the fields that are looked up when a record lacks them
 	rows    *sink.Preview
 	now     time.Time
 	tally   *plan.Tally
@@ -92,9 +94,16 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 	for _, f := range t.Families {
 		planned.Families = append(planned.Families, plan.Family{Name: f.Name, Codec: f.Compression, BlockSize: int(f.BlockSize)})
 	}
+	schema := p.Schema()
+	var lookup []int
+	if o, ok := p.Lookup(); ok {
+		for _, f := range o.Fields {
+			lookup = append(lookup, slices.IndexFunc(schema.Fields, func(s event.Field) bool { return s.Name == f.Name }))
+		}
+	}
 	return &foreseer{
 		out:    foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]rejected{}, Expired: map[string]int{}, table: t},
-		schema: p.Schema(), decoder: event.NewDecoder(p.Schema()), rows: rows, now: now, tally: plan.NewTally(planned),
+		schema: schema, decoder: event.NewDecoder(schema), lookup: lookup, rows: rows, now: now, tally: plan.NewTally(planned),
 	}, nil
 }
 
@@ -107,6 +116,10 @@ func (f *foreseer) add(at int64, rec *event.Record, measure bool) {
 		return
 	}
 	ev := &f.batch.Events[0]
+	if slices.ContainsFunc(f.lookup, func(field int) bool { return ev.Values[field].Null() }) {
+		f.out.LookedUp++
+		return
+	}
 	err := f.rows.Rows(ev, func(_ string, row []byte, cells func() []sink.Cell) {
 		if f.pairs != nil {
 			f.pairs.Add(at, row, rec.Value)
@@ -156,6 +169,7 @@ func (r rejected) and(o rejected) rejected {
 
 func (f *foreseer) merge(o *foreseer) {
 	f.out.Records += o.out.Records
+	f.out.LookedUp += o.out.LookedUp
 	for reason, r := range o.out.Rejected {
 		f.out.Rejected[reason] = f.out.Rejected[reason].and(r)
 	}

@@ -16,6 +16,9 @@ func (s foreseen) print(e *env) {
 	for i := range s.foresights {
 		f := &s.foresights[i]
 		fmt.Fprintf(e.stdout, "\n%s → %s: %s, %s%s\n", f.Pipeline, f.Table, count(f.Records, "record"), roughly(f.Exact), count(f.Rows, "row"))
+		if f.LookedUp > 0 {
+			fmt.Fprintf(e.stdout, "  %s without fields of the key, which are looked up: not foreseen\n", count(f.LookedUp, "record"))
+		}
 		if f.Rows > 0 {
 			f.printSplit(e.stdout, colours)
 			f.printProposed(e.stdout)
