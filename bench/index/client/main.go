@@ -52,7 +52,7 @@ func run(address string, n int, changes indexer.Changes, profile string) error {
 	if err != nil {
 		return err
 	}
-	defer engine.Close()
+	defer func() { _ = engine.Close() }() // nothing is left to fail
 	opts, err := orders.Options(changes)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func run(address string, n int, changes indexer.Changes, profile string) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // all has landed
 	said, err := load(w, changes, n)
 	if err != nil {
 		return err
