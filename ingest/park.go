@@ -40,7 +40,7 @@ func (s *stream) ease(f *flight) bool {
 	}
 	s.impede(f, event.Unavailable, errSick)
 	s.park(f)
-	records := f.recordsOf(left)
+	records := s.recordsOf(f, left)
 	if c := s.copied(f, records); c != nil {
 		f.chunk.release()
 		f.chunk, f.records, f.at = c, c.records, left
@@ -48,13 +48,17 @@ func (s *stream) ease(f *flight) bool {
 	return true
 }
 
-// recordsOf gives the records of some events: events are the records in their order, without those that could not be decoded.
-func (f *flight) recordsOf(events []int) []*event.Record {
+// recordsOf gives the records of some of a flight's events: events are the records in their order, without those that were not asked for and
+// those that could not be decoded.
+func (s *stream) recordsOf(f *flight, events []int) []*event.Record {
 	records := make([]*event.Record, 0, len(events))
 	letters := f.letters
 	n := 0 // events so far
 	for i := range f.records {
 		rec := &f.records[i]
+		if !s.takes(rec) {
+			continue
+		}
 		if len(letters) > 0 && letters[0].Record == rec {
 			letters = letters[1:]
 			continue

@@ -222,3 +222,29 @@ func (b *broker) wantOnceWith(t *testing.T, s *scarceStore, records int64) {
 		t.Errorf("%d bytes in use at the end", left)
 	}
 }
+
+// The events of a replay of single keys are those of its keys alone: what waits of them are their records, not others that lie between.
+func TestWhatWaitsOfAReplayOfKeysAreTheirRecords(t *testing.T) {
+	f := &flight{records: []event.Record{
+		{Offset: 0, Key: []byte("a")}, {Offset: 1, Key: []byte("b")}, {Offset: 2, Key: []byte("a")}, {Offset: 3, Key: []byte("b")}, {Offset: 4, Key: []byte("b")},
+	}}
+	f.letters = []DeadLetter{{Record: &f.records[3]}}
+	for _, c := range []struct {
+		keys   [][]byte
+		events []int
+		want   []int64
+	}{
+		{nil, []int{1, 3}, []int64{1, 4}},
+		{[][]byte{[]byte("a")}, []int{1}, []int64{2}},
+		{[][]byte{[]byte("b")}, []int{0, 1}, []int64{1, 4}},
+	} {
+		s := &stream{partition: &partition{runner: &runner{keys: c.keys}}}
+		var got []int64
+		for _, rec := range s.recordsOf(f, c.events) {
+			got = append(got, rec.Offset)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("keys %s: events %v are of the records %v, want %v", c.keys, c.events, got, c.want)
+		}
+	}
+}
