@@ -14,6 +14,7 @@ import (
 const (
 	down   = 2 * time.Second  // how long a table is disabled, or a process of the cluster's head stays away
 	frozen = 30 * time.Second // how long a server stands still
+	alone  = time.Minute      // how long the others may take to open the regions of one that is dead
 )
 
 // Scene is where one fault plays. Its methods that are faults return when the cluster has been told to heal; whether it has is for
