@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"brine/event"
 	"brine/hbase"
 	"brine/sink"
 )
@@ -69,5 +70,23 @@ func TestSpreadLeavesOutTablesOfVeryManyBuckets(t *testing.T) {
 	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{rows}, Hooks: hooks})
 	if _, err := s.Submit(t.Context(), batch(t, scans, scan("a", 1))).Wait(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestSubmitIsToldOfEachBatch(t *testing.T) {
+	var waybills []string
+	hooks := sink.Hooks{Submit: func(events []event.Event) {
+		for _, ev := range events {
+			waybills = append(waybills, string(ev.Values[0].Text()))
+		}
+	}}
+	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{saltedRows(t)}, Hooks: hooks})
+	for _, b := range [][]string{{scan("a", 1), scan("b", 2)}, {scan("c", 3)}} {
+		if _, err := s.Submit(t.Context(), batch(t, scans, b...)).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(waybills, []string{"a", "b", "c"}) {
+		t.Errorf("told of %q", waybills)
 	}
 }

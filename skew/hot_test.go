@@ -69,7 +69,7 @@ func salted(n int) []Region {
 
 func upToBar(row []byte) int { return strings.IndexByte(string(row), '|') + 1 }
 
-func TestHotRegionsAreFoundWithTenSeconds(t *testing.T) {
+func TestHotRegionsAreFoundWithinTenSeconds(t *testing.T) {
 	bucket := func(row []byte) int { return int(row[0]) }
 	for _, tt := range []struct {
 		name    string
