@@ -17,8 +17,10 @@ type history struct {
 const (
 	columnSpan  = time.Minute
 	columnsKept = 8 * 60
-	mostBuckets = 1536 // of a column
 )
+
+// MostRanges is how many key ranges the history keeps of a minute at most.
+const MostRanges = 1536
 
 // column is one span of time.
 type column struct {
@@ -84,7 +86,7 @@ func newColumn(sorted []*tally, before *column) column {
 
 // fewest is the least number of rows that joined regions may have so that there are not too many buckets; −1: none are joined.
 func fewest(sorted []*tally) int64 {
-	if len(sorted) <= mostBuckets {
+	if len(sorted) <= MostRanges {
 		return -1
 	}
 	total := int64(0)
@@ -94,7 +96,7 @@ func fewest(sorted []*tally) int64 {
 	from, to := int64(0), total // the answer lies in (from−1, to]
 	for from < to {
 		most := (from + to) / 2
-		if bucketsAt(sorted, most) <= mostBuckets {
+		if bucketsAt(sorted, most) <= MostRanges {
 			to = most
 		} else {
 			from = most + 1

@@ -79,7 +79,7 @@ func TestHistoryOfEightHoursIsBounded(t *testing.T) {
 			t.Fatalf("column %d is from %v, the one before to %v", i, col.from, columns[i-1].to)
 		}
 	}
-	if len(last.starts) > mostBuckets || len(last.starts) < 100 {
+	if len(last.starts) > MostRanges || len(last.starts) < 100 {
 		t.Errorf("%d buckets", len(last.starts))
 	}
 	for _, i := range hot {

@@ -8,8 +8,7 @@ import (
 // RegionLoad is what a cluster tells of one region. Requests are counted since the region was opened where it is.
 type RegionLoad struct {
 	Region        string // encoded name
-	Server        string
-	MB            int64 // in files and in memory
+	MB            int64  // in files and in memory
 	Reads, Writes uint64
 }
 
@@ -67,9 +66,6 @@ func (c *Counter) SetLoads(servers int, list []RegionLoad) {
 		t.load.known, t.load.mb = true, l.MB
 		t.load.reads.observe(l.Reads, span)
 		t.load.writes.observe(l.Writes, span)
-		if l.Server != "" {
-			t.region.Server = l.Server
-		}
 	}
 	c.loads = loads{at: max(at, 1), servers: servers}
 }

@@ -100,15 +100,3 @@ func (r *Region) reaches(row []byte) bool { return len(r.End) == 0 || bytes.Comp
 
 // holds tells whether a row lies in the region.
 func (r *Region) holds(row []byte) bool { return bytes.Compare(r.Start, row) <= 0 && r.reaches(row) }
-
-// find gives the position of the region that holds a row, -1 if none is known.
-func (rs *regions) find(row []byte) int {
-	i, same := slices.BinarySearchFunc(rs.sorted, Key(row), func(t *tally, row Key) int { return bytes.Compare(t.region.Start, row) })
-	if !same {
-		i--
-	}
-	if i < 0 || !rs.sorted[i].region.reaches(row) {
-		return -1
-	}
-	return i
-}

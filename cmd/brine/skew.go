@@ -121,7 +121,7 @@ func serveSkew(mux *http.ServeMux, tables *skew.Tables) {
 			return min(max(n, 1), most)
 		}
 		span := time.Duration(number("minutes", 60, 8*60)) * time.Minute
-		writeJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, number("ranges", 1500, 1<<14), number("columns", 480, 480)))
+		writeJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, number("ranges", skew.MostRanges, skew.MostRanges), number("columns", 480, 480)))
 	})
 }
 

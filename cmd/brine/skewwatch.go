@@ -19,6 +19,8 @@ import (
 // loadsEvery is how often the cluster is asked for its regions and their loads. Hot regions are found without it.
 const loadsEvery = 15 * time.Second
 
+const adviseEvery = 5 * time.Second
+
 // watchSkew looks for hot regions every second, says so when one comes up, and asks the cluster what it knows of its regions. It
 // ends with ctx.
 func (s *service) watchSkew(ctx context.Context) {
@@ -30,11 +32,13 @@ func (s *service) watchSkew(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	said := map[string]time.Time{}
+	var looked time.Time // for causes, which is dearer than to see that something is hot
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
-			if s.tables.Observe() {
+			if s.tables.Observe() && time.Since(looked) > adviseEvery {
+				looked = time.Now()
 				s.sayHot(said)
 			}
 		}
@@ -113,7 +117,7 @@ func loadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
 	for _, server := range status.Servers {
 		for _, r := range server.Regions {
 			loads[r.Table] = append(loads[r.Table], skew.RegionLoad{
-				Region: r.Encoded, Server: server.Addr, MB: int64(r.StoreFileMB + r.MemStoreMB), Reads: r.Reads, Writes: r.Writes,
+				Region: r.Encoded, MB: int64(r.StoreFileMB + r.MemStoreMB), Reads: r.Reads, Writes: r.Writes,
 			})
 		}
 	}
