@@ -164,6 +164,13 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete, from, to-1, partition))
 	}}
 	o.RecordsPerSecond = s.Ingest.RecordsPerSecond
+	if s.Through != nil {
+		through, err := s.Through(x)
+		if err != nil {
+			return ingest.Plan{}, err
+		}
+		o.Writer = through
+	}
 	replay, err := ingest.NewReplay(o)
 	if err != nil {
 		return ingest.Plan{}, fmt.Errorf("verify: %s: %w", s.Name, err)

@@ -9,12 +9,18 @@ import (
 	"brine/search"
 )
 
-// Index is the Store of a search index.
-func Index(engine indexer.Engine, index string) Store { return documentStore{engine, index} }
+// Index is the Store of a search index. Where the engine keeps it in parts, part names that of a document's id; it may be nil.
+func Index(engine indexer.Engine, index string, part func(id []byte) string) Store {
+	if _, parted := engine.(indexer.Partitioned); part == nil || !parted {
+		part = func([]byte) string { return index }
+	}
+	return documentStore{engine, index, part}
+}
 
 type documentStore struct {
 	engine indexer.Engine
 	index  string
+	part   func(id []byte) string
 }
 
 func (documentStore) Splits(context.Context) ([][]byte, error) { return nil, nil }
@@ -25,7 +31,7 @@ func (s documentStore) Get(ctx context.Context, keys [][]byte) ([][]Cell, error)
 	}
 	refs, docs := make([]indexer.Ref, len(keys)), make([]indexer.Stored, len(keys))
 	for i, key := range keys {
-		refs[i] = indexer.Ref{Index: s.index, ID: key}
+		refs[i] = indexer.Ref{Index: s.part(key), ID: key}
 	}
 	if err := s.engine.Get(ctx, refs, docs); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (w *world) options() verify.Options {
 	}
 	if w.docs != nil {
 		o.Sources = append(o.Sources, verify.Source{Name: "documents", Ingest: w.ingestOptions("documents"), Documents: w.docs, Letters: w.letters("documents")})
-		o.Tables = append(o.Tables, verify.Table{Name: w.table, Store: verify.Index(w.engine, w.table), Documents: true, Whole: w.docs.Documents[0].Changes == indexer.Whole})
+		o.Tables = append(o.Tables, verify.Table{Name: w.table, Store: verify.Index(w.engine, w.table, nil), Documents: true, Whole: w.docs.Documents[0].Changes == indexer.Whole})
 	}
 	return o
 }

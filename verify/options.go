@@ -47,6 +47,8 @@ type Source struct {
 
 	Rows      *sink.Options    // what is written: rows,
 	Documents *indexer.Options // or documents
+	// Through gives the Writer that stands before the one that writes, and completes events for it; nil: none does.
+	Through func(ingest.Writer) (ingest.Writer, error)
 
 	// Letters gives the topic's dead letters; nil: there are none.
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]

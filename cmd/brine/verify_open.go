@@ -9,7 +9,6 @@ import (
 
 	"brine/config"
 	"brine/indexer"
-	"brine/ingest"
 	"brine/metrics"
 	"brine/verify"
 )
@@ -108,12 +107,13 @@ func (v *verification) whole() error {
 // openStores opens what the verified halves write to, and no other.
 func (v *verification) openStores(ctx context.Context) error {
 	for _, g := range v.groups {
-		if p, rows := v.half(g); rows {
-			if v.service.cluster == nil {
-				if err := v.service.openTables(ctx); err != nil {
-					return err
-				}
+		p, rows := v.half(g)
+		if _, completes := p.Lookup(); (rows || completes) && v.service.cluster == nil {
+			if err := v.service.openTables(ctx); err != nil {
+				return err
 			}
+		}
+		if rows {
 			v.addTables(p)
 		} else {
 			if v.service.engine == nil {
@@ -137,12 +137,32 @@ func (v *verification) addTables(p *config.Pipeline) {
 }
 
 func (v *verification) addIndexes(p *config.Pipeline) {
-	for _, d := range p.Documents {
-		t := verify.Table{Name: d.Index, Store: verify.Index(v.service.engine, d.Index), Documents: true, Whole: p.Changes == string(indexer.Whole)}
+	made := p.Indexer().Documents
+	for i, d := range p.Documents {
+		t := verify.Table{Name: d.Index, Store: verify.Index(v.service.engine, d.Index, partOf(&made[i])), Documents: true, Whole: p.Changes == string(indexer.Whole)}
 		if ttl := rowsEnd(v.cfg.Table(cmp.Or(d.Table, p.Rows[0].Table))); ttl > 0 {
 			t.TTL = map[string]time.Duration{"": ttl}
 		}
 		v.add(t)
+	}
+}
+
+// partOf names the part of an index that holds a document, by the time in its row key; nil where there are no parts.
+func partOf(d *indexer.Document) func(id []byte) string {
+	at := slices.Index(d.Key.Fields(), d.Time)
+	if d.Every == "" || at < 0 {
+		return nil
+	}
+	return func(id []byte) string {
+		row, err := indexer.ParseRowText(id)
+		if err != nil {
+			return d.Index
+		}
+		values, err := d.Key.Decode(row)
+		if err != nil {
+			return d.Index
+		}
+		return d.Every.Part(d.Index, values[at].Int)
 	}
 }
 
@@ -161,62 +181,4 @@ func rowsEnd(t *config.Table) (ttl time.Duration) {
 		ttl = max(ttl, f.TTL)
 	}
 	return ttl
-}
-
-// options are those of one verification. The groups are asked where they are.
-func (v *verification) options(ctx context.Context) (verify.Options, error) {
-	o := verify.Options{Tables: v.tables, Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp, Hooks: v.hooks()}
-	client := kafkaClient(&v.cfg.Kafka)
-	for _, g := range v.groups {
-		if err := g.ask(ctx, client); err != nil {
-			return o, kafkaError(fmt.Errorf("%s: %w", g.name, err))
-		}
-		o.Sources = append(o.Sources, v.source(g))
-	}
-	return o, nil
-}
-
-func (v *verification) source(g *liveGroup) verify.Source {
-	p, rows := v.half(g)
-	s := verify.Source{Name: g.name, Ingest: v.cfg.Ingest(p, g.group), From: v.cmd.span.from, To: v.cmd.span.to, Partitions: v.cmd.span.partitions}
-	s.Ingest.RecordsPerSecond = float64(v.cmd.Rate)
-	s.Ingest.OutOfRange = ingest.FromEarliest
-	s.Ingest.Logger = v.service.log
-	s.Letters = verify.DeadLetters(s.Ingest)
-	if rows {
-		opts := p.Sink()
-		s.Rows = &opts
-	} else {
-		opts := p.Indexer()
-		s.Documents = &opts
-	}
-	if v.cmd.Ahead {
-		return s
-	}
-	if len(g.committed) == 0 {
-		v.screen.said("%s: the group %s has committed nothing, so all of the range is expected to be there", g.name, g.group)
-		return s
-	}
-	s.Settled = map[int]int64{}
-	for partition := range g.ends {
-		s.Settled[partition], _ = g.at(partition)
-	}
-	return s
-}
-
-// writers are what a repair writes with, by source.
-func (v *verification) writers(ctx context.Context) ([]ingest.Writer, error) {
-	var out []ingest.Writer
-	for _, g := range v.groups {
-		p, rows := v.half(g)
-		add := v.service.addDocuments
-		if rows {
-			add = v.service.addRows
-		}
-		if err := add(p); err != nil {
-			return nil, err
-		}
-		out = append(out, v.service.halves[len(v.service.halves)-1].opts.Writer)
-	}
-	return out, ctx.Err()
 }
