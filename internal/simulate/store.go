@@ -42,12 +42,12 @@ func (w *World) startStore(ctx context.Context) error {
 	return w.createTables(ctx)
 }
 
-// listen opens a node's port: its place is that of the node that had it before.
+// listen opens a node's port: a node that starts again has its place still, so places are added only while the store starts.
 func (s *store) listen(n *Network, addr string) (net.Listener, error) {
-	p := s.places[addr]
-	if p == nil {
-		p = n.NewPlace(fmt.Sprintf("server%d", len(s.places)))
+	if p := s.places[addr]; p != nil {
+		return p.Listen("tcp", addr)
 	}
+	p := n.NewPlace(fmt.Sprintf("server%d", len(s.places)))
 	l, err := p.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
