@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -230,49 +229,3 @@ func (r randomRows) Row(i int) []byte {
 	}
 	return r.key
 }
-
-// cpu is the processor time of this process: on a busy machine it says more than the clock.
-func cpu() time.Duration {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		panic(err)
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
-}
-
-// BenchmarkAdd reports what one mutation costs: of 1,000 in a batch, all with keys of their own, or a tenth with the same.
-func BenchmarkAdd(b *testing.B) {
-	for _, tt := range []struct {
-		name string
-		head func(row []byte) int
-		keys int
-	}{
-		{"distinct keys", func(row []byte) int { return 16 }, 50_000},
-		{"few keys", func(row []byte) int { return 16 }, 100},
-		{"no heads", nil, 50_000},
-	} {
-		b.Run(tt.name, func(b *testing.B) {
-			c := NewCounter(Shape{Head: tt.head}, time.Now)
-			all := make(stored, tt.keys)
-			for i := range all {
-				all[i] = fmt.Appendf(nil, "%016x|some more of the key", uint64(i)*0x9e3779b97f4a7c15)
-			}
-			batch := Batch{Region: Region{Name: "a"}, Count: Count{Rows: 1000, Bytes: 1000}}
-			next, began := 0, cpu()
-			b.ReportAllocs()
-			for b.Loop() {
-				if next += 1000; next+1000 > len(all) {
-					next = 0
-				}
-				batch.Rows = all[next:min(len(all), next+1000)]
-				batch.Count.Rows = int64(min(len(all), 1000))
-				c.Add(batch)
-			}
-			b.ReportMetric(float64((cpu()-began).Nanoseconds())/float64(b.N)/float64(min(len(all), 1000)), "cpu-ns/mutation")
-		})
-	}
-}
-
-type stored [][]byte
-
-func (s stored) Row(i int) []byte { return s[i] }

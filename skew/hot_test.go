@@ -8,65 +8,6 @@ import (
 	"time"
 )
 
-// workload writes rows into the regions of a table, second by second.
-type workload struct {
-	clock  *clock
-	tables *Tables
-	c      *Counter
-	list   []Region
-	rnd    *rand.Rand
-	n      int // rows written
-}
-
-func newWorkload(shape Shape, list []Region, seed uint64) *workload {
-	clock := newClock()
-	w := &workload{clock: clock, tables: NewTables(clock.now), list: list, rnd: rand.New(rand.NewPCG(seed, 0))}
-	w.c = w.tables.Counter("t", shape)
-	w.c.SetRegions(list)
-	return w
-}
-
-// run writes so many rows a second, each batch of them at once, until stop.
-func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (after int) {
-	for second := range seconds {
-		batches := map[int]stored{}
-		for range rate {
-			key := []byte(row())
-			for i := range w.list {
-				if w.list[i].holds(key) {
-					batches[i] = append(batches[i], key)
-					break
-				}
-			}
-			w.n++
-		}
-		for i, rows := range batches {
-			w.c.Add(Batch{Region: w.list[i], Count: Count{Rows: int64(len(rows)), Bytes: int64(100 * len(rows))}, Rows: rows})
-		}
-		w.clock.pass(time.Second)
-		w.tables.Observe()
-		if stop != nil && stop() {
-			return second + 1
-		}
-	}
-	return seconds
-}
-
-func (w *workload) digits() string { return fmt.Sprintf("%04d", w.rnd.IntN(10000)) }
-
-// salted are n regions at the buckets of a salt of one byte.
-func salted(n int) []Region {
-	out := make([]Region, n)
-	for i := range out {
-		out[i] = Region{Name: fmt.Sprintf("b%02d", i), ID: 1, Server: fmt.Sprintf("s%d", i%4)}
-		if i > 0 {
-			out[i].Start = Key{byte(i)}
-			out[i-1].End = out[i].Start
-		}
-	}
-	return out
-}
-
 func upToBar(row []byte) int { return strings.IndexByte(string(row), '|') + 1 }
 
 func TestHotRegionsAreFoundWithinTenSeconds(t *testing.T) {
