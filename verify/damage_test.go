@@ -68,28 +68,30 @@ func TestEachDamageIsNamed(t *testing.T) {
 		{"an extra cell", func(w *world) { w.put("o6", "g", "note", 5, "x") },
 			"extra row o6 g:note found 5: no record accounts for this cell\n", "-"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, embeddedHBase)
-			w.send(someOrders...)
-			w.write()
-			c.damage(w)
-			o := w.options()
-			if got := found(w.check(o)); got != c.want {
-				t.Errorf("full mode finds\n%sexpected\n%s", got, c.want)
-			}
-			o.Full = false
-			want := c.want
-			switch c.window {
-			case "-":
-				want = ""
-			case "":
-			default:
-				want = c.window
-			}
-			if got := found(w.check(o)); got != want {
-				t.Errorf("a window of everything finds\n%sexpected\n%s", got, want)
-			}
-		})
+		for name, servers := range map[string]cluster{"embedded": embeddedHBase, "real": realHBase} {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, servers)
+				w.send(someOrders...)
+				w.write()
+				c.damage(w)
+				o := w.options()
+				if got := found(w.check(o)); got != c.want {
+					t.Errorf("full mode finds\n%sexpected\n%s", got, c.want)
+				}
+				o.Full = false
+				want := c.want
+				switch c.window {
+				case "-":
+					want = ""
+				case "":
+				default:
+					want = c.window
+				}
+				if got := found(w.check(o)); got != want {
+					t.Errorf("a window of everything finds\n%sexpected\n%s", got, want)
+				}
+			})
+		}
 	}
 }
