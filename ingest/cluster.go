@@ -132,6 +132,9 @@ func (c *cluster) topicError(topic string, err error, partitions int) error {
 func (c *cluster) patiently(ctx context.Context, attempt func() error) error {
 	for end, pauses := time.Now().Add(c.timeout), (&pauses{base: 50 * time.Millisecond, limit: time.Second}); ; {
 		err := attempt()
+		if errors.Is(err, kafka.BrokerNotAvailable) { // which is what kafka-go says when it knows of no broker yet
+			err = c.unreachable(err)
+		}
 		var answer kafka.Error
 		passes := errors.Is(err, ErrUnreachable) || errors.As(err, &answer) && answer.Temporary() && !errors.Is(err, ErrNoTopic)
 		if err == nil || !passes || time.Now().After(end) || pauses.wait(ctx) != nil {

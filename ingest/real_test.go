@@ -131,6 +131,12 @@ func createReal(t *testing.T, admin *kgo.Client, topic string, partitions int32)
 	if r, err := create.RequestWith(t.Context(), admin); err != nil || r.Topics[0].ErrorCode != 0 {
 		t.Fatalf("creating the topic: %v, %+v", err, r)
 	}
+	eventually(t, "the broker knows the topic", func() bool {
+		ask := kmsg.NewMetadataRequest()
+		ask.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
+		r, err := ask.RequestWith(t.Context(), admin)
+		return err == nil && r.Topics[0].ErrorCode == 0 && len(r.Topics[0].Partitions) == int(partitions)
+	})
 }
 
 func deleteReal(t *testing.T, admin *kgo.Client, topics ...string) {

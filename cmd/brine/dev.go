@@ -272,7 +272,7 @@ func (s *devStack) prepare(ctx context.Context, cfg *config.Config) error {
 // how many it put.
 func (s *devStack) publishSamples(ctx context.Context) (total, fresh int, err error) {
 	for _, b := range bundled {
-		p := publisher{client: s.client(), topic: b.topic}
+		p := publisher{client: s.client(), topic: b.topic, shared: true} // whoever tries brine out may be quicker
 		n, err := p.publish(ctx, keyed(certain(b.events()), b.key))
 		if err != nil {
 			return total, fresh, err

@@ -50,6 +50,7 @@ type publisher struct {
 	topic  string
 	pause  func(ctx context.Context) error // called before each request; nil means none
 	sent   func(n int)                     // told of each acknowledged request; nil means nobody
+	shared bool                            // others may have published there: as many records as theirs are passed over
 }
 
 // sourceRecord is one record to publish.
@@ -81,7 +82,7 @@ func (p *publisher) publish(ctx context.Context, records iter.Seq2[sourceRecord,
 		}
 		part := balancer.Balance(kafka.Message{Key: r.Key}, partitions...)
 		if skip[part] > 0 {
-			if skip[part]--; skip[part] == 0 {
+			if skip[part]--; skip[part] == 0 && !p.shared {
 				if err := p.same(ctx, part, ends[part]-1, r); err != nil {
 					return n, err
 				}
