@@ -90,7 +90,7 @@ func (r *run) verify(ctx context.Context) error {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == differs) {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != differs) {
 		return fmt.Errorf("brine verify: %w", err)
 	}
 	for line := range bytes.Lines(out) {

@@ -74,7 +74,7 @@ func (r *run) all(ctx context.Context) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	defer r.admin.Close()
+	defer func() { _ = r.admin.Close() }() // nothing is left to fail
 	if err := r.disturbed(ctx); err != nil {
 		return err
 	}
