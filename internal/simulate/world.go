@@ -215,7 +215,7 @@ func (w *World) settles(ctx context.Context, group string, within time.Duration)
 // the others must.
 func (w *World) undisturbed(ctx context.Context) {
 	p := w.start("undisturbed", reference, suffixes[1])
-	w.settles(ctx, reference, time.Minute)
+	w.settles(ctx, reference, catchUp)
 	p.Stop()
 }
 
