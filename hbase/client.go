@@ -12,12 +12,12 @@ import (
 // Hooks are told what the client does. A nil hook is not called. They are called from the client's own goroutines, must be
 // safe for concurrent use, and must not block.
 type Hooks struct {
-	Call     func(CallInfo)    // after every RPC
-	Send     func(SendInfo)    // before every call of mutations
-	Retry    func(RetryInfo)   // before every wait and resend
-	Applied  func(AppliedInfo) // per region and answered Multi: how much was acknowledged
-	Flush    func(FlushInfo)   // whenever a Mutator lets mutations go
-	Buffered func(bytes int)   // bytes of mutations in memory, whenever it changes by a batch
+	Call     func(CallInfo)     // after every RPC
+	Send     func(SendInfo)     // before every call of mutations
+	Retry    func(RetryInfo)    // before every wait and resend
+	Applied  func(*AppliedInfo) // per region and answered Multi: how much was acknowledged
+	Flush    func(FlushInfo)    // whenever a Mutator lets mutations go
+	Buffered func(bytes int)    // bytes of mutations in memory, whenever it changes by a batch
 	Dial     func(addr string, err error)
 	Untested func(version string) // once, within Open: the master's release is none that this client is tested with
 }
@@ -50,7 +50,7 @@ type RetryInfo struct {
 	Mutations             int
 }
 
-// AppliedInfo is what one region acknowledged in one call.
+// AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
 type AppliedInfo struct {
 	Table    string
 	Region   *Region
@@ -61,8 +61,7 @@ type AppliedInfo struct {
 	applied []entry
 }
 
-// Row is the row key of the mutation at i, less than Rows; nil in an AppliedInfo that is not the client's. It is valid while the hook
-// runs.
+// Row is the row key of the mutation at i, less than Rows; nil in an AppliedInfo that is not the client's.
 func (a *AppliedInfo) Row(i int) []byte {
 	if a.applied == nil {
 		return nil

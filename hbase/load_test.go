@@ -54,7 +54,7 @@ func newLoad(t *testing.T, servers int, change func(*Options)) *load {
 	opts.MaxBufferedBytes = 256 << 10
 	opts.Hooks.Buffered = func(n int) { l.most.Store(max(l.most.Load(), int64(n))) }
 	opts.Hooks.Retry = func(RetryInfo) { l.retries.Add(1) }
-	opts.Hooks.Applied = func(AppliedInfo) {
+	opts.Hooks.Applied = func(*AppliedInfo) {
 		now := time.Now().UnixNano()
 		if before := l.last.Swap(now); before != 0 {
 			l.stall.Store(max(l.stall.Load(), now-before))

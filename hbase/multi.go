@@ -202,6 +202,7 @@ type outcome struct {
 	cure    diagnosis
 	pause   time.Duration
 	moved   *Region
+	told    AppliedInfo // to the hook
 }
 
 // read reads the answer into the outcomes. The parts that it does not mention, and the mutations, were not answered.

@@ -165,7 +165,8 @@ func (w *writer) tell(o *outcome, took time.Duration) {
 			bytes += e.size()
 		}
 		region := o.part.region
-		hook(AppliedInfo{Table: region.Table, Region: region, Rows: len(o.applied), Bytes: bytes, Duration: took, applied: o.applied})
+		o.told = AppliedInfo{Table: region.Table, Region: region, Rows: len(o.applied), Bytes: bytes, Duration: took, applied: o.applied}
+		hook(&o.told)
 	}
 	for es := o.applied; len(es) > 0; {
 		n := 1

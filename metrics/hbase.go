@@ -73,12 +73,12 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 				tables.Counter(r.Table, skew.Shape{}).AddRetries(r.Region, int64(r.Mutations))
 			}
 		},
-		Applied: func(a hbase.AppliedInfo) {
+		Applied: func(a *hbase.AppliedInfo) {
 			rows.WithLabelValues(a.Table).Add(float64(a.Rows))
 			bytes.WithLabelValues(a.Table).Add(float64(a.Bytes))
 			perCall.Observe(float64(a.Rows))
 			tables.Counter(a.Table, skew.Shape{}).Add(skew.Batch{
-				Region: Region(a.Region), Rows: &a,
+				Region: Region(a.Region), Rows: a,
 				Count: skew.Count{Rows: int64(a.Rows), Bytes: int64(a.Bytes), Time: a.Duration},
 			})
 		},

@@ -26,7 +26,7 @@ func registry(t *testing.T) *prometheus.Registry {
 	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.NotServingRegionException", Remedy: "relocate", Mutations: 3})
 	h.Retry(hbase.RetryInfo{Class: "com.example.NeverHeardOf", Remedy: "relocate", Mutations: 1})
 	h.Flush(hbase.FlushInfo{Reason: hbase.FlushLinger, Bytes: 10})
-	h.Applied(hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
+	h.Applied(&hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
 	h.Buffered(7)
 	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.DoNotRetryIOException", Remedy: "isolate", Mutations: 2})
 	h.Send(hbase.SendInfo{Server: "rs1:16020", Rows: 5, Waited: 2 * time.Millisecond})
