@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,28 +51,29 @@ func TestPaceBoundsCalls(t *testing.T) {
 		p := newPace(4, 1<<20)
 		p.congested(time.Now(), time.Now()) // 2
 		ctx, cancel := context.WithCancel(t.Context())
-		var in, most int
-		left := 0
+		var in, left atomic.Int32 // in is not taken down again: that one has left shows by the one that came
 		for range 6 {
 			go func() {
-				if !p.enter(ctx) {
-					left++
-					return
+				if p.enter(ctx) {
+					in.Add(1)
+				} else {
+					left.Add(1)
 				}
-				in++
-				most = max(most, in)
 			}()
 			synctest.Wait()
 		}
+		if n := in.Load(); n != 2 {
+			t.Errorf("%d are in, want 2", n)
+		}
 		p.leave()
 		synctest.Wait()
-		if in != 3 || most != 3 { // the counter is not taken down: one left, one came
-			t.Errorf("%d are in, want 2 and one that has left", in)
+		if n := in.Load(); n != 3 {
+			t.Errorf("%d are in, want 2 and one that has left", n)
 		}
 		cancel()
 		synctest.Wait()
-		if left != 3 {
-			t.Errorf("%d left with their context, want 3", left)
+		if n := left.Load(); n != 3 {
+			t.Errorf("%d left with their context, want 3", n)
 		}
 	})
 }

@@ -127,6 +127,8 @@ func TestTopicGoneIsWaitedForAndNotMade(t *testing.T) {
 		time.Sleep(time.Minute)
 		l.stop()
 		b.wantCommitted(b.sent)
-		s.wantOnce(t, 10)
+		if !s.holds(0, 10) || s.written[place{0, 0}] > 2 { // twice if it was read before it was known to be another topic
+			t.Errorf("the first record of the new topic was written %d times, expected all of them once or twice", s.written[place{0, 0}])
+		}
 	})
 }
