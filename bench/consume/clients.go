@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,24 +32,7 @@ func consume(ctx context.Context, client, broker, topic string, records int) err
 	if !ok {
 		return fmt.Errorf("no client %q", client)
 	}
-	fmt.Println("begin")
-	began := time.Now()
-	before, err := measure.OwnCPU()
-	if err != nil {
-		return err
-	}
-	if err := read(ctx, broker, topic, int64(records)); err != nil {
-		return err
-	}
-	after, err := measure.OwnCPU()
-	if err != nil {
-		return err
-	}
-	peak, err := measure.PeakMiB("self")
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(measure.Said{Seconds: time.Since(began).Seconds(), CPU: after - before, PeakMiB: peak})
+	return measure.Say(func() error { return read(ctx, broker, topic, int64(records)) })
 }
 
 // scans is what examples/scans.yaml declares of a scan.

@@ -42,13 +42,6 @@ exec java "${hbase_java[@]}" -Dlog4j.configuration=file:deploy/devcluster/hbase/
 	return exec.CommandContext(ctx, "bash", args...)
 }
 
-// Said is what a loader prints when all its rows are acknowledged, as one line of JSON. Before its first row it prints "begin".
-type Said struct {
-	Seconds float64 `json:"seconds"`
-	CPU     float64 `json:"cpu_s"`
-	PeakMiB float64 `json:"peak_mib"`
-}
-
 // Run runs a loader and measures HBase, whose process is server, beside it.
 func Run(cmd *exec.Cmd, client string, s Shape, server int) (Load, error) {
 	l := Load{Client: client, Columns: s.Columns, Rows: s.Rows}

@@ -4,13 +4,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"runtime/pprof"
-	"time"
 
 	"brine/bench/index/orders"
 	"brine/bench/measure"
@@ -36,18 +33,12 @@ func main() {
 	}
 }
 
-func run(address string, n int, changes indexer.Changes, profile string) error {
-	if profile != "" {
-		f, err := os.Create(profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+func run(address string, n int, changes indexer.Changes, profile string) (err error) {
+	stop, err := measure.Profile(profile)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, stop()) }()
 	engine, err := elastic.Open(elastic.Options{Addresses: []string{address}, Replicas: elastic.NoReplicas})
 	if err != nil {
 		return err
@@ -62,26 +53,15 @@ func run(address string, n int, changes indexer.Changes, profile string) error {
 		return err
 	}
 	defer func() { _ = w.Close() }() // all has landed
-	said, err := load(w, changes, n)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(said)
+	return measure.Say(func() error { return load(context.Background(), w, changes, n) })
 }
 
-// load writes all changes and measures that alone.
-func load(w *indexer.Writer, changes indexer.Changes, n int) (said measure.Said, err error) {
-	fmt.Println("begin")
-	start := time.Now()
-	before, err := measure.OwnCPU()
-	if err != nil {
-		return said, err
-	}
-	ctx := context.Background()
+// load writes all changes.
+func load(ctx context.Context, w *indexer.Writer, changes indexer.Changes, n int) error {
 	var flights [window]event.Flight
 	for from, turn := 0, 0; from < n; from, turn = from+batch, (turn+1)%window {
 		if err := landed(ctx, flights[turn]); err != nil {
-			return said, err
+			return err
 		}
 		b := &event.Batch{}
 		for i := from; i < min(from+batch, n); i++ {
@@ -91,14 +71,10 @@ func load(w *indexer.Writer, changes indexer.Changes, n int) (said measure.Said,
 	}
 	for _, f := range flights {
 		if err := landed(ctx, f); err != nil {
-			return said, err
+			return err
 		}
 	}
-	said.Seconds = time.Since(start).Seconds()
-	after, err1 := measure.OwnCPU()
-	peak, err2 := measure.PeakMiB("self")
-	said.CPU, said.PeakMiB = after-before, peak
-	return said, errors.Join(err1, err2)
+	return nil
 }
 
 // landed waits for a flight, all of whose documents must be durable.

@@ -5,13 +5,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"sync/atomic"
-	"time"
 
 	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/elastic/go-elasticsearch/v8/esutil"
@@ -45,13 +42,11 @@ func run(address string, n, workers, flush int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("begin")
-	start := time.Now()
-	before, err := measure.OwnCPU()
-	if err != nil {
-		return err
-	}
-	ctx := context.Background()
+	return measure.Say(func() error { return load(context.Background(), indexer, n, &failed) })
+}
+
+// load writes all documents. None may fail.
+func load(ctx context.Context, indexer esutil.BulkIndexer, n int, failed *atomic.Int64) error {
 	for i := range n {
 		version := orders.Version(i)
 		err := indexer.Add(ctx, esutil.BulkIndexerItem{
@@ -70,12 +65,8 @@ func run(address string, n, workers, flush int) error {
 	if err := indexer.Close(ctx); err != nil {
 		return err
 	}
-	said := measure.Said{Seconds: time.Since(start).Seconds()}
-	after, err1 := measure.OwnCPU()
-	peak, err2 := measure.PeakMiB("self")
-	said.CPU, said.PeakMiB = after-before, peak
-	if failed.Load() > 0 {
-		err = fmt.Errorf("%d documents or calls failed", failed.Load())
+	if n := failed.Load(); n > 0 {
+		return fmt.Errorf("%d documents or calls failed", n)
 	}
-	return errors.Join(err, err1, err2, json.NewEncoder(os.Stdout).Encode(said))
+	return nil
 }

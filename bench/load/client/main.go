@@ -4,13 +4,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"runtime/pprof"
-	"time"
 
 	"brine/bench/measure"
 	"brine/hbase"
@@ -46,21 +43,15 @@ func main() {
 	}
 }
 
-func (l *loader) main(profile string) error {
+func (l *loader) main(profile string) (err error) {
 	if l.keyBytes < minKeyBytes || l.keyBytes > maxKeyBytes {
 		return fmt.Errorf("-key-bytes is %d, must be from %d to %d", l.keyBytes, minKeyBytes, maxKeyBytes)
 	}
-	if profile != "" {
-		f, err := os.Create(profile)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := measure.Profile(profile)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, stop()) }()
 	ctx := context.Background()
 	c, err := hbase.Open(ctx, hbase.Options{Connect: l.connect})
 	if err != nil {
@@ -70,34 +61,17 @@ func (l *loader) main(profile string) error {
 	if _, err := c.Regions(ctx, l.table); err != nil {
 		return err
 	}
-	said, err := l.run(ctx, c)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(said)
+	l.fill()
+	return measure.Say(func() error { return l.run(ctx, c) })
 }
 
-// run loads all rows and measures that alone.
-func (l *loader) run(ctx context.Context, c *hbase.Client) (said measure.Said, err error) {
-	l.fill()
-	fmt.Println("begin")
-	start := time.Now()
-	before, err := measure.OwnCPU()
-	if err != nil {
-		return said, err
-	}
+// run loads all rows.
+func (l *loader) run(ctx context.Context, c *hbase.Client) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for w := range l.writers {
 		g.Go(func() error { return l.write(ctx, c, l.n*w/l.writers, l.n*(w+1)/l.writers) })
 	}
-	if err := g.Wait(); err != nil {
-		return said, err
-	}
-	said.Seconds = time.Since(start).Seconds()
-	after, err1 := measure.OwnCPU()
-	peak, err2 := measure.PeakMiB("self")
-	said.CPU, said.PeakMiB = after-before, peak
-	return said, errors.Join(err1, err2)
+	return g.Wait()
 }
 
 // write loads rows from (inclusive) to (exclusive): it fills a batch while window others are on their way.

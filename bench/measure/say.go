@@ -1,0 +1,56 @@
+package measure
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/pprof"
+	"time"
+)
+
+// Said is what a loader prints when all its rows are acknowledged, as one line of JSON. Before its first row it prints "begin".
+type Said struct {
+	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu_s"`
+	PeakMiB float64 `json:"peak_mib"`
+}
+
+// Say is the loader's side: it prints that load begins, and then what that took and cost in this process.
+func Say(load func() error) error {
+	fmt.Println("begin")
+	start := time.Now()
+	before, err := OwnCPU()
+	if err != nil {
+		return err
+	}
+	if err := load(); err != nil {
+		return err
+	}
+	said := Said{Seconds: time.Since(start).Seconds()}
+	after, err1 := OwnCPU()
+	peak, err2 := PeakMiB("self")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	said.CPU, said.PeakMiB = after-before, peak
+	return json.NewEncoder(os.Stdout).Encode(said)
+}
+
+// Profile writes a CPU profile of this process to a file until stop is called; none if the name is empty.
+func Profile(name string) (stop func() error, err error) {
+	if name == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
+}
