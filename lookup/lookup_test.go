@@ -26,11 +26,7 @@ var states = event.Schema{Version: -1, Fields: []event.Field{
 
 func key(t testing.TB, expr string) *rowkey.Key {
 	t.Helper()
-	var fields []rowkey.Field
-	for _, f := range states.Fields {
-		fields = append(fields, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
-	}
-	k, err := rowkey.Parse(expr, fields)
+	k, err := eventkey.Parse(expr, states)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"brine/hbase"
 	"brine/internal/testenv"
 	"brine/rowkey"
-	"brine/rowkey/eventkey"
 	"brine/sink"
 )
 
@@ -29,17 +28,7 @@ var logged = event.Schema{Version: 4, Images: event.Images{Before: []string{"bef
 // loggedRows are an order's row under its user, one for each of its words, and two in one table, of its user and its words, each as
 // the other's peer.
 func loggedRows(t testing.TB, table string, hard bool) []sink.Rows {
-	key := func(expr string) *rowkey.Key {
-		fields := []rowkey.Field{{Name: "word", Type: rowkey.Text}, {Name: "a", Type: rowkey.Text}, {Name: "b", Type: rowkey.Text}}
-		for _, f := range logged.Fields {
-			fields = append(fields, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
-		}
-		k, err := rowkey.Parse(expr, fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k
-	}
+	key := func(expr string) *rowkey.Key { return key(t, logged, expr, "word", "a", "b") }
 	note, gone := sink.Column{Family: "f", Qualifier: "note", Field: "note"}, sink.Column{Family: "f", Qualifier: "gone", Field: "gone"}
 	orders := sink.Rows{Table: sink.Table{Name: table + "_orders", Row: sink.RowEntity, Key: key(`user + "|" + id`)},
 		Columns: []sink.Column{note, gone}, Deletes: sink.Deletes{Field: "gone", Hard: hard}}

@@ -13,8 +13,6 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/internal/testenv"
-	"brine/rowkey"
-	"brine/rowkey/eventkey"
 	"brine/sink"
 )
 
@@ -23,26 +21,9 @@ var posts = event.Schema{Version: 1, Fields: []event.Field{
 	{Name: "id", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "from", Type: event.Text}, {Name: "to", Type: event.Text},
 	{Name: "text", Type: event.Text}, {Name: "attrs", Type: event.Nested}, {Name: "until", Type: event.TimeS}}}
 
-// keyOf is a key over fields that the posts have by these names, and others that are text.
-func keyOf(t testing.TB, expr string, more ...string) *rowkey.Key {
-	t.Helper()
-	var fields []rowkey.Field
-	for _, f := range posts.Fields {
-		fields = append(fields, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
-	}
-	for _, name := range more {
-		fields = append(fields, rowkey.Field{Name: name, Type: rowkey.Text})
-	}
-	k, err := rowkey.Parse(expr, fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 // both sides of a post, in one table.
 func sides(t testing.TB, table string) []sink.Rows {
-	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Key: keyOf(t, `owner + "|" + peer + "|" + id`, "owner", "peer")},
+	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Key: key(t, posts, `owner + "|" + peer + "|" + id`, "owner", "peer")},
 		Columns: []sink.Column{{Family: "m", Qualifier: "t", Field: "text"}}}
 	sent, received := rows, rows
 	sent.As, received.As = map[string]string{"owner": "from", "peer": "to"}, map[string]string{"owner": "to", "peer": "from"}
@@ -51,13 +32,13 @@ func sides(t testing.TB, table string) []sink.Rows {
 
 // words are rows without columns for each word of a post.
 func words(t testing.TB, table string, tokenizer event.Tokenizer) sink.Rows {
-	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Key: keyOf(t, `from + "|" + word + "|" + id`, "word")}, Empty: "e",
+	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Key: key(t, posts, `from + "|" + word + "|" + id`, "word")}, Empty: "e",
 		Each: &sink.Each{Name: "word", Tokens: event.Tokens{Tokenizer: tokenizer, Limit: 4, Fields: []event.TextField{{Field: "text"}, {Field: "attrs", Path: []string{"tags"}}}}}}
 }
 
 // members have columns of a field's and of the record's members, beside one by its name.
 func members(t testing.TB, table string) sink.Rows {
-	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Key: keyOf(t, `id`)}, Columns: []sink.Column{
+	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Key: key(t, posts, `id`)}, Columns: []sink.Column{
 		{Family: "f", Qualifier: "text", Field: "text"},
 		{Family: "f", Qualifier: "a_", Field: "attrs", Members: &sink.Members{Except: []string{"debug"}, Limit: 3}},
 		{Family: "g", Members: &sink.Members{Limit: 2}},
@@ -175,7 +156,7 @@ func realStore(t *testing.T) *hbase.Client {
 // testTTL writes one event under a TTL that is over, one that is not, one until a time and one without, and reads back.
 func testTTL(t *testing.T, client *hbase.Client) {
 	name := testenv.Name(t)
-	rows := sink.Rows{Table: sink.Table{Name: name, Row: sink.RowEntity, Key: keyOf(t, `id`)}, Columns: []sink.Column{{Family: "f", Qualifier: "t", Field: "text"}}}
+	rows := sink.Rows{Table: sink.Table{Name: name, Row: sink.RowEntity, Key: key(t, posts, `id`)}, Columns: []sink.Column{{Family: "f", Qualifier: "t", Field: "text"}}}
 	create(t, client, rows)
 	t.Cleanup(func() {
 		ctx := context.Background() // the test's own has ended

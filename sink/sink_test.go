@@ -30,13 +30,14 @@ var scans = event.Schema{
 	Version: 1,
 }
 
-func key(t testing.TB, schema event.Schema, expr string) *rowkey.Key {
+// key is a key over the fields of a schema, and more that are text.
+func key(t testing.TB, schema event.Schema, expr string, more ...string) *rowkey.Key {
 	t.Helper()
-	var fields []rowkey.Field
-	for _, f := range schema.Fields {
-		fields = append(fields, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
+	var others []rowkey.Field
+	for _, name := range more {
+		others = append(others, rowkey.Field{Name: name, Type: rowkey.Text})
 	}
-	k, err := rowkey.Parse(expr, fields)
+	k, err := eventkey.Parse(expr, schema, others...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,13 +233,19 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 	} {
 		opts := sink.Options{Schema: scans, Rows: []sink.Rows{lastRows(t)}}
 		c.change(&opts)
-		got := ""
-		if _, err := sink.New(&fake{}, opts); err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		refused(t, opts, c.want)
+	}
+}
+
+// refused wants options refused with an error; none when it is empty.
+func refused(t *testing.T, opts sink.Options, want string) {
+	t.Helper()
+	got := ""
+	if _, err := sink.New(&fake{}, opts); err != nil {
+		got = err.Error()
+	}
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -8,22 +8,13 @@ import (
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
-	"brine/sink"
 	"brine/verify"
 )
 
 // writers are the world's, by source.
 func (w *world) writers() []ingest.Writer {
 	w.t.Helper()
-	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	rows, err := sink.New(sink.HBase(mutator), *w.rows)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	out := []ingest.Writer{rows}
+	out := []ingest.Writer{w.sink()}
 	if w.docs != nil {
 		docs, err := indexer.New(w.engine, *w.docs)
 		if err != nil {

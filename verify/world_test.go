@@ -36,11 +36,7 @@ var orders = event.Schema{Fields: []event.Field{
 
 func key(t testing.TB, expr string) *rowkey.Key {
 	t.Helper()
-	fields := []rowkey.Field{{Name: "word", Type: rowkey.Text}}
-	for _, f := range orders.Fields {
-		fields = append(fields, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
-	}
-	k, err := rowkey.Parse(expr, fields)
+	k, err := eventkey.Parse(expr, orders, rowkey.Field{Name: "word", Type: rowkey.Text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +158,8 @@ func (w *world) ingestOptions(half string) ingest.Options {
 	return ingest.Options{Kafka: ingest.Kafka{Brokers: w.brokers}, Topic: w.topic, Group: w.topic + "." + half, Schema: w.schema}
 }
 
-// write writes the whole topic.
-func (w *world) write() {
+// sink writes the world's rows.
+func (w *world) sink() *sink.Sink {
 	w.t.Helper()
 	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
 	if err != nil {
@@ -173,7 +169,13 @@ func (w *world) write() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.run("rows", rows)
+	return rows
+}
+
+// write writes the whole topic.
+func (w *world) write() {
+	w.t.Helper()
+	w.run("rows", w.sink())
 	if w.docs != nil {
 		docs, err := indexer.New(w.engine, *w.docs)
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"brine/event"
-	"brine/rowkey"
 	"brine/rowkey/eventkey"
 	"brine/sink"
 )
@@ -61,12 +60,8 @@ var fields = map[string]string{"i": "id", "s": "station", "n": "note"}
 // rows is the sink's configuration of a pair of tables.
 func rows(suffix string) ([]sink.Rows, error) {
 	var all []sink.Rows
-	var declared []rowkey.Field
-	for _, f := range schema.Fields {
-		declared = append(declared, rowkey.Field{Name: f.Name, Type: eventkey.Type(f.Type)})
-	}
 	for _, t := range tables {
-		key, err := rowkey.Parse(t.key, declared)
+		key, err := eventkey.Parse(t.key, schema)
 		if err != nil {
 			return nil, err
 		}

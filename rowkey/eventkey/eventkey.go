@@ -21,6 +21,15 @@ type Encoder struct {
 	values []rowkey.Value
 }
 
+// Parse parses a key over the fields of a schema, and more that are none of an event's, such as a word of one of its texts.
+func Parse(expr string, schema event.Schema, more ...rowkey.Field) (*rowkey.Key, error) {
+	fields := slices.Clone(more)
+	for _, f := range schema.Fields {
+		fields = append(fields, rowkey.Field{Name: f.Name, Type: Type(f.Type)})
+	}
+	return rowkey.Parse(expr, fields)
+}
+
 // New binds a key to a schema. It is an error when the key names a field that the schema lacks.
 func New(key *rowkey.Key, schema event.Schema) (*Encoder, error) {
 	e := &Encoder{key: key}
