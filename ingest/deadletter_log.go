@@ -64,9 +64,6 @@ func (l *DeadLetterLog) open(ctx context.Context) error {
 // Close ends all requests.
 func (l *DeadLetterLog) Close() { l.cluster.close() }
 
-// Partitions is how many the topic has.
-func (l *DeadLetterLog) Partitions() int { return len(l.ranges) }
-
 // Scanned is what Letters has read so far: records of the topic, letters and marks, among them repeats; and records that are neither.
 func (l *DeadLetterLog) Scanned() (records, repeats, foreign int64) {
 	return l.scanned, l.repeats, l.foreign

@@ -15,8 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// static is a member with an instance id. It counts the generations that it is in.
-func (b *broker) static(w Writer, instance string, generations *atomic.Int64) Options {
+// member is a member, static if it has an instance id. It counts the generations that it is in.
+func (b *broker) member(w Writer, instance string, generations *atomic.Int64) Options {
 	o := b.defaults(w)
 	o.InstanceID = instance
 	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
@@ -28,14 +28,14 @@ func TestStaticMemberRestartsWithoutARebalance(t *testing.T) {
 		b.produce(50, 0, 1, 2, 3)
 		s := newStore()
 		var stays, first, second atomic.Int64
-		other := start(t, b.static(s, "pod-0", &stays))
-		l := start(t, b.static(s, "pod-1", &first))
+		other := start(t, b.member(s, "pod-0", &stays))
+		l := start(t, b.member(s, "pod-1", &first))
 		time.Sleep(30 * time.Second)
 		before, ours := stays.Load(), l.assigned()
 		l.stop()
 		b.produce(50, 0, 1, 2, 3)
 		time.Sleep(20 * time.Second) // less than the session time-out
-		l = start(t, b.static(s, "pod-1", &second))
+		l = start(t, b.member(s, "pod-1", &second))
 		time.Sleep(20 * time.Second)
 		if stays.Load() != before || second.Load() != 1 {
 			t.Errorf("the other member was in %d generations before the restart and in %d after it, and ours in %d; expected no new one", before, stays.Load(), second.Load())
@@ -54,8 +54,8 @@ func TestStaticMemberThatStaysAwayIsReplaced(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *broker) {
 		s := newStore()
 		var n atomic.Int64
-		other := start(t, b.static(s, "pod-0", &n))
-		l := start(t, b.static(s, "pod-1", &n))
+		other := start(t, b.member(s, "pod-0", &n))
+		l := start(t, b.member(s, "pod-1", &n))
 		time.Sleep(30 * time.Second)
 		l.stop()
 		b.produce(10, 0, 1)
@@ -75,14 +75,14 @@ func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
 		b.produce(10, 0)
 		s := newStore()
 		var n atomic.Int64
-		first, err := New(b.static(s, "pod-0", &n))
+		first, err := New(b.member(s, "pod-0", &n))
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- first.Run(context.Background()) }()
 		time.Sleep(10 * time.Second)
-		second := start(t, b.static(s, "pod-0", &n))
+		second := start(t, b.member(s, "pod-0", &n))
 		time.Sleep(10 * time.Second)
 		select {
 		case err := <-ended:
@@ -102,13 +102,18 @@ func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
 
 // More members than partitions: the one without any waits for some, and does not ask for them again and again.
 func TestMemberWithoutPartitionsWaitsForSome(t *testing.T) {
+	t.Run("static", func(t *testing.T) { waitsForSome(t, "pod-0", "pod-1") })
+	t.Run("dynamic", func(t *testing.T) { waitsForSome(t, "", "") })
+}
+
+func waitsForSome(t *testing.T, first, second string) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)
 		s := newStore()
 		var n atomic.Int64
-		busy := start(t, b.static(s, "pod-0", &n))
+		busy := start(t, b.member(s, first, &n))
 		time.Sleep(10 * time.Second)
-		idle := start(t, b.static(s, "pod-1", &n))
+		idle := start(t, b.member(s, second, &n))
 		time.Sleep(10 * time.Minute)
 		if len(idle.assigned()) > 0 { // the broker names them, and so says who is first
 			busy, idle = idle, busy

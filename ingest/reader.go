@@ -66,12 +66,11 @@ func (r *reader) int64() int64 {
 
 // length is a uvarint of a length plus one; 0 is null.
 func (r *reader) length() int {
-	n, used := binary.Uvarint(r.b)
-	if used <= 0 || n > maxAnswerBytes {
+	n := r.uvarint()
+	if n > maxAnswerBytes {
 		r.b, r.bad = nil, true
 		return 0
 	}
-	r.b = r.b[used:]
 	return max(0, int(n)-1)
 }
 

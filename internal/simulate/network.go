@@ -62,13 +62,17 @@ func (a address) String() string { return string(a) }
 
 func portAddress(port int) address { return address("127.0.0.1:" + strconv.Itoa(port)) }
 
+func portOf(addr string) (int, error) {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
+}
+
 // Listen opens a port of the place; port 0 means a free one.
 func (p *Place) Listen(_, addr string) (net.Listener, error) {
-	_, text, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, err
-	}
-	port, err := strconv.Atoi(text)
+	port, err := portOf(addr)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +112,7 @@ func (l *listener) Addr() net.Addr { return portAddress(l.port) }
 // Dial connects a place with the server that listens on an address. A frozen server's system accepts connections still; a
 // frozen client's dial waits.
 func (p *Place) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
-	_, text, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, err
-	}
-	port, err := strconv.Atoi(text)
+	port, err := portOf(addr)
 	if err != nil {
 		return nil, err
 	}
