@@ -79,6 +79,12 @@ type Result struct {
 	Status int
 	Kind   string
 	Reason string
+
+	// Of a Create or Replace that was applied: what a next Replace has to name, and in which index, where Op.Index is a name that stands
+	// for one. An empty Home says that this is not known.
+	SeqNo       int64
+	PrimaryTerm int64
+	Home        string
 }
 
 // RequestError is a request that the server refused as a whole.

@@ -21,7 +21,7 @@ type lane struct {
 	pending  []*op // in the order submitted; written from the front
 	scanned  int   // how many of pending the round has looked at
 	groups   []group
-	byHash   map[uint64]int   // group of an op's hash, or held
+	byHash   map[uint64]int   // group of an op's hash, or postponed
 	parts    map[string]error // what came of making the parts of indexes that this round lacked
 	maxDocs  int              // of one call; halved until it holds only what spoils a request
 	attempt  int              // pauses in a row
@@ -33,10 +33,12 @@ type lane struct {
 	pauseErr error
 
 	merger  merger
+	recent  *recent
 	refs    []Ref
 	stored  []Stored
 	ops     []Op
-	sent    []int // group of each of ops
+	sent    []int    // group of each of ops
+	made    [][]byte // of each of ops: the document as recent holds it; nil: not
 	results []Result
 	scratch []byte // the merged documents of one round
 }
@@ -44,7 +46,7 @@ type lane struct {
 func newLane(w *Writer) *lane {
 	return &lane{
 		w: w, wake: make(chan struct{}, 1), byHash: map[uint64]int{}, parts: map[string]error{},
-		maxDocs: w.opts.MaxBulkDocuments,
+		maxDocs: w.opts.MaxBulkDocuments, recent: newRecent(w.opts.MaxRecentBytes / w.opts.Calls),
 	}
 }
 

@@ -18,6 +18,10 @@ type memory struct {
 	docs  map[string]*memoryDoc
 	calls int
 	log   [][]string // the ids of every bulk call
+	reads int        // documents that were asked for
+	home  string     // the index that the name stands for
+
+	writer *indexer.Writer // over it, where a test needs one
 
 	// before and after are asked for every call, by its number: an error ends the call undone, or done.
 	before, after func(call int) error
@@ -30,7 +34,7 @@ type memoryDoc struct {
 
 var errFault = errors.New("injected")
 
-func newMemory() *memory { return &memory{docs: map[string]*memoryDoc{}} }
+func newMemory() *memory { return &memory{docs: map[string]*memoryDoc{}, home: "orders-000001"} }
 
 func (m *memory) enter() (leave func() error, err error) {
 	call := m.calls
@@ -72,12 +76,12 @@ func (m *memory) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.R
 			results[i] = indexer.Result{Status: 400, Reason: "not JSON: " + string(o.Source)}
 			continue
 		}
-		results[i] = indexer.Result{Status: 200}
 		if doc == nil {
 			doc = &memoryDoc{}
 			m.docs[id] = doc
 		}
 		doc.source, doc.version, doc.seq = slices.Clone(o.Source), o.Version, doc.seq+1
+		results[i] = indexer.Result{Status: 200, SeqNo: doc.seq, PrimaryTerm: 1, Home: m.home}
 	}
 	m.log = append(m.log, ids)
 	return leave()
@@ -90,6 +94,7 @@ func (m *memory) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 	if err != nil {
 		return err
 	}
+	m.reads += len(refs)
 	for i, ref := range refs {
 		docs[i] = indexer.Stored{}
 		if doc := m.docs[string(ref.ID)]; doc != nil {
@@ -97,6 +102,16 @@ func (m *memory) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 		}
 	}
 	return leave()
+}
+
+// copied lets another index, with the same documents, take the place of this one.
+func (m *memory) copied() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.home += "'"
+	for _, doc := range m.docs {
+		doc.seq += 100
+	}
 }
 
 // hits are all documents.

@@ -50,6 +50,7 @@ type Options struct {
 	MaxBulkBytes     int           // bytes of documents in one bulk call; 4 MiB
 	MaxDocumentBytes int           // a greater document is rejected; 8 MiB
 	MaxBufferedBytes int64         // documents in memory at which Submit waits; 32 MiB
+	MaxRecentBytes   int           // documents of partial changes held as they were written last, so that the next change needs no read; 24 MiB
 	CallTimeout      time.Duration // one call; 60 s
 	RetryFor         time.Duration // how long after Submit an event is still sent again before its verdict is retry; 30 s
 	Pause            time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; 100 ms
@@ -64,6 +65,7 @@ func (o *Options) setDefaults() {
 	defaultTo(&o.MaxBulkBytes, 4<<20)
 	defaultTo(&o.MaxDocumentBytes, 8<<20)
 	defaultTo(&o.MaxBufferedBytes, 32<<20)
+	defaultTo(&o.MaxRecentBytes, 24<<20)
 	defaultTo(&o.CallTimeout, time.Minute)
 	defaultTo(&o.RetryFor, 30*time.Second)
 	defaultTo(&o.Pause, 100*time.Millisecond)
@@ -93,6 +95,7 @@ func (o Options) Validate() error {
 		{"max_bulk_bytes", int64(o.MaxBulkBytes), 1 << 10, 100 << 20}, // Elasticsearch's http.max_content_length is 100 MiB
 		{"max_document_bytes", int64(o.MaxDocumentBytes), 1 << 10, 100 << 20},
 		{"max_buffered_bytes", o.MaxBufferedBytes, 1 << 16, 1 << 40},
+		{"max_recent_bytes", int64(o.MaxRecentBytes), 1, 1 << 40},
 		{"call_timeout", int64(o.CallTimeout), int64(time.Millisecond), int64(time.Hour)},
 		{"retry_for", int64(o.RetryFor), 1, int64(24 * time.Hour)},
 		{"pause", int64(o.Pause), 1, int64(time.Minute)},

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 
@@ -14,15 +15,21 @@ type merger struct {
 	values   [][]byte // by column: JSON, nil = none
 	versions []int64
 	scratch  []byte // the stored values
+	newest   int64  // of the versions
+	others   bool   // the stored document has fields that are not declared
 	changed  bool
 }
 
-// begin reads the stored document; nil when there is none.
-func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
+func (m *merger) reset(d *document) {
 	m.values, m.versions, m.scratch, m.changed = m.values[:0], m.versions[:0], m.scratch[:0], false
 	for range d.columns {
 		m.values, m.versions = append(m.values, nil), append(m.versions, 0)
 	}
+}
+
+// begin reads the stored document; nil when there is none.
+func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
+	m.reset(d)
 	if source == nil {
 		return nil, nil
 	}
@@ -73,21 +80,22 @@ func (m *merger) add(o *op) {
 
 // appendDocument appends the merged document: the declared fields in their order, then what else the stored one holds.
 func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson.Object) []byte {
-	newest := int64(0)
+	m.newest = 0
 	for i, v := range m.values {
 		if v != nil {
-			newest = max(newest, m.versions[i])
+			m.newest = max(m.newest, m.versions[i])
 		}
 	}
-	others := m.others(d, stored)
+	others := othersOf(d, stored)
+	m.others = len(others) > 0
 	for _, name := range others {
-		newest = max(newest, storedVersion(stored, name))
+		m.newest = max(m.newest, storedVersion(stored, name))
 	}
 	key, _ := nextPart(o.source)
 	if len(key) == 0 {
 		key = nil
 	}
-	dst = appendHead(dst, o.id, key, newest)
+	dst = appendHead(dst, o.id, key, m.newest)
 	for i, c := range d.columns {
 		if m.values[i] != nil {
 			dst = append(append(dst, c.label...), m.values[i]...)
@@ -115,8 +123,8 @@ func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson
 	return append(dst, '}', '}')
 }
 
-// others are the fields of the stored document that are not declared: of a pipeline that has more, or had. They are kept.
-func (m *merger) others(d *document, stored *fastjson.Object) []string {
+// othersOf are the fields of the stored document that are not declared: of a pipeline that has more, or had. They are kept.
+func othersOf(d *document, stored *fastjson.Object) []string {
 	if stored == nil {
 		return nil
 	}
@@ -134,4 +142,38 @@ func (m *merger) others(d *document, stored *fastjson.Object) []string {
 		names = append(names, string(key))
 	})
 	return names
+}
+
+// appendHeld appends the document that appendDocument has just appended as recent holds it, or nothing where it has fields that are not declared:
+// its newest version, then for each column the length of its value, the value, and by how much its version is older. Numbers are uvarints; length 0
+// means none.
+func (m *merger) appendHeld(dst []byte) []byte {
+	if m.others {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(m.newest))
+	for i, v := range m.values {
+		dst = binary.AppendUvarint(dst, uint64(len(v)))
+		if len(v) > 0 {
+			dst = binary.AppendUvarint(append(dst, v...), uint64(m.newest-m.versions[i]))
+		}
+	}
+	return dst
+}
+
+// beginHeld is begin with what appendHeld has appended, which must stay as it is until the document is appended.
+func (m *merger) beginHeld(d *document, fields []byte) {
+	m.reset(d)
+	next := func() uint64 {
+		v, n := binary.Uvarint(fields)
+		fields = fields[n:]
+		return v
+	}
+	newest := next()
+	for i := range m.values {
+		if n := next(); n > 0 {
+			m.values[i], fields = fields[:n:n], fields[n:]
+			m.versions[i] = int64(newest - next())
+		}
+	}
 }

@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/valyala/fastjson"
 )
 
 // group is the ops of one document that one write settles, in order.
 type group struct {
 	first, last *op
 	n           int
+	held        held // of a partial change: the document, which needs no read then
 }
 
-// held is in place of the group of documents that wait.
-const held = -1
+// postponed is in place of the group of documents that wait.
+const postponed = -1
 
 // gather groups the front of pending by document, up to the limits of one call. A document one of whose changes waits, waits
 // with all of them, so that they keep their order; the others do not.
@@ -27,7 +30,7 @@ func (l *lane) gather(now time.Time) {
 		o.next, o.outcome = nil, untried
 		at, ok := l.byHash[o.hash]
 		switch {
-		case ok && at == held:
+		case ok && at == postponed:
 		case ok:
 			if g := &l.groups[at]; g.first.same(o) && !o.alone && !g.first.alone && !now.Before(o.due) {
 				o.outcome = Again
@@ -35,7 +38,7 @@ func (l *lane) gather(now time.Time) {
 				size += len(o.source)
 			} // else it keeps its place and waits for the next round
 		case now.Before(o.due):
-			l.byHash[o.hash] = held
+			l.byHash[o.hash] = postponed
 			l.wait(o.due)
 		default:
 			size += len(o.source)
@@ -78,11 +81,16 @@ func (l *lane) write() {
 	}
 }
 
-// read reads the stored documents of the groups of partial changes.
+// read reads the stored documents of the groups of partial changes, but for those that are held.
 func (l *lane) read() error {
 	l.refs, l.sent = l.refs[:0], l.sent[:0]
+	now := time.Now()
 	for i := range l.groups {
-		if o := l.groups[i].first; o.doc.Changes == Partial {
+		g := &l.groups[i]
+		if o := g.first; o.doc.Changes == Partial {
+			if g.held = l.recent.take(o, now); g.held.fields != nil {
+				continue
+			}
 			l.refs = append(l.refs, Ref{Index: o.index, ID: o.id})
 			l.sent = append(l.sent, i)
 		}
@@ -98,17 +106,25 @@ func (l *lane) read() error {
 
 // prepare makes one operation of every group that has something to write.
 func (l *lane) prepare() {
-	l.ops, l.sent, l.scratch = l.ops[:0], l.sent[:0], l.scratch[:0]
+	l.ops, l.sent, l.made, l.scratch = l.ops[:0], l.sent[:0], l.made[:0], l.scratch[:0]
 	read := 0
 	for i := range l.groups {
 		g := &l.groups[i]
 		write := Op{Kind: Put, Index: g.first.index, ID: g.first.id}
-		if g.first.doc.Changes == Whole {
+		var made []byte
+		switch {
+		case g.first.doc.Changes == Whole:
 			newest := g.newest()
 			write.Source, write.Version = newest.source, newest.version
-		} else {
+		case g.held.fields != nil:
+			if made = l.mergeHeld(g, &write); made == nil {
+				continue // it is read in the next round, being held no longer
+			}
+		default:
 			read++
-			if changed, err := l.merge(g, &l.stored[read-1], &write); err != nil {
+			var changed bool
+			var err error
+			if changed, made, err = l.merge(g, &l.stored[read-1], &write); err != nil {
 				l.decide(g, refuse, err)
 				continue
 			} else if !changed {
@@ -118,6 +134,7 @@ func (l *lane) prepare() {
 		}
 		l.ops = append(l.ops, write)
 		l.sent = append(l.sent, i)
+		l.made = append(l.made, made)
 	}
 }
 
@@ -133,7 +150,7 @@ func (g *group) newest() *op {
 }
 
 // merge merges the partial changes of g into the stored document and sets write to the result.
-func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, err error) {
+func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, made []byte, err error) {
 	write.Kind = Create
 	var source []byte
 	if stored.Found {
@@ -142,15 +159,33 @@ func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, err err
 	}
 	fields, err := l.merger.begin(g.first.doc, source)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
+	made = l.mergeChanges(g, fields, write)
+	return l.merger.changed, made, nil
+}
+
+// mergeHeld is merge with the held document. It gives nil when the changes change nothing.
+func (l *lane) mergeHeld(g *group, write *Op) (made []byte) {
+	write.Kind, write.SeqNo, write.PrimaryTerm = Replace, g.held.seqNo, g.held.primaryTerm
+	l.merger.beginHeld(g.first.doc, g.held.fields)
+	if made = l.mergeChanges(g, nil, write); !l.merger.changed {
+		return nil
+	}
+	return made
+}
+
+// mergeChanges merges g's changes into what the merger has begun with. It gives the result as recent holds it.
+func (l *lane) mergeChanges(g *group, stored *fastjson.Object, write *Op) (made []byte) {
 	for o := g.first; o != nil; o = o.next {
 		l.merger.add(o)
 	}
 	from := len(l.scratch)
-	l.scratch = l.merger.appendDocument(l.scratch, g.first.doc, g.first, fields)
-	write.Source = l.scratch[from:len(l.scratch):len(l.scratch)]
-	return l.merger.changed, nil
+	l.scratch = l.merger.appendDocument(l.scratch, g.first.doc, g.first, stored)
+	to := len(l.scratch)
+	write.Source = l.scratch[from:to:to]
+	l.scratch = l.merger.appendHeld(l.scratch)
+	return l.scratch[to:len(l.scratch):len(l.scratch)]
 }
 
 // send makes one bulk call of l.ops[from:to]. It gives false when the rest of the round must wait too.
@@ -168,19 +203,22 @@ func (l *lane) send(from, to, size int) bool {
 		l.failCall(l.sent[from:to], err)
 		return false
 	}
-	l.judge(l.sent[from:to], sent)
+	l.judge(l.sent[from:to], l.made[from:to], sent)
 	l.maxDocs = min(l.w.opts.MaxBulkDocuments, 2*l.maxDocs)
 	return true
 }
 
 // judge decides on the groups of a call that was answered. Documents that were taken come first: they speak for the index.
-func (l *lane) judge(groups []int, sent time.Time) {
+func (l *lane) judge(groups []int, made [][]byte, sent time.Time) {
 	now := time.Now()
 	l.w.refused.Settled(now, len(groups))
 	for i, result := range l.results {
 		if g := &l.groups[groups[i]]; remedyOf(result.Status, result.Kind) == settled {
 			g.first.doc.written.Store(now.UnixMilli())
 			l.decide(g, settled, nil)
+			if len(made[i]) > 0 {
+				l.recent.keep(g.first, made[i], &l.results[i], now)
+			}
 		}
 	}
 	waited := l.waiting
@@ -196,6 +234,9 @@ func (l *lane) judge(groups []int, sent time.Time) {
 			r = reread
 		case r == noIndex && g.first.doc.parted:
 			r, err = l.remedyOfPart(g, err)
+		}
+		if r == noIndex || r == closed {
+			l.recent.forget()
 		}
 		l.decide(g, r, err)
 	}
@@ -214,6 +255,7 @@ func (l *lane) call(kind CallKind, documents, size int, fn func(context.Context)
 	start := time.Now()
 	err := fn(ctx)
 	if err != nil {
+		l.recent.forget() // what is back after an outage may be an older copy
 		err = cause(ctx, err)
 		if remedyOfCall(err) == wait {
 			l.w.pace.congested(start, time.Now())

@@ -19,15 +19,21 @@ func newParser() any { return new(fastjson.Parser) }
 const bulkPath = "/_bulk?require_alias=true&filter_path=" +
 	"items.*._id,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
+// mergePath asks also for what a next Replace has to name.
+const mergePath = bulkPath + ",items.*._index,items.*._seq_no,items.*._primary_term"
+
 // Bulk implements indexer.Engine.
 func (e *Engine) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.Result) error {
-	body := e.buffer()
+	body, path := e.buffer(), bulkPath
 	for i := range ops {
 		appendOp(body.Buffer, &ops[i])
+		if ops[i].Kind != indexer.Put {
+			path = mergePath
+		}
 	}
 	answer := e.buffer()
 	defer answer.free()
-	if err := e.do(ctx, "POST", bulkPath, typeNDJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
+	if err := e.do(ctx, "POST", path, typeNDJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
 		return err
 	}
 	parser := e.parsers.Get().(*fastjson.Parser)
@@ -107,6 +113,7 @@ func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []in
 	if len(items) > len(ops) {
 		return fmt.Errorf("%d items for %d documents", len(items), len(ops))
 	}
+	home := ""
 	for i := range ops {
 		results[i] = indexer.Result{Reason: "the answer has no outcome for it"}
 		if i >= len(items) {
@@ -120,7 +127,10 @@ func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []in
 			items = items[:i]
 			continue
 		}
-		results[i] = indexer.Result{Status: item.GetInt("status")}
+		if name := item.GetStringBytes("_index"); string(name) != home {
+			home = string(name)
+		}
+		results[i] = indexer.Result{Status: item.GetInt("status"), SeqNo: item.GetInt64("_seq_no"), PrimaryTerm: item.GetInt64("_primary_term"), Home: home}
 		if fault := item.Get("error"); fault != nil {
 			results[i].Kind, results[i].Reason = string(fault.GetStringBytes("type")), string(fault.GetStringBytes("reason"))
 			if why := fault.GetStringBytes("caused_by", "reason"); len(why) > 0 {

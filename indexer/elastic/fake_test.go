@@ -121,6 +121,7 @@ func (s *server) write(kind string, a bulkAction, source []byte) any {
 		if a.Version != nil {
 			doc.version = *a.Version
 		}
+		answer["_index"], answer["_seq_no"], answer["_primary_term"] = "orders-000001", doc.seq, 1
 	}
 	return map[string]any{kind: answer}
 }

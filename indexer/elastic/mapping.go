@@ -48,14 +48,18 @@ func (e *Engine) create(ctx context.Context, m indexer.Mapping) error {
 	return e.createIndex(ctx, m, m.Index, object{m.Index: object{"is_write_index": true}})
 }
 
-// createIndex makes the index <name>-000001 with the mapping and aliases.
+// createIndex makes the index <name>-000001, or the next free number, with the mapping and aliases.
 func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string, aliases object) error {
+	free, err := e.freeName(ctx, name)
+	if err != nil {
+		return err
+	}
 	properties := e.properties(m.Fields)
 	properties[indexer.FieldRow] = object{"type": "keyword", "index": false}
 	properties[indexer.FieldVersion] = object{"type": "long", "index": false}
 	properties[indexer.FieldVersions] = object{"type": "object", "enabled": false}
 	properties[indexer.FieldKey] = object{"type": "keyword", "index": false, "doc_values": false}
-	return e.json(ctx, "PUT", "/"+name+"-000001", object{
+	return e.json(ctx, "PUT", "/"+free, object{
 		"settings": object{
 			"number_of_shards":   e.opts.Shards,
 			"number_of_replicas": e.opts.Replicas,
@@ -117,8 +121,9 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 			}
 		}
 	}
+	whole, _ := indexer.StandsFor(index)
 	for name := range aliases {
-		m.Every = everyOf(index, name)
+		m.Every = everyOf(whole, name)
 	}
 	slices.SortFunc(m.Fields, func(a, b indexer.Field) int { return strings.Compare(a.Name, b.Name) })
 	e.mu.Lock()

@@ -80,6 +80,12 @@ func (e *Engine) openAll() error {
 	if err != nil {
 		return fmt.Errorf("search.connect: %w", err)
 	}
+	if err := e.finishAll(entries); err != nil {
+		return fmt.Errorf("search.connect: %w", err)
+	}
+	if entries, err = os.ReadDir(e.dir); err != nil {
+		return fmt.Errorf("search.connect: %w", err)
+	}
 	for _, entry := range entries {
 		if name := entry.Name(); entry.IsDir() && indexer.ValidIndex(name) == nil {
 			if e.indexes[name], err = openStore(name, filepath.Join(e.dir, name), e.queue, e.analyzer); err != nil {

@@ -49,6 +49,9 @@ func Run(t *testing.T, open Open) {
 		{"WriterConverges", testWriterConverges},
 		{"WriterParts", testWriterParts},
 		{"Expire", testExpire},
+		{"Rebuild", testRebuild},
+		{"RebuildDiscarded", testRebuildDiscarded},
+		{"RebuildParts", testRebuildParts},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}

@@ -18,12 +18,8 @@ func partedWriter(t *testing.T, e indexer.Engine, changes indexer.Changes, keep 
 	t.Helper()
 	name := newName()
 	opts := Options(t, name, changes)
-	key, err := rowkey.Parse(`order + "|" + asc(at, ms)`, []rowkey.Field{{Name: "order", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := &opts.Documents[0]
-	d.Key, d.Every, d.Time, d.Keep = key, indexer.Month, "at", keep
+	d.Key, d.Every, d.Time, d.Keep = partedKey(t), indexer.Month, "at", keep
 	if err := e.EnsureIndex(deadline(t), opts.Mappings()[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +29,15 @@ func partedWriter(t *testing.T, e indexer.Engine, changes indexer.Changes, keep 
 	}
 	closeAfter(t, w)
 	return w, name
+}
+
+func partedKey(t *testing.T) *rowkey.Key {
+	t.Helper()
+	key, err := rowkey.Parse(`order + "|" + asc(at, ms)`, []rowkey.Field{{Name: "order", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 // scan is a change of a document of a month of 2024, whose record is of that time.
