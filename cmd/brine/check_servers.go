@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
@@ -125,7 +123,7 @@ func (s *serverCheck) search(ctx context.Context) error {
 func (s *serverCheck) kafka(ctx context.Context) error {
 	client := kafkaClient(&s.cfg.Kafka)
 	for _, p := range s.cfg.Pipelines {
-		if err := s.records(ctx, client, p); err != nil {
+		if err := s.records(ctx, p); err != nil {
 			return err
 		}
 		s.deadLetters(ctx, p)
@@ -137,9 +135,9 @@ func (s *serverCheck) kafka(ctx context.Context) error {
 }
 
 // records foresees what would become of a topic's latest records.
-func (s *serverCheck) records(ctx context.Context, client *kafka.Client, p *config.Pipeline) error {
+func (s *serverCheck) records(ctx context.Context, p *config.Pipeline) error {
 	setting := "pipelines." + p.Name
-	records, err := latestRecords(ctx, client, p.Topic, checkRecords)
+	records, err := latestRecords(ctx, &s.cfg.Kafka, p.Topic, checkRecords)
 	if errors.Is(err, errNoTopic) {
 		s.say(config.Error, codeMissing, setting+".topic", "topic "+p.Topic+" does not exist", "create it, or mend the name")
 		return nil

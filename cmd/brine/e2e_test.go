@@ -23,6 +23,7 @@ import (
 	"brine/config"
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/ingest"
 	"brine/internal/sample"
 	"brine/internal/testenv"
 )
@@ -161,7 +162,7 @@ func (j *job) must(args ...string) string {
 
 func (j *job) publish(records iter.Seq[[]byte]) int {
 	j.t.Helper()
-	p := publisher{client: j.client(), topic: j.topic}
+	p := publisher{client: j.client(), kafka: ingest.Kafka{Brokers: j.brokers}, topic: j.topic}
 	n, err := p.publish(j.t.Context(), keyed(certain(records), j.key))
 	if err != nil {
 		j.t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/valyala/fastjson"
+
+	"brine/ingest"
 )
 
 // keyed makes records of JSON objects, each with the text of one of its fields as its key: records of one key stay in order.
@@ -47,6 +49,7 @@ func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
 // because the sequence and the partition of each record are always the same: the end offset of a partition says how many of its records are there.
 type publisher struct {
 	client *kafka.Client
+	kafka  ingest.Kafka // where client publishes, to read what is there
 	topic  string
 	pause  func(ctx context.Context) error // called before each request; nil means none
 	sent   func(n int)                     // told of each acknowledged request; nil means nobody
@@ -110,12 +113,15 @@ func (p *publisher) publish(ctx context.Context, records iter.Seq2[sourceRecord,
 // same makes sure that the last record that a partition holds is the one that belongs there: were it someone else's, records that are not
 // there would be passed over.
 func (p *publisher) same(ctx context.Context, part int, offset int64, want sourceRecord) error {
-	found, err := readRecords(ctx, p.client, p.topic, part, offset, offset+1)
-	if err != nil {
-		return fmt.Errorf("topic %s, partition %d: %w", p.topic, part, err)
-	}
-	if len(found) == 1 && !bytes.Equal(found[0].Value, want.Value) {
-		return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part, p.topic, offset)
+	reader := ingest.NewTopicReader(ingest.Options{Kafka: p.kafka, RequestTimeout: p.client.Timeout, Topic: p.topic})
+	defer reader.Close()
+	for found, err := range reader.Records(ctx, part, offset, offset+1) {
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(found.Value, want.Value) {
+			return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part, p.topic, offset)
+		}
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (c *publishCmd) source(cfg *config.Config) *publishSource {
 
 func (c *publishCmd) publish(ctx context.Context, cfg *config.Config, source *publishSource, tell func(int64)) (before, n int64, err error) {
 	if c.Alone {
-		p := publisher{client: kafkaClient(&cfg.Kafka), topic: c.Topic, sent: func(n int) { tell(int64(n)) }}
+		p := publisher{client: kafkaClient(&cfg.Kafka), kafka: cfg.Kafka.Options(), topic: c.Topic, sent: func(n int) { tell(int64(n)) }}
 		if c.Rate > 0 {
 			limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publishBatch))
 			p.pause = func(ctx context.Context) error { return limit.WaitN(ctx, publishBatch) }

@@ -125,7 +125,7 @@ func (f *fileSample) lines(line int64, text []byte) iter.Seq2[int64, *event.Reco
 
 // topicSample is the oldest records of a topic, as many of each partition. A record's place is its partition and offset.
 type topicSample struct {
-	client   *kafka.Client
+	kafka    *config.Kafka
 	name     string
 	from, to []int64 // by partition
 }
@@ -146,12 +146,13 @@ func openTopicSample(ctx context.Context, cfg *config.Config, name string) (*top
 	if name == "" {
 		return nil, usage(errors.New("--sample topic: names no topic; write topic:NAME, or topic:NAME@N for N records"))
 	}
-	s := &topicSample{client: kafkaClient(&cfg.Kafka), name: name}
-	ends, err := endOffsets(ctx, s.client, name)
+	s := &topicSample{kafka: &cfg.Kafka, name: name}
+	client := kafkaClient(s.kafka)
+	ends, err := stableOffsets(ctx, client, name)
 	if err != nil {
 		return nil, kafkaError(err)
 	}
-	if s.from, err = startOffsets(ctx, s.client, name, len(ends)); err != nil {
+	if s.from, err = startOffsets(ctx, client, name, len(ends)); err != nil {
 		return nil, kafkaError(err)
 	}
 	share := (n + int64(len(ends)) - 1) / int64(len(ends))
@@ -194,20 +195,30 @@ func (s *topicSample) place(at int64) string {
 const recordsAtOnce = 10_000
 
 func (s *topicSample) read(ctx context.Context, emit func(block) error) error {
-	number := int64(0)
+	reader := topicReader(s.kafka, s.name)
+	defer reader.Close()
+	number, records := int64(0), []event.Record(nil)
+	hand := func() error {
+		first := number
+		number += int64(len(records))
+		err := emit(block{first: first, records: placed(records)})
+		records = nil // those are the worker's
+		return err
+	}
 	for partition, to := range s.to {
-		for from := s.from[partition]; from < to; from += recordsAtOnce {
-			records, err := readRecords(ctx, s.client, s.name, partition, from, min(to, from+recordsAtOnce))
+		for r, err := range reader.Records(ctx, partition, s.from[partition], to) {
 			if err != nil {
-				return fmt.Errorf("topic %s, partition %d: %w", s.name, partition, err)
-			}
-			if err := emit(block{first: number, records: placed(records)}); err != nil {
 				return err
 			}
-			number += int64(len(records))
+			if records = append(records, heldRecord(r)); len(records) < recordsAtOnce {
+				continue
+			}
+			if err := hand(); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return hand()
 }
 
 // heldSample is records of a topic that are in memory. Their cells are not measured.

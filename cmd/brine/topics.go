@@ -1,16 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 
 	"brine/config"
 	"brine/event"
+	"brine/ingest"
 )
 
 // kafkaClient makes a client for the brokers of the configuration.
@@ -55,6 +57,15 @@ func committedOffsets(ctx context.Context, client *kafka.Client, group, topic st
 
 // endOffsets gives the next offset of each partition of a topic.
 func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
+	return lastOffsets(ctx, client, topic, kafka.ReadUncommitted)
+}
+
+// stableOffsets gives how far each partition of a topic can be read now: up to the first record of a transaction that is open still.
+func stableOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
+	return lastOffsets(ctx, client, topic, kafka.ReadCommitted)
+}
+
+func lastOffsets(ctx context.Context, client *kafka.Client, topic string, level kafka.IsolationLevel) ([]int64, error) {
 	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
 		return nil, err
@@ -70,7 +81,7 @@ func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int6
 	for i := range asked {
 		asked[i] = kafka.LastOffsetOf(i)
 	}
-	resp, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}})
+	resp, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}, IsolationLevel: level})
 	if err != nil {
 		return nil, err
 	}
@@ -133,64 +144,40 @@ var errNoTopic = errors.New("no such topic")
 const checkRecords = 2000
 
 // latestRecords reads about n of a topic's latest records, spread over its partitions.
-func latestRecords(ctx context.Context, client *kafka.Client, topic string, n int) ([]event.Record, error) {
-	ends, err := endOffsets(ctx, client, topic)
+func latestRecords(ctx context.Context, k *config.Kafka, topic string, n int) ([]event.Record, error) {
+	ends, err := stableOffsets(ctx, kafkaClient(k), topic)
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return nil, errNoTopic
 	}
 	if err != nil {
 		return nil, kafkaError(err)
 	}
+	reader := topicReader(k, topic)
+	defer reader.Close()
 	var out []event.Record
 	share := int64(max(1, n/len(ends)))
 	for partition, end := range ends {
-		records, err := readRecords(ctx, client, topic, partition, max(0, end-share), end)
-		if err != nil {
-			return nil, fmt.Errorf("topic %s, partition %d: %w", topic, partition, err)
+		for r, err := range reader.Records(ctx, partition, max(0, end-share), end) {
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, heldRecord(r))
 		}
-		out = append(out, records...)
 	}
 	return out, nil
 }
 
-// readRecords reads the records of a partition from an offset to an end; what retention has removed is left out.
-func readRecords(ctx context.Context, client *kafka.Client, topic string, partition int, from, end int64) ([]event.Record, error) {
-	var out []event.Record
-	for from < end {
-		resp, err := client.Fetch(ctx, &kafka.FetchRequest{
-			Topic: topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 100 * time.Millisecond,
-			IsolationLevel: kafka.ReadCommitted,
-		})
-		if err != nil {
-			return nil, err
-		}
-		if errors.Is(resp.Error, kafka.OffsetOutOfRange) {
-			return out, nil
-		}
-		if resp.Error != nil {
-			return nil, resp.Error
-		}
-		read := false
-		for {
-			r, err := resp.Records.ReadRecord()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			value, err := kafka.ReadAll(r.Value)
-			if err != nil {
-				return nil, err
-			}
-			if r.Offset >= from && r.Offset < end {
-				out = append(out, event.Record{Topic: topic, Partition: partition, Offset: r.Offset, Timestamp: r.Time.UnixMilli(), Value: value})
-				from, read = r.Offset+1, true
-			}
-		}
-		if !read { // markers and compacted records only
-			return out, nil
-		}
+// topicReader reads records of a topic without a group, those of aborted transactions left out.
+func topicReader(k *config.Kafka, topic string) *ingest.TopicReader {
+	return ingest.NewTopicReader(ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: topic})
+}
+
+// heldRecord copies a record that is valid until the next.
+func heldRecord(r *event.Record) event.Record {
+	held := *r
+	held.Key, held.Value, held.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), slices.Clone(r.Headers)
+	for i := range held.Headers {
+		held.Headers[i].Value = bytes.Clone(held.Headers[i].Value)
 	}
-	return out, nil
+	return held
 }

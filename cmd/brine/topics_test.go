@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/config"
+)
+
+// What is sampled of a topic, as for plan and check, is what the loop would read: no record of an aborted transaction, and none of one
+// that is open still, which nobody waits for.
+func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
+	const topic = "courier.scans"
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broker.Close()
+	transactions := 0
+	transaction := func(n int, end func(*kgo.Client) error) {
+		t.Helper()
+		transactions++
+		client, err := kgo.NewClient(kgo.SeedBrokers(broker.ListenAddrs()...), kgo.TransactionalID(fmt.Sprint("t", transactions)))
+		if err == nil {
+			t.Cleanup(client.Close)
+			err = client.BeginTransaction()
+		}
+		for i := 0; i < n && err == nil; i++ {
+			err = client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Key: []byte("k"), Value: []byte("v"), Headers: []kgo.RecordHeader{{Key: "h", Value: []byte("w")}}}).FirstErr()
+		}
+		if err == nil {
+			err = end(client)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := func(how kgo.TransactionEndTry) func(*kgo.Client) error {
+		return func(c *kgo.Client) error { return c.EndTransaction(t.Context(), how) }
+	}
+	transaction(3, end(kgo.TryCommit))                     // 0–2, marker 3
+	transaction(4, end(kgo.TryAbort))                      // 4–7, marker 8
+	transaction(2, end(kgo.TryCommit))                     // 9–10, marker 11
+	transaction(5, func(*kgo.Client) error { return nil }) // 12–16, open
+	cfg := &config.Config{Kafka: config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 2 * time.Second}}
+	want := []int64{0, 1, 2, 9, 10}
+
+	latest, err := latestRecords(t.Context(), &cfg.Kafka, topic, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var offsets []int64
+	for _, r := range latest {
+		if offsets = append(offsets, r.Offset); string(r.Key) != "k" || string(r.Value) != "v" || len(r.Headers) != 1 || string(r.Headers[0].Value) != "w" || r.Timestamp == 0 {
+			t.Errorf("offset %d came as %+v", r.Offset, r)
+		}
+	}
+	if !slices.Equal(offsets, want) {
+		t.Errorf("the latest are of offsets %v, want %v", offsets, want)
+	}
+
+	sample, err := openSample(t.Context(), cfg, "topic:"+topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it may be read again
+		var places []string
+		if err := sample.read(t.Context(), func(b block) error {
+			for at := range b.records {
+				places = append(places, sample.place(at))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(places) != len(want) || places[3] != "partition 0, offset 9" {
+			t.Errorf("sampled are %v, want those of offsets %v", places, want)
+		}
+	}
+}
