@@ -19,7 +19,7 @@ type query struct{ expr, legend string }
 var source = common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
 
 func newBoard(uid, title, description string) *board {
-	b := &board{dashboard.NewDashboardBuilder(title).Uid(uid).Description(description).Tags([]string{"brine"}).
+	b := &board{dashboard.NewDashboardBuilder("brine / "+title).Uid(uid).Description(description).Tags([]string{"brine"}).
 		Time("now-1h", "now").Refresh("30s").Tooltip(dashboard.DashboardCursorSyncCrosshair).Readonly().
 		Link(dashboard.NewDashboardLinkBuilder("brine").Type(dashboard.DashboardLinkTypeDashboards).
 			Tags([]string{"brine"}).IncludeVars(true).KeepTime(true)).
@@ -49,12 +49,8 @@ func (b *board) panel(panels ...cog.Builder[dashboard.Panel]) {
 
 func (b *board) row(title string) { b.WithRow(dashboard.NewRowBuilder(title)) }
 
-// number shows one number as it is now: green, and from red on in red; red 0 means that no number is bad.
-func number(title, unit, description string, red float64, expr string) *stat.PanelBuilder {
-	steps := []dashboard.Threshold{{Color: "green"}}
-	if red > 0 {
-		steps = append(steps, dashboard.Threshold{Color: "red", Value: &red})
-	}
+// number shows one number as it is now, in the colors of colored or of plain; six stand side by side.
+func number(title, unit, description string, steps []dashboard.Threshold, expr string) *stat.PanelBuilder {
 	return stat.NewPanelBuilder().Title(title).Description(description).Unit(unit).Span(4).Height(4).
 		Datasource(source).Orientation(common.VizOrientationAuto).
 		GraphMode(common.BigValueGraphModeArea).ColorMode(common.BigValueColorModeValue).
@@ -62,6 +58,22 @@ func number(title, unit, description string, red float64, expr string) *stat.Pan
 		Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).Steps(steps)).
 		WithTarget(target(0, query{expr: expr}))
 }
+
+// plain is for numbers none of which is bad.
+var plain = colored("green")
+
+// colored gives the first color to small numbers, the next to those from the first bound on, and so on.
+func colored(first string, next ...any) []dashboard.Threshold {
+	steps := []dashboard.Threshold{{Color: first}}
+	for i := 0; i < len(next); i += 2 {
+		from := next[i].(float64)
+		steps = append(steps, dashboard.Threshold{Color: next[i+1].(string), Value: &from})
+	}
+	return steps
+}
+
+// bad colors a number red from a bound on.
+func bad(from float64) []dashboard.Threshold { return colored("green", from, "red") }
 
 // graph shows lines over time; three graphs stand side by side.
 func graph(title, unit, description string, queries ...query) *timeseries.PanelBuilder {
@@ -79,7 +91,7 @@ func graph(title, unit, description string, queries ...query) *timeseries.PanelB
 // limits draws lines where a number is worth a look, and where it is bad.
 func limits(p *timeseries.PanelBuilder, warning, critical float64) *timeseries.PanelBuilder {
 	return p.Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).
-		Steps([]dashboard.Threshold{{Color: "green"}, {Color: "orange", Value: &warning}, {Color: "red", Value: &critical}})).
+		Steps(colored("green", warning, "orange", critical, "red"))).
 		ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
 }
 

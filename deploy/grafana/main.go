@@ -18,9 +18,14 @@ import (
 // folder holds the written dashboards, one file for each, named by its uid.
 const folder = "dashboards"
 
+// boards are all dashboards, each in a file of its own.
+func boards() []*board {
+	return []*board{overview(), pipeline(), writes(), index(), kafka(), goruntime()}
+}
+
 func main() {
 	log.SetFlags(0)
-	for _, d := range []*board{overview(), writes()} {
+	for _, d := range boards() {
 		name, text, err := d.render()
 		if err != nil {
 			log.Fatal(err)

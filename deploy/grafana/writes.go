@@ -1,15 +1,12 @@
 package main
 
-// writes answers: what reaches HBase and the index, how fast, how evenly, and what is sent again.
+// writes answers: what reaches HBase, how fast, how evenly, and what is sent again.
 func writes() *board {
-	b := newBoard("brine-writes", "brine / Writes and skew", "What reaches HBase and the index, how evenly it lies over the regions, and what is sent again.").
-		variable("table", "brine_table_regions", "An HBase table.").
-		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
+	b := newBoard("brine-writes", "HBase writes and skew", "What reaches HBase, how evenly it lies over the regions, and what is sent again.").
+		variable("table", "brine_table_regions", "An HBase table.")
 	rows(b)
 	skew(b)
 	calls(b)
-	meaning(b)
-	index(b)
 	return b
 }
 
@@ -37,7 +34,11 @@ func skew(b *board) {
 			query{"max by (table, index) (" + of("brine_region_write_skew_ratio", table+`, index!="max_mean"`) + ")", "{{table}} {{index}}"}),
 		graph("Regions", "short", "Regions that the writers know of. A step up is a split.",
 			query{"max by (table) (" + of("brine_table_regions", table) + ")", "{{table}}"}),
-		graph("Rows/s of the ten busiest regions of each table", "short", "Rows a second by region, and the sum of all others. brine skew shows the regions' key ranges.",
+		bands("Rows/s by region", "short", "Rows a second of each region, over all processes: a line is a region. One bright line is a hot region; one after the other is a key that rises with time; all alike is even. brine skew shows the regions' key ranges.",
+			query{perRegion, "{{table}} {{region}}"}).Span(16),
+		graph("Gini of regions", "percentunit", "The Gini index of the rows of the last minute, of the process that sees the most: 0 is even, towards 100 % one region takes everything. Few writes look uneven by chance.",
+			query{"max by (table) (" + of("brine_region_write_skew_ratio", table+`, index="gini"`) + ")", "{{table}}"}),
+		graph("Rows/s of the ten busiest regions of each table", "short", "Rows a second by region, and the sum of all others.",
 			query{top, "{{table}} {{region}}"},
 			query{sum("table", perRegion) + " - " + sum("table", top), "{{table}} all others"}).Span(16),
 		graph("Rows/s by salt bucket", "short", "Rows a second by the salt that a key begins with. Lines that lie together mean that the salt does its work.",
@@ -78,38 +79,5 @@ func calls(b *board) {
 			query{of("brine_hbase_lanes", process), "{{instance}} regions"},
 			query{of("brine_hbase_lanes_resting", process), "{{instance}} resting"},
 			query{of("brine_hbase_blocked_submits", process), "{{instance}} batches waiting"}),
-	)
-}
-
-func meaning(b *board) {
-	b.row("Rows that will not be found")
-	b.panel(
-		graph("Key collisions", "short", "Events, in each step of the graph, whose row key another event has: one hides the other. The key of the table needs another field. Seen among recent events only.",
-			query{rare("pipeline, table", "brine_sink_key_collisions_total", table+`, pipeline=~"$pipeline"`), "{{pipeline}} {{table}}"}),
-		graph("Expired events", "short", "Events, in each step of the graph, that are older than the TTL of their family: HBase hides them as they are written.",
-			query{rare("pipeline, table, family", "brine_sink_expired_events_total", table+`, pipeline=~"$pipeline"`), "{{pipeline}} {{table}} {{family}}"}),
-		graph("Version ties", "short", "Cells, in each step of the graph, that were written twice with one version and different values: the last applied wins. The pipeline needs a version that tells them apart.",
-			query{rare("pipeline, table", "brine_sink_version_ties_total", table+`, pipeline=~"$pipeline"`), "{{pipeline}} {{table}}"}),
-	)
-}
-
-func index(b *board) {
-	b.row("Search index")
-	const duration = "brine_index_call_duration_seconds"
-	b.panel(
-		graph("Documents/s by outcome", "short", "Events a second by what became of their document: written; conflict (the index held something as new: settled); again and retry (sent once more); reject (a dead letter); halt.",
-			query{sum("pipeline, index, outcome", rate("brine_index_documents_total", loop)), "{{pipeline}} {{index}} {{outcome}}"}),
-		graph("Time of a call", "s", "From sending a bulk or get call to its answer.",
-			query{quantile(.5, "call", duration, loop), "{{call}} median"},
-			query{quantile(.99, "call", duration, loop), "{{call}} p99"}),
-		graph("Calls/s", "short", "Calls a second, by kind and outcome.",
-			query{sum("call, outcome", rate(duration+"_count", loop)), "{{call}} {{outcome}}"}),
-		graph("Documents sent again/s", "short", "Documents a second that were sent again, and the pauses before it.",
-			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},
-			query{sum("pipeline", rate("brine_index_retries_total", loop)), "{{pipeline}} pauses"}),
-		graph("Sent bytes/s", "Bps", "Bytes a second of documents.",
-			query{sum("pipeline", rate("brine_index_sent_bytes_total", loop)), "{{pipeline}}"}),
-		graph("Bytes not yet answered", "bytes", "Bytes of documents in memory that the search engine has not answered.",
-			query{sum("instance, pipeline", of("brine_index_buffered_bytes", loop)), "{{instance}} {{pipeline}}"}),
 	)
 }

@@ -5,15 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
 
 const (
-	rulesFile  = "brine.rules.yaml"
-	rulesTest  = "brine.rules.test.yaml"
+	ruleFiles  = "*.rules.yaml" // each with its tests beside it, in *.rules.test.yaml
 	boards     = "../grafana/dashboards/*.json"
 	runbooks   = "../../docs/runbooks"
 	runbookURL = "docs/runbooks/"
@@ -26,21 +24,34 @@ type rule struct {
 
 func readRules(t *testing.T) (rules []rule) {
 	t.Helper()
-	text, err := os.ReadFile(rulesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Groups []struct{ Rules []rule } }
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range file.Groups {
-		rules = append(rules, g.Rules...)
-	}
-	if len(rules) == 0 {
-		t.Fatal("no rules")
+	for _, text := range readAll(t, ruleFiles) {
+		var file struct{ Groups []struct{ Rules []rule } }
+		if err := yaml.Unmarshal([]byte(text), &file); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range file.Groups {
+			rules = append(rules, g.Rules...)
+		}
 	}
 	return rules
+}
+
+// readAll gives the content of each file of a pattern, by its path.
+func readAll(t *testing.T, pattern string) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no %s: %v", pattern, err)
+	}
+	texts := map[string]string{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(text)
+	}
+	return texts
 }
 
 // panelQuery is one query of one panel, as it is written in the dashboard.
@@ -53,11 +64,7 @@ var labelValues = regexp.MustCompile(`^label_values\((\w+), (\w+)\)$`)
 
 func readDashboards(t *testing.T) (queries []panelQuery, variables []variable) {
 	t.Helper()
-	files, err := filepath.Glob(boards)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no dashboards at %s: %v", boards, err)
-	}
-	for _, f := range files {
+	for f, text := range readAll(t, boards) {
 		var d struct {
 			UID    string
 			Panels []struct {
@@ -71,11 +78,7 @@ func readDashboards(t *testing.T) (queries []panelQuery, variables []variable) {
 				}
 			}
 		}
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(text, &d); err != nil {
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
 		for _, p := range d.Panels {
@@ -95,52 +98,4 @@ func readDashboards(t *testing.T) (queries []panelQuery, variables []variable) {
 		}
 	}
 	return queries, variables
-}
-
-func TestAlertsTellWhatToDo(t *testing.T) {
-	name := regexp.MustCompile(`^Brine[A-Z][A-Za-z]+$`)
-	tests, err := os.ReadFile(rulesTest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages := map[string]bool{}
-	for _, r := range readRules(t) {
-		if r.Alert == "" {
-			continue
-		}
-		if !name.MatchString(r.Alert) {
-			t.Errorf("%s: names begin with Brine, in CamelCase", r.Alert)
-		}
-		if s := r.Labels["severity"]; s != "critical" && s != "warning" && s != "info" {
-			t.Errorf("%s: severity is %q", r.Alert, s)
-		}
-		if r.Annotations["summary"] == "" {
-			t.Errorf("%s has no summary", r.Alert)
-		}
-		for _, part := range []string{"Impact: ", "Causes: ", "Actions: 1. "} {
-			if !strings.Contains(r.Annotations["description"], part) {
-				t.Errorf("%s: the description lacks %q", r.Alert, part)
-			}
-		}
-		if want := runbookURL + r.Alert + ".md"; r.Annotations["runbook_url"] != want {
-			t.Errorf("%s: runbook_url is %q, want %s", r.Alert, r.Annotations["runbook_url"], want)
-		}
-		page, err := os.ReadFile(filepath.Join(runbooks, r.Alert+".md"))
-		if err != nil || !strings.HasPrefix(string(page), "# "+r.Alert+"\n") {
-			t.Errorf("%s: its runbook must exist and begin with its name: %v", r.Alert, err)
-		}
-		if !strings.Contains(string(tests), `alertname="`+r.Alert+`"`) && !strings.Contains(string(tests), "alertname: "+r.Alert) {
-			t.Errorf("%s has no unit test in %s", r.Alert, rulesTest)
-		}
-		pages[r.Alert+".md"] = true
-	}
-	found, err := filepath.Glob(filepath.Join(runbooks, "Brine*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range found {
-		if !pages[filepath.Base(f)] {
-			t.Errorf("%s is the runbook of no alert", f)
-		}
-	}
 }

@@ -101,7 +101,7 @@ func startPrometheus(t *testing.T) *server {
 	t.Helper()
 	path := tool(t, "prometheus")
 	dir := t.TempDir()
-	rules, err := filepath.Abs(rulesFile)
+	rules, err := filepath.Abs(ruleFiles)
 	if err != nil {
 		t.Fatal(err)
 	}

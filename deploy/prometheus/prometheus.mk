@@ -2,7 +2,7 @@
 
 .PHONY: promtool
 promtool: ## Check and unit-test the alert rules
-	cd deploy/prometheus && promtool check rules brine.rules.yaml && promtool test rules brine.rules.test.yaml
+	cd deploy/prometheus && promtool check rules *.rules.yaml && promtool test rules *.rules.test.yaml
 
 .PHONY: panels
 panels: ## Run every query of every dashboard in a real Prometheus beside brine dev

@@ -3,6 +3,7 @@ package prometheus
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -22,12 +23,11 @@ func tool(t *testing.T, name string) string {
 
 func TestPromtool(t *testing.T) {
 	promtool := tool(t, "promtool")
-	for _, args := range [][]string{
-		{"check", "rules", rulesFile},
-		{"check", "config", "prometheus.yml"},
-		{"check", "config", "compose.prometheus.yml"},
-		{"test", "rules", rulesTest},
-	} {
+	checks := [][]string{{"check", "config", "prometheus.yml"}, {"check", "config", "compose.prometheus.yml"}}
+	for file := range readAll(t, ruleFiles) {
+		checks = append(checks, []string{"check", "rules", file}, []string{"test", "rules", strings.Replace(file, ".rules.", ".rules.test.", 1)})
+	}
+	for _, args := range checks {
 		out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput()
 		t.Logf("promtool %s %s %s\n%s", args[0], args[1], args[2], out)
 		if err != nil {

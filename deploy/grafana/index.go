@@ -1,0 +1,40 @@
+package main
+
+// index answers: what reaches the search index, how fast, and what it refuses.
+func index() *board {
+	b := newBoard("brine-index", "Index", "What reaches the search index, how fast, and what it refuses.").
+		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
+	documents(b)
+	indexCalls(b)
+	return b
+}
+
+func documents(b *board) {
+	b.row("Documents")
+	b.panel(
+		graph("Documents/s by outcome", "short", "Events a second by what became of their document: written; conflict (the index held something as new: settled); again and retry (sent once more); reject (a dead letter); halt.",
+			query{sum("pipeline, index, outcome", rate("brine_index_documents_total", loop)), "{{pipeline}} {{index}} {{outcome}}"}),
+		graph("Lag", "short", "Records whose document is not yet settled. Rows are read apart: an outage of the index does not hold them up.",
+			query{sum("pipeline", of("brine_ingest_lag_records", loop+`, half="documents"`)), "{{pipeline}}"}),
+		graph("Documents sent again/s", "short", "Documents a second that were sent again, and the pauses before it.",
+			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},
+			query{sum("pipeline", rate("brine_index_retries_total", loop)), "{{pipeline}} pauses"}),
+	)
+}
+
+func indexCalls(b *board) {
+	b.row("Calls")
+	const duration = "brine_index_call_duration_seconds"
+	b.panel(
+		graph("Time of a call", "s", "From sending a bulk or get call to its answer.",
+			query{quantile(.5, "call", duration, loop), "{{call}} median"},
+			query{quantile(.99, "call", duration, loop), "{{call}} p99"}),
+		spread("Times of calls", "s", "Calls a second by how long they took.", duration, loop),
+		graph("Calls/s", "short", "Calls a second, by kind and outcome.",
+			query{sum("call, outcome", rate(duration+"_count", loop)), "{{call}} {{outcome}}"}),
+		graph("Sent bytes/s", "Bps", "Bytes a second of documents.",
+			query{sum("pipeline", rate("brine_index_sent_bytes_total", loop)), "{{pipeline}}"}),
+		graph("Bytes not yet answered", "bytes", "Bytes of documents in memory that the search engine has not answered.",
+			query{sum("instance, pipeline", of("brine_index_buffered_bytes", loop)), "{{instance}} {{pipeline}}"}),
+	)
+}

@@ -1,0 +1,54 @@
+package main
+
+// kafka answers: how fast the topics grow, how far behind each partition is, and how the group is.
+func kafka() *board {
+	b := newBoard("brine-kafka", "Kafka", "How the topics are read, how far behind each partition is, and how the consumer groups are.").
+		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
+	reading(b)
+	positions(b)
+	group(b)
+	return b
+}
+
+func reading(b *board) {
+	b.row("Reading")
+	b.panel(
+		graph("Produced records/s", "short", "How fast the partitions grow, as the brokers tell their ends. Compare it with what is fetched.",
+			query{sum("pipeline, half", rate("brine_ingest_end_offset", loop)), "{{pipeline}} {{half}}"}),
+		graph("Fetched records/s", "short", "Records a second that the brokers answered, those of aborted transactions left out.",
+			query{sum("pipeline, half", rate("brine_ingest_fetched_records_total", loop)), "{{pipeline}} {{half}}"}),
+		graph("Fetched bytes/s", "Bps", "Bytes a second that the brokers answered.",
+			query{sum("pipeline, half", rate("brine_ingest_fetched_bytes_total", loop)), "{{pipeline}} {{half}}"}),
+	)
+}
+
+func positions(b *board) {
+	b.row("Partitions")
+	perPartition := sum("pipeline, half, partition", of("brine_ingest_lag_records", loop))
+	b.panel(
+		bands("Lag by partition", "short", "Records of each partition that are not yet settled. One bright line is one partition behind the others: it has a heavy key, or stands still.",
+			query{perPartition, "{{pipeline}} {{half}} {{partition}}"}).Span(16),
+		graph("The ten partitions that are most behind", "short", "One partition far behind the others has a heavy key, or stands still.",
+			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{partition}}"}),
+		graph("Partitions of each process", "short", "How many partitions each process has. Processes without any are spares.",
+			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}),
+		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled and not committed are read again after a crash, which changes nothing.",
+			query{sum("pipeline, half", rate("brine_ingest_commits_total", loop)), "{{pipeline}} {{half}}"},
+			query{sum("pipeline, half", rate("brine_ingest_commit_failures_total", loop)), "{{pipeline}} {{half}} failed"}),
+		graph("Offsets passed over", "short", "Offsets that the topic no longer held and that out_of_range let pass, in each step of the graph: records that brine never saw.",
+			query{sum("pipeline, half", increase("brine_ingest_skipped_offsets_total", loop)), "{{pipeline}} {{half}}"}),
+	)
+}
+
+func group(b *board) {
+	b.row("Consumer groups")
+	b.panel(
+		graph("Rebalances", "short", "Times that the group gave partitions to the processes anew, and attempts to join it that failed; in each step of the graph.",
+			query{sum("pipeline, half", increase("brine_ingest_rebalances_total", loop)), "{{pipeline}} {{half}}"},
+			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}),
+		graph("Records read again/s", "short", "Records a second that this process had submitted before, after a rebalance. Writing them again changes nothing.",
+			query{sum("pipeline, half", rate("brine_ingest_redelivered_records_total", loop)), "{{pipeline}} {{half}}"}),
+		graph("Batches given up", "short", "Batches, in each step of the graph, that were given up when their partition went to another process before they were settled. That process writes their records.",
+			query{sum("pipeline, half", increase("brine_ingest_abandoned_flights_total", loop)), "{{pipeline}} {{half}}"}),
+	)
+}
