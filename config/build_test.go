@@ -184,7 +184,7 @@ func TestQueryDescription(t *testing.T) {
 	cfg := everything(t)
 	table := cfg.Table("shop:orders")
 	got, ok := cfg.Query(table)
-	want := query.Table{Name: "shop:orders", Key: table.RowKey(), Columns: []query.Column{
+	want := query.Table{Name: "shop:orders", Keys: rowkey.One(table.RowKey()), Columns: []query.Column{
 		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
 		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
 		{Family: "brief", Qualifier: "at", Field: "at", Type: event.TimeS},

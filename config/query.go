@@ -15,10 +15,11 @@ import (
 // Query describes the table as it is read back: its key, each column with the field that a pipeline fills it from, and the
 // index whose documents stand beside its rows. It is false while no pipeline writes the table.
 func (c *Config) Query(t *Table) (query.Table, bool) {
-	out := query.Table{Name: t.Name, Key: t.rowKey}
+	out := query.Table{Name: t.Name}
 	if t.rowKey == nil {
 		return out, false
 	}
+	out.Keys = rowkey.One(t.rowKey)
 	seen := map[string]bool{}
 	for _, r := range writers(c, t.Name) {
 		for _, column := range r.columns() {

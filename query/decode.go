@@ -28,15 +28,35 @@ func newDecoder(t Table) *decoder {
 	return d
 }
 
-// row turns cells into fields. Bytes that no value is written as are an error that names row and column.
-func (d *decoder) row(r hbase.Result) (Row, error) {
-	row := Row{Key: r.Row}
-	keyValues, err := d.table.Key.Decode(r.Row)
+// joined is the row that what was read under each key makes; without Fields when that is nothing.
+func (d *decoder) joined(first []byte, results []hbase.Result) (Row, error) {
+	newest := -1
+	var all hbase.Result
+	for i := len(results) - 1; i >= 0; i-- {
+		switch {
+		case len(results[i].Cells) == 0:
+		case newest < 0:
+			newest, all = i, results[i]
+		default:
+			all.Cells = joinCells(all.Cells, results[i].Cells)
+		}
+	}
+	if newest < 0 {
+		return Row{Key: first}, nil
+	}
+	return d.row(all, newest)
+}
+
+// row turns cells into fields, by the key that found them. Bytes that no value is written as are an error that names row and column.
+func (d *decoder) row(r hbase.Result, at int) (Row, error) {
+	row := Row{Key: r.Row, From: d.table.Keys[at].From}
+	key := d.table.Keys[at].Key
+	keyValues, err := key.Decode(r.Row)
 	if err != nil {
 		return row, fmt.Errorf("table %s: row %q: %w", d.table.Name, r.Row, err)
 	}
 	inKey := map[string]bool{}
-	for i, name := range d.table.Key.Fields() {
+	for i, name := range key.Fields() {
 		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
 		inKey[name] = keyValues[i].Type != 0
 	}

@@ -18,7 +18,7 @@ func packedTable(t *testing.T, packing event.Packing) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Table{Name: "t", Key: key, Deleted: "gone", Columns: []Column{
+	return Table{Name: "t", Keys: rowkey.One(key), Deleted: "gone", Columns: []Column{
 		{Family: "e", Qualifier: "p", Pack: &event.Pack{Packing: packing, Fields: []event.PackedField{
 			{Name: "t", Field: "at", Type: event.TimeMS}, {Name: "s", Field: "station", Type: event.Text},
 			{Name: "g", Field: "gone", Type: event.Bool}, {Name: "w", Field: "weight", Type: event.Float}}}},
@@ -29,7 +29,7 @@ func packedTable(t *testing.T, packing event.Packing) Table {
 func TestPackedFieldsAreReadAsColumns(t *testing.T) {
 	for packing, cell := range map[event.Packing]string{event.JSON: `{"new":[1],"w":2,"s":"EWR","g":true}`, event.MessagePack: "\x83\xa1w\x02\xa1s\xa3EWR\xa1g\xc3"} {
 		table := packedTable(t, packing)
-		row, err := table.Key.Append(nil, []rowkey.Value{rowkey.TextValue("A"), {Type: rowkey.Time, Int: 5}})
+		row, err := table.Keys.Newest().Append(nil, []rowkey.Value{rowkey.TextValue("A"), {Type: rowkey.Time, Int: 5}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestMembersAreReadAsOneField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := Table{Name: "t", Key: key, Columns: []Column{
+	table := Table{Name: "t", Keys: rowkey.One(key), Columns: []Column{
 		{Family: "f", Qualifier: "n", Field: "n", Type: event.Int}, {Family: "f", Qualifier: "a_", Field: "attrs", Members: true},
 		{Family: "g", Field: "*", Members: true}, {Family: "e"}}}
 	cell := func(row, family, qualifier string, version int64, value string) hbase.Cell {

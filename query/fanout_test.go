@@ -61,7 +61,7 @@ func fanTable(tb testing.TB) (*embedded.Server, *hbase.Client, query.Table) {
 			tb.Fatal(err, failed)
 		}
 	}
-	return server, client, query.Table{Name: "readings", Key: key, Columns: []query.Column{{Family: "e", Qualifier: "v", Field: "v", Type: event.Text}}}
+	return server, client, query.Table{Name: "readings", Keys: rowkey.One(key), Columns: []query.Column{{Family: "e", Qualifier: "v", Field: "v", Type: event.Text}}}
 }
 
 // oneBucket is one of the ranges of a fan-out as a table of its own: the key without its salt, behind a constant.
@@ -71,7 +71,7 @@ func oneBucket(tb testing.TB, t query.Table) query.Table {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	t.Key = key
+	t.Keys = rowkey.One(key)
 	return t
 }
 

@@ -11,13 +11,16 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// CheckLookup says which field keeps rows of t from leading to rows of other: each of its key must be in t's key, or be
+// CheckLookup says which field keeps rows of t from leading to rows of other: each of its keys must be in t's, or be
 // filled by a column.
 func (t Table) CheckLookup(other Table) error {
-	for _, name := range other.Key.Fields() {
-		inColumn := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.holds(name) })
-		if !slices.Contains(t.Key.Fields(), name) && !inColumn {
-			return fmt.Errorf("the key %s of table %s holds %s, which rows of table %s do not", other.Key, other.Name, name, t.Name)
+	for _, to := range other.Keys {
+		for _, name := range to.Key.Fields() {
+			inColumn := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.holds(name) })
+			lacks := func(k rowkey.KeyFrom) bool { return !slices.Contains(k.Key.Fields(), name) }
+			if slices.ContainsFunc(t.Keys, lacks) && !inColumn {
+				return fmt.Errorf("the key %s of table %s holds %s, which rows of table %s do not", to.Key, other.Name, name, t.Name)
+			}
 		}
 	}
 	return nil
@@ -39,7 +42,7 @@ func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, 
 				}
 				return
 			}
-			if len(l.keys) == searchPage && !l.give(ctx, yield) {
+			if len(l.from) == searchPage && !l.give(ctx, yield) {
 				return
 			}
 		}
@@ -53,27 +56,43 @@ type lookup struct {
 	table   Table
 	deleted bool
 	from    []Found
-	keys    [][]byte
+	keys    [][]byte // of each its keys under all of the table's
 }
 
 func (l *lookup) add(f Found) error {
-	values := make([]rowkey.Value, len(l.table.Key.Fields()))
-	for i, name := range l.table.Key.Fields() {
+	keys, err := appendKeys(l.keys, l.table.Keys, func(name string) rowkey.Value {
 		if at := slices.IndexFunc(f.Fields, func(f Field) bool { return f.Name == name }); at >= 0 {
-			values[i] = eventkey.Value(f.Fields[at].Value)
+			return eventkey.Value(f.Fields[at].Value)
 		}
-	}
-	key, err := l.table.Key.Append(nil, values)
+		return rowkey.Value{}
+	})
 	if err != nil {
 		return fmt.Errorf("row %q leads to none of table %s: %w", f.Key, l.table.Name, err)
 	}
-	l.from, l.keys = append(l.from, f), append(l.keys, key)
+	l.from, l.keys = append(l.from, f), keys
 	return nil
+}
+
+// appendKeys adds the row key that fields make under each of some keys.
+func appendKeys(rows [][]byte, keys rowkey.Keys, value func(name string) rowkey.Value) ([][]byte, error) {
+	for _, k := range keys {
+		names := k.Key.Fields()
+		values := make([]rowkey.Value, len(names))
+		for i, name := range names {
+			values[i] = value(name)
+		}
+		row, err := k.Key.Append(nil, values)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // give reads and yields what has been gathered. It is false when no more is wanted.
 func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
-	if len(l.keys) == 0 {
+	if len(l.from) == 0 {
 		return true
 	}
 	rows, err := ByKey(ctx, l.client, l.table, l.keys)
@@ -81,7 +100,7 @@ func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
 		yield(Found{}, err)
 		return false
 	}
-	decoder := newDecoder(l.table)
+	decoder, newest := newDecoder(l.table), len(l.table.Keys)
 	for i, row := range rows {
 		if row.Deleted && !l.deleted {
 			continue
@@ -89,7 +108,7 @@ func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
 		f := Found{Row: row, After: l.from[i].After}
 		if len(row.Fields) == 0 {
 			f.State = NoRow
-			if f.Row, err = decoder.row(hbase.Result{Row: l.keys[i]}); err != nil {
+			if f.Row, err = decoder.row(hbase.Result{Row: l.keys[(i+1)*newest-1]}, newest-1); err != nil {
 				yield(Found{}, err)
 				return false
 			}

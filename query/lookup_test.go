@@ -18,7 +18,7 @@ func keysTable(t *testing.T) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Table{Name: "by_time", Key: key, Columns: []Column{{Family: "e"}}}
+	return Table{Name: "by_time", Keys: rowkey.One(key), Columns: []Column{{Family: "e"}}}
 }
 
 func TestLookupReadsRowsOfAnotherTable(t *testing.T) {
@@ -27,7 +27,7 @@ func TestLookupReadsRowsOfAnotherTable(t *testing.T) {
 	var answer []Found
 	const n = searchPage + 2
 	for i := range n {
-		row, err := index.Key.Append(nil, []rowkey.Value{{Type: rowkey.Time, Int: int64(i)}, rowkey.TextValue(fmt.Sprintf("u%d", i))})
+		row, err := index.Keys.Newest().Append(nil, []rowkey.Value{{Type: rowkey.Time, Int: int64(i)}, rowkey.TextValue(fmt.Sprintf("u%d", i))})
 		if err != nil {
 			t.Fatal(err)
 		}

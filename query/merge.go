@@ -23,21 +23,22 @@ const (
 	leastAnswer = 64 << 10 // bytes: less would have servers cut rows
 )
 
-// merge reads buckets side by side and gives their rows in the order of the key behind the salt. Every bucket is read in
+// merge reads buckets side by side and gives their rows in the order of what follows their leads. Every bucket is read in
 // order, page by page, so the least of their next rows is the next row of all. Between pages no scanner is open: the loop
 // may take its time, and no lease runs out.
 type merge struct {
 	*reading
 	ctx   context.Context // of the pages
 	pages errgroup.Group  // a goroutine reads one page and ends
-	salt  int             // bytes that rows are not ordered by
 	share int             // of a bucket in the buckets' number
 	heads []*head         // a heap of those that have rows
 }
 
 // head is the next rows of one bucket.
 type head struct {
-	index int // of the bucket: equal rows behind the salt are in this order
+	index int // of the bucket: equal rows behind the lead are in this order
+	key   int // of the bucket
+	lead  int
 	rest  bucket
 	rows  []hbase.Result
 	size  int       // rows of the last page that was asked for
@@ -53,23 +54,23 @@ type page struct {
 	spent hbase.ScanMetrics
 }
 
-func (r *reading) merged(ctx context.Context, buckets []bucket) iter.Seq2[hbase.Result, error] {
-	return func(yield func(hbase.Result, error) bool) {
+func (r *reading) merged(ctx context.Context, buckets []bucket) iter.Seq2[raw, error] {
+	return func(yield func(raw, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		m := &merge{reading: r, ctx: ctx, salt: r.table.Key.SaltWidth(), share: len(buckets)}
+		m := &merge{reading: r, ctx: ctx, share: len(buckets)}
 		m.pages.SetLimit(mergeCalls)
 		all := make([]*head, len(buckets))
 		defer m.settle(all)
 		defer cancel()
 		for i, b := range buckets {
-			all[i] = &head{index: i, rest: b, size: firstRows / 2, page: make(chan page, 1)}
+			all[i] = &head{index: i, key: b.key, lead: b.lead, rest: b, size: firstRows / 2, page: make(chan page, 1)}
 		}
 		for _, h := range all {
 			m.ask(h)
 		}
 		for _, h := range all {
 			if err := m.fill(h); err != nil {
-				yield(hbase.Result{}, err)
+				yield(raw{}, err)
 				return
 			}
 			if len(h.rows) > 0 {
@@ -81,23 +82,59 @@ func (r *reading) merged(ctx context.Context, buckets []bucket) iter.Seq2[hbase.
 }
 
 // give yields the rows of all heads.
-func (m *merge) give(yield func(hbase.Result, error) bool) {
+func (m *merge) give(yield func(raw, error) bool) {
 	for heap.Init(m); len(m.heads) > 0; {
 		h := m.heads[0]
-		if !yield(h.rows[0], nil) {
+		row, older := raw{h.rows[0], h.key}, m.older(h)
+		for _, o := range older {
+			row.Cells = joinCells(row.Cells, o.rows[0].Cells)
+		}
+		if !yield(row, nil) {
 			return
 		}
-		h.rows = h.rows[1:]
-		if err := m.fill(h); err != nil {
-			yield(hbase.Result{}, err)
+		if err := m.pass(h, older); err != nil {
+			yield(raw{}, err)
 			return
-		}
-		if len(h.rows) == 0 {
-			heap.Pop(m)
-		} else {
-			heap.Fix(m, 0)
 		}
 	}
+}
+
+// older takes out the heads whose next rows are the first head's under older keys, the newest of them first.
+func (m *merge) older(first *head) (out []*head) {
+	for m.joins && len(m.heads) > 1 {
+		second := 1
+		if len(m.heads) > 2 && m.Less(2, 1) {
+			second = 2
+		}
+		if h := m.heads[second]; !bytes.Equal(h.tail(), first.tail()) {
+			break
+		}
+		out = append(out, heap.Remove(m, second).(*head))
+	}
+	return out
+}
+
+// pass goes on behind the row that was given.
+func (m *merge) pass(first *head, older []*head) error {
+	first.rows = first.rows[1:]
+	if err := m.fill(first); err != nil {
+		return err
+	}
+	if len(first.rows) == 0 {
+		heap.Pop(m)
+	} else {
+		heap.Fix(m, 0)
+	}
+	for _, h := range older {
+		h.rows = h.rows[1:]
+		if err := m.fill(h); err != nil {
+			return err
+		}
+		if len(h.rows) > 0 {
+			heap.Push(m, h)
+		}
+	}
+	return nil
 }
 
 // fill waits for a page if the head has no rows, and asks for the next one when half of a page is left. An answer that is
@@ -138,7 +175,7 @@ func (m *merge) ask(h *head) {
 func (r *reading) read(ctx context.Context, b bucket, rows, size int) (p page) {
 	for i, x := range b.ranges {
 		want, got := rows-len(p.rows), 0
-		scan := r.scan(x, want, &p.spent)
+		scan := r.scan(b.key, x, want, &p.spent)
 		scan.MaxResultBytes = max(leastAnswer, size)
 		for row, err := range r.client.Scan(ctx, r.table.Name, scan) {
 			if err != nil {
@@ -153,6 +190,7 @@ func (r *reading) read(ctx context.Context, b bucket, rows, size int) (p page) {
 		}
 		if got == want || size <= 0 {
 			left := rowkey.Range{Start: behindRow(p.rows[len(p.rows)-1].Row), Stop: x.Stop}
+			p.rest = b
 			p.rest.ranges = slices.Insert(slices.Clone(b.ranges[i+1:]), 0, left)
 			return p
 		}
@@ -177,13 +215,16 @@ func (m *merge) settle(all []*head) {
 	}
 }
 
+// tail is what the head's next row is ordered by.
+func (h *head) tail() []byte { return h.rows[0].Row[h.lead:] }
+
 func (m *merge) Len() int      { return len(m.heads) }
 func (m *merge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
-func (m *merge) Push(any)      { panic("BUG: a bucket comes up while a merge goes on") }
+func (m *merge) Push(h any)    { m.heads = append(m.heads, h.(*head)) }
 
 func (m *merge) Less(i, j int) bool {
 	a, b := m.heads[i], m.heads[j]
-	if c := bytes.Compare(a.rows[0].Row[m.salt:], b.rows[0].Row[m.salt:]); c != 0 {
+	if c := bytes.Compare(a.tail(), b.tail()); c != 0 {
 		return c < 0
 	}
 	return a.index < b.index

@@ -23,14 +23,14 @@ func saltedTable(t testing.TB, buckets int) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Table{Name: "readings", Key: key, Deleted: "gone", Columns: []Column{
+	return Table{Name: "readings", Keys: rowkey.One(key), Deleted: "gone", Columns: []Column{
 		{Family: "e", Qualifier: "v", Field: "v", Type: event.Text}, {Family: "e", Qualifier: "d", Field: "gone", Type: event.Bool}}}
 }
 
 // reading is the row of a station at a time.
 func (t Table) reading(tb testing.TB, at int64, station string, gone bool) hbase.Result {
 	tb.Helper()
-	row, err := t.Key.Append(nil, []rowkey.Value{rowkey.TextValue(station), {Type: rowkey.Time, Int: at}})
+	row, err := t.Keys.Newest().Append(nil, []rowkey.Value{rowkey.TextValue(station), {Type: rowkey.Time, Int: at}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestBucketsAreMergedInOrder(t *testing.T) {
 			for _, gone := range []bool{false, true} {
 				var cost Cost
 				s.mostOpen = 0
-				want := s.inOrder(table.Key.SaltWidth(), gone)
+				want := s.inOrder(table.Keys.Newest().SaltWidth(), gone)
 				if got := keysOf(t, s, table, Options{Deleted: gone, Cost: &cost}); !slices.EqualFunc(got, want, bytes.Equal) {
 					t.Errorf("%d buckets, %d rows: %d are given, %d wanted, or not in order", buckets, n, len(got), len(want))
 				}

@@ -13,7 +13,8 @@ type reading struct {
 	client  Client
 	table   Table
 	columns []hbase.Column
-	limit   int // rows to give; 0 means all
+	joins   bool // rows of two keys that are equal behind their leads are one
+	limit   int  // rows to give; 0 means all
 	given   int
 	spent   hbase.ScanMetrics
 }
@@ -21,14 +22,20 @@ type reading struct {
 // left is the number of rows still to give; 0 means all.
 func (r *reading) left() int { return r.limit - min(r.given, r.limit) }
 
-func (r *reading) results(ctx context.Context, buckets []bucket) iter.Seq2[hbase.Result, error] {
+// raw is a row as it was read, and the key, in Table.Keys, that it was found by: it says what the row's bytes mean.
+type raw struct {
+	hbase.Result
+	key int
+}
+
+func (r *reading) results(ctx context.Context, buckets []bucket) iter.Seq2[raw, error] {
 	if len(buckets) > 1 {
 		return r.merged(ctx, buckets)
 	}
-	return func(yield func(hbase.Result, error) bool) {
+	return func(yield func(raw, error) bool) {
 		for _, b := range buckets {
 			for _, x := range b.ranges {
-				if !r.straight(ctx, x, yield) {
+				if !r.straight(ctx, b.key, x, yield) {
 					return
 				}
 			}
@@ -38,12 +45,12 @@ func (r *reading) results(ctx context.Context, buckets []bucket) iter.Seq2[hbase
 
 // straight reads one range. A scan asks for no more rows than are still to be given, so that the server closes it with the
 // answer; as many as turned out to be hidden are asked for again behind it. It is false when nothing more is wanted.
-func (r *reading) straight(ctx context.Context, x rowkey.Range, yield func(hbase.Result, error) bool) bool {
+func (r *reading) straight(ctx context.Context, key int, x rowkey.Range, yield func(raw, error) bool) bool {
 	for {
 		want, got := r.left(), 0
 		var last []byte
-		for row, err := range r.client.Scan(ctx, r.table.Name, r.scan(x, want, &r.spent)) {
-			if !yield(row, err) || err != nil {
+		for row, err := range r.client.Scan(ctx, r.table.Name, r.scan(key, x, want, &r.spent)) {
+			if !yield(raw{row, key}, err) || err != nil {
 				return false
 			}
 			got, last = got+1, row.Row
@@ -55,8 +62,9 @@ func (r *reading) straight(ctx context.Context, x rowkey.Range, yield func(hbase
 	}
 }
 
-func (r *reading) scan(x rowkey.Range, limit int, spent *hbase.ScanMetrics) hbase.Scan {
-	return hbase.Scan{Start: x.Start, Stop: x.Stop, Limit: limit, Columns: r.columns, Metrics: spent}
+func (r *reading) scan(key int, x rowkey.Range, limit int, spent *hbase.ScanMetrics) hbase.Scan {
+	from, to := r.table.Keys.Versions(key)
+	return hbase.Scan{Start: x.Start, Stop: x.Stop, From: from, To: to, Limit: limit, Columns: r.columns, Metrics: spent}
 }
 
 // behindRow is the least row greater than row.

@@ -26,7 +26,7 @@ type Client interface {
 // Table is how a table's rows are read back.
 type Table struct {
 	Name    string
-	Key     *rowkey.Key
+	Keys    rowkey.Keys // a row is read by the key of its cells' versions
 	Columns []Column
 	Deleted string // the Bool field that marks a row as deleted when it is true; empty: none does
 	Index   *Index // nil: no documents stand beside the rows
@@ -45,6 +45,7 @@ type Column struct {
 // Row is one decoded row.
 type Row struct {
 	Key     []byte
+	From    int64   // of its key, in the table's Keys
 	Version int64   // the newest cell's timestamp
 	Fields  []Field // the key's fields in the key's order, then the columns in the table's, a packed one as its fields
 	Deleted bool    // it is marked deleted
@@ -73,15 +74,16 @@ type Cost struct {
 }
 
 // Rows gives the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.
-// With a salt that where does not decide, the buckets are read side by side and merged.
+// With a salt that where does not decide, the buckets are read side by side and merged. So are the rows of several keys, in the order
+// of what where leaves open, which each key must have alike; an entity that has a row under each is one row, whose newest cells are given.
 func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		buckets, err := t.buckets(where, o.After)
+		buckets, joins, err := t.buckets(where, o.After)
 		if err != nil {
 			yield(Row{}, err)
 			return
 		}
-		r := &reading{client: c, table: t, columns: t.columns(), limit: o.Limit}
+		r := &reading{client: c, table: t, columns: t.columns(), joins: joins, limit: o.Limit}
 		defer r.account(o.Cost)
 		decoder := newDecoder(t)
 		for result, err := range r.results(ctx, buckets) {
@@ -89,7 +91,7 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 				yield(Row{}, err)
 				return
 			}
-			row, err := decoder.row(result)
+			row, err := decoder.row(result.Result, result.key)
 			if err == nil && row.Deleted && !o.Deleted {
 				continue
 			}
@@ -101,23 +103,22 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 	}
 }
 
-// ByKey reads rows by their keys in one batched get; a row that is not there has no Fields.
+// ByKey reads rows by their keys in one batched get: of each row its keys under all of Table.Keys, one behind the other. A row
+// that is not there has no Fields; one that is there under several keys has the newest cells of all.
 func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error) {
-	gets := make([]hbase.Get, len(keys))
+	gets, columns := make([]hbase.Get, len(keys)), t.columns()
 	for i, k := range keys {
-		gets[i] = hbase.Get{Row: k, Columns: t.columns()}
+		gets[i] = hbase.Get{Row: k, Columns: columns}
+		gets[i].From, gets[i].To = t.Keys.Versions(i % len(t.Keys))
 	}
 	results, err := c.GetAll(ctx, t.Name, gets)
 	if err != nil {
 		return nil, err
 	}
-	rows, decoder := make([]Row, len(results)), newDecoder(t)
-	for i, r := range results {
-		if len(r.Cells) == 0 {
-			rows[i] = Row{Key: keys[i]}
-			continue
-		}
-		if rows[i], err = decoder.row(r); err != nil {
+	rows, decoder := make([]Row, len(results)/len(t.Keys)), newDecoder(t)
+	for i := range rows {
+		at := i * len(t.Keys)
+		if rows[i], err = decoder.joined(keys[at], results[at:at+len(t.Keys)]); err != nil {
 			return nil, err
 		}
 	}

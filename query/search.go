@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"brine/event"
 	"brine/hbase"
+	"brine/rowkey"
 	"brine/search"
 )
 
@@ -76,9 +78,9 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 	if len(hits) == 0 {
 		return nil, nil
 	}
-	keys := make([][]byte, len(hits))
-	for i, h := range hits {
-		keys[i] = h.Row
+	keys, err := t.keysOf(hits)
+	if err != nil {
+		return nil, fmt.Errorf("index %s: %w", t.Index.Name, err)
 	}
 	rows, err := ByKey(ctx, c, t, keys)
 	if err != nil {
@@ -90,7 +92,7 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 		if found[i].State != NoRow {
 			continue
 		}
-		if found[i].Row, err = decoder.row(hbase.Result{Row: h.Row}); err != nil {
+		if found[i].Row, err = decoder.row(hbase.Result{Row: h.Row}, 0); err != nil {
 			return nil, fmt.Errorf("index %s: %w", t.Index.Name, err)
 		}
 		found[i].Version = h.Version
@@ -98,12 +100,61 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 	return found, nil
 }
 
+// keysOf gives for each hit its row under each of the table's keys. A document is named by its row under the first; the others are
+// made of the fields that this one holds, and of the document's.
+func (t Table) keysOf(hits []search.Hit) (rows [][]byte, err error) {
+	first, later := t.Keys[0].Key, t.Keys[1:]
+	for i := range hits {
+		rows = append(rows, hits[i].Row)
+		if len(later) == 0 {
+			continue
+		}
+		held, err := first.Decode(hits[i].Row)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: row %q: %w", t.Name, hits[i].Row, err)
+		}
+		rows, err = appendKeys(rows, later, func(name string) rowkey.Value {
+			if at := slices.Index(first.Fields(), name); at >= 0 && !held[at].Null() {
+				return held[at]
+			}
+			return t.Index.valueOf(&hits[i], name)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("table %s: the document of row %q: %w", t.Name, hits[i].Row, err)
+		}
+	}
+	return rows, nil
+}
+
+// valueOf is a field of a document as a key takes it; null when the document has none.
+func (x *Index) valueOf(hit *search.Hit, name string) rowkey.Value {
+	for _, f := range x.Fields {
+		if f.Field != name {
+			continue
+		}
+		switch v := hit.Fields[f.Name].(type) {
+		case string:
+			return rowkey.TextValue(v)
+		case int64:
+			return rowkey.Value{Type: f.Type, Int: v}
+		case float64:
+			return rowkey.FloatValue(v)
+		case bool:
+			if v {
+				return rowkey.Value{Type: rowkey.Bool, Int: 1}
+			}
+			return rowkey.Value{Type: rowkey.Bool}
+		}
+	}
+	return rowkey.Value{}
+}
+
 // state compares a document with its row, in the fields that both have. Those of the key are equal, or the document would be another's.
 func (t Table) state(row *Row, hit *search.Hit) State {
 	if len(row.Fields) == 0 {
 		return NoRow
 	}
-	for _, f := range row.Fields[len(t.Key.Fields()):] {
+	for _, f := range row.Fields[len(t.Keys[t.Keys.At(row.From)].Key.Fields()):] {
 		for _, x := range t.Index.Fields {
 			if x.Field != f.Name || equal(f.Value, hit.Fields[x.Name]) {
 				continue

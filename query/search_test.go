@@ -133,7 +133,7 @@ func ordersTable(t *testing.T) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Table{Name: "orders", Key: key, Index: ordersIndex, Deleted: "deleted", Columns: []Column{
+	return Table{Name: "orders", Keys: rowkey.One(key), Index: ordersIndex, Deleted: "deleted", Columns: []Column{
 		{Family: "b", Qualifier: "s", Field: "status", Type: event.Text},
 		{Family: "b", Qualifier: "d", Field: "deleted", Type: event.Bool},
 	}}

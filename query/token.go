@@ -1,7 +1,6 @@
 package query
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -13,95 +12,61 @@ import (
 )
 
 // Token is a place in an answer of the key: behind one row. It stays good while rows are written and removed, that row
-// among them, since it holds the row's key and no count of rows: what follows neither repeats a row nor passes one over.
+// among them, since it holds the row's key and no count of rows: what follows neither repeats a row nor passes one over. It stays
+// good too when the table gets another key, for the rows that have the one that they had.
 //
-//	token   base64url of: byte 1 │ CRC-32 of the table's key, as it is written, and the row │ row
+//	token   base64url of: byte 1 │ CRC-32 of the table's first key, as it is written, and the row │ row
+//	        or of: byte 2 │ CRC-32 of the row's key, as it is written, its From and the row │ uint64 From │ row
 type Token string
 
 const (
-	tokenVersion = 1
-	tokenHeader  = 1 + 4
+	ofFirstKey  = 1
+	ofOther     = 2
+	tokenHeader = 1 + 4
+	fromBytes   = 8
 )
 
 // Token is the place behind one of the table's rows.
-func (t Table) Token(row []byte) Token {
-	b := append(make([]byte, 0, tokenHeader+len(row)), tokenVersion)
-	b = append(binary.BigEndian.AppendUint32(b, t.sum(row)), row...)
+func (t Table) Token(row Row) Token {
+	at := t.Keys.At(row.From)
+	body := row.Key
+	kind := byte(ofFirstKey)
+	if at > 0 {
+		kind, body = ofOther, append(binary.BigEndian.AppendUint64(nil, uint64(t.Keys[at].From)), row.Key...)
+	}
+	b := append(make([]byte, 0, tokenHeader+len(body)), kind)
+	b = append(binary.BigEndian.AppendUint32(b, t.sum(at, body)), body...)
 	return Token(base64.RawURLEncoding.EncodeToString(b))
 }
 
 // behind gives the row that a token was made of.
-func (t Table) behind(token Token) ([]byte, error) {
+func (t Table) behind(token Token) (place, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(string(token))
-	switch {
-	case err != nil || len(b) < tokenHeader:
-		return nil, errors.New("the token is not whole; take it from the answer as it stands")
-	case b[0] != tokenVersion:
-		return nil, fmt.Errorf("the token is of version %d, and only %d is known; ask again from the start", b[0], tokenVersion)
-	case binary.BigEndian.Uint32(b[1:]) != t.sum(b[tokenHeader:]):
-		return nil, fmt.Errorf("the token is damaged, or of a table with another key than %s; ask again from the start", t.Key)
+	if err != nil || len(b) < tokenHeader || b[0] == ofOther && len(b) < tokenHeader+fromBytes {
+		return place{}, errors.New("the token is not whole; take it from the answer as it stands")
 	}
-	return b[tokenHeader:], nil
+	body := b[tokenHeader:]
+	at := place{row: body}
+	switch b[0] {
+	case ofFirstKey:
+	case ofOther:
+		from := int64(binary.BigEndian.Uint64(body))
+		at = place{key: slices.IndexFunc(t.Keys, func(k rowkey.KeyFrom) bool { return k.From == from }), row: body[fromBytes:]}
+	default:
+		return place{}, fmt.Errorf("the token is of version %d, and only those up to %d are known; ask again from the start", b[0], ofOther)
+	}
+	if at.key < 0 || binary.BigEndian.Uint32(b[1:]) != t.sum(at.key, body) {
+		return place{}, fmt.Errorf("the token is damaged, or of a table with another key than %s; ask again from the start", t.Keys[max(0, at.key)].Key)
+	}
+	return at, nil
 }
 
-func (t Table) sum(row []byte) uint32 {
-	return crc32.Update(crc32.ChecksumIEEE([]byte(t.Key.String())), crc32.IEEETable, row)
-}
-
-// bucket is what is to be read under one salt: ranges in ascending order, which all begin with the salt's bytes.
-type bucket struct {
-	ranges []rowkey.Range
-}
-
-// buckets gives the ranges of where behind a token, by salt, in ascending order; one bucket without a salt.
-func (t Table) buckets(where map[string]rowkey.Bound, after Token) ([]bucket, error) {
-	ranges, err := t.Key.Ranges(where)
-	if err != nil {
-		return nil, err
-	}
-	if after != "" {
-		row, err := t.behind(after)
-		if err == nil && !slices.ContainsFunc(ranges, func(r rowkey.Range) bool { return r.Contains(row) }) {
-			err = errors.New("the token's row is none that these conditions find; repeat those that it came from")
-		}
-		if err != nil {
-			return nil, err
-		}
-		ranges = goOn(ranges, row, t.Key.SaltWidth())
-	}
-	var out []bucket
-	salt := t.Key.SaltWidth()
-	for i, r := range ranges {
-		if i == 0 || !bytes.Equal(r.Start[:salt], ranges[i-1].Start[:salt]) {
-			out = append(out, bucket{})
-		}
-		last := &out[len(out)-1]
-		last.ranges = append(last.ranges, r)
-	}
-	return out, nil
+func (t Table) sum(key int, body []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE([]byte(t.Keys[key].Key.String())), crc32.IEEETable, body)
 }
 
 // CheckToken says what keeps an answer to where from going on behind a token.
 func (t Table) CheckToken(where map[string]rowkey.Bound, after Token) error {
-	_, err := t.buckets(where, after)
+	_, _, err := t.buckets(where, after)
 	return err
-}
-
-// goOn cuts ranges to what comes behind row in an answer: in the order of the bytes behind the salt, and where those are
-// equal in the order of the salt.
-func goOn(ranges []rowkey.Range, row []byte, salt int) []rowkey.Range {
-	var left []rowkey.Range
-	for _, r := range ranges {
-		start := append(slices.Clone(r.Start[:salt]), row[salt:]...)
-		if bytes.Compare(r.Start[:salt], row[:salt]) <= 0 {
-			start = append(start, 0)
-		}
-		if bytes.Compare(start, r.Start) > 0 {
-			r.Start = start
-		}
-		if r.Stop == nil || bytes.Compare(r.Start, r.Stop) < 0 {
-			left = append(left, r)
-		}
-	}
-	return left
 }

@@ -25,7 +25,7 @@ func TestPagesAreStableUnderWrites(t *testing.T) {
 			always[string(row)] = 0
 		}
 		var last []byte
-		salt := table.Key.SaltWidth()
+		salt := table.Keys.Newest().SaltWidth()
 		for after := Token(""); ; {
 			page := keysOf(t, s, table, Options{Limit: 7, After: after})
 			for _, row := range page {
@@ -40,7 +40,7 @@ func TestPagesAreStableUnderWrites(t *testing.T) {
 			if len(page) < 7 {
 				break
 			}
-			after = table.Token(page[6])
+			after = table.Token(Row{Key: page[6]})
 			if r.IntN(2) == 0 { // the row that the token names vanishes
 				s.rows = slices.DeleteFunc(s.rows, func(x hbase.Result) bool { return bytes.Equal(x.Row, page[6]) })
 			}
@@ -60,7 +60,7 @@ func TestEqualRowsOfTwoBucketsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := Table{Name: "hours", Key: key, Columns: []Column{{Family: "e", Qualifier: "v", Field: "v", Type: event.Text}}}
+	table := Table{Name: "hours", Keys: rowkey.One(key), Columns: []Column{{Family: "e", Qualifier: "v", Field: "v", Type: event.Text}}}
 	s := &store{}
 	for _, tail := range []string{"\x00\x00\x00\x01", "\x00\x00\x00\x02"} {
 		for bucket := range 16 {
@@ -77,7 +77,7 @@ func TestEqualRowsOfTwoBucketsPage(t *testing.T) {
 		if len(page) < 5 {
 			break
 		}
-		after = table.Token(page[4])
+		after = table.Token(Row{Key: page[4]})
 	}
 	if len(got) != 32 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != 32 {
 		t.Errorf("%d rows: %v", len(got), got)
@@ -87,7 +87,7 @@ func TestEqualRowsOfTwoBucketsPage(t *testing.T) {
 func TestTokensAreChecked(t *testing.T) {
 	table, other := saltedTable(t, 8), saltedTable(t, 9)
 	row := table.reading(t, 5, "s", false).Row
-	good := table.Token(row)
+	good := table.Token(Row{Key: row})
 	if err := table.CheckToken(nil, good); err != nil {
 		t.Errorf("a good token: %v", err)
 	}
@@ -120,14 +120,14 @@ func TestTokensAreChecked(t *testing.T) {
 func FuzzToken(f *testing.F) {
 	table := saltedTable(f, 8)
 	f.Add("", []byte("row"))
-	f.Add(string(table.Token([]byte("row"))), []byte{0})
+	f.Add(string(table.Token(Row{Key: []byte("row")})), []byte{0})
 	f.Add("AQ", []byte{})
 	f.Fuzz(func(t *testing.T, token string, row []byte) {
-		if got, err := table.behind(Token(token)); err == nil && string(table.Token(got)) != strings.NewReplacer("\r", "", "\n", "").Replace(token) {
+		if got, err := table.behind(Token(token)); err == nil && string(table.Token(Row{Key: got.row})) != strings.NewReplacer("\r", "", "\n", "").Replace(token) {
 			t.Errorf("%q is taken for the token of %x", token, got)
 		}
-		got, err := table.behind(table.Token(row))
-		if err != nil || string(got) != string(row) {
+		got, err := table.behind(table.Token(Row{Key: row}))
+		if err != nil || string(got.row) != string(row) {
 			t.Errorf("%x becomes %x, %v", row, got, err)
 		}
 	})

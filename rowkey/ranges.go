@@ -39,23 +39,33 @@ func (r Range) Contains(row []byte) bool {
 // Where the key holds a time in a coarser unit, the rows of the units that From and To−1 ms fall into are in the ranges, so
 // none is missed. Where it holds a float in 32 bits, bounds are rounded as values are.
 func (k *Key) Ranges(bounds map[string]Bound) ([]Range, error) {
+	w, err := k.walk(bounds)
+	if err != nil {
+		return nil, err
+	}
+	return w.under(w.ranges), nil
+}
+
+func (k *Key) walk(bounds map[string]Bound) (*walk, error) {
 	w := &walk{key: k, prefixes: [][]byte{nil}, values: make([]Value, len(k.fields)), open: map[string]bool{}}
 	if err := w.take(bounds); err != nil {
 		return nil, err
 	}
 	for _, s := range k.slots {
 		ranged, err := w.step(s.part, bounds)
-		if err != nil || ranged != nil {
-			return w.under(ranged), err
+		if w.ranges = ranged; err != nil || ranged != nil {
+			return w, err
 		}
 		if w.stopped {
 			break
 		}
+		w.passed++
 	}
-	if w.stopped || k.slots[len(k.slots)-1].width() > 0 {
-		return w.under([]Range{{}}), nil
+	w.ranges = []Range{{}}
+	if !w.stopped && k.slots[len(k.slots)-1].width() == 0 {
+		w.ranges = []Range{{Stop: []byte{0}}} // all is bound and the key ends in a text: this row, not those it begins
 	}
-	return w.under([]Range{{Stop: []byte{0}}}), nil // all is bound and the key ends in a text: this row, not those it begins
+	return w, nil
 }
 
 // walk goes through a key's parts from the left for as long as they are bound.
@@ -66,6 +76,8 @@ type walk struct {
 	open     map[string]bool // bound fields that no part has used yet
 	cell     []byte          // the beginning of the geohash; nil when it is not bound
 	stopped  bool            // at a part that is not bound
+	passed   int             // parts in the prefixes
+	ranges   []Range         // under each prefix, at the walk's end
 }
 
 // take checks the bounds, and sorts out those that bind one value.

@@ -1,0 +1,147 @@
+package query
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/hbase"
+	"brine/rowkey"
+)
+
+// bucket is what is to be read of one key under one salt: ranges in ascending order, which all begin with the same lead bytes.
+// The rows of an answer are in the order of what follows those.
+type bucket struct {
+	key    int // in Table.Keys
+	lead   int
+	ranges []rowkey.Range
+}
+
+func (b *bucket) prefix() []byte { return b.ranges[0].Start[:b.lead] }
+
+// buckets gives what is to be read for where behind a token. Rows that are equal behind the lead are given in the order of their
+// buckets: those of the newest key first, by salt. Joins says that such rows of two keys are one.
+func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket, joins bool, err error) {
+	tails, joins, err := t.tails(where)
+	if err != nil {
+		return nil, false, err
+	}
+	for key := len(t.Keys) - 1; key >= 0; key-- {
+		ranges, err := t.Keys[key].Key.Ranges(where)
+		if err != nil {
+			return nil, false, err // of the only key; Tails has asked several
+		}
+		out = append(out, divide(key, tails[key], ranges)...)
+	}
+	if after != "" {
+		place, err := t.behind(after)
+		if err == nil {
+			out, err = goOn(out, place, joins)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return out, joins, nil
+}
+
+// tails gives, by key, the bytes that its rows are not ordered by: a salt, and of several keys all that the conditions hold fast.
+// It refuses to merge rows of keys that do not order them alike.
+func (t Table) tails(where map[string]rowkey.Bound) (leads []int, joins bool, err error) {
+	if len(t.Keys) == 1 {
+		return []int{t.Keys[0].Key.SaltWidth()}, false, nil
+	}
+	newest := len(t.Keys) - 1
+	tails := make([]rowkey.Tail, len(t.Keys))
+	joins = true
+	for i := newest; i >= 0; i-- {
+		if tails[i], err = t.Keys[i].Key.Tail(where); err != nil {
+			return nil, false, fmt.Errorf("the key of versions from %d on: %w", t.Keys[i].From, err)
+		}
+		if !tails[i].Agrees(tails[newest]) {
+			return nil, false, fmt.Errorf("table %s: rows of versions from %d on have the key %s, those from %d on %s: what these conditions leave open is ordered differently; bind more fields",
+				t.Name, t.Keys[i].From, t.Keys[i].Key, t.Keys[newest].From, t.Keys[newest].Key)
+		}
+		joins = joins && tails[i].Same(t.Keys[i].Key, t.Keys[newest].Key, tails[newest])
+	}
+	for _, tail := range tails {
+		leads = append(leads, tail.At)
+	}
+	return leads, joins, nil
+}
+
+// divide parts ranges by the bytes that they begin with.
+func divide(key, lead int, ranges []rowkey.Range) (out []bucket) {
+	for i, r := range ranges {
+		if i == 0 || !bytes.Equal(r.Start[:lead], ranges[i-1].Start[:lead]) {
+			out = append(out, bucket{key: key, lead: lead})
+		}
+		last := &out[len(out)-1]
+		last.ranges = append(last.ranges, r)
+	}
+	return out
+}
+
+// place is where a row lies.
+type place struct {
+	key int // in Table.Keys
+	row []byte
+}
+
+// goOn cuts buckets to what comes behind a row in an answer.
+func goOn(buckets []bucket, at place, joins bool) ([]bucket, error) {
+	holds := func(b bucket) bool {
+		return b.key == at.key && slices.ContainsFunc(b.ranges, func(r rowkey.Range) bool { return r.Contains(at.row) })
+	}
+	of := slices.IndexFunc(buckets, holds)
+	if of < 0 {
+		return nil, errors.New("the token's row is none that these conditions find; repeat those that it came from")
+	}
+	tail := at.row[buckets[of].lead:]
+	var left []bucket
+	for i, b := range buckets {
+		start := append(slices.Clone(b.prefix()), tail...)
+		if joins || i <= of {
+			start = append(start, 0)
+		}
+		if b.ranges = cut(b.ranges, start); len(b.ranges) > 0 {
+			left = append(left, b)
+		}
+	}
+	return left, nil
+}
+
+// cut gives what of ranges is from start on.
+func cut(ranges []rowkey.Range, start []byte) (left []rowkey.Range) {
+	for _, r := range ranges {
+		if bytes.Compare(start, r.Start) > 0 {
+			r.Start = start
+		}
+		if r.Stop == nil || bytes.Compare(r.Start, r.Stop) < 0 {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// joinCells adds to cells those of an older row whose columns they lack. Both are in the order of families and qualifiers.
+func joinCells(cells, older []hbase.Cell) []hbase.Cell {
+	out := make([]hbase.Cell, 0, len(cells)+len(older))
+	for len(cells) > 0 && len(older) > 0 {
+		c := bytes.Compare(cells[0].Family, older[0].Family)
+		if c == 0 {
+			c = bytes.Compare(cells[0].Qualifier, older[0].Qualifier)
+		}
+		switch {
+		case c <= 0:
+			out, cells = append(out, cells[0]), cells[1:]
+			if c == 0 {
+				older = older[1:]
+			}
+		default:
+			out, older = append(out, older[0]), older[1:]
+		}
+	}
+	return append(append(out, cells...), older...)
+}

@@ -1,0 +1,59 @@
+package rowkey
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Keys are the keys of a table, each for the events whose versions are from its From on and before the next one's. The first is
+// from 0 on. Most tables have one.
+type Keys []KeyFrom
+
+// KeyFrom is a key and the first version whose events have it.
+type KeyFrom struct {
+	From int64
+	Key  *Key
+}
+
+// One is the keys of a table that has had the same one for ever.
+func One(k *Key) Keys { return Keys{{Key: k}} }
+
+// Validate finds what is wrong with the list.
+func (ks Keys) Validate() error {
+	if len(ks) == 0 || ks[0].Key == nil {
+		return errors.New("it has no key")
+	}
+	if ks[0].From != 0 {
+		return fmt.Errorf("its first key is from version %d on, and older events have none; write from 0", ks[0].From)
+	}
+	for i, k := range ks[1:] {
+		if k.Key == nil || k.From <= ks[i].From {
+			return fmt.Errorf("the key from version %d on follows one from version %d on; write them in ascending order, each with its key", k.From, ks[i].From)
+		}
+	}
+	return nil
+}
+
+// At is the place of the key that an event of this version has.
+func (ks Keys) At(version int64) int {
+	i := len(ks) - 1
+	for i > 0 && version < ks[i].From {
+		i--
+	}
+	return i
+}
+
+// Newest is the key of the newest events.
+func (ks Keys) Newest() *Key { return ks[len(ks)-1].Key }
+
+// Versions are those of the key's events, from inclusive and to exclusive; both 0 of a table's only key, which has all.
+func (ks Keys) Versions(i int) (from, to int64) {
+	if len(ks) == 1 {
+		return 0, 0
+	}
+	if i+1 < len(ks) {
+		return ks[i].From, ks[i+1].From
+	}
+	return ks[i].From, math.MaxInt64
+}

@@ -1,0 +1,53 @@
+package rowkey
+
+import (
+	"maps"
+	"slices"
+)
+
+// Tail is what orders the rows of an answer: the parts of a key behind those that the bounds, or a salt bucket, hold fast.
+type Tail struct {
+	At    int      // the bytes before it, which are the same in all rows of a bucket
+	parts []string // as written
+}
+
+// Tail gives what orders the rows in each bucket of Ranges. Its errors are those of Ranges.
+func (k *Key) Tail(bounds map[string]Bound) (Tail, error) {
+	w, err := k.walk(bounds)
+	if err != nil {
+		return Tail{}, err
+	}
+	t := Tail{At: len(w.prefixes[0])}
+	for _, s := range k.slots[w.passed:] {
+		t.parts = append(t.parts, s.expr())
+	}
+	return t, nil
+}
+
+// Agrees reports whether rows of both can be merged, byte by byte: the one has the parts with which the other begins.
+func (t Tail) Agrees(o Tail) bool {
+	n := min(len(t.parts), len(o.parts))
+	return slices.Equal(t.parts[:n], o.parts[:n])
+}
+
+// Same reports whether rows under two keys whose tails are equal bytes are of the same event or entity: both keys hold the same
+// fields, and as exactly.
+func (t Tail) Same(k, other *Key, o Tail) bool {
+	return slices.Equal(t.parts, o.parts) && len(k.hashed) == 0 && maps.Equal(k.holdings(), other.holdings())
+}
+
+// holdings says of each field how much of it the key loses, −1 for all.
+func (k *Key) holdings() map[string]int64 {
+	out := map[string]int64{}
+	for _, f := range k.fields {
+		out[f.name] = -1
+	}
+	for _, s := range k.slots {
+		if s.holds {
+			for _, f := range held(s.part) {
+				out[f.name] = loss(s.part)
+			}
+		}
+	}
+	return out
+}
