@@ -7,7 +7,7 @@
 // while all wait.
 //
 //	Plan (plan.go)        what a seed draws: sizes, the input, the faults and their times
-//	Network, pipe         connections in memory that can be cut, stopped, slowed, or lose an answer
+//	internal/memnet       connections in memory that can be cut, stopped, slowed, or lose an answer
 //	World (world.go)      brokers, region servers, the Processes, and the course of a run
 //	Process (process.go)  one life of one brine: a loop, a sink, a client, and what is seen of them
 //	Ledger (ledger.go)    what was applied, buried and committed, as the servers saw it

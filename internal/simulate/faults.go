@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/hbase/embedded"
+	"brine/internal/memnet"
 )
 
 // trouble is a fault under way: what it is done to, its own luck, and how long it lasts.
@@ -26,16 +27,16 @@ func init() {
 	faults = map[string]func(*trouble){
 		"kill process":     func(t *trouble) { s := t.slot(); s.kill(); t.last(); s.start() },
 		"stop process":     func(t *trouble) { s := t.slot(); s.stop(); t.last(); s.start() },
-		"freeze process":   func(t *trouble) { t.process((*Place).Freeze, (*Place).Thaw) },
+		"freeze process":   func(t *trouble) { t.process((*memnet.Place).Freeze, (*memnet.Place).Thaw) },
 		"delay process":    func(t *trouble) { t.process(t.delayed(), undelayed) },
-		"cut process":      func(t *trouble) { t.repeatedly(5, func() { t.process((*Place).Cut, nil) }) },
+		"cut process":      func(t *trouble) { t.repeatedly(5, func() { t.process((*memnet.Place).Cut, nil) }) },
 		"rebalance storm":  (*trouble).storm,
 		"leader move":      func(t *trouble) { t.repeatedly(4, t.kafka.ShufflePartitionLeaders) },
 		"coordinator move": func(t *trouble) { t.repeatedly(2, t.kafka.RehashCoordinators) },
-		"broker down":      func(t *trouble) { t.broker((*Place).Down, (*Place).Up) },
+		"broker down":      func(t *trouble) { t.broker((*memnet.Place).Down, (*memnet.Place).Up) },
 		"no broker":        func(t *trouble) { t.everywhere(t.kafka.places) },
 		"no store":         func(t *trouble) { t.everywhere(t.store.all()) },
-		"broker frozen":    func(t *trouble) { t.broker((*Place).Freeze, (*Place).Thaw) },
+		"broker frozen":    func(t *trouble) { t.broker((*memnet.Place).Freeze, (*memnet.Place).Thaw) },
 		"broker slow":      func(t *trouble) { t.broker(t.delayed(), undelayed) },
 		"broker mute":      func(t *trouble) { t.repeatedly(6, func() { t.broker(t.losing(), nil) }) },
 		"group errors": func(t *trouble) {
@@ -52,12 +53,14 @@ func init() {
 		"kill master":      (*trouble).killMaster,
 		"master waits":     func(t *trouble) { release := t.store.HoldMaster(); t.last(); release() },
 		"no meta":          func(t *trouble) { mend := t.store.CutMeta(); t.last(); mend() },
-		"server frozen":    func(t *trouble) { t.serverNet((*Place).Freeze, (*Place).Thaw) },
-		"server slow":      func(t *trouble) { t.serverNet(t.narrow(), func(p *Place) { p.Narrow(0) }) },
+		"server frozen":    func(t *trouble) { t.serverNet((*memnet.Place).Freeze, (*memnet.Place).Thaw) },
+		"server slow":      func(t *trouble) { t.serverNet(t.narrow(), func(p *memnet.Place) { p.Narrow(0) }) },
 		"server delayed":   func(t *trouble) { t.serverNet(t.delayed(), undelayed) },
 		"server mute":      func(t *trouble) { t.repeatedly(8, func() { t.serverNet(t.losing(), nil) }) },
-		"answers twice":    func(t *trouble) { t.serverNet(func(p *Place) { p.Repeat(0.5) }, func(p *Place) { p.Repeat(0) }) },
-		"server's clock":   (*trouble).clock,
+		"answers twice": func(t *trouble) {
+			t.serverNet(func(p *memnet.Place) { p.Repeat(0.5) }, func(p *memnet.Place) { p.Repeat(0) })
+		},
+		"server's clock": (*trouble).clock,
 		"too busy": func(t *trouble) {
 			t.multi(t.excepting("CallQueueTooBigException", "CallDroppedException", "RegionTooBusyException"))
 		},
@@ -102,7 +105,7 @@ func (t *trouble) repeatedly(n int, f func()) {
 }
 
 // on begins something at a place, and ends it when the fault is over; without an end it returns at once.
-func (t *trouble) on(p *Place, begin, end func(*Place)) {
+func (t *trouble) on(p *memnet.Place, begin, end func(*memnet.Place)) {
 	begin(p)
 	if end != nil {
 		t.last()
@@ -110,14 +113,14 @@ func (t *trouble) on(p *Place, begin, end func(*Place)) {
 	}
 }
 
-func (t *trouble) process(begin, end func(*Place)) {
+func (t *trouble) process(begin, end func(*memnet.Place)) {
 	if p := t.slot().running(); p != nil {
 		t.on(p.place, begin, end)
 	}
 }
 
 // everywhere refuses connections at all places.
-func (t *trouble) everywhere(places []*Place) {
+func (t *trouble) everywhere(places []*memnet.Place) {
 	for _, p := range places {
 		p.Down()
 	}
@@ -127,7 +130,7 @@ func (t *trouble) everywhere(places []*Place) {
 	}
 }
 
-func (t *trouble) broker(begin, end func(*Place)) {
+func (t *trouble) broker(begin, end func(*memnet.Place)) {
 	t.on(t.kafka.places[t.rng.IntN(len(t.kafka.places))], begin, end)
 }
 
@@ -136,23 +139,25 @@ func (t *trouble) node() *embedded.Node {
 	return nodes[t.rng.IntN(len(nodes))]
 }
 
-func (t *trouble) serverNet(begin, end func(*Place)) { t.on(t.store.place(t.node()), begin, end) }
+func (t *trouble) serverNet(begin, end func(*memnet.Place)) {
+	t.on(t.store.place(t.node()), begin, end)
+}
 
-func (t *trouble) delayed() func(*Place) {
+func (t *trouble) delayed() func(*memnet.Place) {
 	most := t.upTo(4 * time.Second)
-	return func(p *Place) { p.Delay(most) }
+	return func(p *memnet.Place) { p.Delay(most) }
 }
 
-func undelayed(p *Place) { p.Delay(0) }
+func undelayed(p *memnet.Place) { p.Delay(0) }
 
-func (t *trouble) narrow() func(*Place) {
+func (t *trouble) narrow() func(*memnet.Place) {
 	rate := 2000 + t.rng.IntN(20_000)
-	return func(p *Place) { p.Narrow(rate) }
+	return func(p *memnet.Place) { p.Narrow(rate) }
 }
 
-func (t *trouble) losing() func(*Place) {
+func (t *trouble) losing() func(*memnet.Place) {
 	n := 1 + t.rng.IntN(3)
-	return func(p *Place) { p.Lose(n) }
+	return func(p *memnet.Place) { p.Lose(n) }
 }
 
 // storm has members join the group and leave it, or die.

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/ingest"
+	"brine/internal/memnet"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // brokers is the world's Kafka.
 type brokers struct {
 	*kfake.Cluster
-	places   []*Place
+	places   []*memnet.Place
 	producer *kgo.Client
 	ledger   *Ledger
 }

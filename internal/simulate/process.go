@@ -9,6 +9,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
+	"brine/internal/memnet"
 	"brine/sink"
 )
 
@@ -22,7 +23,7 @@ type Bug struct {
 type Process struct {
 	Name  string
 	world *World
-	place *Place
+	place *memnet.Place
 	opts  ingest.Options
 	tail  string // of the names of the tables that it writes to
 

@@ -12,16 +12,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"brine/bench/measure"
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "the one seed to run, with a log")
-	timesFlag = flag.Int("times", 1, "how often to run that seed")
-	firstFlag = flag.Uint64("first", 1, "the first of the seeds to run")
-	pageFlag  = flag.String("page", "", "the page to write what came of all seeds into")
-	seedsFlag = flag.Int("seeds", 0, "how many seeds to run; 0 means as many as a test run has time for")
+	seedFlag   = flag.Uint64("seed", 0, "the one seed to run, with a log")
+	timesFlag  = flag.Int("times", 1, "how often to run that seed")
+	firstFlag  = flag.Uint64("first", 0, "the first of the seeds to run; 0: 1, or the first that is not in the record")
+	seedsFlag  = flag.Int("seeds", 0, "how many seeds to run; 0 means as many as a test run has time for")
+	recordFlag = flag.String("record", "", "the file to add what came of the seeds to")
+	pageFlag   = flag.String("page", "", "the page to write what the record adds up to into")
 )
 
 // standstill is how long a seed may take, of real time, until it is said which one does not end.
@@ -82,60 +81,38 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestSimulation runs seed after seed, as many at once as there are processors. With a number of seeds given it says how far it
-// has come, keeps the plans of those that fail, and can write what came of it into a page.
+// TestSimulation runs seed after seed. With a record it says how far it has come, and keeps the plans of those that fail.
 func TestSimulation(t *testing.T) {
-	n, say := *seedsFlag, func(line string) { fmt.Fprintln(os.Stderr, line) }
-	if n == 0 {
-		n, say = 300, func(string) {}
-		if testing.Short() || raceEnabled {
-			n = 15
-		}
+	switch n := *seedsFlag; {
+	case n > 0 && *recordFlag != "":
+		recorded(t, *firstFlag, n, *recordFlag, *pageFlag)
+		return
+	case n > 0:
+		seeds(t, max(1, *firstFlag), n, func(line string) { fmt.Fprintln(os.Stderr, line) })
+	case testing.Short() || raceEnabled:
+		seeds(t, 1, 15, func(string) {})
+	default:
+		seeds(t, 1, 300, func(string) {})
 	}
-	all := newTally(n)
+}
+
+// seeds runs so many of them, as many at once as there are processors.
+func seeds(t *testing.T, first uint64, n int, say func(string)) *tally {
+	t.Helper()
+	all := newTally(first, n, say)
 	t.Run("seeds", func(t *testing.T) {
 		var next atomic.Int64
 		for i := range runtime.GOMAXPROCS(0) {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
 				for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-					r := run(t, Draw(*firstFlag+uint64(i)), Bug{})
-					all.add(r, say)
+					r := run(t, Draw(first+uint64(i)), Bug{})
+					all.add(r)
 					held(t, r)
 				}
 			})
 		}
 	})
 	all.check(t)
-	if *seedsFlag == 0 {
-		return
-	}
-	for _, r := range all.failed {
-		if err := keep(r); err != nil {
-			t.Error(err)
-		}
-	}
-	if *pageFlag != "" {
-		if err := measure.WriteSection(*pageFlag, "simulate", "simulate", all.page(fmt.Sprintf("make simulate SEEDS=%d", n))); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// check sees that the faults were felt, and that rows which two events share were told of: all but those that the sink's memory,
-// in which one row of many thousands displaces another, had lost.
-func (y *tally) check(t *testing.T) {
-	t.Helper()
-	t.Logf("%d seeds, %v simulated, caught up within %v, %+v", y.runs, y.simulated, y.caughtUp, y.counts)
-	if c := y.counts; y.runs >= 300 {
-		if c.Told < c.Shared*97/100 {
-			t.Errorf("10: two events share %d rows, and only %d were told of", c.Shared, c.Told)
-		}
-		if min(c.Letters, c.Retried, c.CommitsFailed, c.Abandoned, c.Halted) < y.runs/3 || c.Submitted < c.Records*101/100 {
-			t.Errorf("the faults of %d seeds are hardly felt: %+v", y.runs, c)
-		}
-		if len(y.kinds) < len(faults) {
-			t.Errorf("only %d of %d kinds of faults were drawn", len(y.kinds), len(faults))
-		}
-	}
+	return all
 }

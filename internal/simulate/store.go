@@ -10,16 +10,17 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/internal/memnet"
 )
 
 // store is the world's HBase.
 type store struct {
 	*embedded.Server
-	places map[string]*Place // by the address that the node listens on
+	places map[string]*memnet.Place // by the address that the node listens on
 }
 
 func (w *World) startStore(ctx context.Context) error {
-	s := &store{places: map[string]*Place{}}
+	s := &store{places: map[string]*memnet.Place{}}
 	server, err := embedded.Start(embedded.Options{
 		Servers: w.plan.Servers, InTransition: w.plan.InTransit, DetectAfter: 3 * time.Second,
 		Listen: func(_, addr string) (net.Listener, error) { return s.listen(w.net, addr) },
@@ -43,7 +44,7 @@ func (w *World) startStore(ctx context.Context) error {
 }
 
 // listen opens a node's port: a node that starts again has its place still, so places are added only while the store starts.
-func (s *store) listen(n *Network, addr string) (net.Listener, error) {
+func (s *store) listen(n *memnet.Network, addr string) (net.Listener, error) {
 	if p := s.places[addr]; p != nil {
 		return p.Listen("tcp", addr)
 	}
@@ -57,10 +58,10 @@ func (s *store) listen(n *Network, addr string) (net.Listener, error) {
 }
 
 // place is the network of a node.
-func (s *store) place(n *embedded.Node) *Place { return s.places[n.Addr()] }
+func (s *store) place(n *embedded.Node) *memnet.Place { return s.places[n.Addr()] }
 
 // all gives the places of the nodes.
-func (s *store) all() []*Place { return slices.Collect(maps.Values(s.places)) }
+func (s *store) all() []*memnet.Place { return slices.Collect(maps.Values(s.places)) }
 
 // suffixes name the tables of the run and those of the undisturbed run beside it.
 var suffixes = []string{"", ".undisturbed"}

@@ -1,82 +1,68 @@
 package simulate
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
+	"testing"
 	"time"
-
-	"brine/bench/measure"
 )
 
-// tally adds up the runs of many seeds.
+// tally adds up the runs of many seeds, as a piece of the results.
 type tally struct {
 	want  int
 	began time.Time
+	say   func(string)
 
-	mu        sync.Mutex
-	runs      int
-	failed    []*Report
-	counts    Counts
-	simulated time.Duration
-	caughtUp  time.Duration // the longest
-	kinds     map[string]int
-	said      time.Time
+	mu     sync.Mutex
+	piece  piece
+	failed []*Report
+	said   time.Time
 }
 
-func newTally(want int) *tally {
-	return &tally{want: want, began: time.Now(), said: time.Now(), kinds: map[string]int{}}
+func newTally(first uint64, want int, say func(string)) *tally {
+	return &tally{want: want, began: time.Now(), say: say, said: time.Now(), piece: piece{First: first, Last: first + uint64(want) - 1, Kinds: map[string]int{}}}
 }
 
 // add takes a run in, and says now and then how far it has come.
-func (y *tally) add(r *Report, say func(string)) {
+func (y *tally) add(r *Report) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.runs++
-	y.counts.Add(r.Counts)
-	y.simulated += r.Simulated
-	y.caughtUp = max(y.caughtUp, r.CaughtUp)
+	p := &y.piece
+	p.Seeds++
+	p.Counts.Add(r.Counts)
+	p.Simulated += r.Simulated.Seconds()
+	p.CaughtUp = max(p.CaughtUp, r.CaughtUp.Seconds())
 	for _, f := range r.Plan.Faults {
-		y.kinds[f.Kind]++
+		p.Kinds[f.Kind]++
 	}
 	if len(r.Findings) > 0 {
 		y.failed = append(y.failed, r)
+		p.Failed = append(p.Failed, failure{r.Plan.Seed, r.Findings[0]})
 	}
-	if time.Since(y.said) >= 10*time.Second || y.runs == y.want {
+	took := time.Since(y.began)
+	p.Took = took.Seconds()
+	if time.Since(y.said) >= 10*time.Second || p.Seeds == y.want {
 		y.said = time.Now()
-		took := time.Since(y.began)
-		left := time.Duration(float64(took) / float64(y.runs) * float64(y.want-y.runs))
-		say(fmt.Sprintf("%d of %d seeds, %.1f a second, %v left, %d failed", y.runs, y.want, float64(y.runs)/took.Seconds(), left.Round(time.Second), len(y.failed)))
+		left := time.Duration(float64(took) / float64(p.Seeds) * float64(y.want-p.Seeds))
+		y.say(fmt.Sprintf("%d of %d seeds from %d on, %.1f a second, %v left, %d failed", p.Seeds, y.want, p.First, float64(p.Seeds)/took.Seconds(), left.Round(time.Second), len(y.failed)))
 	}
 }
 
-// page is the tally for docs/reliability.md.
-func (y *tally) page(command string) string {
-	var b strings.Builder
-	on := measure.NewReport("simulate")
-	faults := 0
-	for _, n := range y.kinds {
-		faults += n
+// check sees that the faults were felt, and that rows which two events share were told of: all but those that the sink's memory,
+// in which one row of many thousands displaces another, had lost.
+func (y *tally) check(t *testing.T) {
+	t.Helper()
+	p := &y.piece
+	t.Logf("%d seeds, %.1f h simulated, caught up within %.1f s, %+v", p.Seeds, p.Simulated/3600, p.CaughtUp, p.Counts)
+	if c := p.Counts; p.Seeds >= 300 {
+		if c.Told < c.Shared*97/100 {
+			t.Errorf("10: two events share %d rows, and only %d were told of", c.Shared, c.Told)
+		}
+		if min(c.Letters, c.Retried, c.CommitsFailed, c.Abandoned, c.Halted) < p.Seeds/3 || c.Submitted < c.Records*101/100 {
+			t.Errorf("the faults of %d seeds are hardly felt: %+v", p.Seeds, c)
+		}
+		if len(p.Kinds) < len(faults) {
+			t.Errorf("only %d of %d kinds of faults were drawn", len(p.Kinds), len(faults))
+		}
 	}
-	fmt.Fprintf(&b, "%s, %s, commit %s; `%s`: %d seeds, %.1f days simulated in %v, %d faults, %d failed.\n\n",
-		on.Machine, on.Date, on.Commit, command, y.runs, y.simulated.Hours()/24, time.Since(y.began).Round(time.Minute), faults, len(y.failed))
-	c := y.counts
-	fmt.Fprintf(&b, "%d records came in and were submitted %d times, %d of them again by the loop; %d became dead letters. Processes had %d lives, partitions were assigned %d times, %d flights were abandoned, "+
-		"%d partitions halted for a while, and %d commits were made, of which %d failed. The longest time from the end of the faults to no lag was %v, of %v allowed. %d rows were shared by two events; the undisturbed runs told of %d.\n\n",
-		c.Records, c.Submitted, c.Retried, c.Letters, c.Lives, c.Assignments, c.Abandoned, c.Halted, c.Commits, c.CommitsFailed, y.caughtUp, catchUp, c.Shared, c.Told)
-	b.WriteString("| fault | times |\n|---|---|\n")
-	for _, kind := range slices.Sorted(maps.Keys(y.kinds)) {
-		fmt.Fprintf(&b, "| %s | %d |\n", kind, y.kinds[kind])
-	}
-	slices.SortFunc(y.failed, func(a, b *Report) int { return cmp.Compare(a.Plan.Seed, b.Plan.Seed) })
-	for _, r := range y.failed {
-		fmt.Fprintf(&b, "\nSeed %d: %s", r.Plan.Seed, r.Findings[0])
-	}
-	if len(y.failed) > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
 }

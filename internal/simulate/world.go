@@ -12,6 +12,7 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/internal/memnet"
 )
 
 // World is one run of one plan. It lives in a bubble.
@@ -19,7 +20,7 @@ type World struct {
 	plan   *Plan
 	bug    Bug
 	log    *slog.Logger
-	net    *Network
+	net    *memnet.Network
 	ledger *Ledger
 	kafka  *brokers
 	store  *store
@@ -68,7 +69,7 @@ const catchUp = 4 * time.Minute
 
 // Run runs a plan, in a bubble. It returns when everything in it has ended.
 func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
-	w := &World{plan: plan, bug: bug, log: log, net: NewNetwork(plan.Seed), ledger: newLedger(plan.Partitions),
+	w := &World{plan: plan, bug: bug, log: log, net: memnet.New(plan.Seed), ledger: newLedger(plan.Partitions),
 		began: time.Now(), claimed: map[*embedded.Node]bool{}, collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
 	r := &Report{Plan: plan}
 	defer func() {

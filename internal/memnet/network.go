@@ -1,4 +1,4 @@
-package simulate
+package memnet
 
 import (
 	"context"
@@ -20,8 +20,8 @@ type Network struct {
 	links map[*link]struct{}
 }
 
-// NewNetwork makes a network; the seed draws its delays.
-func NewNetwork(seed uint64) *Network {
+// New makes a network; the seed draws its delays.
+func New(seed uint64) *Network {
 	return &Network{rng: rand.New(rand.NewPCG(seed, 1)), ports: map[int]*listener{}, next: 20_000, links: map[*link]struct{}{}}
 }
 
