@@ -14,6 +14,7 @@ import (
 type Hooks struct {
 	Call     func(CallInfo)     // after every RPC
 	Send     func(SendInfo)     // before every call of mutations
+	Sent     func(*SentInfo)    // after every call of mutations
 	Retry    func(RetryInfo)    // before every wait and resend
 	Applied  func(*AppliedInfo) // per region and answered Multi: how much was acknowledged
 	Flush    func(FlushInfo)    // whenever a Mutator lets mutations go
@@ -39,6 +40,33 @@ type SendInfo struct {
 	Bytes   int           // of their cells
 	Waited  time.Duration // since the Submit of the one that waited longest
 	Out     int           // calls of mutations that are out to the server, with this one
+}
+
+// SentInfo is one finished call of mutations. It is valid while the hook runs.
+type SentInfo struct {
+	Server   string
+	Regions  int
+	Rows     int
+	Left     time.Time     // when it was sent
+	Duration time.Duration // from then to its answer
+	Again    int           // mutations that are sent once more
+	Err      error         // of the call as a whole
+
+	parts []*part
+}
+
+// Contexts gives the contexts of the Submits whose mutations the call carried, one for each flight and region.
+func (s *SentInfo) Contexts(yield func(context.Context) bool) {
+	for _, p := range s.parts {
+		var last *Flight
+		for _, e := range p.entries {
+			if e.flight != last {
+				if last = e.flight; !yield(last.ctx) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // RetryInfo is one retry of one region's mutations, or of a read.

@@ -11,6 +11,7 @@ import (
 
 // Flight is a submitted batch until each of its mutations has its result.
 type Flight struct {
+	ctx       context.Context // of the Submit, for the Sent hook alone
 	mutator   *Mutator
 	batch     *Batch
 	table     string // as hbase:meta knows it
@@ -59,9 +60,9 @@ const (
 	Closed                    // the client was closed before the mutation was sent
 )
 
-func newFlight(m *Mutator, b *Batch, now time.Time) *Flight {
+func newFlight(ctx context.Context, m *Mutator, b *Batch, now time.Time) *Flight {
 	f := &Flight{
-		mutator: m, batch: b, table: tableKey(b.Table()), submitted: now, deadline: now.Add(m.call.OperationTimeout),
+		ctx: ctx, mutator: m, batch: b, table: tableKey(b.Table()), submitted: now, deadline: now.Add(m.call.OperationTimeout),
 		done: make(chan struct{}), eased: make(chan struct{}), open: b.Len(),
 	}
 	if f.open == 0 {

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -29,7 +30,7 @@ func TestLanesCoverEveryKeyOnceAndKeepOrder(t *testing.T) {
 					b.Put([]byte("e"), nil, int64(next), nil)
 					next++
 				}
-				f := newFlight(&Mutator{open: map[*Flight]struct{}{}}, b, time.Time{})
+				f := newFlight(context.Background(), &Mutator{open: map[*Flight]struct{}{}}, b, time.Time{})
 				l := ls.of([]byte(row))
 				l.push(entry{flight: f})
 				l.push(entry{flight: f, index: 1})
@@ -104,7 +105,7 @@ func TestMergedLaneWaitsForItsParts(t *testing.T) {
 	ls := newLanes("t")
 	ls.carve(&Region{Table: "t", ID: 1, End: []byte("m")})
 	ls.carve(&Region{Table: "t", ID: 2, Start: []byte("m")})
-	f := newFlight(&Mutator{open: map[*Flight]struct{}{}}, puts("a", "z", "z"), time.Time{})
+	f := newFlight(context.Background(), &Mutator{open: map[*Flight]struct{}{}}, puts("a", "z", "z"), time.Time{})
 	ls.of([]byte("z")).push(entry{flight: f, index: 1})
 	ls.of([]byte("z")).push(entry{flight: f, index: 2})
 	p := takeOf(ls.of([]byte("z")), 1)
@@ -125,7 +126,7 @@ func TestCarvedLaneIsNotHeldBack(t *testing.T) {
 	ls := newLanes("t")
 	ls.carve(&Region{Table: "t", ID: 1})
 	m := &Mutator{open: map[*Flight]struct{}{}}
-	f := newFlight(m, puts("a", "z"), time.Time{})
+	f := newFlight(context.Background(), m, puts("a", "z"), time.Time{})
 	l := ls.of([]byte("a"))
 	l.holder = m
 	l.push(entry{flight: f})

@@ -18,6 +18,7 @@ type multi struct {
 	parts    []*part
 	spare    []*part
 	outcomes []outcome
+	told     SentInfo
 }
 
 var multis = sync.Pool{New: func() any { return new(multi) }}
@@ -69,6 +70,7 @@ func (w *writer) send(m *multi) {
 	for i := range m.outcomes {
 		w.announce(&m.outcomes[i])
 	}
+	w.announceSent(m, server, took, err)
 	w.mu.Lock()
 	lost := w.answered(m, took)
 	if dead {
@@ -98,6 +100,22 @@ func (w *writer) announceSend(m *multi, server string) {
 		i.Waited = max(i.Waited, m.left.Sub(p.entries[0].flight.submitted))
 	}
 	hook(i)
+}
+
+// announceSent tells the hook that a call is answered, or failed.
+func (w *writer) announceSent(m *multi, server string, took time.Duration, err error) {
+	hook := w.c.opts.Hooks.Sent
+	if hook == nil {
+		return
+	}
+	m.told = SentInfo{Server: server, Regions: len(m.parts), Left: m.left, Duration: took, Err: err, parts: m.parts}
+	for _, p := range m.parts {
+		m.told.Rows += len(p.entries)
+	}
+	for i := range m.outcomes {
+		m.told.Again += len(m.outcomes[i].back)
+	}
+	hook(&m.told)
 }
 
 // answered frees what the call kept busy and gives its lanes back what was not applied. w.mu is held. It gives what a closed

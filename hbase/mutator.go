@@ -103,7 +103,7 @@ func (c *Client) newMutator(o MutatorOptions) *Mutator {
 // than the bound goes when nothing else is buffered. Bytes return to the bound with each mutation's result, though the batch's
 // buffer lives as long as its flight. If ctx ends while it blocks, every mutation fails as Transient, unsent.
 func (m *Mutator) Submit(ctx context.Context, b *Batch) *Flight {
-	f := newFlight(m, b, time.Now())
+	f := newFlight(ctx, m, b, time.Now())
 	w := m.c.writer
 	list := entryLists.Get().(*[]entry)
 	defer putEntries(list)

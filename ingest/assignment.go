@@ -114,6 +114,7 @@ func (a *assignment) commitNow(last bool) {
 	if len(offsets) == 0 {
 		return
 	}
+	began := time.Now()
 	if err := a.commit(offsets); err != nil {
 		a.doubt = time.Now()
 		a.Hooks.CommitFailed(err)
@@ -121,6 +122,7 @@ func (a *assignment) commitNow(last bool) {
 		return
 	}
 	a.fresh.Store(false)
+	a.Hooks.Took(context.Background(), 0, StepCommit, time.Since(began))
 	for _, p := range a.partitions {
 		if offset, ok := offsets[p.id]; ok {
 			a.committed[p.id] = offset
@@ -141,7 +143,9 @@ func (a *assignment) ids() []int {
 func (a *assignment) status() Status {
 	s := Status{Generation: a.generation}
 	for _, p := range a.partitions {
-		s.Partitions = append(s.Partitions, p.progress.snapshot())
+		status := p.progress.snapshot()
+		status.oldest, status.out = p.mark.oldest()
+		s.Partitions = append(s.Partitions, status)
 	}
 	return s
 }

@@ -83,10 +83,12 @@ func (s *stream) fetchChunk(offset int64) (*chunk, error) {
 	}
 	defer s.Budget.fetches.release(reserved)
 	c := newChunk(s.Topic, s.id)
+	began := time.Now()
 	answer, err := s.call(c, offset, ask)
 	if err != nil {
 		return nil, err // c may still be written to by the call: it is not used again
 	}
+	answered := time.Now()
 	if err := c.take(answer, offset, s.until); err != nil {
 		c.release()
 		return nil, err
@@ -106,6 +108,9 @@ func (s *stream) fetchChunk(offset int64) (*chunk, error) {
 		return nil, err
 	}
 	s.Hooks.Fetched(s.id, len(c.records), len(answer.batches))
+	if len(c.records) > 0 {
+		s.Hooks.Took(s.work, s.id, StepFetch, answered.Sub(began))
+	}
 	return c, nil
 }
 

@@ -1,6 +1,9 @@
 package ingest
 
 import (
+	"context"
+	"time"
+
 	"brine/event"
 )
 
@@ -20,13 +23,17 @@ type flight struct {
 	parked  bool         // it has given its place in the window away; see park.go
 	at      []int        // of a parked flight, by event: its index in the batch that was submitted
 	charge  int64        // of the budget, for being parked
+
+	ctx       context.Context // of the hooks and the writer
+	landed    func(settled bool)
+	submitted time.Time
 }
 
 // submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
 func (s *stream) submit(c *chunk) {
 	defer c.release()
 	if len(c.records) == 0 {
-		s.settled(s.mark.open(c.next), 0)
+		s.settled(s.mark.open(c.next, 0), 0)
 		return
 	}
 	for from := 0; from < len(c.records); {
@@ -56,6 +63,7 @@ func (s *stream) cut(records []event.Record, from int) int {
 
 // takeOff makes a flight of the records, which end before offset end, and submits it.
 func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
+	began := time.Now()
 	var f *flight
 	select {
 	case f = <-s.free:
@@ -66,13 +74,18 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 		return false
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
+	f.ctx, f.landed = s.Hooks.Flight(s.work, s.id, records)
+	began = s.took(f.ctx, StepRoom, began)
 	s.decode(f)
-	f.number = s.mark.open(end)
+	began = s.took(f.ctx, StepDecode, began)
+	f.number = s.mark.open(end, records[0].Timestamp)
 	c.holds.Add(1)
 	s.note(records, end)
+	f.submitted = began
 	if len(s.batch.Events) > 0 {
-		f.out = s.Writer.Submit(s.work, &s.batch)
+		f.out = s.Writer.Submit(f.ctx, &s.batch)
 		s.Hooks.Submitted(s.id, len(s.batch.Events))
+		f.submitted = s.took(f.ctx, StepSubmit, began)
 	}
 	s.flights.Add(1)
 	go s.settle(f)
@@ -131,13 +144,17 @@ func (s *stream) note(records []event.Record, end int64) {
 // holds up the watermark, not the flights behind it.
 func (s *stream) settle(f *flight) {
 	defer s.flights.Done()
-	if s.land(f) {
+	settled := s.land(f)
+	if settled {
+		s.took(f.ctx, StepSettle, f.submitted)
+		s.durable(f, nil)
 		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)
 	}
+	f.landed(settled)
 	f.chunk.release()
-	f.chunk, f.records, f.left, f.at = nil, nil, nil, nil
+	f.chunk, f.records, f.left, f.at, f.ctx, f.landed = nil, nil, nil, nil, nil, nil
 	if f.impeded {
 		f.impeded = false
 		s.progress.free()
@@ -196,7 +213,7 @@ func (s *stream) land(f *flight) bool {
 		if pauses.wait(s.work) != nil {
 			return false
 		}
-		f.out = s.Writer.Submit(s.work, f.left)
+		f.out = s.Writer.Submit(f.ctx, f.left)
 		s.release() // it is late already
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}

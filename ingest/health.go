@@ -31,10 +31,34 @@ type PartitionStatus struct {
 	Committed int64        `json:"committed"`        // by us; −1 before the first commit
 	End       int64        `json:"end"`              // last stable offset when last asked: where committed records end
 	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
+
+	caughtUp time.Time // when it last had nothing before it; zero: never
+	oldest   int64     // timestamp of the first record that is not settled, or, unless out, of one settled last; 0: not known
+	out      bool
 }
 
 // Lag is the number of offsets before the watermark. Markers and compacted records count, as in every lag tool.
 func (p PartitionStatus) Lag() int64 { return max(0, p.End-max(p.Watermark, 0)) }
+
+// Age is how old the oldest record is that is not settled, by its own timestamp; 0 when all are. Of a record that has not been fetched yet no
+// more is known than that it came after the last one that was settled, and after the watermark last had nothing before it.
+func (p PartitionStatus) Age(now time.Time) time.Duration {
+	if p.Lag() == 0 || p.Watermark < 0 {
+		return 0
+	}
+	var age time.Duration
+	switch since := now.Sub(p.caughtUp); {
+	case p.oldest > 0 && (p.out || p.caughtUp.IsZero()):
+		age = now.Sub(time.UnixMilli(p.oldest))
+	case p.oldest > 0:
+		age = min(since, now.Sub(time.UnixMilli(p.oldest)))
+	case !p.caughtUp.IsZero():
+		age = since
+	default:
+		age = now.Sub(p.Since)
+	}
+	return max(0, age) // a producer's clock may be ahead
+}
 
 // Status is what a Loop is doing now.
 type Status struct {
@@ -128,6 +152,7 @@ func (p *progress) fetched(end int64) {
 	p.status.End = max(end, p.status.Watermark)
 	if p.status.Lag() == 0 {
 		p.status.Since = time.Now()
+		p.status.caughtUp = p.status.Since
 	}
 }
 

@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"context"
 	"reflect"
+	"time"
 
 	"brine/event"
 )
@@ -25,6 +27,15 @@ type Hooks struct {
 	Revoked      func(generation int, partitions []int, abandoned int) // flights that were given up at the end
 	Redelivered  func(partition, records int)                          // this process has submitted them before
 	Skipped      func(partition int, from, to int64)                   // offsets that were gone, passed by policy
+
+	// Took is told how long a batch took in a step. Its context is that of the flight, as Flight has made it.
+	Took func(ctx context.Context, partition int, step Step, d time.Duration)
+	// Durable is told of records that are durable in the store or in the dead letters, once of each; they are the loop's again when it
+	// returns.
+	Durable func(ctx context.Context, partition int, records []event.Record)
+	// Flight is told of records that are about to be decoded and submitted together. The context that it gives goes to the Writer, and
+	// landed is called when they are settled, or given up. Both must be given.
+	Flight func(ctx context.Context, partition int, records []event.Record) (_ context.Context, landed func(settled bool))
 }
 
 // fill puts a no-op where a hook is nil, so that callers need not ask.
@@ -45,6 +56,11 @@ func (h *Hooks) fill() {
 	orNothing(&h.Assigned, func(int, []int) {})
 	orNothing(&h.Revoked, func(int, []int, int) {})
 	orNothing(&h.Skipped, func(int, int64, int64) {})
+	orNothing(&h.Took, func(context.Context, int, Step, time.Duration) {})
+	orNothing(&h.Durable, func(context.Context, int, []event.Record) {})
+	orNothing(&h.Flight, func(ctx context.Context, _ int, _ []event.Record) (context.Context, func(bool)) {
+		return ctx, func(bool) {}
+	})
 }
 
 // orNothing sets a hook that is nil.

@@ -42,6 +42,7 @@ func (s *stream) ease(f *flight) bool {
 	s.park(f)
 	records := s.recordsOf(f, left)
 	if c := s.copied(f, records); c != nil {
+		s.durable(f, records)
 		f.chunk.release()
 		f.chunk, f.records, f.at = c, c.records, left
 	}

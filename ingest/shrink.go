@@ -22,6 +22,7 @@ func (s *stream) shrink(f *flight) {
 	if len(batch.Events) != len(c.records) {
 		panic("BUG: a record that was decoded once is not decoded again")
 	}
+	s.durable(f, records)
 	f.chunk.release()
 	f.chunk, f.records, f.left = c, c.records, batch
 }

@@ -9,10 +9,12 @@ type watermark struct {
 	low   int64  // next offset to read for a successor: everything below is settled
 	first int    // number of marks[0]
 	marks []mark // of the flights from the oldest unsettled one on
+	at    int64  // of the newest mark below low that has one
 }
 
 type mark struct {
 	end     int64 // the offset after the flight, holes behind it included
+	at      int64 // timestamp of its first record; 0: none
 	settled bool
 }
 
@@ -25,11 +27,11 @@ func (w *watermark) reset(offset int64) {
 	w.marks = w.marks[:0]
 }
 
-// open enters the next flight, which ends before offset end, and gives its number.
-func (w *watermark) open(end int64) int {
+// open enters the next flight, which ends before offset end and whose first record is of the time at, and gives its number.
+func (w *watermark) open(end, at int64) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.marks = append(w.marks, mark{end: end})
+	w.marks = append(w.marks, mark{end: end, at: at})
 	return w.first + len(w.marks) - 1
 }
 
@@ -44,11 +46,27 @@ func (w *watermark) settle(number int) (low int64, moved bool) {
 	n := 0
 	for n < len(w.marks) && w.marks[n].settled {
 		w.low = w.marks[n].end
+		if at := w.marks[n].at; at > 0 {
+			w.at = at
+		}
 		n++
 	}
 	w.marks = append(w.marks[:0], w.marks[n:]...)
 	w.first += n
 	return w.low, n > 0
+}
+
+// oldest gives the timestamp of the first record that is not settled; if none is on its way, out is false and it is that of one
+// that was settled last.
+func (w *watermark) oldest() (at int64, out bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.marks {
+		if m.at > 0 {
+			return m.at, true
+		}
+	}
+	return w.at, false
 }
 
 // edge is the low edge.

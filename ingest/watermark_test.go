@@ -22,7 +22,7 @@ func TestWatermarkIsTheContiguousEdge(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(all) == 0 || rapid.Bool().Draw(t, "open") {
 				end += rapid.Int64Range(1, 20).Draw(t, "length") // with holes or without
-				all = append(all, opened{number: w.open(end), end: end})
+				all = append(all, opened{number: w.open(end, 0), end: end})
 			} else if i := rapid.IntRange(0, len(all)-1).Draw(t, "which"); !all[i].settled {
 				all[i].settled = true
 				w.settle(all[i].number)
@@ -45,9 +45,9 @@ func TestWatermarkIsTheContiguousEdge(t *testing.T) {
 func TestWatermarkForgetsFlightsFromBeforeAReset(t *testing.T) {
 	var w watermark
 	w.reset(10)
-	old := w.open(20)
+	old := w.open(20, 0)
 	w.reset(10)
-	w.open(15)
+	w.open(15, 0)
 	if low, moved := w.settle(old); low != 10 || moved {
 		t.Errorf("a forgotten flight moved the edge to %d", low)
 	}

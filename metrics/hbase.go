@@ -14,15 +14,13 @@ import (
 
 // HBase registers the client's metrics, and gives the hooks that feed them and the skew counters.
 func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
-	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "brine_hbase_call_duration_seconds",
-		Help: "Time from sending a call to its answer.",
-		// From a cached get (0.5 ms) to the default RPC time-out (60 s).
-		Buckets:                         []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
-		NativeHistogramBucketFactor:     1.1,
-		NativeHistogramMaxBucketNumber:  100,
-		NativeHistogramMinResetDuration: nativeReset,
-	}, []string{"method", "outcome"})
+	duration := prometheus.NewHistogramVec(timing("brine_hbase_call_duration_seconds", "Time from sending a call to its answer.", callBuckets), []string{"method", "outcome"})
+	servers := newByServer()
+	callRows := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "brine_hbase_call_rows",
+		Help:    "Mutations of one call, of all its regions.",
+		Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 … 16384
+	})
 	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_hbase_sent_bytes_total", Help: "Bytes of the calls sent.",
 	}, []string{"method"})
@@ -52,13 +50,11 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	dials := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_hbase_dials_total", Help: "Connections opened, by outcome.",
 	}, []string{"outcome"})
-	waited := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "brine_hbase_send_wait_seconds",
-		Help: "Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
+	waited := prometheus.NewHistogram(timing("brine_hbase_send_wait_seconds",
+		"Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
 		// From a lane that is free (0.1 ms) to pauses that have grown (20 s) and more.
-		Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 20, 60},
-	})
-	reg.MustRegister(waited, duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
+		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 20, 60}))
+	reg.MustRegister(servers.vec, callRows, waited, duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
 
 	return hbase.Hooks{
 		Call: func(c hbase.CallInfo) {
@@ -66,6 +62,10 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 			sent.WithLabelValues(c.Method).Add(float64(c.Sent))
 		},
 		Send: func(s hbase.SendInfo) { waited.Observe(s.Waited.Seconds()) },
+		Sent: func(s *hbase.SentInfo) {
+			observe(sampled(s.Contexts), servers.of(s.Server), s.Duration)
+			callRows.Observe(float64(s.Rows))
+		},
 		Retry: func(r hbase.RetryInfo) {
 			retries.WithLabelValues(r.Reason(), r.Remedy).Inc()
 			retried.Add(float64(r.Mutations))

@@ -8,7 +8,7 @@ import (
 
 // Indexer holds the metrics of all index writers; each pipeline gets its hooks from Hooks.
 type Indexer struct {
-	duration                         *prometheus.HistogramVec
+	duration, perCall                *prometheus.HistogramVec
 	documents, sent, retries, resent *prometheus.CounterVec
 	buffered                         *prometheus.GaugeVec
 }
@@ -16,15 +16,10 @@ type Indexer struct {
 // NewIndexer registers the metrics of the index writers.
 func NewIndexer(reg prometheus.Registerer) *Indexer {
 	m := &Indexer{
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "brine_index_call_duration_seconds",
-			Help: "Time from sending a call to the search engine to its answer.",
-			// From a small get in this process (0.5 ms) to the default time-out of a call (60 s).
-			Buckets:                         []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
-			NativeHistogramBucketFactor:     1.1,
-			NativeHistogramMaxBucketNumber:  100,
-			NativeHistogramMinResetDuration: nativeReset,
-		}, []string{"pipeline", "call", "outcome"}),
+		duration: prometheus.NewHistogramVec(timing("brine_index_call_duration_seconds", "Time from sending a call to the search engine to its answer.", callBuckets), []string{"pipeline", "call", "outcome"}),
+		perCall: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "brine_index_call_documents", Help: "Documents of one call.", Buckets: prometheus.ExponentialBuckets(1, 4, 8),
+		}, []string{"pipeline", "call"}),
 		documents: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "brine_index_documents_total", Help: "Events by what became of their document in a round of calls.",
 		}, []string{"pipeline", "index", "outcome"}),
@@ -41,7 +36,7 @@ func NewIndexer(reg prometheus.Registerer) *Indexer {
 			Name: "brine_index_buffered_bytes", Help: "Bytes of documents in memory that the search engine has not answered yet.",
 		}, []string{"pipeline"}),
 	}
-	reg.MustRegister(m.duration, m.documents, m.sent, m.retries, m.resent, m.buffered)
+	reg.MustRegister(m.duration, m.perCall, m.documents, m.sent, m.retries, m.resent, m.buffered)
 	return m
 }
 
@@ -51,6 +46,7 @@ func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 	return indexer.Hooks{
 		Call: func(c indexer.CallInfo) {
 			m.duration.WithLabelValues(pipeline, string(c.Kind), outcome(c.Err)).Observe(c.Duration.Seconds())
+			m.perCall.WithLabelValues(pipeline, string(c.Kind)).Observe(float64(c.Documents))
 			sent.Add(float64(c.Bytes))
 		},
 		Items: func(index string, o indexer.Outcome, n int) {

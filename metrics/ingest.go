@@ -1,6 +1,9 @@
 package metrics
 
 import (
+	"context"
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"brine/event"
@@ -11,8 +14,13 @@ import (
 type Ingest struct {
 	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped, commits, commitFailures *prometheus.CounterVec
 
+	steps     *prometheus.HistogramVec
+	batch     *prometheus.HistogramVec
+	fresh     *freshness
 	positions positions
 }
+
+var steps = []ingest.Step{ingest.StepFetch, ingest.StepRoom, ingest.StepDecode, ingest.StepSubmit, ingest.StepSettle, ingest.StepCommit}
 
 // NewIngest registers the metrics of the ingest loops.
 func NewIngest(reg prometheus.Registerer) *Ingest {
@@ -39,13 +47,21 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		commits:        counter("brine_ingest_commits_total", "Offset commits of a partition."),
 		commitFailures: counter("brine_ingest_commit_failures_total", "Offset commits that failed."),
 	}
-	reg.MustRegister(&m.positions)
+	m.steps = prometheus.NewHistogramVec(timing("brine_step_duration_seconds",
+		"Time that a batch took in a step of its path: fetch (a broker's answer), room (waiting for the window and the rate), decode, submit (keys and mutations, or documents, and waiting for the writer's room), settle (until all is durable) and commit.",
+		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 60}), []string{"pipeline", "half", "step"})
+	m.batch = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "brine_ingest_batch_events", Help: "Events of one batch that was handed to the writer.",
+		Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 … 16384
+	}, []string{"pipeline", "half"})
+	m.fresh = newFreshness()
+	reg.MustRegister(m.steps, m.batch, m.fresh, &m.positions)
 	return m
 }
 
-// Watch makes the positions and states of a loop's partitions part of every scrape.
-func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status) {
-	m.positions.add(watched{pipeline, half, status})
+// Watch makes the positions and states of a loop's partitions part of every scrape, and its budget unless that is nil.
+func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget) {
+	m.positions.add(&watched{pipeline: pipeline, half: half, status: status, budget: budget})
 }
 
 // Hooks gives the hooks of one loop. The labels' counters are looked up once, not per call.
@@ -58,13 +74,25 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	redelivered, rebalances, joinFailures, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.joinFailures), plain(m.abandoned)
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
 	retried, dead, waits, halts := byReason(m.retried), byReason(m.dead), byReason(m.waits), byReason(m.halts)
+	took := map[ingest.Step]prometheus.Observer{}
+	for _, s := range steps {
+		took[s] = m.steps.WithLabelValues(pipeline, half, string(s))
+	}
+	batch, ages := m.batch.WithLabelValues(pipeline, half), m.fresh.of(pipeline, half, durable)
 	return ingest.Hooks{
+		Took: func(ctx context.Context, _ int, s ingest.Step, d time.Duration) { observe(ctx, took[s], d) },
+		Durable: func(ctx context.Context, _ int, records []event.Record) {
+			ages.observe(ctx, time.Now(), records)
+		},
 		Fetched: func(_, records, bytes int) {
 			fetched.Add(float64(records))
 			fetchedBytes.Add(float64(bytes))
 		},
-		Decoded:      func(_, n int) { decoded.Add(float64(n)) },
-		Submitted:    func(_, n int) { submitted.Add(float64(n)) },
+		Decoded: func(_, n int) { decoded.Add(float64(n)) },
+		Submitted: func(_, n int) {
+			submitted.Add(float64(n))
+			batch.Observe(float64(n))
+		},
 		Settled:      func(_, n int) { settled.Add(float64(n)) },
 		Redelivered:  func(_, n int) { redelivered.Add(float64(n)) },
 		Retried:      func(_, n int, r event.Reason) { retried(r).Add(float64(n)) },

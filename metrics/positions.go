@@ -3,6 +3,7 @@ package metrics
 import (
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,6 +18,14 @@ var (
 		"Everything below this offset is settled.", []string{"pipeline", "half", "partition"}, nil)
 	endDesc = prometheus.NewDesc("brine_ingest_end_offset",
 		"Offset at which the partition ends, as a broker last said it.", []string{"pipeline", "half", "partition"}, nil)
+	ageDesc = prometheus.NewDesc("brine_ingest_lag_seconds",
+		"Age of the partition's oldest record that is not settled, by its own timestamp; 0 when all are.", []string{"pipeline", "half", "partition"}, nil)
+	drainDesc = prometheus.NewDesc("brine_ingest_drain_seconds",
+		"When the lag will be gone, at the rates of the last minute; +Inf while it does not shrink.", []string{"pipeline", "half"}, nil)
+	budgetDesc = prometheus.NewDesc("brine_ingest_budget_bytes",
+		"Bytes of records that the loop may hold from fetch to settle.", []string{"pipeline", "half"}, nil)
+	usedDesc = prometheus.NewDesc("brine_ingest_budget_used_bytes",
+		"Bytes of records that the loop holds.", []string{"pipeline", "half"}, nil)
 	partitionsDesc = prometheus.NewDesc("brine_ingest_partitions",
 		"Partitions that this process has, by what they are doing.", []string{"pipeline", "half", "state"}, nil)
 )
@@ -28,15 +37,17 @@ var states = []ingest.State{ingest.Starting, ingest.Running, ingest.Retrying, in
 // another process reports it from then on.
 type positions struct {
 	mu    sync.Mutex
-	loops []watched
+	loops []*watched
 }
 
 type watched struct {
 	pipeline, half string
 	status         func() ingest.Status
+	budget         *ingest.Budget // nil: not known
+	rates          rates
 }
 
-func (p *positions) add(w watched) {
+func (p *positions) add(w *watched) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.loops = append(p.loops, w)
@@ -44,7 +55,7 @@ func (p *positions) add(w watched) {
 
 // Describe implements prometheus.Collector.
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, partitionsDesc} {
+	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, budgetDesc, usedDesc, partitionsDesc} {
 		ch <- d
 	}
 }
@@ -55,25 +66,34 @@ func (p *positions) Collect(ch chan<- prometheus.Metric) {
 	loops := p.loops
 	p.mu.Unlock()
 	for _, l := range loops {
-		l.collect(func(d *prometheus.Desc, v int64, last string) {
-			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), l.pipeline, l.half, last)
+		l.collect(time.Now(), func(d *prometheus.Desc, v float64, last ...string) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{l.pipeline, l.half}, last...)...)
 		})
 	}
 }
 
-func (l watched) collect(gauge func(d *prometheus.Desc, v int64, last string)) {
-	count := map[ingest.State]int64{}
-	for _, part := range l.status().Partitions {
+func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float64, last ...string)) {
+	count := map[ingest.State]int{}
+	parts := l.status().Partitions
+	for _, part := range parts {
 		count[part.State]++
 		if part.Watermark < 0 { // not known yet where it starts
 			continue
 		}
 		id := strconv.Itoa(part.Partition)
-		gauge(lagDesc, part.Lag(), id)
-		gauge(watermarkDesc, part.Watermark, id)
-		gauge(endDesc, part.End, id)
+		gauge(lagDesc, float64(part.Lag()), id)
+		gauge(watermarkDesc, float64(part.Watermark), id)
+		gauge(endDesc, float64(part.End), id)
+		gauge(ageDesc, part.Age(now).Seconds(), id)
 	}
 	for _, s := range states {
-		gauge(partitionsDesc, count[s], string(s))
+		gauge(partitionsDesc, float64(count[s]), string(s))
+	}
+	if seconds, ok := l.rates.drain(now, parts); ok {
+		gauge(drainDesc, seconds)
+	}
+	if l.budget != nil {
+		gauge(budgetDesc, float64(l.budget.Size()))
+		gauge(usedDesc, float64(l.budget.InUse()))
 	}
 }

@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"maps"
+	"slices"
 	"strconv"
-	"time"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,31 +13,72 @@ import (
 	"brine/skew"
 )
 
-// nativeReset bounds how long a native histogram keeps buckets that are no longer hit.
-const nativeReset = time.Hour
+// How many series of their own there may be. Tables of 50 to 100 regions, which HBase advises, show whole; where there are many tables,
+// each shows the regions that are written most.
+const (
+	topRegions = 128 // of a table
+	allRegions = 768 // of all tables, each with three series
+	allBuckets = 512 // of all tables
 
-// topRegions is how many regions of a table have series of their own; the others are summed as "other". Tables of 50 to
-// 100 regions, which HBase advises, show whole.
-const topRegions = 128
+	maxStart = 80 // runes of a start key as a label
+)
 
 var (
 	skewDesc = prometheus.NewDesc("brine_region_write_skew_ratio",
 		"How unevenly the rows written in the last minute lie over a table's regions, by index: max_mean (1 is even), cv, gini, entropy and hbase_cost (0 is even).",
 		[]string{"table", "index"}, nil)
+	serverSkewDesc = prometheus.NewDesc("brine_server_write_skew_ratio",
+		"How unevenly the rows written in the last minute lie over the servers of a table's regions, by index.", []string{"table", "index"}, nil)
+	bucketSkewDesc = prometheus.NewDesc("brine_salt_bucket_skew_ratio",
+		"How unevenly all rows written lie over the salt buckets of a table, by index.", []string{"table", "index"}, nil)
+	dataSkewDesc = prometheus.NewDesc("brine_region_data_skew_ratio",
+		"How unevenly the data of a table lies over its regions, as the cluster tells it, by index.", []string{"table", "index"}, nil)
+	readSkewDesc = prometheus.NewDesc("brine_region_read_skew_ratio",
+		"How unevenly the reads of all clients lie over a table's regions, as the cluster tells it, by index.", []string{"table", "index"}, nil)
+	loadsAgeDesc = prometheus.NewDesc("brine_table_loads_age_seconds",
+		"Age of what the cluster told of a table's regions; not there before it told anything.", []string{"table"}, nil)
+	hotDesc = prometheus.NewDesc("brine_table_hot_regions",
+		"Regions of a table that take much more of its writes than the others, for some seconds by now.", []string{"table"}, nil)
+	hotRowsDesc = prometheus.NewDesc("brine_table_hot_rows_ratio",
+		"Share of the rows of the last minute that went to regions that are hot now.", []string{"table"}, nil)
 	regionRowsDesc = prometheus.NewDesc("brine_region_written_rows_total",
-		"Rows acknowledged by a region; the regions beyond the top ones are summed as other.",
+		"Rows acknowledged by a region; what went to regions without a series of their own is summed as other.",
 		[]string{"table", "region"}, nil)
 	regionBytesDesc = prometheus.NewDesc("brine_region_written_bytes_total",
-		"Bytes acknowledged by a region; the regions beyond the top ones are summed as other.",
+		"Bytes acknowledged by a region; what went to regions without a series of their own is summed as other.",
 		[]string{"table", "region"}, nil)
+	regionInfoDesc = prometheus.NewDesc("brine_region_info",
+		"The constant 1 for each region that has series of its own, labelled with its server and its start key: the fields that it holds, else its bytes.",
+		[]string{"table", "region", "server", "start"}, nil)
 	bucketRowsDesc = prometheus.NewDesc("brine_salt_bucket_written_rows_total",
-		"Rows written into a salt bucket.", []string{"table", "bucket"}, nil)
+		"Rows written into a salt bucket; of many buckets those without a series of their own are summed as other.", []string{"table", "bucket"}, nil)
 	regionsDesc = prometheus.NewDesc("brine_table_regions",
 		"Regions of a table that are known to the writer.", []string{"table"}, nil)
+	skewDescs = []*prometheus.Desc{skewDesc, serverSkewDesc, bucketSkewDesc, dataSkewDesc, readSkewDesc, loadsAgeDesc, hotDesc, hotRowsDesc,
+		regionRowsDesc, regionBytesDesc, regionInfoDesc, bucketRowsDesc, regionsDesc}
 )
 
 // Skew collects the skew of every table at each scrape.
-type Skew struct{ Tables *skew.Tables }
+type Skew struct {
+	Tables *skew.Tables
+	Start  func(table string, start []byte) string // the fields that a start key holds, or nothing; nil: shows bytes
+
+	mu               sync.Mutex
+	regions, buckets rankings
+}
+
+// rankings are those of the tables.
+type rankings map[string]*ranking
+
+func (r *rankings) of(table string) *ranking {
+	if *r == nil {
+		*r = rankings{}
+	}
+	if (*r)[table] == nil {
+		(*r)[table] = &ranking{}
+	}
+	return (*r)[table]
+}
 
 // Spread gives the hook that counts the rows of salt buckets.
 func Spread(tables *skew.Tables) func(table string, buckets []sink.Bucket) {
@@ -49,38 +93,115 @@ func Spread(tables *skew.Tables) func(table string, buckets []sink.Bucket) {
 }
 
 // Describe implements prometheus.Collector.
-func (s Skew) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{skewDesc, regionRowsDesc, regionBytesDesc, bucketRowsDesc, regionsDesc} {
+func (s *Skew) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range skewDescs {
 		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (s Skew) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+func (s *Skew) Collect(ch chan<- prometheus.Metric) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	reports := s.Tables.Reports()
+	var regions, buckets []int
+	for _, rep := range reports {
+		regions, buckets = append(regions, min(len(rep.Regions), topRegions)), append(buckets, len(rep.Buckets))
 	}
-	counter := func(d *prometheus.Desc, v int64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	t := told{ch: ch}
+	for _, table := range slices.Sorted(maps.Keys(reports)) {
+		rep := reports[table]
+		t.table = table
+		t.indices(&rep)
+		s.collectRegions(&t, rep.Regions, deal(regions, allRegions))
+		s.collectBuckets(&t, rep.Buckets, deal(buckets, allBuckets))
 	}
-	for table, rep := range s.Tables.Reports() {
-		gauge(skewDesc, rep.Recent.MaxMean, table, "max_mean")
-		gauge(skewDesc, rep.Recent.CV, table, "cv")
-		gauge(skewDesc, rep.Recent.Gini, table, "gini")
-		gauge(skewDesc, rep.Recent.Entropy, table, "entropy")
-		gauge(skewDesc, rep.Recent.HBaseCost, table, "hbase_cost")
-		gauge(regionsDesc, float64(len(rep.Regions)), table)
-		top, other, others := skew.Top(rep.Regions, topRegions)
-		for _, l := range top {
-			counter(regionRowsDesc, l.Total.Rows, table, l.Region.Name)
-			counter(regionBytesDesc, l.Total.Bytes, table, l.Region.Name)
-		}
-		if others > 0 {
-			counter(regionRowsDesc, other.Rows, table, "other")
-			counter(regionBytesDesc, other.Bytes, table, "other")
-		}
-		for _, l := range rep.Buckets {
-			counter(bucketRowsDesc, l.Total.Rows, table, strconv.Itoa(l.Bucket))
+}
+
+func (s *Skew) collectRegions(t *told, loads []skew.Load, k int) {
+	top, other := s.regions.of(t.table).update(loads, func(l *skew.Load) string { return l.Region.Name }, k)
+	for _, r := range top {
+		t.counter(regionRowsDesc, r.told.Rows, r.load.Region.Name)
+		t.counter(regionBytesDesc, r.told.Bytes, r.load.Region.Name)
+		t.gauge(regionInfoDesc, 1, r.load.Region.Name, label(r.load.Region.Server), s.startOf(t.table, r.load.Region.Start))
+	}
+	if len(top) < len(loads) || other.Rows > 0 || other.Bytes > 0 {
+		t.counter(regionRowsDesc, other.Rows, "other")
+		t.counter(regionBytesDesc, other.Bytes, "other")
+	}
+}
+
+func (s *Skew) collectBuckets(t *told, loads []skew.Load, k int) {
+	top, other := s.buckets.of(t.table).update(loads, func(l *skew.Load) string { return strconv.Itoa(l.Bucket) }, k)
+	for _, b := range top {
+		t.counter(bucketRowsDesc, b.told.Rows, strconv.Itoa(b.load.Bucket))
+	}
+	if len(top) < len(loads) || other.Rows > 0 {
+		t.counter(bucketRowsDesc, other.Rows, "other")
+	}
+}
+
+// startOf shows a start key.
+func (s *Skew) startOf(table string, start skew.Key) string {
+	if s.Start != nil {
+		if text := s.Start(table, start); text != "" {
+			return label(text)
 		}
 	}
+	return label(start.String())
+}
+
+// label makes a label's value of any bytes: printable, and not endless.
+func label(text string) string {
+	text = skew.Printable([]byte(text))
+	if utf8.RuneCountInString(text) > maxStart {
+		return string([]rune(text)[:maxStart]) + "…"
+	}
+	return text
+}
+
+// told is one table's metrics on their way out.
+type told struct {
+	ch    chan<- prometheus.Metric
+	table string
+}
+
+func (t *told) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	t.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{t.table}, labels...)...)
+}
+
+func (t *told) counter(d *prometheus.Desc, v int64, labels ...string) {
+	t.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), append([]string{t.table}, labels...)...)
+}
+
+// indices tells how even the table is.
+func (t *told) indices(rep *skew.Report) {
+	t.skew(skewDesc, rep.Recent)
+	t.skew(serverSkewDesc, rep.ServerWrites)
+	if len(rep.Buckets) > 0 {
+		t.skew(bucketSkewDesc, rep.BucketsTotal)
+	}
+	if c := rep.Cluster; c != nil {
+		t.skew(dataSkewDesc, c.Data)
+		t.skew(readSkewDesc, c.Reads)
+		t.gauge(loadsAgeDesc, c.Age)
+	}
+	hot, rows := 0, int64(0)
+	for _, l := range rep.Regions {
+		if l.HotSince != nil {
+			hot++
+			rows += l.Recent.Rows
+		}
+	}
+	t.gauge(hotDesc, float64(hot))
+	t.gauge(hotRowsDesc, float64(rows)/float64(max(1, rep.RowsRecent)))
+	t.gauge(regionsDesc, float64(len(rep.Regions)))
+}
+
+func (t *told) skew(d *prometheus.Desc, x skew.Indices) {
+	t.gauge(d, x.MaxMean, "max_mean")
+	t.gauge(d, x.CV, "cv")
+	t.gauge(d, x.Gini, "gini")
+	t.gauge(d, x.Entropy, "entropy")
+	t.gauge(d, x.HBaseCost, "hbase_cost")
 }

@@ -20,6 +20,7 @@ type Load struct {
 	HotSince *time.Time   `json:"hot_since,omitempty"`
 	Cluster  *ClusterLoad `json:"cluster,omitempty"` // nil: not known
 
+	Own Count `json:"-"` // of Total, what was counted under this name: without what was taken over in a split or a merge
 	now int64 // rows of the last nowSpan seconds
 }
 
@@ -129,7 +130,7 @@ func (c *Counter) read() Report {
 
 func (c *counts) load() Load {
 	now := c.seconds(nowSpan, 0)
-	return Load{Total: c.total, Recent: c.over(overMinute), FiveMinutes: c.over(overFiveMinutes), Hour: c.over(overHour), Rate: float64(now) / nowSpan, now: now}
+	return Load{Total: c.total, Own: c.own, Recent: c.over(overMinute), FiveMinutes: c.over(overFiveMinutes), Hour: c.over(overHour), Rate: float64(now) / nowSpan, now: now}
 }
 
 func clusterIndices(regions []Load, age time.Duration) *ClusterIndices {

@@ -63,6 +63,8 @@ type counts struct {
 	burstNewest int64
 
 	column Count // since the history's last column
+
+	own Count // without what it took over
 }
 
 const bursts = 12
@@ -71,6 +73,7 @@ func (c *counts) add(at time.Duration, n Count) {
 	c.advance(at)
 	c.total.add(n)
 	c.column.add(n)
+	c.own.add(n)
 	for w, s := range spans {
 		c.slots[s.from+int(c.newest[w]%int64(s.n))].add(n)
 	}

@@ -72,7 +72,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 // prepareService makes a service that has opened nothing yet.
 func prepareService(cfg *config.Config, log *slog.Logger) *service {
 	s := &service{cfg: cfg, log: log, reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now)}
-	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), metrics.Skew{Tables: s.tables}, metrics.Build(version))
+	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &metrics.Skew{Tables: s.tables, Start: s.startOf}, metrics.Build(version))
 	s.ingest = metrics.NewIngest(s.reg)
 	s.sinks = metrics.NewSink(s.reg)
 	s.indexes = metrics.NewIndexer(s.reg)
@@ -249,7 +249,7 @@ func (s *service) makeLoops() error {
 			return usage(err)
 		}
 		h.loop = loop
-		s.ingest.Watch(h.pipeline, h.kind, loop.Status)
+		s.ingest.Watch(h.pipeline, h.kind, loop.Status, h.opts.Budget)
 	}
 	return nil
 }

@@ -163,3 +163,11 @@ func shapeOf(key *rowkey.Key) skew.Shape {
 	}
 	return shape
 }
+
+// startOf shows the start key of a region by the fields that it holds.
+func (s *service) startOf(table string, start []byte) string {
+	if t := s.cfg.Table(table); t != nil {
+		return decodedStart(t.RowKey(), start)
+	}
+	return ""
+}

@@ -61,7 +61,7 @@ func registered() catalog {
 	metrics.NewIngest(c)
 	metrics.NewSink(c)
 	metrics.NewIndexer(c)
-	c.MustRegister(metrics.Skew{Tables: tables}, metrics.Build("test"),
+	c.MustRegister(&metrics.Skew{Tables: tables}, metrics.Build("test"),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }

@@ -1,0 +1,43 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"brine/event"
+)
+
+// Step is a part of a batch's way through the loop.
+type Step string
+
+// The steps.
+const (
+	StepFetch  Step = "fetch"  // a broker's answer that holds records
+	StepRoom   Step = "room"   // waiting for the window and the rate
+	StepDecode Step = "decode" // records to events
+	StepSubmit Step = "submit" // the Writer's own part: keys, mutations, documents, and waiting for room there
+	StepSettle Step = "settle" // from there until all is durable
+	StepCommit Step = "commit" // of offsets, for all partitions of a generation
+)
+
+// took tells the hook of a step, and gives the time at which it ended.
+func (s *stream) took(ctx context.Context, step Step, began time.Time) time.Time {
+	now := time.Now()
+	s.Hooks.Took(ctx, s.id, step, now.Sub(began))
+	return now
+}
+
+// durable tells the hook of all records of the flight but those that are left of it.
+func (s *stream) durable(f *flight, left []*event.Record) {
+	from := 0
+	for i := range f.records {
+		if len(left) == 0 {
+			break
+		}
+		if left[0] == &f.records[i] {
+			s.Hooks.Durable(f.ctx, s.id, f.records[from:i])
+			from, left = i+1, left[1:]
+		}
+	}
+	s.Hooks.Durable(f.ctx, s.id, f.records[from:])
+}

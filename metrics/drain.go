@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"brine/ingest"
+)
+
+// rates are how fast a loop settles and how fast its partitions grow, in offsets a second, the newer moves with more weight: after a
+// minute they are two thirds of it. They are taken from one scrape to the next, whoever scrapes.
+type rates struct {
+	mu      sync.Mutex
+	at      time.Time
+	last    map[int]ingest.PartitionStatus
+	settled float64
+	arrived float64
+	known   bool
+}
+
+// atLeast is between two looks that rates are taken from: shorter spans tell of single batches.
+const atLeast = time.Second
+
+// drain gives the seconds until nothing is left, if they are known.
+func (r *rates) drain(now time.Time, parts []ingest.PartitionStatus) (seconds float64, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.at) >= atLeast || now.Before(r.at) { // a clock that was set back begins anew
+		r.observe(now, parts)
+	}
+	lag := int64(0)
+	for _, p := range parts {
+		lag += p.Lag()
+	}
+	switch gain := r.settled - r.arrived; {
+	case lag == 0:
+		return 0, true
+	case !r.known:
+		return 0, false
+	case gain <= 0:
+		return math.Inf(1), true
+	default:
+		return float64(lag) / gain, true
+	}
+}
+
+// observe takes the moves of the partitions that were ours before, too.
+func (r *rates) observe(now time.Time, parts []ingest.PartitionStatus) {
+	span, before := now.Sub(r.at).Seconds(), r.last
+	r.at, r.last = now, make(map[int]ingest.PartitionStatus, len(parts))
+	settled, arrived, moved := int64(0), int64(0), false
+	for _, p := range parts {
+		if p.Watermark < 0 {
+			continue
+		}
+		r.last[p.Partition] = p
+		if old, ok := before[p.Partition]; ok {
+			settled += max(0, p.Watermark-old.Watermark)
+			arrived += max(0, p.End-old.End)
+			moved = true
+		}
+	}
+	if !moved || span <= 0 {
+		return
+	}
+	weight := 1 - math.Exp(-span/60)
+	if !r.known {
+		weight, r.known = 1, true
+	}
+	r.settled += weight * (float64(settled)/span - r.settled)
+	r.arrived += weight * (float64(arrived)/span - r.arrived)
+}

@@ -1,0 +1,52 @@
+package metrics
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The stages at which the age of a record counts.
+const (
+	durable    = "durable"    // settled: in the store, or in the dead letters
+	searchable = "searchable" // found by a search, which a probe tells
+)
+
+// freshness collects the ages of records by loop and stage.
+type freshness struct {
+	desc *prometheus.Desc
+
+	mu  sync.Mutex
+	all []*ages
+}
+
+func newFreshness() *freshness {
+	return &freshness{desc: prometheus.NewDesc("brine_freshness_seconds",
+		"Age of records, by their own timestamps: of each when it was durable in the store or in the dead letters, and of some when a search found their document.",
+		[]string{"pipeline", "half", "stage"}, nil)}
+}
+
+// of gives the histogram of a stage of a loop; the first call makes it.
+func (f *freshness) of(labels ...string) *ages {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i := slices.IndexFunc(f.all, func(a *ages) bool { return slices.Equal(a.labels, labels) }); i >= 0 {
+		return f.all[i]
+	}
+	a := newAges(f.desc, labels...)
+	f.all = append(f.all, a)
+	return a
+}
+
+// Describe implements prometheus.Collector.
+func (f *freshness) Describe(ch chan<- *prometheus.Desc) { ch <- f.desc }
+
+// Collect implements prometheus.Collector.
+func (f *freshness) Collect(ch chan<- prometheus.Metric) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range f.all {
+		ch <- a
+	}
+}

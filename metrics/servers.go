@@ -1,0 +1,56 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// byServer is a histogram with a series for each of the servers used last, at most topServers. Servers come and go with other addresses for as
+// long as a process runs.
+type byServer struct {
+	vec *prometheus.HistogramVec // by server
+
+	mu    sync.Mutex
+	known map[string]*serverSeries
+	used  int64 // counts the uses
+}
+
+type serverSeries struct {
+	prometheus.Observer
+	last int64 // of the uses
+}
+
+func newByServer() *byServer {
+	return &byServer{known: map[string]*serverSeries{}, vec: prometheus.NewHistogramVec(timing("brine_hbase_server_call_duration_seconds",
+		"Time from sending a call of mutations to its answer, by region server: the 64 that were used last.",
+		[]float64{.001, .0025, .005, .01, .025, .05, .1, .5, 2.5, 10}), []string{"server"})}
+}
+
+// of gives a server's series; the one that was not used for longest makes room.
+func (b *byServer) of(server string) prometheus.Observer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used++
+	s := b.known[server]
+	if s == nil {
+		if len(b.known) == topServers {
+			b.dropOldest()
+		}
+		s = &serverSeries{Observer: b.vec.WithLabelValues(label(server))}
+		b.known[server] = s
+	}
+	s.last = b.used
+	return s.Observer
+}
+
+func (b *byServer) dropOldest() {
+	oldest, last := "", b.used
+	for name, s := range b.known {
+		if s.last < last {
+			oldest, last = name, s.last
+		}
+	}
+	delete(b.known, oldest)
+	b.vec.DeleteLabelValues(label(oldest))
+}
