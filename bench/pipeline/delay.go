@@ -31,7 +31,7 @@ const (
 
 	warm     = 8 * time.Second // for what has just started to run as ever
 	live     = 10 * time.Second
-	liveMore = 2 // times the events of a load that the delay may need
+	liveMore = 3 // times the events of a load that the delay may need
 
 	probes     = 400
 	probeEvery = 50 * time.Millisecond // however long the ones before take
@@ -41,22 +41,25 @@ const (
 
 // delays are from just before an event is sent to Kafka until its row is read from HBase.
 type delays struct {
-	Live float64   `json:"live_rate"` // events/s that were settled while more than that was published
-	Rate float64   `json:"rate"`      // events/s that were published beside the probes: half of it
-	MS   []float64 `json:"ms"`
+	Live     float64      `json:"live_rate"` // events/s that were settled while more than that was published
+	Rate     float64      `json:"rate"`      // events/s that were published beside the probes: half of it
+	Steady   milliseconds `json:"ms"`
+	Flushing milliseconds `json:"flushing_ms"` // while the server flushes all regions of the table
 }
 
+type milliseconds []float64
+
 // at is the delay that a share of all kept; 1 is the longest.
-func (d *delays) at(share float64) float64 {
-	if len(d.MS) == 0 {
+func (m milliseconds) at(share float64) float64 {
+	if len(m) == 0 {
 		return math.Inf(1)
 	}
-	slices.Sort(d.MS)
-	return d.MS[max(0, int(math.Ceil(share*float64(len(d.MS))))-1)]
+	slices.Sort(m)
+	return m[max(0, int(math.Ceil(share*float64(len(m))))-1)]
 }
 
 // delay measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
-// probes beside. The rates of the loads are no measure for this: their events had all been published before.
+// probes beside, once without and once with a flush of the server. What the first part left in the server's memory is flushed before. The rates of the loads are no measure for this: their events had all been published before.
 func (b *bench) delay(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -107,11 +110,20 @@ func (b *bench) delay(ctx context.Context) error {
 		err = b.caughtUp(health)
 	}
 	if err == nil {
+		err = errors.Join(b.Admin.FlushTable(ctx, x.table), measure.Pause(b.Server))
+	}
+	if err == nil {
 		stop, err = publish(b.delays.Rate)
 	}
 	if err == nil {
 		time.Sleep(warm)
-		err = b.probe(ctx, client, x.table)
+		b.delays.Steady, err = b.probe(ctx, client, x.table)
+	}
+	if err == nil {
+		flushed := make(chan error, 1)
+		go func() { flushed <- b.Admin.FlushTable(ctx, x.table) }()
+		b.delays.Flushing, err = b.probe(ctx, client, x.table)
+		err = errors.Join(err, <-flushed)
 	}
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
@@ -157,7 +169,7 @@ func (b *bench) awaitTopic(ctx context.Context, client *kafka.Client) error {
 }
 
 // probe sends events, one each probeEvery, and reads for the row of each.
-func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) error {
+func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) (delays milliseconds, err error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
 	tick := time.NewTicker(probeEvery)
@@ -172,11 +184,12 @@ func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) e
 			took := time.Since(at)
 			mu.Lock()
 			defer mu.Unlock()
-			b.delays.MS = append(b.delays.MS, float64(took.Microseconds())/1000)
+			delays = append(delays, float64(took.Microseconds())/1000)
 			return nil
 		})
 	}
-	return g.Wait()
+	err = g.Wait()
+	return delays, err
 }
 
 func (b *bench) probeOnce(ctx context.Context, client *kafka.Client, table string, i int, at time.Time) error {
