@@ -3,7 +3,7 @@
 # they are; else says in one line why not, and the tests that need them are skipped. What it says goes to stderr.
 #
 # BRINE_REAL=off starts nothing; BRINE_REAL=required makes it a failure when a server is missing. BRINE_REAL_SERVERS names
-# the wanted ones (default: all; opensearch only where a JDK 21 or newer is found).
+# the wanted ones (default: all; opensearch and elasticsearch9 only where a JDK 21 or newer is found).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/process.sh"
@@ -24,7 +24,7 @@ why=$(why_not)
 [[ -z $why ]] || skip "$why"
 read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
 if ((${#servers[@]} == 0)) && [[ -n $(opensearch_java) ]]; then
-  servers=(kafka hbase elasticsearch opensearch)
+  servers=(kafka hbase elasticsearch opensearch elasticsearch9)
 fi
 out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }
 echo "$out" >&2

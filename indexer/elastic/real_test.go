@@ -27,6 +27,8 @@ func open(t testing.TB, address string) *elastic.Engine {
 
 func TestConformanceOfRealElasticsearch(t *testing.T) { conforms(t, testenv.Elasticsearch(t)) }
 
+func TestConformanceOfRealElasticsearch9(t *testing.T) { conforms(t, testenv.Elasticsearch9(t)) }
+
 func TestConformanceOfRealOpenSearch(t *testing.T) { conforms(t, testenv.OpenSearch(t)) }
 
 func conforms(t *testing.T, address string) {

@@ -17,6 +17,8 @@ import (
 
 func TestFaultsOfRealElasticsearch(t *testing.T) { faults(t, testenv.Elasticsearch(t)) }
 
+func TestFaultsOfRealElasticsearch9(t *testing.T) { faults(t, testenv.Elasticsearch9(t)) }
+
 func TestFaultsOfRealOpenSearch(t *testing.T) { faults(t, testenv.OpenSearch(t)) }
 
 // faults puts an index into states that operators meet. What is written meanwhile waits or halts, nothing is dead-lettered, and

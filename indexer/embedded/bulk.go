@@ -86,7 +86,7 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 		setHeader(d.stored, next)
 		batch.Update(d)
 		is[d.ID()] = next
-		results[i] = indexer.Result{Status: http.StatusOK, SeqNo: next.seq, PrimaryTerm: 1, Home: s.name}
+		results[i] = indexer.Result{Status: http.StatusOK, SeqNo: next.seq, PrimaryTerm: 1, Home: s.home}
 		if !exists {
 			results[i].Status = http.StatusCreated
 		}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -21,6 +23,7 @@ import (
 // store is one index.
 type store struct {
 	name     string
+	home     string // this life of it: another index may come to have its name
 	scorch   *scorch.Scorch
 	analyzer analysis.Analyzer
 	mapping  atomic.Pointer[indexer.Mapping] // nil until EnsureIndex
@@ -55,7 +58,7 @@ func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.A
 	if err := opened.Open(); err != nil {
 		return nil, fmt.Errorf("index %s in %s: %w; is another brine using the folder?", name, dir, err)
 	}
-	s := &store{name: name, scorch: opened.(*scorch.Scorch), analyzer: analyzer, closed: make(chan struct{})}
+	s := &store{name: name, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: opened.(*scorch.Scorch), analyzer: analyzer, closed: make(chan struct{})}
 	s.parsers.New = func() any { return new(fastjson.Parser) }
 	if err := s.readState(); err != nil {
 		return nil, errors.Join(fmt.Errorf("index %s in %s: %w", name, dir, err), s.close())

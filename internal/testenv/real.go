@@ -47,14 +47,24 @@ func Elasticsearch(t testing.TB) string {
 	return searchServer(t, "BRINE_REAL_ELASTICSEARCH")
 }
 
-// OpenSearch gives the URL of a real OpenSearch whose cluster has a master. It needs a newer JDK than the other servers, so it is
-// never required.
+// Elasticsearch9 gives the URL of a real Elasticsearch 9, and OpenSearch that of a real OpenSearch, whose cluster has a master. They need a newer
+// JDK than the other servers, so they are never required.
+func Elasticsearch9(t testing.TB) string {
+	t.Helper()
+	return optional(t, "BRINE_REAL_ELASTICSEARCH9", "elasticsearch9")
+}
+
+// OpenSearch is as Elasticsearch9.
 func OpenSearch(t testing.TB) string {
 	t.Helper()
-	const name = "BRINE_REAL_OPENSEARCH"
+	return optional(t, "BRINE_REAL_OPENSEARCH", "opensearch")
+}
+
+func optional(t testing.TB, name, server string) string {
+	t.Helper()
 	if os.Getenv(name) == "" {
 		if _, err := lookup(filepath.Join(devcluster(t), "run", "env"), name); err != nil {
-			t.Skip("no OpenSearch runs: start one with `deploy/devcluster/devcluster up opensearch` (needs a JDK 21 or newer)")
+			t.Skipf("no %[1]s runs: start one with `deploy/devcluster/devcluster up %[1]s` (needs a JDK 21 or newer)", server)
 		}
 	}
 	return searchServer(t, name)

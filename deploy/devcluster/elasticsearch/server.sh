@@ -1,10 +1,13 @@
 # shellcheck shell=bash
 # Elasticsearch, one node without security. It refuses user id 0: as root it runs as nobody. devcluster sources this file.
 
-start_elasticsearch() {
-  local dir=$1 http transport home as=()
-  read -r http transport < <(ports elasticsearch 2)
-  home=$(echo "$lib"/elasticsearch/elasticsearch-*)
+start_elasticsearch() { launch_elasticsearch elasticsearch "$1" "$(java_home)"; }
+
+# launch_elasticsearch SERVER DIR JAVA-HOME starts a release of it.
+launch_elasticsearch() {
+  local server=$1 dir=$2 java=$3 http transport home as=()
+  read -r http transport < <(ports "$server" 2)
+  home=$(echo "$lib/$server"/elasticsearch-*)
   mkdir -p "$dir/config" "$dir/data" "$dir/logs" "$dir/tmp"
   cp "$home"/config/jvm.options "$home"/config/log4j2.properties "$dir/config/"
   cat >"$dir/config/elasticsearch.yml" <<END
@@ -24,7 +27,7 @@ END
       die "elasticsearch runs as user 65534 when started by root, and that user cannot reach $home or $dir: put them elsewhere (DEVCLUSTER_RUN) or start as another user"
   fi
   # Its launcher returns when the server is ready, and leaves the server's pid.
-  setsid ${as[@]+"${as[@]}"} env "ES_JAVA_HOME=$(java_home)" "ES_PATH_CONF=$dir/config" "ES_TMPDIR=$dir/tmp" "ES_JAVA_OPTS=-Xms512m -Xmx512m" \
+  setsid ${as[@]+"${as[@]}"} env "ES_JAVA_HOME=$java" "ES_PATH_CONF=$dir/config" "ES_TMPDIR=$dir/tmp" "ES_JAVA_OPTS=-Xms512m -Xmx512m" \
     "$home/bin/elasticsearch" -d -p "$dir/tmp/pid" >>"$dir/log" 2>&1 </dev/null 9>&- || { tail -n 25 "$dir/log" >&2; return 1; }
   cp "$dir/tmp/pid" "$dir/pid"
 }
