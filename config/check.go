@@ -33,6 +33,9 @@ func (l *loader) check(c *Config) {
 	l.checkMemory(c)
 	if l.problems.Err() == nil { // else what is used cannot be told
 		l.checkUse(c)
+		for _, v := range c.Views {
+			l.checkView(c, v)
+		}
 	}
 }
 

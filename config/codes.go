@@ -60,6 +60,7 @@ const (
 	HardDeletes     Code = "hard-deletes"
 	Parts           Code = "index-parts"
 	LookUp          Code = "look-up"
+	ViewCode        Code = "view"
 	Unused          Code = "unused"
 )
 
@@ -84,7 +85,7 @@ var codeMeanings = []struct {
 	{keyLint, "A row key can be read, and will disappoint: it can collide, or piles onto one region. The rest of the code is the rule of `brine key lint` (warnings and advice)."},
 	{SeveralKeys, "A table has a key that does not hold from version 0 on, or a second one; only one is supported yet."},
 	{SplitPoints, "The table cannot be split so: the key does not spread, or the points do not ascend."},
-	{UnknownTable, "A pipeline writes rows to a table that tables does not have."},
+	{UnknownTable, "A pipeline or a view names a table that tables does not have."},
 	{UnknownFamily, "A column lies in a family that its table does not have."},
 	{UnknownField, "A field is named that the pipeline does not declare."},
 	{UnknownIndex, "A pipeline writes documents to an index that indexes does not have."},
@@ -119,5 +120,6 @@ var codeMeanings = []struct {
 	{Parts, "An index in parts needs a date that never changes: one filled with a time of the row key."},
 	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change lacks."},
+	{ViewCode, "A view cannot be answered: by neither the key nor the index, not in its order, or its rows are not found so."},
 	{Unused, "A field, table or index is declared and not used (warning)."},
 }

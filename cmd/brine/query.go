@@ -16,14 +16,17 @@ import (
 
 type queryCmd struct {
 	configFlag
-	Table    string   `arg:"" help:"Table of the configuration."`
+	Table    string   `arg:"" optional:"" help:"View or table of the configuration."`
 	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, field==value where a value holds \"..\", and where the index is asked also field=a,b and text=words."`
-	Limit    int      `default:"100" help:"Most rows; 0 for all."`
+	Limit    *int     `help:"Most rows (default: 100, or the view's page); 0 for all of a table."`
 	After    string   `placeholder:"TOKEN" help:"Go on where an answer ended, with the same conditions."`
 	Deleted  bool     `help:"Also rows that are marked deleted."`
 	Fields   []string `placeholder:"FIELD,…" help:"Show only these fields."`
 	Families []string `placeholder:"FAMILY,…" help:"Read only these families; a row that has nothing in them is not found."`
 	Get      string   `placeholder:"TABLE" help:"Show the rows of another table instead, found by the fields of these: one batched get."`
+	Whole    bool     `help:"Read all families, though the view reads some."`
+	Count    bool     `help:"Say how many rows answer a view's question, and how many with each value of the fields that it counts."`
+	Views    bool     `help:"List the views of the configuration with what they are asked by."`
 	JSON     bool     `help:"Print a JSON object per row."`
 	Hex      bool     `help:"Show row keys too."`
 	Cost     bool     `help:"Say on stderr how many rows the servers read, in how many calls, when the key answers."`
@@ -31,7 +34,9 @@ type queryCmd struct {
 
 // Help is shown under the command's own help.
 func (queryCmd) Help() string {
-	return `Conditions on a left-most set of the key's fields are answered by HBase alone, in the order of the key, which for a
+	return `A view is a question that the configuration declares: --views lists them with their arguments.
+
+Of a table anything may be asked. Conditions on a left-most set of the key's fields are answered by HBase alone, in the order of the key, which for a
 timeline is the newest first; the last field may have a range. Any others are answered by the index of the table's
 documents, the newest first, and the rows are read from HBase by the keys that it finds. A row that the index shows
 otherwise than HBase, because one of them is still behind, is marked.
@@ -48,9 +53,27 @@ func (c *queryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	t, err := table(cfg, c.Table)
+	if c.Views {
+		return c.listViews(e.stdout, cfg)
+	}
+	if v := cfg.View(c.Table); v != nil {
+		return c.runView(e, cfg, v)
+	}
+	return c.runTable(e, cfg)
+}
+
+// defaultLimit is the number of rows of a table that are shown unless the command says how many.
+const defaultLimit = 100
+
+// runTable asks a table what the command line says.
+func (c *queryCmd) runTable(e *env, cfg *config.Config) error {
+	t, err := c.table(cfg)
 	if err != nil {
 		return err
+	}
+	limit := defaultLimit
+	if c.Limit != nil {
+		limit = *c.Limit
 	}
 	ask, err := newQuestion(cfg, t, c.Where)
 	if err != nil {
@@ -59,7 +82,7 @@ func (c *queryCmd) Run(e *env) error {
 	if err := c.refine(ask, cfg); err != nil {
 		return usage(err)
 	}
-	ask.limit, ask.deleted, ask.after = c.Limit, c.Deleted, c.After
+	ask.limit, ask.deleted, ask.after = limit, c.Deleted, c.After
 	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
 	if err != nil {
 		return err
@@ -72,20 +95,40 @@ func (c *queryCmd) Run(e *env) error {
 		}
 		defer func() { _ = engine.Close() }() // only read from
 	}
-	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: c.Limit, counts: cfg.Versions(t)}
+	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: limit, counts: cfg.Versions(t)}
 	if ask.get != nil {
 		out.more = ask.more
 	}
 	err = out.print(ask.rows(e.ctx, cluster.client, engine))
-	switch {
-	case errors.Is(err, hbase.ErrNoTable):
-		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
-	case err == nil && c.Cost && ask.byKey():
+	if err == nil && c.Cost && ask.byKey() {
 		fmt.Fprintf(e.stderr, "rows %d, read by the servers %d, calls %d, scanners %d", ask.cost.Rows, ask.cost.Read, ask.cost.Calls, ask.cost.Scanners)
 		if ask.get != nil {
 			fmt.Fprintf(e.stderr, ", gets %d", ask.cost.Rows)
 		}
 		fmt.Fprintln(e.stderr)
+	}
+	return c.noTable(err)
+}
+
+// table is the one that is asked; it says so where a view was meant.
+func (c *queryCmd) table(cfg *config.Config) (*config.Table, error) {
+	if c.Table == "" {
+		return nil, usage(errors.New("name a view or a table; --views lists the views"))
+	}
+	t, err := table(cfg, c.Table)
+	switch {
+	case err != nil && len(cfg.Views) > 0:
+		return nil, usage(fmt.Errorf("no view %[1]q, and %[2]w; --views lists the views", c.Table, err))
+	case err == nil && (c.Count || c.Whole):
+		err = usage(errors.New("--count and --whole are for views; declare one: docs/queries.md"))
+	}
+	return t, err
+}
+
+// noTable says what would make a table that is missing.
+func (c *queryCmd) noTable(err error) error {
+	if errors.Is(err, hbase.ErrNoTable) {
+		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
 	}
 	return err
 }

@@ -1,0 +1,56 @@
+package query
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// Cursor is a place in a view's answer: behind one row. It stays good while rows and documents are written and removed, since it
+// names the row, or the values that the index sorts by, and no count.
+//
+//	cursor   base64url of: byte 1 │ CRC-32 of the view and its arguments │ CRC-32 of the place │ byte 0 key, 1 index │ place
+//	place    a Token, or the index's own cursor
+type Cursor string
+
+const (
+	cursorVersion = 1
+	cursorHeader  = 1 + 4 + 4 + 1
+)
+
+// cursor is behind a place in the answer.
+func (q *question) cursor(place string) Cursor {
+	b := append(make([]byte, 0, cursorHeader+len(place)), cursorVersion)
+	b = binary.BigEndian.AppendUint32(b, q.sum)
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE([]byte(place)))
+	b = append(append(b, q.route()), place...)
+	return Cursor(base64.RawURLEncoding.EncodeToString(b))
+}
+
+// open gives the place that a cursor is behind; empty of an empty one.
+func (q *question) open(c Cursor) (place string, err error) {
+	if c == "" {
+		return "", nil
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
+	if err != nil || len(b) <= cursorHeader {
+		return "", &Fault{"cursor", "is not whole; take it from the answer as it stands"}
+	}
+	place = string(b[cursorHeader:])
+	switch {
+	case b[0] != cursorVersion:
+		err = &Fault{"cursor", "is of another release; ask again from the start"}
+	case binary.BigEndian.Uint32(b[5:]) != crc32.ChecksumIEEE([]byte(place)):
+		err = &Fault{"cursor", "is damaged; take it from the answer as it stands"}
+	case binary.BigEndian.Uint32(b[1:]) != q.sum || b[9] != q.route():
+		err = &Fault{"cursor", "belongs to another view or other arguments; repeat those that it came from, or ask again from the start"}
+	}
+	return place, err
+}
+
+func (q *question) route() byte {
+	if q.byKey() {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,240 @@
+package query
+
+import (
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"brine/rowkey"
+	"brine/search"
+)
+
+// Fault is a question that cannot be asked so, for the person who asked; any other error is a store's.
+type Fault struct {
+	Arg string // that is at fault; empty when the question as a whole is meant
+	Msg string // what is wrong, and the mend
+}
+
+func (f *Fault) Error() string {
+	if f.Arg == "" {
+		return f.Msg
+	}
+	return f.Arg + ": " + f.Msg
+}
+
+// condition is an argument as it is given.
+type condition struct {
+	arg    Arg
+	text   string   // behind the first "="
+	ranged bool     // text is from..to
+	words  bool     // text is words
+	values []string // else
+}
+
+// maxCondition bounds one argument: no key is longer, and no clause of a query.
+const maxCondition = search.MaxText
+
+// conditions reads what a question gives, by the view's arguments: each once, none that the view does not take, and all that it
+// needs.
+func (v *View) conditions(given []string) ([]condition, error) {
+	var out []condition
+	for _, text := range given {
+		name, text, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, &Fault{Msg: notCondition(name).Error()}
+		}
+		i := slices.IndexFunc(v.args(), func(a Arg) bool { return a.Field == name })
+		if i < 0 {
+			return nil, &Fault{Msg: fmt.Sprintf("view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))}
+		}
+		if slices.ContainsFunc(out, func(c condition) bool { return c.arg.Field == name }) {
+			return nil, &Fault{name, "is given twice; give it once"}
+		}
+		c, err := v.condition(v.args()[i], text)
+		if err != nil {
+			return nil, &Fault{name, err.Error()}
+		}
+		out = append(out, c)
+	}
+	for _, a := range v.Where {
+		if !slices.ContainsFunc(out, func(c condition) bool { return c.arg == a }) {
+			return nil, &Fault{a.Field, fmt.Sprintf("is missing; view %s needs %s", v.Name, names(v.Where))}
+		}
+	}
+	return out, nil
+}
+
+// condition reads one argument: words where the index finds the field by them, else a range where dots are in it, else values.
+func (v *View) condition(a Arg, text string) (condition, error) {
+	c := condition{arg: a, text: text}
+	exact, isExact := strings.CutPrefix(text, "=")
+	switch {
+	case len(text) > maxCondition:
+		return c, fmt.Errorf("has %d bytes, more than %d; give less", len(text), maxCondition)
+	case strings.TrimSpace(text) == "" || isExact && exact == "":
+		return c, fmt.Errorf("has no value; give one, or leave it out")
+	case v.wordsOf(a):
+		c.words = true
+	case isExact:
+		c.values = []string{exact}
+	case strings.Contains(text, ".."):
+		if c.ranged = true; !a.Range {
+			return c, fmt.Errorf("takes a value and no range here; write %s==%s if the dots are part of it", a.Field, text)
+		}
+		if from, to, _ := strings.Cut(text, ".."); from == "" && strings.TrimPrefix(to, "=") == "" {
+			return c, fmt.Errorf("is open at both ends; give from, to or both")
+		}
+	default:
+		c.values = splitList(text)
+	}
+	if len(c.values) > 1 && slices.Contains(v.Where, a) {
+		return c, fmt.Errorf(`takes one value; write %s==%s if the comma is part of it`, a.Field, text)
+	}
+	return c, nil
+}
+
+// wordsOf says whether the argument is words: only the index can find them, and only by the field that has them.
+func (v *View) wordsOf(a Arg) bool {
+	if v.Table.Index == nil || v.Table.keyTypes()[a.Field] != 0 {
+		return false
+	}
+	f, err := v.Table.Index.of(a.Field)
+	return err == nil && f.Words
+}
+
+// splitList takes a list apart at its commas; "\," is one in a value.
+func splitList(text string) []string {
+	const comma = "\x00" // no value of a command line holds it
+	list := strings.Split(strings.ReplaceAll(text, `\,`, comma), ",")
+	for i := range list {
+		list[i] = strings.ReplaceAll(list[i], comma, ",")
+	}
+	return list
+}
+
+// question is conditions and who answers them.
+type question struct {
+	where map[string]rowkey.Bound // what the key answers; nil when the index is asked
+	docs  search.Query            // what the index is asked
+	after string                  // the place behind which the answer begins
+	sum   uint32                  // of the view and the conditions: a cursor holds it
+}
+
+func (q *question) byKey() bool { return q.where != nil }
+
+// question takes the key where it can answer, else the index.
+func (v *View) question(given []string) (*question, error) {
+	conditions, err := v.conditions(given)
+	if err != nil {
+		return nil, err
+	}
+	q := &question{sum: v.sum(given)}
+	keyErr := v.byKey(q, conditions)
+	if keyErr == nil {
+		return q, nil
+	}
+	if q.where = nil; v.Table.Index == nil || v.Get != nil {
+		return nil, keyErr
+	}
+	asked := make([]Arg, len(conditions))
+	for i, c := range conditions {
+		asked[i] = c.arg
+	}
+	if v.Table.indexServes(asked) != nil {
+		return nil, keyErr
+	}
+	return q, v.byIndex(q, conditions)
+}
+
+// byKey makes the bounds by which the key answers.
+func (v *View) byKey(q *question, conditions []condition) error {
+	q.where = make(map[string]rowkey.Bound, len(conditions))
+	types := v.Table.keyTypes()
+	for _, c := range conditions {
+		name := c.arg.Field
+		typ, ok := types[name]
+		switch {
+		case !ok:
+			return &Fault{name, fmt.Sprintf("the key %s does not hold it", v.Table.key())}
+		case len(c.values) > 1:
+			return &Fault{name, fmt.Sprintf("takes one value; write %s==%s if the comma is part of it", name, c.text)}
+		}
+		bound, err := c.bound(typ)
+		if err != nil {
+			return &Fault{name, err.Error()}
+		}
+		q.where[name] = bound
+	}
+	if len(conditions) == 0 {
+		return &Fault{Msg: fmt.Sprintf("this would read the whole of table %s; give one of %s", v.Table.Name, names(v.args()))}
+	}
+	if err := v.Table.CheckToken(q.where, ""); err != nil {
+		return &Fault{Msg: err.Error()}
+	}
+	return nil
+}
+
+func (c *condition) bound(typ rowkey.Type) (b rowkey.Bound, err error) {
+	if c.ranged {
+		return parseBound(typ, c.text)
+	}
+	b.Equal, err = ParseValue(typ, c.values[0])
+	return b, err
+}
+
+// byIndex makes the query by which the index answers.
+func (v *View) byIndex(q *question, conditions []condition) error {
+	x := v.Table.Index
+	q.docs = search.Query{Index: x.Name}
+	if x.Newest != "" {
+		q.docs.Sort = []search.Order{{Field: x.Newest, Desc: v.newestFirst()}}
+	}
+	for _, c := range conditions {
+		f, err := x.of(c.arg.Field)
+		if err != nil {
+			return &Fault{c.arg.Field, err.Error()}
+		}
+		clause, err := c.clause(f)
+		if err != nil {
+			return &Fault{c.arg.Field, err.Error()}
+		}
+		q.docs.Filter = append(q.docs.Filter, clause)
+	}
+	return nil
+}
+
+func (c *condition) clause(f *IndexField) (search.Clause, error) {
+	switch {
+	case c.words || f.Words:
+		return search.Match{Field: f.Name, Text: c.text}, nil
+	case c.ranged:
+		from, to, _ := strings.Cut(c.text, "..")
+		return f.between(from, to)
+	}
+	values := make([]any, len(c.values))
+	for i, text := range c.values {
+		var err error
+		if values[i], err = f.value(text); err != nil {
+			return nil, err
+		}
+	}
+	if len(values) == 1 {
+		return search.Term{Field: f.Name, Value: values[0]}, nil
+	}
+	return search.Terms{Field: f.Name, Values: values}, nil
+}
+
+// newestFirst is the order of the index's answers: the view's, else that of the key.
+func (v *View) newestFirst() bool {
+	if v.Order != "" {
+		return v.Order == Newest
+	}
+	return v.Table.keyTime() == "" || v.Table.keyOrder(v.Where) != Oldest
+}
+
+// sum is of the view's name and the conditions in any order.
+func (v *View) sum(given []string) uint32 {
+	sorted := slices.Sorted(slices.Values(given))
+	return crc32.ChecksumIEEE([]byte(strings.Join(append([]string{v.Name}, sorted...), "\x00")))
+}

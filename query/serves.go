@@ -1,0 +1,154 @@
+package query
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/rowkey"
+)
+
+// keyServes says why the key does not answer what gives these arguments; ranges count as such, the harder case.
+func (t Table) keyServes(asked []Arg) error {
+	var q rowkey.Query
+	for _, a := range asked {
+		switch {
+		case !a.Range:
+			q.Equal = append(q.Equal, a.Field)
+		case q.Range != "":
+			return fmt.Errorf("it ranges over %s and %s, and a scan ranges over one field", q.Range, a.Field)
+		default:
+			q.Range = a.Field
+		}
+	}
+	if len(asked) == 0 {
+		return fmt.Errorf("it would be the whole of table %s", t.Name)
+	}
+	for _, k := range t.Keys {
+		if _, err := k.Key.Serves(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexServes says why the index does not.
+func (t Table) indexServes(asked []Arg) error {
+	if t.Index == nil {
+		return fmt.Errorf("no pipeline writes documents beside table %s; bind the key's fields from the left, or add an index", t.Name)
+	}
+	for _, a := range asked {
+		f, err := t.Index.of(a.Field)
+		switch {
+		case err != nil:
+			return err
+		case a.Range && (f.Words || f.Type == rowkey.Bool):
+			return fmt.Errorf("%s of index %s has no ranges; write it without the dots", f.Name, t.Index.Name)
+		}
+	}
+	return nil
+}
+
+// of finds the index's field that is filled from one of the event's, or else has the name.
+func (x *Index) of(name string) (*IndexField, error) {
+	for _, is := range []func(IndexField) bool{
+		func(f IndexField) bool { return f.Field == name },
+		func(f IndexField) bool { return f.Name == name },
+	} {
+		if i := slices.IndexFunc(x.Fields, is); i >= 0 {
+			return &x.Fields[i], nil
+		}
+	}
+	var has []string
+	for _, f := range x.Fields {
+		has = append(has, f.Field)
+	}
+	return nil, fmt.Errorf("index %s holds no %s, only %s; set it in documents, or leave it out", x.Name, name, strings.Join(has, ", "))
+}
+
+// checkKeyOrder says why rows that the key gives for these arguments are not in the view's order.
+func (v *View) checkKeyOrder(asked []Arg) error {
+	if v.Order == "" {
+		return nil
+	}
+	at := v.Table.keyTime()
+	if at == "" {
+		return fmt.Errorf("the key %s holds no time to order by; remove order", v.Table.key())
+	}
+	if slices.Contains(asked, Arg{Field: at}) {
+		return nil // all of one time
+	}
+	switch got := v.Table.keyOrder(asked); {
+	case got == "":
+		return fmt.Errorf("asked by %s, the key %s gives rows in no order of %s; remove order, or write a key in which %s comes right after these", names(asked), v.Table.key(), at, at)
+	case got != v.Order:
+		return fmt.Errorf("asked by %s, the key %s gives the %s first; write order: %s, or a key that turns %s around by %s", names(asked), v.Table.key(), got, got, at, turned[v.Order])
+	}
+	return nil
+}
+
+var turned = map[TimeOrder]string{Newest: "desc", Oldest: "asc"}
+
+// keyTime is the first time that rows of the key are ordered by.
+func (t Table) keyTime() string {
+	for _, f := range t.key().Bindable() {
+		if f.Type == rowkey.Time {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// keyOrder compares where the key puts an early and a late row of those that give these arguments; empty when their times do
+// not decide.
+func (t Table) keyOrder(asked []Arg) TimeOrder {
+	at, bounds := t.keyTime(), map[string]rowkey.Bound{}
+	types := t.keyTypes()
+	for _, a := range asked {
+		switch {
+		case a.Field == at:
+		case a.Range:
+			return "" // rows are in the order of that field first
+		default:
+			bounds[a.Field] = rowkey.Bound{Equal: sampleOf(types[a.Field])}
+		}
+	}
+	const year = 365 * 24 * 3600 * 1000
+	var starts [2][]byte
+	for i := range starts {
+		bounds[at] = rowkey.Bound{Equal: rowkey.TimeValue(int64(1+i) * year)}
+		ranges, err := t.key().Ranges(bounds)
+		if err != nil || len(ranges) == 0 {
+			return ""
+		}
+		starts[i] = ranges[0].Start[t.key().SaltWidth():]
+	}
+	switch c := bytes.Compare(starts[0], starts[1]); {
+	case c < 0:
+		return Oldest
+	case c > 0:
+		return Newest
+	}
+	return ""
+}
+
+// sampleOf is a value that keys hold, whatever their separators.
+func sampleOf(typ rowkey.Type) rowkey.Value {
+	if typ == rowkey.Text {
+		return rowkey.TextValue("0")
+	}
+	return rowkey.Value{Type: typ, Int: 1}
+}
+
+// key is the one that new rows have; where a table has several, they order rows alike or do not serve.
+func (t Table) key() *rowkey.Key { return t.Keys.Newest() }
+
+// keyTypes are the types of what the key can be asked by.
+func (t Table) keyTypes() map[string]rowkey.Type {
+	types := map[string]rowkey.Type{}
+	for _, f := range t.key().Bindable() {
+		types[f.Name] = f.Type
+	}
+	return types
+}

@@ -1,0 +1,155 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"brine/event"
+	"brine/rowkey"
+	"brine/search"
+)
+
+// shopTable is the table of a user's orders, with an index beside it.
+func shopTable(t testing.TB, key string) Table {
+	t.Helper()
+	k, err := rowkey.Parse(key, []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "created", Type: rowkey.Time}, {Name: "order", Type: rowkey.Text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := &Index{Name: "orders", Newest: "made", Fields: []IndexField{{"user", "user", rowkey.Text, false}, {"made", "created", rowkey.Time, false},
+		{"items", "items", rowkey.Text, true}, {"status", "status", rowkey.Text, false}, {"gift", "gift", rowkey.Bool, false}}}
+	return Table{Name: "shop:orders", Keys: rowkey.One(k), Index: index, Deleted: "deleted", Columns: []Column{
+		{Family: "b", Qualifier: "s", Field: "status", Type: event.Text}, {Family: "b", Qualifier: "d", Field: "deleted", Type: event.Bool},
+		{Family: "x", Qualifier: "n", Field: "note", Type: event.Text}}}
+}
+
+const newestFirst = `md5(user, 4) + user + "|" + desc(created, ms) + order`
+
+// args reads arguments as a configuration has them.
+func args(t testing.TB, text string) (out []Arg) {
+	t.Helper()
+	for _, s := range strings.Fields(text) {
+		a, err := ParseArg(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func shopView(t testing.TB) View {
+	return View{Name: "user-orders", Table: shopTable(t, newestFirst), Where: args(t, "user"), Optional: args(t, "created.. items status"), Order: Newest, Limit: 3}
+}
+
+func TestViewsThatHaveNoAnswerAreRefused(t *testing.T) {
+	byTime := keysTable(t)
+	for _, tt := range []struct {
+		name, where, optional string
+		change                func(*View)
+		want                  string // part of the error; empty: none
+	}{
+		{"key and index", "user", "created.. items status", nil, ""},
+		{"the key alone", "user created..", "", func(v *View) { v.Table.Index = nil }, ""},
+		{"the index alone", "status", "created..", nil, ""},
+		{"nothing", "", "", nil, "asked by no field"},
+		{"no field", "courier", "", nil, "the key, since the key md5(user, 4) + user + \"|\" + desc(created, ms) + order does not hold courier; the index, since index orders holds no courier, only user, created"},
+		{"no index", "user", "status", func(v *View) { v.Table.Index = nil }, "does not hold status; the index, since no pipeline writes documents beside table shop:orders"},
+		{"key's field behind an open one", "user", "created.. order", nil, "asked by user order, neither answers"},
+		{"no range of words", "user", "items..", nil, "items of index orders has no ranges"},
+		{"no range of a truth", "user", "gift..", nil, "gift of index orders has no ranges"},
+		{"all of the table", "", "user", func(v *View) { v.Table.Index = nil }, "asked by nothing, neither answers: the key, since it would be the whole of table shop:orders"},
+		{"twice", "user", "user..", nil, "user is named twice"},
+		{"too many", "user", "a b c d e f g h i j k", nil, "11 fields are optional"},
+		{"large pages", "user", "", func(v *View) { v.Limit = MaxPage + 1 }, "a page of 10001 rows"},
+		{"the other order", "user", "", func(v *View) { v.Order = Oldest }, "gives the newest first; write order: newest, or a key that turns created around by asc"},
+		{"no order", "user", "", func(v *View) { v.Table = shopTable(t, `md5(user, 4) + user + "|" + order`) }, "holds no time to order by"},
+		{"an order of another field", "user", "", func(v *View) { v.Table = shopTable(t, `user + "|" + order + "|" + desc(created, ms)`) }, "in no order of created"},
+		{"an index without a date", "status", "", func(v *View) { v.Table.Index.Newest = "" }, "it has no date of the key to order by"},
+		{"a family that is not there", "user", "", func(v *View) { v.Families = []string{"y"} }, "nothing is written into a family y"},
+		{"another table", "user", "", func(v *View) { v.Get = &byTime }, "holds at, which rows of table shop:orders do not"},
+		{"another table by the index", "user", "status", func(v *View) { v.Get = &v.Table }, "its answers are rows of table shop:orders; remove get"},
+		{"counts of words", "user", "", func(v *View) { v.Counts = []string{"items"} }, "cannot be counted"},
+		{"counts without an index", "user", "", func(v *View) { v.Table.Index, v.Counts = nil, []string{"status"} }, "counts are the index's"},
+		{"counts of what is not there", "user", "", func(v *View) { v.Counts = []string{"courier"} }, "index orders holds no courier"},
+	} {
+		v := shopView(t)
+		v.Where, v.Optional = args(t, tt.where), args(t, tt.optional)
+		if tt.change != nil {
+			tt.change(&v)
+		}
+		_, err := Open(v, nil, nil)
+		switch {
+		case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		case err != nil && !strings.Contains(err.Error(), "; "):
+			t.Errorf("%s: %v has no mend", tt.name, err)
+		}
+	}
+}
+
+func TestNamesOfArguments(t *testing.T) {
+	for _, s := range []string{"", "..", "a b", "a=b", "a.b", "at..."} {
+		if a, err := ParseArg(s); err == nil {
+			t.Errorf("%q is taken as %v", s, a)
+		}
+	}
+}
+
+// TestQuestionsThatViewsRefuse holds that what is malformed, unbounded or slipped in is the asker's fault, named, and asks no store.
+func TestQuestionsThatViewsRefuse(t *testing.T) {
+	r, err := Open(shopView(t), nil, nil) // a store that is asked would be a nil dereference
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		ask  Request
+		want string
+	}{
+		{Request{}, "user: is missing; view user-orders needs user"},
+		{Request{Args: []string{"user"}}, `"user" is not a condition`},
+		{Request{Args: []string{"user="}}, "user: has no value"},
+		{Request{Args: []string{"user=="}}, "user: has no value"},
+		{Request{Args: []string{"user=a", "user=b"}}, "user: is given twice"},
+		{Request{Args: []string{"user=a,b"}}, "user: takes one value; write user==a,b"},
+		{Request{Args: []string{"user=a..b"}}, "user: takes a value and no range here; write user==a..b"},
+		{Request{Args: []string{"user=a", "created=.."}}, "created: is open at both ends"},
+		{Request{Args: []string{"user=a", "created=..="}}, "created: is open at both ends"},
+		{Request{Args: []string{"user=a", "created=yesterday"}}, `created: "yesterday" is not a time`},
+		{Request{Args: []string{"user=a", "created=2025-01-01..tomorrow"}}, `created: "tomorrow" is not a time`},
+		{Request{Args: []string{"user=a", "note=x"}}, `view user-orders is not asked by "note"; it takes user created.. items status`},
+		{Request{Args: []string{"user=a", "_id=x"}}, `is not asked by "_id"`},
+		{Request{Args: []string{`status":{"script":1}=x`, "user=a"}}, `is not asked by "status\":{\"script\":1}"`},
+		{Request{Args: []string{"user=" + strings.Repeat("x", maxCondition+1)}}, "user: has 4097 bytes"},
+		{Request{Args: []string{"user=a", "status=" + strings.Repeat("x,", search.MaxValues+1)}}, "status: 1026 values"},
+		{Request{Args: []string{"user=a"}, Limit: MaxPage + 1}, "limit: a page of 10001 rows"},
+		{Request{Args: []string{"user=a"}, Limit: -1}, "limit: a page of -1 rows"},
+		{Request{Args: []string{"user=a"}, After: "x"}, "cursor: is not whole"},
+		{Request{Args: []string{"user=a"}, After: Cursor(strings.Repeat("A", 40))}, "cursor: is of another release"},
+	} {
+		_, err := r.Ask(t.Context(), tt.ask)
+		if fault, ok := errors.AsType[*Fault](err); !ok || !strings.Contains(fault.Error(), tt.want) {
+			t.Errorf("%.60v: %v, want a fault with %q", tt.ask, err, tt.want)
+		}
+	}
+}
+
+// asked is an index that keeps what it was asked.
+type asked struct {
+	documents
+	last search.Query
+}
+
+func (a *asked) Search(ctx context.Context, q search.Query) (search.Page, error) {
+	a.last = q
+	place, _, _ := strings.Cut(strings.TrimPrefix(string(q.After), "["), ",")
+	q.After = search.Cursor(place)
+	page, err := a.documents.Search(ctx, q)
+	page.Total = int64(len(a.hits))
+	for range q.Facets {
+		page.Facets = append(page.Facets, []search.Count{{Value: "paid", N: page.Total}})
+	}
+	return page, err
+}
