@@ -11,7 +11,7 @@ import (
 
 // topServers is how many region servers have series of their own: those with the most calls out and lanes waiting. The others
 // are summed as "other".
-const topServers = 64
+const topServers = 48
 
 var (
 	lanesDesc   = prometheus.NewDesc("brine_hbase_lanes", "Regions that have mutations queued or on their way.", nil, nil)

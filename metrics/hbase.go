@@ -5,6 +5,8 @@
 // never from a key, an error's text or a region without a bound.
 package metrics
 
+//go:generate go test -run TestReferenceIsCurrent . -update
+
 import (
 	"github.com/prometheus/client_golang/prometheus"
 

@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/indexer"
 	"brine/ingest"
 	"brine/sink"
 	"brine/skew"
@@ -20,7 +23,38 @@ import (
 func registry(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
-	tables := skew.NewTables(time.Now)
+	callAll(reg)
+	return reg
+}
+
+// callAll registers everything that a process of brine does, and calls every hook.
+func callAll(reg prometheus.Registerer) {
+	clock := time.Unix(1_700_000_000, 0)
+	tables := skew.NewTables(func() time.Time { clock = clock.Add(time.Second); return clock })
+	callHBase(reg, tables)
+	Spread(tables)("salted", []sink.Bucket{{Rows: 2, Bytes: 20}, {}})
+	tables.Counter("t", skew.Shape{}).SetLoads(1, []skew.RegionLoad{{Region: "r1", MB: 1}})
+	reg.MustRegister(&Skew{Tables: tables}, Build("v1.0.0"))
+	callIngest(NewIngest(reg))
+	s := NewSink(reg).Hooks("scans")
+	s.Collision("t", nil)
+	s.Expired("t", "e", nil)
+	s.Tie("t")
+	x := NewIndexer(reg).Hooks("scans")
+	x.Call(indexer.CallInfo{Kind: indexer.CallBulk, Documents: 3, Bytes: 30, Duration: time.Millisecond})
+	x.Items("scans", indexer.Written, 3)
+	x.Retry(indexer.RetryInfo{Documents: 1})
+	x.Buffered(30)
+	v := NewVerify(reg)
+	v.Hooks().Read("scans", 3)
+	v.Hooks().Compared("t", 3)
+	v.Hooks().Found("t", "missing", 1)
+	v.Verified(clock)
+	v.Failed()
+	Logs(reg)(slog.LevelWarn, 2)
+}
+
+func callHBase(reg prometheus.Registerer, tables *skew.Tables) {
 	h := HBase(reg, tables)
 	h.Call(hbase.CallInfo{Method: "Multi", Duration: time.Millisecond, Sent: 10})
 	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.NotServingRegionException", Remedy: "relocate", Mutations: 3})
@@ -30,22 +64,36 @@ func registry(t *testing.T) *prometheus.Registry {
 	h.Buffered(7)
 	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.DoNotRetryIOException", Remedy: "isolate", Mutations: 2})
 	h.Send(hbase.SendInfo{Server: "rs1:16020", Rows: 5, Waited: 2 * time.Millisecond})
-	reg.MustRegister(Lanes{func() hbase.Stats { return stats }})
+	h.Sent(&hbase.SentInfo{Server: "rs1:16020", Rows: 5, Duration: 2 * time.Millisecond})
 	h.Dial("a:1", nil)
-	Spread(tables)("salted", []sink.Bucket{{Rows: 2, Bytes: 20}, {}})
-	reg.MustRegister(&Skew{Tables: tables})
-	m := NewIngest(reg)
+	reg.MustRegister(Lanes{func() hbase.Stats { return stats }})
+}
+
+func callIngest(m *Ingest) {
 	i := m.Hooks("scans", "rows")
 	i.Fetched(0, 3, 30)
+	i.Decoded(0, 3)
+	i.Submitted(0, 3)
 	i.Settled(0, 3)
+	i.Redelivered(0, 1)
+	i.Retried(0, 1, event.Unavailable)
 	i.DeadLettered(0, 1, event.MissingField)
-	m.Watch("scans", "rows", func() ingest.Status {
-		return ingest.Status{Partitions: []ingest.PartitionStatus{
-			{Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
-			{Partition: 3, State: ingest.Starting, Watermark: -1},
-		}}
-	}, ingest.NewBudget(8<<20))
-	return reg
+	i.Waiting(0, event.Unavailable, nil)
+	i.Halted(0, event.NoTable, nil)
+	i.Committed(0, 3)
+	i.CommitFailed(nil)
+	i.Assigned(1, []int{0})
+	i.JoinFailed(nil)
+	i.Revoked(1, []int{0}, 1)
+	i.Skipped(0, 3, 5)
+	i.Took(context.Background(), 0, ingest.StepSettle, time.Millisecond)
+	i.Durable(context.Background(), 0, []event.Record{{Timestamp: 1}})
+	parts := []ingest.PartitionStatus{
+		{Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
+		{Partition: 3, State: ingest.Starting, Watermark: -1},
+	}
+	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20))
+	m.Watch("scans", "documents", func() ingest.Status { return ingest.Status{} }, ingest.NewBudget(8<<20))
 }
 
 var stats = hbase.Stats{Buffered: 70, Blocked: 1, Lanes: 5, Resting: 2, Fullest: 40, Servers: []hbase.ServerStats{{Addr: "rs1:16020", Calls: 2, Lanes: 3}}}
@@ -100,6 +148,12 @@ brine_ingest_dead_letters_total{half="rows",pipeline="scans",reason="missing_fie
 brine_ingest_lag_records{half="rows",partition="2",pipeline="scans"} 5
 # HELP brine_ingest_partitions Partitions that this process has, by what they are doing.
 # TYPE brine_ingest_partitions gauge
+brine_ingest_partitions{half="documents",pipeline="scans",state="draining"} 0
+brine_ingest_partitions{half="documents",pipeline="scans",state="halted"} 0
+brine_ingest_partitions{half="documents",pipeline="scans",state="retrying"} 0
+brine_ingest_partitions{half="documents",pipeline="scans",state="running"} 0
+brine_ingest_partitions{half="documents",pipeline="scans",state="starting"} 0
+brine_ingest_partitions{half="documents",pipeline="scans",state="waiting"} 0
 brine_ingest_partitions{half="rows",pipeline="scans",state="draining"} 0
 brine_ingest_partitions{half="rows",pipeline="scans",state="halted"} 1
 brine_ingest_partitions{half="rows",pipeline="scans",state="retrying"} 0

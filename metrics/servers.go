@@ -23,8 +23,8 @@ type serverSeries struct {
 
 func newByServer() *byServer {
 	return &byServer{known: map[string]*serverSeries{}, vec: prometheus.NewHistogramVec(timing("brine_hbase_server_call_duration_seconds",
-		"Time from sending a call of mutations to its answer, by region server: the 64 that were used last.",
-		[]float64{.001, .0025, .005, .01, .025, .05, .1, .5, 2.5, 10}), []string{"server"})}
+		"Time from sending a call of mutations to its answer, by region server: those that were used last.",
+		[]float64{.001, .0025, .005, .01, .025, .1, .5, 5}), []string{"server"})}
 }
 
 // of gives a server's series; the one that was not used for longest makes room.

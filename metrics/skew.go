@@ -17,8 +17,8 @@ import (
 // each shows the regions that are written most.
 const (
 	topRegions = 128 // of a table
-	allRegions = 768 // of all tables, each with three series
-	allBuckets = 512 // of all tables
+	allRegions = 512 // of all tables, each with three series
+	allBuckets = 256 // of all tables
 
 	maxStart = 80 // runes of a start key as a label
 )
@@ -28,13 +28,13 @@ var (
 		"How unevenly the rows written in the last minute lie over a table's regions, by index: max_mean (1 is even), cv, gini, entropy and hbase_cost (0 is even).",
 		[]string{"table", "index"}, nil)
 	serverSkewDesc = prometheus.NewDesc("brine_server_write_skew_ratio",
-		"How unevenly the rows written in the last minute lie over the servers of a table's regions, by index.", []string{"table", "index"}, nil)
+		"How unevenly the rows written in the last minute lie over the servers of a table's regions, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	bucketSkewDesc = prometheus.NewDesc("brine_salt_bucket_skew_ratio",
-		"How unevenly all rows written lie over the salt buckets of a table, by index.", []string{"table", "index"}, nil)
+		"How unevenly all rows written lie over the salt buckets of a table, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	dataSkewDesc = prometheus.NewDesc("brine_region_data_skew_ratio",
-		"How unevenly the data of a table lies over its regions, as the cluster tells it, by index.", []string{"table", "index"}, nil)
+		"How unevenly the data of a table lies over its regions, as the cluster tells it, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	readSkewDesc = prometheus.NewDesc("brine_region_read_skew_ratio",
-		"How unevenly the reads of all clients lie over a table's regions, as the cluster tells it, by index.", []string{"table", "index"}, nil)
+		"How unevenly the reads of all clients lie over a table's regions, as the cluster tells it, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	loadsAgeDesc = prometheus.NewDesc("brine_table_loads_age_seconds",
 		"Age of what the cluster told of a table's regions; not there before it told anything.", []string{"table"}, nil)
 	hotDesc = prometheus.NewDesc("brine_table_hot_regions",
@@ -103,7 +103,7 @@ func (s *Skew) Describe(ch chan<- *prometheus.Desc) {
 func (s *Skew) Collect(ch chan<- prometheus.Metric) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reports := s.Tables.Reports()
+	reports := s.Tables.Recent()
 	var regions, buckets []int
 	for _, rep := range reports {
 		regions, buckets = append(regions, min(len(rep.Regions), topRegions)), append(buckets, len(rep.Buckets))
@@ -177,6 +177,8 @@ func (t *told) counter(d *prometheus.Desc, v int64, labels ...string) {
 // indices tells how even the table is.
 func (t *told) indices(rep *skew.Report) {
 	t.skew(skewDesc, rep.Recent)
+	t.gauge(skewDesc, rep.Recent.Entropy, "entropy")
+	t.gauge(skewDesc, rep.Recent.HBaseCost, "hbase_cost")
 	t.skew(serverSkewDesc, rep.ServerWrites)
 	if len(rep.Buckets) > 0 {
 		t.skew(bucketSkewDesc, rep.BucketsTotal)
@@ -187,8 +189,8 @@ func (t *told) indices(rep *skew.Report) {
 		t.gauge(loadsAgeDesc, c.Age)
 	}
 	hot, rows := 0, int64(0)
-	for _, l := range rep.Regions {
-		if l.HotSince != nil {
+	for i := range rep.Regions {
+		if l := &rep.Regions[i]; l.HotSince != nil {
 			hot++
 			rows += l.Recent.Rows
 		}
@@ -202,6 +204,4 @@ func (t *told) skew(d *prometheus.Desc, x skew.Indices) {
 	t.gauge(d, x.MaxMean, "max_mean")
 	t.gauge(d, x.CV, "cv")
 	t.gauge(d, x.Gini, "gini")
-	t.gauge(d, x.Entropy, "entropy")
-	t.gauge(d, x.HBaseCost, "hbase_cost")
 }

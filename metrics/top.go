@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"brine/skew"
@@ -13,11 +14,13 @@ import (
 // The invariant: no series ever goes down, and their sum is what the table was given. So what a place was given counts for the series that
 // stands for it at the time of the scrape, and stays there when the place goes to another.
 type ranking struct {
-	places map[string]placed
+	places map[string]*placed
+	looks  int        // at them
 	told   skew.Count // by series of their own, those that are gone included
 }
 
 type placed struct {
+	look int        // when it was there last
 	own  skew.Count // when it was looked at last
 	told skew.Count // by its own series
 	top  bool       // it has one
@@ -25,7 +28,7 @@ type placed struct {
 
 // shown is one series.
 type shown struct {
-	load skew.Load
+	load *skew.Load
 	told skew.Count
 }
 
@@ -36,47 +39,66 @@ const stays = 1.25
 // update takes what the places were given by now, and gives the series of at most k of them, and that of the others. A place whose name is not
 // known is one of the others.
 func (r *ranking) update(loads []skew.Load, name func(*skew.Load) string, k int) (top []shown, other skew.Count) {
-	before := r.places
-	r.places = make(map[string]placed, len(loads))
-	for rank, i := range r.order(loads, name, before, k) {
+	if r.places == nil {
+		r.places = make(map[string]*placed, len(loads))
+	}
+	r.looks++
+	places := make([]*placed, len(loads))
+	for i := range loads {
 		l := &loads[i]
-		at := name(l)
-		p := before[at]
-		if l.Own.Rows < p.own.Rows { // another of the same name
-			p.own = skew.Count{}
-		}
-		if p.top = rank < k && at != ""; p.top {
-			p.told.Rows += l.Own.Rows - p.own.Rows
-			p.told.Bytes += l.Own.Bytes - p.own.Bytes
-			r.told.Rows += l.Own.Rows - p.own.Rows
-			r.told.Bytes += l.Own.Bytes - p.own.Bytes
-			top = append(top, shown{*l, p.told})
-		}
-		if p.own = l.Own; at != "" {
-			r.places[at] = p
-		}
+		places[i] = r.of(name(l), l.Own)
 		other.Rows += l.Total.Rows
 		other.Bytes += l.Total.Bytes
 	}
+	for rank, i := range order(loads, places, k) {
+		l, p := &loads[i], places[i]
+		if p.top = rank < k && p.look > 0; p.top {
+			more := skew.Count{Rows: l.Own.Rows - p.own.Rows, Bytes: l.Own.Bytes - p.own.Bytes}
+			p.told = skew.Count{Rows: p.told.Rows + more.Rows, Bytes: p.told.Bytes + more.Bytes}
+			r.told = skew.Count{Rows: r.told.Rows + more.Rows, Bytes: r.told.Bytes + more.Bytes}
+			top = append(top, shown{l, p.told})
+		}
+		p.own = l.Own
+	}
+	maps.DeleteFunc(r.places, func(_ string, p *placed) bool { return p.look < r.looks })
 	return top, skew.Count{Rows: other.Rows - r.told.Rows, Bytes: other.Bytes - r.told.Bytes}
 }
 
-// order gives the places, those first that were written most in the last hour.
-func (r *ranking) order(loads []skew.Load, name func(*skew.Load) string, before map[string]placed, k int) []int {
+// of gives what is known of a place, to which so much was given by now.
+func (r *ranking) of(name string, own skew.Count) *placed {
+	if name == "" {
+		return &placed{}
+	}
+	p := r.places[name]
+	if p == nil {
+		p = &placed{}
+		r.places[name] = p
+	}
+	if own.Rows < p.own.Rows { // another of the same name
+		p.own = skew.Count{}
+	}
+	p.look = r.looks
+	return p
+}
+
+// order gives the places, those first that were written most in the last hour, and those without a name last.
+func order(loads []skew.Load, places []*placed, k int) []int {
 	order := make([]int, len(loads))
 	weight := make([]float64, len(loads))
 	for i := range loads {
 		order[i] = i
-		weight[i] = float64(loads[i].Hour.Rows)
-		if name(&loads[i]) == "" {
+		switch weight[i] = float64(loads[i].Hour.Rows); {
+		case places[i].look == 0:
 			weight[i] = -1
-		} else if len(loads) > k && before[name(&loads[i])].top {
+		case places[i].top:
 			weight[i] = stays*weight[i] + 1
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(loads[b].Total.Rows, loads[a].Total.Rows))
-	})
+	if len(loads) > k {
+		slices.SortStableFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(loads[b].Total.Rows, loads[a].Total.Rows))
+		})
+	}
 	return order
 }
 

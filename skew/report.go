@@ -79,20 +79,26 @@ const nowSpan = 10
 
 // Report measures the counts as they are now.
 func (c *Counter) Report() Report {
-	rep := c.read()
-	rep.WindowsSeconds = Window.Seconds()
-	for _, l := range rep.Regions {
-		rep.RowsTotal += l.Total.Rows
-		rep.RowsRecent += l.Recent.Rows
-	}
-	rep.Total = Measure(rows(rep.Regions, func(l Load) Count { return l.Total }))
-	rep.Recent = Measure(rows(rep.Regions, func(l Load) Count { return l.Recent }))
-	rep.FiveMinutes = Measure(rows(rep.Regions, func(l Load) Count { return l.FiveMinutes }))
-	rep.Hour = Measure(rows(rep.Regions, func(l Load) Count { return l.Hour }))
-	rep.Now = Measure(rows(rep.Regions, func(l Load) Count { return Count{Rows: l.now} }))
+	rep := c.Recent()
+	rep.Total = Measure(rows(rep.Regions, func(l *Load) Count { return l.Total }))
+	rep.FiveMinutes = Measure(rows(rep.Regions, func(l *Load) Count { return l.FiveMinutes }))
+	rep.Hour = Measure(rows(rep.Regions, func(l *Load) Count { return l.Hour }))
+	rep.Now = Measure(rows(rep.Regions, func(l *Load) Count { return Count{Rows: l.now} }))
 	rep.Chance = Chance(len(rep.Regions), float64(rep.RowsRecent))
 	rep.BeyondChance = rep.Recent.Beyond(rep.Chance)
-	rep.BucketsTotal = Measure(rows(rep.Buckets, func(l Load) Count { return l.Total }))
+	return rep
+}
+
+// Recent is a Report that measures the last Window alone, which is quicker: of the indices over regions it has Recent only.
+func (c *Counter) Recent() Report {
+	rep := c.read()
+	rep.WindowsSeconds = Window.Seconds()
+	for i := range rep.Regions {
+		rep.RowsTotal += rep.Regions[i].Total.Rows
+		rep.RowsRecent += rep.Regions[i].Recent.Rows
+	}
+	rep.Recent = Measure(rows(rep.Regions, func(l *Load) Count { return l.Recent }))
+	rep.BucketsTotal = Measure(rows(rep.Buckets, func(l *Load) Count { return l.Total }))
 	rep.measureServers()
 	return rep
 }
@@ -103,8 +109,10 @@ func (c *Counter) read() Report {
 	defer c.mu.Unlock()
 	c.advance()
 	var rep Report
-	for _, t := range c.regions.sorted {
-		l := t.counts.load()
+	rep.Regions = make([]Load, len(c.regions.sorted))
+	for i, t := range c.regions.sorted {
+		l := &rep.Regions[i]
+		*l = t.counts.load()
 		l.Region = t.region
 		if since := t.hot.since; !since.IsZero() {
 			l.HotSince = &since
@@ -112,7 +120,6 @@ func (c *Counter) read() Report {
 		if t.load.known {
 			l.Cluster = &ClusterLoad{t.load.mb, t.load.reads.per, t.load.writes.per}
 		}
-		rep.Regions = append(rep.Regions, l)
 	}
 	for i := range c.buckets {
 		l := c.buckets[i].load()
@@ -151,7 +158,8 @@ func clusterIndices(regions []Load, age time.Duration) *ClusterIndices {
 
 func (r *Report) measureServers() {
 	at := map[string]int{}
-	for _, l := range r.Regions {
+	for n := range r.Regions {
+		l := &r.Regions[n]
 		i, ok := at[l.Region.Server]
 		if !ok {
 			i = len(r.Servers)
@@ -170,10 +178,10 @@ func (r *Report) measureServers() {
 	r.ServerRegions, r.ServerWrites = Measure(regions), Measure(writes)
 }
 
-func rows(loads []Load, which func(Load) Count) []float64 {
+func rows(loads []Load, which func(*Load) Count) []float64 {
 	out := make([]float64, len(loads))
-	for i, l := range loads {
-		out[i] = float64(which(l).Rows)
+	for i := range loads {
+		out[i] = float64(which(&loads[i]).Rows)
 	}
 	return out
 }

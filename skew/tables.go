@@ -46,11 +46,11 @@ func (t *Tables) Names() []string {
 	return slices.Sorted(maps.Keys(t.tables))
 }
 
-// Reports measures every table.
-func (t *Tables) Reports() map[string]Report {
+// Recent measures every table as Counter.Recent does.
+func (t *Tables) Recent() map[string]Report {
 	out := make(map[string]Report)
 	for name, c := range t.all() {
-		out[name] = c.Report()
+		out[name] = c.Recent()
 	}
 	return out
 }

@@ -1,0 +1,134 @@
+package metrics
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"brine/hbase"
+	"brine/ingest"
+	"brine/sink"
+	"brine/skew"
+)
+
+// cluster is a process that writes to so many tables of so many regions each, on 200 servers, from 16 partitions.
+func cluster(tables, regions int) *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	all := skew.NewTables(time.Now)
+	client := HBase(reg, all)
+	reg.MustRegister(&Skew{Tables: all}, Build("test"), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	NewSink(reg)
+	NewIndexer(reg)
+	NewVerify(reg)
+	Logs(reg)
+	loop := NewIngest(reg)
+	var parts []ingest.PartitionStatus
+	for i := range 16 {
+		parts = append(parts, ingest.PartitionStatus{Partition: i, State: ingest.Running, Watermark: 5, End: 10})
+	}
+	for _, half := range []string{"rows", "documents"} {
+		h := loop.Hooks("scans", half)
+		h.Settled(0, 1)
+		loop.Watch("scans", half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20))
+	}
+	var stats hbase.Stats
+	for i := range 200 {
+		server := fmt.Sprintf("rs%03d.example.com:16020", i)
+		stats.Servers = append(stats.Servers, hbase.ServerStats{Addr: server, Calls: i % 3, Lanes: i})
+		client.Sent(&hbase.SentInfo{Server: server, Rows: 10, Duration: time.Millisecond})
+	}
+	reg.MustRegister(Lanes{func() hbase.Stats { return stats }})
+	for t := range tables {
+		name := fmt.Sprint("ns:table", t)
+		Spread(all)(name, make([]sink.Bucket, 256))
+		for i := range regions {
+			r := regionOf(i, regions)
+			client.Applied(&hbase.AppliedInfo{Table: name, Rows: 1 + i%7, Bytes: 100, Region: &hbase.Region{
+				Table: name, Encoded: fmt.Sprintf("%s%d", r.Name[4:], 1000+t), Start: r.Start, End: r.End, Server: r.Server}})
+		}
+	}
+	return reg
+}
+
+// A scrape of 10,000 regions is quick and short, whether they are of one table or of a hundred.
+func TestScrapesAreQuickAndShort(t *testing.T) {
+	const mostSeries, most = 5000, 50 * time.Millisecond
+	for _, tables := range []int{1, 100} {
+		reg := cluster(tables, 10_000/tables)
+		var times []time.Duration
+		for range 5 {
+			runtime.GC()
+			began := cpu(t)
+			promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/metrics", nil))
+			times = append(times, cpu(t)-began)
+		}
+		if n := series(t, reg); n > mostSeries {
+			t.Errorf("%d tables: %d series, want at most %d", tables, n, mostSeries)
+		}
+		quickest := slices.Min(times)
+		t.Logf("%d tables: %d series in %v", tables, series(t, reg), quickest)
+		if quickest > most {
+			t.Errorf("%d tables: a scrape takes %v, want at most %v", tables, quickest, most)
+		}
+	}
+}
+
+// cpu is the time that this process has computed: a scrape waits for nothing, and what else the machine does is no matter here.
+func cpu(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// series counts as Prometheus does: a classic histogram has one for each bucket, and two.
+func series(t *testing.T, reg *prometheus.Registry) (n int) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			n++
+			if h := m.Histogram; h != nil {
+				n += len(h.Bucket) + 2
+			}
+			if s := m.Summary; s != nil {
+				n += len(s.Quantile) + 1
+			}
+		}
+	}
+	return n
+}
+
+// Servers come and go by the thousand: those used last have series, and no more than there may be.
+func TestSeriesOfServersAreThoseUsedLast(t *testing.T) {
+	b := newByServer()
+	for i := range 5000 {
+		b.of(fmt.Sprint("rs", i)).Observe(1)
+		b.of("always").Observe(1)
+	}
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(b.vec)
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]uint64{}
+	for _, m := range families[0].Metric {
+		seen[m.Label[0].GetValue()] = m.Histogram.GetSampleCount()
+	}
+	if len(seen) != topServers || seen["always"] != 5000 || seen["rs4999"] != 1 || seen["rs4950"] != 0 {
+		t.Errorf("%d series, %d of always, %d of rs4999, %d of rs4950", len(seen), seen["always"], seen["rs4999"], seen["rs4950"])
+	}
+}
