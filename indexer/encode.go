@@ -14,6 +14,11 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 	if ev.Tombstone {
 		return nil
 	}
+	if ev.Values == nil { // it says no more than that a document was left, as a row does that was
+		c.row = c.row[:0]
+		w.hide(c, f, d, i, ev)
+		return nil
+	}
 	reject := func(reason event.Reason, err error) *event.Failure {
 		return &event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err}
 	}

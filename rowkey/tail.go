@@ -33,7 +33,19 @@ func (t Tail) Agrees(o Tail) bool {
 // Same reports whether rows under two keys whose tails are equal bytes are of the same event or entity: both keys hold the same
 // fields, and as exactly.
 func (t Tail) Same(k, other *Key, o Tail) bool {
-	return slices.Equal(t.parts, o.parts) && len(k.hashed) == 0 && maps.Equal(k.holdings(), other.holdings())
+	return slices.Equal(t.parts, o.parts) && k.HoldsAs(other)
+}
+
+// HoldsAs reports whether both keys hold the same fields, and each as exactly, so that their rows tell the same events and entities
+// apart.
+func (k *Key) HoldsAs(other *Key) bool {
+	return len(k.hashed) == 0 && maps.Equal(k.holdings(), other.holdings())
+}
+
+// Gives reports whether Decode gives the values of a field back just as Append took them.
+func (k *Key) Gives(field string) bool {
+	loses, read := k.holdings()[field]
+	return read && loses == 0
 }
 
 // holdings says of each field how much of it the key loses, −1 for all.

@@ -224,20 +224,31 @@ func cellText(t *testing.T, column query.Column, cell hbase.Cell, ok bool) strin
 	return fmt.Sprintf("%s@%d", shown, cell.Timestamp)
 }
 
-// deleteIndex deletes the job's index from a server.
+// deleteIndex deletes the job's index from a server, and what is beside it.
 func (j *job) deleteIndex(ctx context.Context) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, j.search+"/"+j.name+"-000001", nil)
+	engine := j.engine().(*elastic.Engine)
+	defer engine.Close()
+	if err := engine.Discard(ctx, j.name); err != nil {
+		j.t.Error(err)
+	}
+	names, err := engine.Behind(ctx, j.name)
 	if err != nil {
 		j.t.Error(err)
-		return
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		j.t.Error(err)
-		return
-	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		j.t.Errorf("delete index %s: %s", j.name, resp.Status)
+	for _, name := range names {
+		req, err := http.NewRequestWithContext(ctx, http.MethodDelete, j.search+"/"+name, nil)
+		if err != nil {
+			j.t.Error(err)
+			return
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			j.t.Error(err)
+			return
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			j.t.Errorf("delete index %s: %s", name, resp.Status)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type cli struct {
 	Key         keyCmd         `cmd:"" help:"Encode, decode and explain row keys."`
 	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
+	Reindex     reindexCmd     `cmd:"" help:"Build an index anew beside the one in use, and have it take that one's place."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
 	Offsets     offsetsCmd     `cmd:"" help:"Show where the pipelines are in their topics, and have them go on elsewhere."`
 	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines or CSV to a topic, each record once."`

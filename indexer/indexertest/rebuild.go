@@ -53,6 +53,7 @@ func testRebuild(t *testing.T, e indexer.Engine) {
 			t.Error(err)
 		}
 	}
+	refresh(t, e, name)
 	if got := collect(t, e, search.Query{Index: name}); len(got) != 2 {
 		t.Errorf("after the former one is dropped, found are %q", got)
 	}

@@ -46,11 +46,13 @@ var rules = []struct {
 	{"lookup", []string{"event", "rowkey", "rowkey/eventkey", "hbase"}, "a writer in front of a writer, whichever it is"},
 	{"query", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "search", "skew"}, ""},
 	{"verify", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer"}, "what is expected is made by the code that writes"},
+	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer", "internal/backoff"}, "rows and records become documents by the code that writes them"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
 	{"config/...", []string{"config/...", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
 	{"config", []string{"config/...", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
 	{"bench/...", []string{"*"}, "nothing imports a benchmark"},
+	{"deploy/...", []string{"deploy/..."}, "deployed beside brine, and made without it"},
 }
 
 func match(pattern, pkg string) bool {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"brine/indexer"
+	"brine/search"
+)
+
+// TestReindexEndToEnd: an index that is built anew, of the rows or of the topic, is the old one document by document, and is
+// what verify expects.
+func TestReindexEndToEnd(t *testing.T) {
+	changes := orderChanges()
+	for _, s := range orderStacks {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			j := newJobOf(t, s.start(t), ordersExample)
+			j.publish(slices.Values(shuffled(changes, 1)))
+			j.must("run", "-q", "-c", j.file, "--until-end")
+			want := j.documents()
+			for _, from := range []string{"hbase", "topic"} {
+				plan := j.must("reindex", j.name, "-c", j.file, "--from", from, "--dry-run")
+				if !strings.Contains(plan, "2,000 documents are in it now") {
+					t.Errorf("the plan is %s", plan)
+				}
+				out := j.must("reindex", j.name, "-c", j.file, "--from", from, "--drop-old")
+				t.Log(out)
+				compare(t, j.documents(), want)
+				j.must("verify", "-q", "-c", j.file, "--full")
+			}
+			j.onlyIndex()
+		})
+	}
+}
+
+// onlyIndex makes sure that the index is the only one of its name, and that nothing is beside it.
+func (j *job) onlyIndex() {
+	j.t.Helper()
+	engine := j.engine()
+	defer engine.Close()
+	if _, err := engine.Mapping(j.t.Context(), indexer.Beside(j.name)); err == nil {
+		j.t.Error("something is beside the index still")
+	}
+	if _, err := engine.Search(j.t.Context(), search.Query{Index: j.name}); err != nil {
+		j.t.Error(err)
+	}
+}
