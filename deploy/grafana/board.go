@@ -15,6 +15,9 @@ type board struct{ *dashboard.DashboardBuilder }
 // query is a PromQL expression and the legend of its series, in which {{label}} is a label's value.
 type query struct{ expr, legend string }
 
+// builder makes a panel.
+type builder = cog.Builder[dashboard.Panel]
+
 // source is whatever Prometheus the reader of the dashboard chooses.
 var source = common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
 
@@ -41,7 +44,7 @@ func (b *board) variable(label, metric, description string) *board {
 }
 
 // panel adds panels; row begins a new row of them.
-func (b *board) panel(panels ...cog.Builder[dashboard.Panel]) {
+func (b *board) panel(panels ...builder) {
 	for _, p := range panels {
 		b.WithPanel(p)
 	}

@@ -34,6 +34,9 @@ func indexCalls(b *board) {
 			query{sum("call, outcome", rate(duration+"_count", loop)), "{{call}} {{outcome}}"}),
 		graph("Sent bytes/s", "Bps", "Bytes a second of documents.",
 			query{sum("pipeline", rate("brine_index_sent_bytes_total", loop)), "{{pipeline}}"}),
+		graph("Documents of a call", "short", "How many documents go in one call. Few in each cost the search engine more than many.",
+			query{quantile(.5, "pipeline, call", "brine_index_call_documents", loop), "{{pipeline}} {{call}} median"},
+			query{quantile(.99, "pipeline, call", "brine_index_call_documents", loop), "{{pipeline}} {{call}} p99"}),
 		graph("Bytes not yet answered", "bytes", "Bytes of documents in memory that the search engine has not answered.",
 			query{sum("instance, pipeline", of("brine_index_buffered_bytes", loop)), "{{instance}} {{pipeline}}"}),
 	)

@@ -32,6 +32,8 @@ func positions(b *board) {
 			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{partition}}"}),
 		graph("Partitions of each process", "short", "How many partitions each process has. Processes without any are spares.",
 			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}),
+		graph("Lag in seconds by partition", "s", "Age of the oldest unsettled record, of the ten partitions where it is oldest.",
+			query{"topk(10, max by (pipeline, half, partition) (" + of("brine_ingest_lag_seconds", loop) + "))", "{{pipeline}} {{half}} {{partition}}"}),
 		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled and not committed are read again after a crash, which changes nothing.",
 			query{sum("pipeline, half", rate("brine_ingest_commits_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", rate("brine_ingest_commit_failures_total", loop)), "{{pipeline}} {{half}} failed"}),

@@ -19,6 +19,7 @@ func overview() *board {
 		number("Dead letters", "short", "Records put into the dead letters in the time shown. They are whole, with their reason, in the topic's .dead topic.", bad(1),
 			"sum("+counted("brine_ingest_dead_letters_total", loop, "$__range")+") or vector(0)"),
 	)
+	promises(b)
 	keepingUp(b)
 	return b
 }
@@ -29,15 +30,15 @@ func keepingUp(b *board) {
 	b.panel(
 		graph("Lag", "short", "Records that are in the topic and not yet settled. A line that rises for long means that more arrives than is written. While a store is out the end of the topic is the one that was last heard of.",
 			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
+		graph("Lag in seconds", "s", "Age of the oldest record that is in the topic and not yet settled.",
+			query{"max by (pipeline, half) (" + of("brine_ingest_lag_seconds", loop) + ")", "{{pipeline}} {{half}}"}),
 		graph("Settled records/s", "short", "Records a second that became durable: written, or in the dead letters.",
 			query{sum("pipeline, half", rate("brine_ingest_settled_records_total", loop)), "{{pipeline}} {{half}}"}),
-		graph("Partitions by state", "short", "Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the dead letters do not answer), halted (somebody must act), draining (going to another process).",
-			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
 		graph("Rows/s", "short", "Rows a second that region servers acknowledged, by table. More of them: HBase writes and skew.",
 			query{sum("table", rate("brine_hbase_acknowledged_rows_total", process)), "{{table}}"}),
 		limits(graph("The busiest region against the mean", "short", "Rows a second of the busiest region of a table over the mean of its regions: 1 is even, from 2 on it is worth a look, from 4 on the region is hot. More of it: HBase writes and skew.",
 			query{"table:brine_region_write_skew:max_mean5m", "{{table}}"}), 2, 4),
-		graph("Alerts that fire", "short", "brine's alerts that fire, by name. Each has a runbook in docs/runbooks.",
-			query{`sum by (alertname) (ALERTS{alertname=~"Brine.+", alertstate="firing"}) or on () label_replace(vector(0), "alertname", "none", "", "")`, "{{alertname}}"}),
+		graph("Partitions by state", "short", "Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the dead letters do not answer), halted (somebody must act), draining (going to another process).",
+			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
 	)
 }

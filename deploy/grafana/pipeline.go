@@ -5,6 +5,7 @@ func pipeline() *board {
 	b := newBoard("brine-pipeline", "Pipeline", "What becomes of the records of each pipeline, and what holds them up.").
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
 	path(b)
+	delays(b)
 	trouble(b)
 	meaning(b)
 	return b
@@ -20,10 +21,28 @@ func path(b *board) {
 			query{"sum(" + rate("brine_ingest_settled_records_total", loop) + ")", "settled"}),
 		graph("Settled records/s", "short", "Records a second that became durable: written, or in the dead letters.",
 			query{sum("pipeline, half", rate("brine_ingest_settled_records_total", loop)), "{{pipeline}} {{half}}"}),
-		graph("Lag", "short", "Records that are in the topic and not yet settled.",
-			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
 		graph("Partitions by state", "short", "Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the dead letters do not answer), halted (somebody must act), draining (going to another process).",
 			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
+	)
+}
+
+func delays(b *board) {
+	b.row("How long it takes")
+	const fresh = `, stage="durable"`
+	b.panel(
+		spread("Freshness", "s", "Records a second by their age, by their own timestamps, when they became durable.", "brine_freshness_seconds", loop+fresh),
+		graph("Time of each step", "s", "The median time that a batch took: fetch (the broker answers), room (it waits until flights before it are done, or for the rate), decode, submit (the writer takes it), settle (the store has it), commit.",
+			query{quantile(.5, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
+		graph("Time of each step, p99", "s", "One batch in a hundred takes longer than this.",
+			query{quantile(.99, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
+		graph("Lag", "short", "Records that are in the topic and not yet settled.",
+			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
+		graph("Events of a batch", "short", "Events that are handed to a store at a time.",
+			query{quantile(.5, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} median"},
+			query{quantile(.99, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} p99"}),
+		graph("Memory budget", "bytes", "Bytes of records between fetching and settling, beside the bound that memory sets for each half of a pipeline. At the bound, workers wait: the store takes less than arrives.",
+			query{sum("pipeline, half", of("brine_ingest_budget_used_bytes", loop)), "{{pipeline}} {{half}}"},
+			query{"max(" + of("brine_ingest_budget_bytes", loop) + ")", "bound of one"}),
 	)
 }
 

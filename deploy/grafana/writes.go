@@ -26,7 +26,8 @@ func rows(b *board) {
 func skew(b *board) {
 	b.row("Skew: how evenly the writes lie over the regions")
 	perRegion := sum("table, region", rate("brine_region_written_rows_total", table))
-	top := "topk by (table) (10, " + perRegion + ")"
+	withStart := perRegion + " * on (table, region) group_left (start) max by (table, region, start) (" + of("brine_region_info", table) + ")"
+	top := "topk by (table) (10, " + sum("table, start", withStart) + ")"
 	b.panel(
 		limits(graph("The busiest region against the mean", "short", "Rows a second of the busiest region over the mean of the table's regions, over all processes and 5 minutes. 1 is even; the number of regions means that one takes everything. From 2 on it is worth a look, from 4 on the region is hot. See the runbook BrineWriteSkew.",
 			query{of("table:brine_region_write_skew:max_mean5m", `table=~"$table"`), "{{table}}"}), 2, 4),
@@ -34,12 +35,20 @@ func skew(b *board) {
 			query{"max by (table, index) (" + of("brine_region_write_skew_ratio", table+`, index!="max_mean"`) + ")", "{{table}} {{index}}"}),
 		graph("Regions", "short", "Regions that the writers know of. A step up is a split.",
 			query{"max by (table) (" + of("brine_table_regions", table) + ")", "{{table}}"}),
-		bands("Rows/s by region", "short", "Rows a second of each region, over all processes: a line is a region. One bright line is a hot region; one after the other is a key that rises with time; all alike is even. brine skew shows the regions' key ranges.",
-			query{perRegion, "{{table}} {{region}}"}).Span(16),
+		bands("Rows/s by region", "short", "Rows a second of each region, over all processes: a line is a region, in the order of their start keys. One bright line is a hot region; one after the other is a key that rises with time; all alike is even.",
+			query{`sum by (start) (label_join(` + withStart + `, "start", " ", "table", "start"))`, "{{start}}"}).Span(16).Height(10),
 		graph("Gini of regions", "percentunit", "The Gini index of the rows of the last minute, of the process that sees the most: 0 is even, towards 100 % one region takes everything. Few writes look uneven by chance.",
-			query{"max by (table) (" + of("brine_region_write_skew_ratio", table+`, index="gini"`) + ")", "{{table}}"}),
-		graph("Rows/s of the ten busiest regions of each table", "short", "Rows a second by region, and the sum of all others.",
-			query{top, "{{table}} {{region}}"},
+			query{"max by (table) (" + of("brine_region_write_skew_ratio", table+`, index="gini"`) + ")", "{{table}}"}).Height(10),
+		graph("Hot regions", "short", "Regions that are hot: for six seconds and more at least 1.5 times the rows of the mean region, at 50 rows a second and more, beyond chance. brine skew says why, and what helps.",
+			query{"max by (table) (" + of("brine_table_hot_regions", table) + ")", "{{table}}"}),
+		graph("Share of rows in hot regions", "percentunit", "The share of the last minute's rows that went to regions that are hot now.",
+			query{"max by (table) (" + of("brine_table_hot_rows_ratio", table) + ")", "{{table}}"}),
+		graph("Skew of servers, sizes and reads", "short", "max/mean of the rows over region servers, and of the regions' sizes and reads as the cluster tells them: 1 is even.",
+			query{"max by (table) (" + of("brine_server_write_skew_ratio", table+`, index="max_mean"`) + ")", "{{table}} rows by server"},
+			query{"max by (table) (" + of("brine_region_data_skew_ratio", table+`, index="max_mean"`) + ")", "{{table}} size"},
+			query{"max by (table) (" + of("brine_region_read_skew_ratio", table+`, index="max_mean"`) + ")", "{{table}} reads"}),
+		graph("Rows/s of the ten busiest regions of each table", "short", "Rows a second by region, named by its start key, and the sum of all others.",
+			query{top, "{{table}} {{start}}"},
 			query{sum("table", perRegion) + " - " + sum("table", top), "{{table}} all others"}).Span(16),
 		graph("Rows/s by salt bucket", "short", "Rows a second by the salt that a key begins with. Lines that lie together mean that the salt does its work.",
 			query{sum("table, bucket", rate("brine_salt_bucket_written_rows_total", table)), "{{table}} {{bucket}}"}).
@@ -55,6 +64,14 @@ func calls(b *board) {
 			query{quantile(.5, "method", duration, process), "{{method}}"}),
 		graph("Time of a call, p99", "s", "One call in a hundred takes longer than this.",
 			query{quantile(.99, "method", duration, process), "{{method}}"}),
+		graph("Time of a call by server, p99", "s", "One call of mutations in a hundred takes longer than this, by region server. One line above the others is a server in long pauses, or with a hot region.",
+			query{quantile(.99, "server", "brine_hbase_server_call_duration_seconds", process), "{{server}}"}),
+		spread("Times of calls of mutations", "s", "Calls a second by how long they took.", duration, process+`, method="Multi"`),
+		graph("Rows of one call", "short", "Mutations that go to a region server in one call, of all its regions.",
+			query{quantile(.5, "instance", "brine_hbase_call_rows", process), "{{instance}} median"},
+			query{quantile(.99, "instance", "brine_hbase_call_rows", process), "{{instance}} p99"}),
+		graph("Why mutations were let go", "short", "Times a second that mutations were let go to be sent, by why.",
+			query{sum("reason", rate("brine_hbase_flushes_total", process)), "{{reason}}"}),
 		graph("Calls/s", "short", "Calls a second, by method and outcome. A call that was answered with an exception for one of its regions is ok as a call.",
 			query{sum("method, outcome", rate(duration+"_count", process)), "{{method}} {{outcome}}"}),
 		graph("Retries by remedy", "short", "Times that a region's mutations or a read were sent again: wait (the server asked for time), relocate (the region moved or split), reconnect, split (the call was too large), isolate (one mutation makes the call fail: it is searched for); in each step of the graph.",

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"brine/deploy/pictures/terminal"
+)
+
+// view is a command that is watched in a terminal.
+type view struct {
+	name, command, addresses string
+	lines                    int
+	after                    time.Duration
+	keys                     []string // pressed before the picture is taken
+}
+
+// terminals draws what brine's own views of skew write.
+func (o *options) terminals(ctx context.Context, dev, beside string) error {
+	minutes := strconv.Itoa(max(2, int(o.length.Minutes())))
+	both := " --http " + dev + " --http " + beside
+	const looks = 12 * time.Second // rates need a few, three seconds apart
+	for _, v := range []view{
+		{"brine-skew", "brine skew --table couriers", " --http " + beside, 34, time.Second, nil},
+		{"brine-skew-map", "brine skew --table couriers --map --minutes " + minutes, " --http " + beside, 34, time.Second, nil},
+		{"brine-top", "brine top --list r", both, 28, looks, []string{"Down"}}, // what is chosen does not show that it is hot
+		{"brine-top-hot", "brine top --list h", both, 6, looks, nil},
+	} {
+		screen, err := o.screen(ctx, v)
+		if err != nil {
+			return err
+		}
+		if err := o.write(v.name, terminal.Draw("$ "+v.command, screen)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// screen runs a view in a terminal of tmux's, with a server of its own, and gives what is seen with its colors.
+func (o *options) screen(ctx context.Context, v view) (screen string, err error) {
+	const columns = "118"
+	server := fmt.Sprintf("brine-pictures-%d-%s", os.Getpid(), v.name)
+	tmux := func(args ...string) (string, error) {
+		return said(ctx, nil, "tmux", append([]string{"-L", server, "-f", "/dev/null"}, args...)...)
+	}
+	command := fmt.Sprintf("TZ=UTC %s%s%s; sleep 60", o.brine, v.command[len("brine"):], v.addresses)
+	if _, err := tmux("new-session", "-d", "-x", columns, "-y", strconv.Itoa(v.lines), command); err != nil {
+		return "", fmt.Errorf("%w; apt-get install tmux has it", err)
+	}
+	defer func() {
+		if _, e := tmux("kill-server"); err == nil {
+			err = e
+		}
+	}()
+	if err := wait(ctx, v.after); err != nil {
+		return "", err
+	}
+	if len(v.keys) > 0 {
+		if _, err := tmux(append([]string{"send-keys"}, v.keys...)...); err != nil {
+			return "", err
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return "", err
+		}
+	}
+	return tmux("capture-pane", "-e", "-p")
+}
