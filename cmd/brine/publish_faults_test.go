@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/time/rate"
 
 	"brine/config"
 	"brine/ingest"
@@ -59,6 +62,42 @@ func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
 		t.Error("no publishing failed: the faults hit nothing")
 	}
 	t.Logf("%d publishings failed and were begun again", failed)
+}
+
+// TestPublishAtARateGoesOnWhereItStopped ends a publishing after each transaction that it commits while it waits for its next record's turn.
+func TestPublishAtARateGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	const records, partitions, topic = 60, 2, "paced"
+	broker := testenv.KafkaFake(t, partitions)
+	if err := createTopic(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic, partitions); err != nil {
+		t.Fatal(err)
+	}
+	stops := 0
+	for stopped := true; stopped; {
+		client, err := txnClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}, "publish."+topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		p := txnPublisher{client: client, topic: topic, name: "publish." + topic, limit: rate.NewLimiter(50, 1), sent: func(int64) { stop() }}
+		_, _, err = p.publish(ctx, numbered(records), false)
+		client.Close()
+		stop()
+		if stopped = errors.Is(err, context.Canceled); stopped {
+			stops++
+		} else if err != nil {
+			t.Fatalf("after %d stops: %v", stops, err)
+		}
+	}
+	got := countCommitted(t, broker, topic, partitions)
+	for value, times := range got {
+		if times != 1 {
+			t.Errorf("record %s is there %d times", value, times)
+		}
+	}
+	if len(got) != records || stops < 3 {
+		t.Errorf("%d of %d records are there after %d stops", len(got), records, stops)
+	}
 }
 
 func numbered(n int) iter.Seq2[sourceRecord, error] {

@@ -61,16 +61,18 @@ func (p *txnPublisher) publish(ctx context.Context, records iter.Seq2[sourceReco
 		if err != nil {
 			return before, at - before - p.open, errors.Join(err, p.abort())
 		}
-		feed(sum, r)
-		if at++; at <= before {
-			if at == before && digestOf(sum) != digest {
+		if at < before {
+			feed(sum, r)
+			if at++; at == before && digestOf(sum) != digest {
 				return before, 0, errOtherRecords
 			}
 			continue
 		}
-		if err := p.pace(ctx, at-1, sum); err != nil {
-			return before, at - 1 - before - p.open, err
+		if err := p.pace(ctx, at, sum); err != nil {
+			return before, at - before - p.open, err
 		}
+		feed(sum, r) // now: what pace commits is without it
+		at++
 		p.put(ctx, r)
 		if p.open == cmp.Or(p.batch, txnRecords) || time.Since(p.began) >= txnTime || p.fault != nil || ctx.Err() != nil {
 			if err := p.commit(at, sum); err != nil {
