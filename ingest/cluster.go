@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -132,15 +133,26 @@ func (c *cluster) topicError(topic string, err error, partitions int) error {
 func (c *cluster) patiently(ctx context.Context, attempt func() error) error {
 	for end, pauses := time.Now().Add(c.timeout), (&pauses{base: 50 * time.Millisecond, limit: time.Second}); ; {
 		err := attempt()
-		if errors.Is(err, kafka.BrokerNotAvailable) { // which is what kafka-go says when it knows of no broker yet
+		if mayPass(err) {
 			err = c.unreachable(err)
 		}
-		var answer kafka.Error
-		passes := errors.Is(err, ErrUnreachable) || errors.As(err, &answer) && answer.Temporary() && !errors.Is(err, ErrNoTopic)
-		if err == nil || !passes || time.Now().After(end) || pauses.wait(ctx) != nil {
+		if !errors.Is(err, ErrUnreachable) || time.Now().After(end) || pauses.wait(ctx) != nil {
 			return err
 		}
 	}
+}
+
+// mayPass tells whether an error is that of a broker that is about to end, or has just begun.
+func mayPass(err error) bool {
+	var answer kafka.Error // which is a net.Error too
+	var network net.Error
+	switch {
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrNoTopic):
+		return false
+	case errors.As(err, &answer):
+		return answer.Temporary() || answer == kafka.BrokerNotAvailable // which is what kafka-go says when it knows of no broker yet
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
 // Timestamps that ask for a log's ends.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,46 @@ func TestUnreachableBrokerIsSaid(t *testing.T) {
 	o.Kafka.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
 	if err := Run(t.Context(), o); !errors.Is(err, ErrUnreachable) {
 		t.Fatalf("error %v, expected %v", err, ErrUnreachable)
+	}
+}
+
+// A broker that dies in the middle of a start cuts any of its requests off: the start makes them again, and says at last that no broker is there.
+func TestStartIsMadeAgainWhenItFails(t *testing.T) {
+	for _, c := range []struct {
+		key kmsg.Key
+		err *kerr.Error // nil: the connection is cut
+	}{
+		{kmsg.ApiVersions, nil}, {kmsg.Metadata, nil}, {kmsg.OffsetFetch, nil}, {kmsg.CreateTopics, nil},
+		{kmsg.OffsetFetch, kerr.NotCoordinator}, {kmsg.OffsetFetch, kerr.CoordinatorLoadInProgress},
+	} {
+		t.Run(fmt.Sprint(c.key.Name(), c.err), func(t *testing.T) {
+			b := newBroker(t, 1)
+			b.produce(10, 0)
+			var left atomic.Int64
+			if c.err != nil {
+				b.Fault(kfake.Fault{Keys: []kmsg.Key{c.key}, Err: c.err, Count: -1, When: func(kmsg.Request) bool { return left.Add(-1) >= 0 }})
+			} else {
+				b.ControlKey(c.key.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+					b.KeepControl()
+					cut := left.Add(-1) >= 0
+					return nil, errors.New("cut"), cut
+				})
+			}
+			left.Store(3)
+			s := newStore()
+			l := start(t, b.options(s))
+			eventually(t, "written", func() bool { return s.holds(0, 10) })
+			l.stop()
+			if left.Load() > 0 {
+				t.Errorf("%d of 3 failures were not felt", left.Load())
+			}
+			left.Store(1 << 40)
+			o := b.options(newStore())
+			o.DeadLetterTopic, o.RequestTimeout = "courier.scans.others", 200*time.Millisecond
+			if err := Run(t.Context(), o); !errors.Is(err, ErrUnreachable) {
+				t.Errorf("failing each time: %v, expected %v", err, ErrUnreachable)
+			}
+		})
 	}
 }
 

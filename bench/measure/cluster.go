@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 const devcluster = "deploy/devcluster/devcluster"
@@ -54,6 +55,8 @@ func (c *Cluster) Up(ctx context.Context, servers ...string) error {
 func (c *Cluster) devcluster(ctx context.Context, command string, servers ...string) error {
 	cmd := exec.CommandContext(ctx, devcluster, append([]string{command}, servers...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, os.Stderr, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it waits in ends with it, or would hold its lock; servers have groups of their own
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", devcluster, command, err)
 	}

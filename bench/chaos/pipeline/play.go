@@ -46,19 +46,28 @@ func (r *run) breakAll(ctx context.Context, began time.Time) error {
 	return context.Cause(ctx)
 }
 
+// refuses is brine's exit code when it will not do what it is told, which does not pass by trying again.
+const refuses = 2
+
 // publish puts all events of a topic, at a constant rate. When the broker is away for long it is begun again, which publishes none twice.
 func (r *run) publish(ctx context.Context, in *input) error {
 	rate := strconv.Itoa(max(1, int(float64(in.Events)/r.publishing.Seconds())))
 	for {
-		out, err := r.brine(ctx, "chaos", "publish", in.file, "--topic", in.topic, "--key", in.key, "--rate", rate).CombinedOutput()
+		cmd := r.brine(ctx, "chaos", "publish", in.file, "--topic", in.topic, "--key", in.key, "--rate", rate)
+		out, err := cmd.CombinedOutput()
 		if err == nil {
 			return nil
 		}
+		failed := fmt.Errorf("publish to %s: %w\n%s", in.topic, err, out)
+		if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == refuses {
+			return failed
+		}
 		r.mu.Lock()
 		r.Republished++
+		fmt.Println(failed)
 		r.mu.Unlock()
-		if err := fault.Pause(ctx, time.Second); err != nil {
-			return fmt.Errorf("publish to %s: %w\n%s", in.topic, err, out)
+		if fault.Pause(ctx, time.Second) != nil {
+			return failed
 		}
 	}
 }
