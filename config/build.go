@@ -146,7 +146,7 @@ func (t *Table) sink() sink.Table {
 			ttl[f.Name] = f.TTL
 		}
 	}
-	return sink.Table{Name: t.Name, Row: sink.RowKind(t.Row), Key: t.rowKey, TTL: ttl}
+	return sink.Table{Name: t.Name, Row: sink.RowKind(t.Row), Keys: rowkey.One(t.rowKey), TTL: ttl}
 }
 
 // Schema is the pipeline's fields as the decoder needs them.

@@ -31,7 +31,7 @@ func (d *draft) check(ev *event.Event) *event.Error {
 		var err error
 		p.left = span{}
 		p.rows.from = len(d.ends)
-		if d.rows, d.ends, err = p.append(d.rows, d.ends, ev); err != nil {
+		if d.rows, d.ends, err = p.appendKeys(d.rows, d.ends, ev); err != nil {
 			return d.keyError(p, err)
 		}
 		p.rows.to = len(d.ends)
@@ -123,8 +123,9 @@ func (d *draft) keyError(p *part, err error) *event.Error {
 	if named := (*event.Error)(nil); errors.As(err, &named) {
 		*reject = *named
 	}
-	if i := p.position(reject.Field); i >= 0 && reject.Field != "" {
-		reject.Field = fieldPath(p.schema.Fields[i])
+	keyed := &p.makers[0] // all have the fields at the same places
+	if i := keyed.position(reject.Field); i >= 0 && reject.Field != "" {
+		reject.Field = fieldPath(keyed.schema.Fields[i])
 	}
 	reject.Detail = strings.TrimPrefix(reject.Detail+" (key of table "+p.table.Name+")", " ")
 	return reject

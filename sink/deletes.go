@@ -72,7 +72,7 @@ func (d *draft) leave(ev *event.Event) {
 func (d *draft) leaveRows(p *part, former *event.Event) {
 	first, start := len(d.ends), len(d.rows)
 	var err error
-	if d.rows, d.ends, err = p.append(d.rows, d.ends, former); err != nil { // then it never had rows
+	if d.rows, d.ends, err = p.appendKeys(d.rows, d.ends, former); err != nil { // then it never had rows
 		d.rows, d.ends = d.rows[:start], d.ends[:first]
 		return
 	}

@@ -30,16 +30,16 @@ var logged = event.Schema{Version: 4, Images: event.Images{Before: []string{"bef
 func loggedRows(t testing.TB, table string, hard bool) []sink.Rows {
 	key := func(expr string) *rowkey.Key { return key(t, logged, expr, "word", "a", "b") }
 	note, gone := sink.Column{Family: "f", Qualifier: "note", Field: "note"}, sink.Column{Family: "f", Qualifier: "gone", Field: "gone"}
-	orders := sink.Rows{Table: sink.Table{Name: table + "_orders", Row: sink.RowEntity, Key: key(`user + "|" + id`)},
+	orders := sink.Rows{Table: sink.Table{Name: table + "_orders", Row: sink.RowEntity, Keys: rowkey.One(key(`user + "|" + id`))},
 		Columns: []sink.Column{note, gone}, Deletes: sink.Deletes{Field: "gone", Hard: hard}}
 	words, sent := orders, orders
-	words.Table.Name, words.Table.Key = table+"_words", key(`word + "|" + id`)
+	words.Table.Name, words.Table.Keys = table+"_words", rowkey.One(key(`word + "|" + id`))
 	words.Each = &sink.Each{Name: "word", Tokens: event.Tokens{Tokenizer: event.Words, Limit: 9, Fields: []event.TextField{{Field: "words"}}}}
 	words.Columns = []sink.Column{gone}
 	if hard {
 		words.Columns, words.Empty = nil, "f"
 	}
-	sent.Table.Name, sent.Table.Key = table+"_sides", key(`a + "|" + b`)
+	sent.Table.Name, sent.Table.Keys = table+"_sides", rowkey.One(key(`a + "|" + b`))
 	received := sent
 	sent.As, received.As = map[string]string{"a": "user", "b": "words"}, map[string]string{"a": "words", "b": "user"}
 	return []sink.Rows{orders, words, sent, received}

@@ -26,10 +26,10 @@ type draft struct {
 // part is the mutations of one entry.
 type part struct {
 	*target
-	keyMaker
-	rows  span // of the current event, in draft.ends
-	left  span // those that the current event leaves
-	cells span // of the current event, in draft.cells
+	makers []keyMaker // by table.Keys
+	rows   span       // of the current event, in draft.ends
+	left   span       // those that the current event leaves
+	cells  span       // of the current event, in draft.cells
 
 	into   *part // the first entry's of the table: it takes the mutations of all of them, in the order of the events
 	batch  *hbase.Batch
@@ -54,7 +54,7 @@ func (s *Sink) draft() *draft {
 	}
 	d := &draft{sink: s, parts: make([]part, len(s.targets))}
 	for i, t := range s.targets {
-		d.parts[i] = part{target: t, keyMaker: t.keys.maker(), batch: hbase.NewBatch(t.table.Name), spread: make([]Bucket, s.counted(t))}
+		d.parts[i] = part{target: t, makers: t.makers(), batch: hbase.NewBatch(t.table.Name), spread: make([]Bucket, s.counted(t))}
 		d.parts[i].into = &d.parts[slices.IndexFunc(d.parts, func(p part) bool { return p.shared == t.shared })]
 	}
 	return d
@@ -68,7 +68,9 @@ func (d *draft) release() {
 		p.batch.Reset(p.table.Name)
 		p.events, p.wrote, p.ends = p.events[:0], p.wrote[:0], p.ends[:0]
 		p.flight, p.errs, p.done = nil, nil, false
-		p.keyed.Record = nil
+		for n := range p.makers {
+			p.makers[n].keyed.Record = nil
+		}
 	}
 	d.sink.drafts.Put(d)
 }

@@ -9,6 +9,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/rowkey"
 	"brine/sink"
 )
 
@@ -58,7 +59,7 @@ func TestEasedFlightTellsOfItsOwnEvents(t *testing.T) {
 		other: []hbase.MutationError{at(hbase.MutationError{Kind: hbase.BadRow, Err: hbase.ErrDenied}, 1)},
 	}
 	rows := scanRows(t)
-	rows.Table.Name, rows.Table.Key = "salted", key(t, scans, `salt(4, waybill) + waybill + "|" + desc(at, ms)`)
+	rows.Table.Name, rows.Table.Keys = "salted", rowkey.One(key(t, scans, `salt(4, waybill) + waybill + "|" + desc(at, ms)`))
 	spread := map[string]int64{}
 	s := newSink(t, c, sink.Options{Schema: scans, Rows: []sink.Rows{rows, lastRows(t)}, Hooks: sink.Hooks{
 		Spread: func(table string, buckets []sink.Bucket) {

@@ -10,6 +10,36 @@ import (
 	"brine/rowkey/eventkey"
 )
 
+// addKeys makes the keying of each of the table's keys. Rows of an entity under two keys are read as one: a delete marker under the newer
+// would not hide what is under the older.
+func (t *target) addKeys(rows Rows, schema event.Schema) error {
+	keys := rows.Table.Keys
+	if err := keys.Validate(); err != nil {
+		return err
+	}
+	t.salt = keys.Newest().Salt()
+	for _, k := range keys {
+		keying, err := newKeying(k.Key, rows, schema)
+		if err != nil {
+			return err
+		}
+		t.keys = append(t.keys, keying)
+		if k.Key.Salt() != t.salt {
+			t.salt = rowkey.Salt{}
+		}
+		switch {
+		case !t.entity || len(keys) == 1:
+		case !k.Key.HoldsAs(keys.Newest()):
+			return fmt.Errorf("the key %s holds other fields than %s, or not as exactly, so an entity would have two rows that are not known to be one", k.Key, keys.Newest())
+		case t.nulls != NullsMerge:
+			return fmt.Errorf("nulls %s under one of several keys would not delete what is under another; use %s", t.nulls, NullsMerge)
+		case rows.Deletes.Hard:
+			return fmt.Errorf("a hard delete under one of several keys would not delete what is under another; mark rows instead")
+		}
+	}
+	return nil
+}
+
 // keying is how the row keys of an entry are made. A key that takes all of its fields from the event as they are called there
 // has the event's own schema; for another one the event's values are followed by what As and Each add.
 type keying struct {
@@ -20,8 +50,8 @@ type keying struct {
 	events event.Schema
 }
 
-func newKeying(rows Rows, schema event.Schema) (keying, error) {
-	k := keying{key: rows.Table.Key, schema: schema, events: schema}
+func newKeying(key *rowkey.Key, rows Rows, schema event.Schema) (keying, error) {
+	k := keying{key: key, schema: schema, events: schema}
 	if len(rows.As) > 0 || rows.Each != nil {
 		k.schema.Fields = slices.Clone(schema.Fields)
 	}
@@ -63,12 +93,25 @@ func (k *keying) position(name string) int {
 	return slices.IndexFunc(k.schema.Fields, func(f event.Field) bool { return f.Name == name })
 }
 
-// keyMaker makes the row keys of one entry. It belongs to a draft.
+// keyMaker makes the row keys of one entry under one key. It belongs to a draft.
 type keyMaker struct {
 	*keying
 	encoder *eventkey.Encoder
 	cutter  *event.Cutter // nil: there is one row
 	keyed   event.Event   // the event with what the key needs beside its values
+}
+
+func (t *target) makers() []keyMaker {
+	out := make([]keyMaker, len(t.keys))
+	for i := range t.keys {
+		out[i] = t.keys[i].maker()
+	}
+	return out
+}
+
+// appendKeys makes the keys of the event's rows by the key of its version, as keyMaker.append does.
+func (p *part) appendKeys(rows []byte, ends []int, ev *event.Event) ([]byte, []int, error) {
+	return p.makers[p.table.Keys.At(ev.Version)].append(rows, ends, ev)
 }
 
 func (k *keying) maker() keyMaker {

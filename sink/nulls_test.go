@@ -14,6 +14,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/internal/testenv"
+	"brine/rowkey"
 	"brine/sink"
 )
 
@@ -22,7 +23,7 @@ var nullable = event.Schema{Version: 1, Fields: []event.Field{
 	{Name: "id", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "x", Type: event.Text}, {Name: "y", Type: event.Int}, {Name: "old", Type: event.Text}}}
 
 func nullableRows(t *testing.T, table string, nulls sink.NullPolicy, columns ...sink.Column) sink.Rows {
-	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Key: key(t, nullable, `id`)}, Nulls: nulls, Columns: columns}
+	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Keys: rowkey.One(key(t, nullable, `id`))}, Nulls: nulls, Columns: columns}
 }
 
 // visible prints what a reader finds in each row, but for the marks of rows without cells.

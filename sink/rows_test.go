@@ -91,7 +91,7 @@ func typed(t *testing.T) (event.Schema, sink.Rows) {
 		{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "weight", Type: event.Float}, {Name: "at", Type: event.TimeMS},
 		{Name: "sec", Type: event.TimeS}, {Name: "late", Type: event.Bool}, {Name: "note", Type: event.Text, Path: []string{"more", "note"}}, {Name: "items", Type: event.Nested},
 	}}
-	rows := sink.Rows{Table: sink.Table{Name: "typed", Row: sink.RowEntity, Key: key(t, schema, "id")}}
+	rows := sink.Rows{Table: sink.Table{Name: "typed", Row: sink.RowEntity, Keys: rowkey.One(key(t, schema, "id"))}}
 	for _, f := range schema.Fields[1:] {
 		rows.Columns = append(rows.Columns, sink.Column{Family: "f", Qualifier: f.Name, Field: f.Name})
 	}
@@ -153,7 +153,7 @@ func ordersOf(t *testing.T, table string) (event.Schema, sink.Rows) {
 	field(event.Int, "lines")
 	field(event.Float, "total", "discount")
 	field(event.Bool, "deleted")
-	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Key: key(t, schema, `md5(user, 4) + user + "|" + desc(created, ms) + order`)}}
+	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Keys: rowkey.One(key(t, schema, `md5(user, 4) + user + "|" + desc(created, ms) + order`))}}
 	for _, f := range schema.Fields[3:] {
 		family := "detail"
 		if slices.Contains([]string{"status", "at", "lines", "total", "deleted"}, f.Name) {

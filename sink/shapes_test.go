@@ -13,6 +13,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/internal/testenv"
+	"brine/rowkey"
 	"brine/sink"
 )
 
@@ -23,7 +24,7 @@ var posts = event.Schema{Version: 1, Fields: []event.Field{
 
 // both sides of a post, in one table.
 func sides(t testing.TB, table string) []sink.Rows {
-	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Key: key(t, posts, `owner + "|" + peer + "|" + id`, "owner", "peer")},
+	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Keys: rowkey.One(key(t, posts, `owner + "|" + peer + "|" + id`, "owner", "peer"))},
 		Columns: []sink.Column{{Family: "m", Qualifier: "t", Field: "text"}}}
 	sent, received := rows, rows
 	sent.As, received.As = map[string]string{"owner": "from", "peer": "to"}, map[string]string{"owner": "to", "peer": "from"}
@@ -32,13 +33,13 @@ func sides(t testing.TB, table string) []sink.Rows {
 
 // words are rows without columns for each word of a post.
 func words(t testing.TB, table string, tokenizer event.Tokenizer) sink.Rows {
-	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Key: key(t, posts, `from + "|" + word + "|" + id`, "word")}, Empty: "e",
+	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Keys: rowkey.One(key(t, posts, `from + "|" + word + "|" + id`, "word"))}, Empty: "e",
 		Each: &sink.Each{Name: "word", Tokens: event.Tokens{Tokenizer: tokenizer, Limit: 4, Fields: []event.TextField{{Field: "text"}, {Field: "attrs", Path: []string{"tags"}}}}}}
 }
 
 // members have columns of a field's and of the record's members, beside one by its name.
 func members(t testing.TB, table string) sink.Rows {
-	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Key: key(t, posts, `id`)}, Columns: []sink.Column{
+	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Keys: rowkey.One(key(t, posts, `id`))}, Columns: []sink.Column{
 		{Family: "f", Qualifier: "text", Field: "text"},
 		{Family: "f", Qualifier: "a_", Field: "attrs", Members: &sink.Members{Except: []string{"debug"}, Limit: 3}},
 		{Family: "g", Members: &sink.Members{Limit: 2}},
@@ -156,7 +157,7 @@ func realStore(t *testing.T) *hbase.Client {
 // testTTL writes one event under a TTL that is over, one that is not, one until a time and one without, and reads back.
 func testTTL(t *testing.T, client *hbase.Client) {
 	name := testenv.Name(t)
-	rows := sink.Rows{Table: sink.Table{Name: name, Row: sink.RowEntity, Key: key(t, posts, `id`)}, Columns: []sink.Column{{Family: "f", Qualifier: "t", Field: "text"}}}
+	rows := sink.Rows{Table: sink.Table{Name: name, Row: sink.RowEntity, Keys: rowkey.One(key(t, posts, `id`))}, Columns: []sink.Column{{Family: "f", Qualifier: "t", Field: "text"}}}
 	create(t, client, rows)
 	t.Cleanup(func() {
 		ctx := context.Background() // the test's own has ended

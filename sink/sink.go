@@ -35,7 +35,7 @@ const (
 type Table struct {
 	Name string
 	Row  RowKind
-	Key  *rowkey.Key
+	Keys rowkey.Keys              // an event's is that of its version
 	TTL  map[string]time.Duration // by family; absent means for ever
 }
 
@@ -120,7 +120,7 @@ type Hooks struct {
 	Submit func(events []event.Event) // of each batch, again when it is submitted again
 
 	// Spread is told of the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
-	// a salt of at most MaxBuckets buckets.
+	// a salt of at most MaxBuckets buckets, the same in all of their keys.
 	Spread func(table string, buckets []Bucket)
 }
 

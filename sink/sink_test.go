@@ -47,7 +47,7 @@ func key(t testing.TB, schema event.Schema, expr string, more ...string) *rowkey
 // scanRows is the examples' table of scans: each event its own row.
 func scanRows(t testing.TB) sink.Rows {
 	return sink.Rows{
-		Table:   sink.Table{Name: "logistics:scans", Row: sink.RowEvent, Key: key(t, scans, `md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action`)},
+		Table:   sink.Table{Name: "logistics:scans", Row: sink.RowEvent, Keys: rowkey.One(key(t, scans, `md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action`))},
 		Columns: []sink.Column{{Family: "e", Qualifier: "s", Field: "station"}, {Family: "e", Qualifier: "a", Field: "action"}, {Family: "e", Qualifier: "c", Field: "courier"}},
 	}
 }
@@ -55,7 +55,7 @@ func scanRows(t testing.TB) sink.Rows {
 // lastRows is a second table of the same events: where each waybill was last, in two families.
 func lastRows(t testing.TB) sink.Rows {
 	return sink.Rows{
-		Table:   sink.Table{Name: "last", Row: sink.RowEntity, Key: key(t, scans, `waybill`)},
+		Table:   sink.Table{Name: "last", Row: sink.RowEntity, Keys: rowkey.One(key(t, scans, `waybill`))},
 		Columns: []sink.Column{{Family: "a", Qualifier: "s", Field: "station"}, {Family: "b", Qualifier: "c", Field: "courier"}},
 	}
 }
@@ -218,7 +218,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		{"version is field 9 of 5", func(o *sink.Options) { o.Schema.Version = 9 }},
 		{`table last: row is "rows"; write "event" or "entity"`, func(o *sink.Options) { o.Rows[0].Table.Row = "rows" }},
 		{`table last: nulls is "keep"; write "merge", "replace" or "delete"`, func(o *sink.Options) { o.Rows[0].Nulls = "keep" }},
-		{"table last: it has no key", func(o *sink.Options) { o.Rows[0].Table.Key = nil }},
+		{"table last: it has no key", func(o *sink.Options) { o.Rows[0].Table.Keys = nil }},
 		{"table last: no column is set; add one to set", func(o *sink.Options) { o.Rows[0].Columns = nil }},
 		{`table last: column a:s: field "place" is not declared; add it to fields`, func(o *sink.Options) { o.Rows[0].Columns[0].Field = "place" }},
 		{"table last: column :s: a family has 1 to 127 bytes; write family:qualifier", func(o *sink.Options) { o.Rows[0].Columns[0].Family = "" }},

@@ -6,13 +6,14 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/rowkey"
 	"brine/sink"
 )
 
 // saltedRows is the table of scans under a key with three salt buckets.
 func saltedRows(t testing.TB) sink.Rows {
 	rows := scanRows(t)
-	rows.Table.Key = key(t, scans, `salt(3, waybill) + waybill + "|" + desc(at, ms) + "|" + action`)
+	rows.Table.Keys = rowkey.One(key(t, scans, `salt(3, waybill) + waybill + "|" + desc(at, ms) + "|" + action`))
 	return rows
 }
 
@@ -65,7 +66,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 
 func TestSpreadLeavesOutTablesOfVeryManyBuckets(t *testing.T) {
 	rows := scanRows(t)
-	rows.Table.Key = key(t, scans, `salt(2000, waybill) + waybill + "|" + desc(at, ms) + "|" + action`)
+	rows.Table.Keys = rowkey.One(key(t, scans, `salt(2000, waybill) + waybill + "|" + desc(at, ms) + "|" + action`))
 	hooks := sink.Hooks{Spread: func(table string, buckets []sink.Bucket) { t.Errorf("told of %d buckets", len(buckets)) }}
 	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{rows}, Hooks: hooks})
 	if _, err := s.Submit(t.Context(), batch(t, scans, scan("a", 1))).Wait(t.Context()); err != nil {

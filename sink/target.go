@@ -16,11 +16,11 @@ type target struct {
 	table    Table
 	entity   bool // Table.Row is RowEntity
 	nulls    NullPolicy
-	keys     keying
+	keys     []keying // by table.Keys
 	families []*family
 	columns  []column
 	ttl      ttl
-	salt     rowkey.Salt
+	salt     rowkey.Salt // that all keys begin with
 	removal
 	*shared
 }
@@ -79,8 +79,6 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 	switch {
 	case rows.Table.Name == "":
 		return nil, fmt.Errorf("it has no name")
-	case rows.Table.Key == nil:
-		return nil, fmt.Errorf("it has no key")
 	case rows.Table.Row != RowEvent && rows.Table.Row != RowEntity:
 		return nil, fmt.Errorf("row is %q; write %q or %q", rows.Table.Row, RowEvent, RowEntity)
 	case t.nulls != NullsMerge && t.nulls != NullsReplace && t.nulls != NullsDelete:
@@ -90,8 +88,8 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 	case len(rows.Columns) > 0 && rows.Empty != "":
 		return nil, fmt.Errorf("an empty cell is asked for in family %s, and there are columns; keep one of the two", rows.Empty)
 	}
-	var err error
-	if t.keys, err = newKeying(rows, schema); err != nil {
+	err := t.addKeys(rows, schema)
+	if err != nil {
 		return nil, err
 	}
 	if t.ttl, err = newTTL(rows, schema, t.nulls); err != nil {
@@ -109,7 +107,6 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 	if t.removal, err = t.newRemoval(rows.Deletes, schema); err != nil {
 		return nil, err
 	}
-	t.salt = rows.Table.Key.Salt()
 	if len(t.places) > maxFamilies {
 		return nil, fmt.Errorf("%d families are written; at most %d can be", len(t.places), maxFamilies)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"brine/event"
 	"brine/indexer"
+	"brine/rowkey"
 	"brine/sink"
 	"brine/verify"
 )
@@ -29,13 +30,16 @@ var shapes = map[string]func(t *testing.T, o *sink.Options){
 	},
 	"rows of two keys": func(t *testing.T, o *sink.Options) {
 		more := o.Rows[0]
-		more.Table.Key = key(t, `"by status" + id`)
+		more.Table.Keys = rowkey.One(key(t, `"by status" + id`))
 		o.Rows = append(o.Rows, more)
+	},
+	"another key from a version on": func(t *testing.T, o *sink.Options) {
+		o.Rows[0].Table.Keys = rowkey.Keys{{Key: key(t, `salt(4, id) + id`)}, {From: base.UnixMilli() + 15, Key: key(t, `salt(16, id) + id`)}}
 	},
 	"tokens": func(t *testing.T, o *sink.Options) {
 		words := sink.Rows{Table: o.Rows[0].Table, Empty: "g", Each: &sink.Each{Name: "word", Tokens: event.Tokens{
 			Tokenizer: event.Words, Fields: []event.TextField{{Field: "note"}}, Limit: 8}}}
-		words.Table.Key = key(t, `"w" + word + "|" + id`)
+		words.Table.Keys = rowkey.One(key(t, `"w" + word + "|" + id`))
 		o.Rows = append(o.Rows, words)
 	},
 	"members": func(_ *testing.T, o *sink.Options) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/rowkey"
 	"brine/rowkey/eventkey"
 	"brine/sink"
 )
@@ -65,7 +66,7 @@ func rows(suffix string) ([]sink.Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := sink.Rows{Table: sink.Table{Name: t.name + suffix, Row: t.kind, Key: key}}
+		r := sink.Rows{Table: sink.Table{Name: t.name + suffix, Row: t.kind, Keys: rowkey.One(key)}}
 		for _, c := range t.columns {
 			r.Columns = append(r.Columns, sink.Column{Family: c.family, Qualifier: c.qualifier, Field: fields[c.qualifier]})
 		}
