@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	"brine/verify"
 )
@@ -28,6 +29,7 @@ type verdict struct {
 	Result   string  `json:"result"`
 	Problems int64   `json:"problems"`
 	Seconds  float64 `json:"seconds"`
+	PeakMiB  float64 `json:"peak_mib"`
 	Rejected int64   `json:"rejected"`
 	Lost     int64   `json:"lost"`
 	Tables   []struct {
@@ -106,6 +108,9 @@ func (r *run) verify(ctx context.Context) error {
 				return fmt.Errorf("brine verify said %q: %w", line, err)
 			}
 		}
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.Verify.PeakMiB = float64(usage.Maxrss) / 1024
 	}
 	if r.Verify.Result == "" {
 		return errors.New("brine verify gave no result")

@@ -95,7 +95,7 @@ func (r *run) table() string {
 	}
 	fmt.Fprintf(&s, "\nbrine's %d processes were started %d times in all, %d of them when a server was away; the longest time in which nothing was committed was %.1f s, and the last stop took %.1f s. ",
 		r.Members, r.Starts, r.Away, r.Stands, r.Drained)
-	fmt.Fprintf(&s, "`brine verify --full` took %.1f s.\n\n| table | events | rows wanted | after the faults, by HBase's Java client | after an undisturbed run |\n|---|---|---|---|---|\n", r.Verify.Seconds)
+	fmt.Fprintf(&s, "`brine verify --full` took %.1f s and %.0f MiB.\n\n| table | events | rows wanted | after the faults, by HBase's Java client | after an undisturbed run |\n|---|---|---|---|---|\n", r.Verify.Seconds, r.Verify.PeakMiB)
 	for i, t := range r.Tables {
 		fmt.Fprintf(&s, "| %s | %d | %d | %s | %s |\n", t.Name, r.Inputs[i].Events, r.Inputs[i].Rows, short(t.Disturbed), short(t.Calm))
 	}
