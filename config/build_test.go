@@ -83,9 +83,9 @@ func TestPipelineOptions(t *testing.T) {
 	if diff := cmp.Diff(wantSink, p.Sink(), byText); diff != "" {
 		t.Errorf("sink: -want +got:\n%s", diff)
 	}
-	wantIndexer := indexer.Options{Schema: schema, Calls: 4, MaxBulkDocuments: 500, MaxBulkBytes: 1 << 20, MaxDocumentBytes: 512 << 10, MaxBufferedBytes: 32 << 20,
+	wantIndexer := indexer.Options{Schema: schema, Calls: 4, MaxBulkDocuments: 500, MaxBulkBytes: 1 << 20, MaxDocumentBytes: 512 << 10, MaxBufferedBytes: 32 << 20, MaxRecentBytes: 24 << 20,
 		CallTimeout: 20 * time.Second, RetryFor: time.Minute, Pause: 50 * time.Millisecond, MaxPause: 2 * time.Second,
-		Documents: []indexer.Document{{Index: "orders", Key: key, Changes: indexer.Partial, Deleted: "gone", Set: []indexer.Column{
+		Documents: []indexer.Document{{Index: "orders", Key: key, Changes: indexer.Partial, Deleted: "gone", Purge: 8 * 24 * time.Hour, Set: []indexer.Column{
 			{Name: "order", Field: "order", Type: indexer.Keyword}, {Name: "items", Field: "items", Type: indexer.Text}, {Name: "total", Field: "total", Type: indexer.Double}}}}}
 	if diff := cmp.Diff(wantIndexer, p.Indexer(), byText); diff != "" {
 		t.Errorf("indexer: -want +got:\n%s", diff)
@@ -185,6 +185,7 @@ func TestQueryDescription(t *testing.T) {
 	table := cfg.Table("shop:orders")
 	got, ok := cfg.Query(table)
 	want := query.Table{Name: "shop:orders", Keys: rowkey.One(table.RowKey()), Columns: []query.Column{
+		{Family: "brief"}, // of a row of nulls
 		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
 		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
 		{Family: "brief", Qualifier: "at", Field: "at", Type: event.TimeS},
@@ -220,7 +221,7 @@ func TestPackedColumns(t *testing.T) {
 	if got.Deleted != "deleted" {
 		t.Error("a packed field that marks rows as deleted is overlooked")
 	}
-	wantRead := []query.Column{{Family: "e", Qualifier: "s", Field: "station", Type: event.Text}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
+	wantRead := []query.Column{{Family: "e"}, {Family: "e", Qualifier: "s", Field: "station", Type: event.Text}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
 	if diff := cmp.Diff(wantRead, got.Columns); diff != "" {
 		t.Errorf("query: -want +got:\n%s", diff)
 	}

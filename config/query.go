@@ -41,13 +41,23 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 	return out, true
 }
 
+// marked is the family of the empty cell that sink writes of a row without any other: asked for, or a row of nulls would not be seen.
+func (r *Rows) marked() string {
+	name := r.Empty
+	switch {
+	case len(r.Set) > 0:
+		name = r.Set[0].Name
+	case len(r.Pack) > 0:
+		name = r.Pack[0].Name
+	}
+	family, _, _ := strings.Cut(name, ":")
+	return family
+}
+
 // columns describes a row's columns as they are read back.
 func (r *Rows) columns() []query.Column {
-	var out []query.Column
+	out := []query.Column{{Family: r.marked()}}
 	p := r.pipeline
-	if r.Empty != "" {
-		out = append(out, query.Column{Family: r.Empty})
-	}
 	for _, column := range r.Set {
 		family, qualifier, _ := strings.Cut(column.Name, ":")
 		if prefix, ok := column.members(); ok {

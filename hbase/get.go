@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Get asks for one row. Columns nil means all; an empty Qualifier means the whole family.
+// Get asks for one row. Columns nil means all.
 type Get struct {
 	Row         []byte
 	Columns     []Column
@@ -21,7 +21,7 @@ type Get struct {
 	Filter      Filter
 }
 
-// Column names a family, or one column of it.
+// Column names a family as a whole, with a nil Qualifier, or one column of it: with an empty one, the column that has no name.
 type Column struct{ Family, Qualifier []byte }
 
 // columnsOf groups columns by family, in the order of their first mention; a family asked for as a whole is asked for as a
@@ -37,7 +37,7 @@ func columnsOf(columns []Column) []*hbasepb.Column {
 			byFamily[string(c.Family)] = m
 			out = append(out, m)
 		}
-		if len(c.Qualifier) == 0 {
+		if c.Qualifier == nil {
 			whole[string(c.Family)] = true
 		}
 		if whole[string(c.Family)] {

@@ -30,6 +30,8 @@ type Table struct {
 	Columns []Column
 	Deleted string // the Bool field that marks a row as deleted when it is true; empty: none does
 	Index   *Index // nil: no documents stand beside the rows
+
+	Whole []Column // the Columns of a table that Families has made narrow; nil of any other
 }
 
 // Column is a column and the field, or fields, that it was written from. One without a Qualifier is the empty cell of rows that
@@ -142,6 +144,9 @@ func (t Table) Families(names []string) (Table, error) {
 		if !slices.Contains(has, name) {
 			return t, fmt.Errorf("nothing is written into a family %s of table %s; there is %s", name, t.Name, strings.Join(has, ", "))
 		}
+	}
+	if t.Whole == nil {
+		t.Whole = t.Columns
 	}
 	t.Columns = columns
 	return t, nil

@@ -86,10 +86,14 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 	if err != nil {
 		return nil, err
 	}
+	states, err := t.states(ctx, c, hits, keys, rows)
+	if err != nil {
+		return nil, err
+	}
 	found, decoder := make([]Found, len(hits)), newDecoder(t)
 	for i, h := range hits {
-		found[i] = Found{Row: rows[i], After: h.Cursor, State: t.state(&rows[i], &h)}
-		if found[i].State != NoRow {
+		found[i] = Found{Row: rows[i], After: h.Cursor, State: states[i]}
+		if len(rows[i].Fields) > 0 {
 			continue
 		}
 		if found[i].Row, err = decoder.row(hbase.Result{Row: h.Row}, 0); err != nil {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// load makes tables and indexes, publishes the input and runs brine until all of it is settled.
+func (s *shop) load(ctx context.Context, scale string) error {
+	if err := s.command(ctx, "tables", "apply").Run(); err != nil {
+		return fmt.Errorf("brine tables apply: %w", err)
+	}
+	begin := time.Now()
+	if err := s.publishOrders(ctx, scale); err != nil {
+		return err
+	}
+	if err := s.command(ctx, "publish", "--topic", "centre.scans", "--key", "waybill", scansFile).Run(); err != nil {
+		return fmt.Errorf("brine publish: %w", err)
+	}
+	fmt.Printf("published in %v\n", since(begin))
+	begin = time.Now()
+	run := s.command(ctx, "run", "--until-end", "--quiet")
+	if err := run.Run(); err != nil {
+		return fmt.Errorf("brine run: %w", err)
+	}
+	fmt.Printf("brine run --until-end: %v, %.0f s of CPU, %d changes in the file, with copies as rows and documents\n",
+		since(begin), measure.SpentCPU(run.ProcessState), s.in.changes)
+	return nil
+}
+
+// command is brine with the shop's configuration on these servers.
+func (s *shop) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.brine, append(args, "-c", configuration)...)
+	cmd.Env = os.Environ()
+	for name, value := range s.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd
+}
+
+// publishOrders publishes the file as it is, or its copies through a pipe that brine reads as a file: they would be many gigabytes.
+func (s *shop) publishOrders(ctx context.Context, scale string) error {
+	publish := func(file string) *exec.Cmd {
+		return s.command(ctx, "publish", "--topic", "centre.orders", "--key", "order", "--name", "shop-"+scale, file)
+	}
+	if s.in.total == baseOrders {
+		return publish(ordersFile).Run()
+	}
+	pipe := s.Path("orders.jsonl")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		return err
+	}
+	cmd := publish(pipe)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	written := make(chan error, 1) // the goroutine ends when brine has read all, or has closed the pipe
+	go func() { written <- s.writeTo(pipe) }()
+	err := cmd.Wait()
+	if err != nil { // it may not have opened the pipe
+		if f, openErr := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); openErr == nil {
+			_ = f.Close() // only to wake the writer
+		}
+	}
+	return errors.Join(err, <-written)
+}
+
+func (s *shop) writeTo(pipe string) error {
+	f, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	return errors.Join(s.in.write(w), w.Flush(), f.Close())
+}

@@ -1,0 +1,151 @@
+// Command shop writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with the
+// built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs it; nothing imports it.
+//
+// -scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took, how the rows
+// lie over the regions, and how long the questions took, and exits with 1 when one answer is wrong. With DEVCLUSTER_RUN in the environment the servers
+// are those of that folder, and stay up: what is there already is not written again, and is checked again.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"brine/bench/measure"
+	"brine/config"
+	"brine/hbase"
+	"brine/indexer/elastic"
+	"brine/query"
+)
+
+const (
+	configuration = "examples/shop.yaml"
+	ordersFile    = "data/orders.jsonl.gz"
+	scansFile     = "internal/sample/scans-2013-01.jsonl.gz"
+)
+
+// shop is the servers, what they hold, and what they should hold.
+type shop struct {
+	*measure.Cluster
+	brine  string // our binary
+	env    map[string]string
+	in     *input
+	scans  *scans
+	cfg    *config.Config
+	hbase  *hbase.Client
+	engine *elastic.Engine
+
+	wrong int // answers
+}
+
+func main() {
+	scale := flag.String("scale", "1", "copies of the orders, 1 to 99, or full")
+	heap := flag.String("heap", "2g", "heap of the HBase server")
+	asks := flag.Int("asks", 1000, "questions of each kind whose time is taken")
+	flag.Parse()
+	measure.Main("shop", func(ctx context.Context) error { return run(ctx, *scale, *heap, *asks) })
+}
+
+func run(ctx context.Context, scale, heap string, asks int) (err error) {
+	s := &shop{}
+	if s.in, err = scaled(ordersFile, scale); err != nil {
+		return err
+	}
+	if s.scans, err = readScans(); err != nil {
+		return err
+	}
+	fmt.Printf("input: %d orders of %d users, %d scans\n", s.in.total, s.in.people, s.scans.count)
+	if s.Cluster, err = measure.StartCluster(ctx, heap, "kafka", "hbase", "elasticsearch"); err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	if err := s.load(ctx, scale); err != nil {
+		return err
+	}
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	defer s.disconnect()
+	for _, part := range []func(context.Context) error{s.checkTables, s.checkUsers, s.checkStatuses, s.checkWaybills, s.checkStations} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.time(ctx, asks); err != nil {
+		return err
+	}
+	if s.wrong > 0 {
+		return fmt.Errorf("%d answers are wrong", s.wrong)
+	}
+	fmt.Println("every answer is as in the input")
+	return nil
+}
+
+// open builds brine and finds the servers.
+func (s *shop) open(ctx context.Context) (err error) {
+	if s.brine, err = s.Build(ctx, "./cmd/brine"); err != nil {
+		return err
+	}
+	s.env = map[string]string{"BRINE_HTTP_LISTEN": "127.0.0.1:0"}
+	for setting, name := range map[string]string{"BRINE_KAFKA_BROKERS": "KAFKA", "BRINE_HBASE_CONNECT": "HBASE", "BRINE_SEARCH_CONNECT": "ELASTICSEARCH"} {
+		if s.env[setting], err = s.Address("BRINE_REAL_" + name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect opens what the views read from, once everything that was written can be found.
+func (s *shop) connect(ctx context.Context) (err error) {
+	var problems config.Problems
+	s.cfg, problems = config.Load(configuration, func(name string) (string, bool) {
+		value, ok := s.env[name]
+		return value, ok
+	})
+	if s.cfg == nil {
+		return problems.Err()
+	}
+	if s.engine, err = elastic.Open(s.cfg.Search.Elastic()); err != nil {
+		return err
+	}
+	for _, x := range s.cfg.Indexes {
+		if err := s.engine.Refresh(ctx, x.Name); err != nil {
+			return err
+		}
+	}
+	s.hbase, err = hbase.Open(ctx, s.cfg.HBase())
+	return err
+}
+
+func (s *shop) disconnect() {
+	_, _ = s.hbase.Close(), s.engine.Close() // only read from
+}
+
+// view opens one of the configuration's views.
+func (s *shop) view(name string) (*query.Reader, error) {
+	declared := s.cfg.View(name)
+	if declared == nil {
+		return nil, fmt.Errorf("%s has no view %s", configuration, name)
+	}
+	v, err := declared.Query(s.cfg)
+	if err != nil {
+		return nil, err
+	}
+	return query.Open(v, s.hbase, s.engine)
+}
+
+// tell reports an answer that is not as in the input; the first few of them in full.
+func (s *shop) tell(view string, args []string, format string, of ...any) {
+	const most = 20
+	if s.wrong++; s.wrong <= most {
+		fmt.Fprintf(os.Stderr, "wrong: %s %s: %s\n", view, strings.Join(args, " "), fmt.Sprintf(format, of...))
+	}
+}
+
+func since(begin time.Time) time.Duration { return time.Since(begin).Round(10 * time.Millisecond) }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"brine/query"
+)
+
+const (
+	halfDay = 12 * 60 * 60 * 1000 // ms
+)
+
+func requestOf(args ...string) query.Request { return query.Request{Args: args} }
+
+// byTimeAndWaybill orders scans as the input has them: an index knows no order among those of one millisecond but their keys'. It fails
+// nothing that the view promises: all checks that the newest come first.
+func byTimeAndWaybill(a, b query.Found) int {
+	x, y := fields(&a.Row), fields(&b.Row)
+	return cmp.Or(cmp.Compare(y.int("at"), x.int("at")), cmp.Compare(x.text("waybill"), y.text("waybill")), cmp.Compare(x.text("action"), y.text("action")))
+}
+
+// time asks the four questions of the order centre one after the other, and prints how long their answers take.
+func (s *shop) time(ctx context.Context, asks int) error {
+	users, err := s.view("user-orders")
+	if err != nil {
+		return err
+	}
+	one, err := s.view("order")
+	if err != nil {
+		return err
+	}
+	r := rand.New(rand.NewPCG(8, 4))
+	any := func() []order { return s.in.ordersOf(r.IntN(s.in.people)) }
+	ask := func(reader *query.Reader, args ...string) (query.Page, error) {
+		return reader.Page(ctx, requestOf(args...))
+	}
+	for _, q := range []struct {
+		name string
+		once func(orders []order) error
+	}{
+		{"all orders of a user, a page", func(orders []order) error { _, err := ask(users, "user="+orders[0].user); return err }},
+		{"by time, keyword and status", func(orders []order) error {
+			args := []string{"user=" + orders[0].user, fmt.Sprintf("created=%d..", orders[len(orders)/2].created), "status=received,shipped"}
+			if word := wordOf(orders); word != "" {
+				args = append(args, "items="+word)
+			}
+			_, err := ask(users, args...)
+			return err
+		}},
+		{"by the order's id alone", func(orders []order) error { _, err := ask(one, "order="+orders[0].id); return err }},
+	} {
+		if err := timed(q.name, asks, any, q.once); err != nil {
+			return err
+		}
+	}
+	var page query.Page
+	load := func() []order {
+		orders := any()
+		page, err = ask(users, "user="+orders[0].user)
+		return orders
+	}
+	return timed("details of one order", asks, load, func([]order) error {
+		if err != nil || len(page.Rows) == 0 {
+			return err
+		}
+		_, err := users.Whole(ctx, page.Rows[0].Row)
+		return err
+	})
+}
+
+// timed prints the time of the middle answer, and of the slowest in a hundred.
+func timed(name string, n int, any func() []order, once func([]order) error) error {
+	var took []time.Duration
+	for range n {
+		orders := any()
+		begin := time.Now()
+		if err := once(orders); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	at := func(share float64) time.Duration {
+		return took[int(share*float64(len(took)-1))].Round(10 * time.Microsecond)
+	}
+	fmt.Printf("%-29s p50 %8v   p99 %8v   (%d questions)\n", name, at(0.5), at(0.99), n)
+	return nil
+}
