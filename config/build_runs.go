@@ -54,12 +54,12 @@ func (p *Pipeline) Indexer() indexer.Options {
 	out := indexer.Options{
 		Schema: p.Schema(), Calls: s.Calls, MaxBulkDocuments: s.MaxBulkDocuments, MaxBulkBytes: int(s.MaxBulkBytes),
 		MaxDocumentBytes: int(s.MaxDocumentBytes), MaxBufferedBytes: p.config.share(),
-		CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause, MaxPause: s.MaxPause,
+		MaxRecentBytes: int(min(24<<20, p.config.share()*3/4)), CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause, MaxPause: s.MaxPause,
 	}
 	for _, d := range p.Documents {
 		x := p.config.Index(d.Index)
 		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKey,
-			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p)}
+			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p), Purge: x.PurgeDeletesAfter}
 		if x.Every != "" {
 			doc.Every, doc.Keep = indexer.Every(x.Every), p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()
 		}

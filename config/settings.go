@@ -282,6 +282,9 @@ type Index struct {
 	// The field, a date, that says to which part a document belongs. It is filled with a time of the row key, since it must
 	// never change.
 	Time string `set:"time" example:"at"`
+	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches. It must be
+	// at least as long as the topic keeps its records: an older change that came after that would make the document anew.
+	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1h" max:"24855d" example:"7d"`
 }
 
 // IndexField is one field of an index.

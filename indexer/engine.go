@@ -32,6 +32,9 @@ type Engine interface {
 	Bulk(ctx context.Context, ops []Op, results []Result) error
 	// Get reads documents as the last answered Bulk left them and sets docs[i] to the document of refs[i].
 	Get(ctx context.Context, refs []Ref, docs []Stored) error
+	// Purge removes documents that are marked as deleted and older than a version, but for those that are written meanwhile. It gives how
+	// many there were.
+	Purge(ctx context.Context, index string, before int64) (int, error)
 	// Refresh makes what was written visible to Search.
 	Refresh(ctx context.Context, index string) error
 	Close() error
@@ -40,11 +43,12 @@ type Engine interface {
 // OpKind says under which condition an operation is applied.
 type OpKind uint8
 
-// The kinds of operation. All write the whole of Op.Source.
+// The kinds of operation. All but Delete write the whole of Op.Source.
 const (
 	Put     OpKind = iota + 1 // if the document is absent or its version is not greater than Op.Version (external_gte)
 	Create                    // if the document is absent
 	Replace                   // if the document is still as read: Op.SeqNo and Op.PrimaryTerm
+	Delete                    // if the document is still as read: it is removed, and so is its version
 )
 
 // Op is one write of one document.
@@ -68,6 +72,7 @@ type Ref struct {
 type Stored struct {
 	Found       bool
 	Source      []byte
+	Version     int64 // what a Put is compared with
 	SeqNo       int64
 	PrimaryTerm int64
 }

@@ -9,8 +9,11 @@ import (
 // is left of its span.
 const expireEvery = time.Hour
 
-// expire drops the parts of indexes whose rows are over, until the writer is closed. A document ends when its newest version is as
-// old as the rows are kept. Writers of other processes do the same.
+// expires reports whether anything of the index ends by time.
+func (d *document) expires() bool { return d.parted && d.Keep > 0 || d.Purge > 0 }
+
+// expire drops the parts of indexes whose rows are over, and removes documents that were deleted long ago, until the writer is closed. A document ends
+// when its newest version is as old as the rows are kept. Writers of other processes do the same.
 func (w *Writer) expire() {
 	timer := time.NewTicker(expireEvery)
 	defer timer.Stop()
@@ -18,6 +21,9 @@ func (w *Writer) expire() {
 		for _, d := range w.docs {
 			if d.parted && d.Keep > 0 {
 				w.expireParts(d)
+			}
+			if d.Purge > 0 {
+				w.purge(d)
 			}
 		}
 		select {
@@ -34,5 +40,13 @@ func (w *Writer) expireParts(d *document) {
 	parts, err := w.engine.(Partitioned).Expire(ctx, d.Index, time.Now().Add(-d.Keep).UnixMilli())
 	if w.opts.Hooks.Expired != nil && (len(parts) > 0 || err != nil && w.ctx.Err() == nil) {
 		w.opts.Hooks.Expired(d.Index, parts, err)
+	}
+}
+
+// purge removes what was deleted as long ago as no older change can come any more.
+func (w *Writer) purge(d *document) {
+	n, err := w.engine.Purge(w.ctx, d.Index, time.Now().Add(-d.Purge).UnixMilli())
+	if w.opts.Hooks.Purged != nil && (n > 0 || err != nil && w.ctx.Err() == nil) {
+		w.opts.Hooks.Purged(d.Index, n, err)
 	}
 }

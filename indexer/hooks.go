@@ -9,6 +9,7 @@ type Hooks struct {
 	Items    func(index string, outcome Outcome, n int)    // events by what became of them, after every round of calls
 	Retry    func(RetryInfo)                               // before every pause
 	Expired  func(index string, parts []string, err error) // when parts of an index were dropped, their rows being over, or could not be
+	Purged   func(index string, n int, err error)          // when deleted documents were removed for good, or could not be
 	Buffered func(bytes int64)                             // bytes of documents in memory, whenever a batch comes or goes
 }
 

@@ -131,6 +131,7 @@ func (m *memory) hits() ([]search.Hit, error) {
 }
 
 func (m *memory) EnsureIndex(context.Context, indexer.Mapping) error { return nil }
+func (m *memory) Purge(context.Context, string, int64) (int, error)  { return 0, nil }
 func (m *memory) Refresh(context.Context, string) error              { return nil }
 func (m *memory) Close() error                                       { return nil }
 

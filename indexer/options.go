@@ -38,6 +38,10 @@ type Document struct {
 	Every Every         // where the engine is Partitioned: the index has a part for each such span of Time; empty: none
 	Time  string        // the event's time field that says to which part a document belongs; one of Key's, so that it never changes
 	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped; 0: for ever
+
+	// Purge is how long ago a document was deleted, by its version in ms since 1970, when it is removed; 0: it stays, marked. A removed document has no
+	// version any more: an older change that comes then makes it anew.
+	Purge time.Duration
 }
 
 // Options configure a Writer. Zero values become the defaults.
@@ -173,8 +177,8 @@ func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) 
 	case d.Key != nil && !slices.Contains(d.Key.Fields(), d.Time):
 		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key", d.Time)
 	}
-	if d.Keep < 0 {
-		bad("keep is %v: give 0 or more", d.Keep)
+	if d.Keep < 0 || d.Purge < 0 {
+		bad("keep is %v, and purge %v: give 0 or more", d.Keep, d.Purge)
 	}
 }
 

@@ -99,6 +99,37 @@ func fields(parser *fastjson.Parser, source []byte) (out []FieldValue, err error
 	return out, nil
 }
 
+// Without is a stored document without some of its fields, as the operation that writes it; brine's own fields stay. Where no other field is left the
+// operation removes the document.
+func Without(ref Ref, stored Stored, gone func(FieldValue) bool) (Op, error) {
+	parser := new(fastjson.Parser)
+	all, err := fields(parser, stored.Source)
+	if err != nil {
+		return Op{}, err
+	}
+	op := Op{Kind: Delete, Index: ref.Index, ID: ref.ID, SeqNo: stored.SeqNo, PrimaryTerm: stored.PrimaryTerm}
+	v, err := parser.ParseBytes(stored.Source)
+	if err != nil {
+		return Op{}, err
+	}
+	for _, f := range all {
+		if !gone(f) {
+			op.Kind = Replace
+			continue
+		}
+		v.Del(f.Name)
+		v.Get(FieldVersions).Del(f.Name)
+	}
+	if op.Kind == Delete {
+		return op, nil
+	}
+	if v.Get(FieldVersions) == nil { // a document of whole changes keeps its version, or the next change would count as older
+		op.Kind, op.Version = Put, stored.Version
+	}
+	op.Source = v.MarshalTo(nil)
+	return op, nil
+}
+
 // AppendID appends the id of the document of a row.
 func AppendID(dst, row []byte) []byte {
 	id, _ := appendID(dst, row)

@@ -68,7 +68,7 @@ func New(engine Engine, opts Options) (*Writer, error) {
 		w.lanes = append(w.lanes, l)
 		w.joined.Go(l.run)
 	}
-	if slices.ContainsFunc(w.docs, func(d *document) bool { return d.parted && d.Keep > 0 }) {
+	if slices.ContainsFunc(w.docs, (*document).expires) {
 		w.joined.Go(w.expire)
 	}
 	return w, nil

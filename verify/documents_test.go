@@ -11,12 +11,18 @@ import (
 // putDocument writes a document beside all pipelines, whatever is there; version is counted from base.
 func (w *world) putDocument(id string, version int64, fields string) {
 	w.t.Helper()
+	w.putIn(w.table, id, version, fields)
+}
+
+// putIn is putDocument into any index.
+func (w *world) putIn(index, id string, version int64, fields string) {
+	w.t.Helper()
 	at := base.UnixMilli() + version
-	ref, stored := []indexer.Ref{{Index: w.table, ID: []byte(id)}}, make([]indexer.Stored, 1)
+	ref, stored := []indexer.Ref{{Index: index, ID: []byte(id)}}, make([]indexer.Stored, 1)
 	if err := w.engine.Get(w.t.Context(), ref, stored); err != nil {
 		w.t.Fatal(err)
 	}
-	op := indexer.Op{Kind: indexer.Create, Index: w.table, ID: []byte(id), Source: fmt.Appendf(nil, `{"_row":%q,"_ver":%d,%s}`, id, at, fields), Version: at}
+	op := indexer.Op{Kind: indexer.Create, Index: index, ID: []byte(id), Source: fmt.Appendf(nil, `{"_row":%q,"_ver":%d,%s}`, id, at, fields), Version: at}
 	if stored[0].Found {
 		op.Kind, op.SeqNo, op.PrimaryTerm = indexer.Replace, stored[0].SeqNo, stored[0].PrimaryTerm
 	}

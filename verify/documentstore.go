@@ -2,8 +2,8 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"iter"
+	"slices"
 
 	"brine/indexer"
 	"brine/search"
@@ -90,7 +90,26 @@ func (s documentStore) Scan(ctx context.Context, _, _ []byte) iter.Seq2[Row, err
 	}
 }
 
-// ErrNoRemoval is that documents are not removed one by one.
-var ErrNoRemoval = errors.New("a document that no record accounts for is removed by building the index anew")
-
-func (documentStore) Remove(context.Context, []byte, []Cell) error { return ErrNoRemoval }
+// Remove removes fields as they were found, and the document when it has no others.
+func (s documentStore) Remove(ctx context.Context, key []byte, cells []Cell) error {
+	refs, docs := []indexer.Ref{{Index: s.part(key), ID: key}}, make([]indexer.Stored, 1)
+	if err := s.engine.Get(ctx, refs, docs); err != nil || !docs[0].Found {
+		return err
+	}
+	op, err := indexer.Without(refs[0], docs[0], func(f indexer.FieldValue) bool {
+		return slices.ContainsFunc(cells, func(c Cell) bool {
+			return columnText(c.Column) == f.Name && c.Version == f.Version && c.Value == hash(f.JSON)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	results := make([]indexer.Result, 1)
+	if err := s.engine.Bulk(ctx, []indexer.Op{op}, results); err != nil {
+		return err
+	}
+	if r := &results[0]; r.Status >= 300 {
+		return &indexer.RequestError{Status: r.Status, Kind: r.Kind, Reason: r.Reason} // 409: it was written meanwhile
+	}
+	return nil
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"time"
+
+	"brine/indexer"
 )
 
 // judge holds what is in a store against what is expected there. It belongs to one goroutine.
@@ -145,7 +147,7 @@ func (j *judge) absent(f *fold, e *column, seen *outcome) {
 		return
 	}
 	switch {
-	case j.expired(&e.best):
+	case j.expired(&e.best), j.purged(f):
 		seen.expired = true
 	case f.mayHide(e.name, e.best.version), f.tied(e), j.table.Whole && seen.newest > e.best.version:
 		seen.newer = true
@@ -211,3 +213,19 @@ func (j *judge) expired(o *op) bool {
 	}
 	return ttl > 0 && o.version+ttl < j.now+clockSlack.Milliseconds()
 }
+
+// purged reports whether the document is one that was deleted so long ago that it may be gone.
+func (j *judge) purged(f *fold) bool {
+	if j.table.Purge == 0 {
+		return false
+	}
+	mark, newest := f.find(deletedMark), int64(-1)
+	for i := range f.columns {
+		if f.visible(&f.columns[i]) {
+			newest = max(newest, f.columns[i].best.version)
+		}
+	}
+	return mark >= 0 && f.visible(&f.columns[mark]) && f.columns[mark].holds(isTrue) && newest+j.table.Purge.Milliseconds() < j.now+clockSlack.Milliseconds()
+}
+
+var deletedMark, isTrue = []byte(":" + indexer.FieldDeleted), hash([]byte("true"))

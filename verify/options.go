@@ -69,6 +69,7 @@ type Table struct {
 	Whole     bool                     // its documents are replaced, not changed field by field
 	Events    bool                     // each row is an event, so two on one key collide
 	TTL       map[string]time.Duration // by family; of documents by ""
+	Purge     time.Duration            // documents that were deleted so long ago, by their version, may be gone; 0: never
 }
 
 // Hooks are told how it goes; any may be nil. They must be safe for concurrent use.

@@ -87,7 +87,7 @@ func newWorld(t *testing.T, hbaseOf cluster) *world {
 	}
 	t.Cleanup(w.kafka.Close)
 	w.rows = &sink.Options{Schema: orders, Rows: []sink.Rows{{
-		Table:   sink.Table{Name: w.table, Row: sink.RowEntity, Keys: rowkey.One(key(t, "id"))},
+		Table:   sink.Table{Name: w.table, Row: sink.RowEntity, Key: key(t, "id")},
 		Columns: []sink.Column{{Family: "f", Qualifier: "status", Field: "status"}, {Family: "f", Qualifier: "total", Field: "total"}, {Family: "g", Qualifier: "note", Field: "note"}},
 	}}}
 	return w
@@ -119,18 +119,27 @@ func (w *world) connect(to string) {
 // indexed gives the world an index of the same changes.
 func (w *world) indexed(changes indexer.Changes) {
 	w.t.Helper()
+	w.openIndex()
+	w.declare(changes)
+	if err := w.engine.EnsureIndex(w.t.Context(), w.docs.Mappings()[0]); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) openIndex() {
+	w.t.Helper()
 	engine, err := bleve.Open(bleve.Options{Dir: filepath.Join(w.t.TempDir(), "index")})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { engine.Close() })
 	w.engine = engine
+}
+
+// declare declares the documents of the world's changes.
+func (w *world) declare(changes indexer.Changes) {
 	w.docs = &indexer.Options{Schema: orders, Documents: []indexer.Document{{Index: w.table, Key: key(w.t, "id"), Changes: changes,
 		Set: []indexer.Column{{Name: "status", Field: "status"}, {Name: "note", Field: "note"}, {Name: "total", Field: "total"}}}}}
-	mapping := indexer.Mapping{Index: w.table, Fields: []indexer.Field{{Name: "status", Type: indexer.Keyword}, {Name: "note", Type: indexer.Keyword}, {Name: "total", Type: indexer.Long}}}
-	if err := engine.EnsureIndex(w.t.Context(), mapping); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // change is a record: an order's fields at so many milliseconds after base.
@@ -144,9 +153,15 @@ func change(id string, at int64, fields string) string {
 // send appends records to the partitions by turns.
 func (w *world) send(records ...string) {
 	w.t.Helper()
+	w.sendAt(0, records...)
+}
+
+// sendAt appends records of a time after base.
+func (w *world) sendAt(ms int64, records ...string) {
+	w.t.Helper()
 	var out []*kgo.Record
 	for i, value := range records {
-		out = append(out, &kgo.Record{Topic: w.topic, Partition: int32(i % partitions), Value: []byte(value), Timestamp: base})
+		out = append(out, &kgo.Record{Topic: w.topic, Partition: int32(i % partitions), Value: []byte(value), Timestamp: base.Add(time.Duration(ms) * time.Millisecond)})
 	}
 	if err := w.kafka.ProduceSync(w.t.Context(), out...).FirstErr(); err != nil {
 		w.t.Fatal(err)
@@ -177,13 +192,19 @@ func (w *world) write() {
 	w.t.Helper()
 	w.run("rows", w.sink())
 	if w.docs != nil {
-		docs, err := indexer.New(w.engine, *w.docs)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		defer docs.Close()
-		w.run("documents", &without{docs, w.skip})
+		w.indexAll()
 	}
+}
+
+// indexAll writes the documents of the whole topic.
+func (w *world) indexAll() {
+	w.t.Helper()
+	docs, err := indexer.New(w.engine, *w.docs)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer docs.Close()
+	w.run("documents", &without{docs, w.skip})
 }
 
 func (w *world) run(half string, to ingest.Writer) {

@@ -22,9 +22,11 @@ const purgeDeletes = "hbase.hstore.time.to.purge.deletes"
 // noEnd is longer than any topic or family says.
 const noEnd = time.Duration(1<<63 - 1)
 
-// deletes asks whether the pipeline's topic keeps records for longer than tables keep the delete markers that hide what these wrote.
+// deletes asks whether the pipeline's topic keeps records for longer than tables keep the delete markers, and indexes the marked documents, that hide
+// what these wrote.
 func (s *serverCheck) deletes(ctx context.Context, client *kafka.Client, p *config.Pipeline) error {
-	if !slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.HardDeletes }) {
+	purges := func(d config.Documents) bool { return s.cfg.Index(d.Index).PurgeDeletesAfter > 0 }
+	if !slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.HardDeletes }) && !slices.ContainsFunc(p.Documents, purges) {
 		return nil
 	}
 	kept, err := retention(ctx, client, p.Topic)
@@ -41,15 +43,29 @@ func (s *serverCheck) deletes(ctx context.Context, client *kafka.Client, p *conf
 			}
 		}
 	}
+	for i := range p.Documents {
+		if x := s.cfg.Index(p.Documents[i].Index); x.PurgeDeletesAfter > 0 && x.PurgeDeletesAfter < kept {
+			text, mend := keptText(kept, "remove it, so that deleted documents stay, marked")
+			s.say(config.Error, codeOutlived, "indexes."+x.Name+".purge_deletes_after",
+				fmt.Sprintf("topic %s keeps its records %s, and the index its deleted documents %s: an older record that is replayed after that would make a deleted document anew",
+					p.Topic, text, config.DurationText(x.PurgeDeletesAfter)), mend)
+		}
+	}
 	return nil
+}
+
+// keptText words how long a topic keeps its records, and what to do about that.
+func keptText(kept time.Duration, or string) (text, mend string) {
+	if kept == noEnd {
+		return "for ever", "let the topic's records end (retention.ms), or " + or
+	}
+	text = config.DurationText(kept)
+	return text, "write purge_deletes_after: " + text + ", or more, or " + or
 }
 
 func (s *serverCheck) outlived(p *config.Pipeline, i int, f config.Family, kept time.Duration) {
 	r := &p.Rows[i]
-	text, mend := "for ever", "let the topic's records end (retention.ms), or mark rows: hard_deletes: false"
-	if kept < noEnd {
-		text, mend = config.DurationText(kept), "write purge_deletes_after: "+config.DurationText(kept)+", or more, or mark rows: hard_deletes: false"
-	}
+	text, mend := keptText(kept, "mark rows: hard_deletes: false")
 	s.say(config.Error, codeOutlived, fmt.Sprintf("pipelines.%s.rows[%d].hard_deletes", p.Name, i),
 		fmt.Sprintf("topic %s keeps its records %s, and family %s of %s its delete markers %s: an older record that is replayed after that would show a deleted row again",
 			p.Topic, text, f.Name, r.Table, config.DurationText(f.PurgeDeletesAfter)), mend)

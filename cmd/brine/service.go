@@ -196,6 +196,14 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 			s.log.Info("dropped a part of an index, whose rows are over by the TTL of their table", "pipeline", p.Name, "index", index, "part", part)
 		}
 	}
+	opts.Hooks.Purged = func(index string, n int, err error) {
+		if err != nil {
+			s.log.Warn("documents that were deleted long ago could not be removed; they are looked at again in an hour", "pipeline", p.Name, "index", index, "error", err)
+		}
+		if n > 0 {
+			s.log.Info("removed documents that were deleted longer ago than purge_deletes_after", "pipeline", p.Name, "index", index, "documents", n)
+		}
+	}
 	writer, err := indexer.New(s.engine, opts)
 	if err != nil {
 		return usage(err)

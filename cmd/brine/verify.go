@@ -23,7 +23,7 @@ type verifyCmd struct {
 	Sample      string        `default:"100%" placeholder:"SHARE" help:"Verify so many of the rows, always the same ones: 1% (default 100%)."`
 	Ahead       bool          `help:"Expect also what the live group has not committed yet."`
 	Repair      bool          `help:"Write what is missing, stale or different again, and look once more."`
-	DeleteExtra bool          `help:"With --full: delete the cells that no record accounts for."`
+	DeleteExtra bool          `help:"With --full: delete the cells, and fields of documents, that no record accounts for."`
 	Yes         bool          `short:"y" help:"Do not ask."`
 	Follow      bool          `help:"Go on: verify what the live group has committed since, again and again."`
 	Every       time.Duration `default:"1m" help:"With --follow: how often (default 1m)."`
@@ -146,14 +146,14 @@ func (v *verification) mend(e *env, check *verify.Check, report *verify.Report) 
 		mended = true
 	}
 	if v.cmd.DeleteExtra && extra > 0 {
-		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows?", thousands(extra))); err != nil {
+		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?", thousands(extra))); err != nil {
 			return report, err
 		}
 		rows, err := check.RemoveExtra(e.ctx)
 		if err != nil {
 			return report, err
 		}
-		v.screen.said("extra cells are deleted in %s rows", thousands(rows))
+		v.screen.said("what was extra is deleted in %s rows and documents", thousands(rows))
 		mended = true
 	}
 	if !mended {

@@ -139,7 +139,8 @@ func (v *verification) addTables(p *config.Pipeline) {
 func (v *verification) addIndexes(p *config.Pipeline) {
 	made := p.Indexer().Documents
 	for i, d := range p.Documents {
-		t := verify.Table{Name: d.Index, Store: verify.Index(v.service.engine, d.Index, partOf(&made[i])), Documents: true, Whole: p.Changes == string(indexer.Whole)}
+		t := verify.Table{Name: d.Index, Store: verify.Index(v.service.engine, d.Index, partOf(&made[i])), Documents: true, Whole: p.Changes == string(indexer.Whole),
+			Purge: made[i].Purge}
 		if ttl := rowsEnd(v.cfg.Table(cmp.Or(d.Table, p.Rows[0].Table))); ttl > 0 {
 			t.TTL = map[string]time.Duration{"": ttl}
 		}

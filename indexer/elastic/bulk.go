@@ -62,13 +62,16 @@ func (b *body) Close() error {
 	return nil
 }
 
-// appendOp writes the two lines of one operation.
+// appendOp writes the two lines of one operation; of a Delete there is one.
 func appendOp(b *bytes.Buffer, o *indexer.Op) {
 	b.Grow(len(o.Source) + 2*len(o.ID) + len(o.Index) + 128)
 	line := b.AvailableBuffer()
-	if o.Kind == indexer.Create {
+	switch o.Kind {
+	case indexer.Create:
 		line = append(line, `{"create":{"_index":"`...)
-	} else {
+	case indexer.Delete:
+		line = append(line, `{"delete":{"_index":"`...)
+	default:
 		line = append(line, `{"index":{"_index":"`...)
 	}
 	line = append(line, o.Index...) // a valid name needs no escapes
@@ -78,7 +81,7 @@ func appendOp(b *bytes.Buffer, o *indexer.Op) {
 	case indexer.Put:
 		line = append(line, `","version_type":"external_gte","version":`...)
 		line = strconv.AppendInt(line, o.Version, 10)
-	case indexer.Replace:
+	case indexer.Replace, indexer.Delete:
 		line = append(line, `","if_seq_no":`...)
 		line = strconv.AppendInt(line, o.SeqNo, 10)
 		line = append(line, `,"if_primary_term":`...)
@@ -87,6 +90,10 @@ func appendOp(b *bytes.Buffer, o *indexer.Op) {
 		line = append(line, '"')
 	}
 	line = append(line, "}}\n"...)
+	if o.Kind == indexer.Delete {
+		b.Write(line)
+		return
+	}
 	line = append(line, o.Source...)
 	b.Write(append(line, '\n'))
 }
@@ -119,9 +126,11 @@ func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []in
 		if i >= len(items) {
 			continue
 		}
-		item := items[i].Get("index")
-		if item == nil {
-			item = items[i].Get("create")
+		var item *fastjson.Value
+		for _, kind := range []string{"index", "create", "delete"} {
+			if item = items[i].Get(kind); item != nil {
+				break
+			}
 		}
 		if !bytes.Equal(item.GetStringBytes("_id"), ops[i].ID) {
 			items = items[:i]

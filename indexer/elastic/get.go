@@ -64,7 +64,7 @@ func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []inde
 		if string(doc.GetStringBytes("error", "type")) == "illegal_argument_exception" {
 			parted = append(parted, i)
 		}
-		docs[i] = indexer.Stored{Found: doc.GetBool("found"), SeqNo: doc.GetInt64("_seq_no"), PrimaryTerm: doc.GetInt64("_primary_term")}
+		docs[i] = indexer.Stored{Found: doc.GetBool("found"), Version: doc.GetInt64("_version"), SeqNo: doc.GetInt64("_seq_no"), PrimaryTerm: doc.GetInt64("_primary_term")}
 		if source := doc.Get("_source"); docs[i].Found && source != nil {
 			from := len(sources)
 			sources = source.MarshalTo(sources)
@@ -104,12 +104,13 @@ func (e *Engine) findChunk(ctx context.Context, index string, ids []string, plac
 			Hits []struct {
 				ID          string          `json:"_id"`
 				Source      json.RawMessage `json:"_source"`
+				Version     int64           `json:"_version"`
 				SeqNo       int64           `json:"_seq_no"`
 				PrimaryTerm int64           `json:"_primary_term"`
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	request := object{"query": object{"ids": object{"values": ids}}, "size": len(ids), "seq_no_primary_term": true}
+	request := object{"query": object{"ids": object{"values": ids}}, "size": len(ids), "version": true, "seq_no_primary_term": true}
 	if err := e.json(ctx, "POST", "/"+index+"/_search", request, &a); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (e *Engine) findChunk(ctx context.Context, index string, ids []string, plac
 		return fmt.Errorf("%d of its shards did not answer", a.Shards.Failed)
 	}
 	for _, h := range a.Hits.Hits {
-		docs[place[h.ID]] = indexer.Stored{Found: true, Source: h.Source, SeqNo: h.SeqNo, PrimaryTerm: h.PrimaryTerm}
+		docs[place[h.ID]] = indexer.Stored{Found: true, Source: h.Source, Version: h.Version, SeqNo: h.SeqNo, PrimaryTerm: h.PrimaryTerm}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
@@ -15,7 +16,8 @@ import (
 )
 
 // A stored document is its version and its sequence number, 8 bytes each, big-endian, and its JSON. The version is what
-// Put compares, and 1 after Create; the sequence number counts the document's writes.
+// Put compares, and 1 after Create; the sequence number counts the document's writes, from the time of the first on, so that a document that was
+// removed and comes again is not taken for the former.
 const headerSize = 16
 
 type header struct {
@@ -41,6 +43,10 @@ func (s *store) bulk(ctx context.Context, ops []indexer.Op, places []int, result
 	ids := make([]string, 0, len(places))
 	mapping := s.mapping.Load()
 	for at, i := range places {
+		if ops[i].Kind == indexer.Delete {
+			ids = append(ids, string(ops[i].ID))
+			continue
+		}
 		d, err := newDoc(parser, mapping, s.analyzer, &ops[i])
 		if err != nil {
 			results[i] = indexer.Result{Status: http.StatusBadRequest, Kind: "document_refused", Reason: err.Error()}
@@ -73,19 +79,25 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 	}
 	batch := index.NewBatch()
 	for at, i := range places {
-		d := docs[at]
-		if d == nil {
+		d, id := docs[at], string(ops[i].ID)
+		if d == nil && ops[i].Kind != indexer.Delete {
 			continue
 		}
-		have, exists := is[d.ID()]
+		have, exists := is[id]
 		next, reason := replacement(&ops[i], have, exists)
 		if reason != "" {
 			results[i] = indexer.Result{Status: http.StatusConflict, Reason: reason}
 			continue
 		}
+		if d == nil {
+			batch.Delete(id)
+			delete(is, id)
+			results[i] = indexer.Result{Status: http.StatusOK}
+			continue
+		}
 		setHeader(d.stored, next)
 		batch.Update(d)
-		is[d.ID()] = next
+		is[id] = next
 		results[i] = indexer.Result{Status: http.StatusOK, SeqNo: next.seq, PrimaryTerm: 1, Home: s.home}
 		if !exists {
 			results[i].Status = http.StatusCreated
@@ -100,6 +112,9 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 // replacement is the header after an operation, or the reason why it must not be applied.
 func replacement(o *indexer.Op, have header, exists bool) (next header, conflict string) {
 	next = header{version: have.version + 1, seq: have.seq + 1}
+	if !exists {
+		next.seq = time.Now().UnixNano()
+	}
 	switch {
 	case o.Kind == indexer.Put && exists && o.Version < have.version:
 		return next, fmt.Sprintf("the document has version %d, which is newer than %d", have.version, o.Version)
@@ -107,7 +122,7 @@ func replacement(o *indexer.Op, have header, exists bool) (next header, conflict
 		next.version = o.Version
 	case o.Kind == indexer.Create && exists:
 		return next, "the document exists"
-	case o.Kind == indexer.Replace && (!exists || o.SeqNo != have.seq):
+	case (o.Kind == indexer.Replace || o.Kind == indexer.Delete) && (!exists || o.SeqNo != have.seq):
 		return next, fmt.Sprintf("the document has sequence number %d, not %d", have.seq, o.SeqNo)
 	}
 	return next, ""
@@ -125,7 +140,7 @@ func (s *store) get(refs []indexer.Ref, places []int, docs []indexer.Stored) err
 	return s.read(ids, func(id, stored []byte) {
 		if h, ok := readHeader(stored); ok {
 			docs[place[string(id)]] = indexer.Stored{
-				Found: true, Source: slices.Clone(stored[headerSize:]), SeqNo: h.seq, PrimaryTerm: 1,
+				Found: true, Source: slices.Clone(stored[headerSize:]), Version: h.version, SeqNo: h.seq, PrimaryTerm: 1,
 			}
 		}
 	})
