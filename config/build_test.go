@@ -185,6 +185,7 @@ func TestQueryDescription(t *testing.T) {
 	table := cfg.Table("shop:orders")
 	got, ok := cfg.Query(table)
 	want := query.Table{Name: "shop:orders", Keys: rowkey.One(table.RowKey()), Columns: []query.Column{
+		{Family: "brief"}, // of a row of nulls
 		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
 		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
 		{Family: "brief", Qualifier: "at", Field: "at", Type: event.TimeS},
@@ -220,7 +221,7 @@ func TestPackedColumns(t *testing.T) {
 	if got.Deleted != "deleted" {
 		t.Error("a packed field that marks rows as deleted is overlooked")
 	}
-	wantRead := []query.Column{{Family: "e", Qualifier: "s", Field: "station", Type: event.Text}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
+	wantRead := []query.Column{{Family: "e"}, {Family: "e", Qualifier: "s", Field: "station", Type: event.Text}, {Family: "e", Qualifier: "p", Pack: some}, {Family: "f", Qualifier: "p", Pack: all}}
 	if diff := cmp.Diff(wantRead, got.Columns); diff != "" {
 		t.Errorf("query: -want +got:\n%s", diff)
 	}
