@@ -136,6 +136,22 @@ var answeredFaults = map[string]func(l *load){
 		l.node(1).Thaw()
 		l.pause()
 	},
+	"frozen, and its regions given to others": func(l *load) {
+		l.pause() // the client knows where regions are
+		l.node(1).Freeze()
+		for _, r := range l.s.Regions("t") {
+			if r.Node == 1 {
+				l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
+			}
+		}
+		l.pause()
+		time.Sleep(3 * lookAfter)
+		if stall := time.Since(time.Unix(0, l.last.Load())); stall > lookAfter || l.retries.Load() == 0 {
+			l.t.Errorf("nothing was acknowledged for %v, %d retries", stall, l.retries.Load())
+		}
+		l.node(1).Thaw() // what it was sent is refused now
+		l.pause()
+	},
 	"slow": func(l *load) {
 		l.node(1).Slow(1)
 		time.Sleep(300 * ms)
@@ -262,6 +278,18 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 				l.must(l.node(i).Restart("127.0.0.1:0"))
 				l.pause()
 			}
+		},
+		"all killed, and back": func(l *load) {
+			l.s.Master().Kill()
+			for i := range 3 {
+				l.node(i).Kill()
+			}
+			time.Sleep(50 * ms)
+			for i := range 3 {
+				l.must(l.node(i).Restart(""))
+			}
+			l.must(l.s.Master().Restart(""))
+			l.pause()
 		},
 		"answers never sent": func(l *load) {
 			var n atomic.Int64

@@ -105,11 +105,17 @@ func (l *locator) lookup(table string, start []byte, rows int) (*Region, error) 
 	if err != nil {
 		return nil, err
 	}
+	r, err := l.lookupAt(ctx, meta, table, start, rows)
+	if d := diagnose(err); err != nil && (d.remedy == relocate || d.remedy == reconnect) {
+		l.dropMeta(meta)
+	}
+	return r, err
+}
+
+// lookupAt is lookup where hbase:meta is.
+func (l *locator) lookupAt(ctx context.Context, meta *Region, table string, start []byte, rows int) (*Region, error) {
 	found, err := l.scanMeta(ctx, meta, start, metaKey(table, nil, ""), rows)
 	if err != nil {
-		if d := diagnose(err); d.remedy == relocate || d.remedy == reconnect {
-			l.dropMeta(meta)
-		}
 		return nil, fmt.Errorf("looking up a region of %s: %w", table, err)
 	}
 	var answer *Region

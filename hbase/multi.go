@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,6 +16,9 @@ type multi struct {
 	from     *queue
 	left     time.Time // when it was sent
 	nth      int       // of those that are out
+	ctx      context.Context
+	giveUp   context.CancelCauseFunc // ends ctx
+	followed bool                    // somebody looks where its regions are
 	parts    []*part
 	spare    []*part
 	outcomes []outcome
@@ -55,7 +59,8 @@ func (m *multi) recycle() {
 func (w *writer) send(m *multi) {
 	server := m.parts[0].region.Server
 	w.announceSend(m, server)
-	r, err := w.c.servers.roundTrip(w.c.ctx, endpoint{server, clientService}, "Multi", m.encode)
+	r, err := w.c.servers.roundTrip(m.ctx, endpoint{server, clientService}, "Multi", m.encode)
+	m.giveUp(nil)
 	took := time.Since(m.left)
 	m.read(server, r.Param, err)
 	var dead bool

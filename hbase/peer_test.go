@@ -2,10 +2,12 @@ package hbase
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"sync"
 	"testing"
@@ -24,6 +26,7 @@ type peer struct {
 	splits []string
 	answer func(*peerCall) *reply // may be nil
 	opened uint64                 // sequence number of the regions' opening, 2 if none is given; mu guards it
+	moved  map[string]string      // regions, by name, that hbase:meta has at another address than peerAddr, which is the peer's too; mu guards it
 
 	mu    sync.Mutex
 	calls []string // methods, in order of arrival
@@ -194,7 +197,7 @@ func (p *peer) tame(c *peerCall) *reply {
 			{RegionInfo: info, ServerName: server, SeqNum: proto.Int64(1)},
 		}}}
 	case "Scan":
-		return p.scanMeta()
+		return p.scanMeta(len(p.splits))
 	case "Get":
 		return &reply{param: &hbasepb.GetResponse{}}
 	case "Multi":
@@ -215,14 +218,14 @@ func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
 	return info, fmt.Appendf(nil, "t,%s,7.%032d.", info.StartKey, k)
 }
 
-// scanMeta gives all regions, last first, whatever was asked.
-func (p *peer) scanMeta() *reply {
+// scanMeta gives the regions up to the last-th, that one first. What was asked for does not matter: a tame peer gives all.
+func (p *peer) scanMeta(last int) *reply {
 	out := &hbasepb.ScanResponse{MoreResults: proto.Bool(false)}
 	var cells []byte
 	p.mu.Lock()
-	seq := max(2, p.opened)
+	seq, moved := max(2, p.opened), maps.Clone(p.moved)
 	p.mu.Unlock()
-	for k := len(p.splits); k >= 0; k-- {
+	for k := last; k >= 0; k-- {
 		info, name := p.region(k)
 		message, err := proto.Marshal(info)
 		if err != nil {
@@ -233,7 +236,7 @@ func (p *peer) scanMeta() *reply {
 		}
 		put("regioninfo", append([]byte(protobufMagic), message...))
 		put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, seq))
-		put("server", []byte(peerAddr))
+		put("server", []byte(cmp.Or(moved[string(name)], peerAddr)))
 		out.CellsPerResult = append(out.CellsPerResult, 3)
 	}
 	return &reply{param: out, cells: cells}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -121,6 +122,20 @@ func count(t *testing.T, c *Client, table string) (n int) {
 		n++
 	}
 	return n
+}
+
+// A real server is of a release that the client takes for tested, and of the one that was to be started. BRINE_REAL_HBASE_VERSION says which.
+func TestRealRelease(t *testing.T) {
+	var untested []string
+	c := open(t, Options{Connect: testenv.HBase(t), Hooks: Hooks{Untested: func(v string) { untested = append(untested, v) }}})
+	version, tested, err := c.ServerVersion(t.Context())
+	if err != nil || !tested || len(untested) > 0 {
+		t.Errorf("HBase %s: tested %v, told of %v; %v", version, tested, untested, err)
+	}
+	if want := os.Getenv("BRINE_REAL_HBASE_VERSION"); want != "" && version != want {
+		t.Errorf("HBase %s runs, want %s", version, want)
+	}
+	t.Logf("HBase %s", version)
 }
 
 // How fast one client writes and reads on the real server; the figures go to the log.

@@ -42,6 +42,8 @@ type line struct {
 	sick    queue // lanes that must ride alone
 	pace    pace
 	wait    *time.Timer // begins anew when a call may have become overdue; nil until one was waited for
+	watcher *time.Timer // looks after the calls that are out: see gone.go
+	watched bool        // it is set
 }
 
 // queue is lanes in line, and what of them is out.
@@ -167,6 +169,7 @@ func (w *writer) begin(s *line) {
 	if len(s.healthy.ready) > 0 {
 		w.awaitOverdue(s, now)
 	}
+	w.watch(s)
 }
 
 // awaitOverdue begins anew when the oldest call that is out becomes overdue and so makes room. w.mu is held.
@@ -241,6 +244,7 @@ func (w *writer) gather(s *line, q *queue, now time.Time) *multi {
 		return nil
 	}
 	q.out = append(q.out, m)
+	m.ctx, m.giveUp = context.WithCancelCause(w.c.ctx)
 	m.nth = len(s.healthy.out) + len(s.sick.out)
 	q.lanes += len(m.parts)
 	return m
@@ -263,8 +267,10 @@ func (w *writer) close() {
 		}
 	}
 	for _, s := range w.servers {
-		if s.wait != nil {
-			s.wait.Stop()
+		for _, t := range []*time.Timer{s.wait, s.watcher} {
+			if t != nil {
+				t.Stop()
+			}
 		}
 	}
 	w.mu.Unlock()

@@ -1,0 +1,98 @@
+package hbase
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// A server keeps a call of four regions. As long as hbase:meta has one of them there, the call is left alone, however long it takes; once all
+// are open elsewhere it is given up within two seconds, and everything is written there.
+func TestCallIsGivenUpOnceAllItsRegionsAreElsewhere(t *testing.T) {
+	for _, tt := range []struct {
+		moved int // of the four regions
+		at    string
+		again bool
+	}{
+		{4, "other.example:16000", true},
+		{3, "other.example:16000", false},
+		{4, peerAddr, false}, // opened again where they were
+	} {
+		t.Run(fmt.Sprint(tt.moved, " regions at ", tt.at), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { keptCall(t, tt.moved, tt.at, tt.again) })
+		})
+	}
+}
+
+// askedFor is which of sixteen regions a scan of hbase:meta is for.
+func askedFor(c *peerCall) int {
+	in := new(hbasepb.ScanRequest)
+	if err := proto.Unmarshal(c.Param, in); err != nil {
+		panic(err)
+	}
+	row := strings.Split(string(in.Scan.StartRow), ",")[1] // table,row,id
+	return strings.Index("0123456789abcdef", row[:min(1, len(row))])
+}
+
+func keptCall(t *testing.T, moved int, at string, again bool) {
+	const givenAway, answered = 10 * time.Second, 40 * time.Second
+	rows := strings.Split("0123456789abcdef", "")
+	p := newPeer(t, sixteen()...)
+	var kept *reply
+	var regions []string // of the call that is kept
+	keep := false
+	p.answer = func(c *peerCall) *reply {
+		switch {
+		case c.method == "Scan" && keep:
+			return p.scanMeta(askedFor(c))
+		case c.method != "Multi" || !keep || kept != nil:
+			return nil
+		}
+		for _, ra := range c.multi().RegionAction {
+			regions = append(regions, string(ra.Region.Value))
+		}
+		late := make(chan struct{})
+		time.AfterFunc(answered, func() { close(late) })
+		if kept = (&reply{param: acknowledgement(c.multi())}); !again {
+			kept = p.multi(c)
+		}
+		kept.after = late
+		return kept
+	}
+	opts := p.options()
+	opts.MaxServerCalls, opts.RPCTimeout, opts.OperationTimeout = 1, time.Minute, time.Hour
+	retried := 0
+	opts.Hooks.Retry = func(r RetryInfo) { retried += r.Mutations }
+	c := p.open(opts)
+	if failed := land(t, c, puts(rows...)); failed != nil { // now all regions are known
+		t.Fatal(failed)
+	}
+	keep = true
+	start := time.Now()
+	time.AfterFunc(givenAway, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.opened, p.moved = 9, map[string]string{}
+		for _, name := range regions[:moved] {
+			p.moved[name] = at
+		}
+	})
+	if failed := land(t, c, puts(rows...)); failed != nil {
+		t.Fatal(failed)
+	}
+	took := time.Since(start)
+	if len(regions) != 4 || again && (took < givenAway || took > givenAway+2*lookAfter || retried != 4) || !again && (took != answered || retried > 0) {
+		t.Errorf("written after %v with %d retries; %d regions were elsewhere after %v", took, retried, len(regions), givenAway)
+	}
+	if applied := p.appliedRows(); len(applied) != 2*len(rows) {
+		t.Errorf("applied %q", applied)
+	}
+	c.Close()
+	p.stop()
+}
