@@ -18,3 +18,7 @@ real-status: ## Show which real servers run, and where
 .PHONY: real-wipe
 real-wipe: ## End the real servers and delete their data
 	@$(DEVCLUSTER) wipe $(SERVERS)
+
+.PHONY: test-releases
+test-releases: ## Run the conformance scripts and the main tests against older releases of HBase (RELEASES; needs Java 17 and Maven)
+	@deploy/devcluster/releases.sh $(RELEASES)
