@@ -38,7 +38,7 @@ type Split struct {
 type Region struct {
 	Start  skew.Key `json:"start"`
 	Rows   int      `json:"rows"`
-	Writes int64    `json:"writes,omitempty"` // events; of a proposed split they are not counted
+	Writes int64    `json:"writes,omitempty"` // of rows, again or not; of a proposed split they are not counted
 	Share  float64  `json:"share"`            // of the rows
 }
 

@@ -286,3 +286,18 @@ func TestTwoHotRegions(t *testing.T) {
 		}
 	}
 }
+
+// An event may have several rows: one for each of its words, or one on each side.
+func TestRowsOfOneEvent(t *testing.T) {
+	key := userKey(t, `user + "|" + asc(n, 64)`)
+	tally := plan.NewTally(plan.Table{Name: "t", Key: key, EventRows: true, Splits: [][]byte{[]byte("b")}})
+	for at := range int64(10) {
+		for _, word := range []string{"a", "b", "c"} {
+			tally.Add(at, rowOf(t, key, word, at), []byte{byte(at)})
+		}
+	}
+	f := forecast(t, tally, 0)
+	if f.Events != 10 || f.Rows != 30 || f.Collisions != 0 || f.Split.Regions[0].Rows != 10 || f.Split.Regions[1].Rows != 20 || f.Split.Regions[1].Writes != 20 {
+		t.Errorf("%+v", f)
+	}
+}

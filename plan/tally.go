@@ -29,6 +29,7 @@ type Family struct {
 type Tally struct {
 	table  Table
 	events int
+	last   int64   // the place of the last event
 	writes []int64 // by region
 	seen   distinct
 	kept   kept
@@ -43,11 +44,13 @@ func NewTally(t Table) *Tally {
 // MeasuredEvents is how many events' cells are to be given to AddCells: the first so many of a sample.
 const MeasuredEvents = 1 << 16
 
-// Add counts the row of the event at a place of the sample: its line, or any number that orders the events. content is what
-// the event says: two events with one row and different contents collide. row stays the caller's.
+// Add counts a row of the event at a place of the sample: its line, or any number that orders the events; one behind the other
+// where it has several. content is what the event says: two events with one row and different contents collide. row stays the caller's.
 func (t *Tally) Add(at int64, row, content []byte) {
 	region := regionOf(t.table.Splits, row)
-	t.events++
+	if t.events == 0 || at != t.last {
+		t.events, t.last = t.events+1, at
+	}
 	t.writes[region]++
 	hash := xxhash.Sum64(row)
 	t.seen.add(hash, mark{content: xxhash.Sum64(content), at: at, region: uint32(region)})

@@ -66,6 +66,7 @@ func TestDesigns(t *testing.T) {
 					if diff := cmp.Diff(string(want), got); diff != "" {
 						t.Errorf("-queries.txt +answers:\n%s", diff)
 					}
+					j.checkPlan()
 				})
 			}
 		})
@@ -84,6 +85,7 @@ func embeddedHBase(t *testing.T) string {
 // design is a job with the tables of an example in examples/designs.
 type design struct {
 	*job
+	events string        // as they are in the example
 	prefix string        // of its tables' names
 	later  time.Duration // by which its events are shifted
 }
@@ -106,7 +108,7 @@ func newDesign(t *testing.T, s stack, name, key string) *design {
 		t.Fatal(problems)
 	}
 	unique := testenv.Name(t)
-	d := &design{job: &job{stack: s, t: t, name: unique, topic: unique, file: filepath.Join(t.TempDir(), "brine.yaml")}, prefix: "designs:" + unique + "_"}
+	d := &design{job: &job{stack: s, t: t, name: unique, topic: unique, file: filepath.Join(t.TempDir(), "brine.yaml")}, events: string(events), prefix: "designs:" + unique + "_"}
 	d.later = time.Since(newest(string(events))).Truncate(24 * time.Hour)
 	text := strings.NewReplacer("designs:", d.prefix, "topic: "+cfg.Pipelines[0].Topic+"\n", "topic: "+unique+"\n",
 		"group: brine", "group: "+unique+"\n  commit_interval: 100ms").Replace(string(source))

@@ -84,9 +84,7 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 	if err != nil {
 		return nil, err
 	}
-	opts := p.Sink()
-	opts.Rows = slices.DeleteFunc(opts.Rows, func(r sink.Rows) bool { return r.Table.Name != table })
-	rows, err := sink.NewPreview(opts)
+	rows, err := sink.NewPreview(p.Sink()) // of all its tables: an event that one of them refuses has no row in any
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +118,10 @@ func (f *foreseer) add(at int64, rec *event.Record, measure bool) {
 		f.out.LookedUp++
 		return
 	}
-	err := f.rows.Rows(ev, func(_ string, row []byte, cells func() []sink.Cell) {
+	err := f.rows.Rows(ev, func(table string, row []byte, cells func() []sink.Cell) {
+		if table != f.out.Table {
+			return
+		}
 		if f.pairs != nil {
 			f.pairs.Add(at, row, rec.Value)
 			return
