@@ -45,6 +45,7 @@ func (l *loader) checkAddresses(c *Config) {
 	if mend := hostPort(c.HTTP.Listen, false); c.HTTP.Listen != "" && mend != "" {
 		l.fault("http.listen", Address, "is no address to listen at", mend)
 	}
+	l.checkTracing(c.Tracing.To)
 	l.checkHBase(c.Cluster.Connect)
 	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
 		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout), "one operation takes at least one call")

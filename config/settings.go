@@ -30,6 +30,8 @@ type Config struct {
 	Search Search `set:"search"`
 	// The admin port.
 	HTTP HTTP `set:"http"`
+	// Traces of some records.
+	Tracing Tracing `set:"tracing"`
 	// Everything that is held between fetching a record and settling it: records, mutations and documents of all
 	// pipelines together. When it is spent, fetching waits. The loops of all pipelines, for rows and for documents, have
 	// equal shares, so that none that waits takes another's room.
@@ -197,6 +199,16 @@ type HTTP struct {
 	Listen string `set:"listen" default:"127.0.0.1:8765"`
 	// How long a partition may stand still, with records before it, until /healthz answers 503 and names it.
 	Stall time.Duration `set:"stall" default:"1m" min:"100ms" max:"1d"`
+}
+
+// Tracing is the section tracing.
+type Tracing struct {
+	// Where the spans of the records that are followed go: `http://host:4318` is an OpenTelemetry collector (OTLP over HTTP), `file:PATH` a file to
+	// which they are appended as JSON, `stdout` the standard output. Without it no record is followed.
+	To string `set:"to" example:"http://localhost:4318"`
+	// Of so many records without a trace one is followed; 0: none. A record whose producer has sampled it, as its header `traceparent` says, is
+	// followed in any case.
+	OneIn int `set:"one_in" default:"10000" min:"0" max:"1000000000"`
 }
 
 // Table is one of tables.

@@ -62,7 +62,9 @@ func (c *devCmd) Run(e *env) error {
 	if err := stack.prepare(ctx, cfg); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	s, err := newService(ctx, cfg, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	log, done := newLog(e, slog.LevelWarn)
+	defer done()
+	s, err := newService(ctx, cfg, log)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

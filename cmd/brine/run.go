@@ -32,7 +32,8 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(e.stderr, nil))
+	log, done := newLog(e, slog.LevelInfo)
+	defer done()
 	s, err := newService(e.ctx, cfg, log)
 	if err != nil {
 		return unlessStopped(e.ctx, err)

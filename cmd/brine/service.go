@@ -26,6 +26,7 @@ import (
 	"brine/rowkey"
 	"brine/sink"
 	"brine/skew"
+	"brine/tracing"
 )
 
 // service is the pipelines of a configuration at work: the loops, the admin port and what both are watched by. It owns
@@ -44,6 +45,7 @@ type service struct {
 	halves  []*half
 	resent  resent
 	admin   *admin
+	tracer  *tracing.Tracer // nil: no record is followed
 }
 
 // half is one of a pipeline's two loops: its rows or its documents.
@@ -76,10 +78,14 @@ func prepareService(cfg *config.Config, log *slog.Logger) *service {
 	s.ingest = metrics.NewIngest(s.reg)
 	s.sinks = metrics.NewSink(s.reg)
 	s.indexes = metrics.NewIndexer(s.reg)
+	s.countLeftOut()
 	return s
 }
 
 func (s *service) open(ctx context.Context) (err error) {
+	if err := s.openTracing(); err != nil {
+		return err
+	}
 	if err := s.openTables(ctx); err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func (s *service) open(ctx context.Context) (err error) {
 // openTables connects to HBase and makes sure that the tables are there.
 func (s *service) openTables(ctx context.Context) (err error) {
 	opts := s.cfg.HBase()
-	opts.Hooks = s.resent.watch(metrics.HBase(s.reg, s.tables))
+	opts.Hooks = s.traceCalls(s.resent.watch(metrics.HBase(s.reg, s.tables)))
 	opts.Hooks.Untested = func(version string) { s.log.Warn(untested(version)) }
 	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
 		return err
@@ -244,6 +250,9 @@ func (s *service) addHalf(p *config.Pipeline, kind, group string, w ingest.Write
 	h := &half{pipeline: p.Name, kind: kind, name: p.Name + "." + kind, topic: p.Topic, opts: s.cfg.Ingest(p, group)}
 	h.opts.Writer = w
 	h.opts.Hooks = h.watch(s.ingest.Hooks(p.Name, kind))
+	if s.tracer != nil {
+		h.opts.Hooks.Flight = s.tracer.Flight(p.Name, kind)
+	}
 	h.opts.Logger = s.log.With("pipeline", h.name)
 	s.halves = append(s.halves, h)
 	return nil
@@ -328,6 +337,7 @@ func (s *service) close() {
 	if s.cluster != nil {
 		s.cluster.Close()
 	}
+	s.closeTracing()
 }
 
 // samples is the state of every half for the live line.

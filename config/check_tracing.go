@@ -1,0 +1,15 @@
+package config
+
+import (
+	"net/url"
+	"strings"
+)
+
+func (l *loader) checkTracing(to string) {
+	if path, isFile := strings.CutPrefix(to, "file:"); to == "" || to == "stdout" || isFile && path != "" {
+		return
+	}
+	if u, err := url.Parse(to); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		l.fault("tracing.to", Address, "is no place that spans can go to", "write http://host:4318, file:PATH or stdout")
+	}
+}
