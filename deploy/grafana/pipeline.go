@@ -8,6 +8,7 @@ func pipeline() *board {
 	delays(b)
 	trouble(b)
 	meaning(b)
+	verified(b)
 	return b
 }
 
@@ -69,5 +70,18 @@ func meaning(b *board) {
 			query{rare("pipeline, table, family", "brine_sink_expired_events_total", written), "{{pipeline}} {{table}} {{family}}"}),
 		graph("Version ties", "short", "Cells, in each step of the graph, that were written twice with one version and different values: the last applied wins. The pipeline needs a version that tells them apart.",
 			query{rare("pipeline, table", "brine_sink_version_ties_total", written), "{{pipeline}} {{table}}"}),
+	)
+}
+
+func verified(b *board) {
+	b.row("Verified: what is there, held against the topics")
+	const nobody = "Nobody verifies: brine verify --follow --listen HOST:PORT would."
+	b.panel(
+		graph("Rows and documents compared/s", "short", "Rows and documents a second that brine verify --follow compared with what their records say.",
+			query{sum("table", rate("brine_verify_rows_total", process)), "{{table}}"}).NoValue(nobody),
+		graph("Findings", "short", "What brine verify found, in each step of the graph: missing, stale, different, extra, collided or lost. Any is worth waking somebody up. See the runbook BrineVerifyFindings.",
+			query{rare("table, kind", "brine_verify_findings_total", process), "{{table}} {{kind}}"}),
+		graph("Since the last verification", "s", "Time since a round of brine verify --follow was done by each process that verifies.",
+			query{"time() - (" + of("brine_verify_last_timestamp_seconds", process) + " > 0)", "{{instance}}"}).NoValue(nobody),
 	)
 }

@@ -1,5 +1,5 @@
-// Command pictures makes the pictures of docs/images from a real run: brine dev, a second brine beside it, traffic with a burst, bad
-// records and a courier that becomes too busy, and a real Prometheus that scrapes both. Of Prometheus' answers it draws
+// Command pictures makes the pictures of docs/images from a real run: brine dev, a second brine beside it, one that verifies, traffic with a burst, bad
+// records and a courier that becomes too busy, and a real Prometheus that scrapes all three. Of Prometheus' answers it draws
 // each dashboard of deploy/grafana, since Grafana itself is in no package registry; of what brine skew and brine top write, the terminal.
 // `make pictures` runs it; it needs Debian's packages prometheus and tmux. Nothing imports it.
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,13 +13,13 @@ import (
 
 const besideConfig = "deploy/pictures/pictures.yaml"
 
-// prometheusConfig scrapes both brines; all of it is gone after the run.
+// prometheusConfig scrapes all that runs; all of it is gone after the run.
 const prometheusConfig = `
 global: { scrape_interval: %v, evaluation_interval: %v }
 rule_files: [%q]
 scrape_configs:
   - job_name: brine
-    static_configs: [{ targets: [%q, %q] }]
+    static_configs: [{ targets: [%s] }]
 `
 
 // stage runs everything for the length, and takes the pictures: those of the terminal while the busy courier makes a region hot.
@@ -47,7 +48,11 @@ func (o *options) stage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.prometheus, err = startPrometheus(ctx, g, dir, dev[2], beside[0]); err != nil {
+	verify, err := start(ctx, g, `health on http://(\S+)`, env, o.brine, "verify", "-c", besideConfig, "--follow", "--every", "15s", "--listen", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if o.prometheus, err = startPrometheus(ctx, g, dir, dev[2], beside[0], verify[0]); err != nil {
 		return err
 	}
 	o.from = time.Now().Add(6 * scrape) // rates need a few
@@ -72,7 +77,7 @@ func startPrometheus(ctx context.Context, g *errgroup.Group, dir string, targets
 		return "", err
 	}
 	file := filepath.Join(dir, "prometheus.yml")
-	text := fmt.Sprintf(prometheusConfig, scrape, scrape, rules, targets[0], targets[1])
+	text := fmt.Sprintf(prometheusConfig, scrape, scrape, rules, strings.Join(targets, ", "))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}

@@ -114,11 +114,15 @@ func startPrometheus(t *testing.T) *server {
 	return s
 }
 
-// scrape makes Prometheus scrape an address from now on.
-func (s *server) scrape(t *testing.T, address string) {
+// scrape makes Prometheus scrape these addresses from now on.
+func (s *server) scrape(t *testing.T, addresses ...string) {
 	t.Helper()
+	text, err := json.Marshal([]map[string][]string{{"targets": addresses}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	next := s.targets + ".tmp"
-	write(t, next, fmt.Sprintf(`[{"targets": [%q]}]`, address))
+	write(t, next, string(text))
 	if err := os.Rename(next, s.targets); err != nil { // at once, so that no half of it is read
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (c catalog) has(series string) bool {
 	return false
 }
 
-// registered is what brine registers at its start.
+// registered is what brine registers at its start, and brine verify at its own.
 func registered() catalog {
 	c := catalog{}
 	tables := skew.NewTables(time.Now)
@@ -61,6 +61,7 @@ func registered() catalog {
 	metrics.NewIngest(c)
 	metrics.NewSink(c)
 	metrics.NewIndexer(c)
+	metrics.NewVerify(c)
 	c.MustRegister(&metrics.Skew{Tables: tables}, metrics.Build("test"),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c

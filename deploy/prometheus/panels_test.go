@@ -27,7 +27,7 @@ const working = `min(sum by (pipeline, half) (rate(brine_ingest_settled_records_
   and on () ALERTS{alertname="BrineDeadLetters", alertstate="firing"}`
 
 // patience is how long every query may take to have data.
-const patience = 50 * time.Second
+const patience = 90 * time.Second
 
 // TestEveryPanelHasData runs brine dev and a real Prometheus with our rules beside it, and every query of every dashboard.
 func TestEveryPanelHasData(t *testing.T) {
@@ -39,9 +39,10 @@ func TestEveryPanelHasData(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", brine, "brine/cmd/brine").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	addresses := run(t, `Kafka on (\S+?),.* http://(\S+?)/metrics`, brine, "dev", "--data", t.TempDir())
-	prom.scrape(t, addresses[1])
+	addresses := run(t, `Kafka on (\S+?), HBase on (\S+?), http://(\S+?)/metrics`, brine, "dev", "--data", t.TempDir())
+	prom.scrape(t, addresses[2])
 	traffic(t, addresses[0])
+	prom.scrape(t, addresses[2], verify(t, brine, addresses[0], addresses[1]))
 
 	queries, variables := readDashboards(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -80,6 +81,15 @@ func TestEveryPanelHasData(t *testing.T) {
 		}
 	}
 	checkRules(t, prom)
+}
+
+// verify runs brine verify --follow beside brine dev, and gives where its metrics are.
+func verify(t *testing.T, brine, kafka, hbase string) string {
+	t.Helper()
+	t.Setenv("BRINE_KAFKA_BROKERS", kafka)
+	t.Setenv("BRINE_HBASE_CONNECT", hbase)
+	return run(t, `metrics and health on http://(\S+)`, brine, "verify", "-c", "../../examples/dev.yaml", "--pipeline", "scans",
+		"--follow", "--every", "2s", "--listen", "127.0.0.1:0")[0]
 }
 
 // await asks until there is data. What may be empty is asked once.
