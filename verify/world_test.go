@@ -87,7 +87,7 @@ func newWorld(t *testing.T, hbaseOf cluster) *world {
 	}
 	t.Cleanup(w.kafka.Close)
 	w.rows = &sink.Options{Schema: orders, Rows: []sink.Rows{{
-		Table:   sink.Table{Name: w.table, Row: sink.RowEntity, Key: key(t, "id")},
+		Table:   sink.Table{Name: w.table, Row: sink.RowEntity, Keys: rowkey.One(key(t, "id"))},
 		Columns: []sink.Column{{Family: "f", Qualifier: "status", Field: "status"}, {Family: "f", Qualifier: "total", Field: "total"}, {Family: "g", Qualifier: "note", Field: "note"}},
 	}}}
 	return w
