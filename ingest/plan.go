@@ -145,7 +145,7 @@ func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit
 	for _, ask := range []struct {
 		at Position
 		to *int64
-	}{{Earliest, &low}, {Latest, &high}, {r.asked.From, &from}, {r.asked.To, &to}} {
+	}{{Earliest, &low}, {r.asked.From, &from}, {r.asked.To, &to}, {Latest, &high}} { // the end last: else what comes meanwhile is beyond it
 		offset, err := ask.at.in(ctx, r.cluster, r.Topic, id)
 		if err != nil {
 			return PartitionPlan{}, err

@@ -88,6 +88,8 @@ func (r *recoverer) add(entry *sink.Rows) error {
 	switch {
 	case entry.As != nil || entry.Each != nil:
 		return errors.New("an event has several rows there")
+	case len(entry.Table.Keys) > 1:
+		return errors.New("it has several keys, and a document is known by the first")
 	case entry.Deletes.Hard:
 		return errors.New("rows that are deleted hard leave nothing, and a late change would show their documents again")
 	case r.moves && (entry.Table.Row == sink.RowEvent || !r.whole):

@@ -138,9 +138,9 @@ func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
 	if opts, completes := p.Lookup(); completes {
 		src.Through = func(to ingest.Writer) (ingest.Writer, error) { return lookup.New(s.cluster.client, to, opts) }
 	}
+	client := kafkaClient(&s.cfg.Kafka)
 	settled := func(group string) func(context.Context) (map[int]int64, error) {
 		return func(ctx context.Context) (map[int]int64, error) {
-			client := kafkaClient(&s.cfg.Kafka)
 			ends, err := endOffsets(ctx, client, p.Topic)
 			if err != nil {
 				return nil, kafkaError(err)
