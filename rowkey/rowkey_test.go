@@ -1,7 +1,9 @@
 package rowkey_test
 
 import (
+	"crypto/md5"
 	"testing"
+	"time"
 
 	"brine/rowkey"
 )
@@ -59,10 +61,25 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	k := parse(b, scanKey)
-	row := make([]byte, 0, 64)
+	op := appending(b)
 	b.ReportAllocs()
 	for b.Loop() {
+		op()
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	op := decoding(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		op()
+	}
+}
+
+func appending(b *testing.B) func() {
+	k := parse(b, scanKey)
+	row := make([]byte, 0, 64)
+	return func() {
 		var err error
 		if row, err = k.Append(row[:0], scan); err != nil {
 			b.Fatal(err)
@@ -70,14 +87,40 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-func BenchmarkDecode(b *testing.B) {
+func decoding(b *testing.B) func() {
 	k := parse(b, scanKey)
 	row := appendRow(b, k, scan...)
 	values := make([]rowkey.Value, len(scan))
-	b.ReportAllocs()
-	for b.Loop() {
+	return func() {
 		if err := k.DecodeInto(values, row); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+var sum [md5.Size]byte // keeps the compiler from leaving the hash out
+
+// BenchmarkBesideMD5 times what is done with a key in turn with crypto/md5 of what the key hashes, and takes the quickest of each: a
+// machine that is slow is so to both, and their ratio stays.
+func BenchmarkBesideMD5(b *testing.B) {
+	const turns = 64
+	least := func(d time.Duration, op func()) time.Duration {
+		began := time.Now()
+		for range turns {
+			op()
+		}
+		return min(d, time.Since(began))
+	}
+	for name, op := range map[string]func(){"append": appending(b), "decode": decoding(b)} {
+		b.Run(name, func(b *testing.B) {
+			key, bare := time.Hour, time.Hour
+			for b.Loop() {
+				key = least(key, op)
+				bare = least(bare, func() { sum = md5.Sum(scan[0].Text) })
+			}
+			b.ReportMetric(float64(key.Nanoseconds())/turns, "ns/op")
+			b.ReportMetric(float64(bare.Nanoseconds())/turns, "ns/md5.Sum")
+			b.ReportMetric(float64(key)/float64(bare), "ratio")
+		})
 	}
 }
