@@ -2,23 +2,22 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"testing"
 
 	"brine/bench/measure"
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/internal/testenv"
 )
 
 // HBase's PerformanceEvaluation writes to the embedded server as it does to HBase, also a table that it makes itself.
 func TestPerformanceEvaluationRunsUnchanged(t *testing.T) {
+	testenv.Java(t)
 	t.Chdir("../..")
-	for _, jars := range []string{"deploy/devcluster/lib/bench", "deploy/devcluster/lib/hbase"} {
-		if _, err := os.Stat(jars); err != nil {
-			t.Skipf("HBase's jars are not there (make real-up and make bench-load bring them): %v", err)
+	if err := measure.FetchEvaluation(t.Context()); err != nil {
+		if os.Getenv("BRINE_REAL") == "required" {
+			t.Fatal(err)
 		}
-	}
-	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip(err)
 	}
 	s, err := embedded.Start(embedded.Options{})
