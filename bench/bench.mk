@@ -26,6 +26,10 @@ bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a r
 bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the others through the whole pipeline (RATE)
 	$(GO) run ./bench/sick $(if $(RATE),-rate $(RATE))
 
+.PHONY: bench-metrics
+bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, ROUNDS)
+	$(GO) run ./bench/metrics $(if $(EVENTS),-events $(EVENTS)) -rounds $(ROUNDS)
+
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
 	$(GO) run ./bench/chaos/hbase $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")

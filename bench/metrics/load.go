@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"brine/bench/measure"
+	"brine/hbase"
+	"brine/ingest"
+	"brine/metrics"
+	"brine/sink"
+	"brine/skew"
+	"brine/tracing"
+)
+
+// watching is what looks at the pipeline while it runs.
+type watching struct {
+	reg    *prometheus.Registry
+	tables *skew.Tables
+	ingest *metrics.Ingest
+	tracer *tracing.Tracer // nil: none
+	client hbase.Hooks
+}
+
+func watch(mode string) (*watching, error) {
+	w := &watching{reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now)}
+	w.ingest = metrics.NewIngest(w.reg)
+	w.client = metrics.HBase(w.reg, w.tables)
+	w.reg.MustRegister(&metrics.Skew{Tables: w.tables})
+	if mode != traced {
+		return w, nil
+	}
+	var err error
+	if w.tracer, err = tracing.Open(tracing.Options{To: "file:/dev/null", OneIn: 10_000}); err != nil {
+		return nil, err
+	}
+	count := w.client.Sent
+	w.client.Sent = func(i *hbase.SentInfo) {
+		w.tracer.Sent(i)
+		count(i)
+	}
+	return w, nil
+}
+
+// load writes all events once, in a group of its own, and tells what that took and cost this process.
+func (s *servers) load(ctx context.Context, mode string, events int, profile string) (l measure.Load, err error) {
+	if mode != metered {
+		profile = ""
+	}
+	stop, err := measure.Profile(profile)
+	if err != nil {
+		return l, err
+	}
+	began := time.Now()
+	before, err := measure.OwnCPU()
+	if err != nil {
+		return l, err
+	}
+	if err := s.write(ctx, mode, events); err != nil {
+		return l, err
+	}
+	after, err := measure.OwnCPU()
+	return measure.Load{Client: mode, Columns: 1, Rows: events, Seconds: time.Since(began).Seconds(), ClientCPU: after - before}, errors.Join(err, stop())
+}
+
+func (s *servers) write(ctx context.Context, mode string, events int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	opts := s.cfg.HBase()
+	p := s.cfg.Pipeline(pipeline)
+	rows := p.Sink()
+	s.groups++
+	loop := s.cfg.Ingest(p, fmt.Sprint("bench-", s.groups))
+	loop.Logger = slog.New(slog.DiscardHandler)
+	if mode != bare {
+		w, err := watch(mode)
+		if err != nil {
+			return err
+		}
+		opts.Hooks, loop.Hooks, rows.Hooks = w.client, w.ingest.Hooks(pipeline, "rows"), metrics.NewSink(w.reg).Hooks(pipeline)
+		rows.Hooks.Spread = metrics.Spread(w.tables)
+		key := s.table().RowKey()
+		w.tables.Counter(s.table().Name, skew.Shape{Buckets: key.Salt().Buckets(), Bucket: key.Salt().Bucket, Head: key.Head})
+		if w.tracer != nil {
+			loop.Hooks.Flight = w.tracer.Flight(pipeline, "rows")
+			defer func() { _ = w.tracer.Close(context.WithoutCancel(ctx)) }() // to /dev/null
+		}
+		var looking sync.WaitGroup
+		defer looking.Wait()
+		looking.Go(func() { w.look(ctx) })
+		defer cancel()
+	}
+	client, err := hbase.Open(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	mutator, err := client.Mutator(p.Mutator())
+	if err != nil {
+		return err
+	}
+	if loop.Writer, err = sink.New(sink.HBase(mutator), rows); err != nil {
+		return err
+	}
+	return settleAll(ctx, loop, int64(events))
+}
+
+// settleAll runs the loop until all events are settled.
+func settleAll(ctx context.Context, loop ingest.Options, events int64) error {
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	var settled atomic.Int64
+	count := loop.Hooks.Settled
+	loop.Hooks.Settled = func(partition, n int) {
+		if count != nil {
+			count(partition, n)
+		}
+		if settled.Add(int64(n)) >= events {
+			done()
+		}
+	}
+	if err := ingest.Run(ctx, loop); err != nil {
+		return err
+	}
+	if n := settled.Load(); n != events {
+		return fmt.Errorf("%d of %d events are settled", n, events)
+	}
+	return nil
+}
+
+// look does what a process does beside its work, as often: it looks for hot regions, and is scraped. It ends with ctx.
+func (w *watching) look(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		w.tables.Observe()
+		if n%5 == 0 {
+			_, _ = scrape(w.reg) // its size is measured elsewhere
+		}
+	}
+}
+
+// scrape writes all metrics as text, and counts their series.
+func scrape(reg *prometheus.Registry) (series int, err error) {
+	families, err := reg.Gather()
+	if err != nil {
+		return 0, err
+	}
+	lines := counter{}
+	enc := expfmt.NewEncoder(&lines, expfmt.NewFormat(expfmt.TypeTextPlain))
+	for _, f := range families {
+		if err := enc.Encode(f); err != nil {
+			return 0, err
+		}
+		lines.n -= 2 // HELP and TYPE
+	}
+	return lines.n, nil
+}
+
+// counter counts lines.
+type counter struct{ n int }
+
+func (c *counter) Write(b []byte) (int, error) {
+	for _, x := range b {
+		if x == '\n' {
+			c.n++
+		}
+	}
+	return io.Discard.Write(b)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"brine/bench/measure"
+	"brine/hbase"
+	"brine/ingest"
+	"brine/metrics"
+	"brine/sink"
+	"brine/skew"
+)
+
+// scrapeOf measures a scrape of a process that writes to so many regions, in 100 salted tables on 200 servers, from 16 partitions: the CPU
+// time in ms of the quickest of five, and the series.
+func scrapeOf(regions int) (ms float64, series int, err error) {
+	const tables, servers = 100, 200
+	reg, all := prometheus.NewRegistry(), skew.NewTables(time.Now)
+	client := metrics.HBase(reg, all)
+	reg.MustRegister(&metrics.Skew{Tables: all}, metrics.Build("bench"), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	loop := metrics.NewIngest(reg)
+	parts := make([]ingest.PartitionStatus, 16)
+	for i := range parts {
+		parts[i] = ingest.PartitionStatus{Partition: i, State: ingest.Running, Watermark: 5, End: 10}
+	}
+	for _, half := range []string{"rows", "documents"} {
+		loop.Hooks(pipeline, half)
+		loop.Watch(pipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20))
+	}
+	server := func(i int) string { return fmt.Sprintf("rs%03d.example.com:16020", i%servers) }
+	for i := range servers {
+		client.Sent(&hbase.SentInfo{Server: server(i), Rows: 10, Duration: time.Millisecond})
+	}
+	for i := range regions {
+		table, n := fmt.Sprint("ns:table", i%tables), i/tables
+		if n == 0 {
+			metrics.Spread(all)(table, make([]sink.Bucket, 256))
+		}
+		client.Applied(&hbase.AppliedInfo{Table: table, Rows: 1 + i%7, Bytes: 100, Region: &hbase.Region{
+			Table: table, Encoded: fmt.Sprintf("%032x", i), Start: fmt.Appendf(nil, "%08d", n), End: fmt.Appendf(nil, "%08d", n+1), Server: server(i)}})
+	}
+	for range 5 {
+		before, err := measure.OwnCPU()
+		if err != nil {
+			return 0, 0, err
+		}
+		if series, err = scrape(reg); err != nil {
+			return 0, 0, err
+		}
+		after, err := measure.OwnCPU()
+		if err != nil {
+			return 0, 0, err
+		}
+		if took := 1000 * (after - before); ms == 0 || took < ms {
+			ms = took
+		}
+	}
+	return ms, series, nil
+}
