@@ -142,7 +142,9 @@ func wordOf(orders []order) string {
 // checkCount compares what a view counts.
 func (s *shop) checkCount(ctx context.Context, t *tally, r *query.Reader, args []string, want []order) error {
 	t.questions++
+	stop := t.clock()
 	got, err := r.Count(ctx, query.Request{Args: args})
+	stop()
 	if err != nil {
 		return fmt.Errorf("%s %v: %w", t.view, args, err)
 	}
@@ -185,6 +187,7 @@ func (s *shop) checkIDs(ctx context.Context, t *tally, r *query.Reader, orders [
 func (s *shop) checkDetails(ctx context.Context, t *tally, r *query.Reader, user string, orders []order) error {
 	t.questions++
 	args := []string{"user=" + user}
+	stop := t.clock()
 	page, err := r.Page(ctx, query.Request{Args: args})
 	if err != nil {
 		return err
@@ -197,6 +200,7 @@ func (s *shop) checkDetails(ctx context.Context, t *tally, r *query.Reader, user
 		}
 	}
 	read, err := r.Whole(ctx, rows...)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -225,6 +229,7 @@ func (s *shop) checkStatuses(ctx context.Context) error {
 	}
 	for status, n := range want {
 		t.questions += 2
+		stop := t.clock()
 		args := []string{"status=" + status}
 		got, err := r.Count(ctx, query.Request{Args: args})
 		if err != nil {
@@ -234,6 +239,7 @@ func (s *shop) checkStatuses(ctx context.Context) error {
 			s.tell(t.view, args, "counts %d, the input has %d", got.Rows, n)
 		}
 		page, err := r.Page(ctx, query.Request{Args: args, Limit: 1})
+		stop()
 		if err != nil {
 			return err
 		}

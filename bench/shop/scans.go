@@ -43,7 +43,9 @@ func readScans() (*scans, error) {
 	}
 	for _, lists := range []map[string][]sample.Scan{s.byWaybill, s.byStation} {
 		for _, list := range lists {
-			slices.SortFunc(list, func(a, b sample.Scan) int { return cmp.Or(cmp.Compare(b.At, a.At), strings.Compare(a.Action, b.Action)) })
+			slices.SortFunc(list, func(a, b sample.Scan) int {
+				return cmp.Or(cmp.Compare(b.At, a.At), strings.Compare(a.Action, b.Action))
+			})
 		}
 	}
 	return s, nil
@@ -82,7 +84,9 @@ func (s *shop) checkWaybills(ctx context.Context) error {
 			return err
 		}
 		same(s, t.view, []string{arg, before}, got, kept(want, func(x sample.Scan) bool { return x.At < want[0].At }), scanned)
+		stop := newest.clock()
 		page, err := latest.Page(ctx, requestOf(arg))
+		stop()
 		if err != nil {
 			return err
 		}
@@ -119,11 +123,15 @@ func (s *shop) checkStations(ctx context.Context) error {
 			}
 			want := kept(all, q.is)
 			slices.SortStableFunc(got, byTimeAndWaybill)
-			slices.SortStableFunc(want, func(a, b sample.Scan) int { return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Waybill, b.Waybill), cmp.Compare(a.Action, b.Action)) })
+			slices.SortStableFunc(want, func(a, b sample.Scan) int {
+				return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Waybill, b.Waybill), cmp.Compare(a.Action, b.Action))
+			})
 			same(s, t.view, q.args, got, want, scanned)
 		}
 		t.questions++
+		stop := t.clock()
 		got, err := r.Count(ctx, requestOf(arg))
+		stop()
 		if err != nil {
 			return err
 		}
