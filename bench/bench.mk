@@ -22,6 +22,10 @@ bench-embedded: ## Measure the embedded HBase server through the wire, with and 
 bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a real Elasticsearch (DOCUMENTS, ROUNDS)
 	$(GO) run ./bench/index $(if $(DOCUMENTS),-documents $(DOCUMENTS)) -rounds $(ROUNDS)
 
+.PHONY: bench-query
+bench-query: data/orders.jsonl.gz ## Measure timelines, orders by a word and how soon an event is found, on real HBase and Elasticsearch (EVENTS)
+	$(GO) run ./bench/query $(if $(EVENTS),-events $(EVENTS))
+
 .PHONY: bench-sick
 bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the others through the whole pipeline (RATE)
 	$(GO) run ./bench/sick $(if $(RATE),-rate $(RATE))
@@ -33,6 +37,10 @@ bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing co
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
 	$(GO) run ./bench/chaos/hbase $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")
+
+.PHONY: chaos-index
+chaos-index: data/orders.jsonl.gz data/scans.jsonl.gz ## Kill and freeze a real Elasticsearch ten times while brine fills it and a real HBase, and verify, into docs/reliability.md
+	$(GO) run ./bench/chaos/index $(INDEX_FLAGS)
 
 .PHONY: chaos
 chaos: data/orders.jsonl.gz ## Break real Kafka, HBase and brine itself in twenty ways while 1.2 million events come in, and verify, into docs/reliability.md (SEED, FAULTS)

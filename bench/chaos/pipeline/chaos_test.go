@@ -139,12 +139,7 @@ func TestTargetsAreShort(t *testing.T) {
 		r := &run{Inputs: []*input{{topic: "a", table: "scans", Events: 2_000_000, Rows: 5, Poison: 2}}, Commits: &Commits{Count: 9}}
 		r.Faults = []*fault.Fault{{Kind: "split"}, {Kind: "move"}, {Kind: "merge", Failed: "refused"}}
 		r.Tables, r.Letters = []*table{{"scans", "rows=5 cells=9 sha256=aa", "rows=5 cells=9 sha256=aa"}}, map[string]int{"a": 2}
-		r.Verify.Tables = append(r.Verify.Tables, struct {
-			Table string                `json:"table"`
-			Rows  int64                 `json:"rows"`
-			Cells int64                 `json:"cells"`
-			Found map[verify.Kind]int64 `json:"found"`
-		}{Found: map[verify.Kind]int64{}})
+		r.Verify.Tables = []fault.Verified{{Found: map[verify.Kind]int64{}}}
 		return r
 	}
 	for _, c := range []struct {

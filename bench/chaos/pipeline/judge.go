@@ -3,53 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 
-	"brine/verify"
+	"brine/bench/chaos/fault"
 )
-
-// differs is brine verify's exit code when it has found something.
-const differs = 7
 
 // Findings are what was found when all was over.
 type Findings struct {
-	Verify  verdict
+	Verify  fault.Verdict
 	Tables  []*table
 	Letters map[string]int // by topic of the events
-}
-
-// verdict is what brine verify says of the tables as a whole.
-type verdict struct {
-	Result   string  `json:"result"`
-	Problems int64   `json:"problems"`
-	Seconds  float64 `json:"seconds"`
-	PeakMiB  float64 `json:"peak_mib"`
-	Rejected int64   `json:"rejected"`
-	Lost     int64   `json:"lost"`
-	Tables   []struct {
-		Table string                `json:"table"`
-		Rows  int64                 `json:"rows"`
-		Cells int64                 `json:"cells"`
-		Found map[verify.Kind]int64 `json:"found"`
-	} `json:"tables"`
-	Examples []json.RawMessage `json:"examples,omitempty"`
-}
-
-// found is how much of a kind there is, in all tables.
-func (v *verdict) found(kind verify.Kind) (n int64) {
-	if kind == verify.Lost {
-		return v.Lost
-	}
-	for _, t := range v.Tables {
-		n += t.Found[kind]
-	}
-	return n
 }
 
 // table is one table as HBase's Java client digests all versions of all cells, after the faults and after an undisturbed run.
@@ -61,7 +27,7 @@ func (r *run) judge(ctx context.Context) (err error) {
 	if r.Commits, err = readCommits(ctx, r.groups.client.Addr.String(), "chaos.", ends); err != nil {
 		return err
 	}
-	if err := r.verify(ctx); err != nil {
+	if r.Verify, err = fault.Verify(r.brine(ctx, "chaos", "verify", "--full", "--json", "--quiet")); err != nil {
 		return err
 	}
 	fmt.Println("verified; now without faults")
@@ -82,38 +48,6 @@ func (r *run) judge(ctx context.Context) (err error) {
 		if r.Letters[in.topic], err = r.letters(ctx, in.table); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// verify lets brine hold the topics against the tables.
-func (r *run) verify(ctx context.Context) error {
-	cmd := r.brine(ctx, "chaos", "verify", "--full", "--json", "--quiet")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != differs) {
-		return fmt.Errorf("brine verify: %w", err)
-	}
-	for line := range bytes.Lines(out) {
-		var l struct{ Finding, Result string }
-		switch err := json.Unmarshal(line, &l); {
-		case err != nil:
-			return fmt.Errorf("brine verify said %q: %w", line, err)
-		case l.Finding != "":
-			r.Verify.Examples = append(r.Verify.Examples, line)
-			fmt.Printf("%s", line)
-		case l.Result != "":
-			if err := json.Unmarshal(line, &r.Verify); err != nil {
-				return fmt.Errorf("brine verify said %q: %w", line, err)
-			}
-		}
-	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.Verify.PeakMiB = float64(usage.Maxrss) / 1024
-	}
-	if r.Verify.Result == "" {
-		return errors.New("brine verify gave no result")
 	}
 	return nil
 }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"brine/bench/chaos/fault"
+	"brine/bench/measure"
+	"brine/config"
+	"brine/verify"
+)
+
+func TestConfigurationIsGood(t *testing.T) {
+	_, problems := config.Load("index.yaml", func(string) (string, bool) { return "", false })
+	if err := problems.Err(); err != nil {
+		t.Error(err)
+	}
+	for _, warning := range problems.Warnings() {
+		t.Error(warning)
+	}
+}
+
+// TestSpans: what goes on counts for the state that the index was in all the while; where that changed, for none.
+func TestSpans(t *testing.T) {
+	p := new(progress)
+	at := time.Unix(0, 0)
+	step := func(seconds int, rows int64) {
+		at = at.Add(time.Duration(seconds) * time.Second)
+		p.note(position{at: at, published: p.last.published + rows, rows: p.last.rows + rows, documents: p.last.documents})
+	}
+	step(1, 1000) // before it counts
+	p.count(true)
+	step(1, 500) // half of it before
+	step(2, 20)
+	p.become(gone)
+	step(1, 7) // of both
+	step(5, 10)
+	step(5, 20)
+	p.become(there)
+	step(1, 7)
+	step(8, 80)
+	p.count(false)
+	step(1, 1000)
+	if is, away := p.spans[there], p.spans[gone]; is.rate() != 10 || is.Seconds != 10 || away.rate() != 3 || away.Seconds != 10 {
+		t.Errorf("there %+v, gone %+v", is, away)
+	}
+	if p.behind != p.last.published {
+		t.Errorf("documents were %d behind of %d", p.behind, p.last.published)
+	}
+}
+
+func TestTargetsAreShort(t *testing.T) {
+	good := func() *run {
+		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}}
+		r.Verify.Tables = []fault.Verified{{Table: "t", Rows: 5, Found: map[verify.Kind]int64{}}, {Index: "i", Rows: 5, Found: map[verify.Kind]int64{}}}
+		return r
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(*run)
+		short string
+	}{
+		{"good", func(*run) {}, ""},
+		{"a fault less", func(r *run) { r.Kills = nil }, "chaos_index.faults"},
+		{"slower rows", func(r *run) { r.Away.Rows = 94 }, "chaos_index.rows_while_away_of_there"},
+		{"nothing verified", func(r *run) { r.Verify.Tables = r.Verify.Tables[:1] }, "chaos_index.documents"},
+		{"missing", func(r *run) { r.Verify.Tables[1].Found[verify.Missing] = 1 }, "chaos_index.verify_missing"},
+		{"stale", func(r *run) { r.Verify.Tables[1].Found[verify.Stale] = 1 }, "chaos_index.verify_stale"},
+		{"extra", func(r *run) { r.Verify.Tables[0].Found[verify.Extra] = 1 }, "chaos_index.verify_extra"},
+		{"lost", func(r *run) { r.Verify.Lost = 1 }, "chaos_index.verify_lost"},
+		{"brine has ended", func(r *run) { r.Ended = "by itself" }, "chaos_index.ends_nobody_asked_for"},
+	} {
+		r := good()
+		c.spoil(r)
+		short := ""
+		for _, of := range r.targets() {
+			if !of.OK() {
+				short += of.Name
+			}
+		}
+		if short != c.short {
+			t.Errorf("%s: short are %q, want %q", c.name, short, c.short)
+		}
+		if err := measure.Judge(r.targets()); (err != nil) != (c.short != "") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

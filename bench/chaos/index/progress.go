@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/bench/chaos/fault"
+)
+
+const (
+	partitions = 8 // of a topic that brine publish makes
+	ask        = 500 * time.Millisecond
+)
+
+// topics are what is read, by pipeline.
+var topics = map[string]string{"scans": "courier.scans", "orders": "shop.orders"}
+
+// Span is time in which the index was in one state, and what happened meanwhile.
+type Span struct{ Seconds, Rows, Documents, Published float64 }
+
+func (s *Span) rate() float64 { return s.Rows / max(s.Seconds, 1e-9) }
+
+// state of the index.
+type state int
+
+const (
+	there state = iota
+	gone
+)
+
+// position is how many records are published, and settled by the two halves, by one answer of the broker.
+type position struct {
+	at                         time.Time
+	published, rows, documents int64
+}
+
+// progress asks the broker how far brine is, again and again, and adds what went on to the spans of the index's two states.
+type progress struct {
+	client *kafka.Client
+
+	mu      sync.Mutex
+	is      state
+	changed bool // since the last answer
+	counts  bool // what goes on is added
+	last    position
+	spans   [2]Span
+	behind  int64 // most records by which documents lagged behind
+}
+
+// become notes that the index is in another state from now on.
+func (p *progress) become(s state) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.is, p.changed = s, true
+}
+
+// count says whether what goes on from now on is added.
+func (p *progress) count(is bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.counts, p.changed = is, true
+}
+
+func (p *progress) now() position {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// run asks until ctx ends.
+func (p *progress) run(ctx context.Context) {
+	for fault.Pause(ctx, ask) == nil {
+		if now, err := p.look(ctx); err == nil {
+			p.note(now)
+		}
+	}
+}
+
+// note adds what went on since the last answer, unless the index has changed its state meanwhile.
+func (p *progress) note(now position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.last
+	if p.counts && !p.changed && !was.at.IsZero() {
+		s := &p.spans[p.is]
+		s.Seconds += now.at.Sub(was.at).Seconds()
+		s.Rows += float64(now.rows - was.rows)
+		s.Documents += float64(now.documents - was.documents)
+		s.Published += float64(now.published - was.published)
+	}
+	p.behind = max(p.behind, now.published-now.documents)
+	p.last, p.changed = now, false
+}
+
+// look asks for the ends of the topics and for what both groups of each have committed.
+func (p *progress) look(ctx context.Context) (position, error) {
+	now := position{at: time.Now()}
+	for pipeline, topic := range topics {
+		var numbers []int
+		var ends []kafka.OffsetRequest
+		for i := range partitions {
+			numbers, ends = append(numbers, i), append(ends, kafka.LastOffsetOf(i))
+		}
+		last, err := p.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
+		if err != nil {
+			return now, err
+		}
+		for _, of := range last.Topics[topic] {
+			if of.Error != nil {
+				return now, of.Error
+			}
+			now.published += of.LastOffset
+		}
+		for half, sum := range map[string]*int64{"rows": &now.rows, "documents": &now.documents} {
+			committed, err := p.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: fmt.Sprintf("chaos.%s.%s", pipeline, half), Topics: map[string][]int{topic: numbers}})
+			if err == nil {
+				err = committed.Error
+			}
+			if err != nil {
+				return now, err
+			}
+			for _, of := range committed.Topics[topic] {
+				*sum += max(0, of.CommittedOffset)
+			}
+		}
+	}
+	return now, nil
+}

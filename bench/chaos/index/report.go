@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/bench/measure"
+	"brine/verify"
+)
+
+const page = "docs/reliability.md"
+
+// targets are what a run has to keep.
+func (r *run) targets() []measure.Target {
+	odd := 0
+	if r.Ended != "" {
+		odd = 1
+	}
+	all := []measure.Target{
+		{Name: "chaos_index.faults", Value: float64(len(r.Kills) + len(r.Freezes)), Bound: float64(r.Faults), Least: true},
+		{Name: "chaos_index.rows_while_away_of_there", Value: r.Away.rate() / max(r.There.rate(), 1e-9), Bound: 0.95, Least: true},
+		{Name: "chaos_index.documents", Value: float64(r.Verify.Count(true)), Bound: 1, Least: true},
+	}
+	for _, kind := range verify.Kinds {
+		all = append(all, measure.Target{Name: "chaos_index.verify_" + string(kind), Value: float64(r.Verify.Found(kind))})
+	}
+	return append(all, measure.Target{Name: "chaos_index.ends_nobody_asked_for", Value: float64(odd)})
+}
+
+// finish keeps the run and writes its table into the page, and judges.
+func (r *run) finish(record bool) error {
+	targets := r.targets()
+	about := measure.NewReport("chaos-index")
+	if !record {
+		fmt.Print(r.table())
+		return measure.Judge(targets)
+	}
+	if err := measure.Keep("chaos-index", struct {
+		Date, Commit, Machine string
+		*run
+		Targets []measure.Target
+	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
+		return err
+	}
+	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`.\n\n", about.Machine, about.Date, about.Commit)
+	if err := measure.WriteSection(page, "chaos-index", "chaos-index", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
+		return err
+	}
+	return measure.Judge(targets)
+}
+
+// table is what happened while the index was there, and while it was not.
+func (r *run) table() string {
+	var s strings.Builder
+	s.WriteString("| the index is | s | events published/s | rows/s | documents/s |\n|---|---|---|---|---|\n")
+	for _, of := range []struct {
+		name string
+		span *Span
+	}{{"there", &r.There}, {"killed, starting again, or frozen", &r.Away}} {
+		t := max(of.span.Seconds, 1e-9)
+		fmt.Fprintf(&s, "| %s | %.0f | %.0f | %.0f | %.0f |\n", of.name, of.span.Seconds, of.span.Published/t, of.span.Rows/t, of.span.Documents/t)
+	}
+	fmt.Fprintf(&s, "\nIt was killed %d times, longest gone for %.0f s with its start, and frozen %d times, longest for %.0f s. Documents were at most %d records behind, and all of %d events were settled %.0f s after the last fault. ",
+		len(r.Kills), longestOf(r.Kills), len(r.Freezes), longestOf(r.Freezes), r.MostBehind, r.Events, r.CatchUp)
+	fmt.Fprintf(&s, "brine took %.0f MiB at most. `brine verify --full` held %d rows and %d documents against the topics.\n", r.PeakMiB, r.Verify.Count(false), r.Verify.Count(true))
+	return s.String()
+}
+
+func longestOf(seconds []float64) float64 { return slices.Max(append([]float64{0}, seconds...)) }

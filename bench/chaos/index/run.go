@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/bench/chaos/fault"
+	"brine/bench/measure"
+)
+
+const (
+	server  = "elasticsearch"
+	longest = 10 * time.Minute // for brine to catch up at the end
+)
+
+// run is one run of the whole, and what it has found.
+type run struct {
+	Began      time.Time
+	Faults     int
+	Rate       int
+	Kills      []float64 // s that the index was gone, start included
+	Freezes    []float64
+	There      Span
+	Away       Span
+	MostBehind int64   // records that documents lagged behind by
+	CatchUp    float64 // s from the end of the last fault until everything was settled
+	PeakMiB    float64 // of brine
+	Ended      string  // how brine ended, where nobody asked for it
+	Events     int64
+	Verify     fault.Verdict
+
+	away, there time.Duration
+	binary      string
+	procs       fault.Processes
+	progress    *progress
+}
+
+// all starts the servers, breaks the index while brine runs, and asks what came of it.
+func (r *run) all(ctx context.Context) error {
+	cluster, err := measure.StartCluster(ctx, "768m", "kafka", "hbase", server)
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	r.procs = fault.Processes{Cluster: cluster}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	if err := r.disturbed(ctx); err != nil {
+		return err
+	}
+	fmt.Println("everything is settled; verifying")
+	r.Verify, err = fault.Verify(r.brine(ctx, "verify", "--full", "--json", "--quiet"))
+	return err
+}
+
+func (r *run) prepare(ctx context.Context) (err error) {
+	if r.binary, err = r.procs.Build(ctx, "./cmd/brine"); err != nil {
+		return err
+	}
+	text, err := os.ReadFile("bench/chaos/index/index.yaml")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.procs.Path("index.yaml"), text, 0o644); err != nil {
+		return err
+	}
+	if out, err := r.brine(ctx, "tables", "apply").CombinedOutput(); err != nil {
+		return fmt.Errorf("brine tables apply: %w\n%s", err, out)
+	}
+	broker, err := r.procs.Address("BRINE_REAL_KAFKA")
+	r.progress = &progress{client: &kafka.Client{Addr: kafka.TCP(broker), Timeout: 5 * time.Second}}
+	return err
+}
+
+// brine is a process on this run's servers.
+func (r *run) brine(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, r.binary, append(args, "-c", r.procs.Path("index.yaml"))...)
+	kafka, _ := r.procs.Address("BRINE_REAL_KAFKA") // without them it says what is wrong
+	zk, _ := r.procs.Address("BRINE_REAL_HBASE_ZK")
+	search, _ := r.procs.Address("BRINE_REAL_ELASTICSEARCH")
+	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+kafka, "BRINE_HBASE_CONNECT="+zk, "BRINE_SEARCH_CONNECT="+search)
+	return cmd
+}
+
+// disturbed lets brine run while events come and the index is broken, until everything is settled.
+func (r *run) disturbed(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	publishing, enough := context.WithCancel(ctx)
+	var beside, publishers sync.WaitGroup
+	defer beside.Wait()
+	defer enough()
+	for pipeline, key := range map[string]string{"scans": "waybill", "orders": "order"} {
+		publishers.Go(func() { r.publish(publishing, cancel, pipeline, key) })
+	}
+	watching, seen := context.WithCancel(ctx)
+	defer seen()
+	beside.Go(func() { r.progress.run(watching) })
+	if err := fault.Until(ctx, func() bool { return r.progress.now().published > 0 }); err != nil { // the topics are there
+		return err
+	}
+	brine := r.brine(context.Background(), "run", "--quiet") // SIGTERM ends it
+	brine.Stderr = os.Stderr
+	if err := brine.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- brine.Wait() }()
+	beside.Go(func() { r.measure(watching, brine.Process.Pid) })
+	err := r.breakIndex(ctx)
+	healed := time.Now()
+	enough()
+	publishers.Wait()
+	if err == nil {
+		err = r.settled(ctx, healed)
+	}
+	return errors.Join(err, r.end(brine, ended))
+}
+
+// end stops brine, and notes when it has ended by itself.
+func (r *run) end(brine *exec.Cmd, ended chan error) error {
+	select {
+	case err := <-ended:
+		r.Ended = fmt.Sprint("by itself: ", err)
+		return nil
+	default:
+	}
+	if err := brine.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := <-ended; err != nil {
+		r.Ended = err.Error()
+	}
+	return nil
+}
+
+// publish puts the events of a topic at a constant rate, until it is enough.
+func (r *run) publish(ctx context.Context, cancel context.CancelCauseFunc, pipeline, key string) {
+	cmd := r.brine(ctx, "publish", "data/"+pipeline+".jsonl.gz", "--topic", topics[pipeline], "--key", key, "--rate", strconv.Itoa(r.Rate))
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	out, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil: // it was enough
+	case err == nil:
+		cancel(fmt.Errorf("all of data/%s.jsonl.gz is published before the last fault: give a lower -rate, or fewer -faults", pipeline))
+	default:
+		cancel(fmt.Errorf("publish to %s: %w\n%s", topics[pipeline], err, strings.TrimSpace(string(out))))
+	}
+}
+
+// measure takes brine's memory until ctx ends.
+func (r *run) measure(ctx context.Context, pid int) {
+	for fault.Pause(ctx, time.Second) == nil {
+		if mib, err := measure.PeakMiB(strconv.Itoa(pid)); err == nil {
+			r.PeakMiB = max(r.PeakMiB, mib)
+		}
+	}
+}
+
+// breakIndex kills and freezes the index in turns, and lets it be there in between.
+func (r *run) breakIndex(ctx context.Context) error {
+	if err := fault.Until(ctx, func() bool { return r.progress.now().documents > 0 }); err != nil {
+		return err
+	}
+	r.progress.count(true)
+	defer r.progress.count(false)
+	for n := range r.Faults {
+		if err := fault.Pause(ctx, r.there); err != nil {
+			return err
+		}
+		r.progress.become(gone)
+		began, what := time.Now(), "killed"
+		var err error
+		if n%2 == 0 {
+			err = r.procs.KillFor(ctx, server, r.away)
+		} else {
+			what, err = "frozen", r.procs.FreezeFor(ctx, server, r.away)
+		}
+		if err != nil {
+			return err
+		}
+		took := time.Since(began).Seconds()
+		r.progress.become(there)
+		if n%2 == 0 {
+			r.Kills = append(r.Kills, took)
+		} else {
+			r.Freezes = append(r.Freezes, took)
+		}
+		now := r.progress.now()
+		fmt.Printf("%2d %s for %5.1f s; %d published, %d rows and %d documents settled\n", n+1, what, took, now.published, now.rows, now.documents)
+	}
+	return fault.Pause(ctx, r.there)
+}
+
+// settled waits until both halves have settled everything.
+func (r *run) settled(ctx context.Context, healed time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	stopped := time.Now()
+	err := fault.Until(ctx, func() bool {
+		now := r.progress.now()
+		return now.at.After(stopped) && now.published == now.rows && now.published == now.documents
+	})
+	now := r.progress.now()
+	if err != nil {
+		return fmt.Errorf("brine does not catch up in %v: of %d published %d rows and %d documents are settled: %w", longest, now.published, now.rows, now.documents, err)
+	}
+	r.CatchUp, r.Events = time.Since(healed).Seconds(), now.published
+	r.There, r.Away, r.MostBehind = r.progress.spans[there], r.progress.spans[gone], r.progress.behind
+	return nil
+}
