@@ -1,0 +1,119 @@
+package deploy
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/types"
+	"go.yaml.in/yaml/v3"
+)
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// mounted gives the path on this machine of a file in a container.
+func mounted(s types.ServiceConfig, path string) (source string, ok bool) {
+	for _, v := range s.Volumes {
+		if rest, below := strings.CutPrefix(path, v.Target); below && v.Type == types.VolumeTypeBind && (rest == "" || rest[0] == '/') {
+			return v.Source + rest, true
+		}
+	}
+	return "", false
+}
+
+// Prometheus in the containers loads every rule file that there is, and scrapes brine where it listens.
+func TestComposeGivesPrometheusItsRules(t *testing.T) {
+	prometheus := load(t).Services["prometheus"]
+	var config struct {
+		RuleFiles     []string `yaml:"rule_files"`
+		ScrapeConfigs []struct {
+			StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	readYAML(t, "prometheus/compose.prometheus.yml", &config)
+	files, err := filepath.Glob("prometheus/*.rules.yaml")
+	if err != nil || len(files) != len(config.RuleFiles) {
+		t.Errorf("the rule files are %v, Prometheus loads %v; %v", files, config.RuleFiles, err)
+	}
+	for _, name := range append(config.RuleFiles, "compose.prometheus.yml") {
+		if source, ok := mounted(prometheus, "/etc/prometheus/"+name); !ok || filepath.Base(source) != name {
+			t.Errorf("%s is not in the container of Prometheus", name)
+		}
+	}
+	brine := load(t).Services["brine"].Ports[0]
+	if target := config.ScrapeConfigs[0].StaticConfigs[0].Targets[0]; target != "brine:8765" || brine.Target != 8765 {
+		t.Errorf("Prometheus scrapes %s, brine listens on %d", target, brine.Target)
+	}
+}
+
+// Grafana in the containers has every dashboard, and the Prometheus that they ask.
+func TestComposeGivesGrafanaItsDashboards(t *testing.T) {
+	project := load(t)
+	grafana := project.Services["grafana"]
+	var dashboards struct {
+		Providers []struct{ Options struct{ Path string } }
+	}
+	readYAML(t, "grafana/provisioning/dashboards/brine.yaml", &dashboards)
+	folder, ok := mounted(grafana, dashboards.Providers[0].Options.Path)
+	if here, err := filepath.Abs("grafana/dashboards"); !ok || err != nil || folder != here {
+		t.Errorf("Grafana reads its dashboards from %s, they are in %s", folder, here)
+	}
+	home, ok := mounted(grafana, *grafana.Environment["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
+	if _, err := os.Stat(home); !ok || err != nil {
+		t.Errorf("the first dashboard is not there: %v", err)
+	}
+	var sources struct {
+		Datasources []struct{ Type, URL string }
+	}
+	readYAML(t, "grafana/provisioning/datasources/brine.yaml", &sources)
+	if s := sources.Datasources[0]; s.Type != "prometheus" || s.URL != "http://prometheus:9090" || project.Services["prometheus"].Ports[0].Target != 9090 {
+		t.Errorf("Grafana asks %v", s)
+	}
+}
+
+// The image is built by the Go that go.mod names, holds one static binary, and does not run as root.
+func TestDockerfileBuildsAStaticBinaryThatIsNotRoot(t *testing.T) {
+	text, err := os.ReadFile("Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages := regexp.MustCompile(`(?m)^FROM (\S+) AS (\S+)$`).FindAllStringSubmatch(string(text), -1)
+	names := map[string]string{}
+	for _, s := range stages {
+		names[s[2]] = s[1]
+	}
+	for _, from := range regexp.MustCompile(`COPY --from=(\S+)`).FindAllStringSubmatch(string(text), -1) {
+		if names[from[1]] == "" {
+			t.Errorf("files are copied from %s, which is no stage", from[1])
+		}
+	}
+	_, image, _ := strings.Cut(names["build"], ":")
+	wanted := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
+	if wanted == nil || image != string(wanted[1]) {
+		t.Errorf("the image builds with Go %s, go.mod wants %s", image, wanted)
+	}
+	last := stages[len(stages)-1]
+	if last[2] != "brine" || !strings.HasSuffix(last[1], ":nonroot") {
+		t.Errorf("the last stage is %v: brine in an image that is not root", last)
+	}
+	run := strings.Fields(regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 go build (.*)$`).FindString(string(text)))
+	if !slices.Contains(run, "./cmd/brine") {
+		t.Errorf("brine is not built without C: %v", run)
+	}
+}
