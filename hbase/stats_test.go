@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"brine/hbase/hbasepb"
 
@@ -54,6 +55,52 @@ func TestStats(t *testing.T) {
 		_, _ = waiting.Wait(t.Context())
 		c.Close()
 		<-busy.Done()
+		p.stop()
+	})
+}
+
+// Of each call of mutations the hook Send tells how much leaves, how long it has waited at most, and how many calls are out.
+func TestSendTellsWhatWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Multi" || c.nth != 1 {
+				return nil
+			}
+			after := make(chan struct{})
+			time.AfterFunc(3*time.Second, func() { close(after) })
+			r := p.multi(c)
+			r.after = after
+			return r
+		}
+		var sent []SendInfo
+		opts := p.options()
+		opts.RPCTimeout = 10 * time.Second
+		opts.OperationTimeout = time.Minute
+		opts.Hooks.Send = func(i SendInfo) { sent = append(sent, i) }
+		c := p.open(opts)
+		if failed := land(t, c, puts("a")); failed != nil { // the region is known now
+			t.Fatal(failed)
+		}
+		first := c.Submit(t.Context(), puts("a"))
+		time.Sleep(time.Second)
+		second := c.Submit(t.Context(), puts("a", "b")) // waits for the lane, 2 s more
+		time.Sleep(500 * time.Millisecond)
+		third := c.Submit(t.Context(), puts("c")) // leaves with it
+		for _, f := range []*Flight{first, second, third} {
+			if failed, err := f.Wait(t.Context()); failed != nil || err != nil {
+				t.Fatal(failed, err)
+			}
+		}
+		one := puts("a").Bytes()
+		want := []SendInfo{
+			{Server: peerAddr, Regions: 1, Rows: 1, Bytes: one, Out: 1}, {Server: peerAddr, Regions: 1, Rows: 1, Bytes: one, Out: 1},
+			{Server: peerAddr, Regions: 1, Rows: 3, Bytes: 3 * one, Waited: 2 * time.Second, Out: 1},
+		}
+		if !slices.Equal(sent, want) {
+			t.Errorf("sent %+v, want %+v", sent, want)
+		}
+		c.Close()
 		p.stop()
 	})
 }

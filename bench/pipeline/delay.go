@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -228,4 +229,18 @@ func row(waybill string, at int64) []byte {
 	key = append(append(key, waybill...), '|')
 	key = binary.BigEndian.AppendUint64(key, uint64(math.MaxInt64-at))
 	return append(key, "|DEPART"...)
+}
+
+// tryDelay is delay alone, for trying settings of the server: `DEVCLUSTER_HBASE_JAVA=… DEVCLUSTER_HBASE_SITE=… go run ./bench/pipeline -delay`. The load that
+// warmed the server says how fast to publish. Nothing is kept of it.
+func (b *bench) tryDelay(ctx context.Context) error {
+	b.report.Loads[0].Round = 1
+	if err := b.delay(ctx); err != nil {
+		return err
+	}
+	for when, ms := range map[string]milliseconds{"steady": b.delays.Steady, "flushing": b.delays.Flushing} {
+		fmt.Printf("%-8s at %.0f events/s: p50 %.1f, p90 %.1f, p99 %.1f, longest %.1f ms\n", when, b.delays.Rate, ms.at(0.5), ms.at(0.9), ms.at(0.99), ms.at(1))
+	}
+	b.judge()
+	return measure.Judge(slices.DeleteFunc(b.report.Targets, func(t measure.Target) bool { return !strings.HasPrefix(t.Name, "pipeline.delay") }))
 }

@@ -46,6 +46,7 @@ var examples = map[string]example{
 type bench struct {
 	*measure.Stage
 	events, rounds int
+	onlyDelay      bool
 	kafka          string // its address
 	brine          string // our binary
 	shape          measure.Shape
@@ -58,6 +59,7 @@ func main() {
 	flag.IntVar(&b.events, "events", 2_000_000, "events of a load")
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
+	flag.BoolVar(&b.onlyDelay, "delay", false, "only warm the server and measure the delay, and leave page and results as they are")
 	flag.Parse()
 	measure.Main("pipeline", func(ctx context.Context) error { return b.run(ctx, *heap) })
 }
@@ -73,6 +75,9 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	}
 	if err := b.load(ctx, ours, 0); err != nil {
 		return err
+	}
+	if b.onlyDelay {
+		return b.tryDelay(ctx)
 	}
 	if b.shape, err = b.shapeOf(ctx); err != nil {
 		return err

@@ -23,8 +23,10 @@ hbase.master.port $master
 hbase.regionserver.port $region
 hbase.master.wait.on.regionservers.timeout 1000
 hbase.master.wait.on.regionservers.maxtostart 1
+${DEVCLUSTER_HBASE_SITE:-}
 END
-  launch hbase java "-Xmx${DEVCLUSTER_HBASE_HEAP:-1g}" "${hbase_java[@]}" \
+  # shellcheck disable=SC2086 # flags are words
+  launch hbase java "-Xmx${DEVCLUSTER_HBASE_HEAP:-1g}" ${DEVCLUSTER_HBASE_JAVA:-} "${hbase_java[@]}" \
     -cp "$dir/conf:$(jars hbase)/*" org.apache.hadoop.hbase.master.HMaster start
 }
 
@@ -63,6 +65,7 @@ END
 site() {
   echo '<configuration>'
   while read -r name value; do
+    [[ -n $name ]] || continue
     echo "<property><name>$name</name><value>$value</value></property>"
   done
   echo '</configuration>'
