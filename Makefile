@@ -52,4 +52,4 @@ vuln: ## Run govulncheck where its data base can be reached
 generate: ## Make the generated files again
 	$(GO) generate ./...
 
--include deploy/devcluster/devcluster.mk data.mk deploy/prometheus/prometheus.mk deploy/pictures/pictures.mk bench/bench.mk fuzz.mk simulate.mk
+-include deploy/devcluster/devcluster.mk data.mk deploy/prometheus/prometheus.mk deploy/pictures/pictures.mk bench/bench.mk fuzz.mk simulate.mk shop.mk
