@@ -21,7 +21,7 @@ import (
 
 type options struct {
 	out, prometheus string
-	brine           string
+	brine, dir      string
 	from            time.Time
 	length          time.Duration
 	rate            int
@@ -30,7 +30,7 @@ type options struct {
 const (
 	dashboards = "deploy/grafana/dashboards/*.json"
 	scrape     = 5 * time.Second
-	pointsMost = 80 // of a line
+	pointsMost = 60 // of a line
 )
 
 func main() {
@@ -38,6 +38,7 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.out, "out", "docs/images", "folder of the pictures")
 	flag.StringVar(&o.brine, "brine", "bin/brine", "the program")
+	flag.StringVar(&o.dir, "dir", "", "keep the data of the run in this folder, so that its Prometheus can be asked again (default: none is kept)")
 	flag.DurationVar(&o.length, "for", 12*time.Minute, "how long it runs")
 	flag.IntVar(&o.rate, "rate", 400, "scans a second when nothing happens")
 	flag.StringVar(&o.prometheus, "prometheus", "", "draw the dashboards of this Prometheus, and run nothing")

@@ -24,11 +24,13 @@ scrape_configs:
 
 // stage runs everything for the length, and takes the pictures: those of the terminal while the busy courier makes a region hot.
 func (o *options) stage(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "brine-pictures-")
-	if err != nil {
-		return err
+	dir, err := o.dir, error(nil)
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "brine-pictures-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancel(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	defer func() {

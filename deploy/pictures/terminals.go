@@ -20,14 +20,10 @@ type view struct {
 
 // terminals draws what brine's own views of skew write.
 func (o *options) terminals(ctx context.Context, dev, beside string) error {
-	minutes := strconv.Itoa(max(2, int(o.length.Minutes())))
-	both := " --http " + dev + " --http " + beside
 	const looks = 12 * time.Second // rates need a few, three seconds apart
 	for _, v := range []view{
-		{"brine-skew", "brine skew --table couriers", " --http " + beside, 34, time.Second, nil},
-		{"brine-skew-map", "brine skew --table couriers --map --minutes " + minutes, " --http " + beside, 34, time.Second, nil},
-		{"brine-top", "brine top --list r", both, 28, looks, []string{"Down"}}, // what is chosen does not show that it is hot
-		{"brine-top-hot", "brine top --list h", both, 6, looks, nil},
+		{"brine-skew", "brine skew --table couriers", " --http " + beside, 30, 5 * time.Second, nil},
+		{"brine-top", "brine top --list r", " --http " + dev + " --http " + beside, 28, looks, []string{"Down"}}, // what is chosen does not show that it is hot
 	} {
 		screen, err := o.screen(ctx, v)
 		if err != nil {

@@ -74,13 +74,13 @@ func (t *traffic) events(done float64) (messages []kafka.Message) {
 }
 
 // order is a change of an order: every third is of one that there is already.
-func order(n int, now int64) kafka.Message {
+func order(n int, at int64) kafka.Message {
 	const hour = 3_600_000
 	status := "created"
 	if n%3 == 2 {
-		n, status = n-1, "paid"
+		n, status, at = n-1, "paid", at+1 // another version than that of the order itself, should both be of one millisecond
 	}
 	id := fmt.Sprintf("O%09d", n)
 	return kafka.Message{Topic: "shop.orders", Key: []byte(id), Value: fmt.Appendf(nil,
-		`{"order": %q, "user": "u%05d", "created": %d, "at": %d, "status": %q, "total": %d.5}`, id, n%2000, now/hour*hour, now, status, n%300)}
+		`{"order": %q, "user": "u%05d", "created": %d, "at": %d, "status": %q, "total": %d.5}`, id, n%2000, at/hour*hour, at, status, n%300)}
 }

@@ -10,16 +10,18 @@ import (
 
 const (
 	legendLine = 15.0
-	legendMost = 6 // lines of it
+	legendMost = 6  // lines of it
+	linesMost  = 20 // of a graph: those with the largest values; more of them nobody can tell apart
 )
 
 // drawGraph draws lines over time, and below them their names with the last and the largest value.
 func drawGraph(c *canvas, p *Panel, at box, s *Source, all []series) error {
 	unit := p.FieldConfig.Defaults.Unit
+	all, left := largest(all, linesMost)
 	shown := min(len(all), legendMost)
-	left := 58.0
-	plot := box{at.x + left, at.y + 34, at.w - left - 14, at.h - 34 - 22 - 18 - legendLine*float64(shown) - 6}
-	if len(all) > shown {
+	const axis = 58
+	plot := box{at.x + axis, at.y + 34, at.w - axis - 14, at.h - 34 - 22 - 18 - legendLine*float64(shown) - 6}
+	if len(all)+left > shown {
 		plot.h -= legendLine
 	}
 	most := 0.0
@@ -43,7 +45,7 @@ func drawGraph(c *canvas, p *Panel, at box, s *Source, all []series) error {
 		d, _, _ := points(line.values, plot, most)
 		fmt.Fprintf(c, `<path d="%s" fill="none" stroke="%s" stroke-width="1.3" stroke-linejoin="round"/>`+"\n", d, palette[i%len(palette)])
 	}
-	return drawLegend(c, box{at.x + 10, plot.y + plot.h + 22, at.w - 20, 0}, unit, all, shown)
+	return drawLegend(c, box{at.x + 10, plot.y + plot.h + 22, at.w - 20, 0}, unit, all, shown, left)
 }
 
 // drawLimits draws the thresholds that the panel shows as lines.
@@ -89,8 +91,22 @@ func points(values []float64, plot box, most float64) (d string, first, last flo
 	return path.String(), first, last
 }
 
+// largest keeps the n series with the largest values, in the order of the panel, and tells how many it left out.
+func largest(all []series, n int) (kept []series, left int) {
+	if len(all) <= n {
+		return all, 0
+	}
+	bound := slices.SortedFunc(slices.Values(all), func(a, b series) int { return cmp.Compare(b.max(), a.max()) })[n-1].max()
+	for _, line := range all {
+		if len(kept) < n && line.max() >= bound {
+			kept = append(kept, line)
+		}
+	}
+	return kept, len(all) - len(kept)
+}
+
 // drawLegend writes the series with the largest values, in the order of the panel.
-func drawLegend(c *canvas, at box, unit string, all []series, shown int) error {
+func drawLegend(c *canvas, at box, unit string, all []series, shown, left int) error {
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -116,8 +132,12 @@ func drawLegend(c *canvas, at box, unit string, all []series, shown int) error {
 			c.text(right-numbers*float64(j), y, fmt.Sprintf(`fill="%s" text-anchor="end"`, bright), text)
 		}
 	}
-	if more := len(all) - shown; more > 0 {
-		c.text(at.x+18, y+legendLine, fmt.Sprintf(`fill="%s"`, muted), fmt.Sprintf("and %d more", more))
+	if more := len(all) - shown; more+left > 0 {
+		text := fmt.Sprintf("and %d more", more+left)
+		if left > 0 {
+			text += fmt.Sprintf(", %d of them not drawn", left)
+		}
+		c.text(at.x+18, y+legendLine, fmt.Sprintf(`fill="%s"`, muted), text)
 	}
 	return nil
 }
