@@ -90,18 +90,26 @@ func (k *keeper) find(ctx context.Context) (*state, error) {
 	return k.load(ctx)
 }
 
-// alive reports whether a process shows signs of life: within the lease it saves. Its clock and ours are not compared.
+// alive reports whether a process shows signs of life: it saves a few times in each lease. One save may be the last that a dead one has
+// sent. Its clock and ours are not compared.
 func (k *keeper) alive(ctx context.Context) (bool, error) {
-	before := k.seq
-	for range 5 {
-		if err := backoff.Wait(ctx, k.lease/5); err != nil {
+	const signs, looks = 2, 5
+	for seen, quiet := 0, 0; seen < signs; {
+		before := k.seq
+		if err := backoff.Wait(ctx, k.lease/looks); err != nil {
 			return false, err
 		}
-		if _, err := k.load(ctx); err != nil || k.seq != before {
-			return err == nil, err
+		if _, err := k.load(ctx); err != nil {
+			return false, err
+		}
+		if quiet++; k.seq != before {
+			seen, quiet = seen+1, 0
+		}
+		if quiet == looks {
+			return false, nil
 		}
 	}
-	return false, nil
+	return true, nil
 }
 
 // take makes the state ours.

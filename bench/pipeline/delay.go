@@ -42,21 +42,10 @@ const (
 
 // delays are from just before an event is sent to Kafka until its row is read from HBase.
 type delays struct {
-	Live     float64      `json:"live_rate"` // events/s that were settled while more than that was published
-	Rate     float64      `json:"rate"`      // events/s that were published beside the probes: half of it
-	Steady   milliseconds `json:"ms"`
-	Flushing milliseconds `json:"flushing_ms"` // while the server flushes all regions of the table
-}
-
-type milliseconds []float64
-
-// at is the delay that a share of all kept; 1 is the longest.
-func (m milliseconds) at(share float64) float64 {
-	if len(m) == 0 {
-		return math.Inf(1)
-	}
-	slices.Sort(m)
-	return m[max(0, int(math.Ceil(share*float64(len(m))))-1)]
+	Live     float64              `json:"live_rate"` // events/s that were settled while more than that was published
+	Rate     float64              `json:"rate"`      // events/s that were published beside the probes: half of it
+	Steady   measure.Milliseconds `json:"ms"`
+	Flushing measure.Milliseconds `json:"flushing_ms"` // while the server flushes all regions of the table
 }
 
 // delay measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
@@ -170,7 +159,7 @@ func (b *bench) awaitTopic(ctx context.Context, client *kafka.Client) error {
 }
 
 // probe sends events, one each probeEvery, and reads for the row of each.
-func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) (delays milliseconds, err error) {
+func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) (delays measure.Milliseconds, err error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
 	tick := time.NewTicker(probeEvery)
@@ -185,7 +174,7 @@ func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) (
 			took := time.Since(at)
 			mu.Lock()
 			defer mu.Unlock()
-			delays = append(delays, float64(took.Microseconds())/1000)
+			delays.Add(took)
 			return nil
 		})
 	}
@@ -238,8 +227,8 @@ func (b *bench) tryDelay(ctx context.Context) error {
 	if err := b.delay(ctx); err != nil {
 		return err
 	}
-	for when, ms := range map[string]milliseconds{"steady": b.delays.Steady, "flushing": b.delays.Flushing} {
-		fmt.Printf("%-8s at %.0f events/s: p50 %.1f, p90 %.1f, p99 %.1f, longest %.1f ms\n", when, b.delays.Rate, ms.at(0.5), ms.at(0.9), ms.at(0.99), ms.at(1))
+	for when, ms := range map[string]measure.Milliseconds{"steady": b.delays.Steady, "flushing": b.delays.Flushing} {
+		fmt.Printf("%-8s at %.0f events/s: p50 %.1f, p90 %.1f, p99 %.1f, longest %.1f ms\n", when, b.delays.Rate, ms.At(0.5), ms.At(0.9), ms.At(0.99), ms.At(1))
 	}
 	b.judge()
 	return measure.Judge(slices.DeleteFunc(b.report.Targets, func(t measure.Target) bool { return !strings.HasPrefix(t.Name, "pipeline.delay") }))

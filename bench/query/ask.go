@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/bench/measure"
+	"brine/query"
+)
+
+const warmUp = 3 * time.Second // of questions that do not count: connections, caches, the servers' compilers
+
+// openLoop asks at a rate for a while, without waiting for answers, and gives how long each took from when it was due.
+func openLoop(ctx context.Context, rate int, span time.Duration, ask func(context.Context, int) error) (measure.Milliseconds, error) {
+	var mu sync.Mutex
+	var took measure.Milliseconds
+	g, ctx := errgroup.WithContext(ctx)
+	start := time.Now()
+	for i := 0; ; i++ {
+		due := start.Add(time.Duration(i) * time.Second / time.Duration(rate))
+		if due.Sub(start) > span+warmUp || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Until(due))
+		g.Go(func() error {
+			err := ask(ctx, i)
+			if late := time.Since(due); due.Sub(start) > warmUp {
+				mu.Lock()
+				took.Add(late)
+				mu.Unlock()
+			}
+			return err
+		})
+	}
+	return took, g.Wait()
+}
+
+// reader opens a view of the example.
+func (b *bench) reader(view string) (*query.Reader, error) {
+	v, err := b.cfg.View(view).Query(b.cfg)
+	if err != nil {
+		return nil, err
+	}
+	return query.Open(v, b.client, b.engine)
+}
+
+// ask asks one question and reads its answer whole.
+func ask(ctx context.Context, r *query.Reader, args ...string) (rows int, cost query.Cost, err error) {
+	a, err := r.Ask(ctx, query.Request{Args: args})
+	if err != nil {
+		return 0, cost, err
+	}
+	for _, err := range a.Rows {
+		if err != nil {
+			return rows, cost, err
+		}
+		rows++
+	}
+	return rows, a.Cost, nil
+}
+
+// timelines asks for the events of waybills.
+func (b *bench) timelines(ctx context.Context) error {
+	waybills, err := b.fillScans(ctx)
+	if err != nil {
+		return err
+	}
+	reader, err := b.reader("waybill")
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	b.detail.Timeline, err = openLoop(ctx, timelineRate, b.asking, func(ctx context.Context, _ int) error {
+		waybill := waybills[rand.IntN(len(waybills))]
+		rows, cost, err := ask(ctx, reader, "waybill="+waybill)
+		if err == nil && rows == 0 {
+			err = fmt.Errorf("waybill %s has no events", waybill)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		b.detail.Rows, b.detail.Read = b.detail.Rows+cost.Rows, b.detail.Read+cost.Read
+		return err
+	})
+	return err
+}
+
+// byWord asks for the orders of users that hold a word of one of their orders.
+func (b *bench) byWord(ctx context.Context) error {
+	if err := b.fillOrders(ctx); err != nil {
+		return err
+	}
+	questions, err := b.questions()
+	if err != nil {
+		return err
+	}
+	reader, err := b.reader("user-orders")
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	b.detail.Keyword, err = openLoop(ctx, ordersRate, b.asking, func(ctx context.Context, _ int) error {
+		rows, _, err := ask(ctx, reader, questions[rand.IntN(len(questions))]...)
+		mu.Lock()
+		defer mu.Unlock()
+		b.detail.Found += rows
+		return err
+	})
+	if err == nil && b.detail.Found == 0 {
+		err = fmt.Errorf("no question has found an order")
+	}
+	return err
+}
+
+// questions are a user and a word of an order of his, of every few orders.
+func (b *bench) questions() (out [][]string, err error) {
+	for line, err := range b.changes {
+		if err != nil {
+			return nil, err
+		}
+		items := text(line, "items")
+		for _, word := range strings.FieldsFunc(items, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if len(word) > 3 {
+				out = append(out, []string{"user=" + text(line, "user"), "items=" + word})
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// text is a field of a line of JSON; empty if it has none.
+func text(line []byte, field string) string {
+	var fields map[string]any
+	if json.Unmarshal(line, &fields) != nil {
+		return ""
+	}
+	s, _ := fields[field].(string)
+	return s
+}

@@ -1,0 +1,148 @@
+// Command query measures how quickly what brine has written is read: timelines by the key, from a real HBase of five million events; a
+// user's orders by a word, from a real Elasticsearch and HBase; and how soon an event is found by a search while half of what can be
+// indexed comes in. `make bench-query` runs it; nothing imports it.
+//
+// Questions are asked at a fixed rate, whether or not the ones before are answered, and each is timed from the moment at which it was due: a server
+// that stands still for a second makes all of that second's questions late, as their askers would see it. The views are those of
+// examples/shop.yaml. It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"brine/bench/measure"
+	"brine/config"
+	"brine/hbase"
+	"brine/indexer/elastic"
+)
+
+const (
+	configuration = "examples/shop.yaml"
+	scansTable    = "centre:scans"
+	ordersTable   = "centre:orders"
+	ordersIndex   = "centre-orders"
+	ordersTopic   = "centre.orders"
+
+	timelineRate = 500 // questions a second
+	ordersRate   = 100
+)
+
+type bench struct {
+	*measure.Cluster
+	events, orders int
+	asking         time.Duration
+	cfg            *config.Config
+	env            []string
+	brine          string // our binary
+	client         *hbase.Client
+	engine         *elastic.Engine
+	report         *measure.Report
+	detail         detail
+}
+
+// detail is what was measured.
+type detail struct {
+	Events      int           `json:"events"`
+	Orders      int           `json:"order_changes"`
+	Kinds       []kind        `json:"questions"`
+	Read        int           `json:"timeline_rows_read"`
+	Rows        int           `json:"timeline_rows"`
+	Found       int           `json:"orders_found"`
+	FullRate    float64       `json:"documents_per_second"` // changes that were indexed while more was there
+	RefreshTime time.Duration `json:"refresh"`
+
+	Timeline, Keyword, Searchable measure.Milliseconds `json:"-"`
+}
+
+func main() {
+	b := bench{report: measure.NewReport("query")}
+	flag.IntVar(&b.events, "events", 5_000_000, "scan events in HBase")
+	flag.IntVar(&b.orders, "orders", 1<<30, "most changes of orders, of those of make data")
+	flag.DurationVar(&b.asking, "for", 60*time.Second, "how long each kind of question is asked")
+	heap := flag.String("heap", "4g", "heap of the HBase server")
+	flag.Parse()
+	measure.Main("query", func(ctx context.Context) error { return b.run(ctx, *heap) })
+}
+
+func (b *bench) run(ctx context.Context, heap string) (err error) {
+	if b.Cluster, err = measure.StartCluster(ctx, heap, "kafka", "hbase", "elasticsearch"); err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		_ = b.client.Close() // nothing is left to fail
+		_ = b.engine.Close()
+	}()
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"tables", b.tables}, {"timelines", b.timelines}, {"orders by a word", b.byWord}, {"searchable", b.searchable}} {
+		fmt.Fprintln(os.Stderr, part.name)
+		if err := part.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return b.finish()
+}
+
+// open finds the servers, and reads the example as if its addresses were theirs.
+func (b *bench) open(ctx context.Context) (err error) {
+	set := map[string]string{"BRINE_HTTP_LISTEN": "127.0.0.1:0", "BRINE_SEARCH_REPLICAS": "0"}
+	for setting, server := range map[string]string{"BRINE_KAFKA_BROKERS": "KAFKA", "BRINE_HBASE_CONNECT": "HBASE", "BRINE_SEARCH_CONNECT": "ELASTICSEARCH"} {
+		if set[setting], err = b.Address("BRINE_REAL_" + server); err != nil {
+			return err
+		}
+	}
+	b.env = os.Environ()
+	for name, value := range set {
+		b.env = append(b.env, name+"="+value)
+	}
+	cfg, problems := config.Load(configuration, func(name string) (string, bool) { v, ok := set[name]; return v, ok })
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	b.cfg = cfg
+	if b.client, err = hbase.Open(ctx, cfg.HBase()); err != nil {
+		return err
+	}
+	if b.engine, err = elastic.Open(cfg.Search.Elastic()); err != nil {
+		return err
+	}
+	b.detail.RefreshTime = cfg.Search.Refresh
+	b.brine, err = b.Build(ctx, "./cmd/brine")
+	return err
+}
+
+func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.brine, append(args, "-c", configuration)...)
+	cmd.Env, cmd.Stderr = b.env, os.Stderr
+	return cmd
+}
+
+// tables makes the example's tables and indexes new.
+func (b *bench) tables(ctx context.Context) error {
+	for _, t := range b.cfg.Tables {
+		if err := measure.Drop(ctx, b.client, t.Name); err != nil {
+			return err
+		}
+	}
+	for _, x := range b.cfg.Indexes {
+		if names, err := b.engine.Behind(ctx, x.Name); err == nil {
+			return fmt.Errorf("index %s is there, of an earlier run: %s; drop it, or use a cluster of your own", x.Name, strings.Join(names, ", "))
+		}
+	}
+	out, err := b.command(ctx, "tables", "apply").Output()
+	if err != nil {
+		return fmt.Errorf("brine tables apply: %w: %s", err, out)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// finish holds what was measured against the targets, and keeps it.
+func (b *bench) finish() error {
+	d := &b.detail
+	refresh := float64(d.RefreshTime.Milliseconds())
+	b.report.Detail = d
+	b.report.Targets = []measure.Target{
+		{Name: "timeline_p99_ms", Value: d.Timeline.At(0.99), Bound: 10},
+		{Name: "timeline_rows_read_per_row", Value: float64(d.Read) / float64(max(1, d.Rows)), Bound: 1},
+		{Name: "orders_by_word_p99_ms", Value: d.Keyword.At(0.99), Bound: 50},
+		{Name: "searchable_p99_ms", Value: d.Searchable.At(0.99), Bound: refresh + 500},
+	}
+	for _, k := range []struct {
+		what string
+		rate int
+		ms   measure.Milliseconds
+	}{
+		{"the events of a waybill, by the key", timelineRate, d.Timeline},
+		{"a user's orders by a word, by the index", ordersRate, d.Keyword},
+		{fmt.Sprintf("an event until a search finds it, while %.0f changes/s come in", d.FullRate/2), freshRate, d.Searchable},
+	} {
+		d.Kinds = append(d.Kinds, kind{k.what, k.rate, len(k.ms), k.ms.At(0.5), k.ms.At(0.99), k.ms.At(1)})
+	}
+	return b.report.Finish(b.text())
+}
+
+// kind is one kind of question.
+type kind struct {
+	What    string  `json:"what"`
+	Rate    int     `json:"per_second"`
+	Asked   int     `json:"asked"`
+	P50     float64 `json:"p50_ms"`
+	P99     float64 `json:"p99_ms"`
+	Longest float64 `json:"longest_ms"`
+}
+
+func (b *bench) text() string {
+	d := &b.detail
+	s := b.report.Heading() + fmt.Sprintf(" %d scan events in HBase, %d changes of orders in HBase and Elasticsearch (refreshed each %v), the views of %s. Each kind is asked for %v, and timed from when it was due.\n\n",
+		d.Events, d.Orders, d.RefreshTime.Round(time.Millisecond), configuration, b.asking) +
+		"| question | a second | p50 ms | p99 ms | longest ms |\n|---|---|---|---|---|\n"
+	for _, k := range d.Kinds {
+		s += fmt.Sprintf("| %s | %d | %.1f | %.1f | %.1f |\n", k.What, k.Rate, k.P50, k.P99, k.Longest)
+	}
+	return s + fmt.Sprintf("\n%d rows of timelines were given, and the servers read %d for them; %d orders were found. Filling took %.0f changes/s into the index.\n\n",
+		d.Rows, d.Read, d.Found, d.FullRate) + measure.TargetTable(b.report.Targets)
+}
