@@ -39,7 +39,7 @@ chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count,
 	$(GO) run ./bench/chaos/hbase $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")
 
 .PHONY: chaos-index
-chaos-index: data/orders.jsonl.gz ## Kill and freeze a real Elasticsearch ten times while brine fills it and a real HBase, and verify, into docs/reliability.md
+chaos-index: data/orders.jsonl.gz data/scans.jsonl.gz ## Kill and freeze a real Elasticsearch ten times while brine fills it and a real HBase, and verify, into docs/reliability.md
 	$(GO) run ./bench/chaos/index $(INDEX_FLAGS)
 
 .PHONY: chaos
