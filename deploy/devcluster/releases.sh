@@ -44,7 +44,7 @@ run_tests() {
     source "$DEVCLUSTER_RUN/env"
     BRINE_REAL=required
     BRINE_REAL_HBASE_VERSION=$HBASE_VERSION
-    cd "$here/../.." && go test -v -count=1 -timeout 5m -run "$(pattern)" "${packages[@]}"
+    cd "$here/../.." && go test -v -count=1 -timeout 15m -run "$(pattern)" "${packages[@]}"
   ) >"$log" 2>&1 || failed=1
   for test in "${tests[@]}"; do
     grep -qF -- "--- PASS: $test (" "$log" || { echo "test-releases: $test did not pass on HBase $HBASE_VERSION" >&2; failed=1; }
