@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,9 +53,13 @@ func TestComposeGivesPrometheusItsRules(t *testing.T) {
 			t.Errorf("%s is not in the container of Prometheus", name)
 		}
 	}
-	brine := load(t).Services["brine"].Ports[0]
-	if target := config.ScrapeConfigs[0].StaticConfigs[0].Targets[0]; target != "brine:8765" || brine.Target != 8765 {
-		t.Errorf("Prometheus scrapes %s, brine listens on %d", target, brine.Target)
+	services := load(t).Services
+	listen := []string{ // where the two serve their metrics
+		fmt.Sprintf("brine:%d", services["brine"].Ports[0].Target),
+		"verify:" + regexp.MustCompile(`--listen 0\.0\.0\.0:(\d+)`).FindStringSubmatch(strings.Join(services["verify"].Command, " "))[1],
+	}
+	if targets := config.ScrapeConfigs[0].StaticConfigs[0].Targets; !slices.Equal(targets, listen) {
+		t.Errorf("Prometheus scrapes %v, metrics are on %v", targets, listen)
 	}
 }
 
