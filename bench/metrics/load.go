@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,8 +72,6 @@ func (s *servers) load(ctx context.Context, mode string, events int, profile str
 }
 
 func (s *servers) write(ctx context.Context, mode string, events int) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	opts := s.cfg.HBase()
 	p := s.cfg.Pipeline(pipeline)
 	rows := p.Sink()
@@ -94,10 +91,7 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 			loop.Hooks.Flight = w.tracer.Flight(pipeline, "rows")
 			defer func() { _ = w.tracer.Close(context.WithoutCancel(ctx)) }() // to /dev/null
 		}
-		var looking sync.WaitGroup
-		defer looking.Wait()
-		looking.Go(func() { w.look(ctx) })
-		defer cancel()
+		w.lookAsItSettles(&loop.Hooks)
 	}
 	client, err := hbase.Open(ctx, opts)
 	if err != nil {
@@ -137,19 +131,21 @@ func settleAll(ctx context.Context, loop ingest.Options, events int64) error {
 	return nil
 }
 
-// look does what a process does beside its work, as often: it looks for hot regions, and is scraped. It ends with ctx.
-func (w *watching) look(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for n := 1; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		w.tables.Observe()
-		if n%5 == 0 {
+// lookEvery is how many events a pipeline settles in a second that is not at its limit. It counts instead of the clock, so that the cost of an event
+// does not depend on what else the machine does.
+const lookEvery = 50_000
+
+// lookAsItSettles does what a process does beside its work: once a second it looks for hot regions, and every 15 it is scraped.
+func (w *watching) lookAsItSettles(hooks *ingest.Hooks) {
+	var settled atomic.Int64
+	count := hooks.Settled
+	hooks.Settled = func(partition, n int) {
+		count(partition, n)
+		switch after := settled.Add(int64(n)); {
+		case after/(15*lookEvery) > (after-int64(n))/(15*lookEvery):
 			_, _ = scrape(w.reg) // its size is measured elsewhere
+		case after/lookEvery > (after-int64(n))/lookEvery:
+			w.tables.Observe()
 		}
 	}
 }

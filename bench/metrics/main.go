@@ -12,7 +12,7 @@ import (
 	"brine/bench/measure"
 )
 
-// What is compared: the bare pipeline; with metrics and skew, observed every second and scraped every five; and with tracing of one record in
+// What is compared: the bare pipeline; with metrics and skew, watched and scraped as at 50,000 events/s; and with tracing of one record in
 // 10,000 beside those.
 const (
 	bare    = "bare"
@@ -76,7 +76,7 @@ func run(ctx context.Context, events, rounds int, profile string) error {
 // text is the section of the page.
 func text(r *measure.Report, events, rounds int) string {
 	s := r.Heading() + fmt.Sprintf(" %d scan events from a Kafka to an embedded HBase, both in another process, %d rounds in turns; medians, and the costs are medians of the rounds' "+
-		"ratios of CPU per event. With metrics and skew, hot regions are looked for every second and all is scraped every five seconds; tracing follows one record in 10,000 into /dev/null. The scrape is of 10,000 regions in 100 "+
+		"ratios of CPU per event. With metrics and skew, hot regions are looked for every 50,000 events and all is scraped every 750,000, as in every second and every 15 s at that rate; tracing follows one record in 10,000 into /dev/null. The scrape is of 10,000 regions in 100 "+
 		"tables on 200 servers.\n\n| pipeline | CPU per event | events/s |\n|---|---|---|\n", events, rounds)
 	for _, mode := range []string{bare, metered, traced} {
 		loads := measure.Counted(r.Loads, mode, 1)
