@@ -65,18 +65,17 @@ func number(title, unit, description string, steps []dashboard.Threshold, expr s
 // plain is for numbers none of which is bad.
 var plain = colored("green")
 
-// colored gives the first color to small numbers, the next to those from the first bound on, and so on.
-func colored(first string, next ...any) []dashboard.Threshold {
-	steps := []dashboard.Threshold{{Color: first}}
-	for i := 0; i < len(next); i += 2 {
-		from := next[i].(float64)
-		steps = append(steps, dashboard.Threshold{Color: next[i+1].(string), Value: &from})
-	}
-	return steps
+// colored gives the first color to small numbers, and others from a value on.
+func colored(first string, next ...dashboard.Threshold) []dashboard.Threshold {
+	return append([]dashboard.Threshold{{Color: first}}, next...)
 }
 
-// bad colors a number red from a bound on.
-func bad(from float64) []dashboard.Threshold { return colored("green", from, "red") }
+func from(value float64, color string) dashboard.Threshold {
+	return dashboard.Threshold{Color: color, Value: &value}
+}
+
+// bad colors a number red from a value on.
+func bad(value float64) []dashboard.Threshold { return colored("green", from(value, "red")) }
 
 // graph shows lines over time; three graphs stand side by side.
 func graph(title, unit, description string, queries ...query) *timeseries.PanelBuilder {
@@ -94,7 +93,7 @@ func graph(title, unit, description string, queries ...query) *timeseries.PanelB
 // limits draws lines where a number is worth a look, and where it is bad.
 func limits(p *timeseries.PanelBuilder, warning, critical float64) *timeseries.PanelBuilder {
 	return p.Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).
-		Steps(colored("green", warning, "orange", critical, "red"))).
+		Steps(colored("green", from(warning, "orange"), from(critical, "red")))).
 		ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
 }
 

@@ -6,13 +6,13 @@ func promises(b *board) {
 	whole := func(metric, selector string) string { return "sum(increase(" + of(metric, selector) + "[$__range]))" }
 	b.row("Promises")
 	b.panel(
-		number("Durable within 10 s", "percentunit", "Records, of those in the time shown, that were durable within 10 s of their own timestamp: the objective is 99 %.", colored("red", .99, "green"),
+		number("Durable within 10 s", "percentunit", "Records, of those in the time shown, that were durable within 10 s of their own timestamp: the objective is 99 %.", colored("red", from(.99, "green")),
 			whole("brine_freshness_seconds_bucket", loop+in10s)+" / "+whole("brine_freshness_seconds_count", loop+fresh)),
-		number("Written", "percentunit", "Records, of those settled in the time shown, that were written, and not put into the dead letters: the objective is 99.9 %.", colored("red", .999, "green"),
+		number("Written", "percentunit", "Records, of those settled in the time shown, that were written, and not put into the dead letters: the objective is 99.9 %.", colored("red", from(.999, "green")),
 			"1 - (sum("+counted("brine_ingest_dead_letters_total", loop, "$__range")+") or vector(0)) / "+whole("brine_ingest_settled_records_total", loop)),
-		number("Oldest unsettled record", "s", "Age of the oldest record that is in a topic and not yet settled.", colored("green", 10., "orange", 300., "red"),
+		number("Oldest unsettled record", "s", "Age of the oldest record that is in a topic and not yet settled.", colored("green", from(10, "orange"), from(300, "red")),
 			"max("+of("brine_ingest_lag_seconds", loop)+")"),
-		number("Drain time", "s", "When the lag will be gone, at the rates of now; without end while it grows.", colored("green", 300., "orange", 3600., "red"),
+		number("Drain time", "s", "When the lag will be gone, at the rates of now; without end while it grows.", colored("green", from(300, "orange"), from(3600, "red")),
 			"max("+of("brine_ingest_drain_seconds", loop)+")"),
 		number("Hot regions", "short", "Regions that take far more writes than the others of their table, now. brine skew says why, and what helps.", bad(1),
 			"sum(max by (table) ("+of("brine_table_hot_regions", process)+"))"),
