@@ -111,8 +111,13 @@ func (c *reindexCmd) open(ctx context.Context, s *service) (err error) {
 			return err
 		}
 	}
-	s.engine, err = openSearch(s.cfg)
-	return err
+	if s.engine, err = openSearch(s.cfg); err != nil {
+		return err
+	}
+	if _, err := s.engine.Mapping(ctx, c.Index); err != nil && !errors.Is(err, search.ErrNoIndex) {
+		return searchError(err)
+	}
+	return nil
 }
 
 func (c *reindexCmd) options(s *service) reindex.Options {

@@ -59,7 +59,7 @@ func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string
 	properties[indexer.FieldVersion] = object{"type": "long", "index": false}
 	properties[indexer.FieldVersions] = object{"type": "object", "enabled": false}
 	properties[indexer.FieldKey] = object{"type": "keyword", "index": false, "doc_values": false}
-	return e.json(ctx, "PUT", "/"+free, object{
+	err = e.json(ctx, "PUT", "/"+free, object{
 		"settings": object{
 			"number_of_shards":   e.opts.Shards,
 			"number_of_replicas": e.opts.Replicas,
@@ -68,6 +68,10 @@ func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string
 		"mappings": object{"dynamic": "strict", "properties": properties},
 		"aliases":  aliases,
 	}, nil)
+	if err == nil {
+		err = e.surpassLive(ctx, name, free)
+	}
+	return err
 }
 
 func (e *Engine) properties(fields []indexer.Field) object {

@@ -79,6 +79,9 @@ func (e *Engine) Promote(ctx context.Context, index string) error {
 		}
 	}
 	for _, name := range built {
+		if err := e.surpass(ctx, name, former); err != nil {
+			return err
+		}
 		for _, alias := range aliasesOf(index, name) {
 			old := indexer.Beside(index) + strings.TrimPrefix(alias, index)
 			add := object{"index": name, "alias": alias}

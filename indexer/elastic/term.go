@@ -1,0 +1,85 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"brine/indexer"
+	"brine/search"
+)
+
+// surpass gives an index greater primary terms than others have, by closing and opening it. Who has read a document of one of those, and writes it
+// under the condition that it is still as read, then cannot meet a document of this one that has the same sequence number by chance. A
+// server that does not tell its terms leaves that chance.
+func (e *Engine) surpass(ctx context.Context, name string, others []string) error {
+	for before := int64(0); ; {
+		highest, err := e.terms(ctx, others...)
+		if err != nil || highest.max == 0 {
+			return err
+		}
+		own, err := e.terms(ctx, name)
+		if err != nil || own.min > highest.max {
+			return err
+		}
+		if own.min <= before {
+			return fmt.Errorf("index %s: its primary term stays %d though it was opened anew", name, own.min)
+		}
+		before = own.min
+		if err := e.json(ctx, "POST", "/"+name+"/_close", nil, nil); err != nil {
+			return fmt.Errorf("close index %s: %w", name, err)
+		}
+		if err := e.json(ctx, "POST", "/"+name+"/_open?wait_for_active_shards=1", nil, nil); err != nil {
+			return fmt.Errorf("open index %s: %w", name, err)
+		}
+	}
+}
+
+// surpassLive is surpass over what a new index, or a part of one, is built beside.
+func (e *Engine) surpassLive(ctx context.Context, name, made string) error {
+	whole, rebuilt := indexer.StandsFor(name)
+	if !rebuilt {
+		return nil
+	}
+	live, err := e.Behind(ctx, whole)
+	if errors.Is(err, search.ErrNoIndex) {
+		return nil // a part of its own
+	}
+	if err == nil {
+		err = e.surpass(ctx, made, live)
+	}
+	return err
+}
+
+type terms struct{ min, max int64 }
+
+// terms are the least and the greatest primary term of indexes; zero when there are none, or the server does not say.
+func (e *Engine) terms(ctx context.Context, names ...string) (t terms, err error) {
+	if len(names) == 0 {
+		return t, nil
+	}
+	var state struct {
+		Metadata struct {
+			Indices map[string]struct {
+				Terms map[string]int64 `json:"primary_terms"`
+			} `json:"indices"`
+		} `json:"metadata"`
+	}
+	path := "/_cluster/state/metadata/" + strings.Join(names, ",") + "?filter_path=metadata.indices.*.primary_terms"
+	err = e.json(ctx, "GET", path, nil, &state)
+	var refused *indexer.RequestError
+	if errors.As(err, &refused) && (refused.Status == http.StatusForbidden || refused.Status == http.StatusUnauthorized) {
+		return t, nil
+	}
+	for _, index := range state.Metadata.Indices {
+		for _, term := range index.Terms {
+			if t.min == 0 || term < t.min {
+				t.min = term
+			}
+			t.max = max(t.max, term)
+		}
+	}
+	return t, err
+}
