@@ -83,13 +83,21 @@ func ended(pid int) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ") // though nobody has asked how
 }
 
-// Revive starts a process that has ended by itself, as a region server does that a busy machine has cost its session with ZooKeeper.
-func (p Processes) Revive(ctx context.Context, name string) {
-	if pid, err := p.PID(name); err == nil && ended(pid) {
-		fmt.Printf("%s has ended by itself\n", name)
-		if err := p.Up(ctx, name); err != nil {
-			fmt.Println(err) // the cluster does not recover, which is told
+// Revive starts processes again that have ended by themselves, as a region server does that a busy machine has cost its session with ZooKeeper: all
+// at once, since a master that starts waits for region servers.
+func (p Processes) Revive(ctx context.Context, names ...string) {
+	var gone []string
+	for _, name := range names {
+		if pid, err := p.PID(name); err == nil && ended(pid) {
+			gone = append(gone, name)
 		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	fmt.Printf("%s ended by itself\n", strings.Join(gone, ", "))
+	if err := p.Up(ctx, gone...); err != nil {
+		fmt.Println(err) // the cluster does not recover, which is told
 	}
 }
 

@@ -71,12 +71,9 @@ func (s *Scene) anyOf(once func() error) (err error) {
 // those that are named.
 func (s *Scene) Settled(after time.Time, but ...string) error {
 	all := append([]string{ZooKeeper, Master}, RegionServers...)
+	all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(but, name) })
 	return Until(s.Ctx, func() bool {
-		for _, name := range all {
-			if !slices.Contains(but, name) {
-				s.Procs.Revive(s.Ctx, name)
-			}
-		}
+		s.Procs.Revive(s.Ctx, all...)
 		return s.Whole(after)
 	})
 }

@@ -80,7 +80,10 @@ func (r *run) play(ctx, publishing context.Context, i int, began time.Time) erro
 		name := t.plan[n%len(t.plan)]
 		f := &fault.Fault{Kind: name, At: time.Since(began).Seconds(), Began: time.Now()}
 		if err := r.playOne(ctx, i, t.kinds[name], f, random); err != nil {
-			return fmt.Errorf("%s, %s: %w", name, f.Hits, err)
+			if ctx.Err() != nil {
+				return fmt.Errorf("%s, %s: %w", name, f.Hits, err)
+			}
+			f.Failed = fmt.Sprintf("the cluster did not recover within %v", patience) // whether it has is asked again at the end
 		}
 		r.mu.Lock()
 		r.Faults = append(r.Faults, f)

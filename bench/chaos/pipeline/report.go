@@ -35,7 +35,7 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 		{Name: "chaos.events", Value: float64(events), Bound: 1_000_000, Least: true},
 	}
 	for _, kind := range verify.Kinds {
-		all = append(all, measure.Target{Name: "chaos.verify_" + string(kind), Value: float64(r.Verify.Found(kind))})
+		all = append(all, measure.Target{Name: "chaos.verify_" + string(kind), Value: float64(r.Verify.found(kind))})
 	}
 	return append(all,
 		measure.Target{Name: "chaos.tables_unlike_undisturbed", Value: float64(different)},
@@ -73,7 +73,8 @@ func (r *run) finish(targets []measure.Target) error {
 	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
 		return err
 	}
-	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4; `make chaos SEED=%d`.\n\n", about.Machine, about.Date, about.Commit, r.Seed)
+	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4; seed %d, %d processes of brine, events published over %v.\n\n",
+		about.Machine, about.Date, about.Commit, r.Seed, r.Members, r.publishing)
 	if err := measure.WriteSection(page, "chaos", "chaos", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
 		return err
 	}
