@@ -1,152 +1,24 @@
 package query_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"brine/event"
 	"brine/hbase"
-	"brine/hbase/embedded"
 	"brine/query"
 	"brine/rowkey"
-	"brine/rowkey/eventkey"
 	"brine/search"
 	"brine/sink"
 )
 
-// visits is the schema of changes of visits: v is the version, not the time.
-var visits = event.Schema{Version: 3, Fields: []event.Field{
-	{Name: "user", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "id", Type: event.Text}, {Name: "v", Type: event.TimeMS},
-	{Name: "page", Type: event.Text}, {Name: "note", Type: event.Text}, {Name: "gone", Type: event.Bool}}}
-
-const turn = 1000 // the version from which visits have their second key
-
-func visitKey(t testing.TB, expr string) *rowkey.Key {
-	t.Helper()
-	key, err := eventkey.Parse(expr, visits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-// visitTable is a table of visits and how it is read back.
-type visitTable struct {
-	rows   sink.Rows
-	reads  query.Table
-	client *hbase.Client
-}
-
-func newVisits(t testing.TB, client *hbase.Client, name string, kind sink.RowKind, keys rowkey.Keys) *visitTable {
-	t.Helper()
-	family := hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": "5"}} // what else is there must not show
-	if err := client.CreateTable(t.Context(), hbase.Table{Name: name, Families: []hbase.Family{family}}, [][]byte{{1}, {5}, []byte("u3")}); err != nil {
-		t.Fatal(err)
-	}
-	columns := []string{"page", "note", "gone"}
-	types := []event.Type{event.Text, event.Text, event.Bool}
-	v := &visitTable{client: client, rows: sink.Rows{Table: sink.Table{Name: name, Row: kind, Keys: keys}, Deletes: sink.Deletes{Field: "gone"}},
-		reads: query.Table{Name: name, Keys: keys, Deleted: "gone"}}
-	for i, c := range columns {
-		v.rows.Columns = append(v.rows.Columns, sink.Column{Family: "e", Qualifier: c, Field: c})
-		v.reads.Columns = append(v.reads.Columns, query.Column{Family: "e", Qualifier: c, Field: c, Type: types[i]})
-	}
-	return v
-}
-
-func (v *visitTable) write(t testing.TB, records ...string) {
-	t.Helper()
-	mutator, err := v.client.Mutator(hbase.MutatorOptions{Autoflush: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := sink.New(sink.HBase(mutator), sink.Options{Schema: visits, Rows: []sink.Rows{v.rows}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, b := event.NewDecoder(visits), new(event.Batch)
-	for i, r := range records {
-		if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 1 << 40, Value: []byte(r)}, b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if failed, err := rows.Submit(t.Context(), b).Wait(t.Context()); err != nil || len(failed) > 0 {
-		t.Fatal(err, failed)
-	}
-}
-
-// read gives the rows as text, and the token behind the last.
-func (v *visitTable) read(t testing.TB, where map[string]rowkey.Bound, o query.Options) (rows []string, last query.Token) {
-	t.Helper()
-	for row, err := range query.Rows(t.Context(), v.client, v.reads, where, o) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, last = append(rows, rowText(row)), v.reads.Token(row)
-	}
-	return rows, last
-}
-
-func rowText(row query.Row) string {
-	var out []string
-	for _, f := range row.Fields {
-		text := string(f.Value.Text())
-		if f.Value.Type == event.TimeMS || f.Value.Type == event.Bool {
-			text = fmt.Sprint(f.Value.Int())
-		}
-		out = append(out, f.Name+"="+text)
-	}
-	slices.Sort(out) // keys have their fields in orders of their own
-	return fmt.Sprint(strings.Join(out, " "), " @", row.Version, " ", row.Deleted)
-}
-
-// randomVisits are changes of a few visits, around the turn.
-func randomVisits(random *rand.Rand, n int) (out []string) {
-	for range n {
-		user, at := random.IntN(6), random.IntN(20)
-		fields := fmt.Sprintf(`{"user":"u%d","at":%d,"id":"i%d","v":%d`, user, at, random.IntN(2), turn-50+random.IntN(100))
-		for _, name := range []string{"page", "note"} {
-			if random.IntN(2) == 0 {
-				fields += fmt.Sprintf(`,%q:"%s%d"`, name, name, random.IntN(100000)) // no two alike: equal versions are rare
-			}
-		}
-		if random.IntN(5) == 0 {
-			fields += fmt.Sprintf(`,"gone":%v`, random.IntN(2) == 0)
-		}
-		out = append(out, fields+"}")
-	}
-	return out
-}
-
-func visitsServer(t testing.TB) *hbase.Client {
-	t.Helper()
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	return client
-}
-
-// twoKeys are keys of one table, salted differently.
-func twoKeys(t testing.TB) rowkey.Keys {
-	return rowkey.Keys{{Key: visitKey(t, `salt(4, user) + user + "|" + desc(at, ms) + id`)},
-		{From: turn, Key: visitKey(t, `salt(16, user, id) + user + "|" + desc(at, ms) + id`)}}
-}
-
 // TestTwoKeysReadAsOne writes the same changes into a table with two keys and into one that always had the second, and holds that
 // every question has the same answer in both: whole, limited, by pages, with what is deleted and without.
-func TestTwoKeysReadAsOne(t *testing.T) {
-	client := visitsServer(t)
+func TestTwoKeysReadAsOne(t *testing.T) { onBoth(t, twoKeysReadAsOne) }
+
+func twoKeysReadAsOne(t *testing.T, client *hbase.Client) {
 	keys := twoKeys(t)
 	two, one := newVisits(t, client, "two", sink.RowEntity, keys), newVisits(t, client, "one", sink.RowEntity, rowkey.One(keys.Newest()))
 	changes := append(randomVisits(rand.New(rand.NewPCG(14, 6)), 600), `{"user":"u3","at":7,"id":"i1","v":990,"page":"old","note":"old"}`, `{"user":"u3","at":7,"id":"i1","v":1060,"note":"new","gone":false}`)
@@ -180,21 +52,10 @@ func TestTwoKeysReadAsOne(t *testing.T) {
 	}
 }
 
-// pages reads an answer page by page.
-func pages(t testing.TB, v *visitTable, where map[string]rowkey.Bound, size int) (all []string) {
-	t.Helper()
-	for after := query.Token(""); ; {
-		page, last := v.read(t, where, query.Options{Limit: size, After: after})
-		if all = append(all, page...); len(page) < size {
-			return all
-		}
-		after = last
-	}
-}
-
 // TestTwoKeysAreLookedUp holds that a row is found under either key, by a get and beside a document, in one batch.
-func TestTwoKeysAreLookedUp(t *testing.T) {
-	client := visitsServer(t)
+func TestTwoKeysAreLookedUp(t *testing.T) { onBoth(t, twoKeysAreLookedUp) }
+
+func twoKeysAreLookedUp(t *testing.T, client *hbase.Client) {
 	keys := twoKeys(t)
 	two, one := newVisits(t, client, "two", sink.RowEntity, keys), newVisits(t, client, "one", sink.RowEntity, rowkey.One(keys.Newest()))
 	changes := randomVisits(rand.New(rand.NewPCG(14, 7)), 600)
@@ -239,51 +100,10 @@ func TestTwoKeysAreLookedUp(t *testing.T) {
 	}
 }
 
-// counting counts batched gets.
-type counting struct {
-	query.Client
-	gets int
-}
-
-func (c *counting) GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error) {
-	c.gets++
-	return c.Client.GetAll(ctx, table, gets)
-}
-
-// found is an index that finds these.
-type found []search.Hit
-
-func (f found) Search(context.Context, search.Query) (search.Page, error) {
-	return search.Page{Hits: f}, nil
-}
-
-// firstKeyOf is the row of a visit under the first key, which names its document.
-func firstKeyOf(t testing.TB, keys rowkey.Keys, row query.Row) []byte {
-	t.Helper()
-	var values []rowkey.Value
-	for _, name := range keys[0].Key.Fields() {
-		i := slices.IndexFunc(row.Fields, func(f query.Field) bool { return f.Name == name })
-		values = append(values, eventkey.Value(row.Fields[i].Value))
-	}
-	out, err := keys[0].Key.Append(nil, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func pageOf(row query.Row) any {
-	for _, f := range row.Fields {
-		if f.Name == "page" && !f.Value.Null() {
-			return string(f.Value.Text())
-		}
-	}
-	return nil
-}
-
 // TestBytesOfTwoKeysAreToldApart reads a row whose bytes mean one visit under the first key and another under the second.
-func TestBytesOfTwoKeysAreToldApart(t *testing.T) {
-	client := visitsServer(t)
+func TestBytesOfTwoKeysAreToldApart(t *testing.T) { onBoth(t, bytesOfTwoKeysAreToldApart) }
+
+func bytesOfTwoKeysAreToldApart(t *testing.T, client *hbase.Client) {
 	v := newVisits(t, client, "twice", sink.RowEvent, rowkey.Keys{{Key: visitKey(t, `user + "|" + id`)}, {From: turn, Key: visitKey(t, `id + "|" + user`)}})
 	v.write(t, `{"user":"a","id":"b","v":5,"page":"old"}`, `{"user":"b","id":"a","v":2000,"page":"new"}`) // both are row a|b
 	for user, want := range map[string]string{"a": "gone= id=b note= page=old user=a @5 false", "b": "gone= id=a note= page=new user=b @2000 false"} {
@@ -296,8 +116,9 @@ func TestBytesOfTwoKeysAreToldApart(t *testing.T) {
 
 // TestEqualTailsOfHashedKeysStayApart holds that rows of which no key holds all fields are not taken for one, and that pages of
 // them neither repeat one nor pass one over.
-func TestEqualTailsOfHashedKeysStayApart(t *testing.T) {
-	client := visitsServer(t)
+func TestEqualTailsOfHashedKeysStayApart(t *testing.T) { onBoth(t, equalTailsOfHashedKeysStayApart) }
+
+func equalTailsOfHashedKeysStayApart(t *testing.T, client *hbase.Client) {
 	v := newVisits(t, client, "hours", sink.RowEvent, rowkey.Keys{{Key: visitKey(t, `salt(4, user) + asc(at, ms)`)}, {From: turn, Key: visitKey(t, `salt(16, user) + asc(at, ms)`)}})
 	for i := range 40 {
 		v.write(t, fmt.Sprintf(`{"user":"u%d","at":%d,"id":"i","v":%d,"page":"p"}`, i, i%2, 10+i), fmt.Sprintf(`{"user":"u%d","at":%d,"id":"i","v":%d,"page":"p"}`, i, i%2, turn+i))

@@ -116,19 +116,24 @@ func TestTokensAreChecked(t *testing.T) {
 	}
 }
 
-// FuzzToken holds that no bytes that are no token are taken for one, and that a token is of one row.
+// FuzzToken holds that no bytes that are no token are taken for one, and that a token is of one row under one key.
 func FuzzToken(f *testing.F) {
 	table := saltedTable(f, 8)
+	table.Keys = append(table.Keys, rowkey.KeyFrom{From: 1000, Key: saltedTable(f, 9).Keys[0].Key})
 	f.Add("", []byte("row"))
 	f.Add(string(table.Token(Row{Key: []byte("row")})), []byte{0})
+	f.Add(string(table.Token(Row{Key: []byte("row"), From: 1000})), []byte{0})
 	f.Add("AQ", []byte{})
+	f.Add("AgAAAAAAAAAAAAAAAAA", []byte{})
 	f.Fuzz(func(t *testing.T, token string, row []byte) {
-		if got, err := table.behind(Token(token)); err == nil && string(table.Token(Row{Key: got.row})) != strings.NewReplacer("\r", "", "\n", "").Replace(token) {
+		if got, err := table.behind(Token(token)); err == nil && string(table.Token(Row{Key: got.row, From: table.Keys[got.key].From})) != strings.NewReplacer("\r", "", "\n", "").Replace(token) {
 			t.Errorf("%q is taken for the token of %x", token, got)
 		}
-		got, err := table.behind(table.Token(Row{Key: row}))
-		if err != nil || string(got.row) != string(row) {
-			t.Errorf("%x becomes %x, %v", row, got, err)
+		for key, k := range table.Keys {
+			got, err := table.behind(table.Token(Row{Key: row, From: k.From}))
+			if err != nil || string(got.row) != string(row) || got.key != key {
+				t.Errorf("%x under key %d becomes %+v, %v", row, key, got, err)
+			}
 		}
 	})
 }
