@@ -70,7 +70,7 @@ func (c *resetConn) Write(b []byte) (int, error) {
 // reset closes without a farewell.
 func (c *resetConn) reset() {
 	_ = c.Conn.(*net.TCPConn).SetLinger(0) // or it is closed politely
-	_ = c.Conn.Close()
+	_ = c.Close()
 }
 
 // The connection is reset behind the first byte of the frames of a write and of the read after it, then behind the second, and so on: in the
