@@ -209,6 +209,9 @@ func (t Table) keysOfRow(keys [][]byte, row *Row) ([][]byte, error) {
 	}
 	return appendKeys(keys, t.Keys, func(name string) rowkey.Value {
 		at := slices.IndexFunc(row.Fields, func(f Field) bool { return f.Name == name })
+		if at < 0 {
+			return rowkey.Value{} // a key that needs it says so
+		}
 		return eventkey.Value(row.Fields[at].Value)
 	})
 }

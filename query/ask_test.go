@@ -170,8 +170,10 @@ func TestViewCounts(t *testing.T) {
 	if got, err = r.Count(t.Context(), Request{Args: []string{"user=u1"}}); err != nil || got.Rows != 2 || got.ByIndex {
 		t.Errorf("by the key: %v, %v", got, err)
 	}
-	if _, err = r.Count(t.Context(), Request{Args: []string{"created=5"}}); err == nil {
-		t.Error("counted without what the view needs")
+	for _, args := range [][]string{{"created=5"}, {"user=u1", "status=paid"}} {
+		if got, err = r.Count(t.Context(), Request{Args: args}); err == nil {
+			t.Errorf("%v: counted %v, without what it needs", args, got)
+		}
 	}
 }
 

@@ -64,8 +64,11 @@ func (r *Reader) countDocuments(ctx context.Context, q search.Query) (Tally, err
 // countRows reads them all, one page's columns of each.
 func (r *Reader) countRows(ctx context.Context, ask Request) (t Tally, err error) {
 	q, err := r.view.question(ask.Args)
-	if err != nil {
+	switch {
+	case err != nil:
 		return t, err
+	case !q.byKey():
+		return t, errNoIndex
 	}
 	for _, err := range Rows(ctx, r.rows, r.table, q.where, Options{Deleted: ask.Deleted}) {
 		if err != nil {

@@ -188,11 +188,19 @@ func (in *input) write(w io.Writer) error {
 			i = len(place)
 			place[head.Order] = i
 		}
-		for n := range in.copies(i) {
-			user := in.userName(in.userOf(in.number[head.User], n))
-			if _, err := fmt.Fprintf(w, `{"order":"%s","user":"%s",%s`+"\n", id(head.Order, n), user, tail); err != nil {
-				return err
-			}
+		if err := in.writeCopies(w, &head, tail, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCopies writes a change of order i once for each copy of the order.
+func (in *input) writeCopies(w io.Writer, head *sample.Change, tail []byte, i int) error {
+	for n := range in.copies(i) {
+		user := in.userName(in.userOf(in.number[head.User], n))
+		if _, err := fmt.Fprintf(w, `{"order":"%s","user":"%s",%s`+"\n", id(head.Order, n), user, tail); err != nil {
+			return err
 		}
 	}
 	return nil
