@@ -55,11 +55,13 @@ func (r *Run) Run(ctx context.Context) (err error) {
 		r.keeper.keep(ctx, stop)
 	}()
 	err = r.work(ctx)
-	taken := errors.Is(context.Cause(ctx), ErrTaken)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) { // the state could not be saved
+		err = errors.Join(cause, err)
+	}
 	stop(nil)
 	<-kept
-	if taken || errors.Is(err, errKilled) {
-		return errors.Join(context.Cause(ctx), err)
+	if errors.Is(err, ErrTaken) || errors.Is(err, errKilled) {
+		return err
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.Lease)
 	defer cancel()

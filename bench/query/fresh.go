@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -25,34 +28,74 @@ const (
 func (b *bench) searchable(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	rate := strconv.Itoa(int(b.detail.FullRate / 2))
-	publish := b.command(ctx, "publish", "--alone", "--topic", ordersTopic, "--key", "order", "--rate", rate, ordersFile)
-	publish.Args = publish.Args[:len(publish.Args)-2] // publish reads no configuration
+	rate := max(1, int(b.detail.FullRate/2))
+	file := b.Path("live.jsonl")
+	if err := b.writeLive(file, rate*int((b.asking+10*warmUp)/time.Second)); err != nil {
+		return err
+	}
+	address, err := b.Address("BRINE_REAL_KAFKA")
+	if err != nil {
+		return err
+	}
+	client := &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second}
+	if err := b.topics(ctx, client); err != nil {
+		return err
+	}
+	publish := b.command(ctx, "publish", "--alone", "--topic", ordersTopic, "--key", "order", "--rate", strconv.Itoa(rate), file)
 	if err := publish.Start(); err != nil {
 		return err
 	}
-	published := make(chan error, 1)
-	go func() { published <- publish.Wait() }() // ends with the process
+	defer func() {
+		_ = publish.Process.Kill() // it has more than is needed
+		_ = publish.Wait()
+	}()
 	run := b.command(ctx, "run", "--quiet")
 	_, ended, err := measure.StartBrine(run)
 	if err != nil {
 		return err
 	}
 	time.Sleep(2 * warmUp)
-	address, err := b.Address("BRINE_REAL_KAFKA")
+	b.detail.Searchable, err = openLoop(ctx, freshRate, b.asking, func(ctx context.Context, i int) error { return b.probe(ctx, client, i) })
+	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
+}
+
+// writeLive writes n changes of orders that are not in the index yet, since one that is there costs less: those of make data again and
+// again, each time with other ids.
+func (b *bench) writeLive(name string, n int) error {
+	out, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	client := &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second}
-	b.detail.Searchable, err = openLoop(ctx, freshRate, b.asking, func(ctx context.Context, i int) error { return b.probe(ctx, client, i) })
-	select {
-	case early := <-published:
-		err = errors.Join(err, fmt.Errorf("the events were all published before the probes were done: publish more of them: %w", errors.Join(early, errors.ErrUnsupported)))
-	default:
-		_ = publish.Process.Kill() // it has more than is needed
-		<-published
+	defer out.Close()
+	w := bufio.NewWriterSize(out, 1<<20)
+	for pass := 1; n > 0; pass++ {
+		for line, err := range b.changes {
+			if err != nil {
+				return err
+			}
+			if n--; n < 0 {
+				break
+			}
+			fmt.Fprintf(w, "%s\n", bytes.Replace(line, []byte(`"order":"`), fmt.Appendf(nil, `"order":"%d-`, pass), 1))
+		}
 	}
-	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
+	return w.Flush()
+}
+
+// topics makes the example's topics anew.
+func (b *bench) topics(ctx context.Context, client *kafka.Client) error {
+	var topics []kafka.TopicConfig
+	for _, p := range b.cfg.Pipelines {
+		topics = append(topics, kafka.TopicConfig{Topic: p.Topic, NumPartitions: 8, ReplicationFactor: 1})
+	}
+	made, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: topics})
+	if err != nil {
+		return err
+	}
+	for _, t := range topics {
+		err = errors.Join(err, made.Errors[t.Topic])
+	}
+	return err
 }
 
 // probe sends an order of its own, and searches for it until it is found.

@@ -1,0 +1,138 @@
+package reindex
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/indexer"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+// shape is a table and a document, for the schema of orders.
+type shape struct {
+	key     string
+	changes indexer.Changes
+	moves   bool
+	rows    func(*sink.Rows)
+	set     []string // fields of the document
+}
+
+func (s shape) source(t *testing.T) *Source {
+	schema := orders
+	if s.moves {
+		schema.Images = event.Images{Before: []string{"before"}, After: []string{"after"}, Deleted: "gone"}
+	}
+	entry := sink.Rows{Table: sink.Table{Name: "orders", Row: sink.RowEntity, Keys: rowkey.One(key(t, s.key))}, Columns: []sink.Column{
+		{Family: "f", Qualifier: "s", Field: "status"}, {Family: "f", Qualifier: "d", Field: "gone"}, {Family: "g", Qualifier: "n", Field: "note"}}}
+	if s.rows != nil {
+		s.rows(&entry)
+	}
+	d := indexer.Document{Index: "orders", Key: key(t, s.key), Changes: s.changes, Deleted: "gone"}
+	for _, name := range s.set {
+		d.Set = append(d.Set, indexer.Column{Name: name, Field: name})
+	}
+	return &Source{Pipeline: "orders", Table: "orders", Documents: indexer.Options{Schema: schema, Documents: []indexer.Document{d}}, Rows: sink.Options{Schema: schema, Rows: []sink.Rows{entry}}}
+}
+
+// cell is a cell "family:qualifier", where 0xFF is how a true is held.
+func cell(name string, version int64, value string) hbase.Cell {
+	family, qualifier, _ := strings.Cut(name, ":")
+	return hbase.Cell{Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: version, Value: []byte(value)}
+}
+
+// eventText shows an event's values, and where it has none what it leaves.
+func eventText(ev *event.Event) string {
+	text, values := fmt.Sprint("@", ev.Version), ev.Values
+	if values == nil {
+		text, values = text+" left", ev.Former
+	}
+	for i, v := range values {
+		switch {
+		case v.Null():
+		case v.Type == event.Text:
+			text += fmt.Sprintf(" %s=%s", orders.Fields[i].Name, v.Text())
+		default:
+			text += fmt.Sprintf(" %s=%d", orders.Fields[i].Name, event.AppendValue(nil, v)[len(event.AppendValue(nil, v))-1])
+		}
+	}
+	return text
+}
+
+func TestRowsBecomeTheEventsThatMadeThem(t *testing.T) {
+	whole := shape{key: "id", changes: indexer.Whole, set: []string{"id", "status", "note"}}
+	partial := shape{key: "id", changes: indexer.Partial, set: []string{"id", "status", "note"}}
+	moving := shape{key: "id", changes: indexer.Whole, moves: true, set: []string{"id", "status"}}
+	packed := shape{key: "id", changes: indexer.Whole, set: []string{"id", "status"}, rows: func(r *sink.Rows) {
+		r.Columns = []sink.Column{{Family: "f", Qualifier: "p", Pack: &event.Pack{Packing: event.JSON, Fields: []event.PackedField{
+			{Name: "s", Field: "status", Type: event.Text}, {Name: "g", Field: "gone", Type: event.Bool}}}}}
+	}}
+	hashed := shape{key: "md5(id, 4)", changes: indexer.Whole, set: []string{"id"}, rows: func(r *sink.Rows) {
+		r.Columns = append(r.Columns, sink.Column{Family: "f", Qualifier: "i", Field: "id"})
+	}}
+	for _, c := range []struct {
+		name  string
+		shape shape
+		row   string
+		cells []hbase.Cell
+		want  string
+	}{
+		{"of partial changes, one for each version", partial, "o1", []hbase.Cell{cell("f:s", 12, "paid"), cell("f:d", 10, "\xff"), cell("g:n", 10, "x")}, "@10 id=o1 note=x gone=255; @12 id=o1 status=paid"},
+		{"of whole changes the newest alone", whole, "o1", []hbase.Cell{cell("f:s", 12, "paid"), cell("g:n", 10, "x")}, "@12 id=o1 status=paid"},
+		{"the empty cell has a version", whole, "o1", []hbase.Cell{cell("f:", 13, ""), cell("f:s", 12, "paid")}, "@13 id=o1"},
+		{"columns of others have none", whole, "o1", []hbase.Cell{cell("f:other", 15, "x"), cell("f:s", 12, "paid")}, "@12 id=o1 status=paid"},
+		{"a row of others", whole, "o1", []hbase.Cell{cell("f:other", 15, "x")}, ""},
+		{"packed", packed, "o1", []hbase.Cell{cell("f:p", 9, `{"s":"paid","g":true}`)}, "@9 id=o1 status=paid gone=255"},
+		{"packed badly", packed, "o1", []hbase.Cell{cell("f:p", 9, `{"s":`)}, "column f:p"},
+		{"moved away", moving, "o1", []hbase.Cell{cell("f:d", 12, "\xff"), cell("f:s", 10, "paid")}, "@12 left id=o1"},
+		{"deleted where it is", moving, "o1", []hbase.Cell{cell("f:d", 12, "\xff"), cell("f:s", 12, "paid")}, "@12 id=o1 status=paid gone=255"},
+		{"come back", moving, "o1", []hbase.Cell{cell("f:d", 12, "\x00"), cell("f:s", 12, "paid")}, "@12 id=o1 status=paid gone=0"},
+		{"the key holds a hash alone", hashed, "70bf", []hbase.Cell{cell("f:i", 12, "o1")}, "its key would be"},
+		{"a value of another type", whole, "o1", []hbase.Cell{cell("f:d", 12, "ab")}, "column f:d"},
+		{"a timestamp that is no version", whole, "o1", []hbase.Cell{cell("f:s", -1, "x")}, "no version"},
+	} {
+		r, err := newRecoverer(c.shape.source(t))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		events, err := r.events(nil, hbase.Result{Row: []byte(c.row), Cells: c.cells}, nil)
+		var got []string
+		for i := range events {
+			got = append(got, eventText(&events[i]))
+		}
+		if err != nil {
+			if c.want == "" || strings.HasPrefix(c.want, "@") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v", c.name, err)
+			}
+		} else if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestRowsThatDoNotHoldTheirDocumentsAreRefused(t *testing.T) {
+	all := []string{"id", "status"}
+	for want, s := range map[string]shape{
+		"no column holds total":       {key: "id", changes: indexer.Whole, set: []string{"id", "total"}},
+		"no column holds at":          {key: `id + "|" + asc(at, s)`, changes: indexer.Whole, set: []string{"at"}}, // in seconds
+		"no column holds deleted":     {key: "id", changes: indexer.Partial, set: all, rows: func(r *sink.Rows) { r.Columns = r.Columns[:1] }},
+		"deleted hard":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Deletes.Hard = true }},
+		"several rows":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.As = map[string]string{"owner": "id"} }},
+		"several keys":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Table.Keys = append(r.Table.Keys, r.Table.Keys[0]) }},
+		"the rows that they leave":    {key: "id", changes: indexer.Whole, moves: true, set: all, rows: func(r *sink.Rows) { r.Table.Row = sink.RowEvent }},
+		"the pipeline writes nothing": {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Table.Name = "other" }},
+	} {
+		if _, err := newRecoverer(s.source(t)); !errors.Is(err, ErrNotOf) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
+	for _, s := range []shape{{key: `id + "|" + asc(at, ms)`, changes: indexer.Whole, set: []string{"id", "at", "status"}}, {key: "id", changes: indexer.Partial, set: all}} {
+		if _, err := newRecoverer(s.source(t)); err != nil {
+			t.Errorf("%s: %v", s.key, err)
+		}
+	}
+}
