@@ -30,8 +30,6 @@ func positions(b *board) {
 			query{perPartition, "{{pipeline}} {{half}} {{partition}}"}).Span(16),
 		graph("The ten partitions that are most behind", "short", "One partition far behind the others has a heavy key, or stands still.",
 			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{partition}}"}),
-		graph("Partitions of each process", "short", "How many partitions each process has. Processes without any are spares.",
-			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}),
 		graph("Lag in seconds by partition", "s", "Age of the oldest unsettled record, of the ten partitions where it is oldest.",
 			query{"topk(10, max by (pipeline, half, partition) (" + of("brine_ingest_lag_seconds", loop) + "))", "{{pipeline}} {{half}} {{partition}}"}),
 		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled and not committed are read again after a crash, which changes nothing.",
@@ -45,12 +43,14 @@ func positions(b *board) {
 func group(b *board) {
 	b.row("Consumer groups")
 	b.panel(
+		graph("Partitions of each process", "short", "How many partitions each process has. Processes without any are spares.",
+			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}).Span(6),
 		graph("Rebalances", "short", "Times that the group gave partitions to the processes anew, and attempts to join it that failed; in each step of the graph.",
 			query{sum("pipeline, half", increase("brine_ingest_rebalances_total", loop)), "{{pipeline}} {{half}}"},
-			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}),
+			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}).Span(6),
 		graph("Records read again/s", "short", "Records a second that this process had submitted before, after a rebalance. Writing them again changes nothing.",
-			query{sum("pipeline, half", rate("brine_ingest_redelivered_records_total", loop)), "{{pipeline}} {{half}}"}),
+			query{sum("pipeline, half", rate("brine_ingest_redelivered_records_total", loop)), "{{pipeline}} {{half}}"}).Span(6),
 		graph("Batches given up", "short", "Batches, in each step of the graph, that were given up when their partition went to another process before they were settled. That process writes their records.",
-			query{sum("pipeline, half", increase("brine_ingest_abandoned_flights_total", loop)), "{{pipeline}} {{half}}"}),
+			query{sum("pipeline, half", increase("brine_ingest_abandoned_flights_total", loop)), "{{pipeline}} {{half}}"}).Span(6),
 	)
 }

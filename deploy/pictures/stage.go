@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,13 +24,13 @@ scrape_configs:
 `
 
 // stage runs everything for the length, and takes the pictures: those of the terminal while the busy courier makes a region hot.
-func (o *options) stage(ctx context.Context) error {
-	dir, err := o.dir, error(nil)
+func (o *options) stage(ctx context.Context) (err error) {
+	dir := o.dir
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "brine-pictures-"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	g, ctx := errgroup.WithContext(ctx)

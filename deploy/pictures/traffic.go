@@ -22,9 +22,9 @@ type traffic struct {
 
 const tick = 200 * time.Millisecond
 
-func (t *traffic) run(ctx context.Context) error {
+func (t *traffic) run(ctx context.Context) (err error) {
 	w := &kafka.Writer{Addr: kafka.TCP(t.broker), Balancer: &kafka.Hash{}, BatchTimeout: 10 * time.Millisecond, BatchSize: 1000, RequiredAcks: kafka.RequireAll}
-	defer w.Close()
+	defer func() { err = errors.Join(err, w.Close()) }()
 	began := time.Now()
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()

@@ -59,7 +59,6 @@ func TestPictureShowsWhatPrometheusAnswered(t *testing.T) {
 	type path struct {
 		D      string `xml:"d,attr"`
 		Stroke string `xml:"stroke,attr"`
-		Fill   string `xml:"fill,attr"`
 	}
 	var doc struct {
 		Texts []string `xml:"text"`
@@ -77,7 +76,7 @@ func TestPictureShowsWhatPrometheusAnswered(t *testing.T) {
 	red, dashed, brightest := false, strings.Contains(picture, "stroke-dasharray"), 0
 	for _, p := range append(doc.Paths, doc.Cells...) {
 		red = red || p.Stroke == named("red")
-		if p.Fill == inferno[len(inferno)-1] {
+		if p.Stroke == inferno[len(inferno)-1] {
 			brightest += strings.Count(p.D, "M")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 const (
 	legendLine = 15.0
 	legendMost = 6  // lines of it
-	linesMost  = 20 // of a graph: those with the largest values; more of them nobody can tell apart
+	linesMost  = 16 // of a graph: those with the largest values; more of them nobody can tell apart
 )
 
 // drawGraph draws lines over time, and below them their names with the last and the largest value.
@@ -66,7 +66,7 @@ func drawLimits(c *canvas, p *Panel, plot box, most float64) {
 func points(values []float64, plot box, most float64) (d string, first, last float64) {
 	var path strings.Builder
 	half := func(v float64) float64 { return math.Round(2*v) / 2 }
-	pen, px, py := false, 0.0, 0.0
+	pen, command, px, py := false, "", 0.0, 0.0
 	first = math.NaN()
 	for i, v := range values {
 		if math.IsNaN(v) {
@@ -78,17 +78,19 @@ func points(values []float64, plot box, most float64) (d string, first, last flo
 		switch {
 		case !pen:
 			fmt.Fprintf(&path, "M%g %g", x, y)
+			command = "l"
 		case y == py && i+1 < len(values) && half(plot.y+plot.h*(1-min(values[i+1], most)/most)) == y:
 			continue
 		default:
-			fmt.Fprintf(&path, "l%g %g", x-px, y-py)
+			fmt.Fprintf(&path, "%s%g %g", command, x-px, y-py)
+			command = " " // SVG repeats it
 		}
 		if math.IsNaN(first) {
 			first = x
 		}
 		pen, px, py, last = true, x, y, x
 	}
-	return path.String(), first, last
+	return strings.ReplaceAll(path.String(), " -", "-"), first, last
 }
 
 // largest keeps the n series with the largest values, in the order of the panel, and tells how many it left out.

@@ -42,7 +42,7 @@ func drawHeat(c *canvas, p *Panel, at box, s *Source, all []series) error {
 	return drawScale(c, box{plot.x, plot.y + plot.h + 26, min(plot.w, 220), 8}, most, unit)
 }
 
-// drawCells draws one path for each color, in cells as its lengths: SVG with a rectangle for each cell would be large. The root
+// drawCells draws one path for each color, of lines as thick as a cell, in cells as its lengths: a rectangle for each would be large. The root
 // brings out little beside much.
 func drawCells(c *canvas, plot box, all []series, most float64) {
 	cells := make([]strings.Builder, len(inferno))
@@ -59,14 +59,15 @@ func drawCells(c *canvas, plot box, all []series, most float64) {
 				run++
 			}
 			if n := color(i); n > 0 {
-				fmt.Fprintf(&cells[n], "M%d %dh%dv.94h-%dz", i, row, run, run)
+				fmt.Fprintf(&cells[n], "M%d %dh%d", i, row, run)
 			}
 		}
 	}
-	fmt.Fprintf(c, `<g transform="translate(%.4g %.4g) scale(%.5g %.5g)">`+"\n", plot.x, plot.y, plot.w/float64(columns), plot.h/float64(len(all)))
+	w, h := plot.w/float64(columns), plot.h/float64(len(all))
+	fmt.Fprintf(c, `<g transform="translate(%.4g %.4g) scale(%.5g %.5g)" fill="none" stroke-width=".94">`+"\n", plot.x, plot.y+h/2, w, h)
 	for n := range cells {
 		if cells[n].Len() > 0 {
-			fmt.Fprintf(c, `<path d="%s" fill="%s"/>`+"\n", cells[n].String(), inferno[n])
+			fmt.Fprintf(c, `<path d="%s" stroke="%s"/>`+"\n", cells[n].String(), inferno[n])
 		}
 	}
 	c.WriteString("</g>\n")
