@@ -26,7 +26,7 @@ type Batch struct {
 type Rows interface{ Row(i int) []byte }
 
 // Counter counts the writes of one table. It is safe for concurrent use; Add is called once for each region of each answered
-// call, and looks at each row key.
+// call, and looks at row keys: at all of them up to everyKey a second.
 type Counter struct {
 	now   func() time.Time
 	began time.Time
@@ -37,6 +37,7 @@ type Counter struct {
 	regions regions
 	buckets []counts
 	sample  *sample
+	stride  stride
 	heads   [2]*sketch // of this half minute and of the one before
 	halves  int64      // half minutes since began
 	fields  map[string]*[2]*sketch
@@ -140,18 +141,18 @@ func (c *Counter) Add(b Batch) {
 	defer c.mu.Unlock()
 	at := c.tick()
 	c.regions.of(b.Region, at, c.share).add(at, b.Count)
-	if b.Rows == nil {
+	if b.Rows == nil || b.Count.Rows == 0 || len(b.Rows.Row(0)) == 0 {
 		return
 	}
+	each := c.stride.of(at, b.Count.Rows)
 	for i := range int(b.Count.Rows) {
-		row := b.Rows.Row(i)
-		if len(row) == 0 {
-			return
+		if at := c.sample.place(); at >= 0 {
+			c.sample.put(at, b.Rows.Row(i))
 		}
-		c.sample.add(row)
-		if c.shape.Head != nil {
+		if c.shape.Head != nil && c.stride.takes(each, c.sample.rnd) {
+			row := b.Rows.Row(i)
 			if end := c.shape.Head(row); end > 0 {
-				c.heads[0].add(row[:end])
+				c.heads[0].addTimes(row[:end], each)
 			}
 		}
 	}

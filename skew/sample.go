@@ -45,17 +45,25 @@ func (s *sample) advance(at time.Duration) {
 	s.newest = max(s.newest, now)
 }
 
-// add shows a row to the sample, which must have been advanced.
-func (s *sample) add(row []byte) {
+// place gives the next row's place in the sample, which must have been advanced; −1: it has none.
+func (s *sample) place() int {
 	slot := &s.slots[s.newest%sampleSlots]
 	slot.seen++
 	s.seen++
 	i := len(slot.rows)
-	switch {
-	case i == sampleRows:
+	if i == sampleRows {
 		if i = int(s.rnd.Uint64N(uint64(slot.seen))); i >= sampleRows {
-			return
+			return -1
 		}
+	}
+	return i
+}
+
+// put puts the row that was seen last into its place.
+func (s *sample) put(i int, row []byte) {
+	slot := &s.slots[s.newest%sampleSlots]
+	switch {
+	case i < len(slot.rows):
 	case i < cap(slot.rows):
 		slot.rows = slot.rows[:i+1]
 	default:

@@ -47,10 +47,13 @@ func newSketch(counters int) *sketch {
 }
 
 // add counts a key once more.
-func (s *sketch) add(key []byte) {
+func (s *sketch) add(key []byte) { s.addTimes(key, 1) }
+
+// addTimes counts a key so many times more.
+func (s *sketch) addTimes(key []byte, times int64) {
 	key = key[:min(len(key), maxHeavyKey)]
 	h := maphash.Bytes(s.seed, key)
-	s.total++
+	s.total += times
 	slot, i := s.find(h)
 	switch {
 	case i >= 0:
@@ -65,7 +68,7 @@ func (s *sketch) add(key []byte) {
 		slot, _ = s.find(h)
 		s.table[slot] = i + 1
 	}
-	s.increment(&s.counters[i])
+	s.increment(&s.counters[i], times)
 }
 
 // find gives the counter of a hash, else −1 and the slot to put it in.
@@ -119,27 +122,33 @@ func (s *sketch) newRun(r run) int32 {
 	return int32(len(s.runs) - 1)
 }
 
-func (s *sketch) increment(c *counter) {
-	r := &s.runs[c.run]
-	s.swap(c.pos, r.last)
-	next := int32(-1)
-	if n := r.last + 1; int(n) < len(s.order) {
-		if next = s.counters[s.order[n]].run; s.runs[next].count != r.count+1 {
-			next = -1
+// increment counts c's key n times more: it goes to the end of its run, and past those whose counts it comes to exceed.
+func (s *sketch) increment(c *counter, n int64) {
+	count := s.runs[c.run].count + n
+	for {
+		r := &s.runs[c.run]
+		s.swap(c.pos, r.last)
+		next := int32(-1)
+		if n := r.last + 1; int(n) < len(s.order) {
+			next = s.counters[s.order[n]].run
 		}
-	}
-	switch {
-	case next >= 0:
+		if next < 0 || s.runs[next].count > count {
+			if r.first == r.last {
+				r.count = count
+				return
+			}
+			r.last--
+			c.run = s.newRun(run{count, c.pos, c.pos})
+			return
+		}
 		if r.last--; r.last < r.first {
 			s.free = append(s.free, c.run)
 		}
 		c.run = next
 		s.runs[next].first--
-	case r.first == r.last:
-		r.count++
-	default:
-		r.last--
-		c.run = s.newRun(run{r.count + 1, c.pos, c.pos})
+		if s.runs[next].count == count {
+			return
+		}
 	}
 }
 
