@@ -59,7 +59,20 @@ func newShop(t *testing.T, s stack) *shopJob {
 		j.take(key, records)
 	}
 	j.must("run", "-q", "-c", j.file, "--until-end")
+	j.refresh()
 	return j
+}
+
+// refresh makes the indexes show what was written: on a busy machine their own refresh may come late.
+func (j *shopJob) refresh() {
+	j.t.Helper()
+	engine := j.engine()
+	defer engine.Close()
+	for _, what := range []string{"-orders", "-scans"} {
+		if err := engine.Refresh(j.t.Context(), j.name+what); err != nil {
+			j.t.Fatal(err)
+		}
+	}
 }
 
 func (j *shopJob) takeAway() {
