@@ -199,5 +199,5 @@ func (e *MappingError) Error() string {
 		}
 		s += fmt.Sprintf(" %s is %s, not %s", f.Name, f.Have, f.Want)
 	}
-	return s + "; a field's type cannot be changed in place: declare it as it is, or write to a new index"
+	return s + "; a field's type cannot be changed in place: declare it as it is, or build the index anew with brine reindex"
 }
