@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "docs/images", "folder of the pictures")
 	flag.StringVar(&o.brine, "brine", "bin/brine", "the program")
 	flag.StringVar(&o.dir, "dir", "", "keep the data of the run in this folder, so that its Prometheus can be asked again (default: none is kept)")
-	flag.DurationVar(&o.length, "for", 12*time.Minute, "how long it runs")
+	flag.DurationVar(&o.length, "for", 10*time.Minute, "how long it runs")
 	flag.IntVar(&o.rate, "rate", 400, "scans a second when nothing happens")
 	flag.StringVar(&o.prometheus, "prometheus", "", "draw the dashboards of this Prometheus, and run nothing")
 	flag.Func("from", "with -prometheus: when the time that is drawn begins (default: -for ago)", func(text string) (err error) {
