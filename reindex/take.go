@@ -93,7 +93,11 @@ func (r *Run) make(ctx context.Context) error {
 			m = indexer.Mapping{Index: one.Index, Fields: append(m.Fields, missing...), Every: one.Every}
 		}
 	}
-	if err := r.opts.Engine.EnsureIndex(ctx, m); err != nil {
+	if err := r.keeper.save(ctx); err != nil { // it is ours still
+		return err
+	}
+	// What is there was half made by one that was killed meanwhile.
+	if err := errors.Join(r.engine.Discard(ctx, r.opts.Index), r.opts.Engine.EnsureIndex(ctx, m)); err != nil {
 		return err
 	}
 	r.keeper.update(func(s *state) { s.Made = true })

@@ -2,6 +2,7 @@ package elastic_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -33,6 +34,15 @@ func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			docs = append(docs, stored[0])
+		}
+		built, err := e.Behind(t.Context(), indexer.Beside(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as one leaves it that is killed while it opens it anew
+			t.Fatal(err)
+		} else {
+			resp.Body.Close()
 		}
 		if err := e.Promote(t.Context(), name); err != nil {
 			t.Fatal(err)

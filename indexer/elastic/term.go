@@ -21,20 +21,34 @@ func (e *Engine) surpass(ctx context.Context, name string, others []string) erro
 			return err
 		}
 		own, err := e.terms(ctx, name)
-		if err != nil || own.min > highest.max {
+		switch {
+		case err != nil:
 			return err
-		}
-		if own.min <= before {
+		case own.closed: // by one that was killed here
+			if err := e.open(ctx, name); err != nil {
+				return err
+			}
+			continue
+		case own.min > highest.max:
+			return nil
+		case own.min <= before:
 			return fmt.Errorf("index %s: its primary term stays %d though it was opened anew", name, own.min)
 		}
 		before = own.min
 		if err := e.json(ctx, "POST", "/"+name+"/_close", nil, nil); err != nil {
 			return fmt.Errorf("close index %s: %w", name, err)
 		}
-		if err := e.json(ctx, "POST", "/"+name+"/_open?wait_for_active_shards=1", nil, nil); err != nil {
-			return fmt.Errorf("open index %s: %w", name, err)
+		if err := e.open(ctx, name); err != nil {
+			return err
 		}
 	}
+}
+
+func (e *Engine) open(ctx context.Context, name string) error {
+	if err := e.json(ctx, "POST", "/"+name+"/_open?wait_for_active_shards=1", nil, nil); err != nil {
+		return fmt.Errorf("open index %s: %w", name, err)
+	}
+	return nil
 }
 
 // surpassLive is surpass over what a new index, or a part of one, is built beside.
@@ -53,7 +67,10 @@ func (e *Engine) surpassLive(ctx context.Context, name, made string) error {
 	return err
 }
 
-type terms struct{ min, max int64 }
+type terms struct {
+	min, max int64
+	closed   bool // one of the indexes is
+}
 
 // terms are the least and the greatest primary term of indexes; zero when there are none, or the server does not say.
 func (e *Engine) terms(ctx context.Context, names ...string) (t terms, err error) {
@@ -64,16 +81,18 @@ func (e *Engine) terms(ctx context.Context, names ...string) (t terms, err error
 		Metadata struct {
 			Indices map[string]struct {
 				Terms map[string]int64 `json:"primary_terms"`
+				State string           `json:"state"`
 			} `json:"indices"`
 		} `json:"metadata"`
 	}
-	path := "/_cluster/state/metadata/" + strings.Join(names, ",") + "?filter_path=metadata.indices.*.primary_terms"
+	path := "/_cluster/state/metadata/" + strings.Join(names, ",") + "?filter_path=metadata.indices.*.primary_terms,metadata.indices.*.state"
 	err = e.json(ctx, "GET", path, nil, &state)
 	var refused *indexer.RequestError
 	if errors.As(err, &refused) && (refused.Status == http.StatusForbidden || refused.Status == http.StatusUnauthorized) {
 		return t, nil
 	}
 	for _, index := range state.Metadata.Indices {
+		t.closed = t.closed || index.State == "close"
 		for _, term := range index.Terms {
 			if t.min == 0 || term < t.min {
 				t.min = term
