@@ -7,11 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The stages at which the age of a record counts.
-const (
-	durable    = "durable"    // settled: in the store, or in the dead letters
-	searchable = "searchable" // found by a search, which a probe tells
-)
+// durable is the stage at which the age of a record counts: it is settled, in the store or in the dead letters.
+const durable = "durable"
 
 // freshness collects the ages of records by loop and stage.
 type freshness struct {
@@ -23,7 +20,7 @@ type freshness struct {
 
 func newFreshness() *freshness {
 	return &freshness{desc: prometheus.NewDesc("brine_freshness_seconds",
-		"Age of records, by their own timestamps: of each when it was durable in the store or in the dead letters, and of some when a search found their document.",
+		"Age of each record, by its own timestamp, when it was durable in the store or in the dead letters. A document is found as soon as the index is refreshed after that: see search.refresh.",
 		[]string{"pipeline", "half", "stage"}, nil)}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // At any rate the heavy keys are found, with about their shares: at a low one exactly, at a high one from a part of the keys.
 func TestHeavyKeysAreFoundAtAnyRate(t *testing.T) {
-	for _, perSecond := range []int{100, 1900, 20_000, 300_000} {
+	for _, perSecond := range []int{100, 490, 20_000, 300_000} {
 		clock := time.Unix(0, 0)
 		looked := 0
 		c := NewCounter(Shape{Head: func(row []byte) int { looked++; return len(row) }}, func() time.Time { return clock })
@@ -38,7 +38,7 @@ func TestHeavyKeysAreFoundAtAnyRate(t *testing.T) {
 		low, share := float64(got[0].Rows-got[0].Error), float64(heavy)/float64(all)
 		tolerance := 0.0
 		if perSecond > everyKey {
-			tolerance = 0.15 * float64(heavy)
+			tolerance = 0.2 * float64(heavy)
 		}
 		if low > float64(heavy)+tolerance || float64(got[0].Rows) < float64(heavy)-tolerance || math.Abs(got[0].Share-share) > 0.02 {
 			t.Errorf("%d rows a second: %d to %d rows, a share of %.3f; written were %d, %.3f", perSecond, got[0].Rows-got[0].Error, got[0].Rows, got[0].Share, heavy, share)
