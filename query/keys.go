@@ -30,7 +30,7 @@ func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket
 	for key := len(t.Keys) - 1; key >= 0; key-- {
 		ranges, err := t.Keys[key].Key.Ranges(where)
 		if err != nil {
-			return nil, false, err // of the only key; Tails has asked several
+			return nil, false, err // of the only key: tails has asked each of several
 		}
 		out = append(out, divide(key, tails[key], ranges)...)
 	}

@@ -65,7 +65,7 @@ func (t Table) sum(key int, body []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte(t.Keys[key].Key.String())), crc32.IEEETable, body)
 }
 
-// CheckToken says what keeps an answer to where from going on behind a token.
+// CheckToken says what keeps an answer to where from going on behind a token, or, when that is empty, from being given.
 func (t Table) CheckToken(where map[string]rowkey.Bound, after Token) error {
 	_, _, err := t.buckets(where, after)
 	return err
