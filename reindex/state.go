@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -102,13 +100,4 @@ func decodeState(text []byte) (*state, error) {
 		return nil, fmt.Errorf("what is kept of an earlier reindex cannot be read: %w; --again begins anew", err)
 	}
 	return s, nil
-}
-
-// offsetsText shows offsets for people.
-func offsetsText(offsets map[int]int64) string {
-	text := ""
-	for _, p := range slices.Sorted(maps.Keys(offsets)) {
-		text += fmt.Sprintf(" %d:%d", p, offsets[p])
-	}
-	return text
 }
