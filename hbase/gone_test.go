@@ -96,3 +96,28 @@ func keptCall(t *testing.T, moved int, at string, again bool) {
 	c.Close()
 	p.stop()
 }
+
+// A server stands still, and its regions are given to others: the load goes on there, in order, long before the server does. What the server applied and
+// did not answer comes twice; what it finds when it goes on is refused.
+func TestFrozenServerWithoutItsRegionsUnderLoad(t *testing.T) {
+	l := newLoad(t, 3, func(o *Options) { o.RPCTimeout, o.DialTimeout = 20*time.Second, time.Second })
+	l.during(func() {
+		l.pause() // the client knows where regions are
+		l.node(1).Freeze()
+		for _, r := range l.s.Regions("t") {
+			if r.Node == 1 {
+				l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
+			}
+		}
+		for start := time.Now(); l.retries.Load() == 0; time.Sleep(10 * ms) {
+			if time.Since(start) > l.c.opts.RPCTimeout/2 {
+				t.Error("what the frozen server keeps is waited for")
+				break
+			}
+		}
+		l.pause()
+		l.node(1).Thaw() // what it was sent is refused now
+		l.pause()
+	})
+	l.check(false)
+}

@@ -136,22 +136,6 @@ var answeredFaults = map[string]func(l *load){
 		l.node(1).Thaw()
 		l.pause()
 	},
-	"frozen, and its regions given to others": func(l *load) {
-		l.pause() // the client knows where regions are
-		l.node(1).Freeze()
-		for _, r := range l.s.Regions("t") {
-			if r.Node == 1 {
-				l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
-			}
-		}
-		l.pause()
-		time.Sleep(3 * lookAfter)
-		if stall := time.Since(time.Unix(0, l.last.Load())); stall > lookAfter || l.retries.Load() == 0 {
-			l.t.Errorf("nothing was acknowledged for %v, %d retries", stall, l.retries.Load())
-		}
-		l.node(1).Thaw() // what it was sent is refused now
-		l.pause()
-	},
 	"slow": func(l *load) {
 		l.node(1).Slow(1)
 		time.Sleep(300 * ms)
