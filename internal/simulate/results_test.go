@@ -154,9 +154,9 @@ func recorded(t *testing.T, first uint64, n int, file, page string) {
 	if err := all.room(first, last); err != nil {
 		t.Fatal(err)
 	}
+	on := measure.NewReport("simulate") // before the record is written, which makes the source tree another than the commit
 	for ; first <= last; first += atOnce {
 		y := seeds(t, first, min(atOnce, int(last-first)+1), func(line string) { fmt.Fprintln(os.Stderr, line) })
-		on := measure.NewReport("simulate")
 		y.piece.Date, y.piece.Commit, y.piece.Machine = on.Date, on.Commit, on.Machine
 		all.add(&y.piece)
 		err := all.write(file)
