@@ -97,7 +97,7 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }() // nothing is out any more
 	mutator, err := client.Mutator(p.Mutator())
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func (s *servers) fill(ctx context.Context, events int) error {
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }() // nothing is out any more
 	table := s.table()
 	splits, err := table.SplitPoints()
 	if err != nil {
