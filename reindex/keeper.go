@@ -36,6 +36,8 @@ type keeper struct {
 	term   int64
 	stored bool // a document is there
 
+	leaving bool // keep has ended
+
 	mu    sync.Mutex
 	state *state
 }
@@ -123,6 +125,7 @@ func (k *keeper) take(ctx context.Context, s *state) error {
 
 // leave says that the work has stopped in order, so that whoever goes on need not wait.
 func (k *keeper) leave(ctx context.Context) error {
+	k.leaving = true
 	k.update(func(s *state) { s.Owner = "" })
 	return k.save(ctx)
 }
@@ -184,7 +187,7 @@ func (k *keeper) write(ctx context.Context, source []byte) (saved bool, err erro
 	case err != nil:
 		k.stored, k.seq = found, before // and the next attempt tells
 		return false, ctx.Err()
-	case kept == nil || k.seq == before && found || kept.Owner == k.owner:
+	case kept == nil || k.seq == before && found || kept.Owner == k.owner || k.leaving && kept.Owner == "":
 		return false, nil
 	}
 	return false, fmt.Errorf("%w: %s", ErrTaken, cmp.Or(kept.Owner, "it is done"))

@@ -53,8 +53,8 @@ type Source struct {
 
 	// Through gives the Writer that stands before the one that writes, and completes events of the topic for it; nil: none does.
 	Through func(ingest.Writer) (ingest.Writer, error)
-	// RowsDone and DocumentsDone give the offsets before which all is settled, by partition: those of the live groups.
-	RowsDone, DocumentsDone func(context.Context) (map[int]int64, error)
+	// RowsDone gives the offsets before which all rows are settled, by partition: those of the live group.
+	RowsDone func(context.Context) (map[int]int64, error)
 }
 
 // Errors of New and Run; they are in the chain of what these return.

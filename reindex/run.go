@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,11 +146,6 @@ func (r *Run) catchUpAll(ctx context.Context) error {
 		s, at := &r.opts.Sources[i], r.source(i)
 		err := r.writing(s, indexer.Beside(r.opts.Index), func(w *indexer.Writer) error {
 			for {
-				live, err := s.DocumentsDone(ctx)
-				if err != nil {
-					return err
-				}
-				r.keeper.update(func(*state) { at.Live = live })
 				began := time.Now()
 				n, err := r.catchUp(ctx, s, at, w)
 				if err != nil || n <= shortRecords || time.Since(began) < shortRound {
@@ -199,16 +193,11 @@ func (r *Run) complete() (err error) {
 	return err
 }
 
-// finish reads all that may have been written to the old index alone: what the topics hold by now, from where the last round before
-// the swap ended, and from where the live groups were when that began.
+// finish reads all that may have been written to the old index alone: what the topics hold by now, from where the last round before the
+// swap ended.
 func (r *Run) finish(ctx context.Context) error {
 	for i := range r.opts.Sources {
 		s, at := &r.opts.Sources[i], r.source(i)
-		r.keeper.update(func(*state) {
-			at.Offsets = maps.Clone(at.Offsets)
-			at.back()
-			at.Live = nil
-		})
 		err := r.writing(s, r.opts.Index, func(w *indexer.Writer) error { _, err := r.catchUp(ctx, s, at, w); return err })
 		if err != nil {
 			return err

@@ -40,9 +40,6 @@ type source struct {
 	Rows     int64         `json:"rows,omitempty"`    // of the table that are in the new index
 	Ranges   []*rangeState `json:"ranges,omitempty"`  // of the table
 	Offsets  map[int]int64 `json:"offsets,omitempty"` // of the topic, by partition: all before them is in the new index; of one that is not named nothing
-	// Live is where the live group was when the round began that was the last one before the swap: what it had not committed by then
-	// is read once more after the swap.
-	Live map[int]int64 `json:"live,omitempty"`
 }
 
 // rangeState is a part of a table: rows from Next up to, and without, To are to be read.
@@ -59,15 +56,6 @@ func (s *state) refuse(what string) {
 	s.Refused++
 	if len(s.Examples) < maxExamples {
 		s.Examples = append(s.Examples, what)
-	}
-}
-
-// back takes a source's offsets back to where the live group was.
-func (s *source) back() {
-	for p, offset := range s.Offsets {
-		if live, ok := s.Live[p]; ok {
-			s.Offsets[p] = min(offset, live)
-		}
 	}
 }
 

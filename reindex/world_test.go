@@ -94,7 +94,7 @@ func newWorld(t *testing.T, open func(*testing.T) (engine indexer.Engine, server
 		Rows: sink.Options{Schema: orders, Rows: []sink.Rows{{Table: sink.Table{Name: name, Row: sink.RowEntity, Keys: rowkey.One(key(t, "id"))}, Columns: []sink.Column{
 			{Family: "f", Qualifier: "a", Field: "at"}, {Family: "f", Qualifier: "s", Field: "status"}, {Family: "f", Qualifier: "d", Field: "gone"},
 			{Family: "f", Qualifier: "t", Field: "total"}, {Family: "g", Qualifier: "n", Field: "note"}}}}},
-		RowsDone: w.committed("rows"), DocumentsDone: w.committed("documents"),
+		RowsDone: w.committed("rows"),
 	}
 	if err := engine.EnsureIndex(t.Context(), w.source.Documents.Mappings()[0]); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func (w *world) settled() {
 	}
 	for end := time.Now().Add(2 * time.Minute); ; {
 		rows, err1 := w.source.RowsDone(w.t.Context())
-		docs, err2 := w.source.DocumentsDone(w.t.Context())
+		docs, err2 := w.committed("documents")(w.t.Context())
 		if maps.Equal(rows, ends) && maps.Equal(docs, ends) {
 			return
 		}

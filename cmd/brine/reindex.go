@@ -158,7 +158,7 @@ func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
 			return at, kafkaError(err)
 		}
 	}
-	src.RowsDone, src.DocumentsDone = settled(p.RowsGroup()), settled(p.DocumentsGroup())
+	src.RowsDone = settled(p.RowsGroup())
 	return src
 }
 
