@@ -191,6 +191,9 @@ func parseScan(words []string) (hbase.Scan, error) {
 		case "columns":
 			for _, word := range strings.Split(value, ",") {
 				family, qualifier := parseColumn(word)
+				if len(qualifier) == 0 {
+					qualifier = nil // all of the family
+				}
 				s.Columns = append(s.Columns, hbase.Column{Family: family, Qualifier: qualifier})
 			}
 		default:
