@@ -35,7 +35,7 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 		{Name: "chaos.events", Value: float64(events), Bound: 1_000_000, Least: true},
 	}
 	for _, kind := range verify.Kinds {
-		all = append(all, measure.Target{Name: "chaos.verify_" + string(kind), Value: float64(r.Verify.found(kind))})
+		all = append(all, measure.Target{Name: "chaos.verify_" + string(kind), Value: float64(r.Verify.Found(kind))})
 	}
 	return append(all,
 		measure.Target{Name: "chaos.tables_unlike_undisturbed", Value: float64(different)},
