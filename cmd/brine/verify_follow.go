@@ -68,9 +68,9 @@ func (v *verification) follow(ctx context.Context) error {
 
 // positions are what the groups have committed, by group and partition.
 func (v *verification) positions(ctx context.Context) (map[string]map[int]int64, error) {
-	at, client := map[string]map[int]int64{}, kafkaClient(&v.cfg.Kafka)
+	at := map[string]map[int]int64{}
 	for _, g := range v.groups {
-		if err := g.ask(ctx, client); err != nil {
+		if err := g.ask(ctx, v.kafka); err != nil {
 			return nil, kafkaError(fmt.Errorf("%s: %w", g.name, err))
 		}
 		at[g.group] = map[int]int64{}

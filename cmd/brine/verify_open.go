@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/segmentio/kafka-go"
+
 	"brine/config"
 	"brine/indexer"
 	"brine/metrics"
@@ -17,7 +19,8 @@ import (
 type verification struct {
 	cmd     *verifyCmd
 	cfg     *config.Config
-	groups  []*liveGroup // what is verified: halves of pipelines
+	kafka   *kafka.Client // one for all rounds: each has connections of its own
+	groups  []*liveGroup  // what is verified: halves of pipelines
 	service *service
 	metrics *metrics.Verify
 	screen  *verifyScreen
@@ -30,8 +33,8 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verification{cmd: c, cfg: cfg, screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
-	if v.groups, err = c.groups(e.ctx, cfg, kafkaClient(&cfg.Kafka)); err != nil {
+	v := &verification{cmd: c, cfg: cfg, kafka: kafkaClient(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
+	if v.groups, err = c.groups(e.ctx, cfg, v.kafka); err != nil {
 		return nil, err
 	}
 	if err := v.whole(); err != nil {

@@ -12,9 +12,8 @@ import (
 // options are those of one verification. The groups are asked where they are.
 func (v *verification) options(ctx context.Context) (verify.Options, error) {
 	o := verify.Options{Tables: v.tables, Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp, Hooks: v.hooks()}
-	client := kafkaClient(&v.cfg.Kafka)
 	for _, g := range v.groups {
-		if err := g.ask(ctx, client); err != nil {
+		if err := g.ask(ctx, v.kafka); err != nil {
 			return o, kafkaError(fmt.Errorf("%s: %w", g.name, err))
 		}
 		o.Sources = append(o.Sources, v.source(g))
