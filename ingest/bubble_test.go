@@ -147,6 +147,27 @@ func TestStopWaitsForASlowStore(t *testing.T) {
 	})
 }
 
+// What waits to be tried again when a stop comes is tried again, for as long as the stop may take.
+func TestStopSettlesWhatWaitsToBeTriedAgain(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(10, 0)
+		s := newStore()
+		var up atomic.Bool
+		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+			if !up.Load() {
+				return all(batch, event.Retry, event.Unavailable), nil
+			}
+			return nil, nil
+		}
+		l := start(t, b.defaults(s))
+		time.Sleep(time.Minute)
+		time.AfterFunc(5*time.Second, func() { up.Store(true) })
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 10)
+	})
+}
+
 func TestNoBrokerForAnHour(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)

@@ -74,7 +74,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 		return false
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
-	f.ctx, f.landed = s.Hooks.Flight(s.work, s.id, records)
+	f.ctx, f.landed = s.Hooks.Flight(s.drain, s.id, records)
 	began = s.took(f.ctx, StepRoom, began)
 	s.decode(f)
 	began = s.took(f.ctx, StepDecode, began)
@@ -210,7 +210,7 @@ func (s *stream) land(f *flight) bool {
 		s.impede(f, retry[0].Reason, retry[0].Err)
 		s.park(f)
 		s.shrink(f)
-		if pauses.wait(s.work) != nil {
+		if pauses.wait(s.drain) != nil {
 			return false
 		}
 		f.out = s.Writer.Submit(f.ctx, f.left)
@@ -272,7 +272,7 @@ func (s *stream) bury(letters []DeadLetter) bool {
 		s.progress.impeded(Waiting, DeadLettersDown, err)
 		s.Hooks.Waiting(s.id, DeadLettersDown, err)
 		s.Logger.Warn("dead letters wait", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
-		if pauses.wait(s.work) != nil {
+		if pauses.wait(s.drain) != nil {
 			return false
 		}
 	}
