@@ -4,8 +4,10 @@
 //
 // The path of an event: Submit encodes its documents (document.go) and queues each in the lane of its id (writer.go); a lane
 // takes what has gathered, at most one write for a document, merges partial changes into what the index holds (partial.go),
+// reading what it has not written lately (recent.go),
 // makes one bulk call and reads every outcome (lane.go, outcome.go, decide.go); the last one settles the flight (flight.go).
-// Beside that path: pace.go adapts the calls to the server, part.go and expire.go keep indexes in parts by time.
+// Beside that path: pace.go adapts the calls to the server, part.go and expire.go keep indexes in parts by time, and
+// remove documents that were deleted long ago.
 //
 // The invariants:
 //   - A document is a pure function of the events of its row: of each field the greatest version, among equals the last
