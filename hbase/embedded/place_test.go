@@ -147,6 +147,33 @@ func TestDetection(t *testing.T) {
 	}
 }
 
+// A node that comes while a master, itself just started, finds none that could take the regions gets them.
+func TestNodeThatComesInMidRecovery(t *testing.T) {
+	s := start(t, embedded.Options{Servers: 2, DetectAfter: time.Hour})
+	createOn(t, s, "t", "b", "c")
+	for _, n := range append(s.Nodes(), s.Master()) {
+		n.Kill()
+	}
+	release, waiting := held(s)
+	up := make(chan error, 1)
+	go func() { up <- s.Master().Restart("") }()
+	if tr := <-waiting; tr.Kind != "recover" {
+		t.Error(tr)
+	}
+	if err := s.Nodes()[1].Restart(""); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if err := <-up; err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range append(s.Regions("t"), s.Regions("hbase:meta")...) {
+		if r.Node != 1 {
+			t.Errorf("region %q is on node %d", r.Name, r.Node)
+		}
+	}
+}
+
 // A node that stops says so while its regions go to the others.
 func TestStop(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2})

@@ -170,10 +170,27 @@ func (c *cluster) settled(name tableName) (*table, error) {
 	}
 }
 
-// recover gives the regions to live nodes that are nobody's or lost: on a node that is gone.
+// recover gives the regions to live nodes that are nobody's or lost: on a node that is gone. A node that comes while regions are on their way to
+// none finds them in transition: they are given to it afterwards.
 func (c *cluster) recover(lost func(*node) bool) error {
 	c.change.Lock()
 	defer c.change.Unlock()
+	for {
+		t := c.lost(lost)
+		if len(t.open) == 0 {
+			return nil
+		}
+		if err := c.transfer(t); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(t.open, func(p placement) bool { return p.to == nil }) {
+			return nil
+		}
+	}
+}
+
+// lost gives the transition by which regions that are nobody's, or lost, get to live nodes, or to none while none is there.
+func (c *cluster) lost(lost func(*node) bool) transition {
 	t := transition{Transition: Transition{Kind: "recover"}}
 	for _, table := range append([]*table{c.meta}, c.sorted()...) {
 		if table == c.meta && len(t.close) > 0 || table.state != hbasepb.TableState_ENABLED {
@@ -190,10 +207,7 @@ func (c *cluster) recover(lost func(*node) bool) error {
 			}
 		}
 	}
-	if len(t.open) == 0 {
-		return nil
-	}
-	return c.transfer(t)
+	return t
 }
 
 // dwell keeps regions in transition as long as the options and the functions given to Server.Hold want.
