@@ -108,6 +108,9 @@ func (b *hotBench) spots() map[string]skew.HotSpot {
 // TestHotRegionsAreFoundAndMended makes regions hot in three ways, waits until they are found with their cause, does what is
 // advised, and holds what comes of it against what was foreseen.
 func TestHotRegionsAreFoundAndMended(t *testing.T) {
+	if testenv.Race {
+		t.Skip("ten seconds are too few for what is slowed down so much")
+	}
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}
