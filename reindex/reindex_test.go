@@ -78,21 +78,26 @@ func killed(t *testing.T, w *world, from From) {
 	w.publish(r, 1500)
 	w.settled()
 	ctx, end := context.WithCancel(t.Context())
+	pause := 10 * time.Millisecond
+	if testenv.Race {
+		pause = 500 * time.Millisecond // more would come than can be written
+	}
 	var publishing sync.WaitGroup
 	publishing.Go(func() {
 		for ctx.Err() == nil {
 			w.publish(r, 20)
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(pause)
 		}
 	})
 	steps := map[string]bool{}
 	kills := 0
-	next := func(at int) int { return at + 1 }
-	if w.server != "" {
+	next, most := func(at int) int { return at + 1 }, 200
+	if w.server != "" || testenv.Race {
+		most = 5000
 		next = func(at int) int { return at + 1 + at/2 } // each resumption waits for a lease, which a server makes long
 	}
 	for at := 0; ; at = next(at) {
-		if at > 200 {
+		if at > most {
 			t.Fatalf("not done after %d kills; the steps were %v", kills, steps)
 		}
 		var mu sync.Mutex
