@@ -127,7 +127,10 @@ func (k *keeper) take(ctx context.Context, s *state) error {
 func (k *keeper) leave(ctx context.Context) error {
 	k.leaving = true
 	k.update(func(s *state) { s.Owner = "" })
-	return k.save(ctx)
+	if err := k.save(ctx); err != nil {
+		return fmt.Errorf("index %s: that this process has left could not be written down, so that the next one waits %v for it: %w", stateIndex, k.lease, err)
+	}
+	return nil
 }
 
 // keep saves the state a few times in each lease until ctx ends, and ends what ctx is of when another process has taken the work over.

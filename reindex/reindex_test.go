@@ -78,15 +78,10 @@ func killed(t *testing.T, w *world, from From) {
 	w.publish(r, 1500)
 	w.settled()
 	ctx, end := context.WithCancel(t.Context())
-	pause := 10 * time.Millisecond
-	if testenv.Race {
-		pause = 500 * time.Millisecond // more would come than can be written
-	}
 	var publishing sync.WaitGroup
-	publishing.Go(func() {
-		for ctx.Err() == nil {
+	publishing.Go(func() { // as much as can be written, however slow the machine
+		for w.keptUp(ctx, 0) == nil {
 			w.publish(r, 20)
-			time.Sleep(pause)
 		}
 	})
 	steps := map[string]bool{}

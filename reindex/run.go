@@ -62,10 +62,12 @@ func (r *Run) Run(ctx context.Context) (err error) {
 	if errors.Is(err, ErrTaken) || errors.Is(err, errKilled) {
 		return err
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.opts.Lease)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	return errors.Join(err, r.keeper.leave(last))
 }
+
+const leaveTimeout = 10 * time.Second // for an engine that is slow just then
 
 // errKilled ends a test's run as a kill would.
 var errKilled = errors.New("killed")
