@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"brine/internal/testenv"
 )
 
 // Plans that have found something are kept in a file, a line of JSON each, and run many times ever after: a plan does not fix
@@ -58,7 +60,7 @@ func kept(t *testing.T) (plans []*Plan) {
 // What was found once is not found again.
 func TestKeptSeeds(t *testing.T) {
 	times := 100
-	if testing.Short() || raceEnabled {
+	if testing.Short() || testenv.Race {
 		times = 3
 	}
 	for _, p := range kept(t) {

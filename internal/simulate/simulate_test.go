@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"brine/internal/testenv"
 )
 
 var (
@@ -89,7 +91,7 @@ func TestSimulation(t *testing.T) {
 		return
 	case n > 0:
 		seeds(t, max(1, *firstFlag), n, func(line string) { fmt.Fprintln(os.Stderr, line) })
-	case testing.Short() || raceEnabled:
+	case testing.Short() || testenv.Race:
 		seeds(t, 1, 15, func(string) {})
 	default:
 		seeds(t, 1, 300, func(string) {})
