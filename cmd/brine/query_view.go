@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,7 +143,7 @@ func (c *queryCmd) listViews(out io.Writer, cfg *config.Config) error {
 	w := columns{out: out}
 	w.row([]string{"VIEW", "ARGUMENTS", "ROWS OF", "ORDER", "PAGE"})
 	for _, v := range cfg.Views {
-		w.row([]string{v.Name, v.Usage(), v.Shown(cfg).Name, orDash(v.Order), fmt.Sprint(v.Limit)})
+		w.row([]string{v.Name, v.Usage(), v.Shown(cfg).Name, cmp.Or(v.Order, "-"), fmt.Sprint(v.Limit)})
 	}
 	w.flush()
 	return nil
@@ -161,11 +162,4 @@ func viewJSON(v *config.View) map[string]any {
 		}
 	}
 	return o
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
