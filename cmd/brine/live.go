@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -83,8 +82,7 @@ func (l *live) draw() {
 			s.MeanSize = float64(s.Events-old.Events) / float64(s.Batches-old.Batches)
 		}
 		if l.json {
-			line, _ := json.Marshal(s) // a struct of numbers and texts
-			lines = append(lines, string(line))
+			lines = append(lines, jsonText(s))
 			continue
 		}
 		if !l.terminal && same && l.quiet[s.Name] { // once more after the last change, so that its rate is seen to end

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -137,18 +136,13 @@ func (r *reindexReading) rate(before *reindexReading, span time.Duration) {
 
 func (s *reindexScreen) line(r *reindexReading, documents int64) string {
 	if s.json {
-		line, _ := json.Marshal(r) // a struct of numbers and texts
-		return string(line)
+		return jsonText(r)
 	}
 	text := fmt.Sprintf("%-12s %11s records done, %s left", r.Phase, thousands(r.Records), thousands(r.Behind))
 	if r.Phase == reindex.Scanning {
 		text = fmt.Sprintf("%-12s %11s of about %s rows, %d of %s", r.Phase, thousands(r.Rows), thousands(max(documents, r.Rows)), r.Ranges-r.Left, count(int(r.Ranges), "range"))
 	}
-	remaining := "?"
-	if r.ETA >= 0 {
-		remaining = clock(r.ETA).String()
-	}
-	text += fmt.Sprintf("  %9s/s  ETA %8s", thousands(int64(r.PerSec)), remaining)
+	text += fmt.Sprintf("  %9s/s  ETA %8s", thousands(int64(r.PerSec)), remaining(r.ETA))
 	if r.Refused > 0 {
 		text += fmt.Sprintf("  refused %s", thousands(r.Refused))
 	}

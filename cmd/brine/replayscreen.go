@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"brine/ingest"
@@ -81,26 +79,6 @@ func done(p ingest.Plan) (n int64) {
 	return n
 }
 
-// about words an estimated size; the prefix says that it is one.
-func about(bytes int64) string {
-	switch {
-	case bytes == 0:
-		return "-"
-	case bytes < 1<<20:
-		return fmt.Sprintf("~%d KiB", (bytes+1<<10-1)>>10)
-	}
-	return fmt.Sprintf("~%s MiB", thousands((bytes+1<<20-1)>>20))
-}
-
-// clock words a number of seconds, whole ones where that is enough.
-func clock(seconds float64) time.Duration {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < 10*time.Second {
-		return d.Round(100 * time.Millisecond)
-	}
-	return d.Round(time.Second)
-}
-
 // replayReading is the progress of one partition, or of all of a half together (Partition −1).
 type replayReading struct {
 	Pipeline  string       `json:"pipeline"` // pipeline.half
@@ -149,8 +127,7 @@ func (s *replayScreen) draw(replays []*replay) {
 			}
 			reading.PerSec = float64(reading.Done-old.Done) / span
 			if s.json {
-				line, _ := json.Marshal(reading) // a struct of numbers and texts
-				lines = append(lines, string(line))
+				lines = append(lines, jsonText(reading))
 			} else {
 				lines = append(lines, reading.line())
 			}
@@ -185,40 +162,15 @@ func (r *replay) readings() []replayReading {
 	return append(out, all)
 }
 
-// eta is the seconds that are left at the mean rate so far; −1 while there is none.
-func eta(elapsed time.Duration, done, left int64) float64 {
-	switch {
-	case left == 0:
-		return 0
-	case done == 0:
-		return -1
-	}
-	return elapsed.Seconds() / float64(done) * float64(left)
-}
-
 func (r replayReading) line() string {
-	name, rest, share := r.Pipeline, "", 100.0
-	if total := r.Done + r.Left; total > 0 {
-		share = 100 * float64(r.Done) / float64(total)
-	}
+	name, rest := r.Pipeline, ""
 	if r.Partition >= 0 {
 		name += fmt.Sprintf("/%d", r.Partition)
 	} else {
 		rest = fmt.Sprintf("  retries %d  dead letters %d", r.Retries, r.Dead)
 	}
-	remaining := "?"
-	if r.ETA >= 0 {
-		remaining = clock(r.ETA).String()
-	}
 	if r.Waiting != "" {
 		rest += "  WAITING: " + r.Waiting
 	}
-	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %9s/s  ETA %8s", name, thousands(r.Done), thousands(r.Done+r.Left), share, thousands(int64(r.PerSec)), remaining) + rest
-}
-
-// object prints a JSON line.
-func (s *screen) object(v any) {
-	var b strings.Builder
-	_ = json.NewEncoder(&b).Encode(v) // structs of numbers and texts
-	_, _ = fmt.Fprint(s.out, b.String())
+	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %9s/s  ETA %8s", name, thousands(r.Done), thousands(r.Done+r.Left), percent(r.Done, r.Done+r.Left), thousands(int64(r.PerSec)), remaining(r.ETA)) + rest
 }

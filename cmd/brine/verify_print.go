@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -86,21 +85,13 @@ func (s *verifyScreen) follow(ctx context.Context) {
 
 func (s *verifyScreen) line(r verifyReading) string {
 	if s.json {
-		line, _ := json.Marshal(r) // a struct of numbers and texts
-		return string(line)
+		return jsonText(r)
 	}
-	share, rest := 100.0, "?"
-	if r.Of > 0 {
-		share = 100 * float64(r.Done) / float64(r.Of)
-	}
-	if r.ETA >= 0 {
-		rest = clock(r.ETA).String()
-	}
-	unit := "records"
+	share, rest := percent(r.Done, r.Of), remaining(r.ETA)
 	if r.What == "comparing" {
 		return fmt.Sprintf("%-24s %5.1f %%  %s left", r.What, share, rest)
 	}
-	return fmt.Sprintf("%-24s %5.1f %%  %12s of %s %s  %9s/s  %s left", r.What, share, thousands(r.Done), thousands(r.Of), unit, thousands(int64(r.PerSec)), rest)
+	return fmt.Sprintf("%-24s %5.1f %%  %12s of %s records  %9s/s  %s left", r.What, share, thousands(r.Done), thousands(r.Of), thousands(int64(r.PerSec)), rest)
 }
 
 // report prints what was verified and what was found.
