@@ -1,51 +1,68 @@
 package config
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"reflect"
 	"strings"
 	"sync"
 )
 
-//go:embed settings.go
-var settingsSource string
+//go:embed settings*.go
+var settingsSource embed.FS
 
 //go:embed reference.md
 var referenceIntro string
 
 // comments are those of the settings' structs, by struct and field: the documentation of each setting.
 var comments = sync.OnceValue(func() map[string]map[string]string {
-	file, err := parser.ParseFile(token.NewFileSet(), "settings.go", settingsSource, parser.ParseComments)
+	out := map[string]map[string]string{}
+	err := fs.WalkDir(settingsSource, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		source, err := settingsSource.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ParseComments)
+		if err == nil {
+			ast.Inspect(file, func(n ast.Node) bool { return structComments(out, n) })
+		}
+		return err
+	})
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	out := map[string]map[string]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.TypeSpec)
-		if !ok {
-			return true
-		}
-		if s, ok := spec.Type.(*ast.StructType); ok {
-			out[spec.Name.Name] = map[string]string{}
-			for _, f := range s.Fields.List {
-				for _, name := range f.Names {
-					out[spec.Name.Name][name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
-				}
-			}
-		}
-		return false
-	})
 	return out
 })
+
+// structComments adds those of a struct's fields, when the node declares one, and says whether to look below the node.
+func structComments(out map[string]map[string]string, n ast.Node) bool {
+	spec, ok := n.(*ast.TypeSpec)
+	if !ok {
+		return true
+	}
+	if s, ok := spec.Type.(*ast.StructType); ok {
+		of := map[string]string{}
+		for _, f := range s.Fields.List {
+			for _, name := range f.Names {
+				of[name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+			}
+		}
+		out[spec.Name.Name] = of
+	}
+	return false
+}
 
 // Reference is docs/configuration.md: every setting with its type, default, meaning and example, and every code.
 func Reference() string {
 	var b strings.Builder
-	b.WriteString("<!-- Generated from config/settings.go and config/reference.md by go generate ./config. -->\n")
+	b.WriteString("<!-- Generated from config/settings*.go and config/reference.md by go generate ./config. -->\n")
 	b.WriteString(referenceIntro)
 	section(&b, reflect.TypeFor[Config](), "", "At the top")
 	b.WriteString("## What check finds\n\nCodes are stable. Errors keep brine from starting; warnings do not.\n\n| code | meaning |\n|---|---|\n")

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"crypto/tls"
+	"time"
+
+	"github.com/segmentio/kafka-go/sasl"
+)
+
+// Kafka is the section kafka.
+type Kafka struct {
+	// Brokers to ask first, as host:port.
+	Brokers []string `set:"brokers,required" example:"[localhost:9092]"`
+	// First part of the names of the consumer groups.
+	Group string `set:"group" default:"brine"`
+	// What the brokers log us as.
+	ClientID string `set:"client_id" default:"brine"`
+	// Where a group that has committed nothing begins: `earliest` (the oldest record that the topic still holds), `latest`, or
+	// with the first record of a time or later, as 2026-01-31T00:00:00Z.
+	Start string `set:"start" default:"earliest"`
+	// What to do when the next record is not there any more. `stop`: the partition halts and says which offsets are gone.
+	// `earliest` and `latest`: it goes on there and says what was skipped.
+	OutOfRange string `set:"out_of_range" default:"stop" oneof:"stop earliest latest"`
+	// Makes this process a static member of its groups: while it restarts, for at most session_timeout, the group keeps its
+	// partitions and does not rebalance. Each process needs its own, always the same one.
+	InstanceID string `set:"instance_id" example:"${HOSTNAME}"`
+	// A member that is silent for so long loses its partitions.
+	SessionTimeout time.Duration `set:"session_timeout" default:"30s" min:"1s" max:"1h"`
+	// How long the members of a group may take to meet again when one comes or goes. A partition that is taken away settles
+	// and commits within a third of this and of session_timeout.
+	RebalanceTimeout time.Duration `set:"rebalance_timeout" default:"60s" min:"1s" max:"1h"`
+	// How often the offsets of settled records are committed.
+	CommitInterval time.Duration `set:"commit_interval" default:"1s" min:"10ms" max:"10m"`
+	// Longest wait for one answer of a broker.
+	RequestTimeout time.Duration `set:"request_timeout" default:"10s" min:"100ms" max:"10m"`
+	// How long a stop waits for what is still being written. What is not settled by then is read again after the next start.
+	StopTimeout time.Duration `set:"stop_timeout" default:"30s" min:"1s" max:"1h"`
+	// Most bytes of one fetch.
+	MaxFetchBytes Bytes `set:"max_fetch_bytes" default:"1MiB" min:"64KiB" max:"64MiB"`
+	// Encryption of the connections to the brokers.
+	TLS TLS `set:"tls"`
+	// Who we are to the brokers.
+	SASL SASL `set:"sasl"`
+
+	tls  *tls.Config    // nil unless enabled
+	sasl sasl.Mechanism // nil for none
+}
+
+// TLS is the section kafka.tls.
+type TLS struct {
+	// Whether connections are encrypted.
+	Enabled bool `set:"enabled" default:"false"`
+	// File with the certificates (PEM) that the brokers' are signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// File with our own certificate (PEM), where brokers ask for one.
+	Cert string `set:"cert" example:"/etc/brine/brine.pem"`
+	// File with the key of our certificate (PEM).
+	Key string `set:"key" example:"/etc/brine/brine.key"`
+	// Name that the brokers' certificates must hold. Without it: the host's that is dialled.
+	ServerName string `set:"server_name" example:"kafka.example.com"`
+}
+
+// SASL is the section kafka.sasl.
+type SASL struct {
+	// How the password is proven. Use `plain` over TLS only: it sends the password itself.
+	Mechanism string `set:"mechanism" default:"none" oneof:"none plain scram-sha-256 scram-sha-512"`
+	// User name.
+	User string `set:"user" example:"brine"`
+	// Password of the user. Take it from the environment.
+	Password string `set:"password" example:"${KAFKA_PASSWORD}"`
+}

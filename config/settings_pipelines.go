@@ -1,0 +1,113 @@
+package config
+
+import "time"
+
+// Pipeline is one of pipelines.
+type Pipeline struct {
+	Name string `set:",key"`
+	// The topic that is read.
+	Topic string `set:"topic,required" example:"courier.scans"`
+	// What the records hold. `json`: one JSON object each.
+	Format string `set:"format" default:"json" oneof:"json"`
+	// The fields that are used of a record, by name, with their types. What a record holds besides is passed over.
+	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
+	// The field whose value orders the writes of one cell and becomes its timestamp; it must be a time, or a whole number
+	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
+	// the time of the Kafka record.
+	Version string `set:"version" example:"at"`
+	// Where records hold what a row was before the change and is after it, as logs of databases do. A change of a field of a key then moves
+	// the row: what it was is deleted at the change's version. Only with `changes: whole`.
+	Images Images `set:"images"`
+	// What a record carries. `whole`: every field, so a document is replaced. `partial`: the fields that changed, so they are
+	// merged into the document, each by its version.
+	Changes string `set:"changes" default:"whole" oneof:"whole partial"`
+	// The table in which fields of a key that a change lacks are looked up: where a column of it has a field's name, and its own key's
+	// fields are in each change. What is looked up must never change. Example: an order's changes know its id, and a table by id its user.
+	KeyFrom KeyFrom `set:"key_from" example:"shop:order_ids"`
+	// The rows that an event becomes.
+	Rows []Rows `set:"rows" example:"[ { table: logistics:scans, set: { \"e:s\": station } } ]"`
+	// Text fields of which `brine skew` and `brine top` name the values that most events have, beside the first field of each row key.
+	HotFields []string `set:"hot_fields" example:"[station, courier]"`
+	// The documents that an event becomes.
+	Documents []Documents `set:"documents" example:"[ { index: scans, set: { waybill: waybill } } ]"`
+	// How records are read.
+	Read Read `set:"read"`
+	// How rows are written.
+	Write Write `set:"write"`
+	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`.
+	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
+
+	config *Config // that it is part of
+}
+
+// Field is one of a pipeline's fields.
+type Field struct {
+	Name string `set:",key"`
+	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC). `json` takes any value as it stands,
+	// an object or an array too; a column of it holds the JSON, and neither key nor version can be made of it.
+	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s json"`
+	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
+	Path Path `set:"path" example:"scan.time"`
+}
+
+// Images is a pipeline's section images.
+type Images struct {
+	// The object that holds the former values: of the fields that lie below `after`, at the same places. A field that it lacks did not
+	// change.
+	Before Path `set:"before,required" example:"before"`
+	// The object that holds the values. A record without it is a delete, of the row that `before` shows. Without this setting: the record
+	// itself.
+	After Path `set:"after" example:"after"`
+	// A bool field, made rather than read, that is true in a delete and false in any other change. Rows and documents take it for
+	// their own `deleted`.
+	Deleted string `set:"deleted" example:"gone"`
+}
+
+// KeyFrom is a pipeline's section key_from; the table's name alone will do.
+type KeyFrom struct {
+	// One of tables.
+	Table string `set:"table,required,short" example:"shop:order_ids"`
+	// How long a change whose row is not there waits for it, before it is a dead letter.
+	Wait time.Duration `set:"wait" default:"1m" min:"1s" max:"1h"`
+
+	table *Table
+}
+
+// Path is object keys from the record's root. It is written a.b, or [a, b] where a key holds a dot.
+type Path []string
+
+// Read is a pipeline's section read.
+type Read struct {
+	// Most records that are handed on at a time.
+	MaxBatchRecords int `set:"max_batch_records" default:"1000" min:"1" max:"100000"`
+	// Most bytes that are handed on at a time; a larger record goes alone.
+	MaxBatchBytes Bytes `set:"max_batch_bytes" default:"1MiB" min:"1KiB" max:"64MiB"`
+	// Batches of one partition that may wait for their acknowledgement. No more than these are written again after a kill.
+	Window int `set:"window" default:"8" min:"1" max:"1000"`
+	// Most records in a second, over all partitions; 0 sets no limit.
+	Rate int `set:"rate" default:"0" min:"0" max:"1000000000"`
+	// Longest pause before what the store did not take is submitted to it again: how long it takes at most to go on after an outage.
+	MaxPause time.Duration `set:"max_pause" default:"15s" min:"100ms" max:"10m"`
+	// Longest pause before a partition that has halted tries whether the cause is mended.
+	HaltPause time.Duration `set:"halt_pause" default:"30s" min:"100ms" max:"1h"`
+}
+
+// Write is a pipeline's section write, with HBase's meanings: see writing.md. The names in brackets are HBase's own settings.
+type Write struct {
+	// A mutation leaves as soon as no earlier one of its region is on its way. If false, it may wait until write_buffer bytes
+	// have gathered or the first of them has waited for linger. Offsets are committed only after the acknowledgement, either way.
+	Autoflush bool `set:"autoflush" default:"true"`
+	// Bytes that gather before they are sent when autoflush is false [hbase.client.write.buffer].
+	WriteBuffer Bytes `set:"write_buffer" default:"2MiB" min:"1KiB" max:"256MiB"`
+	// Longest time that they gather when autoflush is false [hbase.client.write.buffer.periodicflush.timeout.ms].
+	Linger time.Duration `set:"linger" default:"5ms" min:"1ms" max:"30s"`
+	// Times that a mutation is sent again before its event is handed back, to be submitted anew
+	// [hbase.client.retries.number]. Without it: hbase.retries.
+	Retries int `set:"retries" min:"1" max:"1000" example:"15"`
+	// First pause before it is sent again; it grows with each [hbase.client.pause]. Without it: hbase.pause.
+	Pause time.Duration `set:"pause" min:"1ms" max:"10m" example:"100ms"`
+	// What a region server does with its log before it acknowledges [Durability]. `table`: what the table says, which unless set is
+	// that its log is in the memory of all replicas; `fsync_wal`: on their disks. The unsafe ones lose acknowledged rows when a
+	// server dies: `unsafe_async_wal` those of the last moments, `unsafe_skip_wal` all that was not flushed, up to hours of them.
+	Durability string `set:"durability" default:"table" oneof:"table fsync_wal unsafe_async_wal unsafe_skip_wal"`
+}

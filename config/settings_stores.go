@@ -1,0 +1,86 @@
+package config
+
+import "time"
+
+// HBase is the section hbase. The names in brackets are HBase's own settings.
+type HBase struct {
+	// Where the cluster is: `rpc://host:port,host:port` names masters (HBase 2.5 or later), `zk://host:port,host:port/znode`
+	// ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2), `embedded:DIR` runs an HBase inside this
+	// process that keeps its data in DIR.
+	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
+	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
+	User string `set:"user" example:"brine"`
+	// First pause before a retry; it grows with each [hbase.client.pause].
+	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"10m"`
+	// The same when the server says that it is overloaded [hbase.client.pause.server.overloaded].
+	PauseServerOverloaded time.Duration `set:"pause_server_overloaded" default:"500ms" min:"1ms" max:"10m"`
+	// Times that a mutation is sent again before its event is handed back, to be submitted anew
+	// [hbase.client.retries.number]. A read is given up when operation_timeout is over as well.
+	Retries int `set:"retries" default:"15" min:"1" max:"1000"`
+	// Longest wait for the answer to one call [hbase.rpc.timeout].
+	RPCTimeout time.Duration `set:"rpc_timeout" default:"60s" min:"10ms" max:"1d"`
+	// Longest time for one mutation or get with all its retries [hbase.client.operation.timeout].
+	OperationTimeout time.Duration `set:"operation_timeout" default:"20m" min:"10ms" max:"7d"`
+	// Longest wait for the next rows of a scan [hbase.client.scanner.timeout.period].
+	ScannerTimeout time.Duration `set:"scanner_timeout" default:"60s" min:"10ms" max:"1d"`
+	// Longest wait for a connection [hbase.ipc.client.socket.timeout.connect].
+	DialTimeout time.Duration `set:"dial_timeout" default:"10s" min:"1ms" max:"1h"`
+	// Silence after which the system asks whether the other machine is still there; when it has not answered for as long again, the
+	// connection is given up [hbase.ipc.client.tcpkeepalive]. A server that is there and does not answer a call is given up after
+	// rpc_timeout.
+	TCPKeepAlive time.Duration `set:"tcp_keepalive" default:"15s" min:"3s" max:"1h"`
+	// Whether small calls leave at once, instead of waiting for more that might share their packet [hbase.ipc.client.tcpnodelay].
+	TCPNoDelay bool `set:"tcp_nodelay" default:"true"`
+	// Most mutations in one call [hbase.client.max.perrequest.rows].
+	MaxRequestRows int `set:"max_request_rows" default:"2048" min:"1" max:"100000"`
+	// Most bytes in one call [hbase.client.max.perrequest.heapsize].
+	MaxRequestBytes Bytes `set:"max_request_bytes" default:"4MiB" min:"64KiB" max:"256MiB"`
+	// Calls that may be out to one server at a time [hbase.client.max.perserver.tasks].
+	MaxServerCalls int `set:"max_server_calls" default:"2" min:"1" max:"100"`
+	// Largest cell; a larger one is a dead letter [hbase.client.keyvalue.maxsize].
+	MaxCellBytes Bytes `set:"max_cell_bytes" default:"10MiB" min:"1KiB" max:"256MiB"`
+	// How cells are compressed between brine and the region servers, both ways [hbase.client.rpc.compressor]; they must have the
+	// codec's library, which for `gzip` they always do. It spares a slow network and costs processor time, ours and the servers'.
+	Compression string `set:"compression" default:"none" oneof:"none gzip snappy lz4 zstd"`
+}
+
+// Search is the section search.
+type Search struct {
+	// Where the search engine is: URLs of Elasticsearch or OpenSearch nodes, separated by commas, or `embedded:DIR` for an
+	// index inside this process that keeps its data in DIR.
+	Connect string `set:"connect" example:"http://localhost:9200"`
+	// User name, if the engine asks for one.
+	User string `set:"user" example:"brine"`
+	// Password of the user. Take it from the environment.
+	Password string `set:"password" example:"${SEARCH_PASSWORD}"`
+	// Key instead of user and password: base64 of id:key. Take it from the environment.
+	APIKey string `set:"api_key" example:"${SEARCH_API_KEY}"`
+	// File with the certificates (PEM) that the engine's is signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// How `text` fields of a new index are cut into words; the engine must have it: `smartcn` and `ik_smart` know Chinese.
+	Analyzer string `set:"analyzer" default:"standard"`
+	// Primary shards of a new index.
+	Shards int `set:"shards" default:"1" min:"1" max:"1024"`
+	// Copies of each shard of a new index.
+	Replicas int `set:"replicas" default:"1" min:"0" max:"100"`
+	// How soon what was written can be found, in a new index.
+	Refresh time.Duration `set:"refresh" default:"1s" min:"1ms" max:"1d"`
+	// Bulk calls that may be out at a time, for each pipeline.
+	Calls int `set:"calls" default:"3" min:"1" max:"64"`
+	// Most documents in one bulk call.
+	MaxBulkDocuments int `set:"max_bulk_documents" default:"1000" min:"1" max:"100000"`
+	// Most bytes in one bulk call.
+	MaxBulkBytes Bytes `set:"max_bulk_bytes" default:"4MiB" min:"1KiB" max:"100MiB"`
+	// Largest document; a larger one is a dead letter.
+	MaxDocumentBytes Bytes `set:"max_document_bytes" default:"8MiB" min:"1KiB" max:"100MiB"`
+	// Longest wait for the answer to one call.
+	CallTimeout time.Duration `set:"call_timeout" default:"60s" min:"1ms" max:"1h"`
+	// How long a document is sent again before its event is handed back, to be submitted again.
+	RetryFor time.Duration `set:"retry_for" default:"30s" min:"1ms" max:"1d"`
+	// First pause before it is sent again; it doubles up to max_pause.
+	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"1m"`
+	// Longest pause.
+	MaxPause time.Duration `set:"max_pause" default:"5s" min:"1ms" max:"1h"`
+
+	ca []byte // what CA names
+}
