@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"golang.org/x/term"
 )
 
 // paint colours texts, on a terminal whose user has not asked for none (NO_COLOR, https://no-color.org).
@@ -20,11 +22,7 @@ func newPaint(e *env) paint {
 
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (p paint) red(text string) string  { return p.wrap("31", text) }
@@ -37,20 +35,35 @@ func (p paint) wrap(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// wrapped prints a text behind an indent: on a terminal in lines of at most 100 columns, else in one, which is easier to search.
-func wrapped(out io.Writer, indent, text string) {
-	line := indent
-	for _, word := range strings.Fields(text) {
-		if line != indent && isTerminal(out) && width(line)+1+width(word) > 100 {
-			fmt.Fprintln(out, line)
-			line = indent
-		}
-		if line != indent {
-			line += " "
-		}
-		line += word
+// wrapped prints a text behind a head: on a terminal in lines that are no wider than it and than 100 columns, those that follow as
+// far in as the first; else in one line, which is easier to search.
+func wrapped(out io.Writer, head, text string) {
+	columns := 0
+	if f, ok := out.(*os.File); ok {
+		columns, _, _ = term.GetSize(int(f.Fd())) // 0: it is no terminal
 	}
-	fmt.Fprintln(out, line)
+	if columns == 0 {
+		fmt.Fprintln(out, head+text)
+		return
+	}
+	for _, line := range wrap(head, text, min(columns, 100)) {
+		fmt.Fprintln(out, line)
+	}
+}
+
+// wrap breaks a text between words into lines of so many columns; a word that is wider has a line of its own.
+func wrap(head, text string, columns int) (lines []string) {
+	words := strings.Split(text, " ")
+	line := head + words[0]
+	for _, word := range words[1:] {
+		if width(line)+1+width(word) > columns {
+			lines = append(lines, line)
+			line = strings.Repeat(" ", width(head)) + word
+		} else {
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }
 
 // clip shortens a text to so many columns of a terminal.

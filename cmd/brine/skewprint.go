@@ -12,31 +12,31 @@ import (
 
 // printSkew shows a table's regions in the order of their keys, then its salt buckets, servers and heaviest keys.
 func printSkew(out io.Writer, table string, r skew.TableState) {
-	fmt.Fprintf(out, "%s: %s written to %s, %s of them in the last %.0f s\n",
-		table, count(int(r.RowsTotal), "row"), count(len(r.Regions), "region"), thousands(r.RowsRecent), r.WindowsSeconds)
+	wrapped(out, "", fmt.Sprintf("%s: %s written to %s, %s of them in the last %.0f s",
+		table, count(int(r.RowsTotal), "row"), count(len(r.Regions), "region"), thousands(r.RowsRecent), r.WindowsSeconds))
 	printLoads(out, []string{"START", "SERVER"}, r.Regions, func(l skew.Load) []string {
 		return []string{clip(start(l.Region.Start.String()), 40), l.Region.Server}
 	})
-	fmt.Fprintf(out, "  in all      %s\n", indices(r.Total))
-	fmt.Fprintf(out, "  last hour   %s\n", indices(r.Hour))
-	fmt.Fprintf(out, "  last 5 min  %s\n", indices(r.FiveMinutes))
-	fmt.Fprintf(out, "  last %.0f s   %s\n", r.WindowsSeconds, indices(r.Recent))
+	wrapped(out, "  in all      ", indices(r.Total))
+	wrapped(out, "  last hour   ", indices(r.Hour))
+	wrapped(out, "  last 5 min  ", indices(r.FiveMinutes))
+	wrapped(out, fmt.Sprintf("  last %.0f s   ", r.WindowsSeconds), indices(r.Recent))
 	if r.RowsRecent > 0 {
-		fmt.Fprintf(out, "  of that is beyond what chance makes of %s: max/mean %.3f, CV %.3f, Gini %.3f\n",
-			count(int(r.RowsRecent), "row"), r.BeyondChance.MaxMean, r.BeyondChance.CV, r.BeyondChance.Gini)
+		wrapped(out, "  ", fmt.Sprintf("of that is beyond what chance makes of %s: max/mean %.3f, CV %.3f, Gini %.3f",
+			count(int(r.RowsRecent), "row"), r.BeyondChance.MaxMean, r.BeyondChance.CV, r.BeyondChance.Gini))
 	}
 	printHottest(out, r.Report)
 	printServers(out, r.Report)
 	if len(r.Buckets) > 0 {
-		fmt.Fprintf(out, "  by salt     %s\n", indices(r.BucketsTotal))
+		wrapped(out, "  by salt     ", indices(r.BucketsTotal))
 		printLoads(out, []string{"BUCKET"}, r.Buckets, func(l skew.Load) []string { return []string{fmt.Sprint(l.Bucket)} })
 	}
-	printHeavy(out, "  heaviest keys of the last minute: ", r.Heavy)
+	printHeavy(out, "heaviest keys of the last minute: ", r.Heavy)
 	for _, field := range sortedKeys(r.HeavyFields) {
-		printHeavy(out, "  heaviest "+field+" of the last minute: ", r.HeavyFields[field])
+		printHeavy(out, "heaviest "+field+" of the last minute: ", r.HeavyFields[field])
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(out, "  warning: %s\n", w)
+		wrapped(out, "  ", "warning: "+w)
 	}
 }
 
@@ -56,15 +56,15 @@ func printHottest(out io.Writer, r skew.Report) {
 	}
 	hottest := slices.MaxFunc(r.Regions, func(a, b skew.Load) int { return cmp.Compare(rows(a), rows(b)) })
 	share := float64(rows(hottest)) / float64(all)
-	fmt.Fprintf(out, "  hottest %s: the region from %s, %.2f %% of the rows, %.2f times the mean\n",
-		when, clip(start(hottest.Region.Start.String()), 40), 100*share, share*float64(len(r.Regions)))
+	wrapped(out, "  ", fmt.Sprintf("hottest %s: the region from %s, %.2f %% of the rows, %.2f times the mean",
+		when, clip(start(hottest.Region.Start.String()), 40), 100*share, share*float64(len(r.Regions))))
 }
 
 // printServers shows the spread over servers, and what the cluster tells of all its clients.
 func printServers(out io.Writer, r skew.Report) {
-	fmt.Fprintf(out, "  over %s: regions max/mean %.3f, writes max/mean %.3f\n", count(len(r.Servers), "server"), r.ServerRegions.MaxMean, r.ServerWrites.MaxMean)
+	wrapped(out, "  ", fmt.Sprintf("over %s: regions max/mean %.3f, writes max/mean %.3f", count(len(r.Servers), "server"), r.ServerRegions.MaxMean, r.ServerWrites.MaxMean))
 	if c := r.Cluster; c != nil {
-		fmt.Fprintf(out, "  as the cluster told %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f\n", c.Age, c.Data.MaxMean, c.Reads.MaxMean, c.Writes.MaxMean)
+		wrapped(out, "  ", fmt.Sprintf("as the cluster told %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f", c.Age, c.Data.MaxMean, c.Reads.MaxMean, c.Writes.MaxMean))
 	} else {
 		fmt.Fprintln(out, "  the cluster's own loads are not known")
 	}
@@ -84,7 +84,7 @@ func printHeavy(out io.Writer, title string, all []skew.Heavy) {
 		}
 		texts = append(texts, text)
 	}
-	fmt.Fprintln(out, title+strings.Join(texts, ", "))
+	wrapped(out, "  ", title+strings.Join(texts, ", "))
 }
 
 func heavyName(h skew.Heavy) string { return clip(cmp.Or(h.Text, h.Key.String()), 60) }
@@ -112,11 +112,12 @@ func printLoads(out io.Writer, titles []string, loads []skew.Load, name func(ske
 // printHot shows what is hot, why, and what helps.
 func printHot(out io.Writer, spots []skew.HotSpot) {
 	for _, h := range spots {
-		fmt.Fprintf(out, "\n%s: %s, %s rows a second, %.0f %% of all, %.1f times the mean, for %.0f s\n", h.Severity, hotPlace(h),
-			thousands(int64(h.Rate)), 100*h.Share, h.Times, h.Seconds)
-		fmt.Fprintf(out, "  cause: %s: %s\n", h.Cause, h.Why)
+		fmt.Fprintln(out)
+		wrapped(out, "", fmt.Sprintf("%s: %s, %s rows a second, %.0f %% of all, %.1f times the mean, for %.0f s", h.Severity, hotPlace(h),
+			thousands(int64(h.Rate)), 100*h.Share, h.Times, h.Seconds))
+		wrapped(out, "  cause: ", fmt.Sprintf("%s: %s", h.Cause, h.Why))
 		for i, a := range h.Actions {
-			fmt.Fprintf(out, "  %s %s%s\n", map[bool]string{true: "do:   ", false: "or:   "}[i == 0], a.Text, effectText(a))
+			wrapped(out, map[bool]string{true: "  do:    ", false: "  or:    "}[i == 0], a.Text+effectText(a))
 		}
 	}
 }
