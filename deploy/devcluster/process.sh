@@ -17,9 +17,26 @@ why_not() {
   for tool in java javac mvn flock setsid; do
     command -v "$tool" >/dev/null || { echo "$tool is not installed (needed: a JDK 17 or newer, Maven, util-linux)"; return; }
   done
-  version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1)
+  version=$(java_version java)
   ((${version:-0} >= 17)) || echo "java is version ${version:-unknown}, 17 or newer is needed"
 }
+
+# java_version JAVA prints which version of Java that command is.
+java_version() { "$1" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1; }
+
+# jdk21 prints the home of a JDK 21 or newer, or fails.
+jdk21() {
+  local home version
+  for home in ${OPENSEARCH_JAVA_HOME:-} /usr/lib/jvm/*; do
+    [[ -x $home/bin/javac ]] || continue
+    version=$(java_version "$home/bin/java")
+    ((${version:-0} >= 21)) && { echo "$home"; return; }
+  done
+  return 1
+}
+
+# need_jdk21 SERVER prints the same, or dies.
+need_jdk21() { jdk21 || die "$1 needs a JDK 21 or newer: none is in /usr/lib/jvm, and OPENSEARCH_JAVA_HOME names none"; }
 
 # with_lock holds run/lock until the script ends, so that two starts do not collide; the second one then finds all running.
 with_lock() {

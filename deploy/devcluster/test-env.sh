@@ -7,7 +7,6 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/process.sh"
-source "$here/opensearch/server.sh"
 
 skip() {
   if [[ ${BRINE_REAL:-} == required ]]; then
@@ -23,7 +22,7 @@ skip() {
 why=$(why_not)
 [[ -z $why ]] || skip "$why"
 read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
-if ((${#servers[@]} == 0)) && [[ -n $(opensearch_java) ]]; then
+if ((${#servers[@]} == 0)) && jdk21 >/dev/null; then
   servers=(kafka hbase elasticsearch opensearch elasticsearch9)
 fi
 out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }

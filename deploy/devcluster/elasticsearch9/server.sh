@@ -1,7 +1,11 @@
 # shellcheck shell=bash
-# Elasticsearch 9, as elasticsearch is started, on the JDK that OpenSearch runs on. devcluster sources this file.
+# Elasticsearch 9, as elasticsearch is started, on a newer JDK. devcluster sources this file.
 
-start_elasticsearch9() { launch_elasticsearch elasticsearch9 "$1" "$(opensearch_java)"; }
+start_elasticsearch9() {
+  local java
+  java=$(need_jdk21 elasticsearch9) || return 1
+  launch_elasticsearch elasticsearch9 "$1" "$java"
+}
 
 ready_elasticsearch9() { ready_elasticsearch; }
 
@@ -12,6 +16,6 @@ env_elasticsearch9() {
 
 fetch_elasticsearch9() {
   local dir=$1
-  [[ -n $(opensearch_java) ]] || die "elasticsearch9 needs a JDK 21 or newer: none is in /usr/lib/jvm, and OPENSEARCH_JAVA_HOME names none"
+  need_jdk21 elasticsearch9 >/dev/null || exit 1
   maven elasticsearch9 unpack-dependencies "-DoutputDirectory=$dir" "-DmarkersDirectory=$dir/marks" -DincludeTypes=zip
 }
