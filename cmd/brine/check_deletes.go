@@ -54,6 +54,19 @@ func (s *serverCheck) deletes(ctx context.Context, client *kafka.Client, p *conf
 	return nil
 }
 
+// refuseOutlived refuses to start a pipeline whose deletes are forgotten while its topic still has what they deleted. A pipeline that
+// forgets none asks nothing.
+func (s *service) refuseOutlived(ctx context.Context, p *config.Pipeline) error {
+	c := serverCheck{cfg: s.cfg}
+	if err := c.deletes(ctx, kafkaClient(&s.cfg.Kafka), p); err != nil {
+		return kafkaError(err)
+	}
+	if err := c.found.Err(); err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
 // keptText words how long a topic keeps its records, and what to do about that.
 func keptText(kept time.Duration, or string) (text, mend string) {
 	if kept == noEnd {

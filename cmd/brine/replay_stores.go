@@ -35,6 +35,9 @@ func onlyPipelines(cfg *config.Config, pipelines ...*config.Pipeline) *config.Co
 
 // openHalf opens a half's store, unless that is done, and prepares the half.
 func (s *service) openHalf(ctx context.Context, p *config.Pipeline, group string) (*half, error) {
+	if err := s.refuseOutlived(ctx, p); err != nil {
+		return nil, err
+	}
 	_, looksUp := p.Lookup()
 	if s.cluster == nil && (looksUp || group != p.DocumentsGroup()) {
 		if err := s.openTables(ctx); err != nil {

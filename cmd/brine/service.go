@@ -90,6 +90,9 @@ func (s *service) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, p := range s.cfg.Pipelines {
+		if err := s.refuseOutlived(ctx, p); err != nil {
+			return err
+		}
 		if len(p.Rows) > 0 {
 			if err := s.addRows(p); err != nil {
 				return err

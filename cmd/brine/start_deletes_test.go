@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/config"
+)
+
+// retains sets how long the job's topic keeps its records.
+func (j *job) retains(ms string) {
+	j.t.Helper()
+	r, err := j.client().IncrementalAlterConfigs(j.t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{
+		{ResourceType: kafka.ResourceTypeTopic, ResourceName: j.topic, Configs: []kafka.IncrementalAlterConfigsRequestConfig{
+			{Name: "retention.ms", Value: ms, ConfigOperation: kafka.ConfigOperationSet}}}}})
+	if err != nil || r.Resources[0].Error != nil {
+		j.t.Fatal(err, r)
+	}
+}
+
+// TestNothingStartsThatForgetsDeletesTooEarly: whoever would write with such a setting refuses it as check does, and says the same.
+func TestNothingStartsThatForgetsDeletesTooEarly(t *testing.T) {
+	const text = `
+kafka: { brokers: [%q], group: %[4]s }
+hbase: { connect: %[2]q }
+search: { connect: %[3]q }
+http: { listen: "127.0.0.1:0" }
+tables:
+  %[5]s: { row: entity, key: 'md5(id, 4) + id', families: { e: { purge_deletes_after: 2d } } }
+indexes: { %[4]s: { %[7]s fields: { g: boolean } } }
+pipelines:
+  p:
+    topic: %[4]s
+    fields: { id: text, at: time_ms, gone: bool }
+    version: at
+    rows: [ { table: "%[5]s", deleted: gone, %[6]s set: { "e:g": gone } } ]
+    documents: [ { index: %[4]s, deleted: gone, set: { g: gone } } ]
+`
+	for _, c := range []struct{ name, row, index, setting, short string }{
+		{"an index", "", "purge_deletes_after: 2d,", "indexes.", "and the index its deleted documents 2d"},
+		{"a family", "hard_deletes: true,", "", "pipelines.p.rows[0].hard_deletes", "and family e of"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := newJob(t, embeddedStack(t))
+			if err := os.WriteFile(j.file, fmt.Appendf(nil, text, j.brokers[0], j.hbase, j.search, j.name, j.table, c.row, c.index), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			j.must("tables", "apply", "--yes", "-c", j.file)
+			j.send(0, fmt.Sprintf(`{"id":"a","at":%d,"gone":true}`, time.Now().UnixMilli()))
+			starts := [][]string{
+				{"run", "-q", "--until-end", "-c", j.file},
+				{"replay", "-q", "--from", "earliest", "--again", "-c", j.file},
+			}
+			for _, kept := range []struct{ ms, says string }{
+				{"172800000", ""},
+				{"172800001", "keeps its records 48h0m0.001s, " + c.short},
+				{"-1", "keeps its records for ever, " + c.short},
+			} {
+				j.retains(kept.ms)
+				for _, start := range starts {
+					if kept.says == "" {
+						j.must(start...)
+						continue
+					}
+					out, code := j.exit(start...)
+					if code != exitUsage || !strings.Contains(out, c.setting) || !strings.Contains(out, kept.says) || !strings.Contains(out, "remove it") && !strings.Contains(out, "mark rows") {
+						t.Errorf("%v of a topic that keeps its records %s ms: exit %d, %s", start, kept.ms, code, out)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestStartAsksNothingOfWhatForgetsNoDelete: a pipeline that only marks what is deleted starts without a word to the brokers.
+func TestStartAsksNothingOfWhatForgetsNoDelete(t *testing.T) {
+	cfg, problems := config.Load("../../examples/orders.yaml", func(string) (string, bool) { return "", false })
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Kafka.Brokers = []string{"127.0.0.1:1"}
+	if !slices.ContainsFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return len(p.Documents) > 0 }) {
+		t.Fatal("the example has no documents")
+	}
+	for _, p := range cfg.Pipelines {
+		if err := (&service{cfg: cfg}).refuseOutlived(t.Context(), p); err != nil {
+			t.Error(err)
+		}
+	}
+}
