@@ -57,7 +57,7 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 		return nil // a change that carries no field changes nothing
 	}
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, source: source})
+	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp, source: source})
 	if ev.Former != nil && d.Deleted != "" && d.Changes == Whole {
 		w.hide(c, f, d, i, ev)
 	}
@@ -90,5 +90,5 @@ func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) 
 	from := len(all)
 	all = append(appendHead(all, id, key, ev.Version), `,"`+FieldDeleted+`":true}`...)
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, source: all[from:len(all):len(all)]})
+	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp, source: all[from:len(all):len(all)]})
 }

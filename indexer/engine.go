@@ -32,6 +32,8 @@ type Engine interface {
 	Bulk(ctx context.Context, ops []Op, results []Result) error
 	// Get reads documents as the last answered Bulk left them and sets docs[i] to the document of refs[i].
 	Get(ctx context.Context, refs []Ref, docs []Stored) error
+	// Shown is the version of a document as Search shows it now, or −1 where it shows none: unlike Get, it knows nothing that is not refreshed.
+	Shown(ctx context.Context, ref Ref) (version int64, err error)
 	// Purge removes documents that are marked as deleted and older than a version, but for those that are written meanwhile. It gives how
 	// many there were.
 	Purge(ctx context.Context, index string, before int64) (int, error)

@@ -13,7 +13,8 @@ import (
 type flight struct {
 	left atomic.Int64
 	done chan struct{}
-	free func() // gives memory and budget back, when left is 0
+	ctx  context.Context // that it was submitted with, for the hooks
+	free func()          // gives memory and budget back, when left is 0
 
 	mu       sync.Mutex
 	failures []event.Failure

@@ -41,6 +41,17 @@ func Hit(id, source []byte) (search.Hit, error) {
 	return hit, nil
 }
 
+// VersionOf is the version in a stored document, or in as much of one as holds it.
+func VersionOf(source []byte) (int64, error) {
+	doc := struct {
+		Version int64 `json:"_ver"` // FieldVersion
+	}{-1}
+	if err := json.Unmarshal(source, &doc); err != nil {
+		return 0, fmt.Errorf("the stored document is not JSON: %w", err)
+	}
+	return doc.Version, nil
+}
+
 // number makes an int64 of a JSON number without point or exponent, else a float64.
 func number(v any) any {
 	n, ok := v.(json.Number)

@@ -1,6 +1,9 @@
 package indexer
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Hooks are told what the writer does; a nil hook is not called. They are called from the writer's own goroutines, must be
 // safe for concurrent use, and must not block.
@@ -11,6 +14,7 @@ type Hooks struct {
 	Expired  func(index string, parts []string, err error) // when parts of an index were dropped, their rows being over, or could not be
 	Purged   func(index string, n int, err error)          // when deleted documents were removed for good, or could not be
 	Buffered func(bytes int64)                             // bytes of documents in memory, whenever a batch comes or goes
+	Probe    func(ProbeInfo)                               // how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
 }
 
 // CallInfo is one finished call of the engine.
@@ -29,6 +33,27 @@ type CallKind string
 const (
 	CallBulk CallKind = "bulk"
 	CallGet  CallKind = "get"
+)
+
+// ProbeInfo is one document that an index has taken, and was asked for by searches until it was shown, in its new version or a newer one. A change
+// that comes again, with the version that the index has, is shown at once.
+type ProbeInfo struct {
+	Flight   context.Context // that its event was submitted with
+	Index    string
+	Outcome  ProbeOutcome
+	Produced int64     // the timestamp of its record, in ms since 1970
+	Durable  time.Time // when the index had taken it
+	Ended    time.Time // when it was shown, or given up
+}
+
+// ProbeOutcome is what became of a document that was asked for.
+type ProbeOutcome string
+
+// The outcomes of a probe.
+const (
+	Shown      ProbeOutcome = "shown"
+	NotShown   ProbeOutcome = "not_shown"  // for a minute
+	Unanswered ProbeOutcome = "unanswered" // it was not shown for a minute, and at the end the engine gave no answer
 )
 
 // RetryInfo is one pause before documents are sent again.

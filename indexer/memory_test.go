@@ -130,6 +130,17 @@ func (m *memory) hits() ([]search.Hit, error) {
 	return hits, nil
 }
 
+// Shown shows what was written as soon as it is asked for.
+func (m *memory) Shown(_ context.Context, ref indexer.Ref) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	doc := m.docs[string(ref.ID)]
+	if doc == nil {
+		return -1, nil
+	}
+	return indexer.VersionOf(doc.source)
+}
+
 func (m *memory) EnsureIndex(context.Context, indexer.Mapping) error { return nil }
 func (m *memory) Purge(context.Context, string, int64) (int, error)  { return 0, nil }
 func (m *memory) Refresh(context.Context, string) error              { return nil }

@@ -59,6 +59,7 @@ type Options struct {
 	RetryFor         time.Duration // how long after Submit an event is still sent again before its verdict is retry; 30 s
 	Pause            time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; 100 ms
 	MaxPause         time.Duration // 5 s
+	ProbeEvery       time.Duration // between two documents of an index that are asked for until a search shows them (Hooks.Probe); 5 s
 
 	Hooks Hooks
 }
@@ -74,6 +75,7 @@ func (o *Options) setDefaults() {
 	defaultTo(&o.RetryFor, 30*time.Second)
 	defaultTo(&o.Pause, 100*time.Millisecond)
 	defaultTo(&o.MaxPause, 5*time.Second)
+	defaultTo(&o.ProbeEvery, 5*time.Second)
 }
 
 func defaultTo[T comparable](field *T, value T) {
@@ -104,6 +106,7 @@ func (o Options) Validate() error {
 		{"retry_for", int64(o.RetryFor), 1, int64(24 * time.Hour)},
 		{"pause", int64(o.Pause), 1, int64(time.Minute)},
 		{"max_pause", int64(o.MaxPause), int64(o.Pause), int64(time.Hour)},
+		{"probe_every", int64(o.ProbeEvery), int64(100 * time.Millisecond), int64(24 * time.Hour)},
 	} {
 		if n.value < n.min || n.value > n.max {
 			bad("%s is %d: give a value within %d and %d", n.name, n.value, n.min, n.max)

@@ -16,12 +16,13 @@ type merger struct {
 	versions []int64
 	scratch  []byte // the stored values
 	newest   int64  // of the versions
+	former   int64  // the stored document's version; −1: there is none
 	others   bool   // the stored document has fields that are not declared
 	changed  bool
 }
 
 func (m *merger) reset(d *document) {
-	m.values, m.versions, m.scratch, m.changed = m.values[:0], m.versions[:0], m.scratch[:0], false
+	m.values, m.versions, m.scratch, m.changed, m.former = m.values[:0], m.versions[:0], m.scratch[:0], false, -1
 	for range d.columns {
 		m.values, m.versions = append(m.values, nil), append(m.versions, 0)
 	}
@@ -41,6 +42,7 @@ func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the stored document is not an object: %w", err)
 	}
+	m.former = stored.Get(FieldVersion).GetInt64()
 	for i, c := range d.columns {
 		value := stored.Get(c.name)
 		if value == nil || value.Type() == fastjson.TypeNull {
@@ -170,6 +172,7 @@ func (m *merger) beginHeld(d *document, fields []byte) {
 		return v
 	}
 	newest := next()
+	m.former = int64(newest)
 	for i := range m.values {
 		if n := next(); n > 0 {
 			m.values[i], fields = fields[:n:n], fields[n:]

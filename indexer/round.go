@@ -12,7 +12,8 @@ import (
 type group struct {
 	first, last *op
 	n           int
-	held        held // of a partial change: the document, which needs no read then
+	held        held  // of a partial change: the document, which needs no read then
+	former      int64 // of a partial change: the document's version before it; −1: there was none
 }
 
 // postponed is in place of the group of documents that wait.
@@ -181,6 +182,7 @@ func (l *lane) mergeChanges(g *group, stored *fastjson.Object, write *Op) (made 
 		l.merger.add(o)
 	}
 	from := len(l.scratch)
+	g.former = l.merger.former
 	l.scratch = l.merger.appendDocument(l.scratch, g.first.doc, g.first, stored)
 	to := len(l.scratch)
 	write.Source = l.scratch[from:to:to]
@@ -215,6 +217,9 @@ func (l *lane) judge(groups []int, made [][]byte, sent time.Time) {
 	for i, result := range l.results {
 		if g := &l.groups[groups[i]]; remedyOf(result.Status, result.Kind) == settled {
 			g.first.doc.written.Store(now.UnixMilli())
+			if p := g.first.doc.probe; p != nil {
+				p.take(g, now)
+			}
 			l.decide(g, settled, nil)
 			if len(made[i]) > 0 {
 				l.recent.keep(g.first, made[i], &l.results[i], now)

@@ -68,6 +68,12 @@ func New(engine Engine, opts Options) (*Writer, error) {
 		w.lanes = append(w.lanes, l)
 		w.joined.Go(l.run)
 	}
+	if opts.Hooks.Probe != nil {
+		for _, d := range w.docs {
+			d.probe = newProbe(w, d.Index)
+			w.joined.Go(d.probe.run)
+		}
+	}
 	if slices.ContainsFunc(w.docs, (*document).expires) {
 		w.joined.Go(w.expire)
 	}
@@ -84,14 +90,15 @@ func (w *Writer) Close() error {
 
 // op is one event's change of one document, on its way.
 type op struct {
-	flight  *flight
-	event   int // in the batch
-	doc     *document
-	hash    uint64 // of doc and id
-	index   string // doc.Index, or a part of it
-	id      []byte
-	version int64
-	source  []byte // Whole: the document; Partial: the change (appendChange)
+	flight   *flight
+	event    int // in the batch
+	doc      *document
+	hash     uint64 // of doc and id
+	index    string // doc.Index, or a part of it
+	id       []byte
+	version  int64
+	produced int64  // the timestamp of its record
+	source   []byte // Whole: the document; Partial: the change (appendChange)
 
 	deadline time.Time
 	due      time.Time // when it may be sent again
@@ -119,7 +126,7 @@ func (w *Writer) newCargo(keys []*eventkey.Encoder) *cargo {
 
 // Submit implements ingest.Writer: it encodes the documents of the batch and queues them in order.
 func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
-	f := &flight{done: make(chan struct{})}
+	f := &flight{done: make(chan struct{}), ctx: ctx}
 	f.left.Store(1)
 	c := w.cargoes.Get().(*cargo)
 	c.ops, c.bytes = c.ops[:0], c.bytes[:0]

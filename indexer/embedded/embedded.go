@@ -227,6 +227,15 @@ func (e *Engine) Get(_ context.Context, refs []indexer.Ref, docs []indexer.Store
 	return nil
 }
 
+// Shown implements indexer.Engine.
+func (e *Engine) Shown(ctx context.Context, ref indexer.Ref) (int64, error) {
+	s, err := e.store(ref.Index)
+	if err != nil {
+		return 0, err
+	}
+	return s.shown(ctx, string(ref.ID))
+}
+
 // Refresh implements indexer.Engine: what was written is found at once.
 func (e *Engine) Refresh(_ context.Context, name string) error {
 	_, err := e.store(name)

@@ -32,7 +32,8 @@ type store struct {
 
 	// mu makes the check of a document's version and its replacement one step. It is not held while the disk is waited
 	// for, so that writes that come meanwhile go to disk together.
-	mu sync.Mutex
+	mu     sync.Mutex
+	newest <-chan struct{} // closed when the newest batch is on disk, and so all before it are; nil before the first. Under mu
 }
 
 // state is what is kept about the mapping, in the index's own key-value part.
@@ -87,10 +88,21 @@ func (s *store) readState() error {
 	return nil
 }
 
+// flushTime bounds how long a store that is closed waits for a disk that takes nothing.
+const flushTime = 10 * time.Second
+
+// close waits until the disk has what was applied: Bleve's persister and its introducer use one map at the same time when they are stopped in
+// the middle of a segment, which can end the process.
 func (s *store) close() error {
 	close(s.closed)
 	s.mu.Lock() // no batch is half-way in
 	defer s.mu.Unlock()
+	if s.newest != nil {
+		select {
+		case <-s.newest:
+		case <-time.After(flushTime):
+		}
+	}
 	return s.scorch.Close()
 }
 
@@ -134,15 +146,20 @@ func (s *store) apply(batch *index.Batch) (wait func(context.Context) error, err
 		return nil, errClosed
 	default:
 	}
-	persisted := make(chan error, 1)
-	batch.SetPersistedCallback(func(err error) { persisted <- err })
+	persisted := make(chan struct{})
+	var failure error
+	batch.SetPersistedCallback(func(err error) {
+		failure = err
+		close(persisted)
+	})
 	if err := s.scorch.Batch(batch); err != nil {
 		return nil, err
 	}
+	s.newest = persisted
 	return func(ctx context.Context) error {
 		select {
-		case err := <-persisted:
-			return err
+		case <-persisted:
+			return failure
 		case <-ctx.Done():
 			return fmt.Errorf("index %s: waiting for the disk: %w", s.name, ctx.Err())
 		case <-s.closed:

@@ -32,6 +32,7 @@ func Run(t *testing.T, open Open) {
 		{"Delete", testDelete},
 		{"Purge", testPurge},
 		{"PurgeOfParts", testPurgeOfParts},
+		{"Shown", testShown},
 		{"OneRefusedDocument", testRefused},
 		{"OrderInOneCall", testOrderInOneCall},
 		{"Queries", testQueries},

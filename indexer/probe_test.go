@@ -1,0 +1,257 @@
+package indexer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"brine/event"
+	"brine/indexer"
+	"brine/indexer/indexertest"
+)
+
+// refreshed is a memory whose searches show what was there at the last refresh, as Elasticsearch's do.
+type refreshed struct {
+	*memory
+	every time.Duration // 0: it is never refreshed
+	epoch time.Time
+
+	mu    sync.Mutex
+	asked []time.Time
+	down  bool // searches fail
+	hang  bool // they end with their context
+	wrote map[string][]written
+}
+
+type written struct {
+	at      time.Time
+	version int64
+}
+
+func newRefreshed(every time.Duration) *refreshed {
+	return &refreshed{memory: newMemory(), every: every, epoch: time.Now(), wrote: map[string][]written{}}
+}
+
+func (r *refreshed) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.Result) error {
+	err := r.memory.Bulk(ctx, ops, results)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, o := range ops {
+		if version, fault := indexer.VersionOf(o.Source); fault == nil && results[i].Status == 200 {
+			r.wrote[string(o.ID)] = append(r.wrote[string(o.ID)], written{time.Now(), version})
+		}
+	}
+	return err
+}
+
+func (r *refreshed) Shown(ctx context.Context, ref indexer.Ref) (int64, error) {
+	r.mu.Lock()
+	r.asked = append(r.asked, time.Now())
+	hang := r.hang
+	r.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.down {
+		return 0, errors.New("connection refused")
+	}
+	shown := int64(-1)
+	if r.every > 0 {
+		last := r.epoch.Add(time.Since(r.epoch).Truncate(r.every))
+		for _, w := range r.wrote[string(ref.ID)] {
+			if !w.at.After(last) {
+				shown = w.version
+			}
+		}
+	}
+	return shown, nil
+}
+
+// heal ends the faults.
+func (r *refreshed) heal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down, r.hang, r.every = false, false, time.Second
+}
+
+// probes are a writer's, by now.
+type probes struct {
+	mu  sync.Mutex
+	all []indexer.ProbeInfo
+}
+
+func (p *probes) add(i indexer.ProbeInfo) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = append(p.all, i)
+}
+
+// produced is a change whose record was produced now.
+func produced(order string, version int64) event.Event {
+	ev := indexertest.Event(version, order, fmt.Sprint("status ", version))
+	ev.Record.Timestamp = time.Now().UnixMilli()
+	return ev
+}
+
+func index(t *testing.T, w *indexer.Writer, events ...event.Event) {
+	t.Helper()
+	if failures, err := submit(w, events...).Wait(context.Background()); err != nil || len(failures) > 0 {
+		t.Fatalf("failures %v, error %v", failures, err)
+	}
+}
+
+// probing is a writer of whole or partial changes over an engine, in a bubble.
+func probing(t *testing.T, changes indexer.Changes, e *refreshed, test func(w *indexer.Writer, p *probes)) {
+	var p probes
+	w := newWriter(t, e, changes, func(o *indexer.Options) { o.Hooks.Probe = p.add })
+	test(w, &p)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestProbesMeasureTheRefresh: documents come every 70 ms for two minutes, and the index is refreshed every second.
+func TestProbesMeasureTheRefresh(t *testing.T) {
+	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newRefreshed(time.Second)
+			probing(t, changes, e, func(w *indexer.Writer, p *probes) {
+				began := time.Now()
+				for i := 0; time.Since(began) < 2*time.Minute; i++ {
+					ev := produced(fmt.Sprint("order ", i%3), int64(i))
+					time.Sleep(50 * time.Millisecond)
+					index(t, w, ev)
+					time.Sleep(20 * time.Millisecond)
+				}
+				synctest.Wait()
+				if n := len(p.all); n < 22 || n > 24 {
+					t.Errorf("%s: %d probes in two minutes, want one each 5 s", changes, n)
+				}
+				longest := time.Duration(0)
+				for _, i := range p.all {
+					d := i.Ended.Sub(i.Durable)
+					longest = max(longest, d)
+					if i.Outcome != indexer.Shown || i.Index != "orders" || d <= 0 || d > time.Second+150*time.Millisecond {
+						t.Errorf("%s: %s after %v, want shown within a refresh and a step", changes, i.Outcome, d)
+					}
+					if age := i.Durable.Sub(time.UnixMilli(i.Produced)); age != 50*time.Millisecond {
+						t.Errorf("%s: durable %v after it was produced, want 50ms", changes, age)
+					}
+				}
+				if longest < 500*time.Millisecond {
+					t.Errorf("%s: none took longer than %v, with a second between refreshes", changes, longest)
+				}
+				if n := len(e.asked); n > 11*len(p.all) {
+					t.Errorf("%s: %d searches for %d documents", changes, n, len(p.all))
+				}
+			})
+		})
+	}
+}
+
+// TestProbesGiveUp: neither an index that shows nothing, nor one that is down or hangs, is asked for long, or often.
+func TestProbesGiveUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*refreshed)
+		want indexer.ProbeOutcome
+		most int // searches
+	}{
+		"never refreshed": {func(*refreshed) {}, indexer.NotShown, 50},
+		"down":            {func(r *refreshed) { r.down = true }, indexer.Unanswered, 50},
+		"hangs":           {func(r *refreshed) { r.hang = true }, indexer.Unanswered, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newRefreshed(0)
+				c.set(e)
+				probing(t, indexer.Whole, e, func(w *indexer.Writer, p *probes) {
+					for i := range 50 {
+						index(t, w, produced(fmt.Sprint(i), 1))
+						time.Sleep(time.Second)
+					}
+					if len(p.all) != 0 {
+						t.Errorf("given up before a minute: %v", p.all)
+					}
+					time.Sleep(10 * time.Second)
+					synctest.Wait()
+					if len(p.all) != 1 || p.all[0].Outcome != c.want || p.all[0].Ended.Sub(p.all[0].Durable) > time.Minute {
+						t.Fatalf("probes %v, want one that was %s within a minute", p.all, c.want)
+					}
+					if n := len(e.asked); n > c.most {
+						t.Errorf("%d searches in a minute", n)
+					}
+					e.heal()
+					index(t, w, produced("a", 1))
+					time.Sleep(2 * time.Second)
+					synctest.Wait()
+					if len(p.all) != 2 || p.all[1].Outcome != indexer.Shown {
+						t.Errorf("after the outage: %v, want one that is shown", p.all)
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestProbesEndWithTheWriter: closed while a search is out, or while a probe waits for the next, a writer leaves nothing behind and tells nothing.
+func TestProbesEndWithTheWriter(t *testing.T) {
+	for _, hang := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newRefreshed(0)
+			e.hang = hang
+			var p probes
+			w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Hooks.Probe = p.add })
+			index(t, w, produced("a", 1))
+			time.Sleep(time.Second)
+			closed := time.Now()
+			if err := w.Close(); err != nil || time.Since(closed) > 0 {
+				t.Errorf("closed after %v, error %v", time.Since(closed), err)
+			}
+			if len(e.asked) == 0 || len(p.all) > 0 {
+				t.Errorf("%d searches, and told %v", len(e.asked), p.all)
+			}
+		})
+	}
+}
+
+// TestPartialChangesThatAreOlderAreNotProbed: the document's version does not say whether such a change is shown.
+func TestPartialChangesThatAreOlderAreNotProbed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newRefreshed(time.Second)
+		probing(t, indexer.Partial, e, func(w *indexer.Writer, p *probes) {
+			index(t, w, indexertest.Event(20, "a", "paid"))
+			time.Sleep(10 * time.Second)
+			index(t, w, indexertest.Event(10, "a", nil, "tea"))
+			time.Sleep(10 * time.Second)
+			if len(p.all) != 1 {
+				t.Errorf("%d probes, want the first change's: %v", len(p.all), p.all)
+			}
+			index(t, w, indexertest.Event(30, "a", "sent"))
+			time.Sleep(10 * time.Second)
+			if len(p.all) != 2 {
+				t.Errorf("%d probes, want those of the first and the third change: %v", len(p.all), p.all)
+			}
+		})
+	})
+}
+
+// TestNobodyAsksWithoutTheHook: then there is no search, and no goroutine for it.
+func TestNobodyAsksWithoutTheHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newRefreshed(time.Second)
+		w := newWriter(t, e, indexer.Whole, nil)
+		index(t, w, produced("a", 1))
+		time.Sleep(time.Minute)
+		w.Close()
+		if len(e.asked) > 0 {
+			t.Errorf("%d searches", len(e.asked))
+		}
+	})
+}
