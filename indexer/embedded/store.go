@@ -24,7 +24,7 @@ import (
 type store struct {
 	name     string
 	home     string // this life of it: another index may come to have its name
-	scorch   *scorch.Scorch
+	scorch   open
 	analyzer analysis.Analyzer
 	mapping  atomic.Pointer[indexer.Mapping] // nil until EnsureIndex
 	closed   chan struct{}
@@ -34,6 +34,17 @@ type store struct {
 	// for, so that writes that come meanwhile go to disk together.
 	mu     sync.Mutex
 	newest <-chan struct{} // closed when the newest batch is on disk, and so all before it are; nil before the first. Under mu
+}
+
+// open is an index of Bleve's that may be closed meanwhile: it then has no reader, where the library gives one that must not be used.
+type open struct{ *scorch.Scorch }
+
+func (o open) Reader() (index.IndexReader, error) {
+	reader, err := o.Scorch.Reader()
+	if snapshot, ok := reader.(*scorch.IndexSnapshot); ok && snapshot == nil {
+		return nil, errClosed
+	}
+	return reader, err
 }
 
 // state is what is kept about the mapping, in the index's own key-value part.
@@ -59,7 +70,7 @@ func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.A
 	if err := opened.Open(); err != nil {
 		return nil, fmt.Errorf("index %s in %s: %w; is another brine using the folder?", name, dir, err)
 	}
-	s := &store{name: name, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: opened.(*scorch.Scorch), analyzer: analyzer, closed: make(chan struct{})}
+	s := &store{name: name, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: open{opened.(*scorch.Scorch)}, analyzer: analyzer, closed: make(chan struct{})}
 	s.parsers.New = func() any { return new(fastjson.Parser) }
 	if err := s.readState(); err != nil {
 		return nil, errors.Join(fmt.Errorf("index %s in %s: %w", name, dir, err), s.close())
