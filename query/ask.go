@@ -110,7 +110,7 @@ func (r *Reader) Ask(ctx context.Context, ask Request) (*Answer, error) {
 	switch {
 	case q.byKey():
 		o := Options{Limit: a.limit, Deleted: ask.Deleted, After: Token(q.after), Cost: &a.Cost}
-		a.Rows = a.marked(q, table.found(Rows(ctx, r.rows, table, q.where, o)))
+		a.Rows = a.marked(q, Scan(ctx, r.rows, table, q.where, o))
 	case r.docs == nil:
 		return nil, errNoIndex
 	default:
@@ -125,10 +125,10 @@ func (r *Reader) Ask(ctx context.Context, ask Request) (*Answer, error) {
 
 var errNoIndex = errors.New("the index answers this, and there is no search engine to ask")
 
-// found makes answers of the key look like the index's: behind each row is its token.
-func (t Table) found(rows iter.Seq2[Row, error]) iter.Seq2[Found, error] {
+// Scan gives Rows as Search gives those of the index: behind each is its token.
+func Scan(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
-		for row, err := range rows {
+		for row, err := range Rows(ctx, c, t, where, o) {
 			f := Found{Row: row}
 			if err == nil {
 				f.After = search.Cursor(t.Token(row))

@@ -23,7 +23,7 @@ func (b *bucket) prefix() []byte { return b.ranges[0].Start[:b.lead] }
 // buckets gives what is to be read for where behind a token. Rows that are equal behind the lead are given in the order of their
 // buckets: those of the newest key first, by salt. Joins says that such rows of two keys are one.
 func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket, joins bool, err error) {
-	tails, joins, err := t.tails(where)
+	tails, joins, err := t.tails(func(k *rowkey.Key) (rowkey.Tail, error) { return k.Tail(where) })
 	if err != nil {
 		return nil, false, err
 	}
@@ -46,9 +46,9 @@ func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket
 	return out, joins, nil
 }
 
-// tails gives, by key, the bytes that its rows are not ordered by: a salt, and of several keys all that the conditions hold fast.
-// It refuses to merge rows of keys that do not order them alike.
-func (t Table) tails(where map[string]rowkey.Bound) (leads []int, joins bool, err error) {
+// tails gives, by key, the bytes that its rows are not ordered by: a salt, and of several keys all that the conditions hold fast, by
+// what of a key gives its tail under them. It refuses to merge rows of keys that do not order them alike.
+func (t Table) tails(of func(*rowkey.Key) (rowkey.Tail, error)) (leads []int, joins bool, err error) {
 	if len(t.Keys) == 1 {
 		return []int{t.Keys[0].Key.SaltWidth()}, false, nil
 	}
@@ -56,7 +56,7 @@ func (t Table) tails(where map[string]rowkey.Bound) (leads []int, joins bool, er
 	tails := make([]rowkey.Tail, len(t.Keys))
 	joins = true
 	for i := newest; i >= 0; i-- {
-		if tails[i], err = t.Keys[i].Key.Tail(where); err != nil {
+		if tails[i], err = of(t.Keys[i].Key); err != nil {
 			return nil, false, fmt.Errorf("the key of versions from %d on: %w", t.Keys[i].From, err)
 		}
 		if !tails[i].Agrees(tails[newest]) {

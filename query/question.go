@@ -230,7 +230,7 @@ func (v *View) newestFirst() bool {
 	if v.Order != "" {
 		return v.Order == Newest
 	}
-	return v.Table.keyTime() == "" || v.Table.keyOrder(v.Where) != Oldest
+	return v.Table.keyTime() == "" || keyOrder(v.Table.key(), v.Table.keyTime(), v.Where) != Oldest
 }
 
 // sum is of the view's name and the conditions in any order.

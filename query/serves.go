@@ -25,12 +25,12 @@ func (t Table) keyServes(asked []Arg) error {
 	if len(asked) == 0 {
 		return fmt.Errorf("it would be the whole of table %s", t.Name)
 	}
-	for _, k := range t.Keys {
-		if _, err := k.Key.Serves(q); err != nil {
-			return err
-		}
+	if len(t.Keys) == 1 {
+		_, err := t.Keys[0].Key.Serves(q)
+		return err
 	}
-	return nil
+	_, _, err := t.tails(func(k *rowkey.Key) (rowkey.Tail, error) { return k.TailOf(q) })
+	return err
 }
 
 // indexServes says why the index does not.
@@ -79,18 +79,20 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 	if slices.Contains(asked, Arg{Field: at}) {
 		return nil // all of one time
 	}
-	switch got := v.Table.keyOrder(asked); {
-	case got == "":
-		return fmt.Errorf("asked by %s, the key %s gives rows in no order of %s; remove order, or write a key in which %s comes right after these", names(asked), v.Table.key(), at, at)
-	case got != v.Order:
-		return fmt.Errorf("asked by %s, the key %s gives the %s first; write order: %s, or a key that turns %s around by %s", names(asked), v.Table.key(), got, got, at, turned[v.Order])
+	for _, k := range v.Table.Keys {
+		switch got := keyOrder(k.Key, at, asked); {
+		case got == "":
+			return fmt.Errorf("asked by %s, the key %s gives rows in no order of %s; remove order, or write a key in which %s comes right after these", names(asked), k.Key, at, at)
+		case got != v.Order:
+			return fmt.Errorf("asked by %s, the key %s gives the %s first; write order: %s, or a key that turns %s around by %s", names(asked), k.Key, got, got, at, turned[v.Order])
+		}
 	}
 	return nil
 }
 
 var turned = map[TimeOrder]string{Newest: "desc", Oldest: "asc"}
 
-// keyTime is the first time that rows of the key are ordered by.
+// keyTime is the first time that rows of the newest key are ordered by.
 func (t Table) keyTime() string {
 	for _, f := range t.key().Bindable() {
 		if f.Type == rowkey.Time {
@@ -100,11 +102,10 @@ func (t Table) keyTime() string {
 	return ""
 }
 
-// keyOrder compares where the key puts an early and a late row of those that give these arguments; empty when their times do
-// not decide.
-func (t Table) keyOrder(asked []Arg) TimeOrder {
-	at, bounds := t.keyTime(), map[string]rowkey.Bound{}
-	types := t.keyTypes()
+// keyOrder compares where a key puts an early and a late row of those that give these arguments, by their time at; empty when their
+// times do not decide.
+func keyOrder(key *rowkey.Key, at string, asked []Arg) TimeOrder {
+	bounds, types := map[string]rowkey.Bound{}, typesOf(key.Bindable())
 	for _, a := range asked {
 		switch {
 		case a.Field == at:
@@ -118,11 +119,11 @@ func (t Table) keyOrder(asked []Arg) TimeOrder {
 	var starts [2][]byte
 	for i := range starts {
 		bounds[at] = rowkey.Bound{Equal: rowkey.TimeValue(int64(1+i) * year)}
-		ranges, err := t.key().Ranges(bounds)
+		ranges, err := key.Ranges(bounds)
 		if err != nil || len(ranges) == 0 {
 			return ""
 		}
-		starts[i] = ranges[0].Start[t.key().SaltWidth():]
+		starts[i] = ranges[0].Start[key.SaltWidth():]
 	}
 	switch c := bytes.Compare(starts[0], starts[1]); {
 	case c < 0:
@@ -141,13 +142,15 @@ func sampleOf(typ rowkey.Type) rowkey.Value {
 	return rowkey.Value{Type: typ, Int: 1}
 }
 
-// key is the one that new rows have; where a table has several, they order rows alike or do not serve.
+// key is the one that new rows have, for what any of them tells.
 func (t Table) key() *rowkey.Key { return t.Keys.Newest() }
 
-// keyTypes are the types of what the key can be asked by.
-func (t Table) keyTypes() map[string]rowkey.Type {
-	types := map[string]rowkey.Type{}
-	for _, f := range t.key().Bindable() {
+// keyTypes are the types of what the keys can be asked by: one that lacks a field says so when it is asked.
+func (t Table) keyTypes() map[string]rowkey.Type { return typesOf(t.Keys.Bindable()) }
+
+func typesOf(fields []rowkey.Field) map[string]rowkey.Type {
+	types := make(map[string]rowkey.Type, len(fields))
+	for _, f := range fields {
 		types[f.Name] = f.Type
 	}
 	return types

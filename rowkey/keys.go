@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Keys are the keys of a table, each for the events whose versions are from its From on and before the next one's. The first is
@@ -44,8 +45,74 @@ func (ks Keys) At(version int64) int {
 	return i
 }
 
-// Newest is the key of the newest events.
-func (ks Keys) Newest() *Key { return ks[len(ks)-1].Key }
+// First is the key of the oldest events; nil of no keys.
+func (ks Keys) First() *Key {
+	if len(ks) == 0 {
+		return nil
+	}
+	return ks[0].Key
+}
+
+// Newest is the key of the newest events, which new rows have; nil of no keys.
+func (ks Keys) Newest() *Key {
+	if len(ks) == 0 {
+		return nil
+	}
+	return ks[len(ks)-1].Key
+}
+
+// Fields are the names that any of the keys reads, those of the first key first.
+func (ks Keys) Fields() []string {
+	var all []string
+	for _, k := range ks {
+		for _, name := range k.Key.Fields() {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// Bindable are the fields that any of the keys takes bounds on.
+func (ks Keys) Bindable() []Field {
+	var all []Field
+	for _, k := range ks {
+		for _, f := range k.Key.Bindable() {
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// Salt gives the salt that all of the keys begin with; the zero Salt when they do not begin with the same.
+func (ks Keys) Salt() Salt {
+	if len(ks) == 0 {
+		return Salt{}
+	}
+	salt := ks[0].Key.Salt()
+	for _, k := range ks[1:] {
+		if k.Key.Salt() != salt {
+			return Salt{}
+		}
+	}
+	return salt
+}
+
+// Fit is the newest key that could have made row, or, when none could, the newest of whose rows it may be the beginning, as the
+// start keys of regions are. It is nil when no key fits. Bytes do not tell for certain: two keys can make the same ones.
+func (ks Keys) Fit(row []byte) *Key {
+	for _, fits := range []func(*Key, []byte) bool{(*Key).makes, (*Key).begins} {
+		for i := len(ks) - 1; i >= 0; i-- {
+			if fits(ks[i].Key, row) {
+				return ks[i].Key
+			}
+		}
+	}
+	return nil
+}
 
 // Versions are those of the key's events, from inclusive and to exclusive; both 0 of a table's only key, which has all.
 func (ks Keys) Versions(i int) (from, to int64) {

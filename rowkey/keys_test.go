@@ -62,3 +62,44 @@ func TestKeysThatHoldAlike(t *testing.T) {
 		}
 	}
 }
+
+// The start key of a region is shown by the key that could have made it.
+func TestTheKeyThatFits(t *testing.T) {
+	fields := []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}, {Name: "id", Type: rowkey.Text}, {Name: "zone", Type: rowkey.Text}}
+	parse := func(expr string) *rowkey.Key {
+		k, err := rowkey.Parse(expr, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	hashed, salted := parse(`md5(user, 4) + user + "|" + desc(at, ms)`), parse(`salt(1000, user) + "u" + fixed(user, 4) + asc(at, s) + id`)
+	keys := rowkey.Keys{{Key: hashed}, {From: 100, Key: salted}}
+	made := func(k *rowkey.Key, values ...rowkey.Value) string {
+		row, err := k.Append(nil, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(row)
+	}
+	ann, at := rowkey.TextValue("ann"), rowkey.TimeValue(1_700_000_000_000)
+	old, young := made(hashed, ann, at), made(salted, ann, at, rowkey.TextValue("i"))
+	for row, want := range map[string]*rowkey.Key{
+		old: hashed, young: salted, old[:9]: hashed, young[:3]: salted, young[:9]: salted,
+		"4000": hashed, "8": hashed, "\x01": salted, "\x01\x02": salted, "\x01\x02u": salted, "\x03\xE8": nil, "\x03\xE7": salted,
+		"\x01\x02v": nil, "xyz": nil, "4000ann|\x00\x00\x00": nil, old + "\x00": nil, "": salted,
+	} {
+		if got := keys.Fit([]byte(row)); got != want {
+			t.Errorf("%q is of %v, want %v", row, got, want)
+		}
+	}
+	if got := (rowkey.Keys{}).Fit([]byte("a")); got != nil {
+		t.Errorf("no keys have %v", got)
+	}
+	if got := strings.Join(keys.Fields(), " "); got != "user at id" || len(keys.Bindable()) != 3 {
+		t.Errorf("fields %s, to be bound %v", got, keys.Bindable())
+	}
+	if keys.Salt() != (rowkey.Salt{}) || rowkey.One(salted).Salt() != salted.Salt() || keys.First() != hashed || keys.Newest() != salted {
+		t.Error("of one key, or the wrong one")
+	}
+}

@@ -47,6 +47,18 @@ func (q Query) String() string {
 // Serves reports how many scans answer a query: 1, or one for each bucket of a salt that the query does not determine. The
 // error (*UsageError) says why none does.
 func (k *Key) Serves(q Query) (scans int, err error) {
+	ranges, err := k.Ranges(k.sampleOf(q))
+	if err != nil {
+		return 0, err
+	}
+	return max(1, min(len(ranges), k.Salt().Buckets())), nil
+}
+
+// TailOf is Tail of any bounds that a query is asked with.
+func (k *Key) TailOf(q Query) (Tail, error) { return k.Tail(k.sampleOf(q)) }
+
+// sampleOf are bounds that the query may be asked with.
+func (k *Key) sampleOf(q Query) map[string]Bound {
 	bounds := map[string]Bound{}
 	for _, name := range q.Equal {
 		bounds[name] = Bound{Equal: k.sample(name)}
@@ -54,11 +66,7 @@ func (k *Key) Serves(q Query) (scans int, err error) {
 	if q.Range != "" {
 		bounds[q.Range] = Bound{From: k.sample(q.Range)}
 	}
-	ranges, err := k.Ranges(bounds)
-	if err != nil {
-		return 0, err
-	}
-	return max(1, min(len(ranges), k.Salt().Buckets())), nil
+	return bounds
 }
 
 // sample is a value that the key holds, of a field or of its geohash.
