@@ -7,8 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// durable is the stage at which the age of a record counts: it is settled, in the store or in the dead letters.
-const durable = "durable"
+// The stages at which the age of a record counts.
+const (
+	durable    = "durable"    // it is settled, in the store or in the dead letters
+	searchable = "searchable" // a search finds its document
+)
 
 // freshness collects the ages of records by loop and stage.
 type freshness struct {
@@ -20,7 +23,7 @@ type freshness struct {
 
 func newFreshness() *freshness {
 	return &freshness{desc: prometheus.NewDesc("brine_freshness_seconds",
-		"Age of each record, by its own timestamp, when it was durable in the store or in the dead letters. A document is found as soon as the index is refreshed after that: see search.refresh.",
+		"Age of records, by their own timestamps, by stage: durable, of every record, when it was in the store or in the dead letters; searchable, of one record each 5 s and index, when a search found its document.",
 		[]string{"pipeline", "half", "stage"}, nil)}
 }
 

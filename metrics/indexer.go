@@ -3,19 +3,22 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"brine/event"
 	"brine/indexer"
 )
 
 // Indexer holds the metrics of all index writers; each pipeline gets its hooks from Hooks.
 type Indexer struct {
-	duration, perCall                *prometheus.HistogramVec
-	documents, sent, retries, resent *prometheus.CounterVec
-	buffered                         *prometheus.GaugeVec
+	duration, perCall, delay                 *prometheus.HistogramVec
+	documents, sent, retries, resent, probes *prometheus.CounterVec
+	buffered                                 *prometheus.GaugeVec
+	fresh                                    *freshness
 }
 
-// NewIndexer registers the metrics of the index writers.
-func NewIndexer(reg prometheus.Registerer) *Indexer {
+// NewIndexer registers the metrics of the index writers. The freshness of the loops' records goes on in them: from durable to searchable.
+func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 	m := &Indexer{
+		fresh:    loops.fresh,
 		duration: prometheus.NewHistogramVec(timing("brine_index_call_duration_seconds", "Time from sending a call to the search engine to its answer.", callBuckets), []string{"pipeline", "call", "outcome"}),
 		perCall: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "brine_index_call_documents", Help: "Documents of one call.", Buckets: prometheus.ExponentialBuckets(1, 4, 8),
@@ -35,8 +38,14 @@ func NewIndexer(reg prometheus.Registerer) *Indexer {
 		buffered: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "brine_index_buffered_bytes", Help: "Bytes of documents in memory that the search engine has not answered yet.",
 		}, []string{"pipeline"}),
+		delay: prometheus.NewHistogramVec(timing("brine_index_searchable_delay_seconds",
+			"Time from when the index had taken a document until a search found it, of one document each 5 s: mostly what is left until the index's next refresh (search.refresh).",
+			[]float64{.01, .025, .05, .1, .25, .5, 1, 1.5, 2.5, 5, 10, 30, 60}), []string{"pipeline", "index"}),
+		probes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "brine_index_probes_total", Help: "Documents that were asked for until a search found them, by outcome: shown; not_shown for a minute; unanswered, when the search engine gave no answer at the minute's end.",
+		}, []string{"pipeline", "index", "outcome"}),
 	}
-	reg.MustRegister(m.duration, m.perCall, m.documents, m.sent, m.retries, m.resent, m.buffered)
+	reg.MustRegister(m.duration, m.perCall, m.documents, m.sent, m.retries, m.resent, m.buffered, m.delay, m.probes)
 	return m
 }
 
@@ -57,5 +66,19 @@ func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 			resent.Add(float64(r.Documents))
 		},
 		Buffered: func(n int64) { buffered.Set(float64(n)) },
+		Probe:    m.probe(pipeline),
+	}
+}
+
+// probe gives the hook that measures how soon documents are searchable.
+func (m *Indexer) probe(pipeline string) func(indexer.ProbeInfo) {
+	age := m.fresh.of(pipeline, "documents", searchable)
+	return func(i indexer.ProbeInfo) {
+		m.probes.WithLabelValues(pipeline, i.Index, string(i.Outcome)).Inc()
+		if i.Outcome != indexer.Shown {
+			return
+		}
+		observe(i.Flight, m.delay.WithLabelValues(pipeline, i.Index), i.Ended.Sub(i.Durable))
+		age.observe(i.Flight, i.Ended, []event.Record{{Timestamp: i.Produced}})
 	}
 }

@@ -27,10 +27,10 @@ func cluster(tables, regions int) *prometheus.Registry {
 	client := HBase(reg, all)
 	reg.MustRegister(&Skew{Tables: all}, Build("test"), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	NewSink(reg)
-	NewIndexer(reg)
 	NewVerify(reg)
 	Logs(reg)
 	loop := NewIngest(reg)
+	NewIndexer(reg, loop)
 	var parts []ingest.PartitionStatus
 	for i := range 16 {
 		parts = append(parts, ingest.PartitionStatus{Partition: i, State: ingest.Running, Watermark: 5, End: 10})

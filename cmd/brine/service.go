@@ -55,7 +55,7 @@ func prepareService(cfg *config.Config, log *slog.Logger) *service {
 	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &metrics.Skew{Tables: s.tables, Start: s.startOf}, metrics.Build(version))
 	s.ingest = metrics.NewIngest(s.reg)
 	s.sinks = metrics.NewSink(s.reg)
-	s.indexes = metrics.NewIndexer(s.reg)
+	s.indexes = metrics.NewIndexer(s.reg, s.ingest)
 	s.countLeftOut()
 	return s
 }

@@ -58,9 +58,9 @@ func registered() catalog {
 	tables := skew.NewTables(time.Now)
 	metrics.HBase(c, tables)
 	c.MustRegister(metrics.Lanes{})
-	metrics.NewIngest(c)
+	loops := metrics.NewIngest(c)
 	metrics.NewSink(c)
-	metrics.NewIndexer(c)
+	metrics.NewIndexer(c, loops)
 	metrics.NewVerify(c)
 	c.MustRegister(&metrics.Skew{Tables: tables}, metrics.Build("test"),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
