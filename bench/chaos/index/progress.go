@@ -2,18 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 
 	"brine/bench/chaos/fault"
-)
-
-const (
-	partitions = 8 // of a topic that brine publish makes
-	ask        = 500 * time.Millisecond
 )
 
 // topics are what is read, by pipeline.
@@ -73,7 +67,7 @@ func (p *progress) now() position {
 
 // run asks until ctx ends.
 func (p *progress) run(ctx context.Context) {
-	for fault.Pause(ctx, ask) == nil {
+	for fault.Pause(ctx, fault.Ask) == nil {
 		if now, err := p.look(ctx); err == nil {
 			p.note(now)
 		}
@@ -96,36 +90,19 @@ func (p *progress) note(now position) {
 	p.last, p.changed = now, false
 }
 
-// look asks for the ends of the topics and for what both groups of each have committed.
+// look asks how far both groups of each topic are.
 func (p *progress) look(ctx context.Context) (position, error) {
 	now := position{at: time.Now()}
 	for pipeline, topic := range topics {
-		var numbers []int
-		var ends []kafka.OffsetRequest
-		for i := range partitions {
-			numbers, ends = append(numbers, i), append(ends, kafka.LastOffsetOf(i))
-		}
-		last, err := p.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
+		group := "chaos." + pipeline
+		all, err := fault.OffsetsOf(ctx, p.client, topic, group+".rows", group+".documents")
 		if err != nil {
 			return now, err
 		}
-		for _, of := range last.Topics[topic] {
-			if of.Error != nil {
-				return now, of.Error
-			}
-			now.published += of.LastOffset
-		}
-		for half, sum := range map[string]*int64{"rows": &now.rows, "documents": &now.documents} {
-			committed, err := p.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: fmt.Sprintf("chaos.%s.%s", pipeline, half), Topics: map[string][]int{topic: numbers}})
-			if err == nil {
-				err = committed.Error
-			}
-			if err != nil {
-				return now, err
-			}
-			for _, of := range committed.Topics[topic] {
-				*sum += max(0, of.CommittedOffset)
-			}
+		for _, of := range all {
+			now.published += of.End
+			now.rows += of.Committed[0]
+			now.documents += of.Committed[1]
 		}
 	}
 	return now, nil

@@ -10,11 +10,7 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-const (
-	partitions = 8 // of a topic that brine publish makes
-	ask        = 500 * time.Millisecond
-	quiet      = time.Second // longest time without a commit that is not kept as a stall: brine commits once a second
-)
+const quiet = time.Second // longest time without a commit that is not kept as a stall: brine commits once a second
 
 // groups knows how far brine's groups are, by asking the broker again and again.
 type groups struct {
@@ -38,7 +34,7 @@ type progress struct{ committed, end int64 }
 
 // run asks until ctx ends.
 func (g *groups) run(ctx context.Context) {
-	for fault.Pause(ctx, ask) == nil {
+	for fault.Pause(ctx, fault.Ask) == nil {
 		asked := time.Now()
 		at, err := g.look(ctx)
 		if err != nil {
@@ -68,35 +64,12 @@ func (g *groups) note(at map[place]progress, asked time.Time) {
 func (g *groups) look(ctx context.Context) (map[place]progress, error) {
 	at := make(map[place]progress)
 	for _, in := range g.inputs {
-		var numbers []int
-		var ends []kafka.OffsetRequest
-		for p := range partitions {
-			numbers, ends = append(numbers, p), append(ends, kafka.LastOffsetOf(p))
-		}
-		group := in.group("chaos")
-		committed, err := g.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{in.topic: numbers}})
-		if err == nil {
-			err = committed.Error
-		}
+		all, err := fault.OffsetsOf(ctx, g.client, in.topic, in.group("chaos"))
 		if err != nil {
 			return nil, err
 		}
-		last, err := g.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{in.topic: ends}})
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range committed.Topics[in.topic] {
-			if p.Error != nil {
-				return nil, p.Error
-			}
-			at[place{in.topic, p.Partition}] = progress{committed: max(0, p.CommittedOffset)}
-		}
-		for _, p := range last.Topics[in.topic] {
-			if p.Error != nil {
-				return nil, p.Error
-			}
-			here := place{in.topic, p.Partition}
-			at[here] = progress{at[here].committed, p.LastOffset}
+		for i, of := range all {
+			at[place{in.topic, i}] = progress{of.Committed[0], of.End}
 		}
 	}
 	return at, nil
