@@ -68,14 +68,15 @@ func (q *question) rows(ctx context.Context, client query.Client, engine search.
 		q.docs.Deleted, q.docs.After = q.deleted, search.Cursor(q.after)
 		return query.Search(ctx, asked{engine}, client, q.table, q.docs, q.limit)
 	}
-	found := q.found(ctx, client)
+	o := query.Options{Limit: q.limit, Deleted: q.deleted, After: query.Token(q.after), Cost: &q.cost}
+	found := query.Scan(ctx, client, q.table, q.where, o)
 	if q.get != nil {
-		return query.Lookup(ctx, client, *q.get, found, q.deleted)
+		return query.Lookup(ctx, client, *q.get, q.noted(found), q.deleted)
 	}
 	return found
 }
 
-// more is where to go on behind the key's answer, when it was full.
+// more is where to go on behind the key's answer, when it was full; of that a look-up may show fewer rows.
 func (q *question) more() search.Cursor {
 	if q.cost.Rows == q.limit {
 		return q.last
@@ -83,14 +84,11 @@ func (q *question) more() search.Cursor {
 	return ""
 }
 
-// found gives what the key answers.
-func (q *question) found(ctx context.Context, client query.Client) iter.Seq2[query.Found, error] {
+// noted keeps where the key's answer has come to.
+func (q *question) noted(rows iter.Seq2[query.Found, error]) iter.Seq2[query.Found, error] {
 	return func(yield func(query.Found, error) bool) {
-		o := query.Options{Limit: q.limit, Deleted: q.deleted, After: query.Token(q.after), Cost: &q.cost}
-		for row, err := range query.Rows(ctx, client, q.table, q.where, o) {
-			found := query.Found{Row: row}
+		for found, err := range rows {
 			if err == nil {
-				found.After = search.Cursor(q.table.Token(row))
 				q.last = found.After
 			}
 			if !yield(found, err) {
