@@ -2,6 +2,8 @@ package hbase
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -13,6 +15,25 @@ import (
 
 // nonces name an admin call, so that the master does it once however often it is sent.
 func nonces() (group, nonce *uint64) { return proto.Uint64(rand.Uint64()), proto.Uint64(rand.Uint64()) }
+
+// Master gives the address of the active master, asking once. The error Is ErrNoMaster when there is none or it does not answer within
+// DialTimeout: admin calls would wait for it then, while rows are written and read. A master that is starting is there.
+func (c *Client) Master(ctx context.Context) (addr string, err error) {
+	ctx, cancel := c.joined(ctx)
+	defer cancel()
+	if addr, err = c.registry.activeMaster(ctx); err == nil {
+		brief, cancel := context.WithTimeout(ctx, c.opts.DialTimeout)
+		defer cancel()
+		_, err = c.servers.call(brief, endpoint{addr, masterService}, "IsMasterRunning", &hbasepb.IsMasterRunningRequest{}, new(hbasepb.IsMasterRunningResponse))
+		if _, answered := errors.AsType[*remoteError](err); err == nil || answered {
+			return addr, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return "", fmt.Errorf("%w: %w", ErrNoMaster, err)
+}
 
 // master calls the active master, finding it anew when it has moved.
 func (c *Client) master(ctx context.Context, op, table, method string, in, out proto.Message) error {

@@ -164,6 +164,9 @@ func (c *Client) warnOfVersion(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.DialTimeout)
 	defer cancel()
+	if _, err := c.Master(ctx); err != nil {
+		return
+	}
 	if version, tested, err := c.ServerVersion(ctx); err == nil && !tested {
 		c.opts.Hooks.Untested(version)
 	}

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -86,6 +87,19 @@ func (c *regionCache) dropServer(addr string) {
 			c.tables[table] = slices.DeleteFunc(slices.Clone(rs), func(r *Region) bool { return r.Server == addr })
 		}
 	}
+}
+
+// servers gives the servers that have a region.
+func (c *regionCache) servers() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	seen := make(map[string]struct{})
+	for _, rs := range c.tables {
+		for _, r := range rs {
+			seen[r.Server] = struct{}{}
+		}
+	}
+	return slices.Collect(maps.Keys(seen))
 }
 
 // dropTable forgets a table.

@@ -115,8 +115,8 @@ type Client struct {
 	closed sync.Once
 }
 
-// Open checks the options, finds the active master and hbase:meta, and returns a client, or an error that says what was
-// tried at which address. It waits for masters that say they are starting, for as long as ctx and OperationTimeout allow.
+// Open checks the options, finds hbase:meta, and returns a client, or an error that says what was tried at which address. It waits
+// for a cluster that says it is starting, for as long as ctx and OperationTimeout allow. It needs no master: see Master.
 func Open(ctx context.Context, opts Options) (*Client, error) {
 	dial := opts.Dial
 	opts.EnsureDefaults()
@@ -130,11 +130,12 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.servers = newServers(c.ctx, &c.opts, &c.wg)
-	c.registry = &rpcRegistry{addrs: to.addrs, servers: c.servers}
+	c.locator = &locator{servers: c.servers}
+	c.registry = &rpcRegistry{addrs: to.addrs, servers: c.servers, known: c.locator.known}
 	if to.zooKeeper {
 		c.registry = &zkRegistry{quorum: joinQuorum(to.addrs, dial), parent: to.znode, patience: opts.DialTimeout}
 	}
-	c.locator = &locator{servers: c.servers, registry: c.registry}
+	c.locator.registry = c.registry
 	c.writer = newWriter(c)
 	c.auto = c.newMutator(MutatorOptions{Autoflush: true, WriteBuffer: 1, Retries: opts.Retries, Pause: opts.Pause})
 	if err := c.findCluster(ctx); err != nil {
@@ -145,16 +146,12 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	return c, nil
 }
 
-// findCluster waits out masters that are starting; one that cannot be reached is an error at once.
+// findCluster waits out a cluster that is starting; one of which no server can be reached is an error at once.
 func (c *Client) findCluster(ctx context.Context) error {
 	t := c.newTries("find", "the cluster")
 	t.admin = true
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
-		addr, err := c.registry.activeMaster(ctx)
-		if err == nil {
-			c.masterAddr.Store(&addr)
-			_, err = c.locator.findMeta(ctx)
-		}
+		_, err := c.locator.findMeta(ctx)
 		if diagnose(err).remedy == reconnect {
 			err = &final{err}
 		}

@@ -16,6 +16,7 @@ var (
 	ErrDisabled    = errors.New("table is disabled")
 	ErrDenied      = errors.New("access denied")
 	ErrClosed      = errors.New("client is closed")
+	ErrNoMaster    = errors.New("the master is away")
 
 	ErrNoRegion       = errors.New("no such region: it was split, merged or deleted")
 	ErrUnknownOutcome = errors.New("whether it was applied is unknown")

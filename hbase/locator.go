@@ -28,8 +28,9 @@ type locator struct {
 	states   singleflight.Group // of tables
 	enabled  sync.Map           // by table: when it was last seen not to be disabled
 
-	metaMu sync.Mutex
-	meta   *Region // nil until asked for
+	metaMu     sync.Mutex
+	meta       *Region // nil until asked for
+	metaServer string  // where hbase:meta was last
 }
 
 // find gives the region that contains row.
@@ -228,33 +229,6 @@ func (l *locator) askDisabled(ctx context.Context, table string) (bool, error) {
 		return false, fmt.Errorf("state of table %s: %w", table, err)
 	}
 	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, nil
-}
-
-func (l *locator) findMeta(ctx context.Context) (*Region, error) {
-	l.metaMu.Lock()
-	meta := l.meta
-	l.metaMu.Unlock()
-	if meta != nil {
-		return meta, nil
-	}
-	return l.lookupOnce(ctx, "meta", func() (*Region, error) {
-		meta, err := l.registry.meta(l.servers.ctx)
-		if err != nil {
-			return nil, err
-		}
-		l.metaMu.Lock()
-		l.meta = meta
-		l.metaMu.Unlock()
-		return meta, nil
-	})
-}
-
-func (l *locator) dropMeta(r *Region) {
-	l.metaMu.Lock()
-	defer l.metaMu.Unlock()
-	if l.meta == r {
-		l.meta = nil
-	}
 }
 
 // heed acts on a failed call to a region: drops its location, or corrects it if the server said where the region went.

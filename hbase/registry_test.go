@@ -13,7 +13,7 @@ import (
 func TestSilentMasterIsNotWaitedForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
-		p.answer = func(c *peerCall) *reply { return &reply{silent: c.method == "GetActiveMaster"} }
+		p.answer = func(c *peerCall) *reply { return &reply{silent: c.method == "GetMetaRegionLocations"} }
 		opts := p.options()
 		opts.DialTimeout, opts.RPCTimeout, opts.OperationTimeout = 5*time.Second, time.Minute, time.Hour
 		start := time.Now()

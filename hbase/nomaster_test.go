@@ -1,0 +1,129 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/hbase/embedded"
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// masterless starts two region servers with a table, and kills their master, which is noticed after so long.
+func masterless(t *testing.T, notice time.Duration) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: notice})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	createTable(t, open(t, Options{Connect: "rpc://" + s.Addr()}), "t", "b")
+	s.Master().Kill()
+	return s
+}
+
+// soon ends a test that waits for a master.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// works opens, writes and reads, and is told that there is no master.
+func works(t *testing.T, connect string) {
+	t.Helper()
+	ctx := soon(t)
+	c, err := Open(ctx, Options{Connect: connect, Pause: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if failed := land(t, c, puts("a", "b", "c")); failed != nil {
+		t.Error(failed)
+	}
+	if row, err := c.Get(ctx, "t", Get{Row: []byte("b")}); err != nil || len(row.Cells) != 1 {
+		t.Errorf("read %v: %v", row, err)
+	}
+	if addr, err := c.Master(ctx); !errors.Is(err, ErrNoMaster) {
+		t.Errorf("the master is at %q: %v", addr, err)
+	}
+}
+
+// Who names region servers, alone or beside the masters, needs no master: neither when there is none nor when the region servers still hold a
+// dead one for alive.
+func TestOpensWithoutMasterByRegionServers(t *testing.T) {
+	for name, notice := range map[string]time.Duration{"none": time.Nanosecond, "one of which nobody knows that it is dead": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			s := masterless(t, notice)
+			servers := "rpc://" + s.Nodes()[0].Addr() + "," + s.Nodes()[1].Addr()
+			works(t, servers)
+			works(t, servers+","+s.Addr())
+		})
+	}
+}
+
+func nameOf(t *testing.T, n *embedded.Node) *hbasepb.ServerName {
+	t.Helper()
+	host, port, err := net.SplitHostPort(n.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &hbasepb.ServerName{HostName: &host, Port: proto.Uint32(uint32(number)), StartCode: proto.Uint64(1)}
+}
+
+// In ZooKeeper is where hbase:meta is; that of the master is missing, or names a dead one.
+func TestOpensWithoutMasterByZooKeeper(t *testing.T) {
+	s := masterless(t, time.Nanosecond)
+	z := newZKPeer(t, "/hbase")
+	connect := "zk://" + z.listen() + "/hbase"
+	z.set("/hbase/master", &hbasepb.Master{Master: nameOf(t, s.Master())})
+	meta := s.Nodes()[s.Regions(metaTable)[0].Node]
+	z.set("/hbase/meta-region-server", &hbasepb.MetaRegionServer{Server: nameOf(t, meta), State: hbasepb.RegionState_OPEN.Enum()})
+	works(t, connect)
+	z.do(func() { delete(z.znodes, "/hbase/master") })
+	works(t, connect)
+	z.finish()
+}
+
+// A client that was told only of the master finds hbase:meta again by the region servers that it has met since.
+func TestFindsMetaAgainWithoutMaster(t *testing.T) {
+	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c := open(t, Options{Connect: "rpc://" + s.Addr(), Pause: time.Millisecond})
+	createTable(t, c, "t")
+	s.Master().Kill()
+	c.locator.dropMeta(c.locator.meta)
+	if _, err := c.Get(soon(t), "t", Get{Row: []byte("a")}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(t.Context(), Options{Connect: "rpc://" + s.Addr()}); err == nil || !strings.Contains(err.Error(), s.Addr()) {
+		t.Errorf("opened by a dead master alone: %v", err)
+	}
+}
+
+// A master that starts is there: it is not for the caller to go on without what only it knows.
+func TestStartingMasterIsNotAway(t *testing.T) {
+	s, err := embedded.Start(embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	defer s.HoldMaster()()
+	c := open(t, Options{Connect: "rpc://" + s.Addr()})
+	if addr, err := c.Master(t.Context()); err != nil || addr != s.Addr() {
+		t.Errorf("%q: %v", addr, err)
+	}
+}
