@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"brine/event"
 )
 
 // A store that stands still for ten minutes neither costs us our partitions nor loses a record.
@@ -45,13 +43,9 @@ func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(100, 0)
 		s := newStore()
-		var up atomic.Bool
-		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
-			if !up.Load() {
-				return all(batch, event.Retry, event.Unavailable), nil
-			}
-			return nil, nil
-		}
+		var down atomic.Bool
+		down.Store(true)
+		s.decide = unavailableWhile(&down)
 		l := start(t, b.defaults(s))
 		time.Sleep(30 * time.Minute)
 		if n := s.submits(); n < 30*60/15 || n > 30*60*2/15+12 {
@@ -60,7 +54,7 @@ func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 		if got := b.committedOffset(0); got != 0 {
 			t.Errorf("committed %d during the outage", got)
 		}
-		up.Store(true)
+		down.Store(false)
 		time.Sleep(20 * time.Second)
 		l.stop()
 		b.wantCommitted(b.sent)
@@ -152,16 +146,12 @@ func TestStopSettlesWhatWaitsToBeTriedAgain(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)
 		s := newStore()
-		var up atomic.Bool
-		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
-			if !up.Load() {
-				return all(batch, event.Retry, event.Unavailable), nil
-			}
-			return nil, nil
-		}
+		var down atomic.Bool
+		down.Store(true)
+		s.decide = unavailableWhile(&down)
 		l := start(t, b.defaults(s))
 		time.Sleep(time.Minute)
-		time.AfterFunc(5*time.Second, func() { up.Store(true) })
+		time.AfterFunc(5*time.Second, func() { down.Store(false) })
 		l.stop()
 		b.wantCommitted(b.sent)
 		s.wantOnce(t, 10)
@@ -207,12 +197,7 @@ func TestBudgetHoldsThroughAnOutageOfMinutes(t *testing.T) {
 		b.produce(1000, 0, 1, 2, 3)
 		s := newStore()
 		var down atomic.Bool
-		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
-			if down.Load() {
-				return all(batch, event.Retry, event.Unavailable), nil
-			}
-			return nil, nil
-		}
+		s.decide = unavailableWhile(&down)
 		o := b.defaults(s)
 		o.MaxFetchBytes, o.MaxBatchRecords, o.Budget = 64<<10, 100, NewBudget(512<<10)
 		l := start(t, o)

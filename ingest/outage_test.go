@@ -30,12 +30,11 @@ func TestCatchesUpAtFullRateAfterAnOutage(t *testing.T) {
 		}
 		var down atomic.Bool
 		var written atomic.Int64
-		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
-			if down.Load() {
-				return all(batch, event.Retry, event.Unavailable), nil
-			}
-			written.Add(int64(len(batch)))
-			return nil, nil
+		decide := unavailableWhile(&down)
+		s.decide = func(call int, batch []place) ([]event.Failure, error) {
+			failures, err := decide(call, batch)
+			written.Add(int64(len(batch) - len(failures)))
+			return failures, err
 		}
 		o := b.defaults(s)
 		o.MaxFetchBytes, o.MaxBatchRecords, o.Budget = 64<<10, batch, NewBudget(512<<10)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"brine/event"
@@ -121,6 +122,16 @@ func all(b []place, v event.Verdict, reason event.Reason) []event.Failure {
 		failures = append(failures, event.Failure{Index: i, Verdict: v, Reason: reason, Err: errors.New("as the test wants it")})
 	}
 	return failures
+}
+
+// unavailableWhile decides that every event is to be tried again while the store is down.
+func unavailableWhile(down *atomic.Bool) func(int, []place) ([]event.Failure, error) {
+	return func(_ int, b []place) ([]event.Failure, error) {
+		if down.Load() {
+			return all(b, event.Retry, event.Unavailable), nil
+		}
+		return nil, nil
+	}
 }
 
 // wantOnce checks that n records were written, each once.
