@@ -36,18 +36,25 @@ func (w *world) letters(half string) func(context.Context) iter.Seq2[verify.Lett
 	return verify.DeadLetters(o)
 }
 
-// check verifies with options, and gives the report.
-func (w *world) check(o verify.Options) *verify.Report {
+// verify runs a check, and gives it with what it found.
+func (w *world) verify(o verify.Options) (*verify.Check, *verify.Report) {
 	w.t.Helper()
 	c, err := verify.New(o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer c.Close()
+	w.t.Cleanup(c.Close)
 	r, err := c.Run(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return c, r
+}
+
+// check verifies with options, and gives the report.
+func (w *world) check(o verify.Options) *verify.Report {
+	w.t.Helper()
+	_, r := w.verify(o)
 	return r
 }
 

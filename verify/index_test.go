@@ -127,19 +127,14 @@ func TestPartsAreVerified(t *testing.T) {
 				}
 				extra := rowText(t, w, "o9", base.UnixMilli()+month)
 				w.direct(indexer.Month.Part(index, base.UnixMilli()+month), extra, `"status":"?"`)
-				c, err := verify.New(w.documentOptions())
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer c.Close()
-				r, err := c.Run(t.Context())
-				if err != nil || len(r.Findings) != 1 || r.Findings[0].Kind != verify.Extra || string(r.Findings[0].Key) != extra {
-					t.Fatalf("with an extra document: %+v, %v", r, err)
+				c, r := w.verify(w.documentOptions())
+				if len(r.Findings) != 1 || r.Findings[0].Kind != verify.Extra || string(r.Findings[0].Key) != extra {
+					t.Fatalf("with an extra document: %+v", r)
 				}
 				if n, err := c.RemoveExtra(t.Context()); n != 1 || err != nil {
 					t.Errorf("%d documents removed, %v", n, err)
 				}
-				if r, err = c.Again(t.Context()); err != nil || r.Problems() != 0 {
+				if r, err := c.Again(t.Context()); err != nil || r.Problems() != 0 {
 					t.Errorf("afterwards: %+v, %v", r, err)
 				}
 				if r := w.check(w.documentOptions()); r.Problems() != 0 || r.Tables[0].Compared != 4 {
@@ -184,14 +179,7 @@ func TestExtraFieldsOfDocumentsAreRemoved(t *testing.T) {
 				w.putIn(index, "o1", 0, `"status":"created","total":4,"note":"?"`)
 				w.putIn(index, "o7", 0, `"status":"?"`)
 				w.putIn(index, "o8", 0, `"status":"?"`)
-				c, err := verify.New(w.documentOptions())
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer c.Close()
-				if _, err := c.Run(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				c, _ := w.verify(w.documentOptions())
 				w.putIn(index, "o8", 5, `"status":"written meanwhile"`)
 				if n, err := c.RemoveExtra(t.Context()); n != 3 || err != nil {
 					t.Errorf("%d rid of what is extra, %v", n, err)

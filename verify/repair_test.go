@@ -29,16 +29,9 @@ func (w *world) writers() []ingest.Writer {
 // repaired verifies, repairs and gives what was found before and after, and how many records were written again.
 func (w *world) repaired(o verify.Options, extra bool) (before, after string, records int64) {
 	w.t.Helper()
-	c, err := verify.New(o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer c.Close()
-	r, err := c.Run(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	c, r := w.verify(o)
 	before = found(r)
+	var err error
 	if records, err = c.Repair(w.t.Context(), w.writers()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -113,19 +106,14 @@ func TestRepairOfMoreThanIsToldWritesEverythingAgain(t *testing.T) {
 	}
 	o := w.options()
 	o.MaxFindings = 7
-	c, err := verify.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	r, err := c.Run(t.Context())
-	if err != nil || len(r.Findings) != 7 || r.Tables[0].Found[verify.Missing] != 60 {
-		t.Fatalf("%d findings of %v, error %v", len(r.Findings), r.Tables, err)
+	c, r := w.verify(o)
+	if len(r.Findings) != 7 || r.Tables[0].Found[verify.Missing] != 60 {
+		t.Fatalf("%d findings of %v", len(r.Findings), r.Tables)
 	}
 	if n, err := c.Repair(t.Context(), w.writers()); err != nil || n != 60 {
 		t.Fatalf("%d records written again, error %v", n, err)
 	}
-	if r, err = c.Again(t.Context()); err != nil || r.Problems() != 0 || r.Tables[0].Rows != 60 {
+	if r, err := c.Again(t.Context()); err != nil || r.Problems() != 0 || r.Tables[0].Rows != 60 {
 		t.Fatalf("after the repair %v, error %v", r, err)
 	}
 }
