@@ -3,6 +3,7 @@ package elastic_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -60,6 +61,26 @@ func deleteIndexes(t testing.TB, address string) {
 			resp.Body.Close()
 		}
 	}
+}
+
+// ask sends a real server a request, and gives the status of its answer: one below 300, or a conflict.
+func ask(t *testing.T, method, url, body string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode >= 300 && resp.StatusCode != http.StatusConflict {
+		t.Fatalf("%s %s: %s %s %v", method, url, resp.Status, text, err)
+	}
+	return resp.StatusCode
 }
 
 // BenchmarkRealElasticsearch is one document of six fields, from its event until the server has acknowledged it, with batches

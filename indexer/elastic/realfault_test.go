@@ -3,7 +3,6 @@ package elastic_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -26,18 +25,8 @@ func TestFaultsOfRealOpenSearch(t *testing.T) { faults(t, testenv.OpenSearch(t))
 func faults(t *testing.T, address string) {
 	ask := func(method, path, body string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if text, _ := io.ReadAll(resp.Body); resp.StatusCode >= 300 {
-			t.Fatalf("%s %s: %s %s", method, path, resp.Status, text)
+		if status := ask(t, method, address+path, body); status >= 300 {
+			t.Fatalf("%s %s: status %d", method, path, status)
 		}
 	}
 	t.Cleanup(func() { http.DefaultClient.CloseIdleConnections() })

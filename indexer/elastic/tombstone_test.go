@@ -2,9 +2,7 @@ package elastic_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,21 +22,7 @@ func forgetsTombstones(t *testing.T, address string) {
 	index := fmt.Sprintf("%stombstones-%d", indexertest.Prefix, time.Now().UnixNano())
 	ask := func(method, path, body string) int {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), method, address+"/"+index+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, _ := io.ReadAll(resp.Body)
-		if resp.StatusCode >= 300 && resp.StatusCode != http.StatusConflict {
-			t.Fatalf("%s %s: %s %s", method, path, resp.Status, text)
-		}
-		return resp.StatusCode
+		return ask(t, method, address+"/"+index+path, body)
 	}
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	ask("PUT", "", `{"settings":{"number_of_replicas":0,"index.gc_deletes":"1d"}}`)
