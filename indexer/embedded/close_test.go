@@ -8,8 +8,7 @@ import (
 	"brine/indexer"
 )
 
-// TestClosedWhileItIsWrittenTo: an index that is closed in the middle of its writes ends in order, and has what it acknowledged. Under the race
-// detector it tells of what the library does to itself meanwhile.
+// TestClosedWhileItIsWrittenTo: an index that is closed in the middle of its writes ends in order, and has what it acknowledged.
 func TestClosedWhileItIsWrittenTo(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 10 {
