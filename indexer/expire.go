@@ -43,9 +43,12 @@ func (w *Writer) expireParts(d *document) {
 	}
 }
 
-// purge removes what was deleted as long ago as no older change can come any more.
+// purge removes what was deleted as long ago as no older change can come any more. It is many calls, of which each ends for good what it
+// has removed: one that is not through when the next is due is broken off, and so is an engine that does not answer.
 func (w *Writer) purge(d *document) {
-	n, err := w.engine.Purge(w.ctx, d.Index, time.Now().Add(-d.Purge).UnixMilli())
+	ctx, cancel := context.WithTimeout(w.ctx, expireEvery)
+	defer cancel()
+	n, err := w.engine.Purge(ctx, d.Index, time.Now().Add(-d.Purge).UnixMilli())
 	if w.opts.Hooks.Purged != nil && (n > 0 || err != nil && w.ctx.Err() == nil) {
 		w.opts.Hooks.Purged(d.Index, n, err)
 	}

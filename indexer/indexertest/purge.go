@@ -50,6 +50,55 @@ func testPurge(t *testing.T, e indexer.Engine) {
 	}
 }
 
+// testPurgeBesideWrites: a document that comes back while the deleted ones are being removed is there afterwards, whichever was first.
+func testPurgeBesideWrites(t *testing.T, e indexer.Engine) {
+	const documents, rounds = 400, 3
+	name := newIndex(t, e)
+	for round := range int64(rounds) {
+		var gone, back []indexer.Op
+		for i := range documents {
+			id := fmt.Sprintf("d%04d", i)
+			gone = append(gone, put(name, id, 100*round+10, `"deleted":true`))
+			if i%2 == 0 {
+				back = append(back, put(name, id, 100*round+50, `"deleted":false`))
+			}
+		}
+		load(t, e, gone...)
+		var removed int
+		var err error
+		done := make(chan struct{})
+		ctx := deadline(t)
+		go func() {
+			defer close(done)
+			removed, err = e.Purge(ctx, name, 100*round+20)
+		}()
+		var statuses []int
+		for part := range slices.Chunk(back, 20) {
+			statuses = append(statuses, bulk(t, e, part...)...)
+		}
+		<-done
+		if err != nil || removed < documents-len(back) || slices.Max(statuses) > 201 {
+			t.Fatalf("round %d: %d were removed, error %v, statuses %v", round, removed, err, statuses)
+		}
+		refresh(t, e, name)
+		refs, docs := make([]indexer.Ref, len(back)), make([]indexer.Stored, len(back))
+		for i := range back {
+			refs[i] = indexer.Ref{Index: name, ID: back[i].ID}
+		}
+		if err := e.Get(ctx, refs, docs); err != nil {
+			t.Fatal(err)
+		}
+		for i, doc := range docs {
+			if !doc.Found || string(doc.Source) != string(back[i].Source) {
+				t.Fatalf("round %d: %s came back and is not there: %+v", round, back[i].ID, doc)
+			}
+		}
+		if page, err := e.Search(deadline(t), search.Query{Index: name, Deleted: true, Size: 1, Count: true}); err != nil || page.Total != int64(len(back)) {
+			t.Fatalf("round %d: %d are left, want %d, error %v", round, page.Total, len(back), err)
+		}
+	}
+}
+
 // testPurgeOfParts: documents of changes that are merged, in an index with parts.
 func testPurgeOfParts(t *testing.T, e indexer.Engine) {
 	w, name := partedWriter(t, e, indexer.Partial, 0)

@@ -1,0 +1,179 @@
+package indexer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"brine/event"
+	"brine/indexer"
+	"brine/indexer/indexertest"
+)
+
+// purged is a memory that is asked to forget; answer is asked for every call, by its number.
+type purged struct {
+	*memory
+	calls  []string // the index and how long before the call what is removed was deleted
+	at     []time.Duration
+	began  time.Time
+	answer func(ctx context.Context, call int) (int, error)
+}
+
+func newPurged(answer func(context.Context, int) (int, error)) *purged {
+	return &purged{memory: newMemory(), began: time.Now(), answer: answer}
+}
+
+func (p *purged) Purge(ctx context.Context, index string, before int64) (int, error) {
+	call := len(p.calls)
+	p.calls = append(p.calls, fmt.Sprintf("%s %v", index, time.Since(time.UnixMilli(before))))
+	p.at = append(p.at, time.Since(p.began))
+	return p.answer(ctx, call)
+}
+
+// told collects what the hook says, as "index n error".
+func told(o *indexer.Options) *[]string {
+	var list []string
+	o.Hooks.Purged = func(index string, n int, err error) { list = append(list, fmt.Sprintf("%s %d %v", index, n, err)) }
+	return &list
+}
+
+// purgeOf has the documents of "orders" go 8 days after they were deleted, and those of "second" after two; of "third" all stay.
+func purgeOf(o *indexer.Options) {
+	for i, purge := range []time.Duration{0, 48 * time.Hour, 0} {
+		if i > 0 {
+			o.Documents = append(o.Documents, o.Documents[0])
+		}
+		o.Documents[i].Index, o.Documents[i].Purge = []string{"orders", "second", "third"}[i], purge
+	}
+	o.Documents[0].Purge = 8 * 24 * time.Hour
+}
+
+// TestPurgeComesAtTheStartAndEachHour: of each index that forgets, by its own age, counted from the time of the call.
+func TestPurgeComesAtTheStartAndEachHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newPurged(func(_ context.Context, call int) (int, error) { return 3 - call, nil })
+		var said *[]string
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { purgeOf(o); said = told(o) })
+		time.Sleep(3*time.Hour - time.Second)
+		w.Close()
+		time.Sleep(3 * time.Hour)
+		if want := slices.Repeat([]string{"orders 192h0m0s", "second 48h0m0s"}, 3); !slices.Equal(e.calls, want) {
+			t.Errorf("calls %q, want %q", e.calls, want)
+		}
+		if want := []time.Duration{0, 0, time.Hour, time.Hour, 2 * time.Hour, 2 * time.Hour}; !slices.Equal(e.at, want) {
+			t.Errorf("at %v, want %v", e.at, want)
+		}
+		if want := []string{"orders 3 <nil>", "second 2 <nil>", "orders 1 <nil>"}; !slices.Equal(*said, want) {
+			t.Errorf("told %q, want %q", *said, want)
+		}
+	})
+}
+
+// TestPurgeThatFailsIsMadeAgain: whichever call fails is told, with what was removed before it failed, costs no other index its turn, and
+// is made again with the next.
+func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
+	for fails := range 6 {
+		synctest.Test(t, func(t *testing.T) {
+			e := newPurged(func(_ context.Context, call int) (int, error) {
+				if call == fails {
+					return 7, errFault
+				}
+				return 0, nil
+			})
+			var said *[]string
+			w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { purgeOf(o); said = told(o) })
+			time.Sleep(3 * time.Hour)
+			synctest.Wait()
+			w.Close()
+			if len(e.calls) != 8 {
+				t.Errorf("call %d failed: %d calls, want 8", fails, len(e.calls))
+			}
+			if want := []string{[]string{"orders", "second"}[fails%2] + " 7 injected"}; !slices.Equal(*said, want) {
+				t.Errorf("call %d failed: told %q, want %q", fails, *said, want)
+			}
+		})
+	}
+}
+
+// TestPurgeOfADownEngine: an outage of half a day is told once an hour, writes go on being tried beside it, and the purge comes with the engine.
+func TestPurgeOfADownEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		down := func() error {
+			if time.Since(began) < 12*time.Hour {
+				return errFault
+			}
+			return nil
+		}
+		e := newPurged(func(context.Context, int) (int, error) {
+			if err := down(); err != nil {
+				return 0, err
+			}
+			return 1, nil
+		})
+		e.before = func(int) error { return down() }
+		var said *[]string
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) {
+			o.Documents[0].Purge = time.Hour
+			o.RetryFor = 24 * time.Hour
+			said = told(o)
+		})
+		f := submit(w, indexertest.Event(1, "a", "x"))
+		time.Sleep(12*time.Hour + time.Second)
+		if failures, err := f.Wait(t.Context()); err != nil || len(failures) > 0 {
+			t.Errorf("failures %v, error %v", failures, err)
+		}
+		synctest.Wait()
+		w.Close()
+		if want := append(slices.Repeat([]string{"orders 0 injected"}, 12), "orders 1 <nil>"); !slices.Equal(*said, want) {
+			t.Errorf("told %q, want %q", *said, want)
+		}
+	})
+}
+
+// TestPurgeThatHangsIsLeft: an engine that does not answer is given up after an hour, and asked again.
+func TestPurgeThatHangsIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newPurged(func(ctx context.Context, call int) (int, error) {
+			if call > 0 {
+				return 1, nil
+			}
+			<-ctx.Done()
+			return 0, ctx.Err()
+		})
+		var said *[]string
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Documents[0].Purge = time.Hour; said = told(o) })
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		w.Close()
+		if len(*said) < 2 || !strings.Contains((*said)[0], context.DeadlineExceeded.Error()) || (*said)[1] != "orders 1 <nil>" {
+			t.Errorf("told %q", *said)
+		}
+	})
+}
+
+// TestPurgeEndsWithTheWriter: Close does not wait for an engine that hangs, and what it broke off is not told as a fault.
+func TestPurgeEndsWithTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newPurged(func(ctx context.Context, _ int) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		})
+		var said *[]string
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Documents[0].Purge = time.Hour; said = told(o) })
+		time.Sleep(time.Minute)
+		w.Close()
+		if took := time.Since(e.began); took != time.Minute || len(e.calls) != 1 || len(*said) != 0 {
+			t.Errorf("closed after %v, calls %q, told %q", took, e.calls, *said)
+		}
+		failures, err := submit(w, indexertest.Event(1, "a", "x")).Wait(t.Context())
+		if err != nil || len(failures) != 1 || failures[0].Verdict != event.Retry || !errors.Is(failures[0].Err, indexer.ErrClosed) {
+			t.Errorf("after Close: failures %v, error %v", failures, err)
+		}
+	})
+}
