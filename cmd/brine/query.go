@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"brine/config"
 	"brine/hbase"
@@ -97,11 +98,7 @@ func (c *queryCmd) runTable(e *env, cfg *config.Config) error {
 	}
 	err = out.print(ask.rows(e.ctx, cluster.client, engine))
 	if err == nil && c.Cost && ask.byKey() {
-		fmt.Fprintf(e.stderr, "rows %d, read by the servers %d, calls %d, scanners %d", ask.cost.Rows, ask.cost.Read, ask.cost.Calls, ask.cost.Scanners)
-		if ask.get != nil {
-			fmt.Fprintf(e.stderr, ", gets %d", ask.cost.Rows)
-		}
-		fmt.Fprintln(e.stderr)
+		printCost(e.stderr, ask.cost, ask.get != nil)
 	}
 	return c.noTable(err)
 }
@@ -127,6 +124,15 @@ func (c *queryCmd) noTable(err error) error {
 		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
 	}
 	return err
+}
+
+// printCost says what an answer of the key has cost.
+func printCost(out io.Writer, cost query.Cost, gets bool) {
+	fmt.Fprintf(out, "rows %d, read by the servers %d, calls %d, scanners %d", cost.Rows, cost.Read, cost.Calls, cost.Scanners)
+	if gets { // one for each row, of the other table
+		fmt.Fprintf(out, ", gets %d", cost.Rows)
+	}
+	fmt.Fprintln(out)
 }
 
 // refine takes what only the key's answers know.

@@ -27,11 +27,11 @@ type question struct {
 
 // newQuestion takes the key where it can answer, else the index.
 func newQuestion(cfg *config.Config, t *config.Table, conditions []string) (*question, error) {
-	q := &question{}
-	var ok bool
-	if q.table, ok = cfg.Query(t); !ok {
-		return nil, fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+	asked, err := queried(cfg, t)
+	if err != nil {
+		return nil, err
 	}
+	q := &question{table: asked}
 	where, err := query.ParseWhere(cfg.KeyTypes(t), conditions)
 	if err == nil {
 		err = q.table.CheckToken(where, "")
@@ -55,11 +55,20 @@ func (q *question) lookup(cfg *config.Config, name string) (*query.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	other, ok := cfg.Query(t)
-	if !ok {
-		return nil, fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+	other, err := queried(cfg, t)
+	if err != nil {
+		return nil, err
 	}
 	return &other, q.table.CheckLookup(other)
+}
+
+// queried is a table as it is asked.
+func queried(cfg *config.Config, t *config.Table) (query.Table, error) {
+	asked, ok := cfg.Query(t)
+	if !ok {
+		return asked, fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+	}
+	return asked, nil
 }
 
 // rows asks. The engine may be nil when the key answers.

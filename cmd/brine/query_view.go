@@ -80,7 +80,7 @@ func (c *queryCmd) rows(e *env, cfg *config.Config, declared *config.View, reade
 		return err
 	}
 	if c.Cost && !a.ByIndex {
-		fmt.Fprintf(e.stderr, "rows %d, read by the servers %d, calls %d, scanners %d\n", a.Cost.Rows, a.Cost.Read, a.Cost.Calls, a.Cost.Scanners)
+		printCost(e.stderr, a.Cost, declared.Get != "")
 	}
 	return nil
 }
