@@ -3,142 +3,18 @@ package reindex
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"brine/hbase"
 	"brine/indexer"
-	"brine/indexer/elastic"
-	bleve "brine/indexer/embedded"
-	"brine/internal/testenv"
 	"brine/search"
 )
 
-func embeddedIndex(t *testing.T) (indexer.Engine, string) {
-	t.Helper()
-	engine, err := bleve.Open(bleve.Options{Dir: filepath.Join(t.TempDir(), "index")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	return engine, ""
-}
-
-func realElasticsearch(t *testing.T) (indexer.Engine, string) {
-	t.Helper()
-	server := testenv.Elasticsearch(t)
-	engine, err := elastic.Open(elastic.Options{Addresses: []string{server}, Replicas: elastic.NoReplicas})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	return engine, server
-}
-
-// garbage puts a row into the table that brine cannot have written, and gives its key.
-func (w *world) garbage() string {
-	w.t.Helper()
-	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	b := hbase.NewBatch(w.name)
-	b.Mutate([]byte("o999"))
-	b.Put([]byte("f"), []byte("t"), 1, []byte("12"))
-	if failed, err := mutator.Submit(w.t.Context(), b).Wait(w.t.Context()); err != nil || len(failed) > 0 {
-		w.t.Fatal(failed, err)
-	}
-	return "o999"
-}
-
-// TestKilledAtEveryStepWhileChangesComeIn: a reindex that is killed at each of its steps, one after another, and gone on with, while the
-// pipeline writes, ends with the documents that the topic makes; nothing is lost by the swap.
-func TestKilledAtEveryStepWhileChangesComeIn(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) (indexer.Engine, string){"embedded": embeddedIndex, "real Elasticsearch": realElasticsearch} {
-		for _, from := range []From{FromHBase, FromTopic} {
-			for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
-				t.Run(name+"/"+string(from)+"/"+string(changes), func(t *testing.T) {
-					t.Parallel() // most of it is waiting for the lease of the killed
-					w := newWorld(t, open, changes)
-					killed(t, w, from)
-				})
-			}
-		}
-	}
-}
-
-func killed(t *testing.T, w *world, from From) {
-	stop := w.live()
-	defer stop()
-	r := rand.New(rand.NewPCG(1, 2))
-	w.publish(r, 1500)
-	w.settled()
-	ctx, end := context.WithCancel(t.Context())
-	var publishing sync.WaitGroup
-	publishing.Go(func() { // as much as can be written, however slow the machine
-		for w.keptUp(ctx, 0) == nil {
-			w.publish(r, 20)
-		}
-	})
-	steps := map[string]bool{}
-	kills := 0
-	next, most := func(at int) int { return at + 1 }, 200
-	if w.server != "" || testenv.Race {
-		most = 5000
-		next = func(at int) int { return at + 1 + at/2 } // each resumption waits for a lease, which a server makes long
-	}
-	for at := 0; ; at = next(at) {
-		if at > most {
-			t.Fatalf("not done after %d kills; the steps were %v", kills, steps)
-		}
-		var mu sync.Mutex
-		calls := 0
-		o := w.options(from)
-		o.rest = func(step string) error {
-			mu.Lock()
-			defer mu.Unlock()
-			steps[step] = true
-			if calls++; calls > at {
-				return errKilled
-			}
-			return nil
-		}
-		run, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err = run.Run(t.Context()); err == nil {
-			break
-		}
-		if !errors.Is(err, errKilled) {
-			t.Fatal(err)
-		}
-		kills++
-	}
-	end()
-	publishing.Wait()
-	w.settled()
-	stop()
-	t.Logf("%d kills, at %d kinds of step", kills, len(steps))
-	for _, step := range []string{"swap", "swapped", string(Finishing), string(Done)} {
-		if !steps[step] {
-			t.Errorf("no step %s: %v", step, steps)
-		}
-	}
-	same(t, w.documents(w.name), w.expected())
-}
-
 // TestTwoAtOnce: while one process builds an index a second one is refused; when the first stops in order the second goes on at once.
 func TestTwoAtOnce(t *testing.T) {
-	w := newWorld(t, embeddedIndex, indexer.Partial)
-	stop := w.live()
-	defer stop()
-	w.publish(rand.New(rand.NewPCG(1, 1)), 2000)
-	w.settled()
+	w := filled(t, indexer.Partial, 2000)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := w.options(FromHBase)
 	o.Lease = 2 * time.Second // however slow the machine is just now
@@ -151,18 +27,12 @@ func TestTwoAtOnce(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	first, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := w.reindex(o)
 	ended := make(chan error, 1)
 	go func() { ended <- first.Run(ctx) }()
 	<-resting
 	o.rest = nil
-	second, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := w.reindex(o)
 	if err := second.Run(t.Context()); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "process") {
 		t.Errorf("beside another: %v", err)
 	}
@@ -170,10 +40,7 @@ func TestTwoAtOnce(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the first ended with %v", err)
 	}
-	other := w.options(FromTopic)
-	if third, err := New(other); err != nil {
-		t.Error(err)
-	} else if err := third.Run(t.Context()); !errors.Is(err, ErrBegun) {
+	if err := w.reindex(w.options(FromTopic)).Run(t.Context()); !errors.Is(err, ErrBegun) {
 		t.Errorf("of something else: %v", err)
 	}
 	plan, err := second.Plan(t.Context())
@@ -188,11 +55,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // TestTakenOver: a process that was thought dead cannot save any more, and stops without doing harm.
 func TestTakenOver(t *testing.T) {
-	w := newWorld(t, embeddedIndex, indexer.Whole)
-	stop := w.live()
-	defer stop()
-	w.publish(rand.New(rand.NewPCG(1, 1)), 1000)
-	w.settled()
+	w := filled(t, indexer.Whole, 1000)
 	o := w.options(FromHBase)
 	slept, wake := make(chan struct{}), make(chan struct{})
 	o.rest = func(step string) error {
@@ -202,19 +65,12 @@ func TestTakenOver(t *testing.T) {
 		}
 		return nil
 	}
-	asleep, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asleep := w.reindex(o)
 	asleep.keeper.lease = time.Hour // it gives no sign of life
 	ended := make(chan error, 1)
 	go func() { ended <- asleep.Run(t.Context()) }()
 	<-slept
-	second, err := New(w.options(FromHBase))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := second.Run(t.Context()); err != nil {
+	if err := w.reindex(w.options(FromHBase)).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	close(wake)
@@ -265,29 +121,35 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// garbage puts a row into the table that brine cannot have written, and gives its key.
+func (w *world) garbage() string {
+	w.t.Helper()
+	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	b := hbase.NewBatch(w.name)
+	b.Mutate([]byte("o999"))
+	b.Put([]byte("f"), []byte("t"), 1, []byte("12"))
+	if failed, err := mutator.Submit(w.t.Context(), b).Wait(w.t.Context()); err != nil || len(failed) > 0 {
+		w.t.Fatal(failed, err)
+	}
+	return "o999"
+}
+
 // TestRefusedDocuments: an index that does not take all documents does not take the other's place, unless that is wanted.
 func TestRefusedDocuments(t *testing.T) {
-	w := newWorld(t, embeddedIndex, indexer.Whole)
-	stop := w.live()
-	defer stop()
-	w.publish(rand.New(rand.NewPCG(1, 1)), 500)
-	w.settled()
+	w := filled(t, indexer.Whole, 500)
 	bad := w.garbage()
 	o := w.options(FromHBase)
-	run, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Run(t.Context()); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), bad) {
+	if err := w.reindex(o).Run(t.Context()); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), bad) {
 		t.Fatalf("error %v", err)
 	}
 	if _, err := w.engine.Mapping(t.Context(), indexer.Beside(w.name)); err != nil {
 		t.Errorf("the new index is gone: %v", err)
 	}
 	o.SkipRefused = true
-	if run, err = New(o); err != nil {
-		t.Fatal(err)
-	}
+	run := w.reindex(o)
 	if err := run.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

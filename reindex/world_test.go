@@ -2,15 +2,8 @@ package reindex
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"hash/fnv"
 	"log/slog"
-	"maps"
-	"math/rand/v2"
 	"net/http"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,11 +15,9 @@ import (
 	"brine/hbase/embedded"
 	"brine/indexer"
 	"brine/ingest"
-	"brine/internal/backoff"
 	"brine/internal/testenv"
 	"brine/rowkey"
 	"brine/rowkey/eventkey"
-	"brine/search"
 	"brine/sink"
 )
 
@@ -132,198 +123,6 @@ func (w *world) ingestOptions(half string) ingest.Options {
 		Logger: slog.New(slog.DiscardHandler)}
 }
 
-// committed gives the offsets of a live group.
-func (w *world) committed(half string) func(context.Context) (map[int]int64, error) {
-	return func(ctx context.Context) (map[int]int64, error) {
-		asked := map[string][]int{w.name: {0, 1, 2}}
-		resp, err := w.offsets.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: w.name + "." + half, Topics: asked})
-		if err != nil {
-			return nil, err
-		}
-		at := map[int]int64{0: 0, 1: 0, 2: 0}
-		for _, p := range resp.Topics[w.name] {
-			at[p.Partition] = max(0, p.CommittedOffset)
-		}
-		return at, nil
-	}
-}
-
-// live runs the pipeline until the function that it gives is called.
-func (w *world) live() (stop func()) {
-	w.t.Helper()
-	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	rows, err1 := sink.New(sink.HBase(mutator), w.source.Rows)
-	docs, err2 := indexer.New(w.engine, w.source.Documents)
-	if err := errors.Join(err1, err2); err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	for half, writer := range map[string]ingest.Writer{"rows": rows, "documents": docs} {
-		o := w.ingestOptions(half)
-		o.Writer = writer
-		loop, err := ingest.New(o)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		running.Go(func() {
-			if err := loop.Run(ctx); err != nil {
-				w.t.Errorf("%s: %v", half, err)
-			}
-		})
-	}
-	return sync.OnceFunc(func() {
-		cancel()
-		running.Wait()
-		docs.Close()
-	})
-}
-
-// publish appends changes of some orders: most carry some fields, some come late, some delete.
-func (w *world) publish(r *rand.Rand, n int) {
-	w.t.Helper()
-	var out []*kgo.Record
-	for range n {
-		w.at++
-		id := fmt.Sprintf("o%03d", r.IntN(700))
-		text := fmt.Sprintf(`{"id":%q,"at":%d`, id, w.at-int64(r.IntN(2))*int64(r.IntN(500))*1000)
-		if r.IntN(3) > 0 {
-			text += fmt.Sprintf(`,"status":"s%d"`, r.IntN(5))
-		}
-		if r.IntN(2) > 0 {
-			text += fmt.Sprintf(`,"note":"some words %d"`, r.IntN(100))
-		}
-		if r.IntN(2) > 0 {
-			text += fmt.Sprintf(`,"total":%d`, r.IntN(1e6))
-		}
-		if r.IntN(10) == 0 {
-			text += fmt.Sprintf(`,"gone":%v`, r.IntN(2) > 0)
-		}
-		h := fnv.New32a()
-		h.Write([]byte(id))
-		out = append(out, &kgo.Record{Topic: w.name, Partition: int32(h.Sum32() % partitions), Value: []byte(text + "}"), Timestamp: time.UnixMilli(w.at)})
-	}
-	if err := w.kafka.ProduceSync(context.Background(), out...).FirstErr(); err != nil {
-		w.t.Error(err)
-	}
-}
-
-// behind is how many records one of the live loops, the slower one, has not yet committed.
-func (w *world) behind(ctx context.Context) (int64, error) {
-	asked := []kafka.OffsetRequest{kafka.LastOffsetOf(0), kafka.LastOffsetOf(1), kafka.LastOffsetOf(2)}
-	ends, err := w.offsets.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{w.name: asked}})
-	if err != nil {
-		return 0, err
-	}
-	rows, err1 := w.source.RowsDone(ctx)
-	docs, err2 := w.committed("documents")(ctx)
-	var lack, lackDocs int64
-	for _, p := range ends.Topics[w.name] {
-		lack += p.LastOffset - rows[p.Partition]
-		lackDocs += p.LastOffset - docs[p.Partition]
-	}
-	return max(lack, lackDocs), errors.Join(err1, err2)
-}
-
-// settled waits until the live loops have committed all.
-func (w *world) settled() {
-	w.t.Helper()
-	if err := w.keptUp(w.t.Context(), 0); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// keptUp waits until the live loops have committed all but some records.
-func (w *world) keptUp(ctx context.Context, but int64) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	for {
-		n, err := w.behind(ctx)
-		if err == nil && n <= but {
-			return nil
-		}
-		if wait := backoff.Wait(ctx, 20*time.Millisecond); wait != nil {
-			return fmt.Errorf("%d records are not committed: %w", n, errors.Join(err, wait))
-		}
-	}
-}
-
-// documents are the sources of an index, by id.
-func (w *world) documents(index string) map[string]string {
-	w.t.Helper()
-	if err := w.engine.Refresh(w.t.Context(), index); err != nil {
-		w.t.Fatal(err)
-	}
-	out := map[string]string{}
-	for q := (search.Query{Index: index, Size: 1000, Deleted: true}); ; {
-		page, err := w.engine.Search(w.t.Context(), q)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		refs, docs := make([]indexer.Ref, len(page.Hits)), make([]indexer.Stored, len(page.Hits))
-		for i := range page.Hits {
-			refs[i] = indexer.Ref{Index: index, ID: indexer.AppendID(nil, page.Hits[i].Row)}
-		}
-		if len(refs) > 0 {
-			if err := w.engine.Get(w.t.Context(), refs, docs); err != nil {
-				w.t.Fatal(err)
-			}
-		}
-		for i := range docs {
-			out[string(refs[i].ID)] = string(docs[i].Source)
-		}
-		if q.After = page.Next; page.Next == "" {
-			return out
-		}
-	}
-}
-
-// expected are the documents that one calm reading of the topic makes.
-func (w *world) expected() map[string]string {
-	w.t.Helper()
-	o := w.source.writing(w.name + "-expected")
-	if err := w.engine.EnsureIndex(w.t.Context(), o.Mappings()[0]); err != nil {
-		w.t.Fatal(err)
-	}
-	docs, err := indexer.New(w.engine, o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer docs.Close()
-	r := ingest.ReplayOptions{Options: w.ingestOptions("expected"), Untracked: true}
-	r.Writer = docs
-	replay, err := ingest.NewReplay(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	plan, err := replay.Plan(w.t.Context())
-	if err == nil {
-		err = replay.Run(w.t.Context(), plan)
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return w.documents(w.name + "-expected")
-}
-
-// same fails the test for the first documents that differ.
-func same(t *testing.T, got, want map[string]string) {
-	t.Helper()
-	shown := 0
-	for _, id := range slices.Sorted(maps.Keys(want)) {
-		if got[id] != want[id] && shown < 3 {
-			t.Errorf("document %s\n got %s\nwant %s", id, got[id], want[id])
-			shown++
-		}
-	}
-	if len(got) != len(want) || len(want) == 0 {
-		t.Errorf("%d documents, want %d", len(got), len(want))
-	}
-}
-
 func (w *world) options(from From) Options {
 	lease := 100 * time.Millisecond
 	if w.server != "" {
@@ -331,4 +130,14 @@ func (w *world) options(from From) Options {
 	}
 	return Options{Index: w.name, From: from, Engine: w.engine, Client: w.client, Sources: []Source{w.source}, Workers: 2,
 		Lease: lease, Logger: slog.New(slog.DiscardHandler)}
+}
+
+// reindex is one that is not yet under way.
+func (w *world) reindex(o Options) *Run {
+	w.t.Helper()
+	r, err := New(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
 }

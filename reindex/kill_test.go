@@ -1,0 +1,110 @@
+package reindex
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"brine/indexer"
+	"brine/indexer/elastic"
+	bleve "brine/indexer/embedded"
+	"brine/internal/testenv"
+)
+
+func embeddedIndex(t *testing.T) (indexer.Engine, string) {
+	t.Helper()
+	engine, err := bleve.Open(bleve.Options{Dir: filepath.Join(t.TempDir(), "index")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	return engine, ""
+}
+
+func realElasticsearch(t *testing.T) (indexer.Engine, string) {
+	t.Helper()
+	server := testenv.Elasticsearch(t)
+	engine, err := elastic.Open(elastic.Options{Addresses: []string{server}, Replicas: elastic.NoReplicas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	return engine, server
+}
+
+// TestKilledAtEveryStepWhileChangesComeIn: a reindex that is killed at each of its steps, one after another, and gone on with, while the
+// pipeline writes, ends with the documents that the topic makes; nothing is lost by the swap.
+func TestKilledAtEveryStepWhileChangesComeIn(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) (indexer.Engine, string){"embedded": embeddedIndex, "real Elasticsearch": realElasticsearch} {
+		for _, from := range []From{FromHBase, FromTopic} {
+			for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+				t.Run(name+"/"+string(from)+"/"+string(changes), func(t *testing.T) {
+					t.Parallel() // most of it is waiting for the lease of the killed
+					w := newWorld(t, open, changes)
+					killed(t, w, from)
+				})
+			}
+		}
+	}
+}
+
+func killed(t *testing.T, w *world, from From) {
+	stop := w.live()
+	defer stop()
+	r := rand.New(rand.NewPCG(1, 2))
+	w.publish(r, 1500)
+	w.settled()
+	ctx, end := context.WithCancel(t.Context())
+	var publishing sync.WaitGroup
+	publishing.Go(func() { // as much as can be written, however slow the machine
+		for w.keptUp(ctx, 0) == nil {
+			w.publish(r, 20)
+		}
+	})
+	steps := map[string]bool{}
+	kills := 0
+	next, most := func(at int) int { return at + 1 }, 200
+	if w.server != "" || testenv.Race {
+		most = 5000
+		next = func(at int) int { return at + 1 + at/2 } // each resumption waits for a lease, which a server makes long
+	}
+	for at := 0; ; at = next(at) {
+		if at > most {
+			t.Fatalf("not done after %d kills; the steps were %v", kills, steps)
+		}
+		var mu sync.Mutex
+		calls := 0
+		o := w.options(from)
+		o.rest = func(step string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			steps[step] = true
+			if calls++; calls > at {
+				return errKilled
+			}
+			return nil
+		}
+		err := w.reindex(o).Run(t.Context())
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		kills++
+	}
+	end()
+	publishing.Wait()
+	w.settled()
+	stop()
+	t.Logf("%d kills, at %d kinds of step", kills, len(steps))
+	for _, step := range []string{"swap", "swapped", string(Finishing), string(Done)} {
+		if !steps[step] {
+			t.Errorf("no step %s: %v", step, steps)
+		}
+	}
+	same(t, w.documents(w.name), w.expected())
+}
