@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"OrderInOneCall", testOrderInOneCall},
 		{"Queries", testQueries},
 		{"BadQueries", testBadQueries},
+		{"InjectedQueries", testInjectedQueries},
 		{"Chinese", testChinese},
 		{"Pages", testPages},
 		{"PagesUnderWrites", testPagesUnderWrites},
