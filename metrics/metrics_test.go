@@ -30,10 +30,11 @@ func registry(t *testing.T) *prometheus.Registry {
 // callAll registers everything that a process of brine does, and calls every hook.
 func callAll(reg prometheus.Registerer) {
 	clock := time.Unix(1_700_000_000, 0)
-	tables := skew.NewTables(func() time.Time { clock = clock.Add(time.Second); return clock })
+	tables := skew.NewTables(func() time.Time { clock = clock.Add(time.Second / 10); return clock })
 	callHBase(reg, tables)
 	Spread(tables)("salted", []sink.Bucket{{Rows: 2, Bytes: 20}, {}})
 	tables.Counter("t", skew.Shape{}).SetLoads(1, []skew.RegionLoad{{Region: "r1", MB: 1}})
+	heat(tables)
 	reg.MustRegister(&Skew{Tables: tables}, Build("v1.0.0"))
 	loops := NewIngest(reg)
 	callIngest(loops)
@@ -42,7 +43,7 @@ func callAll(reg prometheus.Registerer) {
 	s.Expired("t", "e", nil)
 	s.Tie("t")
 	x := NewIndexer(reg, loops).Hooks("scans")
-	x.Call(indexer.CallInfo{Kind: indexer.CallBulk, Documents: 3, Bytes: 30, Duration: time.Millisecond})
+	x.Call(&indexer.CallInfo{Kind: indexer.CallBulk, Documents: 3, Bytes: 30, Duration: time.Millisecond})
 	x.Items("scans", indexer.Written, 3)
 	x.Retry(indexer.RetryInfo{Documents: 1})
 	x.Buffered(30)
@@ -54,6 +55,16 @@ func callAll(reg prometheus.Registerer) {
 	v.Verified(clock)
 	v.Failed()
 	Logs(reg)(slog.LevelWarn, 2)
+}
+
+// heat makes one of two regions hot.
+func heat(tables *skew.Tables) {
+	c := tables.Counter("hot", skew.Shape{})
+	c.SetRegions([]skew.Region{regionOf(0, 2), regionOf(1, 2)})
+	for range 50 {
+		c.Add(skew.Batch{Region: regionOf(0, 2), Count: skew.Count{Rows: 200}})
+		tables.Observe()
+	}
 }
 
 func callHBase(reg prometheus.Registerer, tables *skew.Tables) {
@@ -164,6 +175,8 @@ brine_ingest_partitions{half="rows",pipeline="scans",state="starting"} 1
 brine_ingest_partitions{half="rows",pipeline="scans",state="waiting"} 0
 # HELP brine_region_written_rows_total Rows acknowledged by a region; what went to regions without a series of their own is summed as other.
 # TYPE brine_region_written_rows_total counter
+brine_region_written_rows_total{region="00000000000000000000000000000000",table="hot"} 10000
+brine_region_written_rows_total{region="00000000000000000000000000000001",table="hot"} 0
 brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),

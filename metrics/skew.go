@@ -39,6 +39,10 @@ var (
 		"Age of what the cluster told of a table's regions; not there before it told anything.", []string{"table"}, nil)
 	hotDesc = prometheus.NewDesc("brine_table_hot_regions",
 		"Regions of a table that take much more of its writes than the others, for some seconds by now.", []string{"table"}, nil)
+	causeDesc = prometheus.NewDesc("brine_table_hot_cause_regions",
+		"Hot regions of a table by what makes them hot, as brine skew tells it; a cause that there is not has no series.", []string{"table", "cause"}, nil)
+	loadedDesc = prometheus.NewDesc("brine_loaded_servers",
+		"Region servers that take much more of the writes than the others, for some seconds by now, though none of their regions is hot.", nil, nil)
 	hotRowsDesc = prometheus.NewDesc("brine_table_hot_rows_ratio",
 		"Share of the rows of the last minute that went to regions that are hot now.", []string{"table"}, nil)
 	regionRowsDesc = prometheus.NewDesc("brine_region_written_rows_total",
@@ -54,7 +58,7 @@ var (
 		"Rows written into a salt bucket; of many buckets those without a series of their own are summed as other.", []string{"table", "bucket"}, nil)
 	regionsDesc = prometheus.NewDesc("brine_table_regions",
 		"Regions of a table that are known to the writer.", []string{"table"}, nil)
-	skewDescs = []*prometheus.Desc{skewDesc, serverSkewDesc, bucketSkewDesc, dataSkewDesc, readSkewDesc, loadsAgeDesc, hotDesc, hotRowsDesc,
+	skewDescs = []*prometheus.Desc{skewDesc, serverSkewDesc, bucketSkewDesc, dataSkewDesc, readSkewDesc, loadsAgeDesc, hotDesc, causeDesc, hotRowsDesc, loadedDesc,
 		regionRowsDesc, regionBytesDesc, regionInfoDesc, bucketRowsDesc, regionsDesc}
 )
 
@@ -109,10 +113,16 @@ func (s *Skew) Collect(ch chan<- prometheus.Metric) {
 		regions, buckets = append(regions, min(len(rep.Regions), topRegions)), append(buckets, len(rep.Buckets))
 	}
 	t := told{ch: ch}
+	ch <- prometheus.MustNewConstMetric(loadedDesc, prometheus.GaugeValue, float64(s.Tables.LoadedServers(reports)))
 	for _, table := range slices.Sorted(maps.Keys(reports)) {
 		rep := reports[table]
 		t.table = table
 		t.indices(&rep)
+		if t.hot(&rep) {
+			for cause, n := range s.Tables.Counter(table, skew.Shape{}).Causes() {
+				t.gauge(causeDesc, float64(n), string(cause))
+			}
+		}
 		s.collectRegions(&t, rep.Regions, deal(regions, allRegions))
 		s.collectBuckets(&t, rep.Buckets, deal(buckets, allBuckets))
 	}
@@ -188,6 +198,11 @@ func (t *told) indices(rep *skew.Report) {
 		t.skew(readSkewDesc, c.Reads)
 		t.gauge(loadsAgeDesc, c.Age)
 	}
+	t.gauge(regionsDesc, float64(len(rep.Regions)))
+}
+
+// hot tells how much of the table's rows goes to hot regions, if there are any.
+func (t *told) hot(rep *skew.Report) bool {
 	hot, rows := 0, int64(0)
 	for i := range rep.Regions {
 		if l := &rep.Regions[i]; l.HotSince != nil {
@@ -197,7 +212,7 @@ func (t *told) indices(rep *skew.Report) {
 	}
 	t.gauge(hotDesc, float64(hot))
 	t.gauge(hotRowsDesc, float64(rows)/float64(max(1, rep.RowsRecent)))
-	t.gauge(regionsDesc, float64(len(rep.Regions)))
+	return hot > 0
 }
 
 func (t *told) skew(d *prometheus.Desc, x skew.Indices) {

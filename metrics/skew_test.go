@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,12 @@ func regionOf(i, n int) skew.Region {
 // values gathers a metric by the value of one of its labels.
 func values(t *testing.T, reg *prometheus.Registry, name, by string) map[string]float64 {
 	t.Helper()
+	return labelled(t, reg, name, by)
+}
+
+// labelled gathers a metric by the values of its labels, joined by slashes.
+func labelled(t *testing.T, reg *prometheus.Registry, name string, by ...string) map[string]float64 {
+	t.Helper()
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +45,13 @@ func values(t *testing.T, reg *prometheus.Registry, name, by string) map[string]
 			continue
 		}
 		for _, m := range f.Metric {
+			key := make([]string, len(by))
 			for _, l := range m.Label {
-				if l.GetName() == by {
-					out[l.GetValue()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+				if i := slices.Index(by, l.GetName()); i >= 0 {
+					key[i] = l.GetValue()
 				}
 			}
+			out[strings.Join(key, "/")] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}
 	return out
@@ -116,6 +125,47 @@ func TestRegionSeriesAreMonotoneWhileRegionsComeAndGo(t *testing.T) {
 	}
 	if left < 100 {
 		t.Errorf("only %d regions left the top: the test does not test", left)
+	}
+}
+
+type keys [][]byte
+
+func (k keys) Row(i int) []byte { return k[i] }
+
+// One table has a hot region of one heavy key, one is even: the cause is told of the first.
+func TestHotRegionsAreCountedByCause(t *testing.T) {
+	clock := time.Unix(1000, 0)
+	tables := skew.NewTables(func() time.Time { return clock })
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(&Skew{Tables: tables})
+	shape := skew.Shape{Head: func(row []byte) int { return strings.IndexByte(string(row), '|') + 1 }}
+	scraped := func() string {
+		return fmt.Sprint(values(t, reg, "brine_table_hot_regions", "table"), labelled(t, reg, "brine_table_hot_cause_regions", "table", "cause"))
+	}
+	for second := range 10 {
+		for i := range 4 {
+			r, rows := regionOf(i, 4), make(keys, 100)
+			for n := range rows {
+				rows[n] = fmt.Appendf(nil, "%s%d|%d", r.Start, n, second)
+			}
+			tables.Counter("even", shape).Add(skew.Batch{Region: r, Count: skew.Count{Rows: 100}, Rows: rows})
+			if i == 2 {
+				for range 500 {
+					rows = append(rows, fmt.Appendf(nil, "%sheavy|%d", r.Start, len(rows)))
+				}
+			}
+			tables.Counter("hot", shape).Add(skew.Batch{Region: r, Count: skew.Count{Rows: int64(len(rows))}, Rows: rows})
+		}
+		clock = clock.Add(time.Second)
+		tables.Observe()
+	}
+	if got, want := scraped(), "map[even:0 hot:1] map[hot/one heavy key:1]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	clock = clock.Add(time.Minute) // nothing is written any more
+	tables.Observe()
+	if got, want := scraped(), "map[even:0 hot:0] map[]"; got != want {
+		t.Errorf("after a minute without writes: got %s, want %s", got, want)
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 
 // act finds what helps against a cause, with what it would have made of the rows that were seen.
 func (e *evidence) act(h *HotSpot, i int, in inside) {
+	if h.Cause == Unknown {
+		h.Actions = []Action{{Kind: Split, Table: e.table, Region: e.regions[i].Region.Name, Text: "split the region where the servers choose"}}
+		return
+	}
 	if split, ok := e.split(i, in); ok && h.Cause != FewBuckets {
 		h.Actions = append(h.Actions, split)
 	}

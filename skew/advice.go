@@ -1,7 +1,8 @@
 package skew
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,7 @@ const (
 	FewBuckets   Cause = "too few buckets" // what the salt is made of has few values, so few of its buckets get rows
 	UnevenSplits Cause = "uneven splits"   // the region's range holds more of the keys than others
 	LoadedServer Cause = "loaded server"   // none of its regions is hot, but they are many or warm
+	Unknown      Cause = "unknown"         // too few of its rows were seen to tell
 )
 
 // HotSpot is a region, or a server, that takes much more than the mean, with the cause and what helps.
@@ -90,43 +92,63 @@ type evidence struct {
 	regions []Load
 	now     []float64 // rows of the last seconds, by region
 	total   float64
+	began   time.Time
 	rows    []drawn // of the whole table, in the order in which they came
 	heads   []Heavy
 }
 
-// Sampled rows that a cause is told from: enoughRows of the whole table are asked for; less than fewRows of a region say nothing.
+// Sampled rows that a cause is told from: the newest enoughRows of the whole table are taken, or more where the region has fewer than fewRows of
+// them; fewer than these say nothing.
 const (
-	enoughRows = 3000
+	enoughRows = 4500 // and so for a salt of 1,024 buckets, see usedBuckets
 	fewRows    = 48
 )
 
 // Advise finds the cause of each hot region, and what helps.
 func (c *Counter) Advise(table string) []HotSpot {
-	rep := c.read()
-	e := evidence{table: table, shape: c.shape, regions: rep.Regions}
+	e := c.evidence(table)
+	if e.total == 0 {
+		return nil
+	}
+	now := c.now()
+	var spots []HotSpot
+	for _, i := range e.hottest() {
+		h, of, in := e.explained(i)
+		of.act(&h, i, in)
+		h.Seconds = now.Sub(h.Since).Seconds()
+		spots = append(spots, h)
+	}
+	c.keep(spots)
+	return spots
+}
+
+// evidence gathers what the causes of the hot regions are told from; when none is hot that is nothing.
+func (c *Counter) evidence(table string) evidence {
+	e := evidence{table: table, shape: c.shape, regions: c.read().Regions, began: c.began}
 	hot := false
-	for _, l := range rep.Regions {
+	for _, l := range e.regions {
 		e.now = append(e.now, float64(l.now))
 		e.total += float64(l.now)
 		hot = hot || l.HotSince != nil
 	}
-	if !hot || e.total == 0 {
-		return nil
+	if hot {
+		c.mu.Lock()
+		e.rows = c.sample.all()
+		c.mu.Unlock()
+		e.heads = c.Heavy()
 	}
-	c.mu.Lock()
-	e.rows = c.sample.recent(enoughRows)
-	c.mu.Unlock()
-	e.heads = c.Heavy()
-	now := c.now()
-	var spots []HotSpot
+	return e
+}
+
+// hottest are the hot regions, those first that take most.
+func (e *evidence) hottest() (hot []int) {
 	for i, l := range e.regions {
 		if l.HotSince != nil {
-			h := e.hotSpot(i)
-			h.Seconds = now.Sub(h.Since).Seconds()
-			spots = append(spots, h)
+			hot = append(hot, i)
 		}
 	}
-	return spots
+	slices.SortStableFunc(hot, func(a, b int) int { return cmp.Compare(e.now[b], e.now[a]) })
+	return hot
 }
 
 // Heavy are the values of the first field that rows hold whole that one row in a hundred has at least.
@@ -166,20 +188,14 @@ func (s *Shape) text(beginning []byte) string {
 	return Printable([]byte(s.Text(beginning)))
 }
 
-// hotSpot says why region i is hot, and what helps.
-func (e *evidence) hotSpot(i int) HotSpot {
+// explained says why region i is hot, and gives the evidence that this is told from.
+func (e *evidence) explained(i int) (h HotSpot, of evidence, in inside) {
 	l := e.regions[i]
-	h := HotSpot{Table: e.table, Region: &l.Region, Server: l.Region.Server, Since: *l.HotSince, Rate: e.now[i] / nowSpan, Share: e.now[i] / e.total}
+	h = HotSpot{Table: e.table, Region: &l.Region, Server: l.Region.Server, Since: *l.HotSince, Rate: e.now[i] / nowSpan, Share: e.now[i] / e.total}
 	h.Times = h.Share * float64(len(e.now))
 	h.Severity = severity(h.Times)
-	in := e.within(i)
+	of, in = e.since(*l.HotSince, i)
 	h.Sampled = len(in.rows)
-	if len(in.rows) < fewRows {
-		h.Cause, h.Why = UnevenSplits, fmt.Sprintf("too few of its rows were seen to tell more (%d)", len(in.rows))
-		h.Actions = []Action{{Kind: Split, Table: e.table, Region: l.Region.Name, Text: "split the region where the servers choose"}}
-		return h
-	}
-	e.explain(&h, in)
-	e.act(&h, i, in)
-	return h
+	of.explain(&h, in)
+	return h, of, in
 }

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // inside is the sample's rows of one region.
 type inside struct {
 	rows   []drawn
 	weight float64
+	share  float64 // of the table's rows
 	row    group   // the row that is written most
 	head   group   // the head that most rows have
 	newer  float64 // the part of pairs of an older and a newer row of which the newer lies behind: 0.5 when time does not matter
@@ -22,9 +24,26 @@ type group struct {
 	share float64 // of the region's rows
 }
 
+// since keeps the rows that came while region i was hot, so that what was written before is not held against them. Of the first of the spans that made
+// it hot only the end may have been.
+func (e *evidence) since(hot time.Time, i int) (evidence, inside) {
+	from := hot.Add(hotSpan * time.Second).Sub(e.began)
+	first, _ := slices.BinarySearchFunc(e.rows, from, func(d drawn, from time.Duration) int { return cmp.Compare(d.at, from) })
+	of, all := *e, e.rows[first:]
+	of.rows = all[max(0, len(all)-enoughRows):]
+	in := of.within(i)
+	if len(in.rows) < fewRows && len(of.rows) < len(all) {
+		of.rows = all
+		in = of.within(i)
+	}
+	return of, in
+}
+
 func (e *evidence) within(i int) inside {
 	var in inside
+	total := 0.0
 	for _, d := range e.rows {
+		total += d.weight
 		if e.regions[i].Region.holds(d.row) {
 			in.rows = append(in.rows, d)
 			in.weight += d.weight
@@ -33,6 +52,7 @@ func (e *evidence) within(i int) inside {
 	if len(in.rows) == 0 {
 		return in
 	}
+	in.share = in.weight / total
 	in.row = in.largest(func(row []byte) []byte { return row })
 	in.head = in.largest(func(row []byte) []byte { return row[:e.shape.head(row)] })
 	in.newer = newer(in.rows)
@@ -103,14 +123,16 @@ func (in *inside) monotonic() bool { return in.newer >= oneSided || in.newer <= 
 // explain finds the cause.
 func (e *evidence) explain(h *HotSpot, in inside) {
 	used, buckets := e.usedBuckets()
-	ofTable := in.head.share * h.Share
+	ofTable := in.head.share * in.share
 	switch {
+	case len(in.rows) < fewRows:
+		h.Cause, h.Why = Unknown, fmt.Sprintf("too few of its rows were seen to tell (%d)", len(in.rows))
+	case in.row.share >= most:
+		h.Cause, h.Heavy = HeavyRow, e.heavyOf(in.row, in)
+		h.Why = fmt.Sprintf("%.0f %% of the region's writes go to one row, %s", 100*in.row.share, h.Heavy.name())
 	case buckets > 0 && used <= buckets/2:
 		h.Cause = FewBuckets
 		h.Why = fmt.Sprintf("only %d of the %d salt buckets get rows: what the salt is made of has too few values", used, buckets)
-	case in.row.share >= most:
-		h.Cause, h.Heavy = HeavyRow, e.heavyOf(in.row, h)
-		h.Why = fmt.Sprintf("%.0f %% of the region's writes go to one row, %s", 100*in.row.share, h.Heavy.name())
 	case in.monotonic() && (e.shape.Timed || in.head.share < most || ofTable > 0.9):
 		h.Cause = Monotonic
 		h.Why = fmt.Sprintf("%.0f %% of the newer rows lie behind the older ones: the key grows with time, so all writes meet at its end", 100*in.newer)
@@ -118,7 +140,7 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 			h.Why = fmt.Sprintf("%.0f %% of the newer rows lie before the older ones: the key counts down with time, so all writes meet at its start", 100*(1-in.newer))
 		}
 	case in.head.share >= most && !e.shape.Timed:
-		h.Cause, h.Heavy = HeavyKey, e.heavyOf(in.head, h)
+		h.Cause, h.Heavy = HeavyKey, e.heavyOf(in.head, in)
 		h.Why = fmt.Sprintf("%.0f %% of the region's rows, %.0f %% of the table's, begin with %s", 100*in.head.share, 100*ofTable, h.Heavy.name())
 	default:
 		h.Cause = UnevenSplits
@@ -128,9 +150,9 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 
 // usedBuckets tells how many salt buckets get rows worth mention; 0 of 0 when there is no salt, or too few rows to tell.
 func (e *evidence) usedBuckets() (used, of int) {
-	const rowsForEach, mention = 16, 0.1
+	const rows, rowsForEach, mention = 64, 4, 0.1 // chance leaves no half of the buckets empty with so many
 	n := e.shape.Buckets
-	if n < 2 || e.shape.Bucket == nil || len(e.rows) < rowsForEach*n {
+	if n < 2 || e.shape.Bucket == nil || len(e.rows) < rows+rowsForEach*n {
 		return 0, 0
 	}
 	weights, total := make([]float64, n), 0.0
@@ -149,13 +171,13 @@ func (e *evidence) usedBuckets() (used, of int) {
 }
 
 // heavyOf gives what the sketch knows of a group, else what the sample does.
-func (e *evidence) heavyOf(g group, h *HotSpot) *Heavy {
+func (e *evidence) heavyOf(g group, in inside) *Heavy {
 	for _, k := range e.heads {
 		if bytes.Equal(k.Key, g.key) {
 			return &k
 		}
 	}
-	return &Heavy{Key: g.key, Text: e.shape.text(g.key), Share: g.share * h.Share}
+	return &Heavy{Key: g.key, Text: e.shape.text(g.key), Share: g.share * in.share}
 }
 
 // name shows the key to people: its fields, else its bytes.

@@ -43,6 +43,7 @@ type Counter struct {
 	fields  map[string]*[2]*sketch
 	loads   loads
 	past    history
+	causes  causes
 }
 
 // The heavy hitters of a table are those of half a minute to a minute.

@@ -8,57 +8,11 @@ import (
 	"time"
 )
 
-func upToBar(row []byte) int { return strings.IndexByte(string(row), '|') + 1 }
-
 func TestHotRegionsAreFoundWithinTenSeconds(t *testing.T) {
-	bucket := func(row []byte) int { return int(row[0]) }
-	for _, tt := range []struct {
-		name    string
-		shape   Shape
-		regions []Region
-		hot     func(w *workload) string
-		region  string
-		cause   Cause
-		actions string
-		why     string
-	}{
-		{"one heavy courier", Shape{Head: upToBar}, even(8), func(w *workload) string {
-			if w.rnd.IntN(100) < 40 {
-				return "4242|" + w.digits()
-			}
-			return w.digits() + "|" + w.digits()
-		}, "r3", HeavyKey, "split, own table, salt", "begin with 4242|"},
-		{"a monotonic key", Shape{}, even(8), func(w *workload) string { return fmt.Sprintf("9000%012d", w.n) }, "r7", Monotonic, "salt", "grows with time"},
-		{"a key that counts down", Shape{}, even(8), func(w *workload) string { return fmt.Sprintf("1000%012d", 1_000_000_000-w.n) }, "r0", Monotonic, "salt", "counts down"},
-		{"3 buckets of 16", Shape{Buckets: 16, Bucket: bucket, Fields: []string{"station", "waybill"}}, salted(16), func(w *workload) string {
-			station := w.rnd.IntN(3)
-			return string([]byte{byte(3 * station)}) + fmt.Sprint("station", station, "|") + w.digits()
-		}, "b00 b03 b06", FewBuckets, "salt", "only 3 of the 16"},
-		{"uneven splits", Shape{Head: upToBar}, even(8), func(w *workload) string {
-			if w.rnd.IntN(2) == 0 {
-				return fmt.Sprintf("%04d|x", 5000+w.rnd.IntN(1000))
-			}
-			return w.digits() + "|x"
-		}, "r4", UnevenSplits, "split", "times as many"},
-		{"one row", Shape{Head: upToBar}, even(8), func(w *workload) string {
-			if w.rnd.IntN(2) == 0 {
-				return "4242|x"
-			}
-			return w.digits() + "|x"
-		}, "r3", HeavyRow, "own table", "one row"},
-		{"a heavy user whose rows grow with time", Shape{Head: upToBar}, even(8), func(w *workload) string {
-			if w.rnd.IntN(2) == 0 {
-				return fmt.Sprintf("4242|%012d", w.n)
-			}
-			return w.digits() + "|" + w.digits()
-		}, "r3", HeavyKey, "own table, salt", "begin with 4242|"},
-	} {
+	for _, tt := range hotLoads {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorkload(tt.shape, tt.regions, 1)
-			rest := w.digits
-			if tt.shape.Buckets > 0 {
-				rest = func() string { return string([]byte{byte(w.rnd.IntN(16))}) + "rest|" + w.digits() }
-			}
+			w := newWorkload(tt.shape, tt.regions(), 1)
+			rest := func() string { return tt.rest(w) }
 			w.run(40, 2000, rest, nil)
 			if spots := w.tables.Advise(); len(spots) > 0 {
 				t.Fatalf("an even load raises %+v", spots)
@@ -208,6 +162,9 @@ func TestALoadedServerIsFoundWithTheMoveThatHelps(t *testing.T) {
 	spots := tables.Advise()
 	if len(spots) != 1 || spots[0].Cause != LoadedServer || spots[0].Server != "s0" || len(spots[0].Actions) != 1 {
 		t.Fatalf("%+v", spots)
+	}
+	if n := tables.LoadedServers(tables.Recent()); n != 1 {
+		t.Errorf("%d loaded servers", n)
 	}
 	a := spots[0].Actions[0]
 	if a.Kind != Move || a.To != "s2" || a.Effect.Before != 2.25 || a.Effect.After != 2 {

@@ -13,6 +13,7 @@ type sample struct {
 	rnd    *rand.Rand
 	seen   int64 // rows in all
 	newest int64
+	at     time.Duration // as far as it was advanced
 }
 
 // sampleSlot is a reservoir of one span of time (Vitter's algorithm R).
@@ -24,6 +25,7 @@ type sampleSlot struct {
 type sampled struct {
 	row []byte
 	nth int64 // of all rows
+	at  time.Duration
 }
 
 const (
@@ -37,6 +39,7 @@ func newSample() *sample { return &sample{rnd: rand.New(rand.NewPCG(1, 2))} }
 
 // advance empties the slots that have become too old.
 func (s *sample) advance(at time.Duration) {
+	s.at = at
 	now := int64(at / sampleSpan)
 	for i := max(s.newest, now-sampleSlots); i < now; i++ {
 		slot := &s.slots[(i+1)%sampleSlots]
@@ -69,23 +72,27 @@ func (s *sample) put(i int, row []byte) {
 	default:
 		slot.rows = append(slot.rows, sampled{})
 	}
-	slot.rows[i] = sampled{append(slot.rows[i].row[:0], row[:min(len(row), maxSampled)]...), s.seen}
+	slot.rows[i] = sampled{append(slot.rows[i].row[:0], row[:min(len(row), maxSampled)]...), s.seen, s.at}
 }
 
 // drawn is a row of the sample. It stands for weight rows.
 type drawn struct {
 	row    []byte
 	nth    int64
+	at     time.Duration
 	weight float64
 }
 
-// recent gives copies of the rows of the newest slots, until there are enough; the oldest row first.
-func (s *sample) recent(enough int) []drawn {
+// all gives copies of the rows, the oldest first.
+func (s *sample) all() []drawn {
 	var out []drawn
-	for i := s.newest; i >= 0 && i > s.newest-sampleSlots && len(out) < enough; i-- {
+	var rows []byte // of all, so that they are allocated together
+	for i := s.newest; i >= 0 && i > s.newest-sampleSlots; i-- {
 		slot := &s.slots[i%sampleSlots]
 		for _, r := range slot.rows {
-			out = append(out, drawn{slices.Clone(r.row), r.nth, float64(slot.seen) / float64(len(slot.rows))})
+			from := len(rows)
+			rows = append(rows, r.row...)
+			out = append(out, drawn{rows[from:len(rows):len(rows)], r.nth, r.at, float64(slot.seen) / float64(len(slot.rows))})
 		}
 	}
 	slices.SortFunc(out, func(a, b drawn) int { return int(a.nth - b.nth) })

@@ -22,16 +22,40 @@ func (t *Tables) Advise() []HotSpot {
 		hot[s.Server] = true
 	}
 	t.mu.RLock()
-	for _, name := range slices.Sorted(maps.Keys(t.servers)) {
-		if since := t.servers[name].since; !since.IsZero() && !hot[name] {
-			s := loadedServer(name, all, t.live)
-			s.Since, s.Seconds = since, t.now().Sub(since).Seconds()
-			spots = append(spots, s)
-		}
+	for _, name := range t.loaded(hot) {
+		s := loadedServer(name, all, t.live)
+		s.Since = t.servers[name].since
+		s.Seconds = t.now().Sub(s.Since).Seconds()
+		spots = append(spots, s)
 	}
 	t.mu.RUnlock()
 	slices.SortStableFunc(spots, func(a, b HotSpot) int { return cmp.Or(cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Table, b.Table)) })
 	return spots
+}
+
+// LoadedServers is the number of servers that are hot though none of their regions is, as the reports tell.
+func (t *Tables) LoadedServers(reports map[string]Report) int {
+	explained := make(map[string]bool)
+	for _, rep := range reports {
+		for i := range rep.Regions {
+			if l := &rep.Regions[i]; l.HotSince != nil {
+				explained[l.Region.Server] = true
+			}
+		}
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.loaded(explained))
+}
+
+// loaded are the hot servers without those that a hot region explains. t.mu is held.
+func (t *Tables) loaded(explained map[string]bool) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.servers)) {
+		if !t.servers[name].since.IsZero() && !explained[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // placed is a region's load with its table.

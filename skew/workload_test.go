@@ -3,6 +3,7 @@ package skew
 import (
 	"fmt"
 	"math/rand/v2"
+	"sort"
 	"time"
 )
 
@@ -27,20 +28,7 @@ func newWorkload(shape Shape, list []Region, seed uint64) *workload {
 // run writes so many rows a second, each batch of them at once, until stop.
 func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (after int) {
 	for second := range seconds {
-		batches := map[int]stored{}
-		for range rate {
-			key := []byte(row())
-			for i := range w.list {
-				if w.list[i].holds(key) {
-					batches[i] = append(batches[i], key)
-					break
-				}
-			}
-			w.n++
-		}
-		for i, rows := range batches {
-			w.c.Add(Batch{Region: w.list[i], Count: Count{Rows: int64(len(rows)), Bytes: int64(100 * len(rows))}, Rows: rows})
-		}
+		w.write(rate, row)
 		w.clock.pass(time.Second)
 		w.tables.Observe()
 		if stop != nil && stop() {
@@ -48,6 +36,22 @@ func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (
 		}
 	}
 	return seconds
+}
+
+// write writes so many rows, those of a region in one batch.
+func (w *workload) write(rows int, row func() string) {
+	batches := make([]stored, len(w.list))
+	for range rows {
+		key := []byte(row())
+		i := sort.Search(len(w.list), func(i int) bool { return w.list[i].reaches(key) })
+		batches[i] = append(batches[i], key)
+		w.n++
+	}
+	for i, rows := range batches {
+		if len(rows) > 0 {
+			w.c.Add(Batch{Region: w.list[i], Count: Count{Rows: int64(len(rows)), Bytes: int64(100 * len(rows))}, Rows: rows})
+		}
+	}
 }
 
 func (w *workload) digits() string { return fmt.Sprintf("%04d", w.rnd.IntN(10000)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,16 +47,18 @@ func (s *service) watchSkew(ctx context.Context) {
 	<-asked
 }
 
-// sayHot logs each hot spot as it comes up, and none more than once in ten minutes.
+// sayHot logs each hot spot as it comes up, or with another cause than before, and none more than once in ten minutes.
 func (s *service) sayHot(said map[string]time.Time) {
 	const pause = 10 * time.Minute
+	maps.DeleteFunc(said, func(_ string, at time.Time) bool { return time.Since(at) > pause })
 	for _, h := range s.tables.Advise() {
 		what := "server " + h.Server
 		if h.Region != nil {
 			what = "region " + h.Region.Name + " of " + h.Table
 		}
-		if now := time.Now(); now.Sub(said[what]) > pause {
-			said[what] = now
+		why := what + " " + string(h.Cause)
+		if _, before := said[why]; !before {
+			said[why] = time.Now()
 			s.log.Warn(what+" is hot", "cause", h.Cause, "times_mean", fmt.Sprintf("%.1f", h.Times), "why", h.Why, "more", "brine skew")
 		}
 	}
