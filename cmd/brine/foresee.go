@@ -2,45 +2,17 @@ package main
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"brine/config"
 	"brine/event"
 	"brine/plan"
 	"brine/sink"
 )
-
-// foresight is what would become of sampled records if a pipeline wrote them into a table now.
-type foresight struct {
-	Pipeline string              `json:"pipeline"`
-	Table    string              `json:"table"`
-	Records  int                 `json:"records"`
-	Rejected map[string]rejected `json:"rejected,omitempty"`  // dead letters by reason
-	LookedUp int                 `json:"looked_up,omitempty"` // records that lack fields of their keys: their rows are not foreseen
-	Expired  map[string]int      `json:"expired,omitempty"`   // by family: older than its TTL, so HBase hides them as they are written
-	*plan.Forecast
-	Collided []plan.Pair `json:"collided,omitempty"` // the first of the events that share a row
-	Capacity *plan.Sheet `json:"capacity,omitempty"`
-
-	table *config.Table
-}
-
-// rejected are the dead letters of one reason.
-type rejected struct {
-	Records int    `json:"records"`
-	First   string `json:"first"`
-	Place   string `json:"place"` // of the first
-	at      int64
-}
 
 // foreseer takes records of a pipeline for one of its tables and counts. Workers have one each, merged at the end.
 type foreseer struct {
@@ -158,16 +130,6 @@ func (f *foreseer) reject(at int64, err error) {
 	f.out.Rejected[reason] = f.out.Rejected[reason].and(rejected{Records: 1, First: err.Error(), at: at})
 }
 
-// and adds up two; of the first ones the one that stands first in the sample remains.
-func (r rejected) and(o rejected) rejected {
-	n := r.Records + o.Records
-	if r.Records == 0 || o.at < r.at {
-		r = o
-	}
-	r.Records = n
-	return r
-}
-
 func (f *foreseer) merge(o *foreseer) {
 	f.out.Records += o.out.Records
 	f.out.LookedUp += o.out.LookedUp
@@ -188,53 +150,6 @@ func (f *foreseer) result(regions int) (foresight, error) {
 	var err error
 	f.out.Forecast, err = f.tally.Forecast(regions)
 	return f.out, err
-}
-
-// foreseeSample reads a sample, and once more if events collide, to show them.
-func foreseeSample(ctx context.Context, cfg *config.Config, source sampleSource, regions int, pipelines ...string) ([]foresight, error) {
-	now := time.Now()
-	if topic := source.topic(); topic != "" {
-		for _, p := range cfg.Pipelines {
-			if p.Topic == topic {
-				pipelines = append(pipelines, p.Name)
-			}
-		}
-		if len(pipelines) == 0 {
-			return nil, usage(fmt.Errorf("--sample: no pipeline reads topic %s", topic))
-		}
-	}
-	fresh := func() ([]*foreseer, error) { return foreseers(cfg, now, pipelines...) }
-	all, err := readSample(ctx, source, fresh)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]foresight, len(all))
-	again := false
-	for i, f := range all {
-		if out[i], err = f.result(regions); err != nil {
-			return nil, err
-		}
-		for reason, r := range out[i].Rejected {
-			r.Place = source.place(r.at)
-			out[i].Rejected[reason] = r
-		}
-		again = again || out[i].Pairs() != nil
-	}
-	if !again {
-		return out, nil
-	}
-	all, err = readSample(ctx, source, func() ([]*foreseer, error) {
-		second, err := fresh()
-		for i, f := range second {
-			f.pairs = cmp.Or(out[i].Pairs(), &plan.Pairs{})
-		}
-		return second, err
-	})
-	for i, f := range all {
-		out[i].Collided = f.pairs.List()
-		f.mendCollision(&out[i])
-	}
-	return out, err
 }
 
 // mendCollision names a field that tells the first two events that collide apart.
@@ -277,72 +192,4 @@ func (f *foreseer) differing(events []plan.PlacedEvent) (names []string) {
 		}
 	}
 	return names
-}
-
-// readSample deals a sample out to as many workers as there are processors, and merges what they counted.
-func readSample(ctx context.Context, source sampleSource, fresh func() ([]*foreseer, error)) ([]*foreseer, error) {
-	workers := runtime.GOMAXPROCS(0)
-	group, ctx := errgroup.WithContext(ctx)
-	blocks := make(chan block, workers)
-	counted := make([][]*foreseer, workers)
-	for w := range workers {
-		var err error
-		if counted[w], err = fresh(); err != nil {
-			return nil, err
-		}
-		group.Go(func() error {
-			for b := range blocks {
-				measure := b.first < plan.MeasuredEvents
-				for at, rec := range b.records {
-					for _, f := range counted[w] {
-						f.add(at, rec, measure)
-					}
-				}
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		defer close(blocks)
-		return source.read(ctx, func(b block) error {
-			select {
-			case blocks <- b:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	})
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	for _, others := range counted[1:] {
-		for i, f := range others {
-			counted[0][i].merge(f)
-		}
-	}
-	return counted[0], nil
-}
-
-// warnings are what a person should know before writing.
-func (f *foresight) warnings() []plan.Advice {
-	var out []plan.Advice
-	for _, family := range sortedKeys(f.Expired) {
-		are, them := "are", "them"
-		if f.Expired[family] == 1 {
-			are, them = "is", "it"
-		}
-		out = append(out, plan.Advice{Rule: "expired", Mend: "raise the ttl or leave it out",
-			Msg: fmt.Sprintf("%s of %s %s older than the TTL of family %s of %s: HBase would hide %s at once",
-				thousands(int64(f.Expired[family])), count(f.Records, "event"), are, family, f.Table, them)})
-	}
-	for _, reason := range sortedKeys(f.Rejected) {
-		r := f.Rejected[reason]
-		out = append(out, plan.Advice{Rule: "dead-letter", Msg: fmt.Sprintf("%s of %s would become dead letters, the first (%s) because of %s",
-			thousands(int64(r.Records)), count(f.Records, "record"), r.Place, strings.TrimSpace(r.First))})
-	}
-	if f.Forecast != nil {
-		out = append(out, f.Advice...)
-	}
-	return out
 }
