@@ -100,6 +100,9 @@ func TestReportKeepsTheRestOfThePage(t *testing.T) {
 	if err := (&Report{Name: "y"}).Finish(""); err == nil {
 		t.Error("no error for a page without the marks")
 	}
+	if _, err := os.Stat(results + "/y.json"); err != nil {
+		t.Errorf("the numbers are gone with the page: %v", err)
+	}
 }
 
 func TestEvaluationIsMeasuredFromItsLog(t *testing.T) {

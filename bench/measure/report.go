@@ -70,13 +70,12 @@ func (r *Report) Heading() string {
 // Finish keeps the report, puts text between the report's marks in the page, and prints a line per target. It gives an error
 // when a target is short.
 func (r *Report) Finish(text string) error {
-	if err := Keep(r.Name, r); err != nil {
-		return err
-	}
-	if err := WriteSection(page, r.Name, "bench-"+r.Name, text); err != nil {
-		return err
-	}
-	return Judge(r.Targets)
+	return Conclude(r.Name, "bench-"+r.Name, page, r, text, r.Targets)
+}
+
+// Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others.
+func Conclude(name, target, page string, run any, text string, targets []Target) error {
+	return errors.Join(keep(name, run), writeSection(page, name, target, text), Judge(targets))
 }
 
 const (
@@ -84,8 +83,8 @@ const (
 	page    = "docs/benchmarks.md"
 )
 
-// Keep writes a run's raw numbers to bench/results/NAME.json.
-func Keep(name string, run any) error {
+// keep writes a run's raw numbers to bench/results/NAME.json.
+func keep(name string, run any) error {
 	data, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
 		return err
@@ -96,8 +95,8 @@ func Keep(name string, run any) error {
 	return os.WriteFile(filepath.Join(results, name+".json"), append(data, '\n'), 0o644)
 }
 
-// WriteSection puts text between the marks of a name in a page, which say that make TARGET has written it.
-func WriteSection(page, name, target, text string) error {
+// writeSection puts text between the marks of a name in a page, which say that make TARGET has written it.
+func writeSection(page, name, target, text string) error {
 	old, err := os.ReadFile(page)
 	if err != nil {
 		return err

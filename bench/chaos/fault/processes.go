@@ -2,7 +2,9 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -47,6 +49,16 @@ func (p Processes) Kill(names ...string) error {
 	return nil
 }
 
+// Up starts processes again that have ended. On a busy machine one may not be ready in time, or end while it starts: then once more.
+func (p Processes) Up(ctx context.Context, names ...string) error {
+	err := p.Cluster.Up(ctx, names...)
+	if err != nil && ctx.Err() == nil {
+		fmt.Println(err)
+		err = p.Cluster.Up(ctx, names...)
+	}
+	return err
+}
+
 // KillFor ends a process and starts it again a while later.
 func (p Processes) KillFor(ctx context.Context, name string, d time.Duration) error {
 	if err := p.Kill(name); err != nil {
@@ -63,10 +75,7 @@ func (p Processes) FreezeFor(ctx context.Context, name string, d time.Duration) 
 	if err := p.Signal(name, syscall.SIGSTOP); err != nil {
 		return err
 	}
-	if err := Pause(ctx, d); err != nil {
-		return err
-	}
-	return p.Signal(name, syscall.SIGCONT)
+	return errors.Join(Pause(ctx, d), p.Signal(name, syscall.SIGCONT))
 }
 
 // Gone waits until a process has ended by itself.
@@ -88,7 +97,8 @@ func ended(pid int) bool {
 func (p Processes) Revive(ctx context.Context, names ...string) {
 	var gone []string
 	for _, name := range names {
-		if pid, err := p.PID(name); err == nil && ended(pid) {
+		pid, err := p.PID(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && ended(pid) { // the first after a start that was cut short
 			gone = append(gone, name)
 		}
 	}

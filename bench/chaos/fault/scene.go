@@ -14,7 +14,7 @@ import (
 const (
 	down   = 2 * time.Second  // how long a table is disabled, or a process of the cluster's head stays away
 	frozen = 30 * time.Second // how long a server stands still
-	alone  = time.Minute      // how long the others may take to open the regions of one that is dead
+	alone  = time.Minute      // how long one that is held for dead may take to end, and the others to open its regions
 )
 
 // Scene is where one fault plays. Its methods that are faults return when the cluster has been told to heal; whether it has is for
@@ -57,10 +57,11 @@ func (s *Scene) pick(good func(i int, all []hbase.Region) bool) (int, []hbase.Re
 // table is any of them.
 func (s *Scene) table() string { return s.Watch.tables[s.Random.IntN(len(s.Watch.tables))] }
 
-// anyOf tries it with other regions when the master will not: those that were split or merged a moment ago have to be compacted first.
+// anyOf tries it again, with other regions, when the master will not: those that were split or merged a moment ago have to be compacted first, and
+// the watch may not know them yet.
 func (s *Scene) anyOf(once func() error) (err error) {
 	for range 6 {
-		if err = once(); err == nil || s.Ctx.Err() != nil {
+		if err = once(); err == nil || Pause(s.Ctx, time.Second) != nil {
 			return err
 		}
 	}

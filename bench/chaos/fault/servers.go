@@ -2,6 +2,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 )
@@ -72,16 +73,24 @@ func (s *Scene) FreezeServer() error {
 		return err
 	}
 	s.Watch.Died(addr)
-	if err := Pause(s.Ctx, frozen); err != nil {
+	if err := errors.Join(Pause(s.Ctx, frozen), s.Procs.Signal(name, syscall.SIGCONT)); err != nil {
 		return err
 	}
-	if err := s.Procs.Signal(name, syscall.SIGCONT); err != nil {
-		return err
-	}
-	if err := s.Procs.Gone(s.Ctx, name); err != nil { // told that it is dead, it ends itself
+	if err := s.ends(name); err != nil {
 		return err
 	}
 	return s.back(name)
+}
+
+// ends waits for a server that the master holds for dead: told so, it ends itself. One that hangs while it does is killed.
+func (s *Scene) ends(name string) error {
+	waiting, cancel := context.WithTimeout(s.Ctx, alone)
+	defer cancel()
+	if s.Procs.Gone(waiting, name) == nil {
+		return nil
+	}
+	s.Fault.Hits += fmt.Sprintf(", killed after %v in which it did not end", alone)
+	return s.Procs.Kill(name)
 }
 
 // KillMaster ends the master.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/bench/chaos/fault"
 	"brine/hbase"
 )
 
@@ -79,6 +80,41 @@ func TestFindings(t *testing.T) {
 				t.Errorf("lost %d, twice %d, reordered %d; want %d, %d, %d", f.Lost, f.Twice, f.Reordered, c.lost, c.twice, c.reordered)
 			}
 		})
+	}
+}
+
+func TestTargetsAreShort(t *testing.T) {
+	good := func() *run {
+		r := &run{limit: time.Minute, Findings: &Findings{Rows: 5, Cells: 9}, Java: "rows=5 cells=9 sha256=aa"}
+		r.Faults = []*Fault{{Fault: fault.Fault{Kind: "kill server"}, Beyond: 3}, {Fault: fault.Fault{Kind: "disable+enable"}, Refused: 7}}
+		return r
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(*run)
+		short string
+	}{
+		{"good", func(*run) {}, ""},
+		{"not recovered", func(r *run) { r.Faults[1].Failed = "not recovered"; r.stuck("fault 2") }, "chaos-hbase.faults chaos-hbase.kinds chaos-hbase.not_recovered"},
+		{"lost", func(r *run) { r.Findings.Lost = 1 }, "chaos-hbase.lost"},
+		{"Java counts otherwise", func(r *run) { r.Java = "rows=5 cells=90 sha256=aa" }, "chaos-hbase.java_counts_otherwise"},
+		{"refused while enabled", func(r *run) { r.Faults[0].Refused = 1 }, "chaos-hbase.refused_while_enabled"},
+		{"slower than the cluster", func(r *run) { r.Faults[0].Beyond = 3.1 }, "chaos-hbase.kill_beyond_recovery_s"},
+	} {
+		r := good()
+		c.spoil(r)
+		var short []string
+		for _, target := range r.targets(2, 2) {
+			if !target.OK() {
+				short = append(short, target.Name)
+			}
+		}
+		if got := strings.Join(short, " "); got != c.short {
+			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
+		}
+		if tells := strings.Contains(r.table(), "ended early: fault 2."); tells != (r.Stuck != "") {
+			t.Errorf("%s: the page tells of an early end: %v", c.name, tells)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func main() {
 	flag.Uint64Var(&r.Seed, "seed", uint64(time.Now().UnixNano()), "decides the order of the faults and what they hit")
 	flag.IntVar(&r.Rate, "rate", 2000, "mutations per second")
 	flag.StringVar(&only, "faults", "", "only these, in this order: a comma between kinds; without it the whole plan")
-	flag.DurationVar(&r.limit, "limit", 15*time.Minute, "longest time for everything")
+	flag.DurationVar(&r.limit, "limit", 15*time.Minute, "time for everything; the last fault begins two minutes before it is over")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -41,7 +41,7 @@ func main() {
 }
 
 func (r *run) main(ctx context.Context, only string) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.limit)
+	ctx, cancel := context.WithTimeout(ctx, r.limit+2*patience) // for a last fault that does not heal, and a load that does not end
 	defer cancel()
 	if only == "" {
 		r.plan = kinds.Plan(r.Seed)

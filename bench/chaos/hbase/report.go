@@ -46,9 +46,14 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 	if !strings.HasPrefix(r.Java, fmt.Sprintf("rows=%d cells=%d ", r.Findings.Rows, r.Findings.Cells)) {
 		differs = 1
 	}
+	stuck := 0.0
+	if r.Stuck != "" {
+		stuck = 1
+	}
 	return []measure.Target{
 		{Name: "chaos-hbase.faults", Value: float64(played), Bound: float64(faults), Least: true},
 		{Name: "chaos-hbase.kinds", Value: float64(len(different)), Bound: float64(kinds), Least: true},
+		{Name: "chaos-hbase.not_recovered", Value: stuck},
 		{Name: "chaos-hbase.minutes", Value: r.Seconds / 60, Bound: r.limit.Minutes()},
 		{Name: "chaos-hbase.lost", Value: float64(r.Findings.Lost)},
 		{Name: "chaos-hbase.twice", Value: float64(r.Findings.Twice)},
@@ -64,19 +69,14 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 // finish keeps the run, writes its table into the page, and judges.
 func (r *run) finish(targets []measure.Target) error {
 	about := measure.NewReport("chaos-hbase")
-	if err := measure.Keep("chaos-hbase", struct {
+	head := fmt.Sprintf("%s, %s, commit %s, HBase 2.6.4; `make chaos-hbase SEED=%d`: %d faults in %.1f minutes, %d mutations a second.\n\n",
+		about.Machine, about.Date, about.Commit, r.Seed, int(targets[0].Value), r.Seconds/60, r.Rate)
+	whole := struct {
 		Date, Commit, Machine string
 		*run
 		Targets []measure.Target
-	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
-		return err
-	}
-	head := fmt.Sprintf("%s, %s, commit %s, HBase 2.6.4; `make chaos-hbase SEED=%d`: %d faults in %.1f minutes, %d mutations a second.\n\n",
-		about.Machine, about.Date, about.Commit, r.Seed, int(targets[0].Value), r.Seconds/60, r.Rate)
-	if err := measure.WriteSection(page, "chaos-hbase", "chaos-hbase", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
-		return err
-	}
-	return measure.Judge(targets)
+	}{about.Date, about.Commit, about.Machine, r, targets}
+	return measure.Conclude("chaos-hbase", "chaos-hbase", page, whole, head+r.table()+"\n"+measure.TargetTable(targets), targets)
 }
 
 // table is a line per kind of fault, in the order of the kinds' names.
@@ -104,6 +104,9 @@ func (r *run) table() string {
 		}
 		fmt.Fprintf(&s, "| %s | %d | %.1f | %.1f | %.1f | %.1f | %d |\n",
 			name, len(byKind[name]), worst.Cluster, worst.Stall, worst.Together, worst.Beyond, worst.Refused)
+	}
+	if r.Stuck != "" {
+		fmt.Fprintf(&s, "\nIt ended early: %s.\n", r.Stuck)
 	}
 	n := r.Findings
 	fmt.Fprintf(&s, "\n%d mutations of three cells were acknowledged, %d refused. The table held %d rows and %d cells, and HBase's Java client counted %s.\n",

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 const (
 	bound    = 16 << 20        // bytes of mutations in the client's memory
 	patience = 4 * time.Minute // for one fault, until cluster and load have recovered
-	reading  = 2 * time.Minute // kept of the run's time for the table: no fault begins later
+	reading  = 2 * time.Minute // for the table, kept of the run's time: no fault begins later
 	rest     = time.Second     // between two faults
 )
 
@@ -33,6 +35,7 @@ type run struct {
 	Highest  int64 // bytes of mutations in the client's memory
 	Left     int   // goroutines of the client's at its end
 	Java     string
+	Stuck    string // the fault from which cluster or load did not recover; it was the last
 
 	limit time.Duration
 	plan  []string
@@ -89,14 +92,20 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	writing, enough := context.WithCancel(ctx)
+	landing, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	var loading sync.WaitGroup
-	loading.Go(func() { r.load.run(writing, ctx) })
+	loading.Go(func() { r.load.run(writing, landing) })
 	err := r.breakAll(ctx)
 	enough()
+	late := time.AfterFunc(patience, giveUp)
 	loading.Wait()
+	if !late.Stop() {
+		r.stuck("the load did not end within %v", patience)
+	}
 	r.Highest = r.load.highest.Load()
 	if ctx.Err() != nil {
-		return err
+		return cmp.Or(err, context.Cause(ctx))
 	}
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
@@ -139,12 +148,23 @@ func (r *run) breakAll(ctx context.Context) error {
 		f := &Fault{Fault: fault.Fault{Kind: name, At: time.Since(start).Seconds(), Began: time.Now()}}
 		r.Faults = append(r.Faults, f)
 		if err := r.breakOnce(ctx, w, f, random); err != nil {
-			return fmt.Errorf("fault %d, %s, %s: %w", i+1, name, f.Hits, err)
+			if ctx.Err() != nil {
+				return fmt.Errorf("fault %d, %s, %s: %w", i+1, name, f.Hits, err)
+			}
+			f.Failed = "not recovered"
+			r.stuck("fault %d, %s, %s: %v", i+1, name, f.Hits, err)
+			return nil
 		}
 		fmt.Printf("%3d %5.0f s  %-15s %-45s cluster %5.1f s, stall %5.1f s, beyond %4.1f s, refused %d, again %v %s\n",
 			i+1, f.At, f.Kind, f.Hits, f.Cluster, f.Stall, f.Beyond, f.Refused, f.Retried, f.Failed)
 	}
 	return nil
+}
+
+// stuck notes that something did not recover. The run ends, and what the table holds is told all the same.
+func (r *run) stuck(format string, args ...any) {
+	r.Stuck = strings.TrimPrefix(r.Stuck+"; "+fmt.Sprintf(format, args...), "; ")
+	fmt.Println(r.Stuck)
 }
 
 // breakOnce plays a fault and waits until all has recovered.

@@ -63,6 +63,7 @@ func TestTargetsAreShort(t *testing.T) {
 		{"good", func(*run) {}, ""},
 		{"a fault less", func(r *run) { r.Kills = nil }, "chaos_index.faults"},
 		{"slower rows", func(r *run) { r.Away.Rows = 94 }, "chaos_index.rows_while_away_of_there"},
+		{"too late", func(r *run) { r.CatchUp = 601 }, "chaos_index.catch_up_s"},
 		{"nothing verified", func(r *run) { r.Verify.Tables = r.Verify.Tables[:1] }, "chaos_index.documents"},
 		{"missing", func(r *run) { r.Verify.Tables[1].Found[verify.Missing] = 1 }, "chaos_index.verify_missing"},
 		{"stale", func(r *run) { r.Verify.Tables[1].Found[verify.Stale] = 1 }, "chaos_index.verify_stale"},

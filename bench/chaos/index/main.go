@@ -26,16 +26,20 @@ func main() {
 	flag.IntVar(&r.Rate, "rate", 600, "events a second, of each topic")
 	flag.DurationVar(&r.away, "away", 20*time.Second, "how long it stands still, or is gone before it is started again")
 	flag.DurationVar(&r.there, "there", 20*time.Second, "how long it is there between two faults")
+	limit := flag.Duration("limit", 45*time.Minute, "longest time for everything")
 	whole := flag.Bool("record", true, "write the page and the results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not done after %v (-limit)", *limit))
+	defer cancel()
 	err := r.all(ctx)
 	if err == nil {
 		err = r.finish(*whole)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos-index:", err)
+		cancel()
 		stop()
 		os.Exit(1)
 	}

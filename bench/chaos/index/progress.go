@@ -65,6 +65,13 @@ func (p *progress) now() position {
 	return p.last
 }
 
+// totals are what was counted of the two states, and by how many records documents lagged behind at most.
+func (p *progress) totals() (is, away Span, behind int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spans[there], p.spans[gone], p.behind
+}
+
 // run asks until ctx ends.
 func (p *progress) run(ctx context.Context) {
 	for fault.Pause(ctx, fault.Ask) == nil {

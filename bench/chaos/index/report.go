@@ -22,6 +22,7 @@ func (r *run) targets() []measure.Target {
 		{Name: "chaos_index.rows_while_away_of_there", Value: r.Away.rate() / max(r.There.rate(), 1e-9), Bound: 0.95, Least: true},
 		{Name: "chaos_index.documents", Value: float64(r.Verify.Count(true)), Bound: 1, Least: true},
 	}
+	all = append(all, measure.Target{Name: "chaos_index.catch_up_s", Value: r.CatchUp, Bound: longest.Seconds()})
 	for _, kind := range verify.Kinds {
 		all = append(all, measure.Target{Name: "chaos_index.verify_" + string(kind), Value: float64(r.Verify.Found(kind))})
 	}
@@ -36,18 +37,13 @@ func (r *run) finish(record bool) error {
 		fmt.Print(r.table())
 		return measure.Judge(targets)
 	}
-	if err := measure.Keep("chaos-index", struct {
+	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`.\n\n", about.Machine, about.Date, about.Commit)
+	whole := struct {
 		Date, Commit, Machine string
 		*run
 		Targets []measure.Target
-	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
-		return err
-	}
-	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`.\n\n", about.Machine, about.Date, about.Commit)
-	if err := measure.WriteSection(page, "chaos-index", "chaos-index", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
-		return err
-	}
-	return measure.Judge(targets)
+	}{about.Date, about.Commit, about.Machine, r, targets}
+	return measure.Conclude("chaos-index", "chaos-index", page, whole, head+r.table()+"\n"+measure.TargetTable(targets), targets)
 }
 
 // table is what happened while the index was there, and while it was not.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 const (
 	server  = "elasticsearch"
 	longest = 10 * time.Minute // for brine to catch up at the end
+	ending  = 2 * time.Minute  // for brine, which drains for at most half a minute
 )
 
 // run is one run of the whole, and what it has found.
@@ -59,7 +61,8 @@ func (r *run) all(ctx context.Context) error {
 	if err := r.disturbed(ctx); err != nil {
 		return err
 	}
-	fmt.Println("everything is settled; verifying")
+	r.There, r.Away, r.MostBehind = r.progress.totals()
+	fmt.Println("verifying")
 	r.Verify, err = fault.Verify(r.brine(ctx, "verify", "--full", "--json", "--quiet"))
 	return err
 }
@@ -115,34 +118,40 @@ func (r *run) disturbed(ctx context.Context) error {
 	if err := brine.Start(); err != nil {
 		return err
 	}
+	running, over := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- brine.Wait() }()
+	go func() { // ends with brine
+		ended <- brine.Wait()
+		over()
+	}()
 	beside.Go(func() { r.measure(watching, brine.Process.Pid) })
-	err := r.breakIndex(ctx)
+	err := r.breakIndex(ctx, running)
 	healed := time.Now()
 	enough()
 	publishers.Wait()
 	if err == nil {
-		err = r.settled(ctx, healed)
+		r.settled(running, healed)
 	}
-	return errors.Join(err, r.end(brine, ended))
+	if r.end(brine, ended); errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return nil // brine has ended by itself, which is told; verify tells what is missing
+	}
+	return cmp.Or(err, context.Cause(ctx))
 }
 
-// end stops brine, and notes when it has ended by itself.
-func (r *run) end(brine *exec.Cmd, ended chan error) error {
+// end stops brine, and notes when it has ended by itself, or does not end.
+func (r *run) end(brine *exec.Cmd, ended chan error) {
 	select {
 	case err := <-ended:
 		r.Ended = fmt.Sprint("by itself: ", err)
-		return nil
+		return
 	default:
 	}
-	if err := brine.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
+	_ = brine.Process.Signal(syscall.SIGTERM) // it may have ended just now, which is told as well
+	late := time.AfterFunc(ending, func() { _ = brine.Process.Kill() })
+	defer late.Stop()
 	if err := <-ended; err != nil {
 		r.Ended = err.Error()
 	}
-	return nil
 }
 
 // publish puts the events of a topic at a constant rate, until it is enough.
@@ -168,15 +177,15 @@ func (r *run) measure(ctx context.Context, pid int) {
 	}
 }
 
-// breakIndex kills and freezes the index in turns, and lets it be there in between.
-func (r *run) breakIndex(ctx context.Context) error {
-	if err := fault.Until(ctx, func() bool { return r.progress.now().documents > 0 }); err != nil {
+// breakIndex kills and freezes the index in turns, and lets it be there in between, for as long as brine is running. The index is there at the end.
+func (r *run) breakIndex(ctx, running context.Context) error {
+	if err := fault.Until(running, func() bool { return r.progress.now().documents > 0 }); err != nil {
 		return err
 	}
 	r.progress.count(true)
 	defer r.progress.count(false)
 	for n := range r.Faults {
-		if err := fault.Pause(ctx, r.there); err != nil {
+		if err := fault.Pause(running, r.there); err != nil {
 			return err
 		}
 		r.progress.become(gone)
@@ -200,11 +209,11 @@ func (r *run) breakIndex(ctx context.Context) error {
 		now := r.progress.now()
 		fmt.Printf("%2d %s for %5.1f s; %d published, %d rows and %d documents settled\n", n+1, what, took, now.published, now.rows, now.documents)
 	}
-	return fault.Pause(ctx, r.there)
+	return fault.Pause(running, r.there)
 }
 
-// settled waits until both halves have settled everything.
-func (r *run) settled(ctx context.Context, healed time.Time) error {
+// settled waits until both halves have settled everything. When that takes too long a target is short, and verify tells what is missing.
+func (r *run) settled(ctx context.Context, healed time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	stopped := time.Now()
@@ -214,9 +223,7 @@ func (r *run) settled(ctx context.Context, healed time.Time) error {
 	})
 	now := r.progress.now()
 	if err != nil {
-		return fmt.Errorf("brine does not catch up in %v: of %d published %d rows and %d documents are settled: %w", longest, now.published, now.rows, now.documents, err)
+		fmt.Printf("brine does not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows, now.documents, time.Since(healed))
 	}
 	r.CatchUp, r.Events = time.Since(healed).Seconds(), now.published
-	r.There, r.Away, r.MostBehind = r.progress.spans[there], r.progress.spans[gone], r.progress.behind
-	return nil
 }

@@ -87,6 +87,13 @@ func (g *groups) now() (map[place]progress, time.Time) {
 	return g.at, g.asked
 }
 
+// standing is the longest time in which nothing was committed.
+func (g *groups) standing() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.Stands
+}
+
 // wentOn tells whether, since an earlier answer, something was committed in every partition that had something left.
 func (g *groups) wentOn(before map[place]progress) bool {
 	now, _ := g.now()

@@ -6,7 +6,7 @@
 // another track's lasts is wanted.
 //
 // Read chaos.yaml (what brine runs), input.go (the events, a few of which cannot be written), kinds.go and package fault (the faults),
-// members.go (brine's processes), groups.go and commits.go (what they commit), run.go (the whole), judge.go (what is asked afterwards: brine's own
+// members.go and member.go (brine's processes), groups.go and commits.go (what they commit), run.go (the whole), judge.go (what is asked afterwards: brine's own
 // verify, an undisturbed run of the same topics, HBase's Java client), report.go. It ends with a line per target, `name value target
 // ok|short`, and exits with 1 when one is short.
 package main
@@ -31,10 +31,13 @@ func main() {
 	flag.DurationVar(&r.publishing, "publish", 14*time.Minute, "time over which the events are published; faults begin in it")
 	flag.IntVar(&r.events, "events", 1<<30, "most events of a topic")
 	flag.StringVar(&only, "faults", "", "only these kinds, with a comma between them")
+	limit := flag.Duration("limit", 45*time.Minute, "longest time for everything: faults, verify, and the undisturbed run")
 	flag.StringVar(&r.logs, "logs", "", "folder that keeps the logs of brine's processes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not done after %v (-limit)", *limit))
+	defer cancel()
 	if err := r.main(ctx, only); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		stop()

@@ -2,31 +2,26 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
 	"syscall"
 	"time"
 
-	"brine/bench/chaos/fault"
 	"brine/bench/measure"
 )
 
-const (
-	again       = time.Second // until a process that has ended is started anew, as systemd would
-	unreachable = 3           // brine's exit code when a server cannot be reached at its start
-)
+const unreachable = 3 // brine's exit code when a server cannot be reached at its start
 
 // members are brine's processes, each kept running by a goroutine of its own.
 type members struct {
 	command func() *exec.Cmd
 	logs    string         // folder
+	ending  time.Duration  // that a process may take to end when it is asked to
 	kept    sync.WaitGroup // those goroutines
 
 	mu      sync.Mutex
@@ -35,19 +30,6 @@ type members struct {
 	starts  int
 	away    int     // starts that found no server
 	peakMiB float64 // of any
-}
-
-// member is one of them, in all its lives.
-type member struct {
-	name string
-	of   *members
-	left chan struct{} // closed when it is not kept running any more
-
-	mu      sync.Mutex
-	cmd     *exec.Cmd      // nil: it does not run now
-	ended   chan struct{}  // closed when cmd has
-	asked   syscall.Signal // to end, by us
-	leaving bool
 }
 
 // start adds a process.
@@ -79,20 +61,18 @@ func (ms *members) leave(ctx context.Context, m *member) (took time.Duration, er
 	m.mu.Lock()
 	m.leaving = true
 	m.mu.Unlock()
-	if took, err = m.stop(ctx); err != nil {
-		return took, err
-	}
+	took, err = m.stop(ctx)
 	<-m.left
-	return took, nil
+	return took, err
 }
 
-// end stops all of them for good, and tells how long the slowest took.
-func (ms *members) end(ctx context.Context) (slowest time.Duration, err error) {
+// end stops all of them for good, and tells how long the slowest took. Those that do not stop are among the odd ends.
+func (ms *members) end(ctx context.Context) (slowest time.Duration) {
 	for _, m := range ms.list() {
-		took, failed := ms.leave(ctx, m)
-		slowest, err = max(slowest, took), errors.Join(err, failed)
+		took, _ := ms.leave(ctx, m)
+		slowest = max(slowest, took)
 	}
-	return slowest, err
+	return slowest
 }
 
 // kill ends what still runs when the run fails.
@@ -121,54 +101,10 @@ func (ms *members) measure() {
 	}
 }
 
-// keep starts the process as often as it ends.
-func (m *member) keep() {
-	defer close(m.left)
-	log, err := os.Create(filepath.Join(m.of.logs, m.name+".log"))
-	if err != nil {
-		m.of.strange(m.name, err)
-		return
-	}
-	defer log.Close()
-	for {
-		cmd, ended, err := m.begin(log)
-		if err != nil {
-			m.of.strange(m.name, err)
-		}
-		if cmd == nil {
-			return
-		}
-		err = cmd.Wait()
-		m.mu.Lock()
-		asked := m.asked
-		m.cmd = nil
-		m.mu.Unlock()
-		m.of.note(m.name, cmd, asked, err)
-		close(ended)
-		time.Sleep(again)
-	}
-}
-
-// begin starts the process, unless it is to leave.
-func (m *member) begin(log *os.File) (*exec.Cmd, chan struct{}, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.leaving {
-		return nil, nil, nil
-	}
-	cmd := m.of.command()
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return nil, nil, err
-	}
-	m.cmd, m.ended, m.asked = cmd, make(chan struct{}), 0
-	return cmd, m.ended, nil
-}
-
 // note judges an end: a process ends by itself only when it finds no server at its start.
-func (ms *members) note(name string, cmd *exec.Cmd, asked syscall.Signal, err error) {
-	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	code := cmd.ProcessState.ExitCode()
+func (ms *members) note(name string, end *os.ProcessState, asked syscall.Signal) {
+	status, _ := end.Sys().(syscall.WaitStatus)
+	code := end.ExitCode()
 	ms.mu.Lock()
 	ms.starts++
 	if code == unreachable {
@@ -178,7 +114,7 @@ func (ms *members) note(name string, cmd *exec.Cmd, asked syscall.Signal, err er
 	switch {
 	case code == unreachable, asked != 0 && (code == 0 || status.Signaled() && status.Signal() == asked):
 	default:
-		ms.strange(name, fmt.Errorf("asked by %q, it ended with %d: %w", asked, code, err))
+		ms.strange(name, fmt.Errorf("asked by %q, it ended: %v", asked, end))
 	}
 }
 
@@ -187,45 +123,4 @@ func (ms *members) strange(name string, err error) {
 	defer ms.mu.Unlock()
 	ms.odd = append(ms.odd, fmt.Sprintf("%s: %v", name, err))
 	fmt.Println("ODD END", ms.odd[len(ms.odd)-1])
-}
-
-// signal sends the process a signal, as soon as it runs.
-func (m *member) signal(s syscall.Signal) error {
-	for range 50 {
-		m.mu.Lock()
-		if m.cmd != nil {
-			defer m.mu.Unlock()
-			if s == syscall.SIGKILL || s == syscall.SIGTERM {
-				m.asked = s
-			}
-			return m.cmd.Process.Signal(s)
-		}
-		leaving := m.leaving
-		m.mu.Unlock()
-		if leaving {
-			return nil
-		}
-		time.Sleep(fault.Poll)
-	}
-	return fmt.Errorf("%s does not run", m.name)
-}
-
-// stop asks the process to end, and waits.
-func (m *member) stop(ctx context.Context) (took time.Duration, err error) {
-	began := time.Now()
-	m.mu.Lock()
-	cmd, ended := m.cmd, m.ended
-	m.mu.Unlock()
-	if cmd == nil {
-		return 0, nil // it has ended, or was never begun
-	}
-	if err := m.signal(syscall.SIGTERM); err != nil {
-		return 0, err
-	}
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		err = fmt.Errorf("%s does not stop: %w", m.name, context.Cause(ctx))
-	}
-	return time.Since(began), err
 }

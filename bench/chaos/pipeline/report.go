@@ -66,19 +66,14 @@ func abs(n int) int { return max(n, -n) }
 // finish keeps the run, writes its table into the page, and judges.
 func (r *run) finish(targets []measure.Target) error {
 	about := measure.NewReport("chaos")
-	if err := measure.Keep("chaos", struct {
+	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4; seed %d, %d processes of brine, events published over %v.\n\n",
+		about.Machine, about.Date, about.Commit, r.Seed, r.Members, r.publishing)
+	whole := struct {
 		Date, Commit, Machine string
 		*run
 		Targets []measure.Target
-	}{about.Date, about.Commit, about.Machine, r, targets}); err != nil {
-		return err
-	}
-	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4; seed %d, %d processes of brine, events published over %v.\n\n",
-		about.Machine, about.Date, about.Commit, r.Seed, r.Members, r.publishing)
-	if err := measure.WriteSection(page, "chaos", "chaos", head+r.table()+"\n"+measure.TargetTable(targets)); err != nil {
-		return err
-	}
-	return measure.Judge(targets)
+	}{about.Date, about.Commit, about.Machine, r, targets}
+	return measure.Conclude("chaos", "chaos", page, whole, head+r.table()+"\n"+measure.TargetTable(targets), targets)
 }
 
 // table is a line per kind of fault, those of brine and Kafka first.
