@@ -8,7 +8,7 @@ import (
 // Hooks are told what the writer does; a nil hook is not called. They are called from the writer's own goroutines, must be
 // safe for concurrent use, and must not block.
 type Hooks struct {
-	Call     func(CallInfo)                                // after every call of the engine
+	Call     func(*CallInfo)                               // after every call of the engine
 	Items    func(index string, outcome Outcome, n int)    // events by what became of them, after every round of calls
 	Retry    func(RetryInfo)                               // before every pause
 	Expired  func(index string, parts []string, err error) // when parts of an index were dropped, their rows being over, or could not be
@@ -16,24 +16,6 @@ type Hooks struct {
 	Buffered func(bytes int64)                             // bytes of documents in memory, whenever a batch comes or goes
 	Probe    func(ProbeInfo)                               // how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
 }
-
-// CallInfo is one finished call of the engine.
-type CallInfo struct {
-	Kind      CallKind
-	Documents int
-	Bytes     int // of the documents sent
-	Duration  time.Duration
-	Err       error // of the call as a whole
-}
-
-// CallKind is what a call does.
-type CallKind string
-
-// The kinds of call.
-const (
-	CallBulk CallKind = "bulk"
-	CallGet  CallKind = "get"
-)
 
 // ProbeInfo is one document that an index has taken, and was asked for by searches until it was shown, in its new version or a newer one. A change
 // that comes again, with the version that the index has, is shown at once.

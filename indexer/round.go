@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/valyala/fastjson"
@@ -100,7 +99,7 @@ func (l *lane) read() error {
 		return nil
 	}
 	l.stored = append(l.stored[:0], make([]Stored, len(l.refs))...)
-	return l.call(CallGet, len(l.refs), 0, func(ctx context.Context) error {
+	return l.call(CallGet, l.sent, 0, func(ctx context.Context) error {
 		return l.w.engine.Get(ctx, l.refs, l.stored)
 	})
 }
@@ -195,7 +194,7 @@ func (l *lane) send(from, to, size int) bool {
 	ops := l.ops[from:to]
 	l.results = append(l.results[:0], make([]Result, len(ops))...)
 	sent := time.Now()
-	err := l.call(CallBulk, len(ops), size, func(ctx context.Context) error {
+	err := l.call(CallBulk, l.sent[from:to], size, func(ctx context.Context) error {
 		return l.w.engine.Bulk(ctx, ops, l.results)
 	})
 	if err != nil {
@@ -250,24 +249,4 @@ func (l *lane) judge(groups []int, made [][]byte, sent time.Time) {
 	} else {
 		l.w.pace.took(now)
 	}
-}
-
-// call times fn and tells the hook.
-func (l *lane) call(kind CallKind, documents, size int, fn func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(l.w.ctx, l.w.opts.CallTimeout,
-		fmt.Errorf("no answer within %v (call_timeout)", l.w.opts.CallTimeout))
-	defer cancel()
-	start := time.Now()
-	err := fn(ctx)
-	if err != nil {
-		l.recent.forget() // what is back after an outage may be an older copy
-		err = cause(ctx, err)
-		if remedyOfCall(err) == wait {
-			l.w.pace.congested(start, time.Now())
-		}
-	}
-	if l.w.opts.Hooks.Call != nil {
-		l.w.opts.Hooks.Call(CallInfo{Kind: kind, Documents: documents, Bytes: size, Duration: time.Since(start), Err: err})
-	}
-	return err
 }

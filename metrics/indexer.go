@@ -53,8 +53,8 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 	sent, retries, resent, buffered := m.sent.WithLabelValues(pipeline), m.retries.WithLabelValues(pipeline), m.resent.WithLabelValues(pipeline), m.buffered.WithLabelValues(pipeline)
 	return indexer.Hooks{
-		Call: func(c indexer.CallInfo) {
-			m.duration.WithLabelValues(pipeline, string(c.Kind), outcome(c.Err)).Observe(c.Duration.Seconds())
+		Call: func(c *indexer.CallInfo) {
+			observe(sampled(c.Contexts), m.duration.WithLabelValues(pipeline, string(c.Kind), outcome(c.Err)), c.Duration)
 			m.perCall.WithLabelValues(pipeline, string(c.Kind)).Observe(float64(c.Documents))
 			sent.Add(float64(c.Bytes))
 		},

@@ -1,30 +1,60 @@
 package tracing
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"brine/hbase"
+	"brine/indexer"
 )
 
-// Sent is the hook that makes a span of a call for each flight of it that is followed.
+// Sent is the hook that makes a span of a call of mutations for each flight of it that is followed.
 func (t *Tracer) Sent(s *hbase.SentInfo) {
-	var told []trace.SpanID
+	var followed []context.Context
 	for ctx := range s.Contexts {
-		flight := trace.SpanContextFromContext(ctx)
-		if !flight.IsSampled() || slices.Contains(told, flight.SpanID()) {
-			continue
-		}
-		told = append(told, flight.SpanID())
-		_, span := t.tracer.Start(ctx, "Multi", trace.WithTimestamp(s.Left), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-			attribute.String("db.system.name", "hbase"), attribute.String("server.address", s.Server),
-			attribute.Int("brine.regions", s.Regions), attribute.Int("brine.rows", s.Rows), attribute.Int("brine.rows_again", s.Again)))
-		if s.Err != nil {
-			span.SetStatus(codes.Error, s.Err.Error())
-		}
-		span.End(trace.WithTimestamp(s.Left.Add(s.Duration)))
+		followed = withFollowed(followed, ctx)
 	}
+	for _, flight := range followed {
+		t.call(flight, "Multi", s.Left, s.Duration, s.Err,
+			attribute.String("db.system.name", "hbase"), attribute.String("server.address", s.Server),
+			attribute.Int("brine.regions", s.Regions), attribute.Int("brine.rows", s.Rows), attribute.Int("brine.rows_again", s.Again))
+	}
+}
+
+// Indexed is the hook that makes a span of a call of the search engine for each flight of it that is followed.
+func (t *Tracer) Indexed(c *indexer.CallInfo) {
+	var followed []context.Context
+	for ctx := range c.Contexts {
+		followed = withFollowed(followed, ctx)
+	}
+	for _, flight := range followed {
+		t.call(flight, string(c.Kind), c.Left, c.Duration, c.Err,
+			attribute.String("db.operation.name", string(c.Kind)), attribute.Int("db.operation.batch.size", c.Documents), attribute.Int("brine.sent_bytes", c.Bytes))
+	}
+}
+
+// withFollowed adds a flight's context to others, if it is followed and not there yet. The hooks loop over their calls' contexts themselves: where a
+// function is given that loop, each call allocates.
+func withFollowed(flights []context.Context, ctx context.Context) []context.Context {
+	flight := trace.SpanContextFromContext(ctx)
+	if !flight.IsSampled() || slices.ContainsFunc(flights, func(other context.Context) bool {
+		return trace.SpanContextFromContext(other).SpanID() == flight.SpanID()
+	}) {
+		return flights
+	}
+	return append(flights, ctx)
+}
+
+// call makes the span of a call that has ended.
+func (t *Tracer) call(flight context.Context, name string, left time.Time, took time.Duration, err error, said ...attribute.KeyValue) {
+	_, span := t.tracer.Start(flight, name, trace.WithTimestamp(left), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(said...))
+	if err != nil {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.End(trace.WithTimestamp(left.Add(took)))
 }

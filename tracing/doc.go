@@ -1,12 +1,15 @@
-// Package tracing follows some records through brine as OpenTelemetry spans: the record, the flight that it is written with, and the calls to
-// region servers that carry the flight's mutations. cmd/brine joins it to the hooks of ingest and hbase; nothing else imports it.
+// Package tracing follows some records through brine as OpenTelemetry spans: the record, the flight that it is written with, and the calls that carry the
+// flight's mutations to region servers, or its documents to the search engine. It follows a question that is asked in a sampled trace, down to the searches that answer it.
+// cmd/brine joins it to the hooks of ingest, hbase and indexer; nothing else imports it.
 //
 // A record is followed if its producer has sampled it, which its header traceparent says (W3C Trace Context); its span then is a part of the
 // producer's trace. Of records without that header one in so many is followed.
 //
-//	producer's span ─▶ record ─▶ flight ─▶ Multi, for each call
+//	producer's span ─▶ record ─▶ flight ─▶ Multi, or bulk and get, for each call
 //	                                 ▲
 //	            other records ───────┘ by a link
+//
+//	asker's span ─▶ query ─▶ search, for each page
 //
 // The invariant: tracing holds nothing up. Spans that cannot be delivered are dropped, and where no record is followed nothing is
 // allocated.

@@ -27,6 +27,9 @@ type Options struct {
 	Failed  func(error) // is told of spans that could not be delivered; nil: nobody is
 }
 
+// library names what makes the spans.
+const library = "brine"
+
 // Tracer makes spans and sends them away. It is safe for concurrent use.
 type Tracer struct {
 	provider *sdk.TracerProvider
@@ -53,7 +56,7 @@ func Open(opts Options) (*Tracer, error) {
 func newTracer(to sdk.TracerProviderOption, opts Options) *Tracer {
 	provider := sdk.NewTracerProvider(to, sdk.WithSampler(sdk.ParentBased(sdk.AlwaysSample())),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "brine"), attribute.String("service.version", opts.Version))))
-	return &Tracer{provider: provider, tracer: provider.Tracer("brine"), oneIn: int64(opts.OneIn)}
+	return &Tracer{provider: provider, tracer: provider.Tracer(library), oneIn: int64(opts.OneIn)}
 }
 
 // export makes what takes the spans.

@@ -54,7 +54,7 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		s.engine = engine
 	}
 	opts := p.Indexer()
-	opts.Hooks = s.indexes.Hooks(p.Name)
+	opts.Hooks = s.traceIndex(s.indexes.Hooks(p.Name))
 	opts.Hooks.Expired = func(index string, parts []string, err error) {
 		if err != nil {
 			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour", "pipeline", p.Name, "index", index, "error", err)

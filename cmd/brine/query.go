@@ -53,10 +53,12 @@ func (c *queryCmd) Run(e *env) error {
 	if c.Views {
 		return c.listViews(e.stdout, cfg)
 	}
-	if v := cfg.View(c.Table); v != nil {
-		return c.runView(e, cfg, v)
-	}
-	return c.runTable(e, cfg)
+	return e.traced(cfg, "query", func(e *env) error {
+		if v := cfg.View(c.Table); v != nil {
+			return c.runView(e, cfg, v)
+		}
+		return c.runTable(e, cfg)
+	})
 }
 
 // defaultLimit is the number of rows of a table that are shown unless the command says how many.

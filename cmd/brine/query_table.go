@@ -10,6 +10,7 @@ import (
 	"brine/query"
 	"brine/rowkey"
 	"brine/search"
+	"brine/tracing"
 )
 
 // question is conditions on a table, and who answers them.
@@ -75,7 +76,7 @@ func queried(cfg *config.Config, t *config.Table) (query.Table, error) {
 func (q *question) rows(ctx context.Context, client query.Client, engine search.Searcher) iter.Seq2[query.Found, error] {
 	if !q.byKey() {
 		q.docs.Deleted, q.docs.After = q.deleted, search.Cursor(q.after)
-		return query.Search(ctx, asked{engine}, client, q.table, q.docs, q.limit)
+		return query.Search(ctx, asked{tracing.Searcher(engine)}, client, q.table, q.docs, q.limit)
 	}
 	o := query.Options{Limit: q.limit, Deleted: q.deleted, After: query.Token(q.after), Cost: &q.cost}
 	found := query.Scan(ctx, client, q.table, q.where, o)

@@ -12,6 +12,7 @@ import (
 	"brine/indexer"
 	"brine/query"
 	"brine/search"
+	"brine/tracing"
 )
 
 // runView asks a view of the configuration.
@@ -40,7 +41,7 @@ func (c *queryCmd) runView(e *env, cfg *config.Config, declared *config.View) er
 			return err
 		}
 		defer func() { _ = engine.Close() }() // only read from
-		docs = asked{engine}
+		docs = asked{tracing.Searcher(engine)}
 	}
 	reader, err := query.Open(view, cluster.client, docs)
 	if err != nil {

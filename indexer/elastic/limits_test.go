@@ -50,7 +50,7 @@ func TestSilentServer(t *testing.T) {
 	var calls []error
 	set := func(o *indexer.Options) {
 		o.CallTimeout = 50 * time.Millisecond
-		o.Hooks.Call = func(c indexer.CallInfo) { calls = append(calls, c.Err) }
+		o.Hooks.Call = func(c *indexer.CallInfo) { calls = append(calls, c.Err) }
 	}
 	if failures := start(t, s, indexer.Whole, set).write(t, orders()...); len(failures) > 0 {
 		t.Fatal(failures[0].Err)

@@ -15,7 +15,9 @@ import (
 // only, and over failures, until it is there.
 func TestProbesSearch(t *testing.T) {
 	s := newServer(t)
-	hit := func(version string) string { return `{"hits":{"hits":[{"_id":"o","_source":{"_ver":` + version + `}}]}}` }
+	hit := func(version string) string {
+		return `{"hits":{"hits":[{"_id":"o","_source":{"_ver":` + version + `}}]}}`
+	}
 	answers := []fault{
 		status(200, `{"hits":{"hits":[]}}`),
 		status(503, "no healthy upstream"),

@@ -49,7 +49,7 @@ var rules = []struct {
 	{"verify", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer"}, "what is expected is made by the code that writes"},
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer", "internal/backoff"}, "rows and records become documents by the code that writes them"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
-	{"tracing", []string{"event", "hbase"}, "the hooks of two packages"},
+	{"tracing", []string{"event", "hbase", "indexer", "search"}, "the hooks of three packages, and what is asked of an index"},
 	{"config/...", []string{"config/...", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
 	{"config", []string{"config/...", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
