@@ -67,6 +67,7 @@ const NoReplicas = -1
 type Engine struct {
 	opts    Options
 	client  *elastictransport.Client
+	nodes   nodes
 	idle    interface{ CloseIdleConnections() }
 	mu      sync.Mutex
 	known   map[string]indexer.Mapping // by index, for queries
@@ -104,7 +105,9 @@ func Open(opts Options) (*Engine, error) {
 		u, _ := url.Parse(strings.TrimSuffix(a, "/")) // Validate has parsed it
 		urls = append(urls, u)
 	}
+	e := &Engine{opts: opts, known: map[string]indexer.Mapping{}}
 	settings := []elastictransport.Option{
+		elastictransport.WithConnectionPoolFunc(e.nodes.open),
 		elastictransport.WithURLs(urls...),
 		elastictransport.WithTransport(opts.Transport),
 		elastictransport.WithDisableRetry(), // the indexer retries, item by item
@@ -119,11 +122,10 @@ func Open(opts Options) (*Engine, error) {
 	if opts.CACert != nil {
 		settings = append(settings, elastictransport.WithCACert(opts.CACert))
 	}
-	client, err := elastictransport.NewClient(settings...)
-	if err != nil {
+	var err error
+	if e.client, err = elastictransport.NewClient(settings...); err != nil {
 		return nil, fmt.Errorf("search.connect: %w", err)
 	}
-	e := &Engine{opts: opts, client: client, known: map[string]indexer.Mapping{}}
 	e.idle, _ = opts.Transport.(interface{ CloseIdleConnections() })
 	e.buffers.New = func() any { return new(bytes.Buffer) }
 	e.parsers.New = newParser
@@ -167,6 +169,9 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 		return fmt.Errorf("%s %s: %w", method, req.URL.Path, err)
 	}
 	defer resp.Body.Close()
+	if cannotServe(resp.StatusCode) {
+		e.nodes.failed(req.URL)
+	}
 	if resp.StatusCode >= 300 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // cut off: the status decides alone
 		kind, reason := faultOf(text)
@@ -174,6 +179,7 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	}
 	answer := &io.LimitedReader{R: resp.Body, N: maxAnswer}
 	if err := read(answer); err != nil {
+		e.nodes.failed(req.URL)
 		return fmt.Errorf("%s %s: answer: %w", method, req.URL.Path, err)
 	}
 	_, _ = io.Copy(io.Discard, answer) // so that the connection is used again
