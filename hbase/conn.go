@@ -280,9 +280,27 @@ func (c *conn) readFrame(r *bufio.Reader) ([]byte, error) {
 			return nil, err
 		}
 	}
-	frame := make([]byte, n)
-	_, err = io.ReadFull(r, frame)
-	return frame, err
+	return readBytes(r, n)
+}
+
+// believed is how many bytes are made room for on the word of a length, before any has come.
+const believed = 4 << 20
+
+// readBytes reads n bytes. What has come, not what was announced, is what it takes in memory, give or take as much again.
+func readBytes(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, min(n, believed))
+	for read := 0; ; {
+		if _, err := io.ReadFull(r, b[read:]); err != nil {
+			return nil, err
+		}
+		if len(b) == n {
+			return b, nil
+		}
+		read = len(b)
+		grown := make([]byte, min(n, 2*read))
+		copy(grown, b)
+		b = grown
+	}
 }
 
 // readError tells an idle connection from a silent one.

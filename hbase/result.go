@@ -71,8 +71,12 @@ func scanResults(m *hbasepb.ScanResponse, block []byte) ([]piece, error) {
 	if len(m.CellsPerResult) == 0 {
 		return scanResultMessages(m, block)
 	}
-	pieces := make([]piece, 0, len(m.CellsPerResult))
+	// A row without cells, which HBase does not send, would be a piece for one byte of the answer.
+	pieces := make([]piece, 0, min(len(m.CellsPerResult), len(block)/wire.CellSize(0, 0, 0, 0)))
 	for i, n := range m.CellsPerResult {
+		if n == 0 {
+			continue
+		}
 		r, rest, err := takeCells(block, int(n))
 		if err != nil {
 			return nil, fmt.Errorf("row %d of scan: %w", i, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"path"
@@ -207,9 +208,11 @@ func readZK(r io.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, err
 	}
-	b := make([]byte, binary.BigEndian.Uint32(prefix[:]))
-	_, err := io.ReadFull(r, b)
-	return b, err
+	n := binary.BigEndian.Uint32(prefix[:])
+	if n > zkMaxMessage {
+		return nil, fmt.Errorf("a message of %d bytes", n)
+	}
+	return readBytes(r, int(n))
 }
 
 // listen serves on a socket, and gives its address.

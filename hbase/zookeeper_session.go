@@ -155,9 +155,7 @@ func (s *zkSession) exchange(ctx context.Context, message []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, n)
-	_, err = io.ReadFull(s.conn, b)
-	return b, err
+	return readBytes(s.conn, n)
 }
 
 // close ends the session, so that the server need not wait for its time-out. Its answer is not waited for.

@@ -2,7 +2,6 @@ package embedded_test
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -118,7 +117,11 @@ func (c *client) receive() (wire.Response, error) {
 	if _, err := io.ReadFull(c.in, n[:]); err != nil {
 		return wire.Response{}, err
 	}
-	frame := make([]byte, binary.BigEndian.Uint32(n[:]))
+	length, err := wire.FrameLen(n, 64<<20)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	frame := make([]byte, length)
 	if _, err := io.ReadFull(c.in, frame); err != nil {
 		return wire.Response{}, err
 	}

@@ -1,0 +1,76 @@
+package hbase
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"brine/hbase/hbasepb"
+)
+
+// allocated gives the bytes that f allocates, those of goroutines that run beside it included.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Servers that announce the longest answers allowed and then send nothing, one connection after the other, are not believed.
+func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		lies := 0
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Get" {
+				return nil
+			}
+			lies++
+			return &reply{raw: binary.BigEndian.AppendUint32(nil, maxResponseBytes)}
+		}
+		c := p.open(p.options())
+		var err error
+		took := allocated(func() { _, err = c.Get(t.Context(), "t", Get{Row: []byte("a")}) })
+		if err == nil || lies < 3 {
+			t.Errorf("%d lies: %v", lies, err)
+		}
+		if most := uint64(lies) * 2 * believed; took > most {
+			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, lies, most)
+		}
+		c.Close()
+		p.stop()
+	})
+}
+
+// What is read is the same however long it is; what ends too early takes no more than twice what came.
+func TestReadBytes(t *testing.T) {
+	for _, n := range []int{0, 1, believed - 1, believed, believed + 1, 3*believed + 5} {
+		in := bytes.Repeat([]byte("0123456789a"), n/11+1)
+		got, err := readBytes(bytes.NewReader(in), n)
+		if err != nil || !bytes.Equal(got, in[:n]) {
+			t.Errorf("%d bytes: %d came: %v", n, len(got), err)
+		}
+	}
+	came := bytes.NewReader(make([]byte, believed+1))
+	var err error
+	took := allocated(func() { _, err = readBytes(came, maxResponseBytes) })
+	if !errors.Is(err, io.ErrUnexpectedEOF) || took > 4*believed {
+		t.Errorf("%v after %d bytes", err, took)
+	}
+}
+
+// A byte of a scan's answer announces a row: a million without cells are none, and take none's memory.
+func TestRowsWithoutCellsTakeNoMemory(t *testing.T) {
+	m := &hbasepb.ScanResponse{CellsPerResult: make([]uint32, 1_000_000)}
+	var pieces []piece
+	var err error
+	took := allocated(func() { pieces, err = scanResults(m, nil) })
+	if len(pieces) != 0 || err != nil || took > 100_000 {
+		t.Errorf("%d rows in %d bytes: %v", len(pieces), took, err)
+	}
+}
