@@ -31,17 +31,21 @@ func increase(metric, selector string) string {
 	return fmt.Sprintf("increase(%s{%s}[$__rate_interval])", metric, selector)
 }
 
-// counted is how often something rare happened in a window. What happens for the first time makes a new series, and
-// increase does not see its step from nothing to one: so a series that the window's begin did not know counts as a whole.
+// counted is how often something rare happened in a window. What happens in a process that is new, or for the first time where the kinds are not
+// closed, makes a new series, and increase does not see its step from nothing to one: so a series that the window's begin did not know counts as a whole.
 func counted(metric, selector, window string) string {
 	m := of(metric, selector)
 	return fmt.Sprintf("(%s unless %s offset %s or increase(%s[%s]))", m, m, window, m, window)
 }
 
-// rare is counted for each step of a graph. Where there is no series, it is 0 with the label "none".
+// rare is counted for each step of a graph, without what did not happen.
 func rare(by, metric, selector string) string {
-	return fmt.Sprintf(`%s or on () label_replace(vector(0), "%s", "none", "", "")`,
-		sum(by, counted(metric, selector, "$__rate_interval")), lastLabel(by))
+	return orNone(by, sum(by, counted(metric, selector, "$__rate_interval"))+" > 0")
+}
+
+// orNone is 0 with the last label "none" where there is no series.
+func orNone(by, expr string) string {
+	return fmt.Sprintf(`%s or on () label_replace(vector(0), "%s", "none", "", "")`, expr, lastLabel(by))
 }
 
 func lastLabel(by string) string { return by[strings.LastIndex(by, " ")+1:] }
