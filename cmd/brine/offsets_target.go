@@ -67,23 +67,14 @@ func (g *liveGroup) shifted(by string) (map[int]int64, error) {
 
 // offsetsAt asks for the first record of a time or later; where there is none it is the end.
 func (g *liveGroup) offsetsAt(ctx context.Context, client *kafka.Client, at time.Time) (map[int]int64, error) {
-	asked := make([]kafka.OffsetRequest, len(g.ends))
-	for p := range asked {
-		asked[p] = kafka.TimeOffsetOf(p, at)
-	}
-	resp, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{g.topic: asked}})
+	offsets, err := offsetsAt(ctx, client, g.topic, len(g.ends), at)
 	if err != nil {
 		return nil, kafkaError(err)
 	}
 	out := byPartition(g.ends)
-	for _, p := range resp.Topics[g.topic] {
-		if p.Error != nil {
-			return nil, kafkaError(fmt.Errorf("topic %s, partition %d: %w", g.topic, p.Partition, p.Error))
-		}
-		for offset := range p.Offsets {
-			if offset >= 0 {
-				out[p.Partition] = offset
-			}
+	for p, offset := range offsets {
+		if offset >= 0 {
+			out[p] = offset
 		}
 	}
 	return out, nil

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/config"
 	"brine/event"
 )
@@ -47,26 +45,6 @@ func openTopicSample(ctx context.Context, cfg *config.Config, name string) (*top
 		s.to = append(s.to, min(end, s.from[partition]+share))
 	}
 	return s, nil
-}
-
-// startOffsets gives the first offset of each partition of a topic.
-func startOffsets(ctx context.Context, client *kafka.Client, topic string, partitions int) ([]int64, error) {
-	asked := make([]kafka.OffsetRequest, partitions)
-	for i := range asked {
-		asked[i] = kafka.FirstOffsetOf(i)
-	}
-	resp, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}})
-	if err != nil {
-		return nil, err
-	}
-	starts := make([]int64, partitions)
-	for _, p := range resp.Topics[topic] {
-		if p.Error != nil {
-			return nil, fmt.Errorf("topic %s, partition %d: %w", topic, p.Partition, p.Error)
-		}
-		starts[p.Partition] = p.FirstOffset
-	}
-	return starts, nil
 }
 
 func (s *topicSample) topic() string { return s.name }
