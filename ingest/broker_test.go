@@ -127,7 +127,7 @@ func (b *broker) wantCommitted(offsets map[int]int64) {
 	}
 }
 
-// neverCommits watches for a while that no offset from bound on is committed.
+// neverCommits watches for a while, in a bubble, that no offset from bound on is committed.
 func (b *broker) neverCommits(t testing.TB, partition int, bound int64, while time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(while); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

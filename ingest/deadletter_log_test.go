@@ -170,37 +170,38 @@ func TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable(t *testing.T) {
 
 // TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, says the mend, and goes on once the topic takes the letter.
 func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
-	b := newBroker(t, 1)
-	openDead(t, b)
-	resize := func(bytes string) {
-		t.Helper()
-		transport := &kafka.Transport{}
-		defer transport.CloseIdleConnections()
-		client := &kafka.Client{Addr: kafka.TCP(b.ListenAddrs()...), Transport: transport}
-		if _, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
-			ResourceType: kafka.ResourceTypeTopic, ResourceName: topic + ".dead",
-			Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: bytes, ConfigOperation: kafka.ConfigOperationSet}},
-		}}}); err != nil {
-			t.Fatal(err)
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		openDead(t, b)
+		resize := func(bytes string) {
+			t.Helper()
+			transport := &kafka.Transport{Dial: b.dial}
+			defer transport.CloseIdleConnections()
+			client := &kafka.Client{Addr: kafka.TCP(b.ListenAddrs()...), Transport: transport}
+			if _, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+				ResourceType: kafka.ResourceTypeTopic, ResourceName: topic + ".dead",
+				Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: bytes, ConfigOperation: kafka.ConfigOperationSet}},
+			}}}); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	resize("20000")
-	large := make([]byte, 64<<10)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
-	b.send(&kgo.Record{Topic: topic, Key: []byte("k"), Value: large})
-	for range 30 { // together larger than the topic takes, each by itself not
-		b.send(&kgo.Record{Topic: topic, Value: large[:3000]})
-	}
-	l := start(t, b.options(newStore()))
-	eventually(t, "it says the mend", func() bool {
-		problems := l.Status().Problems(time.Now(), time.Millisecond)
-		return len(problems) == 1 && strings.Contains(problems[0], "partition 0, offset 0 is too large") && strings.Contains(problems[0], "--add-config max.message.bytes=131")
+		resize("20000")
+		large := make([]byte, 64<<10)
+		_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
+		b.send(&kgo.Record{Topic: topic, Key: []byte("k"), Value: large})
+		for range 30 { // together larger than the topic takes, each by itself not
+			b.send(&kgo.Record{Topic: topic, Value: large[:3000]})
+		}
+		l := start(t, b.options(newStore()))
+		eventually(t, "it says the mend", func() bool {
+			problems := l.Status().Problems(time.Now(), time.Millisecond)
+			return len(problems) == 1 && strings.Contains(problems[0], "partition 0, offset 0 is too large") && strings.Contains(problems[0], "--add-config max.message.bytes=131")
+		})
+		b.neverCommits(t, 0, 1, 50*time.Millisecond)
+		resize("80000")
+		eventually(t, "settled", func() bool { return b.committedOffset(0) == 31 })
+		l.stop()
+		if n := len(b.kept(t)); n != 31 {
+			t.Errorf("%d letters, expected 31", n)
+		}
 	})
-	b.neverCommits(t, 0, 1, 50*time.Millisecond)
-	resize("80000")
-	eventually(t, "settled", func() bool { return b.committedOffset(0) == 31 })
-	l.stop()
-	if n := len(b.kept(t)); n != 31 {
-		t.Errorf("%d letters, expected 31", n)
-	}
 }

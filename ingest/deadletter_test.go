@@ -15,7 +15,7 @@ import (
 
 func openDead(t *testing.T, b *broker) DeadLetters {
 	t.Helper()
-	k := Kafka{Brokers: b.ListenAddrs()}
+	k := Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}
 	k.ensureDefaults()
 	c := newCluster(k, 5*time.Second, topic, topic+".dead")
 	t.Cleanup(c.close)

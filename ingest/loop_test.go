@@ -117,23 +117,24 @@ func TestKillAtAnyMomentLosesNothing(t *testing.T) {
 }
 
 func TestOutOfOrderSettleCommitsOnlyTheContiguousPart(t *testing.T) {
-	b := newBroker(t, 1)
-	b.produce(50, 0)
-	s, first := newStore(), make(chan struct{})
-	s.gate = func(call int) <-chan struct{} {
-		if call == 1 {
-			return first
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(50, 0)
+		s, first := newStore(), make(chan struct{})
+		s.gate = func(call int) <-chan struct{} {
+			if call == 1 {
+				return first
+			}
+			return nil
 		}
-		return nil
-	}
-	o := b.options(s)
-	o.MaxBatchRecords = 10
-	l := start(t, o)
-	eventually(t, "all but the second flight written", func() bool { n, _ := s.count(); return n == 40 })
-	eventually(t, "the first is committed", func() bool { return b.committedOffset(0) == 10 })
-	b.neverCommits(t, 0, 11, 100*time.Millisecond)
-	close(first)
-	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 50 })
-	l.stop()
-	s.wantOnce(t, 50)
+		o := b.options(s)
+		o.MaxBatchRecords = 10
+		l := start(t, o)
+		eventually(t, "all but the second flight written", func() bool { n, _ := s.count(); return n == 40 })
+		eventually(t, "the first is committed", func() bool { return b.committedOffset(0) == 10 })
+		b.neverCommits(t, 0, 11, 100*time.Millisecond)
+		close(first)
+		eventually(t, "all committed", func() bool { return b.committedOffset(0) == 50 })
+		l.stop()
+		s.wantOnce(t, 50)
+	})
 }

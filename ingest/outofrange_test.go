@@ -30,25 +30,26 @@ func (b *broker) commitWith(partition int32, offset int64, metadata *string) {
 }
 
 func TestOffsetGoneStopsAndSays(t *testing.T) {
-	b := newBroker(t, 2)
-	b.produce(10, 0, 1)
-	s := newStore()
-	l := start(t, b.options(s))
-	eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 && b.committedOffset(1) == 10 })
-	l.stop()
-	b.produce(10, 0, 1)
-	if err := b.DeleteRecords(topic, 0, 15); err != nil {
-		t.Fatal(err)
-	}
-	l = start(t, b.options(s))
-	eventually(t, "it halts and says what is gone", func() bool {
-		problems := l.Status().Problems(time.Now(), time.Minute)
-		return len(problems) == 1 && strings.Contains(problems[0], "partition 0 is halted at offset 10") &&
-			strings.Contains(problems[0], "next is offset 10, and the log is 15 to 20")
+	inBubble(t, 2, func(t *testing.T, b *broker) {
+		b.produce(10, 0, 1)
+		s := newStore()
+		l := start(t, b.options(s))
+		eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 && b.committedOffset(1) == 10 })
+		l.stop()
+		b.produce(10, 0, 1)
+		if err := b.DeleteRecords(topic, 0, 15); err != nil {
+			t.Fatal(err)
+		}
+		l = start(t, b.options(s))
+		eventually(t, "it halts and says what is gone", func() bool {
+			problems := l.Status().Problems(time.Now(), time.Minute)
+			return len(problems) == 1 && strings.Contains(problems[0], "partition 0 is halted at offset 10") &&
+				strings.Contains(problems[0], "next is offset 10, and the log is 15 to 20")
+		})
+		eventually(t, "the other goes on", func() bool { return b.committedOffset(1) == 20 })
+		b.neverCommits(t, 0, 11, 30*time.Millisecond)
+		l.stop()
 	})
-	eventually(t, "the other goes on", func() bool { return b.committedOffset(1) == 20 })
-	b.neverCommits(t, 0, 11, 30*time.Millisecond)
-	l.stop()
 }
 
 func TestOffsetGoneByPolicy(t *testing.T) {

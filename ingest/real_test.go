@@ -222,7 +222,7 @@ func TestRealTopicMadeAnew(t *testing.T) {
 	o.OutOfRange = FromEarliest
 	l := start(t, o)
 	eventually(t, "the old topic is written", func() bool { return s.holds(0, 10) })
-	time.Sleep(4 * o.CommitInterval)
+	eventually(t, "it is committed", func() bool { return l.Status().Partitions[0].Committed == 10 })
 	deleteReal(t, admin, topic)
 	eventually(t, "it is deleted", func() bool {
 		create := kmsg.NewCreateTopicsRequest()

@@ -38,29 +38,30 @@ func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
 		written int // records of the new topic
 	}{{StopAndSay, 0}, {FromEarliest, 50}, {FromLatest, 0}} {
 		t.Run(string(c.policy), func(t *testing.T) {
-			b := newBroker(t, 1)
-			b.produce(10, 0)
-			l := start(t, b.options(newStore()))
-			eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 })
-			metadata := b.GroupInfo(group).Commits[topic][0].Metadata
-			l.stop()
-			b.makeAnew(50)
-			b.commitAs(10, metadata)
-			s := newStore()
-			o := b.options(s)
-			o.OutOfRange = c.policy
-			l = start(t, o)
-			if c.policy == StopAndSay {
-				eventually(t, "it halts and says why", func() bool {
-					problems := l.Status().Problems(time.Now(), time.Minute)
-					return len(problems) == 1 && strings.Contains(problems[0], "is halted") && strings.Contains(problems[0], "topic_anew: the topic was deleted and made anew since offset 10 was committed (topic-id=")
-				})
-				b.neverCommits(t, 0, 11, 50*time.Millisecond)
-			} else {
-				eventually(t, "all of the new topic is committed", func() bool { return b.committedOffset(0) == 50 })
-			}
-			l.stop()
-			s.wantOnce(t, c.written)
+			inBubble(t, 1, func(t *testing.T, b *broker) {
+				b.produce(10, 0)
+				l := start(t, b.options(newStore()))
+				eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 })
+				metadata := b.GroupInfo(group).Commits[topic][0].Metadata
+				l.stop()
+				b.makeAnew(50)
+				b.commitAs(10, metadata)
+				s := newStore()
+				o := b.options(s)
+				o.OutOfRange = c.policy
+				l = start(t, o)
+				if c.policy == StopAndSay {
+					eventually(t, "it halts and says why", func() bool {
+						problems := l.Status().Problems(time.Now(), time.Minute)
+						return len(problems) == 1 && strings.Contains(problems[0], "is halted") && strings.Contains(problems[0], "topic_anew: the topic was deleted and made anew since offset 10 was committed (topic-id=")
+					})
+					b.neverCommits(t, 0, 11, 50*time.Millisecond)
+				} else {
+					eventually(t, "all of the new topic is committed", func() bool { return b.committedOffset(0) == 50 })
+				}
+				l.stop()
+				s.wantOnce(t, c.written)
+			})
 		})
 	}
 }

@@ -65,26 +65,27 @@ func TestRestartInsideAnAbortedTransaction(t *testing.T) {
 
 // Records of a transaction that is still open are not read, and what follows them waits: but that is no lag.
 func TestOpenTransactionIsWaitedForAndIsNoLag(t *testing.T) {
-	b := newBroker(t, 1)
-	b.produce(2, 0)
-	client := b.newClient(kgo.TransactionalID("open"))
-	if err := client.BeginTransaction(); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.ProduceSync(context.Background(), &kgo.Record{Topic: topic, Value: []byte(`{"n":2}`)}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
-	s := newStore()
-	l := start(t, b.options(s))
-	eventually(t, "the first two committed", func() bool { return b.committedOffset(0) == 2 })
-	b.neverCommits(t, 0, 3, 50*time.Millisecond)
-	if p := l.Status().Partitions[0]; p.Lag() != 0 {
-		t.Errorf("lag %d before an open transaction, expected 0", p.Lag())
-	}
-	if err := client.EndTransaction(context.Background(), kgo.TryCommit); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the transaction is read", func() bool { return b.committedOffset(0) == 4 })
-	l.stop()
-	s.wantOnce(t, 3)
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(2, 0)
+		client := b.newClient(kgo.TransactionalID("open"))
+		if err := client.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.ProduceSync(context.Background(), &kgo.Record{Topic: topic, Value: []byte(`{"n":2}`)}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		s := newStore()
+		l := start(t, b.options(s))
+		eventually(t, "the first two committed", func() bool { return b.committedOffset(0) == 2 })
+		b.neverCommits(t, 0, 3, 50*time.Millisecond)
+		if p := l.Status().Partitions[0]; p.Lag() != 0 {
+			t.Errorf("lag %d before an open transaction, expected 0", p.Lag())
+		}
+		if err := client.EndTransaction(context.Background(), kgo.TryCommit); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the transaction is read", func() bool { return b.committedOffset(0) == 4 })
+		l.stop()
+		s.wantOnce(t, 3)
+	})
 }

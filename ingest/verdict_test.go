@@ -74,28 +74,29 @@ func TestOnlyTheFailedEventsAreRetried(t *testing.T) {
 }
 
 func TestLaterSuccessDoesNotHideAnEarlierFailure(t *testing.T) {
-	b := newBroker(t, 1)
-	b.produce(100, 0)
-	s := newStore()
-	var heal atomic.Bool
-	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
-		if slices.Contains(batch, place{0, 15}) && !heal.Load() {
-			return []event.Failure{{Index: slices.Index(batch, place{0, 15}), Verdict: event.Retry, Reason: event.Unavailable}}, nil
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(100, 0)
+		s := newStore()
+		var heal atomic.Bool
+		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+			if slices.Contains(batch, place{0, 15}) && !heal.Load() {
+				return []event.Failure{{Index: slices.Index(batch, place{0, 15}), Verdict: event.Retry, Reason: event.Unavailable}}, nil
+			}
+			return nil, nil
 		}
-		return nil, nil
-	}
-	o := b.options(s)
-	o.MaxBatchRecords, o.Window = 10, 100
-	l := start(t, o)
-	eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 99 })
-	b.neverCommits(t, 0, 11, 100*time.Millisecond)
-	if p := l.Status().Partitions[0]; p.State != Retrying || p.Reason != event.Unavailable || p.Watermark != 10 {
-		t.Errorf("status %+v, expected retrying at 10", p)
-	}
-	heal.Store(true)
-	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 100 })
-	l.stop()
-	s.wantOnce(t, 100)
+		o := b.options(s)
+		o.MaxBatchRecords, o.Window = 10, 100
+		l := start(t, o)
+		eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 99 })
+		b.neverCommits(t, 0, 11, 100*time.Millisecond)
+		if p := l.Status().Partitions[0]; p.State != Retrying || p.Reason != event.Unavailable || p.Watermark != 10 {
+			t.Errorf("status %+v, expected retrying at 10", p)
+		}
+		heal.Store(true)
+		eventually(t, "all committed", func() bool { return b.committedOffset(0) == 100 })
+		l.stop()
+		s.wantOnce(t, 100)
+	})
 }
 
 func TestPoisonRecordIsDeadLetteredAmongGoodOnes(t *testing.T) {
@@ -129,31 +130,32 @@ func TestPoisonRecordIsDeadLetteredAmongGoodOnes(t *testing.T) {
 }
 
 func TestDeadLettersDownHoldsThePartition(t *testing.T) {
-	b := newBroker(t, 1)
-	b.produce(5, 0)
-	b.poison(0)
-	b.produce(5, 0)
-	s, d := newStore(), &letters{}
-	var up atomic.Bool
-	d.fail = func(int) error {
-		if !up.Load() {
-			return errors.New("no room")
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(5, 0)
+		b.poison(0)
+		b.produce(5, 0)
+		s, d := newStore(), &letters{}
+		var up atomic.Bool
+		d.fail = func(int) error {
+			if !up.Load() {
+				return errors.New("no room")
+			}
+			return nil
 		}
-		return nil
-	}
-	o := b.options(s)
-	o.DeadLetters, o.MaxBatchRecords = d, 3
-	l := start(t, o)
-	eventually(t, "the others written", func() bool { n, _ := s.count(); return n >= 8 })
-	b.neverCommits(t, 0, 4, 100*time.Millisecond)
-	eventually(t, "it says so", func() bool {
-		p := l.Status().Partitions[0]
-		return p.State == Waiting && p.Reason == DeadLettersDown && p.Detail == "no room"
+		o := b.options(s)
+		o.DeadLetters, o.MaxBatchRecords = d, 3
+		l := start(t, o)
+		eventually(t, "the others written", func() bool { n, _ := s.count(); return n >= 8 })
+		b.neverCommits(t, 0, 4, 100*time.Millisecond)
+		eventually(t, "it says so", func() bool {
+			p := l.Status().Partitions[0]
+			return p.State == Waiting && p.Reason == DeadLettersDown && p.Detail == "no room"
+		})
+		up.Store(true)
+		eventually(t, "all settled", func() bool { return b.committedOffset(0) == 11 })
+		l.stop()
+		s.wantOnce(t, 10)
 	})
-	up.Store(true)
-	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 11 })
-	l.stop()
-	s.wantOnce(t, 10)
 }
 
 func TestStopWhileDeadLettersAreDownCommitsNothingPastThem(t *testing.T) {
@@ -171,54 +173,56 @@ func TestStopWhileDeadLettersAreDownCommitsNothingPastThem(t *testing.T) {
 }
 
 func TestDeadLetterTopicDownHoldsThePartition(t *testing.T) {
-	b := newBroker(t, 1)
-	b.poison(0)
-	down := b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic + ".dead", Err: kerr.NotEnoughReplicas, Count: -1})
-	l := start(t, b.options(newStore()))
-	if err := down.Wait(context.Background(), 2); err != nil {
-		t.Fatal(err)
-	}
-	b.neverCommits(t, 0, 1, 50*time.Millisecond)
-	down.Remove()
-	eventually(t, "settled", func() bool { return b.committedOffset(0) == 1 })
-	l.stop()
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.poison(0)
+		down := b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic + ".dead", Err: kerr.NotEnoughReplicas, Count: -1})
+		l := start(t, b.options(newStore()))
+		if err := down.Wait(context.Background(), 2); err != nil {
+			t.Fatal(err)
+		}
+		b.neverCommits(t, 0, 1, 50*time.Millisecond)
+		down.Remove()
+		eventually(t, "settled", func() bool { return b.committedOffset(0) == 1 })
+		l.stop()
+	})
 }
 
 func TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment(t *testing.T) {
-	b := newBroker(t, 2)
-	b.produce(40, 0, 1)
-	s := newStore()
-	var heal atomic.Bool
-	s.decide = func(_ int, batch []place) ([]event.Failure, error) {
-		if slices.Contains(batch, place{0, 10}) && !heal.Load() {
-			return all(batch, event.Halt, event.NoTable), nil
+	inBubble(t, 2, func(t *testing.T, b *broker) {
+		b.produce(40, 0, 1)
+		s := newStore()
+		var heal atomic.Bool
+		s.decide = func(_ int, batch []place) ([]event.Failure, error) {
+			if slices.Contains(batch, place{0, 10}) && !heal.Load() {
+				return all(batch, event.Halt, event.NoTable), nil
+			}
+			return nil, nil
 		}
-		return nil, nil
-	}
-	var generations, halts atomic.Int64
-	o := b.options(s)
-	o.MaxBatchRecords = 10
-	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
-	o.Hooks.Halted = func(p int, reason event.Reason, _ error) {
-		if p == 0 && reason == event.NoTable {
-			halts.Add(1)
+		var generations, halts atomic.Int64
+		o := b.options(s)
+		o.MaxBatchRecords = 10
+		o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+		o.Hooks.Halted = func(p int, reason event.Reason, _ error) {
+			if p == 0 && reason == event.NoTable {
+				halts.Add(1)
+			}
 		}
-	}
-	l := start(t, o)
-	eventually(t, "several halts", func() bool { return halts.Load() >= 3 })
-	eventually(t, "the other partition goes on", func() bool { return b.committedOffset(1) == 40 })
-	b.neverCommits(t, 0, 11, 20*time.Millisecond)
-	eventually(t, "it says so", func() bool {
-		problems := l.Status().Problems(time.Now(), time.Minute)
-		return len(problems) == 1 && strings.HasPrefix(problems[0], "partition 0 is halted at offset 10") && strings.Contains(problems[0], "no_table: as the test wants it")
+		l := start(t, o)
+		eventually(t, "several halts", func() bool { return halts.Load() >= 3 })
+		eventually(t, "the other partition goes on", func() bool { return b.committedOffset(1) == 40 })
+		b.neverCommits(t, 0, 11, 20*time.Millisecond)
+		eventually(t, "it says so", func() bool {
+			problems := l.Status().Problems(time.Now(), time.Minute)
+			return len(problems) == 1 && strings.HasPrefix(problems[0], "partition 0 is halted at offset 10") && strings.Contains(problems[0], "no_table: as the test wants it")
+		})
+		if generations.Load() != 1 {
+			t.Errorf("%d generations, expected 1: a halt must not make the group rebalance", generations.Load())
+		}
+		heal.Store(true)
+		eventually(t, "all committed", func() bool { return b.committedOffset(0) == 40 })
+		l.stop()
+		if !s.holds(0, 40) {
+			t.Error("not all of partition 0 is written")
+		}
 	})
-	if generations.Load() != 1 {
-		t.Errorf("%d generations, expected 1: a halt must not make the group rebalance", generations.Load())
-	}
-	heal.Store(true)
-	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 40 })
-	l.stop()
-	if !s.holds(0, 40) {
-		t.Error("not all of partition 0 is written")
-	}
 }
