@@ -261,30 +261,32 @@ func TestFailedServerFailsFast(t *testing.T) {
 
 // Answers come in any order; each goes to its call.
 func TestAnswersOutOfOrder(t *testing.T) {
-	p := newPeer(t)
-	first := make(chan struct{})
-	p.answer = func(c *peerCall) *reply {
-		if c.method == "Get" && c.nth == 0 {
-			return &reply{exception: exception("TableNotFoundException", "").exception, after: first}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		first := make(chan struct{})
+		p.answer = func(c *peerCall) *reply {
+			if c.method == "Get" && c.nth == 0 {
+				return &reply{exception: exception("TableNotFoundException", "").exception, after: first}
+			}
+			return nil
 		}
-		return nil
-	}
-	c := p.open(p.options())
-	slow := make(chan error)
-	go func() {
-		_, err := c.Get(t.Context(), "t", Get{Row: []byte("a")})
-		slow <- err
-	}()
-	for !slices.Contains(p.methods(), "Get") {
-		time.Sleep(time.Millisecond)
-	}
-	if _, err := c.Get(t.Context(), "t", Get{Row: []byte("b")}); err != nil {
-		t.Error(err)
-	}
-	close(first)
-	if err := <-slow; !errors.Is(err, ErrNoTable) {
-		t.Error(err)
-	}
+		c := p.open(p.options())
+		slow := make(chan error)
+		go func() {
+			_, err := c.Get(t.Context(), "t", Get{Row: []byte("a")})
+			slow <- err
+		}()
+		synctest.Wait()
+		if _, err := c.Get(t.Context(), "t", Get{Row: []byte("b")}); err != nil {
+			t.Error(err)
+		}
+		close(first)
+		if err := <-slow; !errors.Is(err, ErrNoTable) {
+			t.Error(err)
+		}
+		c.Close()
+		p.stop()
+	})
 }
 
 // A server that goes away and comes back on its address, with its folder, is found again: what was submitted meanwhile

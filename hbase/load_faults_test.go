@@ -21,11 +21,31 @@ func (l *load) must(err error) {
 	}
 }
 
+// until lets the load run on until something has come of a fault; a test that fails waits for long.
+func (l *load) until(what string, holds func() bool) {
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(ms) {
+		if time.Now().After(end) {
+			l.t.Error("never: ", what)
+			return
+		}
+	}
+}
+
 // pause lets the load run on for a moment, as long as the machine needs for some calls.
 func (l *load) pause() {
-	for before := l.last.Load(); l.last.Load() == before; {
-		time.Sleep(time.Millisecond)
-	}
+	before := l.last.Load()
+	l.until("something is acknowledged", func() bool { return l.last.Load() != before })
+}
+
+// retried lets the load run on until so much more was sent again.
+func (l *load) retried(times int64) {
+	before := l.retries.Load()
+	l.until("what failed is sent again", func() bool { return l.retries.Load() >= before+times })
+}
+
+// stand waits until the load stands still.
+func (l *load) stand() {
+	l.until("the load stands still", func() bool { return time.Since(time.Unix(0, l.last.Load())) > 100*ms })
 }
 
 func (l *load) region(row string) embedded.Region {
@@ -91,7 +111,7 @@ var answeredFaults = map[string]func(l *load){
 		mend := l.s.CutMeta()
 		r := l.region("7")
 		l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
-		time.Sleep(300 * ms)
+		l.retried(1)
 		mend()
 		l.pause()
 	},
@@ -110,7 +130,7 @@ var answeredFaults = map[string]func(l *load){
 			r.Keep()
 			return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick: busy, name: busy}}
 		})
-		time.Sleep(300 * ms)
+		l.retried(5)
 		remove()
 		l.pause()
 	},
@@ -127,18 +147,18 @@ var answeredFaults = map[string]func(l *load){
 			}
 			return &embedded.Outcome{Rows: rows}
 		})
-		time.Sleep(300 * ms)
+		l.retried(10)
 		remove()
 	},
 	"frozen": func(l *load) {
 		l.node(1).Freeze()
-		time.Sleep(300 * ms)
+		l.stand()
 		l.node(1).Thaw()
 		l.pause()
 	},
 	"slow": func(l *load) {
 		l.node(1).Slow(1)
-		time.Sleep(300 * ms)
+		l.stand()
 		l.node(1).Thaw()
 		l.pause()
 	},
@@ -251,7 +271,7 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 		"killed, and back": func(l *load) {
 			for i := range 3 {
 				l.node(i).Kill()
-				time.Sleep(50 * ms)
+				l.retried(1)
 				l.must(l.node(i).Restart(l.node(i).Addr()))
 				l.pause()
 			}
@@ -268,7 +288,7 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 			for i := range 3 {
 				l.node(i).Kill()
 			}
-			time.Sleep(50 * ms)
+			l.retried(1)
 			for i := range 3 {
 				l.must(l.node(i).Restart(""))
 			}
@@ -287,7 +307,7 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 				}
 				return &embedded.Outcome{}
 			})()
-			time.Sleep(500 * ms)
+			l.retried(5)
 		},
 		"connections dropped": func(l *load) {
 			var n atomic.Int64
@@ -301,11 +321,11 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 				}
 				return &embedded.Outcome{}
 			})()
-			time.Sleep(300 * ms)
+			l.retried(10)
 		},
 		"frozen for longer than a call may take": func(l *load) {
 			l.node(1).Freeze()
-			time.Sleep(700 * ms)
+			l.retried(1)
 			l.node(1).Thaw()
 			l.pause()
 		},
@@ -356,9 +376,11 @@ func TestTableDisabledEnabledAndDroppedUnderLoad(t *testing.T) {
 // A name that does not resolve for a while is waited out.
 func TestNameThatDoesNotResolveUnderLoad(t *testing.T) {
 	var down atomic.Bool
+	var refused atomic.Int64
 	l := newLoad(t, 3, func(o *Options) {
 		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if down.Load() {
+				refused.Add(1)
 				return nil, &net.DNSError{Err: "no such host", Name: addr, IsNotFound: true}
 			}
 			return new(net.Dialer).DialContext(ctx, network, addr)
@@ -367,7 +389,7 @@ func TestNameThatDoesNotResolveUnderLoad(t *testing.T) {
 	l.during(func() {
 		down.Store(true)
 		l.node(1).Kill()
-		time.Sleep(200 * ms)
+		l.until("a name does not resolve", func() bool { return refused.Load() > 0 })
 		l.must(l.node(1).Restart(l.node(1).Addr()))
 		down.Store(false)
 	})
@@ -405,9 +427,7 @@ func TestFlippedBytesAreSurvived(t *testing.T) {
 				for i := range 4 {
 					l.pause()
 					left.Store(int64(1 + i))
-					for deadline := time.Now().Add(10 * time.Second); left.Load() > 0 && time.Now().Before(deadline); {
-						time.Sleep(ms)
-					}
+					l.until("a byte is flipped", func() bool { return left.Load() <= 0 })
 				}
 			})
 			l.check(false)
@@ -461,12 +481,14 @@ func TestEveryFailedRPCIsSurvived(t *testing.T) {
 func TestAnswersOutOfOrderUnderLoad(t *testing.T) {
 	l := newLoad(t, 1, nil)
 	rnd := rand.New(rand.NewPCG(3, 4))
+	var late atomic.Int64
 	remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 		r.Keep()
+		late.Add(1)
 		return &embedded.Outcome{Delay: time.Duration(rnd.IntN(10)) * ms}
 	})
 	l.during(func() {
-		time.Sleep(300 * ms)
+		l.until("many answers came out of order", func() bool { return late.Load() >= 100 })
 		remove()
 	})
 	l.check(true)

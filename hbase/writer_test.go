@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"brine/hbase/hbasepb"
@@ -243,48 +244,50 @@ func TestSickRegionWaitsAlone(t *testing.T) {
 
 // While a lane's call is out its mutations gather, and go together.
 func TestGroupCommit(t *testing.T) {
-	p := newPeer(t)
-	gate := make(chan struct{})
-	p.answer = func(c *peerCall) *reply {
-		if c.method != "Multi" || c.nth > 0 {
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		gate := make(chan struct{})
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Multi" || c.nth > 0 {
+				return nil
+			}
+			r := p.multi(c)
+			r.after = gate
+			return r
 		}
-		r := p.multi(c)
-		r.after = gate
-		return r
-	}
-	var multis atomic.Int32
-	opts := p.options()
-	opts.Hooks.Call = func(i CallInfo) {
-		if i.Method == "Multi" {
-			multis.Add(1)
-		}
-	}
-	c := p.open(opts)
-	var flights []*Flight
-	var want []string
-	for i := range 100 {
-		row := fmt.Sprintf("r%03d", i)
-		want = append(want, row)
-		flights = append(flights, c.Submit(t.Context(), puts(row)))
-		if i == 0 {
-			for len(p.appliedRows()) == 0 {
-				time.Sleep(time.Millisecond) // until the first call is out
+		var multis atomic.Int32
+		opts := p.options()
+		opts.Hooks.Call = func(i CallInfo) {
+			if i.Method == "Multi" {
+				multis.Add(1)
 			}
 		}
-	}
-	close(gate)
-	for _, f := range flights {
-		if failed, err := f.Wait(t.Context()); err != nil || failed != nil {
-			t.Fatal(failed, err)
+		c := p.open(opts)
+		var flights []*Flight
+		var want []string
+		for i := range 100 {
+			row := fmt.Sprintf("r%03d", i)
+			want = append(want, row)
+			flights = append(flights, c.Submit(t.Context(), puts(row)))
+			if i == 0 {
+				synctest.Wait() // until the first call is out
+			}
 		}
-	}
-	if n := multis.Load(); n != 2 {
-		t.Errorf("%d calls, want 2", n)
-	}
-	if got := p.appliedRows(); !slices.Equal(got, want) {
-		t.Errorf("order %v", got)
-	}
+		close(gate)
+		for _, f := range flights {
+			if failed, err := f.Wait(t.Context()); err != nil || failed != nil {
+				t.Fatal(failed, err)
+			}
+		}
+		if n := multis.Load(); n != 2 {
+			t.Errorf("%d calls, want 2", n)
+		}
+		if got := p.appliedRows(); !slices.Equal(got, want) {
+			t.Errorf("order %v", got)
+		}
+		c.Close()
+		p.stop()
+	})
 }
 
 func TestSubmitBlocksWhileTheByteBoundIsSpent(t *testing.T) {
@@ -324,29 +327,31 @@ func TestSubmitBlocksWhileTheByteBoundIsSpent(t *testing.T) {
 
 // Close gives every mutation its result, whether it was out or still queued.
 func TestCloseFailsWhatIsLeft(t *testing.T) {
-	p := newPeer(t)
-	p.answer = func(c *peerCall) *reply {
-		if c.method == "Multi" {
-			return &reply{silent: true}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		p.answer = func(c *peerCall) *reply {
+			if c.method == "Multi" {
+				return &reply{silent: true}
+			}
+			return nil
 		}
-		return nil
-	}
-	c := p.open(p.options())
-	out := c.Submit(t.Context(), puts("a"))
-	for !slices.Contains(p.methods(), "Multi") {
-		time.Sleep(time.Millisecond)
-	}
-	queued := c.Submit(t.Context(), puts("b"))
-	c.Close()
-	for f, kind := range map[*Flight]Kind{out: Transient, queued: Closed, c.Submit(t.Context(), puts("c")): Closed} {
-		failed, err := f.Wait(t.Context())
-		if err != nil || len(failed) != 1 || failed[0].Kind != kind || !errors.Is(failed[0].Err, ErrClosed) {
-			t.Errorf("want %v: %+v %v", kind, failed, err)
+		c := p.open(p.options())
+		out := c.Submit(t.Context(), puts("a"))
+		synctest.Wait()
+		queued := c.Submit(t.Context(), puts("b"))
+		c.Close()
+		for f, kind := range map[*Flight]Kind{out: Transient, queued: Closed, c.Submit(t.Context(), puts("c")): Closed} {
+			failed, err := f.Wait(t.Context())
+			if err != nil || len(failed) != 1 || failed[0].Kind != kind || !errors.Is(failed[0].Err, ErrClosed) {
+				t.Errorf("want %v: %+v %v", kind, failed, err)
+			}
 		}
-	}
-	if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); !errors.Is(err, ErrClosed) {
-		t.Errorf("get after close: %v", err)
-	}
+		if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); !errors.Is(err, ErrClosed) {
+			t.Errorf("get after close: %v", err)
+		}
+		c.Close()
+		p.stop()
+	})
 }
 
 func (p *peer) methods() []string {
