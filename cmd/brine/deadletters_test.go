@@ -16,141 +16,133 @@ import (
 // replays them: they become the rows that they would have been, nothing newer is overwritten, and they are listed no more.
 func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 	t.Parallel()
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJob(t, servers(t))
-			at := time.Now().Truncate(time.Millisecond)
-			ms := at.UnixMilli()
-			var records []sent
-			add := func(partition int, key, format string, args ...any) {
-				records = append(records, sent{partition: partition, time: at, key: []byte(key), value: fmt.Appendf(nil, format, args...),
-					headers: []kafka.Header{{Key: "trace", Value: []byte{0xff, 1}}}})
-			}
-			add(0, "good", `{"waybill":"W0","action":"A","at":%d,"station":"X"}`, ms)
-			add(0, "seconds", `{"waybill":"W1","action":"A","at":"%d","station":"old"}`, ms)       // a text where a time is declared
-			add(0, "seconds", `{"waybill":"W2","action":"A","at":%d,"station":7}`, ms)             // a number where a text is
-			add(1, "W3", `{"waybill":"W3","action":"A","at":%d,"station":7,"courier":"late"}`, ms) // the same, and W3 is written anew below
-			add(1, "not json", `{"waybill":`)
-			j.sendAll(records)
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			j.must("run", "-q", "-c", j.file, "--for", "1ms")
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		at := time.Now().Truncate(time.Millisecond)
+		ms := at.UnixMilli()
+		var records []sent
+		add := func(partition int, key, format string, args ...any) {
+			records = append(records, sent{partition: partition, time: at, key: []byte(key), value: fmt.Appendf(nil, format, args...),
+				headers: []kafka.Header{{Key: "trace", Value: []byte{0xff, 1}}}})
+		}
+		add(0, "good", `{"waybill":"W0","action":"A","at":%d,"station":"X"}`, ms)
+		add(0, "seconds", `{"waybill":"W1","action":"A","at":"%d","station":"old"}`, ms)       // a text where a time is declared
+		add(0, "seconds", `{"waybill":"W2","action":"A","at":%d,"station":7}`, ms)             // a number where a text is
+		add(1, "W3", `{"waybill":"W3","action":"A","at":%d,"station":7,"courier":"late"}`, ms) // the same, and W3 is written anew below
+		add(1, "not json", `{"waybill":`)
+		j.sendAll(records)
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		j.must("run", "-q", "-c", j.file, "--for", "1ms")
 
-			list := j.must("deadletters", "ls", "-c", j.file)
-			for _, want := range []string{"scans.rows", "0:1", "wrong_type", "station", "0:2", "1:0", "1:1", "undecodable", "not json",
-				"4 letters of 4 records scanned in " + j.topic + ".dead\n"} {
-				if !strings.Contains(list, want) {
-					t.Errorf("ls lacks %q:\n%s", want, list)
-				}
+		list := j.must("deadletters", "ls", "-c", j.file)
+		for _, want := range []string{"scans.rows", "0:1", "wrong_type", "station", "0:2", "1:0", "1:1", "undecodable", "not json",
+			"4 letters of 4 records scanned in " + j.topic + ".dead\n"} {
+			if !strings.Contains(list, want) {
+				t.Errorf("ls lacks %q:\n%s", want, list)
 			}
-			for _, f := range []struct {
-				args []string
-				n    int
-			}{
-				{[]string{"--reason", "wrong_type"}, 3}, {[]string{"--reason", "undecodable,too_large"}, 1}, {[]string{"--partition", "1"}, 2},
-				{[]string{"--key", "seconds"}, 2}, {[]string{"--key", "none"}, 0}, {[]string{"--text", `"W2"`}, 1}, {[]string{"--half", "documents"}, 0},
-				{[]string{"--half", "rows", "--pipeline", "scans"}, 4}, {[]string{"--since", "1h"}, 4}, {[]string{"--until", "1h"}, 0},
-				{[]string{"--since", "2100-01-01"}, 0}, {[]string{"--text", "trace"}, 4},
-			} {
-				out := j.output(append([]string{"deadletters", "ls", "-c", j.file, "--json"}, f.args...)...)
-				if n := strings.Count(out, "\n"); n != f.n {
-					t.Errorf("ls %v: %d letters, expected %d:\n%s", f.args, n, f.n, out)
-				}
+		}
+		for _, f := range []struct {
+			args []string
+			n    int
+		}{
+			{[]string{"--reason", "wrong_type"}, 3}, {[]string{"--reason", "undecodable,too_large"}, 1}, {[]string{"--partition", "1"}, 2},
+			{[]string{"--key", "seconds"}, 2}, {[]string{"--key", "none"}, 0}, {[]string{"--text", `"W2"`}, 1}, {[]string{"--half", "documents"}, 0},
+			{[]string{"--half", "rows", "--pipeline", "scans"}, 4}, {[]string{"--since", "1h"}, 4}, {[]string{"--until", "1h"}, 0},
+			{[]string{"--since", "2100-01-01"}, 0}, {[]string{"--text", "trace"}, 4},
+		} {
+			out := j.output(append([]string{"deadletters", "ls", "-c", j.file, "--json"}, f.args...)...)
+			if n := strings.Count(out, "\n"); n != f.n {
+				t.Errorf("ls %v: %d letters, expected %d:\n%s", f.args, n, f.n, out)
 			}
-			j.pages(4)
-			if out := j.must("deadletters", "ls", "-c", j.file, "--summary"); !strings.Contains(strings.Join(strings.Fields(out), " "), "scans.rows wrong_type station 2 ") {
-				t.Errorf("the summary is\n%s", out)
+		}
+		j.pages(4)
+		if out := j.must("deadletters", "ls", "-c", j.file, "--summary"); !strings.Contains(strings.Join(strings.Fields(out), " "), "scans.rows wrong_type station 2 ") {
+			t.Errorf("the summary is\n%s", out)
+		}
+		if out := j.output("deadletters", "show", "-c", j.file, "1:0", "--value"); out != string(records[3].value) {
+			t.Errorf("show --value gives %q, expected %q", out, records[3].value)
+		}
+		shown := j.must("deadletters", "show", "-c", j.file, "1:0")
+		for _, want := range []string{"record       " + j.topic + ", partition 1, offset 0", "reason       wrong_type", "field        station", `trace=\xff\x01`, "key          W3", `"courier": "late"`, "state        open"} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("show lacks %q:\n%s", want, shown)
 			}
-			if out := j.output("deadletters", "show", "-c", j.file, "1:0", "--value"); out != string(records[3].value) {
-				t.Errorf("show --value gives %q, expected %q", out, records[3].value)
-			}
-			shown := j.must("deadletters", "show", "-c", j.file, "1:0")
-			for _, want := range []string{"record       " + j.topic + ", partition 1, offset 0", "reason       wrong_type", "field        station", `trace=\xff\x01`, "key          W3", `"courier": "late"`, "state        open"} {
-				if !strings.Contains(shown, want) {
-					t.Errorf("show lacks %q:\n%s", want, shown)
-				}
-			}
-			if out, code := j.exit("deadletters", "show", "-c", j.file, "1:77"); code != exitFailed || !strings.Contains(out, "no dead letter of the record at 1:77") {
-				t.Errorf("exit %d of a letter that is not there: %s", code, out)
-			}
+		}
+		if out, code := j.exit("deadletters", "show", "-c", j.file, "1:77"); code != exitFailed || !strings.Contains(out, "no dead letter of the record at 1:77") {
+			t.Errorf("exit %d of a letter that is not there: %s", code, out)
+		}
 
-			// Nothing is mended yet: all are rejected again, and there are as many letters as before.
-			if out, code := j.exit("deadletters", "replay", "-c", j.file); code != exitFailed || !strings.Contains(out, "4 records can still not be written: undecodable 1, wrong_type 3") {
-				t.Errorf("exit %d of a replay of what is not mended:\n%s", code, out)
-			}
-			if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "4 letters of 4 records scanned") {
-				t.Errorf("after a replay in vain:\n%s", out)
-			}
+		// Nothing is mended yet: all are rejected again, and there are as many letters as before.
+		if out, code := j.exit("deadletters", "replay", "-c", j.file); code != exitFailed || !strings.Contains(out, "4 records can still not be written: undecodable 1, wrong_type 3") {
+			t.Errorf("exit %d of a replay of what is not mended:\n%s", code, out)
+		}
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "4 letters of 4 records scanned") {
+			t.Errorf("after a replay in vain:\n%s", out)
+		}
 
-			// Mended: the station may be anything. A newer record of W3 has come meanwhile.
-			j.replace("station: text", "station: json")
-			j.sendAll([]sent{{partition: 1, time: at, value: fmt.Appendf(nil, `{"waybill":"W3","action":"A","at":%d,"station":"kept","courier":"new"}`, ms)}})
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			before := scanTable(t, j.hbase, j.table)
-			if out := j.must("deadletters", "replay", "-c", j.file, "--reason", "wrong_type", "--dry-run"); !strings.Contains(out, "scans.rows: 3 letters to replay") {
-				t.Errorf("the dry run says\n%s", out)
-			}
-			if out := j.must("deadletters", "replay", "-c", j.file, "--reason", "wrong_type", "--key", "W3"); !strings.Contains(out, "scans.rows: 1 of 1 record written and marked as replayed") {
-				t.Errorf("the replay says\n%s", out)
-			}
-			out, code := j.exit("deadletters", "replay", "-c", j.file, "--json")
-			var result struct {
-				Letters, Written int
-				Rejected         map[string]int
-			}
-			if err := json.Unmarshal([]byte(out[strings.Index(out, "{"):strings.Index(out, "}\n")+1]), &result); err != nil {
-				t.Fatalf("%v in %s", err, out)
-			}
-			if code != exitFailed || result.Letters != 3 || result.Written != 1 || result.Rejected["undecodable"] != 1 || result.Rejected["wrong_type"] != 1 {
-				t.Errorf("exit %d of the replay of all: %+v", code, result)
-			}
-			after := scanTable(t, j.hbase, j.table)
-			if after.rows != before.rows+1 {
-				t.Errorf("%v after the replay, before %v: expected the row of W2 besides", after, before)
-			}
-			if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "replayed 20") || !strings.Contains(out, "4 letters of 6 records scanned") {
-				t.Errorf("ls --all:\n%s", out)
-			}
-			if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 letters of 6 records scanned") {
-				t.Errorf("ls:\n%s", out)
-			}
-		})
-	}
+		// Mended: the station may be anything. A newer record of W3 has come meanwhile.
+		j.replace("station: text", "station: json")
+		j.sendAll([]sent{{partition: 1, time: at, value: fmt.Appendf(nil, `{"waybill":"W3","action":"A","at":%d,"station":"kept","courier":"new"}`, ms)}})
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		before := scanTable(t, j.hbase, j.table)
+		if out := j.must("deadletters", "replay", "-c", j.file, "--reason", "wrong_type", "--dry-run"); !strings.Contains(out, "scans.rows: 3 letters to replay") {
+			t.Errorf("the dry run says\n%s", out)
+		}
+		if out := j.must("deadletters", "replay", "-c", j.file, "--reason", "wrong_type", "--key", "W3"); !strings.Contains(out, "scans.rows: 1 of 1 record written and marked as replayed") {
+			t.Errorf("the replay says\n%s", out)
+		}
+		out, code := j.exit("deadletters", "replay", "-c", j.file, "--json")
+		var result struct {
+			Letters, Written int
+			Rejected         map[string]int
+		}
+		if err := json.Unmarshal([]byte(out[strings.Index(out, "{"):strings.Index(out, "}\n")+1]), &result); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		if code != exitFailed || result.Letters != 3 || result.Written != 1 || result.Rejected["undecodable"] != 1 || result.Rejected["wrong_type"] != 1 {
+			t.Errorf("exit %d of the replay of all: %+v", code, result)
+		}
+		after := scanTable(t, j.hbase, j.table)
+		if after.rows != before.rows+1 {
+			t.Errorf("%v after the replay, before %v: expected the row of W2 besides", after, before)
+		}
+		if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "replayed 20") || !strings.Contains(out, "4 letters of 6 records scanned") {
+			t.Errorf("ls --all:\n%s", out)
+		}
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 letters of 6 records scanned") {
+			t.Errorf("ls:\n%s", out)
+		}
+	})
 }
 
 // TestReplayedDeadLetterNeverOverwritesNewer replays a letter whose cells are older than what is in the row by now.
 func TestReplayedDeadLetterNeverOverwritesNewer(t *testing.T) {
 	t.Parallel()
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJobOf(t, servers(t), ordersExample)
-			at := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
-			change := func(ms int64, status, payment string) sent {
-				return sent{time: at, key: []byte("O1"), value: fmt.Appendf(nil, `{"order":"O1","user":"u1","created":%d,"at":%d,"status":%q,"payment":%s}`, at.UnixMilli(), ms, status, payment)}
-			}
-			j.sendAll([]sent{change(at.UnixMilli()+1, "paid", "7"), change(at.UnixMilli()+2, "shipped", `"card"`)})
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			want := j.outcome()
-			if out := j.output("deadletters", "ls", "-c", j.file, "--json"); strings.Count(out, "\n") != 2 {
-				t.Fatalf("expected a letter of each half:\n%s", out)
-			}
-			j.replace("payment: text", "payment: json") // whatever it is
-			if out, code := j.exit("deadletters", "replay", "-c", j.file, "--half", "rows"); code != exitOK {
-				t.Fatalf("exit %d:\n%s", code, out)
-			}
-			shipped := j.must("query", "-c", j.file, j.table, "user=u1", "--json")
-			if !strings.Contains(shipped, "shipped") || strings.Contains(shipped, "paid") {
-				t.Errorf("the older change has overwritten the newer one: %s", shipped)
-			}
-			if rows := scanTable(t, j.hbase, j.table); rows.rows != want.rows.rows {
-				t.Errorf("%v after the replay, %v before", rows, want.rows)
-			}
-			if out := j.output("deadletters", "ls", "-c", j.file, "--json"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "orders.documents") {
-				t.Errorf("the letter of the other half is to stay:\n%s", out)
-			}
-		})
-	}
+	onStacks(t, ordersExample, func(t *testing.T, j *job) {
+		at := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+		change := func(ms int64, status, payment string) sent {
+			return sent{time: at, key: []byte("O1"), value: fmt.Appendf(nil, `{"order":"O1","user":"u1","created":%d,"at":%d,"status":%q,"payment":%s}`, at.UnixMilli(), ms, status, payment)}
+		}
+		j.sendAll([]sent{change(at.UnixMilli()+1, "paid", "7"), change(at.UnixMilli()+2, "shipped", `"card"`)})
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		want := j.outcome()
+		if out := j.output("deadletters", "ls", "-c", j.file, "--json"); strings.Count(out, "\n") != 2 {
+			t.Fatalf("expected a letter of each half:\n%s", out)
+		}
+		j.replace("payment: text", "payment: json") // whatever it is
+		if out, code := j.exit("deadletters", "replay", "-c", j.file, "--half", "rows"); code != exitOK {
+			t.Fatalf("exit %d:\n%s", code, out)
+		}
+		shipped := j.must("query", "-c", j.file, j.table, "user=u1", "--json")
+		if !strings.Contains(shipped, "shipped") || strings.Contains(shipped, "paid") {
+			t.Errorf("the older change has overwritten the newer one: %s", shipped)
+		}
+		if rows := scanTable(t, j.hbase, j.table); rows.rows != want.rows.rows {
+			t.Errorf("%v after the replay, %v before", rows, want.rows)
+		}
+		if out := j.output("deadletters", "ls", "-c", j.file, "--json"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "orders.documents") {
+			t.Errorf("the letter of the other half is to stay:\n%s", out)
+		}
+	})
 }
 
 // pages reads all letters page by page, and expects each once.

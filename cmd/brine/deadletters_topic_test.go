@@ -12,22 +12,18 @@ import (
 // TestCheckSaysThatDeadLettersMayNotFit: a topic of dead letters that is smaller than its source's largest record.
 func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
 	t.Parallel()
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJob(t, servers(t))
-			const says = "takes records of at most 1,048,588 bytes, and a letter of the largest that"
-			j.send(0, "not json")
-			j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic, large enough
-			if out := j.must("check", "--connect", j.file); strings.Contains(out, says) {
-				t.Errorf("check warns of a topic that brine has made:\n%s", out)
-			}
-			j.resizeDeadLetters("1048588")
-			if out := j.must("check", "--connect", j.file); !strings.Contains(out, says) || !strings.Contains(out, ".dead --add-config max.message.bytes=1") {
-				t.Errorf("check does not say it:\n%s", out)
-			}
-		})
-	}
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		const says = "takes records of at most 1,048,588 bytes, and a letter of the largest that"
+		j.send(0, "not json")
+		j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic, large enough
+		if out := j.must("check", "--connect", j.file); strings.Contains(out, says) {
+			t.Errorf("check warns of a topic that brine has made:\n%s", out)
+		}
+		j.resizeDeadLetters("1048588")
+		if out := j.must("check", "--connect", j.file); !strings.Contains(out, says) || !strings.Contains(out, ".dead --add-config max.message.bytes=1") {
+			t.Errorf("check does not say it:\n%s", out)
+		}
+	})
 }
 
 // resizeDeadLetters sets the largest record that the job's topic of dead letters takes.
@@ -51,42 +47,38 @@ func (j *job) resizeDeadLetters(bytes string) {
 // TestLetterThatDoesNotFitHoldsItsPartitionAlone: the partition waits and says the mend, the others go on, and so does it once the topic is mended.
 func TestLetterThatDoesNotFitHoldsItsPartitionAlone(t *testing.T) {
 	t.Parallel()
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJob(t, servers(t))
-			j.send(0, "not json")
-			j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic
-			j.resizeDeadLetters("5000")
-			large := make([]byte, 20_000)
-			_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
-			j.send(0, string(large))
-			j.send(1, `{"waybill":"W","action":"A","at":1357034220000}`)
-			p := j.begin()
-			p.until("scans.rows", 2)
-			for said := ""; !strings.Contains(said, "partition 0, offset 1 is too large") || !strings.Contains(said, j.topic+".dead --add-config max.message.bytes="); {
-				wait(t, 20*time.Millisecond)
-				for _, part := range p.half("scans.rows").Partitions {
-					if part.Partition == 0 {
-						said = part.Detail
-					}
-				}
-				if t.Context().Err() != nil {
-					t.Fatalf("partition 0 says %q", said)
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		j.send(0, "not json")
+		j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic
+		j.resizeDeadLetters("5000")
+		large := make([]byte, 20_000)
+		_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
+		j.send(0, string(large))
+		j.send(1, `{"waybill":"W","action":"A","at":1357034220000}`)
+		p := j.begin()
+		p.until("scans.rows", 2)
+		for said := ""; !strings.Contains(said, "partition 0, offset 1 is too large") || !strings.Contains(said, j.topic+".dead --add-config max.message.bytes="); {
+			wait(t, 20*time.Millisecond)
+			for _, part := range p.half("scans.rows").Partitions {
+				if part.Partition == 0 {
+					said = part.Detail
 				}
 			}
-			if n := j.uncommitted("rows"); n == 0 {
-				t.Error("the record is committed, and its letter is not there")
+			if t.Context().Err() != nil {
+				t.Fatalf("partition 0 says %q", said)
 			}
-			j.resizeDeadLetters("100000")
-			p.until("scans.rows", 3)
-			p.stop()
-			if n := j.uncommitted("rows"); n != 0 {
-				t.Errorf("%d records are not committed", n)
-			}
-			if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 letters of 2 records scanned") {
-				t.Errorf("ls says\n%s", out)
-			}
-		})
-	}
+		}
+		if n := j.uncommitted("rows"); n == 0 {
+			t.Error("the record is committed, and its letter is not there")
+		}
+		j.resizeDeadLetters("100000")
+		p.until("scans.rows", 3)
+		p.stop()
+		if n := j.uncommitted("rows"); n != 0 {
+			t.Errorf("%d records are not committed", n)
+		}
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 letters of 2 records scanned") {
+			t.Errorf("ls says\n%s", out)
+		}
+	})
 }

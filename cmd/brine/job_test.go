@@ -97,6 +97,16 @@ func newJobOf(t *testing.T, s stack, x example) *job {
 	return j
 }
 
+// onStacks runs a test with a job on each of the stacks, beside each other.
+func onStacks(t *testing.T, x example, test func(t *testing.T, j *job)) {
+	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newJobOf(t, start(t), x))
+		})
+	}
+}
+
 // replace changes the job's configuration.
 func (j *job) replace(old, new string) {
 	j.t.Helper()

@@ -17,84 +17,80 @@ import (
 // a brine that runs is not moved, and its members are named.
 func TestOffsetsAreShownAndSet(t *testing.T) {
 	t.Parallel()
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJob(t, servers(t))
-			group := j.groups()[0]
-			j.publish(first(sample.Scans(), 2000))
-			wait(t, 5*time.Millisecond)
-			middle := time.Now()
-			wait(t, 5*time.Millisecond)
-			j.publish(first(sample.Scans(), 4000))
-			if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "scans.rows: topic "+j.topic+", group "+group) ||
-				!strings.Contains(out, " - ") || !strings.Contains(out, "4,000\n") || !strings.Contains(out, "  no members\n") {
-				t.Errorf("show before the first run:\n%s", out)
-			}
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			want, end := scanTable(t, j.hbase, j.table), j.committed(group)
-			saved := filepath.Join(t.TempDir(), "saved.jsonl")
-			if err := os.WriteFile(saved, []byte(j.output("offsets", "show", "-c", j.file, "--json")), 0o600); err != nil {
-				t.Fatal(err)
-			}
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		group := j.groups()[0]
+		j.publish(first(sample.Scans(), 2000))
+		wait(t, 5*time.Millisecond)
+		middle := time.Now()
+		wait(t, 5*time.Millisecond)
+		j.publish(first(sample.Scans(), 4000))
+		if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "scans.rows: topic "+j.topic+", group "+group) ||
+			!strings.Contains(out, " - ") || !strings.Contains(out, "4,000\n") || !strings.Contains(out, "  no members\n") {
+			t.Errorf("show before the first run:\n%s", out)
+		}
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		want, end := scanTable(t, j.hbase, j.table), j.committed(group)
+		saved := filepath.Join(t.TempDir(), "saved.jsonl")
+		if err := os.WriteFile(saved, []byte(j.output("offsets", "show", "-c", j.file, "--json")), 0o600); err != nil {
+			t.Fatal(err)
+		}
 
-			zero := maps.Clone(end)
-			for p := range zero {
-				zero[p] = 0
+		zero := maps.Clone(end)
+		for p := range zero {
+			zero[p] = 0
+		}
+		minus := maps.Clone(end)
+		for p := range minus {
+			minus[p] = max(0, minus[p]-10)
+		}
+		for _, set := range []struct {
+			to   string
+			want map[int]int64
+		}{
+			{"earliest", zero}, {"latest", end}, {"-10", minus}, {"+7000", end}, {"earliest", zero}, {"file:" + saved, end},
+			{"0:5,1:7", with(end, map[int]int64{0: 5, 1: 7})},
+		} {
+			out := j.must("offsets", "set", "-c", j.file, "--yes", "--to="+set.to)
+			if got := j.committed(group); fmt.Sprint(got) != fmt.Sprint(set.want) {
+				t.Errorf("--to %s: the group is at %v, expected %v\n%s", set.to, got, set.want, out)
 			}
-			minus := maps.Clone(end)
-			for p := range minus {
-				minus[p] = max(0, minus[p]-10)
-			}
-			for _, set := range []struct {
-				to   string
-				want map[int]int64
-			}{
-				{"earliest", zero}, {"latest", end}, {"-10", minus}, {"+7000", end}, {"earliest", zero}, {"file:" + saved, end},
-				{"0:5,1:7", with(end, map[int]int64{0: 5, 1: 7})},
-			} {
-				out := j.must("offsets", "set", "-c", j.file, "--yes", "--to="+set.to)
-				if got := j.committed(group); fmt.Sprint(got) != fmt.Sprint(set.want) {
-					t.Errorf("--to %s: the group is at %v, expected %v\n%s", set.to, got, set.want, out)
-				}
-			}
-			out := j.must("offsets", "set", "-c", j.file, "--to", middle.UTC().Format(time.RFC3339Nano), "--yes", "--json")
-			var again int64
-			for p, offset := range j.committed(group) {
-				again += end[p] - offset
-			}
-			if again != 2000 {
-				t.Errorf("from the middle %d records are left, expected 2,000:\n%s", again, out)
-			}
-			// The preview says what is skipped, and changes nothing; so does no answer.
-			out = j.must("offsets", "set", "-c", j.file, "--to", "latest", "--dry-run")
-			if !strings.Contains(out, "2,000 records would be skipped: scans.rows never writes them") {
-				t.Errorf("the preview says\n%s", out)
-			}
-			if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "latest"); code != exitFailed || !strings.Contains(out, "Set these offsets? [y/N]") || !strings.Contains(out, "nothing was changed") {
-				t.Errorf("exit %d without an answer:\n%s", code, out)
-			}
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			if got := scanTable(t, j.hbase, j.table); got != want {
-				t.Errorf("after records were read again %v, before %v", got, want)
-			}
-			j.refusedOffsets()
+		}
+		out := j.must("offsets", "set", "-c", j.file, "--to", middle.UTC().Format(time.RFC3339Nano), "--yes", "--json")
+		var again int64
+		for p, offset := range j.committed(group) {
+			again += end[p] - offset
+		}
+		if again != 2000 {
+			t.Errorf("from the middle %d records are left, expected 2,000:\n%s", again, out)
+		}
+		// The preview says what is skipped, and changes nothing; so does no answer.
+		out = j.must("offsets", "set", "-c", j.file, "--to", "latest", "--dry-run")
+		if !strings.Contains(out, "2,000 records would be skipped: scans.rows never writes them") {
+			t.Errorf("the preview says\n%s", out)
+		}
+		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "latest"); code != exitFailed || !strings.Contains(out, "Set these offsets? [y/N]") || !strings.Contains(out, "nothing was changed") {
+			t.Errorf("exit %d without an answer:\n%s", code, out)
+		}
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		if got := scanTable(t, j.hbase, j.table); got != want {
+			t.Errorf("after records were read again %v, before %v", got, want)
+		}
+		j.refusedOffsets()
 
-			p := j.begin()
-			p.until("scans.rows", 4000)
-			if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "  member brine on ") || !strings.Contains(out, "with partitions [0 1 2 3") {
-				t.Errorf("show does not name the member:\n%s", out)
-			}
-			before := j.committed(group)
-			if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "earliest", "--yes"); code != exitFailed || !strings.Contains(out, "the group is in use, nothing was changed:\n  "+group+": brine on ") {
-				t.Errorf("exit %d while brine runs:\n%s", code, out)
-			}
-			if now := j.committed(group); fmt.Sprint(now) != fmt.Sprint(before) {
-				t.Errorf("the group is at %v, it was at %v", now, before)
-			}
-			p.stop()
-		})
-	}
+		p := j.begin()
+		p.until("scans.rows", 4000)
+		if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "  member brine on ") || !strings.Contains(out, "with partitions [0 1 2 3") {
+			t.Errorf("show does not name the member:\n%s", out)
+		}
+		before := j.committed(group)
+		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "earliest", "--yes"); code != exitFailed || !strings.Contains(out, "the group is in use, nothing was changed:\n  "+group+": brine on ") {
+			t.Errorf("exit %d while brine runs:\n%s", code, out)
+		}
+		if now := j.committed(group); fmt.Sprint(now) != fmt.Sprint(before) {
+			t.Errorf("the group is at %v, it was at %v", now, before)
+		}
+		p.stop()
+	})
 }
 
 // refusedOffsets are places that are none: each says why, and nothing is changed.

@@ -41,59 +41,55 @@ func (j *job) contentsOf() [][]string {
 func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 	t.Parallel()
 	const events, foreign = 6000, 300
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJob(t, servers(t))
-			file := filepath.Join(t.TempDir(), "scans.jsonl")
-			want := slices.Collect(first(sample.Scans(), events))
-			var text []byte
-			for _, v := range want {
-				text = append(append(text, v...), '\n')
-			}
-			if err := os.WriteFile(file, text, 0o600); err != nil {
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		file := filepath.Join(t.TempDir(), "scans.jsonl")
+		want := slices.Collect(first(sample.Scans(), events))
+		var text []byte
+		for _, v := range want {
+			text = append(append(text, v...), '\n')
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", file}
+		group := j.name + ".publish." + j.topic + "_scans.jsonl"
+		for kill := range 3 {
+			cmd := j.command(append(args, "--rate", "4000")...)
+			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", file}
-			group := j.name + ".publish." + j.topic + "_scans.jsonl"
-			for kill := range 3 {
-				cmd := j.command(append(args, "--rate", "4000")...)
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				for i := range foreign / 3 {
-					j.send(i%devPartitions, fmt.Sprintf("foreign %d", kill*foreign/3+i))
-				}
-				for before := j.committed(group)[0]; j.committed(group)[0] == before; {
-					wait(t, time.Millisecond)
-				}
-				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
-				_ = cmd.Wait() // killed: that is the point
+			for i := range foreign / 3 {
+				j.send(i%devPartitions, fmt.Sprintf("foreign %d", kill*foreign/3+i))
 			}
-			if n := j.committed(group)[0]; n == 0 || n >= events {
-				t.Fatalf("after the kills %d of %d records are published: the test tried nothing", n, events)
+			for before := j.committed(group)[0]; j.committed(group)[0] == before; {
+				wait(t, time.Millisecond)
 			}
-			out := j.must(args...)
-			if !strings.Contains(out, "were there already; --again publishes them anew") {
-				t.Errorf("the last publish says\n%s", out)
+			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
 			}
-			if again := j.must(args...); !strings.Contains(again, "\n6,000 were there already") && !strings.HasPrefix(again, "0 records published") {
-				t.Errorf("once more says\n%s", again)
-			}
-			j.holdsOnce(want, foreign)
+			_ = cmd.Wait() // killed: that is the point
+		}
+		if n := j.committed(group)[0]; n == 0 || n >= events {
+			t.Fatalf("after the kills %d of %d records are published: the test tried nothing", n, events)
+		}
+		out := j.must(args...)
+		if !strings.Contains(out, "were there already; --again publishes them anew") {
+			t.Errorf("the last publish says\n%s", out)
+		}
+		if again := j.must(args...); !strings.Contains(again, "\n6,000 were there already") && !strings.HasPrefix(again, "0 records published") {
+			t.Errorf("once more says\n%s", again)
+		}
+		j.holdsOnce(want, foreign)
 
-			changed := strings.Replace(string(text), `"station":"`, `"station":"~`, 1)
-			if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if out, code := j.exit(args...); code != exitUsage || !strings.Contains(out, "under this name other records were published: 6,000 of them") {
-				t.Errorf("exit %d of other records under the same name:\n%s", code, out)
-			}
-			j.holdsOnce(want, foreign)
-		})
-	}
+		changed := strings.Replace(string(text), `"station":"`, `"station":"~`, 1)
+		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, code := j.exit(args...); code != exitUsage || !strings.Contains(out, "under this name other records were published: 6,000 of them") {
+			t.Errorf("exit %d of other records under the same name:\n%s", code, out)
+		}
+		j.holdsOnce(want, foreign)
+	})
 }
 
 // holdsOnce expects each value once in the topic, those of a partition in the order of the files, besides so many foreign ones.

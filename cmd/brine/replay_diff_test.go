@@ -17,59 +17,55 @@ import (
 func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 	t.Parallel()
 	const events = 2000
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJob(t, servers(t))
-			shadow := j.table + "_new"
-			if j.lasting {
-				t.Cleanup(func() { j.dropTable(shadow) })
-			}
-			j.publish(first(sample.Scans(), events))
-			diff := func(args ...string) replayDiff {
-				t.Helper()
-				return lastObject[replayDiff](t, j.output(append([]string{"replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "10000"}, args...)...))
-			}
-			if d := diff(); d.Records != events || d.New != events || d.Changed != 0 {
-				t.Errorf("before the first run a replay would change %+v", d)
-			}
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			want, live := scanTable(t, j.hbase, j.table), j.live()
-			if d := diff(); d.Rows != events || d.New+d.Changed+d.Added+d.Replaced+d.Tied+d.Kept != 0 || d.Same != want.cells {
-				t.Errorf("of a table that has all a replay would change %+v", d)
-			}
-			if d := lastObject[replayDiff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "100")); d.Records < 90 || d.Records > 110 {
-				t.Errorf("a sample of 100 has %d records", d.Records)
-			}
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		shadow := j.table + "_new"
+		if j.lasting {
+			t.Cleanup(func() { j.dropTable(shadow) })
+		}
+		j.publish(first(sample.Scans(), events))
+		diff := func(args ...string) replayDiff {
+			t.Helper()
+			return lastObject[replayDiff](t, j.output(append([]string{"replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "10000"}, args...)...))
+		}
+		if d := diff(); d.Records != events || d.New != events || d.Changed != 0 {
+			t.Errorf("before the first run a replay would change %+v", d)
+		}
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		want, live := scanTable(t, j.hbase, j.table), j.live()
+		if d := diff(); d.Rows != events || d.New+d.Changed+d.Added+d.Replaced+d.Tied+d.Kept != 0 || d.Same != want.cells {
+			t.Errorf("of a table that has all a replay would change %+v", d)
+		}
+		if d := lastObject[replayDiff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "100")); d.Records < 90 || d.Records > 110 {
+			t.Errorf("a sample of 100 has %d records", d.Records)
+		}
 
-			key, n := j.firstKey()
-			out := j.must("replay", "-c", j.file, "-q", "--from", "earliest", "--into", shadow, "--key", key)
-			if !strings.Contains(out, "created table "+shadow+" with 16 regions") || !strings.Contains(out, ", of 1 key only, into "+shadow) {
-				t.Errorf("the replay of a key says\n%s", out)
+		key, n := j.firstKey()
+		out := j.must("replay", "-c", j.file, "-q", "--from", "earliest", "--into", shadow, "--key", key)
+		if !strings.Contains(out, "created table "+shadow+" with 16 regions") || !strings.Contains(out, ", of 1 key only, into "+shadow) {
+			t.Errorf("the replay of a key says\n%s", out)
+		}
+		if got := scanTable(t, j.hbase, shadow); got.rows != n {
+			t.Errorf("%v of the %d records of key %s", got, n, key)
+		}
+		if d := diff("--into", shadow); d.Rows != events || d.New != events-n {
+			t.Errorf("into the other table a replay would change %+v, expected %d new rows", d, events-n)
+		}
+		j.must("replay", "-c", j.file, "-q", "--from", "earliest", "--into", shadow)
+		if got := scanTable(t, j.hbase, shadow); got != want {
+			t.Errorf("the other table has %v, the live one %v", got, want)
+		}
+		if got := scanTable(t, j.hbase, j.table); got != want || j.live() != live {
+			t.Errorf("the live table is now %v, it was %v; the group is at %s, it was at %s", got, want, j.live(), live)
+		}
+		for _, refused := range [][2]string{
+			{"--into=" + j.table, "is a table of the configuration"}, {"--into=other=x", "the pipeline scans writes " + j.table + "; write OWN=OTHER"},
+			{`--key=\xq1`, "is not an escape"},
+		} {
+			if out, code := j.exit("replay", "-c", j.file, "--from", "earliest", refused[0]); code != exitUsage || !strings.Contains(out, refused[1]) {
+				t.Errorf("%s: exit %d:\n%s", refused[0], code, out)
 			}
-			if got := scanTable(t, j.hbase, shadow); got.rows != n {
-				t.Errorf("%v of the %d records of key %s", got, n, key)
-			}
-			if d := diff("--into", shadow); d.Rows != events || d.New != events-n {
-				t.Errorf("into the other table a replay would change %+v, expected %d new rows", d, events-n)
-			}
-			j.must("replay", "-c", j.file, "-q", "--from", "earliest", "--into", shadow)
-			if got := scanTable(t, j.hbase, shadow); got != want {
-				t.Errorf("the other table has %v, the live one %v", got, want)
-			}
-			if got := scanTable(t, j.hbase, j.table); got != want || j.live() != live {
-				t.Errorf("the live table is now %v, it was %v; the group is at %s, it was at %s", got, want, j.live(), live)
-			}
-			for _, refused := range [][2]string{
-				{"--into=" + j.table, "is a table of the configuration"}, {"--into=other=x", "the pipeline scans writes " + j.table + "; write OWN=OTHER"},
-				{`--key=\xq1`, "is not an escape"},
-			} {
-				if out, code := j.exit("replay", "-c", j.file, "--from", "earliest", refused[0]); code != exitUsage || !strings.Contains(out, refused[1]) {
-					t.Errorf("%s: exit %d:\n%s", refused[0], code, out)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // TestDiffTellsNewerOlderAndOtherCells compares records with cells that were written by hand.

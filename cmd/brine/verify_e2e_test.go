@@ -71,43 +71,39 @@ func (j *job) stored(do func(b *hbase.Batch)) {
 // many rows and documents are missing, and afterwards the outcome is what it was.
 func TestVerifyFindsAndMends(t *testing.T) {
 	t.Parallel()
-	for name, servers := range embeddedAndReal {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			j := newJobOf(t, servers(t), ordersExample)
-			n := j.publish(slices.Values(orderChanges()))
-			j.must("run", "-q", "-c", j.file, "--until-end")
-			want := j.outcome()
-			r, told := j.verified(0, "--full")
-			if len(r.Tables) != 2 || r.Problems != 0 || len(told) != 0 || r.Tables[0].Rows != int64(want.rows.rows) || r.Tables[1].Rows != int64(len(want.docs)) {
-				t.Fatalf("of %v verify says %+v", want, r)
-			}
-			if r.Sources[0].Records != int64(n) || r.Tables[0].Cells != int64(want.rows.cells) || r.Tables[0].Digest != r.Tables[0].Expected {
-				t.Errorf("of %d changes and %v verify says %+v", n, want, r)
-			}
+	onStacks(t, ordersExample, func(t *testing.T, j *job) {
+		n := j.publish(slices.Values(orderChanges()))
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		want := j.outcome()
+		r, told := j.verified(0, "--full")
+		if len(r.Tables) != 2 || r.Problems != 0 || len(told) != 0 || r.Tables[0].Rows != int64(want.rows.rows) || r.Tables[1].Rows != int64(len(want.docs)) {
+			t.Fatalf("of %v verify says %+v", want, r)
+		}
+		if r.Sources[0].Records != int64(n) || r.Tables[0].Cells != int64(want.rows.cells) || r.Tables[0].Digest != r.Tables[0].Expected {
+			t.Errorf("of %d changes and %v verify says %+v", n, want, r)
+		}
 
-			j.emptied()
-			j.stored(func(b *hbase.Batch) {
-				b.Mutate([]byte("nobody's"))
-				b.Put([]byte("brief"), []byte("status"), 5, []byte("?"))
-			})
-			r, told = j.verified(exitDiffers, "--full")
-			if got := r.Tables[0].Found; got[verify.Missing] != r.Tables[0].Rows || got[verify.Extra] != 1 || told[verify.Extra] != 1 {
-				t.Errorf("of an empty table with an extra row verify says %+v", r)
-			}
-			if got := r.Tables[1].Found[verify.Missing]; got != r.Tables[1].Rows {
-				t.Errorf("%d of %d documents are missing in an empty index", got, r.Tables[1].Rows)
-			}
-			live := j.live()
-			if r, _ = j.verified(0, "--full", "--repair", "--delete-extra", "--yes"); r.Problems != 0 {
-				t.Errorf("after the repair verify says %+v", r)
-			}
-			j.expect(want)
-			if now := j.live(); now != live {
-				t.Errorf("the live groups are at %s, before at %s", now, live)
-			}
+		j.emptied()
+		j.stored(func(b *hbase.Batch) {
+			b.Mutate([]byte("nobody's"))
+			b.Put([]byte("brief"), []byte("status"), 5, []byte("?"))
 		})
-	}
+		r, told = j.verified(exitDiffers, "--full")
+		if got := r.Tables[0].Found; got[verify.Missing] != r.Tables[0].Rows || got[verify.Extra] != 1 || told[verify.Extra] != 1 {
+			t.Errorf("of an empty table with an extra row verify says %+v", r)
+		}
+		if got := r.Tables[1].Found[verify.Missing]; got != r.Tables[1].Rows {
+			t.Errorf("%d of %d documents are missing in an empty index", got, r.Tables[1].Rows)
+		}
+		live := j.live()
+		if r, _ = j.verified(0, "--full", "--repair", "--delete-extra", "--yes"); r.Problems != 0 {
+			t.Errorf("after the repair verify says %+v", r)
+		}
+		j.expect(want)
+		if now := j.live(); now != live {
+			t.Errorf("the live groups are at %s, before at %s", now, live)
+		}
+	})
 }
 
 // TestVerifyFindsADocumentDeletedByHand deletes a document and has an older one written in the place of another, in Elasticsearch
