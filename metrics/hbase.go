@@ -56,6 +56,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 		"Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
 		// From a lane that is free (0.1 ms) to pauses that have grown (20 s) and more.
 		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 20, 60}))
+	zeroClient(retries, flushes, dials)
 	reg.MustRegister(servers.vec, callRows, waited, duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
 
 	return hbase.Hooks{

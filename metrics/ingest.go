@@ -67,13 +67,11 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 // Hooks gives the hooks of one loop. The labels' counters are looked up once, not per call.
 func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	plain := func(v *prometheus.CounterVec) prometheus.Counter { return v.WithLabelValues(pipeline, half) }
-	byReason := func(v *prometheus.CounterVec) func(event.Reason) prometheus.Counter {
-		return func(r event.Reason) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
-	}
 	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded), plain(m.submitted), plain(m.settled)
 	redelivered, rebalances, joinFailures, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.joinFailures), plain(m.abandoned)
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
-	retried, dead, waits, halts := byReason(m.retried), byReason(m.dead), byReason(m.waits), byReason(m.halts)
+	retried, dead := byReason(m.retried, pipeline, half, retryReasons), byReason(m.dead, pipeline, half, rejectReasons)
+	waits, halts := byReason(m.waits, pipeline, half, waitReasons), byReason(m.halts, pipeline, half, haltReasons)
 	took := map[ingest.Step]prometheus.Observer{}
 	for _, s := range steps {
 		took[s] = m.steps.WithLabelValues(pipeline, half, string(s))

@@ -133,9 +133,6 @@ brine_hbase_blocked_submits 1
 # HELP brine_hbase_calls_in_flight Calls of mutations that are out to a region server.
 # TYPE brine_hbase_calls_in_flight gauge
 brine_hbase_calls_in_flight{server="rs1:16020"} 2
-# HELP brine_hbase_flushes_total Times that mutations were let go to be sent, by why.
-# TYPE brine_hbase_flushes_total counter
-brine_hbase_flushes_total{reason="linger"} 1
 # HELP brine_hbase_fullest_lane_bytes Bytes of mutations of the region that has most; a region takes a quarter of the bound, and who has more for it waits.
 # TYPE brine_hbase_fullest_lane_bytes gauge
 brine_hbase_fullest_lane_bytes 40
@@ -148,14 +145,6 @@ brine_hbase_lanes_resting 2
 # HELP brine_hbase_lanes_waiting Regions that could send and wait until one of their server's calls is answered.
 # TYPE brine_hbase_lanes_waiting gauge
 brine_hbase_lanes_waiting{server="rs1:16020"} 3
-# HELP brine_hbase_retries_total Times that a region's mutations or a read were sent again, by the failure and the remedy taken.
-# TYPE brine_hbase_retries_total counter
-brine_hbase_retries_total{class="DoNotRetryIOException",remedy="isolate"} 1
-brine_hbase_retries_total{class="NotServingRegionException",remedy="relocate"} 1
-brine_hbase_retries_total{class="other",remedy="relocate"} 1
-# HELP brine_ingest_dead_letters_total Records durable in the dead letters, by reason.
-# TYPE brine_ingest_dead_letters_total counter
-brine_ingest_dead_letters_total{half="rows",pipeline="scans",reason="missing_field"} 1
 # HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition, as a broker last said it.
 # TYPE brine_ingest_lag_records gauge
 brine_ingest_lag_records{half="rows",partition="2",pipeline="scans"} 5
@@ -181,7 +170,7 @@ brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
 		"brine_hbase_blocked_submits", "brine_hbase_calls_in_flight", "brine_hbase_fullest_lane_bytes", "brine_hbase_lanes", "brine_hbase_lanes_resting", "brine_hbase_lanes_waiting",
-		"brine_hbase_flushes_total", "brine_hbase_retries_total", "brine_ingest_dead_letters_total", "brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
+		"brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,8 +28,16 @@ func NewSink(reg prometheus.Registerer) *Sink {
 	}
 }
 
-// Hooks gives the hooks of one pipeline's writer.
-func (m *Sink) Hooks(pipeline string) sink.Hooks {
+// Hooks gives the hooks of one pipeline's writer of these rows.
+func (m *Sink) Hooks(pipeline string, rows ...sink.Rows) sink.Hooks {
+	for i := range rows { // as in zero.go
+		t := &rows[i].Table
+		m.collisions.WithLabelValues(pipeline, t.Name)
+		m.ties.WithLabelValues(pipeline, t.Name)
+		for family := range t.TTL {
+			m.expired.WithLabelValues(pipeline, t.Name, family)
+		}
+	}
 	return sink.Hooks{
 		Collision: func(table string, _ []byte) { m.collisions.WithLabelValues(pipeline, table).Inc() },
 		Expired: func(table, family string, _ *event.Record) {

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ type Verify struct {
 	failed                prometheus.Counter
 	last                  prometheus.Gauge
 	lastMS                atomic.Int64
+	tables                sync.Map // that were compared
 }
 
 // NewVerify registers the metrics of verifications.
@@ -34,8 +36,15 @@ func NewVerify(reg prometheus.Registerer) *Verify {
 // Hooks gives the hooks of a verification.
 func (m *Verify) Hooks() verify.Hooks {
 	return verify.Hooks{
-		Read:     func(source string, records int) { m.read.WithLabelValues(source).Add(float64(records)) },
-		Compared: func(table string, keys int) { m.compared.WithLabelValues(table).Add(float64(keys)) },
+		Read: func(source string, records int) { m.read.WithLabelValues(source).Add(float64(records)) },
+		Compared: func(table string, keys int) {
+			m.compared.WithLabelValues(table).Add(float64(keys))
+			if _, before := m.tables.LoadOrStore(table, true); !before { // as in zero.go
+				for _, kind := range verify.Kinds {
+					m.found.WithLabelValues(table, string(kind))
+				}
+			}
+		},
 		Found: func(table string, kind verify.Kind, n int) {
 			m.found.WithLabelValues(table, string(kind)).Add(float64(n))
 		},

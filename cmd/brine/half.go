@@ -30,7 +30,7 @@ type half struct {
 // addRows prepares the half that writes a pipeline's rows.
 func (s *service) addRows(p *config.Pipeline) error {
 	opts := p.Sink()
-	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name))
+	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
 	opts.Hooks.Submit = s.countFields(p)
 	mutator, err := s.cluster.client.Mutator(p.Mutator())

@@ -1,0 +1,25 @@
+package hbase
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Retry is why something was sent again, as RetryInfo tells it.
+type Retry struct{ Reason, Remedy string }
+
+// Retries are those that there are: each exception of the table of remedies with its own, what befalls connections and answers, and exceptions that
+// the table does not have. An exception that the server marks as not to be retried is isolated besides, whatever the table says.
+func Retries() []Retry {
+	all := []Retry{
+		{"connection", reconnect.String()}, {"timeout", reconnect.String()}, {"invalid_response", relocate.String()},
+		{"other", relocate.String()}, {"other", isolate.String()},
+	}
+	for class, rule := range rules {
+		if rule.remedy != giveUp {
+			all = append(all, Retry{RetryInfo{Class: packagePrefix + class}.Reason(), rule.remedy.String()})
+		}
+	}
+	slices.SortFunc(all, func(a, b Retry) int { return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Remedy, b.Remedy)) })
+	return slices.Compact(all)
+}

@@ -1,0 +1,40 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/ingest"
+)
+
+// A counter by reason that comes to be with the first event of its kind begins at 1: rate and increase do not see the step from nothing to there, and
+// what burns a budget is missed. So those of closed sets are 0 from the start.
+var (
+	rejectReasons = []event.Reason{event.Undecodable, event.MissingField, event.WrongType, event.BadVersion, event.FutureVersion, event.KeyTooLong,
+		event.BadKey, event.BadName, event.TooLarge, event.Refused, event.MappingRefused}
+	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
+	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown}
+	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone, ingest.TopicAnew}
+)
+
+// byReason gives the counters of a loop by reason: those of the reasons named are there at once, another when it comes.
+func byReason(v *prometheus.CounterVec, pipeline, half string, reasons []event.Reason) func(event.Reason) prometheus.Counter {
+	of := func(r event.Reason) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
+	for _, r := range reasons {
+		of(r)
+	}
+	return of
+}
+
+func zeroClient(retries, flushes, dials *prometheus.CounterVec) {
+	for _, r := range hbase.Retries() {
+		retries.WithLabelValues(r.Reason, r.Remedy)
+	}
+	for _, r := range []hbase.FlushReason{hbase.FlushAuto, hbase.FlushFull, hbase.FlushLinger, hbase.FlushCalled, hbase.FlushDrain} {
+		flushes.WithLabelValues(string(r))
+	}
+	for _, err := range []error{nil, hbase.ErrClosed} {
+		dials.WithLabelValues(outcome(err))
+	}
+}

@@ -1,0 +1,138 @@
+package metrics
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/sink"
+	"brine/skew"
+)
+
+// counted are the counters by reason, remedy or kind, with their labels.
+var counted = map[string][]string{
+	"brine_ingest_dead_letters_total":   {"pipeline", "half", "reason"},
+	"brine_ingest_retried_events_total": {"pipeline", "half", "reason"},
+	"brine_ingest_waits_total":          {"pipeline", "half", "reason"},
+	"brine_ingest_halts_total":          {"pipeline", "half", "reason"},
+	"brine_hbase_retries_total":         {"class", "remedy"},
+	"brine_hbase_flushes_total":         {"reason"},
+	"brine_hbase_dials_total":           {"outcome"},
+	"brine_sink_key_collisions_total":   {"pipeline", "table"},
+	"brine_sink_version_ties_total":     {"pipeline", "table"},
+	"brine_sink_expired_events_total":   {"pipeline", "table", "family"},
+	"brine_verify_findings_total":       {"table", "kind"},
+}
+
+// At the first scrape of a process that has done nothing each kind that can be is there, at 0. What then happens adds no series.
+func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	client, loop, rows, verified := HBase(reg, skew.NewTables(time.Now)), NewIngest(reg), NewSink(reg), NewVerify(reg).Hooks()
+	hooks := loop.Hooks("scans", "rows")
+	mapped := rows.Hooks("scans", sink.Rows{Table: sink.Table{Name: "t", TTL: map[string]time.Duration{"e": time.Hour}}})
+	verified.Compared("t", 1)
+	before := map[string]map[string]float64{}
+	for name, labels := range counted {
+		before[name] = labelled(t, reg, name, labels...)
+		if len(before[name]) == 0 {
+			t.Errorf("%s has no series", name)
+		}
+		for labels, v := range before[name] {
+			if v != 0 {
+				t.Errorf("%s{%s} is %v", name, labels, v)
+			}
+		}
+	}
+	for _, reason := range rejectReasons {
+		hooks.DeadLettered(0, 1, reason)
+	}
+	hooks.Retried(0, 1, event.Awaited)
+	hooks.Waiting(0, event.Unavailable, nil)
+	hooks.Halted(0, event.NoTable, nil)
+	client.Dial("rs1", nil)
+	client.Dial("rs1", hbase.ErrClosed)
+	mapped.Collision("t", nil)
+	mapped.Tie("t")
+	mapped.Expired("t", "e", nil)
+	verified.Found("t", "lost", 1)
+	for name, labels := range counted {
+		after := labelled(t, reg, name, labels...)
+		if !slices.Equal(slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before[name]))) {
+			t.Errorf("%s: %v became %v", name, before[name], after)
+		}
+	}
+	if got := values(t, reg, "brine_ingest_dead_letters_total", "reason"); got["mapping_refused"] != 1 || len(got) != len(rejectReasons) {
+		t.Errorf("dead letters: %v", got)
+	}
+}
+
+// Hooks that are called count under the labels of what they were called with.
+func TestWhatHappenedIsCounted(t *testing.T) {
+	reg := registry(t)
+	for name, want := range map[string]string{
+		"brine_ingest_dead_letters_total": "map[scans/rows/missing_field:1]",
+		"brine_hbase_retries_total":       "map[DoNotRetryIOException/isolate:1 NotServingRegionException/relocate:1 other/relocate:1]",
+		"brine_hbase_flushes_total":       "map[linger:1]",
+	} {
+		got := labelled(t, reg, name, counted[name]...)
+		maps.DeleteFunc(got, func(_ string, v float64) bool { return v == 0 })
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", name, got, want)
+		}
+	}
+}
+
+// A reason that is new belongs into a list of those that begin at 0.
+func TestEveryReasonIsListed(t *testing.T) {
+	listed := map[string]bool{}
+	for _, r := range slices.Concat(rejectReasons, retryReasons, waitReasons, haltReasons) {
+		listed[string(r)] = true
+	}
+	found := append(reasonsIn(t, "../event/flight.go"), reasonsIn(t, "../ingest/fetcher.go")...)
+	if len(found) < 20 {
+		t.Errorf("only %d reasons were found: are they still declared there?", len(found))
+	}
+	for _, reason := range found {
+		if !listed[reason] {
+			t.Errorf("%s is in no list of zero.go", reason)
+		}
+	}
+}
+
+// reasonsIn gives the constants of type Reason that a file declares.
+func reasonsIn(t *testing.T, file string) (reasons []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		typ, _ := spec.Type.(*ast.Ident)
+		if sel, ok := spec.Type.(*ast.SelectorExpr); ok {
+			typ = sel.Sel
+		}
+		if value, ok := spec.Values[0].(*ast.BasicLit); ok && typ != nil && typ.Name == "Reason" {
+			reason, err := strconv.Unquote(value.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reasons = append(reasons, reason)
+		}
+		return true
+	})
+	return reasons
+}
