@@ -97,6 +97,68 @@ func TestSickNodeIsLeftOutAndTriedAgain(t *testing.T) {
 	}
 }
 
+// TestSearchIsAskedOfAnotherNode: whoever searches does not see that one of two nodes fails.
+func TestSearchIsAskedOfAnotherNode(t *testing.T) {
+	mapping := `{"orders-000001":{"mappings":{"_meta":{},"properties":{"status":{"type":"keyword"}}}}}`
+	var asked, failed [2]int
+	var servers []string
+	down := 0
+	for i := range asked {
+		node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked[i]++; i == down {
+				failed[i]++
+				if failed[i]%2 == 1 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			if strings.HasSuffix(r.URL.Path, "/_mapping") {
+				_, _ = io.WriteString(w, mapping)
+				return
+			}
+			_, _ = io.WriteString(w, `{"hits":{"total":{"value":0},"hits":[]}}`)
+		}))
+		t.Cleanup(node.Close)
+		servers = append(servers, node.URL)
+	}
+	for down = range servers {
+		for range 2 {
+			e, err := elastic.Open(elastic.Options{Addresses: servers, Transport: &http.Transport{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				if _, err := e.Search(t.Context(), search.Query{Index: "orders"}); err != nil {
+					t.Errorf("node %d is down: %v", down, err)
+				}
+			}
+			e.Close()
+		}
+		if failed[down] != 2 {
+			t.Errorf("node %d failed %d calls, want one of each engine", down, failed[down])
+		}
+	}
+	down = -1 // none is: what all refuse is asked once
+	e, err := elastic.Open(elastic.Options{Addresses: servers, Transport: refusing{&asked}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	asked = [2]int{}
+	if _, err := e.Search(t.Context(), search.Query{Index: "orders"}); err == nil || asked[0]+asked[1] != 1 {
+		t.Errorf("a question that is refused was asked %v times, error %v", asked, err)
+	}
+}
+
+// refusing answers everything with 400.
+type refusing struct{ asked *[2]int }
+
+func (n refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.asked[0]++
+	return answered(r, http.StatusBadRequest, strings.NewReader("{}")), nil
+}
+
 type errorReader struct{}
 
 func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -150,7 +212,7 @@ func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 			t.Cleanup(func() { e.Close() })
 			var lost, sent atomic.Int64
 			opts.Calls, opts.CallTimeout, opts.RetryFor, opts.MaxBulkDocuments = calls, 5*time.Second, 2*time.Minute, size
-			opts.Hooks.Call = func(i indexer.CallInfo) {
+			opts.Hooks.Call = func(i *indexer.CallInfo) {
 				sent.Add(1)
 				if i.Err != nil {
 					lost.Add(1)

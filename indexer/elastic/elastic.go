@@ -186,18 +186,34 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	return nil
 }
 
-// json makes a request of JSON, and decodes the answer into out unless that is nil.
+// json makes a request of JSON, and decodes the answer into out unless that is nil. What only reads is asked of each node at most once,
+// until one answers.
 func (e *Engine) json(ctx context.Context, method, path string, in, out any) error {
-	var body io.ReadCloser
-	size := 0
+	var text []byte
 	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
+		var err error
+		if text, err = json.Marshal(in); err != nil {
 			return err
 		}
-		body, size = io.NopCloser(bytes.NewReader(text)), len(text)
 	}
-	return e.do(ctx, method, path, typeJSON, body, size, func(r io.Reader) error {
+	tries := 1
+	if method == http.MethodGet || strings.HasSuffix(path, "/_search") || strings.HasSuffix(path, "/_refresh") {
+		tries = len(e.opts.Addresses)
+	}
+	for {
+		err := e.jsonOnce(ctx, method, path, text, out)
+		if tries--; tries == 0 || !ofNode(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (e *Engine) jsonOnce(ctx context.Context, method, path string, text []byte, out any) error {
+	var body io.ReadCloser
+	if text != nil {
+		body = io.NopCloser(bytes.NewReader(text))
+	}
+	return e.do(ctx, method, path, typeJSON, body, len(text), func(r io.Reader) error {
 		if out == nil {
 			return nil
 		}

@@ -2,10 +2,13 @@ package elastic
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+
+	"brine/indexer"
 )
 
 // nodes is the transport's own pool, which leaves out a node whose request failed, for a minute and then for longer. It does not see how an
@@ -44,4 +47,10 @@ func (n *nodes) failed(to *url.URL) {
 // cannotServe reports whether an answer is about the node, or what stands before it, rather than about what was asked.
 func cannotServe(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+}
+
+// ofNode reports whether another node may answer better.
+func ofNode(err error) bool {
+	var refused *indexer.RequestError
+	return err != nil && (!errors.As(err, &refused) || cannotServe(refused.Status))
 }
