@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -38,7 +39,7 @@ func TestWritesDuringTransitions(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
-		disturb(s, random)
+		disturb(t, s, random)
 	}
 	close(stop)
 	wg.Wait()
@@ -109,7 +110,8 @@ func writeRow(t *testing.T, s *embedded.Server, row string, stop <-chan struct{}
 }
 
 // disturb changes something; what cannot be done just now is left.
-func disturb(s *embedded.Server, random *rand.Rand) {
+func disturb(t *testing.T, s *embedded.Server, random *rand.Rand) {
+	t.Helper()
 	rs := s.Regions("t")
 	i := random.IntN(len(rs))
 	switch n := s.Nodes()[random.IntN(3)]; random.IntN(4) {
@@ -121,7 +123,11 @@ func disturb(s *embedded.Server, random *rand.Rand) {
 		_ = s.Move(rs[i].Encoded, n)
 	case 3:
 		n.Kill()
-		time.Sleep(2 * time.Millisecond)
+		if random.IntN(2) == 0 { // else it is back before it is missed
+			eventually(t, "others have its regions", func() bool {
+				return !slices.ContainsFunc(s.Regions("t"), func(r embedded.Region) bool { return r.Node < 0 })
+			})
+		}
 		_ = n.Restart("")
 	}
 }
