@@ -83,8 +83,8 @@ func byName[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
-// RowKey is the table's key; nil when no pipeline writes the table, since its fields' types come from there.
-func (t *Table) RowKey() *rowkey.Key { return t.rowKey }
+// RowKeys are the table's keys; none when no pipeline writes the table, since their fields' types come from there.
+func (t *Table) RowKeys() rowkey.Keys { return t.rowKeys }
 
 // HBase describes the table as HBase knows it.
 func (t *Table) HBase() hbase.Table {
@@ -146,7 +146,7 @@ func (t *Table) sink() sink.Table {
 			ttl[f.Name] = f.TTL
 		}
 	}
-	return sink.Table{Name: t.Name, Row: sink.RowKind(t.Row), Keys: rowkey.One(t.rowKey), TTL: ttl}
+	return sink.Table{Name: t.Name, Row: sink.RowKind(t.Row), Keys: t.rowKeys, TTL: ttl}
 }
 
 // Schema is the pipeline's fields as the decoder needs them.

@@ -58,7 +58,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 	}
 	for _, d := range p.Documents {
 		x := p.config.Index(d.Index)
-		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKey,
+		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKeys.First(),
 			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p), Purge: x.PurgeDeletesAfter}
 		if x.Every != "" {
 			doc.Every, doc.Keep = indexer.Every(x.Every), p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()

@@ -69,7 +69,7 @@ func TestTableDescription(t *testing.T) {
 
 func TestPipelineOptions(t *testing.T) {
 	cfg := everything(t)
-	p, key := cfg.Pipeline("orders"), cfg.Table("shop:orders").RowKey()
+	p, key := cfg.Pipeline("orders"), cfg.Table("shop:orders").RowKeys().Newest()
 	schema := event.Schema{Version: 2, Fields: []event.Field{
 		{Name: "order", Type: event.Text, Path: []string{"order", "id"}}, {Name: "user", Type: event.Text, Path: []string{"order", "user.id"}},
 		{Name: "created", Type: event.TimeMS}, {Name: "at", Type: event.TimeS}, {Name: "items", Type: event.Text}, {Name: "total", Type: event.Float},
@@ -184,7 +184,7 @@ func TestQueryDescription(t *testing.T) {
 	cfg := everything(t)
 	table := cfg.Table("shop:orders")
 	got, ok := cfg.Query(table)
-	want := query.Table{Name: "shop:orders", Keys: rowkey.One(table.RowKey()), Columns: []query.Column{
+	want := query.Table{Name: "shop:orders", Keys: table.RowKeys(), Columns: []query.Column{
 		{Family: "brief"}, // of a row of nulls
 		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
 		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
@@ -260,7 +260,7 @@ func TestChangesAreBuilt(t *testing.T) {
 		t.Errorf("rows of ids are marked by %q", q.Deleted)
 	}
 	got, ok := cfg.Pipeline("states").Lookup()
-	if !ok || got.Table != "ids" || got.Key.String() != cfg.Table("ids").RowKey().String() || got.Wait != time.Minute {
+	if !ok || got.Table != "ids" || len(got.Keys) != 1 || got.Keys[0] != cfg.Table("ids").RowKeys()[0] || got.Wait != time.Minute {
 		t.Errorf("looks up %+v", got)
 	}
 	if diff := cmp.Diff([]lookup.Field{{Name: "user", Family: "e", Qualifier: "u"}, {Name: "created", Family: "e", Qualifier: "c"}}, got.Fields); diff != "" {

@@ -49,10 +49,10 @@ func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, s
 		return
 	}
 	t := c.Table(cmp.Or(d.Table, p.firstTable()))
-	if t == nil || t.rowKey == nil || d.Set[at].Field == "" {
+	if t == nil || len(t.rowKeys) == 0 || d.Set[at].Field == "" {
 		return // reported already
 	}
-	if !slices.Contains(t.rowKey.Fields(), d.Set[at].Field) {
+	if !slices.Contains(t.rowKeys.First().Fields(), d.Set[at].Field) {
 		l.fault(join(setting+".set", x.Time), Parts, "field "+d.Set[at].Field+" is not part of the key of "+t.Name+", so it could change, and the document would be in two parts",
 			"fill it with a time of the key, or remove every and time from indexes."+x.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"brine/event"
+	"brine/rowkey"
 )
 
 // checkRows checks an entry of a pipeline's rows.
@@ -174,23 +175,23 @@ func (l *loader) checkText(p *Pipeline, text, setting string) {
 
 // checkKeyFields checks what entries of rows bring to a table's key.
 func (l *loader) checkKeyFields(c *Config, t *Table) {
-	if t.rowKey == nil {
+	if len(t.rowKeys) == 0 {
 		return
 	}
 	for _, r := range writers(c, t.Name) {
-		for _, name := range t.rowKey.Fields() {
+		for _, name := range t.rowKeys.Fields() {
 			if f := r.pipeline.field(r.eventField(name)); f != nil && f.eventType() == event.Nested {
 				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes, "the key of "+t.Name+" takes it, and it is json, of which no key can be made",
 					"take a text, number, bool or time of the record into the key")
 			}
 		}
 		for _, f := range r.As {
-			if !slices.Contains(t.rowKey.Fields(), f.Name) {
-				l.faultName(join(r.setting+".as", f.Name), KeyNames, "the key of "+t.Name+" has no field of this name", didYouMean(f.Name, t.rowKey.Fields(), "remove it, or write it into the key"))
+			if !slices.Contains(t.rowKeys.Fields(), f.Name) {
+				l.faultName(join(r.setting+".as", f.Name), KeyNames, "the key of "+t.Name+" has no field of this name", didYouMean(f.Name, t.rowKeys.Fields(), "remove it, or write it into the key"))
 			}
 		}
 		for _, e := range r.Each {
-			if !slices.Contains(t.rowKey.Fields(), e.Name) {
+			if slices.ContainsFunc(t.rowKeys, func(k rowkey.KeyFrom) bool { return !slices.Contains(k.Key.Fields(), e.Name) }) {
 				l.faultName(join(r.setting+".each", e.Name), EachRow, "the key of "+t.Name+" does not hold it, so all words of an event would be one row", "write it into the key: + \"|\" + "+e.Name)
 			}
 		}

@@ -2,9 +2,7 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,11 +29,11 @@ func (l *loader) checkTable(c *Config, t *Table) {
 	for i := range t.Families {
 		l.checkFamily(t, &t.Families[i], join(setting+".families", t.Families[i].Name))
 	}
-	l.takeKey(t, setting)
-	l.checkKey(c, t)
+	l.checkKeyList(t, setting)
+	l.checkKeys(c, t)
 	l.checkSplits(t, setting)
-	if t.rowKey != nil && t.Row != "" {
-		l.lintKey(t)
+	if len(t.rowKeys) > 0 && t.Row != "" {
+		l.lintKeys(t)
 	}
 }
 
@@ -64,51 +62,6 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 	}
 }
 
-// checkKey parses the key over the fields of each entry of rows that writes the table; they must agree on its fields' types.
-func (l *loader) checkKey(c *Config, t *Table) {
-	all := writers(c, t.Name)
-	untyped := func(f Field) bool { return f.eventType() == 0 } // reported already
-	for _, r := range all {
-		if t.Key == "" || slices.ContainsFunc(r.pipeline.Fields, untyped) {
-			return
-		}
-		key, err := rowkey.Parse(t.Key, r.keyFields())
-		if err != nil {
-			l.keyError(t.keySetting(), r, len(all), err)
-			return
-		}
-		if t.rowKey == nil {
-			t.rowKey = key
-			continue
-		}
-		for _, name := range key.Fields() {
-			if a, b := all[0].keyType(name), r.keyType(name); a != b {
-				l.fault(join(join(join("pipelines", r.pipeline.Name), "fields"), r.eventField(name)), FieldTypes,
-					fmt.Sprintf("the key of %s takes it as %s, and pipeline %s declares another type", t.Name, typeName(all[0].pipeline, all[0].eventField(name)), all[0].pipeline.Name),
-					"declare it alike in both")
-			}
-		}
-	}
-}
-
-// keyError reports what rowkey says of a key, at its place within the expression.
-func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
-	offset, message, mend := 0, err.Error(), "see brine key explain for the language"
-	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
-		offset, message = e.Offset, e.Msg
-		if e.Mend != "" {
-			mend = e.Mend
-		}
-	}
-	switch {
-	case len(r.pipeline.entriesOf(r.Table)) > 1:
-		message += " (in " + r.setting + ")"
-	case entries > 1:
-		message += " (in pipeline " + r.pipeline.Name + ")"
-	}
-	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, mend)
-}
-
 var keyTypes = map[event.Type]rowkey.Type{
 	event.Text: rowkey.Text, event.Int: rowkey.Int, event.Float: rowkey.Float, event.Bool: rowkey.Bool,
 	event.TimeMS: rowkey.Time, event.TimeS: rowkey.Time,
@@ -133,7 +86,7 @@ func (l *loader) checkSplits(t *Table, setting string) {
 		l.fault(setting+".splits", Duplicate, "both regions and splits are set", "keep one of the two")
 		return
 	}
-	if len(t.Splits) == 0 && (t.rowKey == nil || t.Regions < 2) {
+	if len(t.Splits) == 0 && (len(t.rowKeys) == 0 || t.Regions < 2) {
 		return
 	}
 	if _, err := t.SplitPoints(); err != nil {
@@ -149,8 +102,8 @@ func (l *loader) checkSplits(t *Table, setting string) {
 	}
 }
 
-// SplitPoints gives the points that the table is split at when it is made; none for one region. It needs a pipeline that
-// writes the table, since the fields' types come from there.
+// SplitPoints gives the points that the table is split at when it is made; none for one region. They are those of the
+// newest key, and need a pipeline that writes the table, since the fields' types come from there.
 func (t *Table) SplitPoints() ([][]byte, error) {
 	if len(t.Splits) > 0 {
 		return explicitSplits(t.Splits)
@@ -158,10 +111,10 @@ func (t *Table) SplitPoints() ([][]byte, error) {
 	if t.Regions < 2 {
 		return nil, nil
 	}
-	if t.rowKey == nil {
+	if len(t.rowKeys) == 0 {
 		return nil, fmt.Errorf("no pipeline writes table %s, so the types of its key are unknown; give splits, or write regions: 1", t.Name)
 	}
-	return t.rowKey.Splits(t.Regions)
+	return t.rowKeys.Newest().Splits(t.Regions)
 }
 
 func explicitSplits(texts []string) ([][]byte, error) {

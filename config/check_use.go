@@ -34,13 +34,13 @@ func usedFields(c *Config, p *Pipeline) map[string]bool {
 	at, n := p.versionFields()
 	used := map[string]bool{at: true, n: true, p.Images.Deleted: true}
 	if p.KeyFrom.table != nil {
-		for _, name := range p.KeyFrom.table.rowKey.Fields() {
+		for _, name := range p.KeyFrom.table.rowKeys.Fields() {
 			used[name] = true
 		}
 	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		for _, name := range c.Table(r.Table).rowKey.Fields() {
+		for _, name := range c.Table(r.Table).rowKeys.Fields() {
 			used[r.eventField(name)] = true
 		}
 		for _, e := range r.Each {

@@ -14,7 +14,7 @@ func (p *Pipeline) Lookup() (lookup.Options, bool) {
 	if t == nil {
 		return lookup.Options{}, false
 	}
-	return lookup.Options{Schema: p.Schema(), Table: t.Name, Key: t.rowKey, Fields: p.lookedUp(), Wait: p.KeyFrom.Wait}, true
+	return lookup.Options{Schema: p.Schema(), Table: t.Name, Keys: t.rowKeys, Fields: p.lookedUp(), Wait: p.KeyFrom.Wait}, true
 }
 
 // lookedUp are the fields of the keys of the pipeline's rows that the table of key_from has a column of. Its own key's are known.
@@ -23,13 +23,13 @@ func (p *Pipeline) lookedUp() (out []lookup.Field) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		rows := p.config.Table(r.Table)
-		if rows == nil || rows.rowKey == nil {
+		if rows == nil {
 			continue
 		}
-		for _, name := range rows.rowKey.Fields() {
+		for _, name := range rows.rowKeys.Fields() {
 			field := r.eventField(name)
 			column, _ := p.config.columnOf(t, field)
-			known := slices.Contains(t.rowKey.Fields(), field) || slices.ContainsFunc(out, func(f lookup.Field) bool { return f.Name == field })
+			known := slices.Contains(t.rowKeys.Fields(), field) || slices.ContainsFunc(out, func(f lookup.Field) bool { return f.Name == field })
 			if column == nil || known {
 				continue
 			}
@@ -55,7 +55,7 @@ func (c *Config) columnOf(t *Table, field string) (*Column, *Rows) {
 // checkKeyFrom checks where the pipeline looks up fields of keys.
 func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
 	at, t := join("pipelines", p.Name)+".key_from", p.KeyFrom.table
-	if t == nil || t.rowKey == nil {
+	if t == nil || len(t.rowKeys) == 0 {
 		if p.KeyFrom.Table != "" && t == nil {
 			names := make([]string, len(c.Tables))
 			for i, t := range c.Tables {
@@ -67,7 +67,7 @@ func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
 		}
 		return
 	}
-	for _, name := range t.rowKey.Fields() {
+	for _, name := range t.rowKeys.Fields() {
 		switch f := p.field(name); {
 		case f == nil:
 			l.fault(at, LookUp, "the key of "+t.Name+" takes "+name+", which the pipeline does not declare, so no row of it could be found", "declare it, if each change carries it")

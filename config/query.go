@@ -16,10 +16,10 @@ import (
 // index whose documents stand beside its rows. It is false while no pipeline writes the table.
 func (c *Config) Query(t *Table) (query.Table, bool) {
 	out := query.Table{Name: t.Name}
-	if t.rowKey == nil {
+	if len(t.rowKeys) == 0 {
 		return out, false
 	}
-	out.Keys = rowkey.One(t.rowKey)
+	out.Keys = t.rowKeys
 	seen := map[string]bool{}
 	for _, r := range writers(c, t.Name) {
 		for _, column := range r.columns() {
@@ -104,7 +104,7 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 		}
 		if x.Newest == "" {
 			at, _ := p.versionFields()
-			x.Newest = newest(x, append(t.rowKey.Fields(), at))
+			x.Newest = newest(x, append(t.rowKeys.Newest().Fields(), at))
 		}
 	}
 }
@@ -120,13 +120,10 @@ func newest(x *query.Index, fields []string) string {
 	return ""
 }
 
-// KeyTypes gives the types of what the table's key can be asked by: its fields, and the geohash of a place.
+// KeyTypes gives the types of what the table's keys can be asked by: their fields, and the geohash of a place.
 func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	types := map[string]rowkey.Type{}
-	if t.rowKey == nil {
-		return types
-	}
-	for _, f := range t.rowKey.Bindable() {
+	for _, f := range t.rowKeys.Bindable() {
 		types[f.Name] = f.Type
 	}
 	return types

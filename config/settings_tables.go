@@ -33,7 +33,7 @@ type Table struct {
 	// `fsync_wal` once it is on their disks [DURABILITY]. What would acknowledge earlier can lose rows, so it cannot be set.
 	Durability string `set:"durability" oneof:"sync_wal fsync_wal"`
 
-	rowKey *rowkey.Key // nil while no pipeline writes the table
+	rowKeys rowkey.Keys // none while no pipeline writes the table
 }
 
 // TableKey is one of keys.

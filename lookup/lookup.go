@@ -34,7 +34,7 @@ type Submitter interface {
 type Options struct {
 	Schema event.Schema
 	Table  string
-	Key    *rowkey.Key // of Table, of fields that each event has
+	Keys   rowkey.Keys // of Table, of fields that each event has; a row may be under any, by the version that it came with
 	Fields []Field
 	Wait   time.Duration    // how long an event waits for its row to come, before it is rejected
 	Now    func() time.Time // nil means time.Now
@@ -80,13 +80,28 @@ func New(client Client, to Submitter, o Options) (*Writer, error) {
 		w.at = append(w.at, at)
 		w.columns = append(w.columns, hbase.Column{Family: []byte(f.Family), Qualifier: []byte(f.Qualifier)})
 	}
-	keys, err := eventkey.New(o.Key, o.Schema)
+	first, err := w.newSearch()
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", o.Table, err)
 	}
-	w.pool.New = func() any { keys, _ := eventkey.New(o.Key, o.Schema); return &search{Writer: w, keys: keys} }
-	w.pool.Put(&search{Writer: w, keys: keys})
+	w.pool.New = func() any { s, _ := w.newSearch(); return s }
+	w.pool.Put(first)
 	return w, nil
+}
+
+func (w *Writer) newSearch() (*search, error) {
+	s := &search{Writer: w, wanted: map[string]*want{}}
+	if err := w.opts.Keys.Validate(); err != nil {
+		return nil, err
+	}
+	for _, k := range w.opts.Keys {
+		encoder, err := eventkey.New(k.Key, w.opts.Schema)
+		if err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, encoder)
+	}
+	return s, nil
 }
 
 // Submit completes the batch's events, reading what no event has told yet, and hands them on. An event whose row has not come
@@ -151,26 +166,26 @@ func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
 	return f.failures, nil
 }
 
-// memory is what was found or told, by row: the last few thousand. It forgets the older half at a time.
+// memory is what was found or told, by the names of rows: the last few thousand. It forgets the older half at a time.
 type memory struct{ young, old map[string][]event.Value }
 
 const maxYoung = 10_000
 
-func (m *memory) get(row []byte) []event.Value {
-	values, ok := m.young[string(row)]
+func (m *memory) get(name []byte) []event.Value {
+	values, ok := m.young[string(name)]
 	if !ok {
-		if values, ok = m.old[string(row)]; ok {
-			m.put(row, values)
+		if values, ok = m.old[string(name)]; ok {
+			m.put(name, values)
 		}
 	}
 	return values
 }
 
-func (m *memory) put(row []byte, values []event.Value) {
+func (m *memory) put(name []byte, values []event.Value) {
 	if len(m.young) >= maxYoung || m.young == nil {
 		m.young, m.old = make(map[string][]event.Value), m.young
 	}
-	m.young[string(row)] = values
+	m.young[string(name)] = values
 }
 
 // own copies a value whose text belongs to someone else.

@@ -106,7 +106,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{now: time.Unix(1e9, 0)}
 	var err error
-	b.lookup, err = lookup.New(&b.ids, &b.writer, lookup.Options{Schema: states, Table: "ids", Key: key(t, "order"), Wait: time.Minute,
+	b.lookup, err = lookup.New(&b.ids, &b.writer, lookup.Options{Schema: states, Table: "ids", Keys: rowkey.One(key(t, "order")), Wait: time.Minute,
 		Fields: []lookup.Field{{"user", "i", "u"}, {"created", "i", "c"}}, Now: func() time.Time { return b.now }})
 	if err != nil {
 		t.Fatal(err)
@@ -207,9 +207,9 @@ func TestLookingUpFails(t *testing.T) {
 
 func TestNewNamesWhatIsWrong(t *testing.T) {
 	for want, o := range map[string]lookup.Options{
-		"nothing is looked up in table ids; name a field":                                   {Table: "ids", Schema: states, Key: key(t, "order")},
-		`field "lost", which is looked up in table ids, is not declared; add it to fields`:  {Table: "ids", Schema: states, Key: key(t, "order"), Fields: []lookup.Field{{"lost", "i", "l"}}},
-		`table ids: the key order names field "order", which the pipeline does not declare`: {Table: "ids", Schema: event.Schema{Version: -1, Fields: states.Fields[1:]}, Key: key(t, "order"), Fields: []lookup.Field{{"user", "i", "u"}}},
+		"nothing is looked up in table ids; name a field":                                   {Table: "ids", Schema: states, Keys: rowkey.One(key(t, "order"))},
+		`field "lost", which is looked up in table ids, is not declared; add it to fields`:  {Table: "ids", Schema: states, Keys: rowkey.One(key(t, "order")), Fields: []lookup.Field{{"lost", "i", "l"}}},
+		`table ids: the key order names field "order", which the pipeline does not declare`: {Table: "ids", Schema: event.Schema{Version: -1, Fields: states.Fields[1:]}, Keys: rowkey.One(key(t, "order")), Fields: []lookup.Field{{"user", "i", "u"}}},
 	} {
 		if _, err := lookup.New(nil, nil, o); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

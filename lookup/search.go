@@ -1,10 +1,11 @@
 package lookup
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"strings"
+	"slices"
 
 	"brine/event"
 	"brine/hbase"
@@ -15,13 +16,23 @@ import (
 // search completes one batch. It belongs to the goroutine that submits.
 type search struct {
 	*Writer
-	keys     *eventkey.Encoder
+	keys     []*eventkey.Encoder // of the table's keys
 	batch    *event.Batch
-	row      []byte
-	wanted   map[string][]int // rows to read, and the events that want them
-	lacking  []int            // events that lack a field
+	name     []byte // of the event's row, as key makes it
+	ends     []int  // in name, of the row under each key
+	wanted   map[string]*want
+	lacking  []int // events that lack a field
 	failures []event.Failure
 }
+
+// want is a row that is to be read, and the events that want it.
+type want struct {
+	rows   [][]byte // under each key
+	events []int
+}
+
+// row is how people are told of it: as new rows are called.
+func (w *want) row() string { return rowkey.Binary(w.rows[len(w.rows)-1]) }
 
 func (s *search) release() {
 	clear(s.wanted)
@@ -43,21 +54,19 @@ func (s *search) begin(batch *event.Batch) {
 		}
 		if s.lacks(ev) >= 0 {
 			s.lacking = append(s.lacking, i)
-		} else if err := s.key(ev); err == nil && s.known.get(s.row) == nil {
-			s.known.put(s.row, s.told(ev))
+		} else if err := s.key(ev); err == nil && s.known.get(s.name) == nil {
+			s.known.put(s.name, s.told(ev))
 		}
 	}
 	for _, i := range s.lacking {
 		ev := &batch.Events[i]
 		if err := s.key(ev); err != nil {
 			s.reject(i, err)
-		} else if values := s.known.get(s.row); values != nil {
+		} else if values := s.known.get(s.name); values != nil {
 			s.complete(ev, values)
 		} else {
-			if s.wanted == nil {
-				s.wanted = map[string][]int{}
-			}
-			s.wanted[string(s.row)] = append(s.wanted[string(s.row)], i)
+			w := s.want()
+			w.events = append(w.events, i)
 		}
 	}
 }
@@ -72,10 +81,35 @@ func (s *search) lacks(ev *event.Event) int {
 	return -1
 }
 
-// key makes s.row the event's row in the table.
+// key makes s.name of the event's row in the table: what it is called under each key and, to tell those apart, where all but the
+// last end. Under the only key it is the row itself.
 func (s *search) key(ev *event.Event) (err error) {
-	s.row, err = s.keys.Append(s.row[:0], ev)
-	return err
+	s.name, s.ends = s.name[:0], s.ends[:0]
+	for _, k := range s.keys {
+		if s.name, err = k.Append(s.name, ev); err != nil {
+			return err
+		}
+		s.ends = append(s.ends, len(s.name))
+	}
+	for _, end := range s.ends[:len(s.ends)-1] {
+		s.name = binary.BigEndian.AppendUint32(s.name, uint32(end))
+	}
+	return nil
+}
+
+// want gives the row of s.name among those that are to be read.
+func (s *search) want() *want {
+	w := s.wanted[string(s.name)]
+	if w == nil {
+		w = &want{}
+		start := 0
+		for _, end := range s.ends {
+			w.rows = append(w.rows, bytes.Clone(s.name[start:end]))
+			start = end
+		}
+		s.wanted[string(s.name)] = w
+	}
+	return w
 }
 
 func (s *search) told(ev *event.Event) []event.Value {
@@ -96,106 +130,67 @@ func (s *search) complete(ev *event.Event, values []event.Value) {
 	delete(s.since, place{ev.Record.Partition, ev.Record.Offset})
 }
 
-// read reads the rows that are wanted.
+// read reads the rows that are wanted: of each, under each key, what has that key by its version.
 func (s *search) read(ctx context.Context) {
-	gets := make([]hbase.Get, 0, len(s.wanted))
-	for row := range s.wanted {
-		gets = append(gets, hbase.Get{Row: []byte(row), Columns: s.columns})
+	keys := len(s.keys)
+	gets, names := make([]hbase.Get, 0, len(s.wanted)*keys), make([]string, 0, len(s.wanted))
+	for name, w := range s.wanted {
+		names = append(names, name)
+		for i, row := range w.rows {
+			get := hbase.Get{Row: row, Columns: s.columns}
+			get.From, get.To = s.opts.Keys.Versions(i)
+			gets = append(gets, get)
+		}
 	}
 	results, err := s.client.GetAll(ctx, s.opts.Table, gets)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range gets {
-		events := s.wanted[string(gets[i].Row)]
+	for i, name := range names {
+		w := s.wanted[name]
 		if err != nil {
-			s.fail(events, event.Retry, event.Unavailable, fmt.Errorf("looking up fields of the key in table %s: %w", s.opts.Table, err))
+			s.fail(w.events, event.Retry, event.Unavailable, fmt.Errorf("looking up fields of the key in table %s: %w", s.opts.Table, err))
 			continue
 		}
-		values, fault := s.values(results[i].Cells)
+		values, fault := s.values(results[i*keys : (i+1)*keys])
 		switch {
 		case fault != nil:
-			s.fail(events, event.Reject, event.BadKey, fmt.Errorf("table %s, row %s: %w", s.opts.Table, rowkey.Binary(gets[i].Row), fault))
+			s.fail(w.events, event.Reject, event.BadKey, fmt.Errorf("table %s, row %s: %w", s.opts.Table, w.row(), fault))
 		case values == nil:
-			s.absent(events, gets[i].Row)
+			s.absent(w)
 		default:
-			s.known.put(gets[i].Row, values)
-			for _, n := range events {
+			s.known.put([]byte(name), values)
+			for _, n := range w.events {
 				s.complete(&s.batch.Events[n], values)
 			}
 		}
 	}
 }
 
-// values reads the fields of one row; nil if it lacks one.
-func (s *search) values(cells []hbase.Cell) ([]event.Value, error) {
+// values reads the fields of what one row is under each key; nil if it lacks one. What is under a newer key is newer.
+func (s *search) values(under []hbase.Result) ([]event.Value, error) {
 	values := make([]event.Value, len(s.at))
-	found := 0
 	for n, f := range s.opts.Fields {
-		for i := range cells {
-			if string(cells[i].Family) != f.Family || string(cells[i].Qualifier) != f.Qualifier {
-				continue
-			}
-			v, err := event.ParseValue(s.opts.Schema.Fields[s.at[n]].Type, cells[i].Value)
-			if err != nil {
-				return nil, fmt.Errorf("column %s:%s: %w", f.Family, f.Qualifier, err)
-			}
-			values[n] = own(v)
-			found++
-			break
+		var cell *hbase.Cell
+		for i := len(under) - 1; i >= 0 && cell == nil; i-- {
+			cell = f.in(under[i].Cells)
 		}
-	}
-	if found < len(values) {
-		return nil, nil
+		if cell == nil {
+			return nil, nil
+		}
+		v, err := event.ParseValue(s.opts.Schema.Fields[s.at[n]].Type, cell.Value)
+		if err != nil {
+			return nil, fmt.Errorf("column %s:%s: %w", f.Family, f.Qualifier, err)
+		}
+		values[n] = own(v)
 	}
 	return values, nil
 }
 
-// absent has events wait for a row, or rejects those that have waited long enough.
-func (s *search) absent(events []int, row []byte) {
-	now := s.opts.Now()
-	for _, i := range events {
-		ev := &s.batch.Events[i]
-		at := place{ev.Record.Partition, ev.Record.Offset}
-		since, ok := s.since[at]
-		if !ok {
-			since = now
-			s.wait(at)
-		}
-		f := s.opts.Schema.Fields[s.at[s.lacks(ev)]]
-		if now.Sub(since) < s.opts.Wait {
-			s.failures = append(s.failures, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Awaited,
-				Err: fmt.Errorf("field %s is looked up in table %s, and row %s has not come yet", f.Name, s.opts.Table, rowkey.Binary(row))})
-			continue
-		}
-		delete(s.since, at)
-		s.reject(i, &event.Error{Reason: event.MissingField, Field: strings.Join(f.Keys(), "."),
-			Detail: fmt.Sprintf("the key needs it, and row %s of table %s, where it is looked up, has not come within %v", rowkey.Binary(row), s.opts.Table, s.opts.Wait)})
+// in finds the field's cell; nil if it is not there.
+func (f Field) in(cells []hbase.Cell) *hbase.Cell {
+	i := slices.IndexFunc(cells, func(c hbase.Cell) bool { return string(c.Family) == f.Family && string(c.Qualifier) == f.Qualifier })
+	if i < 0 {
+		return nil
 	}
-}
-
-// wait notes that an event begins to wait. Those of partitions that went away meanwhile are forgotten in time.
-func (s *search) wait(at place) {
-	now := s.opts.Now()
-	if len(s.since) >= maxYoung {
-		for p, since := range s.since {
-			if now.Sub(since) > 2*s.opts.Wait {
-				delete(s.since, p)
-			}
-		}
-	}
-	s.since[at] = now
-}
-
-func (s *search) reject(i int, err error) {
-	reason := event.BadKey
-	if named := (*event.Error)(nil); errors.As(err, &named) {
-		reason = named.Reason
-	}
-	s.failures = append(s.failures, event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err})
-}
-
-func (s *search) fail(events []int, verdict event.Verdict, reason event.Reason, err error) {
-	for _, i := range events {
-		s.failures = append(s.failures, event.Failure{Index: i, Verdict: verdict, Reason: reason, Err: err})
-	}
+	return &cells[i]
 }

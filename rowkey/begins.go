@@ -11,25 +11,22 @@ func (k *Key) makes(row []byte) bool {
 	return err == nil
 }
 
-// begins reports whether a row of the key may begin with these bytes. Of a part that they hold only some of, it looks at the
-// bytes alone and not at what they would mean.
+// begins reports whether these bytes look like the beginning of the key's rows: each part that they hold whole can be read. What is
+// computed from other parts is not compared with them, since split points are also made by hand.
 func (k *Key) begins(row []byte) bool {
 	values := make([]Value, len(k.fields))
-	ends := make([]int, 0, len(k.slots))
-	at := 0
 	for i := range k.slots {
 		s := &k.slots[i]
-		n, err := s.measure(row[at:])
+		n, err := s.measure(row)
 		if err != nil {
-			return beginsPart(s.part, row[at:]) && k.agrees(row, ends, values)
+			return beginsPart(s.part, row)
 		}
-		if s.holds && s.decode(row[at:at+n], values) != nil {
+		if s.holds && s.decode(row[:n], values) != nil {
 			return false
 		}
-		at += n
-		ends = append(ends, at)
+		row = row[n:]
 	}
-	return at == len(row) && k.agrees(row, ends, values)
+	return len(row) == 0
 }
 
 // beginsPart reports whether the bytes, which are not all of a part, are its beginning.
@@ -50,18 +47,4 @@ func beginsPart(p part, b []byte) bool {
 		}
 	}
 	return false
-}
-
-// agrees checks the parts, of those that end in row, which are computed from values that others of them hold.
-func (k *Key) agrees(row []byte, ends []int, values []Value) bool {
-	start := 0
-	for i, end := range ends {
-		s := &k.slots[i]
-		known := !slices.ContainsFunc(s.reads(), func(f field) bool { return values[f.pos].Null() })
-		if s.checks && known && s.verify(row[start:end], values) != nil {
-			return false
-		}
-		start = end
-	}
-	return true
 }

@@ -101,8 +101,8 @@ func (ks Keys) Salt() Salt {
 	return salt
 }
 
-// Fit is the newest key that could have made row, or, when none could, the newest of whose rows it may be the beginning, as the
-// start keys of regions are. It is nil when no key fits. Bytes do not tell for certain: two keys can make the same ones.
+// Fit is the newest key that could have made row, or, when none could, the newest of whose rows it looks like the beginning, as the
+// start keys of regions do. It is nil when no key fits. Bytes do not tell for certain: two keys can make the same ones.
 func (ks Keys) Fit(row []byte) *Key {
 	for _, fits := range []func(*Key, []byte) bool{(*Key).makes, (*Key).begins} {
 		for i := len(ks) - 1; i >= 0; i-- {

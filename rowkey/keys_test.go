@@ -87,7 +87,7 @@ func TestTheKeyThatFits(t *testing.T) {
 	for row, want := range map[string]*rowkey.Key{
 		old: hashed, young: salted, old[:9]: hashed, young[:3]: salted, young[:9]: salted,
 		"4000": hashed, "8": hashed, "\x01": salted, "\x01\x02": salted, "\x01\x02u": salted, "\x03\xE8": nil, "\x03\xE7": salted,
-		"\x01\x02v": nil, "xyz": nil, "4000ann|\x00\x00\x00": nil, old + "\x00": nil, "": salted,
+		"\x01\x02v": nil, "\x01\x02uann": salted, "xyz": nil, "4000ann|\x00\x00\x00": hashed, "40zz": nil, old + "\x00": nil, "": salted,
 	} {
 		if got := keys.Fit([]byte(row)); got != want {
 			t.Errorf("%q is of %v, want %v", row, got, want)

@@ -85,7 +85,7 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 		}
 		opts.Hooks, loop.Hooks, rows.Hooks = w.client, w.ingest.Hooks(pipeline, "rows"), metrics.NewSink(w.reg).Hooks(pipeline)
 		rows.Hooks.Spread = metrics.Spread(w.tables)
-		key := s.table().RowKey()
+		key := s.table().RowKeys().Newest()
 		w.tables.Counter(s.table().Name, skew.Shape{Buckets: key.Salt().Buckets(), Bucket: key.Salt().Bucket, Head: key.Head})
 		if w.tracer != nil {
 			loop.Hooks.Flight = w.tracer.Flight(pipeline, "rows")

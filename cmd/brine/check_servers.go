@@ -91,10 +91,11 @@ func (s *serverCheck) spread(ctx context.Context, client *hbase.Client, steps []
 // serverFindings are those of a table's key that depend on how many servers there are.
 func serverFindings(t *config.Table, file string, servers, regions int) config.Problems {
 	var found config.Problems
-	if t.RowKey() == nil {
+	key := t.RowKeys().Newest()
+	if key == nil {
 		return nil
 	}
-	for _, f := range t.RowKey().Lint(rowkey.LintOptions{Servers: servers, Regions: regions}) {
+	for _, f := range key.Lint(rowkey.LintOptions{Servers: servers, Regions: regions}) {
 		if strings.HasPrefix(f.Rule, "few-") {
 			found = append(found, config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: file,
 				Setting: "tables." + t.Name, Message: f.Msg, Mend: f.Mend})

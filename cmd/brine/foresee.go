@@ -11,6 +11,7 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/plan"
+	"brine/rowkey"
 	"brine/sink"
 )
 
@@ -56,11 +57,11 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sink.NewPreview(p.Sink()) // of all its tables: an event that one of them refuses has no row in any
+	rows, err := sink.NewPreview(newestKeys(p.Sink())) // of all its tables: an event that one of them refuses has no row in any
 	if err != nil {
 		return nil, err
 	}
-	planned := plan.Table{Name: t.Name, Key: t.RowKey(), EventRows: t.Row == "event", Splits: splits}
+	planned := plan.Table{Name: t.Name, Key: t.RowKeys().Newest(), EventRows: t.Row == "event", Splits: splits}
 	for _, f := range t.Families {
 		planned.Families = append(planned.Families, plan.Family{Name: f.Name, Codec: f.Compression, BlockSize: int(f.BlockSize)})
 	}
@@ -75,6 +76,15 @@ func newForeseer(cfg *config.Config, p *config.Pipeline, table string, now time.
 		out:    foresight{Pipeline: p.Name, Table: t.Name, Rejected: map[string]rejected{}, Expired: map[string]int{}, table: t},
 		schema: schema, decoder: event.NewDecoder(schema), lookup: lookup, rows: rows, now: now, tally: plan.NewTally(planned),
 	}, nil
+}
+
+// newestKeys gives every event the key of new ones, whatever its version: what is foreseen is what is written from now on, and a sample
+// stands for it.
+func newestKeys(o sink.Options) sink.Options {
+	for i := range o.Rows {
+		o.Rows[i].Table.Keys = rowkey.One(o.Rows[i].Table.Keys.Newest())
+	}
+	return o
 }
 
 // add takes the record at a place of the sample; measure says whether its cells are to be measured.
@@ -158,7 +168,7 @@ func (f *foreseer) mendCollision(out *foresight) {
 	if i < 0 || len(out.Collided) == 0 {
 		return
 	}
-	key := f.out.table.RowKey()
+	key := f.out.table.RowKeys().Newest()
 	var in, absent []string
 	for _, name := range f.differing(out.Collided[0].Events) {
 		if slices.Contains(key.Fields(), name) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -77,7 +78,7 @@ func (f *foresight) printSplit(out io.Writer, colours paint) {
 		} else {
 			drawn = colours.blue(drawn)
 		}
-		w.row([]string{"  " + clip(startOf(f.table.RowKey(), r.Start), 48), fmt.Sprintf("%10s", thousands(int64(r.Rows))), fmt.Sprintf("%6.2f %%", 100*r.Share), drawn})
+		w.row([]string{"  " + clip(startOf(f.table.RowKeys(), r.Start), 48), fmt.Sprintf("%10s", thousands(int64(r.Rows))), fmt.Sprintf("%6.2f %%", 100*r.Share), drawn})
 	}
 	w.flush()
 	if n := len(regions) - shown; n > 0 {
@@ -131,19 +132,20 @@ func (f *foresight) printCollided(out io.Writer, source sampleSource) {
 }
 
 // startOf shows where a region begins: its start key, and the fields that it holds whole.
-func startOf(key *rowkey.Key, at skew.Key) string {
+func startOf(keys rowkey.Keys, at skew.Key) string {
 	if len(at) == 0 {
 		return start("")
 	}
-	fields := decodedStart(key, at)
+	fields := decodedStart(keys, at)
 	if fields == "" {
 		return at.String()
 	}
 	return at.String() + "  " + fields
 }
 
-// decodedStart gives the fields that a start key holds whole: split points are often beginnings of row keys only.
-func decodedStart(key *rowkey.Key, at []byte) string {
+// decodedStart gives the fields that a start key holds whole, by the key that fits it: split points are often beginnings of row keys only.
+func decodedStart(keys rowkey.Keys, at []byte) string {
+	key := cmp.Or(keys.Fit(at), keys.Newest())
 	if key == nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type keyFlags struct {
 
 var fieldTypes = map[string]rowkey.Type{"text": rowkey.Text, "int": rowkey.Int, "float": rowkey.Float, "bool": rowkey.Bool, "time": rowkey.Time}
 
-func (f keyFlags) parse(e *env) (*rowkey.Key, error) {
+// parse gives the keys that are meant: several only of a table.
+func (f keyFlags) parse(e *env) (rowkey.Keys, error) {
 	if f.Key != "" {
 		fields, err := f.fields()
 		if err != nil {
@@ -43,7 +45,7 @@ func (f keyFlags) parse(e *env) (*rowkey.Key, error) {
 		if err != nil {
 			return nil, usage(fmt.Errorf("--key: %w", err))
 		}
-		return key, nil
+		return rowkey.One(key), nil
 	}
 	cfg, err := f.load(e)
 	if err != nil {
@@ -53,10 +55,10 @@ func (f keyFlags) parse(e *env) (*rowkey.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.RowKey() == nil {
+	if len(t.RowKeys()) == 0 {
 		return nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
 	}
-	return t.RowKey(), nil
+	return t.RowKeys(), nil
 }
 
 // fields are those given with --key, in the order of their names.
@@ -72,10 +74,10 @@ func (f keyFlags) fields() ([]rowkey.Field, error) {
 	return fields, nil
 }
 
-// where reads conditions on what a key holds.
-func where(key *rowkey.Key, conditions []string) (map[string]rowkey.Bound, error) {
+// where reads conditions on what keys hold.
+func where(keys rowkey.Keys, conditions []string) (map[string]rowkey.Bound, error) {
 	types := map[string]rowkey.Type{}
-	for _, f := range key.Bindable() {
+	for _, f := range keys.Bindable() {
 		types[f.Name] = f.Type
 	}
 	bounds, err := query.ParseWhere(types, conditions)
@@ -88,8 +90,9 @@ func where(key *rowkey.Key, conditions []string) (map[string]rowkey.Bound, error
 // keyRow is a key, and a row of it as the HBase shell prints it.
 type keyRow struct{ keyFlags }
 
+// read gives the row, and the key that fits it; without a row, or when none fits, the newest.
 func (f keyRow) read(e *env, text string) (*rowkey.Key, []byte, error) {
-	key, err := f.parse(e)
+	keys, err := f.parse(e)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +100,7 @@ func (f keyRow) read(e *env, text string) (*rowkey.Key, []byte, error) {
 	if err != nil {
 		return nil, nil, usage(err)
 	}
-	return key, row, nil
+	return cmp.Or(keys.Fit(row), keys.Newest()), row, nil
 }
 
 type keyEncodeCmd struct {
@@ -113,11 +116,12 @@ func (keyEncodeCmd) Help() string {
 }
 
 func (c *keyEncodeCmd) Run(e *env) error {
-	key, err := c.parse(e)
+	keys, err := c.parse(e)
 	if err != nil {
 		return err
 	}
-	given, err := where(key, exactly(c.Values))
+	key := keys.Newest() // that of new rows
+	given, err := where(rowkey.One(key), exactly(c.Values))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -23,38 +24,58 @@ Examples:
 }
 
 func (c *keyRangeCmd) Run(e *env) error {
-	key, err := c.parse(e)
+	keys, err := c.parse(e)
 	if err != nil {
 		return err
 	}
-	bounds, err := where(key, c.Where)
+	bounds, err := where(keys, c.Where)
 	if err != nil {
 		return err
 	}
-	ranges, err := key.Ranges(bounds)
+	scans, err := scansOf(keys, bounds)
 	if err != nil {
 		return usage(err)
 	}
 	if c.JSON {
-		type scan struct {
-			Start string `json:"start"`
-			Stop  string `json:"stop,omitempty"` // absent: the end of the table
-		}
-		out := make([]scan, len(ranges))
-		for i, r := range ranges {
-			out[i] = scan{rowkey.Binary(r.Start), rowkey.Binary(r.Stop)}
-		}
-		return json.NewEncoder(e.stdout).Encode(out)
+		return json.NewEncoder(e.stdout).Encode(scans)
 	}
-	if len(ranges) == 0 {
+	if len(scans) == 0 {
 		fmt.Fprintln(e.stdout, "no row can match: the range is empty, its from is not before its to")
 	}
-	for _, r := range ranges {
-		stop := "end"
-		if r.Stop != nil {
-			stop = rowkey.Binary(r.Stop)
-		}
-		fmt.Fprintf(e.stdout, "%s → %s\n", rowkey.Binary(r.Start), stop)
+	for _, s := range scans {
+		fmt.Fprintln(e.stdout, s)
 	}
 	return nil
+}
+
+// scan is rows from start, and of a table with several keys the versions of which they are read.
+type scan struct {
+	Start string `json:"start"`
+	Stop  string `json:"stop,omitempty"` // absent: the end of the table
+	From  int64  `json:"from_version,omitempty"`
+	To    int64  `json:"to_version,omitempty"` // exclusive
+}
+
+func (s scan) String() string {
+	text := s.Start + " → " + cmp.Or(s.Stop, "end")
+	if s.To > 0 {
+		text += fmt.Sprintf("  versions from %d to %d", s.From, s.To)
+	}
+	return text
+}
+
+// scansOf are what is read of each key.
+func scansOf(keys rowkey.Keys, bounds map[string]rowkey.Bound) ([]scan, error) {
+	out := []scan{}
+	for i, k := range keys {
+		ranges, err := k.Key.Ranges(bounds)
+		if err != nil {
+			return nil, err
+		}
+		from, to := keys.Versions(i)
+		for _, r := range ranges {
+			out = append(out, scan{rowkey.Binary(r.Start), rowkey.Binary(r.Stop), from, to})
+		}
+	}
+	return out, nil
 }

@@ -37,7 +37,7 @@ as the HBase shell prints it; key:ROW is a row key even if it looks like the beg
 type tableRegions struct {
 	client  *hbase.Client
 	table   string
-	key     *rowkey.Key // nil: the configuration does not know the table
+	keys    rowkey.Keys // none: the configuration does not know the table
 	regions []hbase.Region
 	loads   map[string]hbase.RegionLoad // by encoded name
 }
@@ -64,7 +64,7 @@ func (f *regionsFlags) open(e *env, name string, work func(*tableRegions) error)
 func findRegions(ctx context.Context, cfg *config.Config, client *hbase.Client, name string) (*tableRegions, error) {
 	t := &tableRegions{client: client, table: name}
 	if known, err := table(cfg, name); err == nil {
-		t.table, t.key = known.Name, known.RowKey()
+		t.table, t.keys = known.Name, known.RowKeys()
 	} else if name == "" {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (t *tableRegions) shown() []shownRegion {
 	out := make([]shownRegion, len(t.regions))
 	for i, r := range t.regions {
 		l := t.loads[r.Encoded]
-		out[i] = shownRegion{Name: r.Encoded, Start: r.Start, End: r.End, Fields: decodedStart(t.key, r.Start), Server: r.Server, State: r.State,
+		out[i] = shownRegion{Name: r.Encoded, Start: r.Start, End: r.End, Fields: decodedStart(t.keys, r.Start), Server: r.Server, State: r.State,
 			FileMB: l.StoreFileMB, Memory: l.MemStoreMB, Files: l.StoreFiles, Reads: l.Reads, Writes: l.Writes, Local: l.Locality}
 	}
 	return out
@@ -179,7 +179,7 @@ func (c *regionsLsCmd) Run(e *env) error {
 		writes := make([]float64, len(all))
 		for i, r := range all {
 			writes[i] = float64(r.Writes)
-			w.row([]string{r.Name[:min(2*leastPrefix, len(r.Name))], clip(startOf(t.key, r.Start), 48), r.Server, fmt.Sprintf("%9s", size(t.loads[r.Name])),
+			w.row([]string{r.Name[:min(2*leastPrefix, len(r.Name))], clip(startOf(t.keys, r.Start), 48), r.Server, fmt.Sprintf("%9s", size(t.loads[r.Name])),
 				fmt.Sprintf("%12s", thousands(int64(r.Reads))), fmt.Sprintf("%12s", thousands(int64(r.Writes)))})
 		}
 		w.flush()

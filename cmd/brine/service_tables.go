@@ -86,6 +86,6 @@ func (s *service) learnRegions(ctx context.Context, table string) error {
 	if err != nil {
 		return err
 	}
-	s.tables.Counter(table, shapeOf(s.cfg.Table(table).RowKey())).SetRegions(knownRegions(regions))
+	s.tables.Counter(table, shapeOf(s.cfg.Table(table).RowKeys())).SetRegions(knownRegions(regions))
 	return nil
 }

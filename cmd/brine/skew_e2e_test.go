@@ -14,6 +14,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/internal/testenv"
 	"brine/metrics"
+	"brine/rowkey"
 	"brine/skew"
 )
 
@@ -59,7 +60,7 @@ func (b *hotBench) create(t *testing.T, h *hotCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.tables.Counter(h.table, shapeOf(h.key)).SetRegions(knownRegions(regions))
+	b.tables.Counter(h.table, shapeOf(rowkey.One(h.key))).SetRegions(knownRegions(regions))
 }
 
 // write writes 1,000 rows a second into each table, and calls each once a second, until it says that it is enough or so many

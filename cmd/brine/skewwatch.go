@@ -151,15 +151,15 @@ func (s *service) countFields(p *config.Pipeline) func([]event.Event) {
 	}
 }
 
-// shapeOf tells the skew counters what a table's key is made of; nil: not known.
-func shapeOf(key *rowkey.Key) skew.Shape {
+// shapeOf tells the skew counters what a table's key is made of, the newest if it has several; none: not known.
+func shapeOf(keys rowkey.Keys) skew.Shape {
+	key, salt := keys.Newest(), keys.Salt()
 	if key == nil {
 		return skew.Shape{}
 	}
-	salt := key.Salt()
 	shape := skew.Shape{
 		Head: key.Head, Timed: key.HeadIsTime(), Fields: key.Fields(),
-		Text: func(beginning []byte) string { return decodedStart(key, beginning) },
+		Text: func(beginning []byte) string { return decodedStart(keys, beginning) },
 	}
 	if n := salt.Buckets(); n <= sink.MaxBuckets {
 		shape.Buckets, shape.Bucket = n, salt.Bucket
@@ -170,7 +170,7 @@ func shapeOf(key *rowkey.Key) skew.Shape {
 // startOf shows the start key of a region by the fields that it holds.
 func (s *service) startOf(table string, start []byte) string {
 	if t := s.cfg.Table(table); t != nil {
-		return decodedStart(t.RowKey(), start)
+		return decodedStart(t.RowKeys(), start)
 	}
 	return ""
 }
