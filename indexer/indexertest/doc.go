@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		{"Purge", testPurge},
 		{"PurgeBesideWrites", testPurgeBesideWrites},
 		{"PurgeOfParts", testPurgeOfParts},
+		{"Shown", testShown},
 		{"OneRefusedDocument", testRefused},
 		{"OrderInOneCall", testOrderInOneCall},
 		{"Queries", testQueries},
