@@ -39,11 +39,7 @@ func (b *bench) text() string {
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d changes each; ratios are medians over the rounds, against the fastest setting of the BulkIndexer.\n\n",
 		b.report.Heading(), b.rounds, b.documents)
 	s.WriteString("| client | changes/s | client CPU µs/change | server CPU µs/change | peak MiB |\n|---|---|---|---|---|\n")
-	row := func(name, client string) {
-		l := b.of(client)
-		fmt.Fprintf(&s, "| %s | %.0f | %.2f | %.2f | %.0f |\n", name, measure.Median(l, measure.Load.RowsPerSecond),
-			measure.Median(l, measure.Load.ClientMicros), measure.Median(l, measure.Load.ServerMicros), measure.Median(l, measure.Load.Peak))
-	}
+	row := func(name, client string) { fmt.Fprintf(&s, "| %s | %s |\n", name, measure.Cells(b.of(client))) }
 	row("brine, whole documents", ours)
 	row("brine, partial changes, four of each document", partial)
 	for _, set := range settings {

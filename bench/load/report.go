@@ -37,8 +37,7 @@ func (b *bench) text() string {
 			if len(l) == 0 {
 				continue
 			}
-			fmt.Fprintf(&s, "| %s | %d | %.0f | %.2f | %.2f | %.0f |\n", c.name, columns, measure.Median(l, measure.Load.RowsPerSecond),
-				measure.Median(l, measure.Load.ClientMicros), measure.Median(l, measure.Load.ServerMicros), measure.Median(l, measure.Load.Peak))
+			fmt.Fprintf(&s, "| %s | %d | %s |\n", c.name, columns, measure.Cells(l))
 		}
 	}
 	return s.String() + "\n" + measure.TargetTable(b.report.Targets)

@@ -75,7 +75,7 @@ func (r *Report) Finish(text string) error {
 
 // Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others.
 func Conclude(name, target, page string, run any, text string, targets []Target) error {
-	return errors.Join(keep(name, run), writeSection(page, name, target, text), Judge(targets))
+	return errors.Join(keep(name, run), WriteSection(page, name, target, text), Judge(targets))
 }
 
 const (
@@ -95,8 +95,8 @@ func keep(name string, run any) error {
 	return os.WriteFile(filepath.Join(results, name+".json"), append(data, '\n'), 0o644)
 }
 
-// writeSection puts text between the marks of a name in a page, which say that make TARGET has written it.
-func writeSection(page, name, target, text string) error {
+// WriteSection puts text between the marks of a name in a page, which say that make TARGET has written it.
+func WriteSection(page, name, target, text string) error {
 	old, err := os.ReadFile(page)
 	if err != nil {
 		return err

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"brine/bench/measure"
 )
 
 // none stands for no limit on allocations.
@@ -74,7 +76,7 @@ func run() error {
 	measured := map[string]result{}
 	for _, pkg := range packages() {
 		fmt.Fprintln(os.Stderr, "measuring", pkg)
-		if err := measure(pkg, measured); err != nil {
+		if err := benchmark(pkg, measured); err != nil {
 			return err
 		}
 	}
@@ -108,8 +110,8 @@ func packages() []string {
 	return out
 }
 
-// measure runs the wanted benchmarks of a package.
-func measure(pkg string, into map[string]result) error {
+// benchmark runs the wanted benchmarks of a package.
+func benchmark(pkg string, into map[string]result) error {
 	var names []string
 	for _, t := range targets {
 		if t.pkg == pkg {
@@ -197,23 +199,8 @@ func (t target) verdicts(r result) []string {
 	return out
 }
 
-const (
-	page  = "docs/benchmarks.md"
-	begin = "<!-- micro: written by make bench -->\n"
-	end   = "<!-- micro end -->\n"
-)
-
 // write puts the table between its marks in the page.
 func write(measured map[string]result) error {
-	old, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	head, rest, ok1 := strings.Cut(string(old), begin)
-	_, tail, ok2 := strings.Cut(rest, end)
-	if !ok1 || !ok2 {
-		return fmt.Errorf("%s lacks the marks %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s/%s, %d cores, %s; `make bench`: medians of %d runs on one core, of commands on all.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().Format("2006-01-02"), runs)
 	b.WriteString("| step | ns | allocations | target |\n|---|---|---|---|\n")
@@ -233,5 +220,5 @@ func write(measured map[string]result) error {
 		}
 		fmt.Fprintf(&b, "| %s | %.0f | %s | %s |\n", t.what, r.ns, allocs, strings.Join(limits, ", "))
 	}
-	return os.WriteFile(page, []byte(head+begin+b.String()+end+tail), 0o644)
+	return measure.WriteSection("docs/benchmarks.md", "micro", "bench", b.String())
 }

@@ -42,9 +42,7 @@ func (b *bench) text() string {
 		{replayed, "brine replay, Kafka to HBase"},
 		{theirs, fmt.Sprintf("Java BufferedMutator, no Kafka, %d threads × %d MiB", threads, buffer>>20)},
 	} {
-		l := b.counted(c.client)
-		fmt.Fprintf(&s, "| %s | %.0f | %.2f | %.2f | %.0f |\n", c.name, measure.Median(l, measure.Load.RowsPerSecond),
-			measure.Median(l, measure.Load.ClientMicros), measure.Median(l, measure.Load.ServerMicros), measure.Median(l, measure.Load.Peak))
+		fmt.Fprintf(&s, "| %s | %s |\n", c.name, measure.Cells(b.counted(c.client)))
 	}
 	fmt.Fprintf(&s, "\nFrom producing an event to reading its row, at %.0f events/s, autoflush, of %d events each:\n\n| | p50 ms | p99 ms | longest ms |\n|---|---|---|---|\n", b.delays.Rate, len(b.delays.Steady))
 	for _, d := range []struct {

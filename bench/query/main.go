@@ -96,17 +96,13 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 
 // open finds the servers, and reads the example as if its addresses were theirs.
 func (b *bench) open(ctx context.Context) (err error) {
-	set := map[string]string{"BRINE_HTTP_LISTEN": "127.0.0.1:0", "BRINE_SEARCH_REPLICAS": "0"}
-	for setting, server := range map[string]string{"BRINE_KAFKA_BROKERS": "KAFKA", "BRINE_HBASE_CONNECT": "HBASE", "BRINE_SEARCH_CONNECT": "ELASTICSEARCH"} {
-		if set[setting], err = b.Address("BRINE_REAL_" + server); err != nil {
-			return err
-		}
+	set, err := b.Settings("KAFKA", "HBASE", "ELASTICSEARCH")
+	if err != nil {
+		return err
 	}
-	b.env = os.Environ()
-	for name, value := range set {
-		b.env = append(b.env, name+"="+value)
-	}
-	cfg, problems := config.Load(configuration, func(name string) (string, bool) { v, ok := set[name]; return v, ok })
+	set["BRINE_SEARCH_REPLICAS"] = "0"
+	b.env = set.Environ()
+	cfg, problems := config.Load(configuration, set.Lookup)
 	if err := problems.Err(); err != nil {
 		return err
 	}

@@ -39,11 +39,7 @@ func (s *shop) load(ctx context.Context, scale string) error {
 // command is brine with the shop's configuration on these servers.
 func (s *shop) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.brine, append(args, "-c", configuration)...)
-	cmd.Env = os.Environ()
-	for name, value := range s.env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Env, cmd.Stdout, cmd.Stderr = s.set.Environ(), os.Stdout, os.Stderr
 	return cmd
 }
 

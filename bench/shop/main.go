@@ -31,7 +31,7 @@ const (
 type shop struct {
 	*measure.Cluster
 	brine  string // our binary
-	env    map[string]string
+	set    measure.Settings
 	in     *input
 	scans  *scans
 	cfg    *config.Config
@@ -92,22 +92,14 @@ func (s *shop) open(ctx context.Context) (err error) {
 	if s.brine, err = s.Build(ctx, "./cmd/brine"); err != nil {
 		return err
 	}
-	s.env = map[string]string{"BRINE_HTTP_LISTEN": "127.0.0.1:0"}
-	for setting, name := range map[string]string{"BRINE_KAFKA_BROKERS": "KAFKA", "BRINE_HBASE_CONNECT": "HBASE", "BRINE_SEARCH_CONNECT": "ELASTICSEARCH"} {
-		if s.env[setting], err = s.Address("BRINE_REAL_" + name); err != nil {
-			return err
-		}
-	}
-	return nil
+	s.set, err = s.Settings("KAFKA", "HBASE", "ELASTICSEARCH")
+	return err
 }
 
 // connect opens what the views read from, once everything that was written can be found.
 func (s *shop) connect(ctx context.Context) (err error) {
 	var problems config.Problems
-	s.cfg, problems = config.Load(configuration, func(name string) (string, bool) {
-		value, ok := s.env[name]
-		return value, ok
-	})
+	s.cfg, problems = config.Load(configuration, s.set.Lookup)
 	if s.cfg == nil {
 		return problems.Err()
 	}

@@ -43,6 +43,7 @@ type run struct {
 
 	away, there time.Duration
 	binary      string
+	env         []string // of brine
 	procs       fault.Processes
 	progress    *progress
 }
@@ -78,21 +79,23 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if err := os.WriteFile(r.procs.Path("index.yaml"), text, 0o644); err != nil {
 		return err
 	}
+	set, err := r.procs.Settings("KAFKA", "HBASE_ZK", "ELASTICSEARCH")
+	if err != nil {
+		return err
+	}
+	r.env = set.Environ()
 	if out, err := r.brine(ctx, "tables", "apply").CombinedOutput(); err != nil {
 		return fmt.Errorf("brine tables apply: %w\n%s", err, out)
 	}
-	broker, err := r.procs.Address("BRINE_REAL_KAFKA")
+	broker, _ := set.Lookup("BRINE_KAFKA_BROKERS")
 	r.progress = &progress{client: &kafka.Client{Addr: kafka.TCP(broker), Timeout: 5 * time.Second}}
-	return err
+	return nil
 }
 
 // brine is a process on this run's servers.
 func (r *run) brine(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.binary, append(args, "-c", r.procs.Path("index.yaml"))...)
-	kafka, _ := r.procs.Address("BRINE_REAL_KAFKA") // without them it says what is wrong
-	zk, _ := r.procs.Address("BRINE_REAL_HBASE_ZK")
-	search, _ := r.procs.Address("BRINE_REAL_ELASTICSEARCH")
-	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+kafka, "BRINE_HBASE_CONNECT="+zk, "BRINE_SEARCH_CONNECT="+search)
+	cmd.Env = r.env
 	return cmd
 }
 
