@@ -1,0 +1,89 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+// twoVisitKeys are those of a table that was hashed and is salted now.
+func twoVisitKeys(t *testing.T) rowkey.Keys {
+	t.Helper()
+	fields := []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}}
+	var keys rowkey.Keys
+	for i, expr := range []string{`md5(user, 4) + user + "|" + desc(at, ms)`, `salt(16, user) + user + "|" + desc(at, ms)`} {
+		k, err := rowkey.Parse(expr, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, rowkey.KeyFrom{From: int64(i) * 1000, Key: k})
+	}
+	return keys
+}
+
+// Start keys of regions are shown by the key that fits each, on a table that is split for both.
+func TestStartKeysOfTwoKeysAreDecoded(t *testing.T) {
+	keys := twoVisitKeys(t)
+	var starts [][]byte
+	for _, k := range keys {
+		row, err := k.Key.Append(nil, []rowkey.Value{rowkey.TextValue("ann"), rowkey.TimeValue(1_700_000_000_000)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts = append(starts, row)
+	}
+	starts = append(starts, []byte("\x0f"), []byte("f000"))
+	slices.SortFunc(starts, slices.Compare[[]byte])
+	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	if err := client.CreateTable(t.Context(), hbase.Table{Name: "visits", Families: []hbase.Family{{Name: "e"}}}, starts); err != nil {
+		t.Fatal(err)
+	}
+	shown := &tableRegions{client: client, table: "visits", keys: keys}
+	if shown.regions, err = client.Regions(t.Context(), "visits"); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range shown.shown() {
+		got = append(got, r.Fields)
+	}
+	const fields = `user=ann desc(at, ms)=2023-11-14T22:13:20.000Z`
+	want := []string{"", fields, "", fields, ""} // the table's beginning, the salted row, a bucket, the hashed row, a hash
+	if !slices.Equal(got, want) {
+		t.Errorf("start keys are shown as %q, want %q", got, want)
+	}
+}
+
+// What is planned gives each event the key of new ones, from version 0 on.
+func TestAPlanIsForTheNewestKey(t *testing.T) {
+	keys := twoVisitKeys(t)
+	o := sink.Options{Rows: []sink.Rows{{Table: sink.Table{Name: "visits", Keys: keys}}}}
+	if got := newestKeys(o).Rows[0].Table.Keys; len(got) != 1 || got[0].From != 0 || got[0].Key != keys.Newest() {
+		t.Errorf("planned by %v", got)
+	}
+}
+
+// The scans of a question are those of each key, each of its versions.
+func TestScansOfTwoKeys(t *testing.T) {
+	keys := twoVisitKeys(t)
+	scans, err := scansOf(keys, map[string]rowkey.Bound{"user": {Equal: rowkey.TextValue("ann")}})
+	if err != nil || len(scans) != 2 || scans[0].From != 0 || scans[0].To != 1000 || scans[1].From != 1000 {
+		t.Errorf("%v, %v", scans, err)
+	}
+	one, err := scansOf(keys[:1], nil)
+	if err != nil || len(one) != 1 || one[0].To != 0 {
+		t.Errorf("of one key: %v, %v", one, err)
+	}
+}
