@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -74,6 +75,12 @@ func (r *refreshed) Shown(ctx context.Context, ref indexer.Ref) (int64, error) {
 	return shown, nil
 }
 
+func (r *refreshed) searches() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.asked)
+}
+
 // heal ends the faults.
 func (r *refreshed) heal() {
 	r.mu.Lock()
@@ -91,6 +98,14 @@ func (p *probes) add(i indexer.ProbeInfo) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all = append(p.all, i)
+}
+
+// told waits until all else waits, and gives the probes that have ended.
+func (p *probes) told() []indexer.ProbeInfo {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.all)
 }
 
 // produced is a change whose record was produced now.
@@ -130,12 +145,11 @@ func TestProbesMeasureTheRefresh(t *testing.T) {
 					index(t, w, ev)
 					time.Sleep(20 * time.Millisecond)
 				}
-				synctest.Wait()
-				if n := len(p.all); n < 22 || n > 24 {
+				if n := len(p.told()); n < 22 || n > 24 {
 					t.Errorf("%s: %d probes in two minutes, want one each 5 s", changes, n)
 				}
 				longest := time.Duration(0)
-				for _, i := range p.all {
+				for _, i := range p.told() {
 					d := i.Ended.Sub(i.Durable)
 					longest = max(longest, d)
 					if i.Outcome != indexer.Shown || i.Index != "orders" || d <= 0 || d > time.Second+150*time.Millisecond {
@@ -148,8 +162,8 @@ func TestProbesMeasureTheRefresh(t *testing.T) {
 				if longest < 500*time.Millisecond {
 					t.Errorf("%s: none took longer than %v, with a second between refreshes", changes, longest)
 				}
-				if n := len(e.asked); n > 11*len(p.all) {
-					t.Errorf("%s: %d searches for %d documents", changes, n, len(p.all))
+				if n := e.searches(); n > 11*len(p.told()) {
+					t.Errorf("%s: %d searches for %d documents", changes, n, len(p.told()))
 				}
 			})
 		})
@@ -176,23 +190,21 @@ func TestProbesGiveUp(t *testing.T) {
 						index(t, w, produced(fmt.Sprint(i), 1))
 						time.Sleep(time.Second)
 					}
-					if len(p.all) != 0 {
-						t.Errorf("given up before a minute: %v", p.all)
+					if len(p.told()) != 0 {
+						t.Errorf("given up before a minute: %v", p.told())
 					}
 					time.Sleep(10 * time.Second)
-					synctest.Wait()
-					if len(p.all) != 1 || p.all[0].Outcome != c.want || p.all[0].Ended.Sub(p.all[0].Durable) > time.Minute {
-						t.Fatalf("probes %v, want one that was %s within a minute", p.all, c.want)
+					if len(p.told()) != 1 || p.told()[0].Outcome != c.want || p.told()[0].Ended.Sub(p.told()[0].Durable) > time.Minute {
+						t.Fatalf("probes %v, want one that was %s within a minute", p.told(), c.want)
 					}
-					if n := len(e.asked); n > c.most {
+					if n := e.searches(); n > c.most {
 						t.Errorf("%d searches in a minute", n)
 					}
 					e.heal()
 					index(t, w, produced("a", 1))
 					time.Sleep(2 * time.Second)
-					synctest.Wait()
-					if len(p.all) != 2 || p.all[1].Outcome != indexer.Shown {
-						t.Errorf("after the outage: %v, want one that is shown", p.all)
+					if len(p.told()) != 2 || p.told()[1].Outcome != indexer.Shown {
+						t.Errorf("after the outage: %v, want one that is shown", p.told())
 					}
 				})
 			})
@@ -214,8 +226,8 @@ func TestProbesEndWithTheWriter(t *testing.T) {
 			if err := w.Close(); err != nil || time.Since(closed) > 0 {
 				t.Errorf("closed after %v, error %v", time.Since(closed), err)
 			}
-			if len(e.asked) == 0 || len(p.all) > 0 {
-				t.Errorf("%d searches, and told %v", len(e.asked), p.all)
+			if e.searches() == 0 || len(p.told()) > 0 {
+				t.Errorf("%d searches, and told %v", e.searches(), p.told())
 			}
 		})
 	}
@@ -230,13 +242,13 @@ func TestPartialChangesThatAreOlderAreNotProbed(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			index(t, w, indexertest.Event(10, "a", nil, "tea"))
 			time.Sleep(10 * time.Second)
-			if len(p.all) != 1 {
-				t.Errorf("%d probes, want the first change's: %v", len(p.all), p.all)
+			if len(p.told()) != 1 {
+				t.Errorf("%d probes, want the first change's: %v", len(p.told()), p.told())
 			}
 			index(t, w, indexertest.Event(30, "a", "sent"))
 			time.Sleep(10 * time.Second)
-			if len(p.all) != 2 {
-				t.Errorf("%d probes, want those of the first and the third change: %v", len(p.all), p.all)
+			if len(p.told()) != 2 {
+				t.Errorf("%d probes, want those of the first and the third change: %v", len(p.told()), p.told())
 			}
 		})
 	})
@@ -250,8 +262,8 @@ func TestNobodyAsksWithoutTheHook(t *testing.T) {
 		index(t, w, produced("a", 1))
 		time.Sleep(time.Minute)
 		w.Close()
-		if len(e.asked) > 0 {
-			t.Errorf("%d searches", len(e.asked))
+		if e.searches() > 0 {
+			t.Errorf("%d searches", e.searches())
 		}
 	})
 }
