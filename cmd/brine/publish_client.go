@@ -17,6 +17,7 @@ func txnClient(k *config.Kafka, name string) (*kgo.Client, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(o.Brokers...), kgo.ClientID(o.ClientID), kgo.TransactionalID(name), kgo.TransactionTimeout(txnTimeout),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProduceRequestTimeout(k.RequestTimeout),
+		kgo.RetryTimeout(k.RequestTimeout), // who publishes is then told what is waited for: see patience
 		kgo.MaxVersions(kversion.V3_6_0()), // offsets are added to transactions by a request of its own: later brokers take both ways
 	}
 	if o.TLS != nil {

@@ -41,6 +41,9 @@ const (
 	txnTimeout = 30 * time.Second // after which brokers abort the transaction of a process that is gone
 )
 
+// errUnclearEnd says that a transaction may have been committed or not. Only the progress that is read anew tells.
+var errUnclearEnd = errors.New("the end of a transaction")
+
 // ErrOtherRecords says that a name stands for other records than these.
 var errOtherRecords = errors.New("under this name other records were published")
 
@@ -148,7 +151,7 @@ func (p *txnPublisher) commit(at int64, sum hash.Hash) error {
 		return errors.Join(err, p.abort())
 	}
 	if err := p.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
-		return fmt.Errorf("the end of a transaction: %w", err)
+		return fmt.Errorf("%w: %w", errUnclearEnd, err)
 	}
 	n := p.open
 	p.began, p.open = time.Time{}, 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"golang.org/x/time/rate"
 
 	"brine/config"
@@ -33,7 +34,8 @@ type publishCmd struct {
 func (publishCmd) Help() string {
 	return `Each record is published exactly once, for readers of committed records (brine is one), however often the command is killed and
 begun again with the same files: records and progress are committed together, in short transactions. A killed one holds up such
-readers until the command is begun again, or for 40 s at most.
+readers until the command is begun again, or for 40 s at most. While brokers are away, or elect a leader or a coordinator, the command
+says so and waits, until for 5 minutes no record could be published.
 
 A column of a CSV file has the type that the pipeline which reads the topic declares of the field of its name; others are text.
 
@@ -50,7 +52,7 @@ func (c *publishCmd) Run(e *env) error {
 	if c.Alone && (c.Again || c.Name != "") {
 		return usage(errors.New("--alone: progress is how many records the topic holds; it has no --name, and cannot be begun --again"))
 	}
-	if err := createTopic(e.ctx, kafkaClient(&cfg.Kafka), c.Topic, c.Partitions); err != nil {
+	if err := c.create(e, cfg); err != nil {
 		return kafkaError(err)
 	}
 	source := c.source(cfg)
@@ -61,7 +63,7 @@ func (c *publishCmd) Run(e *env) error {
 			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(sent), thousands(int64(float64(sent)/time.Since(began).Seconds())))
 		}
 	}
-	before, n, err := c.publish(e.ctx, cfg, source, tell)
+	before, n, err := c.publish(e, cfg, source, tell)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
 		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", thousands(before+n)), "the same command goes on from there"}
@@ -75,6 +77,19 @@ func (c *publishCmd) Run(e *env) error {
 		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them anew\n", thousands(before))
 	}
 	return nil
+}
+
+// create makes the topic if it is missing. Brokers that cannot be reached at all are not waited for: their address may be wrong.
+func (c *publishCmd) create(e *env, cfg *config.Config) error {
+	for p := (patience{limit: publishPatience, stderr: e.stderr}); ; {
+		err := createTopic(e.ctx, kafkaClient(&cfg.Kafka), c.Topic, c.Partitions)
+		if answer, ok := errors.AsType[kafka.Error](err); !ok || answer == kafka.BrokerNotAvailable {
+			return err
+		}
+		if err := p.wait(e.ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 // source reads the files as the pipeline of the topic does, if there is one.
@@ -93,16 +108,33 @@ func (c *publishCmd) source(cfg *config.Config) *publishSource {
 	return s
 }
 
-func (c *publishCmd) publish(ctx context.Context, cfg *config.Config, source *publishSource, tell func(int64)) (before, n int64, err error) {
-	if c.Alone {
-		p := publisher{client: kafkaClient(&cfg.Kafka), kafka: cfg.Kafka.Options(), topic: c.Topic, sent: func(n int) { tell(int64(n)) }}
-		if c.Rate > 0 {
-			limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publishBatch))
-			p.pause = func(ctx context.Context) error { return limit.WaitN(ctx, publishBatch) }
-		}
-		n, err := p.publish(ctx, source.records())
-		return 0, int64(n), err
+// publish begins the publishing, and begins it again where it stopped while that may help.
+func (c *publishCmd) publish(e *env, cfg *config.Config, source *publishSource, tell func(int64)) (before, n int64, err error) {
+	p := patience{limit: publishPatience, stderr: e.stderr}
+	moved := func(n int64) {
+		p.moved()
+		tell(n)
 	}
+	return begunAgain(e.ctx, &p, c.Again, func(again bool) (int64, int64, error) {
+		if !c.Alone {
+			return c.inTransactions(e.ctx, cfg, source, again, moved)
+		}
+		put, err := c.alone(e.ctx, cfg, source, moved)
+		n += int64(put)
+		return 0, n, err
+	})
+}
+
+func (c *publishCmd) alone(ctx context.Context, cfg *config.Config, source *publishSource, tell func(int64)) (int, error) {
+	p := publisher{client: kafkaClient(&cfg.Kafka), kafka: cfg.Kafka.Options(), topic: c.Topic, sent: func(n int) { tell(int64(n)) }}
+	if c.Rate > 0 {
+		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publishBatch))
+		p.pause = func(ctx context.Context) error { return limit.WaitN(ctx, publishBatch) }
+	}
+	return p.publish(ctx, source.records())
+}
+
+func (c *publishCmd) inTransactions(ctx context.Context, cfg *config.Config, source *publishSource, again bool, tell func(int64)) (before, n int64, err error) {
 	name := cfg.Kafka.Group + ".publish." + c.name()
 	client, err := txnClient(&cfg.Kafka, name)
 	if err != nil {
@@ -113,7 +145,7 @@ func (c *publishCmd) publish(ctx context.Context, cfg *config.Config, source *pu
 	if c.Rate > 0 {
 		p.limit = rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Rate/100))
 	}
-	return p.publish(ctx, source.records(), c.Again)
+	return p.publish(ctx, source.records(), again)
 }
 
 // name is what progress is kept under.
