@@ -11,7 +11,7 @@ import (
 // The garbage collector alone lets the heap grow to twice what lives. Nearly all of that would be idle pages here: a loop at full rate
 // uses its buffers again, and allocates little.
 const (
-	heapAboveMemory = 18 << 20               // what brine needs besides memory: its own tables, stacks, room for the collector
+	heapAboveMemory = 12 << 20               // what brine needs besides memory: its own tables, stacks, room for the collector
 	heapOverhead    = 8 << 20                // of the runtime
 	heapRoom        = 4                      // at least a quarter of what lives is left to the collector, or it would run all the time
 	heapStep        = 4 << 20                // a smaller change of the limit is not worth stopping the world
@@ -19,7 +19,7 @@ const (
 	heapLive        = "/gc/heap/live:bytes"  // after the last collection
 )
 
-// holdHeap keeps the process near memory until ctx ends: the collector runs early enough for a heap of memory and 18 MiB, however
+// holdHeap keeps the process near memory until ctx ends: the collector runs early enough for a heap of memory and 12 MiB, however
 // little it would find there. Nothing is refused when more lives than that; the limit then moves up with it. A GOMEMLIMIT in the
 // environment is the operator's word and stays.
 func holdHeap(ctx context.Context, memory int64) {

@@ -29,6 +29,7 @@ type brokers struct {
 	places   []*memnet.Place
 	producer *kgo.Client
 	ledger   *Ledger
+	unrest   unrest // of the group under test
 }
 
 func (w *World) startKafka() error {
