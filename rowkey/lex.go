@@ -109,7 +109,7 @@ func strayCharacter(c rune, at int) error {
 	case '-', '−':
 		e.Mend = "write desc(at, ms) for a time counted down from the greatest value"
 	case '%':
-		e.Mend = "write salt(16, waybill) for a bucket number"
+		e.Mend = "write salt(16, field) for a bucket number, of a field"
 	}
 	return e
 }

@@ -48,30 +48,6 @@ func (k *Key) lead() slot {
 	return k.slots[i]
 }
 
-// lintLead: whatever only grows leads all writes to one region, at the end of the table (or its start, counted down).
-func (k *Key) lintLead(LintOptions) []Finding {
-	lead := k.lead()
-	if _, ok := spreadOf(lead.part); ok {
-		return nil
-	}
-	f, by := lead.reads()[0], k.spreadBy()
-	if n, ok := lead.part.(*number); ok && (n.typ == Time || n.typ == Int) {
-		what := "numbers that are counted up"
-		if n.typ == Time {
-			what = "times"
-		}
-		return []Finding{{"monotonic-lead", Warning, lead.offset,
-			fmt.Sprintf("the key begins with %s: %s come one after the other, so at any moment all writes go to one region", lead.expr(), what),
-			fmt.Sprintf("begin it with md5(%s, 4), or with salt(16, %s) when scans go over all rows by time", by, by)}}
-	}
-	mend := fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)
-	if _, ok := lead.part.(*geohash); ok { // a hash would take the cells apart
-		mend = "find split points from a sample"
-	}
-	return []Finding{{"uneven-lead", Advice, lead.offset,
-		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()), mend}}
-}
-
 // firstHeld is the first field of a type that the key gives back.
 func (k *Key) firstHeld(typ Type) (field, bool) {
 	for _, s := range k.slots {
@@ -99,15 +75,14 @@ func (k *Key) lintWholeHash(LintOptions) []Finding {
 	if !times && (rest > 0 || len(h.fields) == 1) {
 		return nil
 	}
-	keep := h.fields[0]
-	if text, ok := k.firstHeld(Text); ok {
-		keep = text
+	keep := k.spreadBy()
+	if keep.typ == Time {
+		return []Finding{{"whole-key-hash", Warning, lead.offset,
+			fmt.Sprintf("%s scatters the times: no scan ranges over %s", h.expr(), keep.name), "write in its place " + saltTimes(16, keep)}}
 	}
-	short := *h
-	short.fields = []field{keep}
 	return []Finding{{"whole-key-hash", Warning, lead.offset,
 		fmt.Sprintf("%s scatters the rows of one %s: no scan finds them together, only a get of all of %s finds a row", h.expr(), keep.name, joinNames(h.fields)),
-		"hash only what every query knows: " + short.expr()}}
+		"hash only what every query knows: " + spreadOver(h, keep)}}
 }
 
 func reads(p part, f field) bool {

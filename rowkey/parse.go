@@ -133,7 +133,7 @@ func (p *parser) field(t token) (field, error) {
 }
 
 func (p *parser) call(name token) (part, error) {
-	fn, err := findFunction(name)
+	fn, err := p.findFunction(name)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (p *parser) call(name token) (part, error) {
 	return part, err
 }
 
-func findFunction(name token) (*function, error) {
+func (p *parser) findFunction(name token) (*function, error) {
 	var names []string
 	for i := range functions {
 		if functions[i].Name == name.text {
@@ -161,7 +161,7 @@ func findFunction(name token) (*function, error) {
 	case "random", "rand", "uuid", "now":
 		e.Rule = "random"
 		e.Msg = name.text + " would give a replayed event another row"
-		e.Mend = "a key is computed from the event alone: write salt(16, waybill) to spread rows"
+		e.Mend = fmt.Sprintf("a key is computed from the event alone: write salt(16, %s) to spread rows", anyField(p.key.declared))
 	}
 	return nil, e
 }

@@ -86,7 +86,8 @@ unit   = "hex" | "bytes" | "byte" .
 - A **bare field** is its text, of any length. It must be the last part, or be followed by a string, its separator; an event whose
   value holds the separator becomes a dead letter. Texts sort by bytes; one that begins another sorts by where the separator sorts,
   so a range over such texts is simplest behind ` + "`\"\\x00\"`" + `.
-- Numbers and times go through ` + "`asc`, `desc` or `fixed`" + `, which say their width and their order.
+- Numbers and times go through a function: ` + "`asc`, `desc` or `fixed`" + `, which say their width and their order, or ` + "`reverse`" + `, which
+  has none.
 - A field may stand in the key twice, such as the hour that rows are gathered by, and later the exact time: it is read back from the
   most exact one, and the other is compared with it.
 

@@ -53,26 +53,17 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	switch {
 	case len(spreads) == 0:
 		by := k.spreadBy()
-		mend := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points", by, n)
+		mend := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points", by.name, n)
 		if lead := k.lead(); lead.isTime() { // split points of a time are none for the rows to come
-			mend = fmt.Sprintf("begin it with md5(%s, 4), or with salt(%d, %s) when scans go over all rows by time", by, n, by)
+			mend = k.mendLead(n)
 		}
-		return nil, nil, &UsageError{by, fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), mend}
+		return nil, nil, &UsageError{by.name, fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), mend}
 	case values.Cmp(enough) < 0:
 		return nil, nil, &UsageError{"",
 			fmt.Sprintf("%s makes only %s different beginnings, not enough for %d regions", k.spreadExpr(len(spreads)), values, n),
 			k.moreSpread(n)}
 	}
 	return prefix, spreads, nil
-}
-
-// spreadBy names what a hash or salt before the key is best made of: its first text, since a hash of a time scatters what
-// scans want side by side.
-func (k *Key) spreadBy() string {
-	if text, ok := k.firstHeld(Text); ok {
-		return text.name
-	}
-	return k.lead().reads()[0].name
 }
 
 // moreSpread says how the key makes enough beginnings for n regions.

@@ -1,5 +1,7 @@
 package rowkey
 
+import "slices"
+
 // suggest proposes the name that was probably meant; without one it says otherwise.
 func suggest(got string, names []string, otherwise string) string {
 	best, least := "", 3 // two slips of the hand at most
@@ -33,4 +35,15 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// anyField is a declared field for the mends of mistakes that name none: a text, if there is one.
+func anyField(all []Field) string {
+	if i := slices.IndexFunc(all, func(f Field) bool { return f.Type == Text }); i >= 0 {
+		return all[i].Name
+	}
+	if len(all) > 0 {
+		return all[0].Name
+	}
+	return "field"
 }

@@ -226,7 +226,7 @@ func (c *keyExplainCmd) Run(e *env) error {
 	for _, p := range parts {
 		width := "variable"
 		if p.Width > 0 {
-			width = fmt.Sprintf("%d bytes", p.Width)
+			width = count(p.Width, "byte")
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), p.Value, p.Doc)
 	}
