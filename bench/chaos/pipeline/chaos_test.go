@@ -73,11 +73,11 @@ func commit(version uint16, group, topic string, partition uint32, offset uint64
 
 func TestCommits(t *testing.T) {
 	ends := map[place]progress{{"a", 0}: {end: 10}, {"a", 1}: {end: 10}}
-	c := Commits{groups: "chaos."}
+	c := Commits{groups: []string{"chaos.scans.rows"}}
 	last := make(map[string]int64)
 	for _, r := range [][2][]byte{
 		commit(1, "chaos.scans.rows", "a", 0, 4), commit(1, "chaos.scans.rows", "a", 1, 2), commit(1, "chaos.scans.rows", "a", 0, 4), commit(1, "chaos.scans.rows", "a", 0, 10),
-		commit(1, "calm.scans.rows", "a", 0, 99), commit(2, "chaos.scans.rows", "a", 0, 99),
+		commit(1, "calm.scans.rows", "a", 0, 99), commit(1, "chaos.publish.a_scans.jsonl", "a", 0, 99), commit(2, "chaos.scans.rows", "a", 0, 99),
 		{{0, 2, 0, 1, 'g'}, {0, 3}},
 	} {
 		if err := c.record(r[0], r[1], last, ends); err != nil {
@@ -126,7 +126,7 @@ func TestCommitsOfABroker(t *testing.T) {
 	}
 	var c *Commits
 	patiently(func() error {
-		c, err = readCommits(t.Context(), client.Addr.String(), topic, map[place]progress{{topic, 1}: {end: 6}})
+		c, err = readCommits(t.Context(), client.Addr.String(), []string{topic + ".rows"}, map[place]progress{{topic, 1}: {end: 6}})
 		return err
 	})
 	if c.Count != 3 || c.Back != 1 || c.Ahead != 1 {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -19,14 +19,18 @@ type Commits struct {
 	Ahead    int // of an offset that the partition never had
 	Examples []string
 
-	groups string // what their names begin with
+	groups []string // theirs
 }
 
 const commitLog = "__consumer_offsets" // of one partition in the cluster that runs here
 
-// readCommits reads the log from its beginning, for the groups whose names begin so. It asks the broker by a connection of its own: kafka-go's
+// mostExamples bounds what is told of wrong commits.
+const mostExamples = 20
+
+// readCommits reads the log from its beginning, for these groups. brine publish keeps in a group of its own which lines are published, which are no offsets of
+// the topic. It asks the broker by a connection of its own: kafka-go's
 // Client knows no topics of Kafka's own.
-func readCommits(ctx context.Context, broker, groups string, ends map[place]progress) (*Commits, error) {
+func readCommits(ctx context.Context, broker string, groups []string, ends map[place]progress) (*Commits, error) {
 	conn, err := kafka.DialLeader(ctx, "tcp", broker, commitLog, 0)
 	if err != nil {
 		return nil, err
@@ -78,7 +82,7 @@ func (c *Commits) batch(b *kafka.Batch, at int64, last map[string]int64, ends ma
 
 func (c *Commits) record(key, value []byte, last map[string]int64, ends map[place]progress) error {
 	group, p, ok := commitKey(key)
-	if !ok || !strings.HasPrefix(group, c.groups) {
+	if !ok || !slices.Contains(c.groups, group) {
 		return nil // a group's members, or another's commit
 	}
 	if len(value) < 10 {
@@ -93,13 +97,19 @@ func (c *Commits) note(group string, p place, offset int64, last map[string]int6
 	id := fmt.Sprint(group, p)
 	if offset < last[id] {
 		c.Back++
-		c.Examples = append(c.Examples, fmt.Sprintf("%s committed %d after %d in %v", group, offset, last[id], p))
+		c.example("%s committed %d after %d in %v", group, offset, last[id], p)
 	}
 	if offset > end {
 		c.Ahead++
-		c.Examples = append(c.Examples, fmt.Sprintf("%s committed %d in %v, which ends at %d", group, offset, p, end))
+		c.example("%s committed %d in %v, which ends at %d", group, offset, p, end)
 	}
 	last[id] = offset
+}
+
+func (c *Commits) example(format string, of ...any) {
+	if len(c.Examples) < mostExamples {
+		c.Examples = append(c.Examples, fmt.Sprintf(format, of...))
+	}
 }
 
 // commitKey reads the key of a commit: a version of 0 or 1 in 16 bits, the group and the topic, each with its length in 16 bits, and

@@ -24,7 +24,11 @@ type table struct{ Name, Disturbed, Calm string }
 // judge asks what came of everything.
 func (r *run) judge(ctx context.Context) (err error) {
 	ends, _ := r.groups.now()
-	if r.Commits, err = readCommits(ctx, r.groups.client.Addr.String(), "chaos.", ends); err != nil {
+	var groups []string
+	for _, in := range r.Inputs {
+		groups = append(groups, in.group("chaos"))
+	}
+	if r.Commits, err = readCommits(ctx, r.groups.client.Addr.String(), groups, ends); err != nil {
 		return err
 	}
 	if r.Verify, err = fault.Verify(r.brine(ctx, "chaos", "verify", "--full", "--json", "--quiet")); err != nil {
