@@ -17,16 +17,13 @@ func (t *target) addKeys(rows Rows, schema event.Schema) error {
 	if err := keys.Validate(); err != nil {
 		return err
 	}
-	t.salt = keys.Newest().Salt()
+	t.salt = keys.Salt()
 	for _, k := range keys {
 		keying, err := newKeying(k.Key, rows, schema)
 		if err != nil {
 			return err
 		}
 		t.keys = append(t.keys, keying)
-		if k.Key.Salt() != t.salt {
-			t.salt = rowkey.Salt{}
-		}
 		switch {
 		case !t.entity || len(keys) == 1:
 		case !k.Key.HoldsAs(keys.Newest()):

@@ -113,15 +113,23 @@ func WriteSection(page, name, target, text string) error {
 
 // Judge prints a line per target, and gives an error when one is short.
 func Judge(targets []Target) error {
-	short := false
 	for _, t := range targets {
 		fmt.Println(t)
-		short = short || !t.OK()
 	}
-	if short {
+	if len(Short(targets)) > 0 {
 		return errors.New("a target is short")
 	}
 	return nil
+}
+
+// Short gives the names of the targets whose bounds are not kept.
+func Short(targets []Target) (names []string) {
+	for _, t := range targets {
+		if !t.OK() {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // TargetTable is the targets as a table of the page.

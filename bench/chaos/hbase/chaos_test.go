@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/bench/chaos/fault"
+	"brine/bench/measure"
 	"brine/hbase"
 )
 
@@ -103,13 +104,7 @@ func TestTargetsAreShort(t *testing.T) {
 	} {
 		r := good()
 		c.spoil(r)
-		var short []string
-		for _, target := range r.targets(2, 2) {
-			if !target.OK() {
-				short = append(short, target.Name)
-			}
-		}
-		if got := strings.Join(short, " "); got != c.short {
+		if got := strings.Join(measure.Short(r.targets(2, 2)), " "); got != c.short {
 			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
 		}
 		if tells := strings.Contains(r.table(), "ended early: fault 2."); tells != (r.Stuck != "") {

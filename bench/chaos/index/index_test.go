@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -73,14 +74,8 @@ func TestTargetsAreShort(t *testing.T) {
 	} {
 		r := good()
 		c.spoil(r)
-		short := ""
-		for _, of := range r.targets() {
-			if !of.OK() {
-				short += of.Name
-			}
-		}
-		if short != c.short {
-			t.Errorf("%s: short are %q, want %q", c.name, short, c.short)
+		if got := strings.Join(measure.Short(r.targets()), " "); got != c.short {
+			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
 		}
 		if err := measure.Judge(r.targets()); (err != nil) != (c.short != "") {
 			t.Errorf("%s: %v", c.name, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/bench/chaos/fault"
+	"brine/bench/measure"
 	"brine/config"
 	"brine/hbase"
 	"brine/internal/testenv"
@@ -161,13 +162,7 @@ func TestTargetsAreShort(t *testing.T) {
 	} {
 		r := good()
 		c.change(r)
-		var short []string
-		for _, target := range r.targets(2, 2) {
-			if !target.OK() {
-				short = append(short, target.Name)
-			}
-		}
-		if got := strings.Join(short, " "); got != c.short {
+		if got := strings.Join(measure.Short(r.targets(2, 2)), " "); got != c.short {
 			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
 		}
 	}
