@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"brine/hbase"
-	"brine/hbase/embedded"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -38,12 +37,7 @@ func TestStartKeysOfTwoKeysAreDecoded(t *testing.T) {
 	}
 	starts = append(starts, []byte("\x0f"), []byte("f000"))
 	slices.SortFunc(starts, slices.Compare[[]byte])
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr()})
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: embeddedHBase(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

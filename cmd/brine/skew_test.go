@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/hbase"
-	"brine/hbase/embedded"
 	"brine/skew"
 )
 
@@ -152,12 +151,8 @@ func TestSkewNamesWhatIsHotWhyAndWhatHelps(t *testing.T) {
 }
 
 func TestSkewAppliesTheSplitThatItAdvises(t *testing.T) {
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr()})
+	connect := embeddedHBase(t)
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +168,7 @@ func TestSkewAppliesTheSplitThatItAdvises(t *testing.T) {
 	addr := serveTables(t, hotTables("scans", knownRegions(regions)))
 	brine := func(flags ...string) (int, string, string) {
 		var out, errs strings.Builder
-		getenv := func(name string) (string, bool) { return "rpc://" + server.Addr(), name == "BRINE_HBASE_CONNECT" }
+		getenv := func(name string) (string, bool) { return connect, name == "BRINE_HBASE_CONNECT" }
 		args := append([]string{"skew", "-c", "../../examples/scans.yaml", "--http", addr}, flags...)
 		return run(&env{ctx: t.Context(), stdout: &out, stderr: &errs, getenv: getenv}, args), out.String(), errs.String()
 	}
