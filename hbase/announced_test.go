@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -25,22 +26,23 @@ func allocated(f func()) uint64 {
 func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
-		lies := 0
+		var lies atomic.Int64
 		p.answer = func(c *peerCall) *reply {
 			if c.method != "Get" {
 				return nil
 			}
-			lies++
+			lies.Add(1)
 			return &reply{raw: binary.BigEndian.AppendUint32(nil, maxResponseBytes)}
 		}
 		c := p.open(p.options())
 		var err error
 		took := allocated(func() { _, err = c.Get(t.Context(), "t", Get{Row: []byte("a")}) })
-		if err == nil || lies < 3 {
-			t.Errorf("%d lies: %v", lies, err)
+		told := lies.Load()
+		if err == nil || told < 3 {
+			t.Errorf("%d lies: %v", told, err)
 		}
-		if most := uint64(lies) * 2 * believed; took > most {
-			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, lies, most)
+		if most := uint64(told) * 2 * believed; took > most {
+			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, told, most)
 		}
 		c.Close()
 		p.stop()
