@@ -54,7 +54,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 	out := indexer.Options{
 		Schema: p.Schema(), Calls: s.Calls, MaxBulkDocuments: s.MaxBulkDocuments, MaxBulkBytes: int(s.MaxBulkBytes),
 		MaxDocumentBytes: int(s.MaxDocumentBytes), MaxBufferedBytes: p.config.share(),
-		MaxRecentBytes: int(min(24<<20, p.config.share()*3/4)), CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause, MaxPause: s.MaxPause,
+		MaxRecentBytes: int(min(24<<20, p.config.share()*3/4)), CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause, MaxPause: s.MaxPause, ProbeEvery: s.Probe,
 	}
 	for _, d := range p.Documents {
 		x := p.config.Index(d.Index)

@@ -84,7 +84,7 @@ func TestPipelineOptions(t *testing.T) {
 		t.Errorf("sink: -want +got:\n%s", diff)
 	}
 	wantIndexer := indexer.Options{Schema: schema, Calls: 4, MaxBulkDocuments: 500, MaxBulkBytes: 1 << 20, MaxDocumentBytes: 512 << 10, MaxBufferedBytes: 32 << 20, MaxRecentBytes: 24 << 20,
-		CallTimeout: 20 * time.Second, RetryFor: time.Minute, Pause: 50 * time.Millisecond, MaxPause: 2 * time.Second,
+		CallTimeout: 20 * time.Second, RetryFor: time.Minute, Pause: 50 * time.Millisecond, MaxPause: 2 * time.Second, ProbeEvery: 20 * time.Second,
 		Documents: []indexer.Document{{Index: "orders", Key: key, Changes: indexer.Partial, Deleted: "gone", Purge: 8 * 24 * time.Hour, Set: []indexer.Column{
 			{Name: "order", Field: "order", Type: indexer.Keyword}, {Name: "items", Field: "items", Type: indexer.Text}, {Name: "total", Field: "total", Type: indexer.Double}}}}}
 	if diff := cmp.Diff(wantIndexer, p.Indexer(), byText); diff != "" {

@@ -39,7 +39,7 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 			Name: "brine_index_buffered_bytes", Help: "Bytes of documents in memory that the search engine has not answered yet.",
 		}, []string{"pipeline"}),
 		delay: prometheus.NewHistogramVec(timing("brine_index_searchable_delay_seconds",
-			"Time from when the index had taken a document until a search found it, of one document each 5 s: mostly what is left until the index's next refresh (search.refresh).",
+			"Time from when the index had taken a document until a search found it, of one document each 5 s (search.probe): mostly what is left until the index's next refresh (search.refresh).",
 			[]float64{.01, .025, .05, .1, .25, .5, 1, 1.5, 2.5, 5, 10, 30, 60}), []string{"pipeline", "index"}),
 		probes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "brine_index_probes_total", Help: "Documents that were asked for until a search found them, by outcome: shown; not_shown for a minute; unanswered, when the search engine gave no answer at the minute's end.",

@@ -19,7 +19,7 @@ func documents(b *board) {
 		graph("Documents sent again/s", "short", "Documents a second that were sent again, and the pauses before it.",
 			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},
 			query{sum("pipeline", rate("brine_index_retries_total", loop)), "{{pipeline}} pauses"}),
-		graph("Searchable after", "s", "One document each 5 s is asked for until a search finds it. From durable: the time since the index had taken it, which search.refresh bounds. From produced: the age of its record.",
+		graph("Searchable after", "s", "One document each 5 s (search.probe) is asked for until a search finds it. From durable: the time since the index had taken it, which search.refresh bounds. From produced: the age of its record.",
 			query{quantile(.5, "pipeline, index", "brine_index_searchable_delay_seconds", loop), "{{pipeline}} {{index}} from durable, median"},
 			query{quantile(.99, "pipeline, index", "brine_index_searchable_delay_seconds", loop), "{{pipeline}} {{index}} from durable, p99"},
 			query{quantile(.99, "pipeline", "brine_freshness_seconds", loop+`, stage="searchable"`), "{{pipeline}} from produced, p99"}),
