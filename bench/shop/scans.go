@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"brine/internal/sample"
+	"brine/query"
 )
 
 // scans is the scans of the input, each list the newest first.
@@ -122,6 +123,7 @@ func (s *shop) checkStations(ctx context.Context) error {
 				return err
 			}
 			want := kept(all, q.is)
+			s.newestFirst(t.view, q.args, got)
 			slices.SortStableFunc(got, byTimeAndWaybill)
 			slices.SortStableFunc(want, func(a, b sample.Scan) int {
 				return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(a.Waybill, b.Waybill), cmp.Compare(a.Action, b.Action))
@@ -141,4 +143,21 @@ func (s *shop) checkStations(ctx context.Context) error {
 	}
 	t.print()
 	return nil
+}
+
+// newestFirst looks at the order that the view promises. An index has none among scans of one millisecond but that of their keys, which
+// the input does not have.
+func (s *shop) newestFirst(view string, args []string, got []query.Found) {
+	for i := 1; i < len(got); i++ {
+		if fields(&got[i-1].Row).int("at") < fields(&got[i].Row).int("at") {
+			s.tell(view, args, "row %d of %d is newer than the one before it", i, len(got))
+			return
+		}
+	}
+}
+
+// byTimeAndWaybill orders scans as the input has them.
+func byTimeAndWaybill(a, b query.Found) int {
+	x, y := fields(&a.Row), fields(&b.Row)
+	return cmp.Or(cmp.Compare(y.int("at"), x.int("at")), cmp.Compare(x.text("waybill"), y.text("waybill")), cmp.Compare(x.text("action"), y.text("action")))
 }

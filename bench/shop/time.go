@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -16,13 +15,6 @@ const (
 )
 
 func requestOf(args ...string) query.Request { return query.Request{Args: args} }
-
-// byTimeAndWaybill orders scans as the input has them: an index knows no order among those of one millisecond but their keys'. It fails
-// nothing that the view promises: all checks that the newest come first.
-func byTimeAndWaybill(a, b query.Found) int {
-	x, y := fields(&a.Row), fields(&b.Row)
-	return cmp.Or(cmp.Compare(y.int("at"), x.int("at")), cmp.Compare(x.text("waybill"), y.text("waybill")), cmp.Compare(x.text("action"), y.text("action")))
-}
 
 // time asks the four questions of the order centre one after the other, and prints how long their answers take.
 func (s *shop) time(ctx context.Context, asks int) error {
