@@ -218,32 +218,6 @@ func testPages(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testPagesUnderWrites: what stays as it is is seen exactly once, while other documents come before the cursor.
-func testPagesUnderWrites(t *testing.T, e indexer.Engine) {
-	name := loadMany(t, e, 60)
-	q := search.Query{Index: name, Sort: []search.Order{{Field: "status"}}, Size: 10}
-	seen := map[string]int{}
-	for i := 0; ; i++ {
-		page, err := e.Search(deadline(t), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, h := range page.Hits {
-			seen[string(h.Row)]++
-		}
-		if page.Next == "" {
-			break
-		}
-		q.After = page.Next
-		load(t, e, put(name, fmt.Sprintf("new%d", i), 1, `"status":"a"`))
-	}
-	for i := range 60 {
-		if id := fmt.Sprintf("r%03d", i); seen[id] != 1 {
-			t.Errorf("%s was seen %d times", id, seen[id])
-		}
-	}
-}
-
 func testScore(t *testing.T, e indexer.Engine) {
 	name := newIndex(t, e)
 	load(t, e,
