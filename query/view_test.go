@@ -123,6 +123,7 @@ func TestQuestionsThatViewsRefuse(t *testing.T) {
 		{Request{Args: []string{"user=a", "_id=x"}}, `is not asked by "_id"`},
 		{Request{Args: []string{`status":{"script":1}=x`, "user=a"}}, `is not asked by "status\":{\"script\":1}"`},
 		{Request{Args: []string{"user=" + strings.Repeat("x", maxCondition+1)}}, "user: has 4097 bytes"},
+		{Request{Args: []string{"user=a", "items=" + strings.Repeat("x", search.MaxWords+1)}}, "items: words of 1025 bytes"},
 		{Request{Args: []string{"user=a", "status=" + strings.Repeat("x,", search.MaxValues+1)}}, "status: 1026 values"},
 		{Request{Args: []string{"user=a"}, Limit: MaxPage + 1}, "limit: a page of 10001 rows"},
 		{Request{Args: []string{"user=a"}, Limit: -1}, "limit: a page of -1 rows"},

@@ -16,7 +16,8 @@ const (
 	MaxSize     = 10_000  // hits of one page
 	MaxClauses  = 64      // over Must, Filter and MustNot
 	MaxValues   = 1_024   // of one Terms
-	MaxText     = 4 << 10 // bytes of one string value or Match text
+	MaxText     = 4 << 10 // bytes of one string value
+	MaxWords    = 1 << 10 // bytes of one Match's text: however it is cut, it has no more words than a server takes (1,024)
 	MaxOrders   = 8
 	MaxFacets   = 8
 
@@ -187,7 +188,12 @@ func (c Terms) validate() error {
 	return nil
 }
 
-func (c Match) validate() error { return validValue(c.Field, c.Text) }
+func (c Match) validate() error {
+	if len(c.Text) > MaxWords {
+		return &Error{Field: c.Field, Msg: fmt.Sprintf("words of %d bytes are longer than %d; ask for fewer", len(c.Text), MaxWords)}
+	}
+	return nil
+}
 
 func (c Range) validate() error {
 	if c.From == nil && c.To == nil {

@@ -117,6 +117,7 @@ func testBadQueries(t *testing.T, e indexer.Engine) {
 		{search.Query{Facets: []search.Facet{{Field: "stauts"}}}, "cannot count by it"},
 		{search.Query{Sort: []search.Order{{Field: "_id"}}}, "no such field"},
 		{search.Query{Size: 20_000}, "smaller page"},
+		{search.Query{Filter: []search.Clause{search.Match{Field: "item", Text: strings.Repeat("x", search.MaxWords+1)}}}, "ask for fewer"},
 		{search.Query{After: `["x","y"]`}, "another sort order"},
 		{search.Query{After: `x`}, "damaged"},
 	} {
