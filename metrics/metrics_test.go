@@ -33,7 +33,7 @@ func callAll(reg prometheus.Registerer) {
 	tables := skew.NewTables(func() time.Time { clock = clock.Add(time.Second / 10); return clock })
 	callHBase(reg, tables)
 	Spread(tables)("salted", []sink.Bucket{{Rows: 2, Bytes: 20}, {}})
-	tables.Counter("t", skew.Shape{}).SetLoads(1, []skew.RegionLoad{{Region: "r1", MB: 1}})
+	tables.Counter("t", skew.Shape{}).SetLoads([]string{"rs1:16020"}, []skew.RegionLoad{{Region: "r1", MB: 1}})
 	heat(tables)
 	reg.MustRegister(&Skew{Tables: tables}, Build("v1.0.0"))
 	loops := NewIngest(reg)

@@ -28,7 +28,7 @@ var (
 		"How unevenly the rows written in the last minute lie over a table's regions, by index: max_mean (1 is even), cv, gini, entropy and hbase_cost (0 is even).",
 		[]string{"table", "index"}, nil)
 	serverSkewDesc = prometheus.NewDesc("brine_server_write_skew_ratio",
-		"How unevenly the rows written in the last minute lie over the servers of a table's regions, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
+		"How unevenly the rows of a table that were written in the last minute lie over the region servers, those without a region of it included as soon as the cluster has told of them, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	bucketSkewDesc = prometheus.NewDesc("brine_salt_bucket_skew_ratio",
 		"How unevenly all rows written lie over the salt buckets of a table, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	dataSkewDesc = prometheus.NewDesc("brine_region_data_skew_ratio",

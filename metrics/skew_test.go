@@ -227,7 +227,7 @@ func TestLoadsThatAreUnavailableAreSeenToBe(t *testing.T) {
 		t.Errorf("an age of loads that nobody told: %v", got)
 	}
 	clock = clock.Add(time.Second)
-	c.SetLoads(2, []skew.RegionLoad{{Region: regionOf(0, 2).Name, MB: 30}, {Region: regionOf(1, 2).Name, MB: 10}})
+	c.SetLoads([]string{"rs0:16020", "rs1:16020"}, []skew.RegionLoad{{Region: regionOf(0, 2).Name, MB: 30}, {Region: regionOf(1, 2).Name, MB: 10}})
 	clock = clock.Add(90 * time.Second)
 	if got := values(t, reg, "brine_table_loads_age_seconds", "table"); got["t"] != 90 {
 		t.Errorf("the loads are %v s old, want 90", got["t"])

@@ -15,7 +15,7 @@ type RegionLoad struct {
 // loads are the cluster's last loads of a table's regions.
 type loads struct {
 	at      time.Duration // since the counter began; 0: there were none
-	servers int           // of the cluster
+	servers []string      // of the cluster, by their addresses
 }
 
 // regionLoad is what the cluster told last of one region.
@@ -49,8 +49,8 @@ func (r *rate) observe(now uint64, span time.Duration) {
 	r.per += weight * (float64(n)/span.Seconds() - r.per)
 }
 
-// SetLoads takes what a cluster of so many servers tells of the table's regions; those that it does not tell of keep what they had.
-func (c *Counter) SetLoads(servers int, list []RegionLoad) {
+// SetLoads takes what a cluster of these servers tells of the table's regions; those that it does not tell of keep what they had.
+func (c *Counter) SetLoads(servers []string, list []RegionLoad) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.tick()

@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -16,11 +17,15 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 	}
 	var reads, writes [4]uint64
 	tell := func(servers int) {
+		names := make([]string, servers)
+		for i := range names {
+			names[i] = fmt.Sprint("s", i)
+		}
 		list := []RegionLoad{{Region: "gone", Reads: 1e9}}
 		for i, name := range []string{"r0", "r1", "r2", "r3"} {
 			list = append(list, RegionLoad{Region: name, MB: int64(10 * i), Reads: reads[i], Writes: writes[i]})
 		}
-		c.SetLoads(servers, list)
+		c.SetLoads(names, list)
 	}
 	tell(4)
 	for range 20 { // r1 is read, r2 is written by others
@@ -51,6 +56,10 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 	}
 	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "4 regions and the cluster 9 servers") {
 		t.Errorf("warnings: %q", rep.Warnings)
+	}
+	// One region on each of s0 to s3, and none on the others.
+	if len(rep.Servers) != 9 || rep.ServerRegions.MaxMean != 9.0/4 || rep.Servers[8] != (Server{Name: "s8"}) {
+		t.Errorf("servers without a region count: %+v %+v", rep.ServerRegions, rep.Servers)
 	}
 	clock.pass(time.Minute) // the cluster does not answer
 	if rep = c.Report(); rep.Cluster.Age != 60 || rep.Regions[1].Cluster == nil {

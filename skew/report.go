@@ -31,13 +31,11 @@ type ClusterLoad struct {
 	Writes float64 `json:"writes_per_second"`
 }
 
-// Server is what one server has of a table.
+// Server is what one server has of a table: nothing, when the cluster tells of it and no region is on it.
 type Server struct {
 	Name    string `json:"server"`
 	Regions int    `json:"regions"`
 	Recent  Count  `json:"recent"`
-
-	now int64
 }
 
 // Report is the state of one table. Indices are of rows over regions, if nothing else is said.
@@ -126,10 +124,13 @@ func (c *Counter) read() Report {
 		l.Bucket = i
 		rep.Buckets = append(rep.Buckets, l)
 	}
+	for _, name := range c.loads.servers {
+		rep.Servers = append(rep.Servers, Server{Name: name})
+	}
 	if c.loads.at > 0 {
 		rep.Cluster = clusterIndices(rep.Regions, c.at-c.loads.at)
 	}
-	if n := c.loads.servers; len(rep.Regions) < n {
+	if n := len(c.loads.servers); len(rep.Regions) < n {
 		rep.Warnings = append(rep.Warnings, fmt.Sprintf("the table has %d regions and the cluster %d servers: the others take none of its writes; split it", len(rep.Regions), n))
 	}
 	return rep
@@ -156,8 +157,12 @@ func clusterIndices(regions []Load, age time.Duration) *ClusterIndices {
 	}
 }
 
+// measureServers sums up by server. Those of the cluster that have none of the table's regions are there already, and count as zero.
 func (r *Report) measureServers() {
 	at := map[string]int{}
+	for i := range r.Servers {
+		at[r.Servers[i].Name] = i
+	}
 	for n := range r.Regions {
 		l := &r.Regions[n]
 		i, ok := at[l.Region.Server]
@@ -168,7 +173,6 @@ func (r *Report) measureServers() {
 		}
 		r.Servers[i].Regions++
 		r.Servers[i].Recent.add(l.Recent)
-		r.Servers[i].now += l.now
 	}
 	slices.SortFunc(r.Servers, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
 	var regions, writes []float64

@@ -17,21 +17,30 @@ func TestMeasureGolden(t *testing.T) {
 		counts []float64
 		want   string
 	}{
-		{"uneven quarters", []float64{299292, 245744, 515290, 240297}, "max/mean 1.585 cv 0.345 gini 0.169"},
-		{"even", []float64{5, 5, 5, 5}, "max/mean 1.000 cv 0.000 gini 0.000"},
-		{"all in one", []float64{0, 0, 8, 0}, "max/mean 4.000 cv 1.732 gini 0.750"},
-		{"no writes", []float64{0, 0}, "max/mean 1.000 cv 0.000 gini 0.000"},
-		{"one region", []float64{7}, "max/mean 1.000 cv 0.000 gini 0.000"},
-		{"none", nil, "max/mean 1.000 cv 0.000 gini 0.000"},
+		{"uneven quarters", []float64{299292, 245744, 515290, 240297}, "max/mean 1.585 cv 0.345 gini 0.169 p99/mean 1.585 top 0.396 cost 0.199"},
+		{"even", []float64{5, 5, 5, 5}, "max/mean 1.000 cv 0.000 gini 0.000 p99/mean 1.000 top 0.250 cost 0.000"},
+		{"all in one", []float64{0, 0, 8, 0}, "max/mean 4.000 cv 1.732 gini 0.750 p99/mean 4.000 top 1.000 cost 1.000"},
+		{"no writes", []float64{0, 0}, "max/mean 1.000 cv 0.000 gini 0.000 p99/mean 1.000 top 0.500 cost 0.000"},
+		{"one region", []float64{7}, "max/mean 1.000 cv 0.000 gini 0.000 p99/mean 1.000 top 1.000 cost 0.000"},
+		{"none", nil, "max/mean 1.000 cv 0.000 gini 0.000 p99/mean 1.000 top 0.000 cost 0.000"},
+		{"fewer rows than regions", []float64{1, 0, 0, 2, 0, 0, 0}, "max/mean 4.667 cv 1.700 gini 0.762 p99/mean 4.667 top 0.667 cost 0.421"}, // by HBase's DoubleArrayCost
+		{"1 to 200", upTo(200), "max/mean 1.990 cv 0.574 gini 0.332 p99/mean 1.970 top 0.020 cost 0.040"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			x := Measure(tt.counts)
-			if got := fmt.Sprintf("max/mean %.3f cv %.3f gini %.3f", x.MaxMean, x.CV, x.Gini); got != tt.want {
+			if got := fmt.Sprintf("max/mean %.3f cv %.3f gini %.3f p99/mean %.3f top %.3f cost %.3f", x.MaxMean, x.CV, x.Gini, x.P99Mean, x.TopShare, x.HBaseCost); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}
+}
+
+func upTo(n int) (counts []float64) {
+	for i := range n {
+		counts = append(counts, float64(i+1))
+	}
+	return counts
 }
 
 func TestEntropyAndBalancerCostAtTheEnds(t *testing.T) {

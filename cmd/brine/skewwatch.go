@@ -91,7 +91,8 @@ func (s *service) askLoads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.tables.SetServers(serverNames(status))
+	servers := serverNames(status)
+	s.tables.SetServers(servers)
 	loads := loadsOf(status)
 	for _, table := range s.tables.Names() {
 		regions, failed := s.cluster.client.Regions(ctx, table)
@@ -101,7 +102,7 @@ func (s *service) askLoads(ctx context.Context) error {
 		}
 		counter := s.tables.Counter(table, skew.Shape{})
 		counter.SetRegions(knownRegions(regions))
-		counter.SetLoads(len(status.Servers), loads[table])
+		counter.SetLoads(servers, loads[table])
 	}
 	return err
 }
