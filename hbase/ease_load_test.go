@@ -80,6 +80,8 @@ func TestRandomFaultsOverEasedFlights(t *testing.T) {
 			if eased == 0 {
 				t.Error("no flight was eased")
 			}
+			l.c.writer.mu.Lock()
+			defer l.c.writer.mu.Unlock()
 			for _, lane := range l.c.writer.tables["t"].all {
 				if lane.queue.len() != 0 || lane.bytes != 0 {
 					t.Errorf("the lane from %q keeps %d mutations and counts %d bytes", lane.start, lane.queue.len(), lane.bytes)

@@ -52,12 +52,12 @@ func newLoad(t *testing.T, servers int, change func(*Options)) *load {
 	}})
 	opts := patient("rpc://" + l.s.Addr())
 	opts.MaxBufferedBytes = 256 << 10
-	opts.Hooks.Buffered = func(n int) { l.most.Store(max(l.most.Load(), int64(n))) }
+	opts.Hooks.Buffered = func(n int) { raise(&l.most, int64(n)) }
 	opts.Hooks.Retry = func(RetryInfo) { l.retries.Add(1) }
 	opts.Hooks.Applied = func(*AppliedInfo) {
 		now := time.Now().UnixNano()
 		if before := l.last.Swap(now); before != 0 {
-			l.stall.Store(max(l.stall.Load(), now-before))
+			raise(&l.stall, now-before)
 		}
 	}
 	if change != nil {
@@ -66,6 +66,12 @@ func newLoad(t *testing.T, servers int, change func(*Options)) *load {
 	l.c = open(t, opts)
 	createTable(t, l.c, "t", "4", "8", "c")
 	return l
+}
+
+// raise keeps the greatest of all that are given, by however many goroutines.
+func raise(most *atomic.Int64, n int64) {
+	for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+	}
 }
 
 // batch is the next mutation of each row.

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,19 +159,19 @@ func TestWhenAllAreSlowNoneRidesAlone(t *testing.T) {
 			}
 			return 10 * ms
 		})
-		alone := 0
+		var alone atomic.Int32
 		opts := p.options()
 		start := time.Now()
 		opts.Hooks.Send = func(i SendInfo) {
 			if time.Since(start) > 15*time.Second && i.Regions == 1 {
-				alone++
+				alone.Add(1)
 			}
 		}
 		c := p.open(opts)
 		n := rates(t, c, 10*time.Second, -1)
-		t.Log(n, alone)
-		if alone > 8 {
-			t.Errorf("%d calls with one region", alone)
+		t.Log(n, alone.Load())
+		if alone.Load() > 8 {
+			t.Errorf("%d calls with one region", alone.Load())
 		}
 		c.Close()
 		p.stop()

@@ -215,31 +215,34 @@ func TestRequestTooBigIsSplitDownToTheOneMutation(t *testing.T) {
 
 // A region that fails for a long time does not hold up its neighbours on the same server.
 func TestSickRegionWaitsAlone(t *testing.T) {
-	p := newPeer(t, "g", "p")
-	_, sick := p.region(1)
-	p.answer = func(c *peerCall) *reply {
-		if c.method != "Multi" {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t, "g", "p")
+		_, sick := p.region(1)
+		p.answer = func(c *peerCall) *reply {
+			if c.method != "Multi" {
+				return nil
+			}
+			for _, ra := range c.multi().RegionAction {
+				if string(ra.Region.Value) == string(sick) {
+					return &reply{silent: true}
+				}
+			}
 			return nil
 		}
-		for _, ra := range c.multi().RegionAction {
-			if string(ra.Region.Value) == string(sick) {
-				return &reply{silent: true}
+		c := p.open(p.options())
+		stuck := c.Submit(t.Context(), puts("h", "i"))
+		start := time.Now()
+		for i := range 50 {
+			if failed := land(t, c, puts("a", fmt.Sprint("b", i), "z")); failed != nil {
+				t.Fatal(failed)
 			}
 		}
-		return nil
-	}
-	c := p.open(p.options())
-	stuck := c.Submit(t.Context(), puts("h", "i"))
-	for i := range 50 {
-		if failed := land(t, c, puts("a", fmt.Sprint("b", i), "z")); failed != nil {
-			t.Fatal(failed)
+		if took := time.Since(start); took != 0 || isDone(stuck) {
+			t.Errorf("the others took %v; the sick region's flight is done: %v", took, isDone(stuck))
 		}
-	}
-	select {
-	case <-stuck.Done():
-		t.Error("the sick region's flight is done")
-	default:
-	}
+		c.Close()
+		p.stop()
+	})
 }
 
 // While a lane's call is out its mutations gather, and go together.

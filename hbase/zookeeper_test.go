@@ -302,7 +302,7 @@ func TestZnodesOfAllForms(t *testing.T) {
 	}
 }
 
-// The same against a real ZooKeeper: the cluster is found, a wrong parent is named, the session is closed.
+// The same against a real ZooKeeper: the cluster is found, a wrong parent is named.
 func TestRealZooKeeper(t *testing.T) {
 	connect := testenv.HBaseZooKeeper(t)
 	c := open(t, Options{Connect: connect})
