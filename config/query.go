@@ -95,6 +95,7 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 			markDeleted(out, d.deleted(p)) // what marks the documents marks the rows
 		}
 		x, declared := out.Index, p.config.Index(d.Index)
+		x.Replaced = x.Replaced || p.Changes != changesPartial
 		for _, f := range d.Set {
 			if slices.ContainsFunc(x.Fields, func(has query.IndexField) bool { return has.Name == f.Name }) {
 				continue

@@ -13,6 +13,8 @@ type Index struct {
 	Name   string
 	Fields []IndexField
 	Newest string // the date field by which answers are sorted, the newest first; empty: in the order of the row keys
+
+	Replaced bool // by each change, as whole ones do: a field that was null is not in the document, though its row may keep an older value
 }
 
 // IndexField is a field of an index and the field it was written from.

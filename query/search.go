@@ -168,6 +168,8 @@ func (t Table) state(row *Row, hit *search.Hit) State {
 				return Older
 			case row.Version < hit.Version:
 				return Newer
+			case t.Index.Replaced && hit.Fields[x.Name] == nil:
+				continue
 			}
 			return Differs
 		}
