@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +40,40 @@ func TestConfigurationReadsTheTraffic(t *testing.T) {
 				t.Errorf("%s: no scan has the field %s", p.Name, f.Name)
 			}
 		}
+	}
+}
+
+// Every dashboard, brine skew and brine top have a picture that the page of dashboards shows, and the README shows two of them.
+func TestEveryDashboardHasItsPicture(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("../..", dashboards))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dashboards: %v", err)
+	}
+	names := []string{"brine-skew", "brine-top"}
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(f), ".json"))
+	}
+	read := func(path string) string {
+		text, err := os.ReadFile(filepath.Join("../..", path))
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
+	page, readme, shown := read("docs/dashboards.md"), read("README.md"), 0
+	for _, name := range names {
+		if picture := read("docs/images/" + name + ".svg"); !strings.HasPrefix(picture, "<svg ") || !strings.Contains(picture, "<text ") {
+			t.Errorf("%s: no picture with text", name)
+		}
+		if !strings.Contains(page, "(images/"+name+".svg)") {
+			t.Errorf("docs/dashboards.md does not show %s", name)
+		}
+		if strings.Contains(readme, "(docs/images/"+name+".svg)") {
+			shown++
+		}
+	}
+	if shown < 2 {
+		t.Errorf("the README shows %d of the pictures", shown)
 	}
 }
 

@@ -40,6 +40,10 @@ func TestAlertsTellWhatToDo(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(page), "# "+r.Alert+"\n") {
 			t.Errorf("%s: its runbook must exist and begin with its name: %v", r.Alert, err)
 		}
+		_, rest, restores := strings.Cut(string(page), "\n## Restore service\n\n1. ")
+		if !restores || !strings.Contains(rest, "\n## Find the cause\n") {
+			t.Errorf("%s: its runbook first restores service, and then finds the cause", r.Alert)
+		}
 		if !strings.Contains(tests, `alertname="`+r.Alert+`"`) && !strings.Contains(tests, "alertname: "+r.Alert) {
 			t.Errorf("%s has no unit test", r.Alert)
 		}
