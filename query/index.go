@@ -126,9 +126,8 @@ func (f *IndexField) between(from, to string) (r search.Range, err error) {
 
 func (f *IndexField) values(text string) ([]any, error) {
 	var out []any
-	const comma = "\x00" // no value of a command line holds it
-	for one := range strings.SplitSeq(strings.ReplaceAll(text, `\,`, comma), ",") {
-		v, err := f.value(strings.ReplaceAll(one, comma, ","))
+	for _, one := range splitList(text) {
+		v, err := f.value(one)
 		if err != nil {
 			return nil, err
 		}

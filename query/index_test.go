@@ -27,6 +27,7 @@ func TestConditionsBecomeClauses(t *testing.T) {
 		{"status=paid", search.Term{Field: "status", Value: "paid"}},
 		{"status=paid,shipped", search.Terms{Field: "status", Values: []any{"paid", "shipped"}}},
 		{`customer=a\,b,c`, search.Terms{Field: "customer", Values: []any{"a,b", "c"}}},
+		{"customer=a\x00b,c\\\\,,", search.Terms{Field: "customer", Values: []any{"a\x00b", `c\,`, ""}}},
 		{"text=绿茶 250g, red", search.Match{Field: "items", Text: "绿茶 250g, red"}},
 		{"items=a..b", search.Match{Field: "items", Text: "a..b"}},
 		{"customer==a..b", search.Term{Field: "customer", Value: "a..b"}},

@@ -104,13 +104,20 @@ func (v *View) wordsOf(a Arg) bool {
 }
 
 // splitList takes a list apart at its commas; "\," is one in a value.
-func splitList(text string) []string {
-	const comma = "\x00" // no value of a command line holds it
-	list := strings.Split(strings.ReplaceAll(text, `\,`, comma), ",")
-	for i := range list {
-		list[i] = strings.ReplaceAll(list[i], comma, ",")
+func splitList(text string) (list []string) {
+	var value []byte
+	for i := 0; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], `\,`):
+			i++
+			value = append(value, ',')
+		case text[i] == ',':
+			list, value = append(list, string(value)), value[:0]
+		default:
+			value = append(value, text[i])
+		}
 	}
-	return list
+	return append(list, string(value))
 }
 
 // question is conditions and who answers them.
