@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -48,6 +49,19 @@ func (h *hotCase) row(t *testing.T, event map[string]rowkey.Value) []byte {
 		t.Fatal(err)
 	}
 	return row
+}
+
+// hits tells whether a region is one of those that are made hot: it takes a quarter of the rows at least, where the mean is an eighth at most.
+func (h *hotCase) hits(t *testing.T, r *skew.Region) bool {
+	const rows = 1000
+	in := 0
+	for range rows {
+		row := h.row(t, h.event(true))
+		if bytes.Compare(r.Start, row) <= 0 && (len(r.End) == 0 || bytes.Compare(row, r.End) < 0) {
+			in++
+		}
+	}
+	return in >= rows/4
 }
 
 func hotCases(t *testing.T) []*hotCase {

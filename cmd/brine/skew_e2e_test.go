@@ -135,9 +135,9 @@ func foundAndMended(t *testing.T, b *hotBench) {
 	})
 	began := time.Now()
 	b.write(t, 20, true, func() bool {
-		all := true
+		all, spots := true, b.spots()
 		for _, h := range b.cases {
-			if _, ok := b.spots()[h.table]; ok && h.found == 0 {
+			if s, ok := spots[h.table]; ok && h.found == 0 && s.Cause == h.cause && h.hits(t, s.Region) {
 				h.found = time.Since(began)
 			}
 			all = all && h.found > 0
@@ -148,7 +148,7 @@ func foundAndMended(t *testing.T, b *hotBench) {
 	for _, h := range b.cases {
 		h.spot = spots[h.table]
 		if h.found == 0 || h.found > 10*time.Second {
-			t.Errorf("%s: found after %v", h.table, h.found)
+			t.Errorf("%s: region and cause found after %v: %+v", h.table, h.found, h.spot)
 		}
 		if h.spot.Cause != h.cause || len(h.spot.Actions) == 0 || h.spot.Actions[0].Kind != h.action {
 			t.Fatalf("%s: %+v", h.table, h.spot)
