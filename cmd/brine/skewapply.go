@@ -26,6 +26,7 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 	}
 	defer cluster.Close()
 	done := []skew.Action{}
+	var refused error // the last one
 	for _, h := range state.Hot {
 		if !c.JSON {
 			printHot(e.stdout, []skew.HotSpot{h})
@@ -36,7 +37,8 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 			continue
 		}
 		if err := confirm(e, c.Yes, fmt.Sprintf("%s?", h.Actions[i].Text)); err != nil {
-			return err
+			refused = err
+			continue
 		}
 		if err := act(e.ctx, cluster.client, h.Actions[i]); err != nil {
 			return err
@@ -45,6 +47,9 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 		if !c.JSON {
 			fmt.Fprintln(e.stdout, "  done")
 		}
+	}
+	if refused != nil && len(done) == 0 {
+		return refused
 	}
 	if c.JSON {
 		return json.NewEncoder(e.stdout).Encode(map[string]any{"done": done})
