@@ -10,6 +10,10 @@ bench-load: ## Measure the HBase client beside HBase's Java client and Performan
 bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows, and the delay (ROWS, ROUNDS)
 	$(GO) run ./bench/pipeline -events $(ROWS) -rounds $(ROUNDS)
 
+.PHONY: bench-outage
+bench-outage: data/orders.jsonl.gz ## Measure what an HBase that stands still for OUTAGE (5m) costs: memory, and the rate after it, into docs/benchmarks.md (EVENTS, OUTAGES)
+	$(GO) run ./bench/pipeline -outage $(or $(OUTAGE),5m) -events $(or $(EVENTS),4000000) -rounds $(or $(OUTAGES),1)
+
 .PHONY: bench-consume
 bench-consume: data/orders.jsonl.gz ## Measure Kafka to events, without a store, beside kafka-go on a real Kafka (ROWS, ROUNDS)
 	$(GO) run ./bench/consume -events $(ROWS) -rounds $(ROUNDS)

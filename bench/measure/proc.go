@@ -32,14 +32,20 @@ func CPU(pid int) (float64, error) {
 }
 
 // PeakMiB is the largest resident memory of a process so far: VmHWM. (ru_maxrss would count the parent's before the exec.)
-func PeakMiB(pid string) (float64, error) {
-	status, err := os.ReadFile("/proc/" + pid + "/status")
+func PeakMiB(pid string) (float64, error) { return status(pid, "VmHWM:") }
+
+// ResidentMiB is the resident memory of a process now: VmRSS.
+func ResidentMiB(pid string) (float64, error) { return status(pid, "VmRSS:") }
+
+// status gives a size that /proc/PID/status names in kB, in MiB.
+func status(pid, field string) (float64, error) {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
 		return 0, err
 	}
-	_, rest, ok := strings.Cut(string(status), "VmHWM:")
+	_, rest, ok := strings.Cut(string(text), field)
 	if !ok {
-		return 0, fmt.Errorf("/proc/%s/status has no VmHWM", pid)
+		return 0, fmt.Errorf("/proc/%s/status has no %s", pid, strings.TrimSuffix(field, ":"))
 	}
 	kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 	return kib / 1024, err

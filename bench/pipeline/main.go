@@ -1,5 +1,6 @@
 // Command pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
-// rows of the same shape without Kafka; and the delay from producing an event to reading its row. `make bench-pipeline` runs it; nothing imports it.
+// rows of the same shape without Kafka; and the delay from producing an event to reading its row. `make bench-pipeline` runs it, and
+// `make bench-outage`, which measures what an HBase that stands still for minutes costs; nothing imports it.
 //
 // brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each round; a replay of the whole topic goes into
 // an empty table too.
@@ -51,6 +52,8 @@ type bench struct {
 	brine          string // our binary
 	shape          measure.Shape
 	delays         delays
+	outage         time.Duration
+	aways          []away
 	report         *measure.Report
 }
 
@@ -60,18 +63,31 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
 	flag.BoolVar(&b.onlyDelay, "delay", false, "only warm the server and measure the delay, and leave page and results as they are")
+	flag.DurationVar(&b.outage, "outage", 0, "measure only what an HBase that stands still for so long costs")
 	flag.Parse()
-	measure.Main("pipeline", func(ctx context.Context) error { return b.run(ctx, *heap) })
+	name := "pipeline"
+	if b.outage > 0 {
+		name = interrupted
+	}
+	b.report = measure.NewReport(name)
+	measure.Main(name, func(ctx context.Context) error { return b.run(ctx, *heap) })
 }
 
 func (b *bench) run(ctx context.Context, heap string) (err error) {
-	b.report = measure.NewReport("pipeline")
+	if b.outage > 0 {
+		if err := os.Setenv("DEVCLUSTER_HBASE_SITE", patience+os.Getenv("DEVCLUSTER_HBASE_SITE")); err != nil {
+			return err
+		}
+	}
 	if b.Stage, err = measure.StartStage(ctx, heap, "kafka", "hbase"); err != nil {
 		return err
 	}
 	defer b.Close()
 	if err := b.prepare(ctx); err != nil {
 		return err
+	}
+	if b.outage > 0 {
+		return b.outages(ctx)
 	}
 	if err := b.load(ctx, ours, 0); err != nil {
 		return err

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// undisturbed and interrupted are brine run over the whole topic; in the second, HBase stands still once half of it is settled.
+const undisturbed, interrupted = "undisturbed", "outage"
+
+// patience lets an HBase in one process go on after it has stood still for minutes. By itself it ends: the log's sync that was under way has
+// timed out after five minutes, and its session with the ZooKeeper in the same process after ten seconds.
+const patience = `hbase.regionserver.wal.sync.timeout 1800000
+zookeeper.session.timeout.localHBaseCluster 1800000
+hbase.zookeeper.property.maxSessionTimeout 1800000
+`
+
+// away is a run of which HBase stood still for a time.
+type away struct {
+	Round    int     `json:"round"`
+	Before   float64 `json:"resident_before_mib"`
+	Resident float64 `json:"resident_mib"`    // most of brine's memory meanwhile
+	Used     float64 `json:"budget_used_mib"` // most of the loop's bytes meanwhile
+	Budget   float64 `json:"budget_mib"`      // what it may hold: the setting memory
+	Again    float64 `json:"settled_again_s"` // from when HBase goes on until a watermark moves
+	Whole    float64 `json:"whole_rate"`      // events/s from when HBase goes on to the last event: with that, and with what was held
+
+	at int       // events settled when HBase goes on
+	on time.Time // when it does
+}
+
+// outages measures how brine bears a store that stands still while Kafka holds more than can be written: the memory that it takes, and how
+// fast it writes then, beside the same part of the same topic without that.
+func (b *bench) outages(ctx context.Context) error {
+	if err := b.pass(ctx, undisturbed, 0); err != nil { // warms the server
+		return err
+	}
+	err := measure.Alternate(b.rounds, []string{undisturbed, interrupted}, func(client string, round int) error { return b.pass(ctx, client, round) })
+	if err != nil {
+		return err
+	}
+	b.report.Detail = map[string]any{"outages": b.aways, "outage_s": b.outage.Seconds(), "events": b.events}
+	b.judgeOutages()
+	return b.report.Finish(b.outageText())
+}
+
+// pass runs brine over the whole topic, measures the last part of it, and counts the rows.
+func (b *bench) pass(ctx context.Context, client string, round int) error {
+	ctx, cancel := context.WithTimeout(ctx, b.outage+10*time.Minute)
+	defer cancel()
+	x := examples[ours]
+	if err := b.renew(ctx, x); err != nil {
+		return err
+	}
+	cmd := b.command(ctx, x.file, fmt.Sprintf("bench-%s-%d", client, round), "run", "--until-end", "--quiet")
+	address, ended, err := measure.StartBrine(cmd)
+	if err != nil {
+		return err
+	}
+	w := &watcher{ctx: ctx, brine: strconv.Itoa(cmd.Process.Pid), server: b.Server, url: "http://" + address}
+	l := measure.Load{Client: client, Round: round, Columns: x.columns}
+	if err := b.last(w, &l); err != nil {
+		_ = cmd.Process.Kill() // it may have ended itself, of which ended tells
+		return errors.Join(err, ended())
+	}
+	if err := ended(); err != nil {
+		return fmt.Errorf("brine run: %w", err)
+	}
+	if _, err := b.shapeOf(ctx); err != nil { // a row for each event
+		return err
+	}
+	b.report.Loads = append(b.report.Loads, l)
+	fmt.Fprintf(os.Stderr, "round %d: %-11s: %6.0f events/s, %4.0f MiB\n", round, client, l.RowsPerSecond(), l.Peak())
+	return nil
+}
+
+// last measures from when six tenths of the events are settled to the last one. What brine held in memory through an outage, and what HBase
+// had in its queues, is behind it by then.
+func (b *bench) last(w *watcher, l *measure.Load) error {
+	var a away
+	if l.Client == interrupted {
+		a.Round = l.Round
+		if err := w.bear(b.events/2, b.outage, &a); err != nil {
+			return err
+		}
+	}
+	at, err := w.reach(b.events * 6 / 10)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if _, err := w.reach(b.events); err != nil && !errors.Is(err, errNoAnswer) { // it ends when it has all
+		return err
+	}
+	l.Rows, l.Seconds, l.PeakMiB = b.events-at, time.Since(began).Seconds(), w.peak
+	if l.Client == interrupted {
+		a.Whole = float64(b.events-a.at) / time.Since(a.on).Seconds()
+		b.aways = append(b.aways, a)
+	}
+	return nil
+}
+
+// watcher follows a process brine, and HBase's.
+type watcher struct {
+	ctx    context.Context
+	brine  string
+	server int
+	url    string
+	peak   float64 // MiB
+}
+
+var errNoAnswer = errors.New("brine does not answer")
+
+// reach waits until so many events are settled, and gives how many are.
+func (w *watcher) reach(least int) (int, error) {
+	client := &http.Client{Timeout: 5 * time.Second}
+	for {
+		n, _, err := settled(client, w.url+"/healthz")
+		if err != nil {
+			return n, errors.Join(errNoAnswer, err, w.ctx.Err())
+		}
+		if err := w.ctx.Err(); err != nil {
+			return n, err
+		}
+		if _, err := measure.CPU(w.server); err != nil {
+			return n, fmt.Errorf("HBase has ended itself: %w", err)
+		}
+		if peak, err := measure.PeakMiB(w.brine); err == nil { // it may have ended just now
+			w.peak = peak
+		}
+		if n >= least {
+			return n, nil
+		}
+		time.Sleep(poll)
+	}
+}
+
+// bear stops HBase for a time once so many events are settled, and waits until something is settled after it.
+func (w *watcher) bear(after int, long time.Duration, a *away) (err error) {
+	if a.at, err = w.reach(after); err != nil {
+		return err
+	}
+	if a.Before, err = measure.ResidentMiB(w.brine); err != nil {
+		return err
+	}
+	if err := syscall.Kill(w.server, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for until := time.Now().Add(long); time.Now().Before(until) && err == nil; time.Sleep(time.Second) {
+		err = errors.Join(w.look(a), w.ctx.Err())
+	}
+	if err == nil {
+		a.at, err = w.reach(a.at)
+	}
+	a.on = time.Now()
+	if err := errors.Join(err, syscall.Kill(w.server, syscall.SIGCONT)); err != nil {
+		return err
+	}
+	_, err = w.reach(a.at + 1)
+	a.Again = time.Since(a.on).Seconds()
+	return err
+}
+
+// look adds what brine takes now.
+func (w *watcher) look(a *away) error {
+	resident, err1 := measure.ResidentMiB(w.brine)
+	used, err2 := measure.Metric(w.url+"/metrics", "brine_ingest_budget_used_bytes")
+	budget, err3 := measure.Metric(w.url+"/metrics", "brine_ingest_budget_bytes")
+	a.Resident, a.Used, a.Budget = max(a.Resident, resident), max(a.Used, used/(1<<20)), budget/(1<<20)
+	return errors.Join(err1, err2, err3)
+}
+
+func (b *bench) judgeOutages() {
+	calm, after := b.counted(undisturbed), b.counted(interrupted)
+	var used, again float64
+	for _, a := range b.aways {
+		used, again = max(used, a.Used/a.Budget), max(again, a.Again)
+	}
+	b.report.Targets = []measure.Target{
+		{Name: "outage.rate_of_undisturbed", Value: measure.Ratio(after, calm, measure.Load.RowsPerSecond), Bound: 0.95, Least: true},
+		{Name: "outage.budget_used", Value: used, Bound: 1},
+		{Name: "outage.settled_again_s", Value: again, Bound: 15}, // the default of read.max_pause
+	}
+}
+
+func (b *bench) outageText() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s HBase stood still for %v once half of %d events was settled. After each run there was a row for each event.\n\n", b.report.Heading(), b.outage, b.events)
+	s.WriteString("| round | undisturbed, events/s | after the outage, events/s | from when HBase went on, events/s | first settled after, s | bytes of the loop, MiB | of, MiB | resident before, MiB | during | until the end |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|\n")
+	calm, after := b.counted(undisturbed), b.counted(interrupted)
+	for i, a := range b.aways {
+		fmt.Fprintf(&s, "| %d | %.0f | %.0f | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f | %.0f |\n", a.Round, calm[i].RowsPerSecond(), after[i].RowsPerSecond(), a.Whole,
+			a.Again, a.Used, a.Budget, a.Before, a.Resident, after[i].Peak())
+	}
+	s.WriteString("\n" + measure.TargetTable(b.report.Targets))
+	return s.String()
+}
