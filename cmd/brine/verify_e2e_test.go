@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -182,5 +183,51 @@ func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil || records != 1000 || rows != 1000 || strings.Contains(out.String(), "differs") {
 		t.Errorf("error %v, %d records and %d rows verified of 1,000:\n%s", err, records, rows, out.String())
+	}
+}
+
+// What a group has committed and nobody has written is found by a verification that goes on, counted, and mended.
+func TestVerifyThatGoesOnMends(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	j.publish(first(sample.Scans(), 1000))
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	cmd := j.command("verify", "-c", j.file, "-q", "--follow", "--every", "1s", "--repair", "--listen", "127.0.0.1:0")
+	out := &sharedText{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(out.String(), "following: ") {
+		wait(t, 10*time.Millisecond)
+	}
+	j.publish(first(sample.Scans(), 1500))
+	j.must("offsets", "set", "-c", j.file, "--to", "latest", "--yes")
+	for !strings.Contains(out.String(), "written again: 500 records") {
+		wait(t, 50*time.Millisecond)
+	}
+	address := regexp.MustCompile(`metrics and health on http://(\S+)`).FindStringSubmatch(out.String())
+	if address == nil {
+		t.Fatalf("it does not say where its metrics are:\n%s", out.String())
+	}
+	for path, want := range map[string]string{"/metrics": `brine_verify_findings_total{kind="missing",table="` + j.table + `"} 500`, "/healthz": "ok"} {
+		resp, err := http.Get("http://" + address[1] + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("%s answers %s, error %v, without %s:\n%s", path, resp.Status, err, want, body)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ends with %v:\n%s", err, out.String())
+	}
+	if got := scanTable(t, j.hbase, j.table); got.rows != 1500 {
+		t.Errorf("the table has %v after the repair, expected 1,500 rows", got)
 	}
 }

@@ -153,6 +153,8 @@ func TestTargetsAreShort(t *testing.T) {
 		{"missing", func(r *run) { r.Verify.Tables[0].Found[verify.Missing] = 1 }, "chaos.verify_missing"},
 		{"extra", func(r *run) { r.Verify.Tables[0].Found[verify.Extra] = 1 }, "chaos.verify_extra"},
 		{"lost", func(r *run) { r.Verify.Lost = 1 }, "chaos.verify_lost"},
+		{"a slow verify", func(r *run) { r.Verify.Seconds = 61 }, "chaos.verify_s"},
+		{"a large verify", func(r *run) { r.Verify.PeakMiB = 257 }, "chaos.verify_peak_mib"},
 		{"another digest", func(r *run) { r.Tables[0].Calm = "rows=5 cells=9 sha256=bb" }, "chaos.tables_unlike_undisturbed"},
 		{"a row less in both", func(r *run) { r.Inputs[0].Rows = 6 }, "chaos.rows_too_many_or_few"},
 		{"a letter twice", func(r *run) { r.Letters["a"] = 3 }, "chaos.dead_letters_too_many_or_few"},

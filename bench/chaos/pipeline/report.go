@@ -38,6 +38,8 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 		all = append(all, measure.Target{Name: "chaos.verify_" + string(kind), Value: float64(r.Verify.Found(kind))})
 	}
 	return append(all,
+		measure.Target{Name: "chaos.verify_s", Value: r.Verify.Seconds, Bound: 60},
+		measure.Target{Name: "chaos.verify_peak_mib", Value: r.Verify.PeakMiB, Bound: 256},
 		measure.Target{Name: "chaos.tables_unlike_undisturbed", Value: float64(different)},
 		measure.Target{Name: "chaos.rows_too_many_or_few", Value: float64(wrongRows)},
 		measure.Target{Name: "chaos.dead_letters_too_many_or_few", Value: float64(letters)},
