@@ -100,6 +100,9 @@ func TestTargetsAreShort(t *testing.T) {
 		{"lost", func(r *run) { r.Findings.Lost = 1 }, "chaos-hbase.lost"},
 		{"Java counts otherwise", func(r *run) { r.Java = "rows=5 cells=90 sha256=aa" }, "chaos-hbase.java_counts_otherwise"},
 		{"refused while enabled", func(r *run) { r.Faults[0].Refused = 1 }, "chaos-hbase.refused_while_enabled"},
+		{"master needed", func(r *run) {
+			r.Faults = append(r.Faults, &Fault{Fault: fault.Fault{Kind: "kill master", Failed: "a client did not open"}})
+		}, "chaos-hbase.master_needed"},
 		{"slower than the cluster", func(r *run) { r.Faults[0].Beyond = 3.1 }, "chaos-hbase.kill_beyond_recovery_s"},
 	} {
 		r := good()

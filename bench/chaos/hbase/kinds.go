@@ -16,7 +16,7 @@ var kinds = fault.Kinds{
 	"flush+compact":   {Times: 3, Do: (*fault.Scene).Compact},
 	"balancer off+on": {Times: 3, Do: (*fault.Scene).Balance},
 	"kill server":     {Times: 4, Do: (*fault.Scene).KillServer},
-	"kill master":     {Times: 2, Do: (*fault.Scene).KillMaster},
+	"kill master":     {Times: 2, Do: killMaster},
 	"kill all":        {Times: 1, Do: (*fault.Scene).KillAll},
 	"freeze server":   {Times: 1, Do: (*fault.Scene).FreezeServer},
 	"kill zookeeper":  {Times: 2, Do: (*fault.Scene).KillZooKeeper},

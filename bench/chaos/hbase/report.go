@@ -29,11 +29,14 @@ func (r *run) askJava(ctx context.Context) error {
 // targets are what a run has to keep, with so many faults of so many kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
 	different := make(map[string]bool)
-	killed, refused, played := 0.0, 0, 0
+	killed, refused, played, needed := 0.0, 0, 0, 0
 	for _, f := range r.Faults {
 		if f.Failed == "" {
 			played++
 			different[f.Kind] = true
+		}
+		if f.Kind == "kill master" && f.Failed != "" {
+			needed++
 		}
 		if f.Kind == "kill server" {
 			killed = max(killed, f.Beyond)
@@ -61,6 +64,7 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 		{Name: "chaos-hbase.java_counts_otherwise", Value: differs},
 		{Name: "chaos-hbase.refused_while_enabled", Value: float64(refused)},
 		{Name: "chaos-hbase.kill_beyond_recovery_s", Value: killed, Bound: 3},
+		{Name: "chaos-hbase.master_needed", Value: float64(needed)},
 		{Name: "chaos-hbase.buffered_mib", Value: float64(r.Highest) / (1 << 20), Bound: bound / (1 << 20)},
 		{Name: "chaos-hbase.goroutines_left", Value: float64(max(0, r.Left))},
 	}

@@ -126,6 +126,9 @@ func (r *run) create(ctx context.Context) error {
 		splits = append(splits, []byte{byte('0' + slot)})
 	}
 	f := hbase.Family{Name: string(family), Values: map[string]string{"VERSIONS": "2147483647"}}
+	if err := r.admin.CreateTable(ctx, hbase.Table{Name: aside, Families: []hbase.Family{{Name: string(family)}}}, nil); err != nil {
+		return err
+	}
 	return r.admin.CreateTable(ctx, hbase.Table{Name: table, Families: []hbase.Family{f}}, splits)
 }
 

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/bench/chaos/fault"
+	"brine/hbase"
+)
+
+// aside is the table of what is written beside the load, which knows all that is in its own.
+const aside = "chaos_aside"
+
+// killMaster ends the master. While it is away new clients, told of the region servers or of ZooKeeper, have to open, write and read.
+func killMaster(s *fault.Scene) error {
+	ways, err := waysIn(s.Procs)
+	if err != nil {
+		return err
+	}
+	s.Hits("until clients have worked without it")
+	if err := s.Procs.Kill(fault.Master); err != nil {
+		return err
+	}
+	for _, connect := range ways {
+		if failed := worksWithoutMaster(s.Ctx, connect); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s, without a master: %w", connect, failed))
+		}
+	}
+	return errors.Join(err, s.Procs.Up(s.Ctx, fault.Master))
+}
+
+// waysIn are the addresses by which the cluster is found without its master.
+func waysIn(p fault.Processes) ([]string, error) {
+	zooKeeper, err := p.Address("BRINE_REAL_HBASE_ZK")
+	if err != nil {
+		return nil, err
+	}
+	var servers []string
+	for _, name := range fault.RegionServers {
+		addr, err := p.RegionServer(name)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, addr)
+	}
+	return []string{"rpc://" + strings.Join(servers, ","), zooKeeper}, nil
+}
+
+const masterless = 30 * time.Second // for all that one client does
+
+// worksWithoutMaster opens a client, which has to see that there is no master, and writes a row and reads it all the same.
+func worksWithoutMaster(ctx context.Context, connect string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, masterless)
+	defer cancel()
+	c, err := hbase.Open(ctx, hbase.Options{Connect: connect})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	row, now := []byte(connect), time.Now().UnixMilli()
+	b := hbase.NewBatch(aside)
+	b.Mutate(row)
+	b.Put(family, version, now, fmt.Append(nil, now))
+	failed, err := c.Submit(ctx, b).Wait(ctx)
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return &failed[0]
+	}
+	got, err := c.Get(ctx, aside, hbase.Get{Row: row})
+	if err != nil {
+		return err
+	}
+	if len(got.Cells) != 1 || string(got.Cells[0].Value) != fmt.Sprint(now) {
+		return fmt.Errorf("read %v, wrote %d", got.Cells, now)
+	}
+	switch addr, err := c.Master(ctx); {
+	case err == nil:
+		return fmt.Errorf("the master that was killed answers at %s", addr)
+	case !errors.Is(err, hbase.ErrNoMaster):
+		return err
+	}
+	return nil
+}
