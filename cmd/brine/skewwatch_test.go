@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/hbase/embedded"
+	"brine/internal/sample"
+	"brine/skew"
+)
+
+// A brine that runs tells of its tables what it wrote, the values of its hot fields that most events have, and what the cluster tells of the regions. When
+// the master is gone it says so, what the cluster told grows old, and the rest goes on.
+func TestARunningBrineTellsItsSkew(t *testing.T) {
+	t.Parallel()
+	servers, server := ownStack(t, embedded.Options{Servers: 2, DetectAfter: time.Millisecond})
+	servers.hbase += "," + server.Nodes()[0].Addr() + "," + server.Nodes()[1].Addr()
+	j := newJob(t, servers)
+	j.replace("    rows:\n", "    hot_fields: [station]\n    rows:\n")
+	p := j.begin("BRINE_HBASE_PAUSE=20ms")
+	const records = 300
+	n := j.publish(first(sample.Scans(), records))
+	p.until("scans.rows", n)
+	told := p.skewOf(j.table, func(skew.TableState) bool { return true })
+	if !p.tells(told.RowsTotal, n) || len(told.Regions) != 16 {
+		t.Errorf("%d rows are told of, written were %d; %d regions", told.RowsTotal, n, len(told.Regions))
+	}
+	top := told.HeavyFields["station"]
+	if len(top) == 0 || !p.tells(top[0].Rows, stationIn(t, records, top[0].Text)) {
+		t.Errorf("hot fields: %+v", told.HeavyFields)
+	}
+	told = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil })
+	if len(told.Servers) != 2 || told.Servers[0].Regions+told.Servers[1].Regions != 16 {
+		t.Errorf("servers: %+v", told.Servers)
+	}
+
+	server.Master().Kill()
+	n += j.publish(first(sample.Scans(), records))
+	p.until("scans.rows", n)
+	const old = 40 // seconds: it was asked for again meanwhile, and given up
+	told = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil && s.Cluster.Age > old })
+	if !p.tells(told.RowsTotal, n) {
+		t.Errorf("without a master %d rows are told of, written were %d", told.RowsTotal, n)
+	}
+	if log := p.log.String(); strings.Count(log, "the cluster does not tell the loads of its regions") != 1 {
+		t.Errorf("the log:\n%s", log)
+	}
+	p.stop()
+}
+
+// tells whether so many were counted as were written: each once, but for those that a rebalance made come again.
+func (p *process) tells(counted int64, written int) bool {
+	return counted >= int64(written) && counted <= int64(written)+int64(p.metric("brine_ingest_redelivered_records_total"))
+}
+
+// skewOf asks for what is known of a table until it is enough.
+func (p *process) skewOf(table string, enough func(skew.TableState) bool) skew.TableState {
+	p.t.Helper()
+	for start := time.Now(); ; wait(p.t, 100*time.Millisecond) {
+		var state skew.State
+		if err := ask(p.t.Context(), p.http, skewPath, &state); err != nil {
+			p.t.Fatal(err)
+		}
+		if s, ok := state.Tables[table]; ok && enough(s) {
+			return s
+		}
+		if time.Since(start) > 2*time.Minute {
+			p.t.Fatalf("still: %+v\n%s", state.Tables[table].Cluster, &p.log)
+		}
+	}
+}
+
+// stationIn is how many of the first scans are of a station.
+func stationIn(t *testing.T, records int, station string) (n int) {
+	t.Helper()
+	for text := range first(sample.Scans(), records) {
+		var scan struct{ Station string }
+		if err := json.Unmarshal(text, &scan); err != nil {
+			t.Fatal(err)
+		}
+		if scan.Station == station {
+			n++
+		}
+	}
+	return n
+}
+
+// What is hot is logged once for each cause, and not again with every look.
+func TestWhatIsHotIsLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	s := &service{
+		log:    slog.New(slog.NewTextHandler(&log, nil)),
+		tables: hotTables("scans", []skew.Region{{Name: "r0", Server: "s0:1", End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5")}}),
+	}
+	said := map[string]time.Time{}
+	for range 3 {
+		s.sayHot(said)
+	}
+	got := log.String()
+	if strings.Count(got, "\n") != 1 || !strings.Contains(got, `msg="region r0 of scans is hot" cause="one heavy key"`) || strings.ContainsRune(got, 0x1b) {
+		t.Errorf("the log:\n%s", got)
+	}
+	for why, at := range said {
+		said[why] = at.Add(-time.Hour)
+	}
+	if s.sayHot(said); strings.Count(log.String(), "\n") != 2 {
+		t.Errorf("an hour later:\n%s", &log)
+	}
+}
