@@ -63,6 +63,9 @@ func (p *Pipeline) Indexer() indexer.Options {
 		if x.Every != "" {
 			doc.Every, doc.Keep = indexer.Every(x.Every), p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()
 		}
+		if _, embedded := s.Embedded(); !embedded {
+			doc.Routing = x.Routing
+		}
 		for _, f := range d.Set {
 			if f.Name == x.Time {
 				doc.Time = f.Field

@@ -29,6 +29,7 @@ func (l *loader) check(c *Config) {
 	for _, x := range c.Indexes {
 		l.checkIndex(x)
 		l.checkParts(c, x)
+		l.checkRouting(c, x)
 		l.checkPurge(c, x)
 	}
 	l.checkMemory(c)

@@ -58,6 +58,7 @@ const (
 	PackDiffers     Code = "pack-differs"
 	ImagesCode      Code = "images"
 	HardDeletes     Code = "hard-deletes"
+	Routing         Code = "index-routing"
 	Parts           Code = "index-parts"
 	LookUp          Code = "look-up"
 	ViewCode        Code = "view"
@@ -118,6 +119,7 @@ var codeMeanings = []struct {
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
 	{ImagesCode, "Before- and after-images do not fit the pipeline, or what a change leaves behind could not be told from what is there."},
 	{Parts, "An index in parts needs a date that never changes: one filled with a time of the row key."},
+	{Routing, "An index is routed by a field whose value cannot be read back from the ids of all of its documents."},
 	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change lacks."},
 	{ViewCode, "A view cannot be answered: by neither the key nor the index, not in its order, or its rows are not found so."},

@@ -89,6 +89,10 @@ type Index struct {
 	// The field, a date, that says to which part a document belongs. It is filled with a time of the row key, since it must
 	// never change.
 	Time string `set:"time" example:"at"`
+	// The field by whose value a document has its shard, where the index has several: a search that asks for one value then asks one shard.
+	// It is filled with a field that the row key holds whole, so that the shard follows from a document's id. An index that exists gets it
+	// by `brine reindex`, and keeps it. An index inside this process has no shards, and passes it over.
+	Routing string `set:"routing" example:"user"`
 	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches. It must be
 	// at least as long as the topic keeps its records: an older change that came after that would make the document anew.
 	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1h" max:"24855d" example:"7d"`

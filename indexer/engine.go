@@ -147,6 +147,8 @@ type Mapping struct {
 	Index  string
 	Fields []Field
 	Every  Every // its parts; empty: it has none
+
+	Routing *Routing // by which its documents have their shards; nil: by their ids
 }
 
 // Type is the type of a field, or empty.
@@ -163,6 +165,10 @@ func (m Mapping) Type(name string) Type {
 func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	if m.Every != have.Every {
 		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it is, or write to a new index", m.Index, have.Every, m.Every)
+	}
+	if !m.Routing.Same(have.Routing) {
+		return nil, fmt.Errorf("index %s is routed %s, and declared to be routed %s: documents that are there would be on other shards than new ones; %s",
+			m.Index, have.Routing, m.Routing, mendOfRouting(have.Routing))
 	}
 	var missing []Field
 	var bad []FieldConflict

@@ -39,6 +39,8 @@ type Document struct {
 	Time  string        // the event's time field that says to which part a document belongs; one of Key's, so that it never changes
 	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped; 0: for ever
 
+	Routing string // the field of Set whose value says on which shard a document is; the key gives it back, so that it never changes. Empty: the id does
+
 	// Purge is how long ago a document was deleted, by its version in ms since 1970, when it is removed; 0: it stays, marked. A removed document has no
 	// version any more: an older change that comes then makes it anew.
 	Purge time.Duration
@@ -146,6 +148,7 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 		}
 	}
 	d.validateParts(schema, bad)
+	d.validateRouting(bad)
 	if len(d.Set) == 0 {
 		bad("set is empty: declare at least one field")
 	}
@@ -209,7 +212,7 @@ func ValidIndex(name string) error {
 func (o Options) Mappings() []Mapping {
 	var all []Mapping
 	for _, d := range o.Documents {
-		m := Mapping{Index: d.Index, Every: d.Every}
+		m := Mapping{Index: d.Index, Every: d.Every, Routing: d.routing()}
 		for _, c := range d.columns() {
 			t := c.Type
 			if t == "" {

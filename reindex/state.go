@@ -65,6 +65,9 @@ func (o *Options) asked() string {
 	for i := range o.Sources {
 		s := &o.Sources[i]
 		d := &s.Documents.Documents[0]
+		if d.Routing != "" {
+			fmt.Fprintln(h, "routing", d.Routing)
+		}
 		fmt.Fprintln(h, o.Index, o.From, s.Pipeline, s.Table, s.Ingest.Topic, d.Key, d.Changes, d.Deleted, d.Every, d.Time, d.Set, s.Documents.Schema)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])

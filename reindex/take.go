@@ -86,12 +86,17 @@ func (r *Run) make(ctx context.Context) error {
 	var m indexer.Mapping
 	for i := range r.opts.Sources {
 		for _, one := range r.opts.Sources[i].writing(indexer.Beside(r.opts.Index)).Mappings() {
-			missing, err := one.Missing(indexer.Mapping{Index: one.Index, Fields: m.Fields, Every: one.Every})
+			missing, err := one.Missing(indexer.Mapping{Index: one.Index, Fields: m.Fields, Every: one.Every, Routing: one.Routing})
 			if err != nil {
 				return err
 			}
-			m = indexer.Mapping{Index: one.Index, Fields: append(m.Fields, missing...), Every: one.Every}
+			m = indexer.Mapping{Index: one.Index, Fields: append(m.Fields, missing...), Every: one.Every, Routing: one.Routing}
 		}
+	}
+	if live, err := r.opts.Engine.Mapping(ctx, r.opts.Index); err != nil {
+		return err
+	} else if err := m.CanTakePlaceOf(live); err != nil {
+		return err
 	}
 	if err := r.keeper.save(ctx); err != nil { // it is ours still
 		return err

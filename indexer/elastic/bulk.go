@@ -24,9 +24,17 @@ const mergePath = bulkPath + ",items.*._index,items.*._seq_no,items.*._primary_t
 
 // Bulk implements indexer.Engine.
 func (e *Engine) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.Result) error {
+	known := e.knownRouters()
+	if err := e.bulk(ctx, known, ops, results); err != nil {
+		return err
+	}
+	return e.routeBulk(ctx, known, ops, results)
+}
+
+func (e *Engine) bulk(ctx context.Context, known routers, ops []indexer.Op, results []indexer.Result) error {
 	body, path := e.buffer(), bulkPath
 	for i := range ops {
-		appendOp(body.Buffer, &ops[i])
+		appendOp(body.Buffer, &ops[i], known.of(ops[i].Index, ops[i].ID))
 		if ops[i].Kind != indexer.Put {
 			path = mergePath
 		}
@@ -63,8 +71,8 @@ func (b *body) Close() error {
 }
 
 // appendOp writes the two lines of one operation; of a Delete there is one.
-func appendOp(b *bytes.Buffer, o *indexer.Op) {
-	b.Grow(len(o.Source) + 2*len(o.ID) + len(o.Index) + 128)
+func appendOp(b *bytes.Buffer, o *indexer.Op, routing string) {
+	b.Grow(len(o.Source) + 2*len(o.ID) + len(o.Index) + len(routing) + 144)
 	line := b.AvailableBuffer()
 	switch o.Kind {
 	case indexer.Create:
@@ -77,6 +85,10 @@ func appendOp(b *bytes.Buffer, o *indexer.Op) {
 	line = append(line, o.Index...) // a valid name needs no escapes
 	line = append(line, `","_id":"`...)
 	line = appendASCII(line, o.ID)
+	if routing != "" {
+		line = append(line, `","routing":"`...)
+		line = append(line, routing...) // it needs no escapes
+	}
 	switch o.Kind {
 	case indexer.Put:
 		line = append(line, `","version_type":"external_gte","version":`...)

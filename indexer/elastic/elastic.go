@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
@@ -71,6 +72,7 @@ type Engine struct {
 	idle    interface{ CloseIdleConnections() }
 	mu      sync.Mutex
 	known   map[string]indexer.Mapping // by index, for queries
+	routers atomic.Pointer[routers]    // written under mu
 	buffers sync.Pool                  // of *bytes.Buffer: bodies and answers of bulk calls
 	parsers sync.Pool                  // of *fastjson.Parser
 }
@@ -197,7 +199,7 @@ func (e *Engine) json(ctx context.Context, method, path string, in, out any) err
 		}
 	}
 	tries := 1
-	if method == http.MethodGet || strings.HasSuffix(path, "/_search") || strings.HasSuffix(path, "/_refresh") {
+	if method == http.MethodGet || strings.Contains(path, "/_search") || strings.HasSuffix(path, "/_refresh") {
 		tries = len(e.opts.Addresses)
 	}
 	for {

@@ -23,6 +23,10 @@ type server struct {
 	calls int
 	docs  map[string]*stored
 
+	routing  *indexer.Routing // that it requires; nil: none
+	foreign  bool             // its mapping does not say which
+	mappings int              // that were asked for
+
 	// fault is asked for every call, by its number; nil is none. It answers in place of the server, which it may ask.
 	fault func(call int, path string, body []byte) fault
 }
@@ -56,6 +60,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(s.mapping())
+		return
+	}
 	apply := func() []byte {
 		if r.URL.Path == "/_mget" {
 			return s.mget(body)
@@ -75,6 +83,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type bulkAction struct {
 	ID      string `json:"_id"`
+	Routing string `json:"routing"`
 	Version *int64 `json:"version"`
 	SeqNo   *int64 `json:"if_seq_no"`
 }
@@ -97,7 +106,11 @@ func (s *server) bulk(body []byte) []byte {
 }
 
 func (s *server) write(kind string, a bulkAction, source []byte) any {
-	doc := s.docs[a.ID]
+	if fault := s.unrouted(a.ID, a.Routing); fault != nil {
+		return map[string]any{kind: map[string]any{"_id": a.ID, "status": 400, "error": fault}}
+	}
+	place := s.place(a.ID, a.Routing)
+	doc := s.docs[place]
 	status, why, reason := 200, "", ""
 	switch {
 	case bytes.Contains(source, []byte(`"status":"refused"`)):
@@ -111,7 +124,7 @@ func (s *server) write(kind string, a bulkAction, source []byte) any {
 	case doc == nil:
 		status = 201
 		doc = &stored{}
-		s.docs[a.ID] = doc
+		s.docs[place] = doc
 	}
 	answer := map[string]any{"_id": a.ID, "status": status}
 	if reason != "" {
@@ -129,7 +142,8 @@ func (s *server) write(kind string, a bulkAction, source []byte) any {
 func (s *server) mget(body []byte) []byte {
 	var request struct {
 		Docs []struct {
-			ID string `json:"_id"`
+			ID      string `json:"_id"`
+			Routing string `json:"routing"`
 		} `json:"docs"`
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
@@ -137,7 +151,10 @@ func (s *server) mget(body []byte) []byte {
 	}
 	var docs []any
 	for _, d := range request.Docs {
-		if doc := s.docs[d.ID]; doc != nil {
+		doc := s.docs[s.place(d.ID, d.Routing)]
+		if fault := s.unrouted(d.ID, d.Routing); fault != nil {
+			docs = append(docs, map[string]any{"_id": d.ID, "error": fault})
+		} else if doc != nil {
 			docs = append(docs, map[string]any{"_id": d.ID, "found": true, "_seq_no": doc.seq, "_primary_term": 1, "_source": doc.source})
 		} else {
 			docs = append(docs, map[string]any{"_id": d.ID, "found": false})

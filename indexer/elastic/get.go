@@ -16,10 +16,35 @@ import (
 // Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then tells why, and
 // never overwrites.
 func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Stored) error {
+	known := e.knownRouters()
+	unrouted, err := e.get(ctx, known, refs, docs)
+	if err != nil || len(unrouted) == 0 {
+		return err
+	}
+	again, err := e.learnRouters(ctx, known, unrouted, func(i int) string { return refs[i].Index })
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	some, found := make([]indexer.Ref, len(again)), make([]indexer.Stored, len(again))
+	for k, i := range again {
+		some[k] = refs[i]
+	}
+	if _, err := e.get(ctx, e.knownRouters(), some, found); err != nil {
+		return err
+	}
+	for k, i := range again {
+		docs[i] = found[k]
+	}
+	return nil
+}
+
+// get gives the places of those that the server does not read without a routing.
+func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, docs []indexer.Stored) (unrouted []int, err error) {
 	body := e.buffer()
 	body.WriteString(`{"docs":[`)
 	for i, ref := range refs {
-		body.Grow(2*len(ref.ID) + len(ref.Index) + 32)
+		routing := known.of(ref.Index, ref.ID)
+		body.Grow(2*len(ref.ID) + len(ref.Index) + len(routing) + 48)
 		line := body.AvailableBuffer()
 		if i > 0 {
 			line = append(line, ',')
@@ -28,41 +53,48 @@ func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 		line = append(line, ref.Index...)
 		line = append(line, `","_id":"`...)
 		line = appendASCII(line, ref.ID)
+		if routing != "" {
+			line = append(line, `","routing":"`...)
+			line = append(line, routing...)
+		}
 		body.Write(append(line, `"}`...))
 	}
 	body.WriteString(`]}`)
 	answer := e.buffer()
 	defer answer.free()
 	if err := e.do(ctx, "POST", "/_mget", typeJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
-		return err
+		return nil, err
 	}
 	parser := e.parsers.Get().(*fastjson.Parser)
 	defer e.parsers.Put(parser)
-	parted, err := readDocs(parser, answer.Bytes(), refs, docs)
+	parted, unrouted, err := readDocs(parser, answer.Bytes(), refs, docs)
 	if err != nil || len(parted) == 0 {
-		return err
+		return unrouted, err
 	}
-	return e.find(ctx, parted, refs, docs)
+	return unrouted, e.find(ctx, parted, refs, docs)
 }
 
 // readDocs sets docs from the answer. It gives the places of those that are asked of an index with parts: only a part gives
-// documents by their ids.
-func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []indexer.Stored) (parted []int, err error) {
+// documents by their ids; and of those that are not read without a routing.
+func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []indexer.Stored) (parted, unrouted []int, err error) {
 	v, err := p.ParseBytes(answer)
 	if err != nil {
-		return nil, fmt.Errorf("damaged or cut off: %w", err)
+		return nil, nil, fmt.Errorf("damaged or cut off: %w", err)
 	}
 	list := v.GetArray("docs")
 	if len(list) != len(refs) {
-		return nil, fmt.Errorf("%d documents for %d asked for", len(list), len(refs))
+		return nil, nil, fmt.Errorf("%d documents for %d asked for", len(list), len(refs))
 	}
 	var sources []byte // of all documents
 	for i, doc := range list {
 		if !bytes.Equal(doc.GetStringBytes("_id"), refs[i].ID) {
-			return nil, fmt.Errorf("document %q in the place of %q", doc.GetStringBytes("_id"), refs[i].ID)
+			return nil, nil, fmt.Errorf("document %q in the place of %q", doc.GetStringBytes("_id"), refs[i].ID)
 		}
-		if string(doc.GetStringBytes("error", "type")) == "illegal_argument_exception" {
+		switch string(doc.GetStringBytes("error", "type")) {
+		case "illegal_argument_exception":
 			parted = append(parted, i)
+		case routingMissing:
+			unrouted = append(unrouted, i)
 		}
 		docs[i] = indexer.Stored{Found: doc.GetBool("found"), Version: doc.GetInt64("_version"), SeqNo: doc.GetInt64("_seq_no"), PrimaryTerm: doc.GetInt64("_primary_term")}
 		if source := doc.Get("_source"); docs[i].Found && source != nil {
@@ -71,7 +103,7 @@ func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []inde
 			docs[i].Source = sources[from:len(sources):len(sources)]
 		}
 	}
-	return parted, nil
+	return parted, unrouted, nil
 }
 
 // find reads documents of indexes with parts by searching all parts of each.

@@ -34,7 +34,9 @@ func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	if err := e.json(ctx, "PUT", "/"+m.Index+"/_mapping", object{"properties": e.properties(missing)}, nil); err != nil {
+	more := object{"properties": e.properties(missing)}
+	addRouting(more, have.Routing)
+	if err := e.json(ctx, "PUT", "/"+m.Index+"/_mapping", more, nil); err != nil {
 		return fmt.Errorf("add fields to index %s: %w", m.Index, err)
 	}
 	e.forget(m.Index)
@@ -59,13 +61,15 @@ func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string
 	properties[indexer.FieldVersion] = object{"type": "long", "index": false}
 	properties[indexer.FieldVersions] = object{"type": "object", "enabled": false}
 	properties[indexer.FieldKey] = object{"type": "keyword", "index": false, "doc_values": false}
+	mapping := object{"dynamic": "strict", "properties": properties}
+	addRouting(mapping, m.Routing)
 	err = e.json(ctx, "PUT", "/"+free, object{
 		"settings": object{
 			"number_of_shards":   e.opts.Shards,
 			"number_of_replicas": e.opts.Replicas,
 			"refresh_interval":   fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond),
 		},
-		"mappings": object{"dynamic": "strict", "properties": properties},
+		"mappings": mapping,
 		"aliases":  aliases,
 	}, nil)
 	if err == nil {
@@ -110,6 +114,7 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 	}
 	var answer map[string]struct {
 		Mappings struct {
+			Meta       meta `json:"_meta"`
 			Properties map[string]struct {
 				Type string `json:"type"`
 			} `json:"properties"`
@@ -119,6 +124,12 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 		return m, fmt.Errorf("read the mapping of index %s: %w", index, err)
 	}
 	for _, one := range answer {
+		m.Routing = one.Mappings.Meta.Brine.Routing
+	}
+	for _, one := range answer {
+		if !m.Routing.Same(one.Mappings.Meta.Brine.Routing) { // of parts that were made by hand: all shards are asked
+			m.Routing = nil
+		}
 		for name, p := range one.Mappings.Properties {
 			if !strings.HasPrefix(name, "_") && m.Type(name) == "" {
 				m.Fields = append(m.Fields, indexer.Field{Name: name, Type: indexer.Type(p.Type)})
@@ -140,6 +151,7 @@ func (e *Engine) forget(index string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.known, index)
+	e.forgetRouters(index)
 }
 
 // Refresh implements indexer.Engine.

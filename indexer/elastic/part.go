@@ -24,6 +24,12 @@ func (e *Engine) EnsurePart(ctx context.Context, m indexer.Mapping, part string)
 			return err
 		}
 	}
+	switch have, err := e.Mapping(ctx, m.Index); {
+	case err == nil:
+		m.Routing = have.Routing // a search that names one asks all parts by it
+	case !errors.Is(err, search.ErrNoIndex):
+		return err
+	}
 	failed := e.createIndex(ctx, m, part, object{part: object{"is_write_index": true}, m.Index: object{}})
 	if failed == nil {
 		return nil

@@ -36,6 +36,14 @@ func conforms(t *testing.T, address string) {
 	e := open(t, address)
 	t.Cleanup(func() { deleteIndexes(t, address) })
 	indexertest.Run(t, func(*testing.T) indexer.Engine { return e })
+	t.Run("ThreeShards", func(t *testing.T) {
+		e, err := elastic.Open(elastic.Options{Addresses: []string{address}, Replicas: elastic.NoReplicas, Shards: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { e.Close() })
+		indexertest.RunRouting(t, func(*testing.T) indexer.Engine { return e })
+	})
 }
 
 // deleteIndexes deletes what the tests have made.

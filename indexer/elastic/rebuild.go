@@ -72,6 +72,9 @@ func (e *Engine) Promote(ctx context.Context, index string) error {
 	if err != nil {
 		return err
 	}
+	if err := e.canTakePlace(ctx, index); err != nil {
+		return err
+	}
 	var actions []object
 	for _, name := range former {
 		for _, alias := range aliasesOf(index, name) {
@@ -97,6 +100,19 @@ func (e *Engine) Promote(ctx context.Context, index string) error {
 	e.forget(index)
 	e.forget(indexer.Beside(index))
 	return nil
+}
+
+// canTakePlace refuses to let what was built beside an index take its place with another routing.
+func (e *Engine) canTakePlace(ctx context.Context, index string) error {
+	live, err := e.Mapping(ctx, index)
+	if err != nil {
+		return err
+	}
+	built, err := e.Mapping(ctx, indexer.Beside(index))
+	if err != nil {
+		return err
+	}
+	return built.CanTakePlaceOf(live)
 }
 
 // aliasesOf are those that the index of a name has in use: the index's, and of a part its own.

@@ -16,7 +16,8 @@ func (e *Engine) Search(ctx context.Context, q search.Query) (search.Page, error
 	if err := q.Validate(); err != nil {
 		return search.Page{}, err
 	}
-	if err := e.check(ctx, &q); err != nil {
+	m, err := e.check(ctx, &q)
+	if err != nil {
 		return search.Page{}, err
 	}
 	request, err := request(&q)
@@ -24,7 +25,7 @@ func (e *Engine) Search(ctx context.Context, q search.Query) (search.Page, error
 		return search.Page{}, err
 	}
 	var a answer
-	if err := e.json(ctx, "POST", "/"+q.Index+"/_search", request, &a); err != nil {
+	if err := e.json(ctx, "POST", "/"+q.Index+"/_search"+shards(&m, &q), request, &a); err != nil {
 		var refused *indexer.RequestError
 		if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 			e.forget(q.Index)
@@ -44,18 +45,18 @@ func (e *Engine) Search(ctx context.Context, q search.Query) (search.Page, error
 }
 
 // check looks the query's fields up in the mapping, which is read again when it lacks one.
-func (e *Engine) check(ctx context.Context, q *search.Query) error {
+func (e *Engine) check(ctx context.Context, q *search.Query) (indexer.Mapping, error) {
 	e.mu.Lock()
 	m, ok := e.known[q.Index]
 	e.mu.Unlock()
 	if ok && m.Check(q) == nil {
-		return nil
+		return m, nil
 	}
 	m, err := e.Mapping(ctx, q.Index)
 	if err != nil {
-		return err
+		return m, err
 	}
-	return m.Check(q)
+	return m, m.Check(q)
 }
 
 type answer struct {

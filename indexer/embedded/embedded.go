@@ -142,6 +142,7 @@ func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
 	if err := indexer.ValidIndex(m.Index); err != nil {
 		return err
 	}
+	m.Routing = nil // it has no shards
 	s, err := e.create(m.Index)
 	if err != nil {
 		return err

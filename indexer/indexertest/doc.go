@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,12 +19,14 @@ import (
 // Open gives the engine that a test is run against. It may be the same for all.
 type Open func(t *testing.T) indexer.Engine
 
+type test struct {
+	name string
+	test func(*testing.T, indexer.Engine)
+}
+
 // Run runs all tests.
 func Run(t *testing.T, open Open) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, indexer.Engine)
-	}{
+	for _, c := range slices.Concat(routingTests, []test{
 		{"Mapping", testMapping},
 		{"MappingConflict", testMappingConflict},
 		{"NoIndex", testNoIndex},
@@ -58,7 +61,7 @@ func Run(t *testing.T, open Open) {
 		{"Rebuild", testRebuild},
 		{"RebuildDiscarded", testRebuildDiscarded},
 		{"RebuildParts", testRebuildParts},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
 }

@@ -1,0 +1,180 @@
+package elastic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"brine/event"
+	"brine/indexer"
+	"brine/indexer/elastic"
+	"brine/rowkey"
+	"brine/search"
+)
+
+// routeByStatus makes the documents of a test routed by their status, with which their key begins.
+func routeByStatus(t *testing.T, opts *indexer.Options) {
+	t.Helper()
+	key, err := rowkey.Parse(`status + "|" + order`, []rowkey.Field{{Name: "order", Type: rowkey.Text}, {Name: "status", Type: rowkey.Text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Documents[0].Key, opts.Documents[0].Routing = key, "status"
+}
+
+// routedServer requires the routing of routeByStatus.
+func routedServer(t *testing.T) *server {
+	s := newServer(t)
+	s.routing = &indexer.Routing{Field: "status", From: "status", Key: `status + "|" + order`, Types: map[string]string{"order": "text", "status": "text"}}
+	return s
+}
+
+// TestRoutingIsLearnt: a writer that knows of no routing is told by the server, and then writes each document to one shard, whatever becomes of its calls.
+func TestRoutingIsLearnt(t *testing.T) {
+	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
+		for broken := range 5 {
+			s := routedServer(t)
+			s.fault = func(call int, _ string, _ []byte) fault {
+				if call == broken {
+					return drop
+				}
+				return nil
+			}
+			failures := start(t, s, changes, func(o *indexer.Options) { o.Calls = 3; routeByStatus(t, o) }).write(t, orders()...)
+			if len(failures) > 0 {
+				t.Fatalf("%s, call %d is broken: %v", changes, broken, failures[0].Err)
+			}
+			s.mu.Lock()
+			want := map[string]bool{}
+			for _, ev := range orders() {
+				id := string(ev.Values[1].Text()) + "|" + string(ev.Values[0].Text())
+				want[id+"@"+indexer.RoutingOf(string(ev.Values[1].Text()))] = true
+			}
+			for key := range s.docs {
+				if !want[key] {
+					t.Errorf("%s, call %d is broken: document %s is on a shard that is not its own", changes, broken, key)
+				}
+			}
+			if len(s.docs) != len(want) {
+				t.Errorf("%s, call %d is broken: %d documents, want %d", changes, broken, len(s.docs), len(want))
+			}
+			if s.mappings == 0 || s.mappings > 3 {
+				t.Errorf("the mapping was read %d times by 3 calls", s.mappings)
+			}
+			s.mu.Unlock()
+		}
+	}
+}
+
+// TestRoutingThatIsNotOurs: an index that requires a routing, and does not say which, takes nothing; and nothing is rejected.
+func TestRoutingThatIsNotOurs(t *testing.T) {
+	s := newServer(t)
+	s.routing = &indexer.Routing{} // no mapping of ours
+	s.foreign = true
+	failures := start(t, s, indexer.Whole, nil).write(t, orders()...)
+	if len(failures) != len(orders()) {
+		t.Fatalf("%d failures of %d", len(failures), len(orders()))
+	}
+	for _, f := range failures {
+		if f.Verdict != event.Halt || !strings.Contains(f.Err.Error(), "brine reindex") {
+			t.Errorf("verdict %v, error %v", f.Verdict, f.Err)
+		}
+	}
+}
+
+// TestNoRoutingIsAskedFor: who writes to an index without one never reads its mapping.
+func TestNoRoutingIsAskedFor(t *testing.T) {
+	s := newServer(t)
+	if failures := start(t, s, indexer.Partial, nil).write(t, orders()...); len(failures) > 0 {
+		t.Fatal(failures)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mappings != 0 {
+		t.Errorf("the mapping was read %d times", s.mappings)
+	}
+}
+
+// searched is a server's one routed index, and what searches of it have asked for.
+type searched struct{ asked []url.Values }
+
+func (s *searched) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := `{"hits":{"hits":[]}}`
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/_alias/"):
+		body = `{"orders-000001":{}}`
+	case strings.HasSuffix(r.URL.Path, "/_mapping"):
+		body = `{"orders-000001":{"mappings":{"_meta":{"brine":{"routing":{"field":"user","from":"user","key":"user","types":{"user":"text"}}}},
+			"properties":{"user":{"type":"keyword"},"status":{"type":"keyword"}}}}}`
+	default:
+		s.asked = append(s.asked, r.URL.Query())
+	}
+	return answered(r, http.StatusOK, strings.NewReader(body)), nil
+}
+
+// TestSearchAsksTheShardsOfItsValues and, whenever a match could be elsewhere, all of them.
+func TestSearchAsksTheShardsOfItsValues(t *testing.T) {
+	term := func(field string, v any) search.Clause { return search.Term{Field: field, Value: v} }
+	terms := func(field string, v ...any) search.Clause { return search.Terms{Field: field, Values: v} }
+	for _, c := range []struct {
+		must, filter, not []search.Clause
+		want              string
+	}{
+		{want: ""},
+		{must: []search.Clause{term("user", "a")}, want: "a"},
+		{filter: []search.Clause{term("status", "x"), term("user", "a b,c")}, want: "a+b%2Cc"},
+		{filter: []search.Clause{term("user", "")}, want: "%"},
+		{filter: []search.Clause{terms("user", "a", "b", ",")}, want: "a,b,%2C"},
+		{filter: []search.Clause{terms("user", "a", "b")}, must: []search.Clause{term("user", "b")}, want: "b"},
+		{not: []search.Clause{term("user", "a")}, want: ""},
+		{filter: []search.Clause{search.Prefix{Field: "user", Prefix: "a"}, search.Range{Field: "user", From: "a"}}, want: ""},
+		{filter: []search.Clause{term("status", "a")}, want: ""},
+		{filter: []search.Clause{term("user", strings.Repeat("é", 500))}, want: ""}, // longer than a server's line
+		{filter: []search.Clause{terms("user", slices.Repeat([]any{"sixteen letters."}, 200)...)}, want: ""},
+	} {
+		s := &searched{}
+		e, err := elastic.Open(elastic.Options{Addresses: []string{"http://localhost:9200"}, Transport: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := search.Query{Index: "orders", Must: c.must, Filter: c.filter, MustNot: c.not}
+		if _, err := e.Search(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.asked) != 1 || s.asked[0].Get("routing") != c.want || s.asked[0].Has("routing") != (c.want != "") {
+			t.Errorf("%v %v: asked with %v, want %q", c.must, c.filter, s.asked, c.want)
+		}
+		e.Close()
+	}
+}
+
+// mapping answers for the one index of a server.
+func (s *server) mapping() []byte {
+	s.mappings++
+	mapping := map[string]any{"_routing": map[string]any{"required": true}}
+	if !s.foreign {
+		mapping["_meta"] = map[string]any{"brine": map[string]any{"routing": s.routing}}
+	}
+	return mustJSON(map[string]any{"orders-000001": map[string]any{"mappings": mapping}})
+}
+
+// place is the key of a document: what is on two shards is two documents.
+func (s *server) place(id, routing string) string {
+	if s.routing == nil {
+		return id
+	}
+	return id + "@" + routing
+}
+
+// unrouted is the error of an item that lacks a routing that is required.
+func (s *server) unrouted(id, routing string) map[string]any {
+	if s.routing == nil || routing != "" {
+		return nil
+	}
+	text, _ := json.Marshal(id)
+	return map[string]any{"type": "routing_missing_exception", "reason": fmt.Sprintf("routing is required for [orders-000001]/[%s]", text)}
+}

@@ -1,0 +1,159 @@
+package indexer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"brine/rowkey"
+)
+
+// Routing says by which field's value an index chooses the shard of a document. The value is read from the row key, which the document's id is,
+// so whoever knows the id knows the shard, and an id never changes its shard. The index itself keeps the Routing, in the form of its JSON.
+type Routing struct {
+	Field string            `json:"field"` // of the documents
+	From  string            `json:"from"`  // the key's field that it is filled with
+	Key   string            `json:"key"`   // in its normal form
+	Types map[string]string `json:"types"` // of the key's fields
+}
+
+// newRouting is the routing by the field of the documents that is filled with the key's field from.
+func newRouting(field, from string, key *rowkey.Key) *Routing {
+	r := &Routing{Field: field, From: from, Key: key.String(), Types: map[string]string{}}
+	for _, f := range key.Bindable() {
+		if slices.Contains(key.Fields(), f.Name) {
+			r.Types[f.Name] = f.Type.String()
+		}
+	}
+	return r
+}
+
+// Same reports whether both give every document the same shard. Nil is no routing.
+func (r *Routing) Same(o *Routing) bool {
+	if r == nil || o == nil {
+		return r == o
+	}
+	return r.Field == o.Field && r.From == o.From && r.Key == o.Key && maps.Equal(r.Types, o.Types)
+}
+
+func (r *Routing) String() string {
+	if r == nil {
+		return "by the whole id"
+	}
+	return fmt.Sprintf("by %s, which is %s of the key %s", r.Field, r.From, r.Key)
+}
+
+// Router reads the routing of documents from their ids. It is safe for concurrent use.
+type Router struct {
+	key *rowkey.Key
+	at  int // of the field among the key's
+}
+
+// Router fails when the key cannot be read, or does not give the field back.
+func (r *Routing) Router() (*Router, error) {
+	types := map[string]rowkey.Type{}
+	for _, t := range []rowkey.Type{rowkey.Text, rowkey.Int, rowkey.Float, rowkey.Bool, rowkey.Time} {
+		types[t.String()] = t
+	}
+	var fields []rowkey.Field
+	for _, name := range slices.Sorted(maps.Keys(r.Types)) {
+		t, ok := types[r.Types[name]]
+		if !ok {
+			return nil, fmt.Errorf("routing by %s: field %s of its key is of the type %q, which this brine does not know", r.Field, name, r.Types[name])
+		}
+		fields = append(fields, rowkey.Field{Name: name, Type: t})
+	}
+	key, err := rowkey.Parse(r.Key, fields)
+	if err != nil {
+		return nil, fmt.Errorf("routing by %s: the key %s: %w", r.Field, r.Key, err)
+	}
+	if !key.Gives(r.From) {
+		return nil, fmt.Errorf("routing by %s: the key %s does not give %s back", r.Field, r.Key, r.From)
+	}
+	return &Router{key: key, at: slices.Index(key.Fields(), r.From)}, nil
+}
+
+var errHashed = errors.New("it stands for a row key that is too long to be an id, and says nothing of the routing")
+
+// Of is the routing of the document of an id.
+func (r *Router) Of(id []byte) (string, error) {
+	if hashedID(id) {
+		return "", errHashed
+	}
+	row, err := ParseRowText(id)
+	if err != nil {
+		return "", err
+	}
+	values, err := r.key.Decode(row)
+	if err != nil {
+		return "", err
+	}
+	switch v := values[r.at]; v.Type {
+	case rowkey.Text:
+		return RoutingOf(string(v.Text)), nil
+	case rowkey.Bool:
+		return RoutingOf(v.Int != 0), nil
+	default: // Int and Time
+		return RoutingOf(v.Int), nil
+	}
+}
+
+// RoutingOf is the routing of a value of the routing field, as a search holds it: a string, int64 or bool. Search servers take no empty one,
+// and read several in one that holds a comma. Two values of one routing are on one shard, which does no harm.
+func RoutingOf(value any) string {
+	switch v := value.(type) {
+	case string:
+		if v == "" {
+			return "%"
+		}
+		return url.QueryEscape(v)
+	case bool:
+		return strconv.FormatBool(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// CanTakePlaceOf tells why an index cannot be built beside the live one and take its place. A pipeline that has not heard yet of the change would
+// place documents in the new index as in the former one: where that has no routing the new one refuses them, and where it has another nobody would.
+func (m Mapping) CanTakePlaceOf(live Mapping) error {
+	if live.Routing == nil || live.Routing.Same(m.Routing) {
+		return nil
+	}
+	return fmt.Errorf("index %s is routed %s, and would come to be routed %s: a pipeline that runs meanwhile would leave documents on two shards; "+
+		"declare it as it is, or write to a new index", live.Index, live.Routing, m.Routing)
+}
+
+func mendOfRouting(live *Routing) string {
+	if live == nil {
+		return "build it anew with brine reindex, which gives it the routing, or declare none"
+	}
+	return "declare it as it is, or write to a new index"
+}
+
+func (d *Document) validateRouting(bad func(string, ...any)) {
+	if d.Routing == "" || d.Key == nil {
+		return
+	}
+	at := slices.IndexFunc(d.Set, func(c Column) bool { return c.Name == d.Routing })
+	switch {
+	case at < 0:
+		bad("routing: set does not fill %s", d.Routing)
+	case d.Set[at].Type == Text || d.Set[at].Type == Double:
+		bad("routing: %s is a %s; name a keyword, long, boolean or date", d.Routing, d.Set[at].Type)
+	case !d.Key.Gives(d.Set[at].Field):
+		bad("routing: the row key %s does not give field %s back, so the shard of a document could not be told from its id; name a field that the key holds whole", d.Key, d.Set[at].Field)
+	}
+}
+
+// routing is that of the document's index; nil: none.
+func (d *Document) routing() *Routing {
+	at := slices.IndexFunc(d.Set, func(c Column) bool { return c.Name == d.Routing && c.Name != "" })
+	if at < 0 {
+		return nil
+	}
+	return newRouting(d.Routing, d.Set[at].Field, d.Key)
+}
