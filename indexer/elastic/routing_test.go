@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/event"
 	"brine/indexer"
 	"brine/indexer/elastic"
+	"brine/indexer/indexertest"
 	"brine/rowkey"
 	"brine/search"
 )
@@ -24,6 +26,29 @@ func routeByStatus(t *testing.T, opts *indexer.Options) {
 		t.Fatal(err)
 	}
 	opts.Documents[0].Key, opts.Documents[0].Routing = key, "status"
+}
+
+// writeRouted writes with three calls at once, each of which may be the one that learns the routing.
+func writeRouted(t *testing.T, s *server, changes indexer.Changes, events ...event.Event) []event.Failure {
+	t.Helper()
+	e, err := elastic.Open(elastic.Options{Addresses: []string{s.URL}, Transport: &http.Transport{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	opts := indexertest.Options(t, "orders", changes)
+	opts.Calls, opts.Pause, opts.MaxPause, opts.MaxBulkDocuments = 3, time.Microsecond, time.Millisecond, 4
+	routeByStatus(t, &opts)
+	w, err := indexer.New(e, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	failures, err := w.Submit(t.Context(), &event.Batch{Events: events}).Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return failures
 }
 
 // routedServer requires the routing of routeByStatus.
@@ -44,8 +69,7 @@ func TestRoutingIsLearnt(t *testing.T) {
 				}
 				return nil
 			}
-			failures := start(t, s, changes, func(o *indexer.Options) { o.Calls = 3; routeByStatus(t, o) }).write(t, orders()...)
-			if len(failures) > 0 {
+			if failures := writeRouted(t, s, changes, orders()...); len(failures) > 0 {
 				t.Fatalf("%s, call %d is broken: %v", changes, broken, failures[0].Err)
 			}
 			s.mu.Lock()
