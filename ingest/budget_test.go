@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -93,4 +96,55 @@ func TestBatchesKeepTheirBounds(t *testing.T) {
 	if largest > 7 {
 		t.Errorf("a batch of %d records, expected 7 at most", largest)
 	}
+}
+
+// What decoding gives of a record is many times its size, and no budget counts it: while the store is away nothing keeps it.
+func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		b.produce(1000, 0)
+		s := newStore()
+		var down atomic.Bool
+		down.Store(true)
+		s.decide = unavailableWhile(&down)
+		w := &weakly{Writer: s}
+		o := b.defaults(w)
+		o.MaxBatchRecords = 100
+		l := start(t, o)
+		time.Sleep(time.Minute) // each pause is seconds by now
+		runtime.GC()
+		if again, kept := w.batches(); again < 50 || kept > 1 { // the one that the stream uses for each first time
+			t.Errorf("of %d batches that were submitted %d are kept", again, kept)
+		}
+		down.Store(false)
+		time.Sleep(time.Minute)
+		b.wantCommitted(b.sent)
+		l.stop()
+		s.wantOnce(t, 1000)
+	})
+}
+
+// weakly is a Writer that knows which of the batches that it was given are in memory still.
+type weakly struct {
+	Writer
+	mu    sync.Mutex
+	given []weak.Pointer[event.Batch]
+}
+
+func (w *weakly) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	w.mu.Lock()
+	w.given = append(w.given, weak.Make(b))
+	w.mu.Unlock()
+	return w.Writer.Submit(ctx, b)
+}
+
+func (w *weakly) batches() (given, kept int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	alive := map[*event.Batch]bool{}
+	for _, b := range w.given {
+		if b := b.Value(); b != nil {
+			alive[b] = true
+		}
+	}
+	return len(w.given), len(alive)
 }

@@ -10,19 +10,19 @@ import (
 // flight is records of one chunk on their way: decoded, submitted, until they are settled. There are Window of them.
 //
 // It keeps no event: the writer has encoded them, and what decoding gives is many times the size of what it is given. If some were not
-// written, the records are decoded again, to the same events: decoding is pure.
+// written, their records are decoded again for each time that they are submitted, to the same events: decoding is pure.
 type flight struct {
 	chunk   *chunk
 	number  int // in the watermark
 	count   int // of records
 	records []event.Record
-	letters []DeadLetter // of records that could not be decoded
-	out     event.Flight // nil when there is no event
-	left    *event.Batch // what is not settled; nil as long as nothing has failed
-	impeded bool         // it has told that it is retried
-	parked  bool         // it has given its place in the window away; see park.go
-	at      []int        // of a parked flight, by event: its index in the batch that was submitted
-	charge  int64        // of the budget, for being parked
+	letters []DeadLetter    // of records that could not be decoded
+	out     event.Flight    // nil when there is no event
+	left    []*event.Record // of events that are not settled; nil as long as nothing has failed
+	impeded bool            // it has told that it is retried
+	parked  bool            // it has given its place in the window away; see park.go
+	at      []int           // of a parked flight, by event: its index in the batch that was submitted
+	charge  int64           // of the budget, for being parked
 
 	ctx       context.Context // of the hooks and the writer
 	landed    func(settled bool)
@@ -108,18 +108,6 @@ func (s *stream) decode(f *flight) {
 	s.Hooks.Decoded(s.id, len(s.batch.Events))
 }
 
-// decodeAgain gives the events of records that were decoded before, in a batch of their own.
-func (s *stream) decodeAgain(records []event.Record) *event.Batch {
-	batch := &event.Batch{}
-	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit
-	for i := range records {
-		if s.takes(&records[i]) {
-			_ = decoder.Decode(&records[i], batch) // what cannot be decoded is a dead letter already
-		}
-	}
-	return batch
-}
-
 // letter words why a record cannot be written.
 func (s *stream) letter(rec *event.Record, reason event.Reason, err error) DeadLetter {
 	return newLetter(rec, reason, err, s.Group)
@@ -192,7 +180,7 @@ func (s *stream) land(f *flight) bool {
 			break
 		}
 		if f.left == nil {
-			f.left = s.decodeAgain(f.records)
+			f.left = s.eventsOf(f.records)
 			f.locate(failures)
 		}
 		retry, letters, halt := s.triage(f, failures)
@@ -206,14 +194,14 @@ func (s *stream) land(f *flight) bool {
 		if len(retry) == 0 {
 			break
 		}
-		f.left.Events = keep(f.left.Events, retry)
+		f.left = keep(f.left, retry)
 		s.impede(f, retry[0].Reason, retry[0].Err)
 		s.park(f)
 		s.shrink(f)
 		if pauses.wait(s.drain) != nil {
 			return false
 		}
-		f.out = s.Writer.Submit(f.ctx, f.left)
+		f.out = s.resubmit(f)
 		s.release() // it is late already
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
@@ -234,7 +222,7 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 	for _, failure := range failures {
 		switch failure.Verdict {
 		case event.Reject:
-			letters = append(letters, s.letter(f.left.Events[failure.Index].Record, failure.Reason, failure.Err))
+			letters = append(letters, s.letter(f.left[failure.Index], failure.Reason, failure.Err))
 		case event.Halt:
 			if halt == nil {
 				halt = &haltError{failure.Reason, failure.Err}
@@ -244,14 +232,6 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 		}
 	}
 	return retry, letters, halt
-}
-
-// keep leaves in events those that failed, in place.
-func keep(events []event.Event, failed []event.Failure) []event.Event {
-	for i, failure := range failed {
-		events[i] = events[failure.Index] // i ≤ Index, since they ascend
-	}
-	return events[:len(failed)]
 }
 
 // bury writes dead letters until they are durable. It reports false when the partition goes away first.

@@ -10,21 +10,16 @@ import (
 // chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a region that is sick holds on
 // to its own events alone.
 func (s *stream) shrink(f *flight) {
-	records := make([]*event.Record, len(f.left.Events))
-	for i := range f.left.Events {
-		records[i] = f.left.Events[i].Record
-	}
-	c := s.copied(f, records)
+	c := s.copied(f, f.left)
 	if c == nil {
 		return
 	}
-	batch := s.decodeAgain(c.records)
-	if len(batch.Events) != len(c.records) {
-		panic("BUG: a record that was decoded once is not decoded again")
-	}
-	s.durable(f, records)
+	s.durable(f, f.left)
 	f.chunk.release()
-	f.chunk, f.records, f.left = c, c.records, batch
+	f.chunk, f.records = c, c.records
+	for i := range c.records {
+		f.left[i] = &c.records[i]
+	}
 }
 
 // copied gives a chunk of copies of some of a flight's records; nil when little would be won, or when there is no room for it.
