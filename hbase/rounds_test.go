@@ -75,10 +75,12 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 				t.Errorf("%d look-ups for a new table", first)
 			}
 			t.Logf("%d look-ups for a table of %d regions, %d and %d of its state when all failed %d times", first, regions, lookups.Load(), states.Load(), tt.failures)
-			if n := int(lookups.Load()); len(moved) != regions || n > tt.most {
-				t.Errorf("%d regions moved; %d look-ups, want at most %d", len(moved), n, tt.most)
+			took := time.Since(start)
+			most := tt.most + 4*int(took/lookAfter) // a call that a slow machine keeps for a second is looked after, and four may be out
+			if n := int(lookups.Load()); len(moved) != regions || n > most {
+				t.Errorf("%d regions moved; %d look-ups, want at most %d", len(moved), n, most)
 			}
-			if took := time.Since(start); int(states.Load()) > 2*int(1+took/enabledFor) { // who did not see the last answer in time asks again
+			if int(states.Load()) > 2*int(1+took/enabledFor) { // who did not see the last answer in time asks again
 				t.Errorf("the table's state was asked for %d times in %v, want about once in %v", states.Load(), took, enabledFor)
 			}
 		})
