@@ -55,8 +55,8 @@
 //     TestCutConnectionsAreMadeAgain, TestNoBrokerForAnHour. A broker that dies while a process starts ends that: TestStartIsMadeAgainWhenItFails.
 //   - Damaged bytes are skipped: TestCorruptBatchIsNeverSkipped, TestAnswerCutOffInTheMiddleOfABatch.
 //   - A record does not fit: TestRecordLargerThanAFetch, TestBatchesKeepTheirBounds.
-//   - Memory runs out while the store stands still: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes; or what has
-//     piled up meanwhile is written slowly: TestCatchesUpAtFullRateAfterAnOutage.
+//   - Memory runs out while the store stands still: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes,
+//     TestNothingDecodedIsKeptThroughAnOutage; or what has piled up meanwhile is written slowly: TestCatchesUpAtFullRateAfterAnOutage.
 //   - An empty topic is taken for a fault: TestEmptyTopicIsWaitedOn; a missing one for an empty one:
 //     TestMissingTopicIsSaidBeforeAnythingStarts.
 //   - A replay moves the live group, or loses its place: TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone,
