@@ -152,7 +152,7 @@ func (t *Table) sink() sink.Table {
 // Schema is the pipeline's fields as the decoder needs them.
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
-	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
+	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n, Lateness: p.AllowedLateness,
 		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
 	for i := range p.Fields {
 		f := &p.Fields[i]

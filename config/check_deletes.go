@@ -80,6 +80,7 @@ func (r *Rows) packs(field string) bool {
 func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 	at := r.setting + ".hard_deletes"
 	what, mend := p.untimed()
+	late, bound := p.unbounded()
 	switch {
 	case t == nil: // reported by itself
 		return
@@ -89,6 +90,8 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 		l.fault(at, HardDeletes, "HBase keeps delete markers by their time, and "+what, mend+", or mark rows: hard_deletes: false")
 	case r.TTL != "":
 		l.fault(r.setting+".ttl", RowTTL, "it would end the delete markers of hard_deletes too, and deleted rows would show again", "set the family's ttl, or mark rows: hard_deletes: false")
+	case late != "":
+		l.fault(at, HardDeletes, late, bound+", or mark rows: hard_deletes: false")
 	case r.deleted() == "" && !moves:
 		l.warn(at, Unused, "does nothing, since no field says that an event is a delete", "name a bool field: deleted: gone")
 	}
@@ -100,7 +103,7 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 		}
 		told = append(told, f.Name)
 		l.faultName(join(join("tables", t.Name)+".families", f.Name), HardDeletes, "it may drop delete markers at its next major compaction, and an older change that comes late or in a replay would then show a deleted row again",
-			"write purge_deletes_after: 7d there, no less than topic "+p.Topic+" keeps its records")
+			"write purge_deletes_after: 16d there, no less than changes of topic "+p.Topic+" can be read after their versions")
 	}
 }
 

@@ -26,6 +26,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkTopics(p, setting)
 	l.checkFields(p, setting)
 	l.checkVersion(p, setting)
+	l.checkLateness(p, setting)
 	l.checkHotFields(p, setting+".hot_fields")
 	l.checkImages(p, setting+".images")
 	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already

@@ -55,6 +55,28 @@ func (p *Pipeline) untimed() (what, mend string) {
 	return "", ""
 }
 
+// unbounded words why older changes than a delete may come however late, and the mend; empty if they may not.
+func (p *Pipeline) unbounded() (what, mend string) {
+	if p.Version == "" || p.AllowedLateness > 0 {
+		return "", ""
+	}
+	return "nothing says how late changes of pipeline " + p.Name + " may come, and one that comes after the delete is forgotten would undo it",
+		"write allowed_lateness: 1d in the pipeline, so that later ones become dead letters"
+}
+
+func (l *loader) checkLateness(p *Pipeline, setting string) {
+	if p.AllowedLateness == 0 {
+		return
+	}
+	setting += ".allowed_lateness"
+	if what, mend := p.untimed(); what != "" {
+		l.fault(setting, VersionType, "how late an event is can be told of times only, and "+what, mend+", or remove it")
+	}
+	if p.Version == "" {
+		l.warn(setting, Unused, "does nothing, since the version is the time of the Kafka record, which is never behind itself", "remove it")
+	}
+}
+
 func (l *loader) checkVersion(p *Pipeline, setting string) {
 	if p.Version == "" {
 		return

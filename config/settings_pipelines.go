@@ -15,6 +15,9 @@ type Pipeline struct {
 	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
 	// the time of the Kafka record.
 	Version string `set:"version" example:"at"`
+	// How far the version may lie behind the time of the Kafka record; a later event is a dead letter (`late_version`). Without it no event is too late.
+	// Whoever forgets deletes, by `hard_deletes` or `purge_deletes_after` of an index, needs it: it bounds how long after a delete older changes can come.
+	AllowedLateness time.Duration `set:"allowed_lateness" min:"1s" max:"24855d" example:"1d"`
 	// Where records hold what a row was before the change and is after it, as logs of databases do. A change of a field of a key then moves
 	// the row: what it was is deleted at the change's version. Only with `changes: whole`.
 	Images Images `set:"images"`

@@ -54,8 +54,8 @@ type Family struct {
 	// Versions kept of a cell though its TTL is over [MIN_VERSIONS].
 	MinVersions int `set:"min_versions" default:"0" min:"0" max:"2147483647"`
 	// How long major compactions keep delete markers; without it the table's or servers' own stays, which is 0
-	// [hbase.hstore.time.to.purge.deletes]. `hard_deletes` needs at least as long as the topic keeps its records.
-	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1s" max:"24855d" example:"7d"`
+	// [hbase.hstore.time.to.purge.deletes]. `hard_deletes` needs at least the topic's retention.ms and segment.ms, the pipeline's `allowed_lateness` and an hour.
+	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1s" max:"24855d" example:"16d"`
 	// How blocks are compressed; the servers must have the codec [COMPRESSION].
 	Compression string `set:"compression" default:"none" oneof:"none gz snappy lz4 lzo zstd"`
 	// Bloom filter, which spares reads of files that do not hold a row, or not its column [BLOOMFILTER].
@@ -93,9 +93,10 @@ type Index struct {
 	// It is filled with a field that the row key holds whole, so that the shard follows from a document's id. An index that exists gets it
 	// by `brine reindex`, and keeps it. An index inside this process has no shards, and passes it over.
 	Routing string `set:"routing" example:"user"`
-	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches. It must be
-	// at least as long as the topic keeps its records: an older change that came after that would make the document anew.
-	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1h" max:"24855d" example:"7d"`
+	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches. An older
+	// change that came after that would make the document anew, so it must be at least the topic's retention.ms and segment.ms, the pipeline's
+	// `allowed_lateness` and an hour; and the topic must have `message.timestamp.type` LogAppendTime.
+	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1h" max:"24855d" example:"16d"`
 }
 
 // IndexField is one field of an index.

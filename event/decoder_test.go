@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/event"
 )
@@ -136,6 +137,26 @@ func TestVersionOfTheRecord(t *testing.T) {
 	s.Version = 5
 	if e, err := decode(s, `{"sec":42}`, 42000); err != nil || e.Version != 42000 {
 		t.Errorf("time_s: got %d, %v; want 42000", e.Version, err)
+	}
+}
+
+// TestLateVersion: how late an event is depends on its record alone.
+func TestLateVersion(t *testing.T) {
+	s := event.Schema{Fields: schema.Fields, Version: 5, Lateness: 2 * time.Second} // of sec
+	if e, err := decode(s, `{"sec":40}`, 42000); err != nil || e.Version != 40000 {
+		t.Errorf("as late as is allowed: %d, %v", e.Version, err)
+	}
+	const want = `late_version: field sec: 40000 is more than 2s behind the record's timestamp 42001 (ms since 1970)`
+	if _, err := decode(s, `{"sec":40}`, 42001); err == nil || err.Error() != want {
+		t.Errorf("later than is allowed: %v, want %s", err, want)
+	}
+	s.Lateness = 0
+	if e, err := decode(s, `{"sec":0}`, 1<<50); err != nil || e.Version != 0 {
+		t.Errorf("where none is too late: %d, %v", e.Version, err)
+	}
+	s.Lateness = -1
+	if s.Validate() == nil {
+		t.Error("a negative lateness is taken")
 	}
 }
 

@@ -53,6 +53,7 @@ const (
 	WrongType      Reason = "wrong_type"      // a field holds another type than declared
 	BadVersion     Reason = "bad_version"     // negative, too large, or not a time
 	FutureVersion  Reason = "future_version"  // more than 24 h ahead of the record's own timestamp
+	LateVersion    Reason = "late_version"    // further behind the record's own timestamp than is allowed
 	KeyTooLong     Reason = "key_too_long"    // HBase takes 32,767 bytes
 	BadKey         Reason = "bad_key"         // a value that the key's language cannot hold (too wide, holds the separator)
 	BadName        Reason = "bad_name"        // a member of the record cannot be the name of a column

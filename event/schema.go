@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Type is the declared type of a field.
@@ -60,6 +61,8 @@ type Schema struct {
 	Version int
 	// Sequence is the Int field n of versions seq(at, n), where at is Version's field; empty: versions are of one field.
 	Sequence string
+	// Lateness is how far the version, a time, may lie behind the record's timestamp; 0: as far as it will.
+	Lateness time.Duration
 	// Images are the before- and after-images of the records, if they hold any.
 	Images Images
 }
@@ -99,6 +102,9 @@ func (s Schema) Validate() error {
 }
 
 func (s Schema) validateVersion() error {
+	if s.Lateness < 0 {
+		return fmt.Errorf("a lateness of %v; give 0 or more", s.Lateness)
+	}
 	if s.Version == -1 {
 		if s.Sequence != "" {
 			return fmt.Errorf("a sequence, field %s, tells apart versions of a field, and the version is none; name one", s.Sequence)

@@ -26,6 +26,9 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 	case version-maxAhead > rec.Timestamp:
 		return 0, &Error{Reason: FutureVersion, Field: field,
 			Detail: fmt.Sprintf("%d is more than 24 h ahead of the record's timestamp %d (ms since 1970)", version, rec.Timestamp)}
+	case d.schema.Lateness > 0 && version < rec.Timestamp-d.schema.Lateness.Milliseconds():
+		return 0, &Error{Reason: LateVersion, Field: field,
+			Detail: fmt.Sprintf("%d is more than %v behind the record's timestamp %d (ms since 1970)", version, d.schema.Lateness, rec.Timestamp)}
 	}
 	if d.sequence >= 0 {
 		return d.sequenced(version, values)

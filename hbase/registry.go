@@ -34,7 +34,7 @@ func (g *rpcRegistry) activeMaster(ctx context.Context) (addr string, err error)
 	var out hbasepb.GetActiveMasterResponse
 	err = g.ask(ctx, "GetActiveMaster", &hbasepb.GetActiveMasterRequest{}, &out, func() error {
 		if out.ServerName == nil {
-			return fmt.Errorf("%w: there is no active master", errNoServer)
+			return errNoActiveMaster
 		}
 		addr = serverAddr(out.ServerName)
 		return nil

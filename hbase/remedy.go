@@ -153,7 +153,7 @@ func diagnose(err error) diagnosis {
 	switch {
 	case errors.Is(err, errInvalidResponse):
 		return diagnosis{rule: rule{remedy: relocate, kind: Transient}, class: "invalid response", cut: true}
-	case errors.Is(err, errNoServer):
+	case errors.Is(err, errNoServer), errors.Is(err, errNoActiveMaster), errors.Is(err, errNoZnode):
 		return diagnosis{rule: rule{remedy: relocate, kind: Transient}, class: "invalid response"}
 	case errors.Is(err, ErrNoTable), errors.Is(err, ErrDisabled), errors.Is(err, ErrNoFamily):
 		return diagnosis{rule: rule{kind: NoTable}}
@@ -242,6 +242,8 @@ func throttleWait(text string) time.Duration {
 var (
 	errInvalidResponse = errors.New("the server answered neither a result nor an exception")
 	errNoServer        = errors.New("the region is on no server just now")
+	errNoActiveMaster  = errors.New("no master is active: start one, or wait until a standby takes over")
+	errNoZnode         = errors.New("HBase has not written where it is: start it, or wait until its master is active")
 	errNamespaceExists = errors.New("namespace exists")
 	errNoNamespace     = errors.New("no such namespace")
 )

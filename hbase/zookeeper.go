@@ -80,7 +80,7 @@ func (g *zkRegistry) explain(ctx context.Context, s *zkSession, name string) err
 	names, err := s.children(ctx, g.parent)
 	if err == nil {
 		if len(names) == 0 || slices.ContainsFunc(names, isHBases) {
-			return fmt.Errorf("%w: znode %s is not there (yet)", errNoServer, path.Join(g.parent, name))
+			return fmt.Errorf("%w: znode %s is not there (yet)", errNoZnode, path.Join(g.parent, name))
 		}
 		return fmt.Errorf("%w: %s in option Connect, which holds %s; it must be the cluster's zookeeper.znode.parent", errZnode, g.parent, list(names))
 	}
@@ -93,7 +93,7 @@ func (g *zkRegistry) explain(ctx context.Context, s *zkSession, name string) err
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "zookeeper" }) // its own
 	if len(names) == 0 {
-		return fmt.Errorf("%w: znode %s is not there (yet)", errNoServer, g.parent)
+		return fmt.Errorf("%w: znode %s is not there (yet)", errNoZnode, g.parent)
 	}
 	return fmt.Errorf("%w: option Connect names %s, but %s holds only %s; it must be the cluster's zookeeper.znode.parent", errZnode, g.parent, above, list(names))
 }

@@ -116,7 +116,7 @@ func (q *quorum) use(ctx context.Context, patience time.Duration, f func(context
 // isAnswer tells what a working server answered from a failure to ask it.
 func isAnswer(err error) bool {
 	_, answered := errors.AsType[zkError](err)
-	return answered || errors.Is(err, errNoServer) || errors.Is(err, errZnode) || errors.Is(err, errInvalidResponse)
+	return answered || errors.Is(err, errNoServer) || errors.Is(err, errNoZnode) || errors.Is(err, errZnode) || errors.Is(err, errInvalidResponse)
 }
 
 func (q *quorum) connect(ctx context.Context, patience time.Duration, addr string) error {

@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -11,6 +12,16 @@ const expireEvery = time.Hour
 
 // expires reports whether anything of the index ends by time.
 func (d *document) expires() bool { return d.parted && d.Keep > 0 || d.Purge > 0 }
+
+// Endless are options of a writer that ends nothing by its age, neither parts nor documents: one that writes again, or elsewhere, beside a
+// pipeline that does.
+func (o Options) Endless() Options {
+	o.Documents = slices.Clone(o.Documents)
+	for i := range o.Documents {
+		o.Documents[i].Keep, o.Documents[i].Purge = 0, 0
+	}
+	return o
+}
 
 // expire drops the parts of indexes whose rows are over, and removes documents that were deleted long ago, until the writer is closed. A document ends
 // when its newest version is as old as the rows are kept. Writers of other processes do the same.

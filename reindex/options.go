@@ -111,9 +111,7 @@ func (o *Options) validate() error {
 
 // writing are the options of a writer of the source's documents into the index by another name.
 func (s *Source) writing(index string) indexer.Options {
-	o := s.Documents
-	o.Documents = append([]indexer.Document(nil), o.Documents...)
+	o := s.Documents.Endless()
 	o.Documents[0].Index = index
-	o.Documents[0].Keep = 0 // parts that are over are dropped by the live pipeline
 	return o
 }

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/segmentio/kafka-go"
 )
 
 // TestCheckKnowsHowLongRecordsAreKept: delete markers have to outlast the records that could be replayed after them.
@@ -24,6 +22,7 @@ pipelines:
     topic: %s
     fields: { id: text, at: time_ms, gone: bool }
     version: at
+    allowed_lateness: 1h
     rows: [ { table: "%[3]s", deleted: gone, hard_deletes: true, set: { "e:g": gone } } ]
 `
 			if err := os.WriteFile(j.file, fmt.Appendf(nil, config, j.brokers[0], j.hbase, j.table, j.topic), 0o600); err != nil {
@@ -33,19 +32,20 @@ pipelines:
 				t.Errorf("of a table that keeps no delete markers it says: %v, %s", err, out)
 			}
 			j.must("tables", "apply", "--yes", "-c", j.file)
-			for _, c := range []struct{ setting, value, want string }{
-				{"retention.ms", "172800000", ""},
-				{"retention.ms", "172800001", "keeps its records 48h0m0.001s, and family e of"},
-				{"retention.ms", "-1", "keeps its records for ever, and family e of"},
+			j.configure("message.timestamp.type", "LogAppendTime")
+			j.configure("segment.ms", "3600000")
+			for _, c := range []struct{ setting, value, want string }{ // 2d are 45h, and an hour each for the segment, lateness and clocks
+				{"retention.ms", "162000000", ""},
+				{"retention.ms", "162000001", "can be read until 48h0m0.001s after its version"},
+				{"retention.ms", "-1", "keeps its records for ever, or compacts them; family e of"},
 				{"retention.ms", "1000", ""},
-				{"cleanup.policy", "compact", "keeps its records for ever, and family e of"},
+				{"segment.ms", "604800000", "segment.ms 7d"},
+				{"segment.ms", "3600000", ""},
+				{"message.timestamp.type", "CreateTime", "has the producers' timestamps"},
+				{"message.timestamp.type", "LogAppendTime", ""},
+				{"cleanup.policy", "compact,delete", "keeps its records for ever, or compacts them; family e of"},
 			} {
-				r, err := j.client().IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{
-					{ResourceType: kafka.ResourceTypeTopic, ResourceName: j.topic, Configs: []kafka.IncrementalAlterConfigsRequestConfig{
-						{Name: c.setting, Value: c.value, ConfigOperation: kafka.ConfigOperationSet}}}}})
-				if err != nil || r.Resources[0].Error != nil {
-					t.Fatal(err, r)
-				}
+				j.configure(c.setting, c.value)
 				out, err := j.command("check", "--connect", j.file).CombinedOutput()
 				found := ""
 				for line := range strings.Lines(string(out)) {

@@ -42,10 +42,18 @@ func openHBase(ctx context.Context, cfg *config.Config, opts hbase.Options) (*cl
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, &exitError{exitUnreachable, fmt.Errorf("hbase.connect: %w", err), "is HBase running, and is this the masters' RPC port (16000 unless set otherwise)?"}
+		return nil, &exitError{exitUnreachable, fmt.Errorf("hbase.connect: %w", err), hbaseHint(opts.Connect)}
 	}
 	c.client = client
 	return c, nil
+}
+
+// hbaseHint says what to look at when no HBase answers where hbase.connect says.
+func hbaseHint(connect string) string {
+	if strings.HasPrefix(connect, "zk://") {
+		return "start HBase, or name its ZooKeepers in hbase.connect (port 2181 unless set otherwise), with HBase's zookeeper.znode.parent as the path"
+	}
+	return "start HBase, or name servers of it in hbase.connect: masters (port 16000 unless set otherwise) or region servers (16020)"
 }
 
 // untested words the client's warning of a cluster's release.

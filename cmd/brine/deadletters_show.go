@@ -122,6 +122,7 @@ var reasonMends = map[event.Reason]string{
 	event.WrongType:      "mend the producer, or declare the type that the field has",
 	event.BadVersion:     "declare the unit that the field has: time_ms or time_s",
 	event.FutureVersion:  "mend the clock of what made the record, or declare the unit that the field has",
+	event.LateVersion:    "raise allowed_lateness of the pipeline, and what it is part of: purge_deletes_after",
 	event.KeyTooLong:     "leave the field out of the key, or take a part or a hash of it",
 	event.BadKey:         "give the key's field an encoding that takes this value",
 	event.BadName:        "mend the producer: the name cannot be that of a column",

@@ -54,6 +54,9 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 		s.engine = engine
 	}
 	opts := p.Indexer()
+	if !s.ends {
+		opts = opts.Endless()
+	}
 	opts.Hooks = s.traceIndex(s.indexes.Hooks(p.Name))
 	opts.Hooks.Expired = func(index string, parts []string, err error) {
 		if err != nil {

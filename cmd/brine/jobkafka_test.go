@@ -33,8 +33,13 @@ func (j *job) exit(args ...string) (string, int) {
 
 func (j *job) send(partition int, value string) {
 	j.t.Helper()
+	j.sendAt(partition, value, time.Now())
+}
+
+func (j *job) sendAt(partition int, value string, at time.Time) {
+	j.t.Helper()
 	resp, err := j.client().Produce(j.t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: partition, RequiredAcks: kafka.RequireAll,
-		Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value)), Time: time.Now()})})
+		Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value)), Time: at})})
 	if err == nil {
 		err = resp.Error
 	}

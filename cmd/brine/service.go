@@ -27,6 +27,7 @@ type service struct {
 	cluster *cluster
 	engine  indexer.Engine // nil when no pipeline has documents
 	writers []*indexer.Writer
+	ends    bool // whether the writers end what is over by its age: where pipelines run, and nowhere else
 	log     *slog.Logger
 	reg     *prometheus.Registry
 	tables  *skew.Tables
@@ -42,6 +43,7 @@ type service struct {
 // newService opens the stores and prepares the loops; nothing is read from Kafka yet.
 func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*service, error) {
 	s := prepareService(cfg, log)
+	s.ends = true
 	if err := s.open(ctx); err != nil {
 		s.close()
 		return nil, err

@@ -13,12 +13,12 @@ import (
 	"brine/config"
 )
 
-// retains sets how long the job's topic keeps its records.
-func (j *job) retains(ms string) {
+// configure gives the job's topic a setting.
+func (j *job) configure(name, value string) {
 	j.t.Helper()
 	r, err := j.client().IncrementalAlterConfigs(j.t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{
 		{ResourceType: kafka.ResourceTypeTopic, ResourceName: j.topic, Configs: []kafka.IncrementalAlterConfigsRequestConfig{
-			{Name: "retention.ms", Value: ms, ConfigOperation: kafka.ConfigOperationSet}}}}})
+			{Name: name, Value: value, ConfigOperation: kafka.ConfigOperationSet}}}}})
 	if err != nil || r.Resources[0].Error != nil {
 		j.t.Fatal(err, r)
 	}
@@ -39,12 +39,13 @@ pipelines:
     topic: %[4]s
     fields: { id: text, at: time_ms, gone: bool }
     version: at
+    allowed_lateness: 1h
     rows: [ { table: "%[5]s", deleted: gone, %[6]s set: { "e:g": gone } } ]
     documents: [ { index: %[4]s, deleted: gone, set: { g: gone } } ]
 `
 	for _, c := range []struct{ name, row, index, setting, short string }{
-		{"an index", "", "purge_deletes_after: 2d,", "indexes.", "and the index its deleted documents 2d"},
-		{"a family", "hard_deletes: true,", "", "pipelines.p.rows[0].hard_deletes", "and family e of"},
+		{"an index", "", "purge_deletes_after: 2d,", "indexes.", "the index keeps its deleted documents 2d"},
+		{"a family", "hard_deletes: true,", "", "pipelines.p.rows[0].hard_deletes", "family e of"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, embeddedStack(t))
@@ -53,16 +54,18 @@ pipelines:
 			}
 			j.must("tables", "apply", "--yes", "-c", j.file)
 			j.send(0, fmt.Sprintf(`{"id":"a","at":%d,"gone":true}`, time.Now().UnixMilli()))
+			j.configure("segment.ms", "3600000")
 			starts := [][]string{
 				{"run", "-q", "--until-end", "-c", j.file},
 				{"replay", "-q", "--from", "earliest", "--again", "-c", j.file},
 			}
-			for _, kept := range []struct{ ms, says string }{
-				{"172800000", ""},
-				{"172800001", "keeps its records 48h0m0.001s, " + c.short},
-				{"-1", "keeps its records for ever, " + c.short},
+			for _, kept := range []struct{ setting, value, says string }{ // 2d are 45h, and an hour each for the segment, lateness and clocks
+				{"retention.ms", "162000000", "producers' timestamps, which do not say how long a record can be read; " + c.short},
+				{"message.timestamp.type", "LogAppendTime", ""},
+				{"retention.ms", "162000001", "(retention.ms 45h0m0.001s, segment.ms 1h, allowed_lateness 1h, and an hour for clocks); " + c.short},
+				{"retention.ms", "-1", "keeps its records for ever, or compacts them; " + c.short},
 			} {
-				j.retains(kept.ms)
+				j.configure(kept.setting, kept.value)
 				for _, start := range starts {
 					if kept.says == "" {
 						j.must(start...)
@@ -70,7 +73,7 @@ pipelines:
 					}
 					out, code := j.exit(start...)
 					if code != exitUsage || !strings.Contains(out, c.setting) || !strings.Contains(out, kept.says) || !strings.Contains(out, "remove it") && !strings.Contains(out, "mark rows") {
-						t.Errorf("%v of a topic that keeps its records %s ms: exit %d, %s", start, kept.ms, code, out)
+						t.Errorf("%v of a topic of %s %s: exit %d, %s", start, kept.setting, kept.value, code, out)
 					}
 				}
 			}

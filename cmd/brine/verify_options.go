@@ -57,6 +57,9 @@ func (v *verification) writers(ctx context.Context) ([]ingest.Writer, error) {
 	var out []ingest.Writer
 	for _, g := range v.groups {
 		p, rows := v.half(g)
+		if err := v.service.refuseOutlived(ctx, p); err != nil {
+			return nil, err
+		}
 		add := v.service.addDocuments
 		if rows {
 			add = v.service.addRows
