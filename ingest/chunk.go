@@ -1,12 +1,13 @@
 package ingest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"brine/event"
 )
@@ -21,8 +22,10 @@ type chunk struct {
 	end       int64 // the partition's end when it was fetched: the last stable offset
 	cost      int64 // of the records, as event.Record.Size counts
 
-	answer   []byte // what the broker sent; uncompressed records point into it
-	inflated []*bytes.Buffer
+	answer   *buffer // what the broker sent; nil when no record points into it
+	inAnswer bool    // a record does
+	sent     int     // how many bytes of record batches it had
+	inflated []*buffer
 	headers  []event.Header
 	names    names
 
@@ -49,21 +52,63 @@ func (c *chunk) release() {
 	if c.charged > 0 {
 		c.budget.holds.release(c.charged)
 	}
+	c.freeAnswer()
+	c.inAnswer = false
+	for _, b := range c.inflated {
+		b.free()
+	}
 	clear(c.records)
 	clear(c.headers)
-	c.records, c.headers, c.answer = c.records[:0], c.headers[:0], c.answer[:0]
-	c.next, c.end, c.cost, c.charged, c.budget = 0, 0, 0, 0, nil
+	clear(c.inflated)
+	c.records, c.headers, c.inflated = c.records[:0], c.headers[:0], c.inflated[:0]
+	c.next, c.end, c.sent, c.cost, c.charged, c.budget = 0, 0, 0, 0, 0, nil
 	chunks.Put(c)
 }
+
+func (c *chunk) freeAnswer() {
+	if c.answer != nil {
+		c.answer.free()
+		c.answer = nil
+	}
+}
+
+// holding is the memory that c keeps from others: its buffers whole, and records where it has room for them.
+func (c *chunk) holding() int64 {
+	n := int64(cap(c.records))*recordBytes + int64(cap(c.headers))*headerBytes
+	if c.answer != nil {
+		n += int64(cap(c.answer.b))
+	}
+	for _, b := range c.inflated {
+		n += int64(cap(b.b))
+	}
+	return n
+}
+
+const (
+	recordBytes = int64(unsafe.Sizeof(event.Record{}))
+	headerBytes = int64(unsafe.Sizeof(event.Header{}))
+)
+
+// fit gives up what is not needed: the answer when no record points into it, room for records that an earlier, larger fetch had.
+func (c *chunk) fit() {
+	if !c.inAnswer {
+		c.freeAnswer()
+	}
+	if cap(c.records) > 2*len(c.records)+recordSlack {
+		c.records = slices.Clone(c.records)
+	}
+}
+
+const recordSlack = 128
 
 // read fills c from the record batches of an answer, from the offset on, leaving out control records and those of aborted
 // transactions. A faulty batch is an error only when it comes first; else c ends before it.
 func (c *chunk) read(batches []byte, from int64, aborted aborts) error {
 	c.next = from
-	for used := 0; len(batches) > 0; {
+	for len(batches) > 0 {
 		info, records, rest, err := readBatch(batches)
 		if err == nil && info.last >= from {
-			used, err = c.readRecords(&info, records, from, aborted, used)
+			err = c.readRecords(&info, records, from, aborted)
 		}
 		switch {
 		case err == nil:
@@ -80,22 +125,21 @@ func (c *chunk) read(batches []byte, from int64, aborted aborts) error {
 	return nil
 }
 
-// readRecords reads one batch's records; used counts the buffers of c that are taken.
-func (c *chunk) readRecords(info *batchInfo, records []byte, from int64, aborted aborts, used int) (int, error) {
+// readRecords reads one batch's records.
+func (c *chunk) readRecords(info *batchInfo, records []byte, from int64, aborted aborts) error {
 	if aborted.skip(info, records) {
-		return used, nil
+		return nil
 	}
-	if info.attributes&compressionBits != 0 {
-		if used == len(c.inflated) {
-			c.inflated = append(c.inflated, new(bytes.Buffer))
-		}
-		var err error
-		if records, err = info.inflate(records, c.inflated[used]); err != nil {
-			return used, err
-		}
-		used++
+	if info.attributes&compressionBits == 0 {
+		c.inAnswer = true
+		return c.appendRecords(info, records, from)
 	}
-	return used, c.appendRecords(info, records, from)
+	b, err := info.inflate(records)
+	if err != nil {
+		return err
+	}
+	c.inflated = append(c.inflated, b)
+	return c.appendRecords(info, b.b, from)
 }
 
 // aborts is the aborted transactions of one answer: per producer, the first offsets of those that have not begun yet.

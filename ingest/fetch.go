@@ -78,7 +78,7 @@ func (f *fetchCall) request() *fetchapi.Request {
 }
 
 // RawExchange writes the request and reads the answer whole.
-func (f *fetchCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+func (f *fetchCall) RawExchange(rw io.ReadWriter) (_ protocol.Message, err error) {
 	if f.version < minFetchVersion {
 		return nil, fmt.Errorf("the broker's fetch version is %d; at least %d is needed (Kafka 0.11)", f.version, minFetchVersion)
 	}
@@ -86,12 +86,10 @@ func (f *fetchCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if err := protocol.WriteRequest(rw, f.version, id, f.client, f.request()); err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(rw, id, f.into.answer)
-	if err != nil {
+	if f.into.answer, err = readAnswer(rw, id); err != nil {
 		return nil, err
 	}
-	f.into.answer = answer
-	return f.parse(f.into.answer)
+	return f.parse(f.into.answer.b)
 }
 
 // parse reads a fetch answer of one partition, versions 4 to 11.

@@ -103,7 +103,7 @@ func (s *stream) fetchChunk(offset int64) (*chunk, error) {
 		return s.fetchChunk(offset)
 	}
 	c.budget = s.Budget
-	if c.charged, err = s.Budget.holds.acquire(s.work, c.cost); err != nil {
+	if c.charged, err = s.Budget.holds.acquire(s.work, max(c.cost, c.holding())); err != nil {
 		c.release()
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (c *chunk) take(a *fetchAnswer, offset, until int64) error {
 	if err := c.read(a.batches, offset, a.aborted); err != nil {
 		return err
 	}
-	c.end = a.stable
+	c.end, c.sent = a.stable, len(a.batches)
 	if until >= 0 && c.next > until {
 		c.next = until
 		for n := len(c.records); n > 0 && c.records[n-1].Offset >= until; n-- {
@@ -143,6 +143,7 @@ func (c *chunk) take(a *fetchAnswer, offset, until int64) error {
 			c.records = c.records[:n-1]
 		}
 	}
+	c.fit()
 	return nil
 }
 

@@ -86,17 +86,18 @@ func (h *beatRequest) exchange(rw io.ReadWriter, version int16, client string) (
 	if _, err := rw.Write(b); err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(rw, id, nil)
+	answer, err := readAnswer(rw, id)
 	if err != nil {
 		return nil, err
 	}
-	r := reader{b: answer}
+	defer answer.free()
+	r := reader{b: answer.b}
 	if version > 0 {
 		r.skip(4)
 	}
 	a := &beatAnswer{r.int16()}
 	if r.bad {
-		return nil, fmt.Errorf("the answer to a heartbeat has only %d bytes", len(answer))
+		return nil, fmt.Errorf("the answer to a heartbeat has only %d bytes", len(answer.b))
 	}
 	return a, nil
 }

@@ -46,7 +46,7 @@ func (c *cluster) logRange(ctx context.Context, topic string, partition int, fro
 					continue
 				}
 			case err == nil && chunk.next == from: // nothing yet, or one that is larger than asked for
-				if len(chunk.answer) > int(ask)/2 {
+				if chunk.sent > int(ask)/2 {
 					ask *= 2
 				}
 				chunk.release()

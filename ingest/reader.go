@@ -92,8 +92,8 @@ func (r *reader) uvarint() uint64 {
 	return n
 }
 
-// readAnswer reads a whole answer, length int32 and correlation id int32 before it, into buf when it fits.
-func readAnswer(r io.Reader, id int32, buf []byte) ([]byte, error) {
+// readAnswer reads a whole answer, length int32 and correlation id int32 before it.
+func readAnswer(r io.Reader, id int32) (*buffer, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, err
@@ -102,9 +102,7 @@ func readAnswer(r io.Reader, id int32, buf []byte) ([]byte, error) {
 	if got := int32(binary.BigEndian.Uint32(prefix[4:])); got != id || size < 0 || size > maxAnswerBytes {
 		return nil, fmt.Errorf("not the answer to our request: length %d, id %d, expected id %d", size, got, id)
 	}
-	if cap(buf) < size {
-		buf = make([]byte, size)
-	}
-	_, err := io.ReadFull(r, buf[:size])
-	return buf[:size], err
+	b := newBuffer(size)
+	_, err := io.ReadFull(r, b.b)
+	return b, err
 }

@@ -86,23 +86,19 @@ func readBatch(b []byte) (info batchInfo, records, rest []byte, err error) {
 	return info, b[batchHeader:], rest, nil
 }
 
-// inflate gives the batch's records uncompressed, in buf when they were compressed.
-func (info *batchInfo) inflate(records []byte, buf *bytes.Buffer) ([]byte, error) {
+// inflate gives the batch's records uncompressed.
+func (info *batchInfo) inflate(records []byte) (*buffer, error) {
 	codec := compress.Compression(info.attributes & compressionBits).Codec()
 	if codec == nil {
 		return nil, fmt.Errorf("%w at offset %d: unknown compression %d", errCorrupt, info.base, info.attributes&compressionBits)
 	}
 	r := codec.NewReader(bytes.NewReader(records))
 	defer r.Close()
-	buf.Reset()
-	n, err := buf.ReadFrom(io.LimitReader(r, maxInflated+1))
+	b, err := inflated(r, maxInflated)
 	if err != nil {
 		return nil, fmt.Errorf("%w at offset %d: %v: %w", errCorrupt, info.base, codec.Name(), err)
 	}
-	if n > maxInflated {
-		return nil, fmt.Errorf("%w at offset %d: more than %d bytes after decompression", errCorrupt, info.base, maxInflated)
-	}
-	return buf.Bytes(), nil
+	return b, nil
 }
 
 // appendRecords reads a batch's records into c, those before offset from left out. On error nothing was appended.

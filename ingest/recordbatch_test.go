@@ -18,6 +18,7 @@ type testBatch struct {
 	timestamp, max int64
 	producer       int64
 	records        []testRecord
+	body           []byte // of them, when it is compressed
 }
 
 type testRecord struct {
@@ -37,6 +38,9 @@ func (b testBatch) bytes() []byte {
 		}
 		records = append(binary.AppendVarint(records, int64(len(body))), body...)
 		b.last = max(b.last, b.base+r.delta)
+	}
+	if b.body != nil {
+		records = b.body
 	}
 	sum := binary.BigEndian.AppendUint16(nil, uint16(b.attributes))
 	sum = binary.BigEndian.AppendUint32(sum, uint32(b.last-b.base))

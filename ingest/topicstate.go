@@ -106,11 +106,12 @@ func (t *topicCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if _, err := rw.Write(t.request()); err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(rw, topicCallID, nil)
+	answer, err := readAnswer(rw, topicCallID)
 	if err != nil {
 		return nil, err
 	}
-	return parseTopic(answer)
+	defer answer.free()
+	return parseTopic(answer.b)
 }
 
 // request is: length int32 · key int16 · version int16 · correlation id int32 · client id string · tags; then an array of
