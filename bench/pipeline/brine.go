@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,7 +23,7 @@ func (b *bench) runBrine(ctx context.Context, x example, group string) (measure.
 	if err != nil {
 		return l, err
 	}
-	watchErr := b.watch(cmd, "http://"+address+"/healthz", &l)
+	watchErr := b.watch(cmd, "http://"+address, &l)
 	if err := errors.Join(watchErr, ended()); err != nil {
 		return l, fmt.Errorf("brine run: %w", err)
 	}
@@ -45,7 +44,7 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 	}
 	for {
 		at := time.Now()
-		n, _, err := settled(client, url)
+		n, _, err := measure.Settled(client, url, "")
 		if err != nil { // it has closed its port
 			break
 		}
@@ -67,31 +66,4 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 	after, err := measure.CPU(b.Server)
 	l.ServerCPU = after - before
 	return err
-}
-
-// settled is how many events lie below the watermarks, and lag how many behind them.
-func settled(client *http.Client, url string) (n, lag int, err error) {
-	resp, err := client.Get(url)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer resp.Body.Close()
-	var health struct {
-		Halves map[string]struct {
-			Partitions []struct {
-				Watermark int `json:"watermark"`
-				End       int `json:"end"`
-			} `json:"partitions"`
-		} `json:"partitions"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil {
-		return 0, 0, err
-	}
-	for _, half := range health.Halves {
-		for _, p := range half.Partitions {
-			n += max(0, p.Watermark) // −1 while its start is unknown
-			lag += max(0, p.End-max(0, p.Watermark))
-		}
-	}
-	return n, lag, nil
 }

@@ -93,11 +93,11 @@ func (b *bench) delay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	health := "http://" + address + "/healthz"
-	err = b.liveRate(health)
+	url := "http://" + address
+	err = b.liveRate(url)
 	stop()
 	if err == nil {
-		err = b.caughtUp(health)
+		err = b.caughtUp(url)
 	}
 	if err == nil {
 		err = errors.Join(b.Admin.FlushTable(ctx, x.table), measure.Pause(b.Server))
@@ -119,26 +119,26 @@ func (b *bench) delay(ctx context.Context) error {
 }
 
 // liveRate measures what is settled while more is published.
-func (b *bench) liveRate(health string) error {
+func (b *bench) liveRate(url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	time.Sleep(warm)
-	from, _, err := settled(client, health)
+	from, _, err := measure.Settled(client, url, "")
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	time.Sleep(live)
-	to, _, err := settled(client, health)
+	to, _, err := measure.Settled(client, url, "")
 	b.delays.Live = float64(to-from) / time.Since(began).Seconds()
 	b.delays.Rate = b.delays.Live / 2
 	return err
 }
 
 // caughtUp waits until everything that was published is settled.
-func (b *bench) caughtUp(health string) error {
+func (b *bench) caughtUp(url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for range 600 {
-		if n, lag, err := settled(client, health); err != nil || n > 0 && lag == 0 {
+		if n, lag, err := measure.Settled(client, url, ""); err != nil || n > 0 && lag == 0 {
 			return err
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -124,7 +124,7 @@ var errNoAnswer = errors.New("brine does not answer")
 func (w *watcher) reach(least int) (int, error) {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for {
-		n, _, err := settled(client, w.url+"/healthz")
+		n, _, err := measure.Settled(client, w.url, "")
 		if err != nil {
 			return n, errors.Join(errNoAnswer, err, w.ctx.Err())
 		}

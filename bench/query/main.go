@@ -54,7 +54,8 @@ type detail struct {
 	Read        int           `json:"timeline_rows_read"`
 	Rows        int           `json:"timeline_rows"`
 	Found       int           `json:"orders_found"`
-	FullRate    float64       `json:"documents_per_second"` // changes that were indexed while more was there
+	FullRate    float64       `json:"documents_per_second"` // changes that were indexed when nothing else was done
+	LiveRate    float64       `json:"live_rate"`            // changes/s that brine run indexed while more came in
 	RefreshTime time.Duration `json:"refresh"`
 
 	Timeline, Keyword, Searchable measure.Milliseconds `json:"-"`
