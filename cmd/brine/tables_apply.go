@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"brine/indexer"
 )
@@ -108,24 +106,4 @@ func (c *tablesApplyCmd) confirm(e *env, steps []tableStep) error {
 
 func (c *tablesApplyCmd) allows(flag string) bool {
 	return flag == "--allow-shorter-ttl" && c.AllowShorterTTL || flag == "--allow-fewer-versions" && c.AllowFewerVersions
-}
-
-// confirm asks a person, unless the flag --yes has answered.
-func confirm(e *env, yes bool, question string) error {
-	if yes {
-		return nil
-	}
-	fmt.Fprintf(e.stderr, "%s [y/N] ", question)
-	answer := ""
-	if e.stdin != nil {
-		answer, _ = bufio.NewReader(e.stdin).ReadString('\n') // no answer is no
-	}
-	if !isTerminal(e.stdin) {
-		fmt.Fprintln(e.stderr)
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return nil
-	}
-	return &exitError{exitFailed, errors.New("nothing was changed"), "answer y, or give --yes"}
 }

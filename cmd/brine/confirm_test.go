@@ -1,0 +1,23 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// Answers that come all at once are each for the next question.
+func TestEachQuestionHasItsAnswer(t *testing.T) {
+	e := &env{stdin: strings.NewReader("y\nno\n YES \ny"), stderr: io.Discard}
+	for i, want := range []bool{true, false, true, true, false} {
+		if err := confirm(e, false, "Go on?"); (err == nil) != want {
+			t.Errorf("question %d: %v, want yes: %t", i, err, want)
+		}
+	}
+	if err := confirm(&env{stderr: io.Discard}, false, "Go on?"); err == nil {
+		t.Error("nobody answered, and it went on")
+	}
+	if err := confirm(&env{stderr: io.Discard}, true, "Go on?"); err != nil {
+		t.Errorf("--yes: %v", err)
+	}
+}
