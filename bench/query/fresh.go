@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	freshRate  = 10 // probes a second
-	probePoll  = 10 * time.Millisecond
+	freshRate  = 5 // probes a second
+	probePoll  = 50 * time.Millisecond // each search costs the server what it could index with
 	probeLimit = 30 * time.Second // then the document is missing
 
 	documents = ".documents" // the halves of brine run that index
