@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	freshRate  = 5 // probes a second
+	freshRate  = 5                     // probes a second
 	probePoll  = 50 * time.Millisecond // each search costs the server what it could index with
-	probeLimit = 30 * time.Second // then the document is missing
+	probeLimit = 30 * time.Second      // then the document is missing
 
 	documents = ".documents" // the halves of brine run that index
 	warm      = 10 * time.Second
