@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -16,10 +17,12 @@ type sample struct {
 	at     time.Duration // as far as it was advanced
 }
 
-// sampleSlot is a reservoir of one span of time (Vitter's algorithm R).
+// sampleSlot is a reservoir of one span of time (Li's algorithm L: random numbers are drawn for the rows that are taken, not for each).
 type sampleSlot struct {
 	rows []sampled
 	seen int64
+	skip int64   // rows until the next that is taken, once the slot is full
+	w    float64 // the largest of the numbers drawn for the rows that are in it; 0: not full yet
 }
 
 type sampled struct {
@@ -43,7 +46,7 @@ func (s *sample) advance(at time.Duration) {
 	now := int64(at / sampleSpan)
 	for i := max(s.newest, now-sampleSlots); i < now; i++ {
 		slot := &s.slots[(i+1)%sampleSlots]
-		slot.rows, slot.seen = slot.rows[:0], 0
+		*slot = sampleSlot{rows: slot.rows[:0]}
 	}
 	s.newest = max(s.newest, now)
 }
@@ -53,13 +56,25 @@ func (s *sample) place() int {
 	slot := &s.slots[s.newest%sampleSlots]
 	slot.seen++
 	s.seen++
-	i := len(slot.rows)
-	if i == sampleRows {
-		if i = int(s.rnd.Uint64N(uint64(slot.seen))); i >= sampleRows {
-			return -1
-		}
+	switch {
+	case len(slot.rows) < sampleRows:
+		return len(slot.rows)
+	case slot.w == 0:
+		slot.w = 1
+		slot.draw(s.rnd)
 	}
-	return i
+	if slot.skip > 0 {
+		slot.skip--
+		return -1
+	}
+	slot.draw(s.rnd)
+	return s.rnd.IntN(sampleRows)
+}
+
+// draw draws how many rows are left out now.
+func (s *sampleSlot) draw(rnd *rand.Rand) {
+	s.w *= math.Exp(math.Log(1-rnd.Float64()) / sampleRows)
+	s.skip = int64(math.Log(1-rnd.Float64()) / math.Log1p(-s.w))
 }
 
 // put puts the row that was seen last into its place.

@@ -9,7 +9,7 @@ import (
 // counts for as many: of the keys that are looked at in a minute there are enough by far.
 const (
 	everyKey  = 500 // rows a second up to which every key is looked at
-	maxStride = 64
+	maxStride = 256
 )
 
 // stride is which keys are looked at. The zero value looks at the first.
