@@ -37,6 +37,7 @@ type bench struct {
 	*measure.Cluster
 	events, orders int
 	asking         time.Duration
+	refresh        time.Duration
 	cfg            *config.Config
 	env            []string
 	brine          string // our binary
@@ -65,6 +66,7 @@ func main() {
 	b := bench{report: measure.NewReport("query")}
 	flag.IntVar(&b.events, "events", 5_000_000, "scan events in HBase")
 	flag.IntVar(&b.orders, "orders", 1<<30, "most changes of orders, of those of make data")
+	flag.DurationVar(&b.refresh, "refresh", 250*time.Millisecond, "search.refresh")
 	flag.DurationVar(&b.asking, "for", 60*time.Second, "how long each kind of question is asked")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
 	flag.Parse()
@@ -101,7 +103,7 @@ func (b *bench) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	set["BRINE_SEARCH_REPLICAS"] = "0"
+	set["BRINE_SEARCH_REPLICAS"], set["BRINE_SEARCH_REFRESH"] = "0", b.refresh.String()
 	b.env = set.Environ()
 	cfg, problems := config.Load(configuration, set.Lookup)
 	if err := problems.Err(); err != nil {
