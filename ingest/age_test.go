@@ -55,22 +55,25 @@ func TestEachRecordIsToldOfOnce(t *testing.T) {
 	told := map[int64]int{}
 	s := &stream{partition: &partition{runner: &runner{Options: &Options{}}}}
 	s.Hooks.fill()
-	s.Hooks.Durable = func(_ context.Context, _ int, records []event.Record) {
+	s.Hooks.Durable = func(_ context.Context, _ int, records []event.Record, times Times) {
+		if want := TimesOf(records); times != want {
+			t.Errorf("told of %+v, want %+v", times, want)
+		}
 		for _, r := range records {
 			told[r.Offset]++
 		}
 	}
 	records := make([]event.Record, 10)
 	for i := range records {
-		records[i].Offset = int64(i)
+		records[i].Offset, records[i].Timestamp = int64(i), 100+int64(i*i)
 	}
-	f := &flight{records: records}
+	f := &flight{records: records, times: TimesOf(records)}
 	left := []*event.Record{&records[0], &records[4], &records[5], &records[9]}
 	s.durable(f, left)
 	kept := []event.Record{*left[0], *left[1], *left[2], *left[3]}
-	f.records = kept
+	f.records, f.times = kept, TimesOf(kept)
 	s.durable(f, []*event.Record{&kept[2]})
-	f.records = []event.Record{kept[2]}
+	f.records, f.times = kept[2:3], TimesOf(kept[2:3])
 	s.durable(f, nil)
 	for i := range records {
 		if n := told[int64(i)]; n != 1 {

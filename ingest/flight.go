@@ -16,6 +16,7 @@ type flight struct {
 	number  int // in the watermark
 	count   int // of records
 	records []event.Record
+	times   Times           // of records
 	letters []DeadLetter    // of records that could not be decoded
 	out     event.Flight    // nil when there is no event
 	left    []*event.Record // of events that are not settled; nil as long as nothing has failed
@@ -77,6 +78,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, s.id, records)
 	began = s.took(f.ctx, StepRoom, began)
 	s.decode(f)
+	f.times = TimesOf(records)
 	began = s.took(f.ctx, StepDecode, began)
 	f.number = s.mark.open(end, records[0].Timestamp)
 	c.holds.Add(1)

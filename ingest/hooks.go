@@ -30,9 +30,9 @@ type Hooks struct {
 
 	// Took is told how long a batch took in a step. Its context is that of the flight, as Flight has made it.
 	Took func(ctx context.Context, partition int, step Step, d time.Duration)
-	// Durable is told of records that are durable in the store or in the dead letters, once of each; they are the loop's again when it
-	// returns.
-	Durable func(ctx context.Context, partition int, records []event.Record)
+	// Durable is told of records that are durable in the store or in the dead letters, once of each, and of their timestamps; they are the
+	// loop's again when it returns.
+	Durable func(ctx context.Context, partition int, records []event.Record, times Times)
 	// Flight is told of records that are about to be decoded and submitted together. The context that it gives goes to the Writer, and
 	// landed is called when they are settled, or given up. Both must be given.
 	Flight func(ctx context.Context, partition int, records []event.Record) (_ context.Context, landed func(settled bool))
@@ -57,7 +57,7 @@ func (h *Hooks) fill() {
 	orNothing(&h.Revoked, func(int, []int, int) {})
 	orNothing(&h.Skipped, func(int, int64, int64) {})
 	orNothing(&h.Took, func(context.Context, int, Step, time.Duration) {})
-	orNothing(&h.Durable, func(context.Context, int, []event.Record) {})
+	orNothing(&h.Durable, func(context.Context, int, []event.Record, Times) {})
 	orNothing(&h.Flight, func(ctx context.Context, _ int, _ []event.Record) (context.Context, func(bool)) {
 		return ctx, func(bool) {}
 	})

@@ -44,7 +44,7 @@ func (s *stream) ease(f *flight) bool {
 	if c := s.copied(f, records); c != nil {
 		s.durable(f, records)
 		f.chunk.release()
-		f.chunk, f.records, f.at = c, c.records, left
+		f.chunk, f.records, f.times, f.at = c, c.records, TimesOf(c.records), left
 	}
 	return true
 }

@@ -16,7 +16,7 @@ func (s *stream) shrink(f *flight) {
 	}
 	s.durable(f, f.left)
 	f.chunk.release()
-	f.chunk, f.records = c, c.records
+	f.chunk, f.records, f.times = c, c.records, TimesOf(c.records)
 	for i := range c.records {
 		f.left[i] = &c.records[i]
 	}

@@ -35,9 +35,14 @@ func (s *stream) durable(f *flight, left []*event.Record) {
 			break
 		}
 		if left[0] == &f.records[i] {
-			s.Hooks.Durable(f.ctx, s.id, f.records[from:i])
+			some := f.records[from:i]
+			s.Hooks.Durable(f.ctx, s.id, some, TimesOf(some))
 			from, left = i+1, left[1:]
 		}
 	}
-	s.Hooks.Durable(f.ctx, s.id, f.records[from:])
+	times := f.times
+	if from > 0 {
+		times = TimesOf(f.records[from:])
+	}
+	s.Hooks.Durable(f.ctx, s.id, f.records[from:], times)
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"brine/event"
+	"brine/ingest"
 )
 
 // The histogram of ages counts every record, and records come by the thousand. So it counts those in a row that fall into one cell
@@ -63,8 +64,18 @@ func newAges(desc *prometheus.Desc, labels ...string) *ages {
 }
 
 // observe enters how old records are at now. One without a timestamp has no age; one from the future is of age 0.
-func (a *ages) observe(ctx context.Context, now time.Time, records []event.Record) {
+// Mostly all of a flight are of one cell, which their times tell.
+func (a *ages) observe(ctx context.Context, now time.Time, records []event.Record, times ingest.Times) {
 	at := now.UnixMilli()
+	if youngest := at - times.Last; times.Count > 0 && times.Last <= at {
+		cell := cellOf(youngest)
+		if _, most := cellBounds(cell); at-times.First <= most {
+			a.cells[cell].Add(uint64(times.Count))
+			a.millis.Add(int64(times.Count)*at - times.Sum)
+			a.exemplify(ctx, now, youngest)
+			return
+		}
+	}
 	cell, n, sum, last := 0, uint64(0), int64(0), int64(-1)
 	above, most := int64(-1), int64(-1) // the cell's bounds; nothing lies within these
 	for i := range records {

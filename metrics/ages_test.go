@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"brine/event"
+	"brine/ingest"
 )
 
 func read(t *testing.T, m prometheus.Metric) *dto.Histogram {
@@ -29,17 +30,22 @@ func TestAgesAreCountedAsBySingleObservations(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	reference := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "x", Buckets: ageBuckets, NativeHistogramBucketFactor: 1.1, NativeHistogramZeroThreshold: ageZero})
 	a := newAges(newFreshness().desc, "p", "rows", durable)
-	for range 50 {
+	for flight := range 100 {
 		var records []event.Record
+		base := math.Exp(rnd.Float64() * 25) // up to two years
 		for range rnd.IntN(2000) {
-			age := int64(math.Exp(rnd.Float64() * 25)) // up to two years
-			if rnd.IntN(4) == 0 {
+			age := int64(base * (1 + rnd.Float64()/50)) // often of one cell
+			switch {
+			case flight%2 == 0:
+			case rnd.IntN(4) == 0:
 				age = rnd.Int64N(12)
+			default:
+				age = int64(math.Exp(rnd.Float64() * 25))
 			}
 			records = append(records, event.Record{Timestamp: now.UnixMilli() - age})
 			reference.Observe(float64(age) / 1000)
 		}
-		a.observe(context.Background(), now, records)
+		a.observe(context.Background(), now, records, ingest.TimesOf(records))
 	}
 	got, want := read(t, a), read(t, reference)
 	if got.GetSampleCount() != want.GetSampleCount() || math.Abs(got.GetSampleSum()-want.GetSampleSum()) > 1 || got.GetZeroCount() != want.GetZeroCount() || got.GetSchema() != want.GetSchema() {
@@ -82,12 +88,15 @@ func native(h *dto.Histogram) map[int32]int64 {
 func TestClockJumpsMakeNoNegativeAges(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	a := newAges(newFreshness().desc, "p", "rows", durable)
-	a.observe(context.Background(), now, []event.Record{{Timestamp: now.UnixMilli() + 3_600_000}, {Timestamp: -1}, {}, {Timestamp: math.MaxInt64}, {Timestamp: 1}})
+	observe := func(ctx context.Context, now time.Time, records ...event.Record) {
+		a.observe(ctx, now, records, ingest.TimesOf(records))
+	}
+	observe(t.Context(), now, event.Record{Timestamp: now.UnixMilli() + 3_600_000}, event.Record{Timestamp: -1}, event.Record{}, event.Record{Timestamp: math.MaxInt64}, event.Record{Timestamp: 1})
 	h := read(t, a)
 	if h.GetSampleCount() != 3 || h.GetZeroCount() != 2 || h.GetSampleSum() != 1_699_999_999.999 {
 		t.Errorf("%d ages, %d of them 0, sum %v; want 3 (two have no timestamp), 2 of them 0 and one of 53 years", h.GetSampleCount(), h.GetZeroCount(), h.GetSampleSum())
 	}
-	a.observe(context.Background(), now.Add(-100*365*24*time.Hour), []event.Record{{Timestamp: 1}}) // set back to before 1970
+	observe(t.Context(), now.Add(-100*365*24*time.Hour), event.Record{Timestamp: 1}) // set back to before 1970
 	if h := read(t, a); h.GetZeroCount() != 3 {
 		t.Errorf("%d ages of 0, want 3", h.GetZeroCount())
 	}
@@ -102,7 +111,8 @@ func inTrace() context.Context {
 func TestSampledFlightsBecomeExemplars(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	a := newAges(newFreshness().desc, "p", "rows", durable)
-	a.observe(inTrace(), now, []event.Record{{Timestamp: now.UnixMilli() - 40}})
+	one := []event.Record{{Timestamp: now.UnixMilli() - 40}}
+	a.observe(inTrace(), now, one, ingest.TimesOf(one))
 	var found []string
 	for _, b := range read(t, a).Bucket {
 		if b.Exemplar != nil {
@@ -128,7 +138,7 @@ func BenchmarkAgesOfABatch(b *testing.B) {
 			a := newAges(newFreshness().desc, "p", "rows", durable)
 			b.ReportAllocs()
 			for b.Loop() {
-				a.observe(context.Background(), now, records)
+				a.observe(context.Background(), now, records, ingest.TimesOf(records))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/record")
 		})

@@ -5,6 +5,7 @@ import (
 
 	"brine/event"
 	"brine/indexer"
+	"brine/ingest"
 )
 
 // Indexer holds the metrics of all index writers; each pipeline gets its hooks from Hooks.
@@ -79,6 +80,7 @@ func (m *Indexer) probe(pipeline string) func(indexer.ProbeInfo) {
 			return
 		}
 		observe(i.Flight, m.delay.WithLabelValues(pipeline, i.Index), i.Ended.Sub(i.Durable))
-		age.observe(i.Flight, i.Ended, []event.Record{{Timestamp: i.Produced}})
+		one := []event.Record{{Timestamp: i.Produced}}
+		age.observe(i.Flight, i.Ended, one, ingest.TimesOf(one))
 	}
 }

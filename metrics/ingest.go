@@ -79,8 +79,8 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	batch, ages := m.batch.WithLabelValues(pipeline, half), m.fresh.of(pipeline, half, durable)
 	return ingest.Hooks{
 		Took: func(ctx context.Context, _ int, s ingest.Step, d time.Duration) { observe(ctx, took[s], d) },
-		Durable: func(ctx context.Context, _ int, records []event.Record) {
-			ages.observe(ctx, time.Now(), records)
+		Durable: func(ctx context.Context, _ int, records []event.Record, times ingest.Times) {
+			ages.observe(ctx, time.Now(), records, times)
 		},
 		Fetched: func(_, records, bytes int) {
 			fetched.Add(float64(records))

@@ -100,7 +100,8 @@ func callIngest(m *Ingest) {
 	i.Revoked(1, []int{0}, 1)
 	i.Skipped(0, 3, 5)
 	i.Took(context.Background(), 0, ingest.StepSettle, time.Millisecond)
-	i.Durable(context.Background(), 0, []event.Record{{Timestamp: 1}})
+	one := []event.Record{{Timestamp: 1}}
+	i.Durable(context.Background(), 0, one, ingest.TimesOf(one))
 	parts := []ingest.PartitionStatus{
 		{Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
 		{Partition: 3, State: ingest.Starting, Watermark: -1},
