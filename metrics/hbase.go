@@ -59,6 +59,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	zeroClient(retries, flushes, dials)
 	reg.MustRegister(servers.vec, callRows, waited, duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
 
+	written := &byTable{rows: rows, bytes: bytes, tables: tables, known: map[string]*tableSeries{}}
 	return hbase.Hooks{
 		Call: func(c hbase.CallInfo) {
 			duration.WithLabelValues(c.Method, outcome(c.Err)).Observe(c.Duration.Seconds())
@@ -77,10 +78,11 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 			}
 		},
 		Applied: func(a *hbase.AppliedInfo) {
-			rows.WithLabelValues(a.Table).Add(float64(a.Rows))
-			bytes.WithLabelValues(a.Table).Add(float64(a.Bytes))
+			t := written.of(a.Table)
+			t.rows.Add(float64(a.Rows))
+			t.bytes.Add(float64(a.Bytes))
 			perCall.Observe(float64(a.Rows))
-			tables.Counter(a.Table, skew.Shape{}).Add(skew.Batch{
+			t.skew.Add(skew.Batch{
 				Region: Region(a.Region), Rows: a,
 				Count: skew.Count{Rows: int64(a.Rows), Bytes: int64(a.Bytes), Time: a.Duration},
 			})

@@ -1,0 +1,38 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/skew"
+)
+
+// byTable keeps what counts the writes of each table at hand: every region of every call asks for it, and to look labels up costs more than to count. It is
+// safe for concurrent use.
+type byTable struct {
+	rows, bytes *prometheus.CounterVec // by table
+	tables      *skew.Tables
+
+	mu    sync.RWMutex
+	known map[string]*tableSeries
+}
+
+type tableSeries struct {
+	rows, bytes prometheus.Counter
+	skew        *skew.Counter
+}
+
+func (b *byTable) of(table string) *tableSeries {
+	b.mu.RLock()
+	s := b.known[table]
+	b.mu.RUnlock()
+	if s != nil {
+		return s
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s = &tableSeries{b.rows.WithLabelValues(table), b.bytes.WithLabelValues(table), b.tables.Counter(table, skew.Shape{})}
+	b.known[table] = s
+	return s
+}
