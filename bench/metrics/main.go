@@ -21,7 +21,7 @@ const (
 )
 
 func main() {
-	events, rounds := flag.Int("events", 3_000_000, "events of each load, so many that what a process does once at its start does not count"), flag.Int("rounds", 3, "rounds that count")
+	events, rounds := flag.Int("events", 1_500_000, "events of each load, many, so that what a process does once at its start counts little"), flag.Int("rounds", 3, "rounds that count")
 	profile := flag.String("profile", "", "file for a CPU profile of the loads with metrics")
 	flag.Parse()
 	if dir := os.Getenv(serveIn); dir != "" {
