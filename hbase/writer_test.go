@@ -237,7 +237,7 @@ func TestSickRegionWaitsAlone(t *testing.T) {
 				t.Fatal(failed)
 			}
 		}
-		if took := time.Since(start); took != 0 || isDone(stuck) {
+		if took := time.Since(start); took > 100*time.Millisecond || isDone(stuck) { // a look-up may be made again, after a pause of 1 ms
 			t.Errorf("the others took %v; the sick region's flight is done: %v", took, isDone(stuck))
 		}
 		c.Close()
