@@ -7,8 +7,12 @@ bench-load: ## Measure the HBase client beside HBase's Java client and Performan
 	$(GO) run ./bench/load -rows $(ROWS) -rounds $(ROUNDS)
 
 .PHONY: bench-pipeline
-bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows, and the delay (ROWS, ROUNDS)
+bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows (ROWS, ROUNDS)
 	$(GO) run ./bench/pipeline -events $(ROWS) -rounds $(ROUNDS)
+
+.PHONY: bench-delay
+bench-delay: data/orders.jsonl.gz ## Measure the delay from producing an event to reading its row at half of the rate that is settled live (ROWS)
+	$(GO) run ./bench/pipeline -delay -events $(ROWS)
 
 .PHONY: bench-outage
 bench-outage: data/orders.jsonl.gz ## Measure what an HBase that stands still for OUTAGE (5m) costs: memory, and the rate after it, into docs/benchmarks.md (EVENTS, OUTAGES)

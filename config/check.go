@@ -35,6 +35,7 @@ func (l *loader) check(c *Config) {
 	l.checkMemory(c)
 	if l.problems.Err() == nil { // else what is used cannot be told
 		l.checkUse(c)
+		l.checkAlike(c)
 		for _, v := range c.Views {
 			l.checkView(c, v)
 		}

@@ -62,7 +62,7 @@ func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, s
 func (t *Table) keep() time.Duration {
 	var longest time.Duration
 	for _, f := range t.Families {
-		if f.TTL == 0 {
+		if f.TTL == 0 || f.MinVersions > 0 {
 			return 0
 		}
 		longest = max(longest, f.TTL)

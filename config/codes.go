@@ -60,6 +60,8 @@ const (
 	HardDeletes     Code = "hard-deletes"
 	Routing         Code = "index-routing"
 	Parts           Code = "index-parts"
+	DocumentTTL     Code = "document-ttl"
+	DocumentNulls   Code = "document-nulls"
 	LookUp          Code = "look-up"
 	ViewCode        Code = "view"
 	Unused          Code = "unused"
@@ -119,6 +121,8 @@ var codeMeanings = []struct {
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
 	{ImagesCode, "Before- and after-images do not fit the pipeline, or what a change leaves behind could not be told from what is there."},
 	{Parts, "An index in parts needs a date that never changes: one filled with a time of the row key."},
+	{DocumentTTL, "Rows end by their TTL, and the documents beside them stay, since their index has no `every` (warning)."},
+	{DocumentNulls, "Row and document cannot end equal where whole changes tie in their version and have nulls, since the row keeps what is null (warning)."},
 	{Routing, "An index is routed by a field whose value cannot be read back from the ids of all of its documents."},
 	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change lacks."},

@@ -221,7 +221,7 @@ func TestFlushCompactAndLoads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for deadline := time.Now().Add(30 * time.Second); ; {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 			states, err := c.TableCompactions(ctx, name)
 			if err != nil {
 				t.Fatal(err)

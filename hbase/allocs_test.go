@@ -139,7 +139,7 @@ func quiet(t testing.TB) *Client {
 		return p.dial(ctx, network, addr)
 	}
 	c := p.open(opts)
-	if failed := land(t, c, puts("0")); failed != nil {
+	if failed := land(t, c, puts(append(sixteen(), "0")...)); failed != nil {
 		t.Fatal(failed)
 	}
 	found.Store(true)

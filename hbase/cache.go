@@ -35,18 +35,15 @@ func (c *regionCache) findBefore(table string, row []byte) *Region {
 	if row != nil {
 		i, _ = slices.BinarySearchFunc(rs, row, byStart)
 	}
-	if i == 0 {
+	if i == 0 || !rs[i-1].reaches(row) {
 		return nil
 	}
-	r := rs[i-1]
-	if row == nil && len(r.End) != 0 || row != nil && len(r.End) != 0 && bytes.Compare(r.End, row) < 0 {
-		return nil
-	}
-	return r
+	return rs[i-1]
 }
 
-// add puts a region in the place of those that it overlaps, unless one of them is newer, or is the same: then nothing happens.
-func (c *regionCache) add(r *Region) {
+// add puts a region in the place of those that it overlaps, unless one of them is newer, or is the same: then that one stays. It gives the one
+// that is known from now on.
+func (c *regionCache) add(r *Region) *Region {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.tables == nil {
@@ -60,12 +57,13 @@ func (c *regionCache) add(r *Region) {
 	to := from
 	for to < len(rs) && rs[to].overlaps(r) {
 		if rs[to].newerThan(r) || rs[to].sameAs(r) {
-			return
+			return rs[to]
 		}
 		to++
 	}
 	// A copy, because readers may hold what find looked through.
 	c.tables[r.Table] = slices.Concat(rs[:from], []*Region{r}, rs[to:])
+	return r
 }
 
 // drop forgets a region, if it is still the one that is known.

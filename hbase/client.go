@@ -72,7 +72,7 @@ func (s *SentInfo) Contexts(yield func(context.Context) bool) {
 // RetryInfo is one retry of one region's mutations, or of a read.
 type RetryInfo struct {
 	Table, Region, Server string
-	Class                 string // exception class, or "timeout", "connection", "invalid response"; see Reason
+	Class                 string // exception class (NoServerForRegionException: hbase:meta has the region on no server), or "timeout", "connection", "invalid response"; see Reason
 	Remedy                string // wait, relocate, reconnect, split, isolate, reopen
 	Pause                 time.Duration
 	Mutations             int

@@ -142,7 +142,7 @@ func TestServerLacksTheCodec(t *testing.T) {
 	if err != nil || len(failed) != stations || failed[0].Kind != hbase.Denied || !lacksLZ4(&failed[0]) {
 		t.Errorf("%d failed, the first with %v; %v", len(failed), &failed[0], err)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v to tell", took)
 	}
 }

@@ -26,7 +26,7 @@
 // owns: the ZooKeeper sessions that all clients of a process share, see quorums in zookeeper_quorum.go.
 //
 // What to read for what: conn.go and servers.go (calls and connections), registry.go, zookeeper.go with its session and quorum,
-// locator.go, locator_meta.go, rounds.go and cache.go (where rows are), batch.go, mutator.go, admit.go, lane.go, hold.go, writer.go, multi.go, outcome.go and placement.go (a mutation's way, in this
+// locator.go, locator_meta.go, rounds.go, cache.go and table_state.go (where rows are), batch.go, mutator.go, admit.go, lane.go, lanes.go, hold.go, writer.go, multi.go, outcome.go and placement.go (a mutation's way, in this
 // order), ease.go (what a flight keeps while a region fails), rest.go (how a lane waits), gone.go (calls that a server keeps), pace.go and isolation.go (lanes that are slow, and mutations that make calls fail),
 // stats.go (what waits where), tries.go, get.go, scan.go, filter.go and comparator.go (reading), change.go, condition.go and delta.go (changes of one row
 // outside of the lanes: conditions, increments), admin*.go, remedy.go (exceptions and what is done about them).

@@ -40,7 +40,7 @@ type Flight struct {
 // MutationError is what became of one mutation that is not known to be durable.
 type MutationError struct {
 	Index    int    // in the batch
-	Class    string // the server's exception class, empty for a connection's error
+	Class    string // HBase's exception class, empty for a connection's error
 	Kind     Kind
 	Attempts int
 	Server   string

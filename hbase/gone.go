@@ -69,7 +69,7 @@ func (w *writer) follow(ctx context.Context, giveUp context.CancelCauseFunc, reg
 func (w *writer) elsewhere(ctx context.Context, regions []*Region) bool {
 	for _, r := range regions {
 		now, err := w.c.locator.look(ctx, r)
-		if err != nil || now == nil || !now.contains(r.Start) || !now.newerThan(r) || now.sameLife(r) {
+		if err != nil || now == nil || !now.newerThan(r) || now.sameLife(r) {
 			return false
 		}
 	}
@@ -92,12 +92,16 @@ func (l *locator) look(ctx context.Context, r *Region) (*Region, error) {
 		if err != nil {
 			return nil, err
 		}
-		now, err := l.lookupAt(ctx, meta, r.Table, metaKey(r.Table, r.Start, greatestID), prefetch)
+		found, err := l.lookupAt(ctx, meta, r.Table, metaKey(r.Table, r.Start, greatestID), prefetch)
 		if err != nil {
 			if at, metaErr := l.registry.meta(l.servers.ctx); metaErr == nil && !at.sameLife(meta) {
 				l.dropMeta(meta)
 			}
+			return nil, err
 		}
-		return now, err
+		if lack(found, func(now *Region) bool { return now.contains(r.Start) }) != nil {
+			return nil, nil
+		}
+		return found[0], nil
 	})
 }

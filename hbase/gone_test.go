@@ -6,10 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"brine/hbase/hbasepb"
-
-	"google.golang.org/protobuf/proto"
 )
 
 // A server keeps a call of four regions. As long as hbase:meta has one of them there, the call is left alone, however long it takes; once all
@@ -30,16 +26,6 @@ func TestCallIsGivenUpOnceAllItsRegionsAreElsewhere(t *testing.T) {
 	}
 }
 
-// askedFor is which of sixteen regions a scan of hbase:meta is for.
-func askedFor(c *peerCall) int {
-	in := new(hbasepb.ScanRequest)
-	if err := proto.Unmarshal(c.Param, in); err != nil {
-		panic(err)
-	}
-	row := strings.Split(string(in.Scan.StartRow), ",")[1] // table,row,id
-	return strings.Index("0123456789abcdef", row[:min(1, len(row))])
-}
-
 func keptCall(t *testing.T, moved int, at string, again bool) {
 	const givenAway, answered = 10 * time.Second, 40 * time.Second
 	rows := strings.Split("0123456789abcdef", "")
@@ -48,10 +34,7 @@ func keptCall(t *testing.T, moved int, at string, again bool) {
 	var regions []string // of the call that is kept
 	keep := false
 	p.answer = func(c *peerCall) *reply {
-		switch {
-		case c.method == "Scan" && keep:
-			return p.scanMeta(askedFor(c))
-		case c.method != "Multi" || !keep || kept != nil:
+		if c.method != "Multi" || !keep || kept != nil {
 			return nil
 		}
 		for _, ra := range c.multi().RegionAction {

@@ -332,7 +332,7 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLoad(t, 3, func(o *Options) { o.RPCTimeout = 300 * ms })
+			l := newLoad(t, 3, func(o *Options) { o.RPCTimeout = 2 * time.Second })
 			l.during(func() { faults(l) })
 			if name == "frozen for longer than a call may take" {
 				l.checkPresent()
@@ -421,7 +421,7 @@ func TestFlippedBytesAreSurvived(t *testing.T) {
 			left.Store(1 << 40)
 			l := newLoad(t, 1, func(o *Options) {
 				badNetwork(func(c net.Conn) net.Conn { return flippedConn{c, &left, at} })(o)
-				o.RPCTimeout = 200 * ms
+				o.RPCTimeout = 2 * time.Second
 			})
 			l.during(func() {
 				for i := range 4 {

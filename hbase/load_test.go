@@ -157,10 +157,11 @@ func (l *load) checkPresent() {
 func (l *load) check(once bool) {
 	l.t.Helper()
 	l.report()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, row := range l.rows {
-		if err := inOrder(l.applied[row], l.submitted, once); err != nil {
+		l.mu.Lock() // and not over the Get: what the server still carries out takes it too
+		applied := slices.Clone(l.applied[row])
+		l.mu.Unlock()
+		if err := inOrder(applied, l.submitted, once); err != nil {
 			l.t.Errorf("row %s: %v", row, err)
 		}
 		got, err := l.c.Get(l.t.Context(), "t", Get{Row: []byte(row)})

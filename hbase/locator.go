@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"brine/hbase/hbasepb"
 
@@ -35,25 +34,48 @@ type locator struct {
 
 // find gives the region that contains row.
 func (l *locator) find(ctx context.Context, table string, row []byte) (*Region, error) {
-	return l.findWith(ctx, table, row, 0)
-}
-
-// findWith is find; a look-up brings so many of the regions before it as well.
-func (l *locator) findWith(ctx context.Context, table string, row []byte, more int) (*Region, error) {
-	if table == metaTable {
-		return l.findMeta(ctx)
-	}
 	if r := l.cache.find(table, row); r != nil {
 		return r, nil
 	}
-	r, err := l.ask(ctx, table, row, more)
+	found, err := l.findWith(ctx, table, wanted{row: row})
 	if err != nil {
 		return nil, err
 	}
-	if r == nil || !r.contains(row) {
-		return nil, fmt.Errorf("row %q of table %s: %w", row, table, errNoServer)
+	return found[0], nil
+}
+
+// findWith gives the region that contains a row and, when it has to be looked up, also others before it: descending, and some may be on no server.
+// It gives what it found also with errNoServer, when the first is on none, and with errHole, when there is none that contains the row.
+func (l *locator) findWith(ctx context.Context, table string, w wanted) ([]*Region, error) {
+	if table == metaTable {
+		r, err := l.findMeta(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []*Region{r}, nil
 	}
-	return r, nil
+	if r := l.cache.find(table, w.row); r != nil {
+		return []*Region{r}, nil
+	}
+	found, err := l.ask(ctx, table, w)
+	if err == nil {
+		err = lack(found, func(r *Region) bool { return r.contains(w.row) })
+	}
+	if err != nil {
+		return found, fmt.Errorf("row %q of table %s: %w", w.row, table, err)
+	}
+	return found, nil
+}
+
+// lack is what hbase:meta lacks of a region that was looked up, the first that was found if that is the right one.
+func lack(found []*Region, right func(*Region) bool) error {
+	switch {
+	case len(found) == 0 || !right(found[0]):
+		return errHole
+	case found[0].Server == "":
+		return errNoServer
+	}
+	return nil
 }
 
 // findBefore gives the region of the greatest rows less than row, where nil is the end of the table.
@@ -68,12 +90,16 @@ func (l *locator) findBefore(ctx context.Context, table string, row []byte) (*Re
 	if row == nil {
 		start = append([]byte(table), 0) // behind the table's last region
 	}
+	row = bytes.Clone(row) // the look-up goes on when the caller leaves
 	return l.lookupOnce(ctx, "before\x00"+string(start), func() (*Region, error) {
-		r, err := l.lookup(table, start, prefetch)
-		if r == nil && err == nil {
-			err = fmt.Errorf("table %s: %w", table, errNoServer)
+		found, err := l.lookup(table, start, prefetch)
+		if err == nil {
+			err = lack(found, func(r *Region) bool { return r.reaches(row) })
 		}
-		return r, err
+		if err != nil {
+			return nil, fmt.Errorf("the rows before %q of table %s: %w", row, table, err)
+		}
+		return found[0], nil
 	})
 }
 
@@ -96,9 +122,9 @@ func metaKey(table string, start []byte, id string) []byte {
 	return bytes.Join([][]byte{[]byte(table), start, []byte(id)}, []byte(","))
 }
 
-// lookup reads so many rows of hbase:meta backwards from start and caches the regions that it finds on the way. The first that
-// is neither split nor offline is the answer; nil if it is on no server.
-func (l *locator) lookup(table string, start []byte, rows int) (*Region, error) {
+// lookup reads so many rows of hbase:meta backwards from start. It gives the regions that are neither split nor offline, in this order, and caches
+// those that are on a server.
+func (l *locator) lookup(table string, start []byte, rows int) ([]*Region, error) {
 	// hbase:meta is small and in memory: a server that needs longer for it than a connection may take is as good as silent.
 	ctx, cancel := context.WithTimeout(l.servers.ctx, l.servers.opts.DialTimeout)
 	defer cancel()
@@ -106,22 +132,21 @@ func (l *locator) lookup(table string, start []byte, rows int) (*Region, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := l.lookupAt(ctx, meta, table, start, rows)
+	found, err := l.lookupAt(ctx, meta, table, start, rows)
 	if d := diagnose(err); err != nil && (d.remedy == relocate || d.remedy == reconnect) {
 		l.dropMeta(meta)
 	}
-	return r, err
+	return found, err
 }
 
 // lookupAt is lookup where hbase:meta is.
-func (l *locator) lookupAt(ctx context.Context, meta *Region, table string, start []byte, rows int) (*Region, error) {
-	found, err := l.scanMeta(ctx, meta, start, metaKey(table, nil, ""), rows)
+func (l *locator) lookupAt(ctx context.Context, meta *Region, table string, start []byte, rows int) (found []*Region, err error) {
+	scanned, err := l.scanMeta(ctx, meta, start, metaKey(table, nil, ""), rows)
 	if err != nil {
 		return nil, fmt.Errorf("looking up a region of %s: %w", table, err)
 	}
-	var answer *Region
 	seen := false
-	for _, row := range found {
+	for _, row := range scanned {
 		r, err := regionOfMetaRow(row)
 		if errors.Is(err, errNoRegionInfo) {
 			continue
@@ -136,20 +161,15 @@ func (l *locator) lookupAt(ctx context.Context, meta *Region, table string, star
 		if r.Split || r.Offline {
 			continue
 		}
-		if answer == nil {
-			answer = r
-		}
 		if r.Server != "" {
-			l.cache.add(r)
+			r = l.cache.add(r)
 		}
+		found = append(found, r)
 	}
-	switch {
-	case !seen:
+	if !seen {
 		return nil, fmt.Errorf("%w: %s has no regions in hbase:meta", ErrNoTable, table)
-	case answer == nil || answer.Server == "":
-		return nil, nil
 	}
-	return answer, nil
+	return found, nil
 }
 
 // scanMeta reads up to so many rows backwards from start in one call.
@@ -179,56 +199,6 @@ func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte
 		results[i] = p.Result
 	}
 	return results, nil
-}
-
-// tableDisabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is in vain. Who asks
-// while another's question is on its way takes its answer, and a table that was not disabled a moment ago is not asked about: many
-// regions may fail at once.
-func (l *locator) tableDisabled(ctx context.Context, table string) (bool, error) {
-	if at, ok := l.enabled.Load(table); ok && time.Since(at.(time.Time)) < enabledFor {
-		return false, nil
-	}
-	done := l.states.DoChan(table, func() (any, error) {
-		ctx, cancel := context.WithTimeout(l.servers.ctx, l.servers.opts.DialTimeout)
-		defer cancel()
-		disabled, err := l.askDisabled(ctx, table)
-		if err == nil && !disabled {
-			l.enabled.Store(table, time.Now())
-		}
-		return disabled, err
-	})
-	select {
-	case r := <-done:
-		return r.Val.(bool), r.Err
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-}
-
-const enabledFor = 100 * time.Millisecond
-
-func (l *locator) askDisabled(ctx context.Context, table string) (bool, error) {
-	meta, err := l.findMeta(ctx)
-	if err != nil {
-		return false, err
-	}
-	in := &hbasepb.GetRequest{Region: meta.specifier(), Get: &hbasepb.Get{
-		Row: []byte(table), Column: []*hbasepb.Column{{Family: []byte("table"), Qualifier: [][]byte{[]byte("state")}}},
-	}}
-	var out hbasepb.GetResponse
-	cells, err := l.servers.call(ctx, endpoint{meta.Server, clientService}, "Get", in, &out)
-	if err != nil {
-		return false, err
-	}
-	row, _, err := resultOf(out.GetResult(), cells)
-	if err != nil || len(row.Cells) == 0 {
-		return false, err
-	}
-	var state hbasepb.TableState
-	if err := proto.Unmarshal(row.Cells[0].Value, &state); err != nil {
-		return false, fmt.Errorf("state of table %s: %w", table, err)
-	}
-	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, nil
 }
 
 // heed acts on a failed call to a region: drops its location, or corrects it if the server said where the region went.

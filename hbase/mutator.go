@@ -150,6 +150,10 @@ func (m *Mutator) Flush(ctx context.Context) error {
 // Release sends what is held back, and returns: for a caller who submits nothing more for now.
 func (m *Mutator) Release() { m.flush(FlushDrain) }
 
+// Hurry has what waits out a pause, because its region or server failed, tried now: for a caller who has little time left. It counts as any other
+// try, of all that this client writes.
+func (m *Mutator) Hurry() { m.c.writer.hurry() }
+
 // flush frees the lanes that the mutator holds back.
 func (m *Mutator) flush(reason FlushReason) {
 	w := m.c.writer

@@ -2,12 +2,8 @@ package hbase
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"encoding/binary"
-	"fmt"
 	"io"
-	"maps"
 	"net"
 	"sync"
 	"testing"
@@ -26,7 +22,7 @@ type peer struct {
 	splits []string
 	answer func(*peerCall) *reply // may be nil
 	opened uint64                 // sequence number of the regions' opening, 2 if none is given; mu guards it
-	moved  map[string]string      // regions, by name, that hbase:meta has at another address than peerAddr, which is the peer's too; mu guards it
+	moved  map[string]string      // regions, by name, that hbase:meta has at another address than peerAddr, which is the peer's too; on no server if it is empty, not at all if it is noRow; mu guards it
 
 	mu    sync.Mutex
 	calls []string // methods, in order of arrival
@@ -204,49 +200,13 @@ func (p *peer) tame(c *peerCall) *reply {
 			{RegionInfo: info, ServerName: server, SeqNum: proto.Int64(1)},
 		}}}
 	case "Scan":
-		return p.scanMeta(len(p.splits))
+		return p.scanMeta(c)
 	case "Get":
 		return &reply{param: &hbasepb.GetResponse{}}
 	case "Multi":
 		return p.multi(c)
 	}
 	return exception("DoNotRetryIOException", "the peer does not know "+c.method)
-}
-
-// region is the k-th of the table.
-func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
-	info = &hbasepb.RegionInfo{RegionId: proto.Uint64(7), TableName: tableName("t")}
-	if k > 0 {
-		info.StartKey = []byte(p.splits[k-1])
-	}
-	if k < len(p.splits) {
-		info.EndKey = []byte(p.splits[k])
-	}
-	return info, fmt.Appendf(nil, "t,%s,7.%032d.", info.StartKey, k)
-}
-
-// scanMeta gives the regions up to the last-th, that one first. What was asked for does not matter: a tame peer gives all.
-func (p *peer) scanMeta(last int) *reply {
-	out := &hbasepb.ScanResponse{MoreResults: proto.Bool(false)}
-	var cells []byte
-	p.mu.Lock()
-	seq, moved := max(2, p.opened), maps.Clone(p.moved)
-	p.mu.Unlock()
-	for k := last; k >= 0; k-- {
-		info, name := p.region(k)
-		message, err := proto.Marshal(info)
-		if err != nil {
-			p.t.Error(err)
-		}
-		put := func(q string, v []byte) {
-			cells = wire.AppendCell(cells, wire.Cell{Row: name, Family: []byte("info"), Qualifier: []byte(q), Value: v, Type: 4})
-		}
-		put("regioninfo", append([]byte(protobufMagic), message...))
-		put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, seq))
-		put("server", []byte(cmp.Or(moved[string(name)], peerAddr)))
-		out.CellsPerResult = append(out.CellsPerResult, 3)
-	}
-	return &reply{param: out, cells: cells}
 }
 
 func (p *peer) multi(c *peerCall) *reply {

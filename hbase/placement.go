@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"brine/internal/backoff"
@@ -13,13 +14,12 @@ import (
 // and then; that counts against no retries.
 func (w *writer) locate(l *lane) {
 	for failures := 0; ; failures++ {
-		e, far, ok := w.first(l)
+		e, to, ok := w.first(l)
 		if !ok {
 			return
 		}
-		r, err := w.find(l.table, far, failures > 1)
+		err := w.seek(l, to, failures > 1)
 		if err == nil {
-			w.place(l, r)
 			return
 		}
 		d := diagnose(err)
@@ -34,8 +34,7 @@ func (w *writer) locate(l *lane) {
 			if backoff.Wait(w.c.ctx, lookAfter) != nil {
 				return // closed
 			}
-			if r, err := w.find(l.table, far, false); err == nil {
-				w.place(l, r)
+			if _, to, ok = w.first(l); !ok || w.seek(l, to, false) == nil {
 				return
 			}
 		}
@@ -45,15 +44,25 @@ func (w *writer) locate(l *lane) {
 	}
 }
 
-// target is a row to look up, and how many regions before it are wanted as well.
+// target is what to look up for a lane.
 type target struct {
-	row  []byte
-	more int
+	wanted
+	wide bool // the lane may be of many regions
 	sick bool // its region fails
 }
 
+// seek looks a lane up and places it. Of many regions any is good enough: the others do not wait for one that is on no server.
+func (w *writer) seek(l *lane, to target, suspect bool) error {
+	found, err := w.find(l.table, to, suspect)
+	if err != nil && (!to.wide || !slices.ContainsFunc(found, l.overlaps)) {
+		return err
+	}
+	w.place(l, found)
+	return nil
+}
+
 // find looks a row up, and makes sure that a failing region's table has not been disabled.
-func (w *writer) find(table string, to target, suspect bool) (*Region, error) {
+func (w *writer) find(table string, to target, suspect bool) ([]*Region, error) {
 	ctx, cancel := context.WithTimeout(w.c.ctx, w.c.opts.OperationTimeout)
 	defer cancel()
 	if (suspect || to.sick) && table != metaTable {
@@ -61,12 +70,12 @@ func (w *writer) find(table string, to target, suspect bool) (*Region, error) {
 			return nil, fmt.Errorf("%w: %s", ErrDisabled, table)
 		}
 	}
-	return w.c.locator.findWith(ctx, table, to.row, to.more)
+	return w.c.locator.findWith(ctx, table, to.wanted)
 }
 
 // first gives the first mutation of a lane that is being located, and the row to look up, unless there is nothing to locate
 // it for any more. That is the mutation's own row, but in a lane of many regions the greatest that is queued: a look-up brings
-// what lies before it.
+// what lies before it. Lanes behind that are to be located as well, because they fail together, have their regions read with this one's.
 func (w *writer) first(l *lane) (e entry, to target, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +84,8 @@ func (w *writer) first(l *lane) (e entry, to target, ok bool) {
 		return entry{}, target{}, false
 	}
 	e = *l.queue.at(0)
-	to = target{row: e.row(), sick: l.failures > 1}
+	to = target{wide: l.wide, sick: l.failures > 1}
+	to.row = e.row()
 	if l.wide {
 		queued := l.queue.items()
 		queued = queued[:min(len(queued), maxPrefetch)]
@@ -85,26 +95,33 @@ func (w *writer) first(l *lane) (e entry, to target, ok bool) {
 			}
 		}
 		to.more = len(queued)
+	} else {
+		to.from, to.more = w.tables[l.table].lostBehind(l)
 	}
 	to.row = bytes.Clone(to.row) // Close may end the flight meanwhile
 	return e, to, true
 }
 
-// place gives a lane the region that was found for it.
-func (w *writer) place(l *lane, r *Region) {
+// place gives a lane the regions that were found for it, the first of them last: it contains the row that was looked up.
+func (w *writer) place(l *lane, found []*Region) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.locating = false
 	if l.dead {
 		return // its heirs have been woken
 	}
-	fresh := w.tables[l.table].carve(r)
-	for _, heir := range fresh {
-		if heir.failures >= illFrom {
+	awake := []*lane{l}
+	for _, r := range slices.Backward(found) {
+		if l.overlaps(r) {
+			awake = append(awake, w.tables[l.table].carve(r)...)
+		}
+	}
+	for _, heir := range awake[1:] {
+		if heir.failures >= illFrom && !heir.dead {
 			w.sicken(heir, nil)
 		}
 	}
-	w.wake(append(fresh, l)...)
+	w.wake(awake...)
 }
 
 // abandon fails what a look-up's failure is final for: everything in the lane if the remedy is to give up, else those

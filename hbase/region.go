@@ -35,6 +35,11 @@ func (r *Region) contains(row []byte) bool {
 	return bytes.Compare(r.Start, row) <= 0 && before(row, r.End)
 }
 
+// reaches tells whether a region that starts before row holds the greatest rows less than row, where nil is the end of the table.
+func (r *Region) reaches(row []byte) bool {
+	return len(r.End) == 0 || row != nil && bytes.Compare(r.End, row) >= 0
+}
+
 // overlaps tells whether some row could lie in both.
 func (r *Region) overlaps(o *Region) bool {
 	return before(r.Start, o.End) && before(o.Start, r.End)

@@ -153,8 +153,10 @@ func diagnose(err error) diagnosis {
 	switch {
 	case errors.Is(err, errInvalidResponse):
 		return diagnosis{rule: rule{remedy: relocate, kind: Transient}, class: "invalid response", cut: true}
-	case errors.Is(err, errNoServer), errors.Is(err, errNoActiveMaster), errors.Is(err, errNoZnode):
-		return diagnosis{rule: rule{remedy: relocate, kind: Transient}, class: "invalid response"}
+	case errors.Is(err, errNoServer), errors.Is(err, errHole):
+		return diagnoseRemote(&remoteError{class: packagePrefix + "client.NoServerForRegionException"}) // HBase's client's word for it
+	case errors.Is(err, errNoActiveMaster), errors.Is(err, errNoZnode):
+		return diagnoseRemote(&remoteError{class: packagePrefix + "MasterNotRunningException"})
 	case errors.Is(err, ErrNoTable), errors.Is(err, ErrDisabled), errors.Is(err, ErrNoFamily):
 		return diagnosis{rule: rule{kind: NoTable}}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -242,6 +244,7 @@ func throttleWait(text string) time.Duration {
 var (
 	errInvalidResponse = errors.New("the server answered neither a result nor an exception")
 	errNoServer        = errors.New("the region is on no server just now")
+	errHole            = errors.New("hbase:meta has no region for it just now")
 	errNoActiveMaster  = errors.New("no master is active: start one, or wait until a standby takes over")
 	errNoZnode         = errors.New("HBase has not written where it is: start it, or wait until its master is active")
 	errNamespaceExists = errors.New("namespace exists")

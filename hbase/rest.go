@@ -35,6 +35,20 @@ func (w *writer) rest(l *lane, pause time.Duration, failed *Region) {
 	l.timer = t
 }
 
+// hurry ends the pauses of all lanes.
+func (w *writer) hurry() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ls := range w.tables {
+		for _, l := range ls.all {
+			if l.timer != nil {
+				l.stopTimer()
+				w.wake(l)
+			}
+		}
+	}
+}
+
 // look ends a lane's pause when its region has been opened again; else what is left of the pause goes on. Meanwhile the lane's
 // timer stays t, which has run out: only what stops that timer lets the lane go.
 func (w *writer) look(l *lane, t *time.Timer, left time.Duration, failed *Region, row []byte) {

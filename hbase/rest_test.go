@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,13 +45,7 @@ func TestLaneLooksForItsRegionInALongPause(t *testing.T) {
 				if took := time.Since(start); took < away || took > away+1200*time.Millisecond {
 					t.Errorf("applied after %v, wanted within a second after %v", took, away)
 				}
-				multis := 0
-				for _, m := range p.methods() {
-					if m == "Multi" {
-						multis++
-					}
-				}
-				if multis > tt.multis {
+				if multis := p.count("Multi"); multis > tt.multis {
 					t.Errorf("%d calls, want at most %d", multis, tt.multis)
 				}
 				_ = c.Close()
@@ -58,4 +53,41 @@ func TestLaneLooksForItsRegionInALongPause(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who has little time left need not wait until a pause is over that the server has asked for.
+func TestHurryEndsAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t, "m")
+		var busy atomic.Bool
+		busy.Store(true)
+		p.answer = func(c *peerCall) *reply {
+			if c.method == "Multi" && busy.Load() {
+				return exception("CallQueueTooBigException", "full")
+			}
+			return nil
+		}
+		opts := p.options()
+		opts.PauseServerOverloaded, opts.Retries, opts.OperationTimeout = time.Minute, 15, time.Hour
+		c := p.open(opts)
+		m, err := c.Mutator(MutatorOptions{Autoflush: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := m.Submit(t.Context(), puts("a", "z"))
+		time.Sleep(10 * time.Second)
+		m.Hurry() // in vain
+		time.Sleep(time.Second)
+		busy.Store(false)
+		began := time.Now()
+		m.Hurry()
+		if failed, err := f.Wait(t.Context()); len(failed) > 0 || err != nil {
+			t.Errorf("%v, %v", failed, err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("applied after %v", took)
+		}
+		_ = c.Close()
+		p.stop()
+	})
 }

@@ -12,7 +12,7 @@ import (
 func TestRetriesAreThoseThatAreTold(t *testing.T) {
 	failures := []error{
 		&connError{class: "connection", err: errors.New("cut")}, &connError{class: "timeout", err: context.DeadlineExceeded},
-		errInvalidResponse, errNoServer, errNoActiveMaster, errNoZnode, &remoteError{class: "com.example.NeverHeardOf"}, &remoteError{class: "com.example.NeverHeardOf", doNotRetry: true},
+		errInvalidResponse, errNoServer, errHole, errNoActiveMaster, errNoZnode, &remoteError{class: "com.example.NeverHeardOf"}, &remoteError{class: "com.example.NeverHeardOf", doNotRetry: true},
 	}
 	for class := range rules {
 		failures = append(failures, &remoteError{class: packagePrefix + class})

@@ -15,20 +15,27 @@ type rounds struct {
 	next map[string][]*ask // by table; a table that is listed has a round under way
 }
 
-// ask is one row whose region is looked for. The answer may be read when done is closed; nil is on no server.
+// ask is one row whose region is looked for. The answer may be read when done is closed: the regions found, descending from the row.
 type ask struct {
-	row    []byte
-	more   int // regions before it that are wanted as well
-	done   chan struct{}
-	region *Region
-	err    error
+	wanted
+	done  chan struct{}
+	found []*Region
+	err   error
+}
+
+// wanted is a row to look up, and what else hbase:meta is asked for in the same read.
+type wanted struct {
+	row  []byte
+	from []byte // behind row, where the read begins, backwards; nil: at the row
+	more int    // regions from there on that are wanted as well
 }
 
 const maxPrefetch = 1000
 
 // ask has a row's region looked up. The look-up goes on when the caller leaves.
-func (l *locator) ask(ctx context.Context, table string, row []byte, more int) (*Region, error) {
-	a := &ask{row: bytes.Clone(row), more: more, done: make(chan struct{})}
+func (l *locator) ask(ctx context.Context, table string, w wanted) ([]*Region, error) {
+	a := &ask{wanted: w, done: make(chan struct{})}
+	a.row = bytes.Clone(w.row)
 	l.rounds.mu.Lock()
 	if l.rounds.next == nil {
 		l.rounds.next = make(map[string][]*ask)
@@ -41,7 +48,7 @@ func (l *locator) ask(ctx context.Context, table string, row []byte, more int) (
 	}
 	select {
 	case <-a.done:
-		return a.region, a.err
+		return a.found, a.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -66,17 +73,42 @@ func (l *locator) goRound(table string) {
 // answer is one round. What keeps hbase:meta from being read is the answer to all that are left.
 func (l *locator) answer(table string, asks []*ask) {
 	slices.SortFunc(asks, func(a, b *ask) int { return bytes.Compare(b.row, a.row) })
+	var found []*Region // by the round's last look-up, from the row on
 	var failed error
 	for i, a := range asks {
-		switch a.region = l.cache.find(table, a.row); {
-		case a.region != nil:
+		found = startingAt(found, a.row)
+		r := l.cache.find(table, a.row)
+		switch {
+		case r != nil:
+			a.found = []*Region{r}
+		case len(found) > 0: // it is on no server, or in none of them
+			a.found = found
 		case failed != nil:
 			a.err = failed
 		default:
-			rows := min(prefetch+max(a.more, len(asks)-i-1), maxPrefetch)
-			a.region, a.err = l.lookup(table, metaKey(table, a.row, greatestID), rows)
-			failed = a.err
+			found, a.err = l.lookupFor(table, a.wanted, len(asks)-i-1)
+			a.found, failed = found, a.err
 		}
 		close(a.done)
 	}
+}
+
+// lookupFor looks up what is wanted, and as many regions before it as others want.
+func (l *locator) lookupFor(table string, w wanted, others int) (found []*Region, err error) {
+	rows := min(prefetch+w.more+others, maxPrefetch)
+	if w.from != nil {
+		found, err = l.lookup(table, metaKey(table, w.from, greatestID), rows)
+		if found = startingAt(found, w.row); err != nil || len(found) > 0 {
+			return found, err
+		} // else the read ended before the row: regions have been split
+	}
+	return l.lookup(table, metaKey(table, w.row, greatestID), rows)
+}
+
+// startingAt cuts off descending regions that start behind a row.
+func startingAt(found []*Region, row []byte) []*Region {
+	for len(found) > 0 && bytes.Compare(found[0].Start, row) > 0 {
+		found = found[1:]
+	}
+	return found
 }

@@ -22,7 +22,6 @@ type assignment struct {
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to go). It then
 // settles what is out for a bounded time and commits. When it returns, every goroutine of it has ended.
 func (a *assignment) run(revoked, stop context.Context) {
-	a.Hooks.Assigned(a.generation, a.ids())
 	work, stopWork := context.WithCancel(revoked)
 	drain, abandon := context.WithCancel(context.Background())
 	var workers, drainer sync.WaitGroup
@@ -47,7 +46,8 @@ func (a *assignment) run(revoked, stop context.Context) {
 	a.Hooks.Revoked(a.generation, a.ids(), a.abandoned())
 }
 
-// abandonAtDeadline gives up what is still out StopTimeout after a stop, or drainTime after the partitions were taken away.
+// abandonAtDeadline gives up what is still out StopTimeout after a stop, or drainTime after the partitions were taken away. Until then it hurries
+// the writer.
 func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, abandon func()) {
 	for _, p := range a.partitions {
 		p.progress.state(Draining, "", nil)
@@ -57,9 +57,15 @@ func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, aba
 	if stop.Err() != nil {
 		deadline.Reset(a.StopTimeout)
 	}
+	tick := time.NewTicker(hurryEvery)
+	defer tick.Stop()
 	taken := revoked.Done()
 	for {
+		if h, ok := a.Writer.(Hurrier); ok {
+			h.Hurry()
+		}
 		select {
+		case <-tick.C:
 		case <-deadline.C:
 			abandon()
 			return

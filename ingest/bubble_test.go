@@ -42,10 +42,7 @@ func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
 func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(100, 0)
-		s := newStore()
-		var down atomic.Bool
-		down.Store(true)
-		s.decide = unavailableWhile(&down)
+		s, down := newDownStore()
 		l := start(t, b.defaults(s))
 		time.Sleep(30 * time.Minute)
 		if n := s.submits(); n < 30*60/15 || n > 30*60*2/15+12 {
@@ -145,10 +142,7 @@ func TestStopWaitsForASlowStore(t *testing.T) {
 func TestStopSettlesWhatWaitsToBeTriedAgain(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(10, 0)
-		s := newStore()
-		var down atomic.Bool
-		down.Store(true)
-		s.decide = unavailableWhile(&down)
+		s, down := newDownStore()
 		l := start(t, b.defaults(s))
 		time.Sleep(time.Minute)
 		time.AfterFunc(5*time.Second, func() { down.Store(false) })

@@ -102,10 +102,7 @@ func TestBatchesKeepTheirBounds(t *testing.T) {
 func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		b.produce(1000, 0)
-		s := newStore()
-		var down atomic.Bool
-		down.Store(true)
-		s.decide = unavailableWhile(&down)
+		s, down := newDownStore()
 		w := &weakly{Writer: s}
 		o := b.defaults(w)
 		o.MaxBatchRecords = 100

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -30,12 +31,13 @@ const (
 	HeaderReplayed = "brine.replayed"
 )
 
-// record is the letter as Kafka keeps it.
+// record is the letter as Kafka keeps it, in memory of its own: kafka-go may send a call after the caller has given it up, and the letter's
+// record is then no longer valid.
 func (l *DeadLetter) record() kafka.Record {
 	rec := l.Record
 	headers := make([]kafka.Header, 0, len(rec.Headers)+9)
 	for _, h := range rec.Headers {
-		headers = append(headers, kafka.Header{Key: h.Key, Value: h.Value})
+		headers = append(headers, kafka.Header{Key: h.Key, Value: bytes.Clone(h.Value)})
 	}
 	text := func(key, value string) {
 		if value != "" {
@@ -52,7 +54,7 @@ func (l *DeadLetter) record() kafka.Record {
 	text(HeaderField, l.Field)
 	text(HeaderDetail, strings.ToValidUTF8(l.Detail[:min(len(l.Detail), maxDetail)], ""))
 	number(HeaderTime, l.Time.UnixMilli())
-	return kafka.Record{Time: l.Time, Key: bytesOrNull(rec.Key), Value: bytesOrNull(rec.Value), Headers: headers}
+	return kafka.Record{Time: l.Time, Key: ownBytes(rec.Key), Value: ownBytes(rec.Value), Headers: headers}
 }
 
 // mark is the record that closes the letter.
@@ -69,11 +71,12 @@ func (l *DeadLetter) mark() kafka.Record {
 	return kafka.Record{Time: now, Headers: headers}
 }
 
-func bytesOrNull(b []byte) kafka.Bytes {
+// ownBytes copies b, of which nil is null.
+func ownBytes(b []byte) kafka.Bytes {
 	if b == nil {
 		return nil
 	}
-	return kafka.NewBytes(b)
+	return kafka.NewBytes(bytes.Clone(b))
 }
 
 // ReadDeadLetter takes a record of a dead-letter topic apart: the original record, where it was, and why it is here. The

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,6 +69,48 @@ func TestDeadLetterIsTheWholeRecord(t *testing.T) {
 		if fmt.Sprint(g) != fmt.Sprint(w) {
 			t.Errorf("letter %+v, expected %+v", g, w)
 		}
+	}
+}
+
+// A call that was given up is sent all the same, and the letter's record may be no longer valid by then.
+func TestDeadLetterThatIsSentLateIsTheWholeRecord(t *testing.T) {
+	b := newBroker(t, 1)
+	d := openDead(t, b)
+	const key, value, header = "k", `{"n":"one"}`, "x"
+	letter := func() DeadLetter {
+		return DeadLetter{Record: &event.Record{Topic: topic, Key: []byte(key), Value: []byte(value), Headers: []event.Header{{Key: "trace", Value: []byte(header)}}},
+			Reason: event.Undecodable, Group: group}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		if err := d.Write(t.Context(), []DeadLetter{letter()}); err != nil { // there is a connection that waits for a call
+			t.Fatal(err)
+		}
+		l := letter()
+		if err := d.Write(over, []DeadLetter{l}); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		for _, b := range [][]byte{l.Record.Key, l.Record.Value, l.Record.Headers[0].Value} { // the memory is another record's
+			copy(b, "!!!!!!!!!!!!")
+		}
+	}
+	reader := b.newClient(kgo.ConsumeTopics(topic + ".dead"))
+	letters := int64(0)
+	for end := b.PartitionInfo(topic+".dead", 0).HighWatermark; letters < end; {
+		for _, r := range reader.PollFetches(t.Context()).Records() {
+			l, err := ReadDeadLetter(fromKgo(r))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := l.Record; string(r.Key) != key || string(r.Value) != value || len(r.Headers) != 1 || string(r.Headers[0].Value) != header {
+				t.Errorf("a letter is of %q: %q, %q", r.Key, r.Value, r.Headers)
+			}
+			letters++
+		}
+	}
+	if letters == 50 {
+		t.Error("none of the letters that were given up was sent")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/internal/backoff"
 )
 
 // flight is records of one chunk on their way: decoded, submitted, until they are settled. There are Window of them.
@@ -200,7 +201,7 @@ func (s *stream) land(f *flight) bool {
 		s.impede(f, retry[0].Reason, retry[0].Err)
 		s.park(f)
 		s.shrink(f)
-		if pauses.wait(s.drain) != nil {
+		if s.wait(pauses) != nil {
 			return false
 		}
 		f.out = s.resubmit(f)
@@ -208,6 +209,15 @@ func (s *stream) land(f *flight) bool {
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
 	return true
+}
+
+// wait pauses before another attempt, for a second at most once there is little time left.
+func (s *stream) wait(p *pauses) error {
+	began, pause := time.Now(), p.next()
+	if backoff.Wait(s.work, pause) == nil {
+		return nil
+	}
+	return backoff.Wait(s.drain, min(pause-time.Since(began), hurryEvery))
 }
 
 // impede tells that the flight is retried, and why.
@@ -254,7 +264,7 @@ func (s *stream) bury(letters []DeadLetter) bool {
 		s.progress.impeded(Waiting, DeadLettersDown, err)
 		s.Hooks.Waiting(s.id, DeadLettersDown, err)
 		s.Logger.Warn("dead letters wait", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
-		if pauses.wait(s.drain) != nil {
+		if s.wait(pauses) != nil {
 			return false
 		}
 	}

@@ -123,6 +123,7 @@ func (l *Loop) consume(ctx context.Context) error {
 		}
 		pauses.failures = 0
 		a := l.assign(m, g)
+		l.Hooks.Assigned(a.generation, a.ids()) // before Status says so
 		l.inside(a)
 		why := m.attend(g, func(revoked context.Context) {
 			a.run(revoked, ctx)

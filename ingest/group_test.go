@@ -97,7 +97,7 @@ func TestMembersJoinAndLeaveWithoutLoss(t *testing.T) {
 	s := newStore()
 	member := func() *running {
 		o := b.options(s)
-		o.MaxBatchRecords, o.SessionTimeout, o.RebalanceTimeout = 20, 3*time.Second, 3*time.Second
+		o.MaxBatchRecords = 20
 		return start(t, o)
 	}
 	produce := func() { b.produce(300, 0, 1, 2, 3) }
@@ -159,11 +159,11 @@ func TestRevokedPartitionNeverCommits(t *testing.T) {
 		return nil, nil, false
 	})
 	o := b.options(s)
-	o.SessionTimeout, o.Heartbeat, o.CommitInterval = 300*time.Millisecond, 20*time.Millisecond, 10*time.Millisecond
+	o.SessionTimeout, o.Heartbeat, o.CommitInterval = 3*time.Second, 20*time.Millisecond, 10*time.Millisecond
 	var fenced atomic.Int64
 	o.Hooks.CommitFailed = func(error) { fenced.Add(1) }
 	l := start(t, o)
-	eventually(t, "the flight is out", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.calls == 1 })
+	eventually(t, "the flight is out", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.calls >= 1 })
 	eventually(t, "the start is committed", func() bool { return b.committedOffset(0) == 0 })
 	old.Store(b.GroupInfo(group).Members[0].MemberID)
 	muted.Store(true)

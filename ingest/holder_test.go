@@ -33,15 +33,21 @@ func (h *holder) Release() {
 
 // A stop settles and commits what the writer holds back, and does not wait for the writer to let go by itself.
 func TestStopReleasesWhatIsHeldBack(t *testing.T) {
+	h := newHolder()
+	wantSettledByStop(t, h, h)
+}
+
+// wantSettledByStop checks that what w has h hold back is written and committed by a stop.
+func wantSettledByStop(t *testing.T, h *holder, w Writer) {
+	t.Helper()
 	b := newBroker(t, 2)
 	b.produce(50, 0, 1)
-	h := newHolder()
-	o := b.options(h)
+	o := b.options(w)
 	o.MaxBatchRecords = 10
 	l := start(t, o)
 	eventually(t, "all submitted", func() bool { return h.submits() == 10 })
 	if n, _ := h.count(); n != 0 {
-		t.Fatalf("%d written before the release", n)
+		t.Fatalf("%d written before the stop", n)
 	}
 	l.stop()
 	h.wantOnce(t, 100)

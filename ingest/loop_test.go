@@ -70,7 +70,7 @@ func TestCrashBetweenSettleAndCommitLosesNothing(t *testing.T) {
 	b.produce(300, 0)
 	s := newStore()
 	o := b.options(s)
-	o.CommitInterval, o.SessionTimeout, o.Heartbeat = time.Hour, 300*time.Millisecond, 20*time.Millisecond
+	o.CommitInterval, o.SessionTimeout, o.Heartbeat = time.Hour, 3*time.Second, 20*time.Millisecond
 	l := start(t, o)
 	eventually(t, "all settled", func() bool { return s.holds(0, 300) })
 	l.kill()

@@ -40,11 +40,8 @@ func (s *stream) ease(f *flight) bool {
 	}
 	s.impede(f, event.Unavailable, errSick)
 	s.park(f)
-	records := s.recordsOf(f, left)
-	if c := s.copied(f, records); c != nil {
-		s.durable(f, records)
-		f.chunk.release()
-		f.chunk, f.records, f.times, f.at = c, c.records, TimesOf(c.records), left
+	if s.narrow(f, s.recordsOf(f, left)) {
+		f.at = left
 	}
 	return true
 }

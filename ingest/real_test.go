@@ -193,7 +193,7 @@ func TestRealStaticMember(t *testing.T) {
 		if !errors.Is(err, kafka.FencedInstanceID) {
 			t.Errorf("the first pod-2 ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("two processes are pod-2")
 	}
 	eventually(t, "the last has joined", func() bool { return last.Status().Joined })

@@ -151,6 +151,7 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if err := a.commit(plan.starts()); err != nil { // before the first record: a resumed replay needs the range
 		return fmt.Errorf("ingest: %w", err)
 	}
+	r.Hooks.Assigned(a.generation, a.ids())
 	r.current.Store(&replaying{a, plan, time.Now()})
 	a.run(context.Background(), ctx)
 	if left := r.Progress().Left(); left > 0 {

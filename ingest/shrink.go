@@ -10,33 +10,33 @@ import (
 // chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a region that is sick holds on
 // to its own events alone.
 func (s *stream) shrink(f *flight) {
-	c := s.copied(f, f.left)
-	if c == nil {
+	if !s.narrow(f, f.left) {
 		return
 	}
-	s.durable(f, f.left)
-	f.chunk.release()
-	f.chunk, f.records, f.times = c, c.records, TimesOf(c.records)
-	for i := range c.records {
-		f.left[i] = &c.records[i]
+	for i := range f.records {
+		f.left[i] = &f.records[i]
 	}
 }
 
-// copied gives a chunk of copies of some of a flight's records; nil when little would be won, or when there is no room for it.
-func (s *stream) copied(f *flight, records []*event.Record) *chunk {
+// narrow lets a flight keep only some of its records, copied, and tells of the others as durable. It reports false, and does nothing, when little would
+// be won, or when there is no room for the copies.
+func (s *stream) narrow(f *flight, records []*event.Record) bool {
 	size := int64(0)
 	for _, rec := range records {
 		size += int64(rec.Size())
 	}
 	if size > f.chunk.cost/4 || !s.Budget.holds.tryAcquire(size) {
-		return nil
+		return false
 	}
 	c := newChunk(s.Topic, s.id)
 	c.cost, c.charged, c.budget = size, size, s.Budget
 	for _, rec := range records {
 		c.records = append(c.records, clone(rec))
 	}
-	return c
+	s.durable(f, records)
+	f.chunk.release()
+	f.chunk, f.records, f.times = c, c.records, TimesOf(c.records)
+	return true
 }
 
 func clone(rec *event.Record) event.Record {

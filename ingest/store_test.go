@@ -124,6 +124,14 @@ func all(b []place, v event.Verdict, reason event.Reason) []event.Failure {
 	return failures
 }
 
+// newDownStore is a store that is down until it is told not to be.
+func newDownStore() (s *store, down *atomic.Bool) {
+	s, down = newStore(), new(atomic.Bool)
+	down.Store(true)
+	s.decide = unavailableWhile(down)
+	return s, down
+}
+
 // unavailableWhile decides that every event is to be tried again while the store is down.
 func unavailableWhile(down *atomic.Bool) func(int, []place) ([]event.Failure, error) {
 	return func(_ int, b []place) ([]event.Failure, error) {

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"time"
 
 	"brine/event"
 )
@@ -21,3 +22,12 @@ type Holder interface {
 	// to submit, so that a stop or a rebalance need not wait, and after a batch that is submitted again.
 	Release()
 }
+
+// Hurrier is a Writer that waits between its attempts at what a part of the store fails to take.
+type Hurrier interface {
+	// Hurry has all that waits for its next attempt tried now, and returns at once. The loop calls it once a second while what is out must be settled
+	// in a short time, because of a stop or a rebalance: the pauses may be longer than that.
+	Hurry()
+}
+
+const hurryEvery = time.Second

@@ -140,6 +140,13 @@ func (w *Writer) Release() {
 	}
 }
 
+// Hurry implements ingest.Hurrier.
+func (w *Writer) Hurry() {
+	if h, ok := w.to.(interface{ Hurry() }); ok {
+		h.Hurry()
+	}
+}
+
 // flight is that of the events that are complete, and the failures of the others.
 type flight struct {
 	rest     event.Flight // nil when no event is complete

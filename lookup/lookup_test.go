@@ -18,7 +18,10 @@ import (
 )
 
 var _ ingest.Writer = (*lookup.Writer)(nil)
-var _ ingest.Holder = (*lookup.Writer)(nil)
+var (
+	_ ingest.Holder  = (*lookup.Writer)(nil)
+	_ ingest.Hurrier = (*lookup.Writer)(nil)
+)
 
 // states are changes of orders, of which all know the order and only some its user and creation.
 var states = event.Schema{Version: -1, Fields: []event.Field{
@@ -67,6 +70,7 @@ type writer struct {
 	got      []string
 	fail     string
 	released bool
+	hurried  bool
 }
 
 type failures []event.Failure
@@ -74,6 +78,7 @@ type failures []event.Failure
 func (f failures) Wait(ctx context.Context) ([]event.Failure, error) { return f, ctx.Err() }
 
 func (w *writer) Release() { w.released = true }
+func (w *writer) Hurry()   { w.hurried = true }
 
 func (w *writer) Submit(_ context.Context, b *event.Batch) event.Flight {
 	var failed failures
@@ -166,8 +171,9 @@ func TestWhatIsLookedUp(t *testing.T) {
 	b.expect(t, "got 0 o1 ann 7000; 1 o1 ann 7000\nread ", paid, created)         // another event of the batch tells it
 	b.expect(t, "got 0 o2 cat 8000\nread ", `{"order":"o2","by":{"user":"cat"}}`) // what an event has is not replaced
 	b.lookup.Release()
-	if !b.released {
-		t.Error("the writer was not told to let go")
+	b.lookup.Hurry()
+	if !b.released || !b.hurried {
+		t.Error("the writer was not told to let go, and to hurry")
 	}
 }
 

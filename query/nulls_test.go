@@ -69,8 +69,9 @@ func TestRowsOfNullsAreSeen(t *testing.T) {
 	}
 }
 
-func drop(t *testing.T, client *hbase.Client, table string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
+// drop deletes a table of a server that goes on after the test.
+func drop(t testing.TB, client *hbase.Client, table string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
 	defer cancel()
 	if err := errors.Join(client.DisableTable(ctx, table), client.DeleteTable(ctx, table)); err != nil {
 		t.Error(err)

@@ -2,13 +2,11 @@ package query_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"brine/event"
 	"brine/hbase"
@@ -51,13 +49,7 @@ func newVisits(t testing.TB, client *hbase.Client, name string, kind sink.RowKin
 	if err := client.CreateTable(t.Context(), hbase.Table{Name: name, Families: []hbase.Family{family}}, [][]byte{{1}, {5}, []byte("u3")}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
-		defer cancel()
-		if err := errors.Join(client.DisableTable(ctx, name), client.DeleteTable(ctx, name)); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { drop(t, client, name) })
 	columns := []string{"page", "note", "gone"}
 	types := []event.Type{event.Text, event.Text, event.Bool}
 	v := &visitTable{client: client, rows: sink.Rows{Table: sink.Table{Name: name, Row: kind, Keys: keys}, Deletes: sink.Deletes{Field: "gone"}},

@@ -66,13 +66,12 @@ func killed(t *testing.T, w *world, from From) {
 	})
 	steps := map[string]bool{}
 	kills := 0
-	next, most := func(at int) int { return at + 1 }, 200
+	closely := 100 // kills, one step apart; then ever further
 	if w.server != "" || testenv.Race {
-		most = 5000
-		next = func(at int) int { return at + 1 + at/2 } // each resumption waits for a lease, which a server makes long
+		closely = 0 // each resumption waits for a lease, which a server makes long
 	}
-	for at := 0; ; at = next(at) {
-		if at > most {
+	for at := 0; ; at += 1 + max(0, at-closely)/2 {
+		if at > 5000 {
 			t.Fatalf("not done after %d kills; the steps were %v", kills, steps)
 		}
 		var mu sync.Mutex

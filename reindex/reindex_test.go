@@ -17,7 +17,7 @@ func TestTwoAtOnce(t *testing.T) {
 	w := filled(t, indexer.Partial, 2000)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := w.options(FromHBase)
-	o.Lease = 2 * time.Second // however slow the machine is just now
+	o.Lease = 10 * time.Second // however slow the machine is just now
 	resting := make(chan struct{}, 1)
 	o.rest = func(string) error {
 		select {

@@ -97,7 +97,7 @@ func newWorld(t *testing.T, open func(*testing.T) (engine indexer.Engine, server
 
 // takeAway drops what was made on a search server.
 func (w *world) takeAway() {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	if w.server == "" {
 		return // it goes with its folder

@@ -87,6 +87,7 @@ type durable struct{ answer }
 
 func (durable) Submit(context.Context, *hbase.Batch) sink.Flight { return durable{} }
 func (durable) Release()                                         {}
+func (durable) Hurry()                                           {}
 
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage

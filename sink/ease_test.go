@@ -23,6 +23,7 @@ type sickClient struct {
 }
 
 func (c *sickClient) Release() {}
+func (c *sickClient) Hurry()   {}
 
 func (c *sickClient) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
 	if b.Table() != c.table {

@@ -136,6 +136,8 @@ type Client interface {
 	Submit(ctx context.Context, b *hbase.Batch) Flight
 	// Release sends what the client holds back to gather more, without waiting for it.
 	Release()
+	// Hurry sends what waits out a pause after a failure, without waiting for it.
+	Hurry()
 }
 
 // Flight is a submitted batch of mutations, as *hbase.Flight.
@@ -195,3 +197,6 @@ func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 
 // Release implements ingest.Holder.
 func (s *Sink) Release() { s.client.Release() }
+
+// Hurry implements ingest.Hurrier.
+func (s *Sink) Hurry() { s.client.Hurry() }

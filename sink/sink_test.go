@@ -80,9 +80,11 @@ type fake struct {
 	batches  []string // table and number of mutations of each
 	rows     map[string][]string
 	released int
+	hurried  int
 }
 
 func (f *fake) Release() { f.released++ }
+func (f *fake) Hurry()   { f.hurried++ }
 
 type answer []hbase.MutationError
 
@@ -160,6 +162,16 @@ func TestEveryEventBecomesARowInEachTable(t *testing.T) {
 	}
 	if got := fmt.Sprint(c.rows["last"]); got != "[A B A A B A]" {
 		t.Error(got)
+	}
+}
+
+func TestClientIsToldToLetGoAndToHurry(t *testing.T) {
+	c := &fake{}
+	s := newSink(t, c, sink.Options{Schema: scans, Rows: []sink.Rows{scanRows(t)}})
+	s.Release()
+	s.Hurry()
+	if c.released != 1 || c.hurried != 1 {
+		t.Errorf("released %d times, hurried %d times", c.released, c.hurried)
 	}
 }
 
@@ -337,6 +349,7 @@ func TestExpiredEventsAreNamedAndWritten(t *testing.T) {
 type takesEven struct{}
 
 func (takesEven) Release() {}
+func (takesEven) Hurry()   {}
 
 func (takesEven) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
 	var errs answer

@@ -42,6 +42,9 @@ func (r *rowRecorder) record(ctx context.Context, ev *event.Event) ([]event.Fail
 // Release implements sink.Client: nothing is held back.
 func (r *rowRecorder) Release() {}
 
+// Hurry implements sink.Client: nothing waits.
+func (r *rowRecorder) Hurry() {}
+
 // Submit implements sink.Client.
 func (r *rowRecorder) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
 	table := r.opts.table(b.Table(), false)

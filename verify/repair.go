@@ -130,6 +130,13 @@ func (w *chosen) Release() {
 	}
 }
 
+// Hurry implements ingest.Hurrier.
+func (w *chosen) Hurry() {
+	if h, ok := w.Writer.(ingest.Hurrier); ok {
+		h.Hurry()
+	}
+}
+
 // RemoveExtra deletes what no record accounts for, and no other cell. It gives how many rows were rid of it.
 func (c *Check) RemoveExtra(ctx context.Context) (rows int64, err error) {
 	for i := range c.suspects {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"sync"
 )
 
 // StartBrine starts brine and gives the address of its port; ended waits until it has ended.
@@ -47,4 +48,28 @@ func adminAddress(r *bufio.Reader) (string, error) {
 			return "", fmt.Errorf("it ended before it named its port: %w", err)
 		}
 	}
+}
+
+// Publish starts brine publish with a file of more than is needed; the next one goes on where the topic ends. stop ends it, and gives an error if it
+// had ended by itself: then nothing was published for a while.
+func Publish(cmd *exec.Cmd) (stop func() error, err error) {
+	if err := cmd.Start(); err != nil {
+		return func() error { return nil }, err
+	}
+	var failed error
+	ended := make(chan struct{})
+	go func() {
+		failed = cmd.Wait()
+		close(ended)
+	}()
+	return sync.OnceValue(func() error {
+		select {
+		case <-ended:
+			return errors.Join(errors.New("brine publish ended before what was measured beside it: give it more events"), failed)
+		default:
+		}
+		_ = cmd.Process.Kill() // it may be about to end
+		<-ended
+		return nil
+	}), nil
 }

@@ -2,8 +2,10 @@ package measure
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Settled asks the brine at url how many events lie below its watermarks, and how many behind them: those of halves whose names end so.
@@ -34,4 +36,30 @@ func Settled(client *http.Client, url, half string) (n, lag int, err error) {
 		}
 	}
 	return n, lag, nil
+}
+
+// LiveRate measures how many events a second brine settles while more are published: for a time, once it has run for another. lag is how many it was
+// behind in the end; if none, it could do more.
+func LiveRate(url, half string, warm, long time.Duration) (rate float64, lag int, err error) {
+	client := &http.Client{Timeout: 5 * time.Second}
+	time.Sleep(warm)
+	from, _, err := Settled(client, url, half)
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	time.Sleep(long)
+	to, lag, err := Settled(client, url, half)
+	return float64(to-from) / time.Since(began).Seconds(), lag, err
+}
+
+// CaughtUp waits until brine has settled everything that was published.
+func CaughtUp(url string, limit time.Duration) error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if n, lag, err := Settled(client, url, ""); err != nil || n > 0 && lag == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("brine does not catch up within %v", limit)
 }

@@ -9,11 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -26,9 +23,10 @@ import (
 )
 
 const (
-	delayTopic = "courier.delay"
-	delayGroup = "bench-delay"
-	partitions = 8 // of a topic that brine publish makes
+	delayTopic  = "courier.delay"
+	delayGroup  = "bench-delay"
+	delayEvents = "delay.jsonl"
+	partitions  = 8 // of a topic that brine publish makes
 
 	warm     = 8 * time.Second // for what has just started to run as ever
 	live     = 10 * time.Second
@@ -40,50 +38,37 @@ const (
 	probeLimit = 10 * time.Second // then the row is missing
 )
 
-// delays are from just before an event is sent to Kafka until its row is read from HBase.
-type delays struct {
-	Live     float64              `json:"live_rate"` // events/s that were settled while more than that was published
-	Rate     float64              `json:"rate"`      // events/s that were published beside the probes: half of it
+// delay is from just before an event is sent to Kafka until its row is read from HBase.
+type delay struct {
+	Java     string               `json:"hbase_java"` // flags of HBase's JVM
+	Live     float64              `json:"live_rate"`  // events/s that were settled while more than that was published
+	Rate     float64              `json:"rate"`       // events/s that were published beside the probes: half of it
 	Steady   measure.Milliseconds `json:"ms"`
 	Flushing measure.Milliseconds `json:"flushing_ms"` // while the server flushes all regions of the table
 }
 
-// delay measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
-// probes beside, once without and once with a flush of the server. What the first part left in the server's memory is flushed before. The rates of the loads are no measure for this: their events had all been published before.
-func (b *bench) delay(ctx context.Context) error {
+// take measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
+// probes beside, once without and once with a flush of the server. What the first part left in the server's memory is flushed before. The rates of
+// loads whose events had all been published before are no measure for this.
+func (d *delay) take(ctx context.Context, b *bench) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
+	if err := b.load(ctx, ours, 0); err != nil {
+		return err
+	}
 	x := examples[ours]
 	if err := b.renew(ctx, x); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(x.file)
+	configuration, err := b.delayExample(x)
 	if err != nil {
 		return err
 	}
-	configuration := b.Path("delay.yaml")
-	if err := os.WriteFile(configuration, bytes.ReplaceAll(text, []byte(topic), []byte(delayTopic)), 0o644); err != nil {
-		return err
-	}
-	events := b.Path("delay.jsonl")
-	if err := measure.WriteScans(events, liveMore*b.events); err != nil {
-		return err
-	}
-	publish := func(rate float64) (stop func(), err error) {
-		cmd := b.command(ctx, configuration, "", "publish", "--alone", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(rate)), events)
-		if err := cmd.Start(); err != nil {
-			return nil, err
-		}
-		return func() {
-			_ = cmd.Process.Kill() // the next one goes on where the topic ends
-			_ = cmd.Wait()
-		}, nil
-	}
-	stop, err := publish(measure.Median(b.counted(ours), measure.Load.RowsPerSecond))
+	stop, err := b.publish(ctx, configuration, b.report.Loads[len(b.report.Loads)-1].RowsPerSecond())
 	if err != nil {
 		return err
 	}
-	defer func() { stop() }()
+	defer func() { _ = stop() }()
 	client := &kafka.Client{Addr: kafka.TCP(b.kafka), Timeout: 10 * time.Second}
 	if err := b.awaitTopic(ctx, client); err != nil {
 		return err
@@ -94,56 +79,47 @@ func (b *bench) delay(ctx context.Context) error {
 		return err
 	}
 	url := "http://" + address
-	err = b.liveRate(url)
-	stop()
+	d.Live, _, err = measure.LiveRate(url, "", warm, live)
+	d.Rate = d.Live / 2
+	err = errors.Join(err, stop())
 	if err == nil {
-		err = b.caughtUp(url)
+		err = measure.CaughtUp(url, time.Minute)
 	}
 	if err == nil {
 		err = errors.Join(b.Admin.FlushTable(ctx, x.table), measure.Pause(b.Server))
 	}
 	if err == nil {
-		stop, err = publish(b.delays.Rate)
+		stop, err = b.publish(ctx, configuration, d.Rate)
 	}
 	if err == nil {
 		time.Sleep(warm)
-		b.delays.Steady, err = b.probe(ctx, client, x.table)
+		d.Steady, err = b.probe(ctx, client, x.table)
 	}
 	if err == nil {
 		flushed := make(chan error, 1)
 		go func() { flushed <- b.Admin.FlushTable(ctx, x.table) }()
-		b.delays.Flushing, err = b.probe(ctx, client, x.table)
-		err = errors.Join(err, <-flushed)
+		d.Flushing, err = b.probe(ctx, client, x.table)
+		err = errors.Join(err, <-flushed, stop())
 	}
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
 
-// liveRate measures what is settled while more is published.
-func (b *bench) liveRate(url string) error {
-	client := &http.Client{Timeout: 5 * time.Second}
-	time.Sleep(warm)
-	from, _, err := measure.Settled(client, url, "")
+// delayExample writes the example for a topic of its own, and the events that are published there.
+func (b *bench) delayExample(x example) (configuration string, err error) {
+	text, err := os.ReadFile(x.file)
 	if err != nil {
-		return err
+		return "", err
 	}
-	began := time.Now()
-	time.Sleep(live)
-	to, _, err := measure.Settled(client, url, "")
-	b.delays.Live = float64(to-from) / time.Since(began).Seconds()
-	b.delays.Rate = b.delays.Live / 2
-	return err
+	configuration = b.Path("delay.yaml")
+	if err := os.WriteFile(configuration, bytes.ReplaceAll(text, []byte(topic), []byte(delayTopic)), 0o644); err != nil {
+		return "", err
+	}
+	return configuration, measure.WriteScans(b.Path(delayEvents), liveMore*b.events)
 }
 
-// caughtUp waits until everything that was published is settled.
-func (b *bench) caughtUp(url string) error {
-	client := &http.Client{Timeout: 5 * time.Second}
-	for range 600 {
-		if n, lag, err := measure.Settled(client, url, ""); err != nil || n > 0 && lag == 0 {
-			return err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return errors.New("brine does not catch up within a minute")
+// publish sends the events at a rate until stop.
+func (b *bench) publish(ctx context.Context, configuration string, rate float64) (stop func() error, err error) {
+	return measure.Publish(b.command(ctx, configuration, "", "publish", "--alone", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(rate)), b.Path(delayEvents)))
 }
 
 // awaitTopic waits until the topic can be written to.
@@ -218,18 +194,4 @@ func row(waybill string, at int64) []byte {
 	key = append(append(key, waybill...), '|')
 	key = binary.BigEndian.AppendUint64(key, uint64(math.MaxInt64-at))
 	return append(key, "|DEPART"...)
-}
-
-// tryDelay is delay alone, for trying settings of the server: `DEVCLUSTER_HBASE_JAVA=… DEVCLUSTER_HBASE_SITE=… go run ./bench/pipeline -delay`. The load that
-// warmed the server says how fast to publish. Nothing is kept of it.
-func (b *bench) tryDelay(ctx context.Context) error {
-	b.report.Loads[0].Round = 1
-	if err := b.delay(ctx); err != nil {
-		return err
-	}
-	for when, ms := range map[string]measure.Milliseconds{"steady": b.delays.Steady, "flushing": b.delays.Flushing} {
-		fmt.Printf("%-8s at %.0f events/s: p50 %.1f, p90 %.1f, p99 %.1f, longest %.1f ms\n", when, b.delays.Rate, ms.At(0.5), ms.At(0.9), ms.At(0.99), ms.At(1))
-	}
-	b.judge()
-	return measure.Judge(slices.DeleteFunc(b.report.Targets, func(t measure.Target) bool { return !strings.HasPrefix(t.Name, "pipeline.delay") }))
 }

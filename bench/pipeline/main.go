@@ -1,6 +1,6 @@
 // Command pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
-// rows of the same shape without Kafka; and the delay from producing an event to reading its row. `make bench-pipeline` runs it, and
-// `make bench-outage`, which measures what an HBase that stands still for minutes costs; nothing imports it.
+// rows of the same shape without Kafka. `make bench-pipeline` runs it; `make bench-delay`, which measures the delay from producing an event to
+// reading its row; and `make bench-outage`, which measures what an HBase that stands still for minutes costs. Nothing imports it.
 //
 // brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each round; a replay of the whole topic goes into
 // an empty table too.
@@ -47,11 +47,10 @@ var examples = map[string]example{
 type bench struct {
 	*measure.Stage
 	events, rounds int
-	onlyDelay      bool
 	kafka          string // its address
 	brine          string // our binary
 	shape          measure.Shape
-	delays         delays
+	delays         []delay
 	outage         time.Duration
 	aways          []away
 	report         *measure.Report
@@ -62,23 +61,22 @@ func main() {
 	flag.IntVar(&b.events, "events", 2_000_000, "events of a load")
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
-	flag.BoolVar(&b.onlyDelay, "delay", false, "only warm the server and measure the delay, and leave page and results as they are")
+	delays := flag.Bool("delay", false, "measure only the delay from producing an event to reading its row")
 	flag.DurationVar(&b.outage, "outage", 0, "measure only what an HBase that stands still for so long costs")
 	flag.Parse()
-	name := "pipeline"
-	if b.outage > 0 {
-		name = interrupted
+	name, run := "pipeline", b.rates
+	switch {
+	case *delays:
+		name, run = "delay", b.settings
+	case b.outage > 0:
+		name, run = interrupted, b.interruptions
 	}
 	b.report = measure.NewReport(name)
-	measure.Main(name, func(ctx context.Context) error { return b.run(ctx, *heap) })
+	measure.Main(name, func(ctx context.Context) error { return run(ctx, *heap) })
 }
 
-func (b *bench) run(ctx context.Context, heap string) (err error) {
-	if b.outage > 0 {
-		if err := os.Setenv("DEVCLUSTER_HBASE_SITE", patience+os.Getenv("DEVCLUSTER_HBASE_SITE")); err != nil {
-			return err
-		}
-	}
+// on starts servers for itself, fills the topic, and measures there.
+func (b *bench) on(ctx context.Context, heap string, do func(context.Context) error) (err error) {
 	if b.Stage, err = measure.StartStage(ctx, heap, "kafka", "hbase"); err != nil {
 		return err
 	}
@@ -86,29 +84,26 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	if b.outage > 0 {
-		return b.outages(ctx)
-	}
-	if err := b.load(ctx, ours, 0); err != nil {
-		return err
-	}
-	if b.onlyDelay {
-		return b.tryDelay(ctx)
-	}
-	if b.shape, err = b.shapeOf(ctx); err != nil {
-		return err
-	}
-	if err := b.load(ctx, theirs, 0); err != nil {
-		return err
-	}
-	err = measure.Alternate(b.rounds, []string{ours, packed, replayed, theirs}, func(client string, round int) error { return b.load(ctx, client, round) })
+	return do(ctx)
+}
+
+// rates measures how fast all of the topic is written, beside Java.
+func (b *bench) rates(ctx context.Context, heap string) error {
+	err := b.on(ctx, heap, func(ctx context.Context) (err error) {
+		if err := b.load(ctx, ours, 0); err != nil {
+			return err
+		}
+		if b.shape, err = b.shapeOf(ctx); err != nil {
+			return err
+		}
+		if err := b.load(ctx, theirs, 0); err != nil {
+			return err
+		}
+		return measure.Alternate(b.rounds, []string{ours, packed, replayed, theirs}, func(client string, round int) error { return b.load(ctx, client, round) })
+	})
 	if err != nil {
 		return err
 	}
-	if err := b.delay(ctx); err != nil {
-		return fmt.Errorf("delay: %w", err)
-	}
-	b.report.Detail = map[string]any{"delays": &b.delays}
 	b.judge()
 	return b.report.Finish(b.text())
 }

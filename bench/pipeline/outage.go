@@ -38,6 +38,14 @@ type away struct {
 	on time.Time // when it does
 }
 
+// interruptions is outages on servers of its own.
+func (b *bench) interruptions(ctx context.Context, heap string) error {
+	if err := os.Setenv(site, patience+os.Getenv(site)); err != nil {
+		return err
+	}
+	return b.on(ctx, heap, b.outages)
+}
+
 // outages measures how brine bears a store that stands still while Kafka holds more than can be written: the memory that it takes, and how
 // fast it writes then, beside the same part of the same topic without that.
 func (b *bench) outages(ctx context.Context) error {

@@ -25,8 +25,6 @@ func (b *bench) judge() {
 		{Name: "pipeline.cpu_us", Value: measure.Median(o, measure.Load.ClientMicros), Bound: 6},
 		{Name: "pipeline.peak_mib", Value: measure.Median(o, measure.Load.Peak), Bound: 128},
 		{Name: "pipeline.packed_peak_mib", Value: measure.Median(p, measure.Load.Peak), Bound: 128},
-		{Name: "pipeline.delay_p50_ms", Value: b.delays.Steady.At(0.5), Bound: 10},
-		{Name: "pipeline.delay_p99_ms", Value: b.delays.Steady.At(0.99), Bound: 60},
 	}
 }
 
@@ -44,13 +42,5 @@ func (b *bench) text() string {
 	} {
 		fmt.Fprintf(&s, "| %s | %s |\n", c.name, measure.Cells(b.counted(c.client)))
 	}
-	fmt.Fprintf(&s, "\nFrom producing an event to reading its row, at %.0f events/s, autoflush, of %d events each:\n\n| | p50 ms | p99 ms | longest ms |\n|---|---|---|---|\n", b.delays.Rate, len(b.delays.Steady))
-	for _, d := range []struct {
-		when string
-		ms   measure.Milliseconds
-	}{{"nothing else", b.delays.Steady}, {"the server flushes all 16 regions meanwhile", b.delays.Flushing}} {
-		fmt.Fprintf(&s, "| %s | %.1f | %.1f | %.1f |\n", d.when, d.ms.At(0.5), d.ms.At(0.99), d.ms.At(1))
-	}
-	fmt.Fprintf(&s, "\nThat is half of the %.0f events/s that brine settled on the same two cores while more than that was being published. What that left in the server's memory was flushed before.\n", b.delays.Live)
 	return s.String() + "\n" + measure.TargetTable(b.report.Targets)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"syscall"
@@ -15,17 +14,15 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/bench/measure"
-	"brine/search"
 )
 
 const (
-	freshRate  = 5                     // probes a second
-	probePoll  = 50 * time.Millisecond // each search costs the server what it could index with
-	probeLimit = 30 * time.Second      // then the document is missing
+	freshRate = 5 // probes a second
 
 	documents = ".documents" // the halves of brine run that index
-	warm      = 10 * time.Second
-	live      = 15 * time.Second
+	warm      = 20 * time.Second
+	live      = 20 * time.Second
+	calm      = 30 * time.Second // at half the rate, until the servers have merged what they put off
 )
 
 // searchable runs brine and measures how many changes it indexes while more than that is published; then it publishes half of that, and measures
@@ -36,7 +33,7 @@ func (b *bench) searchable(ctx context.Context) error {
 	defer cancel()
 	most := int(b.detail.FullRate)
 	file := b.Path("live.jsonl")
-	if err := b.writeLive(file, most*int((warm+live+b.asking+10*warmUp)/time.Second)); err != nil {
+	if err := b.writeLive(file, most*int((warm+live+b.asking+2*calm)/time.Second)); err != nil {
 		return err
 	}
 	address, err := b.Address("BRINE_REAL_KAFKA")
@@ -51,67 +48,36 @@ func (b *bench) searchable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { stop() }()
+	defer func() { _ = stop() }()
 	run := b.command(ctx, "run", "--quiet")
 	admin, ended, err := measure.StartBrine(run)
 	if err != nil {
 		return err
 	}
-	err = b.liveRate("http://" + admin)
-	stop()
+	url := "http://" + admin
+	var lag int
+	b.detail.LiveRate, lag, err = measure.LiveRate(url, documents, warm, live)
+	err = errors.Join(err, stop())
+	if err == nil && lag == 0 {
+		err = errors.New("brine indexes all that is published: nothing shows what it could")
+	}
 	if err == nil {
-		err = caughtUp("http://" + admin)
+		err = measure.CaughtUp(url, 5*time.Minute)
 	}
 	if err == nil {
 		stop, err = b.publish(ctx, file, max(1, int(b.detail.LiveRate/2)))
 	}
 	if err == nil {
-		time.Sleep(2 * warmUp)
-		b.detail.Searchable, err = openLoop(ctx, freshRate, b.asking, func(ctx context.Context, i int) error { return b.probe(ctx, client, i) })
+		time.Sleep(calm)
+		b.detail.Searchable, err = b.probe(ctx, client)
+		err = errors.Join(err, stop())
 	}
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
 
-// publish sends the file's changes at a rate until stop, going on where the topic ends.
-func (b *bench) publish(ctx context.Context, file string, rate int) (stop func(), err error) {
-	cmd := b.command(ctx, "publish", "--alone", "--topic", ordersTopic, "--key", "order", "--rate", strconv.Itoa(rate), file)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return func() {
-		_ = cmd.Process.Kill() // it has more than is needed
-		_ = cmd.Wait()
-	}, nil
-}
-
-// liveRate measures how many changes are indexed while more are published.
-func (b *bench) liveRate(url string) error {
-	client := &http.Client{Timeout: 5 * time.Second}
-	time.Sleep(warm)
-	from, _, err := measure.Settled(client, url, documents)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	time.Sleep(live)
-	to, lag, err := measure.Settled(client, url, documents)
-	if err == nil && lag == 0 {
-		return errors.New("brine indexes all that is published: nothing shows what it could")
-	}
-	b.detail.LiveRate = float64(to-from) / time.Since(began).Seconds()
-	return err
-}
-
-// caughtUp waits until everything that was published is settled.
-func caughtUp(url string) error {
-	client := &http.Client{Timeout: 5 * time.Second}
-	for range 3000 {
-		if n, lag, err := measure.Settled(client, url, ""); err != nil || n > 0 && lag == 0 {
-			return err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return errors.New("brine does not catch up within five minutes")
+// publish sends the file's changes at a rate until stop.
+func (b *bench) publish(ctx context.Context, file string, rate int) (stop func() error, err error) {
+	return measure.Publish(b.command(ctx, "publish", "--alone", "--topic", ordersTopic, "--key", "order", "--rate", strconv.Itoa(rate), file))
 }
 
 // writeLive writes n changes of orders that are not in the index yet, since one that is there costs less: those of make data again and
@@ -124,7 +90,7 @@ func (b *bench) writeLive(name string, n int) error {
 	defer out.Close()
 	w := bufio.NewWriterSize(out, 1<<20)
 	for pass := 1; n > 0; pass++ {
-		for line, err := range b.changes {
+		for line, err := range b.apart {
 			if err != nil {
 				return err
 			}
@@ -135,6 +101,28 @@ func (b *bench) writeLive(name string, n int) error {
 		}
 	}
 	return w.Flush()
+}
+
+// apart are the first changes of all orders, then the second ones, and so on: orders take days, and two years of them are sent in a minute. Else
+// many changes of one order would wait together when more comes than is indexed, and be written as one document; half of that rate would then be
+// no fewer documents than all of it.
+func (b *bench) apart(yield func([]byte, error) bool) {
+	for nth, more := 1, true; more; nth++ {
+		more = false
+		seen := map[string]int{} // changes by order
+		for line, err := range b.changes {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			order := text(line, "order")
+			seen[order]++
+			more = more || seen[order] > nth
+			if seen[order] == nth && !yield(line, nil) {
+				return
+			}
+		}
+	}
 }
 
 // topics makes the example's topics anew.
@@ -151,28 +139,4 @@ func (b *bench) topics(ctx context.Context, client *kafka.Client) error {
 		err = errors.Join(err, made.Errors[t.Topic])
 	}
 	return err
-}
-
-// probe sends an order of its own, and searches for it until it is found.
-func (b *bench) probe(ctx context.Context, client *kafka.Client, i int) error {
-	at := time.Now()
-	order := fmt.Sprintf("probe-%d-%d", at.Unix(), i)
-	value := fmt.Appendf(nil, `{"order":%q,"user":"probe","created":%d,"at":%[2]d,"status":"created","items":"probe"}`, order, at.UnixMilli())
-	resp, err := client.Produce(ctx, &kafka.ProduceRequest{Topic: ordersTopic, Partition: 0, RequiredAcks: kafka.RequireAll,
-		Records: kafka.NewRecordReader(kafka.Record{Key: kafka.NewBytes([]byte(order)), Value: kafka.NewBytes(value)})})
-	if err == nil {
-		err = resp.Error
-	}
-	if err != nil {
-		return err
-	}
-	q := search.Query{Index: ordersIndex, Size: 1, Filter: []search.Clause{search.Term{Field: "order", Value: order}}}
-	for time.Since(at) < probeLimit {
-		page, err := b.engine.Search(ctx, q)
-		if err != nil || len(page.Hits) > 0 {
-			return err
-		}
-		time.Sleep(probePoll)
-	}
-	return fmt.Errorf("order %s is not found after %v", order, probeLimit)
 }

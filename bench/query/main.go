@@ -66,7 +66,7 @@ func main() {
 	b := bench{report: measure.NewReport("query")}
 	flag.IntVar(&b.events, "events", 5_000_000, "scan events in HBase")
 	flag.IntVar(&b.orders, "orders", 1<<30, "most changes of orders, of those of make data")
-	flag.DurationVar(&b.refresh, "refresh", 250*time.Millisecond, "search.refresh")
+	flag.DurationVar(&b.refresh, "refresh", time.Second, "search.refresh")
 	flag.DurationVar(&b.asking, "for", 60*time.Second, "how long each kind of question is asked")
 	heap := flag.String("heap", "4g", "heap of the HBase server")
 	flag.Parse()

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"brine/event"
-	"brine/hbase"
 )
 
 var (
@@ -53,19 +49,8 @@ func logOf(orders int) (changes [][]byte, left map[string]string) {
 // second takes the job's second table away where servers go on.
 func (j *job) second(table string) string {
 	j.t.Cleanup(func() {
-		if !j.lasting {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
-		defer cancel()
-		client, err := hbase.Open(ctx, hbase.Options{Connect: j.hbase})
-		if err != nil {
-			j.t.Error(err)
-			return
-		}
-		defer client.Close()
-		if err := errors.Join(client.DisableTable(ctx, table), client.DeleteTable(ctx, table)); err != nil {
-			j.t.Error(err)
+		if j.lasting {
+			dropTable(j.t, j.hbase, table)
 		}
 	})
 	return table

@@ -137,8 +137,9 @@ func (d *design) named(table string) string {
 	return d.prefix + strings.TrimPrefix(table, "designs:")
 }
 
+// dropTable deletes a table of a server that goes on after the test.
 func dropTable(t *testing.T, connect, table string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
 	defer cancel()
 	client, err := hbase.Open(ctx, hbase.Options{Connect: connect})
 	if err != nil {

@@ -70,7 +70,7 @@ func faultServers(env *testscript.Env) error {
 }
 
 // soon is how long any command may take to find out that a server does not answer.
-const soon = 15 * time.Second
+const soon = 30 * time.Second
 
 // exits is the command `exits CODE brine ARGS…`: brine must end with that code, soon, and leave no temporary folder.
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/ingest"
 	"brine/internal/testenv"
@@ -121,27 +119,19 @@ func (j *job) replace(old, new string) {
 
 // takeAway deletes what the job has made on servers that go on.
 func (j *job) takeAway() {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
 	defer cancel()
 	if _, err := j.client().DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{j.topic, j.topic + ".dead"}}); err != nil {
 		j.t.Error(err)
 	}
-	client, err := hbase.Open(ctx, hbase.Options{Connect: j.hbase})
-	if err != nil {
-		j.t.Error(err)
-		return
-	}
-	defer client.Close()
-	if err := errors.Join(client.DisableTable(ctx, j.table), client.DeleteTable(ctx, j.table)); err != nil {
-		j.t.Error(err)
-	}
+	dropTable(j.t, j.hbase, j.table)
 	if j.index != "" {
 		j.deleteIndex(ctx)
 	}
 }
 
 func (j *job) client() *kafka.Client {
-	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: 10 * time.Second}
+	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: time.Minute}
 }
 
 // command makes a brine process on this job's servers.

@@ -163,20 +163,26 @@ func TestOrdersKilledInMidStream(t *testing.T) {
 			const kills = 2
 			left := map[string]int{}
 			for range kills {
-				before := j.uncommitted("rows") + j.uncommitted("documents")
+				halves := []string{"rows", "documents"}
+				before := map[string]int{}
+				for _, half := range halves {
+					before[half] = j.uncommitted(half)
+				}
 				cmd := j.command("run", "-q", "-c", j.file)
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				for j.uncommitted("rows")+j.uncommitted("documents") == before {
-					wait(t, 5*time.Millisecond)
+				for _, half := range halves { // both: the embedded Kafka keeps for good a member that is killed while it joins
+					for before[half] > 0 && j.uncommitted(half) == before[half] {
+						wait(t, 5*time.Millisecond)
+					}
 				}
 				wait(t, time.Duration(rand.IntN(100))*time.Millisecond)
 				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait() // killed: that is the point
-				for _, half := range []string{"rows", "documents"} {
+				for _, half := range halves {
 					left[half] += j.uncommitted(half)
 				}
 			}

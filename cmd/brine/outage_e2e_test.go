@@ -46,7 +46,7 @@ func TestIndexOutage(t *testing.T) {
 	})
 	t.Run("stopped in mid-stream", func(t *testing.T) {
 		j, door, n := newOutage(t)
-		j.replace("    topic: ", "    read: { rate: 6000 }\n    topic: ") // slow enough to be stopped in the middle
+		j.replace("    topic: ", "    read: { rate: 1500 }\n    topic: ") // slow enough to be stopped in the middle
 		door.open(t)
 		p := j.start(door)
 		p.until("orders.documents", 1)

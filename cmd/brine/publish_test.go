@@ -40,7 +40,7 @@ func (j *job) contentsOf() [][]string {
 // committed records then find each record of the files once, those of one key in order, and all of the others.
 func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 	t.Parallel()
-	const events, foreign = 6000, 300
+	const events, foreign = 6000, 30
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		file := filepath.Join(t.TempDir(), "scans.jsonl")
 		want := slices.Collect(first(sample.Scans(), events))
@@ -54,14 +54,15 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 		args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", file}
 		group := j.name + ".publish." + j.topic + "_scans.jsonl"
 		for kill := range 3 {
-			cmd := j.command(append(args, "--rate", "4000")...)
+			before := j.committed(group)[0]
+			cmd := j.command(append(args, "--rate", "1000")...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			for i := range foreign / 3 {
 				j.send(i%devPartitions, fmt.Sprintf("foreign %d", kill*foreign/3+i))
 			}
-			for before := j.committed(group)[0]; j.committed(group)[0] == before; {
+			for j.committed(group)[0] == before {
 				wait(t, time.Millisecond)
 			}
 			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {

@@ -129,7 +129,7 @@ func TestOnlyRunPurges(t *testing.T) {
 	p := j.begin()
 	const said = "removed documents that were deleted longer ago than purge_deletes_after"
 	for end := time.Now().Add(4 * time.Minute); !strings.Contains(p.log.String(), said) && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
+		wait(t, 20*time.Millisecond)
 	}
 	p.stop()
 	if docs := j.documents(); !slices.Equal(sortedKeys(docs), []string{"new"}) {

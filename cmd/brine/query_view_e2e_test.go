@@ -79,7 +79,7 @@ func (j *shopJob) takeAway() {
 	for _, what := range []string{"orders", "order_ids", "scans"} {
 		dropTable(j.t, j.hbase, "centre:"+j.name+"_"+what)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
 	defer cancel()
 	name := j.name
 	for _, what := range []string{"orders", "scans"} {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,7 +18,7 @@ func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		shadow := j.table + "_new"
 		if j.lasting {
-			t.Cleanup(func() { j.dropTable(shadow) })
+			t.Cleanup(func() { dropTable(t, j.hbase, shadow) })
 		}
 		j.publish(first(sample.Scans(), events))
 		diff := func(args ...string) replayDiff {
@@ -125,19 +123,4 @@ func (j *job) firstKey() (key string, n int) {
 		}
 	}
 	return key, n
-}
-
-// dropTable deletes a table of a server that goes on after the test.
-func (j *job) dropTable(name string) {
-	client, err := hbase.Open(context.Background(), hbase.Options{Connect: j.hbase})
-	if err != nil {
-		j.t.Error(err)
-		return
-	}
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own has ended
-	defer cancel()
-	if err := errors.Join(client.DisableTable(ctx, name), client.DeleteTable(ctx, name)); err != nil {
-		j.t.Error(err)
-	}
 }

@@ -140,7 +140,7 @@ func TestReplayStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
 	j.publish(first(sample.Scans(), 4000))
-	args := []string{"replay", "-c", j.file, "--from", "earliest", "--json", "--rate", "1000", "--name", "stop"}
+	args := []string{"replay", "-c", j.file, "--from", "earliest", "--json", "--rate", "300", "--name", "stop"}
 	cmd := j.command(args...)
 	var errOut strings.Builder
 	cmd.Stderr = &errOut

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/segmentio/kafka-go"
+
 	"brine/hbase"
 )
 
@@ -39,11 +41,16 @@ func (j *job) committed(group string) map[int]int64 {
 	for i := range partitions {
 		partitions[i] = i
 	}
-	offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, partitions)
-	if err != nil {
-		j.t.Fatal(err)
+	for until := time.Now().Add(time.Minute); ; wait(j.t, 100*time.Millisecond) {
+		offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, partitions)
+		if err == nil {
+			return offsets
+		}
+		var kafkaSays kafka.Error // a broker that has just begun has no coordinator of the group yet
+		if !errors.As(err, &kafkaSays) || !kafkaSays.Temporary() || time.Now().After(until) {
+			j.t.Fatal(err)
+		}
 	}
-	return offsets
 }
 
 // emptied gives the job an empty table, and an empty index.

@@ -55,7 +55,7 @@ func createTopic(ctx context.Context, client *kafka.Client, topic string, partit
 
 // awaitLeaders waits until every partition of a topic that was just created answers.
 func awaitLeaders(ctx context.Context, client *kafka.Client, topic string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		_, err := endOffsets(ctx, client, topic)

@@ -149,6 +149,21 @@ func (j *job) request(method, path, body string) {
 	}
 }
 
+// follow starts a verification that goes on, and waits until it follows the live groups.
+func (j *job) follow(flag string) (*exec.Cmd, *sharedText) {
+	j.t.Helper()
+	cmd := j.command("verify", "-c", j.file, "-q", flag, "--follow", "--every", "1s", "--listen", "127.0.0.1:0")
+	out := &sharedText{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		j.t.Fatal(err)
+	}
+	for !strings.Contains(out.String(), "following: ") {
+		wait(j.t, 10*time.Millisecond)
+	}
+	return cmd, out
+}
+
 // TestVerifyFollowsTheLiveGroup lets verify go on beside a pipeline: it verifies just what the group commits, finds a row that is not
 // there, and ends with 0 when it is asked to.
 func TestVerifyFollowsTheLiveGroup(t *testing.T) {
@@ -156,15 +171,7 @@ func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 	j := newJob(t, embeddedStack(t))
 	j.publish(first(sample.Scans(), 1000))
 	j.must("run", "-q", "-c", j.file, "--until-end")
-	cmd := j.command("verify", "-c", j.file, "-q", "--json", "--follow", "--every", "1s", "--listen", "127.0.0.1:0")
-	out := &sharedText{}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for !strings.Contains(out.String(), "following: ") {
-		wait(t, 10*time.Millisecond)
-	}
+	cmd, out := j.follow("--json")
 	j.publish(first(sample.Scans(), 2000))
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	records, rows := int64(0), int64(0)
@@ -192,15 +199,7 @@ func TestVerifyThatGoesOnMends(t *testing.T) {
 	j := newJob(t, embeddedStack(t))
 	j.publish(first(sample.Scans(), 1000))
 	j.must("run", "-q", "-c", j.file, "--until-end")
-	cmd := j.command("verify", "-c", j.file, "-q", "--follow", "--every", "1s", "--repair", "--listen", "127.0.0.1:0")
-	out := &sharedText{}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for !strings.Contains(out.String(), "following: ") {
-		wait(t, 10*time.Millisecond)
-	}
+	cmd, out := j.follow("--repair")
 	j.publish(first(sample.Scans(), 1500))
 	j.must("offsets", "set", "-c", j.file, "--to", "latest", "--yes")
 	for !strings.Contains(out.String(), "written again: 500 records") {
@@ -211,14 +210,19 @@ func TestVerifyThatGoesOnMends(t *testing.T) {
 		t.Fatalf("it does not say where its metrics are:\n%s", out.String())
 	}
 	for path, want := range map[string]string{"/metrics": `brine_verify_findings_total{kind="missing",table="` + j.table + `"} 500`, "/healthz": "ok"} {
-		resp, err := http.Get("http://" + address[1] + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
-			t.Errorf("%s answers %s, error %v, without %s:\n%s", path, resp.Status, err, want, body)
+		for start := time.Now(); ; wait(t, 50*time.Millisecond) { // what is written again is verified again
+			resp, err := http.Get("http://" + address[1] + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err == nil && resp.StatusCode == http.StatusOK && strings.Contains(string(body), want) {
+				break
+			}
+			if time.Since(start) > time.Minute {
+				t.Fatalf("%s answers %s, error %v, without %s:\n%s", path, resp.Status, err, want, body)
+			}
 		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

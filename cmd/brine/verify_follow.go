@@ -140,10 +140,12 @@ func (v *verification) repair(ctx context.Context, check *verify.Check, o verify
 	}
 	v.screen.said("written again: %s records", thousands(n))
 	r, err := check.Again(ctx)
-	if err == nil {
-		v.screen.again(r, v.cmd.Show)
+	if err != nil {
+		return err
 	}
-	return err
+	v.screen.again(r, v.cmd.Show)
+	v.metrics.Verified(time.Now())
+	return nil
 }
 
 // serve answers for metrics and health, if that was asked for, until the function that it gives is called.

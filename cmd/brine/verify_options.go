@@ -54,12 +54,17 @@ func (v *verification) source(g *liveGroup) verify.Source {
 
 // writers are what a repair writes with, by source.
 func (v *verification) writers(ctx context.Context) ([]ingest.Writer, error) {
-	var out []ingest.Writer
-	for _, g := range v.groups {
-		p, rows := v.half(g)
+	for _, p := range v.cfg.Pipelines {
+		if !v.verifies(p) {
+			continue
+		}
 		if err := v.service.refuseOutlived(ctx, p); err != nil {
 			return nil, err
 		}
+	}
+	var out []ingest.Writer
+	for _, g := range v.groups {
+		p, rows := v.half(g)
 		add := v.service.addDocuments
 		if rows {
 			add = v.service.addRows

@@ -40,7 +40,7 @@ func skew(b *board) {
 		graph("Gini of regions", "percentunit", "The Gini index of the rows of the last minute, of the process that sees the most: 0 is even, towards 100 % one region takes everything. Few writes look uneven by chance.",
 			query{"max by (table) (" + of("brine_region_write_skew_ratio", table+`, index="gini"`) + ")", "{{table}}"}).Height(10),
 		graph("Hot regions by cause", "short", "Regions that are hot: for six seconds and more at least 1.5 times the rows of the mean region, at 50 rows a second and more, beyond chance, and what makes them hot. A loaded server takes too much though none of its regions is hot. brine skew says what helps.",
-			query{orNone("table, cause", "max by (table, cause) ("+of("brine_table_hot_cause_regions", table)+")"), "{{table}}: {{cause}}"},
+			query{orNone("cause", `label_join(max by (table, cause) (`+of("brine_table_hot_cause_regions", table)+`), "cause", ": ", "table", "cause")`), "{{cause}}"},
 			query{"max(" + of("brine_loaded_servers", process) + ")", "loaded servers"}),
 		graph("Share of rows in hot regions", "percentunit", "The share of the last minute's rows that went to regions that are hot now.",
 			query{"max by (table) (" + of("brine_table_hot_rows_ratio", table) + ")", "{{table}}"}),

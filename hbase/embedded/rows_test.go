@@ -149,6 +149,20 @@ func TestCellsInsideMessages(t *testing.T) {
 	if len(sr.Results) != 1 || len(sr.Results[0].Cell) != 2 || len(sr.CellsPerResult) != 0 {
 		t.Fatal(sr)
 	}
+	for _, row := range []string{"s", "u"} {
+		c.must("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: &hbasepb.MutationProto{Row: []byte(row), MutateType: hbasepb.MutationProto_PUT.Enum(), ColumnValue: []*hbasepb.MutationProto_ColumnValue{
+			{Family: []byte("e"), QualifierValue: []*hbasepb.MutationProto_ColumnValue_QualifierValue{{Qualifier: []byte("a"), Value: []byte("of " + row)}}},
+		}}}, &hbasepb.MutateResponse{}, nil)
+	}
+	sr = &hbasepb.ScanResponse{}
+	c.must("Scan", &hbasepb.ScanRequest{Region: region(name), Scan: &hbasepb.Scan{}, NumberOfRows: proto.Uint32(10)}, sr, nil)
+	got := ""
+	for _, r := range sr.Results {
+		got += fmt.Sprintf("%s=%s ", r.Cell[0].Row, r.Cell[0].Value)
+	}
+	if got != "r=1 s=of s u=of u " {
+		t.Errorf("several rows of one answer: %s", got)
+	}
 }
 
 // Increments lose nothing to each other nor to being sent twice with one nonce, and conditions hold while they are applied.

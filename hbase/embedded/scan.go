@@ -178,6 +178,9 @@ func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, res
 func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error) {
 	for {
 		if len(s.rest) == 0 {
+			if !o.k.conn.cells {
+				s.row = store.Row{} // the results before are messages that point into it
+			}
 			ok, err := s.reader.Next(ctx, &s.row)
 			if !ok || err != nil {
 				return false, err

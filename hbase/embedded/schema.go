@@ -96,8 +96,8 @@ func familyOf(c *hbasepb.ColumnFamilySchema) (*store.Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.MinVersions > 0 && f.MinVersions >= f.MaxVersions {
-		return nil, final(classDoNotRetry, "MIN_VERSION > 0 of column family %s must be less than its VERSIONS", c.Name)
+	if f.MinVersions > f.MaxVersions {
+		return nil, final(classDoNotRetry, "MIN_VERSIONS of column family %s are more than its VERSIONS", c.Name)
 	}
 	keep, _ := attribute(c.Attributes, c.Configuration, "KEEP_DELETED_CELLS")
 	f.KeepDeleted = strings.EqualFold(keep, "TRUE")

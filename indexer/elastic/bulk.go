@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 
@@ -32,16 +33,16 @@ func (e *Engine) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.R
 }
 
 func (e *Engine) bulk(ctx context.Context, known routers, ops []indexer.Op, results []indexer.Result) error {
-	body, path := e.buffer(), bulkPath
+	text, path := e.buffer(), bulkPath
 	for i := range ops {
-		appendOp(body.Buffer, &ops[i], known.of(ops[i].Index, ops[i].ID))
+		appendOp(text, &ops[i], known.of(ops[i].Index, ops[i].ID))
 		if ops[i].Kind != indexer.Put {
 			path = mergePath
 		}
 	}
 	answer := e.buffer()
-	defer answer.free()
-	if err := e.do(ctx, "POST", path, typeNDJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
+	defer e.buffers.Put(answer)
+	if err := e.do(ctx, "POST", path, typeNDJSON, e.body(text), text.Len(), readAll(answer)); err != nil {
 		return err
 	}
 	parser := e.parsers.Get().(*fastjson.Parser)
@@ -49,24 +50,38 @@ func (e *Engine) bulk(ctx context.Context, known routers, ops []indexer.Op, resu
 	return readItems(parser, answer.Bytes(), ops, results)
 }
 
-// body is a pooled buffer as a request's body. http.Transport may still read it when the call has returned, and closes it
-// when it no longer does: only then may the buffer be used again.
-type body struct {
-	*bytes.Buffer
-	pool *sync.Pool
-	once sync.Once
-}
-
-func (e *Engine) buffer() *body {
+func (e *Engine) buffer() *bytes.Buffer {
 	b := e.buffers.Get().(*bytes.Buffer)
 	b.Reset()
-	return &body{Buffer: b, pool: &e.buffers}
+	return b
 }
 
-func (b *body) free() { b.once.Do(func() { b.pool.Put(b.Buffer) }) }
+// body is a pooled buffer as a request's body. http.Transport may still read it when the call has returned, and closes it; over HTTP/2
+// it may read it even then. So the buffer goes back to the pool with Close, and later reads do not see it.
+type body struct {
+	pool *sync.Pool
+	mu   sync.Mutex
+	text *bytes.Buffer // nil once it is in the pool
+}
+
+func (e *Engine) body(text *bytes.Buffer) *body { return &body{pool: &e.buffers, text: text} }
+
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.text == nil {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return b.text.Read(p)
+}
 
 func (b *body) Close() error {
-	b.free()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.text != nil {
+		b.pool.Put(b.text)
+		b.text = nil
+	}
 	return nil
 }
 

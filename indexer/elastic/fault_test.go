@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,7 +29,11 @@ type run struct {
 
 func start(t *testing.T, s *server, changes indexer.Changes, set func(*indexer.Options)) *run {
 	t.Helper()
-	e, err := elastic.Open(elastic.Options{Addresses: []string{s.URL}, Transport: &http.Transport{}})
+	there := elastic.Options{Addresses: []string{"http://inside:9200"}, Transport: s}
+	if s.Server != nil {
+		there = elastic.Options{Addresses: []string{s.URL}, Transport: &http.Transport{}}
+	}
+	e, err := elastic.Open(there)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,5 +269,48 @@ func TestVerdicts(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// early answers the first call before it has read it, and reads its body again while the second one is sent, as HTTP/2 does.
+type early struct {
+	first io.ReadCloser
+	late  string // what the first body gave then
+	took  string // the second call
+}
+
+func (p *early) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p.first == nil {
+		p.first = r.Body
+		_, _ = r.Body.Read(make([]byte, 1))
+		r.Body.Close()
+		return answered(r, http.StatusTooManyRequests, strings.NewReader(`{}`)), nil
+	}
+	late := make([]byte, 1<<10)
+	n, _ := p.first.Read(late)
+	p.late = string(late[:n])
+	took, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	p.took = string(took)
+	return answered(r, http.StatusOK, strings.NewReader(`{"items":[{"index":{"_id":"b","status":200}}]}`)), err
+}
+
+// A call that has ended takes nothing of the next one, though their bodies are of one pool.
+func TestBodyOfAnEndedCallIsNotReadOn(t *testing.T) {
+	p := &early{}
+	e, err := elastic.Open(elastic.Options{Addresses: []string{"http://inside:9200"}, Transport: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	results := make([]indexer.Result, 1)
+	for _, id := range []string{"a", "b"} {
+		err = e.Bulk(t.Context(), []indexer.Op{{Kind: indexer.Put, Index: "orders", ID: []byte(id), Version: 1, Source: []byte(`{"of":"` + id + `"}`)}}, results)
+	}
+	if err != nil || results[0].Status != http.StatusOK {
+		t.Fatalf("%v, %+v", err, results[0])
+	}
+	if p.late != "" || !strings.HasPrefix(p.took, `{"index":{"_index":"orders","_id":"b"`) || !strings.HasSuffix(p.took, `{"of":"b"}`+"\n") {
+		t.Errorf("the call that had ended read %q, and the next one was %q", p.late, p.took)
 	}
 }

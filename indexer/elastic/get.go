@@ -22,30 +22,23 @@ func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 		return err
 	}
 	again, err := e.learnRouters(ctx, known, unrouted, func(i int) string { return refs[i].Index })
-	if err != nil || len(again) == 0 {
+	if err != nil {
 		return err
 	}
-	some, found := make([]indexer.Ref, len(again)), make([]indexer.Stored, len(again))
-	for k, i := range again {
-		some[k] = refs[i]
-	}
-	if _, err := e.get(ctx, e.knownRouters(), some, found); err != nil {
+	return askAgain(again, refs, docs, func(some []indexer.Ref, found []indexer.Stored) error {
+		_, err := e.get(ctx, e.knownRouters(), some, found)
 		return err
-	}
-	for k, i := range again {
-		docs[i] = found[k]
-	}
-	return nil
+	})
 }
 
 // get gives the places of those that the server does not read without a routing.
 func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, docs []indexer.Stored) (unrouted []int, err error) {
-	body := e.buffer()
-	body.WriteString(`{"docs":[`)
+	text := e.buffer()
+	text.WriteString(`{"docs":[`)
 	for i, ref := range refs {
 		routing := known.of(ref.Index, ref.ID)
-		body.Grow(2*len(ref.ID) + len(ref.Index) + len(routing) + 48)
-		line := body.AvailableBuffer()
+		text.Grow(2*len(ref.ID) + len(ref.Index) + len(routing) + 48)
+		line := text.AvailableBuffer()
 		if i > 0 {
 			line = append(line, ',')
 		}
@@ -57,12 +50,12 @@ func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, doc
 			line = append(line, `","routing":"`...)
 			line = append(line, routing...)
 		}
-		body.Write(append(line, `"}`...))
+		text.Write(append(line, `"}`...))
 	}
-	body.WriteString(`]}`)
+	text.WriteString(`]}`)
 	answer := e.buffer()
-	defer answer.free()
-	if err := e.do(ctx, "POST", "/_mget", typeJSON, body, body.Len(), readAll(answer.Buffer)); err != nil {
+	defer e.buffers.Put(answer)
+	if err := e.do(ctx, "POST", "/_mget", typeJSON, e.body(text), text.Len(), readAll(answer)); err != nil {
 		return nil, err
 	}
 	parser := e.parsers.Get().(*fastjson.Parser)

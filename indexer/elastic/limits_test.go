@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"brine/event"
@@ -49,7 +50,7 @@ func TestSilentServer(t *testing.T) {
 	}
 	var calls []error
 	set := func(o *indexer.Options) {
-		o.CallTimeout = 50 * time.Millisecond
+		o.CallTimeout = time.Second
 		o.Hooks.Call = func(c *indexer.CallInfo) { calls = append(calls, c.Err) }
 	}
 	if failures := start(t, s, indexer.Whole, set).write(t, orders()...); len(failures) > 0 {
@@ -92,47 +93,51 @@ func TestMappingRefusalsAreBounded(t *testing.T) {
 // even in its lane; changes of the document itself keep their order.
 func TestOneItemBacksOffAlone(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
-		s := newServer(t)
-		var refused, others int
-		s.fault = func(_ int, path string, body []byte) fault {
-			if path != "/_bulk" || !strings.Contains(string(body), `"slow"`) {
-				if path == "/_bulk" && refused == 1 {
-					others++
-				}
-				return nil
+		t.Run(string(changes), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { oneItemBacksOff(t, changes) }) })
+	}
+}
+
+func oneItemBacksOff(t *testing.T, changes indexer.Changes) {
+	s := inside()
+	var refused, others int
+	s.fault = func(_ int, path string, body []byte) fault {
+		if path != "/_bulk" || !strings.Contains(string(body), `"slow"`) {
+			if path == "/_bulk" && refused == 1 {
+				others++
 			}
-			if refused++; refused > 2 {
-				return nil
-			}
-			return instead(func(answer map[string][]map[string]map[string]any) {
-				for _, item := range answer["items"] {
-					for _, outcome := range item {
-						if outcome["_id"] == "slow" {
-							delete(s.docs, "slow")
-							outcome["status"] = 429
-						}
+			return nil
+		}
+		if refused++; refused > 2 {
+			return nil
+		}
+		return instead(func(answer map[string][]map[string]map[string]any) {
+			for _, item := range answer["items"] {
+				for _, outcome := range item {
+					if outcome["_id"] == "slow" {
+						delete(s.docs, "slow")
+						outcome["status"] = 429
 					}
 				}
-			})
-		}
-		r := start(t, s, changes, func(o *indexer.Options) { o.Pause, o.MaxPause = 100*time.Millisecond, 100*time.Millisecond })
-		events := []event.Event{indexertest.Event(1, "slow", "first", nil, 7), indexertest.Event(1, "a", "x")}
-		for i := range 40 {
-			events = append(events, indexertest.Event(2, fmt.Sprint("n", i), "x"))
-		}
-		events = append(events, indexertest.Event(1, "slow", "tie"))
-		if failures := r.write(t, events...); len(failures) > 0 {
-			t.Fatal(failures[0].Err)
-		}
-		want := `{"_ver":1,"number":7,"status":"tie"}`
-		if changes == indexer.Whole {
-			want = `{"_ver":1,"status":"tie"}`
-		}
-		if got := s.document("slow"); got != want {
-			t.Errorf("%s: %s, want %s", changes, got, want)
-		}
-		if refused != 3 || others != 10 { // 40 others, 4 a call
-			t.Errorf("%s: it was sent %d times, and %d calls went out while it waited; want 3 and 10", changes, refused, others)
-		}
+			}
+		})
+	}
+	r := start(t, s, changes, func(o *indexer.Options) { o.Pause, o.MaxPause = 100*time.Millisecond, 100*time.Millisecond })
+	events := []event.Event{indexertest.Event(1, "slow", "first", nil, 7), indexertest.Event(1, "a", "x")}
+	for i := range 40 {
+		events = append(events, indexertest.Event(2, fmt.Sprint("n", i), "x"))
+	}
+	events = append(events, indexertest.Event(1, "slow", "tie"))
+	if failures := r.write(t, events...); len(failures) > 0 {
+		t.Fatal(failures[0].Err)
+	}
+	want := `{"_ver":1,"number":7,"status":"tie"}`
+	if changes == indexer.Whole {
+		want = `{"_ver":1,"status":"tie"}`
+	}
+	if got := s.document("slow"); got != want {
+		t.Errorf("%s: %s, want %s", changes, got, want)
+	}
+	if refused != 3 || others != 10 { // 40 others, 4 a call
+		t.Errorf("%s: it was sent %d times, and %d calls went out while it waited; want 3 and 10", changes, refused, others)
 	}
 }

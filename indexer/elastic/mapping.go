@@ -112,16 +112,9 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 	if err != nil {
 		return m, fmt.Errorf("look up index %s: %w", index, err)
 	}
-	var answer map[string]struct {
-		Mappings struct {
-			Meta       meta `json:"_meta"`
-			Properties map[string]struct {
-				Type string `json:"type"`
-			} `json:"properties"`
-		} `json:"mappings"`
-	}
-	if err := e.json(ctx, "GET", "/"+index+"/_mapping", nil, &answer); err != nil {
-		return m, fmt.Errorf("read the mapping of index %s: %w", index, err)
+	answer, err := e.mappings(ctx, index)
+	if err != nil {
+		return m, err
 	}
 	for _, one := range answer {
 		m.Routing = one.Mappings.Meta.Brine.Routing
@@ -145,6 +138,24 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 	defer e.mu.Unlock()
 	e.known[index] = m
 	return m, nil
+}
+
+// mapped is what a server tells of one index behind a name.
+type mapped struct {
+	Mappings struct {
+		Meta       meta `json:"_meta"`
+		Properties map[string]struct {
+			Type string `json:"type"`
+		} `json:"properties"`
+	} `json:"mappings"`
+}
+
+// mappings are those of all indexes behind a name, by their own names.
+func (e *Engine) mappings(ctx context.Context, index string) (all map[string]mapped, err error) {
+	if err := e.json(ctx, "GET", "/"+index+"/_mapping", nil, &all); err != nil {
+		return nil, fmt.Errorf("read the mapping of index %s: %w", index, err)
+	}
+	return all, nil
 }
 
 func (e *Engine) forget(index string) {

@@ -12,7 +12,7 @@ import (
 	"brine/search"
 )
 
-// The routing of documents is the index's own affair: its mapping says so (metaOf), and requires one (_routing), so that a write, get or delete without
+// The routing of documents is the index's own affair: its mapping says so (addRouting), and requires one (_routing), so that a write, get or delete without
 // is refused and never lands on a wrong shard. So nobody has to be told beforehand: who is refused reads the mapping and asks again.
 
 // routingMissing is the kind of a refusal for want of a routing.
@@ -75,13 +75,9 @@ func (e *Engine) forgetRouters(index string) {
 
 // learnRouter reads how an index is routed that has asked for it.
 func (e *Engine) learnRouter(ctx context.Context, index string) error {
-	var answer map[string]struct {
-		Mappings struct {
-			Meta meta `json:"_meta"`
-		} `json:"mappings"`
-	}
-	if err := e.json(ctx, http.MethodGet, "/"+index+"/_mapping", nil, &answer); err != nil {
-		return fmt.Errorf("read the routing of index %s: %w", index, err)
+	answer, err := e.mappings(ctx, index)
+	if err != nil {
+		return err
 	}
 	for _, one := range answer {
 		routing := one.Mappings.Meta.Brine.Routing
@@ -118,6 +114,24 @@ func (e *Engine) learnRouters(ctx context.Context, known routers, refused []int,
 	return again, nil
 }
 
+// askAgain asks once more for some of what was asked, and puts the answers in the places of the former ones.
+func askAgain[Q, A any](places []int, asked []Q, answers []A, ask func([]Q, []A) error) error {
+	if len(places) == 0 {
+		return nil
+	}
+	some, got := make([]Q, len(places)), make([]A, len(places))
+	for k, i := range places {
+		some[k] = asked[i]
+	}
+	if err := ask(some, got); err != nil {
+		return err
+	}
+	for k, i := range places {
+		answers[i] = got[k]
+	}
+	return nil
+}
+
 // routeBulk sends those operations again that were refused because the routing of their index was not known.
 func (e *Engine) routeBulk(ctx context.Context, known routers, ops []indexer.Op, results []indexer.Result) error {
 	var refused []int
@@ -136,17 +150,11 @@ func (e *Engine) routeBulk(ctx context.Context, known routers, ops []indexer.Op,
 	if err != nil {
 		return err
 	}
-	if len(again) > 0 {
-		some, outcomes := make([]indexer.Op, len(again)), make([]indexer.Result, len(again))
-		for k, i := range again {
-			some[k] = ops[i]
-		}
-		if err := e.bulk(ctx, e.knownRouters(), some, outcomes); err != nil {
-			return err
-		}
-		for k, i := range again {
-			results[i] = outcomes[k]
-		}
+	err = askAgain(again, ops, results, func(some []indexer.Op, outcomes []indexer.Result) error {
+		return e.bulk(ctx, e.knownRouters(), some, outcomes)
+	})
+	if err != nil {
+		return err
 	}
 	e.blame(ops, results)
 	return nil

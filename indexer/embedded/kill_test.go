@@ -19,7 +19,7 @@ func TestKilled(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for round := range 3 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKilled$")
 		child.Env = append(os.Environ(), "BRINE_TEST_KILLED_DIR="+dir)

@@ -72,7 +72,7 @@ const Prefix = "brinetest-"
 func newName() string { return fmt.Sprintf("%s%08x", Prefix, rand.Uint32()) }
 
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

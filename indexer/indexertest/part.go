@@ -20,15 +20,7 @@ func partedWriter(t *testing.T, e indexer.Engine, changes indexer.Changes, keep 
 	opts := Options(t, name, changes)
 	d := &opts.Documents[0]
 	d.Key, d.Every, d.Time, d.Keep = partedKey(t), indexer.Month, "at", keep
-	if err := e.EnsureIndex(deadline(t), opts.Mappings()[0]); err != nil {
-		t.Fatal(err)
-	}
-	w, err := indexer.New(e, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeAfter(t, w)
-	return w, name
+	return openWriter(t, e, opts), name
 }
 
 func partedKey(t *testing.T) *rowkey.Key {

@@ -92,14 +92,7 @@ func testRebuildParts(t *testing.T, e indexer.Engine) {
 	opts := Options(t, indexer.Beside(name), indexer.Whole)
 	d := &opts.Documents[0]
 	d.Key, d.Every, d.Time = partedKey(t), indexer.Month, "at"
-	if err := e.EnsureIndex(deadline(t), opts.Mappings()[0]); err != nil {
-		t.Fatal(err)
-	}
-	rebuilt, err := indexer.New(e, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeAfter(t, rebuilt)
+	rebuilt := openWriter(t, e, opts)
 	mustWrite(t, rebuilt, scan(11, "a", 1, "new"), scan(11, "c", 3, "new"))
 	former, err := again.Behind(deadline(t), name)
 	if err != nil {

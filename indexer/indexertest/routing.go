@@ -42,19 +42,6 @@ func routedOptions(t *testing.T, name string, changes indexer.Changes) indexer.O
 	return opts
 }
 
-func openWriter(t *testing.T, e indexer.Engine, opts indexer.Options) *indexer.Writer {
-	t.Helper()
-	if err := e.EnsureIndex(deadline(t), opts.Mappings()[0]); err != nil {
-		t.Fatal(err)
-	}
-	w, err := indexer.New(e, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeAfter(t, w)
-	return w
-}
-
 // statuses are awkward in a URL, a list or a JSON text.
 var statuses = []string{"paid", "a,b", "a", "b", "", " ", "%", "空/?&=#", `"\`, "true", "routing=x,y"}
 
@@ -195,11 +182,7 @@ func testRoutingRebuild(t *testing.T, e indexer.Engine) {
 		if err := e.EnsureIndex(deadline(t), m); err != nil {
 			t.Fatal(err)
 		}
-		w, err := indexer.New(e, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		closeAfter(t, w)
+		w := writerOf(t, e, opts)
 		mustWrite(t, w, routed(10, 1)...)
 		opts.Documents[0].Index = indexer.Beside(name)
 		mustWrite(t, openWriter(t, e, opts), routed(10, 1)...)
@@ -231,11 +214,7 @@ func testRoutingParts(t *testing.T, e indexer.Engine) {
 	opts.Documents[0].Every, opts.Documents[0].Time = indexer.Month, "at"
 	w := openWriter(t, e, opts)
 	opts.Documents[0].Routing = ""
-	former, err := indexer.New(e, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeAfter(t, former)
+	former := writerOf(t, e, opts)
 	for month, w := range map[int]*indexer.Writer{1: w, 2: former, 3: w} {
 		for version := int64(10); version < 12; version++ {
 			mustWrite(t, w, scan(version, "o1", month, "a,b"), scan(version, "o2", month, "paid"))

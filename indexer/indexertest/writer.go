@@ -64,18 +64,29 @@ func Event(version int64, values ...any) event.Event {
 func newWriter(t *testing.T, e indexer.Engine, changes indexer.Changes) (*indexer.Writer, string) {
 	t.Helper()
 	name := newName()
-	opts := Options(t, name, changes)
+	return openWriter(t, e, Options(t, name, changes)), name
+}
+
+// openWriter makes the indexes of the options, and a writer into them.
+func openWriter(t *testing.T, e indexer.Engine, opts indexer.Options) *indexer.Writer {
+	t.Helper()
 	for _, m := range opts.Mappings() {
 		if err := e.EnsureIndex(deadline(t), m); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return writerOf(t, e, opts)
+}
+
+// writerOf makes a writer into indexes that are there, or are not.
+func writerOf(t *testing.T, e indexer.Engine, opts indexer.Options) *indexer.Writer {
+	t.Helper()
 	w, err := indexer.New(e, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	closeAfter(t, w)
-	return w, name
+	return w
 }
 
 func closeAfter(t *testing.T, w *indexer.Writer) {
@@ -175,11 +186,7 @@ func testWriterChangesOfChanges(t *testing.T, e indexer.Engine) {
 	mustWrite(t, first, Event(10, "a", "paid", "tea", 1, 1.5))
 	opts := Options(t, name, indexer.Partial)
 	opts.Documents[0].Set = opts.Documents[0].Set[:3] // no amount
-	w, err := indexer.New(e, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeAfter(t, w)
+	w := writerOf(t, e, opts)
 	mustWrite(t, w, Event(9, "a", "late"), Event(11, "a", nil, "coffee"))
 	checkDocument(t, e, name, "a", `{"_ver":11,"amount":1.5,"item":"coffee","number":1,"status":"paid"}`)
 	mustWrite(t, w, Event(10, "a", "tie"))
@@ -189,11 +196,7 @@ func testWriterChangesOfChanges(t *testing.T, e indexer.Engine) {
 // testWriterPartialOfTwo: two writers of one document, as when a partition has changed hands and the old owner goes on.
 func testWriterPartialOfTwo(t *testing.T, e indexer.Engine) {
 	w, name := newWriter(t, e, indexer.Partial)
-	other, err := indexer.New(e, Options(t, name, indexer.Partial))
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeAfter(t, other)
+	other := writerOf(t, e, Options(t, name, indexer.Partial))
 	var flights []event.Flight
 	for i := range 20 {
 		flights = append(flights,
@@ -277,11 +280,7 @@ func testWriterDeletes(t *testing.T, e indexer.Engine) {
 func testWriterNoIndex(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		name := newName()
-		w, err := indexer.New(e, Options(t, name, changes))
-		if err != nil {
-			t.Fatal(err)
-		}
-		closeAfter(t, w)
+		w := writerOf(t, e, Options(t, name, changes))
 		failures := write(t, w, Event(1, "a", "x"), Event(1, "b", "x"))
 		if len(failures) != 2 {
 			t.Fatalf("%s: %d failures", changes, len(failures))

@@ -101,7 +101,7 @@ func (p *Process) live(ctx context.Context) error {
 		return err
 	}
 	o := p.opts
-	o.Writer = &watched{Writer: s, release: s.Release, process: p}
+	o.Writer = &watched{Sink: s, process: p}
 	o.Budget = ingest.NewBudget(budget)
 	o.Hooks = p.hooks()
 	if bug := p.world.bug; bug.Writer != nil {
@@ -149,6 +149,7 @@ func (p *Process) hooks() (h ingest.Hooks) {
 		defer p.mu.Unlock()
 		*n += by
 	}
+	h.Flight = p.flight
 	h.Assigned = func(int, []int) { count(&p.did.Assignments, 1) }
 	h.Retried = func(_, events int, _ event.Reason) { count(&p.did.Retried, events) }
 	h.Halted = func(int, event.Reason, error) { count(&p.did.Halted, 1) }

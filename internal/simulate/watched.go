@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"brine/event"
-	"brine/ingest"
+	"brine/sink"
 )
 
 // hold adds to the bytes that are submitted and not durable.
@@ -29,10 +29,9 @@ func (p *Process) note(b *event.Batch) {
 	}
 }
 
-// watched is a Writer of which is seen what it is given.
+// watched is a sink of which is seen what it is given.
 type watched struct {
-	ingest.Writer
-	release func()
+	*sink.Sink
 	process *Process
 }
 
@@ -44,12 +43,26 @@ func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	}
 	w.process.note(b)
 	w.process.hold(f.out)
-	f.Flight = w.Writer.Submit(ctx, b)
+	ctx.Value(outstandingKey{}).(*outstanding).f = f
+	f.Flight = w.Sink.Submit(ctx, b)
 	return f
 }
 
-// Release implements ingest.Holder.
-func (w *watched) Release() { w.release() }
+// outstanding is what was last submitted of some records. The loop may give a flight up without waiting for it, while dead letters of the same records
+// cannot be written.
+type outstanding struct{ f *watchedFlight }
+
+type outstandingKey struct{}
+
+// flight is the hook of that name.
+func (p *Process) flight(ctx context.Context, _ int, _ []event.Record) (context.Context, func(bool)) {
+	l := &outstanding{}
+	return context.WithValue(ctx, outstandingKey{}, l), func(bool) {
+		if l.f != nil {
+			p.hold(-l.f.out)
+		}
+	}
+}
 
 type watchedFlight struct {
 	event.Flight

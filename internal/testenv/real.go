@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-const answerWithin = 5 * time.Second
+const answerWithin = time.Minute
 
 // Kafka gives the bootstrap addresses (host:port) of a real broker.
 func Kafka(t testing.TB) []string {

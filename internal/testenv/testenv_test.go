@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"go.uber.org/goleak"
@@ -42,6 +43,7 @@ func TestRealKafkaAnswers(t *testing.T) {
 	countPartitions(t, testenv.Kafka(t)[0], topic, 2)
 }
 
+// countPartitions waits until a topic that was just made is there: a broker answers before it knows of it itself.
 func countPartitions(t *testing.T, addr, topic string, want int) {
 	t.Helper()
 	conn, err := kafka.DialContext(context.Background(), "tcp", addr)
@@ -49,9 +51,14 @@ func countPartitions(t *testing.T, addr, topic string, want int) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	got, err := conn.ReadPartitions(topic)
-	if err != nil || len(got) != want {
-		t.Fatalf("%d partitions of %s, %v; want %d", len(got), topic, err, want)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		got, err := conn.ReadPartitions(topic)
+		if err == nil && len(got) == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d partitions of %s, %v; want %d", len(got), topic, err, want)
+		}
 	}
 }
 

@@ -149,7 +149,7 @@ func TestShortRun(t *testing.T) {
 		t.Skip("a cluster of its own takes a minute: set BRINE_REAL=required, or run make chaos-hbase")
 	}
 	t.Chdir("../../..")
-	r := run{Seed: 1, Rate: 1000, limit: 5 * time.Minute, plan: []string{"move", "split", "kill server"}}
+	r := run{Seed: 1, Rate: 1000, limit: 15 * time.Minute, plan: []string{"move", "split", "kill server"}}
 	if err := r.all(t.Context()); err != nil {
 		t.Fatal(err)
 	}

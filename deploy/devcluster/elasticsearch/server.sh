@@ -5,7 +5,7 @@ start_elasticsearch() { launch_elasticsearch elasticsearch "$1" "$(java_home)"; 
 
 # launch_elasticsearch SERVER DIR JAVA-HOME starts a release of it.
 launch_elasticsearch() {
-  local server=$1 dir=$2 java=$3 http transport home as=()
+  local server=$1 dir=$2 java=$3 heap=${DEVCLUSTER_ELASTICSEARCH_HEAP:-512m} http transport home as=()
   read -r http transport < <(ports "$server" 2)
   home=$(echo "$lib/$server"/elasticsearch-*)
   mkdir -p "$dir/config" "$dir/data" "$dir/logs" "$dir/tmp"
@@ -27,7 +27,7 @@ END
       die "elasticsearch runs as user 65534 when started by root, and that user cannot reach $home or $dir: put them elsewhere (DEVCLUSTER_RUN) or start as another user"
   fi
   # Its launcher returns when the server is ready, and leaves the server's pid.
-  setsid ${as[@]+"${as[@]}"} env "ES_JAVA_HOME=$java" "ES_PATH_CONF=$dir/config" "ES_TMPDIR=$dir/tmp" "ES_JAVA_OPTS=-Xms512m -Xmx512m" \
+  setsid ${as[@]+"${as[@]}"} env "ES_JAVA_HOME=$java" "ES_PATH_CONF=$dir/config" "ES_TMPDIR=$dir/tmp" "ES_JAVA_OPTS=-Xms$heap -Xmx$heap" \
     "$home/bin/elasticsearch" -d -p "$dir/tmp/pid" >>"$dir/log" 2>&1 </dev/null 9>&- || { tail -n 25 "$dir/log" >&2; return 1; }
   cp "$dir/tmp/pid" "$dir/pid"
 }

@@ -189,7 +189,7 @@ func readStore(t *rapid.T, s *Store, schema Schema, q *Query) (rows []string) {
 
 func drawFamily(t *rapid.T, name string) *Family {
 	f := &Family{Name: []byte(name), MaxVersions: rapid.IntRange(1, 3).Draw(t, "max versions"), TTL: rapid.SampledFrom([]int64{0, 4}).Draw(t, "ttl"), KeepDeleted: rapid.Bool().Draw(t, "keep deleted")}
-	f.MinVersions = rapid.IntRange(0, f.MaxVersions-1).Draw(t, "min versions")
+	f.MinVersions = rapid.IntRange(0, f.MaxVersions).Draw(t, "min versions")
 	return f
 }
 
