@@ -19,6 +19,7 @@ import (
 	"brine/examples"
 	"brine/hbase"
 	"brine/hbase/embedded"
+	brokers "brine/ingest/embedded"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 
 // serve is the other process: it prints the servers' addresses and ends with its standard input.
 func serve(dir string) error {
-	kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(partitions, topic))
+	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(partitions, topic))
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 
 	"brine/bench/measure"
 	"brine/hbase/embedded"
+	brokers "brine/ingest/embedded"
 )
 
 const (
@@ -126,7 +127,7 @@ func (b *bench) one(ctx context.Context, name string, start func(context.Context
 // refusing starts embedded servers of which one region will refuse every mutation.
 func (b *bench) refusing(name, class string) func(context.Context) (*stage, error) {
 	return func(context.Context) (*stage, error) {
-		kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(0), kfake.DefaultNumPartitions(8))
+		kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.Ports(0), kfake.DefaultNumPartitions(8))
 		if err != nil {
 			return nil, err
 		}

@@ -9,11 +9,11 @@ import (
 	"strconv"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
 
 	"brine/config"
 	"brine/hbase/embedded"
 	"brine/indexer"
+	brokers "brine/ingest/embedded"
 	"brine/internal/sample"
 )
 
@@ -51,7 +51,7 @@ type devStack struct {
 	dir    string
 	keep   bool
 	unlock func()
-	kafka  *kfake.Cluster
+	kafka  *brokers.Broker
 	hbase  *embedded.Server
 	http   string
 }

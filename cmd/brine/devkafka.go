@@ -12,10 +12,12 @@ import (
 	"syscall"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	brokers "brine/ingest/embedded"
 )
 
 // startKafka runs a broker in this process. With a folder it keeps records and group offsets across restarts.
-func startKafka(port int, dir string) (*kfake.Cluster, error) {
+func startKafka(port int, dir string) (*brokers.Broker, error) {
 	opts := []kfake.Opt{
 		kfake.NumBrokers(1),
 		kfake.Ports(port),
@@ -31,7 +33,7 @@ func startKafka(port int, dir string) (*kfake.Cluster, error) {
 	if dir != "" {
 		opts = append(opts, kfake.DataDir(dir), kfake.SyncWrites())
 	}
-	cluster, err := kfake.NewCluster(opts...)
+	broker, err := brokers.Start(opts...)
 	if err != nil {
 		var exit *exitError
 		if errors.As(err, &exit) {
@@ -39,7 +41,7 @@ func startKafka(port int, dir string) (*kfake.Cluster, error) {
 		}
 		return nil, fmt.Errorf("embedded Kafka on port %s: %w", strconv.Itoa(port), err)
 	}
-	return cluster, nil
+	return broker, nil
 }
 
 // dataFormat is the form of what a data folder of brine dev holds: which servers, under which names, what each of them keeps

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,9 +136,20 @@ func (j *job) client() *kafka.Client {
 	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: time.Minute}
 }
 
-// command makes a brine process on this job's servers.
+// standstill is how long a brine process of a test may take until it has to say where it stands.
+const standstill = 15 * time.Minute
+
+// command makes a brine process on this job's servers. One that does not end is made to print all its goroutines, and ends.
 func (j *job) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(j.t.Context(), "brine", args...)
+	ctx, cancel := context.WithTimeout(j.t.Context(), standstill)
+	j.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "brine", args...)
+	cmd.Cancel = func() error {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return cmd.Process.Signal(syscall.SIGQUIT)
+		}
+		return cmd.Process.Kill()
+	}
 	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+strings.Join(j.brokers, ","), "BRINE_HBASE_CONNECT="+j.hbase, "BRINE_SEARCH_CONNECT="+j.search, "BRINE_HTTP_LISTEN=127.0.0.1:0")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 
 	"brine/config"
 	"brine/ingest"
+	brokers "brine/ingest/embedded"
 	"brine/internal/testenv"
 )
 
@@ -111,7 +112,7 @@ func numbered(n int) iter.Seq2[sourceRecord, error] {
 }
 
 // publishUntilDone publishes with process after process, and gives how many it took.
-func publishUntilDone(t *testing.T, broker *kfake.Cluster, topic string, batch int64, records iter.Seq2[sourceRecord, error]) int {
+func publishUntilDone(t *testing.T, broker *brokers.Broker, topic string, batch int64, records iter.Seq2[sourceRecord, error]) int {
 	t.Helper()
 	for try := 1; ; try++ {
 		client, err := txnClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}, "publish."+topic)
@@ -131,7 +132,7 @@ func publishUntilDone(t *testing.T, broker *kfake.Cluster, topic string, batch i
 }
 
 // countCommitted reads a topic as brine does: how often each value is there.
-func countCommitted(t *testing.T, broker *kfake.Cluster, topic string, partitions int) map[string]int {
+func countCommitted(t *testing.T, broker *brokers.Broker, topic string, partitions int) map[string]int {
 	t.Helper()
 	ends, err := endOffsets(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic)
 	if err != nil {

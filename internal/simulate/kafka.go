@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/ingest"
+	"brine/ingest/embedded"
 	"brine/internal/memnet"
 )
 
@@ -29,7 +30,7 @@ type brokers struct {
 	places   []*memnet.Place
 	producer *kgo.Client
 	ledger   *Ledger
-	unrest   unrest // of the group under test
+	members  *embedded.Members
 }
 
 func (w *World) startKafka() error {
@@ -52,6 +53,7 @@ func (w *World) startKafka() error {
 	if err != nil {
 		return err
 	}
+	b.members = embedded.WatchMembers(c, b.producer, requestTime)
 	b.watch()
 	return nil
 }
@@ -64,7 +66,6 @@ func (b *brokers) watch() {
 			return nil, nil, false
 		})
 	}
-	b.watchMembers(see)
 	see(kmsg.SyncGroup, func(q kmsg.Request) {
 		if q := q.(*kmsg.SyncGroupRequest); q.Group == group {
 			b.ledger.assign(q)

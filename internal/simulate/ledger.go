@@ -26,7 +26,6 @@ type Ledger struct {
 	checked  []int64                           // by partition: everything below is known to be settled
 	accepted map[int]int64                     // what the broker holds
 	last     map[commitOf]int64
-	heard    map[string]time.Time // by member
 	doubts   map[string]time.Time // by slot, when a commit of its process failed last
 
 	findings []string
@@ -43,7 +42,7 @@ type commitOf struct {
 
 func newLedger(partitions int) *Ledger {
 	return &Ledger{records: make([][]*record, partitions), applied: map[string]map[string]bool{}, buried: map[position]bool{},
-		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}, heard: map[string]time.Time{}, doubts: map[string]time.Time{}, found: map[string]int{}}
+		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}, doubts: map[string]time.Time{}, found: map[string]int{}}
 }
 
 const maxFindings = 5 // of one invariant

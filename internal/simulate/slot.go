@@ -57,7 +57,7 @@ func (s *slot) stop() {
 func (s *slot) kill() {
 	if p := s.take(); p != nil {
 		p.Kill()
-		s.world.kafka.bury(context.Background(), group, p.Name)
+		s.world.kafka.members.Bury(context.Background(), group, p.Name)
 	}
 }
 

@@ -191,7 +191,7 @@ func (w *World) watchGroup(ctx context.Context) {
 		for p, offset := range w.kafka.committed(group, w.plan.Partitions) {
 			w.ledger.accept(p, offset)
 		}
-		w.kafka.expire(ctx, group)
+		w.kafka.members.Expire(ctx)
 		_ = sleepUntil(ctx, time.Now().Add(500*time.Millisecond))
 	}
 }

@@ -6,18 +6,20 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"brine/ingest/embedded"
 )
 
-// KafkaFake starts a one-broker kfake on a free loopback port with the given topics; it ends with the test. Its
+// KafkaFake starts the embedded Kafka, of one broker, on a free loopback port with the given topics; it ends with the test. Its
 // ListenAddrs are the bootstrap addresses.
-func KafkaFake(t testing.TB, partitions int32, topics ...string) *kfake.Cluster {
+func KafkaFake(t testing.TB, partitions int32, topics ...string) *embedded.Broker {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topics...))
+	b, err := embedded.Start(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topics...))
 	if err != nil {
-		t.Fatalf("kfake: %v", err)
+		t.Fatalf("the embedded Kafka: %v", err)
 	}
-	t.Cleanup(c.Close)
-	return c
+	t.Cleanup(b.Close)
+	return b
 }
 
 // Name gives a name for a topic, group, table or index that no other run has, with the test's name in it. It holds only

@@ -1,0 +1,62 @@
+package embedded
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Broker is a Kafka of one or more brokers in this process.
+type Broker struct {
+	*kfake.Cluster
+	client  *kgo.Client
+	stop    context.CancelFunc
+	stopped chan struct{}
+}
+
+const (
+	lookEvery = 500 * time.Millisecond
+	callTime  = 30 * time.Second // longer than clients wait for an answer beyond the time of a rebalance
+)
+
+// Start starts a Kafka. Whoever starts it closes it.
+func Start(opts ...kfake.Opt) (*Broker, error) {
+	cluster, err := kfake.NewCluster(opts...)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
+	if err != nil {
+		cluster.Close()
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	b := &Broker{Cluster: cluster, client: client, stop: stop, stopped: make(chan struct{})}
+	go b.keep(ctx, WatchMembers(cluster, client, callTime)) // ends in Close
+	return b, nil
+}
+
+// keep has the groups forget who is gone.
+func (b *Broker) keep(ctx context.Context, members *Members) {
+	defer close(b.stopped)
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			members.Expire(ctx)
+		}
+	}
+}
+
+// Close ends the brokers. What a data folder is to keep is on disk when it returns.
+func (b *Broker) Close() {
+	b.stop()
+	<-b.stopped // kfake answers no question once it is closed
+	b.client.Close()
+	b.Cluster.Close()
+}

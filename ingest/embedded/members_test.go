@@ -1,0 +1,229 @@
+package embedded
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/internal/memnet"
+)
+
+const (
+	groupName     = "brine.scans.rows"
+	sessionTime   = 6 * time.Second
+	rebalanceTime = 12 * time.Second
+	waitTime      = 10 * time.Second
+)
+
+// member is one that joins the group by hand, from a place of its own.
+type member struct {
+	t      *testing.T
+	client *kgo.Client
+	id     string
+}
+
+func newMember(t *testing.T, name string, addrs []string, opts ...kgo.Opt) *member {
+	t.Helper()
+	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(addrs...), kgo.ClientID(name)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &member{t: t, client: client}
+}
+
+// join asks to join until it is told how that went, or the member is gone.
+func (m *member) join() (*kmsg.JoinGroupResponse, error) {
+	for {
+		q := kmsg.NewPtrJoinGroupRequest()
+		q.Group, q.MemberID, q.ProtocolType = groupName, m.id, "consumer"
+		q.SessionTimeoutMillis, q.RebalanceTimeoutMillis = int32(sessionTime.Milliseconds()), int32(rebalanceTime.Milliseconds())
+		q.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: (&kmsg.ConsumerMemberMetadata{Topics: []string{"courier.scans"}}).AppendTo(nil)}}
+		resp, err := q.RequestWith(m.t.Context(), m.client)
+		if err != nil {
+			return nil, err
+		}
+		if first := m.id == ""; !first || resp.MemberID == "" {
+			return resp, nil
+		}
+		m.id = resp.MemberID // asks again with the name it was given
+	}
+}
+
+// sync gives every member that the answer to join names an empty share, as the leader does.
+func (m *member) sync(joined *kmsg.JoinGroupResponse) error {
+	q := kmsg.NewPtrSyncGroupRequest()
+	q.Group, q.MemberID, q.Generation = groupName, m.id, joined.Generation
+	for _, other := range joined.Members {
+		q.GroupAssignment = append(q.GroupAssignment, kmsg.SyncGroupRequestGroupAssignment{MemberID: other.MemberID})
+	}
+	resp, err := q.RequestWith(m.t.Context(), m.client)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.ErrorCode)
+	}
+	return err
+}
+
+// enter joins and syncs, and gives the generation.
+func (m *member) enter() (generation int32, err error) {
+	joined, err := m.join()
+	if err == nil {
+		err = kerr.ErrorForCode(joined.ErrorCode)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return joined.Generation, m.sync(joined)
+}
+
+// beat sends heartbeats for so long, and enters anew when it is told of a rebalance.
+func (m *member) beat(generation int32, long time.Duration) (err error) {
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(sessionTime / 3) {
+		q := kmsg.NewPtrHeartbeatRequest()
+		q.Group, q.MemberID, q.Generation = groupName, m.id, generation
+		resp, err := q.RequestWith(m.t.Context(), m.client)
+		if err != nil {
+			return err
+		}
+		if resp.ErrorCode == 0 {
+			continue
+		}
+		if generation, err = m.enter(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ids are the members that the cluster counts.
+func ids(c *kfake.Cluster) (ids []string) {
+	if info := c.GroupInfo(groupName); info != nil {
+		for _, m := range info.Members {
+			ids = append(ids, m.MemberID)
+		}
+	}
+	return ids
+}
+
+// TestMemberKilledWhileItJoinsIsForgotten: a process that is killed while its request to join waits has no share a moment later, and the one
+// that is there keeps its own. kfake alone keeps the dead for ever: once it does not, this package can go.
+func TestMemberKilledWhileItJoinsIsForgotten(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		expire bool
+		want   int
+	}{{"kfake alone", false, 2}, {"embedded", true, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := memnet.New(1)
+				cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(func(_, _ string) (net.Listener, error) {
+					return network.NewPlace("broker").Listen("tcp", "127.0.0.1:0")
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer cluster.Close()
+				aside := newMember(t, "aside", cluster.ListenAddrs(), kgo.Dialer(network.NewAside("aside").Dial))
+				defer aside.client.Close()
+				members := WatchMembers(cluster, aside.client, waitTime)
+
+				lives := newMember(t, "lives", cluster.ListenAddrs(), kgo.Dialer(network.NewPlace("lives").Dial))
+				defer lives.client.Close()
+				generation, err := lives.enter()
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				dies := newMember(t, "dies", cluster.ListenAddrs(), kgo.Dialer(network.NewPlace("dies").Dial))
+				ended := make(chan error)
+				go func() { _, err := dies.join(); ended <- err }()
+				for len(ids(cluster)) < 2 {
+					time.Sleep(10 * time.Millisecond)
+				}
+				dies.client.Close()
+				if err := <-ended; err == nil {
+					t.Fatal("the one that was to die while it joined has joined")
+				}
+
+				beaten := make(chan error)
+				go func() { beaten <- lives.beat(generation, 2*time.Minute) }()
+				for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(lookEvery) {
+					if c.expire {
+						members.Expire(t.Context())
+					}
+				}
+				if got := ids(cluster); len(got) != c.want {
+					t.Errorf("members %q, expected %d", got, c.want)
+				}
+				if err := <-beaten; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestBrokerForgets: the same of a broker on a real network, by itself.
+func TestBrokerForgets(t *testing.T) {
+	broker, err := Start(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer broker.Close()
+	lives := newMember(t, "lives", broker.ListenAddrs())
+	defer lives.client.Close()
+	generation, err := lives.enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dies := newMember(t, "dies", broker.ListenAddrs())
+	ended := make(chan error)
+	go func() { _, err := dies.join(); ended <- err }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := broker.WaitGroupInfo(ctx, groupName, func(g *kfake.GroupInfo) bool { return len(g.Members) == 2 }); err != nil {
+		t.Fatal(err)
+	}
+	dies.client.Close()
+	<-ended
+	beaten := make(chan error)
+	go func() { beaten <- lives.beat(generation, 2*sessionTime) }()
+	if _, err := broker.WaitGroupInfo(ctx, groupName, func(g *kfake.GroupInfo) bool {
+		return g.State == stable && len(g.Members) == 1 && g.Members[0].ClientID == "lives" && g.Epoch > generation
+	}); err != nil {
+		t.Errorf("%v: members %q", err, ids(broker.Cluster))
+	}
+	if err := <-beaten; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestARebalanceThatDoesNotEndIsNoticed: one that goes on for longer than its members may take, in one epoch; one after another, and a calm group, are none.
+func TestARebalanceThatDoesNotEndIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var u unrest
+		const preparing, limit = "PreparingRebalance", rebalanceTime + 2*waitTime
+		const long = limit + time.Second
+		for _, c := range []struct {
+			after time.Duration
+			state string
+			epoch int32
+			want  bool
+		}{
+			{0, stable, 1, false}, {long, stable, 1, false},
+			{1, preparing, 1, false}, {long, "CompletingRebalance", 2, false}, {long / 2, preparing, 2, false}, {long / 2, preparing, 2, true}, {1, preparing, 3, false},
+			{1, stable, 3, false}, {1, preparing, 3, false}, {long, preparing, 3, true},
+		} {
+			time.Sleep(c.after)
+			if got := u.lasts(&kfake.GroupInfo{State: c.state, Epoch: c.epoch}, limit); got != c.want {
+				t.Errorf("%s in epoch %d: %v", c.state, c.epoch, got)
+			}
+		}
+	})
+}
