@@ -39,10 +39,7 @@ func TestReplayOfDeadLettersGoesOnAfterAKill(t *testing.T) {
 		for open() == n {
 			wait(t, 10*time.Millisecond)
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // killed: that is the point
+		kill(t, cmd)
 		if left := open(); left == 0 {
 			t.Fatal("the kill came after everything had been written: the test tried nothing")
 		}

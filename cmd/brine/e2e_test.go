@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/segmentio/kafka-go"
 
 	"brine/config"
 	"brine/hbase"
@@ -103,14 +104,9 @@ func TestKillInMidStream(t *testing.T) {
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				for j.uncommitted("rows") == before {
-					wait(t, time.Millisecond)
-				}
+				j.progress("rows", before)
 				wait(t, time.Duration(rand.IntN(50))*time.Millisecond)
-				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-					t.Fatal(err)
-				}
-				_ = cmd.Wait() // killed: that is the point
+				kill(t, cmd)
 				unsettled += j.uncommitted("rows")
 			}
 			if unsettled == 0 {
@@ -126,6 +122,47 @@ func TestKillInMidStream(t *testing.T) {
 				t.Fatalf("after the kills %v, undisturbed %v", got, want)
 			}
 		})
+	}
+}
+
+// TestKilledWhileItJoins kills brines that wait for another to let partitions go: all is read by the one that is there.
+func TestKilledWhileItJoins(t *testing.T) {
+	want := undisturbed(t, sample.Scans())
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		stays := j.begin()
+		j.publish(first(sample.Scans(), 1000))
+		stays.until(j.pipeline+".rows", 1000)
+		for range 3 {
+			cmd := j.command("run", "-q", "-c", j.file)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			j.rebalances()
+			kill(t, cmd)
+		}
+		n := j.publish(sample.Scans())
+		stays.until(j.pipeline+".rows", 1000+n)
+		stays.stop()
+		if got := scanTable(t, j.hbase, j.table); got != want {
+			t.Errorf("after the kills %v, undisturbed %v", got, want)
+		}
+	})
+}
+
+// rebalances waits until a member of the rows' group has asked to join and waits for another.
+func (j *job) rebalances() {
+	j.t.Helper()
+	for until := time.Now().Add(time.Minute); ; wait(j.t, 5*time.Millisecond) {
+		resp, err := j.client().DescribeGroups(j.t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{j.group("rows")}})
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		switch g := resp.Groups[0]; {
+		case g.GroupState == "PreparingRebalance":
+			return
+		case time.Now().After(until):
+			j.t.Fatalf("nobody joins: the group is %s (%v)", g.GroupState, g.Error)
+		}
 	}
 }
 

@@ -182,8 +182,21 @@ func (j *job) uncommitted(half string) int {
 		j.t.Fatal(err)
 	}
 	n := sum(ends)
-	for _, offset := range j.committed(j.name + "." + j.pipeline + "." + half) {
+	for _, offset := range j.committed(j.group(half)) {
 		n -= offset
 	}
 	return int(n)
+}
+
+// group is the consumer group of one of the job's halves.
+func (j *job) group(half string) string { return j.name + "." + j.pipeline + "." + half }
+
+// progress waits until fewer of a half's records are uncommitted than there were before.
+func (j *job) progress(half string, before int) {
+	j.t.Helper()
+	for until := time.Now().Add(5 * time.Minute); j.uncommitted(half) >= before; wait(j.t, time.Millisecond) {
+		if time.Now().After(until) {
+			j.t.Fatalf("%s has committed nothing in 5 minutes: %d records are left", half, before)
+		}
+	}
 }

@@ -71,34 +71,14 @@ func (g *liveGroup) ask(ctx context.Context, client *kafka.Client) (err error) {
 	if g.earliest, err = startOffsets(ctx, client, g.topic, len(g.ends)); err != nil {
 		return err
 	}
-	if err := g.askCommitted(ctx, client); err != nil {
-		return err
-	}
-	return g.askMembers(ctx, client)
-}
-
-func (g *liveGroup) askCommitted(ctx context.Context, client *kafka.Client) error {
 	partitions := make([]int, len(g.ends))
 	for p := range partitions {
 		partitions[p] = p
 	}
-	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: g.group, Topics: map[string][]int{g.topic: partitions}})
-	if err == nil && !errors.Is(resp.Error, kafka.GroupIdNotFound) {
-		err = resp.Error
+	if g.committed, err = committedOffsets(ctx, client, g.group, g.topic, partitions); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("offsets of group %q: %w", g.group, err)
-	}
-	g.committed = map[int]int64{}
-	for _, p := range resp.Topics[g.topic] {
-		if p.Error != nil {
-			return fmt.Errorf("offsets of group %q, partition %d: %w", g.group, p.Partition, p.Error)
-		}
-		if p.CommittedOffset >= 0 {
-			g.committed[p.Partition] = p.CommittedOffset
-		}
-	}
-	return nil
+	return g.askMembers(ctx, client)
 }
 
 func (g *liveGroup) askMembers(ctx context.Context, client *kafka.Client) error {

@@ -154,8 +154,15 @@ func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
 			for i := range partitions {
 				partitions[i] = i
 			}
-			at, err := committedOffsets(ctx, client, group, p.Topic, partitions)
-			return at, kafkaError(err)
+			committed, err := committedOffsets(ctx, client, group, p.Topic, partitions)
+			if err != nil {
+				return nil, kafkaError(err)
+			}
+			done := make(map[int]int64, len(partitions))
+			for _, i := range partitions {
+				done[i] = committed[i] // 0 says more than no entry: it has been asked for
+			}
+			return done, nil
 		}
 	}
 	src.RowsDone = settled(p.RowsGroup())

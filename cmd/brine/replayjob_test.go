@@ -17,9 +17,9 @@ import (
 
 // groups are the live groups of the job's halves.
 func (j *job) groups() []string {
-	groups := []string{j.name + "." + j.pipeline + ".rows"}
+	groups := []string{j.group("rows")}
 	if j.index != "" {
-		groups = append(groups, j.name+"."+j.pipeline+".documents")
+		groups = append(groups, j.group("documents"))
 	}
 	return groups
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// committedOffsets gives what a group has committed of partitions of a topic; 0 where it has committed nothing.
+// committedOffsets gives what a group has committed of partitions of a topic, with no entry where that is nothing.
 func committedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) (map[int]int64, error) {
 	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
 	if err == nil && !errors.Is(resp.Error, kafka.GroupIdNotFound) {
@@ -23,7 +23,9 @@ func committedOffsets(ctx context.Context, client *kafka.Client, group, topic st
 		if p.Error != nil {
 			return nil, fmt.Errorf("offsets of group %q, partition %d: %w", group, p.Partition, p.Error)
 		}
-		committed[p.Partition] = max(0, p.CommittedOffset)
+		if p.CommittedOffset >= 0 {
+			committed[p.Partition] = p.CommittedOffset
+		}
 	}
 	return committed, nil
 }

@@ -64,9 +64,7 @@ func TestKillLosesNothingThatIsHeldBack(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for j.uncommitted("rows") == n {
-		wait(t, time.Millisecond)
-	}
+	j.progress("rows", n)
 	kill(t, cmd)
 	left := j.uncommitted("rows")
 	if left == 0 {
