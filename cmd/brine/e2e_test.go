@@ -125,23 +125,29 @@ func TestKillInMidStream(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItJoins kills brines that wait for another to let partitions go: all is read by the one that is there.
+// TestKilledWhileItJoins kills brines that wait for another to let partitions go. They are given a share for all that, as nobody knows yet;
+// a moment later it is read by the one that is there.
 func TestKilledWhileItJoins(t *testing.T) {
 	want := undisturbed(t, sample.Scans())
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		const events, kills = sample.ScanCount, 2
+		half := j.pipeline + ".rows"
 		stays := j.begin()
-		j.publish(first(sample.Scans(), 1000))
-		stays.until(j.pipeline+".rows", 1000)
-		for range 3 {
+		n := 0
+		for i := range kills {
+			n += j.publish(first(sample.Scans(), events*(i+1)/kills))
+			stays.until(half, n)
+			before := stays.half(half).Generation
 			cmd := j.command("run", "-q", "-c", j.file)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			j.rebalances()
 			kill(t, cmd)
+			stays.untilGeneration(half, before+1)
 		}
-		n := j.publish(sample.Scans())
-		stays.until(j.pipeline+".rows", 1000+n)
+		n += j.publish(sample.Scans())
+		stays.until(half, n)
 		stays.stop()
 		if got := scanTable(t, j.hbase, j.table); got != want {
 			t.Errorf("after the kills %v, undisturbed %v", got, want)

@@ -145,6 +145,16 @@ func (p *process) until(half string, n int) time.Duration {
 	return time.Since(start)
 }
 
+// untilGeneration waits until a half is a member of this generation of its group, or a later one.
+func (p *process) untilGeneration(half string, generation int) {
+	p.t.Helper()
+	for start := time.Now(); p.half(half).Generation < generation; wait(p.t, 20*time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			p.t.Fatalf("%s does not come to generation %d: %+v", half, generation, p.half(half))
+		}
+	}
+}
+
 // signal sends the process SIGTERM.
 func (p *process) signal() {
 	p.t.Helper()
