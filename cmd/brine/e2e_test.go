@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -158,22 +159,27 @@ func TestKilledWhileItJoins(t *testing.T) {
 // rebalances waits until a member of the rows' group has asked to join and waits for another.
 func (j *job) rebalances() {
 	j.t.Helper()
-	for until := time.Now().Add(time.Minute); ; wait(j.t, 5*time.Millisecond) {
+	for {
 		resp, err := j.client().DescribeGroups(j.t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{j.group("rows")}})
 		if err != nil {
 			j.t.Fatal(err)
 		}
-		switch g := resp.Groups[0]; {
-		case g.GroupState == "PreparingRebalance":
+		if resp.Groups[0].GroupState == "PreparingRebalance" {
 			return
-		case time.Now().After(until):
-			j.t.Fatalf("nobody joins: the group is %s (%v)", g.GroupState, g.Error)
 		}
+		wait(j.t, 5*time.Millisecond)
 	}
 }
 
-// wait lets a process run for a moment that is drawn at random: the test wants to hit it anywhere.
+// waits is when each test began to wait: one that waits for what never comes says where, long before the run as a whole ends.
+var waits sync.Map
+
+// wait lets a process run for a moment. A test that needs many of them is held to standstill in all.
 func wait(t *testing.T, d time.Duration) {
+	t.Helper()
+	if first, _ := waits.LoadOrStore(t, time.Now()); time.Since(first.(time.Time)) > standstill {
+		t.Fatalf("what it waits for has not come in %v", standstill)
+	}
 	select {
 	case <-time.After(d):
 	case <-t.Context().Done():
