@@ -128,11 +128,14 @@ func TestDeadMemberIsReplacedWithoutLoss(t *testing.T) {
 	s := newStore()
 	short := func() Options {
 		o := b.options(s)
-		o.SessionTimeout, o.Heartbeat = 300*time.Millisecond, 20*time.Millisecond
+		o.SessionTimeout, o.RebalanceTimeout, o.Heartbeat = 3*time.Second, 3*time.Second, 20*time.Millisecond
 		return o
 	}
 	first, second := start(t, short()), start(t, short())
-	eventually(t, "both have one", func() bool { return len(first.Status().Partitions) == 1 && len(second.Status().Partitions) == 1 })
+	eventually(t, "both have one", func() bool {
+		a, b := first.Status(), second.Status()
+		return a.Joined && b.Joined && len(a.Partitions) == 1 && len(b.Partitions) == 1
+	})
 	first.kill()
 	b.produce(200, 0, 1)
 	eventually(t, "all committed by the other", func() bool { return b.committedOffset(0) == 400 && b.committedOffset(1) == 400 })

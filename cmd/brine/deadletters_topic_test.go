@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/segmentio/kafka-go"
 )
 
 // TestCheckSaysThatDeadLettersMayNotFit: a topic of dead letters that is smaller than its source's largest record.
@@ -29,19 +27,7 @@ func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
 // resizeDeadLetters sets the largest record that the job's topic of dead letters takes.
 func (j *job) resizeDeadLetters(bytes string) {
 	j.t.Helper()
-	transport := &kafka.Transport{} // the usual one remembers for a while that there was no such topic
-	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: kafka.TCP(j.brokers...), Transport: transport}
-	resp, err := client.IncrementalAlterConfigs(j.t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
-		ResourceType: kafka.ResourceTypeTopic, ResourceName: j.topic + ".dead",
-		Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: bytes, ConfigOperation: kafka.ConfigOperationSet}},
-	}}})
-	if err == nil {
-		err = resp.Resources[0].Error
-	}
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	configureTopic(j.t, j.brokers, j.topic+".dead", "max.message.bytes", bytes)
 }
 
 // TestLetterThatDoesNotFitHoldsItsPartitionAlone: the partition waits and says the mend, the others go on, and so does it once the topic is mended.

@@ -60,7 +60,7 @@ func TestDevGoesOnWhereItWas(t *testing.T) {
 // runDev runs brine dev until it has shown the timeline, and then asks it to stop.
 func runDev(t *testing.T, dir string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), standstill)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "brine", "dev", "--data", dir)
 	var out strings.Builder

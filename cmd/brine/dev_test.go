@@ -96,7 +96,7 @@ func TestDevStopsByItself(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond, 2 * time.Second} {
 		began := time.Now()
 		last, _ := devJSON(t, never, "--for", after.String())
-		if took := time.Since(began) - after; took > 25*time.Second {
+		if took := time.Since(began) - after; took > 2*time.Minute {
 			t.Errorf("--for %v: it ended %v too late", after, took)
 		}
 		t.Logf("--for %v: %d scans written", after, last["scans.rows"].Events)

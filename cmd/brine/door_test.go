@@ -59,20 +59,28 @@ func (d *door) abort() {
 	panic(http.ErrAbortHandler)
 }
 
+// bound takes a port at which nobody listens for as long as its socket is open, and which nobody else gets.
+func bound() (socket int, addr string, err error) {
+	if socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
+		return 0, "", err
+	}
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return 0, "", errors.Join(err, syscall.Close(socket))
+	}
+	name, err := syscall.Getsockname(socket)
+	if err != nil {
+		return 0, "", errors.Join(err, syscall.Close(socket))
+	}
+	return socket, "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port), nil
+}
+
 func (d *door) bind(t *testing.T) {
 	t.Helper()
-	var err error
-	if d.socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Bind(d.socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	addr, err := syscall.Getsockname(d.socket)
+	socket, addr, err := bound()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.url = "http://127.0.0.1:" + strconv.Itoa(addr.(*syscall.SockaddrInet4).Port)
+	d.socket, d.url = socket, "http://"+addr
 	t.Cleanup(func() {
 		if d.server.Listener != nil {
 			d.server.Close()

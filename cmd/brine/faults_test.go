@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,13 +55,13 @@ func faultServers(env *testscript.Env) error {
 		return err
 	}
 	env.Defer(func() { silent.Close() })
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	socket, nobody, err := bound()
 	if err != nil {
 		return err
 	}
-	nobody.Close()
+	env.Defer(func() { _ = syscall.Close(socket) })
 	for name, addr := range map[string]string{
-		"KAFKA": broker.ListenAddrs()[0], "HBASE": server.Addr(), "SILENT": silent.Addr().String(), "NOBODY": nobody.Addr().String(),
+		"KAFKA": broker.ListenAddrs()[0], "HBASE": server.Addr(), "SILENT": silent.Addr().String(), "NOBODY": nobody,
 	} {
 		_, port, _ := net.SplitHostPort(addr)
 		env.Setenv(name, addr)

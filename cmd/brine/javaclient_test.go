@@ -99,12 +99,12 @@ func freePort(t *testing.T) string {
 // awaitSettled waits until scans.rows has settled so many offsets, as /readyz tells.
 func awaitSettled(t *testing.T, admin string, offsets int64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), standstill)
 	defer cancel()
 	var settled int64
 	for settled < offsets {
 		if ctx.Err() != nil {
-			t.Fatalf("%d of %d offsets are settled after a minute", settled, offsets)
+			t.Fatalf("%d of %d offsets are settled after %v", settled, offsets, standstill)
 		}
 		wait(t, 100*time.Millisecond)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, admin+"/readyz", nil)

@@ -69,6 +69,38 @@ func (j *job) deleteRecords(partition int32, before int64) {
 	}
 }
 
+// configureTopic sets a setting of a topic, and waits until the broker goes by it: it says yes before.
+func configureTopic(t *testing.T, brokers []string, topic, name, value string) {
+	t.Helper()
+	transport := &kafka.Transport{} // the usual one remembers for a while that there was no such topic
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Transport: transport}
+	resp, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic,
+		Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: name, Value: value, ConfigOperation: kafka.ConfigOperationSet}},
+	}}})
+	if err == nil {
+		err = resp.Resources[0].Error
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		now, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
+			{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{name}}}})
+		if err == nil {
+			err = now.Resources[0].Error
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entries := now.Resources[0].ConfigEntries; len(entries) == 1 && entries[0].ConfigValue == value {
+			return
+		}
+		wait(t, 10*time.Millisecond)
+	}
+}
+
 // lastObject reads the last JSON line.
 func lastObject[T any](t *testing.T, out string) (v T) {
 	t.Helper()

@@ -157,7 +157,7 @@ func TestOrdersKilledInMidStream(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting for the sessions of the killed
 			j := newJobOf(t, s.start(t), ordersExample)
-			j.replace("    topic: ", "    read: { rate: 4000 }\n    topic: ") // slow enough for a kill to hit it in the middle
+			j.replace("    topic: ", "    read: { rate: 1000 }\n    topic: ") // slow enough for a kill to hit it in the middle
 			j.publish(slices.Values(changes))
 			const kills = 2
 			left := map[string]int{}

@@ -8,20 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/config"
 )
 
 // configure gives the job's topic a setting.
 func (j *job) configure(name, value string) {
 	j.t.Helper()
-	r, err := j.client().IncrementalAlterConfigs(j.t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{
-		{ResourceType: kafka.ResourceTypeTopic, ResourceName: j.topic, Configs: []kafka.IncrementalAlterConfigsRequestConfig{
-			{Name: name, Value: value, ConfigOperation: kafka.ConfigOperationSet}}}}})
-	if err != nil || r.Resources[0].Error != nil {
-		j.t.Fatal(err, r)
-	}
+	configureTopic(j.t, j.brokers, j.topic, name, value)
 }
 
 // TestNothingStartsThatForgetsDeletesTooEarly: whoever would write with such a setting refuses it as check does, and says the same.

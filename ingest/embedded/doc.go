@@ -3,6 +3,6 @@
 //
 // The invariant: whatever becomes of the processes that join a group, a moment later its partitions belong to members that are there.
 // kfake alone does not keep it. It begins a member's session when the answer to the member's request to join could be sent, so a process
-// that is killed while that request waits has no session that could end, is counted among those who joined, and holds its share of the
+// that is killed while that request waits may have no session that could end, is counted among those who joined, and holds its share of the
 // partitions for ever. A broker begins the session whether or not the answer arrives.
 package embedded

@@ -34,6 +34,7 @@ type group struct {
 	session, rebalance time.Duration
 	heard              map[string]time.Time
 	unrest             unrest
+	stable             time.Time // when the present generation was first seen to be; zero: it is not
 }
 
 // unrest is since when a group has been between two generations.
@@ -110,6 +111,12 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	if info.State != stable {
 		limit += g.rebalance + m.callTime // one that waits for the others asks again once its call times out
 	}
+	if info.State != stable || info.Epoch != g.unrest.epoch {
+		g.stable = time.Time{}
+	}
+	if info.State == stable && g.stable.IsZero() {
+		g.stable = time.Now()
+	}
 	endless := g.unrest.lasts(info, g.rebalance+2*m.callTime)
 	heard := map[string]time.Time{}
 	for _, member := range info.Members {
@@ -118,7 +125,7 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 			last = time.Now() // its name is in no request until it has the answer
 		}
 		heard[member.MemberID] = last
-		if endless || time.Since(last) > limit {
+		if endless || time.Since(last) > limit && time.Since(g.stable) > limit { // one that has waited long for the others is about to sync
 			gone = append(gone, member.MemberID)
 		}
 	}
