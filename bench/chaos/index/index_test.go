@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,31 @@ func TestConfigurationIsGood(t *testing.T) {
 	}
 	for _, warning := range problems.Warnings() {
 		t.Error(warning)
+	}
+}
+
+// TestRowsOnly: what is left of the configuration without documents is a good one, of the same pipelines and rows.
+func TestRowsOnly(t *testing.T) {
+	text, err := os.ReadFile("index.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "brine.yaml")
+	if err := os.WriteFile(file, []byte(rowsOnly(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := config.Load(file, func(string) (string, bool) { return "", false })
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, p := range cfg.Pipelines {
+		if rows += len(p.Rows); len(p.Documents) > 0 {
+			t.Errorf("pipeline %s still has documents", p.Name)
+		}
+	}
+	if len(cfg.Pipelines) != len(topics) || rows != len(topics) {
+		t.Errorf("%d pipelines with %d rows", len(cfg.Pipelines), rows)
 	}
 }
 
@@ -52,7 +79,7 @@ func TestSpans(t *testing.T) {
 
 func TestTargetsAreShort(t *testing.T) {
 	good := func() *run {
-		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}}
+		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 50, 98}, Alone: []float64{100, 100, 300}}
 		r.Verify.Tables = []fault.Verified{{Table: "t", Rows: 5, Found: map[verify.Kind]int64{}}, {Index: "i", Rows: 5, Found: map[verify.Kind]int64{}}}
 		return r
 	}
@@ -64,6 +91,7 @@ func TestTargetsAreShort(t *testing.T) {
 		{"good", func(*run) {}, ""},
 		{"a fault less", func(r *run) { r.Kills = nil }, "chaos_index.faults"},
 		{"slower rows", func(r *run) { r.Away.Rows = 94 }, "chaos_index.rows_while_away_of_there"},
+		{"slower rows of a backlog", func(r *run) { r.Frozen[2] = 94 }, "chaos_index.rows_of_a_backlog_frozen_of_alone"},
 		{"too late", func(r *run) { r.CatchUp = 601 }, "chaos_index.catch_up_s"},
 		{"nothing verified", func(r *run) { r.Verify.Tables = r.Verify.Tables[:1] }, "chaos_index.documents"},
 		{"missing", func(r *run) { r.Verify.Tables[1].Found[verify.Missing] = 1 }, "chaos_index.verify_missing"},

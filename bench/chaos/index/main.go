@@ -6,7 +6,8 @@
 // orders, which are merged into theirs. The index is killed and frozen in turns; in between it is there for a while, so that the two
 // rates are of one run.
 //
-// Read index.yaml (what brine runs), run.go (the whole), progress.go (how far brine is, and the two rates), report.go. It ends with a line per
+// Read index.yaml (what brine runs), run.go (the whole), progress.go (how far brine is, and the two rates), backlog.go (the rate of
+// a backlog, with the index away and without one), report.go. It ends with a line per
 // target, `name value target ok|short`, and exits with 1 when one is short.
 package main
 

@@ -13,6 +13,9 @@ import (
 // topics are what is read, by pipeline.
 var topics = map[string]string{"scans": "courier.scans", "orders": "shop.orders"}
 
+// keys are the fields that their records' keys are taken from, by pipeline.
+var keys = map[string]string{"scans": "waybill", "orders": "order"}
+
 // Span is time in which the index was in one state, and what happened meanwhile.
 type Span struct{ Seconds, Rows, Documents, Published float64 }
 

@@ -35,11 +35,13 @@ type run struct {
 	There      Span
 	Away       Span
 	MostBehind int64   // records that documents lagged behind by
-	CatchUp    float64 // s from the end of the last fault until everything was settled
+	CatchUp    float64 // s from the last event until everything was settled
 	PeakMiB    float64 // of brine
 	Ended      string  // how brine ended, where nobody asked for it
 	Events     int64
 	Verify     fault.Verdict
+	Frozen     []float64 // rows/s of a backlog, by round: while the index stands still
+	Alone      []float64 // without documents
 
 	away, there time.Duration
 	binary      string
@@ -64,8 +66,10 @@ func (r *run) all(ctx context.Context) error {
 	}
 	r.There, r.Away, r.MostBehind = r.progress.totals()
 	fmt.Println("verifying")
-	r.Verify, err = fault.Verify(r.brine(ctx, "verify", "--full", "--json", "--quiet"))
-	return err
+	if r.Verify, err = fault.Verify(r.brine(ctx, "verify", "--full", "--json", "--quiet")); err != nil {
+		return err
+	}
+	return r.backlog(ctx)
 }
 
 func (r *run) prepare(ctx context.Context) (err error) {
@@ -107,7 +111,7 @@ func (r *run) disturbed(ctx context.Context) error {
 	var beside, publishers sync.WaitGroup
 	defer beside.Wait()
 	defer enough()
-	for pipeline, key := range map[string]string{"scans": "waybill", "orders": "order"} {
+	for pipeline, key := range keys {
 		publishers.Go(func() { r.publish(publishing, cancel, pipeline, key) })
 	}
 	watching, seen := context.WithCancel(ctx)
@@ -129,11 +133,10 @@ func (r *run) disturbed(ctx context.Context) error {
 	}()
 	beside.Go(func() { r.measure(watching, brine.Process.Pid) })
 	err := r.breakIndex(ctx, running)
-	healed := time.Now()
 	enough()
 	publishers.Wait()
 	if err == nil {
-		r.settled(running, healed)
+		r.settled(running)
 	}
 	if r.end(brine, ended); errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return nil // brine has ended by itself, which is told; verify tells what is missing
@@ -216,7 +219,7 @@ func (r *run) breakIndex(ctx, running context.Context) error {
 }
 
 // settled waits until both halves have settled everything. When that takes too long a target is short, and verify tells what is missing.
-func (r *run) settled(ctx context.Context, healed time.Time) {
+func (r *run) settled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	stopped := time.Now()
@@ -226,7 +229,7 @@ func (r *run) settled(ctx context.Context, healed time.Time) {
 	})
 	now := r.progress.now()
 	if err != nil {
-		fmt.Printf("brine does not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows, now.documents, time.Since(healed))
+		fmt.Printf("brine does not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows, now.documents, time.Since(stopped))
 	}
-	r.CatchUp, r.Events = time.Since(healed).Seconds(), now.published
+	r.CatchUp, r.Events = time.Since(stopped).Seconds(), now.published
 }

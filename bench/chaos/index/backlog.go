@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/bench/chaos/fault"
+)
+
+// The second question: events that come at a constant rate show that rows keep up, and not at what rate they could be written. So all that is
+// published is written once more as fast as brine can, while the index stands still, and again by a brine that knows of no documents.
+
+const (
+	rounds    = 3
+	backlogOf = 5 * time.Minute // for one of them; it takes seconds
+)
+
+// backlog takes both rates, in turns.
+func (r *run) backlog(ctx context.Context) error {
+	text, err := os.ReadFile("bench/chaos/index/index.yaml")
+	if err != nil {
+		return err
+	}
+	if err := r.publishRest(ctx); err != nil {
+		return err
+	}
+	for n := range rounds {
+		both, err := r.drain(ctx, fmt.Sprintf("both%d", n), string(text))
+		if err != nil {
+			return err
+		}
+		alone, err := r.drain(ctx, fmt.Sprintf("alone%d", n), rowsOnly(string(text)))
+		if err != nil {
+			return err
+		}
+		r.Frozen, r.Alone = append(r.Frozen, both), append(r.Alone, alone)
+		fmt.Printf("a backlog, round %d: %.0f rows/s with an index that stands still, %.0f without one\n", n+1, both, alone)
+	}
+	return nil
+}
+
+// publishRest has both topics hold all that there is.
+func (r *run) publishRest(ctx context.Context) error {
+	for pipeline, key := range keys {
+		if out, err := r.brine(ctx, "publish", "data/"+pipeline+".jsonl.gz", "--topic", topics[pipeline], "--key", key).CombinedOutput(); err != nil {
+			return fmt.Errorf("publish the rest of %s: %w\n%s", topics[pipeline], err, out)
+		}
+	}
+	return nil
+}
+
+// drain has a brine with groups of its own read everything, and gives the rows it settles in a second from the moment at which the index stops.
+func (r *run) drain(ctx context.Context, group, text string) (rate float64, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, backlogOf, fmt.Errorf("group %s has not settled its rows in %v", group, backlogOf))
+	defer cancel()
+	file := r.procs.Path(group + ".yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(text, "group: chaos", "group: "+group, 1)), 0o644); err != nil {
+		return 0, err
+	}
+	brine := exec.CommandContext(ctx, r.binary, "run", "--quiet", "-c", file)
+	brine.Env, brine.Stderr = r.env, os.Stderr
+	if err := brine.Start(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		_ = brine.Process.Kill() // its documents would wait for the index, and its groups are of no use to anyone
+		_ = brine.Wait()
+	}()
+	now, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows > 0 })
+	if err != nil {
+		return 0, err
+	}
+	if err := r.procs.Signal(server, syscall.SIGSTOP); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if failed := r.procs.Signal(server, syscall.SIGCONT); err == nil {
+			err = failed
+		}
+	}()
+	end, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows == now.published })
+	return float64(end.rows-now.rows) / end.at.Sub(now.at).Seconds(), err
+}
+
+// rowsOf asks how far a group's rows are until it is so.
+func (r *run) rowsOf(ctx context.Context, group string, so func(position) bool) (now position, err error) {
+	err = fault.Until(ctx, func() bool {
+		now, err = position{at: time.Now()}, nil
+		for pipeline, topic := range topics {
+			all, failed := fault.OffsetsOf(ctx, r.progress.client, topic, group+"."+pipeline+".rows")
+			if failed != nil {
+				return false // the group has no coordinator yet
+			}
+			for _, of := range all {
+				now.published += of.End
+				now.rows += of.Committed[0]
+			}
+		}
+		return so(now)
+	})
+	if err != nil {
+		err = context.Cause(ctx)
+	}
+	return now, err
+}
+
+// rowsOnly takes the documents out of a configuration: each block of that name, with all that is deeper.
+func rowsOnly(text string) string {
+	var out []string
+	depth, within := 0, false
+	for line := range strings.Lines(text) {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		switch {
+		case within && indent > depth && strings.TrimSpace(line) != "":
+			continue
+		case strings.TrimSpace(line) == "documents:" || strings.TrimSpace(line) == "indexes:":
+			depth, within = indent, true
+			continue
+		}
+		within = false
+		out = append(out, line)
+	}
+	return strings.Join(out, "")
+}
+
+// middle is the median, which one round in three cannot move.
+func middle(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(all))[len(all)/2]
+}
