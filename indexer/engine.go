@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"brine/search"
@@ -22,8 +23,8 @@ import (
 type Engine interface {
 	search.Searcher
 
-	// EnsureIndex creates the index, or adds the fields that it lacks. When the index has a field with another type it
-	// changes nothing and gives a *MappingError.
+	// EnsureIndex creates the index, or adds the fields that it or one of its parts lacks. When the index has a field with another type or
+	// analyzer it changes nothing and gives a *MappingError.
 	EnsureIndex(ctx context.Context, m Mapping) error
 	// Mapping describes an index as it is; the error wraps search.ErrNoIndex when there is none.
 	Mapping(ctx context.Context, index string) (Mapping, error)
@@ -138,15 +139,17 @@ const (
 
 // Field is one declared field of an index.
 type Field struct {
-	Name string
-	Type Type
+	Name     string
+	Type     Type
+	Analyzer string `json:",omitempty"` // that cuts a text into words; empty: the engine's own, whichever it is
 }
 
 // Mapping is what an index holds, beside brine's own fields.
 type Mapping struct {
 	Index  string
 	Fields []Field
-	Every  Every // its parts; empty: it has none
+	Every  Every    // its parts; empty: it has none
+	Uneven []Uneven // of an index as it is
 
 	Routing *Routing // by which its documents have their shards; nil: by their ids
 }
@@ -161,7 +164,30 @@ func (m Mapping) Type(name string) Type {
 	return ""
 }
 
-// Missing are the fields that have, the mapping as it is, lacks. Fields with another type are a *MappingError.
+// Uneven is a field that is not alike in all indexes behind a name, as one of these has it: without a type, where it lacks it. A Mapping has it once
+// for each of them, and among its Fields as the first one that has it.
+type Uneven struct {
+	Field
+	In string // the index's own name
+}
+
+// forms are those in which the indexes behind a name have a field, or lack it.
+func (m Mapping) forms(name string) []Uneven {
+	var all []Uneven
+	for _, u := range m.Uneven {
+		if u.Name == name {
+			all = append(all, u)
+		}
+	}
+	for _, f := range m.Fields {
+		if f.Name == name && all == nil {
+			return []Uneven{{Field: f}}
+		}
+	}
+	return all
+}
+
+// Missing are the fields that have, the mapping as it is, lacks, or one of its parts. Fields with another type or analyzer are a *MappingError.
 func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	if m.Every != have.Every {
 		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it is, or write to a new index", m.Index, have.Every, m.Every)
@@ -173,12 +199,11 @@ func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	var missing []Field
 	var bad []FieldConflict
 	for _, f := range m.Fields {
-		switch is := have.Type(f.Name); is {
-		case "":
+		forms := have.forms(f.Name)
+		if at := slices.IndexFunc(forms, f.unlike); at >= 0 {
+			bad = append(bad, f.conflict(forms[at]))
+		} else if len(forms) == 0 || slices.ContainsFunc(forms, func(is Uneven) bool { return is.Type == "" }) {
 			missing = append(missing, f)
-		case f.Type:
-		default:
-			bad = append(bad, FieldConflict{Name: f.Name, Want: f.Type, Have: is})
 		}
 	}
 	if len(bad) > 0 {
@@ -187,25 +212,62 @@ func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	return missing, nil
 }
 
-// FieldConflict is a field that an index has with another type than declared.
+// unlike reports whether an index has the field in another way than declared.
+func (f Field) unlike(is Uneven) bool {
+	return is.Type != "" && is.Type != f.Type || f.cutOtherwise(is)
+}
+
+func (f Field) cutOtherwise(is Uneven) bool {
+	return f.Type == Text && is.Type == Text && f.Analyzer != "" && is.Analyzer != "" && is.Analyzer != f.Analyzer
+}
+
+func (f Field) conflict(is Uneven) FieldConflict {
+	c := FieldConflict{Name: f.Name, Want: f.Type, Have: is.Type, In: is.In}
+	if f.cutOtherwise(is) {
+		c.WantAnalyzer, c.HaveAnalyzer = f.Analyzer, is.Analyzer
+	}
+	return c
+}
+
+// FieldConflict is a field that an index has with another type or analyzer than declared.
 type FieldConflict struct {
 	Name       string
 	Want, Have Type
+
+	WantAnalyzer, HaveAnalyzer string // empty: the type is another one
+
+	In string // the first of its indexes that has it so; empty: all have
 }
 
-// MappingError lists the fields of an index that have another type than declared.
+func (c FieldConflict) String() string {
+	s := c.Name + " is "
+	if c.HaveAnalyzer != "" {
+		s += "cut into words by " + c.HaveAnalyzer
+	} else {
+		s += string(c.Have)
+	}
+	if c.In != "" {
+		s += " in " + c.In
+	}
+	if c.HaveAnalyzer != "" {
+		return s + ", and search.analyzer is " + c.WantAnalyzer
+	}
+	return s + ", not " + string(c.Want)
+}
+
+// MappingError lists the fields of an index that have another type or analyzer than declared.
 type MappingError struct {
 	Index  string
 	Fields []FieldConflict
 }
 
 func (e *MappingError) Error() string {
-	s := "index " + e.Index + " has other types than declared:"
+	s := "index " + e.Index + " has fields that are not as declared:"
 	for i, f := range e.Fields {
 		if i > 0 {
-			s += ","
+			s += ";"
 		}
-		s += fmt.Sprintf(" %s is %s, not %s", f.Name, f.Have, f.Want)
+		s += " " + f.String()
 	}
-	return s + "; a field's type cannot be changed in place: declare it as it is, or build the index anew with brine reindex"
+	return s + "; a field's type and analyzer cannot be changed in place: declare them as they are, or build the index anew with brine reindex"
 }

@@ -117,6 +117,9 @@ func (s *serverCheck) search(ctx context.Context) error {
 		case "extend":
 			s.say(config.Error, codeDiffers, setting, "the index lacks "+strings.Join(step.Fields, ", "), "add what it lacks: brine tables apply -c "+s.file)
 		}
+		for _, c := range step.Settings {
+			s.say(config.Warning, codeDiffers, setting, c.Name+" is "+c.Is+" in the index, the configuration says "+c.Becomes, "change the index with brine tables apply, or the configuration")
+		}
 	}
 	return nil
 }

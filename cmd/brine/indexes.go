@@ -16,8 +16,10 @@ import (
 // indexStep is what is to be done for one index.
 type indexStep struct {
 	Index  string   `json:"index"`
-	Action string   `json:"action"`           // create, created, extend, extended, nothing
+	Action string   `json:"action"`           // create, created, extend, extended, alter, altered, nothing
 	Fields []string `json:"fields,omitempty"` // that are missing
+
+	Settings []indexer.Setting `json:"settings,omitempty"` // that are to be changed, also where fields are missing
 
 	mapping indexer.Mapping
 }
@@ -42,7 +44,8 @@ func withSearch[T any](cfg *config.Config, work func(indexer.Engine) (T, error))
 // lookTime is how long a search engine may take at most to say what the indexes are; search.call_timeout may be shorter.
 const lookTime = 10 * time.Second
 
-// planIndexes compares the configuration with the search engine. A field of another type than declared is an error: it cannot be changed in place.
+// planIndexes compares the configuration with the search engine. A field of another type or analyzer than declared is an error: it cannot be changed in
+// place. The number of shards is not compared: an index has its own, and so may each of its parts.
 func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]indexStep, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(lookTime, cfg.Search.CallTimeout))
 	defer cancel()
@@ -52,6 +55,9 @@ func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine)
 			continue
 		}
 		for _, want := range p.Indexer().Mappings() {
+			for i := range want.Fields {
+				want.Fields[i].Analyzer = cfg.Search.Analyzer
+			}
 			step := indexStep{Index: want.Index, Action: "create", mapping: want}
 			have, err := engine.Mapping(ctx, want.Index)
 			switch {
@@ -64,6 +70,11 @@ func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine)
 					return nil, usage(err)
 				}
 				step.Action = "nothing"
+				if step.Settings, err = untuned(ctx, engine, want.Index); err != nil {
+					return nil, searchError(err)
+				} else if len(step.Settings) > 0 {
+					step.Action = "alter"
+				}
 				for _, f := range missing {
 					step.Action = "extend"
 					step.Fields = append(step.Fields, f.Name)
@@ -73,6 +84,13 @@ func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine)
 		}
 	}
 	return steps, nil
+}
+
+func untuned(ctx context.Context, engine indexer.Engine, index string) ([]indexer.Setting, error) {
+	if tuned, ok := engine.(indexer.Tuned); ok {
+		return tuned.Untuned(ctx, index)
+	}
+	return nil, nil
 }
 
 // searchError tells a server that does not answer from one that refuses.
@@ -85,7 +103,7 @@ func searchError(err error) error {
 }
 
 func applyIndexes(ctx context.Context, engine indexer.Engine, steps []indexStep) error {
-	done := map[string]string{"create": "created", "extend": "extended"}
+	done := map[string]string{"create": "created", "extend": "extended", "alter": "altered"}
 	for i := range steps {
 		s := &steps[i]
 		if done[s.Action] == "" {
@@ -94,18 +112,27 @@ func applyIndexes(ctx context.Context, engine indexer.Engine, steps []indexStep)
 		if err := engine.EnsureIndex(ctx, s.mapping); err != nil {
 			return searchError(fmt.Errorf("index %s: %w", s.Index, err))
 		}
+		if len(s.Settings) > 0 {
+			if err := engine.(indexer.Tuned).Tune(ctx, s.Index, s.Settings); err != nil {
+				return searchError(fmt.Errorf("index %s: %w", s.Index, err))
+			}
+		}
 		s.Action = done[s.Action]
 	}
 	return nil
 }
 
 func printIndexSteps(out io.Writer, steps []indexStep) {
-	words := map[string]string{"create": "to be created", "created": "created", "extend": "to be given fields", "extended": "was given fields", "nothing": "exists, nothing to do"}
+	words := map[string]string{"create": "to be created", "created": "created", "extend": "to be given fields", "extended": "was given fields",
+		"alter": "to be altered", "altered": "altered", "nothing": "exists, nothing to do"}
 	for _, s := range steps {
 		fmt.Fprintf(out, "index %s: %s", s.Index, words[s.Action])
 		if len(s.Fields) > 0 {
 			fmt.Fprintf(out, " %s", strings.Join(s.Fields, ", "))
 		}
 		fmt.Fprintln(out)
+		for _, c := range s.Settings {
+			fmt.Fprintf(out, "  %s: %s → %s\n", c.Name, c.Is, c.Becomes)
+		}
 	}
 }

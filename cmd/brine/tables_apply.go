@@ -19,9 +19,10 @@ type tablesApplyCmd struct {
 
 // Help is shown under the command's own help.
 func (tablesApplyCmd) Help() string {
-	return `Shows what differs, and asks before it alters a table that exists; creating one, or an index, needs no answer. Attributes
-that the configuration does not set, families that it does not name, and the regions of tables that exist are left alone.
-Nothing is ever dropped or truncated. What would shorten how long cells or versions are kept needs the flag that says so.
+	return `Shows what differs, and asks before it alters a table that exists; creating one needs no answer, nor does
+what is done to indexes: it loses nothing. Attributes that the configuration does not set, families that it does not name,
+and the regions of tables that exist are left alone. Nothing is ever dropped or truncated. What would shorten how long cells
+or versions are kept needs the flag that says so.
 
 Examples:
   brine tables apply -c examples/scans.yaml

@@ -29,8 +29,8 @@ type Options struct {
 
 	Analyzer string        // of text fields; standard. smartcn or ik_smart for Chinese, where the server has it
 	Shards   int           // of a new index; 1
-	Replicas int           // of a new index; 1
-	Refresh  time.Duration // how soon what is written can be found, of a new index; 1 s
+	Replicas int           // of a new index, and of one that is tuned; 1
+	Refresh  time.Duration // how soon what is written can be found, of the same; 1 s
 
 	Transport http.RoundTripper // default: http.DefaultTransport's settings
 }
@@ -61,6 +61,9 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
+// standard is the analyzer of a text that names none.
+const standard = "standard"
+
 // NoReplicas is Options.Replicas of a server with one node.
 const NoReplicas = -1
 
@@ -85,7 +88,7 @@ func Open(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	if opts.Analyzer == "" {
-		opts.Analyzer = "standard"
+		opts.Analyzer = standard
 	}
 	if opts.Shards == 0 {
 		opts.Shards = 1

@@ -26,6 +26,8 @@ type server struct {
 	routing  *indexer.Routing // that it requires; nil: none
 	foreign  bool             // its mapping does not say which
 	mappings int              // that were asked for
+	indexes  any              // what it says of its indexes, whatever is asked; nil: what mapping says
+	puts     []string         // what was put, but for documents
 
 	// fault is asked for every call, by its number; nil is none. It answers in place of the server, which it may ask.
 	fault func(call int, path string, body []byte) fault
@@ -71,7 +73,16 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Method == http.MethodGet {
+		if s.indexes != nil {
+			_, _ = w.Write(mustJSON(s.indexes))
+			return
+		}
 		_, _ = w.Write(s.mapping())
+		return
+	}
+	if r.Method == http.MethodPut {
+		s.puts = append(s.puts, r.URL.Path+" "+string(body))
+		_, _ = w.Write([]byte("{}"))
 		return
 	}
 	apply := func() []byte {

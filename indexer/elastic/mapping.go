@@ -1,9 +1,11 @@
 package elastic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,7 +69,7 @@ func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string
 		"settings": object{
 			"number_of_shards":   e.opts.Shards,
 			"number_of_replicas": e.opts.Replicas,
-			"refresh_interval":   fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond),
+			"refresh_interval":   e.refreshInterval(),
 		},
 		"mappings": mapping,
 		"aliases":  aliases,
@@ -83,7 +85,7 @@ func (e *Engine) properties(fields []indexer.Field) object {
 	for _, f := range fields {
 		switch f.Type {
 		case indexer.Text:
-			p[f.Name] = object{"type": "text", "analyzer": e.opts.Analyzer}
+			p[f.Name] = object{"type": "text", "analyzer": cmp.Or(f.Analyzer, e.opts.Analyzer)}
 		case indexer.Date:
 			p[f.Name] = object{"type": "date", "format": "epoch_millis"}
 		default:
@@ -123,21 +125,43 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 		if !m.Routing.Same(one.Mappings.Meta.Brine.Routing) { // of parts that were made by hand: all shards are asked
 			m.Routing = nil
 		}
-		for name, p := range one.Mappings.Properties {
-			if !strings.HasPrefix(name, "_") && m.Type(name) == "" {
-				m.Fields = append(m.Fields, indexer.Field{Name: name, Type: indexer.Type(p.Type)})
-			}
-		}
 	}
+	m.Fields, m.Uneven = fieldsOf(answer)
 	whole, _ := indexer.StandsFor(index)
-	for name := range aliases {
+	for _, name := range slices.Sorted(maps.Keys(aliases)) {
 		m.Every = everyOf(whole, name)
 	}
-	slices.SortFunc(m.Fields, func(a, b indexer.Field) int { return strings.Compare(a.Name, b.Name) })
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known[index] = m
 	return m, nil
+}
+
+// fieldsOf are the fields that indexes have, and those that are not alike in all.
+func fieldsOf(all map[string]mapped) (fields []indexer.Field, uneven []indexer.Uneven) {
+	union := map[string]indexer.Field{}
+	names := slices.Sorted(maps.Keys(all))
+	for _, name := range names {
+		for field := range all[name].Mappings.Properties {
+			if _, ok := union[field]; !ok && !strings.HasPrefix(field, "_") {
+				union[field] = all[name].field(field)
+			}
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(union)) {
+		fields = append(fields, union[field])
+		var forms []indexer.Uneven
+		alike := true
+		for _, name := range names {
+			is := all[name].field(field)
+			forms = append(forms, indexer.Uneven{Field: is, In: name})
+			alike = alike && is == union[field]
+		}
+		if !alike {
+			uneven = append(uneven, forms...)
+		}
+	}
+	return fields, uneven
 }
 
 // mapped is what a server tells of one index behind a name.
@@ -145,9 +169,27 @@ type mapped struct {
 	Mappings struct {
 		Meta       meta `json:"_meta"`
 		Properties map[string]struct {
-			Type string `json:"type"`
+			Type     string `json:"type"`
+			Analyzer string `json:"analyzer"`
 		} `json:"properties"`
 	} `json:"mappings"`
+}
+
+// field is one of an index; without a type, it lacks it. Servers leave out what is as it comes.
+func (m mapped) field(name string) indexer.Field {
+	p, ok := m.Mappings.Properties[name]
+	switch f := (indexer.Field{Name: name, Type: indexer.Type(p.Type)}); {
+	case !ok:
+		return f
+	case f.Type == "":
+		f.Type = "object"
+		return f
+	case f.Type == indexer.Text:
+		f.Analyzer = cmp.Or(p.Analyzer, standard)
+		return f
+	default:
+		return f
+	}
 }
 
 // mappings are those of all indexes behind a name, by their own names.

@@ -143,6 +143,10 @@ func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
 		return err
 	}
 	m.Routing = nil // it has no shards
+	m.Fields = slices.Clone(m.Fields)
+	for i := range m.Fields {
+		m.Fields[i].Analyzer = "" // it has but one
+	}
 	s, err := e.create(m.Index)
 	if err != nil {
 		return err

@@ -60,6 +60,20 @@ func TestReopened(t *testing.T) {
 	}
 }
 
+// TestOneAnalyzer: search.analyzer is passed over, so a change of it is none.
+func TestOneAnalyzer(t *testing.T) {
+	e := open(t, t.TempDir())
+	for _, analyzer := range []string{"standard", "smartcn"} {
+		m := indexer.Mapping{Index: "orders", Fields: []indexer.Field{{Name: "item", Type: indexer.Text, Analyzer: analyzer}}}
+		if err := e.EnsureIndex(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		if have, err := e.Mapping(t.Context(), "orders"); err != nil || have.Fields[0].Analyzer != "" {
+			t.Errorf("%s: mapping %v, error %v", analyzer, have, err)
+		}
+	}
+}
+
 func TestFolderOfItsOwnIsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	e := open(t, "")

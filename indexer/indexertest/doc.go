@@ -57,6 +57,7 @@ func Run(t *testing.T, open Open) {
 		{"WriterNoIndex", testWriterNoIndex},
 		{"WriterConverges", testWriterConverges},
 		{"WriterParts", testWriterParts},
+		{"PartsAlike", testPartsAlike},
 		{"Expire", testExpire},
 		{"Rebuild", testRebuild},
 		{"RebuildDiscarded", testRebuildDiscarded},

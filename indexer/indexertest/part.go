@@ -81,6 +81,41 @@ func testWriterParts(t *testing.T, e indexer.Engine) {
 	}
 }
 
+// testPartsAlike: what one of its parts lacks, an index lacks, and is given in all.
+func testPartsAlike(t *testing.T, e indexer.Engine) {
+	parts, ok := e.(indexer.Partitioned)
+	if !ok {
+		t.Skip("its indexes have no parts")
+	}
+	m := mapping(newName())
+	m.Every = indexer.Month
+	few := m
+	few.Fields = m.Fields[:2]
+	if err := e.EnsureIndex(deadline(t), few); err != nil {
+		t.Fatal(err)
+	}
+	if err := parts.EnsurePart(deadline(t), m, m.Index+"-2024.01"); err != nil {
+		t.Fatal(err)
+	}
+	have, err := e.Mapping(deadline(t), m.Index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing, err := m.Missing(have); err != nil || !slices.Equal(missing, m.Fields[2:]) {
+		t.Errorf("missing are %v, error %v; want %v", missing, err, m.Fields[2:])
+	}
+	if err := e.EnsureIndex(deadline(t), m); err != nil {
+		t.Fatal(err)
+	}
+	now := indexer.Month.Part(m.Index, time.Now().UnixMilli())
+	if got := bulk(t, e, put(m.Index+"-2024.01", "a", 1, `"status":"x"`), put(now, "b", 1, `"status":"x"`)); !slices.Equal(got, []int{201, 201}) {
+		t.Errorf("statuses %v", got)
+	}
+	if have, err = e.Mapping(deadline(t), m.Index); err != nil || have.Uneven != nil {
+		t.Errorf("not alike are %v, error %v", have.Uneven, err)
+	}
+}
+
 // testExpire: a part goes when its newest document is too old, and not before; what is written to it afterwards makes it anew.
 func testExpire(t *testing.T, e indexer.Engine) {
 	parts, ok := e.(indexer.Partitioned)

@@ -1,0 +1,94 @@
+package elastic
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/indexer"
+)
+
+var _ indexer.Tuned = (*Engine)(nil)
+
+// The settings that can be changed in place.
+const (
+	refreshSetting  = "search.refresh"
+	replicasSetting = "search.replicas"
+)
+
+// refreshInterval is the server's word for how soon what is written can be found.
+func (e *Engine) refreshInterval() string {
+	return fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond)
+}
+
+// tunable are the settings of one index as the server tells them.
+type tunable struct {
+	Settings struct {
+		Index struct {
+			Refresh  string `json:"refresh_interval"`
+			Replicas string `json:"number_of_replicas"`
+			Expand   string `json:"auto_expand_replicas"`
+		} `json:"index"`
+	} `json:"settings"`
+}
+
+// Untuned implements indexer.Tuned.
+func (e *Engine) Untuned(ctx context.Context, index string) ([]indexer.Setting, error) {
+	if err := indexer.ValidIndex(index); err != nil {
+		return nil, err
+	}
+	var all map[string]tunable
+	if err := e.json(ctx, "GET", "/"+index+"/_settings", nil, &all); err != nil {
+		return nil, fmt.Errorf("read the settings of index %s: %w", index, err)
+	}
+	refresh := indexer.Setting{Name: refreshSetting, Becomes: readable(e.refreshInterval())}
+	replicas := indexer.Setting{Name: replicasSetting, Becomes: strconv.Itoa(e.opts.Replicas)}
+	var refreshes, copies []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		has := all[name].Settings.Index
+		if is := cmp.Or(readable(has.Refresh), "not set"); is != refresh.Becomes && !slices.Contains(refreshes, is) {
+			refreshes = append(refreshes, is)
+		}
+		if has.Expand != "" && has.Expand != "false" {
+			continue // the server itself says how many, by how many nodes there are
+		}
+		if is := has.Replicas; is != replicas.Becomes && !slices.Contains(copies, is) {
+			copies = append(copies, is)
+		}
+	}
+	refresh.Is, replicas.Is = strings.Join(refreshes, ", "), strings.Join(copies, ", ")
+	return slices.DeleteFunc([]indexer.Setting{refresh, replicas}, func(s indexer.Setting) bool { return s.Is == "" }), nil
+}
+
+// readable is a time of the server's, such as 1000ms, as others are printed; what is none, such as −1, stays as it is.
+func readable(text string) string {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d.String()
+	}
+	return text
+}
+
+// Tune implements indexer.Tuned: the name stands for all its indexes.
+func (e *Engine) Tune(ctx context.Context, index string, settings []indexer.Setting) error {
+	if err := indexer.ValidIndex(index); err != nil {
+		return err
+	}
+	changes := object{}
+	for _, s := range settings {
+		switch s.Name {
+		case refreshSetting:
+			changes["refresh_interval"] = e.refreshInterval()
+		case replicasSetting:
+			changes["number_of_replicas"] = e.opts.Replicas
+		}
+	}
+	if err := e.json(ctx, "PUT", "/"+index+"/_settings", object{"index": changes}, nil); err != nil {
+		return fmt.Errorf("change the settings of index %s: %w", index, err)
+	}
+	return nil
+}
