@@ -215,6 +215,45 @@ func TestExceptionsOfAMulti(t *testing.T) {
 	}
 }
 
+// A server that applies a Multi and answers for one region of three with nothing that says so is asked again: that region's mutation is sent
+// twice, those of the others once.
+func TestAnswersOfAMultiThatSayNothing(t *testing.T) {
+	for name, nothing := range map[string]*hbasepb.RegionActionResult{
+		"no answer for the mutation":   {},
+		"neither result nor exception": {ResultOrException: []*hbasepb.ResultOrException{{Index: proto.Uint32(0)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newExceptionBench(t, 5)
+			b.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+				answer := new(hbasepb.MultiResponse)
+				sick := -1
+				for i, a := range r.Param.(*hbasepb.MultiRequest).RegionAction {
+					if strings.HasPrefix(string(a.Region.Value), "t,g,") {
+						sick = i
+					}
+					answer.RegionActionResult = append(answer.RegionActionResult,
+						&hbasepb.RegionActionResult{ResultOrException: []*hbasepb.ResultOrException{applied(0)}})
+				}
+				if sick < 0 {
+					return nil
+				}
+				answer.RegionActionResult[sick] = nothing
+				return &embedded.Outcome{Apply: true, Answer: answer}
+			})
+			if failed := land(t, b.c, puts(benchRows...)); failed != nil {
+				t.Fatal(failed)
+			}
+			if len(b.retries) != 1 || b.retries[0].Remedy != "relocate" {
+				t.Errorf("retries %+v, want one, by relocate", b.retries)
+			}
+			if b.applied["a"] != 1 || b.applied["h"] != 2 || b.applied["z"] != 1 {
+				t.Errorf("applied %v", b.applied)
+			}
+			b.checkLocation(t, dropped)
+		})
+	}
+}
+
 func (b *exceptionBench) checkOutcome(t *testing.T, e *exceptionCase, whole bool, rows []string, failed []MutationError) {
 	t.Helper()
 	isolated := whole && e.final == Refused && diagnose(&remoteError{class: packagePrefix + e.class, doNotRetry: e.doNotRetry}).remedy == isolate

@@ -22,3 +22,7 @@ real-wipe: ## End the real servers and delete their data
 .PHONY: test-releases
 test-releases: ## Run the conformance scripts and the main tests against older releases of HBase (RELEASES; needs Java 17 and Maven)
 	@deploy/devcluster/releases.sh $(RELEASES)
+
+.PHONY: test-moves
+test-moves: ## Run what depends on moves between servers against a real HBase of several region servers (needs Java 17 and Maven)
+	@deploy/devcluster/moves.sh

@@ -9,6 +9,9 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/process.sh"
+source "$here/against.sh"
+
+readonly target=test-releases
 readonly releases=(2.5.12-hadoop3 2.4.18)
 
 # What runs against each: the conformance scripts by both clients, and by ours writing, reading, changes of rows, administration and ZooKeeper.
@@ -23,42 +26,13 @@ readonly tests=(
   TestShapes/real TestTTL/real TestHardDeletesOutlastAMajorCompaction/real TestNullPolicies/merge/real TestNullPolicies/delete/real TestNullPolicies/replace/real
 )
 
-# pattern is the tests as go test -run takes them.
-pattern() {
-  local test out=()
-  for test in "${tests[@]}"; do out+=("^${test//\//\$/^}\$"); done
-  (IFS='|' && echo "${out[*]}")
-}
-
-# skip WHY tells of what is not tested.
-skip() {
-  echo "test-releases: $*" >&2
-  [[ ${BRINE_REAL:-} != required ]] || exit 1
-}
-
-# run_tests runs them against what is up, and looks for each one's end.
-run_tests() {
-  local test log=$DEVCLUSTER_RUN/tests.log failed=0
-  (
-    set -a
-    source "$DEVCLUSTER_RUN/env"
-    BRINE_REAL=required
-    BRINE_REAL_HBASE_VERSION=$HBASE_VERSION
-    cd "$here/../.." && go test -v -count=1 -timeout 15m -run "$(pattern)" "${packages[@]}"
-  ) >"$log" 2>&1 || failed=1
-  for test in "${tests[@]}"; do
-    grep -qF -- "--- PASS: $test (" "$log" || { echo "test-releases: $test did not pass on HBase $HBASE_VERSION" >&2; failed=1; }
-  done
-  ((failed == 0)) || { awk -f "$here/../../internal/testenv/log.awk" "$log" >&2; return 1; }
-}
-
 # release VERSION tests one.
 release() {
   local began=$SECONDS
   export HBASE_VERSION=$1 DEVCLUSTER_RUN=$folder/$1
   "$here/devcluster" fetch hbase || { skip "HBase $1 is not tested: its jars cannot be resolved, see above"; return 0; }
   "$here/devcluster" up hbase || return 1
-  run_tests || return 1
+  run_tests "HBase $HBASE_VERSION" || return 1
   "$here/devcluster" wipe hbase >/dev/null
   echo "HBase $1: ${#tests[@]} tests passed in $((SECONDS - began)) s"
 }
@@ -73,10 +47,8 @@ clean() {
 }
 
 main() {
-  local why version failed=0
-  [[ ${BRINE_REAL:-} != off ]] || { skip "nothing is tested: BRINE_REAL=off"; return 0; }
-  why=$(why_not)
-  [[ -z $why ]] || { skip "nothing is tested: $why"; return 0; }
+  local version failed=0
+  can_test || return 0
   folder=$(mktemp -d)
   trap clean EXIT
   for version in "${@:-${releases[@]}}"; do release "$version" || failed=1; done

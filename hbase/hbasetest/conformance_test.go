@@ -1,11 +1,15 @@
 package hbasetest_test
 
 import (
+	"context"
 	"flag"
+	"os"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/hbase/hbasetest"
 	"brine/internal/testenv"
@@ -43,6 +47,65 @@ func TestOurClient(t *testing.T) {
 	t.Run("on three embedded servers", func(t *testing.T) {
 		hbasetest.Run(t, hbasetest.Go, start(t, 3), prefix(t), ours(t), false)
 	})
+}
+
+// The scripts in which a region moves, on a real cluster of several region servers, where it goes to another one. `make test-moves` starts it.
+func TestMovesBetweenServers(t *testing.T) {
+	connect := cluster(t)
+	client := java(t)
+	t.Run("our client", func(t *testing.T) {
+		t.Parallel() // the time goes into waiting for the master
+		hbasetest.Run(t, hbasetest.Go, connect, prefix(t), moving(ours(t)), false)
+	})
+	t.Run("Java client", func(t *testing.T) {
+		t.Parallel()
+		hbasetest.Run(t, client, connect, prefix(t), moving(hbasetest.Load(t, scripts)), false)
+	})
+}
+
+// moving are those of the scripts that have a move.
+func moving(all []*hbasetest.Script) (out []*hbasetest.Script) {
+	isMove := func(words []string) bool { return slices.Contains(words, "move") }
+	for _, s := range all {
+		if slices.ContainsFunc(s.Ops, func(op hbasetest.Op) bool { return isMove(op.Words) || slices.ContainsFunc(op.More, isMove) }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cluster gives the connect string of a real cluster, if it was started as one. Its region servers must be alive now and at the end: with one
+// server left, a script's move says ok though the region stays where it is.
+func cluster(t *testing.T) string {
+	var servers []string
+	for _, name := range []string{"BRINE_REAL_REGIONSERVER1", "BRINE_REAL_REGIONSERVER2"} {
+		addr := os.Getenv(name)
+		if addr == "" {
+			t.Skipf("%s is not set: `make test-moves` starts a cluster of several region servers", name)
+		}
+		servers = append(servers, addr)
+	}
+	connect := testenv.HBase(t)
+	alive := func() {
+		c, err := hbase.Open(context.Background(), hbase.Options{Connect: connect})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		status, err := c.ClusterStatus(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, addr := range servers {
+			if !slices.ContainsFunc(status.Servers, func(s hbase.ServerLoad) bool { return s.Addr == addr }) {
+				t.Fatalf("region server %s is not alive: %d are, and regions may have had nowhere to move to", addr, len(status.Servers))
+			}
+		}
+		t.Logf("%d region servers are alive", len(status.Servers))
+	}
+	alive()
+	t.Cleanup(alive)
+	return connect
 }
 
 // start starts an embedded cluster with a data folder and gives its connect string.
