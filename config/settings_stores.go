@@ -61,9 +61,9 @@ type Search struct {
 	Analyzer string `set:"analyzer" default:"standard"`
 	// Primary shards of a new index.
 	Shards int `set:"shards" default:"1" min:"1" max:"1024"`
-	// Copies of each shard of a new index.
+	// Copies of each shard. `brine tables apply` changes those of indexes that exist.
 	Replicas int `set:"replicas" default:"1" min:"0" max:"100"`
-	// How soon what was written can be found, in a new index.
+	// How soon what was written can be found. `brine tables apply` changes it of indexes that exist.
 	Refresh time.Duration `set:"refresh" default:"1s" min:"1ms" max:"1d"`
 	// Bulk calls that may be out at a time, for each pipeline.
 	Calls int `set:"calls" default:"3" min:"1" max:"64"`
