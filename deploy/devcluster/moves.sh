@@ -23,7 +23,7 @@ main() {
   local began=$SECONDS
   can_test || return 0
   DEVCLUSTER_RUN=$(mktemp -d)
-  export DEVCLUSTER_RUN
+  export DEVCLUSTER_RUN DEVCLUSTER_SESSION_MS=120000
   trap clean EXIT
   "$here/devcluster" up hbase-cluster
   run_tests "a cluster of several region servers"

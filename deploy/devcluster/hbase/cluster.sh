@@ -2,7 +2,7 @@
 # HBase as processes of their own: hdfs, zookeeper, master, regionserver1 and regionserver2. devcluster sources this file.
 #
 # Each can be killed, stopped and started again alone. A region server that is killed or stands still is dead to the master when its
-# session ends, 6 s later.
+# session ends, 6 s later; DEVCLUSTER_SESSION_MS is another time, for those who want none to die because the machine is busy.
 
 # plan_ports SERVER… gives those of the cluster their ports before any is started, since each has to know those of HDFS and ZooKeeper.
 plan_ports() {
@@ -26,6 +26,7 @@ clientPort=$(<"$dir/ports")
 clientPortAddress=127.0.0.1
 admin.enableServer=false
 maxClientCnxns=0
+maxSessionTimeout=120000
 END
   launch zookeeper java -Xmx128m -XX:+UseSerialGC -cp "$dir/conf:$(jars zookeeper)/*" \
     org.apache.zookeeper.server.quorum.QuorumPeerMain "$dir/conf/zoo.cfg"
@@ -60,7 +61,7 @@ cluster_conf() {
 hbase.rootdir hdfs://127.0.0.1:$(<"$run/hdfs/ports")/hbase
 hbase.cluster.distributed true
 hbase.zookeeper.property.clientPort $(<"$run/zookeeper/ports")
-zookeeper.session.timeout 6000
+zookeeper.session.timeout ${DEVCLUSTER_SESSION_MS:-6000}
 dfs.replication 1
 END
   )
