@@ -55,7 +55,8 @@ func (r *run) publishRest(ctx context.Context) error {
 	return nil
 }
 
-// drain has a brine with groups of its own read everything, and gives the rows it settles in a second from the moment at which the index stops.
+// drain has a brine with groups of its own read everything, and gives the rows it settles in a second. The index stops at the first; it counts from a third
+// of them on, when what the documents' half holds in memory is full, and it reads no more.
 func (r *run) drain(ctx context.Context, group, text string) (rate float64, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, backlogOf, fmt.Errorf("group %s has not settled its rows in %v", group, backlogOf))
 	defer cancel()
@@ -72,8 +73,7 @@ func (r *run) drain(ctx context.Context, group, text string) (rate float64, err 
 		_ = brine.Process.Kill() // its documents would wait for the index, and its groups are of no use to anyone
 		_ = brine.Wait()
 	}()
-	now, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows > 0 })
-	if err != nil {
+	if _, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows > 0 }); err != nil {
 		return 0, err
 	}
 	if err := r.procs.Signal(server, syscall.SIGSTOP); err != nil {
@@ -84,6 +84,10 @@ func (r *run) drain(ctx context.Context, group, text string) (rate float64, err 
 			err = failed
 		}
 	}()
+	now, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows > now.published/3 })
+	if err != nil {
+		return 0, err
+	}
 	end, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows == now.published })
 	return float64(end.rows-now.rows) / end.at.Sub(now.at).Seconds(), err
 }
