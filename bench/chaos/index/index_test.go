@@ -43,7 +43,7 @@ func TestRowsOnly(t *testing.T) {
 			t.Errorf("pipeline %s still has documents", p.Name)
 		}
 	}
-	if len(cfg.Pipelines) != len(topics) || rows != len(topics) {
+	if cfg.Memory != 64<<20 || len(cfg.Pipelines) != len(topics) || rows != len(topics) {
 		t.Errorf("%d pipelines with %d rows", len(cfg.Pipelines), rows)
 	}
 }
@@ -79,7 +79,7 @@ func TestSpans(t *testing.T) {
 
 func TestTargetsAreShort(t *testing.T) {
 	good := func() *run {
-		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 50, 98}, Alone: []float64{100, 100, 300}}
+		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 50, 98}, Beside: []float64{100, 100, 300}}
 		r.Verify.Tables = []fault.Verified{{Table: "t", Rows: 5, Found: map[verify.Kind]int64{}}, {Index: "i", Rows: 5, Found: map[verify.Kind]int64{}}}
 		return r
 	}
@@ -91,7 +91,7 @@ func TestTargetsAreShort(t *testing.T) {
 		{"good", func(*run) {}, ""},
 		{"a fault less", func(r *run) { r.Kills = nil }, "chaos_index.faults"},
 		{"slower rows", func(r *run) { r.Away.Rows = 94 }, "chaos_index.rows_while_away_of_there"},
-		{"slower rows of a backlog", func(r *run) { r.Frozen[2] = 94 }, "chaos_index.rows_of_a_backlog_frozen_of_alone"},
+		{"slower rows of a backlog", func(r *run) { r.Frozen[2] = 94 }, "chaos_index.rows_of_a_backlog_frozen_of_there"},
 		{"too late", func(r *run) { r.CatchUp = 601 }, "chaos_index.catch_up_s"},
 		{"nothing verified", func(r *run) { r.Verify.Tables = r.Verify.Tables[:1] }, "chaos_index.documents"},
 		{"missing", func(r *run) { r.Verify.Tables[1].Found[verify.Missing] = 1 }, "chaos_index.verify_missing"},

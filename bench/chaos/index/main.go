@@ -25,8 +25,8 @@ func main() {
 	r := run{Began: time.Now()}
 	flag.IntVar(&r.Faults, "faults", 10, "how often the index is killed or frozen")
 	flag.IntVar(&r.Rate, "rate", 600, "events a second, of each topic")
-	flag.DurationVar(&r.away, "away", 20*time.Second, "how long it stands still, or is gone before it is started again")
-	flag.DurationVar(&r.there, "there", 20*time.Second, "how long it is there between two faults")
+	flag.DurationVar(&r.away, "away", 15*time.Second, "how long it stands still, or is gone before it is started again")
+	flag.DurationVar(&r.there, "there", 15*time.Second, "how long it is there between two faults")
 	limit := flag.Duration("limit", 45*time.Minute, "longest time for everything")
 	whole := flag.Bool("record", true, "write the page and the results")
 	flag.Parse()

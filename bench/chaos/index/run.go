@@ -40,7 +40,8 @@ type run struct {
 	Ended      string  // how brine ended, where nobody asked for it
 	Events     int64
 	Verify     fault.Verdict
-	Frozen     []float64 // rows/s of a backlog, by round: while the index stands still
+	Beside     []float64 // rows/s of a backlog, by round: while the index is there
+	Frozen     []float64 // while it stands still
 	Alone      []float64 // without documents
 
 	away, there time.Duration
