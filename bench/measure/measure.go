@@ -54,7 +54,7 @@ func Median(loads []Load, of func(Load) float64) float64 {
 	for _, l := range loads {
 		v = append(v, of(l))
 	}
-	return middle(v)
+	return Middle(v)
 }
 
 // Cells are the medians of loads as cells of a table: rows a second, the loader's and HBase's CPU time per row in µs, and the loader's peak in MiB.
@@ -68,14 +68,15 @@ func Ratio(ours, theirs []Load, of func(Load) float64) float64 {
 	for i := range min(len(ours), len(theirs)) {
 		v = append(v, of(ours[i])/of(theirs[i]))
 	}
-	return middle(v)
+	return Middle(v)
 }
 
-func middle(v []float64) float64 {
+// Middle is the median of numbers, which stay in their order; 0 of none.
+func Middle(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
-	slices.Sort(v)
+	v = slices.Sorted(slices.Values(v))
 	if n := len(v); n%2 == 0 {
 		return (v[n/2-1] + v[n/2]) / 2
 	}

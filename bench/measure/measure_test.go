@@ -39,7 +39,7 @@ func TestMediansLeaveOutTheWarming(t *testing.T) {
 	if got := Ratio(a, b, Load.RowsPerSecond); got != 2 { // of 2, 1 and 4
 		t.Errorf("ratio is %v, want 2", got)
 	}
-	if got := middle([]float64{4, 1, 3, 2}); got != 2.5 {
+	if got := Middle([]float64{4, 1, 3, 2}); got != 2.5 {
 		t.Errorf("median of an even number is %v, want 2.5", got)
 	}
 }

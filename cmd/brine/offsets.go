@@ -71,11 +71,7 @@ func (g *liveGroup) ask(ctx context.Context, client *kafka.Client) (err error) {
 	if g.earliest, err = startOffsets(ctx, client, g.topic, len(g.ends)); err != nil {
 		return err
 	}
-	partitions := make([]int, len(g.ends))
-	for p := range partitions {
-		partitions[p] = p
-	}
-	if g.committed, err = committedOffsets(ctx, client, g.group, g.topic, partitions); err != nil {
+	if g.committed, err = committedOffsets(ctx, client, g.group, g.topic, allOf(len(g.ends))); err != nil {
 		return err
 	}
 	return g.askMembers(ctx, client)

@@ -150,16 +150,12 @@ func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
 			if err != nil {
 				return nil, kafkaError(err)
 			}
-			partitions := make([]int, len(ends))
-			for i := range partitions {
-				partitions[i] = i
-			}
-			committed, err := committedOffsets(ctx, client, group, p.Topic, partitions)
+			committed, err := committedOffsets(ctx, client, group, p.Topic, allOf(len(ends)))
 			if err != nil {
 				return nil, kafkaError(err)
 			}
-			done := make(map[int]int64, len(partitions))
-			for _, i := range partitions {
+			done := make(map[int]int64, len(ends))
+			for i := range ends {
 				done[i] = committed[i] // 0 says more than no entry: it has been asked for
 			}
 			return done, nil

@@ -37,12 +37,8 @@ func (j *job) live() string {
 // committed is what a group has committed of the job's topic, by partition.
 func (j *job) committed(group string) map[int]int64 {
 	j.t.Helper()
-	partitions := make([]int, devPartitions)
-	for i := range partitions {
-		partitions[i] = i
-	}
 	for until := time.Now().Add(time.Minute); ; wait(j.t, 100*time.Millisecond) {
-		offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, partitions)
+		offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, allOf(devPartitions))
 		if err == nil {
 			return offsets
 		}

@@ -30,6 +30,15 @@ func committedOffsets(ctx context.Context, client *kafka.Client, group, topic st
 	return committed, nil
 }
 
+// allOf are the numbers of a topic's partitions.
+func allOf(partitions int) []int {
+	all := make([]int, partitions)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // endOffsets gives the next offset of each partition of a topic.
 func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
 	return lastOffsets(ctx, client, topic, kafka.ReadUncommitted)

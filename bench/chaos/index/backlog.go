@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -103,18 +102,9 @@ func (r *run) drain(ctx context.Context, group, text string, freeze bool) (rate 
 // rowsOf asks how far a group's rows are until it is so.
 func (r *run) rowsOf(ctx context.Context, group string, so func(position) bool) (now position, err error) {
 	err = fault.Until(ctx, func() bool {
-		now, err = position{at: time.Now()}, nil
-		for pipeline, topic := range topics {
-			all, failed := fault.OffsetsOf(ctx, r.progress.client, topic, group+"."+pipeline+".rows")
-			if failed != nil {
-				return false // the group has no coordinator yet
-			}
-			for _, of := range all {
-				now.published += of.End
-				now.rows += of.Committed[0]
-			}
-		}
-		return so(now)
+		var failed error
+		now, failed = r.progress.look(ctx, group, "rows")
+		return failed == nil && so(now) // at first the group has no coordinator
 	})
 	if err != nil {
 		err = context.Cause(ctx)
@@ -141,12 +131,4 @@ func rowsOnly(text string) string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "")
-}
-
-// middle is the median, which one round in three cannot move.
-func middle(all []float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	return slices.Sorted(slices.Values(all))[len(all)/2]
 }

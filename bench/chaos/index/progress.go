@@ -78,7 +78,7 @@ func (p *progress) totals() (is, away Span, behind int64) {
 // run asks until ctx ends.
 func (p *progress) run(ctx context.Context) {
 	for fault.Pause(ctx, fault.Ask) == nil {
-		if now, err := p.look(ctx); err == nil {
+		if now, err := p.look(ctx, "chaos", "rows", "documents"); err == nil {
 			p.note(now)
 		}
 	}
@@ -100,19 +100,24 @@ func (p *progress) note(now position) {
 	p.last, p.changed = now, false
 }
 
-// look asks how far both groups of each topic are.
-func (p *progress) look(ctx context.Context) (position, error) {
+// look asks how far a brine's groups of these halves are: rows, and documents behind them.
+func (p *progress) look(ctx context.Context, brine string, halves ...string) (position, error) {
 	now := position{at: time.Now()}
 	for pipeline, topic := range topics {
-		group := "chaos." + pipeline
-		all, err := fault.OffsetsOf(ctx, p.client, topic, group+".rows", group+".documents")
+		var groups []string
+		for _, half := range halves {
+			groups = append(groups, brine+"."+pipeline+"."+half)
+		}
+		all, err := fault.OffsetsOf(ctx, p.client, topic, groups...)
 		if err != nil {
 			return now, err
 		}
 		for _, of := range all {
 			now.published += of.End
 			now.rows += of.Committed[0]
-			now.documents += of.Committed[1]
+			if len(halves) > 1 {
+				now.documents += of.Committed[1]
+			}
 		}
 	}
 	return now, nil

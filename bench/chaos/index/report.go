@@ -20,7 +20,7 @@ func (r *run) targets() []measure.Target {
 	all := []measure.Target{
 		{Name: "chaos_index.faults", Value: float64(len(r.Kills) + len(r.Freezes)), Bound: float64(r.Faults), Least: true},
 		{Name: "chaos_index.rows_while_away_of_there", Value: r.Away.rate() / max(r.There.rate(), 1e-9), Bound: 0.95, Least: true},
-		{Name: "chaos_index.rows_of_a_backlog_frozen_of_there", Value: middle(r.Frozen) / max(middle(r.Beside), 1e-9), Bound: 0.95, Least: true},
+		{Name: "chaos_index.rows_of_a_backlog_frozen_of_there", Value: measure.Middle(r.Frozen) / max(measure.Middle(r.Beside), 1e-9), Bound: 0.95, Least: true},
 		{Name: "chaos_index.documents", Value: float64(r.Verify.Count(true)), Bound: 1, Least: true},
 	}
 	all = append(all, measure.Target{Name: "chaos_index.catch_up_s", Value: r.CatchUp, Bound: longest.Seconds()})
@@ -66,7 +66,7 @@ func (r *run) table() string {
 		name  string
 		rates []float64
 	}{{"rows and documents, the index is there", r.Beside}, {"rows and documents, the index stands still", r.Frozen}, {"rows alone, with half of the memory", r.Alone}} {
-		fmt.Fprintf(&s, "| %s | %s | %.0f |\n", of.name, strings.Trim(fmt.Sprintf("%.0f", of.rates), "[]"), middle(of.rates))
+		fmt.Fprintf(&s, "| %s | %s | %.0f |\n", of.name, strings.Trim(fmt.Sprintf("%.0f", of.rates), "[]"), measure.Middle(of.rates))
 	}
 	return s.String()
 }
