@@ -33,14 +33,14 @@ type Requester interface {
 type group struct {
 	session, rebalance time.Duration
 	heard              map[string]time.Time
-	unrest             unrest
-	stable             time.Time // when the present generation was first seen to be; zero: it is not
+	phase              phase
 }
 
-// unrest is since when a group has been between two generations.
-type unrest struct {
-	epoch int32
-	since time.Time
+// phase is since when a group has been stable, or between two generations, in one epoch.
+type phase struct {
+	epoch  int32
+	stable bool
+	since  time.Time
 }
 
 const (
@@ -111,13 +111,8 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	if info.State != stable {
 		limit += g.rebalance + m.callTime // one that waits for the others asks again once its call times out
 	}
-	if info.State != stable || info.Epoch != g.unrest.epoch {
-		g.stable = time.Time{}
-	}
-	if info.State == stable && g.stable.IsZero() {
-		g.stable = time.Now()
-	}
-	endless := g.unrest.lasts(info, g.rebalance+2*m.callTime)
+	g.phase.see(info)
+	endless := g.phase.unrest() > g.rebalance+2*m.callTime
 	heard := map[string]time.Time{}
 	for _, member := range info.Members {
 		last, known := g.heard[member.MemberID]
@@ -125,7 +120,11 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 			last = time.Now() // its name is in no request until it has the answer
 		}
 		heard[member.MemberID] = last
-		if endless || time.Since(last) > limit && time.Since(g.stable) > limit { // one that has waited long for the others is about to sync
+		silent := time.Since(last)
+		if g.phase.stable {
+			silent = min(silent, time.Since(g.phase.since)) // one that has waited long for the others is about to sync
+		}
+		if endless || silent > limit {
 			gone = append(gone, member.MemberID)
 		}
 	}
@@ -133,12 +132,20 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	return gone
 }
 
-// lasts notes what state a group is in, and reports whether a rebalance has lasted longer than any should.
-func (u *unrest) lasts(info *kfake.GroupInfo, limit time.Duration) bool {
-	if info.State == stable || info.Epoch != u.epoch || u.since.IsZero() {
-		*u = unrest{epoch: info.Epoch, since: time.Now()}
+// see notes what state a group is in.
+func (p *phase) see(info *kfake.GroupInfo) {
+	now := phase{epoch: info.Epoch, stable: info.State == stable, since: time.Now()}
+	if p.since.IsZero() || p.epoch != now.epoch || p.stable != now.stable {
+		*p = now
 	}
-	return time.Since(u.since) > limit
+}
+
+// unrest is how long a rebalance has lasted; 0 while there is none.
+func (p *phase) unrest() time.Duration {
+	if p.stable {
+		return 0
+	}
+	return time.Since(p.since)
 }
 
 // leave takes members out of a group as if they left it. Expire asks again a moment later for those whose request failed.

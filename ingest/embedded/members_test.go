@@ -202,7 +202,7 @@ func TestBrokerForgets(t *testing.T) {
 // TestARebalanceThatDoesNotEndIsNoticed: one that goes on for longer than its members may take, in one epoch; one after another, and a calm group, are none.
 func TestARebalanceThatDoesNotEndIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var u unrest
+		var p phase
 		const preparing, limit = "PreparingRebalance", rebalanceTime + 2*waitTime
 		const long = limit + time.Second
 		for _, c := range []struct {
@@ -216,7 +216,8 @@ func TestARebalanceThatDoesNotEndIsNoticed(t *testing.T) {
 			{1, stable, 3, false}, {1, preparing, 3, false}, {long, preparing, 3, true},
 		} {
 			time.Sleep(c.after)
-			if got := u.lasts(&kfake.GroupInfo{State: c.state, Epoch: c.epoch}, limit); got != c.want {
+			p.see(&kfake.GroupInfo{State: c.state, Epoch: c.epoch})
+			if got := p.unrest() > limit; got != c.want {
 				t.Errorf("%s in epoch %d: %v", c.state, c.epoch, got)
 			}
 		}
