@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/hbase/internal/wire"
+	"brine/internal/sockets"
 )
 
 // Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
@@ -102,7 +103,7 @@ func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, 
 		if tcp, ok := c.(*net.TCPConn); ok && delay {
 			err = tcp.SetNoDelay(false)
 		}
-		return c, err
+		return c, sockets.Explain(err)
 	}
 }
 

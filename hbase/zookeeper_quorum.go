@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"brine/internal/sockets"
 )
 
 // zkIdle is for how long a session stays open after its last use. Regions and masters move in bunches: one session serves
@@ -41,7 +43,7 @@ func joinQuorum(addrs []string, dial func(context.Context, string, string) (net.
 	fresh := func() *quorum {
 		q := &quorum{addrs: addrs, dial: dial, turn: make(chan struct{}, 1), users: 1}
 		if dial == nil {
-			q.dial = new(net.Dialer).DialContext
+			q.dial = sockets.Dial(new(net.Dialer))
 		}
 		return q
 	}

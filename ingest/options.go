@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 
 	"brine/event"
+	"brine/internal/sockets"
 )
 
 // Kafka is how to reach the brokers.
@@ -115,7 +116,7 @@ func (o *Options) EnsureDefaults() {
 func (k *Kafka) ensureDefaults() {
 	setDefault(&k.ClientID, "brine")
 	if k.Dial == nil {
-		k.Dial = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+		k.Dial = sockets.Dial(&net.Dialer{Timeout: 5 * time.Second})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"brine/internal/sockets"
 )
 
 // admin is the process's HTTP port: metrics, health, what skew there is, how the pipelines go, and profiles. It is for operators, not for users.
@@ -40,13 +43,13 @@ func newAdmin(addr string, reg *prometheus.Registry, healthy, ready health, debu
 	return &admin{listener: l, server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}}, nil
 }
 
-// listen opens a port; one that is in use is an error that names the setting.
+// listen opens a port that goes on accepting after errors; one that is in use is an error that names the setting.
 func listen(addr, setting string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, portError(err, setting)
 	}
-	return l, nil
+	return sockets.Listener(l, func(err error) { slog.Warn(setting, "error", err) }), nil
 }
 
 // portError tells a port in use from other errors.

@@ -63,6 +63,7 @@ func untested(version string) string {
 
 // startHBase starts the embedded server, with its own errors told apart by exit code.
 func startHBase(opts embedded.Options) (*embedded.Server, error) {
+	opts.Warn = func(err error) { slog.Warn("the embedded HBase", "error", err) }
 	server, err := embedded.Start(opts)
 	switch {
 	case errors.Is(err, embedded.ErrInUse):

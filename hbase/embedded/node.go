@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/internal/sockets"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -56,7 +57,7 @@ func (p *Node) begin(addr string) (*node, error) {
 		return nil, err
 	}
 	n := &node{
-		cluster: p.cluster, place: p, listener: l, addr: l.Addr().String(), host: host, port: uint32(number),
+		cluster: p.cluster, place: p, listener: sockets.Listener(l, p.cluster.opts.Warn), addr: l.Addr().String(), host: host, port: uint32(number),
 		startCode: p.cluster.startCode(), conns: make(map[*conn]struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(p.cluster.ctx)

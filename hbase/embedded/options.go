@@ -45,6 +45,7 @@ type Options struct {
 	// writers of one region wait for each other, so it is for tests. It must not block or call the server.
 	Applied func(Applied)
 
+	Warn   func(error)   // told of what goes wrong beside calls, and is tried again; it must not block; default: silent
 	Logger pebble.Logger // of the storage engine; default: silent
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 
 	"brine/indexer"
+	"brine/internal/sockets"
 )
 
 // Options say where the server is.
@@ -33,6 +35,12 @@ type Options struct {
 	Refresh  time.Duration // how soon what is written can be found, of the same; 1 s
 
 	Transport http.RoundTripper // default: http.DefaultTransport's settings
+}
+
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = sockets.Dial(&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}) // times as there
+	return t
 }
 
 // Validate finds every fault.
@@ -103,7 +111,7 @@ func Open(opts Options) (*Engine, error) {
 		opts.Refresh = time.Second
 	}
 	if opts.Transport == nil {
-		opts.Transport = http.DefaultTransport.(*http.Transport).Clone()
+		opts.Transport = transport()
 	}
 	var urls []*url.URL
 	for _, a := range opts.Addresses {
