@@ -17,6 +17,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/internal/sample"
 	"brine/internal/testenv"
+	"brine/publish"
 )
 
 const designsDir = "../../examples/designs"
@@ -121,8 +122,7 @@ func newDesign(t *testing.T, s stack, name, key string) *design {
 		t.Fatal(err)
 	}
 	d.must("tables", "apply", "-c", d.file)
-	p := publisher{client: d.client(), topic: d.topic}
-	n, err := p.publish(t.Context(), keyed(sample.Lines(strings.NewReader(shiftTimes(string(events), d.later))), key))
+	n, err := appender(d.client(), d.topic).Publish(t.Context(), publish.Keyed(sample.Lines(strings.NewReader(shiftTimes(string(events), d.later))), key))
 	if err != nil || n != bytes.Count(events, []byte("\n")) {
 		t.Fatalf("%d events are published: %v", n, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"brine/indexer"
 	brokers "brine/ingest/embedded"
 	"brine/internal/sample"
+	"brine/publish"
 )
 
 // devPartitions is how many partitions the topics of brine dev have.
@@ -127,18 +128,30 @@ func (s *devStack) prepare(ctx context.Context, cfg *config.Config) error {
 // how many it put.
 func (s *devStack) publishSamples(ctx context.Context) (total, fresh int, err error) {
 	for _, b := range bundled {
-		p := publisher{client: s.client(), topic: b.topic, shared: true} // whoever tries brine out may be quicker
-		n, err := p.publish(ctx, keyed(certain(b.events()), b.key))
+		a := appender(s.client(), b.topic)
+		a.Shared = true // whoever tries brine out may be quicker
+		n, err := a.Publish(ctx, publish.Keyed(certain(b.events()), b.key))
 		if err != nil {
 			return total, fresh, err
 		}
-		ends, err := endOffsets(ctx, p.client, p.topic)
+		ends, err := a.Ends(ctx)
 		if err != nil {
 			return total, fresh, err
 		}
 		total, fresh = total+int(sum(ends)), fresh+n
 	}
 	return total, fresh, nil
+}
+
+// certain makes a sequence that may fail of one that does not.
+func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for event := range events {
+			if !yield(event, nil) {
+				return
+			}
+		}
+	}
 }
 
 // close stops the servers; a folder that is not to be kept goes.

@@ -17,6 +17,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/ingest"
 	"brine/internal/testenv"
+	"brine/publish"
 )
 
 // stack is a Kafka, an HBase and a search engine that outlive the brine processes of a test.
@@ -166,8 +167,9 @@ func (j *job) must(args ...string) string {
 
 func (j *job) publish(records iter.Seq[[]byte]) int {
 	j.t.Helper()
-	p := publisher{client: j.client(), kafka: ingest.Kafka{Brokers: j.brokers}, topic: j.topic}
-	n, err := p.publish(j.t.Context(), keyed(certain(records), j.key))
+	a := appender(j.client(), j.topic)
+	a.Kafka = ingest.Kafka{Brokers: j.brokers}
+	n, err := a.Publish(j.t.Context(), publish.Keyed(certain(records), j.key))
 	if err != nil {
 		j.t.Fatal(err)
 	}

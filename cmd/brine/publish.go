@@ -1,178 +1,164 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/valyala/fastjson"
+	"golang.org/x/time/rate"
 
-	"brine/ingest"
+	"brine/config"
+	"brine/publish"
 )
 
-// keyed makes records of JSON objects, each with the text of one of its fields as its key: records of one key stay in order.
-func keyed(objects iter.Seq2[[]byte, error], field string) iter.Seq2[sourceRecord, error] {
-	return func(yield func(sourceRecord, error) bool) {
-		for value, err := range objects {
-			if err != nil {
-				yield(sourceRecord{}, err)
-				return
-			}
-			key := fastjson.GetBytes(value, field)
-			if key == nil {
-				yield(sourceRecord{}, fmt.Errorf("%s has no text field %q to key it by", value, field))
-				return
-			}
-			if !yield(sourceRecord{Key: key, Value: value}, nil) {
-				return
-			}
-		}
-	}
+type publishCmd struct {
+	configFlag
+	Files      []string `arg:"" name:"file" type:"existingfile" help:"JSON lines, or CSV whose first row names the fields; also .gz."`
+	Topic      string   `required:"" help:"Topic to publish to; it is created if it is missing."`
+	Key        string   `required:"" placeholder:"FIELD" help:"Field whose value becomes the record's key: records of one key stay in order."`
+	Time       string   `placeholder:"FIELD" help:"Field whose value becomes the record's time (default: when it is published). Topics delete what is older than their retention."`
+	Format     string   `enum:"json,csv,auto" default:"auto" help:"json, csv, or auto (default): by the files' names."`
+	Partitions int      `default:"8" help:"Partitions of a topic that is created."`
+	Rate       int      `help:"Most records per second; 0 for no limit."`
+	Name       string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the topic and the files' names)."`
+	Again      bool     `help:"Publish all anew, though it has been done or begun."`
+	Alone      bool     `help:"Nothing else is published to this topic: without transactions, and progress is how many records the partitions hold."`
 }
 
-// certain makes a sequence that may fail of one that does not.
-func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for event := range events {
-			if !yield(event, nil) {
-				return
-			}
-		}
-	}
+// Help is shown under the command's own help.
+func (publishCmd) Help() string {
+	return `Each record is published exactly once, for readers of committed records (brine is one), however often the command is killed and
+begun again with the same files: records and progress are committed together, in short transactions. A killed one holds up such
+readers until the command is begun again, or for 40 s at most. While brokers are away, or elect a leader or a coordinator, the command
+says so and waits, until for 5 minutes no record could be published.
+
+A column of a CSV file has the type that the pipeline which reads the topic declares of the field of its name; others are text.
+
+Examples:
+  brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz
+  brine publish -c examples/scans.yaml --topic courier.scans --key waybill --time at --rate 5000 2012.csv 2013.csv`
 }
 
-// publisher puts a fixed sequence of records into a topic, each exactly once however often it is begun again. It can,
-// because the sequence and the partition of each record are always the same: the end offset of a partition says how many of its records are there.
-type publisher struct {
-	client *kafka.Client
-	kafka  ingest.Kafka // where client publishes, to read what is there
-	topic  string
-	pause  func(ctx context.Context) error // called before each request; nil means none
-	sent   func(n int)                     // told of each acknowledged request; nil means nobody
-	shared bool                            // others may have published there: as many records as theirs are passed over
-}
-
-// sourceRecord is one record to publish.
-type sourceRecord struct {
-	Key, Value []byte
-	Time       time.Time // zero: when it is published
-}
-
-// publishBatch is how many records go into one request.
-const publishBatch = 500
-
-// publish puts the records that are not there yet, and gives how many it put.
-func (p *publisher) publish(ctx context.Context, records iter.Seq2[sourceRecord, error]) (int, error) {
-	ends, err := endOffsets(ctx, p.client, p.topic)
+func (c *publishCmd) Run(e *env) error {
+	cfg, err := c.load(e)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	partitions := make([]int, len(ends))
-	skip := make([]int64, len(ends))
-	pending := make([][]sourceRecord, len(ends))
-	for i := range partitions {
-		partitions[i], skip[i] = i, ends[i]
+	if c.Alone && (c.Again || c.Name != "") {
+		return usage(errors.New("--alone: progress is how many records the topic holds; it has no --name, and cannot be begun --again"))
 	}
-	balancer := kafka.Murmur2Balancer{Consistent: true}
-	n := 0
-	for r, err := range records {
-		if err != nil {
-			return n, err
-		}
-		part := balancer.Balance(kafka.Message{Key: r.Key}, partitions...)
-		if skip[part] > 0 {
-			if skip[part]--; skip[part] == 0 && !p.shared {
-				if err := p.same(ctx, part, ends[part]-1, r); err != nil {
-					return n, err
-				}
-			}
-			continue
-		}
-		pending[part] = append(pending[part], r)
-		if len(pending[part]) == publishBatch {
-			if err := p.send(ctx, part, &ends[part], pending[part]); err != nil {
-				return n, err
-			}
-			n += publishBatch
-			pending[part] = pending[part][:0]
+	if err := c.create(e, cfg); err != nil {
+		return kafkaError(err)
+	}
+	began, sent, said := time.Now(), int64(0), time.Now()
+	tell := func(n int64) {
+		if sent += n; time.Since(said) > 2*time.Second {
+			said = time.Now()
+			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(sent), thousands(int64(float64(sent)/time.Since(began).Seconds())))
 		}
 	}
-	for part, rest := range pending {
-		if err := p.send(ctx, part, &ends[part], rest); err != nil {
-			return n, err
-		}
-		n += len(rest)
+	before, n, err := c.publish(e, cfg, tell)
+	switch {
+	case err != nil && e.ctx.Err() != nil:
+		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", thousands(before+n)), "the same command goes on from there"}
+	case errors.Is(err, publish.ErrOtherRecords):
+		return usage(fmt.Errorf("%w: %s of them, and the files do not begin with those; choose another --name, or publish all of these --again", err, thousands(before)))
+	case errors.Is(err, publish.ErrOptions):
+		return usage(err)
+	case err != nil:
+		return err
 	}
-	return n, nil
-}
-
-// same makes sure that the last record that a partition holds is the one that belongs there: were it someone else's, records that are not
-// there would be passed over.
-func (p *publisher) same(ctx context.Context, part int, offset int64, want sourceRecord) error {
-	reader := ingest.NewTopicReader(ingest.Options{Kafka: p.kafka, RequestTimeout: p.client.Timeout, Topic: p.topic})
-	defer reader.Close()
-	for found, err := range reader.Records(ctx, part, offset, offset+1) {
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(found.Value, want.Value) {
-			return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part, p.topic, offset)
-		}
+	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", thousands(n), c.Topic, time.Since(began).Seconds())
+	if before > 0 {
+		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them anew\n", thousands(before))
 	}
 	return nil
 }
 
-// send puts records at the end of a partition. After an unclear answer the end offset says whether they are there.
-func (p *publisher) send(ctx context.Context, part int, end *int64, records []sourceRecord) error {
-	if len(records) == 0 {
-		return nil
-	}
-	if p.pause != nil {
-		if err := p.pause(ctx); err != nil {
+// create makes the topic if it is missing. Brokers that cannot be reached at all are not waited for: their address may be wrong.
+func (c *publishCmd) create(e *env, cfg *config.Config) error {
+	for p := (publish.Patience{Limit: publish.MaxWait, Log: e.stderr}); ; {
+		err := createTopic(e.ctx, kafkaClient(&cfg.Kafka), c.Topic, c.Partitions)
+		if answer, ok := errors.AsType[kafka.Error](err); !ok || answer == kafka.BrokerNotAvailable {
+			return err
+		}
+		if err := p.Wait(e.ctx, err); err != nil {
 			return err
 		}
 	}
-	for attempt := 0; ; attempt++ {
-		resp, err := p.client.Produce(ctx, &kafka.ProduceRequest{
-			Topic: p.topic, Partition: part, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafkaRecords(records)...),
-		})
-		if err == nil {
-			err = resp.Error
-		}
-		if err == nil {
-			break
-		}
-		if attempt == 5 || ctx.Err() != nil {
-			return fmt.Errorf("publish to %s/%d: %w", p.topic, part, err)
-		}
-		ends, lookErr := endOffsets(ctx, p.client, p.topic)
-		if lookErr != nil {
-			return errors.Join(err, lookErr)
-		}
-		if ends[part] == *end+int64(len(records)) {
-			break
-		}
-	}
-	*end += int64(len(records))
-	if p.sent != nil {
-		p.sent(len(records))
-	}
-	return nil
 }
 
-// kafkaRecords makes the records of one attempt: kafka-go reads their bytes only once.
-func kafkaRecords(records []sourceRecord) []kafka.Record {
-	out := make([]kafka.Record, len(records))
-	now := time.Now()
-	for i, r := range records {
-		out[i] = kafka.Record{Key: kafka.NewBytes(r.Key), Value: kafka.NewBytes(r.Value), Time: now}
-		if !r.Time.IsZero() {
-			out[i].Time = r.Time
-		}
+// source reads the files as the pipeline of the topic does, if there is one.
+func (c *publishCmd) source(cfg *config.Config) *publish.Source {
+	s := &publish.Source{Files: c.Files, Key: c.Key, Time: c.Time}
+	if c.Format != "auto" {
+		s.Format = c.Format
 	}
-	return out
+	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Topic == c.Topic }); i >= 0 {
+		s.Fields = cfg.Pipelines[i].Schema().Fields
+	}
+	return s
+}
+
+// publish begins the publishing, and begins it again where it stopped while that may help.
+func (c *publishCmd) publish(e *env, cfg *config.Config, sent func(int64)) (before, n int64, err error) {
+	p := publish.Patience{Limit: publish.MaxWait, Log: e.stderr}
+	source := c.source(cfg)
+	moved := func(n int64) {
+		p.Moved()
+		sent(n)
+	}
+	return p.Attempts(e.ctx, c.Again, func(again bool) (int64, int64, error) {
+		if !c.Alone {
+			return c.transactions(cfg, moved).Publish(e.ctx, c.options(cfg), source.Records(), again)
+		}
+		put, err := c.appender(cfg, moved).Publish(e.ctx, source.Records())
+		n += int64(put)
+		return 0, n, err
+	})
+}
+
+func (c *publishCmd) appender(cfg *config.Config, sent func(int64)) *publish.Appender {
+	a := appender(kafkaClient(&cfg.Kafka), c.Topic)
+	a.Kafka, a.Sent = cfg.Kafka.Options(), func(n int) { sent(int64(n)) }
+	if c.Rate > 0 {
+		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publish.AppendBatch))
+		a.Pause = func(ctx context.Context) error { return limit.WaitN(ctx, publish.AppendBatch) }
+	}
+	return a
+}
+
+// appender puts records at the end of a topic.
+func appender(client *kafka.Client, topic string) *publish.Appender {
+	return &publish.Appender{Client: client, Topic: topic, Ends: func(ctx context.Context) ([]int64, error) { return endOffsets(ctx, client, topic) }}
+}
+
+func (c *publishCmd) transactions(cfg *config.Config, sent func(int64)) *publish.Transactions {
+	t := &publish.Transactions{Topic: c.Topic, Name: cfg.Kafka.Group + ".publish." + c.name(), Sent: sent}
+	if c.Rate > 0 {
+		t.Limit = rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Rate/100))
+	}
+	return t
+}
+
+func (*publishCmd) options(cfg *config.Config) publish.Options {
+	k := &cfg.Kafka
+	return publish.Options{Kafka: k.Options(), Credentials: publish.Credentials(k.SASL), RequestTimeout: k.RequestTimeout}
+}
+
+// name is what progress is kept under.
+func (c *publishCmd) name() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	text := c.Topic
+	for _, file := range c.Files {
+		text += "_" + filepath.Base(file)
+	}
+	return plainName(strings.TrimSuffix(text, ".gz"))
 }

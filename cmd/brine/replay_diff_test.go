@@ -8,6 +8,7 @@ import (
 
 	"brine/hbase"
 	"brine/internal/sample"
+	"brine/publish"
 )
 
 // TestReplayOfKeysIntoAnotherTableAndDiff replays into an empty table until it is cell for cell the live one, key by key and whole, and
@@ -111,7 +112,7 @@ func TestDiffTellsNewerOlderAndOtherCells(t *testing.T) {
 // firstKey gives a key of the topic's records, and how many of the first partition's have it.
 func (j *job) firstKey() (key string, n int) {
 	j.t.Helper()
-	for r, err := range keyed(certain(first(sample.Scans(), 2000)), j.key) {
+	for r, err := range publish.Keyed(certain(first(sample.Scans(), 2000)), j.key) {
 		if err != nil {
 			j.t.Fatal(err)
 		}

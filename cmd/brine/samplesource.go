@@ -15,6 +15,7 @@ import (
 
 	"brine/config"
 	"brine/event"
+	"brine/internal/sample"
 	"brine/plan"
 )
 
@@ -84,8 +85,8 @@ func (f *fileSample) read(ctx context.Context, emit func(block) error) error {
 		if !ended {
 			end = bytes.LastIndexByte(buf[:n], '\n') + 1
 		}
-		if n-end > maxLine {
-			return usage(fmt.Errorf("--sample: %s: line %d has more than %d MiB; is it a file of JSON lines?", f.name, line, maxLine>>20))
+		if n-end > sample.MaxLine {
+			return usage(fmt.Errorf("--sample: %s: line %d has more than %d MiB; is it a file of JSON lines?", f.name, line, sample.MaxLine>>20))
 		}
 		if err := emit(block{first: line, records: f.lines(line, buf[:end])}); err != nil {
 			return err

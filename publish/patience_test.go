@@ -1,4 +1,4 @@
-package main
+package publish
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"brine/config"
 	"brine/internal/testenv"
 )
 
@@ -26,7 +25,6 @@ func TestPublishWaitsForCoordinators(t *testing.T) {
 	t.Parallel()
 	const records, batch, partitions, inRow = 60, 20, 2, 4
 	broker := testenv.KafkaFake(t, partitions)
-	settings := &config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 300 * time.Millisecond}
 	var said bytes.Buffer
 	for n, f := range []struct {
 		key kmsg.Key
@@ -37,23 +35,16 @@ func TestPublishWaitsForCoordinators(t *testing.T) {
 	} {
 		for _, index := range []int{0, 2} {
 			topic := fmt.Sprintf("w%d_%d", n, index)
-			if err := createTopic(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic, partitions); err != nil {
-				t.Fatal(err)
-			}
+			createTopic(t, broker, topic, partitions)
 			seen := 0
 			fault := broker.Fault(kfake.Fault{Keys: []kmsg.Key{f.key}, Err: f.err, Count: -1, When: func(kmsg.Request) bool {
 				seen++
 				return seen > index && seen <= index+inRow
 			}})
-			p := patience{limit: time.Minute, stderr: &said}
-			_, got, err := begunAgain(t.Context(), &p, false, func(again bool) (int64, int64, error) {
-				client, err := txnClient(settings, "publish."+topic)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer client.Close()
-				p := txnPublisher{client: client, topic: topic, name: "publish." + topic, batch: batch, sent: func(int64) { p.moved() }}
-				return p.publish(t.Context(), numbered(records), again)
+			p := Patience{Limit: time.Minute, Log: &said}
+			_, got, err := p.Attempts(t.Context(), false, func(again bool) (int64, int64, error) {
+				p := Transactions{Topic: topic, Name: "publish." + topic, batch: batch, Sent: func(int64) { p.Moved() }}
+				return p.Publish(t.Context(), options(broker, 300*time.Millisecond), numbered(records), again)
 			})
 			fault.Remove()
 			if err != nil || got != records {
@@ -81,18 +72,18 @@ func TestPatienceEnds(t *testing.T) {
 			err   error
 			after time.Duration
 		}{
-			"no coordinator":      {fmt.Errorf("x: %w", kerr.CoordinatorNotAvailable), publishPatience},
-			"no leader":           {fmt.Errorf("x: %w", kafka.LeaderNotAvailable), publishPatience},
-			"timed out":           {kerr.RequestTimedOut, publishPatience},
-			"refused":             {&net.OpError{Op: "dial", Err: errors.New("refused")}, publishPatience},
+			"no coordinator":      {fmt.Errorf("x: %w", kerr.CoordinatorNotAvailable), MaxWait},
+			"no leader":           {fmt.Errorf("x: %w", kafka.LeaderNotAvailable), MaxWait},
+			"timed out":           {kerr.RequestTimedOut, MaxWait},
+			"refused":             {&net.OpError{Op: "dial", Err: errors.New("refused")}, MaxWait},
 			"not allowed":         {kerr.TransactionalIDAuthorizationFailed, 0},
 			"not allowed, either": {kafka.TopicAuthorizationFailed, 0},
 			"another process":     {kerr.ProducerFenced, 0},
-			"other records":       {errOtherRecords, 0},
+			"other records":       {ErrOtherRecords, 0},
 		} {
 			began, tries := time.Now(), 0
-			p := patience{limit: publishPatience, stderr: new(bytes.Buffer)}
-			_, _, err := begunAgain(t.Context(), &p, false, func(bool) (int64, int64, error) { tries++; return 0, 0, tt.err })
+			p := Patience{Limit: MaxWait, Log: new(bytes.Buffer)}
+			_, _, err := p.Attempts(t.Context(), false, func(bool) (int64, int64, error) { tries++; return 0, 0, tt.err })
 			if took := time.Since(began); !errors.Is(err, tt.err) || took != tt.after || (tries > 1) != (tt.after > 0) || tries > 100 {
 				t.Errorf("%s: %d tries in %s: %v", name, tries, took, err)
 			}
@@ -100,16 +91,16 @@ func TestPatienceEnds(t *testing.T) {
 	})
 }
 
-// What moves is waited for anew; who stops the command need not wait.
-func TestPatienceStartsAnew(t *testing.T) {
+// What moves is waited for from then on; who stops the command need not wait.
+func TestPatienceStartsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		p := patience{limit: publishPatience, stderr: new(bytes.Buffer)}
+		p := Patience{Limit: MaxWait, Log: new(bytes.Buffer)}
 		began := time.Now()
-		before, n, err := begunAgain(ctx, &p, false, func(bool) (int64, int64, error) {
-			time.Sleep(publishPatience - time.Minute)
-			p.moved()
-			if time.Since(began) > 3*publishPatience {
+		before, n, err := p.Attempts(ctx, false, func(bool) (int64, int64, error) {
+			time.Sleep(MaxWait - time.Minute)
+			p.Moved()
+			if time.Since(began) > 3*MaxWait {
 				stop()
 			}
 			return 7, int64(time.Since(began) / time.Minute), kerr.NotCoordinator
@@ -120,12 +111,12 @@ func TestPatienceStartsAnew(t *testing.T) {
 	})
 }
 
-// A publishing anew is not begun anew once something of it is there, and not begun again while that is unknown.
+// A publishing of everything again is not begun again once something of it is there, nor while that is unknown.
 func TestPublishAgainGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := patience{limit: publishPatience, stderr: new(bytes.Buffer)}
+		p := Patience{Limit: MaxWait, Log: new(bytes.Buffer)}
 		var asked []bool
-		_, n, err := begunAgain(t.Context(), &p, true, func(again bool) (int64, int64, error) {
+		_, n, err := p.Attempts(t.Context(), true, func(again bool) (int64, int64, error) {
 			asked = append(asked, again)
 			switch len(asked) {
 			case 1:
@@ -139,7 +130,7 @@ func TestPublishAgainGoesOn(t *testing.T) {
 			t.Errorf("%v: %d records: %v", asked, n, err)
 		}
 		tries := 0
-		_, _, err = begunAgain(t.Context(), &p, true, func(bool) (int64, int64, error) {
+		_, _, err = p.Attempts(t.Context(), true, func(bool) (int64, int64, error) {
 			tries++
 			return 0, 0, fmt.Errorf("%w: %w", errUnclearEnd, kerr.RequestTimedOut)
 		})

@@ -1,4 +1,4 @@
-package main
+package publish
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 )
 
 // remember commits the progress within the open transaction.
-func (p *txnPublisher) remember(ctx context.Context, at int64, digest string) error {
+func (p *Transactions) remember(ctx context.Context, at int64, digest string) error {
 	id, epoch, err := p.client.ProducerID(ctx)
 	if err != nil {
 		return err
 	}
 	add := kmsg.NewPtrAddOffsetsToTxnRequest()
-	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = p.name, id, epoch, p.name
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = p.Name, id, epoch, p.Name
 	err = retried(ctx, func() error {
 		resp, err := add.RequestWith(ctx, p.client)
 		if err != nil {
@@ -28,14 +28,14 @@ func (p *txnPublisher) remember(ctx context.Context, at int64, digest string) er
 		return kerr.ErrorForCode(resp.ErrorCode)
 	})
 	if err != nil {
-		return fmt.Errorf("progress in group %s: %w", p.name, err)
+		return fmt.Errorf("progress in group %s: %w", p.Name, err)
 	}
 	offset := kmsg.NewPtrTxnOffsetCommitRequest()
-	offset.TransactionalID, offset.ProducerID, offset.ProducerEpoch, offset.Group = p.name, id, epoch, p.name
+	offset.TransactionalID, offset.ProducerID, offset.ProducerEpoch, offset.Group = p.Name, id, epoch, p.Name
 	offset.Generation = -1
 	part := kmsg.NewTxnOffsetCommitRequestTopicPartition()
 	part.Partition, part.Offset, part.Metadata = 0, at, &digest
-	offset.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: p.topic, Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{part}}}
+	offset.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: p.Topic, Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{part}}}
 	err = retried(ctx, func() error {
 		resp, err := offset.RequestWith(ctx, p.client)
 		if err != nil || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
@@ -44,16 +44,16 @@ func (p *txnPublisher) remember(ctx context.Context, at int64, digest string) er
 		return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
 	})
 	if err != nil {
-		return fmt.Errorf("progress in group %s: %w", p.name, err)
+		return fmt.Errorf("progress in group %s: %w", p.Name, err)
 	}
 	return nil
 }
 
 // progress reads what was published under the name before. It waits for the end of a transaction that is being aborted.
-func (p *txnPublisher) progress(ctx context.Context) (n int64, digest string, err error) {
+func (p *Transactions) progress(ctx context.Context) (n int64, digest string, err error) {
 	ask := kmsg.NewPtrOffsetFetchRequest()
-	ask.Group, ask.RequireStable = p.name, true
-	ask.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: p.topic, Partitions: []int32{0}}}
+	ask.Group, ask.RequireStable = p.Name, true
+	ask.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: p.Topic, Partitions: []int32{0}}}
 	err = retried(ctx, func() error {
 		resp, err := ask.RequestWith(ctx, p.client)
 		if err != nil {
@@ -76,7 +76,7 @@ func (p *txnPublisher) progress(ctx context.Context) (n int64, digest string, er
 		return nil
 	})
 	if err != nil {
-		return 0, "", fmt.Errorf("progress in group %s: %w", p.name, err)
+		return 0, "", fmt.Errorf("progress in group %s: %w", p.Name, err)
 	}
 	return n, digest, nil
 }

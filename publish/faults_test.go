@@ -1,4 +1,4 @@
-package main
+package publish
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/time/rate"
 
-	"brine/config"
 	"brine/ingest"
 	brokers "brine/ingest/embedded"
 	"brine/internal/testenv"
@@ -40,9 +40,7 @@ func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
 	} {
 		for index := range 3 {
 			topic := fmt.Sprintf("t%d_%d", n, index)
-			if err := createTopic(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic, partitions); err != nil {
-				t.Fatal(err)
-			}
+			createTopic(t, broker, topic, partitions)
 			seen := 0
 			fault := broker.Fault(kfake.Fault{Keys: []kmsg.Key{f.key}, Err: f.err, When: func(kmsg.Request) bool { seen++; return seen == index+1 }})
 			tries := publishUntilDone(t, broker, topic, batch, numbered(records))
@@ -69,20 +67,12 @@ func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
 func TestPublishAtARateGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	const records, partitions, topic = 60, 2, "paced"
-	broker := testenv.KafkaFake(t, partitions)
-	if err := createTopic(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic, partitions); err != nil {
-		t.Fatal(err)
-	}
+	broker := testenv.KafkaFake(t, partitions, topic)
 	stops := 0
 	for stopped := true; stopped; {
-		client, err := txnClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}, "publish."+topic)
-		if err != nil {
-			t.Fatal(err)
-		}
 		ctx, stop := context.WithCancel(t.Context())
-		p := txnPublisher{client: client, topic: topic, name: "publish." + topic, limit: rate.NewLimiter(50, 1), sent: func(int64) { stop() }}
-		_, _, err = p.publish(ctx, numbered(records), false)
-		client.Close()
+		p := Transactions{Topic: topic, Name: "publish." + topic, Limit: rate.NewLimiter(50, 1), Sent: func(int64) { stop() }}
+		_, _, err := p.Publish(ctx, options(broker, 5*time.Second), numbered(records), false)
 		stop()
 		if stopped = errors.Is(err, context.Canceled); stopped {
 			stops++
@@ -101,10 +91,10 @@ func TestPublishAtARateGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-func numbered(n int) iter.Seq2[sourceRecord, error] {
-	return func(yield func(sourceRecord, error) bool) {
+func numbered(n int) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
 		for i := range n {
-			if !yield(sourceRecord{Key: fmt.Appendf(nil, "k%d", i%7), Value: fmt.Appendf(nil, "%d", i)}, nil) {
+			if !yield(Record{Key: fmt.Appendf(nil, "k%d", i%7), Value: fmt.Appendf(nil, "%d", i)}, nil) {
 				return
 			}
 		}
@@ -112,16 +102,11 @@ func numbered(n int) iter.Seq2[sourceRecord, error] {
 }
 
 // publishUntilDone publishes with process after process, and gives how many it took.
-func publishUntilDone(t *testing.T, broker *brokers.Broker, topic string, batch int64, records iter.Seq2[sourceRecord, error]) int {
+func publishUntilDone(t *testing.T, broker *brokers.Broker, topic string, batch int64, records iter.Seq2[Record, error]) int {
 	t.Helper()
 	for try := 1; ; try++ {
-		client, err := txnClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}, "publish."+topic)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := txnPublisher{client: client, topic: topic, name: "publish." + topic, batch: batch}
-		_, _, err = p.publish(t.Context(), records, false)
-		client.Close()
+		p := Transactions{Topic: topic, Name: "publish." + topic, batch: batch}
+		_, _, err := p.Publish(t.Context(), options(broker, 5*time.Second), records, false)
 		if err == nil {
 			return try
 		}
@@ -131,18 +116,40 @@ func publishUntilDone(t *testing.T, broker *brokers.Broker, topic string, batch 
 	}
 }
 
+func options(broker *brokers.Broker, timeout time.Duration) Options {
+	return Options{Kafka: ingest.Kafka{Brokers: broker.ListenAddrs()}, RequestTimeout: timeout}
+}
+
+func createTopic(t *testing.T, broker *brokers.Broker, topic string, partitions int) {
+	t.Helper()
+	resp, err := kafkaClient(t, broker).CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}})
+	if err = errors.Join(err, resp.Errors[topic]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kafkaClient(t *testing.T, broker *brokers.Broker) *kafka.Client {
+	transport := &kafka.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &kafka.Client{Addr: kafka.TCP(broker.ListenAddrs()...), Timeout: 5 * time.Second, Transport: transport}
+}
+
 // countCommitted reads a topic as brine does: how often each value is there.
 func countCommitted(t *testing.T, broker *brokers.Broker, topic string, partitions int) map[string]int {
 	t.Helper()
-	ends, err := endOffsets(t.Context(), kafkaClient(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 5 * time.Second}), topic)
+	asked := map[string][]kafka.OffsetRequest{}
+	for p := range partitions {
+		asked[topic] = append(asked[topic], kafka.LastOffsetOf(p))
+	}
+	ends, err := kafkaClient(t, broker).ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: asked})
 	if err != nil {
 		t.Fatal(err)
 	}
 	reader := ingest.NewTopicReader(ingest.Options{Kafka: ingest.Kafka{Brokers: broker.ListenAddrs()}, Topic: topic})
 	defer reader.Close()
 	got := map[string]int{}
-	for p := range partitions {
-		for r, err := range reader.Records(t.Context(), p, 0, ends[p]) {
+	for _, p := range ends.Topics[topic] {
+		for r, err := range reader.Records(t.Context(), p.Partition, 0, p.LastOffset) {
 			if err != nil {
 				t.Fatal(err)
 			}

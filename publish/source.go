@@ -1,4 +1,4 @@
-package main
+package publish
 
 import (
 	"encoding/csv"
@@ -8,42 +8,42 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/valyala/fastjson"
 
-	"brine/config"
 	"brine/event"
 	"brine/internal/sample"
 )
 
-// publishSource makes records of files, always the same ones in the same order.
-type publishSource struct {
-	files  []string
-	format string          // json or csv; empty: by the name of each file
-	fields []config.Field  // of the pipeline that reads the topic; none when no pipeline does
-	key    []string        // path of the field that becomes the record's key
-	time   []string        // path of the one that becomes its time; nil: when it is published
-	parser fastjson.Parser // of the current record
+// Source makes records of files, always the same ones in the same order.
+type Source struct {
+	Files  []string
+	Format string        // json or csv; empty: by the name of each file
+	Fields []event.Field // of the pipeline that reads the topic; none when no pipeline does
+	Key    string        // name or path of the field that becomes a record's key
+	Time   string        // of the one that becomes its time; empty: when it is published
+
+	parser    fastjson.Parser // of the current record
+	key, time []string        // paths of Key and Time
 }
 
-// records gives the records. An error names file and line.
-func (s *publishSource) records() iter.Seq2[sourceRecord, error] {
-	return func(yield func(sourceRecord, error) bool) {
-		for _, name := range s.files {
-			line := 0
-			for value, err := range s.objects(name, &line) {
-				var r sourceRecord
+// Records yields the records. An error names file and line.
+func (s *Source) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		s.key, s.time = s.find(s.Key), s.find(s.Time)
+		for _, name := range s.Files {
+			for o, err := range s.Objects(name) {
+				var r Record
 				if err == nil {
-					r, err = s.record(value)
+					if r, err = s.record(o.JSON); err != nil {
+						err = at(name, o.Line, err)
+					}
 				}
-				if err != nil {
-					yield(r, fmt.Errorf("%s, line %d: %w", name, line, err))
-					return
-				}
-				if !yield(r, nil) {
+				if !yield(r, err) || err != nil {
 					return
 				}
 			}
@@ -51,8 +51,34 @@ func (s *publishSource) records() iter.Seq2[sourceRecord, error] {
 	}
 }
 
-// objects gives the JSON objects of a file, each the caller's to keep; line follows along.
-func (s *publishSource) objects(name string, line *int) iter.Seq2[[]byte, error] {
+// Object is one object of a file: a line of JSON, or a row of CSV.
+type Object struct {
+	Line int // from 1
+	JSON []byte
+}
+
+// Objects yields the objects of a file, each the caller's to keep. An error names file and line.
+func (s *Source) Objects(name string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		line := 0
+		for value, err := range s.read(name, &line) {
+			if err != nil {
+				yield(Object{}, at(name, line, err))
+				return
+			}
+			if !yield(Object{line, value}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func at(file string, line int, err error) error {
+	return fmt.Errorf("%s, line %d: %w", file, line, err)
+}
+
+// read yields the objects of a file; line follows along.
+func (s *Source) read(name string, line *int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		file, err := os.Open(name)
 		if err != nil {
@@ -69,18 +95,14 @@ func (s *publishSource) objects(name string, line *int) iter.Seq2[[]byte, error]
 			}
 		}
 		objects := s.jsonLines
-		if s.format == "csv" || s.format == "" && strings.EqualFold(filepath.Ext(plain), ".csv") {
+		if s.Format == "csv" || s.Format == "" && strings.EqualFold(filepath.Ext(plain), ".csv") {
 			objects = s.csvRows
 		}
-		for value, err := range objects(in, line) {
-			if !yield(value, err) || err != nil {
-				return
-			}
-		}
+		objects(in, line)(yield)
 	}
 }
 
-func (s *publishSource) jsonLines(in io.Reader, line *int) iter.Seq2[[]byte, error] {
+func (s *Source) jsonLines(in io.Reader, line *int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for value, err := range sample.Lines(in) {
 			*line++
@@ -92,7 +114,7 @@ func (s *publishSource) jsonLines(in io.Reader, line *int) iter.Seq2[[]byte, err
 }
 
 // csvRows makes an object of each row: the first row names the fields.
-func (s *publishSource) csvRows(in io.Reader, line *int) iter.Seq2[[]byte, error] {
+func (s *Source) csvRows(in io.Reader, line *int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		rows := csv.NewReader(in)
 		rows.ReuseRecord = true
@@ -123,8 +145,8 @@ func (s *publishSource) csvRows(in io.Reader, line *int) iter.Seq2[[]byte, error
 }
 
 // record makes the record of an object.
-func (s *publishSource) record(value []byte) (sourceRecord, error) {
-	r := sourceRecord{Value: value}
+func (s *Source) record(value []byte) (Record, error) {
+	r := Record{Value: value}
 	v, err := s.parser.ParseBytes(value)
 	if err != nil {
 		return r, fmt.Errorf("no JSON object: %w", err)
@@ -139,7 +161,7 @@ func (s *publishSource) record(value []byte) (sourceRecord, error) {
 	default:
 		return r, fmt.Errorf("--key: field %s is neither text nor number", strings.Join(s.key, "."))
 	}
-	if s.time == nil {
+	if s.Time == "" {
 		return r, nil
 	}
 	r.Time, err = s.timeOf(v.Get(s.time...))
@@ -147,7 +169,7 @@ func (s *publishSource) record(value []byte) (sourceRecord, error) {
 }
 
 // timeOf reads a time: milliseconds since 1970, seconds where the pipeline declares that, or text as RFC 3339.
-func (s *publishSource) timeOf(v *fastjson.Value) (time.Time, error) {
+func (s *Source) timeOf(v *fastjson.Value) (time.Time, error) {
 	name := strings.Join(s.time, ".")
 	if v != nil && v.Type() == fastjson.TypeString {
 		t, err := time.Parse(time.RFC3339Nano, string(v.GetStringBytes()))
@@ -163,27 +185,19 @@ func (s *publishSource) timeOf(v *fastjson.Value) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("--time: field %s: %w", name, err)
 	}
-	for i := range s.fields {
-		if f := &s.fields[i]; strings.Join(s.pathOf(f), ".") == name && f.Type == event.TimeS.String() {
+	for _, f := range s.Fields {
+		if slices.Equal(f.Keys(), s.time) && f.Type == event.TimeS {
 			return time.Unix(n, 0), nil
 		}
 	}
 	return time.UnixMilli(n), nil
 }
 
-// pathOf is where a field is in a record.
-func (s *publishSource) pathOf(f *config.Field) []string {
-	if len(f.Path) > 0 {
-		return f.Path
-	}
-	return []string{f.Name}
-}
-
-// find gives the path of a field: that of the pipeline's field of this name, else the name's own parts.
-func (s *publishSource) find(name string) []string {
-	for i := range s.fields {
-		if s.fields[i].Name == name {
-			return s.pathOf(&s.fields[i])
+// find returns the path of a field: that of the pipeline's field of this name, else the name's own parts.
+func (s *Source) find(name string) []string {
+	for _, f := range s.Fields {
+		if f.Name == name {
+			return f.Keys()
 		}
 	}
 	return strings.Split(name, ".")

@@ -1,4 +1,4 @@
-package main
+package publish
 
 import (
 	"cmp"
@@ -18,20 +18,20 @@ import (
 	"brine/internal/backoff"
 )
 
-// txnPublisher publishes a fixed sequence of records in transactions. Each commits, together with its records, how many have been
+// Transactions publishes a fixed sequence of records in transactions. Each commits, together with its records, how many have been
 // published: as the group's offset of partition 0, with a digest of them. So what is committed and what is remembered are always the same,
 // whatever else is published there and whenever the process ends.
-type txnPublisher struct {
-	client *kgo.Client
-	topic  string
-	name   string        // of the transactions and of the group
-	limit  *rate.Limiter // nil: none
-	sent   func(n int64) // told of each transaction
-	batch  int64         // most records in one; 0 means txnRecords
+type Transactions struct {
+	Topic string
+	Name  string        // of the transactions and of the group
+	Limit *rate.Limiter // nil: none
+	Sent  func(n int64) // called after each transaction; nil means nothing is
 
-	began time.Time // of the open transaction; zero: none is open
-	fault error     // of the first record of it that failed
-	open  int64     // records in it
+	client *kgo.Client
+	batch  int64     // most records in one transaction; 0 means txnRecords
+	began  time.Time // of the open transaction; zero: none is open
+	fault  error     // of the first record of it that failed
+	open   int64     // records in it
 }
 
 // A transaction is short: readers of committed records see nothing behind its first record before it ends.
@@ -41,15 +41,27 @@ const (
 	txnTimeout = 30 * time.Second // after which brokers abort the transaction of a process that is gone
 )
 
-// errUnclearEnd says that a transaction may have been committed or not. Only the progress that is read anew tells.
+// errUnclearEnd says that a transaction may have been committed or not. Only reading the progress again shows which.
 var errUnclearEnd = errors.New("the end of a transaction")
 
-// ErrOtherRecords says that a name stands for other records than these.
-var errOtherRecords = errors.New("under this name other records were published")
+var (
+	// ErrOtherRecords says that a name stands for other records than these.
+	ErrOtherRecords = errors.New("under this name other records were published")
+	// ErrOptions says that no client can be made of the options.
+	ErrOptions = errors.New("kafka")
+)
 
-// publish puts the records behind those that are there already, and gives how many were and how many it put. When ctx ends, what is out is
-// committed first.
-func (p *txnPublisher) publish(ctx context.Context, records iter.Seq2[sourceRecord, error], again bool) (before, n int64, err error) {
+// Publish puts the records behind those that are there already, and returns how many were and how many it put. When ctx ends, what is pending
+// is committed first.
+func (p *Transactions) Publish(ctx context.Context, o Options, records iter.Seq2[Record, error], again bool) (before, n int64, err error) {
+	if p.client, err = newClient(&o, p.Name); err != nil {
+		return 0, 0, err
+	}
+	defer p.client.Close()
+	return p.publish(ctx, records, again)
+}
+
+func (p *Transactions) publish(ctx context.Context, records iter.Seq2[Record, error], again bool) (before, n int64, err error) {
 	if _, _, err := p.client.ProducerID(ctx); err != nil { // ends the transaction of a process before this one
 		return 0, 0, fmt.Errorf("beginning transactions: %w", err)
 	}
@@ -67,7 +79,7 @@ func (p *txnPublisher) publish(ctx context.Context, records iter.Seq2[sourceReco
 		if at < before {
 			feed(sum, r)
 			if at++; at == before && digestOf(sum) != digest {
-				return before, 0, errOtherRecords
+				return before, 0, ErrOtherRecords
 			}
 			continue
 		}
@@ -87,13 +99,13 @@ func (p *txnPublisher) publish(ctx context.Context, records iter.Seq2[sourceReco
 		}
 	}
 	if at < before {
-		return before, 0, errOtherRecords
+		return before, 0, ErrOtherRecords
 	}
 	return before, at - before, p.commit(at, sum)
 }
 
 // feed adds a record to the digest.
-func feed(sum hash.Hash, r sourceRecord) {
+func feed(sum hash.Hash, r Record) {
 	for _, b := range [][]byte{r.Key, r.Value} {
 		sum.Write(binary.AppendUvarint(nil, uint64(len(b))))
 		sum.Write(b)
@@ -103,11 +115,11 @@ func feed(sum hash.Hash, r sourceRecord) {
 func digestOf(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:16]) }
 
 // pace waits until the rate allows another record. No transaction stays open meanwhile for longer than it should.
-func (p *txnPublisher) pace(ctx context.Context, at int64, sum hash.Hash) error {
-	if p.limit == nil {
+func (p *Transactions) pace(ctx context.Context, at int64, sum hash.Hash) error {
+	if p.Limit == nil {
 		return nil
 	}
-	delay := p.limit.Reserve().Delay()
+	delay := p.Limit.Reserve().Delay()
 	if delay == 0 {
 		return nil
 	}
@@ -123,12 +135,12 @@ func (p *txnPublisher) pace(ctx context.Context, at int64, sum hash.Hash) error 
 }
 
 // put hands a record to the client, in a transaction.
-func (p *txnPublisher) put(ctx context.Context, r sourceRecord) {
+func (p *Transactions) put(ctx context.Context, r Record) {
 	if p.began.IsZero() {
 		p.began, p.fault, p.open = time.Now(), p.client.BeginTransaction(), 0
 	}
 	p.open++
-	rec := &kgo.Record{Topic: p.topic, Key: r.Key, Value: r.Value, Timestamp: r.Time}
+	rec := &kgo.Record{Topic: p.Topic, Key: r.Key, Value: r.Value, Timestamp: r.Time}
 	p.client.Produce(context.WithoutCancel(ctx), rec, func(_ *kgo.Record, err error) {
 		if err != nil && p.fault == nil {
 			p.fault = err // seen after a flush
@@ -137,7 +149,7 @@ func (p *txnPublisher) put(ctx context.Context, r sourceRecord) {
 }
 
 // commit ends the open transaction, if there is one: its records, and that at records have been published, are there or neither is.
-func (p *txnPublisher) commit(at int64, sum hash.Hash) error {
+func (p *Transactions) commit(at int64, sum hash.Hash) error {
 	if p.began.IsZero() {
 		return nil
 	}
@@ -155,14 +167,14 @@ func (p *txnPublisher) commit(at int64, sum hash.Hash) error {
 	}
 	n := p.open
 	p.began, p.open = time.Time{}, 0
-	if p.sent != nil {
-		p.sent(n)
+	if p.Sent != nil {
+		p.Sent(n)
 	}
 	return nil
 }
 
 // abort takes the open transaction back.
-func (p *txnPublisher) abort() error {
+func (p *Transactions) abort() error {
 	if p.began.IsZero() {
 		return nil
 	}

@@ -1,9 +1,10 @@
-package main
+package publish
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ type csvColumn struct {
 }
 
 // columns reads the first row. A column has the type that the pipeline declares of the field of its name; others are text.
-func (s *publishSource) columns(names []string) ([]csvColumn, error) {
+func (s *Source) columns(names []string) ([]csvColumn, error) {
 	out := make([]csvColumn, len(names))
 	seen := map[string]bool{}
 	for i, name := range names {
@@ -29,13 +30,8 @@ func (s *publishSource) columns(names []string) ([]csvColumn, error) {
 		}
 		seen[name] = true
 		out[i] = csvColumn{name, s.find(name), event.Text}
-		for j := range s.fields {
-			if s.fields[j].Name == name {
-				var err error
-				if out[i].typ, err = event.ParseType(s.fields[j].Type); err != nil {
-					return nil, err
-				}
-			}
+		if f := slices.IndexFunc(s.Fields, func(f event.Field) bool { return f.Name == name }); f >= 0 {
+			out[i].typ = s.Fields[f].Type
 		}
 	}
 	return out, nil

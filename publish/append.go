@@ -1,0 +1,142 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/ingest"
+)
+
+// Appender puts a fixed sequence of records into a topic that nobody else publishes to, each exactly once however often it is begun again. It
+// can, because the sequence and the partition of each record are always the same: the end offset of a partition says how many of its records
+// are there.
+type Appender struct {
+	Client *kafka.Client
+	Kafka  ingest.Kafka // where Client publishes, to read what is there
+	Topic  string
+	Ends   func(ctx context.Context) ([]int64, error) // the next offset of each partition of Topic
+	Pause  func(ctx context.Context) error            // called before each request; nil means none
+	Sent   func(n int)                                // called after each acknowledged request; nil means nothing is
+	Shared bool                                       // others may have published there: as many records as theirs are passed over
+}
+
+// AppendBatch is how many records an Appender puts into one request.
+const AppendBatch = 500
+
+// Publish puts the records that are not there yet, and returns how many it put.
+func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]) (int, error) {
+	ends, err := a.Ends(ctx)
+	if err != nil {
+		return 0, err
+	}
+	partitions := make([]int, len(ends))
+	skip := make([]int64, len(ends))
+	pending := make([][]Record, len(ends))
+	for i := range partitions {
+		partitions[i], skip[i] = i, ends[i]
+	}
+	balancer := kafka.Murmur2Balancer{Consistent: true}
+	n := 0
+	for r, err := range records {
+		if err != nil {
+			return n, err
+		}
+		part := balancer.Balance(kafka.Message{Key: r.Key}, partitions...)
+		if skip[part] > 0 {
+			if skip[part]--; skip[part] == 0 && !a.Shared {
+				if err := a.same(ctx, part, ends[part]-1, r); err != nil {
+					return n, err
+				}
+			}
+			continue
+		}
+		pending[part] = append(pending[part], r)
+		if len(pending[part]) == AppendBatch {
+			if err := a.send(ctx, part, &ends[part], pending[part]); err != nil {
+				return n, err
+			}
+			n += AppendBatch
+			pending[part] = pending[part][:0]
+		}
+	}
+	for part, rest := range pending {
+		if err := a.send(ctx, part, &ends[part], rest); err != nil {
+			return n, err
+		}
+		n += len(rest)
+	}
+	return n, nil
+}
+
+// same makes sure that the last record that a partition holds is the one that belongs there: were it someone else's, records that are not
+// there would be passed over.
+func (a *Appender) same(ctx context.Context, part int, offset int64, want Record) error {
+	reader := ingest.NewTopicReader(ingest.Options{Kafka: a.Kafka, RequestTimeout: a.Client.Timeout, Topic: a.Topic})
+	defer reader.Close()
+	for found, err := range reader.Records(ctx, part, offset, offset+1) {
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(found.Value, want.Value) {
+			return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part, a.Topic, offset)
+		}
+	}
+	return nil
+}
+
+// send puts records at the end of a partition. After an unclear answer the end offset says whether they are there.
+func (a *Appender) send(ctx context.Context, part int, end *int64, records []Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	if a.Pause != nil {
+		if err := a.Pause(ctx); err != nil {
+			return err
+		}
+	}
+	for attempt := 0; ; attempt++ {
+		resp, err := a.Client.Produce(ctx, &kafka.ProduceRequest{
+			Topic: a.Topic, Partition: part, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafkaRecords(records)...),
+		})
+		if err == nil {
+			err = resp.Error
+		}
+		if err == nil {
+			break
+		}
+		if attempt == 5 || ctx.Err() != nil {
+			return fmt.Errorf("publish to %s/%d: %w", a.Topic, part, err)
+		}
+		ends, lookErr := a.Ends(ctx)
+		if lookErr != nil {
+			return errors.Join(err, lookErr)
+		}
+		if ends[part] == *end+int64(len(records)) {
+			break
+		}
+	}
+	*end += int64(len(records))
+	if a.Sent != nil {
+		a.Sent(len(records))
+	}
+	return nil
+}
+
+// kafkaRecords makes the records of one attempt: kafka-go reads their bytes only once.
+func kafkaRecords(records []Record) []kafka.Record {
+	out := make([]kafka.Record, len(records))
+	now := time.Now()
+	for i, r := range records {
+		out[i] = kafka.Record{Key: kafka.NewBytes(r.Key), Value: kafka.NewBytes(r.Value), Time: now}
+		if !r.Time.IsZero() {
+			out[i].Time = r.Time
+		}
+	}
+	return out
+}
