@@ -82,7 +82,11 @@ func (l *loader) checkHBaseHosts(hosts, port, fault, mend string) {
 			host += port
 		}
 		if hostPort(strings.TrimSpace(host), true) != "" {
-			l.fault("hbase.connect", Address, quote(host)+" "+fault, mend)
+			shown := quote(host)
+			if l.fromEnvironment("hbase.connect") {
+				shown = "an address in it"
+			}
+			l.fault("hbase.connect", Address, shown+" "+fault, mend)
 		}
 	}
 }

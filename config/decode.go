@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,11 @@ func (l *loader) pairs(n *yaml.Node, setting string, seen map[string]*yaml.Node,
 			continue
 		}
 		if first := seen[key.Value]; first != nil {
-			l.at(key, join(setting, key.Value), Duplicate, fmt.Sprintf("is set twice, first in line %d", first.Line), "keep one of the two")
+			at := join(setting, key.Value)
+			if cutOff(key, value) {
+				at = setting + ".…"
+			}
+			l.at(key, at, Duplicate, fmt.Sprintf("is set twice, first in line %d", first.Line), "keep one of the two")
 			continue
 		}
 		seen[key.Value] = key
@@ -79,6 +84,9 @@ func (l *loader) absent(parent *yaml.Node, v reflect.Value, d *definition, setti
 // value reads a node into the field v as its definition says.
 func (l *loader) value(n *yaml.Node, v reflect.Value, d *definition, setting string) {
 	s := shapeOf(d.typ)
+	if d.secret {
+		l.withhold(n.Value, itsValue)
+	}
 	switch {
 	case l.broken[n]:
 	case n.Kind == yaml.AliasNode:
@@ -99,7 +107,7 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, d *definition, setting str
 		if code, err := set(v, s, d, n.Value); err != nil {
 			message, mend, _ := strings.Cut(err.Error(), "; ")
 			if code != Missing {
-				message = quote(l.show(n)) + " " + message
+				message = l.show(n, d) + " " + message
 			}
 			l.at(n, setting, code, message, mend)
 		}
@@ -178,8 +186,12 @@ func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting strin
 		names[i] = d.name
 	}
 	mend := "use one of " + oneOf(names)
-	if isNull(value) && value.Value == "" && value.Line == key.Line { // as in { key: md5(id, 4) + id }
+	if cutOff(key, value) {
 		mend = "if the comma before it belongs to a value, put that value between quotes"
+		if slices.ContainsFunc(defs, func(d definition) bool { return d.secret }) { // it may be the end of a password
+			l.at(key, setting+".…", UnknownSetting, "a name here is no setting", mend)
+			return
+		}
 	}
 	if near := nearest(key.Value, names); near != "" {
 		mend = "did you mean " + near + "?"
@@ -187,6 +199,11 @@ func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting strin
 		mend = "it belongs into " + oneOf(homes)
 	}
 	l.at(key, join(setting, key.Value), UnknownSetting, "there is no such setting", mend)
+}
+
+// cutOff reports whether a name may be the end of a value that was cut at a comma, as in { key: md5(id, 4) + id }.
+func cutOff(key, value *yaml.Node) bool {
+	return isNull(value) && value.Value == "" && value.Line == key.Line
 }
 
 func find(defs []definition, name string) *definition {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type definition struct {
 	typ      reflect.Type
 	required bool
 	short    bool     // its element may be written as this setting alone
+	secret   bool     // its value is never printed
 	fallback string   // default, as a user would write it
 	choices  []string // the only texts allowed
 	min, max string
@@ -44,6 +46,8 @@ func definitionsOf(t reflect.Type) (defs []definition, key int) {
 				d.required = true
 			case "short":
 				d.short = true
+			case "secret":
+				d.secret = true
 			default:
 				panic(fmt.Sprintf("BUG: %s.%s: unknown option %q", t.Name(), f.Name, option))
 			}
@@ -54,6 +58,16 @@ func definitionsOf(t reflect.Type) (defs []definition, key int) {
 	}
 	return defs, key
 }
+
+// secretSettings are the settings whose values are never printed.
+var secretSettings = sync.OnceValue(func() (all []string) {
+	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
+		if d.secret {
+			all = append(all, join(section, d.name))
+		}
+	})
+	return all
+})
 
 // shape is how a setting is written.
 type shape int

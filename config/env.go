@@ -66,10 +66,12 @@ func (l *loader) fromEnv(e envSetting, value string) *yaml.Node {
 		for s := range strings.SplitSeq(value, ",") {
 			item := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(s)}
 			l.variable[item] = e.variable
+			l.withhold(item.Value, itsValue)
 			node.Content = append(node.Content, item)
 		}
 	}
 	l.variable[node] = e.variable
+	l.withhold(value, itsValue)
 	return node
 }
 
@@ -142,7 +144,8 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 			continue
 		}
 		name, _, closed := strings.Cut(written[start+len("${"):], "}")
-		value, err := l.lookup(name, closed)
+		value, err := l.lookup(name, closed, setting)
+		l.withhold(value, "${"+name+"}")
 		if err != nil {
 			message, mend, _ := strings.Cut(err.Error(), "; ")
 			l.report(Error, n, start, setting, Variable, message, mend)
@@ -157,12 +160,16 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 	}
 }
 
-func (l *loader) lookup(name string, closed bool) (string, error) {
+func (l *loader) lookup(name string, closed bool, setting string) (string, error) {
 	if !closed {
 		return "", errors.New("a ${ is not closed; write ${NAME}, or $${ for the two characters themselves")
 	}
 	if !variableName.MatchString(name) {
-		return "", fmt.Errorf("%s is not the name of a variable; write ${NAME}, or $${ for the two characters themselves", quote(name))
+		shown := quote(name)
+		if slices.Contains(secretSettings(), setting) {
+			shown = "what ${ and } enclose"
+		}
+		return "", fmt.Errorf("%s is not the name of a variable; write ${NAME}, or $${ for the two characters themselves", shown)
 	}
 	value, ok := l.env(name)
 	if !ok {

@@ -37,8 +37,9 @@ func reason(err error) string {
 // Parse is Load for a source that is already in memory; file is the name that problems show.
 func Parse(file string, source []byte, env func(string) (string, bool)) (*Config, Problems) {
 	l := &loader{file: file, env: env, places: map[string]place{}, written: map[*yaml.Node]string{},
-		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}}
+		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}, withheld: map[string]string{}}
 	cfg := l.load(source)
+	l.withholdAll()
 	l.problems.sort()
 	if l.problems.Err() != nil {
 		return nil, l.problems
@@ -55,6 +56,7 @@ type loader struct {
 	written  map[*yaml.Node]string // a scalar as written, where ${…} was replaced: what problems show
 	variable map[*yaml.Node]string // the environment variable that a node was made from
 	broken   map[*yaml.Node]bool   // already complained of
+	withheld map[string]string     // values that no problem may show: secrets, and what comes from the environment; what is shown instead
 	problems Problems
 }
 
@@ -144,6 +146,11 @@ func (l *loader) syntax(err error) {
 			line = min(n, len(l.lines))
 		}
 	}
+	if what, _, ok := strings.Cut(words, " '"); ok && strings.Contains(what, "anchor") { // what follows may be a password that begins with *
+		l.atLine(line, 1, Syntax, "a value that begins with * is an alias, and nothing here has that name", "put the value between quotes")
+		return
+	}
+	words, _, _ = strings.Cut(words, " `") // a value follows
 	mend := "mend the YAML here or in the line above"
 	for _, s := range syntaxMends {
 		if strings.Contains(words, s.words) {

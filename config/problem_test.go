@@ -8,7 +8,7 @@ import (
 func TestProblemsAsJSON(t *testing.T) {
 	_, problems := Parse("brine.yaml", []byte("kafka: { brokers: [a:1] }\npipelines: { p: 1 }\n"), environ("BRINE_MEMORY", "x"))
 	got, err := json.Marshal(problems)
-	const want = `[{"code":"type","severity":"error","env":"BRINE_MEMORY","setting":"memory","message":"\"x\" is not a size","mend":"write memory: 64MiB"},` +
+	const want = `[{"code":"type","severity":"error","env":"BRINE_MEMORY","setting":"memory","message":"its value is not a size","mend":"write memory: 64MiB"},` +
 		`{"code":"type","severity":"error","file":"brine.yaml","line":2,"column":17,"setting":"pipelines.p","message":"is a single value, not a mapping of settings","mend":"write it as { topic: … }"}]`
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -51,12 +54,51 @@ func (l *loader) has(setting string) bool {
 	return ok
 }
 
-// show is a setting's value for people: as written, so that what ${…} stands for is never printed.
-func (l *loader) show(n *yaml.Node) string {
-	if s, ok := l.written[n]; ok {
-		return s
+// itsValue stands where a value must not be printed.
+const itsValue = "its value"
+
+// fromEnvironment reports whether a setting's value, or part of it, comes from the environment.
+func (l *loader) fromEnvironment(setting string) bool {
+	n := l.places[setting].value
+	return l.variable[n] != "" || l.written[n] != ""
+}
+
+// show is a setting's value for people: as written, so that what ${…} stands for is never printed; nor is a secret, nor what a
+// BRINE_ variable holds, since it may be a secret that was put into the wrong one.
+func (l *loader) show(n *yaml.Node, d *definition) string {
+	if l.variable[n] != "" || d.secret {
+		return itsValue
 	}
-	return n.Value
+	if s, ok := l.written[n]; ok {
+		return quote(s)
+	}
+	return quote(n.Value)
+}
+
+// withhold keeps a value out of every message: standIn is printed in its place.
+func (l *loader) withhold(value, standIn string) {
+	if value != "" {
+		l.withheld[value] = standIn
+	}
+}
+
+// shortestSecret is the fewest bytes of a withheld value that is looked for outside quotes: a shorter one may be any word of a message.
+const shortestSecret = 6
+
+// withholdAll replaces what is withheld in the messages, the longest values first, since they may hold others.
+func (l *loader) withholdAll() {
+	values := slices.SortedFunc(maps.Keys(l.withheld), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	for i := range l.problems {
+		message := &l.problems[i].Message
+		for _, value := range values {
+			*message = strings.ReplaceAll(*message, quote(value), l.withheld[value])
+			if len(value) >= shortestSecret {
+				*message = strings.ReplaceAll(*message, value, l.withheld[value])
+			}
+		}
+	}
 }
 
 // report adds a problem at n, offset bytes into its value.

@@ -8,6 +8,7 @@ import "time"
 //	set:"name,required"  name of the setting; required if so
 //	set:",key"           the field takes the name that its element has in a mapping: tables: { NAME: {…} }
 //	set:"type,short"     an element may be written as this setting alone: at: time_ms
+//	set:"key,secret"     the value is never printed, nor what stands around it
 //	default:"10s"        as a user would write it
 //	oneof:"a b"          the only texts allowed
 //	min:"1" max:"10"     bounds of numbers, durations and sizes

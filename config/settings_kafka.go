@@ -55,7 +55,7 @@ type TLS struct {
 	// File with our own certificate (PEM), where brokers ask for one.
 	Cert string `set:"cert" example:"/etc/brine/brine.pem"`
 	// File with the key of our certificate (PEM).
-	Key string `set:"key" example:"/etc/brine/brine.key"`
+	Key string `set:"key,secret" example:"/etc/brine/brine.key"`
 	// Name that the brokers' certificates must hold. Without it: the host's that is dialled.
 	ServerName string `set:"server_name" example:"kafka.example.com"`
 }
@@ -67,5 +67,5 @@ type SASL struct {
 	// User name.
 	User string `set:"user" example:"brine"`
 	// Password of the user. Take it from the environment.
-	Password string `set:"password" example:"${KAFKA_PASSWORD}"`
+	Password string `set:"password,secret" example:"${KAFKA_PASSWORD}"`
 }

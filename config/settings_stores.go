@@ -52,9 +52,9 @@ type Search struct {
 	// User name, if the engine asks for one.
 	User string `set:"user" example:"brine"`
 	// Password of the user. Take it from the environment.
-	Password string `set:"password" example:"${SEARCH_PASSWORD}"`
+	Password string `set:"password,secret" example:"${SEARCH_PASSWORD}"`
 	// Key instead of user and password: base64 of id:key. Take it from the environment.
-	APIKey string `set:"api_key" example:"${SEARCH_API_KEY}"`
+	APIKey string `set:"api_key,secret" example:"${SEARCH_API_KEY}"`
 	// File with the certificates (PEM) that the engine's is signed by. Without it: the system's.
 	CA string `set:"ca" example:"/etc/brine/ca.pem"`
 	// How `text` fields of a new index are cut into words; the engine must have it: `smartcn` and `ik_smart` know Chinese.

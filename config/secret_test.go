@@ -1,0 +1,110 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// planted are secrets as people have them; each holds the word that no problem may show.
+var planted = []string{
+	"hunter2-hunter2",
+	"pa,hunter2,ss",
+	"https://brine:hunter2@localhost:9200",
+	"hunter2:x,y:hunter2",
+	"rpc://hunter2/:hunter2:7",
+	"-----BEGIN PRIVATE KEY-----\nhunter2" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0B", 9) + "hunter2\n-----END PRIVATE KEY-----\n",
+	"\x1bhunter2",
+}
+
+// holdsSecret fails the test when the problems, as text or as JSON, hold a planted secret.
+func holdsSecret(t *testing.T, what string, problems Problems) {
+	t.Helper()
+	document, err := json.Marshal(problems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{problems.String(), string(document)} {
+		if strings.Contains(text, "hunter2") {
+			t.Errorf("%s: shows a secret:\n%s", what, text)
+		}
+	}
+}
+
+// A secret that was put into the wrong variable is in no problem, whichever variable that is.
+func TestSecretsInWrongVariablesAreNotShown(t *testing.T) {
+	const withTLS = minimal + "search: { connect: 'http://localhost:9200' }\n"
+	faults := map[string]bool{}
+	for _, e := range envSettings() {
+		for _, secret := range planted {
+			for _, more := range []string{"", "BRINE_KAFKA_TLS_ENABLED"} { // which has the files of kafka.tls read
+				_, problems := Parse("brine.yaml", []byte(withTLS), environ(e.variable, secret, more, "true"))
+				holdsSecret(t, e.variable, problems)
+				if slices.ContainsFunc(problems, func(p Problem) bool { return p.Env == e.variable }) {
+					faults[e.variable] = true
+				}
+			}
+		}
+	}
+	if len(faults) < 30 {
+		t.Errorf("only %d variables were complained of", len(faults))
+	}
+}
+
+// The same where the file takes values from variables by name: what they hold is not shown.
+func TestWhatVariablesHoldIsNotShown(t *testing.T) {
+	for _, replaced := range []string{"localhost:9092", "embedded:./data", "entity", "md5(id, 4) + id", "topic: p", "id: text", "table: t", "v } }"} {
+		name, _, ok := strings.Cut(replaced, ": ")
+		with := `"${SECRET_KEY}"`
+		if ok {
+			with = name + ": " + with
+		}
+		if replaced == "v } }" {
+			with += " } }"
+		}
+		for _, secret := range planted {
+			_, problems := Parse("brine.yaml", []byte(strings.Replace(strings.ReplaceAll(minimal, `"`+replaced+`"`, replaced), replaced, with, 1)),
+				environ("SECRET_KEY", secret))
+			if problems.Err() == nil && replaced != "topic: p" {
+				t.Errorf("%s: takes %q", replaced, secret)
+			}
+			for _, p := range problems {
+				p.Mend = "" // it may show a text that is good by itself
+				holdsSecret(t, replaced, Problems{p})
+			}
+		}
+	}
+}
+
+// A secret that is written into the file, and not as YAML wants it, is in no problem.
+func TestSecretsInTheFileAreNotShown(t *testing.T) {
+	settings := secretSettings()
+	if want := []string{"kafka.tls.key", "kafka.sasl.password", "search.password", "search.api_key"}; !reflect.DeepEqual(settings, want) {
+		t.Errorf("secret settings: %q, want %q", settings, want)
+	}
+	for _, at := range settings {
+		for _, value := range []string{"hunter2", "*hunter2", "!hunter2", "!!int hunter2", "!!binary hunter2", "%hunter2", "@hunter2", "`hunter2", `"hunter2`, `"\hunter2"`, "'hunter2", "[hunter2",
+			"{hunter2", "{hunter2: 1}", "[hunter2]", "abc,hunter2", "abc, hunter2, hunter2", "abc: hunter2", "a #hunter2", "|hunter2", ">hunter2", "${hunter2", "${hunter2-hunter2}", "&hunter2 x, user: *hunter2",
+			"hunter2}", "?hunter2", "- hunter2", "hunter2\n\t- x", ""} {
+			path := strings.Split(at, ".")
+			flow := strings.Join(path, ": { ") + ": " + value + strings.Repeat(" }", len(path)-1) + "\n"
+			block := ""
+			for i, name := range path {
+				block += strings.Repeat("  ", i) + name + ":"
+				if i < len(path)-1 {
+					block += "\n"
+				}
+			}
+			for _, section := range []string{flow, block + " " + value + "\n"} {
+				source := section + strings.Replace(minimal, "kafka:", "more:", 1)
+				if path[0] != "kafka" {
+					source = minimal + section
+				}
+				_, problems := Parse("brine.yaml", []byte(source), environ())
+				holdsSecret(t, section, problems)
+			}
+		}
+	}
+}
