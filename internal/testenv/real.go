@@ -23,6 +23,24 @@ func Kafka(t testing.TB) []string {
 	return addrs
 }
 
+// SecuredKafka is how a real broker is reached by those whom it knows.
+type SecuredKafka struct {
+	SCRAM, MTLS string // the addresses (host:port) of its listeners: SCRAM over TLS, and TLS that asks for the client's certificate
+	CA          string // file of the authority (PEM) that signed its certificate and the client's
+	Cert, Key   string // files of the client's certificate and key (PEM)
+}
+
+// KafkaSecured returns the listeners of the real broker that Kafka returns which let in only those whom it knows.
+func KafkaSecured(t testing.TB) SecuredKafka {
+	t.Helper()
+	k := SecuredKafka{SCRAM: address(t, "BRINE_REAL_KAFKA_SCRAM"), MTLS: address(t, "BRINE_REAL_KAFKA_MTLS")}
+	listens(t, "Kafka's SCRAM listener", k.SCRAM)
+	listens(t, "Kafka's mTLS listener", k.MTLS)
+	dir := address(t, "BRINE_REAL_KAFKA_CERTIFICATES")
+	k.CA, k.Cert, k.Key = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key")
+	return k
+}
+
 // HBase gives the connect string of a real HBase's masters, rpc://host:port.
 func HBase(t testing.TB) string {
 	t.Helper()
@@ -47,27 +65,16 @@ func Elasticsearch(t testing.TB) string {
 	return searchServer(t, "BRINE_REAL_ELASTICSEARCH")
 }
 
-// Elasticsearch9 gives the URL of a real Elasticsearch 9, and OpenSearch that of a real OpenSearch, whose cluster has a master. They need a newer
-// JDK than the other servers, so they are never required.
+// Elasticsearch9 returns the URL of a real Elasticsearch 9 whose cluster has a master.
 func Elasticsearch9(t testing.TB) string {
 	t.Helper()
-	return optional(t, "BRINE_REAL_ELASTICSEARCH9", "elasticsearch9")
+	return searchServer(t, "BRINE_REAL_ELASTICSEARCH9")
 }
 
-// OpenSearch is as Elasticsearch9.
+// OpenSearch returns the URL of a real OpenSearch whose cluster has a master.
 func OpenSearch(t testing.TB) string {
 	t.Helper()
-	return optional(t, "BRINE_REAL_OPENSEARCH", "opensearch")
-}
-
-func optional(t testing.TB, name, server string) string {
-	t.Helper()
-	if os.Getenv(name) == "" {
-		if _, err := lookup(filepath.Join(devcluster(t), "run", "env"), name); err != nil {
-			t.Skipf("no %[1]s runs: start one with `deploy/devcluster/devcluster up %[1]s` (needs a JDK 21 or newer)", server)
-		}
-	}
-	return searchServer(t, name)
+	return searchServer(t, "BRINE_REAL_OPENSEARCH")
 }
 
 func searchServer(t testing.TB, name string) string {
@@ -103,7 +110,7 @@ func address(t testing.TB, name string) string {
 	file := filepath.Join(devcluster(t), "run", "env")
 	v, err := lookup(file, name)
 	if err != nil {
-		missing(t, "%s is not set and no devcluster runs (start one with `make real-up`): %v", name, err)
+		missing(t, "%s is not set and no devcluster runs it (start one with `make real-up`, SERVERS names what it starts): %v", name, err)
 	}
 	return v
 }

@@ -9,7 +9,10 @@ launch_elasticsearch() {
   read -r http transport < <(ports "$server" 2)
   home=$(echo "$lib/$server"/elasticsearch-*)
   mkdir -p "$dir/config" "$dir/data" "$dir/logs" "$dir/tmp"
-  cp "$home"/config/jvm.options "$home"/config/log4j2.properties "$dir/config/"
+  cp "$home"/config/log4j2.properties "$dir/config/"
+  # Release 9 asks for a module that makes vectors faster, which a Java runtime without the compilers lacks.
+  "$java/bin/java" --list-modules | grep -q '^jdk.incubator.vector' && cp "$home/config/jvm.options" "$dir/config/" ||
+    grep -v jdk.incubator.vector "$home/config/jvm.options" >"$dir/config/jvm.options"
   cat >"$dir/config/elasticsearch.yml" <<END
 discovery.type: single-node
 network.host: 127.0.0.1

@@ -3,7 +3,7 @@
 
 start_elasticsearch9() {
   local java
-  java=$(need_jdk21 elasticsearch9) || return 1
+  java=$(need_java21 elasticsearch9) || return 1
   launch_elasticsearch elasticsearch9 "$1" "$java"
 }
 
@@ -16,6 +16,6 @@ env_elasticsearch9() {
 
 fetch_elasticsearch9() {
   local dir=$1
-  need_jdk21 elasticsearch9 >/dev/null || exit 1
+  need_java21 elasticsearch9 >/dev/null || exit 1
   maven elasticsearch9 unpack-dependencies "-DoutputDirectory=$dir" "-DmarkersDirectory=$dir/marks" -DincludeTypes=zip
 }

@@ -1,16 +1,43 @@
 # shellcheck shell=bash
-# Kafka: broker and controller in one process (KRaft). devcluster sources this file.
+# Kafka: broker and controller in one process (KRaft), with three listeners: plain text, SCRAM over TLS, and TLS that asks for the client's
+# certificate. devcluster sources this file.
+
+# kafka_certificates DIR makes, once, a certificate authority (ca.pem) and what it has signed: server.pem for the broker, client.pem and
+# client.key for a client. Their names are those of loopback.
+kafka_certificates() {
+  local dir=$1 name
+  [[ -f $dir/client.pem ]] && return
+  mkdir -p "$dir"
+  openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj "/CN=brine devcluster" -keyout "$dir/ca.key" -out "$dir/ca.pem" || return
+  printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n' >"$dir/extensions"
+  for name in server client; do
+    openssl req -newkey rsa:2048 -nodes -subj "/CN=$name" -keyout "$dir/$name.key" -out "$dir/$name.csr" || return
+    openssl x509 -req -in "$dir/$name.csr" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 3650 \
+      -extfile "$dir/extensions" -out "$dir/$name.crt" || return
+  done
+  cat "$dir/server.key" "$dir/server.crt" >"$dir/server.pem"
+  mv "$dir/client.crt" "$dir/client.pem"
+}
 
 start_kafka() {
-  local dir=$1 port controller
-  read -r port controller < <(ports kafka 2)
+  local dir=$1 port controller scram mtls
+  read -r port controller scram mtls < <(ports kafka 4)
+  kafka_certificates "$dir/tls" >>"$dir/log" 2>&1 || return
   cat >"$dir/server.properties" <<END
 process.roles=broker,controller
 node.id=1
-listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller
-advertised.listeners=PLAINTEXT://127.0.0.1:$port
+listeners=PLAINTEXT://127.0.0.1:$port,SCRAM://127.0.0.1:$scram,MTLS://127.0.0.1:$mtls,CONTROLLER://127.0.0.1:$controller
+advertised.listeners=PLAINTEXT://127.0.0.1:$port,SCRAM://127.0.0.1:$scram,MTLS://127.0.0.1:$mtls
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SCRAM:SASL_SSL,MTLS:SSL,CONTROLLER:PLAINTEXT
+ssl.keystore.type=PEM
+ssl.keystore.location=$dir/tls/server.pem
+ssl.truststore.type=PEM
+ssl.truststore.location=$dir/tls/ca.pem
+listener.name.mtls.ssl.client.auth=required
+listener.name.scram.sasl.enabled.mechanisms=SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.scram.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.scram.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 controller.quorum.bootstrap.servers=127.0.0.1:$controller
 log.dirs=$dir/data
 auto.create.topics.enable=false
@@ -34,8 +61,11 @@ END
 ready_kafka() { echo "Kafka Server started"; }
 
 env_kafka() {
-  read -r port _ <"$1/ports"
+  read -r port _ scram mtls <"$1/ports"
   echo "BRINE_REAL_KAFKA=127.0.0.1:$port"
+  echo "BRINE_REAL_KAFKA_SCRAM=127.0.0.1:$scram"
+  echo "BRINE_REAL_KAFKA_MTLS=127.0.0.1:$mtls"
+  echo "BRINE_REAL_KAFKA_CERTIFICATES=$1/tls"
 }
 
 fetch_kafka() { maven kafka copy-dependencies "-DoutputDirectory=$1"; }
