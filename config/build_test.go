@@ -76,7 +76,7 @@ func TestPipelineOptions(t *testing.T) {
 		{Name: "gone", Type: event.Bool},
 	}}
 	wantSink := sink.Options{Schema: schema, MaxCellBytes: 1 << 20, Rows: []sink.Rows{{
-		Table:   sink.Table{Name: "shop:orders", Row: sink.RowEntity, Keys: rowkey.One(key), TTL: map[string]time.Duration{"brief": 52 * week}},
+		Table:   sink.Table{Name: "shop:orders", Row: sink.RowEntity, Keys: rowkey.One(key), TTL: map[string]time.Duration{"brief": 364 * day}},
 		Nulls:   sink.NullsMerge,
 		Columns: []sink.Column{{Family: "brief", Qualifier: "total", Field: "total"}, {Family: "detail", Qualifier: "items", Field: "items"}, {Family: "brief", Qualifier: "at", Field: "at"}},
 	}}}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/internal/when"
 	"brine/sink"
 )
 
@@ -25,7 +26,7 @@ func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
 		l.checkUntil(p, r.TTL, at)
 		return
 	}
-	if _, err := parseDuration(r.TTL); err != nil || d < time.Millisecond {
+	if _, err := when.Duration(r.TTL); err != nil || d < time.Millisecond {
 		l.fault(at, RowTTL, quote(r.TTL)+" is neither a time nor a field", "write ttl: 30d, or a field that is a time")
 		return
 	}

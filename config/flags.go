@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"brine/internal/when"
 )
 
 // UnmarshalText reads a size as settings write it, so that flags can be written so too.
@@ -20,7 +22,7 @@ type Duration time.Duration
 
 // UnmarshalText reads 92d, 1d12h, 10s, 5ms.
 func (d *Duration) UnmarshalText(text []byte) error {
-	n, err := parseDuration(string(text))
+	n, err := when.Duration(string(text))
 	*d = Duration(n)
 	if err != nil {
 		return fmt.Errorf("%q %w; write a time such as 92d, 1d12h, 10s or 5ms", text, err)

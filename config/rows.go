@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/internal/when"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -158,7 +159,7 @@ func (r *Rows) ttlFor() (time.Duration, bool) {
 	if r.TTL == "" || fieldNames.MatchString(r.TTL) {
 		return 0, false
 	}
-	d, _ := parseDuration(r.TTL)
+	d, _ := when.Duration(r.TTL)
 	return d, true
 }
 

@@ -56,47 +56,7 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-const (
-	day  = 24 * time.Hour
-	week = 7 * day
-)
-
-// parseDuration reads what time.ParseDuration does, and days and weeks before it: 92d, 1d12h, 10s, 5ms. A number without a
-// unit is an error, but 0 is not.
-func parseDuration(s string) (time.Duration, error) {
-	rest, total := s, time.Duration(0)
-	for _, u := range []struct {
-		name string
-		unit time.Duration
-	}{{"w", week}, {"d", day}} {
-		number, after, ok := strings.Cut(rest, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return 0, errors.New("is not a duration")
-		}
-		if n < 0 || n > int64((math.MaxInt64-total)/u.unit) {
-			return 0, errors.New("is out of range")
-		}
-		total += time.Duration(n) * u.unit
-		rest = after
-	}
-	if rest == "" && s != "" {
-		return total, nil
-	}
-	d, err := time.ParseDuration(rest)
-	switch {
-	case err != nil && strings.Contains(err.Error(), "missing unit"):
-		return 0, errors.New("has no unit")
-	case err != nil:
-		return 0, errors.New("is not a duration")
-	case d < 0 || d > math.MaxInt64-total:
-		return 0, errors.New("is out of range")
-	}
-	return total + d, nil
-}
+const day = 24 * time.Hour
 
 // DurationText writes a duration as a user would: 92d, 1h30m, 100ms.
 func DurationText(d time.Duration) string {

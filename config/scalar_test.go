@@ -3,6 +3,8 @@ package config
 import (
 	"testing"
 	"time"
+
+	"brine/internal/when"
 )
 
 func TestDurations(t *testing.T) {
@@ -18,7 +20,7 @@ func TestDurations(t *testing.T) {
 		{"-1s", "is out of range", 0, ""}, {"-1d", "is out of range", 0, ""}, {"106752d", "is out of range", 0, ""}, {"106751d24h", "is out of range", 0, ""},
 		{"1d2", "has no unit", 0, ""}, {"1.5d", "is not a duration", 0, ""}, {"1h1d", "is not a duration", 0, ""},
 	} {
-		got, err := parseDuration(c.in)
+		got, err := when.Duration(c.in)
 		switch {
 		case c.fault != "" && (err == nil || err.Error() != c.fault):
 			t.Errorf("%q: got %v, %v, want %q", c.in, got, err, c.fault)

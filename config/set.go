@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"brine/internal/when"
 )
 
 // set reads a scalar into the field v. Its error reads "what is wrong; mend", going on from the value.
@@ -44,7 +46,7 @@ func set(v reflect.Value, s shape, d *definition, value string) (Code, error) {
 func number(s shape, value string) (int64, error) {
 	switch s {
 	case duration:
-		d, err := parseDuration(value)
+		d, err := when.Duration(value)
 		return int64(d), err
 	case size:
 		b, err := parseBytes(value)

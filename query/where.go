@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/when"
 	"brine/rowkey"
 )
 
 // ParseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
 // and to exclusive (from..=to: inclusive), either side possibly empty; field==value binds it to exactly what stands there, also
-// when ".." is in it or "=" before it. Times are RFC 3339 ("2013-01-01T05:00:00Z", "2013-01-01") or milliseconds
-// since 1970; an end that is a bare date means the beginning of that day, UTC.
+// when ".." is in it or "=" before it. Times are as when.Time reads them; an end that is a bare date means the beginning of
+// that day, UTC.
 func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
 	where := make(map[string]rowkey.Bound, len(conditions))
 	for _, c := range conditions {
@@ -92,21 +93,11 @@ func ParseValue(typ rowkey.Type, text string) (rowkey.Value, error) {
 		}
 		return rowkey.Value{Type: typ}, nil
 	case rowkey.Time:
-		ms, err := ParseTime(text)
-		return rowkey.Value{Type: typ, Int: ms}, err
+		t, err := when.Time(text, time.Now())
+		if err != nil {
+			return rowkey.Value{}, err
+		}
+		return rowkey.Value{Type: typ, Int: t.UnixMilli()}, nil
 	}
 	return rowkey.Value{}, fmt.Errorf("BUG: field type %d", typ)
-}
-
-// ParseTime reads a time as RFC 3339, as a date, or as milliseconds since 1970, and gives milliseconds since 1970.
-func ParseTime(text string) (int64, error) {
-	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return ms, nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UnixMilli(), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not a time: write 2013-01-01, 2013-01-01T05:00:00Z or milliseconds since 1970", text)
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"testing"
 
+	"brine/internal/when"
 	"brine/rowkey"
 )
 
@@ -49,8 +50,8 @@ func TestParseWhereSaysWhatIsWrong(t *testing.T) {
 		{"n=x", `n: "x" is not a whole number`},
 		{"ok=maybe", `ok: "maybe" is not true or false`},
 		{"w=heavy", `w: "heavy" is not a number`},
-		{"at=yesterday", `at: "yesterday" is not a time: write 2013-01-01, 2013-01-01T05:00:00Z or milliseconds since 1970`},
-		{"at=2013-01-01..soon", `at: "soon" is not a time: write 2013-01-01, 2013-01-01T05:00:00Z or milliseconds since 1970`},
+		{"at=yesterday", `at: "yesterday" is not a time: write ` + when.Forms},
+		{"at=2013-01-01..soon", `at: "soon" is not a time: write ` + when.Forms},
 	} {
 		if _, err := ParseWhere(keyFields, []string{tt.in}); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.in, err, tt.want)

@@ -14,6 +14,7 @@ import (
 
 type checkCmd struct {
 	Paths   []string `arg:"" optional:"" name:"file" help:"Configurations, or folders of them (default brine.yaml)."`
+	Config  []string `short:"c" sep:"none" placeholder:"FILE" help:"The same as a flag, as every command has it; may be given several times."`
 	Connect bool     `help:"Also look at the topics, tables and recent records of the servers."`
 	JSON    bool     `help:"Print JSON."`
 }
@@ -30,10 +31,11 @@ Examples:
 }
 
 func (c *checkCmd) Run(e *env) error {
-	if len(c.Paths) == 0 {
-		c.Paths = []string{"brine.yaml"}
+	paths := append(c.Paths, c.Config...)
+	if len(paths) == 0 {
+		paths = []string{defaultConfig}
 	}
-	files, err := configFiles(c.Paths)
+	files, err := configFiles(paths)
 	if err != nil {
 		return usage(err)
 	}

@@ -18,7 +18,7 @@ type configFlag struct {
 }
 
 // load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more. Advice is
-// for those who design a table: check, key lint and tables plan give it.
+// for those who design a table: check, key lint and tables plan give it. What is declared and not used only check tells.
 func (f configFlag) load(e *env) (*config.Config, error) {
 	return f.loadSaying(e, func(p config.Problem) bool { return p.Severity != config.Advice })
 }
@@ -31,7 +31,7 @@ func (f configFlag) loadAdvised(e *env) (*config.Config, error) {
 func (f configFlag) loadSaying(e *env, said func(config.Problem) bool) (*config.Config, error) {
 	cfg, problems := config.Load(f.Config, e.getenv)
 	for _, p := range append(problems, config.UnknownEnv(e.environ)...) {
-		if said(p) {
+		if p.Code != config.Unused && said(p) {
 			fmt.Fprintln(e.stderr, p)
 		}
 	}

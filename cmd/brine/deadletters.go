@@ -13,6 +13,7 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/ingest"
+	"brine/internal/when"
 )
 
 type deadlettersCmd struct {
@@ -62,15 +63,11 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if ago, err := time.ParseDuration(text); err == nil {
-		return now.Add(-ago.Abs()), nil
+	t, err := when.Time(text, now)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", flag, err)
 	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%s %q: write a time such as 2013-01-31T08:00:00Z or 2013-01-31, or how long ago, such as 2h", flag, text)
+	return t, nil
 }
 
 // takes reports whether a letter is meant.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"brine/config"
 	"brine/query"
 	"brine/rowkey"
 )
@@ -26,7 +27,6 @@ type keyCmd struct {
 // keyFlags say which key is meant: a table's of the configuration, or an expression with its fields.
 type keyFlags struct {
 	configFlag
-	Table  string            `short:"t" help:"Table of the configuration whose key is meant (default: the only one)."`
 	Key    string            `help:"A key expression instead of a table's key." placeholder:"EXPR"`
 	Fields map[string]string `help:"With --key: its fields and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
 	JSON   bool              `help:"Print JSON."`
@@ -34,31 +34,53 @@ type keyFlags struct {
 
 var fieldTypes = map[string]rowkey.Type{"text": rowkey.Text, "int": rowkey.Int, "float": rowkey.Float, "bool": rowkey.Bool, "time": rowkey.Time}
 
-// parse gives the keys that are meant: several only of a table.
-func (f keyFlags) parse(e *env) (rowkey.Keys, error) {
+// parse returns the keys that are meant, several only of a table, and the arguments that do not name the table.
+func (f keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
 	if f.Key != "" {
-		fields, err := f.fields()
-		if err != nil {
-			return nil, err
-		}
-		key, err := rowkey.Parse(f.Key, fields)
-		if err != nil {
-			return nil, usage(fmt.Errorf("--key: %w", err))
-		}
-		return rowkey.One(key), nil
+		key, err := f.expression()
+		return rowkey.One(key), args, err
 	}
 	cfg, err := f.load(e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	t, err := table(cfg, f.Table)
+	t, args, err := leadingTable(cfg, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(t.RowKeys()) == 0 {
+		return nil, nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
+	}
+	return t.RowKeys(), args, nil
+}
+
+// leadingTable takes the table off the arguments. The only one of the configuration need not be named.
+func leadingTable(cfg *config.Config, args []string) (*config.Table, []string, error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	t, err := table(cfg, name)
+	switch {
+	case err == nil && name != "":
+		return t, args[1:], nil
+	case err != nil && len(cfg.Tables) == 1:
+		return cfg.Tables[0], args, nil
+	}
+	return t, args, err
+}
+
+// expression is the key of --key.
+func (f keyFlags) expression() (*rowkey.Key, error) {
+	fields, err := f.fields()
 	if err != nil {
 		return nil, err
 	}
-	if len(t.RowKeys()) == 0 {
-		return nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
+	key, err := rowkey.Parse(f.Key, fields)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--key: %w", err))
 	}
-	return t.RowKeys(), nil
+	return key, nil
 }
 
 // fields are those given with --key, in the order of their names.
@@ -88,48 +110,61 @@ func where(keys rowkey.Keys, conditions []string) (map[string]rowkey.Bound, erro
 }
 
 // keyRow is a key, and a row of it as the HBase shell prints it.
-type keyRow struct{ keyFlags }
+type keyRow struct {
+	keyFlags
+	Table string `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
+	Row   string `arg:"" optional:"" help:"The row key, as the HBase shell prints it (\\x00 for bytes that are no letters)."`
+}
 
-// read gives the row, and the key that fits it; without a row, or when none fits, the newest.
-func (f keyRow) read(e *env, text string) (*rowkey.Key, []byte, error) {
-	keys, err := f.parse(e)
+// read returns the row, and the key that fits it; without a row, or when none fits, the newest.
+func (f keyRow) read(e *env) (*rowkey.Key, []byte, error) {
+	keys, args, err := f.parse(e, arguments(f.Table, f.Row))
 	if err != nil {
 		return nil, nil, err
 	}
-	row, err := unescape(text)
+	if len(args) > 1 {
+		return nil, nil, usage(fmt.Errorf("there is no table %q; write [TABLE] ROW", args[0]))
+	}
+	row, err := unescape(strings.Join(args, ""))
 	if err != nil {
 		return nil, nil, usage(err)
 	}
 	return cmp.Or(keys.Fit(row), keys.Newest()), row, nil
 }
 
+// arguments are those that were given.
+func arguments(first string, others ...string) []string {
+	return slices.DeleteFunc(append([]string{first}, others...), func(a string) bool { return a == "" })
+}
+
 type keyEncodeCmd struct {
 	keyFlags
-	Values []string `arg:"" name:"field=value" help:"One for each field of the key. Times: RFC 3339 or ms since 1970."`
+	Table  string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
+	Values []string `arg:"" optional:"" name:"field=value" help:"One for each field of the key. Times: 2013-01-31T08:00:00Z, ms since 1970, or how long ago, as 2h."`
 }
 
 // Help is shown under the command's own help.
 func (keyEncodeCmd) Help() string {
 	return `Examples:
-  brine key encode -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01T10:17:00Z action=DEPART
+  brine key encode scans -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01T10:17:00Z action=DEPART
   brine key encode --key 'md5(user, 4) + user' --fields user=text user=42`
 }
 
 func (c *keyEncodeCmd) Run(e *env) error {
-	keys, err := c.parse(e)
+	keys, values, err := c.parse(e, arguments(c.Table, c.Values...))
 	if err != nil {
 		return err
 	}
 	key := keys.Newest() // that of new rows
-	given, err := where(rowkey.One(key), exactly(c.Values))
+	given, err := where(rowkey.One(key), exactly(values))
 	if err != nil {
 		return err
 	}
-	values := make([]rowkey.Value, 0, len(given))
+	fields := make([]rowkey.Value, 0, len(given))
 	for _, name := range key.Fields() {
-		values = append(values, given[name].Equal)
+		fields = append(fields, given[name].Equal)
 	}
-	row, err := key.Append(nil, values)
+	row, err := key.Append(nil, fields)
 	if err != nil {
 		return usage(err)
 	}
@@ -152,21 +187,21 @@ func exactly(values []string) []string {
 	return out
 }
 
-type keyDecodeCmd struct {
-	keyRow
-	Row string `arg:"" help:"The row key, as the HBase shell prints it (\\x00 for bytes that are no letters)."`
-}
+type keyDecodeCmd struct{ keyRow }
 
 // Help is shown under the command's own help.
 func (keyDecodeCmd) Help() string {
 	return `Example:
-  brine key decode -c examples/scans.yaml '3ddbUA-1545-20130101-EWR|\x7F\xFF\xFE\xC4\x0Ab\xC6\x9F|DEPART'`
+  brine key decode scans -c examples/scans.yaml '3ddbUA-1545-20130101-EWR|\x7F\xFF\xFE\xC4\x0Ab\xC6\x9F|DEPART'`
 }
 
 func (c *keyDecodeCmd) Run(e *env) error {
-	key, row, err := c.read(e, c.Row)
+	key, row, err := c.read(e)
 	if err != nil {
 		return err
+	}
+	if len(row) == 0 {
+		return usage(errors.New("give the row key to decode"))
 	}
 	values, err := key.Decode(row)
 	if err != nil {
@@ -186,20 +221,17 @@ func (c *keyDecodeCmd) Run(e *env) error {
 	return w.Flush()
 }
 
-type keyExplainCmd struct {
-	keyRow
-	Row string `arg:"" optional:"" help:"A row key to take apart, as the HBase shell prints it."`
-}
+type keyExplainCmd struct{ keyRow }
 
 // Help is shown under the command's own help.
 func (keyExplainCmd) Help() string {
 	return `Examples:
-  brine key explain -c examples/scans.yaml
+  brine key explain scans -c examples/scans.yaml
   brine key explain --key 'salt(16, user) + user + "|" + desc(at, ms)' --fields user=text --fields at=time`
 }
 
 func (c *keyExplainCmd) Run(e *env) error {
-	key, row, err := c.read(e, c.Row)
+	key, row, err := c.read(e)
 	if err != nil {
 		return err
 	}

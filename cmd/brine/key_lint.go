@@ -14,6 +14,7 @@ import (
 
 type keyLintCmd struct {
 	keyFlags
+	Table   string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
 	Row     string   `help:"With --key: what a row is." enum:"event,entity" default:"event"`
 	Regions int      `help:"With --key: regions that the table begins with." default:"1"`
 	Query   []string `help:"With --key: a query that the table is for, such as 'waybill at..'." placeholder:"FIELDS" sep:"none"`
@@ -29,7 +30,7 @@ what costs bytes. brine check says the same, and all the rest.
 Exit codes: 0 nothing, or advice only; 1 warnings; 2 errors.
 
 Examples:
-  brine key lint -c examples/scans.yaml --servers 5
+  brine key lint scans -c examples/scans.yaml --servers 5
   brine key lint --key 'waybill + "|" + desc(at, s)' --fields waybill=text --fields at=time --query 'waybill at..'`
 }
 

@@ -10,6 +10,7 @@ import (
 
 type keyRangeCmd struct {
 	keyFlags
+	Table string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
 	Where []string `arg:"" optional:"" name:"field=value" help:"Bounds from the key's left: field=value, and for the last one field=from..to, or from..=to; field==value where a value holds \"..\". A geohash is bound to its first digits: geohash=ws10."`
 }
 
@@ -19,16 +20,16 @@ func (keyRangeCmd) Help() string {
 (from..=to: inclusive), also where the key counts down.
 
 Examples:
-  brine key range -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01..2013-01-02
+  brine key range scans -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01..2013-01-02
   brine key range --key 'salt(4, user) + asc(at, s)' --fields user=text --fields at=time at=2013-01-01..`
 }
 
 func (c *keyRangeCmd) Run(e *env) error {
-	keys, err := c.parse(e)
+	keys, conditions, err := c.parse(e, arguments(c.Table, c.Where...))
 	if err != nil {
 		return err
 	}
-	bounds, err := where(keys, c.Where)
+	bounds, err := where(keys, conditions)
 	if err != nil {
 		return err
 	}

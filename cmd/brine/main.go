@@ -4,13 +4,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"brine/internal/when"
 )
 
 // version is set by the linker; a plain go build says dev.
@@ -33,7 +38,12 @@ type cli struct {
 	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and mend it."`
 	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
+	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`
+	Help        helpCmd        `cmd:"" help:"Show the help of a command."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
+
+	CompleteLine completeLineCmd `cmd:"" hidden:"" passthrough:""`
+	ShowVersion  versionFlag     `name:"version" help:"Print the version."`
 }
 
 // env is what a command may touch of the world, so that tests can hold it.
@@ -57,16 +67,8 @@ func main() {
 
 // run parses and runs one command line and returns the exit code.
 func run(e *env, args []string) int {
-	var c cli
 	exited := -1
-	parser, err := kong.New(&c,
-		kong.Name("brine"),
-		kong.Description("Kafka streams into HBase: nothing lost, nothing wrong.\n\n"+exitCodeHelp),
-		kong.Writers(e.stdout, e.stderr),
-		kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, Summary: true}),
-		kong.Bind(e),
-	)
+	parser, err := newParser(e, func(code int) { exited = code })
 	if err != nil {
 		panic("BUG: the command line's own structs are wrong: " + err.Error())
 	}
@@ -74,16 +76,50 @@ func run(e *env, args []string) int {
 		args = []string{"--help"}
 	}
 	kctx, err := parser.Parse(args)
-	if exited >= 0 { // --help has been printed
+	if exited >= 0 { // --help or --version has been printed
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(e.stderr, "brine: %v\n", err)
-		fmt.Fprintf(e.stderr, "hint: brine --help lists the commands; brine COMMAND --help shows examples\n")
+		fmt.Fprintf(e.stderr, "brine: %v\nhint: %s\n", err, helpHint(err))
 		return exitUsage
 	}
 	if err := kctx.Run(e); err != nil {
 		return report(e.stderr, err)
 	}
 	return exitOK
+}
+
+// helpHint names the help of the command whose line is wrong.
+func helpHint(err error) string {
+	wrong, ok := errors.AsType[*kong.ParseError](err)
+	if ok && wrong.Context != nil && wrong.Context.Selected() != nil {
+		return "brine help " + wrong.Context.Selected().Path() + " shows its arguments, flags and examples"
+	}
+	return "brine --help lists the commands; brine help COMMAND shows examples"
+}
+
+func newParser(e *env, exit func(code int)) (*kong.Kong, error) {
+	return kong.New(&cli{},
+		kong.Name("brine"),
+		kong.Description("Kafka streams into HBase: nothing lost, nothing wrong.\n\n"+exitCodeHelp),
+		kong.Writers(e.stdout, e.stderr),
+		kong.Exit(exit),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(durationFlag)),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, Summary: true}),
+		kong.Bind(e),
+	)
+}
+
+// durationFlag reads a duration as settings write it.
+func durationFlag(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := when.Duration(text)
+	if err != nil {
+		return fmt.Errorf("%q %w; write a duration such as 10s, 5m or 2h", text, err)
+	}
+	target.SetInt(int64(d))
+	return nil
 }

@@ -38,7 +38,7 @@ func (c *offsetsSetCmd) target(ctx context.Context, g *liveGroup, client *kafka.
 	}
 	at, err := parseTime("--to", to, time.Now())
 	if err != nil || to == "" {
-		return nil, usage(fmt.Errorf("--to %q: write earliest, latest, a time such as 2013-01-31T08:00:00Z, offsets such as 0:1200,1:900, +N, -N, or file:PATH", to))
+		return nil, usage(fmt.Errorf("--to %q: write earliest, latest, a time such as 2013-01-31T08:00:00Z, how long ago, such as 2h, offsets such as 0:1200,1:900, +N, -N, or file:PATH", to))
 	}
 	return g.offsetsAt(ctx, client, at)
 }

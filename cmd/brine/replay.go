@@ -13,13 +13,14 @@ import (
 
 	"brine/config"
 	"brine/ingest"
+	"brine/internal/when"
 )
 
 type replayCmd struct {
 	configFlag
 	Pipeline    string   `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
 	Half        string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
-	From        string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z or 2013-01-31), or offsets (0:1200,1:900)."`
+	From        string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
 	To          string   `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
 	Partitions  []int    `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
 	Key         []string `sep:"none" placeholder:"KEY" help:"Only records of this key; may be given several times. Bytes that are no text as \\xNN."`
@@ -43,6 +44,7 @@ goes on where it was. A time is that of the Kafka record.
 Examples:
   brine replay -c brine.yaml --pipeline scans --from 2013-01-05T00:00:00Z --to 2013-01-06T00:00:00Z --dry-run
   brine replay -c brine.yaml --pipeline scans --from 0:1200,1:900 --to 0:5000,1:5000 --rate 20000
+  brine replay -c brine.yaml --pipeline scans --from 2h --dry-run
   brine replay -c brine.yaml --pipeline orders --half documents --from earliest
   brine replay -c brine.yaml --pipeline scans --from 2013-01-01 --key UA-1545-20130101-EWR
   brine replay -c brine.yaml --pipeline scans --from earliest --diff 2000
@@ -119,7 +121,10 @@ func pipeline(cfg *config.Config, name string) (*config.Pipeline, error) {
 	for _, p := range cfg.Pipelines {
 		names = append(names, p.Name)
 	}
-	return nil, usage(fmt.Errorf("--pipeline %q: the configuration has %v", name, names))
+	if name == "" {
+		return nil, usage(fmt.Errorf("say which pipeline with --pipeline: %s", strings.Join(names, ", ")))
+	}
+	return nil, usage(fmt.Errorf("--pipeline: no pipeline %q in the configuration; it has %s", name, strings.Join(names, ", ")))
 }
 
 // replays are what the command line asks for, by half.
@@ -215,6 +220,23 @@ func (c *replayCmd) run(ctx context.Context, replays []*replay, shown *replayScr
 	return errors.Join(errs...)
 }
 
+// resume says how to go on. A time of so long ago is another one by then.
+func (c *replayCmd) resume(r *replay) string {
+	var fixed []string
+	for _, end := range []struct {
+		flag, text string
+		at         ingest.Position
+	}{{"--from", c.From, r.opts.From}, {"--to", c.To, r.opts.To}} {
+		if when.Ago(strings.TrimSpace(end.text)) {
+			fixed = append(fixed, end.flag+" "+end.at.String())
+		}
+	}
+	if len(fixed) == 0 {
+		return "the same command goes on from there"
+	}
+	return "the same command with " + strings.Join(fixed, " ") + " goes on from there"
+}
+
 // outcome words how a replay has ended.
 func (c *replayCmd) outcome(ctx context.Context, r *replay, err error) error {
 	switch gone := r.gone.Load(); {
@@ -223,7 +245,7 @@ func (c *replayCmd) outcome(ctx context.Context, r *replay, err error) error {
 		for _, p := range r.run.Progress().Partitions {
 			left -= p.Done
 		}
-		return &exitError{exitFailed, fmt.Errorf("%s: stopped with %s records left", r.name, thousands(left)), "the same command goes on from there"}
+		return &exitError{exitFailed, fmt.Errorf("%s: stopped with %s records left", r.name, thousands(left)), c.resume(r)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", r.name, loopError(err))
 	case gone > 0 && !c.SkipMissing:

@@ -33,6 +33,24 @@ func onlyPipelines(cfg *config.Config, pipelines ...*config.Pipeline) *config.Co
 	return &only
 }
 
+// somePipelines is the configuration cut down to the pipelines of these names; all of it when none is named.
+func somePipelines(cfg *config.Config, names []string) (*config.Config, error) {
+	if len(names) == 0 {
+		return cfg, nil
+	}
+	var only []*config.Pipeline
+	for _, name := range names {
+		p, err := pipeline(cfg, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(only, p) {
+			only = append(only, p)
+		}
+	}
+	return onlyPipelines(cfg, only...), nil
+}
+
 // openHalf opens a half's store, unless that is done, and prepares the half.
 func (s *service) openHalf(ctx context.Context, p *config.Pipeline, group string) (*half, error) {
 	if err := s.refuseOutlived(ctx, p); err != nil {

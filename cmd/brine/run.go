@@ -11,6 +11,7 @@ import (
 
 type runCmd struct {
 	configFlag
+	Pipeline []string      `placeholder:"NAME,…" help:"Run only these pipelines (default: all)."`
 	For      time.Duration `help:"Stop by itself after this long."`
 	UntilEnd bool          `help:"Stop once every record that the topics held at the start is settled."`
 	JSON     bool          `help:"Print progress as JSON lines."`
@@ -24,12 +25,16 @@ func (runCmd) Help() string {
 Examples:
   brine tables apply -c examples/scans.yaml && brine run -c examples/scans.yaml
   brine run -c examples/scans.yaml --until-end
+  brine run -c brine.yaml --pipeline scans,orders
   BRINE_KAFKA_BROKERS=kafka:9092 BRINE_HBASE_CONNECT=rpc://master:16000 brine run -c brine.yaml`
 }
 
 func (c *runCmd) Run(e *env) error {
 	cfg, err := c.load(e)
 	if err != nil {
+		return err
+	}
+	if cfg, err = somePipelines(cfg, c.Pipeline); err != nil {
 		return err
 	}
 	log, done := newLog(e, slog.LevelInfo)

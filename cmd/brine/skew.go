@@ -17,8 +17,8 @@ import (
 
 type skewCmd struct {
 	configFlag
+	Table   string `arg:"" optional:"" help:"Show only this table."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
-	Table   string `help:"Show only this table."`
 	Map     bool   `help:"Show rows a second over key ranges and time."`
 	Minutes int    `default:"60" help:"How far back the map goes; eight hours are kept."`
 	Apply   bool   `help:"Split and move regions as advised, after asking."`
@@ -41,8 +41,8 @@ buckets of its key; which regions are hot, why, what helps, and what is foreseen
 
 Examples:
   brine skew --http 127.0.0.1:8765
-  brine skew --http 127.0.0.1:8765 --table scans --map
-  brine skew -c examples/scans.yaml --table scans --json
+  brine skew scans --http 127.0.0.1:8765 --map
+  brine skew scans -c examples/scans.yaml --json
   brine skew -c examples/scans.yaml --apply`
 }
 

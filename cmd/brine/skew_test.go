@@ -56,7 +56,7 @@ func TestSkewShowsRegionsAndBuckets(t *testing.T) {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	golden(t, "skew.txt", got)
-	code, got, _ = brine(t, "skew", "--http", addr, "--table", "orders", "--json")
+	code, got, _ = brine(t, "skew", "--http", addr, "orders", "--json")
 	if code != exitOK || !strings.HasPrefix(got, `{"tables":{"shop:orders":{"regions":[{"region":{"name":"r0","start":"","end":"\\x01"`) {
 		t.Errorf("exit %d, %s", code, got)
 	}
@@ -194,7 +194,7 @@ func TestSkewSaysWhatIsWrong(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--http " + addr + " --table scans", exitUsage, "that brine writes no table scans; it writes idle, shop:orders"},
+		{"--http " + addr + " scans", exitUsage, "that brine writes no table scans; it writes idle, shop:orders"},
 		{"--http " + addr + "/else", exitFailed, "is it the admin port of a brine?"},
 		{"--http :0", exitUsage, "give --http HOST:PORT"},
 		{"--http 127.0.0.1:1", exitUnreachable, "is brine running there?"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/ingest"
+	"brine/internal/when"
 )
 
 // span is the part of a topic that a replay reads.
@@ -60,18 +61,16 @@ func parsePosition(to *ingest.Position, flag, text string) (map[int]int64, error
 		*to = ingest.Latest
 		return nil, nil
 	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
-			if t.UnixMilli() < 0 {
-				return nil, fmt.Errorf("%s %q: before 1970", flag, text)
-			}
-			*to = ingest.At(t)
-			return nil, nil
+	if t, err := when.Time(text, time.Now()); err == nil {
+		if t.UnixMilli() < 0 {
+			return nil, fmt.Errorf("%s %q: before 1970", flag, text)
 		}
+		*to = ingest.At(t.Truncate(time.Millisecond)) // as exact as Kafka's own
+		return nil, nil
 	}
 	offsets, err := parseOffsets(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w; write earliest, latest, a time such as 2013-01-31T08:00:00Z, or offsets such as 0:1200,1:900", flag, text, err)
+		return nil, fmt.Errorf("%s %q: %w; write earliest, latest, a time such as 2013-01-31T08:00:00Z, how long ago, such as 2h, or offsets such as 0:1200,1:900", flag, text, err)
 	}
 	*to = ingest.Offsets(offsets)
 	return offsets, nil

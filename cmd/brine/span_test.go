@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSpan(t *testing.T) {
@@ -25,6 +26,10 @@ func TestSpan(t *testing.T) {
 		if err != nil || s.name() != c.want || !slices.Equal(s.partitions, c.reads) {
 			t.Errorf("%s to %s: name %q, partitions %v, error %v; expected %q, %v", c.from, c.to, s.name(), s.partitions, err, c.want, c.reads)
 		}
+	}
+	hour := time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15")
+	if s, err := parseSpan("1h", "30m", nil); err != nil || !strings.HasPrefix(s.from.String(), hour) || s.from.String() >= s.to.String() {
+		t.Errorf("from an hour ago: %v to %v, %v", s.from, s.to, err)
 	}
 	for _, c := range []struct{ from, to, fault string }{
 		{"", "latest", `"" is not partition:offset`},

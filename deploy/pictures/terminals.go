@@ -22,7 +22,7 @@ type view struct {
 func (o *options) terminals(ctx context.Context, dev, beside string) error {
 	const looks = 12 * time.Second // rates need a few, three seconds apart
 	for _, v := range []view{
-		{"brine-skew", "brine skew --table couriers", " --http " + beside, 30, 5 * time.Second, nil},
+		{"brine-skew", "brine skew couriers", " --http " + beside, 30, 5 * time.Second, nil},
 		{"brine-top", "brine top --list r", " --http " + dev + " --http " + beside, 28, looks, []string{"Down"}}, // what is chosen does not show that it is hot
 	} {
 		screen, err := o.screen(ctx, v)

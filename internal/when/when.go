@@ -1,0 +1,79 @@
+// Package when reads durations and points in time as people write them: in configurations, on command lines and in queries.
+package when
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	day  = 24 * time.Hour
+	week = 7 * day
+)
+
+// Duration reads what time.ParseDuration does, and days and weeks before it: 92d, 1d12h, 10s, 5ms. A number without a
+// unit is an error, but 0 is not.
+func Duration(text string) (time.Duration, error) {
+	rest, total := text, time.Duration(0)
+	for _, u := range []struct {
+		name string
+		unit time.Duration
+	}{{"w", week}, {"d", day}} {
+		number, after, ok := strings.Cut(rest, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return 0, errors.New("is not a duration")
+		}
+		if n < 0 || n > int64((math.MaxInt64-total)/u.unit) {
+			return 0, errors.New("is out of range")
+		}
+		total += time.Duration(n) * u.unit
+		rest = after
+	}
+	if rest == "" && text != "" {
+		return total, nil
+	}
+	d, err := time.ParseDuration(rest)
+	switch {
+	case err != nil && strings.Contains(err.Error(), "missing unit"):
+		return 0, errors.New("has no unit")
+	case err != nil:
+		return 0, errors.New("is not a duration")
+	case d < 0 || d > math.MaxInt64-total:
+		return 0, errors.New("is out of range")
+	}
+	return total + d, nil
+}
+
+// Time reads a point in time: RFC 3339 (UTC where it names no zone), a date (its first moment, UTC), milliseconds since 1970,
+// or how long before now, such as 2h or 1d12h.
+func Time(text string, now time.Time) (time.Time, error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.UnixMilli(ms), nil
+	}
+	if ago, err := Duration(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time: write %s", text, Forms)
+}
+
+// Forms names what Time reads.
+const Forms = "2013-01-31, 2013-01-31T08:00:00Z, milliseconds since 1970, or how long ago, such as 2h or 3d"
+
+// Ago reports whether Time reads a text as so long before now, and not as the same time whenever it is read.
+func Ago(text string) bool {
+	_, err := Duration(text)
+	return err == nil && text != "0"
+}
