@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (s *Source) columns(names []string) ([]csvColumn, error) {
 	out := make([]csvColumn, len(names))
 	seen := map[string]bool{}
 	for i, name := range names {
-		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
+		name = strings.TrimSpace(name)
 		if name == "" || seen[name] {
 			return nil, fmt.Errorf("the first row names the fields; column %d is %q, which is empty or there twice", i+1, name)
 		}
@@ -47,7 +48,7 @@ func csvObject(columns []csvColumn, row []string) ([]byte, error) {
 		c := &columns[i]
 		v, err := c.value(text)
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %q: %w", c.name, text, err)
+			return nil, fmt.Errorf("column %s: %s: %w", c.name, shown(text), err)
 		}
 		at := object
 		for _, key := range c.path[:len(c.path)-1] {
@@ -69,26 +70,46 @@ func (c *csvColumn) value(text string) (any, error) {
 	case event.Text:
 		return text, nil
 	case event.Bool:
-		return strconv.ParseBool(text)
+		v, err := strconv.ParseBool(text)
+		return v, worded(err, "neither true nor false")
 	case event.Nested:
 		if !json.Valid([]byte(text)) {
 			return nil, errors.New("no JSON")
 		}
 		return json.RawMessage(text), nil
 	case event.Float:
-		_, err := strconv.ParseFloat(text, 64)
-		if err == nil && !json.Valid([]byte(text)) {
-			err = errors.New("no number")
+		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
+			return nil, worded(cmp.Or(err, strconv.ErrSyntax), "no number")
 		}
-		return json.Number(text), err
+		return json.Number(text), nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil || c.typ == event.Int {
-		return n, err
+		return n, worded(err, "no whole number")
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if c.typ == event.TimeS {
-		return t.Unix(), err
+		return t.Unix(), worded(err, "no time such as 2013-01-31T08:00:00Z, and no whole number of seconds since 1970")
 	}
-	return t.UnixMilli(), err
+	return t.UnixMilli(), worded(err, "no time such as 2013-01-31T08:00:00Z, and no whole number of milliseconds since 1970")
+}
+
+// worded says in our own words why a value cannot be read.
+func worded(err error, words string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, strconv.ErrRange):
+		return errors.New("the number is out of range")
+	}
+	return errors.New(words)
+}
+
+// shown is a text as an error shows it: escaped, and cut where it is long.
+func shown(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return strconv.Quote(text)
+	}
+	return strconv.Quote(strings.ToValidUTF8(text[:most], "")) + "…"
 }

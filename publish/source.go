@@ -1,7 +1,7 @@
 package publish
 
 import (
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,35 +12,70 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 	"github.com/valyala/fastjson"
+	"golang.org/x/text/encoding"
 
 	"brine/event"
-	"brine/internal/sample"
 )
 
 // Source makes records of files, always the same ones in the same order.
 type Source struct {
-	Files  []string
-	Format string        // json or csv; empty: by the name of each file
-	Fields []event.Field // of the pipeline that reads the topic; none when no pipeline does
-	Key    string        // name or path of the field that becomes a record's key
-	Time   string        // of the one that becomes its time; empty: when it is published
+	Files    []string
+	Format   string            // json or csv; empty: by the name of each file
+	Encoding encoding.Encoding // of the files' text; nil: UTF-8
+	Fields   []event.Field     // of the pipeline that reads the topic; none when no pipeline does
+	Key      string            // name or path of the field that becomes a record's key
+	Time     string            // of the one that becomes its time; empty: when it is published
+	SkipBad  bool              // lines that no record can be made of are skipped; otherwise the first one ends the records
+
+	Skipped Skipped // since Records began
 
 	parser    fastjson.Parser // of the current record
 	key, time []string        // paths of Key and Time
 }
 
-// Records yields the records. An error names file and line.
+// BadLine says why no record can be made of a line or row of a file.
+type BadLine struct {
+	File string
+	Line int // from 1; of a row, its first
+	Err  error
+}
+
+func (b *BadLine) Error() string { return fmt.Sprintf("%s, line %d: %v", b.File, b.Line, b.Err) }
+func (b *BadLine) Unwrap() error { return b.Err }
+
+// Skipped is the lines that were skipped.
+type Skipped struct {
+	N     int
+	First []*BadLine // at most 10
+}
+
+func (s *Skipped) add(b *BadLine) {
+	if s.N++; s.N <= 10 {
+		s.First = append(s.First, b)
+	}
+}
+
+// Object is one object of a file: a line of JSON, or a row of CSV.
+type Object struct {
+	Line int // from 1
+	JSON []byte
+}
+
+// Records yields the records.
 func (s *Source) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		s.key, s.time = s.find(s.Key), s.find(s.Time)
-		for _, name := range s.Files {
-			for o, err := range s.Objects(name) {
+		s.key, s.time, s.Skipped = s.find(s.Key), s.find(s.Time), Skipped{}
+		for _, file := range s.Files {
+			for o, err := range s.Objects(file) {
 				var r Record
 				if err == nil {
 					if r, err = s.record(o.JSON); err != nil {
-						err = at(name, o.Line, err)
+						if err = s.bad(file, o.Line, err); err == nil {
+							continue
+						}
 					}
 				}
 				if !yield(r, err) || err != nil {
@@ -51,97 +86,60 @@ func (s *Source) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// Object is one object of a file: a line of JSON, or a row of CSV.
-type Object struct {
-	Line int // from 1
-	JSON []byte
-}
-
-// Objects yields the objects of a file, each the caller's to keep. An error names file and line.
-func (s *Source) Objects(name string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		line := 0
-		for value, err := range s.read(name, &line) {
-			if err != nil {
-				yield(Object{}, at(name, line, err))
-				return
-			}
-			if !yield(Object{line, value}, nil) {
-				return
-			}
-		}
+// bad skips a line, or returns the error that ends the records.
+func (s *Source) bad(file string, line int, err error) error {
+	b := &BadLine{file, line, err}
+	if !s.SkipBad {
+		return b
 	}
+	s.Skipped.add(b)
+	return nil
 }
 
-func at(file string, line int, err error) error {
-	return fmt.Errorf("%s, line %d: %w", file, line, err)
-}
-
-// read yields the objects of a file; line follows along.
-func (s *Source) read(name string, line *int) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		file, err := os.Open(name)
+// Objects yields the objects of a file, each the caller's to keep.
+func (s *Source) Objects(file string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		in, err := os.Open(file)
 		if err != nil {
-			yield(nil, err)
+			yield(Object{}, err)
 			return
 		}
-		defer file.Close()
-		var in io.Reader = file
-		plain, zipped := strings.CutSuffix(name, ".gz")
-		if zipped {
-			if in, err = gzip.NewReader(file); err != nil {
-				yield(nil, err)
+		defer in.Close()
+		next, err := s.open(file, in)
+		for err == nil {
+			var o Object
+			if o, err = next(); err == nil && !yield(o, nil) {
 				return
 			}
-		}
-		objects := s.jsonLines
-		if s.Format == "csv" || s.Format == "" && strings.EqualFold(filepath.Ext(plain), ".csv") {
-			objects = s.csvRows
-		}
-		objects(in, line)(yield)
-	}
-}
-
-func (s *Source) jsonLines(in io.Reader, line *int) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for value, err := range sample.Lines(in) {
-			*line++
-			if !yield(value, err) {
-				return
+			if bad, ok := errors.AsType[*BadLine](err); ok {
+				err = s.bad(file, bad.Line, bad.Err)
 			}
+		}
+		if _, named := errors.AsType[*BadLine](err); !named && !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(Object{}, err)
 		}
 	}
 }
 
-// csvRows makes an object of each row: the first row names the fields.
-func (s *Source) csvRows(in io.Reader, line *int) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		rows := csv.NewReader(in)
-		rows.ReuseRecord = true
-		var columns []csvColumn
-		for {
-			row, err := rows.Read()
-			*line, _ = rows.FieldPos(0)
-			var parse *csv.ParseError
-			switch {
-			case errors.Is(err, io.EOF):
-				return
-			case errors.As(err, &parse):
-				*line, err = parse.Line, parse.Err
-			case err == nil && columns == nil:
-				if columns, err = s.columns(row); err == nil {
-					continue
-				}
-			}
-			var object []byte
-			if err == nil {
-				object, err = csvObject(columns, row)
-			}
-			if !yield(object, err) || err != nil {
-				return
-			}
+// open begins a file. What it returns reads the next object; its error is a *BadLine where what follows can be read, and io.EOF at the end.
+func (s *Source) open(name string, file io.Reader) (next func() (Object, error), err error) {
+	plain, zipped := strings.CutSuffix(name, ".gz")
+	if zipped {
+		if file, err = gzip.NewReader(file); err != nil {
+			return nil, err
 		}
 	}
+	text, err := newText(file, s.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	if s.Format == "csv" || s.Format == "" && strings.EqualFold(filepath.Ext(plain), ".csv") {
+		return newRows(text, s).next, nil
+	}
+	return newLines(text).next, nil
 }
 
 // record makes the record of an object.
@@ -149,7 +147,7 @@ func (s *Source) record(value []byte) (Record, error) {
 	r := Record{Value: value}
 	v, err := s.parser.ParseBytes(value)
 	if err != nil {
-		return r, fmt.Errorf("no JSON object: %w", err)
+		return r, notJSON(value)
 	}
 	switch key := v.Get(s.key...); {
 	case key == nil:
@@ -166,6 +164,16 @@ func (s *Source) record(value []byte) (Record, error) {
 	}
 	r.Time, err = s.timeOf(v.Get(s.time...))
 	return r, err
+}
+
+// notJSON says where a line ceases to be JSON.
+func notJSON(line []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(line))
+	_, err := d.ReadValue()
+	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return fmt.Errorf("it is no JSON: %v at byte %d", s.Err, s.ByteOffset)
+	}
+	return errors.New("it is no JSON, or more than one object")
 }
 
 // timeOf reads a time: milliseconds since 1970, seconds where the pipeline declares that, or text as RFC 3339.

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,33 +10,140 @@ import (
 	"brine/event"
 )
 
+var fields = []event.Field{{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "x", Type: event.Float, Path: []string{"a", "x"}},
+	{Name: "y", Type: event.Bool, Path: []string{"a", "y"}}, {Name: "s", Type: event.TimeS}, {Name: "j", Type: event.Nested}}
+
+// contents are the values of a file's records, and what is wrong with it; with skip, of each of its lines.
+func contents(t *testing.T, name, text, encoding string, skip bool) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	say := func(err error) { out = append(out, strings.ReplaceAll(err.Error(), file, "FILE")) }
+	s := &Source{Files: []string{file}, Fields: fields, Key: "id", SkipBad: skip}
+	var err error
+	if s.Encoding, err = ParseEncoding(cmp.Or(encoding, "utf-8")); err != nil {
+		t.Fatal(err)
+	}
+	skipped := func() {
+		for _, b := range s.Skipped.First {
+			say(b)
+		}
+		s.Skipped.First = nil
+	}
+	for r, err := range s.Records() {
+		skipped()
+		if err != nil {
+			say(err)
+			break
+		}
+		out = append(out, string(r.Value))
+	}
+	skipped()
+	return strings.Join(out, "\n")
+}
+
 func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
-	fields := []event.Field{{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "x", Type: event.Float, Path: []string{"a", "x"}}, {Name: "y", Type: event.Bool, Path: []string{"a", "y"}},
-		{Name: "s", Type: event.TimeS}, {Name: "j", Type: event.Nested}}
 	for _, c := range []struct{ csv, want string }{
 		{"id,n,x,y,s,j,z.z\nA,-7,1.50,true,2013-01-05T00:00:00Z,[1],t\n", `{"a":{"x":1.50,"y":true},"id":"A","j":[1],"n":-7,"s":1357344000,"z":{"z":"t"}}`},
 		{"\ufeffid\n\"a\n\"\"b\"\n", `{"id":"a\n\"b"}`},
+		{"\ufeff\"id\"\na\n", `{"id":"a"}`},
 		{"id,n\n1,\n", `{"id":"1"}`},
-		{"id,n\nA,x\n", `FILE, line 2: column n: "x": strconv.ParseInt: parsing "x": invalid syntax`},
+		{"\r\nid,n\r\n\r\n1,2\r\n", `{"id":"1","n":2}`},
+		{"id,n\nA,x\n", `FILE, line 2: column n: "x": no whole number`},
+		{"id,n\nA,9223372036854775808\n", `FILE, line 2: column n: "9223372036854775808": the number is out of range`},
 		{"id,x\nA,0x1p3\n", `FILE, line 2: column x: "0x1p3": no number`},
+		{"id,y\nA,\x1b[2Jperhaps" + strings.Repeat("ä", 100) + "\n",
+			`FILE, line 2: column y: "\x1b[2Jperhaps` + strings.Repeat("ä", 24) + `"…: neither true nor false`},
+		{"id,s\nA,soon\n", `FILE, line 2: column s: "soon": no time such as 2013-01-31T08:00:00Z, and no whole number of seconds since 1970`},
 		{"id,j\nA,{\n", `FILE, line 2: column j: "{": no JSON`},
-		{"id,id\n", `FILE, line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
-		{"id,n\nA\n", `FILE, line 2: wrong number of fields`},
+		{"id,id\n", `FILE: line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
+		{"id,n\n\nA\n", `FILE, line 3: it has 1 fields, and the first row 2`},
 		{"n\n1\n", `FILE, line 2: --key: the record has no field id`},
+		{"id,n\nA,\"b\"c\n", `FILE, line 2: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice`},
+		{"id,n\nA,b\"c\n", `FILE, line 2: a quote stands within a field that does not begin with one; write "a ""quoted"" word"`},
 	} {
-		file := filepath.Join(t.TempDir(), "rows.csv")
-		if err := os.WriteFile(file, []byte(c.csv), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s := &Source{Files: []string{file}, Fields: fields, Key: "id"}
-		got := ""
-		for r, err := range s.Records() {
-			if got = string(r.Value); err != nil {
-				got = strings.Replace(err.Error(), file, "FILE", 1)
-			}
-		}
-		if got != c.want {
+		if got := contents(t, "rows.csv", c.csv, "", false); got != c.want {
 			t.Errorf("%q becomes %s, expected %s", c.csv, got, c.want)
 		}
+	}
+}
+
+const notUTF8 = ", which is not UTF-8; if the file is written in another encoding, name it, as in --encoding windows-1252"
+
+// Text in another encoding is refused where it stands, and read where it is named.
+func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
+	for _, c := range []struct{ name, text, encoding, want string }{
+		{"a.csv", "id,station\nA,S\xe3o\n", "", `FILE, line 2: byte 4 is 0xe3` + notUTF8},
+		{"a.csv", "id,station\nA,x\n\n\"B\nC\",\"y\n\"\"z\xff\"\n", "", `{"id":"A","station":"x"}` + "\n" + `FILE, line 6: byte 4 is 0xff` + notUTF8},
+		{"a.csv", "id,st\xe3\nA,S\n", "", `FILE: line 1: byte 6 is 0xe3` + notUTF8},
+		{"a.csv", "id\n\"A\nS\xe3o\n", "", `FILE: line 3: byte 2 is 0xe3` + notUTF8},
+		{"a.csv", "id,station\nA,S\xe3o\n", "latin1", `{"id":"A","station":"São"}`},
+		{"a.csv", "id,station\nA,\x80\n", "windows-1252", `{"id":"A","station":"€"}`},
+		{"a.csv", "id,station\nA,\xb1\xb1\xbe\xa9\n", "gb18030", `{"id":"A","station":"北京"}`},
+		{"a.csv", "id,station\nA,\xb1\xb1\xff\n", "gb18030", `FILE, line 2: character 4 cannot be decoded; is --encoding that of the file?`},
+		{"a.csv", "\xff\xfei\x00d\x00\n\x00A\x00\n\x00", "", `FILE: its first bytes ff fe mark it as UTF-16LE, not UTF-8; write --encoding utf-16le`},
+		{"a.csv", "\xff\xfei\x00d\x00\n\x00A\x00\n\x00", "utf-16le", `{"id":"A"}`},
+		{"a.csv", "\xfe\xff\x00i\x00d\x00\n\x00A\x00\n", "utf-16be", `{"id":"A"}`},
+		{"a.csv", "id,station\nA,\ufffd\n", "", `{"id":"A","station":"` + "\ufffd" + `"}`},
+		{"a.jsonl", "{\"id\":\"A\"}\n{\"id\":\"S\xe3o\"}\n", "", `{"id":"A"}` + "\n" + `FILE, line 2: byte 9 is 0xe3` + notUTF8},
+		{"a.jsonl", "{\"id\":\"S\xe3o\"}\n", "iso-8859-1", `{"id":"São"}`},
+		{"a.jsonl", "\ufeff{\"id\":\"A\"}\n", "", `{"id":"A"}`},
+		{"a.jsonl", "", "", ""},
+		{"a.csv", "", "", ""},
+	} {
+		if got := contents(t, c.name, c.text, c.encoding, false); got != c.want {
+			t.Errorf("%q in %q becomes\n%s\nexpected\n%s", c.text, c.encoding, got, c.want)
+		}
+	}
+	if _, err := ParseEncoding("latin-99"); err == nil || !strings.HasPrefix(err.Error(), `no encoding "latin-99"; write utf-8, windows-1252`) {
+		t.Error(err)
+	}
+}
+
+// TestBadLinesAreSkipped: each says what is wrong with it, and no other line is lost; where it is unknown where the next one begins, nothing is skipped.
+func TestBadLinesAreSkipped(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.jsonl", "{\"id\":1}\n\n \t\r\n{\"id\":\n{\"id\":\"\xff\"}\n{}\n{\"id\":[]}\n{\"id\":2}", `{"id":1}
+FILE, line 4: it is no JSON: unexpected EOF at byte 6
+FILE, line 5: byte 8 is 0xff` + notUTF8 + `
+FILE, line 6: --key: the record has no field id
+FILE, line 7: --key: field id is neither text nor number
+{"id":2}`},
+		{"a.csv", "id,n\nA,1\nB,x\nC\nD,\xff\nE,\"5\"5\nF,6\"\n,7\nG,8\n", `{"id":"A","n":1}
+FILE, line 3: column n: "x": no whole number
+FILE, line 4: it has 1 fields, and the first row 2
+FILE, line 5: byte 3 is 0xff` + notUTF8 + `
+FILE, line 6: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice
+FILE, line 7: a quote stands within a field that does not begin with one; write "a ""quoted"" word"
+FILE, line 8: --key: the record has no field id
+{"id":"G","n":8}`},
+		{"a.csv", "id,n\nA,\"1\nB,2\nC,3\n", `FILE: line 2: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice`},
+		{"a.csv", "id,n,n\nA,1,1\n", `FILE: line 1: the first row names the fields; column 3 is "n", which is empty or there twice`},
+	} {
+		if got := contents(t, c.name, c.text, "", true); got != c.want {
+			t.Errorf("%q becomes\n%s\nexpected\n%s", c.text, got, c.want)
+		}
+	}
+}
+
+// Lines of any length within the limit are read as they are, and one beyond it costs no other.
+func TestLongLinesAreRead(t *testing.T) {
+	long := strings.Repeat("x", 200_000)
+	want := `{"id":"` + long + `"}`
+	if got := contents(t, "a.jsonl", want+"\n"+want, "", false); got != want+"\n"+want {
+		t.Errorf("%d bytes, expected %d", len(got), 2*len(want)+1)
+	}
+	if got := contents(t, "a.csv", "id\n\""+long+"\"\n"+long, "", false); got != want+"\n"+want {
+		t.Errorf("%d bytes, expected %d", len(got), 2*len(want)+1)
+	}
+	giant := strings.Repeat(" ", MaxLine) + "{}"
+	if got, want := contents(t, "a.jsonl", giant+"\n{\"id\":1}", "", true), "FILE, line 1: it has more than 64 MiB\n{\"id\":1}"; got != want {
+		t.Errorf("%.200s", got)
+	}
+	if got, want := contents(t, "a.csv", "id\n1\n\""+giant, "", true), "{\"id\":\"1\"}\nFILE: the row that begins at line 3 has more than 64 MiB; is a quote never closed?"; got != want {
+		t.Errorf("%.200s", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ type publishCmd struct {
 	Key        string   `required:"" placeholder:"FIELD" help:"Field whose value becomes the record's key: records of one key stay in order."`
 	Time       string   `placeholder:"FIELD" help:"Field whose value becomes the record's time (default: when it is published). Topics delete what is older than their retention."`
 	Format     string   `enum:"json,csv,auto" default:"auto" help:"json, csv, or auto (default): by the files' names."`
+	Encoding   string   `default:"utf-8" placeholder:"NAME" help:"What the files' text is written in: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name that browsers know."`
+	SkipBad    bool     `help:"Skip lines that no record can be made of, and say which at the end; the command then exits with 1."`
 	Partitions int      `default:"8" help:"Partitions of a topic that is created."`
 	Rate       int      `help:"Most records per second; 0 for no limit."`
 	Name       string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the topic and the files' names)."`
@@ -37,7 +40,8 @@ begun again with the same files: records and progress are committed together, in
 readers until the command is begun again, or for 40 s at most. While brokers are away, or elect a leader or a coordinator, the command
 says so and waits, until for 5 minutes no record could be published.
 
-A column of a CSV file has the type that the pipeline which reads the topic declares of the field of its name; others are text.
+Blank lines of JSON lines are passed over. A column of a CSV file has the type that the pipeline which reads the topic declares of the
+field of its name; others are text. An empty cell is an absent field, and no empty text. Text that is not of the encoding is refused.
 
 Examples:
   brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz
@@ -52,6 +56,10 @@ func (c *publishCmd) Run(e *env) error {
 	if c.Alone && (c.Again || c.Name != "") {
 		return usage(errors.New("--alone: progress is how many records the topic holds; it has no --name, and cannot be begun --again"))
 	}
+	source, err := c.source(cfg)
+	if err != nil {
+		return usage(err)
+	}
 	if err := c.create(e, cfg); err != nil {
 		return kafkaError(err)
 	}
@@ -62,7 +70,7 @@ func (c *publishCmd) Run(e *env) error {
 			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(sent), thousands(int64(float64(sent)/time.Since(began).Seconds())))
 		}
 	}
-	before, n, err := c.publish(e, cfg, tell)
+	before, n, err := c.publish(e, cfg, source, tell)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
 		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", thousands(before+n)), "the same command goes on from there"}
@@ -77,7 +85,7 @@ func (c *publishCmd) Run(e *env) error {
 	if before > 0 {
 		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them anew\n", thousands(before))
 	}
-	return nil
+	return reportSkipped(e.stderr, &source.Skipped)
 }
 
 // create makes the topic if it is missing. Brokers that cannot be reached at all are not waited for: their address may be wrong.
@@ -94,21 +102,23 @@ func (c *publishCmd) create(e *env, cfg *config.Config) error {
 }
 
 // source reads the files as the pipeline of the topic does, if there is one.
-func (c *publishCmd) source(cfg *config.Config) *publish.Source {
-	s := &publish.Source{Files: c.Files, Key: c.Key, Time: c.Time}
+func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
+	s = &publish.Source{Files: c.Files, Key: c.Key, Time: c.Time, SkipBad: c.SkipBad}
+	if s.Encoding, err = publish.ParseEncoding(c.Encoding); err != nil {
+		return nil, fmt.Errorf("--encoding: %w", err)
+	}
 	if c.Format != "auto" {
 		s.Format = c.Format
 	}
 	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Topic == c.Topic }); i >= 0 {
 		s.Fields = cfg.Pipelines[i].Schema().Fields
 	}
-	return s
+	return s, nil
 }
 
 // publish begins the publishing, and begins it again where it stopped while that may help.
-func (c *publishCmd) publish(e *env, cfg *config.Config, sent func(int64)) (before, n int64, err error) {
+func (c *publishCmd) publish(e *env, cfg *config.Config, source *publish.Source, sent func(int64)) (before, n int64, err error) {
 	p := publish.Patience{Limit: publish.MaxWait, Log: e.stderr}
-	source := c.source(cfg)
 	moved := func(n int64) {
 		p.Moved()
 		sent(n)
@@ -161,4 +171,19 @@ func (c *publishCmd) name() string {
 		text += "_" + filepath.Base(file)
 	}
 	return plainName(strings.TrimSuffix(text, ".gz"))
+}
+
+// reportSkipped says which lines were skipped; that is exit code 1, since not all of the files is in the topic.
+func reportSkipped(stderr io.Writer, s *publish.Skipped) error {
+	if s.N == 0 {
+		return nil
+	}
+	fmt.Fprintf(stderr, "%s skipped:\n", count(s.N, "bad line"))
+	for _, line := range s.First {
+		fmt.Fprintf(stderr, "  %v\n", line)
+	}
+	if more := s.N - len(s.First); more > 0 {
+		fmt.Fprintf(stderr, "  and %s more\n", thousands(int64(more)))
+	}
+	return errReported{exitFailed}
 }

@@ -119,7 +119,7 @@ func (j *job) holdsOnce(want [][]byte, foreign int) {
 	}
 }
 
-// TestPublishStopsAtAFaultyLine: what is before it is published, and the same command goes on once it is mended.
+// TestPublishStopsAtAFaultyLine: what is before it is published, and the same command goes on once it is fixed.
 func TestPublishStopsAtAFaultyLine(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -133,7 +133,7 @@ func TestPublishStopsAtAFaultyLine(t *testing.T) {
 	}
 	args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", "--time", "at", file}
 	write("W3,soon,C,Z,")
-	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, file+`, line 4: column at: "soon": parsing time`) {
+	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, file+`, line 4: column at: "soon": no time such as 2013-01-31T08:00:00Z`) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	write("W3,1357344000002,C,Z,")
@@ -154,6 +154,40 @@ func TestPublishStopsAtAFaultyLine(t *testing.T) {
 	d := j.must("replay", "-c", j.file, "--from", "2013-01-05", "--to", "2013-01-06", "--dry-run")
 	if !strings.Contains(strings.Join(strings.Fields(d), " "), "all 3 ~1 KiB") {
 		t.Errorf("the records' times are not those of the files:\n%s", d)
+	}
+}
+
+// TestPublishSkipsBadLines: text of another encoding is refused until it is named; bad lines are skipped where that is asked for, and reported each time.
+func TestPublishSkipsBadLines(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	file := filepath.Join(t.TempDir(), "scans.csv")
+	text := "waybill,at,action,station\nW1,1357344000000,A,S\xe3o\nW2,soon,A,X\n" + strings.Repeat("W3,1357344000001,\n", 11) + "W4,1357344000002,A,X\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", file}
+	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, file+`, line 2: byte 21 is 0xe3, which is not UTF-8`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if out, code := j.exit(append(args, "--encoding", "klingon")...); code != exitUsage || !strings.Contains(out, `--encoding: no encoding "klingon"; write utf-8`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	for _, published := range []string{"2 records published", "0 records published"} {
+		out, code := j.exit(append(args, "--encoding", "latin1", "--skip-bad")...)
+		for _, want := range []string{published, "12 bad lines skipped:\n", "line 3: column at: \"soon\"", "line 12: it has 3 fields, and the first row 4\n", "  and 2 more\n"} {
+			if code != exitFailed || !strings.Contains(out, want) {
+				t.Errorf("exit %d, expected %q:\n%s", code, want, out)
+			}
+		}
+	}
+	var got []string
+	for _, values := range j.contentsOf() {
+		got = append(got, values...)
+	}
+	slices.Sort(got)
+	if want := []string{`{"action":"A","at":1357344000000,"station":"São","waybill":"W1"}`, `{"action":"A","at":1357344000002,"station":"X","waybill":"W4"}`}; !slices.Equal(got, want) {
+		t.Errorf("the topic holds %q, expected %q", got, want)
 	}
 }
 

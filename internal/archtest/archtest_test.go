@@ -51,7 +51,7 @@ var rules = []struct {
 	{"query", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "search", "skew", "internal/when"}, ""},
 	{"verify", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer"}, "what is expected is made by the code that writes"},
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer", "internal/backoff"}, "rows and records become documents by the code that writes them"},
-	{"publish", []string{"event", "ingest", "internal/backoff", "internal/sample"}, "files in, records out"},
+	{"publish", []string{"event", "ingest", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
 	{"tracing", []string{"event", "hbase", "indexer", "search"}, "the hooks of three packages, and what is asked of an index"},
 	{"config/...", []string{"config/...", "internal/when", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
