@@ -70,10 +70,18 @@ func startHBase(opts embedded.Options) (*embedded.Server, error) {
 		return nil, &exitError{exitData, fmt.Errorf("embedded HBase: %w", err), "stop the process that uses it, or choose another folder"}
 	case errors.Is(err, embedded.ErrNewerFormat):
 		return nil, &exitError{exitData, fmt.Errorf("embedded HBase: %w", err), "use the brine that wrote it, or a newer one, or choose another folder"}
+	case errors.Is(err, embedded.ErrDamaged):
+		return nil, damaged("embedded HBase", err)
 	case err != nil:
 		return nil, portError(fmt.Errorf("embedded HBase: %w", err), "--hbase-port")
 	}
 	return server, nil
+}
+
+// damaged is the error of a data folder that is not what was written.
+func damaged(what string, err error) error {
+	return &exitError{exitDamaged, fmt.Errorf("%s: %w", what, err),
+		"brine dev --data DIR --repair saves what it can of a folder of brine dev, and says what is lost; or delete the folder and write it again"}
 }
 
 // openSearch opens the search engine of the configuration: a client, or the engine in this process.

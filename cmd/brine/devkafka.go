@@ -16,7 +16,7 @@ import (
 	brokers "brine/ingest/embedded"
 )
 
-// startKafka runs a broker in this process. With a folder it keeps records and group offsets across restarts.
+// startKafka runs a broker in this process. It keeps records and group offsets in a folder across restarts.
 func startKafka(port int, dir string) (*brokers.Broker, error) {
 	opts := []kfake.Opt{
 		kfake.NumBrokers(1),
@@ -30,10 +30,10 @@ func startKafka(port int, dir string) (*brokers.Broker, error) {
 			return listen(net.JoinHostPort("127.0.0.1", p), "--kafka-port")
 		}),
 	}
-	if dir != "" {
-		opts = append(opts, kfake.DataDir(dir), kfake.SyncWrites())
+	broker, err := brokers.StartIn(dir, opts...)
+	if errors.Is(err, brokers.ErrDamaged) {
+		return nil, damaged("embedded Kafka", err)
 	}
-	broker, err := brokers.Start(opts...)
 	if err != nil {
 		var exit *exitError
 		if errors.As(err, &exit) {

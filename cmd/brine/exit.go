@@ -16,10 +16,11 @@ const (
 	exitPort        = 5 // a port is in use
 	exitData        = 6 // the data folder is in use, or from a newer version
 	exitDiffers     = 7 // verify has found something
+	exitDamaged     = 8 // a data folder is damaged
 )
 
 const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 wrong command line or configuration, 3 a server cannot be reached, ` +
-	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version, 7 verify found something.`
+	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version, 7 verify found something, 8 a data folder is damaged.`
 
 // exitError is an error with its exit code and, for people, what to do about it.
 type exitError struct {

@@ -14,6 +14,7 @@ import (
 var (
 	ErrInUse       = store.ErrInUse       // another server, of this process or another one, has the data folder open
 	ErrNewerFormat = store.ErrNewerFormat // the data folder was written by a newer version
+	ErrDamaged     = store.ErrDamaged     // a file of the data folder, which the error names, is not what was written
 )
 
 // Options say where the server listens and stores. The zero value is a server in memory on a free loopback port.
@@ -44,6 +45,10 @@ type Options struct {
 	// Applied, when set, is told of every mutation in the order in which they are applied, region by region. It makes
 	// writers of one region wait for each other, so it is for tests. It must not block or call the server.
 	Applied func(Applied)
+
+	// Damaged, when set, is called once, with an ErrDamaged that names the file, when what is stored turns out to be damaged while it is
+	// read: what the server answers from then on may be an exception for ever. It must not block or call the server.
+	Damaged func(error)
 
 	Warn   func(error)   // told of what goes wrong beside calls, and is tried again; it must not block; default: silent
 	Logger pebble.Logger // of the storage engine; default: silent

@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
@@ -17,17 +18,27 @@ type Server struct {
 	close    func() error
 }
 
-// Start opens the data folder and listens. The error Is ErrInUse or ErrNewerFormat when the folder is.
+// Start opens the data folder and listens. The error Is ErrInUse, ErrNewerFormat or ErrDamaged when the folder is.
 func Start(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
-	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger})
+	var damage atomic.Pointer[error] // found while the catalogue is read
+	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, Damaged: func(err error) {
+		damage.Store(&err)
+		if o.Damaged != nil {
+			o.Damaged(err)
+		}
+	}})
 	if err != nil {
 		return nil, err
 	}
-	return startOn(o, st)
+	s, err := startOn(o, st)
+	if is := damage.Load(); err != nil && is != nil {
+		return nil, *is
+	}
+	return s, err
 }
 
 // startOn starts the cluster on an open store, which it then owns.

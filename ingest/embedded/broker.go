@@ -6,6 +6,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/internal/datadir"
 )
 
 // Broker is a Kafka of one or more brokers in this process.
@@ -14,12 +16,28 @@ type Broker struct {
 	client  *kgo.Client
 	stop    context.CancelFunc
 	stopped chan struct{}
+	dir     string // empty: in memory
 }
+
+// ErrDamaged is what StartIn returns for a folder whose records are not those that were acknowledged; the error names the file.
+var ErrDamaged = datadir.ErrDamaged
 
 const (
 	lookEvery = 500 * time.Millisecond
 	callTime  = 30 * time.Second // longer than clients wait for an answer beyond the time of a rebalance
 )
+
+// StartIn starts a Kafka that keeps what it acknowledges in a folder, which must be this process's alone.
+func StartIn(dir string, opts ...kfake.Opt) (*Broker, error) {
+	if err := open(dir); err != nil {
+		return nil, err
+	}
+	b, err := Start(append(opts, kfake.DataDir(dir), kfake.SyncWrites())...)
+	if err == nil {
+		b.dir = dir
+	}
+	return b, err
+}
 
 // Start starts a Kafka. Whoever starts it closes it.
 func Start(opts ...kfake.Opt) (*Broker, error) {
@@ -59,4 +77,7 @@ func (b *Broker) Close() {
 	<-b.stopped // kfake answers no question once it is closed
 	b.client.Close()
 	b.Cluster.Close()
+	if b.dir != "" {
+		_ = datadir.Seal(b.dir) // a folder without an inventory is read through by the next start
+	}
 }

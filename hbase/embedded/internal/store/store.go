@@ -4,33 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"brine/internal/datadir"
 )
-
-// Errors of Open that callers test with errors.Is.
-var (
-	ErrInUse       = errors.New("data folder is in use")
-	ErrNewerFormat = errors.New("data folder was written by a newer version")
-)
-
-// format is the version of the layout in doc.go. A folder with a greater one is refused; one with a smaller one keeps it.
-const format = 2
-
-const formatWithoutTTLs = 1
-
-const formatFile = "BRINE-FORMAT"
 
 // Options say where the store is.
 type Options struct {
 	Dir   string // empty: in memory
 	Fsync bool   // commits wait for the disk, not only for the operating system
 	Log   pebble.Logger
+
+	// Damaged, when set, is called once, with an ErrDamaged that names the file, when a table is found damaged while it is read. It
+	// must not block or call the store.
+	Damaged func(error)
 
 	// BeforeCommit, when set, is asked before each commit of a Batch, which fails with its error: for tests of what a crash
 	// leaves.
@@ -41,7 +33,9 @@ type Options struct {
 type Store struct {
 	db           *pebble.DB
 	tails        bool         // values have TTLs behind them
-	lock         *pebble.Lock // of the folder; nil in memory
+	dir          string       // empty: in memory, without what follows
+	lock         *pebble.Lock // of the folder
+	lengths      *lengths
 	beforeCommit func() error // may be nil
 }
 
@@ -59,6 +53,9 @@ func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		opts.Logger = quiet{}
 	}
+	if o.Damaged != nil {
+		opts.EventListener = damageListener(o.Damaged)
+	}
 	if o.Dir == "" {
 		db, err := pebble.Open("", opts)
 		if err != nil {
@@ -66,21 +63,28 @@ func Open(o Options) (*Store, error) {
 		}
 		return &Store{db: db, tails: true, beforeCommit: o.BeforeCommit}, nil
 	}
-	opts.FS = logFS{FS: vfs.Default, fsync: o.Fsync}
-	lock, err := lockDir(o.Dir, opts.FS)
+	lock, err := lockDir(o.Dir, vfs.Default)
 	if err != nil {
 		return nil, err
 	}
 	opts.Lock = lock
-	db, n, err := openDir(o.Dir, opts)
+	s, err := openDir(o, opts)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &Store{db: db, tails: n > formatWithoutTTLs, lock: lock, beforeCommit: o.BeforeCommit}, nil
+	s.lock = lock
+	return s, nil
+}
+
+func damageListener(damaged func(error)) *pebble.EventListener {
+	var once sync.Once
+	return &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
+		once.Do(func() { damaged(datadir.Damaged(i.Path, "%v", i.Details)) })
+	}}
 }
 
 func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := datadir.Make(dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	lock, err := pebble.LockDirectory(dir, fs)
@@ -103,44 +107,16 @@ func rootOf(err error) error {
 	return nil
 }
 
-// openDir opens a folder and gives its format.
-func openDir(dir string, opts *pebble.Options) (db *pebble.DB, n int, err error) {
-	name := filepath.Join(dir, formatFile)
-	text, err := os.ReadFile(name)
-	switch {
-	case err == nil:
-		if n, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
-			return nil, 0, fmt.Errorf("%s: not a format number: %w", name, err)
-		}
-		if n > format {
-			return nil, 0, fmt.Errorf("%s: %w: format %d, this one knows %d", dir, ErrNewerFormat, n, format)
-		}
-	case !errors.Is(err, os.ErrNotExist):
-		return nil, 0, err
-	}
-	db, err = pebble.Open(dir, opts)
-	if err != nil {
-		if strings.Contains(err.Error(), "unknown format major version") {
-			return nil, 0, fmt.Errorf("%s: %w: %w", dir, ErrNewerFormat, err)
-		}
-		return nil, 0, fmt.Errorf("data folder %s: %w", dir, err)
-	}
-	if text == nil {
-		if err := os.WriteFile(name, []byte(strconv.Itoa(format)+"\n"), 0o644); err != nil {
-			return nil, 0, errors.Join(err, db.Close())
-		}
-		n = format
-	}
-	return db, n, nil
-}
-
-// Close closes the store; readers must be closed before.
+// Close closes the store; readers must be closed before. A folder that is closed without an error is sealed.
 func (s *Store) Close() error {
 	err := s.db.Close()
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.Close())
+	if s.dir == "" {
+		return err
 	}
-	return err
+	if err = errors.Join(err, s.lengths.close()); err == nil {
+		err = datadir.Seal(s.dir)
+	}
+	return errors.Join(err, s.lock.Close())
 }
 
 // Flush writes the memtable to disk.

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+const damageRows = 3000
+
+// writeRows fills a folder: tables, and a log with what has not been flushed.
+func writeRows(t *testing.T, s *Store) {
+	t.Helper()
+	for n := range damageRows {
+		b := s.NewBatch()
+		row := fmt.Appendf(nil, "row %06d", n)
+		if err := b.Add(2, row, []byte("f"), []byte("q"), int64(n), Put, bytes.Repeat(row, 20)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if n == damageRows/3 || n == 2*damageRows/3 {
+			if err := s.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// rowsOf counts the rows of a folder.
+func rowsOf(s *Store) (n int, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{cellPrefix}})
+	if err != nil {
+		return 0, err
+	}
+	for it.First(); it.Valid(); it.Next() {
+		n++
+	}
+	return n, errors.Join(it.Error(), it.Close())
+}
+
+// folders are a store that was closed, and one as a kill -9 leaves it.
+func folders(t *testing.T) map[string]string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "closed")
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRows(t, s)
+	killed := copyOf(t, dir)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"closed": dir, "killed": killed}
+}
+
+func copyOf(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "hbase")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// damages are what may become of a file.
+var damages = []struct {
+	name string
+	do   func(file []byte) []byte // nil: the file is gone
+}{
+	{"gone", func([]byte) []byte { return nil }},
+	{"empty", func([]byte) []byte { return []byte{} }},
+	{"a byte less", func(f []byte) []byte { return f[:max(0, len(f)-1)] }},
+	{"half", func(f []byte) []byte { return f[:len(f)/2] }},
+	{"flipped at its beginning", func(f []byte) []byte { return flipped(f, 0) }},
+	{"flipped at 157", func(f []byte) []byte { return flipped(f, 157) }},
+	{"flipped in its middle", func(f []byte) []byte { return flipped(f, len(f)/2) }},
+	{"flipped before its end", func(f []byte) []byte { return flipped(f, len(f)-40) }},
+	{"flipped at its end", func(f []byte) []byte { return flipped(f, len(f)-16) }},
+}
+
+// flipped returns a file with 16 bytes flipped.
+func flipped(file []byte, at int) []byte {
+	file = bytes.Clone(file)
+	for i := max(at, 0); i < min(at+16, len(file)); i++ {
+		file[i] ^= 0xFF
+	}
+	return file
+}
+
+// TestDamageIsNeverSilent: whatever becomes of a file, the store refuses to open, or to be read, and names the file; or every row is
+// there.
+func TestDamageIsNeverSilent(t *testing.T) {
+	for state, dir := range folders(t) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := 0
+		for _, entry := range entries {
+			for _, damage := range damages {
+				t.Run(state+"/"+entry.Name()+"/"+damage.name, func(t *testing.T) {
+					if damaged(t, copyOf(t, dir), entry.Name(), damage.do) {
+						refused++
+					}
+				})
+			}
+		}
+		if refused < 40 {
+			t.Errorf("%s: only %d damages were noticed", state, refused)
+		}
+	}
+}
+
+// damaged damages a file of a folder and reports whether that was noticed.
+func damaged(t *testing.T, dir, name string, do func([]byte) []byte) bool {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed := do(file); changed == nil {
+		err = os.Remove(path)
+	} else if bytes.Equal(changed, file) {
+		return false
+	} else {
+		err = os.WriteFile(path, changed, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
+	var is error
+	s, err := Open(Options{Dir: dir, Damaged: func(err error) { is = err }})
+	n := 0
+	if err == nil {
+		n, err = rowsOf(s)
+		_ = s.Close() // background work may have failed
+	} else {
+		is = err
+	}
+	switch {
+	case err == nil && n == damageRows:
+		return false
+	case err == nil:
+		t.Fatalf("%d rows of %d, and no error", n, damageRows)
+	}
+	if !errors.Is(is, ErrDamaged) {
+		t.Fatalf("%v: %v is no damage", err, is)
+	}
+	if kind := strings.TrimRight(strings.SplitN(name, ".", 3)[0], "-0123456789"); !strings.Contains(is.Error(), name) && !strings.Contains(is.Error(), dir+"/"+kind) && !strings.Contains(is.Error(), name[:6]) {
+		t.Errorf("%q does not name %s", is, name)
+	}
+	if strings.Contains(is.Error(), "\n") {
+		t.Errorf("more than a line: %q", is)
+	}
+	for _, table := range tables {
+		if _, err := os.Stat(table); err != nil {
+			t.Errorf("%s is gone after the refusal: %v", table, err)
+		}
+	}
+	return true
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"brine/internal/datadir"
+)
+
+// Errors of Open that callers test with errors.Is.
+var (
+	ErrInUse       = errors.New("data folder is in use")
+	ErrNewerFormat = errors.New("data folder was written by a newer version")
+	ErrDamaged     = datadir.ErrDamaged
+)
+
+// format is the version of the layout in doc.go. A folder with a greater one is refused.
+const format = 3
+
+const (
+	formatWithoutTTLs    = 1 // stays as it is
+	formatWithoutLengths = 2 // becomes the newest
+)
+
+const formatFile = "BRINE-FORMAT"
+
+// openDir opens a folder that is locked. Pebble sees it only when nothing is missing: it deletes what its manifest does not name.
+func openDir(o Options, opts *pebble.Options) (_ *Store, err error) {
+	if _, err := datadir.Unseal(o.Dir); err != nil {
+		return nil, err
+	}
+	n, err := readFormat(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	lengths, err := openLengths(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lengths.close())
+		}
+	}()
+	if err := checkFolder(o.Dir, n, lengths); err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		if n, err = format, writeFormat(o.Dir); err != nil {
+			return nil, err
+		}
+	}
+	opts.FS = folderFS{FS: vfs.Default, fsync: o.Fsync, lengths: lengths}
+	db, err := pebble.Open(o.Dir, opts)
+	if err != nil {
+		return nil, openError(o.Dir, err)
+	}
+	if n == formatWithoutLengths {
+		if err := writeFormat(o.Dir); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return &Store{db: db, dir: o.Dir, lengths: lengths, tails: n > formatWithoutTTLs, beforeCommit: o.BeforeCommit}, nil
+}
+
+// readFormat returns a folder's format, 0 when it has none yet.
+func readFormat(dir string) (int, error) {
+	name := filepath.Join(dir, formatFile)
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	switch {
+	case err != nil || n < 1:
+		return 0, datadir.Damaged(name, "it holds no format number")
+	case n > format:
+		return 0, fmt.Errorf("%s: %w: format %d, this one knows %d", dir, ErrNewerFormat, n, format)
+	}
+	return n, nil
+}
+
+func writeFormat(dir string) error { return datadir.Replace(dir, formatFile, []byte(strconv.Itoa(format)+"\n")) }
+
+// checkFolder holds the files of a folder that nobody has sealed against what is known of them.
+func checkFolder(dir string, n int, l *lengths) error {
+	desc, err := pebble.Peek(dir, vfs.Default)
+	if err != nil {
+		return openError(dir, err)
+	}
+	switch {
+	case desc.Exists && n == 0:
+		return datadir.Damaged(filepath.Join(dir, formatFile), "it is missing")
+	case desc.Exists && n > formatWithoutLengths && l.find(filepath.Base(desc.ManifestFilename)) < 0:
+		return datadir.Damaged(filepath.Join(dir, lengthsFile), "it does not name %s", filepath.Base(desc.ManifestFilename))
+	case !desc.Exists && l.hasLog():
+		return datadir.Damaged(filepath.Join(dir, "marker.manifest.*"), "it is missing, or names a file that does not exist")
+	}
+	for _, o := range l.of {
+		if err := o.check(dir); err != nil {
+			return err
+		}
+	}
+	if desc.Exists && n <= formatWithoutLengths {
+		return checkManifest(desc.ManifestFilename)
+	}
+	return nil
+}
+
+// hasLog reports whether there is a log, and so a manifest before it.
+func (l *lengths) hasLog() bool {
+	for _, o := range l.of {
+		if strings.HasSuffix(o.name, ".log") {
+			return true
+		}
+	}
+	return false
+}
+
+// check holds a log or manifest against its length.
+func (o length) check(dir string) error {
+	name := filepath.Join(dir, o.name)
+	file, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return datadir.Damaged(name, "it is missing")
+	}
+	if err != nil {
+		return err
+	}
+	if int64(len(file)) < o.bytes {
+		return datadir.Damaged(name, "it has %d bytes; %d were written", len(file), o.bytes)
+	}
+	if to := readableTo(file[:o.bytes]); int64(to) < o.bytes {
+		return datadir.Damaged(name, "its bytes from %d on are not those that were written", to)
+	}
+	return nil
+}
+
+// checkManifest holds a manifest whose length is not known against itself.
+func checkManifest(name string) error {
+	file, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if to := readableTo(file); to < len(file) {
+		return datadir.Damaged(name, "its bytes from %d on are not those that were written", to)
+	}
+	return nil
+}
+
+// openError names what is wrong when Pebble cannot open a folder: what the system refuses, a newer format, or else damage.
+func openError(dir string, err error) error {
+	var refused syscall.Errno
+	switch {
+	case strings.Contains(err.Error(), "unknown format major version"):
+		return fmt.Errorf("%s: %w: %w", dir, ErrNewerFormat, err)
+	case errors.As(err, &refused) && refused != syscall.ENOENT:
+		return fmt.Errorf("data folder %s: %w", dir, err)
+	}
+	return datadir.Damaged(dir, "%v", err)
+}

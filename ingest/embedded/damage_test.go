@@ -1,0 +1,222 @@
+package embedded_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/ingest/embedded"
+)
+
+const (
+	damageRecords = 120
+)
+
+// startIn starts a Kafka in a folder.
+func startIn(t *testing.T, dir string) (*embedded.Broker, error) {
+	t.Helper()
+	return embedded.StartIn(dir, kfake.NumBrokers(1), kfake.Ports(0), kfake.BrokerConfigs(map[string]string{"log.segment.bytes": "4096"}),
+		kfake.SeedTopics(2, "shop.orders"))
+}
+
+// kafkaFolders are a Kafka's folder after it was closed, and as a kill -9 leaves it, with a snapshot from an earlier start.
+func kafkaFolders(t *testing.T) map[string]string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "kafka")
+	for i := range 2 {
+		b, err := startIn(t, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range damageRecords / 2 {
+			r := &kgo.Record{Topic: "shop.orders", Partition: int32(n % 2), Value: fmt.Appendf(nil, "record %d %0200d", n+i*damageRecords/2, n)}
+			if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		client.Close()
+		if i == 1 {
+			killed := folderCopy(t, dir)
+			b.Close()
+			return map[string]string{"closed": dir, "killed": killed}
+		}
+		b.Close()
+	}
+	return nil
+}
+
+func folderCopy(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "kafka")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// recordsIn reads all records of a Kafka.
+func recordsIn(t *testing.T, b *embedded.Broker) map[string]bool {
+	t.Helper()
+	records := map[string]bool{}
+	end := map[int32]int64{}
+	for p := range int32(2) {
+		if info := b.PartitionInfo("shop.orders", p); info != nil {
+			end[p] = info.HighWatermark
+		}
+	}
+	from := map[int32]kgo.Offset{}
+	for p, n := range end {
+		if n > 0 {
+			from[p] = kgo.NewOffset().AtStart()
+		}
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{"shop.orders": from}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for len(from) > 0 {
+		fetches := client.PollFetches(t.Context())
+		if err := fetches.Err(); err != nil {
+			t.Fatal(err)
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			records[string(r.Value)] = true
+			if r.Offset+1 >= end[r.Partition] {
+				delete(from, r.Partition)
+			}
+		})
+	}
+	return records
+}
+
+// fileDamages are what may become of a file.
+var fileDamages = []struct {
+	name string
+	do   func(file []byte) []byte // nil: the file is gone
+}{
+	{"gone", func([]byte) []byte { return nil }},
+	{"empty", func([]byte) []byte { return []byte{} }},
+	{"a byte less", func(f []byte) []byte { return f[:max(0, len(f)-1)] }},
+	{"half", func(f []byte) []byte { return f[:len(f)/2] }},
+	{"flipped at its beginning", func(f []byte) []byte { return flipped(f, 0) }},
+	{"flipped at 157", func(f []byte) []byte { return flipped(f, 157) }},
+	{"flipped in its middle", func(f []byte) []byte { return flipped(f, len(f)/2) }},
+	{"flipped at its end", func(f []byte) []byte { return flipped(f, len(f)-16) }},
+}
+
+// flipped returns a file with 16 bytes flipped.
+func flipped(file []byte, at int) []byte {
+	file = bytes.Clone(file)
+	for i := max(at, 0); i < min(at+16, len(file)); i++ {
+		file[i] ^= 0xFF
+	}
+	return file
+}
+
+// TestDamageIsNeverSilent: whatever becomes of a file, Kafka refuses to start and names it, or every record is there.
+func TestDamageIsNeverSilent(t *testing.T) {
+	for state, dir := range kafkaFolders(t) {
+		refused := 0
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			for _, damage := range fileDamages {
+				t.Run(state+"/"+name+"/"+damage.name, func(t *testing.T) {
+					if damagedFile(t, folderCopy(t, dir), name, damage.do) {
+						refused++
+					}
+				})
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if t.Logf("%s: %d refused", state, refused); refused < 30 {
+			t.Errorf("%s: only %d damages were noticed", state, refused)
+		}
+	}
+}
+
+// damagedFile damages a file of a folder and reports whether that was noticed.
+func damagedFile(t *testing.T, dir, name string, do func([]byte) []byte) bool {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := do(file)
+	if bytes.Equal(changed, file) && changed != nil {
+		return false
+	}
+	if err = os.WriteFile(path, changed, 0o600); changed == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := startIn(t, dir)
+	if err == nil {
+		defer b.Close()
+		if n := len(recordsIn(t, b)); n != damageRecords {
+			t.Fatalf("%d records of %d, and no error", n, damageRecords)
+		}
+		return false
+	}
+	if !errors.Is(err, embedded.ErrDamaged) || !strings.Contains(err.Error(), path+" is damaged") {
+		t.Errorf("%v does not name %s", err, path)
+	}
+	if _, again := startIn(t, dir); again == nil || again.Error() != err.Error() {
+		t.Errorf("the second time it says %v", again)
+	}
+	return true
+}
+
+// TestTornTailOpens: what a process that is killed in the middle of a write leaves is no damage, and what was acknowledged is there.
+func TestTornTailOpens(t *testing.T) {
+	dir := kafkaFolders(t)["killed"]
+	segments, err := filepath.Glob(filepath.Join(dir, "partitions", "shop.orders-0", "*.dat"))
+	if err != nil || len(segments) < 2 {
+		t.Fatalf("%v, %v", segments, err)
+	}
+	last := segments[0]
+	for _, s := range segments {
+		if len(s) > len(last) || len(s) == len(last) && s > last {
+			last = s
+		}
+	}
+	file, err := os.ReadFile(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []int{1, 12, 61, 90} {
+		to := folderCopy(t, dir)
+		name := filepath.Join(to, strings.TrimPrefix(last, dir))
+		if err := os.WriteFile(name, append(bytes.Clone(file), file[:more]...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, err := startIn(t, to)
+		if err != nil {
+			t.Fatalf("%d bytes of a batch: %v", more, err)
+		}
+		if n := len(recordsIn(t, b)); n != damageRecords {
+			t.Errorf("%d bytes of a batch: %d records of %d", more, n, damageRecords)
+		}
+		b.Close()
+	}
+}

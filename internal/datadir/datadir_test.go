@@ -1,0 +1,109 @@
+package datadir_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/internal/datadir"
+)
+
+// folder is a sealed folder of two files, one in a folder of its own.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.MkdirAll(filepath.Join(dir, "sub folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "sub folder/b\n", "LOCK"} {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte(name), 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := datadir.Seal(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestUnsealNamesWhatIsDamaged(t *testing.T) {
+	for _, c := range []struct {
+		name, file, says string
+		damage           func(path string) error
+	}{
+		{"untouched", "", "", nil},
+		{"missing", "a", "missing", os.Remove},
+		{"cut", "sub folder/b\n", "it has 7 bytes; it had 1300", func(path string) error { return os.Truncate(path, 7) }},
+		{"changed", "a", "its 100 bytes are not those it had", func(path string) error {
+			return os.WriteFile(path, bytes.Repeat([]byte("b"), 100), 0o600)
+		}},
+		{"its inventory cut", "INVENTORY", "no inventory", func(path string) error { return os.Truncate(path, 30) }},
+		{"its inventory empty", "INVENTORY", "no inventory", func(path string) error { return os.Truncate(path, 0) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := folder(t)
+			path := filepath.Join(dir, c.file)
+			if c.damage != nil {
+				if err := c.damage(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sealed, err := datadir.Unseal(dir)
+			if c.says == "" {
+				if again, errAgain := datadir.Unseal(dir); !sealed || again || err != nil || errAgain != nil {
+					t.Errorf("sealed %v, then %v: %v, %v", sealed, again, err, errAgain)
+				}
+				return
+			}
+			if !errors.Is(err, datadir.ErrDamaged) || !strings.Contains(err.Error(), path+" is damaged") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("sealed %v, error %v", sealed, err)
+			}
+			if _, again := datadir.Unseal(dir); again == nil || again.Error() != err.Error() {
+				t.Errorf("the second time it says %v", again)
+			}
+		})
+	}
+}
+
+// TestInventoryFlipped: a byte of the inventory that is not what it was never lets a folder pass as another.
+func TestInventoryFlipped(t *testing.T) {
+	dir := folder(t)
+	name := filepath.Join(dir, datadir.InventoryFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range text {
+		flipped := bytes.Clone(text)
+		flipped[i] ^= 0xFF
+		if err := os.WriteFile(name, flipped, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := datadir.Unseal(dir); !errors.Is(err, datadir.ErrDamaged) {
+			t.Fatalf("byte %d flipped: %v", i, err)
+		}
+	}
+}
+
+func TestMakeTightens(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x", "data")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sub", "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := datadir.Make(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]fs.FileMode{".": 0o700, "sub": 0o700, "sub/file": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
+		}
+	}
+}
