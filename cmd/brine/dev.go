@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -42,6 +43,19 @@ func (c *devCmd) Run(e *env) error {
 		return err
 	}
 	defer stack.close()
+	ctx, done := stack.whole(ctx)
+	defer done()
+	err = c.run(ctx, e, stack)
+	if damage := new(exitError); errors.As(context.Cause(ctx), &damage) {
+		return damage
+	}
+	return err
+}
+
+// run runs the bundled pipelines on the stack until ctx ends.
+func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	cfg, problems := config.Parse("examples/dev.yaml", examples.Dev, stack.getenv)
 	if err := problems.Err(); err != nil {
 		return fmt.Errorf("BUG: the bundled configuration is wrong: %w", err)

@@ -55,10 +55,11 @@ type devStack struct {
 	kafka  *brokers.Broker
 	hbase  *embedded.Server
 	http   string
+	damage chan error // of HBase's folder, found while it is read
 }
 
 func (c *devCmd) start() (_ *devStack, err error) {
-	s := &devStack{dir: c.Data, keep: c.Data != "", http: "127.0.0.1:" + strconv.Itoa(c.HTTPPort)}
+	s := &devStack{dir: c.Data, keep: c.Data != "", http: "127.0.0.1:" + strconv.Itoa(c.HTTPPort), damage: make(chan error, 1)}
 	if !s.keep {
 		if s.dir, err = os.MkdirTemp("", "brine-dev-"); err != nil {
 			return nil, err
@@ -75,8 +76,23 @@ func (c *devCmd) start() (_ *devStack, err error) {
 	if s.kafka, err = startKafka(c.KafkaPort, filepath.Join(s.dir, "kafka")); err != nil {
 		return nil, err
 	}
-	s.hbase, err = startHBase(embedded.Options{Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort)})
+	s.hbase, err = startHBase(embedded.Options{
+		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Damaged: func(err error) { s.damage <- err },
+	})
 	return s, err
+}
+
+// whole ends a context, with the damage as its cause, when HBase's folder turns out to be damaged.
+func (s *devStack) whole(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case err := <-s.damage:
+			cancel(damaged("embedded HBase", err))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 func (s *devStack) kafkaAddr() string { return s.kafka.ListenAddrs()[0] }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"brine/hbase/embedded"
+	brokers "brine/ingest/embedded"
+)
+
+// devFolder is the data folder of a brine dev that has written nothing yet.
+func devFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "dev data")
+	kafka, err := brokers.StartIn(filepath.Join(dir, "kafka"), kfake.NumBrokers(1), kfake.Ports(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kafka.Close()
+	hbase, err := embedded.Start(embedded.Options{Dir: filepath.Join(dir, "hbase")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hbase.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// flipFile flips 16 bytes in the middle of the first file of a pattern, and returns its name.
+func flipFile(t *testing.T, pattern ...string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(pattern...))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%v, %v", names, err)
+	}
+	file, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 16 {
+		file[max(0, len(file)/2-16)+i] ^= 0xFF
+	}
+	if err := os.WriteFile(names[0], file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return names[0]
+}
+
+// TestDevRefusesDamage: brine dev on a damaged folder names the file and what can be done, and ends with the exit code for damaged data.
+func TestDevRefusesDamage(t *testing.T) {
+	for _, file := range []string{"hbase/MANIFEST-*", "hbase/*.log", "kafka/meta.json"} {
+		t.Run(file, func(t *testing.T) {
+			dir := devFolder(t)
+			name := flipFile(t, dir, filepath.FromSlash(file))
+			code, stdout, stderr := brine(t, "dev", "--data", dir, "--for", time.Minute.String())
+			if code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: ") || !strings.Contains(stderr, "hint: brine dev --data DIR --repair") {
+				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+			}
+		})
+	}
+}
