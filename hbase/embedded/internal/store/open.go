@@ -92,7 +92,9 @@ func readFormat(dir string) (int, error) {
 	return n, nil
 }
 
-func writeFormat(dir string) error { return datadir.Replace(dir, formatFile, []byte(strconv.Itoa(format)+"\n")) }
+func writeFormat(dir string) error {
+	return datadir.Replace(dir, formatFile, []byte(strconv.Itoa(format)+"\n"))
+}
 
 // checkFolder holds the files of a folder that nobody has sealed against what is known of them.
 func checkFolder(dir string, n int, l *lengths) error {
