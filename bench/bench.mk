@@ -39,8 +39,8 @@ bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the
 	$(GO) run ./bench/sick $(if $(RATE),-rate $(RATE))
 
 .PHONY: bench-metrics
-bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, ROUNDS)
-	$(GO) run ./bench/metrics $(if $(EVENTS),-events $(EVENTS)) -rounds $(ROUNDS)
+bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, METRICS_ROUNDS)
+	$(GO) run ./bench/metrics $(if $(EVENTS),-events $(EVENTS)) $(if $(METRICS_ROUNDS),-rounds $(METRICS_ROUNDS))
 
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)

@@ -67,7 +67,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { _ = b.engine.Close() }() // nothing is left to fail
-	clients := []string{ours, partial}
+	clients := []string{ours, partial, ours + measure.Again}
 	for _, s := range settings {
 		clients = append(clients, s.name)
 	}

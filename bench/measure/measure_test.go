@@ -13,10 +13,14 @@ func TestTargetsCanBeShort(t *testing.T) {
 		target Target
 		line   string
 	}{
-		{Target{"rate", 1.1, 1.1, true}, "rate 1.10 ≥1.1 ok"},
-		{Target{"rate", 1.09, 1.1, true}, "rate 1.09 ≥1.1 short"},
-		{Target{"peak", 64, 64, false}, "peak 64.00 ≤64 ok"},
-		{Target{"peak", 64.5, 64, false}, "peak 64.50 ≤64 short"},
+		{AtLeast("rate", Exactly(1.1), 1.1), "rate 1.10 ≥1.1 ok"},
+		{AtLeast("rate", Exactly(1.09), 1.1), "rate 1.09 ≥1.1 short"},
+		{AtMost("peak", Exactly(64), 64), "peak 64.00 ≤64 ok"},
+		{AtMost("peak", Exactly(64.5), 64), "peak 64.50 ≤64 short"},
+		{AtLeast("rate", Estimate{1.2, 0.09}, 1.1), "rate 1.20±0.09 ≥1.1 ok"},
+		{AtLeast("rate", Estimate{1.2, 0.11}, 1.1), "rate 1.20±0.11 ≥1.1 undecided"},
+		{AtMost("cost", Estimate{4.09, 1.2}, 3), "cost 4.09±1.20 ≤3 undecided"},
+		{AtMost("cost", Estimate{4.09, 1}, 3), "cost 4.09±1.00 ≤3 short"},
 	} {
 		if got := c.target.String(); got != c.line {
 			t.Errorf("got %q, want %q", got, c.line)
@@ -86,7 +90,7 @@ func TestReportKeepsTheRestOfThePage(t *testing.T) {
 	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := Report{Name: "x", Targets: []Target{{"rate", 1, 2, true}}}
+	r := Report{Name: "x", Targets: []Target{AtLeast("rate", Exactly(1), 2)}}
 	if err := r.Finish("new\n"); err == nil {
 		t.Error("no error though a target is short")
 	}

@@ -12,11 +12,29 @@ type Milliseconds []float64
 // Add adds one.
 func (m *Milliseconds) Add(d time.Duration) { *m = append(*m, float64(d.Microseconds())/1000) }
 
-// At is the time that a share of all kept; 1 is the longest. It sorts them.
+// At is the time that a share of all kept; 1 is the longest.
 func (m Milliseconds) At(share float64) float64 {
 	if len(m) == 0 {
 		return math.Inf(1)
 	}
-	slices.Sort(m)
-	return m[max(0, int(math.Ceil(share*float64(len(m))))-1)]
+	sorted := slices.Sorted(slices.Values(m))
+	return sorted[max(0, int(math.Ceil(share*float64(len(m))))-1)]
+}
+
+// parts is how many parts of a run are held against each other for its spread.
+const parts = 5
+
+// Estimate is At with its spread, which is that of the same share of each fifth of them, in the order in which they were added.
+func (m Milliseconds) Estimate(share float64) Estimate {
+	e := Estimate{Value: m.At(share)}
+	if len(m) < 2*parts {
+		e.Spread = e.Value
+		return e
+	}
+	var of []float64
+	for i := range parts {
+		of = append(of, m[i*len(m)/parts:(i+1)*len(m)/parts].At(share))
+	}
+	e.Spread = Repeated(of).Spread
+	return e
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,29 +15,57 @@ import (
 
 // Target is a number and the bound that it has to keep.
 type Target struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Bound float64 `json:"target"`
-	Least bool    `json:"at_least"` // else at most
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Spread float64 `json:"spread,omitempty"` // how far the same binary is from itself; 0 for what does not vary
+	Bound  float64 `json:"target"`
+	Least  bool    `json:"at_least"` // else at most
 }
 
-// OK tells whether the bound is kept.
-func (t Target) OK() bool {
+// AtMost is a target for what is better the smaller it is.
+func AtMost(name string, e Estimate, bound float64) Target {
+	return Target{Name: name, Value: e.Value, Spread: e.Spread, Bound: bound}
+}
+
+// AtLeast is a target for what is better the larger it is.
+func AtLeast(name string, e Estimate, bound float64) Target {
+	return Target{Name: name, Value: e.Value, Spread: e.Spread, Bound: bound, Least: true}
+}
+
+// Verdict is what is known of a target.
+type Verdict string
+
+const (
+	OK        Verdict = "ok"
+	Short     Verdict = "short"
+	Undecided Verdict = "undecided" // the value is nearer to the bound than the same binary to itself: more rounds may decide it
+)
+
+// Verdict returns what is known of the target. A value at the bound keeps it, if it does not vary.
+func (t Target) Verdict() Verdict {
+	room := t.Bound - t.Value
 	if t.Least {
-		return t.Value >= t.Bound
+		room = -room
 	}
-	return t.Value <= t.Bound
+	switch {
+	case math.Abs(room) < t.Spread:
+		return Undecided
+	case room >= 0:
+		return OK
+	}
+	return Short
 }
 
 func (t Target) String() string {
-	sign, word := "≤", "short"
+	sign := "≤"
 	if t.Least {
 		sign = "≥"
 	}
-	if t.OK() {
-		word = "ok"
+	value := fmt.Sprintf("%.2f", t.Value)
+	if t.Spread > 0 {
+		value += fmt.Sprintf("±%.2f", t.Spread)
 	}
-	return fmt.Sprintf("%s %.2f %s%g %s", t.Name, t.Value, sign, t.Bound, word)
+	return fmt.Sprintf("%s %s %s%g %s", t.Name, value, sign, t.Bound, t.Verdict())
 }
 
 // Report is one run: what `make bench-NAME` leaves in bench/results/NAME.json, in docs/benchmarks.md and on the terminal.
@@ -116,16 +145,16 @@ func Judge(targets []Target) error {
 	for _, t := range targets {
 		fmt.Println(t)
 	}
-	if len(Short(targets)) > 0 {
+	if len(Shorts(targets)) > 0 {
 		return errors.New("a target is short")
 	}
 	return nil
 }
 
-// Short gives the names of the targets whose bounds are not kept.
-func Short(targets []Target) (names []string) {
+// Shorts returns the names of the targets whose bounds are not kept.
+func Shorts(targets []Target) (names []string) {
 	for _, t := range targets {
-		if !t.OK() {
+		if t.Verdict() == Short {
 			names = append(names, t.Name)
 		}
 	}

@@ -78,7 +78,7 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 	s.groups++
 	loop := s.cfg.Ingest(p, fmt.Sprint("bench-", s.groups))
 	loop.Logger = slog.New(slog.DiscardHandler)
-	if mode != bare {
+	if mode != bare && mode != bare+measure.Again {
 		w, err := watch(mode)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"regexp"
@@ -69,8 +70,11 @@ func main() {
 	}
 }
 
-// result is the medians of one benchmark.
-type result struct{ ns, bytes, allocs, ratio float64 }
+// line is one run of one benchmark.
+type line struct{ ns, allocs, ratio float64 }
+
+// result is what a benchmark's runs come to.
+type result struct{ ns, allocs, ratio measure.Estimate }
 
 func run() error {
 	measured := map[string]result{}
@@ -83,21 +87,15 @@ func run() error {
 	if err := write(measured); err != nil {
 		return err
 	}
-	short := false
+	var all []measure.Target
 	for _, t := range targets {
 		r, ok := measured[t.pkg+" "+t.bench]
 		if !ok {
 			return fmt.Errorf("%s has no %s", t.pkg, t.bench)
 		}
-		for _, line := range t.verdicts(r) {
-			fmt.Println(line)
-			short = short || strings.HasSuffix(line, "short")
-		}
+		all = append(all, t.targets(r)...)
 	}
-	if short {
-		return fmt.Errorf("a target is short")
-	}
-	return nil
+	return measure.Judge(all)
 }
 
 func packages() []string {
@@ -130,27 +128,26 @@ func benchmark(pkg string, into map[string]result) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", pkg, err, out.String())
 	}
-	all := map[string][]result{}
-	for line := range strings.Lines(out.String()) {
-		if name, r, ok := parse(line); ok {
+	all := map[string][]line{}
+	for text := range strings.Lines(out.String()) {
+		if name, r, ok := parse(text); ok {
 			name = strings.TrimSuffix(name, "-"+cpus) // which one core does not have
 			all[name] = append(all[name], r)
 		}
 	}
 	for name, rs := range all {
 		into[pkg+" "+name] = result{
-			median(rs, func(r result) float64 { return r.ns }), median(rs, func(r result) float64 { return r.bytes }), median(rs, func(r result) float64 { return r.allocs }),
-			median(rs, func(r result) float64 { return r.ratio }),
+			repeated(rs, func(r line) float64 { return r.ns }), repeated(rs, func(r line) float64 { return r.allocs }), repeated(rs, func(r line) float64 { return r.ratio }),
 		}
 	}
 	return nil
 }
 
-var measurement = regexp.MustCompile(`([0-9.]+) (ns/event|ns/mutation|allocs/event|allocs/mutation|ns/op|B/op|allocs/op|ratio)`)
+var measurement = regexp.MustCompile(`([0-9.]+) (ns/event|ns/mutation|allocs/event|allocs/mutation|ns/op|allocs/op|ratio)`)
 
 // parse reads one line of go test. Where a benchmark reports per event or per mutation, that counts rather than per op.
-func parse(line string) (name string, r result, ok bool) {
-	name, rest, ok := strings.Cut(line, " ")
+func parse(text string) (name string, r line, ok bool) {
+	name, rest, ok := strings.Cut(text, " ")
 	if !ok || !strings.HasPrefix(name, "Benchmark") {
 		return "", r, false
 	}
@@ -166,35 +163,29 @@ func parse(line string) (name string, r result, ok bool) {
 		}
 		return 0
 	}
-	return strings.TrimSpace(name), result{first("ns/event", "ns/mutation", "ns/op"), first("B/op"), first("allocs/event", "allocs/mutation", "allocs/op"), first("ratio")}, len(seen) > 0
+	return strings.TrimSpace(name), line{first("ns/event", "ns/mutation", "ns/op"), first("allocs/event", "allocs/mutation", "allocs/op"), first("ratio")}, len(seen) > 0
 }
 
-func median(rs []result, of func(result) float64) float64 {
+func repeated(rs []line, of func(line) float64) measure.Estimate {
 	var v []float64
 	for _, r := range rs {
 		v = append(v, of(r))
 	}
-	slices.Sort(v)
-	return v[len(v)/2]
+	return measure.Repeated(v)
 }
 
-func (t target) verdicts(r result) []string {
-	word := func(ok bool) string {
-		if ok {
-			return "ok"
-		}
-		return "short"
-	}
+// targets are what a benchmark has to keep. Allocations are counted, and their hundredths are of what is made once.
+func (t target) targets(r result) []measure.Target {
 	name := strings.TrimPrefix(t.pkg, "./") + "." + strings.TrimPrefix(t.bench, "Benchmark")
-	var out []string
+	var out []measure.Target
 	if t.maxAllocs != none {
-		out = append(out, fmt.Sprintf("%s.allocs %.2f ≤%g %s", name, r.allocs, t.maxAllocs, word(r.allocs <= t.maxAllocs+0.005)))
+		out = append(out, measure.AtMost(name+".allocs", measure.Exactly(math.Floor(r.allocs.Value*100+0.5)/100), t.maxAllocs))
 	}
 	if t.maxNS > 0 {
-		out = append(out, fmt.Sprintf("%s.ns %.0f ≤%.0f %s", name, r.ns, t.maxNS, word(r.ns <= t.maxNS)))
+		out = append(out, measure.AtMost(name+".ns", r.ns, t.maxNS))
 	}
 	if t.maxRatio > 0 {
-		out = append(out, fmt.Sprintf("%s.ratio %.2f ≤%g %s", name, r.ratio, t.maxRatio, word(r.ratio > 0 && r.ratio <= t.maxRatio)))
+		out = append(out, measure.AtMost(name+".ratio", r.ratio, t.maxRatio))
 	}
 	return out
 }
@@ -211,14 +202,14 @@ func write(measured map[string]result) error {
 			limits = append(limits, fmt.Sprintf("≤ %.0f ns", t.maxNS))
 		}
 		if t.maxRatio > 0 {
-			limits = append(limits, fmt.Sprintf("%.2f of ≤ %g ×", r.ratio, t.maxRatio))
+			limits = append(limits, fmt.Sprintf("%.2f ± %.2f of ≤ %g ×", r.ratio.Value, r.ratio.Spread, t.maxRatio))
 		}
 		allocs := "–"
 		if t.maxAllocs != none {
 			limits = append(limits, fmt.Sprintf("≤ %g allocations", t.maxAllocs))
-			allocs = fmt.Sprintf("%.2f", r.allocs)
+			allocs = fmt.Sprintf("%.2f", r.allocs.Value)
 		}
-		fmt.Fprintf(&b, "| %s | %.0f | %s | %s |\n", t.what, r.ns, allocs, strings.Join(limits, ", "))
+		fmt.Fprintf(&b, "| %s | %.0f ± %.0f | %s | %s |\n", t.what, r.ns.Value, r.ns.Spread, allocs, strings.Join(limits, ", "))
 	}
 	return measure.WriteSection("docs/benchmarks.md", "micro", "bench", b.String())
 }

@@ -4,7 +4,7 @@
 //
 // Questions are asked at a fixed rate, whether or not the ones before are answered, and each is timed from the moment at which it was due: a server
 // that stands still for a second makes all of that second's questions late, as their askers would see it. The views are those of
-// examples/shop.yaml. It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short.
+// examples/shop.yaml. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
 package main
 
 import (

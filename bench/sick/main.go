@@ -202,9 +202,9 @@ func (b *bench) measure(ctx context.Context, name string, s *stage, metrics stri
 	if err := drained(metrics); err != nil {
 		return err
 	}
-	share := meanwhile / (healthy * (regions - 1) / regions)
-	fmt.Fprintf(os.Stderr, "%s: %.0f rows/s, then %.0f rows/s: the others keep %.2f\n", name, healthy, meanwhile, share)
-	fmt.Fprintf(&b.rows, "| %s | %.0f | %.0f | %.2f | %.1f s |\n", name, healthy, meanwhile, share, time.Since(began).Seconds())
-	b.report.Targets = append(b.report.Targets, measure.Target{Name: "sick." + name + ".others_rate", Value: share, Bound: 0.9, Least: true})
+	share := meanwhile.Over(healthy).Times(regions / float64(regions-1))
+	fmt.Fprintf(os.Stderr, "%s: %.0f rows/s, then %.0f rows/s: the others keep %.2f\n", name, healthy.Value, meanwhile.Value, share.Value)
+	fmt.Fprintf(&b.rows, "| %s | %.0f | %.0f | %.2f | %.1f s |\n", name, healthy.Value, meanwhile.Value, share.Value, time.Since(began).Seconds())
+	b.report.Targets = append(b.report.Targets, measure.AtLeast("sick."+name+".others_rate", share, 0.9))
 	return nil
 }

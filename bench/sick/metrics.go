@@ -7,16 +7,27 @@ import (
 	"brine/bench/measure"
 )
 
-// rate is the rows that HBase acknowledges in a second.
-func rate(metrics string, span time.Duration) (float64, error) {
-	before, err := measure.Metric(metrics, "brine_hbase_acknowledged_rows_total")
-	if err != nil {
-		return 0, err
+// rate is the rows that HBase acknowledges in a second, measured each second of a span.
+func rate(metrics string, span time.Duration) (measure.Estimate, error) {
+	acknowledged := func() (float64, time.Time, error) {
+		n, err := measure.Metric(metrics, "brine_hbase_acknowledged_rows_total")
+		return n, time.Now(), err
 	}
-	began := time.Now()
-	time.Sleep(span)
-	after, err := measure.Metric(metrics, "brine_hbase_acknowledged_rows_total")
-	return (after - before) / time.Since(began).Seconds(), err
+	before, began, err := acknowledged()
+	var rates []float64
+	for range span / time.Second {
+		if err != nil {
+			break
+		}
+		time.Sleep(time.Second)
+		var after float64
+		var ended time.Time
+		if after, ended, err = acknowledged(); err == nil {
+			rates = append(rates, (after-before)/ended.Sub(began).Seconds())
+		}
+		before, began = after, ended
+	}
+	return measure.Repeated(rates), err
 }
 
 // drained waits until brine is near the end of the topic again.

@@ -107,7 +107,7 @@ func TestTargetsAreShort(t *testing.T) {
 	} {
 		r := good()
 		c.spoil(r)
-		if got := strings.Join(measure.Short(r.targets(2, 2)), " "); got != c.short {
+		if got := strings.Join(measure.Shorts(r.targets(2, 2)), " "); got != c.short {
 			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
 		}
 		if tells := strings.Contains(r.table(), "ended early: fault 2."); tells != (r.Stuck != "") {
@@ -154,7 +154,7 @@ func TestShortRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range r.targets(3, 3) {
-		if !target.OK() && target.Name != "chaos-hbase.kill_beyond_recovery_s" { // tests run side by side here, and slow each other
+		if target.Verdict() == measure.Short && target.Name != "chaos-hbase.kill_beyond_recovery_s" { // tests run side by side here, and slow each other
 			t.Error(target)
 		}
 	}

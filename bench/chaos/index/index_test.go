@@ -69,7 +69,7 @@ func TestSpans(t *testing.T) {
 	step(8, 80)
 	p.count(false)
 	step(1, 1000)
-	if is, away := p.spans[there], p.spans[gone]; is.rate() != 10 || is.Seconds != 10 || away.rate() != 3 || away.Seconds != 10 {
+	if is, away := p.spans[there], p.spans[gone]; is.rate().Value != 10 || is.Seconds != 10 || away.rate().Value != 3 || away.Seconds != 10 {
 		t.Errorf("there %+v, gone %+v", is, away)
 	}
 	if p.behind != p.last.published {
@@ -79,7 +79,7 @@ func TestSpans(t *testing.T) {
 
 func TestTargetsAreShort(t *testing.T) {
 	good := func() *run {
-		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 50, 98}, Beside: []float64{100, 100, 300}}
+		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 96.2, 95.9}, Beside: []float64{100, 100.2, 100}}
 		r.Verify.Tables = []fault.Verified{{Table: "t", Rows: 5, Found: map[verify.Kind]int64{}}, {Index: "i", Rows: 5, Found: map[verify.Kind]int64{}}}
 		return r
 	}
@@ -91,7 +91,7 @@ func TestTargetsAreShort(t *testing.T) {
 		{"good", func(*run) {}, ""},
 		{"a fault less", func(r *run) { r.Kills = nil }, "chaos_index.faults"},
 		{"slower rows", func(r *run) { r.Away.Rows = 94 }, "chaos_index.rows_while_away_of_there"},
-		{"slower rows of a backlog", func(r *run) { r.Frozen[2] = 94 }, "chaos_index.rows_of_a_backlog_frozen_of_there"},
+		{"slower rows of a backlog", func(r *run) { r.Frozen = []float64{93, 93.2, 92} }, "chaos_index.rows_of_a_backlog_frozen_of_there"},
 		{"too late", func(r *run) { r.CatchUp = 601 }, "chaos_index.catch_up_s"},
 		{"nothing verified", func(r *run) { r.Verify.Tables = r.Verify.Tables[:1] }, "chaos_index.documents"},
 		{"missing", func(r *run) { r.Verify.Tables[1].Found[verify.Missing] = 1 }, "chaos_index.verify_missing"},
@@ -102,7 +102,7 @@ func TestTargetsAreShort(t *testing.T) {
 	} {
 		r := good()
 		c.spoil(r)
-		if got := strings.Join(measure.Short(r.targets()), " "); got != c.short {
+		if got := strings.Join(measure.Shorts(r.targets()), " "); got != c.short {
 			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
 		}
 		if err := measure.Judge(r.targets()); (err != nil) != (c.short != "") {

@@ -8,6 +8,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/bench/chaos/fault"
+	"brine/bench/measure"
 )
 
 // topics are what is read, by pipeline.
@@ -17,9 +18,16 @@ var topics = map[string]string{"scans": "courier.scans", "orders": "shop.orders"
 var keys = map[string]string{"scans": "waybill", "orders": "order"}
 
 // Span is time in which the index was in one state, and what happened meanwhile.
-type Span struct{ Seconds, Rows, Documents, Published float64 }
+type Span struct {
+	Seconds, Rows, Documents, Published float64
 
-func (s *Span) rate() float64 { return s.Rows / max(s.Seconds, 1e-9) }
+	rates []float64 // rows a second from one answer to the next
+}
+
+// rate is the rows a second.
+func (s *Span) rate() measure.Estimate {
+	return measure.Estimate{Value: s.Rows / max(s.Seconds, 1e-9), Spread: measure.Repeated(s.rates).Spread}
+}
 
 // state of the index.
 type state int
@@ -91,8 +99,10 @@ func (p *progress) note(now position) {
 	was := p.last
 	if p.counts && !p.changed && !was.at.IsZero() {
 		s := &p.spans[p.is]
-		s.Seconds += now.at.Sub(was.at).Seconds()
-		s.Rows += float64(now.rows - was.rows)
+		seconds, rows := now.at.Sub(was.at).Seconds(), float64(now.rows-was.rows)
+		s.Seconds += seconds
+		s.Rows += rows
+		s.rates = append(s.rates, rows/max(seconds, 1e-9))
 		s.Documents += float64(now.documents - was.documents)
 		s.Published += float64(now.published - was.published)
 	}
