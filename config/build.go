@@ -22,6 +22,7 @@ func (c *Config) HBase() hbase.Options {
 		Connect: h.Connect, User: h.User,
 		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
 		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
+		Patience:     h.patience,
 		TCPKeepAlive: h.TCPKeepAlive, TCPDelay: !h.TCPNoDelay,
 		MaxRequestRows: h.MaxRequestRows, MaxRequestBytes: int(h.MaxRequestBytes), MaxServerCalls: h.MaxServerCalls,
 		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.share()) * max(loops, 1), Compression: h.Compression,

@@ -42,6 +42,8 @@ type HBase struct {
 	// How cells are compressed between brine and the region servers, both ways [hbase.client.rpc.compressor]; they must have the
 	// codec's library, which for `gzip` they always do. It spares a slow network and costs processor time, ours and the servers'.
 	Compression string `set:"compression" default:"none" oneof:"none gzip snappy lz4 zstd"`
+
+	patience time.Duration // see Config.Within
 }
 
 // Search is the section search.
@@ -84,5 +86,6 @@ type Search struct {
 	// How often a document of each index is asked for until a search finds it: the metrics of what is searchable are told from these.
 	Probe time.Duration `set:"probe" default:"5s" min:"100ms" max:"1d"`
 
-	ca []byte // what CA names
+	ca       []byte        // what CA names
+	patience time.Duration // see Config.Within
 }

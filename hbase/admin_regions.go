@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Regions lists a table's regions in key order, read from hbase:meta; parents of splits, which are nowhere, are left out.
+// Regions lists a table's regions in key order, read from hbase:meta; parents of splits, which are nowhere, are left out. See Unreadable.
 func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	table = tableKey(table)
 	s := Scan{
@@ -25,12 +25,12 @@ func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 		if err != nil {
 			return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: err}
 		}
-		r, err := regionOfMetaRow(row)
-		if errors.Is(err, errNoRegionInfo) {
+		r := regionOfMetaRow(row)
+		if r == nil {
 			continue
 		}
-		if err != nil {
-			return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: err}
+		if n := len(regions); n > 0 && regions[n-1].damage != nil {
+			regions[n-1].End = r.Start
 		}
 		if r.Table == table && !r.Split {
 			regions = append(regions, *r)

@@ -76,6 +76,8 @@ type RetryInfo struct {
 	Remedy                string // wait, relocate, reconnect, split, isolate, reopen
 	Pause                 time.Duration
 	Mutations             int
+	Failures              int   // in a row, of the region or the read
+	Err                   error // of the last; it names the server
 }
 
 // AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.

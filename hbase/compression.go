@@ -23,7 +23,7 @@ func (o *Options) packing(service string) wire.Compression {
 func (c *conn) expand(cells []byte) ([]byte, error) {
 	cells, err := c.packing.Expand(cells, maxResponseBytes)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errInvalidResponse, err)
+		return nil, invalid(c.addr, err)
 	}
 	return cells, nil
 }

@@ -100,17 +100,17 @@ func (c *Client) mutateRowOnce(ctx context.Context, r *Region, action *hbasepb.R
 	}
 	var out hbasepb.MultiResponse
 	if err := proto.Unmarshal(answer.Param, &out); err != nil {
-		return false, fmt.Errorf("%w: %w", errInvalidResponse, err)
+		return false, invalid(r.Server, err)
 	}
 	if len(out.RegionActionResult) != 1 {
-		return false, errInvalidResponse
+		return false, invalid(r.Server, errMissing)
 	}
 	result := out.RegionActionResult[0]
 	if e := result.Exception; e != nil {
-		return false, &remoteError{server: r.Server, class: e.GetName(), text: string(e.GetValue())}
+		return false, remoteErrorOf(r.Server, e)
 	}
 	if result.Processed == nil {
-		return false, errInvalidResponse
+		return false, invalid(r.Server, errMissing)
 	}
 	return result.GetProcessed(), nil
 }

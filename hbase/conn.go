@@ -169,7 +169,7 @@ func (c *conn) interrupted(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &connError{server: c.addr, class: "timeout", err: fmt.Errorf("no answer in time: %w", ctx.Err())}
 	}
-	return context.Cause(ctx)
+	return fmt.Errorf("%s has not answered yet: %w", c.addr, context.Cause(ctx))
 }
 
 func (c *conn) register(q *call) (id uint32, err error) {

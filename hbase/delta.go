@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"brine/hbase/hbasepb"
@@ -77,7 +76,7 @@ func (c *Client) delta(ctx context.Context, op, table string, d delta) (row Resu
 			return err
 		}
 		if row, _, err = resultOf(out.GetResult(), cells); err != nil {
-			return fmt.Errorf("%w: %w", errInvalidResponse, err)
+			return invalid(r.Server, err)
 		}
 		row.Row = d.Row
 		return nil

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -85,7 +86,7 @@ func (e entry) place() int {
 // Ease blocks until every mutation has its result, and then gives nil; or until all others wait for regions that fail, which
 // may take long. Then it gives a batch of all mutations that are not known to be durable, and their indexes in the one
 // that was submitted, ascending. The submitted batch is the caller's again; the new one is the client's until the flight is
-// done, and may be read. It returns ctx's error when ctx ends first.
+// done, and may be read. When ctx ends first it returns why, with what the flight waits for.
 func (f *Flight) Ease(ctx context.Context) (left *Batch, indexes []int32, err error) {
 	select {
 	case <-f.done:
@@ -99,7 +100,7 @@ func (f *Flight) Ease(ctx context.Context) (left *Batch, indexes []int32, err er
 	case <-f.eased:
 		return f.batch, f.kept, nil
 	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+		return nil, nil, f.interrupted(ctx)
 	}
 }
 
@@ -110,4 +111,32 @@ func (f *Flight) want() {
 	defer w.mu.Unlock()
 	f.wanted = true
 	w.ease(f)
+}
+
+// obstacle is why a flight has mutations without a result: the last failure of a lane that holds some, or a server that has not answered.
+// It is nil when they only wait for their turn.
+func (w *writer) obstacle(f *Flight) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ls := w.tables[f.table]
+	if ls == nil {
+		return nil
+	}
+	var silent error
+	for _, l := range ls.all {
+		if l.why != nil && f.among(l.queue.items()) {
+			return l.why
+		}
+		for _, p := range l.out {
+			if f.among(p.entries) {
+				silent = fmt.Errorf("%s has not answered yet", p.region.Server)
+			}
+		}
+	}
+	return silent
+}
+
+// among reports whether some entry is the flight's.
+func (f *Flight) among(es []entry) bool {
+	return slices.ContainsFunc(es, func(e entry) bool { return e.flight == f })
 }

@@ -1,9 +1,11 @@
 package hbase
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"brine/hbase/hbasepb"
 )
@@ -67,9 +69,30 @@ type remoteError struct {
 
 func newRemoteError(server string, e *hbasepb.ExceptionResponse) *remoteError {
 	return &remoteError{
-		server: server, class: e.GetExceptionClassName(), text: e.GetStackTrace(),
+		server: server, class: clip(e.GetExceptionClassName()), text: clip(e.GetStackTrace()),
 		doNotRetry: e.GetDoNotRetry(), overloaded: e.GetServerOverloaded(),
 	}
+}
+
+// remoteErrorOf is the exception of a part of a call.
+func remoteErrorOf(server string, e *hbasepb.NameBytesPair) *remoteError {
+	return &remoteError{server: server, class: clip(e.GetName()), text: clip(string(e.GetValue()))}
+}
+
+// maxText is how much is kept of an exception's class, and of its message and stack.
+const maxText = 16 << 10
+
+// clip cuts off a long text. What it was cut from is not kept in memory.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.Clone(s[:maxText])
+}
+
+// invalid is the error of an answer that is neither a result nor an exception, or that cannot be read.
+func invalid(server string, why error) error {
+	return fmt.Errorf("%s: %w: %w", server, errInvalidResponse, why)
 }
 
 // Error gives the class and the message without the stack.
@@ -88,6 +111,32 @@ func (e *remoteError) Is(target error) bool {
 	r, ok := ruleOf(e.class)
 	return ok && r.err != nil && r.err == target
 }
+
+// interruption is a context that ended while something was tried, or waited for its next try. It Is both why the context ended and
+// what failed last.
+type interruption struct {
+	ended error // the context's Err
+	why   error // and its Cause
+	last  error
+}
+
+func (e *interruption) Error() string   { return e.why.Error() + "; last: " + e.last.Error() }
+func (e *interruption) Unwrap() []error { return []error{e.ended, e.why, e.last} }
+
+// interrupted is why ctx ended, with what failed last before.
+func interrupted(ctx context.Context, last error) error {
+	why := context.Cause(ctx)
+	if last == nil || errors.Is(why, ErrClosed) || last == why || last == ctx.Err() { //nolint:errorlint // an error that says more is kept
+		return why
+	}
+	return &interruption{ctx.Err(), why, last}
+}
+
+// impatience is the end of Options.Patience.
+type impatience struct{ after time.Duration }
+
+func (e *impatience) Error() string        { return fmt.Sprintf("no answer within %v", e.after) }
+func (e *impatience) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // connError is a connection that could not be made, broke, or did not answer in time: whether the server has done what it
 // was asked is unknown, unless it could not be made.

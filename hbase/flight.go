@@ -62,7 +62,7 @@ const (
 
 func newFlight(ctx context.Context, m *Mutator, b *Batch, now time.Time) *Flight {
 	f := &Flight{
-		ctx: ctx, mutator: m, batch: b, table: tableKey(b.Table()), submitted: now, deadline: now.Add(m.call.OperationTimeout),
+		ctx: ctx, mutator: m, batch: b, table: tableKey(b.Table()), submitted: now, deadline: now.Add(cmp.Or(m.call.Patience, m.call.OperationTimeout)),
 		done: make(chan struct{}), eased: make(chan struct{}), open: b.Len(),
 	}
 	if f.open == 0 {
@@ -76,14 +76,19 @@ func newFlight(ctx context.Context, m *Mutator, b *Batch, now time.Time) *Flight
 }
 
 // Wait blocks until every mutation is durable or has failed for good, and gives nil or the failed ones in ascending order
-// of Index. It returns ctx's error when ctx ends first; the flight goes on and may be waited for again.
+// of Index. When ctx ends first it returns why, with what the flight waits for; the flight goes on and may be waited for again.
 func (f *Flight) Wait(ctx context.Context) ([]MutationError, error) {
 	select {
 	case <-f.done:
 		return f.failed, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, f.interrupted(ctx)
 	}
+}
+
+// interrupted is why ctx ended, with what keeps the flight.
+func (f *Flight) interrupted(ctx context.Context) error {
+	return interrupted(ctx, f.mutator.c.writer.obstacle(f))
 }
 
 // Done is closed when every mutation has its result: Wait then returns at once.

@@ -3,7 +3,6 @@ package hbase
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"brine/hbase/hbasepb"
@@ -92,29 +91,29 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 		return Result{}, err
 	}
 	row, _, err := resultOf(out.GetResult(), cells)
+	if err != nil {
+		return Result{}, invalid(r.Server, err)
+	}
 	row.Row = g.Row
-	return row, err
+	return row, nil
 }
 
 // GetAll reads many rows with one Multi per server; results are in the order of gets.
 func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result, error) {
 	table = tableKey(table)
-	ctx, cancel := c.joined(ctx)
-	defer cancel()
 	results := make([]Result, len(gets))
 	todo := make([]int, len(gets)) // always indexes into gets, in every round
 	for i := range todo {
 		todo[i] = i
 	}
 	t := c.newTries("get all", table)
-	for len(todo) > 0 {
-		left, r, err := c.getRound(ctx, table, gets, todo, results)
-		if err != nil {
-			if err := t.failed(ctx, r, err); err != nil {
-				return nil, err
-			}
-		}
-		todo = left
+	err := t.run(ctx, func(ctx context.Context) (_ *Region, err error) {
+		var failed *Region
+		todo, failed, err = c.getRound(ctx, table, gets, todo, results)
+		return failed, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return results, nil
 }
@@ -218,7 +217,7 @@ func (m *multiGet) run(ctx context.Context, c *Client, server string, gets []Get
 func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte, c *Client, server string, gets []Get, results []Result) []byte {
 	indexes := m.indexes[k]
 	if e := answer.GetException(); e != nil {
-		m.fail(k, indexes, &remoteError{server: server, class: e.GetName(), text: string(e.GetValue())}, c)
+		m.fail(k, indexes, remoteErrorOf(server, e), c)
 		return cells
 	}
 	answered := make([]bool, len(indexes))
@@ -229,12 +228,12 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 		}
 		answered[n] = true
 		if e := o.Exception; e != nil {
-			m.fail(k, indexes[n:n+1], &remoteError{server: server, class: e.GetName(), text: string(e.GetValue())}, c)
+			m.fail(k, indexes[n:n+1], remoteErrorOf(server, e), c)
 			continue
 		}
 		row, rest, err := resultOf(o.Result, cells)
 		if err != nil {
-			m.fail(k, indexes[n:n+1], fmt.Errorf("%w: %w", errInvalidResponse, err), c)
+			m.fail(k, indexes[n:n+1], invalid(server, err), c)
 			return nil
 		}
 		row.Row = gets[indexes[n]].Row
@@ -242,7 +241,7 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 	}
 	for n, ok := range answered {
 		if !ok {
-			m.fail(k, indexes[n:n+1], errInvalidResponse, c)
+			m.fail(k, indexes[n:n+1], invalid(server, errMissing), c)
 		}
 	}
 	return cells

@@ -42,6 +42,7 @@ type lane struct {
 	holder *Mutator // that lets all of the queue wait; nil: it may be sent
 
 	failures  int         // since something was last applied
+	why       error       // the last of them
 	ill       bool        // it fails, and what is in its queue counts as stuck: see ease.go
 	limit     int         // mutations per call, after one was too big; 0: none
 	isolation             // of a mutation that makes calls fail
@@ -121,7 +122,7 @@ func (l *lane) maxRows() int {
 
 // recover notes that something was applied: after a split the bound grows back as it shrank.
 func (l *lane) recover() {
-	l.failures = 0
+	l.failures, l.why = 0, nil
 	l.heal()
 	if l.limit *= 2; l.limit > 1<<16 {
 		l.limit = 0

@@ -3,8 +3,8 @@ package hbase
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"brine/hbase/hbasepb"
@@ -62,9 +62,18 @@ func (l *locator) findWith(ctx context.Context, table string, w wanted) ([]*Regi
 		err = lack(found, func(r *Region) bool { return r.contains(w.row) })
 	}
 	if err != nil {
-		return found, fmt.Errorf("row %q of table %s: %w", w.row, table, err)
+		return readable(found), fmt.Errorf("row %q of table %s: %w", w.row, table, err)
 	}
-	return found, nil
+	return readable(found), nil
+}
+
+// readable leaves out the regions of which it is not known where they end.
+func readable(found []*Region) []*Region {
+	damaged := func(r *Region) bool { return r.damage != nil }
+	if !slices.ContainsFunc(found, damaged) {
+		return found
+	}
+	return slices.DeleteFunc(slices.Clone(found), damaged)
 }
 
 // lack is what hbase:meta lacks of a region that was looked up, the first that was found if that is the right one.
@@ -72,6 +81,8 @@ func lack(found []*Region, right func(*Region) bool) error {
 	switch {
 	case len(found) == 0 || !right(found[0]):
 		return errHole
+	case found[0].damage != nil:
+		return found[0].damage
 	case found[0].Server == "":
 		return errNoServer
 	}
@@ -147,12 +158,12 @@ func (l *locator) lookupAt(ctx context.Context, meta *Region, table string, star
 	}
 	seen := false
 	for _, row := range scanned {
-		r, err := regionOfMetaRow(row)
-		if errors.Is(err, errNoRegionInfo) {
+		r := regionOfMetaRow(row)
+		if r == nil {
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if r.damage != nil {
+			r.damage = invalid(meta.Server, r.damage)
 		}
 		if r.Table != table {
 			break
@@ -192,7 +203,7 @@ func (l *locator) scanMeta(ctx context.Context, meta *Region, start, stop []byte
 	}
 	pieces, err := scanResults(&out, cells)
 	if err != nil {
-		return nil, err
+		return nil, invalid(meta.Server, err)
 	}
 	results := make([]Result, len(pieces))
 	for i, p := range pieces {

@@ -2,7 +2,6 @@ package hbase
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -223,6 +222,7 @@ type outcome struct {
 	refused []entry // whose failures are failed
 	search  bool    // for the one of back that is at fault
 	cure    diagnosis
+	cause   error // that the cure is for
 	pause   time.Duration
 	moved   *Region
 	told    AppliedInfo // to the hook
@@ -242,9 +242,9 @@ func (m *multi) read(server string, response []byte, err error) {
 		r, rest, ok, bad := wire.NextRegionResult(response)
 		switch response = rest; {
 		case bad != nil:
-			o.err = fmt.Errorf("%w: %w", errInvalidResponse, bad)
+			o.err = invalid(server, bad)
 		case !ok:
-			o.err = errInvalidResponse
+			o.err = invalid(server, errMissing)
 		default:
 			o.read(server, r, s)
 		}
@@ -254,7 +254,7 @@ func (m *multi) read(server string, response []byte, err error) {
 // read reads one region's results.
 func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 	if e := r.Exception; e.Class != "" {
-		o.err = &remoteError{server: server, class: e.Class, text: e.Text}
+		o.err = &remoteError{server: server, class: clip(e.Class), text: clip(e.Text)}
 		return
 	}
 	n := len(o.part.entries)
@@ -264,7 +264,7 @@ func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 	for {
 		result, ok, err := r.Next()
 		if err != nil {
-			o.err = fmt.Errorf("%w: %w", errInvalidResponse, err)
+			o.err = invalid(server, err)
 			return
 		}
 		if !ok {
@@ -277,15 +277,16 @@ func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 		s.seen[i] = true
 		answered++
 		if e := result.Exception; e.Class != "" {
-			o.failOne(i, &remoteError{server: server, class: e.Class, text: e.Text})
+			o.failOne(i, &remoteError{server: server, class: clip(e.Class), text: clip(e.Text)})
 		}
 	}
 	if answered == n {
 		return
 	}
+	missing := invalid(server, errMissing)
 	for i, seen := range s.seen {
 		if !seen {
-			o.failOne(i, errInvalidResponse)
+			o.failOne(i, missing)
 		}
 	}
 }

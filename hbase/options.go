@@ -28,6 +28,10 @@ type Options struct {
 	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s
 	DialTimeout           time.Duration // [hbase.ipc.client.socket.timeout.connect] 10 s
 
+	// Patience is how long a read, an admin call or a mutation waits for its answer with all of its tries, however many those are. Zero: as
+	// Retries and OperationTimeout say. It is for whoever sits before a command: a scan or a procedure goes on as long as answers come.
+	Patience time.Duration
+
 	MaxRequestRows   int // [hbase.client.max.perrequest.rows] 2048
 	MaxRequestBytes  int // [hbase.client.max.perrequest.heapsize] 4 MiB
 	MaxBufferedBytes int // mutations in memory over all lanes; 64 MiB
@@ -143,6 +147,7 @@ func (o *Options) Validate() error {
 		{"OperationTimeout", o.OperationTimeout, o.RPCTimeout},
 		{"ScannerTimeout", o.ScannerTimeout, 10 * time.Millisecond},
 		{"DialTimeout", o.DialTimeout, time.Millisecond},
+		{"Patience", o.Patience, 0},
 	} {
 		if d.value < d.min {
 			errs = append(errs, fmt.Errorf("option %s is %v, must be at least %v", d.name, d.value, d.min))

@@ -41,7 +41,7 @@ func (w *writer) judge(o *outcome, m *multi) {
 			continue
 		}
 		if len(o.back) == 0 || o.cure.uncounted {
-			o.cure, o.pause = d, pause
+			o.cure, o.pause, o.cause = d, pause, err
 		}
 		o.search = o.search || search
 		again[string(e.row())] = true
@@ -66,7 +66,7 @@ func (o *outcome) count(r remedy) (n int) {
 // announce tells the hook that something will be sent again.
 func (w *writer) announce(o *outcome) {
 	if hook := w.c.opts.Hooks.Retry; hook != nil && len(o.back) > 0 {
-		hook(retryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back)))
+		hook(retryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back), o.part.failed+1, o.cause))
 	}
 }
 
@@ -128,6 +128,7 @@ func (w *writer) takeBack(o *outcome) (lost []entry) {
 
 // nurse applies the remedy to a lane that n mutations go back to. w.mu is held.
 func (w *writer) nurse(l *lane, o *outcome, n int) {
+	l.why = o.cause
 	if !o.cure.uncounted {
 		l.failures++
 	}

@@ -37,7 +37,7 @@ func (p *peer) scanMeta(c *peerCall) *reply {
 		panic(err)
 	}
 	p.mu.Lock()
-	seq, moved := max(2, p.opened), maps.Clone(p.moved)
+	seq, moved, damaged := max(2, p.opened), maps.Clone(p.moved), maps.Clone(p.damaged)
 	p.mu.Unlock()
 	out := &hbasepb.ScanResponse{MoreResults: proto.Bool(false)}
 	var cells []byte
@@ -51,6 +51,9 @@ func (p *peer) scanMeta(c *peerCall) *reply {
 			continue
 		}
 		row := metaRow(p, name, info, addr, seq)
+		if damaged[k] {
+			row[0].Value = []byte("no region info")
+		}
 		out.CellsPerResult = append(out.CellsPerResult, uint32(len(row)))
 		for _, cell := range row {
 			cells = wire.AppendCell(cells, cell)

@@ -18,11 +18,12 @@ import (
 // peer is a scripted cluster of one server without a socket: what it is asked goes to answer, and to the tame defaults below
 // when that gives nothing. It has one table, "t", of as many regions as splits make.
 type peer struct {
-	t      testing.TB
-	splits []string
-	answer func(*peerCall) *reply // may be nil
-	opened uint64                 // sequence number of the regions' opening, 2 if none is given; mu guards it
-	moved  map[string]string      // regions, by name, that hbase:meta has at another address than peerAddr, which is the peer's too; on no server if it is empty, not at all if it is noRow; mu guards it
+	t       testing.TB
+	splits  []string
+	answer  func(*peerCall) *reply // may be nil
+	opened  uint64                 // sequence number of the regions' opening, 2 if none is given; mu guards it
+	moved   map[string]string      // regions, by name, that hbase:meta has at another address than peerAddr, which is the peer's too; on no server if it is empty, not at all if it is noRow; mu guards it
+	damaged map[int]bool           // regions whose rows of hbase:meta cannot be read; mu guards it
 
 	mu    sync.Mutex
 	calls []string // methods, in order of arrival

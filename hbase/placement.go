@@ -28,7 +28,7 @@ func (w *writer) locate(l *lane) {
 			return
 		}
 		if hook := w.c.opts.Hooks.Retry; hook != nil {
-			hook(retryInfo(l.table, nil, d, pause, 0))
+			hook(retryInfo(l.table, nil, d, pause, 0, failures+1, err))
 		}
 		for ; pause > lookAfter; pause -= lookAfter {
 			if backoff.Wait(w.c.ctx, lookAfter) != nil {
@@ -130,6 +130,7 @@ func (w *writer) abandon(l *lane, err error, d diagnosis, failures int, pause ti
 	final := d.final()
 	var out, left []entry
 	w.mu.Lock()
+	l.why = err
 	for _, e := range l.queue.items() {
 		e.attempts += int16(failures)
 		if final || e.spent(pause) {

@@ -3,7 +3,6 @@ package hbase
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -25,10 +24,14 @@ type Region struct {
 	StartCode  int64  // of the server
 	Offline    bool
 	Split      bool
-	State      string // OPEN, OPENING, SPLITTING …; empty when meta has none
+	State      string // OPEN, OPENING, SPLITTING …; empty when meta has none; Unreadable
 
-	seq int64 // of its opening: greater is newer
+	seq    int64 // of its opening: greater is newer
+	damage error // why the row of hbase:meta cannot be read; the region's name and start are known
 }
+
+// Unreadable is the state of a region whose row of hbase:meta cannot be read. It is on no server that is known, and ends where the next begins.
+const Unreadable = "UNREADABLE"
 
 // contains tells whether row lies in [Start, End).
 func (r *Region) contains(row []byte) bool {
@@ -99,9 +102,7 @@ func serverAddr(s *hbasepb.ServerName) string {
 	return net.JoinHostPort(s.GetHostName(), strconv.Itoa(int(s.GetPort())))
 }
 
-var errNoRegionInfo = errors.New("row of hbase:meta has no region info")
-
-// regionOfMetaRow reads a row of hbase:meta:
+// regionOfMetaRow reads a row of hbase:meta; nil when the row is no region's:
 //
 //	row                      table,start,id.encoded.
 //	info:regioninfo          "PBUF", RegionInfo
@@ -109,19 +110,21 @@ var errNoRegionInfo = errors.New("row of hbase:meta has no region info")
 //	info:serverstartcode     int64, big-endian
 //	info:seqnumDuringOpen    int64, big-endian
 //	info:state               RegionState's name
-func regionOfMetaRow(row Result) (*Region, error) {
+//
+// One whose region info cannot be read is a damaged region, with what the row's name says.
+func regionOfMetaRow(row Result) *Region {
 	var r *Region
 	for _, c := range row.Cells {
 		if string(c.Family) == "info" && string(c.Qualifier) == "regioninfo" {
 			info, err := parseRegionInfo(c.Value)
 			if err != nil {
-				return nil, fmt.Errorf("row %q of hbase:meta: %w", row.Row, err)
+				return damagedRegion(row.Row, err)
 			}
 			r = regionOf(info, row.Row)
 		}
 	}
 	if r == nil {
-		return nil, errNoRegionInfo
+		return nil
 	}
 	for _, c := range row.Cells {
 		if string(c.Family) != "info" {
@@ -138,7 +141,21 @@ func regionOfMetaRow(row Result) (*Region, error) {
 			r.State = string(c.Value)
 		}
 	}
-	return r, nil
+	return r
+}
+
+// damagedRegion is what a region's name says of it.
+func damagedRegion(name []byte, why error) *Region {
+	table, rest, _ := bytes.Cut(name, []byte(","))
+	comma := bytes.LastIndexByte(rest, ',')
+	if comma < 0 {
+		return nil // nor is it a region's name
+	}
+	id, _, _ := strings.Cut(string(rest[comma+1:]), ".")
+	r := &Region{Table: string(table), Name: name, Encoded: encodedName(name), Start: rest[:comma], State: Unreadable,
+		damage: fmt.Errorf("row %q of hbase:meta: %w", name, why)}
+	r.ID, _ = strconv.ParseInt(id, 10, 64) // 0: as old as can be
+	return r
 }
 
 func parseRegionInfo(b []byte) (*hbasepb.RegionInfo, error) {

@@ -199,10 +199,18 @@ func (o *Options) pause(d diagnosis, failures int) time.Duration {
 	case d.exactly > 0:
 		return d.exactly
 	case d.overloaded:
-		return backoff.HBase(o.PauseServerOverloaded, failures)
+		return o.bearable(backoff.HBase(o.PauseServerOverloaded, failures))
 	default:
-		return backoff.HBase(o.Pause, failures)
+		return o.bearable(backoff.HBase(o.Pause, failures))
 	}
+}
+
+// bearable is a pause after which there is patience left to see that the server is back.
+func (o *Options) bearable(pause time.Duration) time.Duration {
+	if o.Patience == 0 {
+		return pause
+	}
+	return min(pause, o.Patience/10)
 }
 
 var movedPattern = regexp.MustCompile(`hostname=(\S+) port=(\d{1,5}) startCode=(\d+)\. As of locationSeqNum=(-?\d+)\.`)
@@ -242,7 +250,8 @@ func throttleWait(text string) time.Duration {
 
 // Errors that only the remedies know.
 var (
-	errInvalidResponse = errors.New("the server answered neither a result nor an exception")
+	errInvalidResponse = errors.New("invalid answer")
+	errMissing         = errors.New("neither a result nor an exception")
 	errNoServer        = errors.New("the region is on no server just now")
 	errHole            = errors.New("hbase:meta has no region for it just now")
 	errNoActiveMaster  = errors.New("no master is active: start one, or wait until a standby takes over")

@@ -24,7 +24,7 @@ func TestRetriesAreThoseThatAreTold(t *testing.T) {
 		if d.remedy == giveUp {
 			continue
 		}
-		info := retryInfo("t", nil, d, time.Second, 1)
+		info := retryInfo("t", nil, d, time.Second, 1, 1, nil)
 		r := Retry{info.Reason(), info.Remedy}
 		told[r] = true
 		if !slices.Contains(all, r) {

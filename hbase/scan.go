@@ -177,7 +177,7 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []p
 	}
 	pieces, err := scanResults(out, cells)
 	if err != nil {
-		return region, nil, nil, err
+		return region, nil, nil, invalid(region.Server, err)
 	}
 	if s.region == nil {
 		s.region, s.id, s.seq = region, out.GetScannerId(), 0

@@ -62,7 +62,7 @@ func (s *servers) call(ctx context.Context, to endpoint, method string, param, o
 		return nil, err
 	}
 	if err := proto.Unmarshal(r.Param, out); err != nil {
-		return nil, fmt.Errorf("%w: %s from %s: %w", errInvalidResponse, method, to.addr, err)
+		return nil, invalid(to.addr, fmt.Errorf("to %s: %w", method, err))
 	}
 	return r.Cells, nil
 }
@@ -110,7 +110,7 @@ func (s *servers) get(ctx context.Context, to endpoint) (*conn, error) {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, &connError{server: to.addr, class: "timeout", err: fmt.Errorf("connecting: %w", ctx.Err()), unsent: true}
 		}
-		return nil, context.Cause(ctx)
+		return nil, fmt.Errorf("%s: connecting: %w", to.addr, context.Cause(ctx))
 	}
 }
 

@@ -51,12 +51,15 @@ func (l *locator) askDisabled(ctx context.Context, table string) (bool, error) {
 		return false, err
 	}
 	row, _, err := resultOf(out.GetResult(), cells)
-	if err != nil || len(row.Cells) == 0 {
-		return false, err
+	if err != nil {
+		return false, invalid(meta.Server, err)
+	}
+	if len(row.Cells) == 0 {
+		return false, nil
 	}
 	var state hbasepb.TableState
 	if err := proto.Unmarshal(row.Cells[0].Value, &state); err != nil {
-		return false, fmt.Errorf("state of table %s: %w", table, err)
+		return false, invalid(meta.Server, fmt.Errorf("state of table %s: %w", table, err))
 	}
 	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, nil
 }

@@ -13,6 +13,7 @@ import (
 )
 
 type checkCmd struct {
+	timeoutFlag
 	Paths   []string `arg:"" optional:"" name:"file" help:"Configurations, or folders of them (default brine.yaml)."`
 	Config  []string `short:"c" sep:"none" placeholder:"FILE" help:"The same as a flag, as every command has it; may be given several times."`
 	Connect bool     `help:"Also look at the topics, tables and recent records of the servers."`
@@ -47,6 +48,7 @@ func (c *checkCmd) Run(e *env) error {
 		case problems.Err() != nil:
 			code = exitUsage
 		case c.Connect:
+			cfg.Within(e.patience)
 			found, err := checkServers(e.ctx, cfg, file)
 			if err != nil {
 				return err

@@ -38,6 +38,9 @@ func (f configFlag) loadSaying(e *env, said func(config.Problem) bool) (*config.
 	if problems.Err() != nil {
 		return nil, errReported{exitUsage}
 	}
+	if e.patience > 0 {
+		cfg.Within(e.patience)
+	}
 	return cfg, nil
 }
 

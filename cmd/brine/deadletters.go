@@ -25,6 +25,7 @@ type deadlettersCmd struct {
 // letterFilter says which dead letters are meant.
 type letterFilter struct {
 	configFlag
+	timeoutFlag
 	Pipeline  string   `placeholder:"NAME" help:"Only of this pipeline."`
 	Half      string   `enum:"rows,documents,both" default:"both" help:"Only those that the rows or the documents could not be made of: rows, documents or both (default)."`
 	Reason    []string `placeholder:"REASON,…" help:"Only for these reasons, as missing_field."`

@@ -13,6 +13,7 @@ import (
 
 type deadlettersShowCmd struct {
 	configFlag
+	timeoutFlag
 	Record   string `arg:"" name:"partition:offset" help:"Place of the record in the pipeline's topic, as ls shows it."`
 	Pipeline string `placeholder:"NAME" help:"Pipeline, where several have letters of this place."`
 	Value    bool   `help:"Print the record's value alone, byte for byte."`

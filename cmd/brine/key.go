@@ -27,6 +27,7 @@ type keyCmd struct {
 // keyFlags say which key is meant: a table's of the configuration, or an expression with its fields.
 type keyFlags struct {
 	configFlag
+	timeoutFlag
 	Key    string            `help:"A key expression instead of a table's key." placeholder:"EXPR"`
 	Fields map[string]string `help:"With --key: its fields and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
 	JSON   bool              `help:"Print JSON."`

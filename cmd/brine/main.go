@@ -54,7 +54,8 @@ type env struct {
 	stderr io.Writer
 	getenv func(string) (string, bool)
 
-	environ []string // all variables, as os.Environ gives them
+	patience time.Duration // for one answer of a server; 0: for as long as it takes
+	environ  []string      // all variables, as os.Environ gives them
 }
 
 func main() {
@@ -84,7 +85,7 @@ func run(e *env, args []string) int {
 		return exitUsage
 	}
 	if err := kctx.Run(e); err != nil {
-		return report(e.stderr, err)
+		return report(e.stderr, timedOut(err))
 	}
 	return exitOK
 }

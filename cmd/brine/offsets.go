@@ -19,6 +19,7 @@ type offsetsCmd struct {
 // offsetsFlags say whose offsets are meant.
 type offsetsFlags struct {
 	configFlag
+	timeoutFlag
 	Pipeline string `placeholder:"NAME" help:"Only this pipeline."`
 	Half     string `enum:"rows,documents,both" default:"both" help:"Only what writes the rows, or the documents: rows, documents or both (default)."`
 }

@@ -13,6 +13,7 @@ import (
 
 type queryCmd struct {
 	configFlag
+	timeoutFlag
 	Table    string   `arg:"" optional:"" help:"View or table of the configuration."`
 	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, field==value where a value holds \"..\", and where the index is asked also field=a,b and text=words."`
 	Limit    *int     `help:"Most rows (default: 100, or the view's page); 0 for all of a table."`

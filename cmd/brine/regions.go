@@ -27,6 +27,7 @@ type regionsCmd struct {
 // regionsFlags are those of every command on regions.
 type regionsFlags struct {
 	configFlag
+	timeoutFlag
 	JSON bool `help:"Print JSON."`
 }
 

@@ -17,6 +17,7 @@ import (
 
 type skewCmd struct {
 	configFlag
+	timeoutFlag
 	Table   string `arg:"" optional:"" help:"Show only this table."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
 	Map     bool   `help:"Show rows a second over key ranges and time."`

@@ -10,6 +10,7 @@ import (
 
 type tablesApplyCmd struct {
 	configFlag
+	timeoutFlag
 	Yes                bool `short:"y" help:"Do not ask before tables that exist are altered."`
 	DryRun             bool `help:"Show what would be done, and do nothing."`
 	AllowShorterTTL    bool `name:"allow-shorter-ttl" help:"Let cells vanish that are older than a ttl that is shortened."`

@@ -15,6 +15,7 @@ import (
 
 type tablesPlanCmd struct {
 	configFlag
+	timeoutFlag
 	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"JSON lines (also .gz), or the oldest N records (default 100000) of a topic: show each region's share of them, where to split, collisions and what a TTL would hide."`
 	Pipeline []string `placeholder:"NAME" help:"Take the sample for these pipelines only (default: all, or those that read the topic)."`
 	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as many as are configured)."`

@@ -34,6 +34,7 @@ type Options struct {
 	Replicas int           // of a new index, and of one that is tuned; 1
 	Refresh  time.Duration // how soon what is written can be found, of the same; 1 s
 
+	Patience  time.Duration     // how long one call may take, its answer with it; 0: as its context says
 	Transport http.RoundTripper // default: http.DefaultTransport's settings
 }
 
@@ -166,6 +167,11 @@ const (
 
 // do makes one request and hands the answer's body to read. A status of 300 or more is a *indexer.RequestError.
 func (e *Engine) do(ctx context.Context, method, path, contentType string, body io.ReadCloser, size int, read func(io.Reader) error) error {
+	if e.opts.Patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.opts.Patience)
+		defer cancel()
+	}
 	req, err := http.NewRequestWithContext(ctx, method, path, nil)
 	if err != nil {
 		if body != nil {

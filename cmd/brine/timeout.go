@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// timeoutFlag is the flag of commands that somebody waits for.
+type timeoutFlag struct {
+	Timeout time.Duration `default:"30s" help:"End when a server has not answered for so long, all tries included (default 30s). What takes long goes on while answers come."`
+}
+
+// AfterApply has every client that the command makes keep to it.
+func (f timeoutFlag) AfterApply(e *env) error {
+	if f.Timeout < minTimeout {
+		return usage(errors.New("--timeout is " + f.Timeout.String() + ", give at least " + minTimeout.String()))
+	}
+	e.patience = f.Timeout
+	return nil
+}
+
+const minTimeout = 100 * time.Millisecond
+
+// timedOut gives the error of servers that did not answer in time its exit code.
+func timedOut(err error) error {
+	if _, ok := errors.AsType[*exitError](err); ok || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &exitError{exitUnreachable, err, "see whether that server is well; --timeout waits longer"}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/hbase/embedded"
+	"brine/hbase/hbasepb"
+)
+
+// dyingHBase is a job whose HBase dies with the first call of a table of the job's: the client is connected by then.
+func dyingHBase(t *testing.T) (*job, *embedded.Server, <-chan struct{}) {
+	t.Helper()
+	servers, server := ownStack(t, embedded.Options{})
+	j := newJob(t, servers)
+	dead := make(chan struct{})
+	server.Control("Scan", func(r *embedded.Request) *embedded.Outcome {
+		if !bytes.HasPrefix(r.Param.(*hbasepb.ScanRequest).GetRegion().GetValue(), []byte(j.table+",")) {
+			return nil
+		}
+		go func() {
+			server.Master().Kill()
+			close(dead)
+		}()
+		return &embedded.Outcome{Silent: true}
+	})
+	return j, server, dead
+}
+
+// A command whose server dies ends within its --timeout, and says what became of the last try, and where.
+func TestAQuestionEndsWhenHBaseDied(t *testing.T) {
+	t.Parallel()
+	j, server, _ := dyingHBase(t)
+	cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "2s")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	began := time.Now()
+	err := cmd.Run()
+	if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > 20*time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+	for _, part := range []string{"brine: ", "no answer within 2s; last: ", server.Addr(), "connection refused", "hint: ", "--timeout"} {
+		if !strings.Contains(stderr.String(), part) {
+			t.Errorf("does not say %q: %s", part, &stderr)
+		}
+	}
+}
+
+// Once HBase is back the command goes on.
+func TestAQuestionGoesOnWhenHBaseIsBack(t *testing.T) {
+	t.Parallel()
+	j, server, dead := dyingHBase(t)
+	cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "5m")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-dead
+	wait(t, 500*time.Millisecond)
+	if err := server.Master().Restart(""); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, &stderr)
+	}
+}
