@@ -22,6 +22,7 @@ type Loop struct {
 	joined  bool        // current is not drained yet
 	apart   time.Time   // when current was drained, or, before the first one, when Run began
 	failed  error       // what the last attempt to join ended with; nil once one succeeded
+	noTopic bool        // there was no topic when it was last looked for
 }
 
 // New checks the options and makes a loop of them. It connects to nothing yet.
@@ -66,13 +67,27 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 	l.parted()
 	defer l.cluster.close()
-	if err := l.connect(ctx); err != nil {
+	if err := l.begin(ctx); err != nil {
 		if ended(ctx) {
 			err = nil
 		}
 		return err
 	}
 	return l.consume(ctx)
+}
+
+// begin connects, again and again while the topic is missing and that is awaited.
+func (l *Loop) begin(ctx context.Context) error {
+	for {
+		err := l.connect(ctx)
+		l.absent(err)
+		if !errors.Is(err, ErrNoTopic) {
+			return err
+		}
+		if err := l.AwaitTopic(ctx, err); err != nil {
+			return err
+		}
+	}
 }
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
@@ -161,6 +176,13 @@ func (l *Loop) inside(a *assignment) {
 	l.current, l.joined, l.failed = a, true, nil
 }
 
+// absent notes whether the loop cannot begin because its topic is missing.
+func (l *Loop) absent(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noTopic, l.failed = errors.Is(err, ErrNoTopic), err
+}
+
 // parted notes that the loop is outside the group from now on, until the next generation.
 func (l *Loop) parted() {
 	l.mu.Lock()
@@ -199,7 +221,7 @@ func (l *Loop) Status() Status {
 		s = l.current.status()
 	}
 	if s.Joined = l.joined; !l.joined {
-		s.Apart, s.Detail = l.apart, errorText(l.failed)
+		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,6 +29,38 @@ func TestMissingTopicIsSaidBeforeAnythingStarts(t *testing.T) {
 	if b.GroupInfo(group) != nil || b.TopicInfo("courier.scand.dead") != nil || b.TopicInfo("courier.scand") != nil {
 		t.Error("something was made for a topic that is not there")
 	}
+}
+
+// TestMissingTopicIsAwaited: a loop that is to wait says what is missing, and reads the topic once it is there.
+func TestMissingTopicIsAwaited(t *testing.T) {
+	b := newBroker(t, 1)
+	s := newStore()
+	o := b.options(s)
+	o.Topic = "courier.late"
+	asked, look := make(chan error), make(chan struct{})
+	o.AwaitTopic = func(_ context.Context, missing error) error {
+		asked <- missing
+		<-look
+		return nil
+	}
+	l := start(t, o)
+	if err := <-asked; !errors.Is(err, ErrNoTopic) {
+		t.Fatalf("asked about %v", err)
+	}
+	if got := l.Status().Problems(time.Now(), time.Hour); len(got) != 1 || !strings.Contains(got[0], `topic "courier.late": no such topic`) {
+		t.Errorf("while the topic is missing the problems are %q", got)
+	}
+	made := kmsg.NewPtrCreateTopicsRequest()
+	made.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: "courier.late", NumPartitions: 1, ReplicationFactor: 1}}
+	if _, err := made.RequestWith(t.Context(), b.client); err != nil {
+		t.Fatal(err)
+	}
+	close(look)
+	eventually(t, "a member", func() bool { return l.Status().Joined })
+	if got := l.Status(); got.NoTopic || len(got.Problems(time.Now(), time.Hour)) > 0 {
+		t.Errorf("once it is there: %+v", got)
+	}
+	l.stop()
 }
 
 func TestUnreachableBrokerIsSaid(t *testing.T) {

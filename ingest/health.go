@@ -62,17 +62,21 @@ func (p PartitionStatus) Age(now time.Time) time.Duration {
 
 // Status is what a Loop is doing now.
 type Status struct {
-	Joined     bool              `json:"joined"`           // a member of the group, with an assignment (which may be empty)
-	Apart      time.Time         `json:"apart,omitzero"`   // since when it is no member, and should be one; zero while it is
-	Detail     string            `json:"detail,omitempty"` // why the last attempt to become one failed
+	Joined     bool              `json:"joined"`             // a member of the group, with an assignment (which may be empty)
+	Apart      time.Time         `json:"apart,omitzero"`     // since when it is no member, and should be one; zero while it is
+	Detail     string            `json:"detail,omitempty"`   // why the last attempt to become one failed
+	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin before the topic is made
 	Generation int               `json:"generation"`
 	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order
 }
 
 // Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
-// still for longer than stall; and a loop that has been outside its group for so long. None means healthy.
+// still for longer than stall; and a loop that has been outside its group for so long, or has no topic. None means healthy.
 func (s Status) Problems(now time.Time, stall time.Duration) []string {
 	var problems []string
+	if s.NoTopic {
+		return []string{s.Detail}
+	}
 	if apart := now.Sub(s.Apart); !s.Apart.IsZero() && apart > stall {
 		problem := fmt.Sprintf("not a member of its group for %v", apart.Round(time.Second))
 		if s.Detail != "" {

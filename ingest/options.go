@@ -78,6 +78,10 @@ type Options struct {
 	RetryMax  time.Duration // default 15 s
 	HaltPause time.Duration // default 30 s; between the attempts of a halted partition, at most
 
+	// AwaitTopic is called when the topic is missing, which Status says by then. Run looks for it again once AwaitTopic has
+	// returned nil, and else fails with the error. Default: it returns missing at once.
+	AwaitTopic func(ctx context.Context, missing error) error
+
 	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers,
 	// which is made when it is missing.
 	DeadLetters     DeadLetters
@@ -105,6 +109,9 @@ func (o *Options) EnsureDefaults() {
 	setDefault(&o.RetryMax, max(o.RetryMin, 15*time.Second))
 	setDefault(&o.HaltPause, 30*time.Second)
 	setDefault(&o.DeadLetterTopic, o.Topic+".dead")
+	if o.AwaitTopic == nil {
+		o.AwaitTopic = func(_ context.Context, missing error) error { return missing }
+	}
 	if o.Budget == nil {
 		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
 	}

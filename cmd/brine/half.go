@@ -125,6 +125,7 @@ func (s *service) addHalf(p *config.Pipeline, kind, group string, w ingest.Write
 // makeLoops makes each half a member of its group to be.
 func (s *service) makeLoops() error {
 	for _, h := range s.halves {
+		h.opts.AwaitTopic = s.awaitTopic(h)
 		loop, err := ingest.New(h.opts)
 		if err != nil {
 			return usage(err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +17,7 @@ import (
 	"brine/config"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/internal/backoff"
 	"brine/metrics"
 	"brine/skew"
 	"brine/tracing"
@@ -125,11 +128,31 @@ func (s *service) run(ctx context.Context) error {
 	return g.Wait()
 }
 
+const createsTopic = "create the topic, or correct pipelines.*.topic"
+
+// awaitTopic has a half whose topic is missing look for it again, slowly, for as long as another half has found its own. A
+// pipeline that purges deletes is then held to what the topic keeps, as at the start.
+func (s *service) awaitTopic(h *half) func(context.Context, error) error {
+	var once sync.Once
+	return func(ctx context.Context, missing error) error {
+		if !slices.ContainsFunc(s.halves, func(other *half) bool { return !other.loop.Status().NoTopic }) {
+			return missing
+		}
+		once.Do(func() {
+			s.log.Error("a pipeline's topic is missing; it waits for it, and holds up no other", "pipeline", h.name, "error", missing, "fix", createsTopic)
+		})
+		if err := backoff.Wait(ctx, h.opts.HaltPause); err != nil {
+			return err
+		}
+		return s.refuseOutlived(ctx, s.cfg.Pipeline(h.pipeline))
+	}
+}
+
 // loopError gives a loop's error its exit code.
 func loopError(err error) error {
 	switch {
 	case errors.Is(err, ingest.ErrNoTopic):
-		return &exitError{exitMissing, err, "create the topic, or mend pipelines.*.topic"}
+		return &exitError{exitMissing, err, createsTopic}
 	case errors.Is(err, ingest.ErrUnreachable):
 		return &exitError{exitUnreachable, err, "is Kafka running at kafka.brokers?"}
 	}

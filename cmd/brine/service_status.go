@@ -22,6 +22,9 @@ func (s *service) samples() []reading {
 		if status.Joined {
 			smp.Lag = 0
 		}
+		if status.NoTopic {
+			smp.Waiting = status.Detail
+		}
 		for _, p := range status.Partitions {
 			smp.Lag += p.Lag()
 			if p.State == ingest.Halted || p.State == ingest.Waiting || p.State == ingest.Retrying {

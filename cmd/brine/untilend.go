@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,14 +14,19 @@ import (
 
 // untilEnd waits until every record that the topics hold now is settled: by this process in the partitions that it owns, and as the group's
 // commits say in those of other members. A member that was killed keeps its partitions until its session ends; only then are they ours. It asks
-// where the topics end once the loops are members of their groups: topics that are missing and brokers that do not answer are the loops' to tell.
+// where the topics end once the loops are members of their groups: brokers that do not answer are the loops' to tell. A topic that is missing holds up
+// nothing else, and fails it at the end.
 func (s *service) untilEnd(ctx context.Context) error {
 	if err := poll(ctx, s.joined); err != nil {
 		return err
 	}
 	client := kafkaClient(&s.cfg.Kafka)
-	ends := map[string][]int64{}
+	ends, missing := map[string][]int64{}, []error(nil)
 	for _, h := range s.halves {
+		if status := h.loop.Status(); status.NoTopic {
+			missing = append(missing, fmt.Errorf("%s: %s", h.name, status.Detail))
+			continue
+		}
 		if ends[h.topic] != nil {
 			continue
 		}
@@ -29,9 +36,13 @@ func (s *service) untilEnd(ctx context.Context) error {
 		}
 		ends[h.topic] = at
 	}
-	return poll(ctx, func() bool {
-		return !slices.ContainsFunc(s.halves, func(h *half) bool { return !h.settledTo(ctx, client, ends[h.topic]) })
+	err := poll(ctx, func() bool {
+		return !slices.ContainsFunc(s.halves, func(h *half) bool { return ends[h.topic] != nil && !h.settledTo(ctx, client, ends[h.topic]) })
 	})
+	if err == nil && len(missing) > 0 {
+		err = &exitError{exitMissing, errors.Join(missing...), createsTopic}
+	}
+	return err
 }
 
 // poll asks until it is so.
@@ -49,7 +60,10 @@ func poll(ctx context.Context, so func() bool) error {
 }
 
 func (s *service) joined() bool {
-	return !slices.ContainsFunc(s.halves, func(h *half) bool { return !h.loop.Status().Joined })
+	return !slices.ContainsFunc(s.halves, func(h *half) bool {
+		status := h.loop.Status()
+		return !status.Joined && !status.NoTopic
+	})
 }
 
 // settledTo says whether all partitions of a half are settled to their ends. Brokers that do not answer now will be asked again.
