@@ -96,7 +96,7 @@ var codeMeanings = []struct {
 	{FieldTypes, "A field's type does not fit the index, or two pipelines declare one key's field differently."},
 	{VersionType, "The version is neither a time nor a whole number, is no seq(at, n) as it must be, or does not go with what else needs it."},
 	{VersionTTL, "A family has a TTL, and the version is not a time: cells would vanish at once or never."},
-	{VersionTies, "Versions of whole seconds can tie, and the last applied wins (warning)."},
+	{VersionTies, "Versions of whole seconds can tie, or sampled records do, and the last applied wins (warning)."},
 	{NothingToWrite, "A pipeline has neither rows nor documents."},
 	{NoStore, "A pipeline needs hbase.connect or search.connect, and it is absent."},
 	{DeadLetterTopic, "Dead letters would go to the topic that they come from."},

@@ -41,7 +41,7 @@ func callAll(reg prometheus.Registerer) {
 	s := NewSink(reg).Hooks("scans")
 	s.Collision("t", nil)
 	s.Expired("t", "e", nil)
-	s.Tie("t")
+	s.Tie(sink.Tie{Table: "t"})
 	x := NewIndexer(reg, loops).Hooks("scans")
 	x.Call(&indexer.CallInfo{Kind: indexer.CallBulk, Documents: 3, Bytes: 30, Duration: time.Millisecond})
 	x.Items("scans", indexer.Written, 3)

@@ -43,7 +43,7 @@ func (m *Sink) Hooks(pipeline string, rows ...sink.Rows) sink.Hooks {
 		Expired: func(table, family string, _ *event.Record) {
 			m.expired.WithLabelValues(pipeline, table, family).Inc()
 		},
-		Tie: func(table string) { m.ties.WithLabelValues(pipeline, table).Inc() },
+		Tie: func(t sink.Tie) { m.ties.WithLabelValues(pipeline, t.Table).Inc() },
 	}
 }
 

@@ -62,7 +62,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	client.Dial("rs1", nil)
 	client.Dial("rs1", hbase.ErrClosed)
 	mapped.Collision("t", nil)
-	mapped.Tie("t")
+	mapped.Tie(sink.Tie{Table: "t"})
 	mapped.Expired("t", "e", nil)
 	verified.Found("t", "lost", 1)
 	for name, labels := range counted {

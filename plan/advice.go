@@ -9,6 +9,9 @@ import (
 	"brine/skew"
 )
 
+// TieRule is the rule of the advice on events that tie.
+const TieRule = "tie"
+
 // advise says what a person should know of the spread.
 func (f *Forecast) advise(t *Table) {
 	say := func(rule, mend, format string, args ...any) {
@@ -43,6 +46,10 @@ func (f *Forecast) advise(t *Table) {
 	}
 	if f.Collisions > 0 {
 		say("collision", "add a field to the key that tells them apart", "different events share a row key of %s, each hiding those before: %s", t.Name, count(f.Collisions, "row"))
+	}
+	if f.Ties > 0 {
+		say(TieRule, "version: seq(at, n) decides, with a number n that orders the changes of one millisecond",
+			"changes of one version tie, and which wins depends on the order they are applied in: %s of %s", count(f.Ties, "row"), t.Name)
 	}
 }
 

@@ -45,8 +45,9 @@ type measured struct {
 
 func newCells(families []Family) cells { return cells{families: families} }
 
+// add keeps the row.
 func (c *cells) add(row []byte, version int64, all []Cell) {
-	m := measured{row: bytes.Clone(row), families: make([][]byte, len(c.families))}
+	m := measured{row: row, families: make([][]byte, len(c.families))}
 	for _, cell := range all {
 		c.sums.cells++
 		c.sums.key += len(row)

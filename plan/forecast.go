@@ -9,10 +9,12 @@ import (
 
 // Forecast is what is foreseen of a table.
 type Forecast struct {
-	Events     int          `json:"events"`         // of the sample that have a row
-	Rows       int          `json:"rows"`           // distinct ones
-	Exact      bool         `json:"exact"`          // whether Rows and the regions' rows are counted, not estimated
-	Collisions int          `json:"collided_rows"`  // rows that different events share, in a table whose rows are events
+	Events     int          `json:"events"`        // of the sample that have a row
+	Rows       int          `json:"rows"`          // distinct ones
+	Exact      bool         `json:"exact"`         // whether Rows and the regions' rows are counted, not estimated
+	Collisions int          `json:"collided_rows"` // rows that different events share, in a table whose rows are events
+	Ties       int          `json:"ties"`          // rows that tie, among the measured events of a table whose rows are entities
+	FirstTie   *Tie         `json:"first_tie,omitempty"`
 	Split      Split        `json:"split"`          // as it is, or as it is configured
 	Proposed   *Split       `json:"proposed"`       // for the same number of regions or the one asked for; nil for one region
 	Kind       string       `json:"proposed_kind"`  // boundaries: of salt, hash and hex digits; quantiles: of the sample
@@ -100,6 +102,7 @@ func (t *Tally) Forecast(regions int) (*Forecast, error) {
 	f.findHot(&t.table, rows)
 	f.findLead(t.table.Key, rows)
 	f.Row, f.Packing = t.cells.size(), t.cells.pack()
+	f.Ties, f.FirstTie = t.ties.rows()
 	f.advise(&t.table)
 	return f, nil
 }

@@ -189,7 +189,7 @@ func TestRowSizeAndPacking(t *testing.T) {
 			cells = append(cells, plan.Cell{Family: f.Name, Qualifier: "qq", Value: []byte("delivered")})
 		}
 		tally.Add(int64(i), row, nil)
-		tally.AddCells(row, 1_700_000_000_000+int64(i), cells)
+		tally.AddCells(int64(i), row, 1_700_000_000_000+int64(i), cells)
 	}
 	f := forecast(t, tally, 0)
 	// 6 cells of 20 + 15 (4 + 11) + family + 2 + 9 bytes; the families' names have 1 + 2 + 6 + 3 + 4 + 3 = 19.
@@ -217,7 +217,7 @@ func sheet(t *testing.T, l plan.Load) *plan.Sheet {
 	tally := plan.NewTally(plan.Table{Name: "t", Key: key, Families: []plan.Family{{Name: "e", Codec: "none", BlockSize: 1 << 16}}})
 	row := rowOf(t, key, "u", 0)
 	tally.Add(1, row, nil)
-	tally.AddCells(row, 1, []plan.Cell{{Family: "e", Qualifier: "q", Value: make([]byte, 100)}, {Family: "e", Qualifier: "r", Value: make([]byte, 100)}})
+	tally.AddCells(1, row, 1, []plan.Cell{{Family: "e", Qualifier: "q", Value: make([]byte, 100)}, {Family: "e", Qualifier: "r", Value: make([]byte, 100)}})
 	l.Server = server
 	return forecast(t, tally, 0).Sheet(l)
 }

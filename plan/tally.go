@@ -34,11 +34,12 @@ type Tally struct {
 	seen   distinct
 	kept   kept
 	cells  cells
+	ties   ties
 }
 
 // NewTally makes an empty Tally.
 func NewTally(t Table) *Tally {
-	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept}, cells: newCells(t.Families)}
+	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept}, cells: newCells(t.Families), ties: ties{}}
 }
 
 // MeasuredEvents is how many events' cells are to be given to AddCells: the first so many of a sample.
@@ -57,8 +58,14 @@ func (t *Tally) Add(at int64, row, content []byte) {
 	t.kept.add(hash, row)
 }
 
-// AddCells measures the cells that an event writes into its row.
-func (t *Tally) AddCells(row []byte, version int64, all []Cell) { t.cells.add(row, version, all) }
+// AddCells measures the cells that the event at a place writes into its row, and finds those that tie with another event's.
+func (t *Tally) AddCells(at int64, row []byte, version int64, all []Cell) {
+	row = bytes.Clone(row)
+	t.cells.add(row, version, all)
+	if !t.table.EventRows {
+		t.ties.add(at, row, version, all)
+	}
+}
 
 // Merge adds what another Tally of the same table has counted. The other is of no use afterwards.
 func (t *Tally) Merge(o *Tally) {
@@ -69,6 +76,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.seen.merge(&o.seen)
 	t.kept.merge(&o.kept)
 	t.cells.merge(&o.cells)
+	t.ties.merge(o.ties)
 }
 
 // regionOf is the region of a row; a split point is the first row of its region.

@@ -113,30 +113,35 @@ func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
 			batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version)
 			wrote |= 1 << f.bit
 		}
-		d.living(p, seen, ev.Version, false)
+		d.living(p, seen, row, ev, false)
 	} else {
 		c := &p.columns[p.mark]
 		f := p.families[c.family]
 		batch.Put(f.name, c.qualifier, ev.Version, is)
 		wrote = 1 << f.bit
-		d.told(p, p.seen.tie(seen, c.id, ev.Version, is))
+		if first, ties := p.seen.tie(seen, c.id, ev.Version, is, placeOf(ev.Record)); ties {
+			d.tied(p, Tie{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
+		}
 		batch.TTL(p.ttl.ms) // not until a time that the event says: what it hides was to stay until another one
 	}
 	p.into.mutated(i, wrote)
 }
 
-// living counts a tie of a change with a delete of the same version: the delete wins, whichever comes last.
-func (d *draft) living(p *part, seen sum, version int64, lives bool) {
+// living reports a tie of a change with a delete of the same version: the delete wins, whichever comes last.
+func (d *draft) living(p *part, seen sum, row []byte, ev *event.Event, lives bool) {
 	value := isNot
 	if lives {
 		value = is
 	}
-	d.told(p, p.seen.tie(seen, p.life, version, value))
+	if first, ties := p.seen.tie(seen, p.life, ev.Version, value, placeOf(ev.Record)); ties {
+		d.tied(p, Tie{Row: row}, ev, first)
+	}
 }
 
-// told tells the hook of a tie.
-func (d *draft) told(p *part, tie bool) {
-	if tie && d.sink.opts.Hooks.Tie != nil {
-		d.sink.opts.Hooks.Tie(p.table.Name)
+// tied tells the hook of a tie of the event with what the record at first has written.
+func (d *draft) tied(p *part, t Tie, ev *event.Event, first place) {
+	if d.sink.opts.Hooks.Tie != nil {
+		t.Table, t.Version, t.Record, t.Partition, t.Offset = p.table.Name, ev.Version, ev.Record, first.partition(), first.offset()
+		d.sink.opts.Hooks.Tie(t)
 	}
 }

@@ -131,8 +131,8 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 		wrote |= 1 << f.bit
 		if !p.entity {
 			seen.add(c.id, c.value)
-		} else if p.seen.tie(seen, c.id, ev.Version, c.value) && hooks.Tie != nil {
-			hooks.Tie(p.table.Name)
+		} else if first, ties := p.seen.tie(seen, c.id, ev.Version, c.value, placeOf(ev.Record)); ties {
+			d.tied(p, Tie{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
 		}
 	}
 	if wrote == 0 {
@@ -141,7 +141,7 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 		wrote = 1 << f.bit
 	}
 	if p.hard {
-		d.living(p, seen, ev.Version, true)
+		d.living(p, seen, row, ev, true)
 	}
 	ttl := p.ttl.of(ev)
 	batch.TTL(ttl)

@@ -115,13 +115,25 @@ type Options struct {
 type Hooks struct {
 	Collision func(table string, row []byte)                // two different events on one key of a RowEvent table
 	Expired   func(table, family string, rec *event.Record) // older than its family's TTL: HBase hides it as it is written
-	Tie       func(table string)                            // equal versions of one cell with different values: the last applied wins
+	Tie       func(Tie)                                     // equal versions of one cell with different values: the last applied wins
 
 	Submit func(events []event.Event) // of each batch, again when it is submitted again
 
 	// Spread is told of the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
 	// a salt of at most MaxBuckets buckets, the same in all of their keys.
 	Spread func(table string, buckets []Bucket)
+}
+
+// Tie is two changes of one version, applied not long after each other, that say different things of one cell, or of whether a row
+// that is deleted hard is there. A pair is reported once, and redeliveries of either are not.
+type Tie struct {
+	Table             string
+	Row               []byte
+	Family, Qualifier []byte // nil: whether the row is there; the delete wins
+	Version           int64
+	Record            *event.Record // of the change that was applied last
+	Partition         int           // of the record that was applied before it
+	Offset            int64
 }
 
 // Bucket is what one flight wrote into one salt bucket.

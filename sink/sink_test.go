@@ -287,7 +287,9 @@ func (s *seen) hooks() sink.Hooks {
 		Expired: func(table, family string, rec *event.Record) {
 			s.expired = append(s.expired, fmt.Sprint(table, " ", family, " ", rec.Offset))
 		},
-		Tie: func(table string) { s.ties = append(s.ties, table) },
+		Tie: func(t sink.Tie) {
+			s.ties = append(s.ties, fmt.Sprintf("%s %s %s:%s@%d %d:%d after %d:%d", t.Table, t.Row, t.Family, t.Qualifier, t.Version, t.Record.Partition, t.Record.Offset, t.Partition, t.Offset))
+		},
 	}
 }
 
@@ -320,9 +322,14 @@ func TestTiesAreSeen(t *testing.T) {
 	if len(h.ties) != 0 {
 		t.Fatalf("%d ties too many", len(h.ties))
 	}
-	submit(t, s, batch(t, scans, `{"waybill":"A","at":1,"station":"JFK","by":{"courier":"N1"}}`))
-	if fmt.Sprint(h.ties) != "[last]" || len(h.collisions) != 0 {
-		t.Errorf("ties %q, collisions %q", h.ties, h.collisions)
+	other := batch(t, scans, `{"waybill":"A","at":1,"station":"JFK","by":{"courier":"N1"}}`)
+	other.Events[0].Record.Partition, other.Events[0].Record.Offset = 3, 1<<40
+	for range 2 { // the second time it is redelivered
+		submit(t, s, other)
+		submit(t, s, batch(t, scans, scan("A", 1)))
+	}
+	if want := []string{"last A a:s@1 3:1099511627776 after 0:0"}; !slices.Equal(h.ties, want) || len(h.collisions) != 0 {
+		t.Errorf("ties %q, expected %q; collisions %q", h.ties, want, h.collisions)
 	}
 }
 

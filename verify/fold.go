@@ -47,7 +47,8 @@ type family struct {
 	name    []byte
 	deleted int64
 	by      origin
-	tied    bool // two different documents of one version replace each other
+	tied    bool   // two different documents of one version replace each other
+	other   origin // the second of them
 	content uint64
 }
 
@@ -118,7 +119,7 @@ func (f *fold) apply(o op, from origin, content uint64) {
 		case version > fam.deleted:
 			fam.deleted, fam.by, fam.content, fam.tied = version, from, content, false
 		case version == fam.deleted && o.kind == replace && content != fam.content:
-			fam.tied = true
+			fam.tied, fam.other = true, from
 		}
 	}
 }

@@ -25,12 +25,15 @@ type tally struct {
 	Repeats  int64 // records beyond the first of a row of a table whose rows are events
 	Expired  int64 // rows with cells that their TTL allows to be gone
 	Newer    int64 // rows with cells that are newer than expected, for a reason that is known or, in window mode, taken for granted
+	Ties     int64 // rows that depend on the order in which changes of one version were applied
+	tie      *Tie  // of the first of them, by key
 
 	Digest, Expected uint64 // sums of cellHash, of what is there and of what is expected
 }
 
 func (t *tally) add(o *tally) {
 	t.Rows, t.Cells, t.Compared, t.Repeats = t.Rows+o.Rows, t.Cells+o.Cells, t.Compared+o.Compared, t.Repeats+o.Repeats
+	t.Ties, t.tie = t.Ties+o.Ties, firstTie(t.tie, o.tie)
 	t.Expired, t.Newer, t.Digest, t.Expected = t.Expired+o.Expired, t.Newer+o.Newer, t.Digest+o.Digest, t.Expected+o.Expected
 }
 

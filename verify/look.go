@@ -122,8 +122,12 @@ func (w *worker) next(key []byte) error {
 // folded does with the last fold, which is complete, what is next.
 func (w *worker) folded() error {
 	f := w.folds[w.n-1]
-	if w.table.Events && !w.again {
+	switch {
+	case w.again: // it was counted at the first look
+	case w.table.Events:
 		w.collision(f)
+	default:
+		w.tie(f)
 	}
 	switch {
 	case w.pull != nil:

@@ -42,6 +42,8 @@ type TableReport struct {
 	Repeats   int64 // records beyond the first of a row of a table whose rows are events
 	Expired   int64
 	Newer     int64
+	Ties      int64 // rows that depend on the order in which changes of one version were applied
+	Tie       *Tie  // of the first of them, by key; nil: there is none
 	Found     map[Kind]int64
 
 	// Digest is the sum of the hashes of all cells that were read, the same for the same cells whatever their order; Expected is that
@@ -59,6 +61,11 @@ func (r *Report) Problems() (n int64) {
 	return n + r.Lost
 }
 
+// record names a record for people.
+func (c *Check) record(o origin) Record {
+	return Record{c.opts.Sources[o.source].Name, c.plans[o.source].Topic, o.partition, o.offset}
+}
+
 func (c *Check) report() *Report {
 	r := &Report{Took: c.opts.Now().Sub(c.began), Rejected: c.letters.rejected, DeadLettered: c.letters.excused, Lost: c.letters.lost}
 	for i := range c.opts.Sources {
@@ -73,7 +80,7 @@ func (c *Check) report() *Report {
 	}
 	for i, t := range c.tallies {
 		of := TableReport{Name: c.opts.Tables[i].Name, Documents: c.opts.Tables[i].Documents, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared,
-			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Digest: t.Digest, Expected: t.Expected, Found: map[Kind]int64{}}
+			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Ties: t.Ties, Tie: c.shown(t.tie), Digest: t.Digest, Expected: t.Expected, Found: map[Kind]int64{}}
 		for at, n := range c.uncounted {
 			if at.table == i {
 				of.Found[at.kind] += n
@@ -87,7 +94,7 @@ func (c *Check) report() *Report {
 			r.Tables[c.opts.table(f.Table, f.Document)].Found[f.Kind]++
 		}
 		for _, o := range f.from {
-			f.Records = append(f.Records, Record{c.opts.Sources[o.source].Name, c.plans[o.source].Topic, o.partition, o.offset})
+			f.Records = append(f.Records, c.record(o))
 		}
 	}
 	for i := range r.Tables {

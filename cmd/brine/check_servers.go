@@ -9,6 +9,7 @@ import (
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
+	"brine/plan"
 	"brine/rowkey"
 )
 
@@ -155,11 +156,15 @@ func (s *serverCheck) records(ctx context.Context, p *config.Pipeline) error {
 		return err
 	}
 	for i := range all {
-		for _, w := range all[i].warnings() {
-			if w.Rule == "collision" {
+		for _, w := range all[i].warnings(held) {
+			code := codeSample
+			switch w.Rule {
+			case "collision":
 				w.Msg += all[i].firstCollided(held)
+			case plan.TieRule:
+				code = config.VersionTies
 			}
-			s.say(config.Warning, codeSample, setting, w.Msg, w.Mend)
+			s.say(config.Warning, code, setting, w.Msg, w.Mend)
 		}
 	}
 	return nil

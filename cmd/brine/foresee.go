@@ -110,7 +110,7 @@ func (f *foreseer) add(at int64, rec *event.Record, measure bool) {
 		}
 		f.tally.Add(at, row, rec.Value)
 		if measure {
-			f.tally.AddCells(row, ev.Version, planned(cells()))
+			f.tally.AddCells(at, row, ev.Version, planned(cells()))
 		}
 	})
 	if err != nil {

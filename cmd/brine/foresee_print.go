@@ -26,7 +26,7 @@ func (s foreseen) print(e *env) {
 		} else {
 			fmt.Fprintln(e.stdout, "  no event of the sample has a row: nothing is foreseen")
 		}
-		for _, w := range f.warnings() {
+		for _, w := range f.warnings(s.source) {
 			wrapped(e.stdout, "  ", "warning: "+w.Msg)
 			if w.Rule == "collision" {
 				f.printCollided(e.stdout, s.source)

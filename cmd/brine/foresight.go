@@ -42,7 +42,7 @@ func (r rejected) and(o rejected) rejected {
 }
 
 // warnings are what a person should know before writing.
-func (f *foresight) warnings() []plan.Advice {
+func (f *foresight) warnings(source sampleSource) []plan.Advice {
 	var out []plan.Advice
 	for _, family := range sortedKeys(f.Expired) {
 		are, them := "are", "them"
@@ -59,7 +59,12 @@ func (f *foresight) warnings() []plan.Advice {
 			thousands(int64(r.Records)), count(f.Records, "record"), r.Place, strings.TrimSpace(r.First))})
 	}
 	if f.Forecast != nil {
-		out = append(out, f.Advice...)
+		for _, a := range f.Advice {
+			if t := f.FirstTie; a.Rule == plan.TieRule && t != nil {
+				a.Msg += fmt.Sprintf("; such as row %s: %s, and %s", t.Row, source.place(t.Events[0]), source.place(t.Events[1]))
+			}
+			out = append(out, a)
+		}
 	}
 	return out
 }

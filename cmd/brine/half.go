@@ -23,6 +23,8 @@ type half struct {
 	opts     ingest.Options
 	loop     *ingest.Loop // nil in a replay
 
+	ties *tieWarnings // nil for documents
+
 	settled, batches, retries, dead atomic.Int64
 	retried                         atomic.Value // event.Reason of the last retry
 }
@@ -30,7 +32,8 @@ type half struct {
 // addRows prepares the half that writes a pipeline's rows.
 func (s *service) addRows(p *config.Pipeline) error {
 	opts := p.Sink()
-	opts.Hooks = s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...))
+	ties := &tieWarnings{pipeline: p.Name, log: s.log, tables: map[string]*tieCount{}}
+	opts.Hooks = ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
 	opts.Hooks.Submit = s.countFields(p)
 	mutator, err := s.cluster.client.Mutator(p.Mutator())
@@ -41,7 +44,11 @@ func (s *service) addRows(p *config.Pipeline) error {
 	if err != nil {
 		return usage(err)
 	}
-	return s.addHalf(p, "rows", p.RowsGroup(), writer)
+	if err := s.addHalf(p, "rows", p.RowsGroup(), writer); err != nil {
+		return err
+	}
+	s.halves[len(s.halves)-1].ties = ties
+	return nil
 }
 
 // addDocuments prepares the half that writes a pipeline's documents. A search engine that does not answer holds up nothing but this half.

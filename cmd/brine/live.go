@@ -17,6 +17,7 @@ type reading struct {
 	Retries  int64   `json:"retries"`           // mutations or events that were written again
 	Retried  string  `json:"retried,omitempty"` // why, the last time: exception class or reason
 	Dead     int64   `json:"dead_letters"`
+	Ties     int64   `json:"ties"`              // cells of which two changes of one version say different things; of rows
 	Waiting  string  `json:"waiting,omitempty"` // why a partition stands still
 	Regions  int     `json:"regions,omitempty"`
 	PerSec   float64 `json:"events_per_second"`

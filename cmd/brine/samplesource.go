@@ -16,7 +16,6 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/internal/sample"
-	"brine/plan"
 )
 
 // sampleSource gives sampled records, the same whenever it is read.
@@ -138,7 +137,7 @@ func (heldSample) topic() string         { return "" }
 func (heldSample) place(at int64) string { return (*topicSample)(nil).place(at) }
 
 func (s heldSample) read(_ context.Context, emit func(block) error) error {
-	return emit(block{first: plan.MeasuredEvents, records: placed(s)})
+	return emit(block{records: placed(s)})
 }
 
 func placed(records []event.Record) iter.Seq2[int64, *event.Record] {

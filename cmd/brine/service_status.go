@@ -19,6 +19,9 @@ func (s *service) samples() []reading {
 		smp := reading{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
 		smp.Retries, smp.Retried = s.retriesOf(h)
 		smp.Regions = s.regionsOf(h)
+		if h.ties != nil {
+			smp.Ties = h.ties.count()
+		}
 		if status.Joined {
 			smp.Lag = 0
 		}

@@ -43,6 +43,7 @@ func newVerifyFinding(f *verify.Finding) verifyFinding {
 type verifyResult struct {
 	Result       string              `json:"result"` // equal or differs
 	Problems     int64               `json:"problems"`
+	Ties         int64               `json:"ties"` // rows and documents that depend on the order in which changes of one version were applied
 	Seconds      float64             `json:"seconds"`
 	Sources      []verifySource      `json:"sources"`
 	Tables       []verifyTableResult `json:"tables"`
@@ -67,9 +68,26 @@ type verifyTableResult struct {
 	Repeats  int64                 `json:"repeats"`
 	Expired  int64                 `json:"expired"`
 	Newer    int64                 `json:"newer"`
+	Ties     int64                 `json:"ties"`
+	FirstTie *verifyTie            `json:"first_tie,omitempty"`
 	Found    map[verify.Kind]int64 `json:"found"` // every kind, 0 included
 	Digest   string                `json:"digest"`
 	Expected string                `json:"expected_digest"`
+}
+
+// verifyTie is a row, or a document, that depends on the order in which two records of one version were applied.
+type verifyTie struct {
+	Key     string          `json:"key"` // as HBase's shell shows it
+	Column  string          `json:"column,omitempty"`
+	Version int64           `json:"version"`
+	Records []verify.Record `json:"records"`
+}
+
+func newVerifyTie(t *verify.Tie) *verifyTie {
+	if t == nil {
+		return nil
+	}
+	return &verifyTie{fmt.Sprint(rowkey.Binary(t.Key)), t.Column, t.Version, t.Records}
 }
 
 func newVerifyResult(r *verify.Report) verifyResult {
@@ -81,7 +99,7 @@ func newVerifyResult(r *verify.Report) verifyResult {
 		out.Sources = append(out.Sources, verifySource{s.Name, s.Topic, s.Records, s.Ahead})
 	}
 	for _, t := range r.Tables {
-		of := verifyTableResult{Table: t.Name, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared, Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer,
+		of := verifyTableResult{Table: t.Name, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared, Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Ties: t.Ties, FirstTie: newVerifyTie(t.Tie),
 			Found: map[verify.Kind]int64{}, Digest: fmt.Sprintf("%016x", t.Digest), Expected: fmt.Sprintf("%016x", t.Expected)}
 		if t.Documents {
 			of.Table, of.Index = "", t.Name
@@ -91,6 +109,7 @@ func newVerifyResult(r *verify.Report) verifyResult {
 				of.Found[kind] = t.Found[kind]
 			}
 		}
+		out.Ties += t.Ties
 		out.Tables = append(out.Tables, of)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 
@@ -134,6 +135,23 @@ func (s *verifyScreen) table(t *verify.TableReport) {
 		}
 	}
 	fmt.Fprintf(s.out, "\n  digest %016x, expected %016x\n", t.Digest, t.Expected)
+	if t.Ties > 0 {
+		fmt.Fprintf(s.out, "  %s\n", tiesText(t))
+	}
+}
+
+// tiesText says how much of a table depends on the order in which changes were applied, with an example.
+func tiesText(t *verify.TableReport) string {
+	what, key, have := "row", fmt.Sprint(rowkey.Binary(t.Tie.Key)), "have"
+	if t.Documents {
+		what, key = "document", strconv.Quote(string(t.Tie.Key))
+	}
+	if t.Ties == 1 {
+		have = "has"
+	}
+	at := func(r verify.Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
+	return fmt.Sprintf("%s %s changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; such as %s %s: records %s and %s of %s",
+		count(int(t.Ties), what), have, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
 }
 
 // again prints what was found, and no more.
@@ -146,7 +164,7 @@ func (s *verifyScreen) again(r *verify.Report, most int) {
 	s.findings(r, most)
 	problems := r.Problems()
 	if problems == 0 {
-		fmt.Fprintln(s.out, "nothing is missing, stale, different, extra, collided or lost")
+		fmt.Fprintf(s.out, "nothing is missing, stale, different, extra, collided or lost; dead letters: %s\n", thousands(r.Rejected+r.DeadLettered))
 		return
 	}
 	for _, t := range r.Tables {

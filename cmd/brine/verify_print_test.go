@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"brine/verify"
+)
+
+// TestVerifySaysTiesAndDeadLetters: what is not missing is said beside how many dead letters there are, and ties are said and are no problem.
+func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
+	tie := &verify.Tie{Key: []byte("o\x1b1"), Column: "f:status", Records: []verify.Record{{Topic: "shop.orders", Partition: 1, Offset: 4}, {Topic: "shop.orders", Offset: 9}}}
+	for _, c := range []struct {
+		name   string
+		report verify.Report
+		want   []string
+	}{
+		{"nothing", verify.Report{}, []string{"or lost; dead letters: 0\n"}},
+		{"dead letters", verify.Report{Rejected: 65_000, DeadLettered: 533}, []string{"or lost; dead letters: 65,533\n"}},
+		{"rows that tie", verify.Report{Tables: []verify.TableReport{{Name: "orders", Ties: 60, Tie: tie}}},
+			[]string{"60 rows have changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; " +
+				`such as row o\x1B1: records 1:4 and 0:9 of shop.orders`, "nothing is missing"}},
+		{"a document that ties", verify.Report{Tables: []verify.TableReport{{Name: "orders", Documents: true, Ties: 1, Tie: tie}}},
+			[]string{"1 document has changes that tie", `such as document "o\x1b1": records`, "nothing is missing"}},
+	} {
+		var out strings.Builder
+		newVerifyScreen(&out, false, true).report(&c.report, 20)
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %q is not in\n%s", c.name, want, out.String())
+			}
+		}
+		var asJSON strings.Builder
+		newVerifyScreen(&asJSON, true, true).report(&c.report, 20)
+		if c.report.Tables != nil && !strings.Contains(asJSON.String(), `"first_tie":{"key":"o\\x1B1"`) {
+			t.Errorf("%s: %s", c.name, asJSON.String())
+		}
+	}
+}
