@@ -14,9 +14,10 @@ type assignment struct {
 	*runner
 	generation int
 	partitions []*partition
-	commit     func(offsets map[int]int64) error // fenced: fails when the partitions are no longer ours
+	commit     func(offsets map[int]int64, rejected map[int]int) error // fenced: fails when the partitions are no longer ours
 	committed  map[int]int64
-	doubt      time.Time // when a commit failed last
+	rejected   map[int]int // as committed beside them
+	doubt      time.Time   // when a commit failed last
 }
 
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to go). It then
@@ -103,7 +104,7 @@ const doubtful = 30 * time.Second
 // The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
 // is called for the last time.
 func (a *assignment) commitNow(last bool) {
-	offsets := map[int]int64{}
+	offsets, rejected := map[int]int64{}, map[int]int{}
 	again := time.Since(a.doubt) < doubtful
 	for _, p := range a.partitions {
 		if a.fresh.Load() && p.mark.edge() < 0 && !last {
@@ -113,15 +114,16 @@ func (a *assignment) commitNow(last bool) {
 			delete(a.committed, p.id)
 		}
 		before, ok := a.committed[p.id]
-		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before || again) {
-			offsets[p.id] = edge
+		rejects := a.rejects.of(p.id)
+		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before || again || rejects != a.rejected[p.id]) {
+			offsets[p.id], rejected[p.id] = edge, rejects
 		}
 	}
 	if len(offsets) == 0 {
 		return
 	}
 	began := time.Now()
-	if err := a.commit(offsets); err != nil {
+	if err := a.commit(offsets, rejected); err != nil {
 		a.doubt = time.Now()
 		a.Hooks.CommitFailed(err)
 		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
@@ -131,7 +133,7 @@ func (a *assignment) commitNow(last bool) {
 	a.Hooks.Took(context.Background(), 0, StepCommit, time.Since(began))
 	for _, p := range a.partitions {
 		if offset, ok := offsets[p.id]; ok {
-			a.committed[p.id] = offset
+			a.committed[p.id], a.rejected[p.id] = offset, rejected[p.id]
 			p.progress.committed(offset)
 			a.Hooks.Committed(p.id, offset)
 		}

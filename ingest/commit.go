@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/segmentio/kafka-go"
 )
@@ -67,12 +69,34 @@ func (c *cluster) commit(ctx context.Context, by claim, topic string, commits ma
 }
 
 // commit commits for a generation. It must come through while a rebalance waits for us, or not at all.
-func (m *member) commit(g *generation, offsets map[int]int64) error {
+func (m *member) commit(g *generation, offsets map[int]int64, rejected map[int]int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), min(m.RequestTimeout, m.drainTime()))
 	defer cancel()
 	commits := make(map[int]commit, len(offsets))
 	for partition, offset := range offsets {
-		commits[partition] = commit{offset, g.topic.mark()}
+		commits[partition] = commit{offset, note(rejected[partition], g.topic.mark())}
 	}
 	return m.cluster.commit(ctx, claim{m.Group, int(g.id), g.member, m.InstanceID}, m.Topic, commits)
+}
+
+// note is what a commit carries beside its offset: how many records were rejected since one was written, unless none was, and the
+// topic's mark. The mark stands last, so that a version that knows no count takes neither for another topic's mark.
+func note(rejected int, mark string) string {
+	if rejected == 0 {
+		return mark
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s%d %s", rejectedMark, rejected, mark))
+}
+
+const rejectedMark = "rejected="
+
+// readNote takes it apart. What others have written is all mark.
+func readNote(text string) (rejected int, mark string) {
+	if rest, ok := strings.CutPrefix(text, rejectedMark); ok {
+		count, mark, _ := strings.Cut(rest, " ")
+		if n, err := strconv.Atoi(count); err == nil && n > 0 {
+			return n, mark
+		}
+	}
+	return 0, text
 }

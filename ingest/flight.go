@@ -26,6 +26,12 @@ type flight struct {
 	at      []int           // of a parked flight, by event: its index in the batch that was submitted
 	charge  int64           // of the budget, for being parked
 
+	events    int  // submitted the last time, tombstones left out
+	passed    int  // records that are left out: of other keys than are asked for, or tombstones
+	rejected  int  // records that are dead letters
+	written   bool // something of it is known to be
+	undecided bool // it counts in rejects
+
 	ctx       context.Context // of the hooks and the writer
 	landed    func(settled bool)
 	submitted time.Time
@@ -76,6 +82,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 		return false
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
+	f.passed, f.rejected, f.written = 0, 0, false
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, s.id, records)
 	began = s.took(f.ctx, StepRoom, began)
 	s.decode(f)
@@ -86,6 +93,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	s.note(records, end)
 	f.submitted = began
 	if len(s.batch.Events) > 0 {
+		s.undecided(f)
 		f.out = s.Writer.Submit(f.ctx, &s.batch)
 		s.Hooks.Submitted(s.id, len(s.batch.Events))
 		f.submitted = s.took(f.ctx, StepSubmit, began)
@@ -102,10 +110,18 @@ func (s *stream) decode(f *flight) {
 	f.letters = f.letters[:0]
 	for i := range f.records {
 		if !s.takes(&f.records[i]) {
+			f.passed++
 			continue
 		}
 		if err := s.decoder.Decode(&f.records[i], &s.batch); err != nil {
 			f.letters = append(f.letters, s.letter(&f.records[i], event.Undecodable, err))
+		}
+	}
+	f.events = len(s.batch.Events)
+	for i := range s.batch.Events {
+		if s.batch.Events[i].Tombstone {
+			f.passed++
+			f.events--
 		}
 	}
 	s.Hooks.Decoded(s.id, len(s.batch.Events))
@@ -139,6 +155,7 @@ func (s *stream) settle(f *flight) {
 	if settled {
 		s.took(f.ctx, StepSettle, f.submitted)
 		s.durable(f, nil)
+		s.Hooks.Wrote(s.id, f.count-f.passed-f.rejected, f.passed)
 		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)
@@ -166,18 +183,28 @@ func (s *stream) settled(number, records int) {
 
 // land waits until all records of the flight are durable, in the store or in the dead letters. It reports false when the
 // partition goes away first, or halts.
+//
+// Dead letters that may be too many are held back until it is known whether anything of the flight is written; until then it keeps its records.
 func (s *stream) land(f *flight) bool {
-	if !s.bury(f.letters) {
-		return false
+	defer s.decide(f, false)
+	held := f.letters
+	if f.out != nil && s.rejects.room(s.id, len(held)) {
+		f.rejected += len(held)
+		if held = nil; !s.bury(f.letters) {
+			return false
+		}
 	}
 	pauses := s.pauses()
 	for f.out != nil {
-		if !s.ease(f) {
+		if len(held) == 0 && !s.ease(f) {
 			return false
 		}
 		failures, err := f.out.Wait(s.drain)
 		if err != nil {
 			return false
+		}
+		if len(failures) < f.events {
+			s.decide(f, true)
 		}
 		if len(failures) == 0 {
 			break
@@ -187,8 +214,13 @@ func (s *stream) land(f *flight) bool {
 			f.locate(failures)
 		}
 		retry, letters, halt := s.triage(f, failures)
-		if !s.bury(letters) {
-			return false
+		held = append(held, letters...)
+		if f.written || s.rejects.room(s.id, len(held)) {
+			f.rejected += len(held)
+			if !s.bury(held) {
+				return false
+			}
+			held = nil
 		}
 		if halt != nil {
 			s.halt(halt)
@@ -199,16 +231,19 @@ func (s *stream) land(f *flight) bool {
 		}
 		f.left = keep(f.left, retry)
 		s.impede(f, retry[0].Reason, retry[0].Err)
-		s.park(f)
-		s.shrink(f)
+		if len(held) == 0 {
+			s.park(f)
+			s.shrink(f)
+		}
 		if s.wait(pauses) != nil {
 			return false
 		}
-		f.out = s.resubmit(f)
+		f.out, f.events = s.resubmit(f), len(f.left)
 		s.release() // it is late already
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
-	return true
+	s.decide(f, false)
+	return s.reject(f, held)
 }
 
 // wait pauses before another attempt, for a second at most once there is little time left.

@@ -42,7 +42,7 @@ func (r *runner) newCluster() *cluster {
 }
 
 func newRunner(o *Options) *runner {
-	r := &runner{Options: o, reached: map[int]int64{}}
+	r := &runner{Options: o, reached: map[int]int64{}, rejects: newRejects(o.HaltAfterRejects)}
 	if o.RecordsPerSecond > 0 {
 		r.limit = rate.NewLimiter(rate.Limit(o.RecordsPerSecond), max(o.MaxBatchRecords, int(o.RecordsPerSecond/10)))
 	}
@@ -220,6 +220,7 @@ func (l *Loop) Status() Status {
 	if l.current != nil {
 		s = l.current.status()
 	}
+	s.AllRejected = errorText(l.rejects.why())
 	if s.Joined = l.joined; !l.joined {
 		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic
 	}

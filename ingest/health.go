@@ -68,6 +68,9 @@ type Status struct {
 	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin before the topic is made
 	Generation int               `json:"generation"`
 	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order
+
+	// AllRejected says why partitions stand still for AllRejected; empty when none does.
+	AllRejected string `json:"all_rejected,omitempty"`
 }
 
 // Problems names every partition that makes no progress: halted, or with records before it and its watermark standing

@@ -16,6 +16,7 @@ type Hooks struct {
 	Submitted    func(partition, events int)                           // handed to the Writer for the first time
 	Retried      func(partition, events int, reason event.Reason)      // submitted again after a retry verdict
 	Settled      func(partition, records int)                          // durable in the store or in the dead letters
+	Wrote        func(partition, records, passed int)                  // of those that are settled: in the store, and left out
 	DeadLettered func(partition, records int, reason event.Reason)     // durable in the dead letters
 	Waiting      func(partition int, reason event.Reason, err error)   // an attempt failed and will be made again: broker or dead letters
 	Halted       func(partition int, reason event.Reason, err error)   // an attempt ended in a halt
@@ -44,6 +45,7 @@ func (h *Hooks) fill() {
 	orNothing(&h.Decoded, func(int, int) {})
 	orNothing(&h.Submitted, func(int, int) {})
 	orNothing(&h.Settled, func(int, int) {})
+	orNothing(&h.Wrote, func(int, int, int) {})
 	orNothing(&h.Redelivered, func(int, int) {})
 	orNothing(&h.Retried, func(int, int, event.Reason) {})
 	orNothing(&h.DeadLettered, func(int, int, event.Reason) {})

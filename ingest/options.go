@@ -82,6 +82,10 @@ type Options struct {
 	// returned nil, and else fails with the error. Default: it returns missing at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
+	// HaltAfterRejects halts the partitions of a Loop when so many records in a row were rejected, over all of them, and none written:
+	// none of those beyond is buried or committed until something is written. 0: never. A Replay does not use it.
+	HaltAfterRejects int
+
 	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers,
 	// which is made when it is missing.
 	DeadLetters     DeadLetters
@@ -174,6 +178,7 @@ func (o *Options) Validate() error {
 	fault(o.MaxFetchBytes < minFetchBytes || o.MaxFetchBytes > maxAnswerBytes/2,
 		"MaxFetchBytes is %d; it must be from %d to %d", o.MaxFetchBytes, minFetchBytes, maxAnswerBytes/2)
 	fault(o.Window < 1, "Window is %d; it must be at least 1", o.Window)
+	fault(o.HaltAfterRejects < 0, "HaltAfterRejects is %d; it must be 0 (never) or more", o.HaltAfterRejects)
 	fault(o.RecordsPerSecond < 0, "RecordsPerSecond is %g; it must be 0 (no limit) or more", o.RecordsPerSecond)
 	if o.Budget != nil {
 		fault(o.Budget.Size() < 8*o.MaxFetchBytes, "Budget is %d bytes; it must be at least 8 × MaxFetchBytes, %d", o.Budget.Size(), 8*o.MaxFetchBytes)

@@ -19,7 +19,8 @@ type runner struct {
 	letters DeadLetters
 	limit   *rate.Limiter // nil: none
 	fresh   atomic.Bool   // the group has not committed anything yet
-	keys    [][]byte      // of a replay: the records that are written; nil: all
+	rejects *rejects
+	keys    [][]byte // of a replay: the records that are written; nil: all
 
 	mu      sync.Mutex
 	reached map[int]int64 // per partition, the offset after the last record this process has submitted

@@ -65,6 +65,7 @@ type replaying struct {
 // NewReplay checks the options.
 func NewReplay(o ReplayOptions) (*Replay, error) {
 	setDefault(&o.OutOfRange, FromEarliest) // what is gone is said by the plan, or by Hooks.Skipped
+	o.HaltAfterRejects = 0
 	o.EnsureDefaults()
 	if o.To.String() == Earliest.String() {
 		o.To = Latest
@@ -148,7 +149,7 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 		return err
 	}
 	a := r.assign(ctx, plan)
-	if err := a.commit(plan.starts()); err != nil { // before the first record: a resumed replay needs the range
+	if err := a.commit(plan.starts(), nil); err != nil { // before the first record: a resumed replay needs the range
 		return fmt.Errorf("ingest: %w", err)
 	}
 	r.Hooks.Assigned(a.generation, a.ids())
@@ -162,14 +163,14 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 
 // assign makes a partition of each part of the plan. Its commits carry the plan.
 func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
-	a := &assignment{runner: r.runner, committed: map[int]int64{}}
+	a := &assignment{runner: r.runner, committed: map[int]int64{}, rejected: map[int]int{}}
 	parts := map[int]PartitionPlan{}
 	for _, part := range plan.Partitions {
 		parts[part.Partition] = part
 		a.committed[part.Partition] = part.Next
 		a.partitions = append(a.partitions, r.partition(part.Partition, part.To, func(context.Context) (int64, error) { return part.Next, nil }))
 	}
-	a.commit = func(offsets map[int]int64) error {
+	a.commit = func(offsets map[int]int64, _ map[int]int) error {
 		if r.asked.Untracked {
 			return nil
 		}

@@ -3,21 +3,24 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"maps"
 )
 
 // assign makes the partitions of a generation, each with where it begins.
 func (l *Loop) assign(m *member, g *generation) *assignment {
-	a := &assignment{runner: l.runner, generation: int(g.id), committed: map[int]int64{}}
-	a.commit = func(offsets map[int]int64) error { return m.commit(g, offsets) }
+	a := &assignment{runner: l.runner, generation: int(g.id), committed: map[int]int64{}, rejected: map[int]int{}}
+	a.commit = func(offsets map[int]int64, rejected map[int]int) error { return m.commit(g, offsets, rejected) }
 	for _, id := range g.partitions {
 		begin := func(ctx context.Context) (int64, error) { return l.startOf(ctx, id) }
 		if c, ok := g.committed[id]; ok {
 			a.committed[id] = c.offset
+			a.rejected[id], _ = readNote(c.metadata)
 			begin = func(ctx context.Context) (int64, error) { return l.resumeAt(ctx, id, c, g.topic) }
 		}
 		a.partitions = append(a.partitions, l.partition(id, -1, begin))
 	}
 	sortPartitions(a.partitions)
+	l.rejects.reset(maps.Clone(a.rejected))
 	return a
 }
 

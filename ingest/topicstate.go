@@ -48,7 +48,8 @@ const topicMark = "topic-id="
 
 // madeAnew reports whether a commit with this metadata is of an earlier topic of this name.
 func (t topicState) madeAnew(metadata string) bool {
-	return strings.HasPrefix(metadata, topicMark) && t.id != (topicID{}) && metadata != t.mark()
+	_, mark := readNote(metadata)
+	return strings.HasPrefix(mark, topicMark) && t.id != (topicID{}) && mark != t.mark()
 }
 
 // metadataVersion is the first one with topic ids; metadataAsk asks for one topic in it. kafka-go stops at version 8.

@@ -1,0 +1,174 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"brine/event"
+)
+
+// AllRejected is why a partition halts when too many records in a row were rejected: the pipeline is likely wrong, not its records.
+const AllRejected event.Reason = "all_rejected"
+
+// rejects counts the records that were rejected since the last one that was written, over the partitions of a Loop, and lets no more
+// pass once they are Options.HaltAfterRejects. Each commit carries the count of its partition, so that it survives a restart; a crash
+// may count some of them twice.
+//
+// Flights land in any order. So while one may still turn out to be written, none is taken for the last of too many: it waits.
+type rejects struct {
+	limit int // 0: none
+
+	mu        sync.Mutex
+	counts    map[int]int   // by partition
+	undecided int           // flights of which nothing is known to be written yet
+	waiting   int           // callers of admit
+	changed   chan struct{} // closed when a flight is decided and somebody waits
+	halted    error         // why the Loop stands still; nil: it does not
+}
+
+func newRejects(limit int) *rejects {
+	return &rejects{limit: limit, counts: map[int]int{}, changed: make(chan struct{})}
+}
+
+// reset begins with the counts of other partitions.
+func (r *rejects) reset(counts map[int]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts, r.halted = counts, nil
+}
+
+// of is the count of a partition.
+func (r *rejects) of(partition int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[partition]
+}
+
+func (r *rejects) sum() (n int) {
+	for _, of := range r.counts {
+		n += of
+	}
+	return n
+}
+
+// why is the error of admit that holds; nil: none does.
+func (r *rejects) why() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.halted
+}
+
+// begin notes a flight that may be written.
+func (r *rejects) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.undecided++
+}
+
+// decided notes whether something of a flight was written.
+func (r *rejects) decided(written bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.undecided--
+	if written {
+		clear(r.counts)
+		r.halted = nil
+	}
+	if r.waiting > 0 {
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+}
+
+// room counts so many rejected records, if they are not too many.
+func (r *rejects) room(partition, n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.add(partition, n)
+}
+
+func (r *rejects) add(partition, n int) bool {
+	if r.limit > 0 && r.sum()+n >= r.limit {
+		return false
+	}
+	if r.limit > 0 && n > 0 {
+		r.counts[partition] += n
+	}
+	return true
+}
+
+// admit counts rejected records of a flight of which nothing is written. If they are too many it waits until no other flight can be
+// written, or ctx ends, and then returns an error.
+func (r *rejects) admit(ctx context.Context, partition int, letters []DeadLetter) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.add(partition, len(letters)) {
+		if r.undecided == 0 {
+			r.halted = tooManyRejects(r.sum()+len(letters), &letters[0])
+			return r.halted
+		}
+		if err := r.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits, without the lock, until a flight is decided or ctx ends.
+func (r *rejects) wait(ctx context.Context) error {
+	changed := r.changed
+	r.waiting++
+	r.mu.Unlock()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	r.waiting--
+	return ctx.Err()
+}
+
+const maxShownDetail = 200 // bytes of what a dead letter says
+
+func tooManyRejects(n int, l *DeadLetter) error {
+	why := fmt.Sprintf("partition %d, offset %d: %s", l.Record.Partition, l.Record.Offset, l.Reason)
+	for _, more := range []string{l.Field, l.Detail} {
+		if more != "" {
+			why += fmt.Sprintf(": %q", more[:min(len(more), maxShownDetail)])
+		}
+	}
+	return fmt.Errorf("%d records in a row were rejected and none was written, such as %s; no more are committed: correct the pipeline "+
+		"and start again, or let it go on with halt_after_rejects", n, why)
+}
+
+// undecided notes that something of the flight may be written.
+func (s *stream) undecided(f *flight) {
+	if f.events > 0 {
+		f.undecided = true
+		s.rejects.begin()
+	}
+}
+
+// decide notes what is known of the flight at last: that something of it is written, or that nothing more will be.
+func (s *stream) decide(f *flight, written bool) {
+	f.written = f.written || written
+	if f.undecided {
+		f.undecided = false
+		s.rejects.decided(written)
+	}
+}
+
+// reject buries what is rejected of a flight that is decided, if it is not too much.
+func (s *stream) reject(f *flight, letters []DeadLetter) bool {
+	if len(letters) > 0 && !f.written {
+		if err := s.rejects.admit(s.drain, s.id, letters); err != nil {
+			if s.drain.Err() == nil {
+				s.halt(&haltError{AllRejected, err})
+			}
+			return false
+		}
+	}
+	f.rejected += len(letters)
+	return s.bury(letters)
+}

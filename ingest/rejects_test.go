@@ -1,0 +1,206 @@
+package ingest
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"brine/event"
+)
+
+// rejectsFrom rejects every record from an offset on, while it is to.
+func rejectsFrom(offset int64, while *atomic.Bool) func(int, []place) ([]event.Failure, error) {
+	return func(_ int, b []place) (failures []event.Failure, _ error) {
+		for i, p := range b {
+			if while.Load() && p.offset >= offset {
+				failures = append(failures, event.Failure{Index: i, Verdict: event.Reject, Reason: event.BadKey})
+			}
+		}
+		return failures, nil
+	}
+}
+
+func (s *store) times(p place) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.written[p]
+}
+
+func (l *letters) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.got)
+}
+
+// TestManyRejectsInARowHalt: what is rejected, record after record, is neither buried nor committed from a bound on, however often the
+// process starts again; once something is written it goes on by itself.
+func TestManyRejectsInARowHalt(t *testing.T) {
+	for name, by := range map[string]struct {
+		poison bool // by the decoder, else by the writer
+		kill   bool
+	}{"by the writer": {}, "by the decoder": {poison: true}, "killed": {kill: true}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 2, func(t *testing.T, b *broker) {
+				for range 250 {
+					for p := range 2 {
+						if by.poison {
+							b.poison(p)
+						} else {
+							b.produce(1, p)
+						}
+					}
+				}
+				var wrong atomic.Bool
+				wrong.Store(true)
+				s, dead := newStore(), &letters{}
+				s.decide = rejectsFrom(0, &wrong)
+				o := b.options(s)
+				o.DeadLetters, o.MaxBatchRecords, o.HaltAfterRejects, o.HaltPause = dead, 10, 100, 10*time.Second
+				var l *running
+				for range 4 {
+					l = start(t, o)
+					eventually(t, "it halts", func() bool { return l.Status().AllRejected != "" })
+					time.Sleep(time.Minute)
+					status := l.Status()
+					problems := status.Problems(time.Now(), time.Hour)
+					if len(problems) == 0 || !strings.Contains(problems[0], "all_rejected") || !strings.Contains(status.AllRejected, "halt_after_rejects") {
+						t.Errorf("problems %q, %q", problems, status.AllRejected)
+					}
+					if by.kill {
+						l.kill()
+					} else {
+						l.stop()
+					}
+					if n := dead.count(); n >= 100 {
+						t.Fatalf("%d dead letters, expected fewer than 100", n)
+					}
+					for p := range 2 {
+						for at := range b.committedOffset(p) {
+							if !dead.has(place{p, at}) {
+								t.Fatalf("partition %d is committed to %d, and offset %d is no dead letter", p, b.committedOffset(p), at)
+							}
+						}
+					}
+				}
+				if n := dead.count(); n < 50 {
+					t.Errorf("%d dead letters, expected some before the halt", n)
+				}
+				if by.poison {
+					return
+				}
+				wrong.Store(false)
+				l = start(t, o)
+				eventually(t, "all settled", func() bool { return b.committedOffset(0) == 250 && b.committedOffset(1) == 250 })
+				if status := l.Status(); status.AllRejected != "" {
+					t.Errorf("it says %q though it writes", status.AllRejected)
+				}
+				l.stop()
+				for p := range 2 {
+					for at := range int64(250) {
+						if s.times(place{p, at}) == 0 && !dead.has(place{p, at}) {
+							t.Errorf("offset %d of partition %d is neither written nor a dead letter", at, p)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRejectsAmongOthersDoNotHalt: what is written at the same time counts, also while the store takes long, and in another partition.
+func TestRejectsAmongOthersDoNotHalt(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, b *broker) {
+		for range 50 {
+			for range 30 {
+				b.poison(0)
+			}
+			b.produce(30, 0)
+			b.produce(1, 1)
+		}
+		s, dead, slow := newStore(), &letters{}, make(chan struct{})
+		s.gate = func(int) <-chan struct{} { return slow }
+		o := b.options(s)
+		o.DeadLetters, o.MaxBatchRecords, o.HaltAfterRejects = dead, 10, 35
+		var halts atomic.Int64
+		o.Hooks.Halted = func(int, event.Reason, error) { halts.Add(1) }
+		l := start(t, o)
+		time.Sleep(10 * time.Minute) // longer than any pause
+		close(slow)
+		eventually(t, "all settled", func() bool { return b.committedOffset(0) == 3000 && b.committedOffset(1) == 50 })
+		l.stop()
+		if halts.Load() != 0 || dead.count() != 1500 {
+			t.Errorf("%d halts, %d dead letters", halts.Load(), dead.count())
+		}
+		s.wantOnce(t, 1550)
+	})
+}
+
+// TestCountOfRejectsIsForgottenOnceOneIsWritten: the bound is on those in a row. A record that is written late takes back what is
+// committed of the count, and a restart begins with nothing.
+func TestCountOfRejectsIsForgottenOnceOneIsWritten(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		o := b.options(newStore())
+		dead := &letters{}
+		o.DeadLetters, o.HaltAfterRejects, o.InstanceID = dead, 100, "one"
+		for range 5 {
+			l := start(t, o)
+			for range 99 {
+				b.poison(0)
+			}
+			eventually(t, "settled", func() bool { return b.committedOffset(0) == b.sent[0] })
+			if text := b.GroupInfo(group).Commits[topic][0].Metadata; !strings.Contains(text, rejectedMark+"99") {
+				t.Errorf("committed %q after 99 rejects", text)
+			}
+			b.produce(1, 0)
+			eventually(t, "settled", func() bool { return b.committedOffset(0) == b.sent[0] })
+			l.stop()
+			if text := b.GroupInfo(group).Commits[topic][0].Metadata; strings.Contains(text, rejectedMark) {
+				t.Errorf("committed %q after a record was written", text)
+			}
+		}
+		if dead.count() != 5*99 {
+			t.Errorf("%d dead letters", dead.count())
+		}
+	})
+}
+
+func TestRejectsHaltNeverIfAskedTo(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *broker) {
+		for range 300 {
+			b.poison(0)
+		}
+		dead := &letters{}
+		o := b.options(newStore())
+		var passed, written, rejected atomic.Int64
+		o.Hooks.Wrote = func(_, n, left int) { written.Add(int64(n)); passed.Add(int64(left)) }
+		o.Hooks.DeadLettered = func(_, n int, _ event.Reason) { rejected.Add(int64(n)) }
+		o.DeadLetters = dead
+		l := start(t, o)
+		b.produce(7, 0)
+		b.send(&kgo.Record{Topic: topic, Key: []byte("k")}) // a tombstone
+		eventually(t, "all settled", func() bool { return b.committedOffset(0) == 308 })
+		l.stop()
+		if got := []int64{written.Load(), rejected.Load(), passed.Load()}; !slices.Equal(got, []int64{7, 301, 0}) {
+			t.Errorf("written, rejected, left out: %v", got)
+		}
+	})
+}
+
+func FuzzNoteOfACommit(f *testing.F) {
+	f.Add(0, "")
+	f.Add(17, topicMark+"AAAAAAAAAAAAAAAAAAAAAA")
+	f.Add(3, "rejected=4 x")
+	f.Fuzz(func(t *testing.T, n int, mark string) {
+		readNote(mark) // anything may be there
+		if n < 0 || strings.TrimSpace(mark) != mark || strings.HasPrefix(mark, rejectedMark) {
+			return
+		}
+		if got, text := readNote(note(n, mark)); got != n || text != mark {
+			t.Errorf("%d and %q come back as %d and %q", n, mark, got, text)
+		}
+	})
+}
