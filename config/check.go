@@ -44,15 +44,27 @@ func (l *loader) check(c *Config) {
 
 func (l *loader) checkAddresses(c *Config) {
 	l.checkKafka(&c.Kafka)
-	if mend := hostPort(c.HTTP.Listen, false); c.HTTP.Listen != "" && mend != "" {
-		l.fault("http.listen", Address, "is no address to listen at", mend)
-	}
+	l.checkHTTP(&c.HTTP)
 	l.checkTracing(c.Tracing.To)
 	l.checkHBase(c.Cluster.Connect)
 	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
 		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout), "one operation takes at least one call")
 	}
 	l.checkSearch(&c.Search)
+}
+
+func (l *loader) checkHTTP(h *HTTP) {
+	if mend := hostPort(h.Listen, false); h.Listen != "" && mend != "" {
+		l.fault("http.listen", Address, "is no address to listen at", mend)
+	}
+	for i, name := range h.Hosts {
+		if !hostNames.MatchString(name) {
+			l.fault("http.hosts["+strconv.Itoa(i)+"]", Name, "is no name of a host", "write the name alone, without a port, or *.NAME for every name below it")
+		}
+	}
+	if h.Token != "" && !tokens.MatchString(h.Token) {
+		l.fault("http.token", Name, "is no token", "write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
+	}
 }
 
 func (l *loader) checkHBase(connect string) {

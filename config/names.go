@@ -11,6 +11,8 @@ var (
 	pipelineNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 	fieldNames    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	indexNames    = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,199}$`)
+	hostNames     = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	tokens        = regexp.MustCompile(`^[!-~]{16,}$`)
 )
 
 // kafkaName holds for legal names of topics and groups.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,5 +111,18 @@ func TestComposeConfiguresBrine(t *testing.T) {
 		if _, ok := project.Services[m[1]]; !ok {
 			t.Errorf("%s: there is no service %s", name, m[1])
 		}
+	}
+	prometheus, err := os.ReadFile("prometheus/compose.prometheus.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := regexp.MustCompile(`"(\w+):\d+"`).FindAllStringSubmatch(string(prometheus), -1)
+	for _, target := range targets {
+		if !slices.Contains(cfg.HTTP.Hosts, target[1]) {
+			t.Errorf("Prometheus calls %s by a name that it does not know: %q", target[1], cfg.HTTP.Hosts)
+		}
+	}
+	if len(targets) != 2 {
+		t.Errorf("Prometheus has %d targets", len(targets))
 	}
 }

@@ -71,7 +71,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
 	}
 	defer s.close()
 	if !c.JSON {
-		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.kafkaAddr(), stack.hbase.Addr(), s.admin.addr())
+		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.kafkaAddr(), stack.hbase.Addr(), s.admin.Addr())
 		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.dir, map[bool]string{true: " until brine stops"}[c.Data == ""])
 	}
 	line := newLive(e.stdout, c.JSON, s.samples)
@@ -109,7 +109,7 @@ func (c *devCmd) show(ctx context.Context, out io.Writer, stack *devStack, cfg *
 			thousands(int64(total)), thousands(int64(fresh)), took.Seconds())
 		err = showSamples(ctx, out, cfg, s)
 		showSkew(out, s)
-		fmt.Fprintf(out, goOn, s.admin.addr(), stack.kafkaAddr(), stack.hbase.Addr(), sampleWaybill)
+		fmt.Fprintf(out, goOn, s.admin.Addr(), stack.kafkaAddr(), stack.hbase.Addr(), sampleWaybill)
 		if c.For == 0 {
 			fmt.Fprintf(out, "Ctrl-C stops.\n\n")
 		}

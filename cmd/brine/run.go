@@ -44,7 +44,7 @@ func (c *runCmd) Run(e *env) error {
 		return unlessStopped(e.ctx, err)
 	}
 	defer s.close()
-	fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s (/metrics, /healthz, /readyz, /debug/skew)\n", s.admin.addr())
+	fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s (/metrics, /healthz, /readyz, /debug/skew)\n", s.admin.Addr())
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	if c.For > 0 {

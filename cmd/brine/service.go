@@ -19,6 +19,7 @@ import (
 	"brine/ingest"
 	"brine/internal/backoff"
 	"brine/metrics"
+	"brine/service/admin"
 	"brine/skew"
 	"brine/tracing"
 )
@@ -39,7 +40,7 @@ type service struct {
 	indexes *metrics.Indexer
 	halves  []*half
 	resent  resent
-	admin   *admin
+	admin   *admin.Port
 	tracer  *tracing.Tracer // nil: no record is followed
 }
 
@@ -90,11 +91,12 @@ func (s *service) open(ctx context.Context) (err error) {
 	if err := s.makeLoops(); err != nil {
 		return err
 	}
-	s.admin, err = newAdmin(s.cfg.HTTP.Listen, s.reg, s.healthy, s.ready, func(mux *http.ServeMux) {
-		serveSkew(mux, s.tables)
-		mux.HandleFunc("GET "+pipelinesPath, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.samples()) })
-	})
-	return err
+	if s.admin, err = openAdmin(s.cfg.HTTP.Listen, &s.cfg.HTTP, s.reg, s.healthy, s.ready, s.log); err != nil {
+		return err
+	}
+	serveSkew(s.admin, s.tables)
+	s.admin.Handle("GET "+pipelinesPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { admin.WriteJSON(w, http.StatusOK, s.samples()) }))
+	return nil
 }
 
 // run works until ctx ends, then drains and commits; or until a loop fails.
@@ -116,7 +118,7 @@ func (s *service) run(ctx context.Context) error {
 		defer stopAdmin()
 		return loops.Wait()
 	})
-	g.Go(func() error { return s.admin.run(adminCtx) })
+	g.Go(func() error { return s.admin.Run(adminCtx) })
 	g.Go(func() error {
 		s.watchSkew(adminCtx)
 		return nil
@@ -162,7 +164,7 @@ func loopError(err error) error {
 // close ends what run does not: the client and an embedded server.
 func (s *service) close() {
 	if s.admin != nil {
-		_ = s.admin.listener.Close() // run has closed it already, unless it never ran
+		_ = s.admin.Close() // run has closed it already, unless it never ran
 	}
 	for _, w := range s.writers {
 		closing("the indexer", w)

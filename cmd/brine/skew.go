@@ -1,23 +1,23 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"brine/service/admin"
 	"brine/skew"
 )
 
 type skewCmd struct {
 	configFlag
 	timeoutFlag
+	tokenFlag
 	Table   string `arg:"" optional:"" help:"Show only this table."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
 	Map     bool   `help:"Show rows a second over key ranges and time."`
@@ -44,16 +44,17 @@ Examples:
   brine skew --http 127.0.0.1:8765
   brine skew scans --http 127.0.0.1:8765 --map
   brine skew scans -c examples/scans.yaml --json
-  brine skew -c examples/scans.yaml --apply`
+  brine skew -c examples/scans.yaml --apply
+  BRINE_HTTP_TOKEN=… brine skew --http 10.0.0.7:8765`
 }
 
 func (c *skewCmd) Run(e *env) error {
-	admin, err := adminAddr(e, c.configFlag, c.HTTP)
+	asked, err := askedBrine(e, c.configFlag, c.HTTP, c.tokenFlag)
 	if err != nil {
 		return err
 	}
 	var state skew.State
-	if err := ask(e.ctx, admin, skewPath, &state); err != nil {
+	if err := asked.ask(e.ctx, skewPath, &state); err != nil {
 		return err
 	}
 	if c.Table != "" {
@@ -67,7 +68,7 @@ func (c *skewCmd) Run(e *env) error {
 	case c.Apply:
 		return c.apply(e, state)
 	case c.Map:
-		return c.showMaps(e, admin, state)
+		return c.showMaps(e, asked, state)
 	case c.JSON:
 		return json.NewEncoder(e.stdout).Encode(state)
 	}
@@ -78,26 +79,6 @@ func (c *skewCmd) Run(e *env) error {
 	return nil
 }
 
-// adminAddr is the admin port that a flag or the configuration names.
-func adminAddr(e *env, file configFlag, flag string) (string, error) {
-	addr := flag
-	if addr == "" {
-		cfg, err := file.load(e)
-		if err != nil {
-			return "", err
-		}
-		addr = cfg.HTTP.Listen
-	}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil || port == "0" {
-		return "", usage(fmt.Errorf("%q is no address of an admin port: give --http HOST:PORT as the running brine prints it", addr))
-	}
-	if host == "" {
-		addr = net.JoinHostPort("127.0.0.1", port)
-	}
-	return addr, nil
-}
-
 // What the admin port tells of a running brine.
 const (
 	skewPath      = "/debug/skew"
@@ -106,12 +87,12 @@ const (
 )
 
 // serveSkew serves what is known of the tables: all of it, and the heat map of one.
-func serveSkew(mux *http.ServeMux, tables *skew.Tables) {
-	mux.HandleFunc("GET "+skewPath, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, tables.State()) })
-	mux.HandleFunc("GET "+skewMapPath, func(w http.ResponseWriter, r *http.Request) {
+func serveSkew(mux handlers, tables *skew.Tables) {
+	mux.Handle("GET "+skewPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { admin.WriteJSON(w, http.StatusOK, tables.State()) }))
+	mux.Handle("GET "+skewMapPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		table := r.FormValue("table")
 		if !slices.Contains(tables.Names(), table) {
-			http.Error(w, "no table "+table+" is written here", http.StatusNotFound)
+			http.Error(w, fmt.Sprintf("no table %q is written here", table), http.StatusNotFound)
 			return
 		}
 		number := func(name string, unless, most int) int {
@@ -122,31 +103,13 @@ func serveSkew(mux *http.ServeMux, tables *skew.Tables) {
 			return min(max(n, 1), most)
 		}
 		span := time.Duration(number("minutes", 60, 8*60)) * time.Minute
-		writeJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, number("ranges", skew.MostRanges, skew.MostRanges), number("columns", 480, 480)))
-	})
+		admin.WriteJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, number("ranges", skew.MostRanges, skew.MostRanges), number("columns", 480, 480)))
+	}))
 }
 
-// ask asks a running brine.
-func ask(ctx context.Context, addr, path string, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	target := "http://" + addr + path
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
-	if err != nil {
-		return usage(fmt.Errorf("--http: %w", err))
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return &exitError{exitUnreachable, err, "is brine running there? It prints the address of its admin port as it starts"}
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s; is it the admin port of a brine?", target, resp.Status)
-	}
-	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
-		return fmt.Errorf("%s: %w", target, err)
-	}
-	return nil
+// handlers is the admin port, or a test's server.
+type handlers interface {
+	Handle(pattern string, h http.Handler)
 }
 
 // tableIn finds a table by its name or the part behind the namespace.

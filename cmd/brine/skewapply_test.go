@@ -12,6 +12,7 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/service/admin"
 	"brine/skew"
 )
 
@@ -37,14 +38,14 @@ func TestSkewAppliesTheMoveThatItAdvises(t *testing.T) {
 	other.Region = otherRegion(t, client, move.Region)
 	state.Hot = []skew.HotSpot{{Server: "a", Actions: []skew.Action{other}}, state.Hot[0]}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+skewPath, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, state) })
-	admin := httptest.NewServer(mux)
-	t.Cleanup(admin.Close)
+	mux.HandleFunc("GET "+skewPath, func(w http.ResponseWriter, _ *http.Request) { admin.WriteJSON(w, http.StatusOK, state) })
+	brine := httptest.NewServer(mux)
+	t.Cleanup(brine.Close)
 
 	var out, errs strings.Builder
 	getenv := func(name string) (string, bool) { return connect, name == "BRINE_HBASE_CONNECT" }
 	code := run(&env{ctx: t.Context(), stdin: iotest.OneByteReader(strings.NewReader("n\ny\n")), stdout: &out, stderr: &errs, getenv: getenv},
-		[]string{"skew", "-c", "../../examples/scans.yaml", "--http", strings.TrimPrefix(admin.URL, "http://"), "--apply"})
+		[]string{"skew", "-c", "../../examples/scans.yaml", "--http", strings.TrimPrefix(brine.URL, "http://"), "--apply"})
 	if code != exitOK || strings.Count(out.String(), "  done\n") != 1 || strings.Count(errs.String(), "[y/N]") != 2 {
 		t.Errorf("exit %d, %s%s", code, out.String(), errs.String())
 	}

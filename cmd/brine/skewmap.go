@@ -19,7 +19,7 @@ const (
 )
 
 // showMaps shows the heat map of each table.
-func (c *skewCmd) showMaps(e *env, admin string, state skew.State) error {
+func (c *skewCmd) showMaps(e *env, asked brineAt, state skew.State) error {
 	maps := map[string]skew.HeatMap{}
 	for name := range state.Tables {
 		query := url.Values{"table": {name}, "minutes": {fmt.Sprint(c.Minutes)}}
@@ -28,7 +28,7 @@ func (c *skewCmd) showMaps(e *env, admin string, state skew.State) error {
 			query.Set("columns", fmt.Sprint(mapColumns))
 		}
 		var m skew.HeatMap
-		if err := ask(e.ctx, admin, skewMapPath+"?"+query.Encode(), &m); err != nil {
+		if err := asked.ask(e.ctx, skewMapPath+"?"+query.Encode(), &m); err != nil {
 			return err
 		}
 		maps[name] = m

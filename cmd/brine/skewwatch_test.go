@@ -61,7 +61,7 @@ func (p *process) skewOf(table string, enough func(skew.TableState) bool) skew.T
 	p.t.Helper()
 	for start := time.Now(); ; wait(p.t, 100*time.Millisecond) {
 		var state skew.State
-		if err := ask(p.t.Context(), p.http, skewPath, &state); err != nil {
+		if err := (brineAt{addr: p.http}).ask(p.t.Context(), skewPath, &state); err != nil {
 			p.t.Fatal(err)
 		}
 		if s, ok := state.Tables[table]; ok && enough(s) {

@@ -12,6 +12,7 @@ import (
 
 type topCmd struct {
 	configFlag
+	tokenFlag
 	HTTP  []string      `name:"http" placeholder:"HOST:PORT" help:"Admin ports of running brines (default: http.listen of the configuration)."`
 	Every time.Duration `default:"3s" help:"How often to look."`
 	Once  bool          `help:"Print what is to be seen once, without a terminal."`
@@ -36,18 +37,21 @@ Examples:
 }
 
 func (c *topCmd) Run(e *env) error {
-	reader := &topReader{brines: c.HTTP}
+	reader := &topReader{}
+	for _, addr := range c.HTTP {
+		reader.brines = append(reader.brines, brineAt{addr, c.of(e)})
+	}
 	if len(c.HTTP) == 0 || c.Config != defaultConfig {
 		cfg, err := c.load(e)
 		if err != nil {
 			return err
 		}
 		if len(reader.brines) == 0 {
-			addr, err := adminAddr(e, c.configFlag, "")
+			asked, err := askedBrine(e, c.configFlag, "", c.tokenFlag)
 			if err != nil {
 				return err
 			}
-			reader.brines = []string{addr}
+			reader.brines = []brineAt{asked}
 		}
 		cluster, err := clusterBeside(e, cfg)
 		if err != nil {

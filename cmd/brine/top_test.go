@@ -12,6 +12,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"brine/service/admin"
 	"brine/skew"
 )
 
@@ -126,11 +127,11 @@ func TestTopReadsBrinesAndSaysWhichDoNotAnswer(t *testing.T) {
 	serveSkew(mux, tables)
 	mux.HandleFunc("GET "+pipelinesPath, func(w http.ResponseWriter, _ *http.Request) {
 		events += 500
-		writeJSON(w, http.StatusOK, []reading{{Name: "scans.rows", Events: events}})
+		admin.WriteJSON(w, http.StatusOK, []reading{{Name: "scans.rows", Events: events}})
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	r := &topReader{brines: []string{strings.TrimPrefix(server.URL, "http://"), "127.0.0.1:1"}}
+	r := &topReader{brines: []brineAt{{addr: strings.TrimPrefix(server.URL, "http://")}, {addr: "127.0.0.1:1"}}}
 	now := time.Unix(1_700_000_000, 0)
 	r.read(t.Context(), now)
 	s := r.read(t.Context(), now.Add(5*time.Second))
@@ -143,7 +144,7 @@ func TestTopReadsBrinesAndSaysWhichDoNotAnswer(t *testing.T) {
 	if len(s.problems) != 1 || !strings.HasPrefix(s.problems[0], "127.0.0.1:1 does not answer") {
 		t.Errorf("problems: %q", s.problems)
 	}
-	code, out, _ := brine(t, "top", "--http", r.brines[0], "--once", "--every", "10ms", "--list", "r", "--where", "ROWS/S>500")
+	code, out, _ := brine(t, "top", "--http", r.brines[0].addr, "--once", "--every", "10ms", "--list", "r", "--where", "ROWS/S>500")
 	if code != exitOK || !strings.Contains(out, "regions: 1") || !strings.Contains(out, "s0:1") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}

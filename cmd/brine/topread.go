@@ -43,7 +43,7 @@ type topKey struct {
 
 // topReader asks brines and the cluster. Rates are told from what has changed since it asked before.
 type topReader struct {
-	brines []string
+	brines []brineAt
 	client *hbase.Client // nil: only what brines tell
 
 	events map[string]int64 // by brine and pipeline
@@ -62,7 +62,7 @@ func (r *topReader) read(ctx context.Context, now time.Time) topSnapshot {
 	}
 	for _, brine := range r.brines {
 		if err := r.readBrine(ctx, brine, &s, regions, span); err != nil {
-			s.problems = append(s.problems, fmt.Sprintf("%s does not answer: %v", brine, err))
+			s.problems = append(s.problems, fmt.Sprintf("%s does not answer: %v", brine.addr, err))
 		}
 	}
 	for _, region := range regions {
@@ -106,9 +106,9 @@ func startInName(l hbase.RegionLoad) string {
 }
 
 // readBrine takes what one brine tells.
-func (r *topReader) readBrine(ctx context.Context, brine string, s *topSnapshot, regions map[string]*topRegion, span float64) error {
+func (r *topReader) readBrine(ctx context.Context, brine brineAt, s *topSnapshot, regions map[string]*topRegion, span float64) error {
 	var state skew.State
-	if err := ask(ctx, brine, skewPath, &state); err != nil {
+	if err := brine.ask(ctx, skewPath, &state); err != nil {
 		return err
 	}
 	for _, table := range sortedKeys(state.Tables) {
@@ -123,15 +123,15 @@ func (r *topReader) readBrine(ctx context.Context, brine string, s *topSnapshot,
 	}
 	s.hot = append(s.hot, state.Hot...)
 	var readings []reading
-	if err := ask(ctx, brine, pipelinesPath, &readings); err != nil {
+	if err := brine.ask(ctx, pipelinesPath, &readings); err != nil {
 		return err
 	}
 	if r.events == nil {
 		r.events = map[string]int64{}
 	}
 	for _, p := range readings {
-		id := brine + " " + p.Name
-		line := topPipeline{reading: p, brine: brine}
+		id := brine.addr + " " + p.Name
+		line := topPipeline{reading: p, brine: brine.addr}
 		if before, ok := r.events[id]; ok && p.Events >= before {
 			line.rate = float64(p.Events-before) / span
 		}

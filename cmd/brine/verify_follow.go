@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"time"
 
 	"brine/ingest"
@@ -159,16 +158,17 @@ func (v *verification) serve() (stop func(), err error) {
 		}
 		return "ok", nil
 	}
-	a, err := newAdmin(v.cmd.Listen, v.service.reg, healthy, healthy, func(mux *http.ServeMux) { serveSkew(mux, v.service.tables) })
+	a, err := openAdmin(v.cmd.Listen, &v.service.cfg.HTTP, v.service.reg, healthy, healthy, v.service.log)
 	if err != nil {
 		return nil, err
 	}
+	serveSkew(a, v.service.tables)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = a.run(ctx) // what stops it is the end
+		_ = a.Run(ctx) // what stops it is the end
 	}()
-	v.screen.said("metrics and health on http://%s", a.addr())
+	v.screen.said("metrics and health on http://%s", a.Addr())
 	return func() { cancel(); <-done }, nil
 }

@@ -1,0 +1,119 @@
+// Package admin is a process's HTTP port for operators: metrics, health, what is known of its pipelines, and profiles.
+//
+// The invariant: whoever asks, and however many of them read nothing, the port holds at most maxConnections connections, makes one scrape
+// at a time, and answers a stranger only metrics and health. A stranger is who asks from beyond loopback without the token.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// A client that is slower than these is given up. A profile may take longer by the seconds that it was asked for.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 90 * time.Second // more than most spans between two scrapes
+	maxHeader     = 16 << 10
+)
+
+// Health is one check: a nil error means healthy, detail is for people and machines either way.
+type Health func() (detail any, err error)
+
+// Options say what the port serves, and to whom.
+type Options struct {
+	Metrics *prometheus.Registry
+	Healthy Health
+	Ready   Health
+	Hosts   []string     // names that requests may call the port by, beside loopback's, its own and any IP address; *.NAME is all below NAME
+	Token   string       // who shows it is served everything; empty: nobody can
+	Pprof   bool         // whether profiles are served
+	Log     *slog.Logger // what goes wrong with a connection; nil: slog's own
+}
+
+// Port serves at a listener.
+type Port struct {
+	listener net.Listener
+	opts     Options
+	own      string // the host that the listener was asked for
+	mux      *http.ServeMux
+	server   *http.Server
+}
+
+// New makes a port at l, which it owns from then on. Nothing is served before Run. addr is what l was asked for.
+func New(l net.Listener, addr string, opts Options) *Port {
+	if opts.Log == nil {
+		opts.Log = slog.Default()
+	}
+	own, _, _ := net.SplitHostPort(addr)
+	p := &Port{listener: l, opts: opts, own: own, mux: http.NewServeMux()}
+	conns := newConnections()
+	p.server = &http.Server{
+		Handler: http.HandlerFunc(p.serve), ConnState: conns.changed, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "admin").Handler(), slog.LevelWarn),
+	}
+	p.Handle("GET /metrics", newScrapes(promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Registry: opts.Metrics})))
+	p.Handle("GET /healthz", serveHealth(opts.Healthy))
+	p.Handle("GET /readyz", serveHealth(opts.Ready))
+	if opts.Pprof {
+		p.Handle("GET /debug/pprof/", http.HandlerFunc(pprof.Index))
+		p.Handle("GET /debug/pprof/profile", http.HandlerFunc(pprof.Profile))
+		p.Handle("GET /debug/pprof/trace", http.HandlerFunc(pprof.Trace))
+	}
+	return p
+}
+
+// Handle adds a path, before Run. Strangers do not get there.
+func (p *Port) Handle(pattern string, h http.Handler) { p.mux.Handle(pattern, h) }
+
+// Addr is where the port listens.
+func (p *Port) Addr() string { return p.listener.Addr().String() }
+
+// Run serves until ctx ends.
+func (p *Port) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		if err := p.server.Close(); err != nil {
+			p.opts.Log.Warn("closing the admin port", "error", err)
+		}
+	})
+	defer stop()
+	if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("admin port: %w", err)
+	}
+	return nil
+}
+
+// Close closes a port that may never have run.
+func (p *Port) Close() error { return p.listener.Close() }
+
+func serveHealth(check Health) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		detail, err := check()
+		if err != nil {
+			WriteJSON(w, http.StatusServiceUnavailable, map[string]any{"ok": false, "reason": err.Error(), "partitions": detail})
+			return
+		}
+		WriteJSON(w, http.StatusOK, map[string]any{"ok": true, "partitions": detail})
+	}
+}
+
+// WriteJSON answers a request with v.
+func WriteJSON(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v) // the client is gone: nobody is left to tell
+}
