@@ -5,20 +5,18 @@ SHELL       := /bin/bash
 GO       ?= go
 BIN      := bin/brine
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  := -X main.version=$(VERSION)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
 LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 VULN     := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TESTFLAGS ?=
 
 .DEFAULT_GOAL := help
 
+##@ Start here
+
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-
-.PHONY: build
-build: ## Build bin/brine
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Run brine dev on the embedded stack (pass flags as ARGS="--for 20s")
@@ -28,28 +26,34 @@ run: build ## Run brine dev on the embedded stack (pass flags as ARGS="--for 20s
 test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and Maven are there
 	@eval "$$(deploy/devcluster/test-env.sh)"; $(GO) test -v -timeout 40m $(TESTFLAGS) ./... | awk -f internal/testenv/log.awk
 
-.PHONY: full
-full: build data real-up ## Write all 664,839 scan events into the real servers, and count the rows with HBase's Java client
-	@deploy/devcluster/full.sh
+.PHONY: build
+build: ## Build bin/brine
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
 
-.PHONY: bench
-bench: ## Measure the record's path step by step, into docs/benchmarks.md
-	$(GO) run ./bench/micro
-
-.PHONY: lint
-lint: ## Run golangci-lint, as pinned
-	$(GO) run $(LINT) run ./...
+##@ Check
 
 .PHONY: vet
 vet: ## Run go vet
 	$(GO) vet ./...
 
+.PHONY: lint
+lint: ## Run golangci-lint, as pinned
+	$(GO) run $(LINT) run ./...
+
 .PHONY: vuln
 vuln: ## Run govulncheck where its data base can be reached
 	$(GO) run $(VULN) ./...
+
+# FUZZTIME is for each target of hbase/internal/wire, FUZZTIME_OTHERS for each of the others.
+FUZZTIME        ?= 30s
+FUZZTIME_OTHERS ?= 10s
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a while (FUZZTIME, FUZZTIME_OTHERS)
+	@.ci/fuzz.sh $(FUZZTIME) $(FUZZTIME_OTHERS)
 
 .PHONY: generate
 generate: ## Make the generated files again
 	$(GO) generate ./...
 
--include deploy/devcluster/devcluster.mk data.mk deploy/prometheus/prometheus.mk deploy/pictures/pictures.mk bench/bench.mk fuzz.mk simulate.mk shop.mk
+include deploy/devcluster/devcluster.mk internal/sample/data.mk deploy/prometheus/prometheus.mk deploy/pictures/pictures.mk bench/bench.mk

