@@ -36,9 +36,17 @@ func reason(err error) string {
 
 // Parse is Load for a source that is already in memory; file is the name that problems show.
 func Parse(file string, source []byte, env func(string) (string, bool)) (*Config, Problems) {
-	l := &loader{file: file, env: env, places: map[string]place{}, written: map[*yaml.Node]string{},
+	l := newLoader(file, env)
+	return l.done(l.load(source))
+}
+
+func newLoader(file string, env func(string) (string, bool)) *loader {
+	return &loader{file: file, env: env, places: map[string]place{}, written: map[*yaml.Node]string{},
 		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}, withheld: map[string]string{}}
-	cfg := l.load(source)
+}
+
+// done is what has come of a run.
+func (l *loader) done(cfg *Config) (*Config, Problems) {
 	l.withholdAll()
 	l.problems.sort()
 	if l.problems.Err() != nil {

@@ -81,7 +81,7 @@ func (l *Loop) begin(ctx context.Context) error {
 	for {
 		err := l.connect(ctx)
 		l.absent(err)
-		if !errors.Is(err, ErrNoTopic) {
+		if !errors.Is(err, ErrNoTopic) || l.AwaitTopic == nil {
 			return err
 		}
 		if err := l.AwaitTopic(ctx, err); err != nil {

@@ -79,7 +79,7 @@ type Options struct {
 	HaltPause time.Duration // default 30 s; between the attempts of a halted partition, at most
 
 	// AwaitTopic is called when the topic is missing, which Status says by then. Run looks for it again once AwaitTopic has
-	// returned nil, and else fails with the error. Default: it returns missing at once.
+	// returned nil, and else fails with the error. nil: Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
 	// HaltAfterRejects halts the partitions of a Loop when so many records in a row were rejected, over all of them, and none written:
@@ -113,9 +113,6 @@ func (o *Options) EnsureDefaults() {
 	setDefault(&o.RetryMax, max(o.RetryMin, 15*time.Second))
 	setDefault(&o.HaltPause, 30*time.Second)
 	setDefault(&o.DeadLetterTopic, o.Topic+".dead")
-	if o.AwaitTopic == nil {
-		o.AwaitTopic = func(_ context.Context, missing error) error { return missing }
-	}
 	if o.Budget == nil {
 		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
 	}

@@ -20,16 +20,21 @@ type configFlag struct {
 // load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more. Advice is
 // for those who design a table: check, key lint and tables plan give it. What is declared and not used only check tells.
 func (f configFlag) load(e *env) (*config.Config, error) {
-	return f.loadSaying(e, func(p config.Problem) bool { return p.Severity != config.Advice })
+	cfg, problems := config.Load(f.Config, e.getenv)
+	return loaded(e, cfg, problems, seriously)
 }
+
+// seriously leaves advice out.
+func seriously(p config.Problem) bool { return p.Severity != config.Advice }
 
 // loadAdvised says advice too.
 func (f configFlag) loadAdvised(e *env) (*config.Config, error) {
-	return f.loadSaying(e, func(config.Problem) bool { return true })
+	cfg, problems := config.Load(f.Config, e.getenv)
+	return loaded(e, cfg, problems, func(config.Problem) bool { return true })
 }
 
-func (f configFlag) loadSaying(e *env, said func(config.Problem) bool) (*config.Config, error) {
-	cfg, problems := config.Load(f.Config, e.getenv)
+// loaded says what is wrong with a configuration, and returns it unless that is an error.
+func loaded(e *env, cfg *config.Config, problems config.Problems, said func(config.Problem) bool) (*config.Config, error) {
 	for _, p := range append(problems, config.UnknownEnv(e.environ)...) {
 		if p.Code != config.Unused && said(p) {
 			fmt.Fprintln(e.stderr, p)

@@ -142,15 +142,19 @@ func parsePlace(text string) (p letterPlace, err error) {
 
 // letterScan reads the dead letters of a configuration, and counts.
 type letterScan struct {
-	cfg    *config.Config
-	filter *letterFilter
-	topics []*config.Pipeline // one for each topic of dead letters
+	cfg        *config.Config
+	filter     *letterFilter
+	topics     []*config.Pipeline // one for each topic of dead letters
+	undeclared bool               // no configuration declares the pipelines: what letters say of theirs is all that is known
 
 	records, repeats, foreign int64
 	read                      []string // the topics that are there
 }
 
-func newLetterScan(cfg *config.Config, f *letterFilter) (*letterScan, error) {
+func newLetterScan(e *env, cfg *config.Config, f *letterFilter) (*letterScan, error) {
+	if len(cfg.Pipelines) == 0 {
+		return findLetterScan(e, cfg, f)
+	}
 	if f.Pipeline != "" {
 		if _, err := pipeline(cfg, f.Pipeline); err != nil {
 			return nil, err
@@ -164,6 +168,14 @@ func newLetterScan(cfg *config.Config, f *letterFilter) (*letterScan, error) {
 		}
 	}
 	return s, f.parse(time.Now())
+}
+
+// findLetterScan reads what the brokers have, of pipelines that no configuration declares.
+func findLetterScan(e *env, cfg *config.Config, f *letterFilter) (*letterScan, error) {
+	if err := findDeadLetters(e.ctx, cfg, kafkaClient(&cfg.Kafka)); err != nil {
+		return nil, err
+	}
+	return &letterScan{cfg: cfg, filter: f, topics: cfg.Pipelines, undeclared: true}, f.parse(time.Now())
 }
 
 // letters gives those that the filter takes, topic by topic and partition by partition, behind a place. Each is valid until the next.
@@ -222,6 +234,9 @@ func (s *letterScan) found(kept ingest.KeptLetter, topic string) *foundLetter {
 		case p.DocumentsGroup():
 			f.pipeline, f.half = p, "documents"
 		}
+	}
+	if name, half, ok := s.cfg.Kafka.PipelineOf(kept.Group); ok && s.undeclared {
+		f.pipeline, f.half = &config.Pipeline{Name: name}, half
 	}
 	return f
 }

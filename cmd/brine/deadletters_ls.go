@@ -15,6 +15,7 @@ import (
 
 type deadlettersLsCmd struct {
 	letterFilter
+	brokersFlag
 	Limit   int    `default:"50" help:"Most letters; 0 for all."`
 	After   string `placeholder:"PLACE" help:"Go on where an answer ended, with the same flags."`
 	Summary bool   `help:"Only how many there are, by pipeline, reason and field."`
@@ -27,16 +28,17 @@ func (deadlettersLsCmd) Help() string {
 
 Examples:
   brine deadletters ls -c brine.yaml --summary
+  brine deadletters ls --brokers localhost:9092
   brine deadletters ls -c brine.yaml --pipeline scans --half rows --reason missing_field,wrong_type --since 24h
   brine deadletters ls -c brine.yaml --key UA-1545-20130101-EWR --all --json`
 }
 
 func (c *deadlettersLsCmd) Run(e *env) error {
-	cfg, err := c.load(e)
+	cfg, err := c.brokersFlag.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}
-	scan, err := newLetterScan(cfg, &c.letterFilter)
+	scan, err := newLetterScan(e, cfg, &c.letterFilter)
 	if err != nil {
 		return err
 	}

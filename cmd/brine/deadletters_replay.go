@@ -89,7 +89,7 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 
 // plan counts the letters that are meant, by half.
 func (c *deadlettersReplayCmd) plan(e *env, cfg *config.Config) ([]*letterReplay, error) {
-	scan, err := newLetterScan(cfg, &c.letterFilter)
+	scan, err := newLetterScan(e, cfg, &c.letterFilter)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (r *letterReplay) open(ctx context.Context, s *service, cfg *config.Config)
 
 // replay reads the letters once more, and writes them batch by batch.
 func (c *deadlettersReplayCmd) replay(e *env, cfg *config.Config, halves []*letterReplay) error {
-	scan, err := newLetterScan(cfg, &c.letterFilter)
+	scan, err := newLetterScan(e, cfg, &c.letterFilter)
 	if err != nil {
 		return err
 	}

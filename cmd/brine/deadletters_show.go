@@ -14,6 +14,7 @@ import (
 type deadlettersShowCmd struct {
 	configFlag
 	timeoutFlag
+	brokersFlag
 	Record   string `arg:"" name:"partition:offset" help:"Place of the record in the pipeline's topic, as ls shows it."`
 	Pipeline string `placeholder:"NAME" help:"Pipeline, where several have letters of this place."`
 	Value    bool   `help:"Print the record's value alone, byte for byte."`
@@ -30,7 +31,7 @@ Examples:
 }
 
 func (c *deadlettersShowCmd) Run(e *env) error {
-	cfg, err := c.load(e)
+	cfg, err := c.brokersFlag.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	scan, err := newLetterScan(cfg, &letterFilter{Pipeline: c.Pipeline, Partition: []int{place.partition}, All: true})
+	scan, err := newLetterScan(e, cfg, &letterFilter{Pipeline: c.Pipeline, Partition: []int{place.partition}, All: true})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,11 @@ type liveGroup struct {
 
 // groups asks the brokers about the groups that are meant.
 func (f *offsetsFlags) groups(ctx context.Context, cfg *config.Config, client *kafka.Client) ([]*liveGroup, error) {
+	if len(cfg.Pipelines) == 0 {
+		if err := findPipelines(ctx, cfg, client); err != nil {
+			return nil, err
+		}
+	}
 	var out []*liveGroup
 	if f.Pipeline != "" {
 		if _, err := pipeline(cfg, f.Pipeline); err != nil {

@@ -14,6 +14,7 @@ import (
 
 type offsetsSetCmd struct {
 	offsetsFlags
+	brokersFlag
 	To         string `required:"" placeholder:"WHERE" help:"earliest, latest, a time (2013-01-31T08:00:00Z, or 2h ago as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N records from where it is, or file:PATH with lines of brine offsets show --json."`
 	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
 	Yes        bool   `short:"y" help:"Do not ask."`
@@ -46,7 +47,7 @@ type offsetMove struct {
 }
 
 func (c *offsetsSetCmd) Run(e *env) error {
-	cfg, err := c.load(e)
+	cfg, err := c.brokersFlag.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 type offsetsShowCmd struct {
 	offsetsFlags
+	brokersFlag
 	JSON bool `help:"Print a JSON object per partition; brine offsets set --to file:… takes them back."`
 }
 
@@ -17,6 +18,7 @@ are left to read.
 
 Examples:
   brine offsets show -c brine.yaml
+  brine offsets show --brokers localhost:9092
   brine offsets show -c brine.yaml --pipeline scans --json > saved.jsonl`
 }
 
@@ -34,7 +36,7 @@ type offsetLine struct {
 }
 
 func (c *offsetsShowCmd) Run(e *env) error {
-	cfg, err := c.load(e)
+	cfg, err := c.brokersFlag.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 type publishCmd struct {
 	configFlag
+	brokersFlag
 	Files      []string `arg:"" name:"file" type:"existingfile" help:"JSON lines, or CSV whose first row names the fields; also .gz."`
 	Topic      string   `required:"" help:"Topic to publish to; it is created if it is missing."`
 	Key        string   `required:"" placeholder:"FIELD" help:"Field whose value becomes the record's key: records of one key stay in order."`
@@ -45,11 +46,12 @@ field of its name; others are text. An empty cell is an absent field, and no emp
 
 Examples:
   brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz
+  brine publish --brokers localhost:9092 --topic courier.scans --key waybill data/scans.jsonl.gz
   brine publish -c examples/scans.yaml --topic courier.scans --key waybill --time at --rate 5000 2012.csv 2013.csv`
 }
 
 func (c *publishCmd) Run(e *env) error {
-	cfg, err := c.load(e)
+	cfg, err := c.brokersFlag.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBrokersWithoutConfiguration: what needs only brokers is told them by a flag or the environment, and needs no file.
+func TestBrokersWithoutConfiguration(t *testing.T) {
+	t.Parallel()
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		brokers := strings.Join(j.brokers, ",")
+		alone := func(settings []string, args ...string) (string, int) {
+			t.Helper()
+			cmd := j.command(args...)
+			cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), settings...)
+			out, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code >= 0 {
+				return string(out), code
+			}
+			t.Fatal(err)
+			return "", 0
+		}
+		file := filepath.Join(t.TempDir(), "scans.jsonl")
+		if err := os.WriteFile(file, []byte(`{"waybill":"W1","action":"A","at":1357034220000}`+"\n"+`{"waybill":"W2","action":"A"}`+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, code := alone(nil, "publish", "--brokers", brokers, "--topic", j.topic, "--key", "waybill", file); code != exitOK || !strings.Contains(out, "2 records published to "+j.topic) {
+			t.Errorf("publish: exit %d: %s", code, out)
+		}
+		group := "BRINE_KAFKA_GROUP=" + j.name
+		if out, code := alone([]string{group}, "offsets", "show", "--brokers", brokers); code != exitMissing || !strings.Contains(out, "know no group "+j.name+".PIPELINE.rows") {
+			t.Errorf("offsets before there are any: exit %d: %s", code, out)
+		}
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		for name, told := range map[string]struct{ settings, flags []string }{
+			"flag": {[]string{group}, []string{"--brokers", brokers}}, "environment": {[]string{group, "BRINE_KAFKA_BROKERS=" + brokers}, nil},
+		} {
+			if out, code := alone(told.settings, append([]string{"offsets", "show"}, told.flags...)...); code != exitOK ||
+				!strings.Contains(out, "scans.rows: topic "+j.topic+", group "+j.name+".scans.rows") || !strings.HasSuffix(strings.TrimSpace(strings.Split(out, "no members")[0]), " 0") {
+				t.Errorf("%s: offsets show: exit %d:\n%s", name, code, out)
+			}
+			if out, code := alone(told.settings, append([]string{"deadletters", "ls", "--text", "W2", "--pipeline", "scans"}, told.flags...)...); code != exitOK ||
+				!strings.Contains(out, "scans.rows") || !strings.Contains(out, "missing_field") {
+				t.Errorf("%s: deadletters ls: exit %d:\n%s", name, code, out)
+			}
+		}
+		if out, code := alone([]string{group}, "offsets", "set", "--brokers", brokers, "--pipeline", "scans", "--to", "2h", "--yes"); code != exitOK || !strings.Contains(out, "are set") {
+			t.Errorf("offsets set: exit %d:\n%s", code, out)
+		}
+		for partition, offset := range j.committed(j.group("rows")) {
+			if offset != 0 {
+				t.Errorf("partition %d goes on at %d", partition, offset)
+			}
+		}
+		if out, code := alone(nil, "offsets", "show"); code != exitUsage || !strings.Contains(out, "hint: --brokers HOST:PORT needs no configuration") {
+			t.Errorf("neither file nor brokers: exit %d: %s", code, out)
+		}
+		if out, code := alone(nil, "offsets", "show", "--brokers", "localhost"); code != exitUsage || !strings.Contains(out, "is no broker's address; write host:port") {
+			t.Errorf("no address: exit %d: %s", code, out)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"testing"
+	"time"
+)
+
+func TestBrokers(t *testing.T) {
+	cfg, problems := Brokers(environ("BRINE_KAFKA_BROKERS", "a:1, b:2", "BRINE_KAFKA_REQUEST_TIMEOUT", "3s", "BRINE_HBASE_RETRIES", "much"))
+	if problems.Err() != nil || len(cfg.Kafka.Brokers) != 2 || cfg.Kafka.RequestTimeout != 3*time.Second || cfg.Kafka.Group != "brine" || cfg.Memory != 64<<20 || len(cfg.Pipelines) != 0 {
+		t.Errorf("%+v, %v", cfg, problems)
+	}
+	p := cfg.Found("scans", "courier.scans", true, false)
+	if p.RowsGroup() != "brine.scans.rows" || p.DeadLetterTopic() != "courier.scans.dead" || cfg.Ingest(p, p.RowsGroup()).RequestTimeout != 3*time.Second {
+		t.Errorf("found %+v", p)
+	}
+	for _, env := range [][]string{{"BRINE_KAFKA_BROKERS", "a"}, {"BRINE_KAFKA_GROUP", "g"}, {"BRINE_KAFKA_BROKERS", "a:1", "BRINE_KAFKA_SASL_USER", "u"}} {
+		if cfg, problems := Brokers(environ(env...)); cfg != nil || problems.Err() == nil {
+			t.Errorf("%v: no error", env)
+		}
+	}
+}
+
+func TestPipelineOf(t *testing.T) {
+	k := Kafka{Group: "brine"}
+	for group, want := range map[string][2]string{
+		"brine.scans.rows": {"scans", "rows"}, "brine.scans.documents": {"scans", "documents"}, "brine.a.b.rows": {"a.b", "rows"},
+		"brine.scans.rows.replay.x": {}, "brine.scans": {}, "brine.rows": {}, "brine..rows": {}, "other.scans.rows": {}, "": {}, "brine": {},
+	} {
+		name, half, ok := k.PipelineOf(group)
+		if name != want[0] || half != want[1] || ok != (want[0] != "") {
+			t.Errorf("%q: %q, %q, %t", group, name, half, ok)
+		}
+	}
+}
