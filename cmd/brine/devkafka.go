@@ -22,7 +22,7 @@ func startKafka(port int, dir string) (*brokers.Broker, error) {
 		kfake.NumBrokers(1),
 		kfake.Ports(port),
 		kfake.DefaultNumPartitions(devPartitions),
-		kfake.ListenFn(func(network, addr string) (net.Listener, error) {
+		brokers.ListenFn(func(network, addr string) (net.Listener, error) {
 			_, p, err := net.SplitHostPort(addr)
 			if err != nil {
 				return nil, err

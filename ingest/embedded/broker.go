@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -41,7 +42,7 @@ func StartIn(dir string, opts ...kfake.Opt) (*Broker, error) {
 
 // Start starts a Kafka. Whoever starts it closes it.
 func Start(opts ...kfake.Opt) (*Broker, error) {
-	cluster, err := kfake.NewCluster(opts...)
+	cluster, err := kfake.NewCluster(append([]kfake.Opt{ListenFn(net.Listen), kfake.MaxVersions(versions())}, opts...)...)
 	if err != nil {
 		return nil, err
 	}

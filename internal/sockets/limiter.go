@@ -1,0 +1,115 @@
+package sockets
+
+import (
+	"container/list"
+	"errors"
+	"net"
+	"sync"
+)
+
+// ErrCutOff is the error of a member whose connection was closed to make room for others.
+var ErrCutOff = errors.New("cut off to make room for other connections")
+
+// Limiter bounds how many connections a server has, and how many bytes it holds for all of them. Where a bound is passed, the connection
+// that has made no progress for longest is closed: one that never asks, does not finish what it began, or does not read its answers goes
+// before one that does.
+type Limiter struct {
+	conns int
+	bytes int64
+	cut   func(net.Conn) // told of every connection that is closed; must not block
+
+	mu      sync.Mutex // guards what follows, and all members
+	held    int64
+	members list.List // of *Member: the longest without progress in front
+}
+
+// NewLimiter returns a limiter of so many connections and bytes. cut, which may be nil, is told of every connection that it closes.
+func NewLimiter(conns int, bytes int64, cut func(net.Conn)) *Limiter {
+	if cut == nil {
+		cut = func(net.Conn) {}
+	}
+	return &Limiter{conns: conns, bytes: bytes, cut: cut}
+}
+
+// Member is a connection of a limiter.
+type Member struct {
+	limiter *Limiter
+	conn    net.Conn
+	place   *list.Element // nil once it has left
+	held    int64
+}
+
+// Join counts a connection from now on. The caller has it Leave.
+func (l *Limiter) Join(c net.Conn) *Member {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := &Member{limiter: l, conn: c}
+	m.place = l.members.PushBack(m)
+	for l.members.Len() > l.conns {
+		l.cutOff(l.members.Front().Value.(*Member))
+	}
+	return m
+}
+
+// Leave ends the counting of a connection and of what it holds.
+func (m *Member) Leave() {
+	m.limiter.mu.Lock()
+	defer m.limiter.mu.Unlock()
+	m.limiter.remove(m)
+}
+
+// Progress notes that the connection has asked a whole question or read a whole answer.
+func (m *Member) Progress() {
+	m.limiter.mu.Lock()
+	defer m.limiter.mu.Unlock()
+	if m.place != nil {
+		m.limiter.members.MoveToBack(m.place)
+	}
+}
+
+// Hold counts n bytes more that are held for the connection; fewer when n is negative. It fails when the connection is cut off.
+func (m *Member) Hold(n int) error {
+	l := m.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.place == nil {
+		return ErrCutOff
+	}
+	m.held += int64(n)
+	l.held += int64(n)
+	for e := l.members.Front(); e != nil && l.held > l.bytes; {
+		longest := e.Value.(*Member)
+		e = e.Next()
+		if longest.held > 0 {
+			l.cutOff(longest)
+		}
+	}
+	if m.place == nil {
+		return ErrCutOff
+	}
+	return nil
+}
+
+// Held is how many bytes are held for all connections.
+func (l *Limiter) Held() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
+
+// cutOff closes a connection. Who reads from it or writes to it fails, and so frees what it held.
+func (l *Limiter) cutOff(m *Member) {
+	l.remove(m)
+	_ = m.conn.Close() // it is closed, whatever it says
+	l.cut(m.conn)
+}
+
+func (l *Limiter) remove(m *Member) {
+	if m.place == nil {
+		return
+	}
+	l.members.Remove(m.place)
+	m.place = nil
+	l.held -= m.held
+	m.held = 0
+}
