@@ -30,7 +30,7 @@ func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 		InstanceID: k.InstanceID, SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
 		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
 		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
-		RecordsPerSecond: float64(p.Read.Rate), RetryMax: p.Read.MaxPause, HaltPause: p.Read.HaltPause, DeadLetterTopic: p.DeadLetterTopic(),
+		RecordsPerSecond: float64(p.Read.Rate), RetryMax: p.Read.MaxPause, HaltPause: p.Read.HaltPause, HaltAfterRejects: p.HaltAfterRejects, DeadLetterTopic: p.DeadLetterTopic(),
 	}
 }
 

@@ -39,6 +39,9 @@ type Pipeline struct {
 	Write Write `set:"write"`
 	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`.
 	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
+	// The rows, or the documents, halt when so many records in a row, over all partitions of a process, were rejected and none was written: then the
+	// pipeline is wrong rather than its records, and no more become dead letters. 0: never.
+	HaltAfterRejects int `set:"halt_after_rejects" default:"1000" min:"0" max:"1000000000"`
 
 	config *Config // that it is part of
 }

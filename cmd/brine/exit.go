@@ -17,10 +17,12 @@ const (
 	exitData        = 6 // the data folder is in use, or from a newer version
 	exitDiffers     = 7 // verify has found something
 	exitDamaged     = 8 // a data folder is damaged
+	exitRejected    = 9 // too many records in a row were rejected
 )
 
 const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 wrong command line or configuration, 3 a server cannot be reached, ` +
-	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version, 7 verify found something, 8 a data folder is damaged.`
+	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version, 7 verify found something, 8 a data folder is damaged, ` +
+	`9 run has halted: too many records in a row were rejected.`
 
 // exitError is an error with its exit code and, for people, what to do about it.
 type exitError struct {

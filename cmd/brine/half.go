@@ -23,7 +23,8 @@ type half struct {
 	opts     ingest.Options
 	loop     *ingest.Loop // nil in a replay
 
-	ties *tieWarnings // nil for documents
+	ties   *tieWarnings // nil for documents
+	became became
 
 	settled, batches, retries, dead atomic.Int64
 	retried                         atomic.Value // event.Reason of the last retry
@@ -149,6 +150,14 @@ func (h *half) watch(hooks ingest.Hooks) ingest.Hooks {
 	hooks.Settled = func(p, n int) { settled(p, n); h.settled.Add(int64(n)) }
 	hooks.Submitted = func(p, n int) { submitted(p, n); h.batches.Add(1) }
 	hooks.Retried = func(p, n int, r event.Reason) { retried(p, n, r); h.retries.Add(int64(n)); h.retried.Store(r) }
-	hooks.DeadLettered = func(p, n int, r event.Reason) { dead(p, n, r); h.dead.Add(int64(n)) }
+	hooks.DeadLettered = func(p, n int, r event.Reason) {
+		dead(p, n, r)
+		h.dead.Add(int64(n))
+		h.became.deadLettered(n, r)
+	}
+	hooks.Wrote = func(_, n, passed int) {
+		h.became.written.Add(int64(n))
+		h.became.leftOut.Add(int64(passed))
+	}
 	return hooks
 }

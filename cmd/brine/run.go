@@ -15,12 +15,13 @@ type runCmd struct {
 	For      time.Duration `help:"Stop by itself after this long."`
 	UntilEnd bool          `help:"Stop once every record that the topics held at the start is settled."`
 	JSON     bool          `help:"Print progress as JSON lines."`
-	Quiet    bool          `short:"q" help:"Print no progress."`
+	Quiet    bool          `short:"q" help:"Print no progress, only what became of the records at the end."`
 }
 
 // Help is shown under the command's own help.
 func (runCmd) Help() string {
-	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0.
+	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0. A pipeline whose records are all
+rejected halts (halt_after_rejects), and brine then exits with 9.
 
 Examples:
   brine tables apply -c examples/scans.yaml && brine run -c examples/scans.yaml
@@ -67,6 +68,9 @@ func (c *runCmd) Run(e *env) error {
 		return err
 	}
 	cancel()
+	if err := s.summarize(e.stdout, c.JSON); err != nil {
+		return err
+	}
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("--until-end: %w", err)
 	}

@@ -37,7 +37,9 @@ func (s *service) untilEnd(ctx context.Context) error {
 		ends[h.topic] = at
 	}
 	err := poll(ctx, func() bool {
-		return !slices.ContainsFunc(s.halves, func(h *half) bool { return ends[h.topic] != nil && !h.settledTo(ctx, client, ends[h.topic]) })
+		return !slices.ContainsFunc(s.halves, func(h *half) bool {
+			return ends[h.topic] != nil && !h.rejectsAll(ends[h.topic]) && !h.settledTo(ctx, client, ends[h.topic])
+		})
 	})
 	if err == nil && len(missing) > 0 {
 		err = &exitError{exitMissing, errors.Join(missing...), createsTopic}
@@ -78,6 +80,14 @@ func (h *half) settledTo(ctx context.Context, client *kafka.Client, ends []int64
 	}
 	committed, err := committedOffsets(ctx, client, h.opts.Group, h.topic, others)
 	return err == nil && !slices.ContainsFunc(others, func(p int) bool { return committed[p] < ends[p] })
+}
+
+// rejectsAll reports whether all of the half's own partitions that are not settled to their ends stand still since all records were rejected.
+func (h *half) rejectsAll(ends []int64) bool {
+	status := h.loop.Status()
+	return status.AllRejected != "" && !slices.ContainsFunc(status.Partitions, func(p ingest.PartitionStatus) bool {
+		return p.Partition < len(ends) && p.Watermark < ends[p.Partition] && p.Reason != ingest.AllRejected
+	})
 }
 
 // elsewhere gives the partitions with records that are not ours, and whether all of ours are settled to their ends.
