@@ -58,15 +58,15 @@ func isMasterRunning(context.Context, *call, *hbasepb.IsMasterRunningRequest) (*
 	return &hbasepb.IsMasterRunningResponse{IsMasterRunning: proto.Bool(true)}, nil
 }
 
-// match gives the tables whose name the Java regular expression matches as a whole; the empty one matches all. The common
-// part of Java's and Go's syntax is understood.
-func (c *cluster) match(expression, namespace string, system bool) ([]*table, error) {
-	if expression == "" {
-		expression = ".*"
+// match returns the tables whose name the Java regular expression matches as a whole: nil matches all, the empty one none. The
+// common part of Java's and Go's syntax is understood.
+func (c *cluster) match(expression *string, namespace string, system bool) ([]*table, error) {
+	if expression == nil {
+		expression = proto.String(".*")
 	}
-	re, err := regexp.Compile("^(?:" + expression + ")$")
+	re, err := regexp.Compile("^(?:" + *expression + ")$")
 	if err != nil {
-		return nil, final(classIllegalArgument, "regular expression %q: %v", expression, err)
+		return nil, final(classIllegalArgument, "regular expression %q: %v", *expression, err)
 	}
 	var found []*table
 	for _, t := range c.sorted() {
@@ -104,7 +104,7 @@ func getTableDescriptors(_ context.Context, k *call, q *hbasepb.GetTableDescript
 	var ts []*table
 	if len(q.TableNames) == 0 {
 		var err error
-		if ts, err = c.match(q.GetRegex(), q.GetNamespace(), q.GetIncludeSysTables()); err != nil {
+		if ts, err = c.match(q.Regex, q.GetNamespace(), q.GetIncludeSysTables()); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +117,7 @@ func getTableDescriptors(_ context.Context, k *call, q *hbasepb.GetTableDescript
 }
 
 func getTableNames(_ context.Context, k *call, q *hbasepb.GetTableNamesRequest) (*hbasepb.GetTableNamesResponse, error) {
-	ts, err := k.node.cluster.match(q.GetRegex(), q.GetNamespace(), q.GetIncludeSysTables())
+	ts, err := k.node.cluster.match(q.Regex, q.GetNamespace(), q.GetIncludeSysTables())
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (c *cluster) inNamespace(name string) ([]*table, error) {
 	if _, err := c.namespace(name); err != nil {
 		return nil, err
 	}
-	return c.match("", name, true)
+	return c.match(nil, name, true)
 }
 
 func listTableDescriptorsByNamespace(_ context.Context, k *call, q *hbasepb.ListTableDescriptorsByNamespaceRequest) (*hbasepb.ListTableDescriptorsByNamespaceResponse, error) {

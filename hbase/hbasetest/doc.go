@@ -15,7 +15,7 @@
 //	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened anew
 //	disable | enable | drop | exists | regions TABLE
 //	describe TABLE FAMILY KEY…
-//	tables
+//	tables [matching=REGEX]                                   REGEX of names without what is before each; nothing matches none
 //	create-namespace | drop-namespace NAME
 //	flush TABLE
 //	compact TABLE                                             flush, major compaction, and wait for its end
@@ -34,6 +34,7 @@
 //	gets TABLE                                                + ROW [options of get]
 //	values TABLE ROW [options of get]                         get without times, for those that the server set
 //	scan TABLE [options of get] [start=ROW] [stop=ROW] [reverse] [limit=N] [caching=N] [bytes=N] [raw]
+//	     [prefix=BYTES] [until=ROW] [metrics]                 by a PrefixFilter, an InclusiveStopFilter; what the server counts
 //	                                                          + N OPERATION…, done behind N rows while the scan is open
 //	count TABLE
 //	digest TABLE                                              see Digest

@@ -2,6 +2,7 @@ package hbasetest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,7 @@ func (r *runner) scan(table string, words []string, more [][]string) error {
 		return err
 	}
 	rows := 0
+	s.Metrics = new(hbase.ScanMetrics)
 	for result, err := range r.client.Scan(r.ctx, table, s) {
 		if err != nil {
 			return err
@@ -126,6 +128,9 @@ func (r *runner) scan(table string, words []string, more [][]string) error {
 		}
 	}
 	r.say("%d rows", rows)
+	if slices.Contains(words, "metrics") {
+		r.say("%d scanned, %d filtered", s.Metrics.RowsScanned, s.Metrics.RowsFiltered)
+	}
 	return nil
 }
 
@@ -183,6 +188,11 @@ func parseScan(words []string) (hbase.Scan, error) {
 			s.Caching = int(parseInt(value))
 		case "bytes":
 			s.MaxResultBytes = int(parseInt(value))
+		case "prefix":
+			s.Filter = hbase.PrefixFilter{Prefix: parseBytes(value)}
+		case "until":
+			s.Filter = hbase.InclusiveStopFilter{Stop: parseBytes(value)}
+		case "metrics": // said by scan
 		case "versions":
 			s.MaxVersions = int(parseInt(value))
 		case "times":

@@ -5,12 +5,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.regex.Pattern;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
@@ -29,6 +32,9 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.client.metrics.ScanMetrics;
+import org.apache.hadoop.hbase.filter.InclusiveStopFilter;
+import org.apache.hadoop.hbase.filter.PrefixFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
@@ -103,7 +109,7 @@ public final class Conform {
   }
 
   private void run(String[] op, List<String[]> more) throws Exception {
-    TableName table = op.length > 1 && !op[0].endsWith("namespace") ? TableName.valueOf(prefix + op[1]) : null;
+    TableName table = op.length > 1 && !op[0].endsWith("namespace") && !op[0].equals("tables") ? TableName.valueOf(prefix + op[1]) : null;
     switch (op[0]) {
       case "create-namespace": admin.createNamespace(NamespaceDescriptor.create(prefix + op[1]).build()); ok(); return;
       case "drop-namespace": admin.deleteNamespace(prefix + op[1]); ok(); return;
@@ -118,7 +124,7 @@ public final class Conform {
       case "merge": regions.merge(table, Arrays.copyOfRange(op, 2, op.length)); ok(); return;
       case "move": regions.move(table, op[2]); ok(); return;
       case "exists": say("%s", admin.tableExists(table)); return;
-      case "tables": tables(); return;
+      case "tables": tables(op); return;
       case "describe": describe(table, op); return;
       case "regions": regions(table); return;
       default: break;
@@ -164,9 +170,23 @@ public final class Conform {
     ok();
   }
 
-  private void tables() throws IOException {
+  /** tables lists names; an expression is the server's to match, and an empty one stays empty. */
+  private void tables(String[] op) throws IOException {
     TreeSet<String> names = new TreeSet<>();
-    for (TableName name : admin.listTableNames()) {
+    List<TableName> found;
+    if (op.length > 1) {
+      String expression = op[1].split("=", 2)[1];
+      Pattern pattern = Pattern.compile(expression.isEmpty() ? "" : Pattern.quote(prefix) + expression);
+      found = List.of(admin.listTableNames(pattern));
+      Set<TableName> described = new HashSet<>();
+      admin.listTableDescriptors(pattern).forEach(d -> described.add(d.getTableName()));
+      if (!described.equals(Set.copyOf(found))) {
+        throw new IllegalStateException("names " + found + ", descriptors " + described);
+      }
+    } else {
+      found = List.of(admin.listTableNames());
+    }
+    for (TableName name : found) {
       if (name.getNameAsString().startsWith(prefix)) {
         names.add(name.getNameAsString());
       }
@@ -290,6 +310,9 @@ public final class Conform {
         case "caching": scan.setCaching(Integer.parseInt(option[1])); break;
         case "bytes": scan.setMaxResultSize(Long.parseLong(option[1])); break;
         case "raw": scan.setRaw(true); break;
+        case "prefix": scan.setFilter(new PrefixFilter(Text.bytes(option[1]))); break;
+        case "until": scan.setFilter(new InclusiveStopFilter(Text.bytes(option[1]))); break;
+        case "metrics": scan.setScanMetricsEnabled(true); break;
         case "versions": scan.readVersions(Integer.parseInt(option[1])); break;
         case "times": scan.setTimeRange(Text.time(range(option[1])[0]), Text.time(range(option[1])[1])); break;
         case "columns":
@@ -314,8 +337,12 @@ public final class Conform {
           more = more.subList(1, more.size());
         }
       }
+      say("%d rows", rows);
+      if (scan.isScanMetricsEnabled()) {
+        ScanMetrics m = scanner.getScanMetrics();
+        say("%d scanned, %d filtered", m.countOfRowsScanned.get(), m.countOfRowsFiltered.get());
+      }
     }
-    say("%d rows", rows);
   }
 
   private void count(Table t) throws IOException {

@@ -60,7 +60,8 @@ func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error)
 // Close ends the reader.
 func (r *Reader) Close() error { return r.it.Close() }
 
-// Scanned is the number of rows looked at, and how many of them were left out as a whole.
+// Scanned is the number of rows looked at, and how many were left out as a whole. As HBase counts, a row that a filter refuses by its
+// key and is then done with the scan is left out without having been looked at.
 func (r *Reader) Scanned() (rows, filtered int) { return r.scanned, r.filtered }
 
 // More says whether there may be more rows: false means that Next would find none.
@@ -78,7 +79,6 @@ func (r *Reader) Next(ctx context.Context, row *Row) (bool, error) {
 		if err := r.beginRow(row); err != nil {
 			return false, err
 		}
-		r.scanned++
 		if err := r.readRow(row); err != nil {
 			return false, err
 		}
@@ -129,10 +129,14 @@ func (r *Reader) readRow(row *Row) error {
 	if f != nil {
 		f.Reset()
 		if f.SkipRow(row.Key) {
+			if !f.Done() {
+				r.scanned++
+			}
 			r.leaveRow()
 			return nil
 		}
 	}
+	r.scanned++
 	if err := r.readFamilies(row); err != nil {
 		return err
 	}
