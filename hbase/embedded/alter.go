@@ -38,7 +38,7 @@ func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbas
 	if err := c.putTable(b, t, t.state, schema); err != nil {
 		return err
 	}
-	if err := b.Commit(); err != nil {
+	if err := b.CommitSurely(c.ctx); err != nil {
 		return err
 	}
 	old := *t.families.Load()
@@ -61,7 +61,7 @@ func (c *cluster) dropFamily(t *table, family []byte) error {
 		r.mu.Lock()
 		r.mu.Unlock() //nolint:staticcheck // the lock is the wait
 	}
-	return c.store.DropFamily(t.space, family)
+	return c.whenAvailable(func() error { return c.store.DropFamily(t.space, family) })
 }
 
 func modifyTable(ctx context.Context, k *call, q *hbasepb.ModifyTableRequest) (*hbasepb.ModifyTableResponse, error) {

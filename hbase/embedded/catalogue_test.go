@@ -91,7 +91,7 @@ func TestFolderInUse(t *testing.T) {
 
 func TestFolderFromNewerVersion(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "BRINE-FORMAT"), []byte("3\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "BRINE-FORMAT"), []byte("99\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // and the failed try leaves nothing open

@@ -32,7 +32,7 @@ func (c *cluster) saveNamespace(name string, d *hbasepb.NamespaceDescriptor) err
 	if err := b.SetRecord(recordNamespace+name, raw); err != nil {
 		return err
 	}
-	if err := b.Commit(); err != nil {
+	if err := b.CommitSurely(c.ctx); err != nil {
 		return err
 	}
 	c.mu.Lock()

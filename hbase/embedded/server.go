@@ -25,7 +25,7 @@ func Start(o Options) (*Server, error) {
 	}
 	o = o.withDefaults()
 	var damage atomic.Pointer[error] // found while the catalogue is read
-	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, Damaged: func(err error) {
+	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, Warn: o.Warn, Damaged: func(err error) {
 		damage.Store(&err)
 		if o.Damaged != nil {
 			o.Damaged(err)
@@ -111,6 +111,10 @@ func (s *Server) Nodes() []*Node { return slices.Clone(s.cluster.places) }
 
 // Master is the master's node: the only region server's when Options.Servers is 1.
 func (s *Server) Master() *Node { return s.cluster.master }
+
+// Broken returns why the server answers every call that reads or writes with an IOException, nil while it does not: its data folder cannot
+// be written. It opens the folder again until that succeeds.
+func (s *Server) Broken() error { return s.cluster.store.Broken() }
 
 // Close stops listening, ends all connections, waits for the calls in work and closes the store.
 func (s *Server) Close() error { return s.close() }

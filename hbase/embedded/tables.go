@@ -107,7 +107,7 @@ func deleteTable(ctx context.Context, k *call, q *hbasepb.DeleteTableRequest) (*
 		if err := c.remove(b, t); err != nil {
 			return err
 		}
-		if err := b.Commit(); err != nil {
+		if err := b.CommitSurely(c.ctx); err != nil {
 			return err
 		}
 		c.mu.Lock()

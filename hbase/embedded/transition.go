@@ -94,7 +94,7 @@ func (c *cluster) decide(t transition) error {
 				return err
 			}
 		}
-		return b.Commit()
+		return b.CommitSurely(c.ctx)
 	}
 	if err := write(); err != nil {
 		return errors.Join(err, b.Close())
@@ -114,7 +114,19 @@ func (c *cluster) decide(t transition) error {
 }
 
 // openAll opens regions where they are to be: on another node if that one is gone, and on none if all are, until one comes.
-func (c *cluster) openAll(ps []placement) error { return c.openIn(c.store.NewBatch(), ps) }
+func (c *cluster) openAll(ps []placement) error {
+	return c.whenAvailable(func() error { return c.openIn(c.store.NewBatch(), ps) })
+}
+
+// whenAvailable does what nobody would ask for again, as soon as the store is available.
+func (c *cluster) whenAvailable(do func() error) error {
+	for {
+		err := do()
+		if !errors.Is(err, store.ErrUnavailable) || c.store.Wait(c.ctx) != nil {
+			return err
+		}
+	}
+}
 
 // openIn is openAll in one commit with what the batch holds.
 func (c *cluster) openIn(b *store.Batch, ps []placement) error {
@@ -135,7 +147,7 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 			return errors.Join(err, b.Close())
 		}
 	}
-	if err := b.Commit(); err != nil {
+	if err := b.CommitSurely(c.ctx); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -180,7 +192,7 @@ func (c *cluster) recover(lost func(*node) bool) error {
 		if len(t.open) == 0 {
 			return nil
 		}
-		if err := c.transfer(t); err != nil {
+		if err := c.whenAvailable(func() error { return c.transfer(t) }); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(t.open, func(p placement) bool { return p.to == nil }) {

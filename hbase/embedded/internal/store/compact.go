@@ -17,12 +17,18 @@ const compactChunk = 4096
 // go on from, nil at the end. The caller must keep writers of these rows out while it runs: a cell written again between reading and dropping would be
 // lost.
 func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, rows Range, now int64, family []byte) (next []byte, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
+	l, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	defer func() { err = l.named(err) }()
+	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
-	b := s.db.NewBatch()
+	b := l.db.NewBatch()
 	defer func() { err = errors.Join(err, b.Close()) }()
 	c := compaction{schema: schema, now: now}
 	seen := 0
@@ -44,7 +50,7 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 		if family != nil && !bytes.Equal(k[p.rowEnd:p.familyEnd-1], family) {
 			continue
 		}
-		_, ttl, err := valueOf(it, s.tails)
+		_, ttl, err := valueOf(it, l.tails)
 		if err != nil {
 			return nil, err
 		}
@@ -62,13 +68,19 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 
 // DropFamily removes every cell of a family of a space.
 func (s *Store) DropFamily(space Space, family []byte) (err error) {
+	l, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer l.leave()
+	defer func() { err = l.named(err) }()
 	rows := Range{}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
+	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
-	b := s.db.NewBatch()
+	b := l.db.NewBatch()
 	defer func() { err = errors.Join(err, b.Close()) }()
 	for valid := it.First(); valid; {
 		k := it.Key()

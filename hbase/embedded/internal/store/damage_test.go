@@ -36,7 +36,7 @@ func writeRows(t *testing.T, s *Store) {
 
 // rowsOf counts the rows of a folder.
 func rowsOf(s *Store) (n int, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{cellPrefix}})
+	it, err := s.life.Load().db.NewIter(&pebble.IterOptions{LowerBound: []byte{cellPrefix}})
 	if err != nil {
 		return 0, err
 	}

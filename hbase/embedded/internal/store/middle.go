@@ -11,7 +11,12 @@ const middleSamples = 1024
 
 // MiddleRow gives the row in the middle of the cells of some rows, nil when there are not two rows.
 func (s *Store) MiddleRow(space Space, rows Range) (row []byte, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
+	l, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: rows.lower(space), UpperBound: rows.upper(space)})
 	if err != nil {
 		return nil, err
 	}

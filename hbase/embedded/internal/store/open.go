@@ -34,7 +34,7 @@ const (
 const formatFile = "BRINE-FORMAT"
 
 // openDir opens a folder that is locked. Pebble sees it only when nothing is missing: it deletes what its manifest does not name.
-func openDir(o Options, opts *pebble.Options) (_ *Store, err error) {
+func openDir(o Options, f *fence) (_ *life, err error) {
 	if _, err := datadir.Unseal(o.Dir); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func openDir(o Options, opts *pebble.Options) (_ *Store, err error) {
 			return nil, err
 		}
 	}
-	opts.FS = folderFS{FS: vfs.Default, fsync: o.Fsync, lengths: lengths}
-	db, err := pebble.Open(o.Dir, opts)
+	fs := folderFS{FS: o.FS, fsync: o.Fsync, lengths: lengths}
+	db, err := pebble.Open(o.Dir, o.pebble(fencedFS{FS: fs, fence: f}, f))
 	if err != nil {
 		return nil, openError(o.Dir, err)
 	}
@@ -69,7 +69,7 @@ func openDir(o Options, opts *pebble.Options) (_ *Store, err error) {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
-	return &Store{db: db, dir: o.Dir, lengths: lengths, tails: n > formatWithoutTTLs, beforeCommit: o.BeforeCommit}, nil
+	return &life{db: db, lengths: lengths, tails: n > formatWithoutTTLs, fence: f}, nil
 }
 
 // readFormat returns a folder's format, 0 when it has none yet.

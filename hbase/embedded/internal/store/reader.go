@@ -25,8 +25,8 @@ func (r *Row) keep(b []byte) []byte {
 // Reader reads the rows of a query from the state that the store had when it was made. It is used by one goroutine at a
 // time and must be closed.
 type Reader struct {
+	life     *life
 	it       *pebble.Iterator
-	tails    bool
 	q        *Query
 	plans    []plan
 	m        matcher
@@ -43,11 +43,16 @@ func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error)
 	if err != nil {
 		return nil, err
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: q.Rows.lower(space), UpperBound: q.Rows.upper(space)})
+	l, err := s.enter()
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{it: it, tails: s.tails, q: q, plans: plans}
+	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: q.Rows.lower(space), UpperBound: q.Rows.upper(space)})
+	if err != nil {
+		l.leave()
+		return nil, l.named(err)
+	}
+	r := &Reader{life: l, it: it, q: q, plans: plans}
 	if q.Reverse {
 		r.it.Last()
 		r.toRowStart()
@@ -58,7 +63,10 @@ func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error)
 }
 
 // Close ends the reader.
-func (r *Reader) Close() error { return r.it.Close() }
+func (r *Reader) Close() error {
+	defer r.life.leave()
+	return r.it.Close()
+}
 
 // Scanned is the number of rows looked at, and how many were left out as a whole. As HBase counts, a row that a filter refuses by its
 // key and is then done with the scan is left out without having been looked at.
@@ -70,8 +78,17 @@ func (r *Reader) More() bool { return r.it.Valid() && !r.FilterDone() }
 // FilterDone says whether the filter wants nothing more.
 func (r *Reader) FilterDone() bool { return r.q.Filter != nil && r.q.Filter.Done() }
 
-// Next fills row with the next row that has cells and says whether there was one.
+// Next fills row with the next row that has cells and says whether there was one. It ends with the life of the store in which the reader
+// was made: what could not be written may be in what it would read.
 func (r *Reader) Next(ctx context.Context, row *Row) (bool, error) {
+	ok, err := r.next(ctx, row)
+	if err = r.life.named(err); err != nil {
+		return false, err
+	}
+	return ok, nil
+}
+
+func (r *Reader) next(ctx context.Context, row *Row) (bool, error) {
 	for n := 0; r.More(); n++ {
 		if n%256 == 255 && ctx.Err() != nil {
 			return false, ctx.Err()
@@ -187,7 +204,7 @@ func (r *Reader) planOf(family []byte) int {
 }
 
 func (r *Reader) readCell(row *Row, k []byte, p parsedKey) error {
-	value, ttl, err := valueOf(r.it, r.tails)
+	value, ttl, err := valueOf(r.it, r.life.tails)
 	if err != nil {
 		return err
 	}

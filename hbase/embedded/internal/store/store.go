@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -20,29 +21,69 @@ type Options struct {
 	Fsync bool   // commits wait for the disk, not only for the operating system
 	Log   pebble.Logger
 
-	// Damaged, when set, is called once, with an ErrDamaged that names the file, when a table is found damaged while it is read. It
-	// must not block or call the store.
+	// Damaged, when set, is called with an ErrDamaged that names the file, when a table is found damaged while it is read, or the folder
+	// while it is opened again. It must not block or call the store.
 	Damaged func(error)
+
+	// Warn, when set, is told when the folder cannot be written, why, and when it can be again. It must not call the store.
+	Warn func(error)
 
 	// BeforeCommit, when set, is asked before each commit of a Batch, which fails with its error: for tests of what a crash
 	// leaves.
 	BeforeCommit func() error
+
+	FS vfs.FS // of the folder, for tests; default the system's
 }
 
-// Store is an open store. It is safe for concurrent use.
+// Store is an open store. It is safe for concurrent use. When something cannot be written it answers with ErrUnavailable, and opens its
+// folder again until that succeeds: see life and fence.
 type Store struct {
-	db           *pebble.DB
-	tails        bool         // values have TTLs behind them
-	dir          string       // empty: in memory, without what follows
-	lock         *pebble.Lock // of the folder
-	lengths      *lengths
-	beforeCommit func() error // may be nil
+	opts    Options
+	lock    *pebble.Lock // of the folder; nil in memory
+	life    atomic.Pointer[life]
+	broken  atomic.Pointer[error] // why the newest life must not be used
+	closing chan struct{}
+	wg      sync.WaitGroup // reopening
+
+	mu     sync.Mutex // guards closed, and which life is the newest
+	closed bool
 }
 
 // Open opens or creates a store.
 func Open(o Options) (*Store, error) {
+	if o.Warn == nil {
+		o.Warn = func(error) {}
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	s := &Store{opts: o, closing: make(chan struct{})}
+	if o.Dir == "" {
+		db, err := pebble.Open("", o.pebble(vfs.NewMem(), nil))
+		if err != nil {
+			return nil, err
+		}
+		s.life.Store((&life{db: db, tails: true}).begin())
+		return s, nil
+	}
+	var err error
+	if s.lock, err = lockDir(o.Dir, vfs.Default); err != nil {
+		return nil, err
+	}
+	l, err := s.begin(0)
+	if err == nil {
+		err = s.install(l)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.lock.Close())
+	}
+	return s, nil
+}
+
+// pebble returns Pebble's options for a life.
+func (o Options) pebble(fs vfs.FS, f *fence) *pebble.Options {
 	opts := &pebble.Options{
-		FS:                    vfs.NewMem(),
+		FS:                    fs,
 		CacheSize:             16 << 20,
 		MemTableSize:          16 << 20,
 		L0CompactionThreshold: 4,
@@ -53,33 +94,19 @@ func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		opts.Logger = quiet{}
 	}
+	opts.Logger = fencedLog{opts.Logger, f}
 	if o.Damaged != nil {
-		opts.EventListener = damageListener(o.Damaged)
+		opts.EventListener = damageListener(o.Damaged, f)
 	}
-	if o.Dir == "" {
-		db, err := pebble.Open("", opts)
-		if err != nil {
-			return nil, err
-		}
-		return &Store{db: db, tails: true, beforeCommit: o.BeforeCommit}, nil
-	}
-	lock, err := lockDir(o.Dir, vfs.Default)
-	if err != nil {
-		return nil, err
-	}
-	opts.Lock = lock
-	s, err := openDir(o, opts)
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	s.lock = lock
-	return s, nil
+	return opts
 }
 
-func damageListener(damaged func(error)) *pebble.EventListener {
+func damageListener(damaged func(error), f *fence) *pebble.EventListener {
 	var once sync.Once
 	return &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
-		once.Do(func() { damaged(datadir.Damaged(i.Path, "%v", i.Details)) })
+		if f.cause() == nil { // else it was not written as a whole
+			once.Do(func() { damaged(datadir.Damaged(i.Path, "%v", i.Details)) })
+		}
 	}}
 }
 
@@ -109,22 +136,42 @@ func rootOf(err error) error {
 
 // Close closes the store; readers must be closed before. A folder that is closed without an error is sealed.
 func (s *Store) Close() error {
-	err := s.db.Close()
-	if s.dir == "" {
-		return err
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	close(s.closing)
+	s.wg.Wait()
+	l := s.life.Load()
+	l.abandon()
+	<-l.ended
+	if s.lock == nil {
+		return l.end
 	}
-	if err = errors.Join(err, s.lengths.close()); err == nil {
-		err = datadir.Seal(s.dir)
+	err := l.end
+	if err == nil {
+		err = datadir.Seal(s.opts.Dir)
 	}
 	return errors.Join(err, s.lock.Close())
 }
 
 // Flush writes the memtable to disk.
-func (s *Store) Flush() error { return s.db.Flush() }
+func (s *Store) Flush() error {
+	l, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer l.leave()
+	return l.named(l.db.Flush())
+}
 
 // Record gives the catalogue's record of that name, nil when there is none.
 func (s *Store) Record(name string) ([]byte, error) {
-	v, closer, err := s.db.Get(recordKey(name))
+	l, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	v, closer, err := l.db.Get(recordKey(name))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}
@@ -137,8 +184,13 @@ func (s *Store) Record(name string) ([]byte, error) {
 
 // Records gives all records whose name begins with prefix, in order, to f.
 func (s *Store) Records(prefix string, f func(name string, value []byte) error) error {
+	l, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer l.leave()
 	lower := recordKey(prefix)
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: append(append([]byte{}, lower...), 0xFF)})
+	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: append(append([]byte{}, lower...), 0xFF)})
 	if err != nil {
 		return err
 	}
@@ -152,8 +204,13 @@ func (s *Store) Records(prefix string, f func(name string, value []byte) error) 
 
 // Bytes estimates the disk space of the rows [start, stop) of a space; nil bounds mean its ends.
 func (s *Store) Bytes(space Space, start, stop []byte) uint64 {
+	l, err := s.enter()
+	if err != nil {
+		return 0
+	}
+	defer l.leave()
 	r := Range{Start: start, Stop: stop}
-	n, err := s.db.EstimateDiskUsage(r.lower(space), r.upper(space))
+	n, err := l.db.EstimateDiskUsage(r.lower(space), r.upper(space))
 	if err != nil {
 		return 0 // an estimate for statistics; the reads of the data report a broken store
 	}
