@@ -157,7 +157,7 @@ func (p *Pipeline) Schema() event.Schema {
 		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
 	for i := range p.Fields {
 		f := &p.Fields[i]
-		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path})
+		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path, Format: f.Format, Zone: f.Zone, Numbers: f.From == "number"})
 	}
 	return s
 }

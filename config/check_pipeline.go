@@ -68,6 +68,28 @@ func (l *loader) checkFields(p *Pipeline, setting string) {
 				break
 			}
 		}
+		l.checkFieldType(f, at)
+	}
+}
+
+// checkFieldType holds a field to the settings that its type has.
+func (l *loader) checkFieldType(f *Field, setting string) {
+	t := f.eventType()
+	switch _, err := event.ParseTimeFormat(f.Format, f.Zone); {
+	case t == event.Time && err != nil:
+		at := setting + ".format"
+		if l.has(setting + ".zone") {
+			at = setting + ".zone"
+		}
+		what, fix := cutMend(err.Error())
+		l.fault(at, FieldTypes, what, fix)
+	case t != event.Time && f.Format != "":
+		l.fault(setting+".format", FieldTypes, "is how a time is written, and the field is declared "+f.Type, "declare it time, or remove the format")
+	case t != event.Time && f.Zone != "":
+		l.fault(setting+".zone", FieldTypes, "is that of times without one, and the field is declared "+f.Type, "declare it time, or remove the zone")
+	}
+	if f.From != "" && t != event.Text && t != 0 {
+		l.fault(setting+".from", FieldTypes, "makes a text of numbers, and the field is declared "+f.Type, "declare it text, or remove it")
 	}
 }
 
@@ -137,7 +159,7 @@ func (l *loader) checkColumnName(t *Table, name, setting string) {
 // indexTypes says which of an index's types take which of a pipeline's.
 var indexTypes = map[string][]event.Type{
 	"keyword": {event.Text}, "text": {event.Text}, "long": {event.Int}, "double": {event.Float},
-	"boolean": {event.Bool}, "date": {event.TimeMS, event.TimeS},
+	"boolean": {event.Bool}, "date": {event.TimeMS, event.TimeS, event.Time},
 }
 
 func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {

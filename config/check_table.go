@@ -64,7 +64,7 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 
 var keyTypes = map[event.Type]rowkey.Type{
 	event.Text: rowkey.Text, event.Int: rowkey.Int, event.Float: rowkey.Float, event.Bool: rowkey.Bool,
-	event.TimeMS: rowkey.Time, event.TimeS: rowkey.Time,
+	event.TimeMS: rowkey.Time, event.TimeS: rowkey.Time, event.Time: rowkey.Time,
 }
 
 func keyType(p *Pipeline, field string) rowkey.Type {

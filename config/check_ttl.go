@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"brine/event"
 	"brine/internal/when"
 	"brine/sink"
 )
@@ -47,7 +46,7 @@ func (l *loader) checkUntil(p *Pipeline, name, setting string) {
 	switch {
 	case f == nil:
 		l.noField(p, setting, name)
-	case !slices.Contains([]event.Type{0, event.TimeMS, event.TimeS}, f.eventType()):
-		l.fault(setting, RowTTL, "field "+f.Name+" is declared "+f.Type, "take a field that says until when: a time_ms or time_s")
+	case f.eventType() != 0 && !f.eventType().IsTime():
+		l.fault(setting, RowTTL, "field "+f.Name+" is declared "+f.Type, "take a field that says until when: a time_ms, time_s or time")
 	}
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"brine/event"
@@ -89,10 +88,10 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 		l.fault(setting, VersionType, quote(p.Version)+" is no version of two fields", "write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
 	case f == nil:
 		l.noField(p, setting, at)
-	case !slices.Contains([]event.Type{0, event.Int, event.TimeMS, event.TimeS}, f.eventType()):
+	case f.eventType() != 0 && f.eventType() != event.Int && !f.eventType().IsTime():
 		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "a version is a time or a whole number that only grows")
 	case n != "" && f.eventType() == event.Int:
-		l.fault(setting, VersionType, "field "+f.Name+" is declared int, and "+n+" counts within a time", "declare it as time_ms or time_s, or write version: "+at)
+		l.fault(setting, VersionType, "field "+f.Name+" is declared int, and "+n+" counts within a time", "declare it as a time, or write version: "+at)
 	case n != "":
 		l.checkSequence(p, n, setting)
 	}

@@ -49,11 +49,20 @@ type Pipeline struct {
 // Field is one of a pipeline's fields.
 type Field struct {
 	Name string `set:",key"`
-	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC). `json` takes any value as it stands,
+	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC); `time` is written as `format` says. `json` takes any value as it stands,
 	// an object or an array too; a column of it holds the JSON, and neither key nor version can be made of it.
-	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s json"`
+	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
 	Path Path `set:"path" example:"scan.time"`
+	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a pattern as
+	// strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d` one too, likewise the other
+	// numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a millisecond is cut off.
+	Format string `set:"format" example:"%Y-%m-%d %H:%M:%S"`
+	// Where the clock stood that showed a `time` without a zone, as a name or as `+08:00` (default UTC). Of a time that came twice, since the
+	// clock was set back, the first one is meant; one that did not come, since it was set forward, is taken as if it had not been set yet.
+	Zone string `set:"zone" example:"Asia/Shanghai"`
+	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50.
+	From string `set:"from" oneof:"number"`
 }
 
 // Images is a pipeline's section images.

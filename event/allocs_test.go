@@ -26,3 +26,23 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Times that are written as text, and numbers that are texts, are read in place too.
+func TestDecodingTimesAllocatesNothing(t *testing.T) {
+	s := event.Schema{Version: 0, Fields: []event.Field{
+		{Name: "at", Type: event.Time}, {Name: "local", Type: event.Time, Format: "%d/%b/%Y:%H:%M:%S", Zone: "America/New_York"},
+		{Name: "us", Type: event.Time, Format: "epoch_us"}, {Name: "n", Type: event.Text, Numbers: true},
+	}}
+	rec := &event.Record{Value: []byte(`{"at":"2013-01-31T08:00:00.123+08:00","local":"31/Jan/2013:08:00:00","us":1357344000123456,"n":1.50}`), Timestamp: 1359590400000}
+	d := event.NewDecoder(s)
+	var batch event.Batch
+	n := testing.AllocsPerRun(100, func() {
+		d.Reset(&batch)
+		if err := d.Decode(rec, &batch); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%.2f allocations an event", n)
+	}
+}

@@ -20,7 +20,7 @@ func AppendValue(dst []byte, v Value) []byte {
 	switch v.Type {
 	case Text, Nested:
 		return append(dst, v.text...)
-	case Int, TimeMS, TimeS, Float:
+	case Int, TimeMS, TimeS, Time, Float:
 		return binary.BigEndian.AppendUint64(dst, v.bits)
 	case Bool:
 		if v.Bool() {
@@ -31,7 +31,7 @@ func AppendValue(dst []byte, v Value) []byte {
 	return dst
 }
 
-// ParseValue reads back what AppendValue wrote for a field of type t; TimeS is read as TimeMS, since that is what a cell
+// ParseValue reads back what AppendValue wrote for a field of type t; every time is read as TimeMS, since that is what a cell
 // holds. A Text or Nested aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as true.
 func ParseValue(t Type, cell []byte) (Value, error) {
 	width := 8
@@ -47,7 +47,7 @@ func ParseValue(t Type, cell []byte) (Value, error) {
 	switch t {
 	case Int:
 		return IntValue(int64(binary.BigEndian.Uint64(cell))), nil
-	case TimeMS, TimeS:
+	case TimeMS, TimeS, Time:
 		return TimeValue(int64(binary.BigEndian.Uint64(cell))), nil
 	case Float:
 		return FloatValue(math.Float64frombits(binary.BigEndian.Uint64(cell))), nil

@@ -37,9 +37,9 @@ func NewDecoder(schema Schema) *Decoder {
 		if schema.Images.Deleted == f.Name {
 			continue // not of the record
 		}
-		d.place(f.Keys(), i, f.Type)
+		d.place(f.Keys(), i, f)
 		if former, ok := schema.former(i); ok {
-			d.place(former, len(schema.Fields)+i, f.Type)
+			d.place(former, len(schema.Fields)+i, f)
 		}
 		if i == schema.Version {
 			d.versionPath = fieldPath(f)
@@ -172,7 +172,7 @@ func (d *Decoder) member(n *node, record []byte, b *Batch, values []Value) *Erro
 	}
 	// What ReadValue returns lasts until the next read only; the same bytes of the record last longer.
 	end := int(d.json.InputOffset())
-	if detail := b.parse(&values[n.field], n.typ, kind, record[end-len(raw):end]); detail != "" {
+	if detail := b.parse(&values[n.field], n, kind, record[end-len(raw):end]); detail != "" {
 		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
 	}
 	return nil

@@ -41,7 +41,7 @@ type Header struct {
 // Value is one field's value. The zero Value is null: the field is absent or JSON null.
 // Text aliases the record or the batch's buffers: it is valid until the batch is decoded into again or the record is settled.
 type Value struct {
-	Type Type   // 0 = null; TimeS is never seen here, it has become TimeMS
+	Type Type   // 0 = null; TimeS and Time are never seen here, they have become TimeMS
 	bits uint64 // Int and TimeMS as two's complement, Float as IEEE 754 bits, Bool as 0 or 1
 	text []byte
 }

@@ -120,7 +120,7 @@ func TestImagesThatDoNotFit(t *testing.T) {
 		{"field at lies within the before-image, which is read for every field of the after-image; remove it", func(s *event.Schema) { s.Images.Before = []string{"ts"} }},
 		{"the sequence m is not declared; add it to fields", func(s *event.Schema) { s.Sequence = "m" }},
 		{"the sequence user is declared text; it must be int", func(s *event.Schema) { s.Sequence = "user" }},
-		{"version n is declared int, and a sequence counts within a time; declare it time_ms or time_s", func(s *event.Schema) { s.Version = 4 }},
+		{"version n is declared int, and a sequence counts within a time; declare it time_ms, time_s or time", func(s *event.Schema) { s.Version = 4 }},
 		{"a sequence, field n, tells apart versions of a field, and the version is none; name one", func(s *event.Schema) { s.Version = -1 }},
 	} {
 		s := logged

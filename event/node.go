@@ -5,18 +5,23 @@ import "strings"
 // node is one object key on the way to a declared field.
 type node struct {
 	key      string
-	path     string  // for people: keys from the root, joined by "."
-	field    int     // position in the schema, behind its last one for what the field was before; -1 on the way
-	typ      Type    // of the field
-	children []*node // of an object
-	seen     uint64  // Decoder.count of the last record that held this key
-	null     bool    // there
+	path     string      // for people: keys from the root, joined by "."
+	field    int         // position in the schema, behind its last one for what the field was before; -1 on the way
+	typ      Type        // of the field
+	time     *TimeFormat // of a Time
+	numbers  bool        // of a Text: numbers are taken too
+	children []*node     // of an object
+	seen     uint64      // Decoder.count of the last record that held this key
+	null     bool        // there
 }
 
 // place puts a field, or what it was before, where the record holds it.
-func (d *Decoder) place(path []string, field int, typ Type) {
+func (d *Decoder) place(path []string, field int, f Field) {
 	n := d.at(path)
-	n.field, n.typ = field, typ
+	n.field, n.typ, n.numbers = field, f.Type, f.Numbers
+	if f.Type == Time {
+		n.time, _ = ParseTimeFormat(f.Format, f.Zone) // the schema is valid
+	}
 }
 
 // at finds or adds the node at a path.

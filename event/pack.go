@@ -48,7 +48,7 @@ func (p *Pack) Validate() error {
 			return fmt.Errorf("field %s has no name in the cell", f.Field)
 		case names[f.Name]:
 			return fmt.Errorf("two fields are called %s in the cell; rename one", f.Name)
-		case f.Type < Text || f.Type > Nested:
+		case !f.Type.known():
 			return fmt.Errorf("field %s has no type; write one of %s", f.Field, strings.Join(typeNames[1:], ", "))
 		}
 		names[f.Name] = true

@@ -9,12 +9,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parse sets v to what one scalar says as a value of type t; detail is empty, or says what is wrong with it. raw is
+// parse sets v to what one scalar says as a value of n's field; detail is empty, or says what is wrong with it. raw is
 // checked JSON of this kind that lives as long as the batch.
-func (b *Batch) parse(v *Value, t Type, kind jsontext.Kind, raw []byte) (detail string) {
-	switch {
+func (b *Batch) parse(v *Value, n *node, kind jsontext.Kind, raw []byte) (detail string) {
+	switch t := n.typ; {
 	case t == Text && kind == '"':
 		v.Type, v.text = Text, b.text(raw)
+	case t == Text && kind == '0' && n.numbers:
+		v.Type, v.text = Text, raw
+	case t == Time:
+		return b.parseTime(v, n.time, kind, raw)
 	case t == Nested:
 		v.Type, v.text = Nested, raw
 	case t == Bool && (kind == 't' || kind == 'f'):
@@ -35,6 +39,23 @@ func (b *Batch) parse(v *Value, t Type, kind jsontext.Kind, raw []byte) (detail 
 
 var expected = [...]string{Text: "a string", Int: "an integer", Float: "a number", Bool: "a bool",
 	TimeMS: "a time in ms", TimeS: "a time in s", Nested: "JSON in a string"}
+
+// parseTime reads a time that is a string, or a number as it is written.
+func (b *Batch) parseTime(v *Value, f *TimeFormat, kind jsontext.Kind, raw []byte) (detail string) {
+	switch kind {
+	case '"':
+		raw = b.text(raw)
+	case '0':
+	default:
+		return f.Expects() + " is expected, found " + kindName(kind)
+	}
+	ms, ok := f.Parse(raw)
+	if !ok {
+		return f.Expects() + " is expected, found " + Quoted(raw)
+	}
+	*v = TimeValue(ms)
+	return ""
+}
 
 func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 	i, err := strconv.ParseInt(string(raw), 10, 64)

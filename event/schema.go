@@ -10,7 +10,7 @@ import (
 // Type is the declared type of a field.
 type Type uint8
 
-// The field types of brine.yaml. Both times become milliseconds since 1970; they differ in what the record holds.
+// The field types of brine.yaml. All times become milliseconds since 1970; they differ in what the record holds.
 const (
 	Text   Type = iota + 1 // a JSON string
 	Int                    // a JSON number without fraction or exponent that fits 64 bits
@@ -19,16 +19,30 @@ const (
 	TimeMS                 // an integer: milliseconds since 1970-01-01 UTC
 	TimeS                  // an integer: seconds since 1970-01-01 UTC
 	Nested                 // any JSON, an object or array say, taken as it stands in the record
+	Time                   // a string or number in the field's TimeFormat
 )
 
-var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s", Nested: "json"}
+var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s", Nested: "json", Time: "time"}
 
 // String is the type's name in brine.yaml.
 func (t Type) String() string {
-	if t == 0 || int(t) >= len(typeNames) {
+	if !t.known() {
 		return "null"
 	}
 	return typeNames[t]
+}
+
+func (t Type) known() bool { return t > 0 && int(t) < len(typeNames) }
+
+// IsTime reports whether values of the type are times.
+func (t Type) IsTime() bool { return t == TimeMS || t == TimeS || t == Time }
+
+// Stored is the type that a store holds of a field: all times become milliseconds.
+func (t Type) Stored() Type {
+	if t.IsTime() {
+		return TimeMS
+	}
+	return t
 }
 
 // ParseType finds a type by its name in brine.yaml.
@@ -44,6 +58,9 @@ type Field struct {
 	Name string
 	Type Type
 	Path []string // object keys from the root; nil means the single key Name
+
+	Format, Zone string // of a Time: see ParseTimeFormat
+	Numbers      bool   // of a Text: a number is taken too, as it is written
 }
 
 // Keys are the object keys from the record's root to the field.
@@ -52,6 +69,22 @@ func (f Field) Keys() []string {
 		return []string{f.Name}
 	}
 	return f.Path
+}
+
+// validate holds a field to the settings that its type has.
+func (f Field) validate() error {
+	switch {
+	case f.Type == Time:
+		if _, err := ParseTimeFormat(f.Format, f.Zone); err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	case f.Format != "" || f.Zone != "":
+		return fmt.Errorf("field %s is declared %s, which has no format and no zone; declare it time", f.Name, f.Type)
+	}
+	if f.Numbers && f.Type != Text {
+		return fmt.Errorf("field %s is declared %s; only a text is made of numbers", f.Name, f.Type)
+	}
+	return nil
 }
 
 // Schema is what a pipeline declares of its records: the fields it uses, and which of them is the version.
@@ -76,10 +109,13 @@ func (s Schema) Validate() error {
 		switch {
 		case f.Name == "":
 			return fmt.Errorf("a field has no name")
-		case f.Type < Text || f.Type > Nested:
+		case !f.Type.known():
 			return fmt.Errorf("field %s has no type; write one of %s", f.Name, strings.Join(typeNames[1:], ", "))
 		case names[f.Name]:
 			return fmt.Errorf("field %s is declared twice; remove one", f.Name)
+		}
+		if err := f.validate(); err != nil {
+			return err
 		}
 		names[f.Name] = true
 		if other, ok := paths[joined(f.Keys())]; ok {
@@ -114,10 +150,8 @@ func (s Schema) validateVersion() error {
 	if s.Version < -1 || s.Version >= len(s.Fields) {
 		return fmt.Errorf("version is field %d of %d", s.Version, len(s.Fields))
 	}
-	switch f := s.Fields[s.Version]; f.Type {
-	case Int, TimeMS, TimeS:
-	default:
-		return fmt.Errorf("version %s is declared %s; it must be int, time_ms or time_s", f.Name, f.Type)
+	if f := s.Fields[s.Version]; f.Type != Int && !f.Type.IsTime() {
+		return fmt.Errorf("version %s is declared %s; it must be an int or a time", f.Name, f.Type)
 	}
 	if s.Sequence == "" {
 		return nil
@@ -129,7 +163,7 @@ func (s Schema) validateVersion() error {
 	case s.Fields[n].Type != Int:
 		return fmt.Errorf("the sequence %s is declared %s; it must be int", s.Sequence, s.Fields[n].Type)
 	case s.Fields[s.Version].Type == Int:
-		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms or time_s", s.Fields[s.Version].Name)
+		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms, time_s or time", s.Fields[s.Version].Name)
 	}
 	return nil
 }

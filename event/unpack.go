@@ -21,18 +21,10 @@ func NewUnpacker(p *Pack) *Unpacker {
 	}
 	s := Schema{Version: -1}
 	for _, f := range p.Fields {
-		s.Fields = append(s.Fields, Field{Name: f.Name, Type: stored(f.Type), Path: []string{f.Name}})
+		s.Fields = append(s.Fields, Field{Name: f.Name, Type: f.Type.Stored(), Path: []string{f.Name}})
 	}
 	u.json = NewDecoder(s)
 	return u
-}
-
-// stored is the type that a store holds of a field: both times become milliseconds.
-func stored(t Type) Type {
-	if t == TimeS {
-		return TimeMS
-	}
-	return t
 }
 
 // Unpack gives a value for each field of the pack, null for one that the cell lacks. Texts may alias cell, and are UTF-8
@@ -108,12 +100,12 @@ func readMessagePack(v *Value, t Type, b []byte) (rest []byte, err error) {
 		var f float64
 		f, rest, err = msgp.ReadFloat64Bytes(b)
 		*v = FloatValue(f)
-	case whole && (t == Float || t == Int || t == TimeMS || t == TimeS):
+	case whole && (t == Float || t == Int || t.IsTime()):
 		var i int64
 		i, rest, err = msgp.ReadInt64Bytes(b)
 		*v = wholeValue(t, i)
 	default:
-		return b, fmt.Errorf("%s is expected, found %s", expected[stored(t)], kind)
+		return b, fmt.Errorf("%s is expected, found %s", expected[t.Stored()], kind)
 	}
 	return rest, err
 }

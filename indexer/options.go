@@ -178,7 +178,7 @@ func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) 
 	case d.Every == "" && d.Time == "":
 	case d.Every != Day && d.Every != Month && d.Every != Year:
 		bad("every is %q: give day, month or year", d.Every)
-	case at < 0 || schema.Fields[at].Type != event.TimeMS && schema.Fields[at].Type != event.TimeS:
+	case at < 0 || !schema.Fields[at].Type.IsTime():
 		bad("time: %q is no time field of the pipeline", d.Time)
 	case d.Key != nil && !slices.Contains(d.Key.Fields(), d.Time):
 		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key", d.Time)
@@ -237,7 +237,7 @@ func typeOf(t event.Type) Type {
 		return Double
 	case event.Bool:
 		return Boolean
-	case event.TimeMS, event.TimeS:
+	case event.TimeMS, event.TimeS, event.Time:
 		return Date
 	default:
 		return Keyword

@@ -18,6 +18,7 @@ type csvColumn struct {
 	name string
 	path []string
 	typ  event.Type
+	time *event.TimeFormat // of an event.Time
 }
 
 // columns reads the first row. A column has the type that the pipeline declares of the field of its name; others are text.
@@ -30,9 +31,10 @@ func (s *Source) columns(names []string) ([]csvColumn, error) {
 			return nil, fmt.Errorf("the first row names the fields; column %d is %q, which is empty or there twice", i+1, name)
 		}
 		seen[name] = true
-		out[i] = csvColumn{name, s.find(name), event.Text}
+		out[i] = csvColumn{name: name, path: s.find(name), typ: event.Text}
 		if f := slices.IndexFunc(s.Fields, func(f event.Field) bool { return f.Name == name }); f >= 0 {
 			out[i].typ = s.Fields[f].Type
+			out[i].time = timeFormat(&s.Fields[f])
 		}
 	}
 	return out, nil
@@ -48,7 +50,7 @@ func csvObject(columns []csvColumn, row []string) ([]byte, error) {
 		c := &columns[i]
 		v, err := c.value(text)
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %s: %w", c.name, shown(text), err)
+			return nil, fmt.Errorf("column %s: %s: %w", c.name, event.Quoted([]byte(text)), err)
 		}
 		at := object
 		for _, key := range c.path[:len(c.path)-1] {
@@ -68,6 +70,11 @@ func csvObject(columns []csvColumn, row []string) ([]byte, error) {
 func (c *csvColumn) value(text string) (any, error) {
 	switch c.typ {
 	case event.Text:
+		return text, nil
+	case event.Time:
+		if _, ok := c.time.Parse([]byte(text)); !ok {
+			return nil, errors.New(c.time.Expects() + " is expected")
+		}
 		return text, nil
 	case event.Bool:
 		v, err := strconv.ParseBool(text)
@@ -103,13 +110,4 @@ func worded(err error, words string) error {
 		return errors.New("the number is out of range")
 	}
 	return errors.New(words)
-}
-
-// shown is a text as an error shows it: escaped, and cut where it is long.
-func shown(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return strconv.Quote(text)
-	}
-	return strconv.Quote(strings.ToValidUTF8(text[:most], "")) + "…"
 }

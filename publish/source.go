@@ -32,8 +32,9 @@ type Source struct {
 
 	Skipped Skipped // since Records began
 
-	parser    fastjson.Parser // of the current record
-	key, time []string        // paths of Key and Time
+	parser      fastjson.Parser // of the current record
+	key, time   []string        // paths of Key and Time
+	timeFormats []*event.TimeFormat
 }
 
 // BadLine says why no record can be made of a line or row of a file.
@@ -68,6 +69,7 @@ type Object struct {
 func (s *Source) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		s.key, s.time, s.Skipped = s.find(s.Key), s.find(s.Time), Skipped{}
+		s.timeFormats = s.timeFormatsOf(s.time)
 		for _, file := range s.Files {
 			for o, err := range s.Objects(file) {
 				var r Record
@@ -176,29 +178,49 @@ func notJSON(line []byte) error {
 	return errors.New("it is no JSON, or more than one object")
 }
 
-// timeOf reads a time: milliseconds since 1970, seconds where the pipeline declares that, or text as RFC 3339.
+// timeFormat is how a field declared time is written; nil for other fields.
+func timeFormat(f *event.Field) *event.TimeFormat {
+	if f.Type != event.Time {
+		return nil
+	}
+	format, err := event.ParseTimeFormat(f.Format, f.Zone)
+	if err != nil {
+		panic("BUG: publish: a field that was not checked: " + err.Error())
+	}
+	return format
+}
+
+// timeOf reads a time as the pipeline declares it; else it is milliseconds since 1970, or text as RFC 3339.
 func (s *Source) timeOf(v *fastjson.Value) (time.Time, error) {
 	name := strings.Join(s.time, ".")
-	if v != nil && v.Type() == fastjson.TypeString {
-		t, err := time.Parse(time.RFC3339Nano, string(v.GetStringBytes()))
-		if err != nil {
-			return t, fmt.Errorf("--time: field %s is no time such as 2013-01-31T08:00:00Z: %w", name, err)
-		}
-		return t, nil
-	}
 	if v == nil {
 		return time.Time{}, fmt.Errorf("--time: the record has no field %s", name)
 	}
-	n, err := v.Int64()
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--time: field %s: %w", name, err)
+	text := v.MarshalTo(nil)
+	if v.Type() == fastjson.TypeString {
+		text = v.GetStringBytes()
 	}
-	for _, f := range s.Fields {
-		if slices.Equal(f.Keys(), s.time) && f.Type == event.TimeS {
-			return time.Unix(n, 0), nil
+	for _, f := range s.timeFormats {
+		if ms, ok := f.Parse(text); ok {
+			return time.UnixMilli(ms), nil
 		}
 	}
-	return time.UnixMilli(n), nil
+	return time.Time{}, fmt.Errorf("--time: field %s is %s; %s is expected", name, event.Quoted(text), s.timeFormats[0].Expects())
+}
+
+// timeFormatsOf are the formats of a field that becomes the records' time: the one that the pipeline declares, or those that explain themselves.
+func (s *Source) timeFormatsOf(path []string) []*event.TimeFormat {
+	number := event.Field{Type: event.Time, Format: "epoch_ms"}
+	for i := range s.Fields {
+		switch f := &s.Fields[i]; {
+		case !slices.Equal(f.Keys(), path):
+		case f.Type == event.Time:
+			return []*event.TimeFormat{timeFormat(f)}
+		case f.Type == event.TimeS:
+			number.Format = "epoch_s"
+		}
+	}
+	return []*event.TimeFormat{timeFormat(&event.Field{Type: event.Time}), timeFormat(&number)}
 }
 
 // find returns the path of a field: that of the pipeline's field of this name, else the name's own parts.

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/event"
 )
 
 var fields = []event.Field{{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "x", Type: event.Float, Path: []string{"a", "x"}},
-	{Name: "y", Type: event.Bool, Path: []string{"a", "y"}}, {Name: "s", Type: event.TimeS}, {Name: "j", Type: event.Nested}}
+	{Name: "y", Type: event.Bool, Path: []string{"a", "y"}}, {Name: "s", Type: event.TimeS}, {Name: "j", Type: event.Nested}, {Name: "t", Type: event.Time, Format: "%d/%m/%Y %H:%M", Zone: "Asia/Shanghai"},
+	{Name: "us", Type: event.Time, Format: "epoch_us"}, {Name: "no", Type: event.Text, Numbers: true}}
 
 // contents are the values of a file's records, and what is wrong with it; with skip, of each of its lines.
 func contents(t *testing.T, name, text, encoding string, skip bool) string {
@@ -58,6 +60,8 @@ func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
 		{"id,y\nA,\x1b[2Jperhaps" + strings.Repeat("ä", 100) + "\n",
 			`FILE, line 2: column y: "\x1b[2Jperhaps` + strings.Repeat("ä", 24) + `"…: neither true nor false`},
 		{"id,s\nA,soon\n", `FILE, line 2: column s: "soon": no time such as 2013-01-31T08:00:00Z, and no whole number of seconds since 1970`},
+		{"id,t,us,no\nA,31/01/2013 08:00,1357344000123456,1.50\n", `{"id":"A","no":"1.50","t":"31/01/2013 08:00","us":"1357344000123456"}`},
+		{"id,t\nA,31/02/2013 08:00\n", `FILE, line 2: column t: "31/02/2013 08:00": a time as %d/%m/%Y %H:%M is expected`},
 		{"id,j\nA,{\n", `FILE, line 2: column j: "{": no JSON`},
 		{"id,id\n", `FILE: line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
 		{"id,n\n\nA\n", `FILE, line 3: it has 1 fields, and the first row 2`},
@@ -145,5 +149,36 @@ func TestLongLinesAreRead(t *testing.T) {
 	}
 	if got, want := contents(t, "a.csv", "id\n1\n\""+giant, "", true), "{\"id\":\"1\"}\nFILE: the row that begins at line 3 has more than 64 MiB; is a quote never closed?"; got != want {
 		t.Errorf("%.200s", got)
+	}
+}
+
+// TestRecordsHaveTheTimesOfTheirField: as the pipeline declares it, in ms or s or a format of its own; a field that it does not declare explains itself.
+func TestRecordsHaveTheTimesOfTheirField(t *testing.T) {
+	for _, c := range []struct{ field, value, want string }{
+		{"t", `"31/01/2013 08:00"`, "2013-01-31T00:00:00Z"},
+		{"t", `"2013-01-31T08:00:00Z"`, `FILE, line 1: --time: field t is "2013-01-31T08:00:00Z"; a time as %d/%m/%Y %H:%M is expected`},
+		{"us", "1357344000123456", "2013-01-05T00:00:00.123Z"},
+		{"s", "1357344000", "2013-01-05T00:00:00Z"},
+		{"other", "1357344000123", "2013-01-05T00:00:00.123Z"},
+		{"other", `"2013-01-31T08:00:00+08:00"`, "2013-01-31T00:00:00Z"},
+		{"other", `"soon\u001b"`, `FILE, line 1: --time: field other is "soon\x1b"; a time as 2013-01-31T08:00:00Z (RFC 3339) is expected`},
+		{"other", `[]`, `FILE, line 1: --time: field other is "[]"; a time as 2013-01-31T08:00:00Z (RFC 3339) is expected`},
+		{"absent", "1", "FILE, line 1: --time: the record has no field absent"},
+	} {
+		file := filepath.Join(t.TempDir(), "a.jsonl")
+		name := strings.Replace(c.field, "absent", "present", 1)
+		if err := os.WriteFile(file, []byte(`{"id":"A","`+name+`":`+c.value+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &Source{Files: []string{file}, Fields: fields, Key: "id", Time: c.field}
+		for r, err := range s.Records() {
+			got := r.Time.UTC().Format(time.RFC3339Nano)
+			if err != nil {
+				got = strings.ReplaceAll(err.Error(), file, "FILE")
+			}
+			if got != c.want {
+				t.Errorf("%s of %s: %s, expected %s", c.field, c.value, got, c.want)
+			}
+		}
 	}
 }

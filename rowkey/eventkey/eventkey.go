@@ -114,7 +114,7 @@ func Type(t event.Type) rowkey.Type {
 		return rowkey.Text
 	case event.Int:
 		return rowkey.Int
-	case event.TimeMS, event.TimeS:
+	case event.TimeMS, event.TimeS, event.Time:
 		return rowkey.Time
 	case event.Float:
 		return rowkey.Float

@@ -1,0 +1,144 @@
+package event
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// RFC3339 is the format of a Time that names none, as 2013-01-31T08:00:00.123+08:00.
+const RFC3339 = "rfc3339"
+
+// epochs are the formats of numbers since 1970: units per second, and what they are called.
+var epochs = map[string]epoch{"epoch_s": {1, "seconds"}, "epoch_ms": {1e3, "milliseconds"}, "epoch_us": {1e6, "microseconds"}, "epoch_ns": {1e9, "nanoseconds"}}
+
+type epoch struct {
+	perSecond uint64
+	name      string
+}
+
+// TimeFormat reads times as a field's format says. It remembers the part of its zone that it used last, so it is not safe for concurrent use.
+//
+// A format is RFC3339, epoch_s, epoch_ms, epoch_us or epoch_ns, or a pattern as strftime has it. What is below a millisecond is cut off. A time
+// without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of the two readings on
+// until the later one are as before the change: of a time that comes twice the first one is meant, and one that does not come at all is as
+// late as if the clock had not been changed yet.
+type TimeFormat struct {
+	format string
+	epoch  uint64 // units per second; 0: by steps
+	steps  []timeStep
+	zoned  bool // times have a zone of their own
+	zone   timeZone
+}
+
+// ParseTimeFormat compiles a format; empty means RFC3339. zone is a name such as Asia/Shanghai or an offset such as +08:00; empty means UTC.
+func ParseTimeFormat(format, zone string) (*TimeFormat, error) {
+	f := &TimeFormat{format: cmp.Or(format, RFC3339), epoch: epochs[format].perSecond}
+	if f.epoch == 0 {
+		pattern := f.format
+		if pattern == RFC3339 {
+			pattern = "%FT%T%z"
+		}
+		if err := f.compile(pattern); err != nil {
+			return nil, err
+		}
+	}
+	if zone != "" && (f.epoch > 0 || f.zoned) {
+		return nil, fmt.Errorf("a time as %s has a zone of its own; remove zone %s", f.format, zone)
+	}
+	location, err := parseZone(zone)
+	f.zone.location = location
+	return f, err
+}
+
+// Expects says what a time in this format is.
+func (f *TimeFormat) Expects() string {
+	switch e, ok := epochs[f.format]; {
+	case ok:
+		return "a time in " + e.name + " since 1970"
+	case f.format == RFC3339:
+		return "a time as 2013-01-31T08:00:00Z (RFC 3339)"
+	}
+	return "a time as " + f.format
+}
+
+// Parse reads a time as milliseconds since 1970.
+func (f *TimeFormat) Parse(text []byte) (ms int64, ok bool) {
+	if f.epoch > 0 {
+		return parseEpoch(text, f.epoch)
+	}
+	c := calendar{month: 1, day: 1}
+	for i := range f.steps {
+		if text, ok = f.steps[i].read(text, &c); !ok {
+			return 0, false
+		}
+	}
+	seconds, ok := c.seconds()
+	switch {
+	case !ok || len(text) > 0:
+		return 0, false
+	case f.zoned:
+		seconds -= int64(c[offset])
+	default:
+		seconds = f.zone.instant(seconds)
+	}
+	return seconds*1000 + int64(c[fraction]), true
+}
+
+// parseEpoch reads a decimal number of so many units per second.
+func parseEpoch(text []byte, perSecond uint64) (ms int64, ok bool) {
+	digits, negative := bytes.CutPrefix(text, []byte{'-'})
+	whole, fraction, point := bytes.Cut(digits, []byte{'.'})
+	n, err := strconv.ParseUint(string(whole), 10, 63)
+	if err != nil || point && !isDigits(fraction) {
+		return 0, false
+	}
+	var rest uint64 // of a millisecond
+	if perSecond >= 1000 {
+		n, rest = n/(perSecond/1000), n%(perSecond/1000)
+	} else if n <= math.MaxInt64/1000-1 {
+		n, fraction = n*1000+uint64(milliseconds(fraction)), fraction[min(3, len(fraction)):]
+	} else {
+		return 0, false
+	}
+	ms = int64(n)
+	if negative {
+		ms = -ms
+		if rest > 0 || len(bytes.Trim(fraction, "0")) > 0 {
+			ms-- // cut off towards the past, as other times are
+		}
+	}
+	return ms, true
+}
+
+func isDigits(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// milliseconds reads the first three digits of a fraction of a second.
+func milliseconds(fraction []byte) (ms int) {
+	for i := range 3 {
+		ms *= 10
+		if i < len(fraction) {
+			ms += int(fraction[i] - '0')
+		}
+	}
+	return ms
+}
+
+// Quoted is a text as messages show it: escaped, and cut where it is long.
+func Quoted(text []byte) string {
+	const most = 60
+	if len(text) <= most {
+		return strconv.Quote(string(text))
+	}
+	return strconv.Quote(strings.ToValidUTF8(string(text[:most]), "")) + "…"
+}

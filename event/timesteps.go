@@ -1,0 +1,249 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The parts of a time, each once in a format.
+const (
+	year = iota
+	month
+	day
+	yearDay
+	hour
+	hour12
+	afternoon
+	minute
+	second
+	fraction // of the second, in ms
+	offset   // seconds east of UTC
+	weekday
+	parts
+)
+
+var partNames = [parts]string{"year", "month", "day", "day of the year", "hour", "hour of twelve", "AM or PM", "minute", "second",
+	"fraction of a second", "zone", "day of the week"}
+
+// calendar is a time as a calendar and a clock show it, by part.
+type calendar [parts]int
+
+// timeStep reads a literal, or a part of a time.
+type timeStep struct {
+	literal     string
+	part        int
+	least, most int      // digits of a number
+	min, max    int      // of a number, or the number of the first name
+	names       []string // that the part is written as; nil: it is a number
+	padded      bool     // a space may stand for the first digit
+	fraction    bool     // of a second: a fraction may follow
+}
+
+// verbs are the parts as strftime names them.
+var verbs = map[byte]timeStep{
+	'Y': {part: year, least: 4, most: 4, max: 9999}, 'y': {part: year, least: 2, most: 2, max: 99},
+	'm': {part: month, least: 2, most: 2, min: 1, max: 12}, 'd': {part: day, least: 2, most: 2, min: 1, max: 31},
+	'e': {part: day, least: 1, most: 2, min: 1, max: 31, padded: true}, 'j': {part: yearDay, least: 3, most: 3, min: 1, max: 366},
+	'H': {part: hour, least: 2, most: 2, max: 23}, 'I': {part: hour12, least: 2, most: 2, min: 1, max: 12},
+	'M': {part: minute, least: 2, most: 2, max: 59}, 'S': {part: second, least: 2, most: 2, max: 59},
+	'B': {part: month, min: 1, names: names(9, time.Month.String, 1, 12)}, 'b': {part: month, min: 1, names: names(3, time.Month.String, 1, 12)},
+	'A': {part: weekday, names: names(9, time.Weekday.String, 0, 6)}, 'a': {part: weekday, names: names(3, time.Weekday.String, 0, 6)},
+	'p': {part: afternoon, names: []string{"AM", "PM"}}, 'f': {part: fraction}, 'z': {part: offset}, '%': {literal: "%"},
+}
+
+// names are English names, of so many letters at most.
+func names[T ~int](letters int, name func(T) string, from, to T) (all []string) {
+	for i := from; i <= to; i++ {
+		all = append(all, name(i)[:min(letters, len(name(i)))])
+	}
+	return all
+}
+
+// shorthands stand for several parts.
+var shorthands = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%D", "%m/%d/%y", "%R", "%H:%M")
+
+const patternHelp = "a pattern is written as strftime has it, as %Y-%m-%d %H:%M:%S, of %Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D and %%; %-d takes one digit too"
+
+// compile makes the steps of a pattern.
+func (f *TimeFormat) compile(pattern string) error {
+	if !strings.Contains(pattern, "%") {
+		return fmt.Errorf("no time format %q; write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns or a pattern: %s", pattern, patternHelp)
+	}
+	for rest := shorthands.Replace(pattern); rest != ""; {
+		literal, after, found := strings.Cut(rest, "%")
+		if literal != "" {
+			f.steps = append(f.steps, timeStep{literal: literal})
+		}
+		if !found {
+			break
+		}
+		verb, loose := strings.CutPrefix(after, "-")
+		step, ok := timeStep{}, false
+		if verb != "" {
+			step, ok = verbs[verb[0]]
+		}
+		if !ok || loose && step.most == 0 {
+			return fmt.Errorf("time format %q: no part %%%.4s; %s", pattern, after, patternHelp)
+		}
+		if loose {
+			step.least = 1
+		}
+		f.steps, rest = append(f.steps, step), verb[1:]
+	}
+	if err := f.complete(); err != nil {
+		return fmt.Errorf("time format %q %w", pattern, err)
+	}
+	return nil
+}
+
+// complete holds a format to having each part once, and as many as make a time.
+func (f *TimeFormat) complete() error {
+	var has [parts]bool
+	for i := range f.steps {
+		s := &f.steps[i]
+		if s.literal != "" {
+			continue
+		}
+		if has[s.part] {
+			return fmt.Errorf("has its %s twice; remove one", partNames[s.part])
+		}
+		has[s.part] = true
+		s.fraction = s.part == second && (i+1 == len(f.steps) || !f.steps[i+1].beginsFraction())
+	}
+	f.zoned = has[offset]
+	switch {
+	case !has[year]:
+		return fmt.Errorf("has no year; add %%Y")
+	case !has[yearDay] && (!has[month] || !has[day]):
+		return fmt.Errorf("has no month and day; add %%m and %%d, or %%j")
+	case has[hour12] != has[afternoon]:
+		return fmt.Errorf("has one of %%I and %%p; write both, or %%H")
+	case has[hour12] && has[hour]:
+		return fmt.Errorf("has its hour twice; remove %%H or %%I")
+	case has[yearDay] && (has[month] || has[day]):
+		return fmt.Errorf("has its day twice; remove %%j or %%m and %%d")
+	}
+	return nil
+}
+
+// beginsFraction reports whether the format itself says where the fraction of a second stands.
+func (s *timeStep) beginsFraction() bool {
+	return s.literal != "" && (s.literal[0] == '.' || s.literal[0] == ',') || s.literal == "" && s.part == fraction
+}
+
+// read reads the step's part of a time, and returns what is behind it.
+func (s *timeStep) read(text []byte, c *calendar) (rest []byte, ok bool) {
+	n := 0
+	switch {
+	case s.literal != "":
+		return bytes.CutPrefix(text, []byte(s.literal))
+	case s.names != nil:
+		n = s.readName(text, c)
+	case s.part == fraction:
+		n = c.readFraction(text)
+	case s.part == offset:
+		n = c.readOffset(text)
+	default:
+		n = s.readNumber(text, c)
+	}
+	return text[n:], n > 0
+}
+
+// readName returns how many bytes the part takes; 0: it is not there.
+func (s *timeStep) readName(text []byte, c *calendar) int {
+	for i, name := range s.names {
+		if len(text) >= len(name) && strings.EqualFold(string(text[:len(name)]), name) {
+			c[s.part] = s.min + i
+			return len(name)
+		}
+	}
+	return 0
+}
+
+// readNumber returns how many bytes the part takes; 0: it is not there.
+func (s *timeStep) readNumber(text []byte, c *calendar) int {
+	from := 0
+	if s.padded && len(text) > 0 && text[0] == ' ' {
+		from = 1
+	}
+	v, n := number(text[from:], s.most)
+	if n < s.least || v < s.min || v > s.max {
+		return 0
+	}
+	if s.max == 99 { // %y: 1969 to 2068
+		if v += 1900; v < 1969 {
+			v += 100
+		}
+	}
+	c[s.part] = v
+	n += from
+	if s.fraction && len(text) > n+1 && (text[n] == '.' || text[n] == ',') {
+		if digits := c.readFraction(text[n+1:]); digits > 0 {
+			n += 1 + digits
+		}
+	}
+	return n
+}
+
+// number reads a number of so many digits at most.
+func number(text []byte, most int) (v, digits int) {
+	for digits < min(most, len(text)) && text[digits] >= '0' && text[digits] <= '9' {
+		v = v*10 + int(text[digits]-'0')
+		digits++
+	}
+	return v, digits
+}
+
+// readFraction returns how many bytes the digits of a fraction take.
+func (c *calendar) readFraction(text []byte) int {
+	n := 0
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	c[fraction] = milliseconds(text[:n])
+	return n
+}
+
+// readOffset returns how many bytes Z, +hh:mm, +hhmm or +hh takes; 0: there is none.
+func (c *calendar) readOffset(text []byte) int {
+	switch {
+	case len(text) > 0 && text[0] == 'Z':
+		c[offset] = 0
+		return 1
+	case len(text) < 3 || text[0] != '+' && text[0] != '-':
+		return 0
+	}
+	hours, n := number(text[1:], 2)
+	if n < 2 || hours > 23 {
+		return 0
+	}
+	at := 3
+	if at < len(text) && text[at] == ':' {
+		at++
+	}
+	minutes, n := number(text[at:], 2)
+	if n == 2 && minutes > 59 || n < 2 && at > 3 || n == 1 {
+		return 0
+	}
+	c[offset] = (hours*60 + minutes) * 60
+	if text[0] == '-' {
+		c[offset] = -c[offset]
+	}
+	return at + n
+}
+
+// seconds are those since 1970 that the calendar would show in UTC; it is not ok where there is no such day.
+func (c *calendar) seconds() (s int64, ok bool) {
+	h := c[hour]
+	if c[hour12] > 0 {
+		h = c[hour12]%12 + 12*c[afternoon]
+	}
+	t := time.Date(c[year], time.Month(c[month]), c[day], h, c[minute], c[second], 0, time.UTC)
+	if c[yearDay] > 0 {
+		t = t.AddDate(0, 0, c[yearDay]-1)
+		return t.Unix(), t.Year() == c[year]
+	}
+	return t.Unix(), t.Day() == c[day]
+}
