@@ -173,6 +173,26 @@ func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
 	return f.failures, nil
 }
 
+// Ease implements event.Easer, as the writer behind does: events that have failed here are among what is left.
+func (f *flight) Ease(ctx context.Context) (left []int, err error) {
+	rest, ok := f.rest.(event.Easer)
+	if !ok || f.done {
+		return nil, nil
+	}
+	late, err := rest.Ease(ctx)
+	if err != nil || len(late) == 0 {
+		return nil, err
+	}
+	for _, i := range late {
+		left = append(left, f.at[i])
+	}
+	for _, failure := range f.failures {
+		left = append(left, failure.Index)
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
 // memory is what was found or told, by the names of rows: the last few thousand. It forgets the older half at a time.
 type memory struct{ young, old map[string][]event.Value }
 

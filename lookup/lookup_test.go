@@ -211,6 +211,54 @@ func TestLookingUpFails(t *testing.T) {
 	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o3 has not come yet\ngot \nread ids o3", `{"order":"o3"}`)
 }
 
+// failing is a flight of a writer of which one region fails: it is eased, and what is left of it are the events named.
+type failing struct {
+	failures
+	left []int
+	err  error
+}
+
+func (f *failing) Ease(context.Context) ([]int, error) { return f.left, f.err }
+
+// TestOutageKeepsNoBatch: a batch of which an event waits for its row is eased like any other, or its memory would not return while a region fails.
+func TestOutageKeepsNoBatch(t *testing.T) {
+	ended := errors.New("ended")
+	for _, c := range []struct {
+		name   string
+		behind event.Flight
+		want   []int
+		err    error
+	}{
+		{"a region fails", &failing{left: []int{1}}, []int{1, 2}, nil},
+		{"all is durable", &failing{}, nil, nil},
+		{"the partition goes away", &failing{err: ended}, nil, ended},
+		{"a writer that eases nothing", failures{}, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			w, err := lookup.New(&b.ids, submitter(func() event.Flight { return c.behind }), lookup.Options{Schema: states, Table: "ids",
+				Keys: rowkey.One(key(t, "order")), Wait: time.Minute, Fields: []lookup.Field{{"user", "i", "u"}}, Now: func() time.Time { return b.now }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, batch := event.NewDecoder(states), new(event.Batch)
+			for i, r := range []string{created, shipped, created} { // the second one waits for its row, the third is the second of the writer's
+				if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 5, Value: []byte(r)}, batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			left, err := w.Submit(t.Context(), batch).(event.Easer).Ease(t.Context())
+			if !slices.Equal(left, c.want) || !errors.Is(err, c.err) {
+				t.Errorf("left are %v, %v; want %v, %v", left, err, c.want, c.err)
+			}
+		})
+	}
+}
+
+type submitter func() event.Flight
+
+func (s submitter) Submit(context.Context, *event.Batch) event.Flight { return s() }
+
 func TestNewNamesWhatIsWrong(t *testing.T) {
 	for want, o := range map[string]lookup.Options{
 		"nothing is looked up in table ids; name a field":                                   {Table: "ids", Schema: states, Keys: rowkey.One(key(t, "order"))},

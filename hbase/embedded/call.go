@@ -136,7 +136,7 @@ func (k *call) now() int64 { return millis(k.node.clock()) }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }
 
-// table is the exception-friendly name of a message's table.
+// nameOf returns a message's table.
 func nameOf(t *hbasepb.TableName) tableName {
 	return tableName{namespace: string(t.GetNamespace()), qualifier: string(t.GetQualifier())}
 }

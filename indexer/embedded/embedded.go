@@ -28,7 +28,7 @@ type Options struct {
 // Validate finds every fault.
 func (o Options) Validate() error {
 	if o.Workers < 0 || o.Workers > 256 {
-		return fmt.Errorf("search.workers is %d: give a value within 1 and 256", o.Workers)
+		return fmt.Errorf("Options.Workers is %d: give a value within 1 and 256", o.Workers)
 	}
 	return nil
 }

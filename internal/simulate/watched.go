@@ -83,7 +83,11 @@ func (f *watchedFlight) Wait(ctx context.Context) ([]event.Failure, error) {
 
 // Ease implements event.Easer.
 func (f *watchedFlight) Ease(ctx context.Context) ([]int, error) {
-	left, err := f.Flight.(event.Easer).Ease(ctx)
+	e, ok := f.Flight.(event.Easer)
+	if !ok {
+		return nil, nil
+	}
+	left, err := e.Ease(ctx)
 	if err != nil { // the loop gives it up
 		f.process.hold(-f.out)
 		f.out = 0
