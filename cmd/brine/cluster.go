@@ -88,6 +88,9 @@ func damaged(what string, err error) error {
 func openSearch(cfg *config.Config) (indexer.Engine, error) {
 	if dir, ok := cfg.Search.Embedded(); ok {
 		engine, err := bleve.Open(bleve.Options{Dir: dir})
+		if errors.Is(err, bleve.ErrDamaged) {
+			return nil, damaged("search.connect", err)
+		}
 		if err != nil {
 			return nil, &exitError{exitData, fmt.Errorf("search.connect: %w", err), "stop the process that uses the folder, or choose another one"}
 		}

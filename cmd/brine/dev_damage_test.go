@@ -10,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"brine/hbase/embedded"
+	"brine/indexer"
+	bleve "brine/indexer/embedded"
 	brokers "brine/ingest/embedded"
 )
 
@@ -27,6 +29,16 @@ func devFolder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if err := hbase.Close(); err != nil {
+		t.Fatal(err)
+	}
+	engine, err := bleve.Open(bleve.Options{Dir: filepath.Join(dir, "search")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.EnsureIndex(t.Context(), indexer.Mapping{Index: "orders"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -54,7 +66,7 @@ func flipFile(t *testing.T, pattern ...string) string {
 
 // TestDevRefusesDamage: brine dev on a damaged folder names the file and what can be done, and ends with the exit code for damaged data.
 func TestDevRefusesDamage(t *testing.T) {
-	for _, file := range []string{"hbase/MANIFEST-*", "hbase/*.log", "kafka/meta.json"} {
+	for _, file := range []string{"hbase/MANIFEST-*", "hbase/*.log", "kafka/meta.json", "search/*/root.bolt"} {
 		t.Run(file, func(t *testing.T) {
 			dir := devFolder(t)
 			name := flipFile(t, dir, filepath.FromSlash(file))

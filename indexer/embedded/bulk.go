@@ -78,6 +78,7 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 		return nil, err
 	}
 	batch := index.NewBatch()
+	more := 0
 	for at, i := range places {
 		d, id := docs[at], string(ops[i].ID)
 		if d == nil && ops[i].Kind != indexer.Delete {
@@ -92,6 +93,7 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 		if d == nil {
 			batch.Delete(id)
 			delete(is, id)
+			more--
 			results[i] = indexer.Result{Status: http.StatusOK}
 			continue
 		}
@@ -101,12 +103,13 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 		results[i] = indexer.Result{Status: http.StatusOK, SeqNo: next.seq, PrimaryTerm: 1, Home: s.home}
 		if !exists {
 			results[i].Status = http.StatusCreated
+			more++
 		}
 	}
 	if len(batch.IndexOps) == 0 {
 		return func(context.Context) error { return nil }, nil
 	}
-	return s.apply(batch)
+	return s.apply(batch, more)
 }
 
 // replacement is the header after an operation, or the reason why it must not be applied.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 
 	"brine/indexer"
+	"brine/internal/datadir"
 	"brine/search"
 )
 
@@ -37,6 +39,8 @@ func (o Options) Validate() error {
 type Engine struct {
 	dir      string
 	remove   bool
+	lock     io.Closer // of the folder
+	whole    bool      // all of it is open
 	queue    *index.AnalysisQueue
 	analyzer analysis.Analyzer
 
@@ -65,17 +69,26 @@ func Open(opts Options) (*Engine, error) {
 		if e.dir, err = os.MkdirTemp("", "brine-search-"); err != nil {
 			return nil, err
 		}
-	} else if err := os.MkdirAll(e.dir, 0o755); err != nil {
+	}
+	if err := datadir.Make(e.dir); err != nil {
 		return nil, fmt.Errorf("search.connect: %w", err)
 	}
 	e.queue = index.NewAnalysisQueue(opts.Workers)
 	if err := e.openAll(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.whole = true
 	return e, nil
 }
 
-func (e *Engine) openAll() error {
+func (e *Engine) openAll() (err error) {
+	if e.lock, err = datadir.Lock(e.dir); err != nil {
+		return fmt.Errorf("%w; is another brine using the folder?", err)
+	}
+	sealed, err := datadir.Unseal(e.dir)
+	if err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(e.dir)
 	if err != nil {
 		return fmt.Errorf("search.connect: %w", err)
@@ -88,6 +101,11 @@ func (e *Engine) openAll() error {
 	}
 	for _, entry := range entries {
 		if name := entry.Name(); entry.IsDir() && indexer.ValidIndex(name) == nil {
+			if !sealed {
+				if err := checkIndex(filepath.Join(e.dir, name), e.queue); err != nil {
+					return err
+				}
+			}
 			if e.indexes[name], err = openStore(name, filepath.Join(e.dir, name), e.queue, e.analyzer); err != nil {
 				return err
 			}
@@ -111,10 +129,17 @@ func (e *Engine) Close() error {
 		}
 	}
 	e.queue.Close()
-	if e.remove {
-		errs = append(errs, os.RemoveAll(e.dir))
+	err := errors.Join(errs...)
+	switch {
+	case e.remove:
+		err = errors.Join(err, os.RemoveAll(e.dir))
+	case e.whole && err == nil:
+		err = datadir.Seal(e.dir)
 	}
-	return errors.Join(errs...)
+	if e.lock != nil {
+		err = errors.Join(err, e.lock.Close())
+	}
+	return err
 }
 
 // store finds an index that has a mapping.

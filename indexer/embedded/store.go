@@ -34,6 +34,8 @@ type store struct {
 	// for, so that writes that come meanwhile go to disk together.
 	mu     sync.Mutex
 	newest <-chan struct{} // closed when the newest batch is on disk, and so all before it are; nil before the first. Under mu
+	at     progress        // of the newest batch. Under mu
+	noted  *acknowledged   // nil until the index is open
 }
 
 // open is an index of Bleve's that may be closed meanwhile: it then has no reader, where the library gives one that must not be used.
@@ -72,7 +74,10 @@ func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.A
 	}
 	s := &store{name: name, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: open{opened.(*scorch.Scorch)}, analyzer: analyzer, closed: make(chan struct{})}
 	s.parsers.New = func() any { return new(fastjson.Parser) }
-	if err := s.readState(); err != nil {
+	if err = s.readState(); err == nil {
+		s.noted, err = openProgress(dir, s.at)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("index %s in %s: %w", name, dir, err), s.close())
 	}
 	return s, nil
@@ -84,6 +89,14 @@ func (s *store) readState() error {
 		return err
 	}
 	defer func() { _ = reader.Close() }() // what was read is whole
+	at, err := reader.GetInternal(progressKey)
+	if err != nil {
+		return err
+	}
+	s.at, _ = decodeProgress(at) // checkIndex has seen it
+	if s.at.docs, err = reader.DocCount(); err != nil {
+		return err
+	}
 	text, err := reader.GetInternal(stateKey)
 	if err != nil || text == nil {
 		return err
@@ -114,7 +127,11 @@ func (s *store) close() error {
 		case <-time.After(flushTime):
 		}
 	}
-	return s.scorch.Close()
+	err := s.scorch.Close()
+	if s.noted != nil {
+		err = errors.Join(err, s.noted.close())
+	}
+	return err
 }
 
 // ensure makes the mapping hold the fields of m.
@@ -139,7 +156,7 @@ func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	}
 	batch := index.NewBatch()
 	batch.SetInternal(stateKey, text)
-	wait, err := s.apply(batch)
+	wait, err := s.apply(batch, 0)
 	if err == nil {
 		s.mapping.Store(&indexer.Mapping{Index: s.name, Fields: is.Fields, Every: is.Every})
 	}
@@ -150,22 +167,29 @@ func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	return wait(ctx)
 }
 
-// apply makes a batch readable; the function that it gives waits until it is on disk. The caller holds s.mu.
-func (s *store) apply(batch *index.Batch) (wait func(context.Context) error, err error) {
+// apply makes a batch readable, after which there are so many documents more; the function that it gives waits until it is on disk. The
+// caller holds s.mu.
+func (s *store) apply(batch *index.Batch, more int) (wait func(context.Context) error, err error) {
 	select {
 	case <-s.closed:
 		return nil, errClosed
 	default:
 	}
+	next := progress{s.at.batches + 1, s.at.docs + uint64(more)}
+	batch.SetInternal(progressKey, next.encode())
 	persisted := make(chan struct{})
 	var failure error
 	batch.SetPersistedCallback(func(err error) {
+		if err == nil {
+			err = s.noted.note(next)
+		}
 		failure = err
 		close(persisted)
 	})
 	if err := s.scorch.Batch(batch); err != nil {
 		return nil, err
 	}
+	s.at = next
 	s.newest = persisted
 	return func(ctx context.Context) error {
 		select {

@@ -170,3 +170,79 @@ func damaged(t *testing.T, dir, name string, do func([]byte) []byte) bool {
 	}
 	return true
 }
+
+// older makes a folder as the format before this one had it.
+func older(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{lengthsFile, "INVENTORY"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, formatFile), []byte("2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOlderFolder: a folder of the format before opens with all rows, is watched over from then on, and is refused when its manifest is
+// damaged.
+func TestOlderFolder(t *testing.T) {
+	for state, dir := range folders(t) {
+		broken := copyOf(t, dir)
+		older(t, broken)
+		if !damaged(t, broken, "MANIFEST-000001", func(f []byte) []byte { return flipped(f, 157) }) {
+			t.Errorf("%s: a damaged manifest was not noticed", state)
+		}
+		older(t, dir)
+		s, err := Open(Options{Dir: dir})
+		if err != nil {
+			t.Fatalf("%s: %v", state, err)
+		}
+		if n, err := rowsOf(s); n != damageRows || err != nil {
+			t.Errorf("%s: %d rows of %d, error %v", state, n, damageRows, err)
+		}
+		killed := copyOf(t, dir)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !damaged(t, killed, lengthsFile, func([]byte) []byte { return nil }) {
+			t.Errorf("%s: without its lengths the folder opens", state)
+		}
+	}
+}
+
+func FuzzLengths(f *testing.F) {
+	f.Add([]byte{})
+	l := &lengths{}
+	dir := f.TempDir()
+	opened, err := openLengths(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := errors.Join(opened.note("MANIFEST-000001", 12), opened.note("000002.log", 1<<40), opened.close()); err != nil {
+		f.Fatal(err)
+	}
+	file, err := os.ReadFile(filepath.Join(dir, lengthsFile))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if !l.decode(file) || fmt.Sprint(l.of) != "[{MANIFEST-000001 12} {000002.log 1099511627776}]" {
+		f.Fatalf("%v", l.of)
+	}
+	f.Add(file)
+	f.Fuzz(func(t *testing.T, file []byte) {
+		l := &lengths{}
+		if whole := l.decode(file); !whole && l.of != nil {
+			t.Errorf("%v of a file that is not whole", l.of)
+		}
+	})
+}
+
+func FuzzChunks(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 5, 1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if to := readableTo(file); to < 0 || to > len(file) {
+			t.Errorf("readable to %d of %d", to, len(file))
+		}
+	})
+}

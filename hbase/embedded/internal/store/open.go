@@ -35,11 +35,11 @@ const formatFile = "BRINE-FORMAT"
 
 // openDir opens a folder that is locked. Pebble sees it only when nothing is missing: it deletes what its manifest does not name.
 func openDir(o Options, f *fence) (_ *life, err error) {
-	if _, err := datadir.Unseal(o.Dir); err != nil {
-		return nil, err
-	}
 	n, err := readFormat(o.Dir)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := datadir.Unseal(o.Dir); err != nil {
 		return nil, err
 	}
 	lengths, err := openLengths(o.Dir)

@@ -1,0 +1,4 @@
+package embedded
+
+// CheckRoot is checkRoot.
+var CheckRoot = checkRoot

@@ -1,0 +1,28 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// ErrInUse is what Lock returns while another has the folder, in this process or in another one.
+var ErrInUse = errors.New("data folder is in use")
+
+// Lock takes a folder until the lock is closed, or the process ends.
+func Lock(dir string) (io.Closer, error) {
+	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_CREATE|os.O_RDWR, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = fmt.Errorf("%s: %w", dir, ErrInUse)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
