@@ -77,7 +77,12 @@ func (c *devCmd) start() (_ *devStack, err error) {
 		return nil, err
 	}
 	s.hbase, err = startHBase(embedded.Options{
-		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Damaged: func(err error) { s.damage <- err },
+		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Damaged: func(err error) {
+			select {
+			case s.damage <- err:
+			default: // the first one ends brine
+			}
+		},
 	})
 	return s, err
 }
