@@ -22,6 +22,7 @@ type Loop struct {
 	joined  bool        // current is not drained yet
 	apart   time.Time   // when current was drained, or, before the first one, when Run began
 	failed  error       // what the last attempt to join ended with; nil once one succeeded
+	waiting time.Time   // since when a join waits for other members; zero: none does
 	noTopic bool        // there was no topic when it was last looked for
 }
 
@@ -121,6 +122,7 @@ func (r *runner) connect(ctx context.Context) error {
 // consume takes generation after generation, until ctx ends or the group refuses us.
 func (l *Loop) consume(ctx context.Context) error {
 	m := newMember(l.runner)
+	m.waits = l.waits
 	defer m.leave()
 	for pauses := (&pauses{base: l.RetryMin, limit: min(l.RetryMax, 5*time.Second)}); ; {
 		g, err := m.join(ctx)
@@ -176,6 +178,13 @@ func (l *Loop) inside(a *assignment) {
 	l.current, l.joined, l.failed = a, true, nil
 }
 
+// waits notes since when the loop waits for other members.
+func (l *Loop) waits(since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = since
+}
+
 // absent notes whether the loop cannot begin because its topic is missing.
 func (l *Loop) absent(err error) {
 	l.mu.Lock()
@@ -223,6 +232,9 @@ func (l *Loop) Status() Status {
 	s.AllRejected = errorText(l.rejects.why())
 	if s.Joined = l.joined; !l.joined {
 		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic
+		if !l.waiting.IsZero() {
+			s.Detail = l.joinWait(time.Since(l.waiting))
+		}
 	}
 	return s
 }

@@ -64,7 +64,7 @@ func (p PartitionStatus) Age(now time.Time) time.Duration {
 type Status struct {
 	Joined     bool              `json:"joined"`             // a member of the group, with an assignment (which may be empty)
 	Apart      time.Time         `json:"apart,omitzero"`     // since when it is no member, and should be one; zero while it is
-	Detail     string            `json:"detail,omitempty"`   // why the last attempt to become one failed
+	Detail     string            `json:"detail,omitempty"`   // why the last attempt to become one failed, or waits
 	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin before the topic is made
 	Generation int               `json:"generation"`
 	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order

@@ -27,8 +27,9 @@ const topicWatch = 5 * time.Second
 // With an InstanceID the membership is static: the group holds our partitions for us while we are away, for SessionTimeout.
 type member struct {
 	*runner
-	at coordinator
-	id string // given by the coordinator; empty before
+	at    coordinator
+	id    string                // given by the coordinator; empty before
+	waits func(since time.Time) // called when a join waits for others, and with zero when it ends
 }
 
 // generation is the time between two rebalances, as far as it concerns us.
@@ -41,7 +42,7 @@ type generation struct {
 }
 
 func newMember(r *runner) *member {
-	return &member{runner: r, at: coordinator{cluster: r.cluster, group: r.Group}}
+	return &member{runner: r, at: coordinator{cluster: r.cluster, group: r.Group}, waits: func(time.Time) {}}
 }
 
 // joinTries is how often a join is made again at once when the rebalance begins anew in its middle.
@@ -69,6 +70,7 @@ func (m *member) join(ctx context.Context) (*generation, error) {
 
 // rendezvous is one attempt to meet the other members.
 func (m *member) rendezvous(ctx context.Context, topic topicState) (*generation, error) {
+	defer m.waitAloud()()
 	balancer := kafka.RangeGroupBalancer{}
 	answer, err := m.at.call(ctx, &joingroup.Request{
 		GroupID: m.Group, MemberID: m.id, GroupInstanceID: m.InstanceID, ProtocolType: "consumer",

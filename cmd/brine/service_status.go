@@ -24,6 +24,8 @@ func (s *service) samples() []reading {
 		}
 		if status.Joined {
 			smp.Lag = 0
+		} else {
+			smp.Waiting = status.Detail
 		}
 		if status.NoTopic {
 			smp.Waiting = status.Detail
