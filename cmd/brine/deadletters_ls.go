@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"brine/config"
+	"brine/internal/term"
 )
 
 type deadlettersLsCmd struct {
@@ -140,19 +140,7 @@ func bytesText(b []byte) string {
 	if b == nil {
 		return "-"
 	}
-	var s strings.Builder
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n == 1 || r < ' ' || r == 0x7f {
-			for _, c := range b[:n] {
-				fmt.Fprintf(&s, `\x%02x`, c)
-			}
-		} else {
-			s.WriteRune(r)
-		}
-		b = b[n:]
-	}
-	return s.String()
+	return term.Line(string(b))
 }
 
 // letterKind is what a summary counts by.

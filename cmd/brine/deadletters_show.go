@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"brine/event"
+	"brine/internal/term"
 )
 
 type deadlettersShowCmd struct {
@@ -17,7 +18,7 @@ type deadlettersShowCmd struct {
 	brokersFlag
 	Record   string `arg:"" name:"partition:offset" help:"Place of the record in the pipeline's topic, as ls shows it."`
 	Pipeline string `placeholder:"NAME" help:"Pipeline, where several have letters of this place."`
-	Value    bool   `help:"Print the record's value alone, byte for byte."`
+	Value    bool   `help:"Print the record's value alone, byte for byte; on a terminal escaped."`
 	JSON     bool   `help:"Print a JSON object per letter."`
 }
 
@@ -52,8 +53,7 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 			continue
 		}
 		if c.Value {
-			_, err := e.stdout.Write(l.Record.Value)
-			return err
+			return printBytes(e.stdout, l.Record.Value)
 		}
 		if n++; n > 1 && !c.JSON {
 			fmt.Fprintln(e.stdout)
@@ -67,6 +67,15 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 		return &exitError{exitFailed, fmt.Errorf("no dead letter of the record at %s", c.Record), "brine deadletters ls --all shows those that are there"}
 	}
 	return nil
+}
+
+// printBytes prints bytes as they are where no terminal could act on them.
+func printBytes(out io.Writer, b []byte) error {
+	if isTerminal(out) {
+		_, err := out.Write(b)
+		return err
+	}
+	return term.Draw(out, string(b))
 }
 
 func (c *deadlettersShowCmd) show(out io.Writer, l *foundLetter) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Exit codes; documented in docs/cli.md and in brine --help.
@@ -46,7 +47,8 @@ func report(stderr io.Writer, err error) int {
 	if errors.As(err, &said) {
 		return said.code
 	}
-	fmt.Fprintf(stderr, "brine: %v\n", err)
+	// The further lines of a text that came from elsewhere must not look as if they were ours.
+	fmt.Fprintf(stderr, "brine: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	var exit *exitError
 	if !errors.As(err, &exit) {
 		return exitFailed

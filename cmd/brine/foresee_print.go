@@ -72,13 +72,12 @@ func (f *foresight) printSplit(out io.Writer, colours paint) {
 			continue
 		}
 		shown++
-		drawn := bar(float64(r.Rows), float64(largest))
+		colour := colours.blue
 		if slices.ContainsFunc(f.Hot, func(h plan.HotRegion) bool { return h.Start.String() == r.Start.String() }) {
-			drawn = colours.red(drawn)
-		} else {
-			drawn = colours.blue(drawn)
+			colour = colours.red
 		}
-		w.row([]string{"  " + clip(startOf(f.table.RowKeys(), r.Start), 48), fmt.Sprintf("%10s", thousands(int64(r.Rows))), fmt.Sprintf("%6.2f %%", 100*r.Share), drawn})
+		w.painted([]string{"  " + clip(startOf(f.table.RowKeys(), r.Start), 48), fmt.Sprintf("%10s", thousands(int64(r.Rows))), fmt.Sprintf("%6.2f %%", 100*r.Share),
+			bar(float64(r.Rows), float64(largest))}, colour)
 	}
 	w.flush()
 	if n := len(regions) - shown; n > 0 {

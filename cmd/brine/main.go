@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"brine/internal/term"
 	"brine/internal/when"
 )
 
@@ -63,11 +65,22 @@ func main() {
 	defer stop()
 	// The first signal drains; whoever sends a second one wants the process gone.
 	context.AfterFunc(ctx, stop)
+	log.SetOutput(term.NewWriter(os.Stderr)) // of slog's default too
 	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()}, os.Args[1:]))
+}
+
+// escape has all that is printed go through term, so that no text of a record or a server acts on the terminal. What it returns is called last.
+func (e *env) escape() (done func()) {
+	stdout, stderr := term.NewWriter(e.stdout), term.NewWriter(e.stderr)
+	e.stdout, e.stderr = stdout, stderr
+	return func() {
+		_, _ = stdout.Close(), stderr.Close() // nobody is left to report to
+	}
 }
 
 // run parses and runs one command line and returns the exit code.
 func run(e *env, args []string) int {
+	defer e.escape()()
 	exited := -1
 	parser, err := newParser(e, func(code int) { exited = code })
 	if err != nil {

@@ -3,26 +3,27 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
+
+	"brine/internal/term"
 )
 
-// paint colours texts, on a terminal whose user has not asked for none (NO_COLOR, https://no-color.org).
+// paint colours texts for term.Draw, on a terminal whose user has not asked for none (NO_COLOR, https://no-color.org).
 type paint bool
 
 func newPaint(e *env) paint {
 	if none, ok := e.getenv("NO_COLOR"); ok && none != "" {
 		return false
 	}
-	term, _ := e.getenv("TERM")
-	return paint(isTerminal(e.stdout) && term != "dumb")
+	kind, _ := e.getenv("TERM")
+	return paint(isTerminal(e.stdout) && kind != "dumb")
 }
 
 func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f, ok := term.File(stream)
+	return ok && xterm.IsTerminal(int(f.Fd()))
 }
 
 func (p paint) red(text string) string  { return p.wrap("31", text) }
@@ -38,9 +39,10 @@ func (p paint) wrap(colour, text string) string {
 // wrapped prints a text behind a head: on a terminal in lines that are no wider than it and than 100 columns, those that follow as
 // far in as the first; else in one line, which is easier to search.
 func wrapped(out io.Writer, head, text string) {
+	text = term.Line(text)
 	columns := 0
-	if f, ok := out.(*os.File); ok {
-		columns, _, _ = term.GetSize(int(f.Fd())) // 0: it is no terminal
+	if f, ok := term.File(out); ok {
+		columns, _, _ = xterm.GetSize(int(f.Fd())) // 0: it is no terminal
 	}
 	if columns == 0 {
 		fmt.Fprintln(out, head+text)

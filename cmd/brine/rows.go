@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,7 +147,7 @@ func valueJSON(v event.Value) any {
 		if !json.Valid(v.Text()) { // someone else wrote it
 			return string(v.Text())
 		}
-		return json.RawMessage(v.Text())
+		return json.RawMessage(bytes.ToValidUTF8(v.Text(), []byte("\ufffd")))
 	case event.Int:
 		return v.Int()
 	case event.Float:

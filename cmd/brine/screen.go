@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"brine/internal/term"
 )
 
 // screen shows lines that say how something goes: on a terminal they are drawn over the ones before, elsewhere they follow them.
@@ -38,10 +40,10 @@ func (s *screen) show(lines []string) {
 			b.WriteString("\x1b[2K")
 			s.drawn++
 		}
-		b.WriteString(line)
+		b.WriteString(term.Line(line))
 		b.WriteByte('\n')
 	}
-	_, _ = io.WriteString(s.out, b.String()) // progress that cannot be shown is not worth failing for
+	_ = term.Draw(s.out, b.String()) // progress that cannot be shown is not worth failing for
 }
 
 // object prints a JSON line.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"brine/internal/term"
 )
 
 // thousands writes a number with a comma before every three digits.
@@ -47,11 +49,26 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // columns prints rows of texts, each column as wide as its widest text. A terminal shows a Chinese character two columns wide.
 type columns struct {
-	out  io.Writer
-	rows [][]string
+	out    io.Writer
+	rows   [][]string
+	colour map[int]func(string) string // of the last text of a row, where it has one
 }
 
-func (c *columns) row(texts []string) { c.rows = append(c.rows, texts) }
+func (c *columns) row(texts []string) {
+	for i, text := range texts {
+		texts[i] = term.Line(text)
+	}
+	c.rows = append(c.rows, texts)
+}
+
+// painted adds a row whose last text has a colour.
+func (c *columns) painted(texts []string, colour func(string) string) {
+	if c.colour == nil {
+		c.colour = map[int]func(string) string{}
+	}
+	c.colour[len(c.rows)] = colour
+	c.row(texts)
+}
 
 // flush prints the rows.
 func (c *columns) flush() {
@@ -64,17 +81,21 @@ func (c *columns) flush() {
 			widths[i] = max(widths[i], width(text))
 		}
 	}
-	for _, row := range c.rows {
+	for n, row := range c.rows {
 		var line strings.Builder
 		for i, text := range row {
-			line.WriteString(text)
-			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", widths[i]-width(text)+2))
+			switch colour := c.colour[n]; {
+			case i < len(row)-1:
+				line.WriteString(text + strings.Repeat(" ", widths[i]-width(text)+2))
+			case colour != nil:
+				line.WriteString(colour(text))
+			default:
+				line.WriteString(text)
 			}
 		}
-		fmt.Fprintln(c.out, line.String())
+		_ = term.Draw(c.out, line.String()+"\n") // as fmt.Fprintln elsewhere: what cannot be printed is not reported either
 	}
-	c.rows = nil
+	c.rows, c.colour = nil, nil
 }
 
 func width(text string) int {

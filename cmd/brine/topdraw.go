@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"brine/internal/term"
 )
 
 // topStyle is how a line of the picture looks.
@@ -62,7 +64,7 @@ func (v *topView) draw(columns, height int) []drawnLine {
 		out = append(out, drawnLine{strings.TrimRight(strings.Join(cells, "  "), " "), style})
 	}
 	for i := range out {
-		out[i].text = clip(out[i].text, columns)
+		out[i].text = clip(term.Line(out[i].text), columns)
 	}
 	return out[:min(len(out), height)]
 }

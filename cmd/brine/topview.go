@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"brine/internal/term"
 )
 
 // topView is what brine top shows and how. Keys change it, drawing does not.
@@ -180,7 +182,7 @@ func holdsFor(op string, a, b float64) bool {
 func topText(cell any) string {
 	switch c := cell.(type) {
 	case string:
-		return c
+		return term.Line(c)
 	case float64:
 		if c != float64(int64(c)) && c < 100 {
 			return fmt.Sprintf("%.1f", c)

@@ -33,6 +33,7 @@ var rules = []struct {
 	{"internal/sample", nil, "sample data is data"},
 	{"internal/memnet", nil, "a network knows nothing of what talks over it"},
 	{"internal/simulate", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "hbase/embedded", "ingest", "ingest/embedded", "internal/memnet", "sink"}, "nothing imports a simulation"},
+	{"internal/term", nil, "bytes out, whoever prints"},
 	{"internal/testenv", []string{"ingest/embedded"}, "tests of any package import it"},
 	{"internal/archtest", nil, ""},
 	{"service/admin", nil, "whoever runs pipelines hands it what it serves"},
