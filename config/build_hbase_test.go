@@ -41,7 +41,7 @@ func TestHBaseDefaultsAreTheOwners(t *testing.T) {
 		t.Fatal(problems)
 	}
 	got := cfg.HBase()
-	want := hbase.Options{Connect: got.Connect, MaxBufferedBytes: got.MaxBufferedBytes}
+	want := hbase.Options{Connect: got.Connect, MaxBufferedBytes: got.MaxBufferedBytes, MaxAnswerBytes: got.MaxAnswerBytes}
 	want.EnsureDefaults()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(hbase.Options{}, "User", "Dial", "Hooks")); diff != "" {
 		t.Errorf("-owner +config:\n%s", diff)

@@ -80,7 +80,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 // Elastic gives the options of a client for the search engine. Where Embedded says so, there is no such engine.
 func (s *Search) Elastic() elastic.Options {
 	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, CACert: s.ca,
-		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: s.Replicas, Refresh: s.Refresh, Patience: s.patience}
+		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: s.Replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}
 	for node := range strings.SplitSeq(s.Connect, ",") {
 		out.Addresses = append(out.Addresses, strings.TrimSpace(node))
 	}

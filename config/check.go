@@ -51,6 +51,7 @@ func (l *loader) checkAddresses(c *Config) {
 		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout), "one operation takes at least one call")
 	}
 	l.checkSearch(&c.Search)
+	c.Search.answer = int64(max(c.Memory/2, 2*leastAnswer))
 }
 
 func (l *loader) checkHTTP(h *HTTP) {

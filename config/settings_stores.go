@@ -87,5 +87,6 @@ type Search struct {
 	Probe time.Duration `set:"probe" default:"5s" min:"100ms" max:"1d"`
 
 	ca       []byte        // what CA names
+	answer   int64         // the longest that is read
 	patience time.Duration // see Config.Within
 }

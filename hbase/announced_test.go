@@ -32,7 +32,7 @@ func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 				return nil
 			}
 			lies.Add(1)
-			return &reply{raw: binary.BigEndian.AppendUint32(nil, maxResponseBytes)}
+			return &reply{raw: binary.BigEndian.AppendUint32(nil, uint32(defaults.MaxAnswerBytes))}
 		}
 		c := p.open(p.options())
 		var err error
@@ -49,19 +49,22 @@ func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 	})
 }
 
-// What is read is the same however long it is; what ends too early takes no more than twice what came.
+// What is read is the same however long it is, and takes no more memory than it is long, and what is believed; what ends too early
+// before that takes only that.
 func TestReadBytes(t *testing.T) {
 	for _, n := range []int{0, 1, believed - 1, believed, believed + 1, 3*believed + 5} {
 		in := bytes.Repeat([]byte("0123456789a"), n/11+1)
-		got, err := readBytes(bytes.NewReader(in), n)
-		if err != nil || !bytes.Equal(got, in[:n]) {
-			t.Errorf("%d bytes: %d came: %v", n, len(got), err)
+		var got []byte
+		var err error
+		took := allocated(func() { got, err = readBytes(bytes.NewReader(in), n) })
+		if err != nil || !bytes.Equal(got, in[:n]) || took > uint64(n)+2*believed {
+			t.Errorf("%d bytes: %d came, in %d: %v", n, len(got), took, err)
 		}
 	}
-	came := bytes.NewReader(make([]byte, believed+1))
+	came := bytes.NewReader(make([]byte, believed-1))
 	var err error
-	took := allocated(func() { _, err = readBytes(came, maxResponseBytes) })
-	if !errors.Is(err, io.ErrUnexpectedEOF) || took > 4*believed {
+	took := allocated(func() { _, err = readBytes(came, defaults.MaxAnswerBytes) })
+	if !errors.Is(err, io.ErrUnexpectedEOF) || took > 2*believed {
 		t.Errorf("%v after %d bytes", err, took)
 	}
 }

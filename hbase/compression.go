@@ -21,7 +21,7 @@ func (o *Options) packing(service string) wire.Compression {
 
 // expand gives an answer's cell block.
 func (c *conn) expand(cells []byte) ([]byte, error) {
-	cells, err := c.packing.Expand(cells, maxResponseBytes)
+	cells, err := c.packing.Expand(cells, c.opts.MaxAnswerBytes)
 	if err != nil {
 		return nil, invalid(c.addr, err)
 	}

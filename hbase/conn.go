@@ -18,10 +18,9 @@ import (
 )
 
 const (
-	maxResponseBytes = 256 << 20       // as much as a server accepts in a request by default
-	idleTimeout      = 2 * time.Minute // [hbase.ipc.client.connection.minIdleTimeBeforeClose]
-	writeBuffer      = 64 << 10
-	maxCallID        = 1<<31 - 1 // Java reads it as an int; a negative one is no call's
+	idleTimeout = 2 * time.Minute // [hbase.ipc.client.connection.minIdleTimeBeforeClose]
+	writeBuffer = 64 << 10
+	maxCallID   = 1<<31 - 1 // Java reads it as an int; a negative one is no call's
 )
 
 // errIdle ends a connection that nobody used. A call that was just about to use it goes to a new one.
@@ -271,7 +270,7 @@ func (c *conn) readFrame(r *bufio.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, err
 	}
-	n, err := wire.FrameLen(prefix, maxResponseBytes)
+	n, err := wire.FrameLen(prefix, c.opts.MaxAnswerBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -284,23 +283,17 @@ func (c *conn) readFrame(r *bufio.Reader) ([]byte, error) {
 }
 
 // believed is how many bytes are made room for on the word of a length, before any has come.
-const believed = 4 << 20
+const believed = 1 << 20
 
-// readBytes reads n bytes. What has come, not what was announced, is what it takes in memory, give or take as much again.
+// readBytes reads n bytes. It makes room for all of them once, when the first have come.
 func readBytes(r io.Reader, n int) ([]byte, error) {
 	b := make([]byte, min(n, believed))
-	for read := 0; ; {
-		if _, err := io.ReadFull(r, b[read:]); err != nil {
-			return nil, err
-		}
-		if len(b) == n {
-			return b, nil
-		}
-		read = len(b)
-		grown := make([]byte, min(n, 2*read))
-		copy(grown, b)
-		b = grown
+	if _, err := io.ReadFull(r, b); err != nil || n <= believed {
+		return b, err
 	}
+	whole := make([]byte, n)
+	_, err := io.ReadFull(r, whole[copy(whole, b):])
+	return whole, err
 }
 
 // readError tells an idle connection from a silent one.

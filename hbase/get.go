@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
@@ -106,10 +107,14 @@ func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result
 	for i := range todo {
 		todo[i] = i
 	}
+	most := c.opts.MaxRequestRows // in one call
 	t := c.newTries("get all", table)
 	err := t.run(ctx, func(ctx context.Context) (_ *Region, err error) {
 		var failed *Region
-		todo, failed, err = c.getRound(ctx, table, gets, todo, results)
+		todo, failed, err = c.getRound(ctx, table, gets, todo, most, results)
+		if errors.Is(err, wire.ErrTooLong) {
+			most = max(1, min(most, len(todo))/2)
+		}
 		return failed, err
 	})
 	if err != nil {
@@ -118,8 +123,8 @@ func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result
 	return results, nil
 }
 
-// getRound tries each of todo once. It gives those that are left, with the error of one of them and its region.
-func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []int, results []Result) ([]int, *Region, error) {
+// getRound tries each of todo once, at most so many in one call. It gives those that are left, with the error of one of them and its region.
+func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []int, most int, results []Result) ([]int, *Region, error) {
 	byServer := make(map[string]map[*Region][]int)
 	for _, i := range todo {
 		r, err := c.locator.find(ctx, table, gets[i].Row)
@@ -140,7 +145,7 @@ func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []
 	)
 	for server, regions := range byServer {
 		g.Go(func() error {
-			for _, m := range chunkGets(regions, c.opts.MaxRequestRows) {
+			for _, m := range chunkGets(regions, most) {
 				m.run(ctx, c, server, gets, results)
 				mu.Lock()
 				left = append(left, m.left...)

@@ -2,7 +2,9 @@ package hbase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -124,8 +126,19 @@ func (l *locator) lookupOnce(ctx context.Context, key string, lookup func() (*Re
 		}
 		return r.Val.(*Region), nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, l.unanswered(ctx)
 	}
+}
+
+// unanswered is the error of a look-up that a caller does not wait for any longer: his time is over, or he goes away.
+func (l *locator) unanswered(ctx context.Context) error {
+	l.metaMu.Lock()
+	addr := cmp.Or(l.metaServer, "the cluster")
+	l.metaMu.Unlock()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &connError{server: addr, class: "timeout", err: fmt.Errorf("no answer from hbase:meta in time: %w", ctx.Err()), unsent: true}
+	}
+	return fmt.Errorf("%s has not said yet where it is: %w", addr, context.Cause(ctx))
 }
 
 // metaKey is the row of hbase:meta of a region with this start and id.

@@ -38,6 +38,11 @@ type Options struct {
 	MaxServerCalls   int // [hbase.client.max.perserver.tasks] 2
 	MaxCellBytes     int // [hbase.client.keyvalue.maxsize] 10 MiB
 
+	// MaxAnswerBytes is the longest answer that is read; the connection of a longer one ends before room is made for it. Gets that come
+	// together are then asked for by halves. At least what a scan asks for and a cell beside it [hbase.client.scanner.max.result.size];
+	// 128 MiB, more than servers send unless a row is longer [hbase.server.scanner.max.result.size].
+	MaxAnswerBytes int
+
 	// TCPKeepAlive is the silence after which the system asks whether the other machine is still there; when it has not answered for
 	// as long again, the connection ends. Negative: never. A peer that is there and says nothing while calls are out is given up
 	// after RPCTimeout. [hbase.ipc.client.tcpkeepalive] 15 s
@@ -67,6 +72,7 @@ var defaults = Options{
 	MaxBufferedBytes:      64 << 20,
 	MaxServerCalls:        2,
 	MaxCellBytes:          10 << 20,
+	MaxAnswerBytes:        128 << 20,
 	Compression:           wire.None.String(),
 }
 
@@ -85,6 +91,7 @@ func (o *Options) EnsureDefaults() {
 	orDefault(&o.MaxBufferedBytes, defaults.MaxBufferedBytes)
 	orDefault(&o.MaxServerCalls, defaults.MaxServerCalls)
 	orDefault(&o.MaxCellBytes, defaults.MaxCellBytes)
+	orDefault(&o.MaxAnswerBytes, max(defaults.MaxAnswerBytes, o.leastAnswer()))
 	orDefault(&o.Compression, defaults.Compression)
 	if o.User == "" {
 		o.User = processUser()
@@ -164,6 +171,7 @@ func (o *Options) Validate() error {
 		{"MaxBufferedBytes", o.MaxBufferedBytes, 1 << 10, 1 << 40},
 		{"MaxServerCalls", o.MaxServerCalls, 1, 1 << 10},
 		{"MaxCellBytes", o.MaxCellBytes, 1, maxFrame},
+		{"MaxAnswerBytes", o.MaxAnswerBytes, o.leastAnswer(), 2 * maxFrame},
 	} {
 		if n.value < n.min || n.value > n.max {
 			errs = append(errs, fmt.Errorf("option %s is %d, must be from %d to %d", n.name, n.value, n.min, n.max))
@@ -171,6 +179,9 @@ func (o *Options) Validate() error {
 	}
 	return errors.Join(errs...)
 }
+
+// leastAnswer is how long an answer to a scan may be, that keeps to its size give or take a cell.
+func (o *Options) leastAnswer() int { return 2*defaultMaxResultBytes + o.MaxCellBytes }
 
 const (
 	defaultMasterPort    = "16000"

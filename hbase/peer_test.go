@@ -48,7 +48,7 @@ func (c *peerCall) multi() *hbasepb.MultiRequest {
 	return m
 }
 
-// reply is an answer; silent and drop are none.
+// reply is an answer; silent and drop are none, but for what is raw before the connection ends.
 type reply struct {
 	exception *hbasepb.ExceptionResponse
 	param     proto.Message
@@ -137,6 +137,9 @@ func (p *peer) serve(conn net.Conn) {
 		c := &peerCall{Request: req, method: req.Header.GetMethodName()}
 		reply := p.ask(c)
 		switch {
+		case reply.drop && reply.raw != nil:
+			p.reply(conn, &write, c, reply)
+			return
 		case reply.drop:
 			return
 		case reply.silent:

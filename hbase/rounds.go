@@ -50,7 +50,7 @@ func (l *locator) ask(ctx context.Context, table string, w wanted) ([]*Region, e
 	case <-a.done:
 		return a.found, a.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, l.unanswered(ctx)
 	}
 }
 

@@ -135,6 +135,7 @@ func (c *Client) newScanner(table string, s Scan) *scanner {
 	if s.MaxResultBytes <= 0 {
 		s.MaxResultBytes = defaultMaxResultBytes
 	}
+	s.MaxResultBytes = min(s.MaxResultBytes, max(defaultMaxResultBytes, c.opts.MaxAnswerBytes-c.opts.MaxCellBytes))
 	if s.Caching <= 0 {
 		s.Caching = math.MaxInt32
 	}

@@ -32,6 +32,7 @@ type cluster struct {
 	mu     sync.Mutex
 	conns  map[*trackedConn]struct{}
 	closed bool
+	fault  error // of the last connection that could not be made or broke, since a broker answered
 }
 
 func newCluster(k Kafka, timeout time.Duration, topics ...string) *cluster {
@@ -44,14 +45,46 @@ func newCluster(k Kafka, timeout time.Duration, topics ...string) *cluster {
 		MetadataTTL:    2 * time.Second, // how soon we learn of a leader's move
 		MetadataTopics: topics,
 	}
-	c.client = &kafka.Client{Addr: kafka.TCP(k.Brokers...), Transport: c.transport, Timeout: timeout}
+	c.client = &kafka.Client{Addr: kafka.TCP(k.Brokers...), Transport: c, Timeout: timeout}
 	return c
+}
+
+// RoundTrip makes a request. One that time or its caller ended says what failed last.
+func (c *cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Request) (kafka.Response, error) {
+	response, err := c.transport.RoundTrip(ctx, addr, request)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.fault = nil
+	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
+	case c.fault != nil:
+		err = fmt.Errorf("%w; last: %w", err, c.fault)
+	default:
+		err = fmt.Errorf("%s has not answered: %w", addr, err)
+	}
+	return response, err
+}
+
+// failed notes what befell a connection, with its address.
+func (c *cluster) failed(address string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fault = fmt.Errorf("%s: %w", address, err)
 }
 
 // trackedConn leaves the cluster's list as it is closed.
 type trackedConn struct {
 	net.Conn
 	cluster *cluster
+}
+
+func (t *trackedConn) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		t.cluster.failed(t.RemoteAddr().String(), err)
+	}
+	return n, err
 }
 
 func (t *trackedConn) Close() error {
@@ -64,6 +97,7 @@ func (t *trackedConn) Close() error {
 func (c *cluster) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.kafka.Dial(ctx, network, address)
 	if err != nil {
+		c.failed(address, err)
 		return nil, err
 	}
 	t := &trackedConn{conn, c}

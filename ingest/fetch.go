@@ -13,7 +13,9 @@ import (
 const (
 	minFetchBytes  = 64 << 10
 	maxAnswerBytes = 1 << 30
-	fetchMaxWait   = 500 * time.Millisecond
+	// An answer may be longer than what was asked for by a record batch, which brokers send whole; 20 MiB are the longest that are usual.
+	spareAnswerBytes = 32 << 20
+	fetchMaxWait     = 500 * time.Millisecond
 	// We read fetch answers of versions 4 (the first with the isolation level) to 11 (the last that kafka-go writes).
 	minFetchVersion, maxFetchVersion = 4, 11
 )
@@ -30,6 +32,7 @@ type fetchCall struct {
 	maxBytes  int32
 	client    string
 	into      *chunk
+	limit     int64 // of the answer's bytes
 
 	version int16
 }
@@ -86,7 +89,7 @@ func (f *fetchCall) RawExchange(rw io.ReadWriter) (_ protocol.Message, err error
 	if err := protocol.WriteRequest(rw, f.version, id, f.client, f.request()); err != nil {
 		return nil, err
 	}
-	if f.into.answer, err = readAnswer(rw, id); err != nil {
+	if f.into.answer, err = readAnswer(rw, id, f.limit); err != nil {
 		return nil, err
 	}
 	return f.parse(f.into.answer.b)

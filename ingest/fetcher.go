@@ -96,7 +96,7 @@ func (s *stream) fetchChunk(offset int64) (*chunk, error) {
 	s.fetcher.learn(c, len(answer.batches), s.MaxFetchBytes)
 	if c.next == offset && len(answer.batches) > 0 {
 		c.release()
-		if ask >= maxAnswerBytes/2 {
+		if ask >= max(s.Budget.size, s.MaxFetchBytes) {
 			return nil, errNothingFits(offset, int(ask))
 		}
 		s.fetcher.ask = 2 * ask
@@ -118,8 +118,9 @@ func (s *stream) fetchChunk(offset int64) (*chunk, error) {
 func (s *stream) call(c *chunk, offset, ask int64) (*fetchAnswer, error) {
 	ctx, cancel := context.WithTimeout(s.work, fetchMaxWait+s.RequestTimeout)
 	defer cancel()
-	m, err := s.cluster.transport.RoundTrip(ctx, s.cluster.client.Addr, &fetchCall{
+	m, err := s.cluster.RoundTrip(ctx, s.cluster.client.Addr, &fetchCall{
 		topic: s.Topic, partition: s.id, offset: offset, maxBytes: int32(ask), client: s.Kafka.ClientID, into: c,
+		limit: max(ask, s.Budget.size) + spareAnswerBytes,
 	})
 	if err != nil {
 		return nil, err

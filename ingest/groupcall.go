@@ -62,7 +62,7 @@ func (c *coordinator) call(ctx context.Context, request protocol.Message, last i
 	if err := c.find(ctx); err != nil {
 		return nil, err
 	}
-	answer, err := c.transport.RoundTrip(ctx, c.client.Addr, &groupCall{Message: request, last: last, coordinator: c.node, client: c.kafka.ClientID})
+	answer, err := c.RoundTrip(ctx, c.client.Addr, &groupCall{Message: request, last: last, coordinator: c.node, client: c.kafka.ClientID})
 	if err != nil {
 		c.known = false
 	}

@@ -86,7 +86,7 @@ func (h *beatRequest) exchange(rw io.ReadWriter, version int16, client string) (
 	if _, err := rw.Write(b); err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(rw, id)
+	answer, err := readAnswer(rw, id, spareAnswerBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -78,8 +78,9 @@ func (c *cluster) chunkAt(ctx context.Context, topic string, partition int, from
 	ctx, cancel := context.WithTimeout(ctx, fetchMaxWait+c.timeout)
 	defer cancel()
 	into := newChunk(topic, partition)
-	m, err := c.transport.RoundTrip(ctx, c.client.Addr, &fetchCall{
+	m, err := c.RoundTrip(ctx, c.client.Addr, &fetchCall{
 		topic: topic, partition: partition, offset: from, maxBytes: int32(min(ask, maxAnswerBytes/2)), client: c.kafka.ClientID, into: into,
+		limit: ask + spareAnswerBytes,
 	})
 	if err != nil {
 		return nil, err // into may still be written to by the call: it is not used again

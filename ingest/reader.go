@@ -2,8 +2,10 @@ package ingest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 )
 
 // reader reads big-endian integers and zigzag varints. Once it has run out, it is bad and gives zeros.
@@ -92,15 +94,28 @@ func (r *reader) uvarint() uint64 {
 	return n
 }
 
-// readAnswer reads a whole answer, length int32 and correlation id int32 before it.
-func readAnswer(r io.Reader, id int32) (*buffer, error) {
+// sender names who is on the other side of a connection.
+func sender(r io.Reader) string {
+	if c, ok := r.(net.Conn); ok {
+		return c.RemoteAddr().String() + ": "
+	}
+	return ""
+}
+
+var errLongAnswer = errors.New("an answer is longer than what is read")
+
+// readAnswer reads a whole answer of at most so many bytes, length int32 and correlation id int32 before it.
+func readAnswer(r io.Reader, id int32, limit int64) (*buffer, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, err
 	}
 	size := int(int32(binary.BigEndian.Uint32(prefix[:]))) - 4
-	if got := int32(binary.BigEndian.Uint32(prefix[4:])); got != id || size < 0 || size > maxAnswerBytes {
-		return nil, fmt.Errorf("not the answer to our request: length %d, id %d, expected id %d", size, got, id)
+	if got := int32(binary.BigEndian.Uint32(prefix[4:])); got != id || size < 0 {
+		return nil, fmt.Errorf("%snot the answer to our request: length %d, id %d, expected id %d", sender(r), size, got, id)
+	}
+	if int64(size) > limit {
+		return nil, fmt.Errorf("%s%w: %d bytes, limit %d, which grows with memory", sender(r), errLongAnswer, size, limit)
 	}
 	b := newBuffer(size)
 	_, err := io.ReadFull(r, b.b)

@@ -63,7 +63,7 @@ func (c *cluster) describeTopic(ctx context.Context, topic string) (topicState, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	m, err := c.transport.RoundTrip(ctx, c.client.Addr, &topicCall{topic: topic, client: c.kafka.ClientID})
+	m, err := c.RoundTrip(ctx, c.client.Addr, &topicCall{topic: topic, client: c.kafka.ClientID})
 	if err != nil {
 		return topicState{}, c.unreachable(err)
 	}
@@ -107,7 +107,7 @@ func (t *topicCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if _, err := rw.Write(t.request()); err != nil {
 		return nil, err
 	}
-	answer, err := readAnswer(rw, topicCallID)
+	answer, err := readAnswer(rw, topicCallID, spareAnswerBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,9 @@ type Options struct {
 	Replicas int           // of a new index, and of one that is tuned; 1
 	Refresh  time.Duration // how soon what is written can be found, of the same; 1 s
 
-	Patience  time.Duration     // how long one call may take, its answer with it; 0: as its context says
+	MaxAnswerBytes int64         // of one answer; 512 MiB
+	Patience       time.Duration // how long one call may take, its answer with it; 0: as its context says
+
 	Transport http.RoundTripper // default: http.DefaultTransport's settings
 }
 
@@ -111,6 +113,9 @@ func Open(opts Options) (*Engine, error) {
 	if opts.Refresh == 0 {
 		opts.Refresh = time.Second
 	}
+	if opts.MaxAnswerBytes == 0 {
+		opts.MaxAnswerBytes = 512 << 20
+	}
 	if opts.Transport == nil {
 		opts.Transport = transport()
 	}
@@ -161,8 +166,7 @@ const (
 	typeJSON   = "application/json"
 	typeNDJSON = "application/x-ndjson"
 
-	maxAnswer = 512 << 20 // of any answer; what is read is counted, nothing is allocated by a declared length
-	maxReason = 16 << 10  // of an error's answer
+	maxReason = 16 << 10 // of an error's answer
 )
 
 // do makes one request and hands the answer's body to read. A status of 300 or more is a *indexer.RequestError.
@@ -196,8 +200,13 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 		kind, reason := faultOf(text)
 		return &indexer.RequestError{Status: resp.StatusCode, Kind: kind, Reason: reason}
 	}
-	answer := &io.LimitedReader{R: resp.Body, N: maxAnswer}
-	if err := read(answer); err != nil {
+	answer := &bounded{body: resp.Body, limit: e.opts.MaxAnswerBytes, left: e.opts.MaxAnswerBytes}
+	if resp.ContentLength > answer.limit {
+		err = answer.tooLong(resp.ContentLength)
+	} else {
+		err = read(answer)
+	}
+	if err != nil {
 		e.nodes.failed(req.URL)
 		return fmt.Errorf("%s %s: answer: %w", method, req.URL.Path, err)
 	}
@@ -254,6 +263,24 @@ func faultOf(text []byte) (kind, reason string) {
 		return answer.Error.Type, answer.Error.Reason
 	}
 	return "", strings.TrimSpace(string(text[:min(len(text), 300)]))
+}
+
+// bounded is an answer's body, which is an error from the limit on. What is read is counted, nothing is allocated on the word of a length.
+type bounded struct {
+	body        io.Reader
+	limit, left int64
+}
+
+func (b *bounded) tooLong(n int64) error {
+	return fmt.Errorf("it has %d bytes or more, limit %d, which grows with memory", n, b.limit)
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 {
+		return 0, b.tooLong(b.limit + 1)
+	}
+	return n, err
 }
 
 // readAll reads r into b.
