@@ -67,6 +67,9 @@ const (
 	Unknown        Reason = "unknown"
 )
 
+// Rejects are the reasons for which events are dead-lettered.
+var Rejects = []Reason{Undecodable, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey, BadName, TooLarge, Refused, MappingRefused}
+
 // Error is a reject found while decoding or keying one event.
 type Error struct {
 	Reason Reason

@@ -61,7 +61,7 @@ func (u *unscraped) run(minutes int) {
 		u.loop.Took(context.Background(), 0, ingest.StepSettle, time.Duration(u.minute)*time.Millisecond)
 		u.ages[0].Timestamp = time.Now().UnixMilli() - int64(u.minute)
 		u.loop.Durable(context.Background(), 0, u.ages, ingest.TimesOf(u.ages))
-		u.loop.DeadLettered(0, 1, rejectReasons[u.minute%len(rejectReasons)])
+		u.loop.DeadLettered(0, 1, event.Rejects[u.minute%len(event.Rejects)])
 	}
 }
 

@@ -70,7 +70,7 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded), plain(m.submitted), plain(m.settled)
 	redelivered, rebalances, joinFailures, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.joinFailures), plain(m.abandoned)
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
-	retried, dead := byReason(m.retried, pipeline, half, retryReasons), byReason(m.dead, pipeline, half, rejectReasons)
+	retried, dead := byReason(m.retried, pipeline, half, retryReasons), byReason(m.dead, pipeline, half, event.Rejects)
 	waits, halts := byReason(m.waits, pipeline, half, waitReasons), byReason(m.halts, pipeline, half, haltReasons)
 	took := map[ingest.Step]prometheus.Observer{}
 	for _, s := range steps {

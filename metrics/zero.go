@@ -11,8 +11,6 @@ import (
 // A counter by reason that comes to be with the first event of its kind begins at 1: rate and increase do not see the step from nothing to there, and
 // what burns a budget is missed. So those of closed sets are 0 from the start.
 var (
-	rejectReasons = []event.Reason{event.Undecodable, event.MissingField, event.WrongType, event.BadVersion, event.FutureVersion, event.LateVersion,
-		event.KeyTooLong, event.BadKey, event.BadName, event.TooLarge, event.Refused, event.MappingRefused}
 	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
 	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown}
 	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone, ingest.TopicAnew, ingest.AllRejected}

@@ -53,7 +53,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 			}
 		}
 	}
-	for _, reason := range rejectReasons {
+	for _, reason := range event.Rejects {
 		hooks.DeadLettered(0, 1, reason)
 	}
 	hooks.Retried(0, 1, event.Awaited)
@@ -71,7 +71,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 			t.Errorf("%s: %v became %v", name, before[name], after)
 		}
 	}
-	if got := values(t, reg, "brine_ingest_dead_letters_total", "reason"); got["mapping_refused"] != 1 || len(got) != len(rejectReasons) {
+	if got := values(t, reg, "brine_ingest_dead_letters_total", "reason"); got["mapping_refused"] != 1 || len(got) != len(event.Rejects) {
 		t.Errorf("dead letters: %v", got)
 	}
 }
@@ -95,7 +95,7 @@ func TestWhatHappenedIsCounted(t *testing.T) {
 // A reason that is new belongs into a list of those that begin at 0.
 func TestEveryReasonIsListed(t *testing.T) {
 	listed := map[string]bool{}
-	for _, r := range slices.Concat(rejectReasons, retryReasons, waitReasons, haltReasons) {
+	for _, r := range slices.Concat(event.Rejects, retryReasons, waitReasons, haltReasons) {
 		listed[string(r)] = true
 	}
 	found := append(reasonsIn(t, "../event/flight.go"), reasonsIn(t, "../ingest/fetcher.go")...)

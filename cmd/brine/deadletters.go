@@ -51,12 +51,25 @@ func (f *letterFilter) parse(now time.Time) (err error) {
 	if f.until, err = parseTime("--until", f.Until, now); err != nil {
 		return usage(err)
 	}
+	for _, reason := range f.Reason {
+		if !slices.Contains(event.Rejects, event.Reason(reason)) {
+			return usage(fmt.Errorf("--reason %q: no record is rejected for it; dead letters have %s", reason, texts(event.Rejects)))
+		}
+	}
 	if f.Key != nil {
 		if f.key, err = unescape(*f.Key); err != nil {
 			return usage(fmt.Errorf("--key: %w", err))
 		}
 	}
 	return nil
+}
+
+func texts(reasons []event.Reason) string {
+	var all []string
+	for _, reason := range reasons {
+		all = append(all, string(reason))
+	}
+	return strings.Join(all, ", ")
 }
 
 // parseTime reads a time, or how long ago that is; empty gives the zero time.

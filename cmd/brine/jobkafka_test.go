@@ -38,8 +38,13 @@ func (j *job) send(partition int, value string) {
 
 func (j *job) sendAt(partition int, value string, at time.Time) {
 	j.t.Helper()
+	j.sendKeyed(partition, nil, value, at)
+}
+
+func (j *job) sendKeyed(partition int, key []byte, value string, at time.Time) {
+	j.t.Helper()
 	resp, err := j.client().Produce(j.t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: partition, RequiredAcks: kafka.RequireAll,
-		Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value)), Time: at})})
+		Records: kafka.NewRecordReader(kafka.Record{Key: kafka.NewBytes(key), Value: kafka.NewBytes([]byte(value)), Time: at})})
 	if err == nil {
 		err = resp.Error
 	}

@@ -13,7 +13,7 @@ type reading struct {
 	Name     string  `json:"pipeline"` // pipeline.half
 	Events   int64   `json:"events"`   // settled
 	Batches  int64   `json:"batches"`
-	Lag      int64   `json:"lag"`               // records; −1 while unknown
+	Lag      int64   `json:"lag"`               // offsets, an upper bound of the records; −1 while unknown
 	Retries  int64   `json:"retries"`           // mutations or events that were written again
 	Retried  string  `json:"retried,omitempty"` // why, the last time: exception class or reason
 	Dead     int64   `json:"dead_letters"`
@@ -73,10 +73,6 @@ func (l *live) draw() {
 	for _, s := range l.samples() {
 		old := l.before[s.Name]
 		l.before[s.Name] = s
-		if s.Lag < 0 && old.Name != "" {
-			s.Lag = old.Lag // it has left its group: the last that was known
-			l.before[s.Name] = s
-		}
 		same := s == old
 		s.PerSec = float64(s.Events-old.Events) / span
 		if s.Batches > old.Batches {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 
@@ -32,7 +33,8 @@ type liveGroup struct {
 
 	earliest, ends []int64       // by partition
 	committed      map[int]int64 // no entry: nothing
-	members        []string      // who they are and what they have
+	members        []string      // who they are and what they have; brokers list one that was killed until its session ends
+	session        time.Duration // how long that is
 }
 
 // groups asks the brokers about the groups that are meant.
@@ -53,10 +55,10 @@ func (f *offsetsFlags) groups(ctx context.Context, cfg *config.Config, client *k
 			continue
 		}
 		if len(p.Rows) > 0 && f.Half != "documents" {
-			out = append(out, &liveGroup{name: p.Name + ".rows", group: p.RowsGroup(), topic: p.Topic})
+			out = append(out, &liveGroup{name: p.Name + ".rows", group: p.RowsGroup(), topic: p.Topic, session: cfg.Kafka.SessionTimeout})
 		}
 		if len(p.Documents) > 0 && f.Half != "rows" {
-			out = append(out, &liveGroup{name: p.Name + ".documents", group: p.DocumentsGroup(), topic: p.Topic})
+			out = append(out, &liveGroup{name: p.Name + ".documents", group: p.DocumentsGroup(), topic: p.Topic, session: cfg.Kafka.SessionTimeout})
 		}
 	}
 	if len(out) == 0 {

@@ -13,8 +13,8 @@ type offsetsShowCmd struct {
 
 // Help is shown under the command's own help.
 func (offsetsShowCmd) Help() string {
-	return `COMMITTED is the record that is read next, - where nothing is committed yet; everything before it is settled. LAG is how many
-are left to read.
+	return `COMMITTED is the offset that is read next, - where nothing is committed yet; everything before it is settled. LAG is how many offsets are
+left to read, an upper bound of the records: markers of transactions have offsets too. Members are listed until their sessions end.
 
 Examples:
   brine offsets show -c brine.yaml
@@ -31,8 +31,9 @@ type offsetLine struct {
 	Earliest  int64    `json:"earliest"`
 	Committed *int64   `json:"committed"` // null: nothing
 	Latest    int64    `json:"latest"`
-	Lag       int64    `json:"lag"`
-	Members   []string `json:"members"` // of the group
+	Lag       int64    `json:"lag"`             // offsets, an upper bound of the records
+	Members   []string `json:"members"`         // of the group, and those that were killed until their sessions end
+	Session   float64  `json:"session_seconds"` // for how long at most
 }
 
 func (c *offsetsShowCmd) Run(e *env) error {
@@ -62,7 +63,7 @@ func (c *offsetsShowCmd) Run(e *env) error {
 func (g *liveGroup) line(partition int) offsetLine {
 	at, committed := g.at(partition)
 	line := offsetLine{Pipeline: g.name, Group: g.group, Topic: g.topic, Partition: partition,
-		Earliest: g.earliest[partition], Latest: g.ends[partition], Lag: max(0, g.ends[partition]-max(at, g.earliest[partition])), Members: g.members}
+		Earliest: g.earliest[partition], Latest: g.ends[partition], Lag: max(0, g.ends[partition]-max(at, g.earliest[partition])), Members: g.members, Session: g.session.Seconds()}
 	if committed {
 		line.Committed = &at
 	}
@@ -95,6 +96,6 @@ func (g *liveGroup) print(e *env) {
 		fmt.Fprintln(e.stdout, "  no members")
 	}
 	for _, m := range g.members {
-		fmt.Fprintf(e.stdout, "  member %s\n", m)
+		fmt.Fprintf(e.stdout, "  member %s, unless it was killed less than %v ago\n", m, g.session)
 	}
 }

@@ -50,7 +50,7 @@ func (s *reindexScreen) plan(p *reindex.Plan) {
 		fmt.Fprintln(s.out)
 	}
 	for _, t := range p.Topics {
-		fmt.Fprintf(s.out, "  topic %s: %s records to read by now, %s\n", t.Topic, thousands(t.Records), about(t.Bytes))
+		fmt.Fprintf(s.out, "  topic %s: at most %s records to read by now, %s\n", t.Topic, thousands(t.Records), about(t.Bytes))
 		for _, m := range t.Missing {
 			fmt.Fprintf(s.out, "  missing: %s\n", m)
 		}

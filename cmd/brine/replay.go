@@ -245,11 +245,11 @@ func (c *replayCmd) outcome(ctx context.Context, r *replay, err error) error {
 		for _, p := range r.run.Progress().Partitions {
 			left -= p.Done
 		}
-		return &exitError{exitFailed, fmt.Errorf("%s: stopped with %s records left", r.name, thousands(left)), c.resume(r)}
+		return &exitError{exitFailed, fmt.Errorf("%s: stopped with %s offsets left", r.name, thousands(left)), c.resume(r)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", r.name, loopError(err))
 	case gone > 0 && !c.SkipMissing:
-		return fmt.Errorf("%s: %s records left the topic before they were replayed; the rest is done", r.name, thousands(gone))
+		return fmt.Errorf("%s: %s offsets left the topic before they were replayed; the rest is done", r.name, thousands(gone))
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func TestReplayStopsAndGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errOut.String(), "records left\nhint: the same command goes on from there") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errOut.String(), "offsets left\nhint: the same command goes on from there") {
 		t.Errorf("exit %d, standard error %q", code, errOut.String())
 	}
 	result := lastObject[replayResult](t, j.must("replay", "-c", j.file, "--from", "earliest", "--json", "--name", "stop"))

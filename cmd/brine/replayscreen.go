@@ -21,7 +21,7 @@ type replayScreen struct {
 type replayPlan struct {
 	Pipeline string      `json:"pipeline"` // pipeline.half
 	Plan     ingest.Plan `json:"plan"`
-	Left     int64       `json:"left"`
+	Left     int64       `json:"left"`              // offsets, an upper bound of the records
 	Seconds  float64     `json:"seconds,omitempty"` // expected, at the rate that is set
 	Missing  []string    `json:"missing"`
 }
@@ -44,20 +44,20 @@ func (s *replayScreen) plan(r *replay) {
 		fmt.Fprintf(s.out, ", into %s", r.opts.Into)
 	}
 	fmt.Fprintln(s.out)
-	fmt.Fprintf(s.out, "  partition           from             to        records        bytes\n")
-	var records, bytes int64
+	fmt.Fprintf(s.out, "  partition           from             to        offsets        bytes\n")
+	var offsets, bytes int64
 	for _, part := range p.Partitions {
 		fmt.Fprintf(s.out, "  %9d %14s %14s %14s %12s\n", part.Partition, thousands(part.Next), thousands(part.To), thousands(part.Left()), about(part.Bytes))
-		records, bytes = records+part.Left(), bytes+part.Bytes
+		offsets, bytes = offsets+part.Left(), bytes+part.Bytes
 	}
-	fmt.Fprintf(s.out, "  %9s %14s %14s %14s %12s\n", "all", "", "", thousands(records), about(bytes))
+	fmt.Fprintf(s.out, "  %9s %14s %14s %14s %12s\n", "all", "", "", thousands(offsets), about(bytes))
 	for _, m := range missing {
 		fmt.Fprintf(s.out, "  missing: %s\n", m)
 	}
 	fmt.Fprintf(s.out, "  progress is kept in the group %s; the live group %s stays where it is\n", p.Group, r.opts.Group)
 	switch {
 	case p.Left() > 0 && p.Resumed:
-		fmt.Fprintf(s.out, "  goes on where it was: %s of %s records are done\n", thousands(done(p)), thousands(done(p)+p.Left()))
+		fmt.Fprintf(s.out, "  goes on where it was: %s of %s offsets are done\n", thousands(done(p)), thousands(done(p)+p.Left()))
 	case p.Left() == 0 && p.Resumed:
 		fmt.Fprintf(s.out, "  done already, up to the offsets above; --again begins anew\n")
 	case p.Left() == 0:
@@ -65,9 +65,9 @@ func (s *replayScreen) plan(r *replay) {
 	}
 	switch left := float64(p.Left()); {
 	case seconds > 0:
-		fmt.Fprintf(s.out, "  at %s records/s: about %v\n", thousands(int64(r.opts.RecordsPerSecond)), clock(seconds))
+		fmt.Fprintf(s.out, "  at most %s; at %s records/s: about %v\n", count(int(p.Left()), "record"), thousands(int64(r.opts.RecordsPerSecond)), clock(seconds))
 	case left > 0: // how quick the stores are is seen when it runs
-		fmt.Fprintf(s.out, "  as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n", clock(max(0.1, left/10_000)), clock(max(0.1, left/100_000)))
+		fmt.Fprintf(s.out, "  at most %s, as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n", count(int(p.Left()), "record"), clock(max(0.1, left/10_000)), clock(max(0.1, left/100_000)))
 	}
 }
 
@@ -83,7 +83,7 @@ func done(p ingest.Plan) (n int64) {
 type replayReading struct {
 	Pipeline  string       `json:"pipeline"` // pipeline.half
 	Partition int          `json:"partition"`
-	Done      int64        `json:"done"` // records (an upper bound) since this process began
+	Done      int64        `json:"done"` // offsets since this process began, an upper bound of the records
 	Left      int64        `json:"left"`
 	PerSec    float64      `json:"records_per_second"`
 	ETA       float64      `json:"eta_seconds"` // at the mean rate since this process began; −1 while unknown

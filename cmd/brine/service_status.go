@@ -22,9 +22,10 @@ func (s *service) samples() []reading {
 		if h.ties != nil {
 			smp.Ties = h.ties.count()
 		}
-		if status.Joined {
+		if status.Joined || len(status.Partitions) > 0 { // what it had when it left its group is what is known
 			smp.Lag = 0
-		} else {
+		}
+		if !status.Joined {
 			smp.Waiting = status.Detail
 		}
 		if status.NoTopic {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -100,6 +102,9 @@ func (c *topCmd) once(e *env, reader *topReader, view *topView) error {
 	const wide, long = 400, 1 << 16
 	for _, l := range view.draw(wide, long) {
 		fmt.Fprintln(e.stdout, l.text)
+	}
+	if len(view.snap.problems) > 0 {
+		return &exitError{exitUnreachable, errors.New(strings.Join(view.snap.problems, "; ")), "brine's address is its http.listen; the cluster's, hbase.connect"}
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (s *verifyScreen) line(r verifyReading) string {
 	if r.What == "comparing" {
 		return fmt.Sprintf("%-24s %5.1f %%  %s left", r.What, share, rest)
 	}
-	return fmt.Sprintf("%-24s %5.1f %%  %12s of %s records  %9s/s  %s left", r.What, share, thousands(r.Done), thousands(r.Of), thousands(int64(r.PerSec)), rest)
+	return fmt.Sprintf("%-24s %5.1f %%  %12s of %s offsets  %9s/s  %s left", r.What, share, thousands(r.Done), thousands(r.Of), thousands(int64(r.PerSec)), rest)
 }
 
 // report prints what was verified and what was found.
