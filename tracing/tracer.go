@@ -63,7 +63,7 @@ func newTracer(to sdk.TracerProviderOption, opts Options) *Tracer {
 func export(to string) (sdk.SpanExporter, io.Closer, error) {
 	switch path, isFile := strings.CutPrefix(to, "file:"); {
 	case isFile:
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // spans name rows
 		if err != nil {
 			return nil, nil, err
 		}

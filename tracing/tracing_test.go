@@ -166,6 +166,9 @@ func TestSpansAreDelivered(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"record scans"`) || !strings.Contains(string(text), `"flight"`) {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the spans: %v, %v", info.Mode(), err)
+	}
 }
 
 func TestWhereSpansCannotGo(t *testing.T) {

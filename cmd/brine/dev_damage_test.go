@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,5 +76,36 @@ func TestDevRefusesDamage(t *testing.T) {
 				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestDataIsItsOwners: whatever brine dev keeps, in a folder that it made, and in one that an older brine had made for all to read, is
+// its owner's alone.
+func TestDataIsItsOwners(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	for range 2 {
+		devJSON(t, never, "--for", "700ms", "--data", dir)
+		files := 0
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			want := fs.FileMode(0o600)
+			if d.IsDir() {
+				want = 0o700
+			}
+			if files++; info.Mode().Perm() != want {
+				t.Errorf("%s: %v", path, info.Mode())
+			}
+			return os.Chmod(path, want|want>>3|want>>6) // as the older brine had it
+		})
+		if err != nil || files < 20 {
+			t.Fatalf("%d files, %v", files, err)
+		}
 	}
 }

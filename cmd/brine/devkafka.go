@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	brokers "brine/ingest/embedded"
+	"brine/internal/datadir"
 )
 
 // startKafka runs a broker in this process. It keeps records and group offsets in a folder across restarts.
@@ -48,24 +48,25 @@ func startKafka(port int, dir string) (*brokers.Broker, error) {
 // beside a form of its own.
 const dataFormat = 1
 
+// devLayout is what is in a data folder of brine dev.
+var devLayout = datadir.Layout{"FORMAT", "kafka", "hbase", "search"}
+
 // lockData takes a data folder for this process. The lock goes with the process, however it ends.
 func lockData(dir string) (unlock func(), err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := devLayout.Make(dir); err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := datadir.Lock(dir)
+	if errors.Is(err, datadir.ErrInUse) {
+		return nil, &exitError{exitData, fmt.Errorf("--data: %s is in use by another brine", dir), "stop it, or choose another folder"}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, &exitError{exitData, fmt.Errorf("--data: %s is in use by another brine", dir), "stop it, or choose another folder"}
-	}
 	if err := checkFormat(dir); err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = lock.Close() }, nil
 }
 
 // checkFormat refuses a folder that a newer brine wrote, and marks one that has no mark yet.
@@ -74,7 +75,7 @@ func checkFormat(dir string) error {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		text = []byte(strconv.Itoa(dataFormat) + "\n")
-		err = os.WriteFile(name, text, 0o644)
+		err = os.WriteFile(name, text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("--data: %w", err)
@@ -82,7 +83,7 @@ func checkFormat(dir string) error {
 	format, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	switch {
 	case err != nil:
-		return &exitError{exitData, fmt.Errorf("--data: %s holds no number: %w", name, err), "choose another folder"}
+		return damaged("--data", datadir.Damaged(name, "it holds no number"))
 	case format > dataFormat:
 		return &exitError{exitData, fmt.Errorf("--data: %s was written by a newer brine: format %d, this one knows %d", dir, format, dataFormat),
 			"use the brine that wrote it, or a newer one, or choose another folder"}

@@ -61,6 +61,7 @@ type env struct {
 }
 
 func main() {
+	syscall.Umask(0o077) // data folders and traces hold customers' data
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal drains; whoever sends a second one wants the process gone.

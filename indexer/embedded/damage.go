@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
@@ -23,8 +24,18 @@ var ErrDamaged = datadir.ErrDamaged
 
 const rootFile = "root.bolt"
 
-// checkIndex reads the folder of an index, which nobody has sealed, before Bleve may remove what it does not know of.
+// folderLayout is the files of an index.
+var folderLayout = datadir.Layout{rootFile, "*.zap", "BRINE-*"}
+
+// checkIndex holds the folder of an index against its inventory, or, where it was not closed in order, reads it through, before Bleve may
+// remove what it does not know of.
 func checkIndex(dir string, queue *index.AnalysisQueue) error {
+	if err := folderLayout.Make(dir); err != nil {
+		return err
+	}
+	if sealed, err := datadir.Unseal(dir); sealed || err != nil {
+		return err
+	}
 	noted, found, err := readProgress(dir)
 	if err != nil {
 		return err
@@ -51,11 +62,13 @@ func checkIndex(dir string, queue *index.AnalysisQueue) error {
 		err = is.behind(noted, found)
 	}
 	for _, segment := range broken {
-		if err != nil || slices.Contains(is.segments, filepath.Base(segment)) {
+		if slices.Contains(is.segments, filepath.Base(segment)) {
 			return datadir.Damaged(segment, "its checksum is not that of its content")
 		}
 	}
 	switch {
+	case err != nil && len(broken) > 0:
+		return datadir.Damaged(root, "%v; the checksum of %s is not that of its content", err, strings.Join(broken, ", "))
 	case err != nil:
 		return datadir.Damaged(root, "%v", err)
 	case is.marked && !found:

@@ -40,7 +40,6 @@ type Engine struct {
 	dir      string
 	remove   bool
 	lock     io.Closer // of the folder
-	whole    bool      // all of it is open
 	queue    *index.AnalysisQueue
 	analyzer analysis.Analyzer
 
@@ -70,24 +69,19 @@ func Open(opts Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	if err := datadir.Make(e.dir); err != nil {
+	if err := (datadir.Layout{}).Make(e.dir); err != nil {
 		return nil, fmt.Errorf("search.connect: %w", err)
 	}
 	e.queue = index.NewAnalysisQueue(opts.Workers)
 	if err := e.openAll(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.whole = true
 	return e, nil
 }
 
 func (e *Engine) openAll() (err error) {
 	if e.lock, err = datadir.Lock(e.dir); err != nil {
 		return fmt.Errorf("%w; is another brine using the folder?", err)
-	}
-	sealed, err := datadir.Unseal(e.dir)
-	if err != nil {
-		return err
 	}
 	entries, err := os.ReadDir(e.dir)
 	if err != nil {
@@ -101,11 +95,6 @@ func (e *Engine) openAll() (err error) {
 	}
 	for _, entry := range entries {
 		if name := entry.Name(); entry.IsDir() && indexer.ValidIndex(name) == nil {
-			if !sealed {
-				if err := checkIndex(filepath.Join(e.dir, name), e.queue); err != nil {
-					return err
-				}
-			}
 			if e.indexes[name], err = openStore(name, filepath.Join(e.dir, name), e.queue, e.analyzer); err != nil {
 				return err
 			}
@@ -129,17 +118,13 @@ func (e *Engine) Close() error {
 		}
 	}
 	e.queue.Close()
-	err := errors.Join(errs...)
-	switch {
-	case e.remove:
-		err = errors.Join(err, os.RemoveAll(e.dir))
-	case e.whole && err == nil:
-		err = datadir.Seal(e.dir)
+	if e.remove {
+		errs = append(errs, os.RemoveAll(e.dir))
 	}
 	if e.lock != nil {
-		err = errors.Join(err, e.lock.Close())
+		errs = append(errs, e.lock.Close())
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // store finds an index that has a mapping.

@@ -23,6 +23,7 @@ import (
 // store is one index.
 type store struct {
 	name     string
+	dir      string
 	home     string // this life of it: another index may come to have its name
 	scorch   open
 	analyzer analysis.Analyzer
@@ -61,6 +62,9 @@ const format = 1
 var stateKey = []byte("brine")
 
 func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.Analyzer) (*store, error) {
+	if err := checkIndex(dir, queue); err != nil {
+		return nil, err
+	}
 	opened, err := scorch.NewScorch(scorch.Name, map[string]any{
 		"path":         dir,
 		"unsafe_batch": true, // Batch returns when it can be read; store.apply waits for the disk
@@ -72,7 +76,7 @@ func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.A
 	if err := opened.Open(); err != nil {
 		return nil, fmt.Errorf("index %s in %s: %w; is another brine using the folder?", name, dir, err)
 	}
-	s := &store{name: name, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: open{opened.(*scorch.Scorch)}, analyzer: analyzer, closed: make(chan struct{})}
+	s := &store{name: name, dir: dir, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: open{opened.(*scorch.Scorch)}, analyzer: analyzer, closed: make(chan struct{})}
 	s.parsers.New = func() any { return new(fastjson.Parser) }
 	if err = s.readState(); err == nil {
 		s.noted, err = openProgress(dir, s.at)
@@ -115,8 +119,8 @@ func (s *store) readState() error {
 // flushTime bounds how long a store that is closed waits for a disk that takes nothing.
 const flushTime = 10 * time.Second
 
-// close waits until the disk has what was applied: Bleve's persister and its introducer use one map at the same time when they are stopped in
-// the middle of a segment, which can end the process.
+// close waits until the disk has what was applied, and seals the folder. Bleve's persister and its introducer use one map at
+// the same time when they are stopped in the middle of a segment, which can end the process.
 func (s *store) close() error {
 	close(s.closed)
 	s.mu.Lock() // no batch is half-way in
@@ -128,8 +132,11 @@ func (s *store) close() error {
 		}
 	}
 	err := s.scorch.Close()
-	if s.noted != nil {
-		err = errors.Join(err, s.noted.close())
+	if s.noted == nil {
+		return err
+	}
+	if err = errors.Join(err, s.noted.close()); err == nil {
+		err = folderLayout.Seal(s.dir)
 	}
 	return err
 }

@@ -79,6 +79,6 @@ func (b *Broker) Close() {
 	b.client.Close()
 	b.Cluster.Close()
 	if b.dir != "" {
-		_ = datadir.Seal(b.dir) // a folder without an inventory is read through by the next start
+		_ = folderLayout.Seal(b.dir) // a folder without an inventory is read through by the next start
 	}
 }

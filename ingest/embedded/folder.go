@@ -31,10 +31,12 @@ var (
 	stateLogs  = []string{"groups.log", "pids.log"}
 )
 
+var folderLayout = datadir.Layout{"*.json", "*.log", "*.tmp", partitionsDir, partitionsDir + "/*", partitionsDir + "/*/*"}
+
 // open readies a folder for kfake, which reads a log up to the first byte that it does not understand and cuts off the rest. What was
 // acknowledged must be there; what a process that was killed had not finished is taken away.
 func open(dir string) error {
-	if err := datadir.Make(dir); err != nil {
+	if err := folderLayout.Make(dir); err != nil {
 		return err
 	}
 	sealed, err := datadir.Unseal(dir)

@@ -12,6 +12,8 @@ import (
 	"brine/internal/datadir"
 )
 
+var layout = datadir.Layout{"a", "sub*", "sub*/*"}
+
 // folder is a sealed folder of two files, one in a folder of its own.
 func folder(t *testing.T) string {
 	t.Helper()
@@ -19,12 +21,12 @@ func folder(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Join(dir, "sub folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"a", "sub folder/b\n", "LOCK"} {
+	for _, name := range []string{"a", "sub folder/b\n", "LOCK", "else"} {
 		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte(name), 100), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := datadir.Seal(dir); err != nil {
+	if err := layout.Seal(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -43,6 +45,7 @@ func TestUnsealNamesWhatIsDamaged(t *testing.T) {
 		}},
 		{"its inventory cut", "INVENTORY", "no inventory", func(path string) error { return os.Truncate(path, 30) }},
 		{"its inventory empty", "INVENTORY", "no inventory", func(path string) error { return os.Truncate(path, 0) }},
+		{"what is not the store's", "else", "", os.Remove},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folder(t)
@@ -90,20 +93,60 @@ func TestInventoryFlipped(t *testing.T) {
 }
 
 func TestMakeTightens(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		layout datadir.Layout
+		want   map[string]fs.FileMode
+	}{
+		{"its own", datadir.Layout{"a", "sub", "sub/*"}, map[string]fs.FileMode{".": 0o700, "a": 0o600, "sub": 0o700, "sub/b": 0o600}},
+		{"shared", datadir.Layout{"a"}, map[string]fs.FileMode{".": 0o755, "a": 0o600, "sub": 0o755, "sub/b": 0o644}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"a", "sub/b"} {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.layout.Make(dir); err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range c.want {
+				info, err := os.Stat(filepath.Join(dir, name))
+				if err != nil || info.Mode().Perm() != want {
+					t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestMakeMakes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x", "data")
-	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
+	if err := layout.Make(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "sub", "file"), nil, 0o644); err != nil {
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := datadir.Lock(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := datadir.Make(dir); err != nil {
+	if _, err := datadir.Lock(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a second lock: %v", err)
+	}
+	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]fs.FileMode{".": 0o700, "sub": 0o700, "sub/file": 0o600} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
-		}
+	if lock, err = datadir.Lock(dir); err != nil || lock.Close() != nil {
+		t.Errorf("after the first one is closed: %v", err)
 	}
 }

@@ -30,8 +30,8 @@ type item struct {
 }
 
 // Seal takes the inventory of a folder that nobody writes to, and makes it durable.
-func Seal(dir string) error {
-	items, err := take(dir)
+func (l Layout) Seal(dir string) error {
+	items, err := l.take(dir)
 	if err != nil {
 		return fmt.Errorf("inventory of %s: %w", dir, err)
 	}
@@ -85,16 +85,12 @@ func (want item) check(dir string) error {
 }
 
 // take lists the files of a folder.
-func take(dir string) (items []item, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || d.Name() == LockFile || d.Name() == InventoryFile {
-			return err
+func (l Layout) take(dir string) (items []item, err error) {
+	err = l.walk(dir, func(name string, d fs.DirEntry) error {
+		if d.IsDir() {
+			return nil
 		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		i, err := look(path, filepath.ToSlash(name))
+		i, err := look(filepath.Join(dir, name), filepath.ToSlash(name))
 		items = append(items, i)
 		return err
 	})

@@ -13,27 +13,38 @@ const (
 	fileMode fs.FileMode = 0o600
 )
 
-// Make makes a data folder where there is none, and takes away what others may do with it and with what is in it. It is for
-// folders that are the store's alone: never for one that a user may share.
-func Make(dir string) error {
+// Make makes a data folder where there is none, and takes away what others may do with the store's files in it, and with the folder
+// itself where nothing else is in it.
+func (l Layout) Make(dir string) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
+	if err := l.walk(dir, func(name string, d fs.DirEntry) error { return tighten(filepath.Join(dir, name), d) }); err != nil {
+		return err
+	}
+	for _, name := range []string{LockFile, InventoryFile} {
+		if err := os.Chmod(filepath.Join(dir, name), fileMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		mode := fileMode
-		switch {
-		case d.IsDir():
-			mode = dirMode
-		case !d.Type().IsRegular():
-			return nil
+	}
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if !l.owns(entry.Name()) {
+			return err
 		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().Perm()&^mode == 0 {
-			return nil
-		}
-		return errors.Join(err, os.Chmod(path, mode))
-	})
+	}
+	return errors.Join(err, os.Chmod(dir, dirMode))
+}
+
+// tighten takes away what others may do with a file or folder.
+func tighten(path string, d fs.DirEntry) error {
+	mode := fileMode
+	if d.IsDir() {
+		mode = dirMode
+	}
+	info, err := d.Info()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().Perm()&^mode == 0 {
+		return nil
+	}
+	return errors.Join(err, os.Chmod(path, mode))
 }

@@ -33,6 +33,9 @@ const (
 
 const formatFile = "BRINE-FORMAT"
 
+// folderLayout is Pebble's files and ours.
+var folderLayout = datadir.Layout{"*.sst", "*.log", "MANIFEST-*", "OPTIONS-*", "marker.*", "*.dbtmp", "BRINE-*"}
+
 // openDir opens a folder that is locked. Pebble sees it only when nothing is missing: it deletes what its manifest does not name.
 func openDir(o Options, f *fence) (_ *life, err error) {
 	n, err := readFormat(o.Dir)

@@ -111,7 +111,7 @@ func damageListener(damaged func(error), f *fence) *pebble.EventListener {
 }
 
 func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
-	if err := datadir.Make(dir); err != nil {
+	if err := folderLayout.Make(dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	lock, err := pebble.LockDirectory(dir, fs)
@@ -149,7 +149,7 @@ func (s *Store) Close() error {
 	}
 	err := l.end
 	if err == nil {
-		err = datadir.Seal(s.opts.Dir)
+		err = folderLayout.Seal(s.opts.Dir)
 	}
 	return errors.Join(err, s.lock.Close())
 }
