@@ -66,7 +66,7 @@ SCALE ?= 1
 HEAP  ?= 2g
 
 .PHONY: shop
-shop: data/orders.jsonl.gz ## Write 155,848 orders into real servers and check the answer of every view against the input (SCALE)
+shop: data/orders.jsonl.gz ## Write 155,848 orders into real servers and check the answer of every view against the input, into bench/results/shop.json (SCALE)
 	$(GO) run ./bench/shop -scale $(SCALE) -heap $(HEAP)
 
 # Whole processes against Kafka and HBase in one bubble of simulated time, with faults drawn by seeds.

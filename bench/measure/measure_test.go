@@ -82,10 +82,7 @@ func TestProcessCostsAreReadFromProc(t *testing.T) {
 }
 
 func TestReportKeepsTheRestOfThePage(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.Mkdir("docs", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	repository(t)
 	text := "before\n<!-- x: written by make bench-x -->\nold\n<!-- x end -->\nafter\n"
 	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

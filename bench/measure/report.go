@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -81,12 +80,8 @@ type Report struct {
 
 // NewReport begins a report of this machine and this source tree.
 func NewReport(name string) *Report {
-	commit, err := exec.Command("git", "describe", "--always", "--dirty").Output()
-	if err != nil {
-		commit = []byte("unknown")
-	}
 	return &Report{
-		Name: name, Date: time.Now().UTC().Format("2006-01-02"), Commit: strings.TrimSpace(string(commit)),
+		Name: name, Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(),
 		Machine: fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 	}
 }
@@ -102,9 +97,29 @@ func (r *Report) Finish(text string) error {
 	return Conclude(r.Name, "bench-"+r.Name, page, r, text, r.Targets)
 }
 
-// Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others.
+// Keep keeps the report, and prints a line per target, for a run that has no page. It returns an error when a target is short.
+func (r *Report) Keep() error {
+	return errors.Join(recorded("", func() error { return keep(r.Name, r) }), Judge(r.Targets))
+}
+
+// Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others. Of a tree that is not
+// that of its commit nothing is kept: the section is printed.
 func Conclude(name, target, page string, run any, text string, targets []Target) error {
-	return errors.Join(keep(name, run), WriteSection(page, name, target, text), Judge(targets))
+	record := func() error { return errors.Join(keep(name, run), writeSection(page, name, target, text)) }
+	return errors.Join(recorded(text, record), Judge(targets))
+}
+
+// recorded records what text says, unless the source tree is not that of its commit: then it prints it.
+func recorded(text string, record func() error) error {
+	err := CleanTree()
+	if err == nil {
+		return record()
+	}
+	fmt.Print(text)
+	if trial() {
+		return nil
+	}
+	return err
 }
 
 const (
@@ -126,6 +141,10 @@ func keep(name string, run any) error {
 
 // WriteSection puts text between the marks of a name in a page, which say that make TARGET has written it.
 func WriteSection(page, name, target, text string) error {
+	return recorded(text, func() error { return writeSection(page, name, target, text) })
+}
+
+func writeSection(page, name, target, text string) error {
 	old, err := os.ReadFile(page)
 	if err != nil {
 		return err

@@ -17,7 +17,11 @@ import (
 func Main(name string, run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	err := Recordable()
+	if err == nil {
+		err = run(ctx)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench-%s: %v\n", name, err)
 		stop()
 		os.Exit(1)

@@ -77,6 +77,9 @@ type line struct{ ns, allocs, ratio float64 }
 type result struct{ ns, allocs, ratio measure.Estimate }
 
 func run() error {
+	if err := measure.Recordable(); err != nil {
+		return err
+	}
 	measured := map[string]result{}
 	for _, pkg := range packages() {
 		fmt.Fprintln(os.Stderr, "measuring", pkg)

@@ -57,10 +57,6 @@ func (t *tally) clock() func() {
 	return func() { t.took += time.Since(began) }
 }
 
-func (t *tally) print() {
-	fmt.Printf("%-17s %6d questions, %8d rows compared; %v a question\n", t.view, t.questions, t.rows, (t.took / time.Duration(t.questions)).Round(10*time.Microsecond))
-}
-
 // all asks a view page by page, to the end. A row that the index shows otherwise than HBase is wrong: nothing is being written.
 func (s *shop) all(ctx context.Context, t *tally, r *query.Reader, args ...string) ([]query.Found, error) {
 	t.questions++

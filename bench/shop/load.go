@@ -25,14 +25,13 @@ func (s *shop) load(ctx context.Context, scale string) error {
 	if err := s.command(ctx, "publish", "--topic", "centre.scans", "--key", "waybill", scansFile).Run(); err != nil {
 		return fmt.Errorf("brine publish: %w", err)
 	}
-	fmt.Printf("published in %v\n", since(begin))
+	published := since(begin)
 	begin = time.Now()
 	run := s.command(ctx, "run", "--until-end", "--quiet")
 	if err := run.Run(); err != nil {
 		return fmt.Errorf("brine run: %w", err)
 	}
-	fmt.Printf("brine run --until-end: %v, %.0f s of CPU, %d changes in the file, with copies as rows and documents\n",
-		since(begin), measure.SpentCPU(run.ProcessState), s.in.changes)
+	s.out.loaded(published, since(begin), measure.SpentCPU(run.ProcessState), s.in.changes)
 	return nil
 }
 

@@ -53,9 +53,9 @@ func (s *shop) checkUsers(ctx context.Context) error {
 			return err
 		}
 	}
-	asked.print()
-	byID.print()
-	opened.print()
+	s.out.addAsked(asked)
+	s.out.addAsked(byID)
+	s.out.addAsked(opened)
 	return nil
 }
 

@@ -94,8 +94,8 @@ func (s *shop) checkWaybills(ctx context.Context) error {
 		newest.questions, newest.rows = newest.questions+1, newest.rows+len(page.Rows)
 		same(s, newest.view, []string{arg}, page.Rows, want[:1], scanned)
 	}
-	t.print()
-	newest.print()
+	s.out.addAsked(t)
+	s.out.addAsked(newest)
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (s *shop) checkStations(ctx context.Context) error {
 			s.tell(t.view, []string{arg}, "counts %d, the input has %d", got.Rows, len(all))
 		}
 	}
-	t.print()
+	s.out.addAsked(t)
 	return nil
 }
 

@@ -40,6 +40,6 @@ func (s *shop) checkStatuses(ctx context.Context) error {
 			s.tell(t.view, args, "the newest is not the input's")
 		}
 	}
-	t.print()
+	s.out.addAsked(t)
 	return nil
 }

@@ -38,12 +38,13 @@ func (s *shop) checkTables(ctx context.Context) error {
 			s.tell(t.table, nil, "%d rows, the input has %d", total, t.want)
 		}
 		share := func(n int) float64 { return 100 * float64(n) / float64(max(1, total)) }
-		fmt.Printf("%-17s %8d rows in %d regions, of which each has %.1f to %.1f %%\n", t.table, total, len(rows), share(slices.Min(rows)), share(slices.Max(rows)))
+		s.out.addTable(table{t.table, total, len(rows), share(slices.Min(rows)), share(slices.Max(rows))})
 	}
 	want := int64(0)
 	for i := range s.in.orders {
 		want += int64(s.in.orders[i].lines * s.in.copies(i))
 	}
+	s.out.Lines = lines
 	fmt.Printf("%-17s %8d lines\n", "centre:orders", lines)
 	if lines != want || s.in.total == baseOrders && want != baseLines {
 		s.tell("centre:orders", nil, "%d lines, the input has %d", lines, want)

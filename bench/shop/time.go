@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
+	"brine/bench/measure"
 	"brine/query"
 )
 
@@ -46,7 +46,7 @@ func (s *shop) time(ctx context.Context, asks int) error {
 		}},
 		{"by the order's id alone", func(orders []order) error { _, err := ask(one, "order="+orders[0].id); return err }},
 	} {
-		if err := timed(q.name, asks, any, q.once); err != nil {
+		if err := s.timed(q.name, asks, any, q.once); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (s *shop) time(ctx context.Context, asks int) error {
 		page, err = ask(users, "user="+orders[0].user)
 		return orders
 	}
-	return timed("details of one order", asks, load, func([]order) error {
+	return s.timed("details of one order", asks, load, func([]order) error {
 		if err != nil || len(page.Rows) == 0 {
 			return err
 		}
@@ -65,21 +65,17 @@ func (s *shop) time(ctx context.Context, asks int) error {
 	})
 }
 
-// timed prints the time of the middle answer, and of the slowest in a hundred.
-func timed(name string, n int, any func() []order, once func([]order) error) error {
-	var took []time.Duration
+// timed takes the time of the middle answer, and of the slowest in a hundred.
+func (s *shop) timed(name string, n int, any func() []order, once func([]order) error) error {
+	var took measure.Milliseconds
 	for range n {
 		orders := any()
 		begin := time.Now()
 		if err := once(orders); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		took = append(took, time.Since(begin))
+		took.Add(time.Since(begin))
 	}
-	slices.Sort(took)
-	at := func(share float64) time.Duration {
-		return took[int(share*float64(len(took)-1))].Round(10 * time.Microsecond)
-	}
-	fmt.Printf("%-29s p50 %8v   p99 %8v   (%d questions)\n", name, at(0.5), at(0.99), n)
+	s.out.addTimed(timed{name, n, took.At(0.5), took.At(0.99)})
 	return nil
 }

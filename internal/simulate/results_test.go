@@ -143,6 +143,9 @@ const atOnce = 250
 // recorded runs seeds, a piece after another, and keeps what came of each.
 func recorded(t *testing.T, first uint64, n int, file, page string) {
 	t.Helper()
+	if err := measure.CleanTree(); err != nil {
+		t.Fatal(err)
+	}
 	all, err := readResults(file)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +157,7 @@ func recorded(t *testing.T, first uint64, n int, file, page string) {
 	if err := all.room(first, last); err != nil {
 		t.Fatal(err)
 	}
-	on := measure.NewReport("simulate") // before the record is written, which makes the source tree another than the commit
+	on := measure.NewReport("simulate")
 	for ; first <= last; first += atOnce {
 		y := seeds(t, first, min(atOnce, int(last-first)+1), func(line string) { fmt.Fprintln(os.Stderr, line) })
 		y.piece.Date, y.piece.Commit, y.piece.Machine = on.Date, on.Commit, on.Machine

@@ -33,7 +33,11 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := r.main(ctx, only); err != nil {
+	err := measure.Recordable()
+	if err == nil {
+		err = r.main(ctx, only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos-hbase:", err)
 		stop()
 		os.Exit(1)

@@ -19,6 +19,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"brine/bench/measure"
 )
 
 func main() {
@@ -34,7 +36,13 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not done after %v (-limit)", *limit))
 	defer cancel()
-	err := r.all(ctx)
+	var err error
+	if *whole {
+		err = measure.Recordable()
+	}
+	if err == nil {
+		err = r.all(ctx)
+	}
 	if err == nil {
 		err = r.finish(*whole)
 	}

@@ -38,7 +38,11 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not done after %v (-limit)", *limit))
 	defer cancel()
-	if err := r.main(ctx, only); err != nil {
+	err := measure.Recordable()
+	if err == nil {
+		err = r.main(ctx, only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		stop()
 		os.Exit(1)

@@ -1,0 +1,63 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// TrialVariable lets what differs from its commit be measured; nothing is recorded then.
+const TrialVariable = "BENCH_TRIAL"
+
+func trial() bool { return os.Getenv(TrialVariable) != "" }
+
+// written is what runs write themselves: records, pages, and plans of the simulation that have failed.
+var written = []string{":(top,exclude)bench/results", ":(top,exclude)docs", ":(top,exclude)internal/simulate/testdata/seeds.txt"}
+
+// CleanTree reports an error unless the source tree, but for what runs write, is that of its commit: a record names the commit that was measured.
+func CleanTree() error {
+	changed, err := git(append([]string{"status", "--porcelain", "--untracked-files=all", "--", ":(top)"}, written...)...)
+	if err != nil {
+		return fmt.Errorf("nothing is recorded, since the commit is unknown: %w", err)
+	}
+	if changed == "" {
+		return nil
+	}
+	files := strings.Split(changed, "\n")
+	const most = 5
+	if n := len(files) - most; n > 0 {
+		files = append(files[:most], fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Errorf("nothing is recorded, since the source tree is not that of its commit: %s; commit first, or measure without a record by %s=1",
+		strings.Join(files, ", "), TrialVariable)
+}
+
+// Recordable reports before anything is measured that nothing of it could be recorded, unless that is wanted.
+func Recordable() error {
+	if trial() {
+		return nil
+	}
+	return CleanTree()
+}
+
+// commit names the source tree's commit.
+func commit() string {
+	name, err := git("describe", "--always")
+	if err != nil {
+		return "unknown"
+	}
+	if CleanTree() != nil {
+		name += "-dirty"
+	}
+	return name
+}
+
+func git(args ...string) (string, error) {
+	out, err := exec.Command("git", args...).Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(exit.Stderr)))
+	}
+	return strings.TrimSpace(string(out)), err
+}
