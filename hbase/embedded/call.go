@@ -20,6 +20,7 @@ type call struct {
 	method string
 	in     []byte
 	out    []byte
+	held   int      // bytes of the answer that are counted
 	size   int      // bytes of the cells in results, for Options.MaxResult
 	faults *Outcome // of single regions and rows; nil: none
 }
@@ -82,12 +83,16 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 		return
 	}
 	c.node.requests.Add(1)
+	defer k.release()
 	result, err := k.handle(ctx, m, param, o)
 	switch {
 	case o.dropped():
 		c.net.Close()
 	case o.silent() || ctx.Err() != nil:
 	default:
+		if err == nil {
+			k.hold(proto.Size(result) + len(k.out) - k.held)
+		}
 		c.reply(id, result, k.out, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
+	"brine/internal/sockets"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -30,6 +31,7 @@ type cluster struct {
 	holds    holders
 	procs    procedures
 	deltas   deltas
+	limiter  *sockets.Limiter // of all connections of all nodes
 
 	ctx       context.Context // done when the server is closed
 	cancel    context.CancelFunc
@@ -69,7 +71,8 @@ var metaName = tableName{systemNamespace, "meta"}
 
 func newCluster(o Options, st *store.Store) *cluster {
 	c := &cluster{
-		opts: o, store: st, balancing: true, turn: -1,
+		limiter: sockets.NewLimiter(maxConns, int64(o.MaxHeld), o.Warn),
+		opts:    o, store: st, balancing: true, turn: -1,
 		namespaces: make(map[string]*hbasepb.NamespaceDescriptor), tables: make(map[tableName]*table),
 		lastSpace: store.MetaSpace,
 	}

@@ -13,16 +13,18 @@ import (
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
+	"brine/internal/sockets"
 
 	"google.golang.org/protobuf/proto"
 )
 
 const (
-	maxHeader    = 64 << 10         // bytes of a connection header
-	maxOut       = 128              // calls of one connection in work; more wait unread
-	writeTimeout = 60 * time.Second // for a client that does not read its answers
-	noCall       = math.MaxUint32   // the call id -1 of answers to no call
-	firstRead    = 1 << 20          // of a frame, before its bytes have come
+	maxHeader        = 64 << 10         // bytes of a connection header
+	maxOut           = 128              // calls of one connection in work; more wait unread
+	writeTimeout     = 60 * time.Second // for a client that does not read its answers
+	handshakeTimeout = 30 * time.Second // from the connection to its first call
+	noCall           = math.MaxUint32   // the call id -1 of answers to no call
+	firstRead        = 1 << 20          // of a frame, before its bytes have come
 )
 
 // conn is one client's connection. serve reads; each call runs in its own goroutine and answers under mu.
@@ -34,18 +36,22 @@ type conn struct {
 
 	packing wire.Compression // of cell blocks
 
-	mu  sync.Mutex // guards buf and writing
-	buf []byte
+	member *sockets.Member
+	room   *room
+
+	mu sync.Mutex // guards writing
 }
 
-func newConn(n *node, c net.Conn) *conn { return &conn{node: n, net: gatedConn{c, n}} }
+func newConn(n *node, c net.Conn) *conn {
+	return &conn{node: n, net: gatedConn{c, n}, member: n.cluster.limiter.Join(c), room: newRoom(n.cluster.opts.MaxResult)}
+}
 
 // serve handles the connection until either side ends it, and returns when all its calls have.
 func (c *conn) serve(ctx context.Context) {
+	defer c.member.Leave()
 	defer c.net.Close()
-	in := bufio.NewReaderSize(c.net, 64<<10)
-	ok, err := c.handshake(in)
-	if !ok || err != nil {
+	in := bufio.NewReaderSize(c.net, 16<<10)
+	if !c.greet(in) {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -66,15 +72,25 @@ func (c *conn) serve(ctx context.Context) {
 			c.reply(noCall, nil, nil, final(classFatalConnection, "%v", err))
 			return
 		}
+		c.room.wait()
 		slots <- struct{}{}
 		calls.Add(1)
 		go func() {
-			defer func() { putFrame(frame); <-slots; calls.Done() }()
+			defer func() { c.let(frame); <-slots; calls.Done() }()
 			if c.expand(&request) {
 				c.run(ctx, request)
 			}
 		}()
 	}
+}
+
+// greet gives the handshake its time, and reports whether calls follow.
+func (c *conn) greet(in *bufio.Reader) bool {
+	if err := c.net.SetReadDeadline(time.Now().Add(handshakeTimeout)); err != nil {
+		return false
+	}
+	ok, err := c.handshake(in)
+	return ok && err == nil && c.net.SetReadDeadline(time.Time{}) == nil
 }
 
 // handshake reads preamble and connection header. It answers the registry's preamble, after which the connection ends as
@@ -157,7 +173,13 @@ func (c *conn) readFrame(in *bufio.Reader) (*[]byte, error) {
 	if err != nil {
 		return nil, c.fatal(classFatalConnection, "%v", err)
 	}
-	return readBytes(in, n)
+	return readBytes(in, n, c.member.Hold)
+}
+
+// let lets go of a request.
+func (c *conn) let(frame *[]byte) {
+	_ = c.member.Hold(-len(*frame)) // nothing more is held
+	putFrame(frame)
 }
 
 // skipTooBig reads a frame's header for its call id, answers and throws the rest away.
@@ -227,17 +249,18 @@ func (c *conn) expand(r *wire.Request) bool {
 func (c *conn) write(h *hbasepb.ResponseHeader, result proto.Message, cells []byte) (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.buf, err = wire.AppendResponse(c.buf[:0], h, result, cells); err != nil {
+	frame := frames.Get().(*[]byte)
+	defer putFrame(frame)
+	if *frame, err = wire.AppendResponse((*frame)[:0], h, result, cells); err != nil {
 		return err
 	}
 	if err := c.net.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	if _, err = c.net.Write(c.buf); err != nil {
+	if _, err = c.net.Write(*frame); err != nil {
 		c.net.Close() // half a frame may be out: nothing can follow it
+		return err
 	}
-	if cap(c.buf) > maxKept {
-		c.buf = nil
-	}
-	return err
+	c.member.Progress()
+	return nil
 }

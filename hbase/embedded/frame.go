@@ -15,12 +15,15 @@ const maxKept = 1 << 20
 
 var frames = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
-// readBytes reads n bytes into a pooled buffer. The buffer grows as the bytes come, not on the word of their length.
-func readBytes(in io.Reader, n int) (*[]byte, error) {
+// readBytes reads n bytes into a pooled buffer. The buffer grows as the bytes come, not on the word of their length; hold is told how far.
+func readBytes(in io.Reader, n int, hold func(int) error) (*[]byte, error) {
 	frame := frames.Get().(*[]byte)
 	b := (*frame)[:0]
 	for len(b) < n {
 		step := min(n-len(b), max(firstRead, len(b)))
+		if err := hold(step); err != nil {
+			return nil, err
+		}
 		if cap(b)-len(b) < step {
 			grown := make([]byte, len(b), len(b)+step)
 			copy(grown, b)

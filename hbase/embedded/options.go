@@ -38,7 +38,8 @@ type Options struct {
 
 	Clock        func() time.Time // the server's time; default time.Now
 	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
-	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default 256 MiB, as HBase
+	MaxHeld      int              // bytes of requests and answers in work; who does not read its answers is cut off first; default 64 MiB
+	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default half of MaxHeld (HBase: 256 MiB)
 	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), for the whole process has 200
 	MaxCell      int              // bytes of a cell; default 10 MiB, as HBase's hbase.server.keyvalue.maxsize
 
@@ -83,8 +84,11 @@ func (o Options) withDefaults() Options {
 	if o.ScannerLease == 0 {
 		o.ScannerLease = time.Minute
 	}
+	if o.MaxHeld == 0 {
+		o.MaxHeld = 64 << 20
+	}
 	if o.MaxRequest == 0 {
-		o.MaxRequest = 256 << 20
+		o.MaxRequest = o.MaxHeld / 2
 	}
 	if o.MaxResult == 0 {
 		o.MaxResult = 16 << 20
@@ -105,6 +109,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("embedded: InTransition is %v, it must be positive", o.InTransition)
 	case o.ScannerLease < 0:
 		return fmt.Errorf("embedded: ScannerLease is %v, it must be positive", o.ScannerLease)
+	case o.MaxHeld < 0:
+		return fmt.Errorf("embedded: MaxHeld is %d, it must be positive", o.MaxHeld)
 	case o.MaxRequest < 0:
 		return fmt.Errorf("embedded: MaxRequest is %d, it must be positive", o.MaxRequest)
 	case o.MaxResult < 0:

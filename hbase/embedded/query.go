@@ -94,9 +94,11 @@ func (k *call) result(cells []store.Cell) *hbasepb.Result {
 }
 
 func (k *call) appendCells(cells []store.Cell) {
+	before := len(k.out)
 	for i := range cells {
 		k.out = wire.AppendCell(k.out, wireCell(&cells[i]))
 	}
+	k.hold(len(k.out) - before)
 }
 
 func wireCell(c *store.Cell) wire.Cell {

@@ -211,7 +211,9 @@ type scanOutput struct {
 	results  int
 }
 
-func (o *scanOutput) full() bool { return o.left <= 0 || o.rowsLeft <= 0 || o.size >= o.limit }
+func (o *scanOutput) full() bool {
+	return o.left <= 0 || o.rowsLeft <= 0 || o.size >= o.limit || o.k.conn.room.full()
+}
 
 // take adds a result of the first of the cells of a row: batch of them when that is set, as many as the limit allows when
 // the client handles partial rows, else all. It gives their number.

@@ -37,9 +37,8 @@ func ListenFn(listen func(network, addr string) (net.Listener, error)) kfake.Opt
 		if err != nil {
 			return nil, err
 		}
-		g := &guard{Listener: l}
-		g.limiter = sockets.NewLimiter(maxConns, maxHeld, func(c net.Conn) { g.warn(c, sockets.ErrCutOff) })
-		return g, nil
+		warn := func(err error) { slog.Warn("the embedded Kafka closed a connection", "error", err) }
+		return &guard{Listener: l, limiter: sockets.NewLimiter(maxConns, maxHeld, warn), warn: sockets.Seldom(warn)}, nil
 	})
 }
 
@@ -55,7 +54,7 @@ func versions() *kversion.Versions {
 type guard struct {
 	net.Listener
 	limiter *sockets.Limiter
-	warned  sync.Once
+	warn    func(error) // of a connection that was closed for what it sent
 }
 
 func (g *guard) Accept() (net.Conn, error) {
@@ -64,13 +63,6 @@ func (g *guard) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	return &guarded{Conn: c, guard: g, member: g.limiter.Join(c)}, nil
-}
-
-// warn says of the first connection that was closed for what it sent; there may be thousands.
-func (g *guard) warn(c net.Conn, why error) {
-	g.warned.Do(func() {
-		slog.Warn("the embedded Kafka closed a connection; it does not tell of others", "client", c.RemoteAddr(), "error", why)
-	})
 }
 
 // guarded is a connection of which kfake reads only what was checked. It counts for the limiter what kfake holds for it: the requests that
@@ -108,7 +100,7 @@ func (c *guarded) next() error {
 	}
 	if err != nil {
 		if errors.As(err, new(refusal)) {
-			c.guard.warn(c, err)
+			c.guard.warn(fmt.Errorf("%v: %w", c.RemoteAddr(), err))
 		}
 		return err
 	}

@@ -3,6 +3,7 @@ package sockets
 import (
 	"container/list"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 )
@@ -16,19 +17,17 @@ var ErrCutOff = errors.New("cut off to make room for other connections")
 type Limiter struct {
 	conns int
 	bytes int64
-	cut   func(net.Conn) // told of every connection that is closed; must not block
+	warn  func(error)
 
 	mu      sync.Mutex // guards what follows, and all members
 	held    int64
 	members list.List // of *Member: the longest without progress in front
 }
 
-// NewLimiter returns a limiter of so many connections and bytes. cut, which may be nil, is told of every connection that it closes.
-func NewLimiter(conns int, bytes int64, cut func(net.Conn)) *Limiter {
-	if cut == nil {
-		cut = func(net.Conn) {}
-	}
-	return &Limiter{conns: conns, bytes: bytes, cut: cut}
+// NewLimiter returns a limiter of so many connections and bytes. The first connection of each minute that it closes goes to warn, which may
+// be nil and must not block.
+func NewLimiter(conns int, bytes int64, warn func(error)) *Limiter {
+	return &Limiter{conns: conns, bytes: bytes, warn: Seldom(warn)}
 }
 
 // Member is a connection of a limiter.
@@ -99,9 +98,9 @@ func (l *Limiter) Held() int64 {
 
 // cutOff closes a connection. Who reads from it or writes to it fails, and so frees what it held.
 func (l *Limiter) cutOff(m *Member) {
-	l.remove(m)
+	defer l.remove(m)
 	_ = m.conn.Close() // it is closed, whatever it says
-	l.cut(m.conn)
+	l.warn(fmt.Errorf("%v, of %d connections with %d MiB: %w", m.conn.RemoteAddr(), l.members.Len(), l.held>>20, ErrCutOff))
 }
 
 func (l *Limiter) remove(m *Member) {

@@ -2,9 +2,9 @@ package sockets
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -29,49 +29,46 @@ func TestLimiterCutsOffWhoMakesNoProgress(t *testing.T) {
 		{"who is cut off holds no more", []string{"+a", "a11", "a1", "a", "-a"}, []string{"a"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			names, members := map[net.Conn]string{}, map[string]*Member{}
+			members := map[string]*Member{}
 			var cut []string
-			l := NewLimiter(3, 10, func(c net.Conn) { cut = append(cut, names[c]) })
+			l := NewLimiter(3, 10, nil)
 			for _, step := range c.steps {
-				play(l, step, names, members, func(name string, err error) {
-					if cutOff := slices.Contains(cut, name); errors.Is(err, ErrCutOff) != cutOff {
-						t.Errorf("%s holds more: %v; cut off: %v", name, err, cutOff)
-					}
-				})
+				play(t, l, step, members, &cut)
 			}
 			if !slices.Equal(cut, c.cut) || l.Held() != c.held {
 				t.Errorf("cut off %q and holds %d, want %q and %d", cut, l.Held(), c.cut, c.held)
-			}
-			for conn, name := range names {
-				if closed := conn.(*closing).closed; closed != slices.Contains(cut, name) {
-					t.Errorf("%s is closed: %v", name, closed)
-				}
 			}
 		})
 	}
 }
 
-// closing is a connection that can only be closed.
-type closing struct {
+// named is a connection that can only be closed, and tells who it was.
+type named struct {
 	net.Conn
-	closed bool
+	name   string
+	closed *[]string
 }
 
-func (c *closing) Close() error { c.closed = true; return nil }
+func (n named) Close() error         { *n.closed = append(*n.closed, n.name); return nil }
+func (n named) RemoteAddr() net.Addr { return nil }
 
-func play(l *Limiter, step string, names map[net.Conn]string, members map[string]*Member, held func(string, error)) {
-	var n int
+func play(t *testing.T, l *Limiter, step string, members map[string]*Member, cut *[]string) {
+	t.Helper()
 	switch {
 	case step[0] == '+':
-		conn := &closing{}
-		names[conn] = step[1:]
-		members[step[1:]] = l.Join(conn)
+		members[step[1:]] = l.Join(named{name: step[1:], closed: cut})
 	case step[0] == '-':
 		members[step[1:]].Leave()
 	case len(step) == 1:
 		members[step].Progress()
 	default:
-		_, _ = fmt.Sscan(step[1:], &n)
-		held(step[:1], members[step[:1]].Hold(n))
+		n, err := strconv.Atoi(step[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = members[step[:1]].Hold(n)
+		if cutOff := slices.Contains(*cut, step[:1]); errors.Is(err, ErrCutOff) != cutOff {
+			t.Errorf("%s: %v; cut off: %v", step, err, cutOff)
+		}
 	}
 }

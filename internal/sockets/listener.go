@@ -24,10 +24,21 @@ const (
 // Listener returns l with an Accept that goes on after errors, ever more slowly, until it is closed. The first error of each minute goes
 // to warn, which may be nil.
 func Listener(l net.Listener, warn func(error)) net.Listener {
-	if warn == nil {
-		warn = func(error) {}
+	return &listener{Listener: l, warn: Seldom(warn), closed: make(chan struct{})}
+}
+
+// Seldom returns a function that hands the first error of each minute on to warn, which may be nil.
+func Seldom(warn func(error)) func(error) {
+	var mu sync.Mutex
+	var warned time.Time
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if warn != nil && (warned.IsZero() || time.Since(warned) >= warnWithin) {
+			warned = time.Now()
+			warn(err)
+		}
 	}
-	return &listener{Listener: l, warn: warn, closed: make(chan struct{})}
 }
 
 type listener struct {
@@ -35,9 +46,6 @@ type listener struct {
 	warn   func(error)
 	closed chan struct{}
 	once   sync.Once
-
-	mu     sync.Mutex // guards warned
-	warned time.Time
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -50,7 +58,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		case <-l.closed:
 			return nil, err
 		default:
-			l.report(err)
+			l.warn(fmt.Errorf("accepting connections on %s: %w", l.Addr(), Explain(err)))
 		}
 		select {
 		case <-l.closed:
@@ -58,16 +66,6 @@ func (l *listener) Accept() (net.Conn, error) {
 		case <-time.After(wait):
 		}
 	}
-}
-
-func (l *listener) report(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.warned.IsZero() && time.Since(l.warned) < warnWithin {
-		return
-	}
-	l.warned = time.Now()
-	l.warn(fmt.Errorf("accepting connections on %s: %w", l.Addr(), Explain(err)))
 }
 
 func (l *listener) Close() error {
