@@ -2,10 +2,7 @@ package event
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -93,6 +90,9 @@ func (d *Decoder) Reset(b *Batch) {
 }
 
 func (d *Decoder) decode(rec *Record, b *Batch, values []Value) *Error {
+	if rec.Value == nil {
+		return &Error{Reason: Undecodable, Detail: "the record has no value: it is a tombstone, which deletes its key in a compacted topic"}
+	}
 	d.count++
 	d.input = *bytes.NewBuffer(rec.Value)
 	d.json.Reset(&d.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see node.seen
@@ -176,19 +176,6 @@ func (d *Decoder) member(n *node, record []byte, b *Batch, values []Value) *Erro
 		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
 	}
 	return nil
-}
-
-// undecodable words a fault of the JSON itself.
-func undecodable(err error) *Error {
-	var s *jsontext.SyntacticError
-	switch {
-	case errors.Is(err, io.EOF):
-		return &Error{Reason: Undecodable, Detail: "the record is empty"}
-	case !errors.As(err, &s):
-		return &Error{Reason: Undecodable, Detail: err.Error()}
-	}
-	field := strings.ReplaceAll(strings.TrimPrefix(string(s.JSONPointer), "/"), "/", ".")
-	return &Error{Reason: Undecodable, Field: field, Detail: fmt.Sprintf("%v at byte %d", s.Err, s.ByteOffset)}
 }
 
 func kindName(k jsontext.Kind) string {

@@ -104,7 +104,7 @@ func TestUnpackFaults(t *testing.T) {
 		{event.MessagePack, "\x81\xa2F0\xa5x", "F0: msgp: too few bytes left to read object"},
 		{event.MessagePack, "\x82\xa2F1\x01\xa2F1\x02", "F1: it is there twice"},
 		{event.MessagePack, "\x81\xa2F1\x01x", "1 bytes follow the map"},
-		{event.JSON, "", "the record is empty"},
+		{event.JSON, "", "the value is empty"},
 		{event.JSON, `{"F0":1}`, "a string is expected, found a number"},
 		{event.JSON, `{"F1":1,"F1":2}`, "it is there twice"},
 		{event.JSON, `{"F1":1}x`, "something follows the object"},

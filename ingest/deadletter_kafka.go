@@ -11,7 +11,6 @@ import (
 
 const (
 	letterExtra    = 64 << 10  // how much longer than its record a letter may be
-	maxDetail      = 4 << 10   // bytes of detail that a letter keeps
 	maxLetterBatch = 512 << 10 // bytes of records in one produce request, unless a single one is longer
 )
 

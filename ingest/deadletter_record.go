@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -50,9 +49,10 @@ func (l *DeadLetter) record() kafka.Record {
 	number(HeaderOffset, rec.Offset)
 	number(HeaderTimestamp, rec.Timestamp)
 	text(HeaderGroup, l.Group)
-	text(HeaderReason, string(l.Reason))
-	text(HeaderField, l.Field)
-	text(HeaderDetail, strings.ToValidUTF8(l.Detail[:min(len(l.Detail), maxDetail)], ""))
+	why := (&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail}).Short()
+	text(HeaderReason, string(why.Reason))
+	text(HeaderField, why.Field)
+	text(HeaderDetail, why.Detail)
 	number(HeaderTime, l.Time.UnixMilli())
 	return kafka.Record{Time: l.Time, Key: ownBytes(rec.Key), Value: ownBytes(rec.Value), Headers: headers}
 }
@@ -117,7 +117,7 @@ func ReadDeadLetter(rec *event.Record) (DeadLetter, error) {
 		case HeaderReason:
 			l.Reason = event.Reason(h.Value)
 		case HeaderField:
-			l.Field = string(h.Value)
+			l.Field = event.ShortPath(string(h.Value))
 		case HeaderDetail:
 			l.Detail = string(h.Value)
 		case HeaderTime:

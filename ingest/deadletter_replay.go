@@ -122,12 +122,10 @@ func (r *letterReplay) reject(letter *KeptLetter, reason event.Reason, err error
 
 // newLetter words why a record cannot be written.
 func newLetter(rec *event.Record, reason event.Reason, err error, group string) DeadLetter {
-	l := DeadLetter{Record: rec, Reason: reason, Group: group, Time: time.Now()}
-	var e *event.Error
-	if errors.As(err, &e) {
-		l.Reason, l.Field, l.Detail = e.Reason, e.Field, e.Detail
-	} else if err != nil {
-		l.Detail = err.Error()
+	e := &event.Error{Reason: reason}
+	if !errors.As(err, &e) && err != nil {
+		e.Detail = err.Error()
 	}
-	return l
+	e = e.Short()
+	return DeadLetter{Record: rec, Reason: e.Reason, Field: e.Field, Detail: e.Detail, Group: group, Time: time.Now()}
 }

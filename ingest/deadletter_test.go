@@ -32,10 +32,10 @@ func TestDeadLetterIsTheWholeRecord(t *testing.T) {
 	d := openDead(t, b)
 	now := time.UnixMilli(1_800_000_000_000)
 	write := []DeadLetter{
-		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 7, Timestamp: 99}, Reason: event.Undecodable, Group: group, Detail: "the record is empty", Time: now},
+		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 7, Timestamp: 99}, Reason: event.Undecodable, Group: group, Detail: "the record has no value", Time: now},
 		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 8, Timestamp: -1, Key: []byte{}, Value: []byte{0, 0xff}, Headers: []event.Header{
 			{Key: "trace", Value: []byte("x")}, {Key: HeaderOffset, Value: []byte("4")}, {Key: "empty", Value: nil}}},
-			Reason: event.MissingField, Field: "order.id", Detail: strings.Repeat("d", 3*maxDetail), Group: group, Time: now},
+			Reason: event.MissingField, Field: strings.Repeat("order.", 4000) + "id", Detail: strings.Repeat("d", 20<<10), Group: group, Time: now},
 		{Record: &event.Record{Topic: topic, Partition: 0, Offset: 9, Key: []byte("k"), Value: bytes.Repeat([]byte("v"), 600<<10)}, Reason: event.TooLarge, Group: group, Time: now},
 		{Record: &event.Record{Topic: topic, Partition: 0, Offset: 10, Value: bytes.Repeat([]byte("w"), 1<<20)}, Reason: event.TooLarge, Group: group, Time: now},
 	}
@@ -58,7 +58,10 @@ func TestDeadLetterIsTheWholeRecord(t *testing.T) {
 	}
 	for _, w := range write {
 		g := got[w.Record.Offset]
-		w.Detail = w.Detail[:min(len(w.Detail), maxDetail)]
+		short := (&event.Error{Field: w.Field, Detail: w.Detail}).Short()
+		if w.Field, w.Detail = short.Field, short.Detail; len(w.Field) > 200 || len(w.Detail) > 4<<10 {
+			t.Errorf("a field of %d bytes, a detail of %d", len(w.Field), len(w.Detail))
+		}
 		if fmt.Sprintf("%#v %v", *g.Record, g.Record.Headers == nil) != fmt.Sprintf("%#v %v", *w.Record, w.Record.Headers == nil) && len(w.Record.Value) < 100 {
 			t.Errorf("record %#v, expected %#v", *g.Record, *w.Record)
 		}

@@ -173,7 +173,10 @@ func notJSON(line []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(line))
 	_, err := d.ReadValue()
 	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return fmt.Errorf("it is no JSON: %v at byte %d", s.Err, s.ByteOffset)
+		return errors.New("it is no JSON: " + event.JSONFault(s))
+	}
+	if err == nil && len(bytes.TrimSpace(line[d.InputOffset():])) == 0 {
+		return fmt.Errorf("it is nested more than %d levels deep", fastjson.MaxDepth)
 	}
 	return errors.New("it is no JSON, or more than one object")
 }

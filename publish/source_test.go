@@ -95,6 +95,8 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 		{"a.jsonl", "{\"id\":\"A\"}\n{\"id\":\"S\xe3o\"}\n", "", `{"id":"A"}` + "\n" + `FILE, line 2: byte 9 is 0xe3` + notUTF8},
 		{"a.jsonl", "{\"id\":\"S\xe3o\"}\n", "iso-8859-1", `{"id":"São"}`},
 		{"a.jsonl", "\ufeff{\"id\":\"A\"}\n", "", `{"id":"A"}`},
+		{"a.jsonl", strings.Repeat(`{"id":`, 20_000), "", "FILE, line 1: it is no JSON: it is nested more than 10,000 levels deep at byte 60000"},
+		{"a.jsonl", strings.Repeat(`{"id":`, 400) + "1" + strings.Repeat("}", 400), "", "FILE, line 1: it is nested more than 300 levels deep"},
 		{"a.jsonl", "", "", ""},
 		{"a.csv", "", "", ""},
 	} {

@@ -64,7 +64,7 @@ func (m *memberColumns) check(name []byte, columns int) *event.Error {
 	case len(name) == 0:
 		return &event.Error{Reason: event.BadName, Detail: "a member has an empty name, of which no column can be made"}
 	case len(name) > maxNameBytes:
-		return &event.Error{Reason: event.BadName, Field: string(name[:20]) + "…", Detail: fmt.Sprintf("its name has %d bytes; a column's may have %d", len(name), maxNameBytes)}
+		return &event.Error{Reason: event.BadName, Field: strings.ToValidUTF8(string(name[:20]), "") + "…", Detail: fmt.Sprintf("its name has %d bytes; a column's may have %d", len(name), maxNameBytes)}
 	case columns == m.limit:
 		return &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("it has more than %d members; see limit", m.limit)}
 	}

@@ -132,7 +132,7 @@ func letterTexts(l *foundLetter) []string {
 	if !l.Replayed.IsZero() {
 		detail = "replayed " + timeText(l.Replayed.UnixMilli())
 	}
-	return []string{timeText(l.Time.UnixMilli()), l.name(), l.record(), string(l.Reason), cmp.Or(l.Field, "-"), clip(bytesText(l.Record.Key), 40), detail}
+	return []string{timeText(l.Time.UnixMilli()), l.name(), l.record(), string(l.Reason), clip(cmp.Or(l.Field, "-"), 40), clip(bytesText(l.Record.Key), 40), detail}
 }
 
 // bytesText shows bytes as text where they are, else those that are not as \xNN; - for null.
@@ -203,7 +203,7 @@ func (c *deadlettersLsCmd) summary(e *env, scan *letterScan) error {
 		if i == 0 {
 			table.row([]string{"PIPELINE", "REASON", "FIELD", "LETTERS", "FIRST", "LAST", "THE LAST RECORD"})
 		}
-		table.row([]string{s.Pipeline, s.Reason, cmp.Or(s.Field, "-"), thousands(int64(s.Letters)), timeText(s.First.UnixMilli()), timeText(s.Last.UnixMilli()), s.Example})
+		table.row([]string{s.Pipeline, s.Reason, clip(cmp.Or(s.Field, "-"), 40), thousands(int64(s.Letters)), timeText(s.First.UnixMilli()), timeText(s.Last.UnixMilli()), s.Example})
 	}
 	table.flush()
 	c.ended(e, scan, n)

@@ -186,3 +186,39 @@ func (j *job) output(args ...string) string {
 	}
 	return string(out)
 }
+
+// Records nested as deep as anyone likes, tombstones and empty values: the dead letters say which is which, in lines that a person reads.
+func TestDeadLettersOfDeepAndEmptyRecordsAreReadable(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	at := time.Now().Truncate(time.Millisecond)
+	j.sendAll([]sent{
+		{time: at, key: []byte("deep"), value: []byte(strings.Repeat(`{"`+strings.Repeat("é", 20)+`":`, 10_500))},
+		{time: at, key: []byte("tombstone"), value: nil},
+		{time: at, key: []byte("empty"), value: []byte{}},
+		{time: at, key: []byte("surrogate"), value: []byte(`{"waybill":"\ud83dsecret"}`)},
+	})
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	list := j.must("deadletters", "ls", "-c", j.file)
+	for line := range strings.Lines(list) {
+		if width(line) > 260 || strings.Contains(line, "secret") {
+			t.Errorf("%d columns: %s", width(line), line)
+		}
+	}
+	for _, want := range []string{"the value is empty", "the record has no value: it is a tombstone", "half of a surrogate pair stands alone at byte 12", "nested more than 10,000 levels deep"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("ls lacks %q:\n%s", want, list)
+		}
+	}
+	for _, args := range [][]string{{"ls", "--json"}, {"ls", "--summary"}, {"show", "0:0", "--json"}} {
+		shown := j.must(append([]string{"deadletters", args[0], "-c", j.file}, args[1:]...)...)
+		if field := strings.Repeat("é.", 100); strings.Contains(shown, field) || args[0] == "ls" && len(shown) > 4000 {
+			t.Errorf("%v is %d bytes: %.500s", args, len(shown), shown)
+		}
+	}
+	for _, l := range j.deadLetters() {
+		if len(l.Field) > 200 {
+			t.Errorf("a field of %d bytes", len(l.Field))
+		}
+	}
+}

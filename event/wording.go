@@ -1,0 +1,71 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// How many bytes of a path, and of what is said of it, a reject keeps. Records and servers make both as long as they like.
+const (
+	maxPath   = 200
+	maxDetail = 4 << 10
+)
+
+// Short returns the error with a path and a detail that people can read: the middle of a longer path is left out, and the end of a longer
+// detail. It is the error itself where nothing is.
+func (e *Error) Short() *Error {
+	if len(e.Field) <= maxPath && len(e.Detail) <= maxDetail {
+		return e
+	}
+	return &Error{Reason: e.Reason, Field: ShortPath(e.Field), Detail: shortDetail(e.Detail)}
+}
+
+// ShortPath leaves the middle of a long path out.
+func ShortPath(path string) string {
+	const half = maxPath/2 - 2 // the dots are three bytes
+	if len(path) <= maxPath {
+		return path
+	}
+	return whole(path[:half]) + "…" + whole(path[len(path)-half:])
+}
+
+func shortDetail(detail string) string {
+	if len(detail) <= maxDetail {
+		return detail
+	}
+	return whole(detail[:maxDetail-len("…")]) + "…"
+}
+
+// whole leaves out the characters that were cut.
+func whole(text string) string { return strings.ToValidUTF8(text, "") }
+
+// undecodable words a fault of the JSON itself.
+func undecodable(err error) *Error {
+	var s *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.EOF):
+		return &Error{Reason: Undecodable, Detail: "the value is empty"}
+	case !errors.As(err, &s):
+		return &Error{Reason: Undecodable, Detail: err.Error()}
+	}
+	field := strings.ReplaceAll(strings.TrimPrefix(string(s.JSONPointer), "/"), "/", ".")
+	return (&Error{Reason: Undecodable, Field: field, Detail: JSONFault(s)}).Short()
+}
+
+// JSONFault says what is wrong with JSON, and where, without what stands around it: that belongs to whoever sent it.
+func JSONFault(s *jsontext.SyntacticError) string {
+	fault := s.Err.Error()
+	switch {
+	case strings.HasPrefix(fault, "invalid surrogate pair"):
+		fault = "half of a surrogate pair stands alone"
+	case strings.HasPrefix(fault, "invalid escape sequence"):
+		fault = "JSON has no such escape sequence"
+	case strings.HasPrefix(fault, "exceeded max depth"):
+		fault = "it is nested more than 10,000 levels deep"
+	}
+	return fmt.Sprintf("%s at byte %d", fault, s.ByteOffset)
+}
