@@ -97,13 +97,18 @@ type Result struct {
 
 // RequestError is a request that the server refused as a whole.
 type RequestError struct {
+	Server string // host:port; empty: of one document
 	Status int
 	Kind   string
 	Reason string
 }
 
 func (e *RequestError) Error() string {
-	return "status " + strconv.Itoa(e.Status) + ": " + e.Reason
+	text := "status " + strconv.Itoa(e.Status) + ": " + e.Reason
+	if e.Server != "" {
+		return e.Server + ": " + text
+	}
+	return text
 }
 
 // Type is how an index treats a field.

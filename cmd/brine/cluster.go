@@ -36,6 +36,9 @@ func openHBase(ctx context.Context, cfg *config.Config, opts hbase.Options) (*cl
 	if opts.Connect == "" {
 		return nil, usage(errors.New("hbase.connect is not set; name the masters: rpc://host:16000"))
 	}
+	if opts.Hooks.Retry == nil {
+		opts.Hooks = newOutages(slog.Default()).hbase(opts.Hooks)
+	}
 	client, err := hbase.Open(ctx, opts)
 	if err != nil {
 		c.Close()

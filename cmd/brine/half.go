@@ -65,7 +65,7 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 	if !s.ends {
 		opts = opts.Endless()
 	}
-	opts.Hooks = s.traceIndex(s.indexes.Hooks(p.Name))
+	opts.Hooks = s.traceIndex(s.outages.index(p.Name, s.indexes.Hooks(p.Name)))
 	opts.Hooks.Expired = func(index string, parts []string, err error) {
 		if err != nil {
 			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour", "pipeline", p.Name, "index", index, "error", err)

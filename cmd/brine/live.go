@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,6 +17,7 @@ type reading struct {
 	Lag      int64   `json:"lag"`               // offsets, an upper bound of the records; −1 while unknown
 	Retries  int64   `json:"retries"`           // mutations or events that were written again
 	Retried  string  `json:"retried,omitempty"` // why, the last time: exception class or reason
+	Cause    string  `json:"cause,omitempty"`   // of retries that go on: the server, and what it said
 	Dead     int64   `json:"dead_letters"`
 	Ties     int64   `json:"ties"`              // cells of which two changes of one version say different things; of rows
 	Waiting  string  `json:"waiting,omitempty"` // why a partition stands still
@@ -110,6 +112,9 @@ func (s reading) line() string {
 	}
 	if s.Waiting != "" {
 		line += "  WAITING: " + s.Waiting
+	}
+	if s.Cause != "" && !strings.Contains(s.Waiting, s.Cause) {
+		line += "  RETRYING: " + s.Cause
 	}
 	return line
 }

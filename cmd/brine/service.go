@@ -40,6 +40,7 @@ type service struct {
 	indexes *metrics.Indexer
 	halves  []*half
 	resent  resent
+	outages *outages
 	admin   *admin.Port
 	tracer  *tracing.Tracer // nil: no record is followed
 }
@@ -57,7 +58,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 
 // prepareService makes a service that has opened nothing yet.
 func prepareService(cfg *config.Config, log *slog.Logger) *service {
-	s := &service{cfg: cfg, log: log, reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now)}
+	s := &service{cfg: cfg, log: log, reg: prometheus.NewRegistry(), tables: skew.NewTables(time.Now), outages: newOutages(log)}
 	s.reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &metrics.Skew{Tables: s.tables, Start: s.startOf}, metrics.Build(version))
 	s.ingest = metrics.NewIngest(s.reg)
 	s.sinks = metrics.NewSink(s.reg)

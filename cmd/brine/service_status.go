@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"brine/event"
@@ -18,6 +19,7 @@ func (s *service) samples() []reading {
 		status := h.loop.Status()
 		smp := reading{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
 		smp.Retries, smp.Retried = s.retriesOf(h)
+		smp.Cause = s.causeOf(h)
 		smp.Regions = s.regionsOf(h)
 		if h.ties != nil {
 			smp.Ties = h.ties.count()
@@ -65,6 +67,24 @@ func (s *service) retriesOf(h *half) (n int64, reason string) {
 	return n, reason
 }
 
+// causeOf is what a half's store fails with again and again, and at which address.
+func (s *service) causeOf(h *half) string {
+	of := []string{h.pipeline}
+	if p := s.cfg.Pipeline(h.pipeline); h.kind == "rows" {
+		of = nil
+		for _, r := range p.Rows {
+			of = append(of, r.Table)
+		}
+	}
+	if err := s.outages.cause(of...); err != nil {
+		return clip(err.Error(), shownCause)
+	}
+	return ""
+}
+
+// shownCause is how much of a cause is shown: a server may say whole pages.
+const shownCause = 500
+
 // healthy is the health of the whole process: watermarks that move, not a process that is there.
 func (s *service) healthy() (any, error) {
 	var problems []error
@@ -75,6 +95,9 @@ func (s *service) healthy() (any, error) {
 		for _, p := range status.Problems(time.Now(), s.cfg.HTTP.Stall) {
 			if _, why := s.retriesOf(h); why != "" {
 				p += "; last retry because of " + why
+			}
+			if cause := s.causeOf(h); cause != "" && !strings.Contains(p, cause) {
+				p += ": " + cause
 			}
 			problems = append(problems, fmt.Errorf("%s: %s", h.name, p))
 		}

@@ -14,7 +14,7 @@ import (
 // openTables connects to HBase and makes sure that the tables are there: with the master's help if it is not away.
 func (s *service) openTables(ctx context.Context) (err error) {
 	opts := s.cfg.HBase()
-	opts.Hooks = s.traceCalls(s.resent.watch(metrics.HBase(s.reg, s.tables)))
+	opts.Hooks = s.traceCalls(s.outages.hbase(s.resent.watch(metrics.HBase(s.reg, s.tables))))
 	opts.Hooks.Untested = func(version string) { s.log.Warn(untested(version)) }
 	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
 		return err

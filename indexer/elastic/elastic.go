@@ -189,7 +189,7 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	}
 	resp, err := e.client.Perform(req)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, req.URL.Path, err)
+		return fmt.Errorf("%s %s%s: %w", method, req.URL.Host, req.URL.Path, err)
 	}
 	defer resp.Body.Close()
 	if cannotServe(resp.StatusCode) {
@@ -198,7 +198,7 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	if resp.StatusCode >= 300 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // cut off: the status decides alone
 		kind, reason := faultOf(text)
-		return &indexer.RequestError{Status: resp.StatusCode, Kind: kind, Reason: reason}
+		return &indexer.RequestError{Server: req.URL.Host, Status: resp.StatusCode, Kind: kind, Reason: reason}
 	}
 	answer := &bounded{body: resp.Body, limit: e.opts.MaxAnswerBytes, left: e.opts.MaxAnswerBytes}
 	if resp.ContentLength > answer.limit {
@@ -208,7 +208,7 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	}
 	if err != nil {
 		e.nodes.failed(req.URL)
-		return fmt.Errorf("%s %s: answer: %w", method, req.URL.Path, err)
+		return fmt.Errorf("%s %s%s: answer: %w", method, req.URL.Host, req.URL.Path, err)
 	}
 	_, _ = io.Copy(io.Discard, answer) // so that the connection is used again
 	return nil

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/hbase"
+	"brine/indexer"
+)
+
+const (
+	warnFrom   = 3                // failures in a row
+	warnEvery  = time.Minute      // of one table, or one index
+	outageLast = 90 * time.Second // after its last failure: a try may take a minute, and the pause before it 20 s
+)
+
+// outages are what fails in the stores again and again, without an end of its own. Each is warned of from its third failure in a row on, then
+// once a minute, with the last cause, which names the server.
+type outages struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	failed map[string]*outage   // by region of HBase, or by pipeline
+	warned map[string]time.Time // by outage.of
+}
+
+type outage struct {
+	kind, of string // a table, or a pipeline
+	failures int
+	last     error
+	at       time.Time
+}
+
+func newOutages(log *slog.Logger) *outages {
+	return &outages{log: log, failed: map[string]*outage{}, warned: map[string]time.Time{}}
+}
+
+// fail notes a failure, which is so many in a row; 0: one more than before.
+func (o *outages) fail(key string, now outage) {
+	o.mu.Lock()
+	before := o.failed[key]
+	if now.failures == 0 {
+		now.failures = 1
+		if before != nil {
+			now.failures += before.failures
+		}
+	}
+	now.at = time.Now()
+	o.failed[key] = &now
+	due := now.failures >= warnFrom && now.at.Sub(o.warned[now.of]) >= warnEvery
+	if due {
+		o.warned[now.of] = now.at
+	}
+	o.mu.Unlock()
+	if due {
+		o.log.Warn("a store fails again and again", now.kind, now.of, "tries", now.failures, "error", clip(now.last.Error(), shownCause))
+	}
+}
+
+// pass notes that what failed does so no longer.
+func (o *outages) pass(keys ...string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, key := range keys {
+		delete(o.failed, key)
+	}
+}
+
+// cause is why something of these tables, or of this pipeline, fails again and again; nil if nothing does.
+func (o *outages) cause(of ...string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var latest *outage
+	for key, f := range o.failed {
+		switch {
+		case time.Since(f.at) > outageLast:
+			delete(o.failed, key)
+		case f.failures >= warnFrom && slices.Contains(of, f.of) && (latest == nil || f.at.After(latest.at)):
+			latest = f
+		}
+	}
+	if latest == nil {
+		return nil
+	}
+	return latest.last
+}
+
+// hbase adds them to the hooks of a client.
+func (o *outages) hbase(hooks hbase.Hooks) hbase.Hooks {
+	retry, applied := hooks.Retry, hooks.Applied
+	hooks.Retry = func(i hbase.RetryInfo) {
+		if retry != nil {
+			retry(i)
+		}
+		o.fail(cmp.Or(i.Region, i.Table), outage{kind: "table", of: i.Table, failures: i.Failures, last: i.Err})
+	}
+	hooks.Applied = func(i *hbase.AppliedInfo) {
+		if applied != nil {
+			applied(i)
+		}
+		o.pass(i.Region.Encoded, i.Table)
+	}
+	return hooks
+}
+
+// index adds them to the hooks of a pipeline's documents.
+func (o *outages) index(pipeline string, hooks indexer.Hooks) indexer.Hooks {
+	retry, items := hooks.Retry, hooks.Items
+	hooks.Retry = func(i indexer.RetryInfo) {
+		retry(i)
+		o.fail(pipeline, outage{kind: "pipeline", of: pipeline, last: i.Err})
+	}
+	hooks.Items = func(index string, outcome indexer.Outcome, n int) {
+		items(index, outcome, n)
+		if outcome == indexer.Written || outcome == indexer.Conflict {
+			o.pass(pipeline)
+		}
+	}
+	return hooks
+}
