@@ -43,7 +43,9 @@ const (
 	budget      = 512 << 10
 	buffered    = 256 << 10
 	stopWithin  = 30 * time.Second
-	sessionTime = 12 * time.Second
+
+	haltAfterRejects = 8 // in a row: far more than poison makes of what is written
+	sessionTime      = 12 * time.Second
 
 	rebalanceTime = 2 * sessionTime
 	requestTime   = 10 * time.Second
@@ -57,7 +59,7 @@ func (w *World) start(name, group, tail string) *Process {
 		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
 		Topic: topic, Group: group, Schema: schema, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
 		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
-		MaxFetchBytes: budget / 8, Logger: w.log.With("process", name),
+		MaxFetchBytes: budget / 8, HaltAfterRejects: haltAfterRejects, Logger: w.log.With("process", name),
 	}
 	if slot, _, numbered := strings.Cut(name, "."); w.plan.Static && numbered {
 		p.opts.InstanceID = slot
