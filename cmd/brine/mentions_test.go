@@ -1,0 +1,184 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestMentionedCommandsAndFlagsExist: every brine COMMAND and every --flag that a text of brine's or a page of the documentation names is there.
+func TestMentionedCommandsAndFlagsExist(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mentions{t: t, app: parser.Model.Node}
+	for _, dir := range []string{".", "../../config", "../../ingest", "../../hbase", "../../sink", "../../indexer", "../../query", "../../verify", "../../reindex",
+		"../../publish", "../../skew", "../../plan", "../../rowkey", "../../lookup", "../../metrics"} {
+		m.inPackage(dir)
+	}
+	for _, dir := range []string{"../../docs", "../../examples", "../../deploy"} {
+		m.inPages(dir)
+	}
+	m.inPage("../../README.md")
+	const least = 200 // a scan that finds few is broken
+	t.Logf("%d commands, %d flags", m.commands, m.flags)
+	if m.commands < least || m.flags < least {
+		t.Errorf("%d commands and %d flags are mentioned; are they still found?", m.commands, m.flags)
+	}
+}
+
+// mentions checks texts against the command line.
+type mentions struct {
+	t               *testing.T
+	app             *kong.Node
+	commands, flags int
+}
+
+// inPackage looks at what the code of a folder can print. A flag that stands without a command must be one of the commands that the file
+// declares, or, where it declares none, of any.
+func (m *mentions) inPackage(dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		own := m.declared(tree)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				tag, _ := strconv.Unquote(field.Tag.Value) // the parser has read it
+				m.text(file, reflect.StructTag(tag).Get("help"), own)
+				return false
+			}
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value) // so here
+				m.text(file, text, own)
+			}
+			return true
+		})
+	}
+}
+
+// declared are the commands whose structs a file declares.
+func (m *mentions) declared(tree *ast.File) (own []*kong.Node) {
+	types := map[string]*kong.Node{}
+	every(m.app, func(n *kong.Node) { types[n.Target.Type().Name()] = n })
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok && types[spec.Name.Name] != nil && spec.Name.Name != "cli" {
+			own = append(own, types[spec.Name.Name])
+		}
+		return true
+	})
+	return own
+}
+
+// every visits a command and those below it.
+func every(n *kong.Node, visit func(*kong.Node)) {
+	visit(n)
+	for _, child := range n.Children {
+		every(child, visit)
+	}
+}
+
+// inPages looks at the Markdown pages, examples and scripts below a folder.
+func (m *mentions) inPages(dir string) {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && slices.Contains([]string{".md", ".yaml", ".yml", ".json", ".sh"}, filepath.Ext(path)) {
+			m.inPage(path)
+		}
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// code is what a page shows as it is to be typed: between backticks, or a line of a block or a comment that begins with brine.
+var code = regexp.MustCompile("(?m)`(brine [^`]*|--[a-z][^` ]*)`|^[ \\t#>$]*(brine .*)$")
+
+func (m *mentions) inPage(path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	joined := strings.ReplaceAll(string(text), "\\\n", " ")
+	for _, found := range code.FindAllStringSubmatch(joined, -1) {
+		line := found[1] + found[2]
+		if words := strings.Fields(line); len(words) > 1 && found[1] != "" && words[0] == "brine" && regexp.MustCompile(`^[a-z]+$`).MatchString(words[1]) && child(m.app, words[1]) == nil {
+			m.t.Errorf("%s: there is no command %q in %q", path, words[1], line)
+		}
+		m.text(path, line, nil)
+	}
+}
+
+var (
+	// mentioned is brine with a command and all that may belong to its line, or a flag by itself.
+	mentioned = regexp.MustCompile(`\bbrine ([a-z]+)([^;|&\n]*)|--[a-z][a-z-]*`)
+	flag      = regexp.MustCompile(`--[a-z][a-z-]*`)
+	others    = regexp.MustCompile(`kafka-[a-z]+\.sh[^;)]*`) // commands of other tools
+)
+
+// text checks what a text mentions. own are the commands that a flag without one can be of; none: all.
+func (m *mentions) text(file, text string, own []*kong.Node) {
+	text = others.ReplaceAllString(text, "")
+	for _, found := range mentioned.FindAllStringSubmatch(text, -1) {
+		node := child(m.app, found[1])
+		if node == nil { // brine in a sentence, or a flag
+			for _, f := range flag.FindAllString(found[0], -1) {
+				m.flag(file, text, f, own)
+			}
+			continue
+		}
+		m.commands++
+		for _, word := range strings.Fields(found[2]) {
+			if below := child(node, strings.Trim(word, ".,:)`\"")); below != nil {
+				node = below
+			}
+		}
+		for _, f := range flag.FindAllString(found[2], -1) {
+			m.flag(file, text, f, []*kong.Node{node})
+		}
+	}
+}
+
+func (m *mentions) flag(file, text, name string, of []*kong.Node) {
+	m.flags++
+	if of == nil {
+		every(m.app, func(n *kong.Node) { of = append(of, n) })
+	}
+	has := func(n *kong.Node) (found bool) {
+		every(n, func(n *kong.Node) { found = found || flagOf(n, name) != nil })
+		return found
+	}
+	if name != "--help" && !slices.ContainsFunc(of, has) {
+		m.t.Errorf("%s: there is no flag %s where %.120q mentions it", file, name, text)
+	}
+}
+
+func child(n *kong.Node, name string) *kong.Node {
+	for _, c := range n.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
