@@ -29,6 +29,7 @@ var rules = []struct {
 	{"internal/repeat", nil, ""},
 	{"internal/sockets", nil, ""},
 	{"internal/when", nil, ""},
+	{"internal/wording", nil, ""},
 	{"internal/sample/...", []string{"internal/sample", "internal/sample/..."}, "sample data is data"},
 	{"internal/sample", nil, "sample data is data"},
 	{"internal/memnet", nil, "a network knows nothing of what talks over it"},
