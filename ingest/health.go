@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/internal/wording"
 )
 
 // State is what a partition is doing.
@@ -167,7 +168,7 @@ func (p *progress) fetched(end int64) {
 func (p *progress) waits(reason event.Reason, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.broker = trouble{Waiting, reason, err.Error()}
+	p.broker = trouble{Waiting, reason, errorText(err)}
 }
 
 func (p *progress) committed(offset int64) {
@@ -207,5 +208,5 @@ func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
-	return err.Error()
+	return wording.Plain(err.Error())
 }

@@ -126,13 +126,28 @@ func (s *Source) Objects(file string) iter.Seq2[Object, error] {
 	}
 }
 
+var errNoGzip = errors.New("it is no gzip file, or was cut off; make it again, or leave .gz out of the name of one that is not compressed")
+
+// unzipped is the text of a gzip file. That the file ends too early is no end of a connection, which is waited for.
+type unzipped struct{ zip *gzip.Reader }
+
+func (u unzipped) Read(to []byte) (int, error) {
+	n, err := u.zip.Read(to)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = errNoGzip
+	}
+	return n, err
+}
+
 // open begins a file. What it returns reads the next object; its error is a *BadLine where what follows can be read, and io.EOF at the end.
 func (s *Source) open(name string, file io.Reader) (next func() (Object, error), err error) {
 	plain, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {
-		if file, err = gzip.NewReader(file); err != nil {
-			return nil, err
+		zip, err := gzip.NewReader(file)
+		if err != nil {
+			return nil, errNoGzip
 		}
+		file = unzipped{zip}
 	}
 	text, err := newText(file, s.Encoding)
 	if err != nil {

@@ -1,12 +1,16 @@
 package publish
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"brine/event"
 )
@@ -181,6 +185,31 @@ func TestRecordsHaveTheTimesOfTheirField(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%s of %s: %s, expected %s", c.field, c.value, got, c.want)
 			}
+		}
+	}
+}
+
+// TestCutOffGzipIsNotWaitedFor: a file that ends too early is wrong, and not a broker that has gone away.
+func TestCutOffGzipIsNotWaitedFor(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(bytes.Repeat([]byte(`{"id":"a"}`+"\n"), 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"cut off": zipped.Bytes()[:zipped.Len()-10], "no gzip": []byte(`{"id":"a"}`), "empty": nil} {
+		file := filepath.Join(t.TempDir(), "a.jsonl.gz")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var last error
+		for _, err := range (&Source{Files: []string{file}, Key: "id"}).Records() {
+			last = err
+		}
+		if !errors.Is(last, errNoGzip) || passing(last) {
+			t.Errorf("%s: %v", name, last)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"syscall"
 
 	"brine/config"
 	"brine/hbase"
@@ -75,8 +76,10 @@ func startHBase(opts embedded.Options) (*embedded.Server, error) {
 		return nil, &exitError{exitData, fmt.Errorf("embedded HBase: %w", err), "use the brine that wrote it, or a newer one, or choose another folder"}
 	case errors.Is(err, embedded.ErrDamaged):
 		return nil, damaged("embedded HBase", err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, portError(fmt.Errorf("embedded HBase: %w", err), "--hbase-port") // elsewhere the port is a free one
 	case err != nil:
-		return nil, portError(fmt.Errorf("embedded HBase: %w", err), "--hbase-port")
+		return nil, fmt.Errorf("embedded HBase: %w", err)
 	}
 	return server, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"brine/internal/term"
 	"brine/internal/when"
+	"brine/internal/wording"
 )
 
 // version is set by the linker; a plain go build says dev.
@@ -66,13 +67,14 @@ func main() {
 	defer stop()
 	// The first signal drains; whoever sends a second one wants the process gone.
 	context.AfterFunc(ctx, stop)
-	log.SetOutput(term.NewWriter(os.Stderr)) // of slog's default too
+	log.SetOutput(term.NewWriter(wording.Writer(os.Stderr))) // of slog's default too
 	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()}, os.Args[1:]))
 }
 
-// escape has all that is printed go through term, so that no text of a record or a server acts on the terminal. What it returns is called last.
+// escape has all that is printed go through term, so that no text of a record or a server acts on the terminal, and what is said besides
+// through wording. What it returns is called last.
 func (e *env) escape() (done func()) {
-	stdout, stderr := term.NewWriter(e.stdout), term.NewWriter(e.stderr)
+	stdout, stderr := term.NewWriter(e.stdout), term.NewWriter(wording.Writer(e.stderr))
 	e.stdout, e.stderr = stdout, stderr
 	return func() {
 		_, _ = stdout.Close(), stderr.Close() // nobody is left to report to
@@ -99,7 +101,7 @@ func run(e *env, args []string) int {
 		return exitUsage
 	}
 	if err := kctx.Run(e); err != nil {
-		return report(e.stderr, timedOut(err))
+		return report(e.stderr, timedOut(e, err))
 	}
 	return exitOK
 }

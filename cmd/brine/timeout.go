@@ -23,9 +23,13 @@ func (f timeoutFlag) AfterApply(e *env) error {
 const minTimeout = 100 * time.Millisecond
 
 // timedOut gives the error of servers that did not answer in time its exit code.
-func timedOut(err error) error {
+func timedOut(e *env, err error) error {
 	if _, ok := errors.AsType[*exitError](err); ok || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &exitError{exitUnreachable, err, "see whether that server is well; --timeout waits longer"}
+	hint := "see whether that server is well"
+	if e.patience > 0 {
+		hint += "; --timeout waits longer"
+	}
+	return &exitError{exitUnreachable, err, hint}
 }

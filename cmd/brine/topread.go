@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/hbase"
+	"brine/internal/wording"
 	"brine/skew"
 )
 
@@ -57,12 +58,12 @@ func (r *topReader) read(ctx context.Context, now time.Time) topSnapshot {
 	regions := map[string]*topRegion{}
 	if r.client != nil {
 		if err := r.readCluster(ctx, regions, span); err != nil {
-			s.problems = append(s.problems, fmt.Sprintf("the cluster does not answer: %v", err))
+			s.problems = append(s.problems, fmt.Sprintf("the cluster does not answer: %s", wording.Plain(err.Error())))
 		}
 	}
 	for _, brine := range r.brines {
 		if err := r.readBrine(ctx, brine, &s, regions, span); err != nil {
-			s.problems = append(s.problems, fmt.Sprintf("%s does not answer: %v", brine.addr, err))
+			s.problems = append(s.problems, fmt.Sprintf("%s does not answer: %s", brine.addr, wording.Plain(err.Error())))
 		}
 	}
 	for _, region := range regions {

@@ -13,7 +13,7 @@ import (
 
 // foreign are words of Go and of libraries, which are for those who write brine and not for those who run it.
 var foreign = regexp.MustCompile(`\.\(\*\w+\)\.|strconv\.|2006-01|unparsed tail|parsing time|invalid (?:syntax|character|duration)|cannot unmarshal|\bGo (?:value|struct)|` +
-	`\b(?:dial|read|write|listen) tcp|\blookup \S+ on|no such host|i/o timeout|context (?:deadline|canceled)|\bEOF\b|x509:|bit u?int\b|yaml: |json: |\b(?:open|stat) \S+: |goroutine|panic:|%!\w|<nil>|0xc0`)
+	`\b(?:dial|read|write|listen) tcp|\blookup \S+ on|no such host|i/o timeout|context (?:deadline|canceled)|\bEOF\b|x509:|bit u?int\b|\byaml: (?:line|unmarshal|did|could)|\bjson: (?:cannot|unknown|invalid|unsupported)|\b(?:open|stat|mkdir) \S+: (?:no such|permission|is a|file)|goroutine|panic:|%!\w|<nil>|0xc0`)
 
 // TestNoWordsOfLibraries gives commands all kinds of input that is wrong. What they say is in plain words.
 func TestNoWordsOfLibraries(t *testing.T) {
@@ -75,7 +75,7 @@ indexes:
 		"publish " + csv + " --topic t --key id --time at -c " + good, "publish " + lines + " --topic t --key id -c " + good, "publish " + nogzip + " --topic t --key id -c " + good,
 		"publish " + empty + " --topic t --key id -c " + gone, "publish " + lines + " --topic t --key id --rate fast -c " + good, "publish " + dir + " --topic t --key id -c " + good,
 		"verify --from soon -c " + good, "verify --sample lots -c " + good, "verify --every x -c " + good, "verify --temp /nosuch -c " + good, "verify -c " + gone,
-		"skew --http 127.0.0.1:1", "skew --http :x", "skew --http no.host.invalid:1", "skew --http x", "skew --minutes many", "top --once --every 1 --http 127.0.0.1:1", "top --once --http x",
+		"skew --http 127.0.0.1:1", "skew --http :x", "skew --http no.host.invalid:1", "skew --http x", "skew --minutes many", "top --once --every 1 --http 127.0.0.1:1",
 		"dev --hbase-port many", "dev --data " + csv, "completion tcsh", "help nosuch",
 	} {
 		t.Run(args, func(t *testing.T) {

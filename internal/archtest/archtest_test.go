@@ -47,7 +47,7 @@ var rules = []struct {
 	{"hbase/hbasetest", []string{"hbase", "hbase/embedded", "internal/backoff"}, ""},
 	{"hbase", []string{"hbase/internal/wire", "hbase/hbasepb", "internal/backoff", "internal/sockets"}, "usable by someone who wants nothing else of ours"},
 	{"ingest/embedded", []string{"internal/datadir", "internal/sockets"}, "the broker must not share the loop's mistakes"},
-	{"ingest", []string{"event", "internal/backoff", "internal/sockets"}, "the loop must not know its writers"},
+	{"ingest", []string{"event", "internal/backoff", "internal/wording", "internal/sockets"}, "the loop must not know its writers"},
 	{"sink", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "internal/refusal"}, ""},
 	{"indexer/...", []string{"indexer", "event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/datadir", "internal/refusal", "internal/sockets", "indexer/..."}, ""},
 	{"indexer", []string{"event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/refusal"}, ""},
