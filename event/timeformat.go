@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // RFC3339 is the format of a Time that names none, as 2013-01-31T08:00:00.123+08:00.
@@ -132,13 +131,4 @@ func milliseconds(fraction []byte) (ms int) {
 		}
 	}
 	return ms
-}
-
-// Quoted is a text as messages show it: escaped, and cut where it is long.
-func Quoted(text []byte) string {
-	const most = 60
-	if len(text) <= most {
-		return strconv.Quote(string(text))
-	}
-	return strconv.Quote(strings.ToValidUTF8(string(text[:most]), "")) + "…"
 }

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// How many bytes of a path, and of what is said of it, a reject keeps. Records and servers make both as long as they like.
+// How many bytes of a path, of a value, and of what is said of them, a reject keeps. Records and servers make both as long as they like.
 const (
 	maxPath   = 200
+	maxValue  = 60
 	maxDetail = 4 << 10
 )
 
@@ -42,6 +44,14 @@ func shortDetail(detail string) string {
 
 // whole leaves out the characters that were cut.
 func whole(text string) string { return strings.ToValidUTF8(text, "") }
+
+// Quoted is a value as messages show it: escaped, and cut where it is long.
+func Quoted(value []byte) string {
+	if len(value) <= maxValue {
+		return strconv.Quote(string(value))
+	}
+	return strconv.Quote(whole(string(value[:maxValue]))) + "…"
+}
 
 // undecodable words a fault of the JSON itself.
 func undecodable(err error) *Error {

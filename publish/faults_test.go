@@ -101,7 +101,7 @@ func numbered(n int) iter.Seq2[Record, error] {
 	}
 }
 
-// publishUntilDone publishes with process after process, and gives how many it took.
+// publishUntilDone publishes with process after process, and returns how many it took.
 func publishUntilDone(t *testing.T, broker *brokers.Broker, topic string, batch int64, records iter.Seq2[Record, error]) int {
 	t.Helper()
 	for try := 1; ; try++ {

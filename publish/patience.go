@@ -76,7 +76,7 @@ func (p *Patience) Attempts(ctx context.Context, again bool, attempt func(again 
 		}
 		again = again && added == 0
 		if again && errors.Is(err, errUnclearEnd) {
-			return before, n, err // what was published before and what is published again could not be told apart
+			return before, n, err // what was published before and what is published again cannot be distinguished
 		}
 		if err := p.Wait(ctx, err); err != nil {
 			return before, n, err

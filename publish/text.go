@@ -58,6 +58,9 @@ func (t *text) fault(b []byte) int {
 	if t.decoded {
 		return bytes.IndexRune(b, utf8.RuneError)
 	}
+	if utf8.Valid(b) {
+		return -1
+	}
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -104,28 +107,20 @@ func (l *lines) next() (Object, error) {
 // read reads a line, which lasts until the next.
 func (l *lines) read() ([]byte, error) {
 	l.line++
-	l.buf = l.buf[:0]
-	long := false
-	for {
-		part, err := l.text.ReadSlice('\n')
-		switch {
-		case err == nil && len(l.buf) == 0 && !long:
-			return part, nil
-		case len(l.buf)+len(part) > MaxLine:
-			long = true
-		case !long:
-			l.buf = append(l.buf, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long && (err == nil || errors.Is(err, io.EOF)):
-			return nil, &BadLine{Line: l.line, Err: errTooLong}
-		case errors.Is(err, io.EOF) && len(l.buf) > 0:
-			return l.buf, nil
-		default:
-			return l.buf, err
-		}
+	part, err := l.text.ReadSlice('\n')
+	if err == nil {
+		return part, nil
 	}
+	l.buf = append(l.buf[:0], part...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = l.text.ReadSlice('\n')
+		l.buf = append(l.buf[:min(len(l.buf), MaxLine+1)], part...) // no more than shows that it is too long
+	}
+	switch {
+	case err != nil && !(errors.Is(err, io.EOF) && len(l.buf) > 0):
+		return nil, err
+	case len(l.buf) > MaxLine:
+		return nil, &BadLine{Line: l.line, Err: fmt.Errorf("it has more than %d MiB", MaxLine>>20)}
+	}
+	return l.buf, nil
 }
-
-var errTooLong = fmt.Errorf("it has more than %d MiB", MaxLine>>20)

@@ -30,7 +30,7 @@ type publishCmd struct {
 	Partitions int      `default:"8" help:"Partitions of a topic that is created."`
 	Rate       int      `help:"Most records per second; 0 for no limit."`
 	Name       string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the topic and the files' names)."`
-	Again      bool     `help:"Publish all anew, though it has been done or begun."`
+	Again      bool     `help:"Publish everything again, though it has been done or begun."`
 	Alone      bool     `help:"Nothing else is published to this topic: without transactions, and progress is how many records the partitions hold."`
 }
 
@@ -66,13 +66,13 @@ func (c *publishCmd) Run(e *env) error {
 		return kafkaError(err)
 	}
 	began, sent, said := time.Now(), int64(0), time.Now()
-	tell := func(n int64) {
+	report := func(n int64) {
 		if sent += n; time.Since(said) > 2*time.Second {
 			said = time.Now()
 			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(sent), thousands(int64(float64(sent)/time.Since(began).Seconds())))
 		}
 	}
-	before, n, err := c.publish(e, cfg, source, tell)
+	before, n, err := c.publish(e, cfg, source, report)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
 		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", thousands(before+n)), "the same command goes on from there"}
@@ -85,7 +85,7 @@ func (c *publishCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", thousands(n), c.Topic, time.Since(began).Seconds())
 	if before > 0 {
-		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them anew\n", thousands(before))
+		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them again\n", thousands(before))
 	}
 	return reportSkipped(e.stderr, &source.Skipped)
 }

@@ -73,7 +73,7 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 			t.Fatalf("after the kills %d of %d records are published: the test tried nothing", n, events)
 		}
 		out := j.must(args...)
-		if !strings.Contains(out, "were there already; --again publishes them anew") {
+		if !strings.Contains(out, "were there already; --again publishes them again") {
 			t.Errorf("the last publish says\n%s", out)
 		}
 		if again := j.must(args...); !strings.Contains(again, "\n6,000 were there already") && !strings.HasPrefix(again, "0 records published") {
