@@ -42,6 +42,8 @@
 //     TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable.
 //   - A halted partition is passed, or ends the generation and makes the group rebalance for ever:
 //     TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment.
+//   - A pipeline that is wrong drains its topic into dead letters: TestManyRejectsInARowHalt; or one that is right halts for what others
+//     reject beside it: TestRejectsAmongOthersDoNotHalt.
 //   - Offsets have holes, and the watermark waits for them: TestHolesInOffsetsArePassed, TestBatchCompactedEmptyIsPassed.
 //   - Records of aborted transactions are written: TestAbortedTransactionIsLeftOut, TestRestartInsideAnAbortedTransaction,
 //     TestAbortedBatchesAreLeftOutByProducer. Those of open ones are: TestOpenTransactionIsWaitedForAndIsNoLag.

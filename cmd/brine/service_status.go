@@ -109,8 +109,8 @@ func (s *service) healthy() (any, error) {
 func (s *service) ready() (any, error) {
 	detail, err := s.healthy()
 	for _, h := range s.halves {
-		if !h.loop.Status().Joined {
-			err = errors.Join(err, fmt.Errorf("%s: not yet a member of its group", h.name))
+		if status := h.loop.Status(); !status.Joined {
+			err = errors.Join(err, fmt.Errorf("%s: not yet a member of its group%s", h.name, inBrackets(status.Detail)))
 		}
 	}
 	return detail, err
