@@ -235,6 +235,9 @@ func served(t *testing.T, p *Port, path string) int {
 	return len(body)
 }
 
+// allowed is how many connections may be open at a time: with it a process of 128 descriptors has room for its own.
+const allowed = 40
+
 // 300 clients that keep their connections and ask no more take few descriptors from the process, and keep nobody out.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	p, l := serving(t, prometheus.NewRegistry())
@@ -253,7 +256,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 		}
 	}
 	served(t, p, "/healthz")
-	if l.mu.Lock(); l.most > maxConnections+1 {
+	if l.mu.Lock(); l.most > allowed {
 		t.Errorf("%d connections were open at a time", l.most)
 	}
 	l.mu.Unlock()
@@ -288,7 +291,7 @@ func TestUnreadAnswersMakeRoom(t *testing.T) {
 	if n := served(t, p, "/metrics"); n < 1<<20 {
 		t.Errorf("the metrics are %d bytes, which a socket's buffers may hold", n)
 	}
-	if l.mu.Lock(); l.most > maxConnections+1 {
+	if l.mu.Lock(); l.most > allowed {
 		t.Errorf("%d connections were open at a time", l.most)
 	}
 	l.mu.Unlock()
