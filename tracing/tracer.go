@@ -17,6 +17,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"brine/internal/term"
 )
 
 // Options say where spans go and which records are followed.
@@ -70,7 +72,7 @@ func export(to string) (sdk.SpanExporter, io.Closer, error) {
 		exporter, err := stdouttrace.New(stdouttrace.WithWriter(f))
 		return exporter, f, err
 	case to == "stdout":
-		exporter, err := stdouttrace.New()
+		exporter, err := stdouttrace.New(stdouttrace.WithWriter(term.NewWriter(os.Stdout)))
 		return exporter, nil, err
 	}
 	u, err := url.Parse(to)

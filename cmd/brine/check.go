@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,15 +59,17 @@ func (c *checkCmd) Run(e *env) error {
 		}
 		all = append(all, problems...)
 		if !c.JSON && problems.Err() == nil {
-			fmt.Fprintf(e.stdout, "%s: good\n", file)
+			printLine(e.stdout, "%s: good", file)
 		}
 	}
 	if c.JSON {
 		if err := json.NewEncoder(e.stdout).Encode(all); err != nil {
 			return err
 		}
-	} else {
-		fmt.Fprint(e.stderr, all)
+		all = nil
+	}
+	for _, p := range all {
+		printLine(e.stderr, "%v", p)
 	}
 	if code != exitOK {
 		return errReported{code}

@@ -37,7 +37,7 @@ func (f configFlag) loadAdvised(e *env) (*config.Config, error) {
 func loaded(e *env, cfg *config.Config, problems config.Problems, said func(config.Problem) bool) (*config.Config, error) {
 	for _, p := range append(problems, config.UnknownEnv(e.environ)...) {
 		if p.Code != config.Unused && said(p) {
-			fmt.Fprintln(e.stderr, p)
+			printLine(e.stderr, "%v", p)
 		}
 	}
 	if problems.Err() != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"brine/internal/term"
 )
 
 // confirm asks a person, unless the flag --yes has answered.
@@ -12,7 +14,7 @@ func confirm(e *env, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	fmt.Fprintf(e.stderr, "%s [y/N] ", question)
+	fmt.Fprintf(e.stderr, "%s [y/N] ", term.Line(question))
 	answer := ""
 	if e.stdin != nil {
 		answer = readLine(e.stdin) // no answer is no

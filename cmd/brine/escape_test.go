@@ -20,8 +20,9 @@ import (
 	"brine/skew"
 )
 
-// planted is what a terminal would act on: it clears the screen, sets the window's title, turns letters round, and is no UTF-8.
-const planted = "\x1b[2Jp\x1b]0;t\a\u009b2J\x9b2J\u202el\u2066a\x7f\r\bn\u0085t\xff"
+// planted is what a terminal would act on: it clears the screen, sets the window's title, turns letters round, is no UTF-8, and
+// begins a line that brine has not written.
+const planted = "\x1b[2Jp\x1b]0;t\a\u009b2J\x9b2J\u202el\u2066a\x7f\r\bn\u0085t\xff\nforged"
 
 // actsOn finds what a terminal would act on in a text that commands have printed.
 func actsOn(text string) int {
@@ -45,6 +46,11 @@ func shown(t *testing.T, word string, variables map[string]string, args ...strin
 	}
 	if got := stdout.String() + stderr.String(); !strings.Contains(got, word) {
 		t.Errorf("%q: exit %d, prints no %q: %q", args, code, word, got)
+	}
+	for line := range strings.Lines(stdout.String() + stderr.String()) {
+		if strings.HasPrefix(line, "forged") && !strings.HasPrefix(strings.Join(args, " "), "deadletters show") { // which ends with the value as it is
+			t.Errorf("%q: a line that is not ours: %q", args, line)
+		}
 	}
 	for line := range strings.Lines(stdout.String()) {
 		if strings.Contains(strings.Join(args, " "), "--json") && !json.Valid([]byte(line)) {

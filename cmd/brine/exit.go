@@ -40,6 +40,11 @@ type errReported struct{ code int }
 
 func (e errReported) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
+// printError prints an error. Its further lines, which may come from elsewhere, do not look as if they were ours.
+func printError(stderr io.Writer, err error) {
+	fmt.Fprintf(stderr, "brine: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
 // report prints an error as people read it, and returns the exit code. Errors and hints go to stderr, each on lines of
 // their own with its prefix; results go to stdout.
 func report(stderr io.Writer, err error) int {
@@ -47,8 +52,7 @@ func report(stderr io.Writer, err error) int {
 	if errors.As(err, &said) {
 		return said.code
 	}
-	// The further lines of a text that came from elsewhere must not look as if they were ours.
-	fmt.Fprintf(stderr, "brine: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	printError(stderr, err)
 	var exit *exitError
 	if !errors.As(err, &exit) {
 		return exitFailed

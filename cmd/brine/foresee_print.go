@@ -125,7 +125,7 @@ func (f *foresight) printCollided(out io.Writer, source sampleSource) {
 	for _, pair := range f.Collided {
 		fmt.Fprintf(out, "    row %s\n", clip(pair.Row.String(), 92))
 		for _, ev := range pair.Events {
-			fmt.Fprintf(out, "      %s: %s\n", source.place(ev.At), clip(ev.Text, 80))
+			printLine(out, "      %s: %s", source.place(ev.At), clip(ev.Text, 80))
 		}
 	}
 }

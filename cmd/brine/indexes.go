@@ -132,7 +132,7 @@ func printIndexSteps(out io.Writer, steps []indexStep) {
 		}
 		fmt.Fprintln(out)
 		for _, c := range s.Settings {
-			fmt.Fprintf(out, "  %s: %s → %s\n", c.Name, c.Is, c.Becomes)
+			printLine(out, "  %s: %s → %s", c.Name, c.Is, c.Becomes)
 		}
 	}
 }

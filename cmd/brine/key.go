@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"brine/config"
+	"brine/internal/term"
 	"brine/query"
 	"brine/rowkey"
 )
@@ -261,7 +262,7 @@ func (c *keyExplainCmd) Run(e *env) error {
 		if p.Width > 0 {
 			width = count(p.Width, "byte")
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), p.Value, p.Doc)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), term.Line(p.Value), p.Doc)
 	}
 	return errors.Join(w.Flush(), err)
 }

@@ -97,7 +97,8 @@ func run(e *env, args []string) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(e.stderr, "brine: %v\nhint: %s\n", err, helpHint(err))
+		printError(e.stderr, err)
+		fmt.Fprintf(e.stderr, "hint: %s\n", helpHint(err))
 		return exitUsage
 	}
 	if err := kctx.Run(e); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"brine/internal/term"
 	"brine/reindex"
 )
 
@@ -174,7 +175,7 @@ func (s *reindexScreen) result(p reindex.Progress, dropped bool) {
 		fmt.Fprintf(s.out, ", with the documents of %s rows and of what came meanwhile", thousands(p.Rows))
 	}
 	if p.Refused > 0 {
-		fmt.Fprintf(s.out, "; %s were refused, such as %s", thousands(p.Refused), p.Examples[0])
+		fmt.Fprintf(s.out, "; %s were refused, such as %s", thousands(p.Refused), term.Line(p.Examples[0]))
 	}
 	fmt.Fprintln(s.out)
 	for _, name := range p.Former {

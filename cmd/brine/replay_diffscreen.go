@@ -62,6 +62,6 @@ func (s *replayScreen) diff(d *replayDiff) {
 		fmt.Fprintf(s.out, "table %s does not exist\n", table)
 	}
 	for _, x := range d.Examples {
-		fmt.Fprintf(s.out, "  %s %s %s: %s at %d → %s at %d\n", x.Table, x.Row, x.Column, cmp.Or(x.Now, "-"), x.At, x.Then, x.Version)
+		printLine(s.out, "  %s %s %s: %s at %d → %s at %d", x.Table, x.Row, x.Column, cmp.Or(x.Now, "-"), x.At, x.Then, x.Version)
 	}
 }

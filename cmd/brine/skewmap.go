@@ -56,11 +56,11 @@ func shade(value, most float64) rune {
 // darkest shade means.
 func printMap(out io.Writer, table string, m skew.HeatMap) {
 	if len(m.Times) == 0 {
-		fmt.Fprintf(out, "%s: nothing is known yet\n", table)
+		printLine(out, "%s: nothing is known yet", table)
 		return
 	}
 	const layout = "15:04"
-	fmt.Fprintf(out, "%s: rows a second by key range and time, █ = %s\n", table, thousands(int64(math.Ceil(m.Most))))
+	printLine(out, "%s: rows a second by key range and time, █ = %s", table, thousands(int64(math.Ceil(m.Most))))
 	width := 0
 	starts := make([]string, len(m.Starts))
 	for i, key := range m.Starts {

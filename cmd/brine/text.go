@@ -45,6 +45,11 @@ func start(key string) string {
 	return key
 }
 
+// printLine prints a line that stays one, whatever the texts of records and servers in it.
+func printLine(out io.Writer, format string, args ...any) {
+	fmt.Fprintln(out, term.Line(fmt.Sprintf(format, args...)))
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // columns prints rows of texts, each column as wide as its widest text. A terminal shows a Chinese character two columns wide.

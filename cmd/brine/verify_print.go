@@ -36,7 +36,7 @@ func (s *verifyScreen) said(format string, args ...any) {
 		return
 	}
 	s.drawn = 0
-	fmt.Fprintln(s.out, text)
+	printLine(s.out, "%s", text)
 }
 
 func (s *verifyScreen) phase(what string, done func() (at, of int64)) {
@@ -189,7 +189,7 @@ func (s *verifyScreen) findings(r *verify.Report, most int) {
 			s.object(newVerifyFinding(f))
 			continue
 		}
-		fmt.Fprintln(s.out, findingText(f))
+		printLine(s.out, "%s", findingText(f))
 	}
 }
 

@@ -57,7 +57,7 @@ var rules = []struct {
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer", "internal/backoff"}, "rows and records become documents by the code that writes them"},
 	{"publish", []string{"event", "ingest", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
-	{"tracing", []string{"event", "hbase", "indexer", "search"}, "the hooks of three packages, and what is asked of an index"},
+	{"tracing", []string{"event", "hbase", "indexer", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
 	{"config/...", []string{"config/...", "internal/when", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
 	{"config", []string{"config/...", "internal/when", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
