@@ -202,6 +202,19 @@ func (f *Field) eventType() event.Type {
 	return t
 }
 
+// unit is the span that a time is exact to, as second; empty if it may be exact to a millisecond, or is no time.
+func (f *Field) unit() string {
+	switch f.eventType() {
+	case event.TimeS:
+		return "second"
+	case event.Time:
+		if format, err := event.ParseTimeFormat(f.Format, f.Zone); err == nil {
+			return format.Unit()
+		}
+	}
+	return ""
+}
+
 // path is where the record holds the field.
 func (f *Field) path() []string {
 	if len(f.Path) == 0 {

@@ -109,8 +109,8 @@ func (l *loader) checkSequence(p *Pipeline, n, setting string) {
 // checkVersionOf checks what a pipeline's versions mean to a table.
 func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 	at, n := p.versionFields()
-	if f := p.field(at); t.Row == rowEntity && f != nil && f.eventType() == event.TimeS && n == "" {
-		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes of one second have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
+	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" {
+		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes of one "+f.unit()+" have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
 	}
 	what, mend := p.untimed()
 	for i := range t.Families {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -62,6 +63,22 @@ func (f *TimeFormat) Expects() string {
 		return "a time as 2013-01-31T08:00:00Z (RFC 3339)"
 	}
 	return "a time as " + f.format
+}
+
+// Unit is the span that a time is exact to: day, hour or minute; empty where it may be exact to a millisecond.
+func (f *TimeFormat) Unit() string {
+	has := func(part int) bool {
+		return slices.ContainsFunc(f.steps, func(s timeStep) bool { return s.literal == "" && s.part == part })
+	}
+	switch {
+	case f.epoch > 0 || has(second):
+		return ""
+	case has(minute):
+		return "minute"
+	case has(hour), has(hour12):
+		return "hour"
+	}
+	return "day"
 }
 
 // Parse reads a time as milliseconds since 1970.

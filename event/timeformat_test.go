@@ -109,6 +109,15 @@ func TestTimeFormatsAreChecked(t *testing.T) {
 	}
 }
 
+func TestFormatsSayTheirUnit(t *testing.T) {
+	for format, want := range map[string]string{"": "", "epoch_s": "", "%F %T": "", "%F %R": "minute", "%F %I %p": "hour", "%F": "day", "%Y-%j": "day"} {
+		f, err := event.ParseTimeFormat(format, "")
+		if err != nil || f.Unit() != want {
+			t.Errorf("%s is exact to a %s, expected %q: %v", format, f.Unit(), want, err)
+		}
+	}
+}
+
 // TestTimesOfRecords decodes fields declared time, and texts made of numbers; a reject names the field, the value and what is expected.
 func TestTimesOfRecords(t *testing.T) {
 	d := event.NewDecoder(event.Schema{Version: 1, Fields: []event.Field{
