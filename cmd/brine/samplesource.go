@@ -34,19 +34,23 @@ type block struct {
 	records iter.Seq2[int64, *event.Record]
 }
 
-// openSample finds what --sample names: topic:NAME, topic:NAME@N or a file.
-func openSample(ctx context.Context, cfg *config.Config, name string) (sampleSource, error) {
+// openSample finds what --sample names: topic:NAME, topic:NAME@N or a file of records for these pipelines; none: for all.
+func openSample(ctx context.Context, cfg *config.Config, name string, pipelines ...string) (sampleSource, error) {
 	if name, ok := strings.CutPrefix(name, "topic:"); ok {
 		return openTopicSample(ctx, cfg, name)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--sample: %w; name a file of JSON lines, or topic:NAME", err))
+		return nil, usage(fmt.Errorf("--sample: %w; name a file of JSON lines or CSV, or topic:NAME", err))
 	}
 	if info.IsDir() {
-		return nil, usage(fmt.Errorf("--sample: %s is a folder; name a file of JSON lines", name))
+		return nil, usage(fmt.Errorf("--sample: %s is a folder; name a file of JSON lines or CSV", name))
 	}
-	return &fileSample{name: name, now: time.Now().UnixMilli()}, nil
+	file := fileSample{name: name, now: time.Now().UnixMilli()}
+	if isCSV(name) {
+		return openCSVSample(cfg, file, pipelines)
+	}
+	return &file, nil
 }
 
 // fileSample is a file of JSON lines, also gzipped. A record's place is its line, from 1.

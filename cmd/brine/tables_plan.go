@@ -16,7 +16,7 @@ import (
 type tablesPlanCmd struct {
 	configFlag
 	timeoutFlag
-	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"JSON lines (also .gz), or the oldest N records (default 100000) of a topic: show each region's share of them, where to split, collisions and what a TTL would hide."`
+	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"JSON lines or CSV as brine publish takes them (also .gz), or the oldest N records (default 100000) of a topic: show each region's share of them, where to split, collisions and what a TTL would hide."`
 	Pipeline []string `placeholder:"NAME" help:"Take the sample for these pipelines only (default: all, or those that read the topic)."`
 	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as many as are configured)."`
 	Offline  bool     `help:"Do not ask the cluster: show what would be made on an empty one."`
@@ -108,7 +108,7 @@ func (c *tablesPlanCmd) foresee(ctx context.Context, cfg *config.Config) (out fo
 			return out, usage(fmt.Errorf("--pipeline: there is no pipeline %s", name))
 		}
 	}
-	if out.source, err = openSample(ctx, cfg, c.Sample); err != nil {
+	if out.source, err = openSample(ctx, cfg, c.Sample, c.Pipeline...); err != nil {
 		return out, err
 	}
 	regions := 0 // as many as are configured

@@ -15,6 +15,7 @@ var rules = []struct {
 	to   string
 }{
 	{regexp.MustCompile(`\b(?:kafka|kgo|http|net|os|json|yaml)\.\(\*?\w+\)\.\w+: `), ``},
+	{regexp.MustCompile(`\[-?\d+\] (?:[A-Z]\w* ?)+: `), ``}, // what kafka-go calls an answer, before it says it in words
 	{regexp.MustCompile(`\b(?:dial|read|write|listen|accept) (?:tcp|udp)[46]?:? (?:[^\s>]+->)?(\S)`), `$1`},
 	{regexp.MustCompile(`: (?:connect|read|write|bind|accept4?|getsockopt): `), `: `},
 	{regexp.MustCompile(`\blookup (\S+?)(?: on \S+)?: (?:no such host|server misbehaving|Temporary failure in name resolution)`), `no address is known for the host $1`},

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/valyala/fastjson"
 )
 
@@ -60,6 +61,8 @@ func TestPlain(t *testing.T) {
 		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "nohost", Server: "1.1.1.1:53"}}, `no address is known for the host nohost`},
 		{errors.New("kafka.(*Client).Produce: read tcp 127.0.0.1:4->127.0.0.1:5: read: connection reset by peer"), `127.0.0.1:5: connection reset by peer`},
 		{&url.Error{Op: "Get", URL: "http://127.0.0.1:1/", Err: errors.New("dial tcp 127.0.0.1:1: connect: connection refused")}, `http://127.0.0.1:1/: 127.0.0.1:1: connection refused`},
+		{kafka.UnknownTopicOrPartition, `the request is for a topic or partition that does not exist on this broker`},
+		{fmt.Errorf("partitions [0] of t: %w", kafka.NotEnoughReplicas), "partitions [0] of t: the number of in-sync replicas is lower than the configured minimum and requiredAcks is -1"},
 		{errors.New("kafka brokers [a:1]: no answer: EOF"), `kafka brokers [a:1]: no answer: the connection was closed`},
 		{errors.New(`row "a", 3 of 5: no such table`), `row "a", 3 of 5: no such table`},
 	} {
