@@ -20,7 +20,7 @@ import (
 func devFolder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dev data")
-	kafka, err := brokers.StartIn(filepath.Join(dir, "kafka"), kfake.NumBrokers(1), kfake.Ports(0))
+	kafka, err := brokers.StartIn(filepath.Join(dir, "kafka"), func(err error) { t.Error(err) }, kfake.NumBrokers(1), kfake.Ports(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func startKafka(port int, dir string) (*brokers.Broker, error) {
 			return listen(net.JoinHostPort("127.0.0.1", p), "--kafka-port")
 		}),
 	}
-	broker, err := brokers.StartIn(dir, opts...)
+	broker, err := brokers.StartIn(dir, func(err error) { slog.Warn("the embedded Kafka", "error", err) }, opts...)
 	if errors.Is(err, brokers.ErrDamaged) {
 		return nil, damaged("embedded Kafka", err)
 	}

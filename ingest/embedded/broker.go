@@ -17,7 +17,7 @@ type Broker struct {
 	client  *kgo.Client
 	stop    context.CancelFunc
 	stopped chan struct{}
-	dir     string // empty: in memory
+	disk    *disk // nil in memory
 }
 
 // ErrDamaged is what StartIn returns for a folder whose records are not those that were acknowledged; the error names the file.
@@ -28,20 +28,20 @@ const (
 	callTime  = 30 * time.Second // longer than clients wait for an answer beyond the time of a rebalance
 )
 
-// StartIn starts a Kafka that keeps what it acknowledges in a folder, which must be this process's alone.
-func StartIn(dir string, opts ...kfake.Opt) (*Broker, error) {
+// StartIn starts a Kafka that keeps what it acknowledges in a folder, which must be this process's alone. warn is told why the folder cannot
+// be written, and when it can be again; it must not block.
+func StartIn(dir string, warn func(error), opts ...kfake.Opt) (*Broker, error) {
 	if err := open(dir); err != nil {
 		return nil, err
 	}
-	b, err := Start(append(opts, kfake.DataDir(dir), kfake.SyncWrites())...)
-	if err == nil {
-		b.dir = dir
-	}
-	return b, err
+	d := &disk{dir: dir, warn: warn}
+	return start(d, append(opts, kfake.DataDir(dir), kfake.SyncWrites(), kfake.WithLogger(d)))
 }
 
 // Start starts a Kafka. Whoever starts it closes it.
-func Start(opts ...kfake.Opt) (*Broker, error) {
+func Start(opts ...kfake.Opt) (*Broker, error) { return start(nil, opts) }
+
+func start(d *disk, opts []kfake.Opt) (*Broker, error) {
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{ListenFn(net.Listen), kfake.MaxVersions(versions())}, opts...)...)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,10 @@ func Start(opts ...kfake.Opt) (*Broker, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	b := &Broker{Cluster: cluster, client: client, stop: stop, stopped: make(chan struct{})}
+	b := &Broker{Cluster: cluster, client: client, stop: stop, stopped: make(chan struct{}), disk: d}
+	if d != nil {
+		d.refuse(cluster)
+	}
 	go b.keep(ctx, WatchMembers(cluster, client, callTime)) // ends in Close
 	return b, nil
 }
@@ -68,8 +71,19 @@ func (b *Broker) keep(ctx context.Context, members *Members) {
 			return
 		case <-ticker.C:
 			members.Expire(ctx)
+			if b.disk != nil {
+				b.disk.look()
+			}
 		}
 	}
+}
+
+// Broken returns why the broker takes nothing that it would have to write, nil while it does.
+func (b *Broker) Broken() error {
+	if b.disk == nil {
+		return nil
+	}
+	return b.disk.err()
 }
 
 // Close ends the brokers. What a data folder is to keep is on disk when it returns.
@@ -78,7 +92,7 @@ func (b *Broker) Close() {
 	<-b.stopped // kfake answers no question once it is closed
 	b.client.Close()
 	b.Cluster.Close()
-	if b.dir != "" {
-		_ = folderLayout.Seal(b.dir) // a folder without an inventory is read through by the next start
+	if b.disk != nil && b.disk.err() == nil {
+		_ = folderLayout.Seal(b.disk.dir) // a folder without an inventory is read through by the next start
 	}
 }

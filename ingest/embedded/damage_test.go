@@ -23,7 +23,7 @@ const (
 // startIn starts a Kafka in a folder.
 func startIn(t *testing.T, dir string) (*embedded.Broker, error) {
 	t.Helper()
-	return embedded.StartIn(dir, kfake.NumBrokers(1), kfake.Ports(0), kfake.BrokerConfigs(map[string]string{"log.segment.bytes": "4096"}),
+	return embedded.StartIn(dir, func(err error) { panic(err) }, kfake.NumBrokers(1), kfake.Ports(0), kfake.BrokerConfigs(map[string]string{"log.segment.bytes": "4096"}),
 		kfake.SeedTopics(2, "shop.orders"))
 }
 

@@ -1,0 +1,168 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// disk keeps a broker from acknowledging what its folder cannot take, and knows why it cannot: kfake tells only its log, goes on behind
+// an entry of its state's logs of which a part was written, and acknowledges commits and topics that it could not write.
+type disk struct {
+	dir  string
+	warn func(error)
+
+	mu     sync.Mutex
+	cause  error // nil while all is well
+	failed time.Time
+}
+
+const (
+	freeBytes  = 1 << 20     // with less there may be no room for the next batch
+	retryAfter = time.Second // after something could not be written
+)
+
+// Logf implements kfake.Logger. kfake calls it before it goes on.
+func (d *disk) Logf(_ kfake.LogLevel, format string, args ...any) {
+	if !strings.HasPrefix(format, "persist") && !strings.HasPrefix(format, "save") {
+		return
+	}
+	for _, arg := range args {
+		err, _ := arg.(error)
+		var at *fs.PathError
+		if !errors.As(err, &at) {
+			continue
+		}
+		if slices.Contains(stateLogs, filepath.Base(at.Path)) {
+			err = errors.Join(err, cutTorn(at.Path))
+		}
+		d.fail(err)
+	}
+}
+
+// cutTorn cuts off what a write that failed left at the end of a log of the state.
+func cutTorn(path string) error {
+	log, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	to, _ := readableTo(log)
+	return os.Truncate(path, int64(to))
+}
+
+func (d *disk) fail(err error) {
+	d.mu.Lock()
+	first := d.cause == nil
+	d.cause, d.failed = err, time.Now()
+	d.mu.Unlock()
+	if first {
+		d.warn(fmt.Errorf("the data folder cannot be written: %w", err))
+	}
+}
+
+// full returns an error while there is too little space.
+func (d *disk) full() error {
+	var is syscall.Statfs_t
+	if err := syscall.Statfs(d.dir, &is); err != nil || uint64(is.Bavail)*uint64(is.Bsize) >= freeBytes {
+		return nil // what cannot be asked is found out by writing
+	}
+	return &fs.PathError{Op: "write", Path: d.dir, Err: syscall.ENOSPC}
+}
+
+// refuses reports whether nothing is to be written now.
+func (d *disk) refuses() bool {
+	if err := d.full(); err != nil {
+		d.fail(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cause != nil && time.Since(d.failed) < retryAfter
+}
+
+// look forgets the cause when there is space again and a while has passed: the next write tells.
+func (d *disk) look() {
+	d.mu.Lock()
+	again := d.cause != nil && time.Since(d.failed) >= retryAfter && d.full() == nil
+	if again {
+		d.cause = nil
+	}
+	d.mu.Unlock()
+	if again {
+		d.warn(errors.New("the data folder can be written again"))
+	}
+}
+
+func (d *disk) err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cause
+}
+
+// refuse has the cluster answer what it would have to write with errors that clients retry, while the folder cannot be written.
+func (d *disk) refuse(c *kfake.Cluster) {
+	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.OffsetCommit, kmsg.CreateTopics, kmsg.InitProducerID, kmsg.EndTxn} {
+		c.ControlKey(key.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
+			if !d.refuses() {
+				return nil, nil, false
+			}
+			c.KeepControl()
+			return fullResponse(q, d.err()), nil, true
+		})
+	}
+}
+
+func fullResponse(q kmsg.Request, cause error) kmsg.Response {
+	reason := kmsg.StringPtr(cause.Error())
+	storage, coordinator := kerr.KafkaStorageError.Code, kerr.CoordinatorNotAvailable.Code
+	switch q := q.(type) {
+	case *kmsg.ProduceRequest:
+		r := q.ResponseKind().(*kmsg.ProduceResponse)
+		for _, t := range q.Topics {
+			topic := kmsg.ProduceResponseTopic{Topic: t.Topic}
+			for _, p := range t.Partitions {
+				part := kmsg.NewProduceResponseTopicPartition()
+				part.Partition, part.ErrorCode, part.ErrorMessage, part.BaseOffset = p.Partition, storage, reason, -1
+				topic.Partitions = append(topic.Partitions, part)
+			}
+			r.Topics = append(r.Topics, topic)
+		}
+		return r
+	case *kmsg.OffsetCommitRequest:
+		r := q.ResponseKind().(*kmsg.OffsetCommitResponse)
+		for _, t := range q.Topics {
+			topic := kmsg.OffsetCommitResponseTopic{Topic: t.Topic, TopicID: t.TopicID}
+			for _, p := range t.Partitions {
+				topic.Partitions = append(topic.Partitions, kmsg.OffsetCommitResponseTopicPartition{Partition: p.Partition, ErrorCode: coordinator})
+			}
+			r.Topics = append(r.Topics, topic)
+		}
+		return r
+	case *kmsg.CreateTopicsRequest:
+		r := q.ResponseKind().(*kmsg.CreateTopicsResponse)
+		for _, t := range q.Topics {
+			topic := kmsg.NewCreateTopicsResponseTopic()
+			topic.Topic, topic.ErrorCode, topic.ErrorMessage = t.Topic, storage, reason
+			r.Topics = append(r.Topics, topic)
+		}
+		return r
+	case *kmsg.InitProducerIDRequest:
+		r := q.ResponseKind().(*kmsg.InitProducerIDResponse)
+		r.ErrorCode = coordinator
+		return r
+	default:
+		r := q.ResponseKind().(*kmsg.EndTxnResponse)
+		r.ErrorCode = coordinator
+		return r
+	}
+}

@@ -1,0 +1,218 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// warnings gathers what a broker says of its folder.
+type warnings struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (w *warnings) add(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.texts = append(w.texts, err.Error())
+}
+
+func (w *warnings) all() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.texts, "\n")
+}
+
+// TestTornStateIsCutOff: a part of an entry that a write left in a log of the state is gone before kfake goes on behind it; the cause is told
+// once, and forgotten when a while has passed.
+func TestTornStateIsCutOff(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "groups.log")
+	rest := []byte("\x01\x00an entry")
+	whole := binary.LittleEndian.AppendUint32(nil, uint32(len(rest)))
+	whole = append(binary.LittleEndian.AppendUint32(whole, crc32.Checksum(rest, castagnoli)), rest...)
+	if err := os.WriteFile(path, append(append([]byte{}, whole...), whole[:5]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var told warnings
+		d := &disk{dir: dir, warn: told.add}
+		for range 3 {
+			d.Logf(kfake.LogLevelWarn, "persist group entry write: %v", &fs.PathError{Op: "write", Path: path, Err: syscall.EIO})
+		}
+		if log, err := os.ReadFile(path); err != nil || string(log) != string(whole) {
+			t.Errorf("the log is %q, %v; want %q", log, err, whole)
+		}
+		if !d.refuses() || !errors.Is(d.err(), syscall.EIO) {
+			t.Errorf("after a failed write: refuses %v, %v", d.refuses(), d.err())
+		}
+		d.look()
+		if d.err() == nil {
+			t.Error("forgotten at once")
+		}
+		time.Sleep(retryAfter)
+		if d.look(); d.refuses() || d.err() != nil {
+			t.Errorf("a while later: refuses %v, %v", d.refuses(), d.err())
+		}
+		want := "the data folder cannot be written: write " + path + ": input/output error\nthe data folder can be written again"
+		if told.all() != want {
+			t.Errorf("told %q, want %q", told.all(), want)
+		}
+	})
+}
+
+// TestRefusals: what would have to be written is answered, part by part, with an error that clients retry.
+func TestRefusals(t *testing.T) {
+	for _, q := range []kmsg.Request{
+		&kmsg.ProduceRequest{Version: 9, Topics: []kmsg.ProduceRequestTopic{{Topic: "t", Partitions: []kmsg.ProduceRequestTopicPartition{{Partition: 3}}}}},
+		&kmsg.OffsetCommitRequest{Version: 8, Topics: []kmsg.OffsetCommitRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Partition: 3}}}}},
+		&kmsg.CreateTopicsRequest{Version: 7, Topics: []kmsg.CreateTopicsRequestTopic{{Topic: "t"}}},
+		&kmsg.InitProducerIDRequest{Version: 4},
+		&kmsg.EndTxnRequest{Version: 3},
+	} {
+		var code int16
+		at := int32(3)
+		switch r := fullResponse(q, syscall.ENOSPC).(type) {
+		case *kmsg.ProduceResponse:
+			code, at = r.Topics[0].Partitions[0].ErrorCode, r.Topics[0].Partitions[0].Partition
+		case *kmsg.OffsetCommitResponse:
+			code, at = r.Topics[0].Partitions[0].ErrorCode, r.Topics[0].Partitions[0].Partition
+		case *kmsg.CreateTopicsResponse:
+			code = r.Topics[0].ErrorCode
+		case *kmsg.InitProducerIDResponse:
+			code = r.ErrorCode
+		case *kmsg.EndTxnResponse:
+			code = r.ErrorCode
+		}
+		if at != 3 || !kerr.IsRetriable(kerr.ErrorForCode(code)) {
+			t.Errorf("%T is answered with code %d for partition %d", q, code, at)
+		}
+	}
+}
+
+// TestKafkaOnAFullDisk: on a disk of 20 MB that is full nothing is acknowledged, the cause is told, and all that was acknowledged is there
+// when there is space again, in this process and in the next, whether this one could write down its state at its end or not.
+func TestKafkaOnAFullDisk(t *testing.T) {
+	mount := t.TempDir()
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=20m"); err != nil {
+		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
+	}
+	defer func() {
+		if err := syscall.Unmount(mount, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	dir, ballast := filepath.Join(mount, "kafka"), filepath.Join(mount, "ballast")
+	var told warnings
+	b, client := startOn(t, dir, told.add)
+	acknowledged := 0
+	produce := func() error {
+		err := client.ProduceSync(t.Context(), kgo.StringRecord(fmt.Sprint(acknowledged))).FirstErr()
+		if err == nil {
+			acknowledged++
+		}
+		return err
+	}
+	if err := produce(); err != nil {
+		t.Fatal(err)
+	}
+	for end := range 2 {
+		fillDisk(t, ballast)
+		if err := produce(); !errors.Is(err, kerr.KafkaStorageError) && !errors.Is(err, kgo.ErrRecordRetries) {
+			t.Errorf("a record on a full disk: %v", err)
+		}
+		if err := b.Broken(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(told.all(), "no space left on device") || !strings.Contains(told.all(), dir) {
+			t.Errorf("Broken is %v, told %q", err, told.all())
+		}
+		if end == 1 {
+			break
+		}
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		for b.Broken() != nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := produce(); err != nil {
+			t.Error(err)
+		}
+	}
+	client.Close()
+	b.Close() // while the disk is full
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	b, client = startOn(t, dir, told.add)
+	defer b.Close()
+	defer client.Close()
+	if n := countRecords(t, client); n != acknowledged {
+		t.Errorf("%d records, %d were acknowledged", n, acknowledged)
+	}
+}
+
+func startOn(t *testing.T, dir string, warn func(error)) (*Broker, *kgo.Client) {
+	t.Helper()
+	b, err := StartIn(dir, warn, kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.DefaultProduceTopic("t"), kgo.ConsumeTopics("t"), kgo.DisableIdempotentWrite(),
+		kgo.RecordRetries(2), kgo.MetadataMinAge(10*time.Millisecond), kgo.RetryBackoffFn(func(int) time.Duration { return 10 * time.Millisecond }), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, client
+}
+
+func fillDisk(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 64<<10); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// countRecords reads the topic to its end.
+func countRecords(t *testing.T, client *kgo.Client) int {
+	t.Helper()
+	q := kmsg.NewPtrListOffsetsRequest()
+	q.ReplicaID = -1
+	q.Topics = []kmsg.ListOffsetsRequestTopic{{Topic: "t", Partitions: []kmsg.ListOffsetsRequestTopicPartition{{Timestamp: -1, CurrentLeaderEpoch: -1}}}}
+	r, err := q.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := int(r.Topics[0].Partitions[0].Offset)
+	n := 0
+	for n < end {
+		fetches := client.PollFetches(t.Context())
+		if err := fetches.Err(); err != nil {
+			t.Fatal(err)
+		}
+		n += fetches.NumRecords()
+	}
+	return n
+}
