@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"syscall"
+	"time"
 
 	"brine/config"
 	"brine/hbase"
@@ -119,9 +120,24 @@ func (c *cluster) Close() {
 	}
 }
 
+// closeTime bounds how long one thing may take to close: a disk or a peer may answer nothing any more.
+const closeTime = 15 * time.Second
+
 // closing closes what is no longer used. An error loses nothing that was acknowledged, but is worth a line.
 func closing(what string, c io.Closer) {
-	if err := c.Close(); err != nil {
-		slog.Warn("closing "+what, "error", err)
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			slog.Warn("closing "+what, "error", err)
+		}
+	case <-time.After(closeTime):
+		slog.Warn("closing "+what+" did not end", "after", closeTime)
 	}
 }
+
+// closer makes an io.Closer of what cannot fail to close.
+type closer func()
+
+func (c closer) Close() error { c(); return nil }

@@ -70,6 +70,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
 		return unlessStopped(ctx, err)
 	}
 	defer s.close()
+	s.servers = append(s.servers, server{"the embedded Kafka", stack.kafka.Broken}, server{"the embedded HBase", stack.hbase.Broken})
 	if !c.JSON {
 		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.kafkaAddr(), stack.hbase.Addr(), s.admin.Addr())
 		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.dir, map[bool]string{true: " until brine stops"}[c.Data == ""])
@@ -77,7 +78,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
 	line := newLive(e.stdout, c.JSON, s.samples)
 	published := make(chan error, 1)
 	go func() {
-		err := unlessStopped(ctx, c.show(ctx, e.stdout, stack, cfg, s, line))
+		err := unlessStopped(ctx, c.show(ctx, e.stdout, e.stderr, stack, cfg, s, line))
 		if err != nil {
 			cancel()
 		}
@@ -91,9 +92,9 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
 }
 
 // show publishes the sample, waits until it is written, and shows what is there and how to go on.
-func (c *devCmd) show(ctx context.Context, out io.Writer, stack *devStack, cfg *config.Config, s *service, line *live) error {
+func (c *devCmd) show(ctx context.Context, out, log io.Writer, stack *devStack, cfg *config.Config, s *service, line *live) error {
 	began := time.Now()
-	total, fresh, err := stack.publishSamples(ctx)
+	total, fresh, err := stack.publishSamples(ctx, log)
 	if err != nil {
 		return err
 	}

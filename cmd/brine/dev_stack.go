@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"io"
 	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 
@@ -147,13 +149,19 @@ func (s *devStack) prepare(ctx context.Context, cfg *config.Config) error {
 
 // publishSamples puts the bundled events into their topics, those that are not there yet, and gives how many there are and
 // how many it put.
-func (s *devStack) publishSamples(ctx context.Context) (total, fresh int, err error) {
+func (s *devStack) publishSamples(ctx context.Context, log io.Writer) (total, fresh int, err error) {
+	patience := publish.Patience{Limit: 24 * time.Hour, Log: log} // its disk may be full until somebody makes room
 	for _, b := range bundled {
 		a := appender(s.client(), b.topic)
 		a.Shared = true // whoever tries brine out may be quicker
 		n, err := a.Publish(ctx, publish.Keyed(certain(b.events()), b.key))
-		if err != nil {
-			return total, fresh, err
+		for err != nil {
+			if err = patience.Wait(ctx, err); err != nil {
+				return total, fresh, err
+			}
+			var more int
+			more, err = a.Publish(ctx, publish.Keyed(certain(b.events()), b.key))
+			n += more
 		}
 		ends, err := a.Ends(ctx)
 		if err != nil {
@@ -181,7 +189,7 @@ func (s *devStack) close() {
 		closing("the embedded HBase", s.hbase)
 	}
 	if s.kafka != nil {
-		s.kafka.Close()
+		closing("the embedded Kafka", closer(s.kafka.Close))
 	}
 	if s.unlock != nil {
 		s.unlock()

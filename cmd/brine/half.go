@@ -7,6 +7,7 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/indexer"
+	bleve "brine/indexer/embedded"
 	"brine/ingest"
 	"brine/lookup"
 	"brine/metrics"
@@ -60,6 +61,9 @@ func (s *service) addDocuments(p *config.Pipeline) error {
 			return err
 		}
 		s.engine = engine
+		if embedded, ok := engine.(*bleve.Engine); ok {
+			s.servers = append(s.servers, server{"the embedded index", embedded.Broken})
+		}
 	}
 	opts := p.Indexer()
 	if !s.ends {

@@ -43,6 +43,14 @@ type service struct {
 	outages *outages
 	admin   *admin.Port
 	tracer  *tracing.Tracer // nil: no record is followed
+
+	servers []server // in this process
+}
+
+// server is one in this process, that may not be able to write its folder.
+type server struct {
+	name   string
+	broken func() error // why it cannot; nil: it can
 }
 
 // newService opens the stores and prepares the loops; nothing is read from Kafka yet.

@@ -102,6 +102,11 @@ func (s *service) healthy() (any, error) {
 			problems = append(problems, fmt.Errorf("%s: %s", h.name, p))
 		}
 	}
+	for _, server := range s.servers {
+		if err := server.broken(); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", server.name, err))
+		}
+	}
 	return detail, errors.Join(problems...)
 }
 

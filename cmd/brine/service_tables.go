@@ -19,6 +19,9 @@ func (s *service) openTables(ctx context.Context) (err error) {
 	if s.cluster, err = openHBase(ctx, s.cfg, opts); err != nil {
 		return err
 	}
+	if s.cluster.server != nil {
+		s.servers = append(s.servers, server{"the embedded HBase", s.cluster.server.Broken})
+	}
 	s.reg.MustRegister(metrics.Lanes{Stats: s.cluster.client.Stats})
 	if _, err := s.cluster.client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
 		s.log.Warn("whether the tables are as configured is not checked", "reason", err)

@@ -29,6 +29,7 @@ type store struct {
 	analyzer analysis.Analyzer
 	mapping  atomic.Pointer[indexer.Mapping] // nil until EnsureIndex
 	closed   chan struct{}
+	outage   *outage
 	parsers  sync.Pool // of *fastjson.Parser
 
 	// mu makes the check of a document's version and its replacement one step. It is not held while the disk is waited
@@ -69,14 +70,21 @@ func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.A
 		"path":         dir,
 		"unsafe_batch": true, // Batch returns when it can be read; store.apply waits for the disk
 		"bolt_timeout": "1s",
+
+		"asyncErrorCallbackName": outageCallback,
 	}, queue)
 	if err != nil {
 		return nil, err
 	}
+	watched := watchFolder(dir)
 	if err := opened.Open(); err != nil {
+		watched.end()
 		return nil, fmt.Errorf("index %s in %s: %w; is another brine using the folder?", name, dir, err)
 	}
-	s := &store{name: name, dir: dir, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: open{opened.(*scorch.Scorch)}, analyzer: analyzer, closed: make(chan struct{})}
+	s := &store{
+		name: name, dir: dir, home: name + "@" + strconv.FormatInt(time.Now().UnixNano(), 36), scorch: open{opened.(*scorch.Scorch)},
+		analyzer: analyzer, closed: make(chan struct{}), outage: watched,
+	}
 	s.parsers.New = func() any { return new(fastjson.Parser) }
 	if err = s.readState(); err == nil {
 		s.noted, err = openProgress(dir, s.at)
@@ -132,6 +140,7 @@ func (s *store) close() error {
 		}
 	}
 	err := s.scorch.Close()
+	s.outage.end()
 	if s.noted == nil {
 		return err
 	}
@@ -203,7 +212,7 @@ func (s *store) apply(batch *index.Batch, more int) (wait func(context.Context) 
 		case <-persisted:
 			return failure
 		case <-ctx.Done():
-			return fmt.Errorf("index %s: waiting for the disk: %w", s.name, ctx.Err())
+			return fmt.Errorf("index %s: waiting for the disk: %w", s.name, errors.Join(s.outage.cause(), ctx.Err()))
 		case <-s.closed:
 			return errClosed
 		}

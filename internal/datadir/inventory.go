@@ -143,7 +143,7 @@ func Replace(dir, name string, content []byte) error {
 	}
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(path+".tmp"))
 	}
 	if err := os.Rename(path+".tmp", path); err != nil {
 		return err

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"brine/hbase"
+)
+
+// devProcess is a brine dev of its own, and what it has printed so far.
+type devProcess struct {
+	cmd                *exec.Cmd
+	kafka, hbase, http string
+	out, errs          *transcript
+}
+
+// transcript keeps what a process prints.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+var devAddrs = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://(\S+)/metrics`)
+
+// startDev starts a brine dev and waits until it says where it is.
+func startDev(t *testing.T, args ...string) *devProcess {
+	t.Helper()
+	p := &devProcess{cmd: exec.CommandContext(t.Context(), "brine", append([]string{"dev"}, args...)...), out: &transcript{}, errs: &transcript{}}
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.errs
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.until(t, "it says where it is", func() bool {
+		at := devAddrs.FindStringSubmatch(p.out.String())
+		if at != nil {
+			p.kafka, p.hbase, p.http = at[1], at[2], at[3]
+		}
+		return at != nil
+	})
+	return p
+}
+
+// until waits for something that the process does, as long as the test may take.
+func (p *devProcess) until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	if err := poll(ctx, so); err != nil {
+		t.Fatalf("waiting until %s: %v\n%s\n%s", what, err, p.out, p.errs)
+	}
+}
+
+func (p *devProcess) shows(text string) func() bool {
+	return func() bool { return strings.Contains(p.out.String(), text) }
+}
+
+func (p *devProcess) warns(text string) func() bool {
+	return func() bool { return strings.Contains(p.errs.String(), text) }
+}
+
+// health is the answer of /healthz.
+func (p *devProcess) health(t *testing.T) string {
+	t.Helper()
+	r, err := http.Get("http://" + p.http + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// rows counts the rows of a table.
+func (p *devProcess) rows(t *testing.T, table string) (n int) {
+	t.Helper()
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + p.hbase})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, err := range client.Scan(t.Context(), table, hbase.Scan{Filter: hbase.FirstKeyOnlyFilter{}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// stop ends it as an operator does.
+func (p *devProcess) stop(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("brine dev: %v\n%s", err, p.errs)
+	}
+}
+
+const allWritten = "events are in Kafka, and as rows and documents in HBase and the index"
+
+// TestDevOnAFullDisk: on a disk of 20 MB that fills up, brine dev says why it does not go on, in its log and its health, writes everything
+// when there is space, ends when it is asked to though the disk is full, and has lost no row.
+func TestDevOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	mount := t.TempDir()
+	if err := unix.Mount("tmpfs", mount, "tmpfs", 0, "size=20m"); err != nil {
+		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
+	}
+	defer func() {
+		if err := unix.Unmount(mount, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	ballast, dir := filepath.Join(mount, "ballast"), filepath.Join(mount, "data")
+	if err := os.WriteFile(ballast, make([]byte, 10<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startDev(t, "--data", dir)
+	p.until(t, "it says that the disk is full", p.warns("no space left on device"))
+	p.until(t, "its health says so", func() bool {
+		h := p.health(t)
+		return strings.Contains(h, `"ok": false`) && strings.Contains(h, "no space left on device") && strings.Contains(h, dir)
+	})
+	if err := unix.Mount("tmpfs", mount, "tmpfs", unix.MS_REMOUNT, "size=80m"); err != nil {
+		t.Fatal(err)
+	}
+	p.until(t, "everything is written", p.shows(allWritten))
+	p.until(t, "it is healthy", func() bool { return strings.Contains(p.health(t), `"ok": true`) })
+	scans, orders := p.rows(t, "logistics:scans"), p.rows(t, "shop:orders")
+
+	fillUp(t, ballast)
+	began := time.Now()
+	p.stop(t)
+	t.Logf("ended %v after it was asked to", time.Since(began).Round(time.Millisecond))
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	p = startDev(t, "--data", dir)
+	if s, o := p.rows(t, "logistics:scans"), p.rows(t, "shop:orders"); s != scans || o != orders || s == 0 || o == 0 {
+		t.Errorf("%d scans and %d orders, there were %d and %d", s, o, scans, orders)
+	}
+	p.stop(t)
+}
+
+// fillUp writes to a file until the disk is full.
+func fillUp(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 64<<10); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// TestDevWithoutDescriptors: while the process may open no more files, both servers' ports say so and are not deaf afterwards.
+func TestDevWithoutDescriptors(t *testing.T) {
+	t.Parallel()
+	p := startDev(t)
+	p.until(t, "everything is written", p.shows(allWritten))
+	var before unix.Rlimit
+	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 8, Max: before.Max}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, addr := range []string{p.hbase, p.kafka} {
+		c, err := net.Dial("tcp", addr) // the system accepts it
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		p.until(t, "it says that it cannot accept", p.warns("accepting connections on "+addr+": accept tcp "+addr+": accept4: too many open files: raise the limit"))
+	}
+	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &before, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.rows(t, "shop:orders"); n == 0 {
+		t.Error("HBase has no orders")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.kafka)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// ApiVersions, version 0, without a client id; the answer begins with its length.
+	if _, err := conn.Write([]byte{0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xFF, 0xFF}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(conn).Peek(4); err != nil {
+		t.Errorf("Kafka does not answer: %v", err)
+	}
+	p.stop(t)
+}
