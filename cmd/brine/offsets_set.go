@@ -96,7 +96,7 @@ func idle(groups []*liveGroup) error {
 	if len(members) == 0 {
 		return nil
 	}
-	return &exitError{exitFailed, fmt.Errorf("the group is in use, nothing was changed:\n  %s", strings.Join(members, "\n  ")),
+	return &exitError{exitFailed, fmt.Errorf("the group is in use, nothing was changed:\n%s", strings.Join(members, "\n")),
 		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over"}
 }
 

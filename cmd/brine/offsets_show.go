@@ -81,7 +81,7 @@ func (g *liveGroup) encode(enc *json.Encoder) error {
 
 func (g *liveGroup) print(e *env) {
 	fmt.Fprintf(e.stdout, "%s: topic %s, group %s\n", g.name, g.topic, g.group)
-	fmt.Fprintf(e.stdout, "  partition       earliest      committed         latest            lag\n")
+	fmt.Fprintf(e.stdout, "  partition       earliest      committed         latest lag in offsets\n")
 	var lag int64
 	for p := range g.ends {
 		line, committed := g.line(p), "-"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ type runCmd struct {
 // Help is shown under the command's own help.
 func (runCmd) Help() string {
 	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0. A pipeline whose records are all
-rejected halts (halt_after_rejects), and brine then exits with 9.
+rejected halts (halt_after_rejects), and brine then exits with 9. The lag is in offsets, an upper bound of the records.
 
 Examples:
   brine tables apply -c examples/scans.yaml && brine run -c examples/scans.yaml
@@ -64,12 +65,11 @@ func (c *runCmd) Run(e *env) error {
 	if c.Quiet {
 		out = io.Discard
 	}
-	if err := watch(ctx, s, newLive(out, c.JSON, s.samples)); err != nil {
-		return err
-	}
+	err = watch(ctx, s, newLive(out, c.JSON, s.samples))
 	cancel()
-	if err := s.summarize(e.stdout, c.JSON); err != nil {
-		return err
+	halted := s.summarize(e.stdout, c.JSON)
+	if err != nil || halted != nil {
+		return cmp.Or(err, halted)
 	}
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("--until-end: %w", err)
