@@ -42,6 +42,8 @@ func TestSecretsInWrongVariablesAreNotShown(t *testing.T) {
 			for _, more := range []string{"", "BRINE_KAFKA_TLS_ENABLED"} { // which has the files of kafka.tls read
 				_, problems := Parse("brine.yaml", []byte(withTLS), environ(e.variable, secret, more, "true"))
 				holdsSecret(t, e.variable, problems)
+				_, alone := Brokers(environ(e.variable, secret, more, "true"))
+				holdsSecret(t, e.variable+" without a file", alone)
 				if slices.ContainsFunc(problems, func(p Problem) bool { return p.Env == e.variable }) {
 					faults[e.variable] = true
 				}
