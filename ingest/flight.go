@@ -31,6 +31,7 @@ type flight struct {
 	rejected  int  // records that are dead letters
 	written   bool // something of it is known to be
 	undecided bool // it counts in rejects
+	order     int  // in which it took off, among all of the Loop
 
 	ctx       context.Context // of the hooks and the writer
 	landed    func(settled bool)
@@ -91,9 +92,10 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	f.number = s.mark.open(end, records[0].Timestamp)
 	c.holds.Add(1)
 	s.note(records, end)
+	f.undecided = f.events > 0
+	f.order = s.rejects.takeOff(f.undecided)
 	f.submitted = began
 	if len(s.batch.Events) > 0 {
-		s.undecided(f)
 		f.out = s.Writer.Submit(f.ctx, &s.batch)
 		s.Hooks.Submitted(s.id, len(s.batch.Events))
 		f.submitted = s.took(f.ctx, StepSubmit, began)
@@ -188,7 +190,7 @@ func (s *stream) settled(number, records int) {
 func (s *stream) land(f *flight) bool {
 	defer s.decide(f, false)
 	held := f.letters
-	if f.out != nil && s.rejects.room(s.id, len(held)) {
+	if f.out != nil && s.rejects.room(s.id, f.order, len(held)) {
 		f.rejected += len(held)
 		if held = nil; !s.bury(f.letters) {
 			return false
@@ -215,7 +217,7 @@ func (s *stream) land(f *flight) bool {
 		}
 		retry, letters, halt := s.triage(f, failures)
 		held = append(held, letters...)
-		if f.written || s.rejects.room(s.id, len(held)) {
+		if f.written || s.rejects.room(s.id, f.order, len(held)) {
 			f.rejected += len(held)
 			if !s.bury(held) {
 				return false

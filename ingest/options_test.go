@@ -33,7 +33,7 @@ Group is empty
 Writer is nil
 Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed
 DeadLetterTopic is "t", the topic that is read
-Schema: version a is declared text; it must be int, time_ms or time_s
+Schema: version a is declared text; it must be an int or a time
 OutOfRange is "skip"; it is stop, earliest or latest
 RebalanceTimeout is 1ms; it must be at least 300ms
 CommitInterval is -1ns; it must be at least 1ms

@@ -15,12 +15,15 @@ const AllRejected event.Reason = "all_rejected"
 // pass once they are Options.HaltAfterRejects. Each commit carries the count of its partition, so that it survives a restart; a crash
 // may count some of them twice.
 //
-// Flights land in any order. So while one may still turn out to be written, none is taken for the last of too many: it waits.
+// Flights land in any order. So while one may still turn out to be written, none is taken for the last of too many: it waits. And what took
+// off before one that is written is not counted, however late it lands.
 type rejects struct {
 	limit int // 0: none
 
 	mu        sync.Mutex
 	counts    map[int]int   // by partition
+	flights   int           // that have taken off
+	written   int           // the last of them, in that order, of which something is written
 	undecided int           // flights of which nothing is known to be written yet
 	waiting   int           // callers of admit
 	changed   chan struct{} // closed when a flight is decided and somebody waits
@@ -59,21 +62,25 @@ func (r *rejects) why() error {
 	return r.halted
 }
 
-// begin notes a flight that may be written.
-func (r *rejects) begin() {
+// takeOff returns the number of a flight, which may be written or not.
+func (r *rejects) takeOff(mayBeWritten bool) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.undecided++
+	if mayBeWritten {
+		r.undecided++
+	}
+	r.flights++
+	return r.flights
 }
 
-// decided notes whether something of a flight was written.
-func (r *rejects) decided(written bool) {
+// decided notes whether something of a flight that might be written was.
+func (r *rejects) decided(flight int, written bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.undecided--
 	if written {
 		clear(r.counts)
-		r.halted = nil
+		r.written, r.halted = max(r.written, flight), nil
 	}
 	if r.waiting > 0 {
 		close(r.changed)
@@ -81,29 +88,30 @@ func (r *rejects) decided(written bool) {
 	}
 }
 
-// room counts so many rejected records, if they are not too many.
-func (r *rejects) room(partition, n int) bool {
+// room counts so many rejected records of a flight, if they are not too many.
+func (r *rejects) room(partition, flight, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.add(partition, n)
+	return r.add(partition, flight, n)
 }
 
-func (r *rejects) add(partition, n int) bool {
-	if r.limit > 0 && r.sum()+n >= r.limit {
+func (r *rejects) add(partition, flight, n int) bool {
+	if r.limit == 0 || n == 0 || flight < r.written {
+		return true
+	}
+	if r.sum()+n >= r.limit {
 		return false
 	}
-	if r.limit > 0 && n > 0 {
-		r.counts[partition] += n
-	}
+	r.counts[partition] += n
 	return true
 }
 
 // admit counts rejected records of a flight of which nothing is written. If they are too many it waits until no other flight can be
 // written, or ctx ends, and then returns an error.
-func (r *rejects) admit(ctx context.Context, partition int, letters []DeadLetter) error {
+func (r *rejects) admit(ctx context.Context, partition, flight int, letters []DeadLetter) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.add(partition, len(letters)) {
+	for !r.add(partition, flight, len(letters)) {
 		if r.undecided == 0 {
 			r.halted = tooManyRejects(r.sum()+len(letters), &letters[0])
 			return r.halted
@@ -142,27 +150,19 @@ func tooManyRejects(n int, l *DeadLetter) error {
 		"and start again, or let it go on with halt_after_rejects", n, why)
 }
 
-// undecided notes that something of the flight may be written.
-func (s *stream) undecided(f *flight) {
-	if f.events > 0 {
-		f.undecided = true
-		s.rejects.begin()
-	}
-}
-
 // decide notes what is known of the flight at last: that something of it is written, or that nothing more will be.
 func (s *stream) decide(f *flight, written bool) {
 	f.written = f.written || written
 	if f.undecided {
 		f.undecided = false
-		s.rejects.decided(written)
+		s.rejects.decided(f.order, written)
 	}
 }
 
 // reject buries what is rejected of a flight that is decided, if it is not too much.
 func (s *stream) reject(f *flight, letters []DeadLetter) bool {
 	if len(letters) > 0 && !f.written {
-		if err := s.rejects.admit(s.drain, s.id, letters); err != nil {
+		if err := s.rejects.admit(s.drain, s.id, f.order, letters); err != nil {
 			if s.drain.Err() == nil {
 				s.halt(&haltError{AllRejected, err})
 			}

@@ -204,3 +204,19 @@ func FuzzNoteOfACommit(f *testing.F) {
 		}
 	})
 }
+
+// TestRejectsThatLandLateAreNotInARow: flights land in any order. What took off before a record that is written is not counted, though it lands after it.
+func TestRejectsThatLandLateAreNotInARow(t *testing.T) {
+	r := newRejects(35)
+	late, good, next := r.takeOff(false), r.takeOff(true), r.takeOff(false)
+	r.decided(good, true)
+	if !r.room(0, late, 30) || r.of(0) != 0 {
+		t.Errorf("%d counted of what took off before a record that is written", r.of(0))
+	}
+	if !r.room(0, next, 30) || r.of(0) != 30 {
+		t.Errorf("%d counted of 30 that took off behind it", r.of(0))
+	}
+	if r.room(0, next, 5) {
+		t.Error("35 in a row have room")
+	}
+}
