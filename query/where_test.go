@@ -2,6 +2,7 @@ package query
 
 import (
 	"testing"
+	"time"
 
 	"brine/internal/when"
 	"brine/rowkey"
@@ -25,6 +26,18 @@ func TestParseWhere(t *testing.T) {
 	}
 	if n := where["n"]; n.From.Type != 0 || n.To.Int != 5 || n.To.Type != rowkey.Int || n.Through {
 		t.Errorf("n = %+v", n)
+	}
+}
+
+// TestParseWhereTakesTimesBeforeNow: how long ago is a time too, as in every command.
+func TestParseWhereTakesTimesBeforeNow(t *testing.T) {
+	before := time.Now()
+	where, err := ParseWhere(keyFields, []string{"at=2h.."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if from := time.UnixMilli(where["at"].From.Int).Add(2 * time.Hour); from.Before(before.Truncate(time.Millisecond)) || from.After(time.Now()) {
+		t.Errorf("2h before %v is %v", before, where["at"].From)
 	}
 }
 
