@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -122,6 +123,31 @@ func TestRequestsByAnotherNameAreRefused(t *testing.T) {
 			t.Errorf("with the token, by the name %q: %d", host, w.Code)
 		}
 	}
+}
+
+// Whatever a stranger sends, nothing but metrics and health is served without the token.
+func FuzzStrangersGetNoFurther(f *testing.F) {
+	f.Add("/debug/skew", "localhost", "10.0.0.7:1", "Bearer "+token, "")
+	f.Add("/metrics/../debug/skew", "10.0.0.9:8765", "[::ffff:10.0.0.7]:1", "Bearer", "127.0.0.1")
+	f.Add("/debug%2fskew", "[::1%25lo]", "127.0.0.1.evil:1", "bearer x", "for=127.0.0.1")
+	f.Fuzz(func(t *testing.T, path, host, remote, authorization, forwarded string) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(l, "127.0.0.1:0", Options{Metrics: prometheus.NewRegistry(), Healthy: fine, Ready: fine, Token: token})
+		defer p.Close()
+		served := false
+		p.Handle("GET /debug/skew", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }))
+		r := &http.Request{Method: "GET", Host: host, RemoteAddr: remote, URL: &url.URL{Path: path}, Header: http.Header{}}
+		r.Header.Set("Authorization", authorization)
+		r.Header.Set("X-Forwarded-For", forwarded)
+		p.server.Handler.ServeHTTP(httptest.NewRecorder(), r)
+		here := strings.HasPrefix(remote, "127.") || strings.HasPrefix(remote, "[::1]:") || strings.HasPrefix(remote, "[::1%") || strings.HasPrefix(remote, "[::ffff:")
+		if served && authorization != "Bearer "+token && (!here || forwarded != "") {
+			t.Errorf("%q is served to %q by the name %q", path, remote, host)
+		}
+	})
 }
 
 // Profiles are there for who asked for them, and on this port only: importing net/http/pprof puts them on http.DefaultServeMux too, which nobody
