@@ -15,7 +15,9 @@ import (
 )
 
 // openAdmin opens the admin port of a configuration, at addr.
-func openAdmin(addr string, cfg *config.HTTP, metrics *prometheus.Registry, healthy, ready admin.Health, log *slog.Logger) (*admin.Port, error) {
+func openAdmin(
+	addr string, cfg *config.HTTP, metrics *prometheus.Registry, healthy, ready admin.Health, log *slog.Logger,
+) (*admin.Port, error) {
 	l, err := listen(addr, "http.listen (brine dev: --http-port)")
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 
 // tokenFlag is the flag of commands that ask a running brine.
 type tokenFlag struct {
-	Token string `placeholder:"TOKEN" help:"http.token of a brine on another machine (default: BRINE_HTTP_TOKEN, or http.token of the configuration)."`
+	Token string `placeholder:"TOKEN" help:"http.token of a brine elsewhere (default: BRINE_HTTP_TOKEN, or http.token of the configuration)."`
 }
 
 // of is the token that the flag names, or the environment.

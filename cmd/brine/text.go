@@ -98,7 +98,7 @@ func (c *columns) flush() {
 				line.WriteString(text)
 			}
 		}
-		_ = term.Draw(c.out, line.String()+"\n") // as fmt.Fprintln elsewhere: what cannot be printed is not reported either
+		_ = term.Draw(c.out, line.String()+"\n") // as with fmt.Fprintln elsewhere, nobody asks whether it could be printed
 	}
 	c.rows, c.colour = nil, nil
 }

@@ -52,7 +52,10 @@ func same(a, b string) bool {
 // its owner has changed to ours, and read the answer: such a name is none of these. It cannot do so by an address.
 func (p *Port) known(host string) bool {
 	host = hostOf(host)
-	if _, err := netip.ParseAddr(host); err == nil || host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.EqualFold(host, p.own) {
+	if _, err := netip.ParseAddr(host); err == nil || host == "" || strings.EqualFold(host, p.own) {
+		return true
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	return slices.ContainsFunc(p.opts.Hosts, func(name string) bool {

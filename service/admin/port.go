@@ -64,7 +64,8 @@ func New(l net.Listener, addr string, opts Options) *Port {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "admin").Handler(), slog.LevelWarn),
 	}
-	p.Handle("GET /metrics", newScrapes(promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Registry: opts.Metrics})))
+	metrics := promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Registry: opts.Metrics})
+	p.Handle("GET /metrics", newScrapes(metrics))
 	p.Handle("GET /healthz", serveHealth(opts.Healthy))
 	p.Handle("GET /readyz", serveHealth(opts.Ready))
 	if opts.Pprof {

@@ -67,8 +67,9 @@ func (s *scrapes) make(f form, a *scrape) {
 	}()
 	s.making.Lock()
 	defer s.making.Unlock()
-	r := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: f.query}, Header: http.Header{"Accept": {f.accept}, "Accept-Encoding": {f.encoding}}}
-	s.metrics.ServeHTTP(a, r)
+	s.metrics.ServeHTTP(a, &http.Request{
+		Method: http.MethodGet, URL: &url.URL{RawQuery: f.query}, Header: http.Header{"Accept": {f.accept}, "Accept-Encoding": {f.encoding}},
+	})
 }
 
 func (a *scrape) Header() http.Header         { return a.header }
