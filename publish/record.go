@@ -3,15 +3,111 @@ package publish
 import (
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/valyala/fastjson"
+
+	"brine/event"
 )
 
 // Record is one record to publish.
 type Record struct {
 	Key, Value []byte
 	Time       time.Time // zero: when it is published
+}
+
+// recordReader makes records of objects. It reads them as pipelines do: what is no object to those is none here.
+type recordReader struct {
+	decoder *event.Decoder
+	batch   event.Batch
+	key     place
+	time    place
+	formats []*event.TimeFormat // of the time; nil: records have none of their own
+}
+
+// place is where an object holds a field, and the position of its value.
+type place struct {
+	path string // for people
+	at   int
+}
+
+func newRecordReader(s *Source) (*recordReader, error) {
+	r := &recordReader{}
+	schema := event.Schema{Version: -1}
+	add := func(flag string, path []string) place {
+		schema.Fields = append(schema.Fields, event.Field{Name: flag, Type: event.Nested, Path: path})
+		return place{strings.Join(path, "."), len(schema.Fields) - 1}
+	}
+	key := s.find(s.Key)
+	r.key = add("--key", key)
+	if s.Time != "" {
+		at := s.find(s.Time)
+		r.formats = s.timeFormatsOf(at)
+		if r.time = r.key; !slices.Equal(at, key) {
+			r.time = add("--time", at)
+		}
+	}
+	if err := schema.Validate(); err != nil {
+		return nil, err
+	}
+	r.decoder = event.NewDecoder(schema)
+	return r, nil
+}
+
+// read makes the record of an object.
+func (r *recordReader) read(object []byte) (Record, error) {
+	rec := Record{Value: object}
+	r.decoder.Reset(&r.batch)
+	if err := r.decoder.Decode(&event.Record{Value: object}, &r.batch); err != nil {
+		return rec, err
+	}
+	values := r.batch.Events[0].Values
+	var err error
+	if rec.Key, err = r.keyOf(values[r.key.at].Text()); err != nil || r.formats == nil {
+		return rec, err
+	}
+	rec.Time, err = r.timeOf(values[r.time.at].Text())
+	return rec, err
+}
+
+// keyOf is the key that a field's JSON means.
+func (r *recordReader) keyOf(json []byte) ([]byte, error) {
+	switch kind := jsontext.Value(json).Kind(); kind {
+	case '"', '0':
+		return unquoted(json), nil
+	case 0: // absent, or null
+		return nil, fmt.Errorf("--key: the record has no field %s", r.key.path)
+	}
+	return nil, fmt.Errorf("--key: field %s is neither text nor number", r.key.path)
+}
+
+// timeOf is the time that a field's JSON means.
+func (r *recordReader) timeOf(json []byte) (time.Time, error) {
+	if len(json) == 0 {
+		return time.Time{}, fmt.Errorf("--time: the record has no field %s", r.time.path)
+	}
+	text := unquoted(json)
+	for _, f := range r.formats {
+		if ms, ok := f.Parse(text); ok {
+			return time.UnixMilli(ms), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--time: field %s is %s; %s is expected", r.time.path, event.Quoted(text), r.formats[0].Expects())
+}
+
+// unquoted copies what a string says, or other JSON as it stands.
+func unquoted(json []byte) []byte {
+	if json[0] != '"' {
+		return slices.Clone(json)
+	}
+	text, err := jsontext.AppendUnquote(nil, json)
+	if err != nil {
+		panic("BUG: publish: a checked string cannot be unquoted: " + err.Error())
+	}
+	return text
 }
 
 // Keyed makes records of JSON objects, each with the text of one of its fields as its key: records of one key stay in order.

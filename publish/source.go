@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
-	"github.com/valyala/fastjson"
 	"golang.org/x/text/encoding"
 
 	"brine/event"
@@ -31,10 +27,6 @@ type Source struct {
 	SkipBad  bool              // lines that no record can be made of are skipped; otherwise the first one ends the records
 
 	Skipped Skipped // since Records began
-
-	parser      fastjson.Parser // of the current record
-	key, time   []string        // paths of Key and Time
-	timeFormats []*event.TimeFormat
 }
 
 // BadLine says why no record can be made of a line or row of a file.
@@ -68,13 +60,17 @@ type Object struct {
 // Records yields the records.
 func (s *Source) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		s.key, s.time, s.Skipped = s.find(s.Key), s.find(s.Time), Skipped{}
-		s.timeFormats = s.timeFormatsOf(s.time)
+		s.Skipped = Skipped{}
+		reader, err := newRecordReader(s)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
 		for _, file := range s.Files {
 			for o, err := range s.Objects(file) {
 				var r Record
 				if err == nil {
-					if r, err = s.record(o.JSON); err != nil {
+					if r, err = reader.read(o.JSON); err != nil {
 						if err = s.bad(file, o.Line, err); err == nil {
 							continue
 						}
@@ -159,43 +155,6 @@ func (s *Source) open(name string, file io.Reader) (next func() (Object, error),
 	return newLines(text).next, nil
 }
 
-// record makes the record of an object.
-func (s *Source) record(value []byte) (Record, error) {
-	r := Record{Value: value}
-	v, err := s.parser.ParseBytes(value)
-	if err != nil {
-		return r, notJSON(value)
-	}
-	switch key := v.Get(s.key...); {
-	case key == nil:
-		return r, fmt.Errorf("--key: the record has no field %s", strings.Join(s.key, "."))
-	case key.Type() == fastjson.TypeString:
-		r.Key = append(r.Key, key.GetStringBytes()...)
-	case key.Type() == fastjson.TypeNumber:
-		r.Key = key.MarshalTo(nil)
-	default:
-		return r, fmt.Errorf("--key: field %s is neither text nor number", strings.Join(s.key, "."))
-	}
-	if s.Time == "" {
-		return r, nil
-	}
-	r.Time, err = s.timeOf(v.Get(s.time...))
-	return r, err
-}
-
-// notJSON says where a line ceases to be JSON.
-func notJSON(line []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(line))
-	_, err := d.ReadValue()
-	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return errors.New("it is no JSON: " + event.JSONFault(s))
-	}
-	if err == nil && len(bytes.TrimSpace(line[d.InputOffset():])) == 0 {
-		return fmt.Errorf("it is nested more than %d levels deep", fastjson.MaxDepth)
-	}
-	return errors.New("it is no JSON, or more than one object")
-}
-
 // timeFormat is how a field declared time is written; nil for other fields.
 func timeFormat(f *event.Field) *event.TimeFormat {
 	if f.Type != event.Time {
@@ -206,24 +165,6 @@ func timeFormat(f *event.Field) *event.TimeFormat {
 		panic("BUG: publish: a field that was not checked: " + err.Error())
 	}
 	return format
-}
-
-// timeOf reads a time as the pipeline declares it; else it is milliseconds since 1970, or text as RFC 3339.
-func (s *Source) timeOf(v *fastjson.Value) (time.Time, error) {
-	name := strings.Join(s.time, ".")
-	if v == nil {
-		return time.Time{}, fmt.Errorf("--time: the record has no field %s", name)
-	}
-	text := v.MarshalTo(nil)
-	if v.Type() == fastjson.TypeString {
-		text = v.GetStringBytes()
-	}
-	for _, f := range s.timeFormats {
-		if ms, ok := f.Parse(text); ok {
-			return time.UnixMilli(ms), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("--time: field %s is %s; %s is expected", name, event.Quoted(text), s.timeFormats[0].Expects())
 }
 
 // timeFormatsOf are the formats of a field that becomes the records' time: the one that the pipeline declares, or those that explain themselves.

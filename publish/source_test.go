@@ -99,8 +99,12 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 		{"a.jsonl", "{\"id\":\"A\"}\n{\"id\":\"S\xe3o\"}\n", "", `{"id":"A"}` + "\n" + `FILE, line 2: byte 9 is 0xe3` + notUTF8},
 		{"a.jsonl", "{\"id\":\"S\xe3o\"}\n", "iso-8859-1", `{"id":"São"}`},
 		{"a.jsonl", "\ufeff{\"id\":\"A\"}\n", "", `{"id":"A"}`},
-		{"a.jsonl", strings.Repeat(`{"id":`, 20_000), "", "FILE, line 1: it is no JSON: it is nested more than 10,000 levels deep at byte 60000"},
-		{"a.jsonl", strings.Repeat(`{"id":`, 400) + "1" + strings.Repeat("}", 400), "", "FILE, line 1: it is nested more than 300 levels deep"},
+		{"a.jsonl", strings.Repeat(`{"id":`, 20_000), "", "FILE, line 1: undecodable: field " + strings.Repeat("id.", 32) + "id…" + strings.Repeat("id.", 32) + "id: it is nested more than 10,000 levels deep at byte 60000"},
+		{"a.jsonl", `{"id":"1","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}", "", `{"id":"1","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}"},
+		{"a.jsonl", `{"id":"\ud83d"}`, "", "FILE, line 1: undecodable: field id: half of a surrogate pair stands alone at byte 7"},
+		{"a.jsonl", `{"id":"1"}{}`, "", "FILE, line 1: undecodable: something follows the object at byte 10"},
+		{"a.jsonl", `{"id":"1","id":"2"}`, "", "FILE, line 1: undecodable: field id: it is there twice"},
+		{"a.jsonl", `[1]`, "", "FILE, line 1: undecodable: a JSON object is expected, found an array"},
 		{"a.jsonl", "", "", ""},
 		{"a.csv", "", "", ""},
 	} {
@@ -117,7 +121,7 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 func TestBadLinesAreSkipped(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.jsonl", "{\"id\":1}\n\n \t\r\n{\"id\":\n{\"id\":\"\xff\"}\n{}\n{\"id\":[]}\n{\"id\":2}", `{"id":1}
-FILE, line 4: it is no JSON: unexpected EOF at byte 6
+FILE, line 4: undecodable: field id: unexpected EOF at byte 6
 FILE, line 5: byte 8 is 0xff` + notUTF8 + `
 FILE, line 6: --key: the record has no field id
 FILE, line 7: --key: field id is neither text nor number
