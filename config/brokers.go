@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,16 +21,19 @@ func Brokers(env func(string) (string, bool)) (*Config, Problems) {
 	return l.done(cfg)
 }
 
-// Found adds a pipeline that is known by what brokers keep of it.
-func (c *Config) Found(name, topic string, rows, documents bool) *Pipeline {
-	p := &Pipeline{Name: name, Topic: topic, config: c}
-	if rows {
-		p.Rows = []Rows{{}}
+// Found adds a half, rows or documents, of a pipeline that is known by what brokers keep of it; or, of a topic alone, neither.
+func (c *Config) Found(name, topic, half string) *Pipeline {
+	i := slices.IndexFunc(c.Pipelines, func(p *Pipeline) bool { return p.Name == name && p.Topic == topic })
+	if i < 0 {
+		i, c.Pipelines = len(c.Pipelines), append(c.Pipelines, &Pipeline{Name: name, Topic: topic, config: c})
 	}
-	if documents {
+	p := c.Pipelines[i]
+	switch half {
+	case "rows":
+		p.Rows = []Rows{{}}
+	case "documents":
 		p.Documents = []Documents{{}}
 	}
-	c.Pipelines = append(c.Pipelines, p)
 	return p
 }
 

@@ -10,7 +10,10 @@ func TestBrokers(t *testing.T) {
 	if problems.Err() != nil || len(cfg.Kafka.Brokers) != 2 || cfg.Kafka.RequestTimeout != 3*time.Second || cfg.Kafka.Group != "brine" || cfg.Memory != 64<<20 || len(cfg.Pipelines) != 0 {
 		t.Errorf("%+v, %v", cfg, problems)
 	}
-	p := cfg.Found("scans", "courier.scans", true, false)
+	p := cfg.Found("scans", "courier.scans", "rows")
+	if cfg.Found("scans", "courier.scans", "documents") != p || len(p.Rows) != 1 || len(p.Documents) != 1 || cfg.Found("scans", "courier.old", "rows") == p || len(cfg.Pipelines) != 2 {
+		t.Errorf("found %d pipelines", len(cfg.Pipelines))
+	}
 	if p.RowsGroup() != "brine.scans.rows" || p.DeadLetterTopic() != "courier.scans.dead" || cfg.Ingest(p, p.RowsGroup()).RequestTimeout != 3*time.Second {
 		t.Errorf("found %+v", p)
 	}

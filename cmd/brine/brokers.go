@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -62,36 +61,37 @@ func findPipelines(ctx context.Context, cfg *config.Config, client *kafka.Client
 	if err != nil {
 		return kafkaError(fmt.Errorf("list of groups: %w", err))
 	}
-	type found struct{ name, topic string }
-	halves := map[found]map[string]bool{}
+	slices.SortFunc(resp.Groups, func(a, b kafka.ListGroupsResponseGroup) int { return strings.Compare(a.GroupID, b.GroupID) })
 	for _, g := range resp.Groups {
 		name, half, ok := cfg.Kafka.PipelineOf(g.GroupID)
 		if !ok {
 			continue
 		}
-		committed, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: g.GroupID})
-		if err == nil {
-			err = committed.Error
-		}
+		topics, err := committedTopics(ctx, client, g.GroupID)
 		if err != nil {
-			return kafkaError(fmt.Errorf("offsets of group %q: %w", g.GroupID, err))
+			return err
 		}
-		for topic := range committed.Topics {
-			f := found{name, topic}
-			if halves[f] == nil {
-				halves[f] = map[string]bool{}
-			}
-			halves[f][half] = true
+		for _, topic := range topics {
+			cfg.Found(name, topic, half)
 		}
 	}
-	for _, f := range slices.SortedFunc(maps.Keys(halves), func(a, b found) int { return strings.Compare(a.name+"\n"+a.topic, b.name+"\n"+b.topic) }) {
-		cfg.Found(f.name, f.topic, halves[f]["rows"], halves[f]["documents"])
-	}
-	if len(halves) == 0 {
+	if len(cfg.Pipelines) == 0 {
 		return &exitError{exitMissing, fmt.Errorf("the brokers know no group %s.PIPELINE.rows or .documents", cfg.Kafka.Group),
 			"BRINE_KAFKA_GROUP names another first part of the groups; a pipeline that has committed nothing is known to its configuration only: -c FILE"}
 	}
 	return nil
+}
+
+// committedTopics are the topics in which a group has committed offsets.
+func committedTopics(ctx context.Context, client *kafka.Client, group string) ([]string, error) {
+	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group})
+	if err == nil {
+		err = resp.Error
+	}
+	if err != nil {
+		return nil, kafkaError(fmt.Errorf("offsets of group %q: %w", group, err))
+	}
+	return sortedKeys(resp.Topics), nil
 }
 
 // deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
@@ -105,7 +105,7 @@ func findDeadLetters(ctx context.Context, cfg *config.Config, client *kafka.Clie
 	}
 	for _, t := range meta.Topics {
 		if topic, ok := strings.CutSuffix(t.Name, deadSuffix); ok {
-			cfg.Found("", topic, false, false)
+			cfg.Found("", topic, "")
 		}
 	}
 	if len(cfg.Pipelines) == 0 {
