@@ -125,7 +125,7 @@ type Hooks struct {
 }
 
 // Tie is two changes of one version, applied not long after each other, that say different things of one cell, or of whether a row
-// that is deleted hard is there. A pair is reported once, and redeliveries of either are not.
+// that is deleted hard is there. Of a version of a cell the first tie is reported, and redeliveries are not.
 type Tie struct {
 	Table             string
 	Row               []byte
