@@ -116,13 +116,10 @@ func (c *cluster) load() error {
 	if err := c.loadID(b); err != nil {
 		return err
 	}
-	if err := c.store.Records(recordNamespace, c.loadNamespace); err != nil {
+	if err := c.loadTables(); err != nil {
 		return err
 	}
-	if err := c.store.Records(recordTable, c.loadTable); err != nil {
-		return err
-	}
-	if err := c.loadRegions(b); err != nil {
+	if err := c.loadRegions(b, c.loadRegion); err != nil {
 		return err
 	}
 	open := []placement{c.place(c.meta.regions[0])}
@@ -142,6 +139,14 @@ func (c *cluster) load() error {
 		}
 	}
 	return c.openIn(b, open)
+}
+
+// loadTables reads the catalogue's records.
+func (c *cluster) loadTables() error {
+	if err := c.store.Records(recordNamespace, c.loadNamespace); err != nil {
+		return err
+	}
+	return c.store.Records(recordTable, c.loadTable)
 }
 
 // place gives a region to the node whose turn it is.

@@ -115,9 +115,9 @@ func (c *cluster) putState(b *store.Batch, name tableName, state hbasepb.TableSt
 	return b.Add(store.MetaSpace, []byte(name.String()), []byte(metaTable), []byte(metaState), c.now(), store.Put, raw)
 }
 
-// loadRegions reads hbase:meta and gives the tables their regions. It compacts hbase:meta first: each start writes new
+// loadRegions reads hbase:meta, each row of which load takes to give the tables their regions. It compacts hbase:meta first: each start writes new
 // versions. What is left of splits and merges it drops, as HBase's catalogue janitor does.
-func (c *cluster) loadRegions(b *store.Batch) (err error) {
+func (c *cluster) loadRegions(b *store.Batch, load func(*store.Batch, *store.Row) error) (err error) {
 	ctx := context.Background()
 	schema := *c.meta.families.Load()
 	for next := []byte{}; next != nil; {
@@ -139,7 +139,7 @@ func (c *cluster) loadRegions(b *store.Batch) (err error) {
 		if err != nil || !ok {
 			return err
 		}
-		if err := c.loadRegion(b, &row); err != nil {
+		if err := load(b, &row); err != nil {
 			return fmt.Errorf("hbase:meta, row %q: %w", row.Key, err)
 		}
 	}

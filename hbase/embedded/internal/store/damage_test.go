@@ -12,11 +12,15 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-const damageRows = 3000
+const damageRows = 900
 
 // writeRows fills a folder: tables, and a log with what has not been flushed.
 func writeRows(t *testing.T, s *Store) {
 	t.Helper()
+	b := s.NewBatch()
+	if err := errors.Join(b.SetRecord("table", []byte{2}), b.Commit()); err != nil {
+		t.Fatal(err)
+	}
 	for n := range damageRows {
 		b := s.NewBatch()
 		row := fmt.Appendf(nil, "row %06d", n)

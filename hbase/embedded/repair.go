@@ -1,0 +1,103 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"brine/hbase/embedded/internal/store"
+	"brine/hbase/hbasepb"
+)
+
+// Repaired is what Repair did.
+type Repaired struct {
+	Damage error // nil: nothing was damaged, and nothing was done
+
+	Rows, Cells int      // that were saved
+	Lost        []string // what could not be, a line for each damaged file or table
+}
+
+// Repair reads a data folder through. A damaged one it moves to aside, which must not exist, and makes a new one of what can be read: no
+// file is changed or deleted. The newest that can be read of each cell counts, so that a cell may have an older value, or one that was
+// deleted may be back, where the newer is lost.
+func Repair(dir, aside string) (r Repaired, err error) {
+	r.Damage = store.Verify(dir)
+	if !errors.Is(r.Damage, ErrDamaged) {
+		return Repaired{}, r.Damage
+	}
+	if err := os.Rename(dir, aside); err != nil {
+		return r, err
+	}
+	saved, err := store.Salvage(aside, dir, spaceOf)
+	if err != nil {
+		return r, fmt.Errorf("what is in %s could not be saved: %w", aside, err)
+	}
+	r.Rows, r.Cells, r.Lost = saved.Rows, saved.Cells, saved.Lost
+	lost, err := repairCatalogue(dir)
+	r.Lost = append(r.Lost, lost...)
+	return r, err
+}
+
+// spaceOf says which table a record of the catalogue describes.
+func spaceOf(name string, value []byte) (store.Space, bool) {
+	var rec tableRecord
+	if !strings.HasPrefix(name, recordTable) || json.Unmarshal(value, &rec) != nil {
+		return 0, false
+	}
+	return rec.Space, true
+}
+
+// repairCatalogue makes hbase:meta agree with the catalogue's records again: regions of no table go, and a table whose regions do not
+// cover its keys once comes to have a single one.
+func repairCatalogue(dir string) (lost []string, err error) {
+	st, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	c := newCluster(Options{Dir: dir}.withDefaults(), st)
+	defer func() { err = errors.Join(err, st.Close()) }()
+	defer c.cancel()
+	if err := c.loadTables(); err != nil {
+		return nil, err
+	}
+	b := st.NewBatch()
+	err = c.loadRegions(b, func(b *store.Batch, row *store.Row) error {
+		if c.loadRegion(b, row) != nil {
+			return b.DropRow(store.MetaSpace, row.Key)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	for _, t := range c.sorted() {
+		if t == c.meta || covers(t.regions) {
+			continue
+		}
+		lost = append(lost, fmt.Sprintf("table %s: the splits of its %d regions; it has a single one now", t.name, len(t.regions)))
+		for _, r := range t.regions {
+			if err := b.DropRow(store.MetaSpace, r.name); err != nil {
+				return lost, errors.Join(err, b.Close())
+			}
+		}
+		if err := c.putRegion(b, newRegion(t, nil, nil, c.regionID()), hbasepb.RegionState_CLOSED, nil); err != nil {
+			return lost, errors.Join(err, b.Close())
+		}
+	}
+	return lost, b.Commit()
+}
+
+// covers reports whether regions, in the order of their keys, hold every row once.
+func covers(regions []*region) bool {
+	var next []byte
+	for i, r := range regions {
+		if !bytes.Equal(r.info.StartKey, next) || i > 0 && len(next) == 0 {
+			return false
+		}
+		next = r.info.EndKey
+	}
+	return len(regions) > 0 && len(next) == 0
+}
