@@ -16,6 +16,7 @@ import (
 type devCmd struct {
 	For       time.Duration `help:"Stop by itself after this long."`
 	Data      string        `type:"path" placeholder:"DIR" help:"Keep everything in this folder; a second start goes on where the first was. Without it the data goes when brine stops."`
+	Repair    bool          `help:"Save what can be saved of a damaged --data folder, say what is lost, and end."`
 	KafkaPort int           `help:"Port of the embedded Kafka (default: a free one)."`
 	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: a free one)."`
 	HTTPPort  int           `name:"http-port" help:"Admin port (default: a free one)."`
@@ -29,10 +30,14 @@ func (devCmd) Help() string {
 Examples:
   brine dev
   brine dev --for 20s
-  brine dev --data ./data/dev --kafka-port 9092 --hbase-port 16000 --http-port 8765`
+  brine dev --data ./data/dev --kafka-port 9092 --hbase-port 16000 --http-port 8765
+  brine dev --data ./data/dev --repair`
 }
 
 func (c *devCmd) Run(e *env) error {
+	if c.Repair {
+		return c.repair(e)
+	}
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	if c.For > 0 {

@@ -109,3 +109,45 @@ func TestDataIsItsOwners(t *testing.T) {
 		}
 	}
 }
+
+// TestDevRepairs: a brine dev whose HBase and index are damaged has all its rows and documents again after --repair, which says what it
+// saved, what it lost, and where what was damaged is.
+func TestDevRepairs(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	devJSON(t, settledAll(nil), "--data", dir)
+	if code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir); code != exitOK || stdout != "Nothing in "+dir+" is damaged.\n" {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	manifest := flipFile(t, dir, "hbase", "MANIFEST-*")
+	root := flipFile(t, dir, "search", "orders*", "root.bolt")
+	if code, _, stderr := brine(t, "dev", "--data", dir); code != exitDamaged || !strings.Contains(stderr, manifest) {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir)
+	for _, part := range []string{manifest + " is damaged: ", root + " is damaged: ", " rows, ", "lost:  the documents of index orders", filepath.Join(dir, "damaged-1"), "brine dev --data " + dir + " goes on"} {
+		if code != exitOK || !strings.Contains(stdout, part) {
+			t.Errorf("exit %d, no %q\n%s%s", code, part, stdout, stderr)
+		}
+	}
+	for _, name := range []string{"hbase", "search"} {
+		if _, err := os.Stat(filepath.Join(dir, "damaged-1", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	again, _ := devJSON(t, settledAll(nil), "--data", dir)
+	for half, n := range devEvents {
+		if again[half].Events != n {
+			t.Errorf("%s wrote %d events again, want %d", half, again[half].Events, n)
+		}
+	}
+}
+
+// TestRepairNeedsData: --repair says what it repairs.
+func TestRepairNeedsData(t *testing.T) {
+	for _, args := range [][]string{{}, {"--data", filepath.Join(t.TempDir(), "none")}} {
+		if code, stdout, stderr := brine(t, append([]string{"dev", "--repair"}, args...)...); code != exitUsage || stdout != "" || !strings.Contains(stderr, "--data") {
+			t.Errorf("%v: exit %d\n%s%s", args, code, stdout, stderr)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func startKafka(port int, dir string) (*brokers.Broker, error) {
 const dataFormat = 1
 
 // devLayout is what is in a data folder of brine dev.
-var devLayout = datadir.Layout{"FORMAT", "kafka", "hbase", "search"}
+var devLayout = datadir.Layout{"FORMAT", "kafka", "hbase", "search", "damaged-*"}
 
 // lockData takes a data folder for this process. The lock goes with the process, however it ends.
 func lockData(dir string) (unlock func(), err error) {

@@ -1,10 +1,8 @@
 package embedded_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"brine/indexer"
 	"brine/indexer/embedded"
+	"brine/internal/datadir/datadirtest"
 )
 
 const damageBatches = 5
@@ -30,44 +29,11 @@ func searchFolders(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 	}
-	killed := folderCopy(t, dir)
+	killed := datadirtest.Copy(t, dir)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"closed": dir, "killed": killed}
-}
-
-func folderCopy(t *testing.T, dir string) string {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), "search")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
-
-// fileDamages are what may become of a file.
-var fileDamages = []struct {
-	name string
-	do   func(file []byte) []byte // nil: the file is gone
-}{
-	{"gone", func([]byte) []byte { return nil }},
-	{"empty", func([]byte) []byte { return []byte{} }},
-	{"a byte less", func(f []byte) []byte { return f[:max(0, len(f)-1)] }},
-	{"half", func(f []byte) []byte { return f[:len(f)/2] }},
-	{"flipped at its beginning", func(f []byte) []byte { return flipped(f, 0) }},
-	{"flipped at 157", func(f []byte) []byte { return flipped(f, 157) }},
-	{"flipped in its middle", func(f []byte) []byte { return flipped(f, len(f)/2) }},
-	{"flipped at its end", func(f []byte) []byte { return flipped(f, len(f)-16) }},
-}
-
-// flipped returns a file with 16 bytes flipped.
-func flipped(file []byte, at int) []byte {
-	file = bytes.Clone(file)
-	for i := max(at, 0); i < min(at+16, len(file)); i++ {
-		file[i] ^= 0xFF
-	}
-	return file
 }
 
 // TestDamageIsNeverSilent: whatever becomes of a file, the engine refuses to open and names the folder's file, or every document is there
@@ -75,23 +41,14 @@ func flipped(file []byte, at int) []byte {
 func TestDamageIsNeverSilent(t *testing.T) {
 	for state, dir := range searchFolders(t) {
 		refused := 0
-		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			for _, damage := range fileDamages {
-				t.Run(state+"/"+name+"/"+damage.name, func(t *testing.T) {
-					if damagedFile(t, folderCopy(t, dir), name, damage.do) {
-						refused++
-					}
-				})
-			}
-			return nil
+		t.Run(state, func(t *testing.T) {
+			datadirtest.Each(t, dir, datadirtest.Damages, func(t *testing.T, dir, name string) {
+				if noticed(t, dir, name) {
+					refused++
+				}
+			})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if t.Logf("%s: %d refused", state, refused); refused < 10 {
+		if refused < 10 {
 			t.Errorf("%s: only %d damages were noticed", state, refused)
 		}
 	}
@@ -107,29 +64,16 @@ func TestRootDamageIsNeverSilent(t *testing.T) {
 	}
 	for at := 0; at < int(info.Size()); at += 512 {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			damagedFile(t, folderCopy(t, dir), name, func(f []byte) []byte { return flipped(f, at) })
+			to := datadirtest.Copy(t, dir)
+			datadirtest.Damage{Do: func(f []byte) []byte { return datadirtest.Flipped(f, at) }}.Apply(t, filepath.Join(to, name))
+			noticed(t, to, name)
 		})
 	}
 }
 
-// damagedFile damages a file of a folder and reports whether that was noticed.
-func damagedFile(t *testing.T, dir, name string, do func([]byte) []byte) bool {
+// noticed opens a folder of which a file is damaged, and reports whether that was noticed.
+func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := do(file)
-	if bytes.Equal(changed, file) && changed != nil {
-		return false
-	}
-	if err = os.WriteFile(path, changed, 0o600); changed == nil {
-		err = os.Remove(path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	e, err := embedded.Open(embedded.Options{Dir: dir})
 	if err == nil {
 		if err := e.Close(); err != nil {
@@ -138,8 +82,8 @@ func damagedFile(t *testing.T, dir, name string, do func([]byte) []byte) bool {
 		checkBatches(t, dir, damageBatches-1)
 		return false
 	}
-	if !errors.Is(err, embedded.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), " is damaged: ") {
-		t.Errorf("%v does not name %s", err, path)
+	if !errors.Is(err, embedded.ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), " is damaged: ") {
+		t.Errorf("%v does not name %s", err, name)
 	}
 	return true
 }
@@ -172,4 +116,32 @@ func FuzzRoot(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestRepair: a damaged index is set aside and the engine opens without it; another one stays.
+func TestRepair(t *testing.T) {
+	dir := searchFolders(t)["closed"]
+	e := open(t, dir)
+	if err := e.EnsureIndex(t.Context(), indexer.Mapping{Index: "users"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	aside := dir + ".damaged"
+	if moved, err := embedded.Repair(dir, aside); len(moved) > 0 || err != nil {
+		t.Fatalf("nothing is damaged: %v, %v", moved, err)
+	}
+	root := filepath.Join("users", "root.bolt")
+	if err := os.Truncate(filepath.Join(dir, root), 100); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := embedded.Repair(dir, aside)
+	if err != nil || len(moved) != 1 || moved[0].Index != "users" || !errors.Is(moved[0].Err, embedded.ErrDamaged) {
+		t.Fatalf("%v, %v", moved, err)
+	}
+	if info, err := os.Stat(filepath.Join(aside, root)); err != nil || info.Size() != 100 {
+		t.Errorf("%v, %v", info, err)
+	}
+	checkBatches(t, dir, damageBatches-1)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"brine/ingest/embedded"
+	"brine/internal/datadir/datadirtest"
 )
 
 const (
@@ -48,22 +48,13 @@ func kafkaFolders(t *testing.T) map[string]string {
 		}
 		client.Close()
 		if i == 1 {
-			killed := folderCopy(t, dir)
+			killed := datadirtest.Copy(t, dir)
 			b.Close()
 			return map[string]string{"closed": dir, "killed": killed}
 		}
 		b.Close()
 	}
 	return nil
-}
-
-func folderCopy(t *testing.T, dir string) string {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), "kafka")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	return to
 }
 
 // recordsIn reads all records of a Kafka.
@@ -102,74 +93,26 @@ func recordsIn(t *testing.T, b *embedded.Broker) map[string]bool {
 	return records
 }
 
-// fileDamages are what may become of a file.
-var fileDamages = []struct {
-	name string
-	do   func(file []byte) []byte // nil: the file is gone
-}{
-	{"gone", func([]byte) []byte { return nil }},
-	{"empty", func([]byte) []byte { return []byte{} }},
-	{"a byte less", func(f []byte) []byte { return f[:max(0, len(f)-1)] }},
-	{"half", func(f []byte) []byte { return f[:len(f)/2] }},
-	{"flipped at its beginning", func(f []byte) []byte { return flipped(f, 0) }},
-	{"flipped at 157", func(f []byte) []byte { return flipped(f, 157) }},
-	{"flipped in its middle", func(f []byte) []byte { return flipped(f, len(f)/2) }},
-	{"flipped at its end", func(f []byte) []byte { return flipped(f, len(f)-16) }},
-}
-
-// flipped returns a file with 16 bytes flipped.
-func flipped(file []byte, at int) []byte {
-	file = bytes.Clone(file)
-	for i := max(at, 0); i < min(at+16, len(file)); i++ {
-		file[i] ^= 0xFF
-	}
-	return file
-}
-
 // TestDamageIsNeverSilent: whatever becomes of a file, Kafka refuses to start and names it, or every record is there.
 func TestDamageIsNeverSilent(t *testing.T) {
 	for state, dir := range kafkaFolders(t) {
 		refused := 0
-		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			for _, damage := range fileDamages {
-				t.Run(state+"/"+name+"/"+damage.name, func(t *testing.T) {
-					if damagedFile(t, folderCopy(t, dir), name, damage.do) {
-						refused++
-					}
-				})
-			}
-			return nil
+		t.Run(state, func(t *testing.T) {
+			datadirtest.Each(t, dir, datadirtest.Damages, func(t *testing.T, dir, name string) {
+				if noticed(t, dir, name) {
+					refused++
+				}
+			})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if t.Logf("%s: %d refused", state, refused); refused < 30 {
+		if refused < 30 {
 			t.Errorf("%s: only %d damages were noticed", state, refused)
 		}
 	}
 }
 
-// damagedFile damages a file of a folder and reports whether that was noticed.
-func damagedFile(t *testing.T, dir, name string, do func([]byte) []byte) bool {
+// noticed starts a Kafka on a folder of which a file is damaged, and reports whether that was noticed.
+func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := do(file)
-	if bytes.Equal(changed, file) && changed != nil {
-		return false
-	}
-	if err = os.WriteFile(path, changed, 0o600); changed == nil {
-		err = os.Remove(path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	b, err := startIn(t, dir)
 	if err == nil {
 		defer b.Close()
@@ -178,8 +121,8 @@ func damagedFile(t *testing.T, dir, name string, do func([]byte) []byte) bool {
 		}
 		return false
 	}
-	if !errors.Is(err, embedded.ErrDamaged) || !strings.Contains(err.Error(), path+" is damaged") {
-		t.Errorf("%v does not name %s", err, path)
+	if !errors.Is(err, embedded.ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, name)+" is damaged") {
+		t.Errorf("%v does not name %s", err, name)
 	}
 	if _, again := startIn(t, dir); again == nil || again.Error() != err.Error() {
 		t.Errorf("the second time it says %v", again)
@@ -205,7 +148,7 @@ func TestTornTailOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, more := range []int{1, 12, 61, 90} {
-		to := folderCopy(t, dir)
+		to := datadirtest.Copy(t, dir)
 		name := filepath.Join(to, strings.TrimPrefix(last, dir))
 		if err := os.WriteFile(name, append(bytes.Clone(file), file[:more]...), 0o600); err != nil {
 			t.Fatal(err)

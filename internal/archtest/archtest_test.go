@@ -24,6 +24,7 @@ var rules = []struct {
 	{"plan", []string{"rowkey", "skew"}, "sampled rows in, a plan out"},
 	{"search", nil, "what is asked of an index, whatever the index"},
 	{"internal/backoff", nil, ""},
+	{"internal/datadir/datadirtest", nil, ""},
 	{"internal/datadir", nil, "what every embedded store's folder is to be"},
 	{"internal/refusal", nil, ""},
 	{"internal/repeat", nil, ""},

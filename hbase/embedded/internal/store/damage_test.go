@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"brine/internal/datadir/datadirtest"
 )
 
 const damageRows = 900
@@ -59,89 +61,34 @@ func folders(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	writeRows(t, s)
-	killed := copyOf(t, dir)
+	killed := datadirtest.Copy(t, dir)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"closed": dir, "killed": killed}
 }
 
-func copyOf(t *testing.T, dir string) string {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), "hbase")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
-
-// damages are what may become of a file.
-var damages = []struct {
-	name string
-	do   func(file []byte) []byte // nil: the file is gone
-}{
-	{"gone", func([]byte) []byte { return nil }},
-	{"empty", func([]byte) []byte { return []byte{} }},
-	{"a byte less", func(f []byte) []byte { return f[:max(0, len(f)-1)] }},
-	{"half", func(f []byte) []byte { return f[:len(f)/2] }},
-	{"flipped at its beginning", func(f []byte) []byte { return flipped(f, 0) }},
-	{"flipped at 157", func(f []byte) []byte { return flipped(f, 157) }},
-	{"flipped in its middle", func(f []byte) []byte { return flipped(f, len(f)/2) }},
-	{"flipped before its end", func(f []byte) []byte { return flipped(f, len(f)-40) }},
-	{"flipped at its end", func(f []byte) []byte { return flipped(f, len(f)-16) }},
-}
-
-// flipped returns a file with 16 bytes flipped.
-func flipped(file []byte, at int) []byte {
-	file = bytes.Clone(file)
-	for i := max(at, 0); i < min(at+16, len(file)); i++ {
-		file[i] ^= 0xFF
-	}
-	return file
-}
-
 // TestDamageIsNeverSilent: whatever becomes of a file, the store refuses to open, or to be read, and names the file; or every row is
 // there.
 func TestDamageIsNeverSilent(t *testing.T) {
 	for state, dir := range folders(t) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
 		refused := 0
-		for _, entry := range entries {
-			for _, damage := range damages {
-				t.Run(state+"/"+entry.Name()+"/"+damage.name, func(t *testing.T) {
-					if damaged(t, copyOf(t, dir), entry.Name(), damage.do) {
-						refused++
-					}
-				})
-			}
-		}
+		t.Run(state, func(t *testing.T) {
+			datadirtest.Each(t, dir, datadirtest.Damages, func(t *testing.T, dir, name string) {
+				if noticed(t, dir, name) {
+					refused++
+				}
+			})
+		})
 		if refused < 40 {
 			t.Errorf("%s: only %d damages were noticed", state, refused)
 		}
 	}
 }
 
-// damaged damages a file of a folder and reports whether that was noticed.
-func damaged(t *testing.T, dir, name string, do func([]byte) []byte) bool {
+// noticed opens and reads a folder of which a file is damaged, and reports whether that was noticed.
+func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if changed := do(file); changed == nil {
-		err = os.Remove(path)
-	} else if bytes.Equal(changed, file) {
-		return false
-	} else {
-		err = os.WriteFile(path, changed, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	tables, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
 	var is error
 	s, err := Open(Options{Dir: dir, Damaged: func(err error) { is = err }})
@@ -157,11 +104,11 @@ func damaged(t *testing.T, dir, name string, do func([]byte) []byte) bool {
 		return false
 	case err == nil:
 		t.Fatalf("%d rows of %d, and no error", n, damageRows)
-	}
-	if !errors.Is(is, ErrDamaged) {
+	case !errors.Is(is, ErrDamaged):
 		t.Fatalf("%v: %v is no damage", err, is)
 	}
-	if kind := strings.TrimRight(strings.SplitN(name, ".", 3)[0], "-0123456789"); !strings.Contains(is.Error(), name) && !strings.Contains(is.Error(), dir+"/"+kind) && !strings.Contains(is.Error(), name[:6]) {
+	kind, _, _ := strings.Cut(name, ".0") // a marker's name is what it says
+	if !strings.Contains(is.Error(), filepath.Join(dir, kind)) && !strings.Contains(is.Error(), strings.TrimSuffix(name, ".sst")) {
 		t.Errorf("%q does not name %s", is, name)
 	}
 	if strings.Contains(is.Error(), "\n") {
@@ -192,9 +139,10 @@ func older(t *testing.T, dir string) {
 // damaged.
 func TestOlderFolder(t *testing.T) {
 	for state, dir := range folders(t) {
-		broken := copyOf(t, dir)
+		broken := datadirtest.Copy(t, dir)
 		older(t, broken)
-		if !damaged(t, broken, "MANIFEST-000001", func(f []byte) []byte { return flipped(f, 157) }) {
+		datadirtest.FlippedInside.Apply(t, filepath.Join(broken, "MANIFEST-000001"))
+		if !noticed(t, broken, "MANIFEST-000001") {
 			t.Errorf("%s: a damaged manifest was not noticed", state)
 		}
 		older(t, dir)
@@ -205,11 +153,12 @@ func TestOlderFolder(t *testing.T) {
 		if n, err := rowsOf(s); n != damageRows || err != nil {
 			t.Errorf("%s: %d rows of %d, error %v", state, n, damageRows, err)
 		}
-		killed := copyOf(t, dir)
+		killed := datadirtest.Copy(t, dir)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if !damaged(t, killed, lengthsFile, func([]byte) []byte { return nil }) {
+		datadirtest.Gone.Apply(t, filepath.Join(killed, lengthsFile))
+		if !noticed(t, killed, lengthsFile) {
 			t.Errorf("%s: without its lengths the folder opens", state)
 		}
 	}

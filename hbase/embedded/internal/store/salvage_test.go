@@ -2,10 +2,11 @@ package store
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"brine/internal/datadir/datadirtest"
 )
 
 func tableSpace(name string, value []byte) (Space, bool) { return Space(value[0]), name == "table" }
@@ -13,35 +14,15 @@ func tableSpace(name string, value []byte) (Space, bool) { return Space(value[0]
 // TestSalvage: whatever becomes of a file, all rows that are in the others are saved; where some are missing the file is named.
 func TestSalvage(t *testing.T) {
 	for state, dir := range folders(t) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, entry := range entries {
-			for _, i := range []int{0, 3, 5, 6} {
-				damage := damages[i]
-				t.Run(state+"/"+entry.Name()+"/"+damage.name, func(t *testing.T) {
-					salvaged(t, copyOf(t, dir), entry.Name(), damage.do)
-				})
-			}
-		}
+		t.Run(state, func(t *testing.T) {
+			datadirtest.Each(t, dir, []datadirtest.Damage{datadirtest.Gone, datadirtest.Half, datadirtest.FlippedInside}, salvaged)
+		})
 	}
 }
 
-func salvaged(t *testing.T, dir, name string, do func([]byte) []byte) {
-	path := filepath.Join(dir, name)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if changed := do(file); changed == nil {
-		err = os.Remove(path)
-	} else {
-		err = os.WriteFile(path, changed, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+// salvaged saves what is in a folder of which a file is damaged.
+func salvaged(t *testing.T, dir, name string) {
+	t.Helper()
 	to := filepath.Join(t.TempDir(), "saved")
 	saved, err := Salvage(dir, to, tableSpace)
 	if err != nil {
@@ -107,7 +88,7 @@ func TestSalvageKeepsDeletions(t *testing.T) {
 	write(func(b *Batch) error { return b.b.Delete(key("d"), nil) })
 	put("a", "new")
 	l.leave()
-	killed := copyOf(t, dir)
+	killed := datadirtest.Copy(t, dir)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

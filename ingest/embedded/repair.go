@@ -1,0 +1,237 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/internal/datadir"
+)
+
+// Repaired is what Repair did.
+type Repaired struct {
+	Damage error // nil: nothing was damaged, and nothing was done
+
+	Records int64    // that were saved, with the markers of transactions
+	Lost    []string // what could not be, a line for each damaged file
+}
+
+// Repair reads a data folder through. A damaged one it moves to aside, which must not exist, and makes a new one of what can be read: no
+// file is changed or deleted. Records keep their offsets. The offsets that groups have committed are left behind, since new records may
+// come to have the offsets of lost ones: groups begin where those begin that have committed none.
+func Repair(dir, aside string) (r Repaired, err error) {
+	if r.Damage = open(dir); r.Damage == nil {
+		return r, folderLayout.Seal(dir)
+	}
+	if !errors.Is(r.Damage, ErrDamaged) {
+		return Repaired{}, r.Damage
+	}
+	if err := os.Rename(dir, aside); err != nil {
+		return r, err
+	}
+	s := salvage{from: aside, to: dir, saved: &r}
+	return r, s.all()
+}
+
+// salvage copies what can be read of a folder.
+type salvage struct {
+	from, to string
+	saved    *Repaired
+}
+
+func (s *salvage) lose(path, format string, args ...any) {
+	name, err := filepath.Rel(s.from, path)
+	if err != nil {
+		name = path
+	}
+	s.saved.Lost = append(s.saved.Lost, name+": "+fmt.Sprintf(format, args...))
+}
+
+func (s *salvage) all() error {
+	if err := folderLayout.Make(s.to); err != nil {
+		return err
+	}
+	for _, name := range stateFiles {
+		if name != topicsFile && name != metaFile {
+			if err := s.state(name); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.topics(); err != nil {
+		return err
+	}
+	segments, err := partitionFiles(s.from)
+	if err != nil {
+		return err
+	}
+	ends := map[string]int64{} // of the partitions, by folder
+	for _, path := range segments {
+		if err := s.segment(path, ends); err != nil {
+			return err
+		}
+	}
+	s.ends(ends)
+	// kfake takes a folder for its own when this is there
+	return s.json(metaFile, map[string]any{"version": entryFormat, "cluster_id": "brine"})
+}
+
+// state copies a file of the cluster's state.
+func (s *salvage) state(name string) error {
+	path := filepath.Join(s.from, name)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !json.Valid(text) {
+		s.lose(path, "all of it; what it said is as in a new Kafka")
+		return nil
+	}
+	return datadir.Replace(s.to, name, text)
+}
+
+func (s *salvage) json(name string, v any) error {
+	text, err := json.Marshal(v)
+	return errors.Join(err, datadir.Replace(s.to, name, text))
+}
+
+// topics writes the topics: those that are known, and those that have partitions.
+func (s *salvage) topics() error {
+	path := filepath.Join(s.from, topicsFile)
+	var is struct {
+		Version int              `json:"version"`
+		Topics  []map[string]any `json:"topics"`
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &is) != nil {
+		s.lose(path, "the settings of all topics")
+	}
+	is.Version = entryFormat
+	entries, err := os.ReadDir(filepath.Join(s.from, partitionsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	partitions := map[string]int{}
+	for _, entry := range entries {
+		if topic, p, ok := partitionOf(entry.Name()); ok {
+			partitions[topic] = max(partitions[topic], p+1)
+		}
+	}
+	is.Topics = slices.DeleteFunc(is.Topics, func(t map[string]any) bool {
+		name, _ := t["name"].(string)
+		n, _ := t["partitions"].(float64)
+		least, has := partitions[name]
+		delete(partitions, name)
+		t["partitions"] = max(int(n), least)
+		if !isID(t["id"]) {
+			s.lose(path, "the id of topic %s", name)
+			t["id"] = newID()
+		}
+		return name == "" || !has && n < 1
+	})
+	for name, n := range partitions {
+		if len(text) > 0 {
+			s.lose(path, "the settings of topic %s", name)
+		}
+		is.Topics = append(is.Topics, map[string]any{"name": name, "id": newID(), "partitions": n, "replicas": 1})
+	}
+	return s.json(topicsFile, is)
+}
+
+const idBytes = 16
+
+func newID() []byte {
+	id := make([]byte, idBytes)
+	rand.Read(id)
+	return id
+}
+
+// isID reports whether a topic's id is one, in base64.
+func isID(v any) bool {
+	text, _ := v.(string)
+	id, err := base64.StdEncoding.DecodeString(text)
+	return err == nil && len(id) == idBytes
+}
+
+// partitionOf reads the name of a partition's folder.
+func partitionOf(name string) (topic string, p int, ok bool) {
+	i := strings.LastIndexByte(name, '-')
+	if i < 0 {
+		return "", 0, false
+	}
+	topic, err := url.PathUnescape(name[:i])
+	p, errP := strconv.Atoi(name[i+1:])
+	return topic, p, err == nil && errP == nil && p >= 0
+}
+
+// segment copies the batches of a segment that can be read.
+func (s *salvage) segment(path string, ends map[string]int64) error {
+	segment, err := os.ReadFile(path + segmentSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.lose(path+segmentSuffix, "it is missing")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	next := baseOf(path)
+	if end, ok := ends[dir]; ok && next > end {
+		s.lose(path+segmentSuffix, "offsets %d to %d before it", end, next-1)
+	}
+	saved, batches := s.batches(path, segment, &next)
+	if index, err := os.ReadFile(path + indexSuffix); err == nil && len(index)/entryBytes > len(batches) {
+		s.lose(path+segmentSuffix, "%d of its %d batches of records", len(index)/entryBytes-len(batches), len(index)/entryBytes)
+	}
+	ends[dir] = next
+	to := filepath.Join(s.to, partitionsDir, filepath.Base(dir))
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	return errors.Join(datadir.Replace(to, filepath.Base(path)+segmentSuffix, saved),
+		datadir.Replace(to, filepath.Base(path)+indexSuffix, completeIndex(nil, batches)))
+}
+
+// batches returns the batches of a segment from offset next on, which it raises: behind bytes that are no batch it looks for the next.
+func (s *salvage) batches(path string, segment []byte, next *int64) (saved []byte, batches []batch) {
+	for at := 0; at < len(segment); {
+		b, is := nextBatch(segment[at:])
+		if is != whole || b.first < *next {
+			at++
+			continue
+		}
+		if b.first > *next {
+			s.lose(path+segmentSuffix, "offsets %d to %d", *next, b.first-1)
+		}
+		s.saved.Records += b.last - b.first + 1
+		saved, batches = append(saved, segment[at:at+b.bytes]...), append(batches, b)
+		at, *next = at+b.bytes, b.last+1
+	}
+	return saved, batches
+}
+
+// ends names the partitions that ended later when Kafka was closed.
+func (s *salvage) ends(ends map[string]int64) {
+	for dir, end := range ends {
+		path := filepath.Join(dir, snapshotFile)
+		var is struct {
+			HighWatermark int64 `json:"high_watermark"`
+		}
+		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &is) == nil && is.HighWatermark > end {
+			s.lose(dir, "offsets %d to %d", end, is.HighWatermark-1)
+		}
+	}
+	slices.Sort(s.saved.Lost)
+}
