@@ -57,7 +57,7 @@ type Field struct {
 	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a pattern as
 	// strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d` one too, likewise the other
 	// numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a millisecond is cut off.
-	Format string `set:"format" example:"%Y-%m-%d %H:%M:%S"`
+	Format string `set:"format" example:"\"%Y-%m-%d %H:%M:%S\""`
 	// Where the clock stood that showed a `time` without a zone, as a name or as `+08:00` (default UTC). Of a time that came twice, since the
 	// clock was set back, the first one is meant; one that did not come, since it was set forward, is taken as if it had not been set yet.
 	Zone string `set:"zone" example:"Asia/Shanghai"`
