@@ -13,7 +13,7 @@ var ErrCutOff = errors.New("cut off to make room for other connections")
 
 // Limiter bounds how many connections a server has, and how many bytes it holds for all of them. Where a bound is passed, the connection
 // that has made no progress for longest is closed: one that never asks, does not finish what it began, or does not read its answers goes
-// before one that does.
+// before one that does. Of those that hold bytes, one that holds less than the others do on average is left alone.
 type Limiter struct {
 	conns int
 	bytes int64
@@ -76,17 +76,29 @@ func (m *Member) Hold(n int) error {
 	}
 	m.held += int64(n)
 	l.held += int64(n)
-	for e := l.members.Front(); e != nil && l.held > l.bytes; {
-		longest := e.Value.(*Member)
-		e = e.Next()
-		if longest.held > 0 {
-			l.cutOff(longest)
-		}
+	for l.held > l.bytes {
+		l.cutOff(l.greediest())
 	}
 	if m.place == nil {
 		return ErrCutOff
 	}
 	return nil
+}
+
+// greediest is the connection that has made no progress for longest of those that hold as much as the average or more. There is one while
+// anything is held.
+func (l *Limiter) greediest() *Member {
+	holders := int64(0)
+	for e := l.members.Front(); e != nil; e = e.Next() {
+		if e.Value.(*Member).held > 0 {
+			holders++
+		}
+	}
+	e := l.members.Front()
+	for e.Value.(*Member).held*holders < l.held {
+		e = e.Next()
+	}
+	return e.Value.(*Member)
 }
 
 // Held is how many bytes are held for all connections.

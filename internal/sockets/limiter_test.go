@@ -23,9 +23,10 @@ func TestLimiterCutsOffWhoMakesNoProgress(t *testing.T) {
 		{"a byte more", []string{"+a", "+b", "a6", "b5"}, []string{"a"}, 5},
 		{"who holds nothing is not closed for bytes", []string{"+a", "+b", "+c", "b6", "c5"}, []string{"b"}, 5},
 		{"who reads stays", []string{"+a", "+b", "+c", "a4", "b4", "a", "c4"}, []string{"b"}, 8},
-		{"as many as it takes", []string{"+a", "+b", "+c", "a2", "b6", "c10"}, []string{"a", "b"}, 10},
+		{"as many as it takes", []string{"+a", "+b", "+c", "a2", "b6", "c10"}, []string{"b", "c"}, 2},
+		{"who holds less than the average stays", []string{"+a", "+b", "a2", "b9"}, []string{"b"}, 2},
 		{"what is freed makes room", []string{"+a", "+b", "a8", "a-8", "b10"}, nil, 10},
-		{"more than all may have", []string{"+a", "+b", "a1", "b11"}, []string{"a", "b"}, 0},
+		{"more than all may have", []string{"+a", "+b", "a1", "b11"}, []string{"b"}, 1},
 		{"who is cut off holds no more", []string{"+a", "a11", "a1", "a", "-a"}, []string{"a"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
