@@ -56,10 +56,15 @@ const mostAnswer = 64 << 20
 
 // ask reads what the brine answers at a path.
 func (b brineAt) ask(ctx context.Context, path string, answer any) error {
+	return b.call(ctx, http.MethodGet, path, answer)
+}
+
+// call reads what the brine answers to a request.
+func (b brineAt) call(ctx context.Context, method, path string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	target := "http://" + b.addr + path
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
 		return usage(fmt.Errorf("--http: %w", err))
 	}

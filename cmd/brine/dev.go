@@ -21,6 +21,22 @@ type devCmd struct {
 	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: a free one)."`
 	HTTPPort  int           `name:"http-port" help:"Admin port (default: a free one)."`
 	JSON      bool          `help:"Print progress as JSON lines."`
+
+	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Region servers of the embedded HBase."`
+	ScannerLease time.Duration `default:"1m" help:"How long a scanner of the embedded HBase waits for its next call."`
+}
+
+// devGroup is brine dev: the servers, and what is asked of those that run.
+type devGroup struct {
+	Start devCmd     `cmd:"" default:"withargs" help:"Start the servers; brine dev alone does too."`
+	Node  devNodeCmd `cmd:"" help:"List the region servers of a running brine dev, stop, start or add one."`
+}
+
+// Help is shown under the command's own help.
+func (devGroup) Help() string {
+	return devCmd{}.Help() + `
+
+brine dev start --help lists the flags.`
 }
 
 // Help is shown under the command's own help.
@@ -75,6 +91,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
 		return unlessStopped(ctx, err)
 	}
 	defer s.close()
+	serveNodes(s.admin, stack.hbase)
 	s.servers = append(s.servers, server{"the embedded Kafka", stack.kafka.Broken}, server{"the embedded HBase", stack.hbase.Broken})
 	if !c.JSON {
 		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.kafkaAddr(), stack.hbase.Addr(), s.admin.Addr())

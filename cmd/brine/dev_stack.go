@@ -79,7 +79,7 @@ func (c *devCmd) start() (_ *devStack, err error) {
 		return nil, err
 	}
 	s.hbase, err = startHBase(embedded.Options{
-		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Damaged: func(err error) {
+		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Servers: c.HBaseNodes, ScannerLease: c.ScannerLease, Damaged: func(err error) {
 			select {
 			case s.damage <- err:
 			default: // the first one ends brine

@@ -26,7 +26,7 @@ var version = "dev"
 
 // cli is the whole command line. Every command's Run takes the process's surroundings as *env.
 type cli struct {
-	Dev         devCmd         `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
+	Dev         devGroup       `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
 	Run         runCmd         `cmd:"" help:"Run the pipelines of a configuration."`
 	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect also against the servers."`
 	Tables      tablesCmd      `cmd:"" help:"Plan, create and alter tables."`

@@ -25,7 +25,7 @@ type cluster struct {
 	store    *store.Store
 	id       string
 	master   *Node
-	places   []*Node // those that take regions
+	places   places
 	meta     *table
 	controls controls
 	holds    holders

@@ -3,6 +3,9 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"net"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +24,24 @@ type Node struct {
 	skew    atomic.Int64         // time.Duration by which its clock is ahead
 }
 
+// places are the nodes that take regions. There come more, and none goes.
+type places struct {
+	mu    sync.RWMutex
+	nodes []*Node
+}
+
+func (p *places) all() []*Node {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.nodes
+}
+
+func (p *places) add(n *Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.nodes = append(slices.Clone(p.nodes), n)
+}
+
 // ErrRunning is given by Restart of a node that runs.
 var ErrRunning = errors.New("embedded: the node is running")
 
@@ -35,6 +56,9 @@ func (p *Node) Index() int { return p.index }
 
 // Up says whether the node runs.
 func (p *Node) Up() bool { return p.life.Load().ctx.Err() == nil }
+
+// Regions is how many regions the node has, hbase:meta's included.
+func (p *Node) Regions() int { return len(p.life.Load().regions()) }
 
 // Kill ends the node as kill -9 does: connections are reset, calls in work are never answered (whether they were applied is
 // open), scanners are gone. Its regions are nobody's until the master notices, Options.DetectAfter later, or at once when the
@@ -80,6 +104,26 @@ func (p *Node) Slow(bytesPerSecond int) {
 // SetClock puts the node's clock ahead of Options.Clock, or behind it.
 func (p *Node) SetClock(ahead time.Duration) { p.skew.Store(int64(ahead)) }
 
+// Add starts another region server, on a free port of the master's host. It has no regions but those that were nobody's: see Balance.
+func (s *Server) Add() (*Node, error) {
+	c := s.cluster
+	host, _, err := net.SplitHostPort(c.master.Addr())
+	if err != nil {
+		return nil, err
+	}
+	c.change.Lock()
+	p := &Node{cluster: c, index: len(c.places.all()), regions: true}
+	if err = c.start(p, net.JoinHostPort(host, "0")); err == nil {
+		p.life.Load().run()
+		c.places.add(p)
+	}
+	c.change.Unlock()
+	if err != nil || c.masterLife() == nil {
+		return p, err
+	}
+	return p, c.recover(func(at *node) bool { return !at.alive() })
+}
+
 // serves says whether the node has such a service.
 func (n *node) serves(service string) bool {
 	switch service {
@@ -122,7 +166,7 @@ func (c *cluster) startCode() int64 {
 // live gives the lives that take regions.
 func (c *cluster) live() []*node {
 	var up []*node
-	for _, p := range c.places {
+	for _, p := range c.places.all() {
 		if n := p.life.Load(); n.alive() {
 			up = append(up, n)
 		}
@@ -160,7 +204,7 @@ func (c *cluster) knownMaster() *node { return c.master.life.Load().unlessNotice
 // known gives the lives of region servers as the cluster knows them.
 func (c *cluster) known() []*node {
 	var ns []*node
-	for _, p := range c.places {
+	for _, p := range c.places.all() {
 		if n := p.life.Load().unlessNoticed(); n != nil {
 			ns = append(ns, n)
 		}
@@ -178,7 +222,7 @@ func (n *node) unlessNoticed() *node {
 
 // deadServers names the lives that are known to be over and were not followed by another one.
 func (c *cluster) deadServers() (dead []*hbasepb.ServerName) {
-	for _, p := range c.places {
+	for _, p := range c.places.all() {
 		if n := p.life.Load(); n.noticed.Load() {
 			dead = append(dead, n.serverName())
 		}

@@ -66,7 +66,7 @@ func (c *cluster) listen() error {
 	}
 	if alone {
 		c.master.index = 0
-		c.places = []*Node{c.master}
+		c.places.add(c.master)
 		return nil
 	}
 	host, _, err := net.SplitHostPort(c.opts.Addr)
@@ -78,7 +78,7 @@ func (c *cluster) listen() error {
 		if err := c.start(p, net.JoinHostPort(host, "0")); err != nil {
 			return err
 		}
-		c.places = append(c.places, p)
+		c.places.add(p)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (c *cluster) end() error {
 
 // lives gives the newest life of every node, the master's first; of a start that failed those that there are.
 func (c *cluster) lives() (ns []*node) {
-	for _, p := range append([]*Node{c.master}, c.places...) {
+	for _, p := range append([]*Node{c.master}, c.places.all()...) {
 		if n := p.life.Load(); n != nil && !slices.Contains(ns, n) {
 			ns = append(ns, n)
 		}
@@ -107,7 +107,7 @@ func (c *cluster) lives() (ns []*node) {
 func (s *Server) Addr() string { return s.cluster.master.Addr() }
 
 // Nodes are the region servers.
-func (s *Server) Nodes() []*Node { return slices.Clone(s.cluster.places) }
+func (s *Server) Nodes() []*Node { return slices.Clone(s.cluster.places.all()) }
 
 // Master is the master's node: the only region server's when Options.Servers is 1.
 func (s *Server) Master() *Node { return s.cluster.master }
