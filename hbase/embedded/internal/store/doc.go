@@ -17,4 +17,7 @@
 // Iterating the keys in byte order is HBase's cell order. A cell applied twice with the same coordinates is one key: the
 // last applied wins. What must be atomic is committed as one Pebble batch, and a commit returns when the operating system
 // has the log record (with Options.Fsync: when the disk has it); concurrent commits share one write.
+//
+// A folder is held against what is known of it before Pebble opens it: the inventory of one that was closed (internal/datadir), and the
+// lengths of logs and manifests (lengths.go). Salvage makes a new one of what can be read of one that is damaged.
 package store
