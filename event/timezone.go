@@ -36,10 +36,10 @@ func (z *timeZone) instant(local int64) int64 {
 	return local - z.offset
 }
 
-const day26 = 26 * 60 * 60 // clocks differ from UTC by less
+const maxOffset = 26 * 60 * 60 // clocks differ from UTC by less
 
 func (z *timeZone) find(local int64) {
-	at := time.Unix(local-day26, 0).In(z.location)
+	at := time.Unix(local-maxOffset, 0).In(z.location)
 	start, _ := at.ZoneBounds()
 	z.from = math.MinInt64
 	if !start.IsZero() {

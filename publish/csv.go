@@ -36,8 +36,17 @@ func (s *Source) columns(names []string) ([]csvColumn, error) {
 			out[i].typ = s.Fields[f].Type
 			out[i].time = timeFormat(&s.Fields[f])
 		}
+		if j := slices.IndexFunc(out[:i], func(c csvColumn) bool { return overlap(c.path, out[i].path) }); j >= 0 {
+			return nil, fmt.Errorf("columns %s and %s would be one place of the record, or one within the other; rename one", out[j].name, name)
+		}
 	}
 	return out, nil
+}
+
+// overlap reports whether two paths are one, or one goes through the other.
+func overlap(a, b []string) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
 }
 
 // csvObject makes a JSON object of a row. An empty value is left out.

@@ -68,6 +68,8 @@ func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
 		{"id,t\nA,31/02/2013 08:00\n", `FILE, line 2: column t: "31/02/2013 08:00": a time as %d/%m/%Y %H:%M is expected`},
 		{"id,j\nA,{\n", `FILE, line 2: column j: "{": no JSON`},
 		{"id,id\n", `FILE: line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
+		{"id,b,b.c\nA,1,2\n", `FILE: line 1: columns b and b.c would be one place of the record, or one within the other; rename one`},
+		{"id,x,a.x\nA,1,2\n", `FILE: line 1: columns x and a.x would be one place of the record, or one within the other; rename one`},
 		{"id,n\n\nA\n", `FILE, line 3: it has 1 fields, and the first row 2`},
 		{"n\n1\n", `FILE, line 2: --key: the record has no field id`},
 		{"id,n\nA,\"b\"c\n", `FILE, line 2: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice`},
