@@ -26,12 +26,12 @@ func (c *Config) HBase() hbase.Options {
 		TCPKeepAlive: h.TCPKeepAlive, TCPDelay: !h.TCPNoDelay,
 		MaxRequestRows: h.MaxRequestRows, MaxRequestBytes: int(h.MaxRequestBytes), MaxServerCalls: h.MaxServerCalls,
 		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.share()) * max(loops, 1), Compression: h.Compression,
-		MaxAnswerBytes: max(int(c.Memory)/2, leastAnswer+int(h.MaxCellBytes)),
+		MaxAnswerBytes: max(int(c.Memory)/4, leastAnswer+int(h.MaxCellBytes)), // two may be there, while one is let go
 	}
 }
 
 // leastAnswer is how long an answer of a store may be however little memory there is: of HBase beside a cell, of a search engine twice.
-const leastAnswer = 16 << 20
+const leastAnswer = 8 << 20
 
 // Mutator gives the options of the handle that the pipeline's rows are written with. Absent retries and pause are the client's.
 func (p *Pipeline) Mutator() hbase.MutatorOptions {

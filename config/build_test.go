@@ -37,7 +37,7 @@ func TestHBaseOptions(t *testing.T) {
 		Connect: "rpc://master1:16000,master2:16000", User: "${brine}", Pause: 50 * time.Millisecond, PauseServerOverloaded: time.Second, Retries: 20,
 		RPCTimeout: 10 * time.Second, OperationTimeout: 5 * time.Minute, ScannerTimeout: 30 * time.Second, DialTimeout: 2 * time.Second,
 		TCPKeepAlive: 5 * time.Second, TCPDelay: true,
-		MaxRequestRows: 1000, MaxRequestBytes: 2 << 20, MaxBufferedBytes: 32 << 20, MaxServerCalls: 4, MaxCellBytes: 1 << 20, MaxAnswerBytes: 64 << 20, Compression: "snappy",
+		MaxRequestRows: 1000, MaxRequestBytes: 2 << 20, MaxBufferedBytes: 32 << 20, MaxServerCalls: 4, MaxCellBytes: 1 << 20, MaxAnswerBytes: 32 << 20, Compression: "snappy",
 	}
 	cfg := everything(t)
 	if diff := cmp.Diff(want, cfg.HBase()); diff != "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/wire"
 )
 
 // Errors that callers test with errors.Is.
@@ -69,7 +70,7 @@ type remoteError struct {
 
 func newRemoteError(server string, e *hbasepb.ExceptionResponse) *remoteError {
 	return &remoteError{
-		server: server, class: clip(e.GetExceptionClassName()), text: clip(e.GetStackTrace()),
+		server: server, class: e.GetExceptionClassName(), text: e.GetStackTrace(),
 		doNotRetry: e.GetDoNotRetry(), overloaded: e.GetServerOverloaded(),
 	}
 }
@@ -79,15 +80,12 @@ func remoteErrorOf(server string, e *hbasepb.NameBytesPair) *remoteError {
 	return &remoteError{server: server, class: clip(e.GetName()), text: clip(string(e.GetValue()))}
 }
 
-// maxText is how much is kept of an exception's class, and of its message and stack.
-const maxText = 16 << 10
-
 // clip cuts off a long text. What it was cut from is not kept in memory.
 func clip(s string) string {
-	if len(s) <= maxText {
+	if len(s) <= wire.MaxText {
 		return s
 	}
-	return strings.Clone(s[:maxText])
+	return strings.Clone(s[:wire.MaxText])
 }
 
 // invalid is the error of an answer that is neither a result nor an exception, or that cannot be read.

@@ -101,7 +101,7 @@ func TestAHostileServerIsLeftInTime(t *testing.T) {
 						if err == nil || !strings.Contains(err.Error(), peerAddr) || !strings.Contains(err.Error(), h.says) {
 							t.Errorf("%s: %.300v; does not say %q", op, err, h.says)
 						}
-						if err != nil && len(err.Error()) > 2*maxText {
+						if err != nil && len(err.Error()) > 2*wire.MaxText {
 							t.Errorf("%s: the error has %d bytes", op, len(err.Error()))
 						}
 					}

@@ -254,7 +254,7 @@ func (m *multi) read(server string, response []byte, err error) {
 // read reads one region's results.
 func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 	if e := r.Exception; e.Class != "" {
-		o.err = &remoteError{server: server, class: clip(e.Class), text: clip(e.Text)}
+		o.err = &remoteError{server: server, class: clip(e.Class), text: e.Text}
 		return
 	}
 	n := len(o.part.entries)
@@ -277,7 +277,7 @@ func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 		s.seen[i] = true
 		answered++
 		if e := result.Exception; e.Class != "" {
-			o.failOne(i, &remoteError{server: server, class: clip(e.Class), text: clip(e.Text)})
+			o.failOne(i, &remoteError{server: server, class: clip(e.Class), text: e.Text})
 		}
 	}
 	if answered == n {

@@ -45,6 +45,7 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 	}
 	if e.patience > 0 {
 		cfg.Within(e.patience)
+		go holdHeap(e.ctx, int64(cfg.Memory)) // as long as the process
 	}
 	return cfg, nil
 }

@@ -192,7 +192,7 @@ func decodeException(b []byte) (e Exception, err error) {
 		case f.is(1, protowire.BytesType) && len(f.bytes) > 0:
 			e.Class = string(f.bytes)
 		case f.is(2, protowire.BytesType):
-			e.Text = string(f.bytes)
+			e.Text = clipped(f.bytes)
 		}
 	}
 	return e, nil

@@ -77,9 +77,8 @@ func decodeResponseHeader(b []byte) (r Response, cells uint64, err error) {
 		case f.is(1, protowire.VarintType):
 			r.CallID = uint32(f.varint)
 		case f.is(2, protowire.BytesType):
-			r.Exception = new(hbasepb.ExceptionResponse)
-			if err := proto.Unmarshal(f.bytes, r.Exception); err != nil {
-				return r, 0, fmt.Errorf("%w: exception: %w", ErrMalformed, err)
+			if r.Exception, err = decodeExceptionResponse(f.bytes); err != nil {
+				return r, 0, fmt.Errorf("exception: %w", err)
 			}
 		case f.is(3, protowire.BytesType):
 			if cells, err = decodeCellBlockMeta(f.bytes); err != nil {
@@ -88,6 +87,35 @@ func decodeResponseHeader(b []byte) (r Response, cells uint64, err error) {
 		}
 	}
 	return r, cells, nil
+}
+
+// MaxText is how much is kept of an exception's class, and of its message and stack.
+const MaxText = 16 << 10
+
+// clipped copies the beginning of a text.
+func clipped(b []byte) string { return string(b[:min(len(b), MaxText)]) }
+
+// decodeExceptionResponse reads exception_class_name 1, stack_trace 2, do_not_retry 5, server_overloaded 6.
+func decodeExceptionResponse(b []byte) (*hbasepb.ExceptionResponse, error) {
+	e := new(hbasepb.ExceptionResponse)
+	for len(b) > 0 {
+		f, rest, err := nextField(b)
+		if err != nil {
+			return nil, err
+		}
+		b = rest
+		switch {
+		case f.is(1, protowire.BytesType):
+			e.ExceptionClassName = proto.String(clipped(f.bytes))
+		case f.is(2, protowire.BytesType):
+			e.StackTrace = proto.String(clipped(f.bytes))
+		case f.is(5, protowire.VarintType):
+			e.DoNotRetry = proto.Bool(f.varint != 0)
+		case f.is(6, protowire.VarintType):
+			e.ServerOverloaded = proto.Bool(f.varint != 0)
+		}
+	}
+	return e, nil
 }
 
 func decodeCellBlockMeta(b []byte) (length uint64, err error) {
