@@ -23,6 +23,9 @@ import (
 // devPartitions is how many partitions the topics of brine dev have.
 const devPartitions = 4
 
+// devHeld bounds what the embedded HBase holds for its clients, since all of brine dev is to do with 256 MiB.
+const devHeld = 24 << 20
+
 // The bundled samples, each for its topic: what is generated comes behind what is real.
 const (
 	devTrails = 500
@@ -79,7 +82,8 @@ func (c *devCmd) start() (_ *devStack, err error) {
 		return nil, err
 	}
 	s.hbase, err = startHBase(embedded.Options{
-		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Servers: c.HBaseNodes, ScannerLease: c.ScannerLease, Damaged: func(err error) {
+		Dir: filepath.Join(s.dir, "hbase"), Addr: "127.0.0.1:" + strconv.Itoa(c.HBasePort), Servers: c.HBaseNodes, ScannerLease: c.ScannerLease,
+		MaxHeld: devHeld, Damaged: func(err error) {
 			select {
 			case s.damage <- err:
 			default: // the first one ends brine

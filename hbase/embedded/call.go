@@ -21,6 +21,8 @@ type call struct {
 	in     []byte
 	out    []byte
 	held   int      // bytes of the answer that are counted
+	fresh  int      // bytes of the answer that are not counted yet
+	full   bool     // no more is to be made: the client has to read first
 	size   int      // bytes of the cells in results, for Options.MaxResult
 	faults *Outcome // of single regions and rows; nil: none
 }

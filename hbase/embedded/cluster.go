@@ -32,6 +32,7 @@ type cluster struct {
 	procs    procedures
 	deltas   deltas
 	limiter  *sockets.Limiter // of all connections of all nodes
+	reading  gauge            // scans
 
 	ctx       context.Context // done when the server is closed
 	cancel    context.CancelFunc
@@ -71,8 +72,8 @@ var metaName = tableName{systemNamespace, "meta"}
 
 func newCluster(o Options, st *store.Store) *cluster {
 	c := &cluster{
-		limiter: sockets.NewLimiter(maxConns, int64(o.MaxHeld), o.Warn),
-		opts:    o, store: st, balancing: true, turn: -1,
+		reading: make(gauge, handlers), limiter: sockets.NewLimiter(maxConns, int64(o.MaxHeld), o.Warn),
+		opts: o, store: st, balancing: true, turn: -1,
 		namespaces: make(map[string]*hbasepb.NamespaceDescriptor), tables: make(map[tableName]*table),
 		lastSpace: store.MetaSpace,
 	}

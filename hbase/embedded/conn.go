@@ -43,7 +43,7 @@ type conn struct {
 }
 
 func newConn(n *node, c net.Conn) *conn {
-	return &conn{node: n, net: gatedConn{c, n}, member: n.cluster.limiter.Join(c), room: newRoom(n.cluster.opts.MaxResult)}
+	return &conn{node: n, net: gatedConn{c, n}, member: n.cluster.limiter.Join(c), room: newRoom(n.cluster.opts.MaxHeld / share)}
 }
 
 // serve handles the connection until either side ends it, and returns when all its calls have.

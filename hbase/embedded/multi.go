@@ -114,7 +114,7 @@ func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 // action handles one action; puts and deletes only gather.
 func (w *regionWork) action(a *hbasepb.Action) {
 	switch {
-	case w.k.size > w.k.node.cluster.opts.MaxResult:
+	case w.k.size > w.k.node.cluster.opts.MaxResult, w.k.full:
 		w.k.skip(a.Mutation)
 		w.fail(a, &Exception{Class: classResultTooLarge, Message: fmt.Sprintf("Max size exceeded CellSize: %d BlockSize: %[1]d", w.k.size)})
 	case a.Get != nil:

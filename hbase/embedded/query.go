@@ -98,7 +98,7 @@ func (k *call) appendCells(cells []store.Cell) {
 	for i := range cells {
 		k.out = wire.AppendCell(k.out, wireCell(&cells[i]))
 	}
-	k.hold(len(k.out) - before)
+	k.grow(len(k.out) - before)
 }
 
 func wireCell(c *store.Cell) wire.Cell {

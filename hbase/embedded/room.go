@@ -1,6 +1,30 @@
 package embedded
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
+
+// share is what one connection's answers may hold of what all may: with more, calls stop where they are, and new ones wait.
+const share = 8
+
+// handlers is how many scans are read at once; others wait. Each has buffers of its own, and thousands may be asked for.
+const handlers = 32
+
+// gauge lets so many in at once.
+type gauge chan struct{}
+
+func (g gauge) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case g <- struct{}{}:
+		return func() { <-g }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// counted is how much of an answer is counted at once.
+const counted = 32 << 10
 
 // maxConns is how many connections a server has. With one more, the one that was answered the longest ago goes.
 const maxConns = 1024
@@ -11,6 +35,7 @@ type room struct {
 	freed sync.Cond
 	held  int
 	limit int
+	gone  bool // the connection is cut off: nothing more is made for it
 }
 
 func newRoom(limit int) *room {
@@ -32,15 +57,32 @@ func (r *room) add(n int) {
 func (r *room) full() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.held > r.limit
+	return r.gone || r.held > r.limit
 }
 
-// wait waits until the client has read enough. It is released by what ends the connection too: an answer that cannot be written is let go.
+// leave says that the connection is cut off.
+func (r *room) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	r.freed.Broadcast()
+}
+
+// wait waits until the client has read enough, or is gone.
 func (r *room) wait() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.held > r.limit {
+	for r.held > r.limit && !r.gone {
 		r.freed.Wait()
+	}
+}
+
+// grow notes n bytes more of the call's answer, and counts them a portion at a time.
+func (k *call) grow(n int) {
+	if k.fresh += n; k.fresh >= counted {
+		k.hold(k.fresh)
+		k.fresh = 0
+		k.full = k.conn.room.full()
 	}
 }
 
@@ -48,7 +90,9 @@ func (r *room) wait() {
 func (k *call) hold(n int) {
 	k.held += n
 	k.conn.room.add(n)
-	_ = k.conn.member.Hold(n) // a connection that is cut off meets the end when it writes
+	if err := k.conn.member.Hold(n); err != nil {
+		k.conn.room.leave()
+	}
 }
 
 // release counts the call's answer off.

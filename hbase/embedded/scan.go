@@ -21,6 +21,11 @@ import (
 // A scanner also ends by itself, when its region has no more rows, and when limit_of_rows is reached.
 func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanResponse, error) {
 	response := &hbasepb.ScanResponse{}
+	done, err := k.node.cluster.reading.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	s, again, err := k.scanner(q, response)
 	if err != nil || again {
 		return response, err
@@ -212,7 +217,7 @@ type scanOutput struct {
 }
 
 func (o *scanOutput) full() bool {
-	return o.left <= 0 || o.rowsLeft <= 0 || o.size >= o.limit || o.k.conn.room.full()
+	return o.left <= 0 || o.rowsLeft <= 0 || o.size >= o.limit || o.k.full
 }
 
 // take adds a result of the first of the cells of a row: batch of them when that is set, as many as the limit allows when

@@ -20,10 +20,10 @@ import (
 // What a client may ask for at most, and all clients together.
 const (
 	maxConns      = 512
-	maxHeld       = 48 << 20 // of requests, and of answers
-	maxProduce    = 16 << 20 // of a request that brings records
+	maxHeld       = 24 << 20 // of requests, and of answers
+	maxProduce    = 12 << 20 // of a request that brings records
 	maxRequest    = 1 << 20  // of any other
-	maxFetch      = 4 << 20  // of records in an answer, or one batch
+	maxFetch      = 1 << 20  // of records in an answer, or one batch
 	maxPartitions = 10_000   // of a topic
 	firstRead     = 64 << 10 // of a request, before its bytes have come
 	frameTime     = 30 * time.Second

@@ -13,15 +13,18 @@ var ErrCutOff = errors.New("cut off to make room for other connections")
 
 // Limiter bounds how many connections a server has, and how many bytes it holds for all of them. Where a bound is passed, the connection
 // that has made no progress for longest is closed: one that never asks, does not finish what it began, or does not read its answers goes
-// before one that does. Of those that hold bytes, one that holds less than the others do on average is left alone.
+// before one that does. Of too many connections, those that have made no progress yet may be a quarter, and else go first: a flood of them
+// takes nothing from those who wait for an answer.
 type Limiter struct {
 	conns int
 	bytes int64
 	warn  func(error)
 
-	mu      sync.Mutex // guards what follows, and all members
-	held    int64
-	members list.List // of *Member: the longest without progress in front
+	mu   sync.Mutex // guards what follows, and all members
+	held int64
+	// Of *Member, the longest without progress in front: those that have made none yet, and the others.
+	fresh, proven list.List
+	clock         uint64
 }
 
 // NewLimiter returns a limiter of so many connections and bytes. The first connection of each minute that it closes goes to warn, which may
@@ -34,6 +37,8 @@ func NewLimiter(conns int, bytes int64, warn func(error)) *Limiter {
 type Member struct {
 	limiter *Limiter
 	conn    net.Conn
+	since   uint64        // when it made progress last, or joined
+	proven  bool          // it has made progress
 	place   *list.Element // nil once it has left
 	held    int64
 }
@@ -42,10 +47,14 @@ type Member struct {
 func (l *Limiter) Join(c net.Conn) *Member {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := &Member{limiter: l, conn: c}
-	m.place = l.members.PushBack(m)
-	for l.members.Len() > l.conns {
-		l.cutOff(l.members.Front().Value.(*Member))
+	m := &Member{limiter: l, conn: c, since: l.now()}
+	m.place = l.fresh.PushBack(m)
+	if l.fresh.Len()+l.proven.Len() > l.conns {
+		from := &l.proven
+		if l.fresh.Len() > l.conns/4 {
+			from = &l.fresh
+		}
+		l.cutOff(from.Front().Value.(*Member))
 	}
 	return m
 }
@@ -59,11 +68,44 @@ func (m *Member) Leave() {
 
 // Progress notes that the connection has asked a whole question or read a whole answer.
 func (m *Member) Progress() {
-	m.limiter.mu.Lock()
-	defer m.limiter.mu.Unlock()
-	if m.place != nil {
-		m.limiter.members.MoveToBack(m.place)
+	l := m.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.place == nil {
+		return
 	}
+	m.list().Remove(m.place)
+	m.proven, m.since = true, l.now()
+	m.place = m.list().PushBack(m)
+}
+
+// now counts what happens.
+func (l *Limiter) now() uint64 {
+	l.clock++
+	return l.clock
+}
+
+func (m *Member) list() *list.List {
+	if m.proven {
+		return &m.limiter.proven
+	}
+	return &m.limiter.fresh
+}
+
+// longest is the member that has made no progress for longest among those that hold their share, of all that is held, or more.
+func (l *Limiter) longest() (longest *Member) {
+	share := l.held / int64(l.fresh.Len()+l.proven.Len())
+	for _, members := range []*list.List{&l.fresh, &l.proven} {
+		for e := members.Front(); e != nil; e = e.Next() {
+			if m := e.Value.(*Member); m.held >= share {
+				if longest == nil || m.since < longest.since {
+					longest = m
+				}
+				break
+			}
+		}
+	}
+	return longest
 }
 
 // Hold counts n bytes more that are held for the connection; fewer when n is negative. It fails when the connection is cut off.
@@ -77,28 +119,12 @@ func (m *Member) Hold(n int) error {
 	m.held += int64(n)
 	l.held += int64(n)
 	for l.held > l.bytes {
-		l.cutOff(l.greediest())
+		l.cutOff(l.longest())
 	}
 	if m.place == nil {
 		return ErrCutOff
 	}
 	return nil
-}
-
-// greediest is the connection that has made no progress for longest of those that hold as much as the average or more. There is one while
-// anything is held.
-func (l *Limiter) greediest() *Member {
-	holders := int64(0)
-	for e := l.members.Front(); e != nil; e = e.Next() {
-		if e.Value.(*Member).held > 0 {
-			holders++
-		}
-	}
-	e := l.members.Front()
-	for e.Value.(*Member).held*holders < l.held {
-		e = e.Next()
-	}
-	return e.Value.(*Member)
 }
 
 // Held is how many bytes are held for all connections.
@@ -112,14 +138,14 @@ func (l *Limiter) Held() int64 {
 func (l *Limiter) cutOff(m *Member) {
 	defer l.remove(m)
 	_ = m.conn.Close() // it is closed, whatever it says
-	l.warn(fmt.Errorf("%v, of %d connections with %d MiB: %w", m.conn.RemoteAddr(), l.members.Len(), l.held>>20, ErrCutOff))
+	l.warn(fmt.Errorf("%v, of %d connections with %d MiB: %w", m.conn.RemoteAddr(), l.fresh.Len()+l.proven.Len(), l.held>>20, ErrCutOff))
 }
 
 func (l *Limiter) remove(m *Member) {
 	if m.place == nil {
 		return
 	}
-	l.members.Remove(m.place)
+	m.list().Remove(m.place)
 	m.place = nil
 	l.held -= m.held
 	m.held = 0

@@ -1,0 +1,328 @@
+//go:build linux && !race
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"brine/hbase"
+	"brine/hbase/hbasepb"
+)
+
+// maxResident is how much memory of its own brine dev may take, whatever is done to its ports.
+const maxResident = 256 << 20
+
+// TestDevPorts attacks every port of brine dev, each attack on top of those before: meanwhile others publish, and read what they
+// published, memory stays bounded, and in the end it stops as it was asked to.
+func TestDevPorts(t *testing.T) {
+	dev := startDev(t)
+	attacks := []struct {
+		name  string
+		conns int // of each port
+		kafka func(*rand.Rand) []byte
+		hbase func(*rand.Rand) []byte
+		http  func(*rand.Rand) []byte
+	}{
+		{"garbage", 200, garbage(nil), garbage(hbaseHello), garbage(nil)},
+		{"garbage that begins well", 200, garbage(kafkaFetch()[:12]), garbage(hbaseCall("Multi", nil)[:12]), garbage([]byte("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "))},
+		{"giant lengths", 60, giant(kafkaProduce()), giant(append(hbaseHello, 0x01, 0xff, 0xff, 0xff)), giant([]byte("POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4294967295\r\n\r\n"))},
+		{"half open", 1000, always(kafkaFetch()[:7]), always(hbaseHello[:9]), always([]byte("GET /met"))},
+		{"never reading", 60, always(times(kafkaFetch(), 10)), always(append(hbaseHello, times(dev.scanAll(), 10)...)), always(times([]byte("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), 200))},
+	}
+	for i, a := range attacks {
+		began, rounds := time.Now(), dev.rounds.Load()
+		var wg sync.WaitGroup
+		for port, payload := range map[string]func(*rand.Rand) []byte{dev.kafka: a.kafka, dev.hbase: a.hbase, dev.http: a.http} {
+			for n := range a.conns {
+				wg.Go(func() { dev.attack(port, payload(rand.New(rand.NewPCG(uint64(i), uint64(n))))) })
+			}
+		}
+		wg.Wait()
+		dev.goesOn()
+		t.Logf("%s: %v, %d rounds of a client that behaves, %d MiB resident at most", a.name, time.Since(began).Round(time.Millisecond), dev.rounds.Load()-rounds, dev.resident.Load()>>20)
+	}
+	dev.stop()
+	if got := dev.resident.Load(); got > maxResident {
+		t.Errorf("%d MiB resident at most, more than %d", got>>20, maxResident>>20)
+	}
+}
+
+// garbage is random bytes behind a beginning.
+func garbage(beginning []byte) func(*rand.Rand) []byte {
+	return func(rng *rand.Rand) []byte {
+		b := append([]byte(nil), beginning...)
+		for range rng.IntN(4096) {
+			b = binary.BigEndian.AppendUint64(b, rng.Uint64())
+		}
+		return b
+	}
+}
+
+// giant is a beginning that announces much, and a megabyte or two of it.
+func giant(beginning []byte) func(*rand.Rand) []byte {
+	return func(rng *rand.Rand) []byte {
+		return append(beginning[:len(beginning):len(beginning)], make([]byte, 1<<20+rng.IntN(1<<20))...)
+	}
+}
+
+func always(b []byte) func(*rand.Rand) []byte { return func(*rand.Rand) []byte { return b } }
+
+func times(b []byte, n int) []byte { return []byte(strings.Repeat(string(b), n)) }
+
+// kafkaFetch asks for all scans.
+func kafkaFetch() []byte {
+	q := kmsg.NewPtrFetchRequest()
+	q.Version, q.MinBytes, q.MaxBytes = 4, 1, 1<<31-1
+	topic := kmsg.NewFetchRequestTopic()
+	topic.Topic = "courier.scans"
+	for i := range int32(devPartitions) {
+		partition := kmsg.NewFetchRequestTopicPartition()
+		partition.Partition, partition.PartitionMaxBytes = i, 1<<31-1
+		topic.Partitions = append(topic.Partitions, partition)
+	}
+	q.Topics = append(q.Topics, topic)
+	return sized(q.AppendTo([]byte{0, 1, 0, 4, 0, 0, 0, 7, 0xff, 0xff}))
+}
+
+// kafkaProduce begins a request of 15 MiB.
+func kafkaProduce() []byte { return []byte{0, 0xf0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 7, 0xff, 0xff} }
+
+// sized puts the length of b before it.
+func sized(b []byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
+
+// hbaseHello begins a connection of the ClientService.
+var hbaseHello = append([]byte("HBas\x00\x50"), sized(marshal(&hbasepb.ConnectionHeader{
+	ServiceName: proto.String("ClientService"), CellBlockCodecClass: proto.String("org.apache.hadoop.hbase.codec.KeyValueCodec"),
+}))...)
+
+func hbaseCall(method string, param proto.Message) []byte {
+	header := &hbasepb.RequestHeader{CallId: proto.Uint32(1), MethodName: &method, RequestParam: proto.Bool(param != nil)}
+	b := protowire.AppendBytes(nil, marshal(header))
+	if param != nil {
+		b = protowire.AppendBytes(b, marshal(param))
+	}
+	return sized(b)
+}
+
+func marshal(m proto.Message) []byte {
+	b, err := proto.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// attackedDev is a brine dev under attack, and a client of it that behaves.
+type attackedDev struct {
+	t                  *testing.T
+	cmd                *exec.Cmd
+	kafka, hbase, http string
+	producer           *kgo.Client
+	reader             *hbase.Client
+
+	mu       sync.Mutex // guards held
+	held     []net.Conn // of the attackers, until the end
+	resident atomic.Int64
+	rounds   atomic.Int64
+	ended    chan error
+	behaving sync.WaitGroup
+	enough   context.CancelFunc
+}
+
+var devAddresses = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://(\S+)/metrics`)
+
+// startDev starts brine dev, waits until the samples are written, and a client that behaves.
+func startDev(t *testing.T) *attackedDev {
+	t.Helper()
+	d := &attackedDev{t: t, ended: make(chan error, 1)}
+	ctx, cancel := context.WithTimeout(t.Context(), standstill)
+	t.Cleanup(cancel)
+	d.cmd = exec.CommandContext(ctx, "brine", "dev")
+	d.cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "GOMEMLIMIT=") // brine holds its own
+	d.cmd.Stderr = os.Stderr
+	stdout, err := d.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() && !strings.Contains(lines.Text(), "Ctrl-C stops") {
+		if m := devAddresses.FindStringSubmatch(lines.Text()); m != nil {
+			d.kafka, d.hbase, d.http = m[1], m[2], m[3]
+		}
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, stdout)
+		d.ended <- d.cmd.Wait()
+	}()
+	d.behave(ctx)
+	return d
+}
+
+// scanAll asks for all rows of the first region of the scans.
+func (d *attackedDev) scanAll() []byte {
+	d.t.Helper()
+	regions, err := d.reader.Regions(d.t.Context(), "logistics:scans")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return hbaseCall("Scan", &hbasepb.ScanRequest{
+		Region:       &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: regions[0].Name},
+		NumberOfRows: proto.Uint32(1 << 30), Scan: &hbasepb.Scan{},
+	})
+}
+
+// attack opens a connection, sends what is taken, and holds the connection until the end.
+func (d *attackedDev) attack(addr string, b []byte) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		d.t.Error(err)
+		return
+	}
+	d.mu.Lock()
+	d.held = append(d.held, c)
+	d.mu.Unlock()
+	_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second)) // who is not read any more waits no longer
+	_, _ = c.Write(b)                                       // a port may refuse it
+}
+
+// behave publishes a scan, waits until it can be read, asks for health, and again, until the attacks are over. It watches the memory too.
+func (d *attackedDev) behave(ctx context.Context) {
+	d.t.Helper()
+	var err error
+	if d.producer, err = kgo.NewClient(kgo.SeedBrokers(d.kafka), kgo.DefaultProduceTopic("courier.scans")); err != nil {
+		d.t.Fatal(err)
+	}
+	if d.reader, err = hbase.Open(ctx, hbase.Options{Connect: "rpc://" + d.hbase}); err != nil {
+		d.t.Fatal(err)
+	}
+	ctx, d.enough = context.WithCancel(ctx)
+	d.behaving.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			if err := d.round(ctx, fmt.Sprintf("BEHAVES%d", i)); err != nil && ctx.Err() == nil {
+				d.t.Errorf("round %d of a client that behaves: %v", i, err)
+				return
+			}
+			d.rounds.Add(1)
+		}
+	})
+	d.behaving.Go(func() {
+		for tick := time.NewTicker(5 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+			d.resident.Store(max(d.resident.Load(), anonymous(d.cmd.Process.Pid)))
+		}
+	})
+}
+
+// round takes one scan through all of brine.
+func (d *attackedDev) round(ctx context.Context, waybill string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	event := fmt.Sprintf(`{"waybill":%q,"action":"DEPART","station":"EWR","at":%d,"courier":"C1"}`, waybill, time.Now().UnixMilli())
+	if err := d.producer.ProduceSync(ctx, kgo.KeyStringRecord(waybill, event)).FirstErr(); err != nil {
+		return fmt.Errorf("publishing: %w", err)
+	}
+	salt := md5.Sum([]byte(waybill))
+	start, stop := fmt.Appendf(nil, "%x%s|", salt[:2], waybill), fmt.Appendf(nil, "%x%s}", salt[:2], waybill)
+	for found := false; !found; {
+		for _, err := range d.reader.Scan(ctx, "logistics:scans", hbase.Scan{Start: start, Stop: stop}) {
+			if err != nil {
+				return fmt.Errorf("reading: %w", err)
+			}
+			found = true
+		}
+	}
+	return d.healthy(ctx)
+}
+
+// healthy asks for health until it is told: a port may close a connection to make room.
+func (d *attackedDev) healthy(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.http+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	for {
+		resp, err := http.DefaultClient.Do(req)
+		if ctx.Err() != nil {
+			return fmt.Errorf("health: %w", err)
+		}
+		if err != nil {
+			continue
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("health: %s", resp.Status)
+		}
+		return nil
+	}
+}
+
+// anonymous is the resident memory of a process, files that it maps aside.
+func anonymous(pid int) int64 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(status)) {
+		var kib int64
+		if n, _ := fmt.Sscanf(line, "RssAnon: %d kB", &kib); n == 1 {
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// goesOn waits until the client that behaves has made two rounds more.
+func (d *attackedDev) goesOn() {
+	d.t.Helper()
+	for want := d.rounds.Load() + 2; d.rounds.Load() < want; {
+		if d.t.Failed() {
+			d.t.FailNow()
+		}
+		select {
+		case err := <-d.ended:
+			d.t.Fatalf("brine dev has ended: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// stop asks brine dev to stop, with all attackers still there, and sees it end well.
+func (d *attackedDev) stop() {
+	d.t.Helper()
+	d.enough()
+	d.behaving.Wait()
+	d.producer.Close()
+	if err := d.reader.Close(); err != nil {
+		d.t.Error(err)
+	}
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := <-d.ended; err != nil {
+		d.t.Errorf("brine dev: %v", err)
+	}
+	for _, c := range d.held {
+		c.Close()
+	}
+}
