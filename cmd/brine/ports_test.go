@@ -37,7 +37,7 @@ const maxResident = 256 << 20
 // TestDevPorts attacks every port of brine dev, each attack on top of those before: meanwhile others publish, and read what they
 // published, memory stays bounded, and in the end it stops as it was asked to.
 func TestDevPorts(t *testing.T) {
-	dev := startDev(t)
+	dev := beginDev(t)
 	attacks := []struct {
 		name  string
 		conns int // of each port
@@ -153,8 +153,8 @@ type attackedDev struct {
 
 var devAddresses = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://(\S+)/metrics`)
 
-// startDev starts brine dev, waits until the samples are written, and a client that behaves.
-func startDev(t *testing.T) *attackedDev {
+// beginDev starts brine dev, waits until the samples are written, and a client that behaves.
+func beginDev(t *testing.T) *attackedDev {
 	t.Helper()
 	d := &attackedDev{t: t, ended: make(chan error, 1)}
 	ctx, cancel := context.WithTimeout(t.Context(), standstill)
