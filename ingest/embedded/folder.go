@@ -133,7 +133,7 @@ func checkTopics(dir string) error {
 // partitionFiles returns the segments of all partitions, each as its path without a suffix, in the order of their offsets.
 func partitionFiles(dir string) (segments []string, err error) {
 	for _, suffix := range []string{segmentSuffix, indexSuffix} {
-		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), partitionsDir, partitionsEach, "*"+suffix))
+		paths, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), partitionsDir, partitionsEach, "*"+suffix))
 		if err != nil {
 			return nil, err
 		}
@@ -148,11 +148,6 @@ func partitionFiles(dir string) (segments []string, err error) {
 		return int(min(max(baseOf(a)-baseOf(b), -1), 1))
 	})
 	return slices.Compact(segments), nil
-}
-
-// escapeGlob makes a pattern that matches a path alone.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // baseOf is the first offset of a segment.
@@ -195,7 +190,7 @@ func openSegment(path string) error {
 
 // checkSnapshots holds what kfake noted about a partition when it last ended in order against its segments, where it would believe it.
 func checkSnapshots(dir string) error {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), partitionsDir, partitionsEach, snapshotFile))
+	paths, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), partitionsDir, partitionsEach, snapshotFile))
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,20 @@ func TestInventoryFlipped(t *testing.T) {
 	}
 }
 
+func TestEscapeGlob(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), `[a]*?\b`)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "1.log")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), "*.log")); err != nil || len(found) != 1 || found[0] != name {
+		t.Errorf("found %q, %v", found, err)
+	}
+}
+
 func TestMakeTightens(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strings"
 )
 
 // Layout is the patterns, as path.Match has them, of the names of a store's files and folders in its data folder, with slashes. What
@@ -42,4 +43,9 @@ func (l Layout) walk(dir string, f func(name string, d fs.DirEntry) error) error
 		}
 		return f(name, d)
 	})
+}
+
+// EscapeGlob makes of a path a pattern for filepath.Glob that matches it alone.
+func EscapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -179,6 +179,51 @@ func check(t *testing.T, s *Store, acknowledged []string) {
 	}
 }
 
+// TestCauseIsKnownAtOnce: whoever asks between the write that fails and the store's hearing of it is answered with the cause, too.
+func TestCauseIsKnownAtOnce(t *testing.T) {
+	d := newDisk(syscall.ENOSPC)
+	s := d.open(t, t.TempDir(), false)
+	f := s.life.Load().fence
+	cause := error(syscall.ENOSPC)
+	f.err.Store(&cause)
+	if err := put(s, "a"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, cause) {
+		t.Errorf("put: %v", err)
+	}
+	if err := s.Broken(); !errors.Is(err, cause) {
+		t.Errorf("Broken is %v", err)
+	}
+	f.failed()
+	if err := s.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(s, "a"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCloseWhileTheFolderIsOpened: a life that comes too late is closed, also when that cannot be written.
+func TestCloseWhileTheFolderIsOpened(t *testing.T) {
+	d := newDisk(syscall.ENOSPC)
+	s := &Store{opts: Options{Dir: t.TempDir(), FS: d.FS, Warn: d.warn}, closing: make(chan struct{}), closed: true}
+	if err := folderLayout.Make(s.opts.Dir); err != nil {
+		t.Fatal(err)
+	}
+	late, err := s.begin(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.full.Store(true)
+	if err := s.install(late); !errors.Is(err, errClosed) {
+		t.Errorf("install: %v", err)
+	}
+	if late.fence.cause() == nil {
+		t.Error("closing wrote nothing")
+	}
+}
+
 // TestFlushThatFails: what fails beside the commits, in Pebble's own jobs, is no different.
 func TestFlushThatFails(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)

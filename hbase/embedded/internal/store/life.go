@@ -104,10 +104,14 @@ func (s *Store) enter() (*life, error) {
 
 var errClosed = errors.New("the store is closed")
 
-// Broken returns why the store answers nothing, nil when it does.
+// Broken returns why the store answers nothing, nil when it does. A fence that has just been shut is asked too: the store may not have heard
+// of it yet.
 func (s *Store) Broken() error {
 	if cause := s.broken.Load(); cause != nil {
 		return unavailable(*cause)
+	}
+	if l := s.life.Load(); l != nil {
+		return unavailable(l.fence.cause())
 	}
 	return nil
 }
@@ -144,16 +148,22 @@ func (s *Store) begin(wait time.Duration) (*life, error) {
 
 // install makes a life the newest, unless something could not be written in it already, or the store was closed.
 func (s *Store) install(l *life) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := l.fence.cause()
-	if err == nil && s.closed {
-		err = errClosed
-	}
-	if err != nil {
+	err := s.adopt(l)
+	if err != nil { // without the lock: what fails while the life is closed shuts its fence, which takes it
 		l.abandon()
 		<-l.ended
+	}
+	return err
+}
+
+func (s *Store) adopt(l *life) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := l.fence.cause(); err != nil {
 		return err
+	}
+	if s.closed {
+		return errClosed
 	}
 	s.life.Store(l)
 	s.broken.Store(nil)

@@ -99,7 +99,7 @@ func (g *gathering) gather() error {
 	if err != nil {
 		g.lose("MANIFEST", "it names a table that is missing: %v", err)
 	}
-	tables, err := filepath.Glob(filepath.Join(escapeGlob(g.from), "*.sst"))
+	tables, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(g.from), "*.sst"))
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (g *gathering) gather() error {
 			return err
 		}
 	}
-	logs, err := filepath.Glob(filepath.Join(escapeGlob(g.from), "*.log"))
+	logs, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(g.from), "*.log"))
 	if err != nil {
 		return err
 	}
@@ -436,9 +436,4 @@ func (g *gathering) isRemoved(key []byte, seq uint64) bool {
 		}
 	}
 	return false
-}
-
-// escapeGlob makes a pattern that matches a path alone.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
