@@ -13,7 +13,7 @@ import (
 	"brine/sink"
 )
 
-// HBase gives the client's options. Connect is as the user wrote it: where Embedded says so, the caller starts that server
+// HBase returns the client's options. Connect is as the user wrote it: where Embedded says so, the caller starts that server
 // and puts its address there.
 func (c *Config) HBase() hbase.Options {
 	h := &c.Cluster
@@ -33,7 +33,7 @@ func (c *Config) HBase() hbase.Options {
 // leastAnswer is how long an answer of a store may be however little memory there is: of HBase beside a cell, of a search engine twice.
 const leastAnswer = 8 << 20
 
-// Mutator gives the options of the handle that the pipeline's rows are written with. Absent retries and pause are the client's.
+// Mutator returns the options of the handle that the pipeline's rows are written with. Absent retries and pause are the client's.
 func (p *Pipeline) Mutator() hbase.MutatorOptions {
 	w := &p.Write
 	durability, _ := hbase.ParseDurability(w.Durability) // one of the known ones: checked
@@ -60,10 +60,10 @@ func (c *Config) loops() (rows, documents int) {
 	return rows, documents
 }
 
-// Embedded gives the folder of an HBase inside this process, if that is what connect asks for.
+// Embedded returns the folder of an HBase inside this process, if that is what connect asks for.
 func (h *HBase) Embedded() (dir string, ok bool) { return strings.CutPrefix(h.Connect, "embedded:") }
 
-// Embedded gives the folder of a search engine inside this process, if that is what connect asks for.
+// Embedded returns the folder of a search engine inside this process, if that is what connect asks for.
 func (s *Search) Embedded() (dir string, ok bool) { return strings.CutPrefix(s.Connect, "embedded:") }
 
 // Table finds a table by name; nil if there is none.
@@ -166,7 +166,7 @@ func (p *Pipeline) Schema() event.Schema {
 	return s
 }
 
-// Sink gives the options of the pipeline's HBase half; its hooks are the caller's to add.
+// Sink returns the options of the pipeline's HBase half; its hooks are the caller's to add.
 func (p *Pipeline) Sink() sink.Options {
 	out := sink.Options{Schema: p.Schema(), MaxCellBytes: int(p.config.Cluster.MaxCellBytes)}
 	for i := range p.Rows {

@@ -20,7 +20,7 @@ func (p *Pipeline) RowsGroup() string { return p.config.Kafka.Group + "." + p.Na
 // DocumentsGroup is the consumer group of the loop that writes the pipeline's documents.
 func (p *Pipeline) DocumentsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".documents" }
 
-// Ingest gives the options of one of the pipeline's loops: RowsGroup, DocumentsGroup or a replay's own group says which. Each
+// Ingest returns the options of one of the pipeline's loops: RowsGroup, DocumentsGroup or a replay's own group says which. Each
 // call makes a budget of the loop's share of memory. Writer, Hooks and Logger are the caller's to add.
 func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 	k := &c.Kafka
@@ -48,7 +48,7 @@ func (k *Kafka) start() ingest.Position {
 	return ingest.At(t)
 }
 
-// Indexer gives the options of the pipeline's documents half; its hooks are the caller's to add.
+// Indexer returns the options of the pipeline's documents half; its hooks are the caller's to add.
 func (p *Pipeline) Indexer() indexer.Options {
 	s := &p.config.Search
 	out := indexer.Options{
@@ -77,7 +77,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 	return out
 }
 
-// Elastic gives the options of a client for the search engine. Where Embedded says so, there is no such engine.
+// Elastic returns the options of a client for the search engine. Where Embedded says so, there is no such engine.
 func (s *Search) Elastic() elastic.Options {
 	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, CACert: s.ca,
 		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: s.Replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}

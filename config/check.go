@@ -55,8 +55,8 @@ func (l *loader) checkAddresses(c *Config) {
 }
 
 func (l *loader) checkHTTP(h *HTTP) {
-	if mend := hostPort(h.Listen, false); h.Listen != "" && mend != "" {
-		l.fault("http.listen", Address, "is no address to listen at", mend)
+	if fix := hostPort(h.Listen, false); h.Listen != "" && fix != "" {
+		l.fault("http.listen", Address, "is no address to listen at", fix)
 	}
 	for i, name := range h.Hosts {
 		if !hostNames.MatchString(name) {
@@ -89,7 +89,7 @@ func (l *loader) checkHBase(connect string) {
 }
 
 // checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.
-func (l *loader) checkHBaseHosts(hosts, port, fault, mend string) {
+func (l *loader) checkHBaseHosts(hosts, port, fault, fix string) {
 	for host := range strings.SplitSeq(hosts, ",") {
 		if !strings.Contains(host, ":") && host != "" {
 			host += port
@@ -99,7 +99,7 @@ func (l *loader) checkHBaseHosts(hosts, port, fault, mend string) {
 			if l.fromEnvironment("hbase.connect") {
 				shown = "an address in it"
 			}
-			l.fault("hbase.connect", Address, shown+" "+fault, mend)
+			l.fault("hbase.connect", Address, shown+" "+fault, fix)
 		}
 	}
 }
@@ -140,15 +140,15 @@ func (l *loader) together(section, setting, needs string) {
 	}
 }
 
-// hostPort gives the mend of what is not host:port, or "". A port of 0 and an absent host only serve to listen.
+// hostPort returns the fix of what is not host:port, or "". A port of 0 and an absent host only serve to listen.
 func hostPort(s string, dial bool) string {
-	const mend = "write host:port"
+	const fix = "write host:port"
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || strings.ContainsAny(host, "/@ ") || dial && host == "" {
-		return mend
+		return fix
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || dial && n == 0 {
-		return mend + ", with a port up to 65535"
+		return fix + ", with a port up to 65535"
 	}
 	return ""
 }

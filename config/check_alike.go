@@ -36,12 +36,12 @@ func (l *loader) checkTies(p *Pipeline, r *Rows, d *Documents, t *Table) {
 	if field == "" {
 		return
 	}
-	mend := "write version: seq(at, n) if the source counts such changes"
+	fix := "write version: seq(at, n) if the source counts such changes"
 	if mayBePartial(p) {
-		mend = "write changes: partial, so that the document keeps it too"
+		fix = "write changes: partial, so that the document keeps it too"
 	}
 	l.warn(r.setting+".nulls", DocumentNulls, "where two changes have one version, and the last has "+field+" null, the row keeps the other's and its document in "+d.Index+" has none",
-		mend+", or have each record carry every field")
+		fix+", or have each record carry every field")
 }
 
 // nullable names a field that may be null and that a column and the document are both filled from; empty if there is none. What is packed

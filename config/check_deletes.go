@@ -79,7 +79,7 @@ func (r *Rows) packs(field string) bool {
 
 func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 	at := r.setting + ".hard_deletes"
-	what, mend := p.untimed()
+	what, fix := p.untimed()
 	late, bound := p.unbounded()
 	switch {
 	case t == nil: // reported by itself
@@ -87,7 +87,7 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 	case t.Row == rowEvent:
 		l.fault(at, HardDeletes, "rows of "+t.Name+" are events, of which each stays", "write row: entity in the table, or remove it")
 	case what != "":
-		l.fault(at, HardDeletes, "HBase keeps delete markers by their time, and "+what, mend+", or mark rows: hard_deletes: false")
+		l.fault(at, HardDeletes, "HBase keeps delete markers by their time, and "+what, fix+", or mark rows: hard_deletes: false")
 	case r.TTL != "":
 		l.fault(r.setting+".ttl", RowTTL, "it would end the delete markers of hard_deletes too, and deleted rows would show again", "set the family's ttl, or mark rows: hard_deletes: false")
 	case late != "":

@@ -16,8 +16,8 @@ import (
 
 func (l *loader) checkKafka(k *Kafka) {
 	for i, broker := range k.Brokers {
-		if mend := hostPort(broker, true); mend != "" {
-			l.fault("kafka.brokers["+strconv.Itoa(i)+"]", Address, "is no broker's address", mend)
+		if fix := hostPort(broker, true); fix != "" {
+			l.fault("kafka.brokers["+strconv.Itoa(i)+"]", Address, "is no broker's address", fix)
 		}
 	}
 	if k.Group != "" && !kafkaName(k.Group) {

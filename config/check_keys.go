@@ -91,11 +91,11 @@ func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok
 
 // keyError reports what rowkey says of a key, at its place within the expression.
 func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
-	offset, message, mend := 0, err.Error(), "see brine key explain for the language"
+	offset, message, fix := 0, err.Error(), "see brine key explain for the language"
 	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
 		offset, message = e.Offset, e.Msg
-		if e.Mend != "" {
-			mend = e.Mend
+		if e.Fix != "" {
+			fix = e.Fix
 		}
 	}
 	switch {
@@ -104,7 +104,7 @@ func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
 	case entries > 1:
 		message += " (in pipeline " + r.pipeline.Name + ")"
 	}
-	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, mend)
+	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, fix)
 }
 
 // lintKeys reports keys that can be read and will disappoint.
@@ -117,7 +117,7 @@ func (l *loader) lintKeys(t *Table) {
 			if f.Severity == rowkey.Advice {
 				severity = Advice
 			}
-			l.report(severity, l.near(setting).value, f.Offset, setting, Code("key-"+f.Rule), f.Msg, f.Mend)
+			l.report(severity, l.near(setting).value, f.Offset, setting, Code("key-"+f.Rule), f.Msg, f.Fix)
 		}
 	}
 }

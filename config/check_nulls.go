@@ -20,8 +20,8 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 		l.fault(setting, PartialNulls, "a field that a change does not carry would be taken for null, and its column be deleted",
 			"write changes: whole if each record carries every field, or nulls: merge")
 	}
-	if what, mend := p.untimed(); what != "" {
-		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and "+what, mend+", or write nulls: merge")
+	if what, fix := p.untimed(); what != "" {
+		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and "+what, fix+", or write nulls: merge")
 	}
 	if policy == sink.NullsDelete {
 		l.checkNoMembers(r)

@@ -81,7 +81,7 @@ func (l *loader) checkFieldType(f *Field, setting string) {
 		if l.has(setting + ".zone") {
 			at = setting + ".zone"
 		}
-		what, fix := cutMend(err.Error())
+		what, fix := cutFix(err.Error())
 		l.fault(at, FieldTypes, what, fix)
 	case t != event.Time && f.Format != "":
 		l.fault(setting+".format", FieldTypes, "is how a time is written, and the field is declared "+f.Type, "declare it time, or remove the format")
@@ -99,9 +99,9 @@ func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 	case slices.Equal(a, b):
 		l.fault(setting, Duplicate, "has the path of field "+earlier.Name, "keep one: a field can be used in many places")
 	case inside(a, b):
-		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and so is taken as a whole", "mend one of the two paths")
+		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and so is taken as a whole", "fix one of the two paths")
 	case inside(b, a):
-		l.fault(setting, FieldTypes, "holds field "+earlier.Name+", but is declared "+f.Type+" and so is no object", "mend one of the two paths")
+		l.fault(setting, FieldTypes, "holds field "+earlier.Name+", but is declared "+f.Type+" and so is no object", "fix one of the two paths")
 	default:
 		return false
 	}
@@ -117,11 +117,11 @@ func (l *loader) noField(p *Pipeline, setting, name string) {
 	for i := range p.Fields {
 		names[i] = p.Fields[i].Name
 	}
-	mend := "declare it in pipelines." + p.Name + ".fields"
+	fix := "declare it in pipelines." + p.Name + ".fields"
 	if near := nearest(name, names); near != "" {
-		mend = "did you mean " + near + "?"
+		fix = "did you mean " + near + "?"
 	}
-	l.fault(setting, UnknownField, "the pipeline declares no field "+name, mend)
+	l.fault(setting, UnknownField, "the pipeline declares no field "+name, fix)
 }
 
 func didYouMean(name string, names []string, otherwise string) string {

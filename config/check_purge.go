@@ -18,10 +18,10 @@ func (l *loader) checkPurge(c *Config, x *Index) {
 			}
 			deletes = deletes || d.deleted(p) != "" || d.fills(deletedField)
 			const orMark = ", or remove it, so that deleted documents stay, marked"
-			if what, mend := p.untimed(); what != "" {
-				l.fault(at, HardDeletes, fmt.Sprintf("the age of a delete is counted from its version, and of pipeline %s %s", p.Name, what), mend+orMark)
-			} else if what, mend := p.unbounded(); what != "" {
-				l.fault(at, HardDeletes, what, mend+orMark)
+			if what, fix := p.untimed(); what != "" {
+				l.fault(at, HardDeletes, fmt.Sprintf("the age of a delete is counted from its version, and of pipeline %s %s", p.Name, what), fix+orMark)
+			} else if what, fix := p.unbounded(); what != "" {
+				l.fault(at, HardDeletes, what, fix+orMark)
 			}
 		}
 	}

@@ -57,14 +57,14 @@ func (l *loader) checkRoutingField(c *Config, p *Pipeline, d *Documents, x *Inde
 		return "", false // reported already
 	}
 	first, setting := t.rowKeys.First(), join(setting+".set", x.Routing)
-	mend := "fill it with a field that the key holds whole, or remove routing from indexes." + x.Name
+	fix := "fill it with a field that the key holds whole, or remove routing from indexes." + x.Name
 	switch {
 	case len(t.rowKeys) > 1:
 		l.fault(setting, Routing, "table "+t.Name+" has several keys, and the shard of a document would be read by one of them", "remove routing from indexes."+x.Name)
 	case !slices.Contains(first.Fields(), field):
-		l.fault(setting, Routing, "field "+field+" is not part of the key of "+t.Name+", so the shard of a document could not be told from its id, and would change with it", mend)
+		l.fault(setting, Routing, "field "+field+" is not part of the key of "+t.Name+", so the shard of a document could not be told from its id, and would change with it", fix)
 	case !first.Gives(field):
-		l.fault(setting, Routing, "the key of "+t.Name+" does not give field "+field+" back as it was, so the shard of a document could not be told from its id", mend)
+		l.fault(setting, Routing, "the key of "+t.Name+" does not give field "+field+" back as it was, so the shard of a document could not be told from its id", fix)
 	default:
 		return field + " of " + first.String(), true
 	}

@@ -94,15 +94,15 @@ func (l *loader) checkSplits(t *Table, setting string) {
 		if len(t.Splits) > 0 {
 			at = setting + ".splits"
 		}
-		message, mend, ok := strings.Cut(err.Error(), "; ")
+		message, fix, ok := strings.Cut(err.Error(), "; ")
 		if !ok {
-			mend = "begin the key with a hash or a salt, or write regions: 1"
+			fix = "begin the key with a hash or a salt, or write regions: 1"
 		}
-		l.fault(at, SplitPoints, message, mend)
+		l.fault(at, SplitPoints, message, fix)
 	}
 }
 
-// SplitPoints gives the points that the table is split at when it is made; none for one region. They are those of the
+// SplitPoints returns the points that the table is split at when it is made; none for one region. They are those of the
 // newest key, and need a pipeline that writes the table, since the fields' types come from there.
 func (t *Table) SplitPoints() ([][]byte, error) {
 	if len(t.Splits) > 0 {

@@ -14,8 +14,8 @@ func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
 	if r.TTL == "" {
 		return
 	}
-	if what, mend := p.untimed(); what != "" {
-		l.fault(at, RowTTL, "it is counted from the version, and "+what, mend+", or remove the ttl")
+	if what, fix := p.untimed(); what != "" {
+		l.fault(at, RowTTL, "it is counted from the version, and "+what, fix+", or remove the ttl")
 	}
 	if policy := sink.NullPolicy(r.Nulls); policy == sink.NullsReplace || policy == sink.NullsDelete {
 		l.fault(at, RowTTL, "it would end the delete markers of nulls: "+r.Nulls+" too, and older cells would show again", "set the family's ttl, or write nulls: merge")

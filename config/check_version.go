@@ -42,8 +42,8 @@ func (c *Config) Versions(t *Table) VersionKind {
 	return Milliseconds
 }
 
-// untimed words why the pipeline's versions are no milliseconds since 1970, and the mend; empty if they are.
-func (p *Pipeline) untimed() (what, mend string) {
+// untimed words why the pipeline's versions are no milliseconds since 1970, and the fix; empty if they are.
+func (p *Pipeline) untimed() (what, fix string) {
 	at, n := p.versionFields()
 	switch f := p.field(at); {
 	case n != "":
@@ -54,8 +54,8 @@ func (p *Pipeline) untimed() (what, mend string) {
 	return "", ""
 }
 
-// unbounded words why older changes than a delete may come however late, and the mend; empty if they may not.
-func (p *Pipeline) unbounded() (what, mend string) {
+// unbounded words why older changes than a delete may come however late, and the fix; empty if they may not.
+func (p *Pipeline) unbounded() (what, fix string) {
 	if p.Version == "" || p.AllowedLateness > 0 {
 		return "", ""
 	}
@@ -68,8 +68,8 @@ func (l *loader) checkLateness(p *Pipeline, setting string) {
 		return
 	}
 	setting += ".allowed_lateness"
-	if what, mend := p.untimed(); what != "" {
-		l.fault(setting, VersionType, "how late an event is can be told of times only, and "+what, mend+", or remove it")
+	if what, fix := p.untimed(); what != "" {
+		l.fault(setting, VersionType, "how late an event is can be told of times only, and "+what, fix+", or remove it")
 	}
 	if p.Version == "" {
 		l.warn(setting, Unused, "does nothing, since the version is the time of the Kafka record, which is never behind itself", "remove it")
@@ -112,11 +112,11 @@ func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" {
 		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes of one "+f.unit()+" have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
 	}
-	what, mend := p.untimed()
+	what, fix := p.untimed()
 	for i := range t.Families {
 		if f := &t.Families[i]; f.TTL > 0 && what != "" {
 			l.fault(join(join("tables", t.Name)+".families", f.Name)+".ttl", VersionTTL,
-				fmt.Sprintf("pipeline %s writes cells that would vanish at once or never, since %s", p.Name, what), mend+", or remove the ttl")
+				fmt.Sprintf("pipeline %s writes cells that would vanish at once or never, since %s", p.Name, what), fix+", or remove the ttl")
 		}
 	}
 	for _, r := range writers(p.config, t.Name) {

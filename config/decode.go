@@ -45,7 +45,7 @@ func (l *loader) object(n *yaml.Node, v reflect.Value, setting string) {
 	}
 }
 
-// pairs gives each key and value of a mapping to f, once for each key.
+// pairs passes each key and value of a mapping to f, once for each key.
 func (l *loader) pairs(n *yaml.Node, setting string, seen map[string]*yaml.Node, f func(key, value *yaml.Node)) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -105,11 +105,11 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, d *definition, setting str
 		l.at(n, setting, Type, "is "+kindName(n)+", not "+shapeNames[s], "write "+d.name+": "+exampleOf(d))
 	default:
 		if code, err := set(v, s, d, n.Value); err != nil {
-			message, mend, _ := strings.Cut(err.Error(), "; ")
+			message, fix, _ := strings.Cut(err.Error(), "; ")
 			if code != Missing {
 				message = l.show(n, d) + " " + message
 			}
-			l.at(n, setting, code, message, mend)
+			l.at(n, setting, code, message, fix)
 		}
 	}
 }
@@ -185,20 +185,20 @@ func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting strin
 	for i, d := range defs {
 		names[i] = d.name
 	}
-	mend := "use one of " + oneOf(names)
+	fix := "use one of " + oneOf(names)
 	if cutOff(key, value) {
-		mend = "if the comma before it belongs to a value, put that value between quotes"
+		fix = "if the comma before it belongs to a value, put that value between quotes"
 		if slices.ContainsFunc(defs, func(d definition) bool { return d.secret }) { // it may be the end of a password
-			l.at(key, setting+".…", UnknownSetting, "a name here is no setting", mend)
+			l.at(key, setting+".…", UnknownSetting, "a name here is no setting", fix)
 			return
 		}
 	}
 	if near := nearest(key.Value, names); near != "" {
-		mend = "did you mean " + near + "?"
+		fix = "did you mean " + near + "?"
 	} else if homes := homesOf(key.Value); len(homes) > 0 {
-		mend = "it belongs into " + oneOf(homes)
+		fix = "it belongs into " + oneOf(homes)
 	}
-	l.at(key, join(setting, key.Value), UnknownSetting, "there is no such setting", mend)
+	l.at(key, join(setting, key.Value), UnknownSetting, "there is no such setting", fix)
 }
 
 // cutOff reports whether a name may be the end of a value that was cut at a comma, as in { key: md5(id, 4) + id }.

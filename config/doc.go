@@ -5,7 +5,7 @@
 // do not.
 //
 // The invariant: Load either gives a configuration that every builder turns into valid Options, or errors; it finds all
-// errors of a file at once, each with its place and its mend, opens no connection and writes nothing.
+// errors of a file at once, each with its place and its fix, opens no connection and writes nothing.
 package config
 
 //go:generate go test -run TestGenerated . -update

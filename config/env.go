@@ -147,8 +147,8 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 		value, err := l.lookup(name, closed, setting)
 		l.withhold(value, "${"+name+"}")
 		if err != nil {
-			message, mend, _ := strings.Cut(err.Error(), "; ")
-			l.report(Error, n, start, setting, Variable, message, mend)
+			message, fix, _ := strings.Cut(err.Error(), "; ")
+			l.report(Error, n, start, setting, Variable, message, fix)
 			l.broken[n] = true
 		}
 		out.WriteString(written[at:start] + value)
@@ -197,11 +197,11 @@ func UnknownEnv(environ []string) Problems {
 		if near == "" && !slices.Contains(sections, section) {
 			continue
 		}
-		mend := "see docs/configuration.md for the variables that do"
+		fix := "see docs/configuration.md for the variables that do"
 		if near != "" {
-			mend = "did you mean " + EnvPrefix + near + "?"
+			fix = "did you mean " + EnvPrefix + near + "?"
 		}
-		out = append(out, Problem{Code: UnknownVariable, Severity: Warning, Env: variable, Message: "gives no setting", Mend: mend})
+		out = append(out, Problem{Code: UnknownVariable, Severity: Warning, Env: variable, Message: "gives no setting", Fix: fix})
 	}
 	out.sort()
 	return out

@@ -33,7 +33,7 @@ func TestEnvironmentOverrides(t *testing.T) {
 		{"top level", minimal, []string{"BRINE_MEMORY", "32MiB"}, func(c *Config) any { return c.Memory }, Bytes(32 << 20)},
 		{"number", minimal, []string{"BRINE_HBASE_RETRIES", "7"}, func(c *Config) any { return c.HBase().Retries }, 7},
 		{"no expansion", minimal, []string{"BRINE_HBASE_USER", "${HOME}"}, func(c *Config) any { return c.Cluster.User }, "${HOME}"},
-		{"mends what is missing", strings.Replace(minimal, "brokers: [localhost:9092]", "", 1), []string{"BRINE_KAFKA_BROKERS", "a:1"},
+		{"fixes what is missing", strings.Replace(minimal, "brokers: [localhost:9092]", "", 1), []string{"BRINE_KAFKA_BROKERS", "a:1"},
 			func(c *Config) any { return c.Kafka.Brokers }, []string{"a:1"}},
 		{"null section", "kafka:\n" + strings.Replace(minimal, "kafka: { brokers: [localhost:9092] }", "", 1), []string{"BRINE_KAFKA_BROKERS", "a:1"},
 			func(c *Config) any { return c.Kafka.Brokers }, []string{"a:1"}},

@@ -21,7 +21,7 @@ func Load(file string, env func(string) (string, bool)) (*Config, Problems) {
 	source, err := os.ReadFile(file)
 	if err != nil {
 		return nil, Problems{{Code: Unreadable, Severity: Error, File: file, Message: "cannot be read: " + reason(err),
-			Mend: "give the configuration's path with -c"}}
+			Fix: "give the configuration's path with -c"}}
 	}
 	return Parse(file, source, env)
 }
@@ -129,8 +129,8 @@ func (l *loader) indentingTab() (line, column int) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntaxMends are what to do about the scanner's commonest words.
-var syntaxMends = []struct{ words, mend string }{
+// syntaxFixes are what to do about the scanner's commonest words.
+var syntaxFixes = []struct{ words, fix string }{
 	{"mapping values are not allowed", "put a value that holds \": \" between quotes, and look at the indentation"},
 	{"cannot start any token", "put a value that begins with @, %, ` or a tab between quotes"},
 	{"did not find expected ',' or", "close the bracket or brace that is open here"},
@@ -159,12 +159,12 @@ func (l *loader) syntax(err error) {
 		return
 	}
 	words, _, _ = strings.Cut(words, " `") // a value follows
-	mend := "mend the YAML here or in the line above"
-	for _, s := range syntaxMends {
+	fix := "fix the YAML here or in the line above"
+	for _, s := range syntaxFixes {
 		if strings.Contains(words, s.words) {
-			mend = s.mend
+			fix = s.fix
 			break
 		}
 	}
-	l.atLine(line, 1, Syntax, "not YAML: "+words, mend)
+	l.atLine(line, 1, Syntax, "not YAML: "+words, fix)
 }

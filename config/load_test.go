@@ -76,7 +76,7 @@ func TestBadFiles(t *testing.T) {
 			}
 			for _, p := range problems {
 				shown[listed(p.Code)] = true
-				if p.Message == "" || p.Mend == "" {
+				if p.Message == "" || p.Fix == "" {
 					t.Errorf("says too little: %v", p)
 				}
 			}

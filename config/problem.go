@@ -28,10 +28,10 @@ type Problem struct {
 	Env      string   `json:"env,omitempty"`     // the environment variable that the value came from, instead of a place in the file
 	Setting  string   `json:"setting,omitempty"` // such as pipelines.scans.version
 	Message  string   `json:"message"`           // what is wrong
-	Mend     string   `json:"mend"`              // what to do
+	Fix      string   `json:"fix"`               // what to do
 }
 
-// String is the problem on one line: place, setting, what is wrong, mend, code.
+// String is the problem on one line: place, setting, what is wrong, fix, code.
 func (p Problem) String() string {
 	var b strings.Builder
 	switch {
@@ -49,8 +49,8 @@ func (p Problem) String() string {
 		b.WriteString(p.Setting + ": ")
 	}
 	b.WriteString(p.Message)
-	if p.Mend != "" {
-		b.WriteString("; " + p.Mend)
+	if p.Fix != "" {
+		b.WriteString("; " + p.Fix)
 	}
 	return b.String() + " [" + string(p.Code) + "]"
 }

@@ -121,7 +121,7 @@ func newest(x *query.Index, fields []string) string {
 	return ""
 }
 
-// KeyTypes gives the types of what the table's keys can be asked by: their fields, and the geohash of a place.
+// KeyTypes returns the types of what the table's keys can be asked by: their fields, and the geohash of a place.
 func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	types := map[string]rowkey.Type{}
 	for _, f := range t.rowKeys.Bindable() {

@@ -11,31 +11,31 @@ import (
 )
 
 // at reports an error at a node.
-func (l *loader) at(n *yaml.Node, setting string, code Code, message, mend string) {
-	l.report(Error, n, 0, setting, code, message, mend)
+func (l *loader) at(n *yaml.Node, setting string, code Code, message, fix string) {
+	l.report(Error, n, 0, setting, code, message, fix)
 }
 
 // atLine reports an error of the file as a whole.
-func (l *loader) atLine(line, column int, code Code, message, mend string) {
-	l.problems = append(l.problems, Problem{Code: code, Severity: Error, File: l.file, Line: line, Column: column, Message: message, Mend: mend})
+func (l *loader) atLine(line, column int, code Code, message, fix string) {
+	l.problems = append(l.problems, Problem{Code: code, Severity: Error, File: l.file, Line: line, Column: column, Message: message, Fix: fix})
 }
 
 // fault reports an error of a setting's value, warn a warning; where the setting is absent, its nearest parent is shown.
-func (l *loader) fault(setting string, code Code, message, mend string) {
-	l.report(Error, l.near(setting).value, 0, setting, code, message, mend)
+func (l *loader) fault(setting string, code Code, message, fix string) {
+	l.report(Error, l.near(setting).value, 0, setting, code, message, fix)
 }
 
-func (l *loader) warn(setting string, code Code, message, mend string) {
-	l.report(Warning, l.near(setting).value, 0, setting, code, message, mend)
+func (l *loader) warn(setting string, code Code, message, fix string) {
+	l.report(Warning, l.near(setting).value, 0, setting, code, message, fix)
 }
 
 // faultName reports an error of a setting's own name, where users choose it; warnName a warning.
-func (l *loader) faultName(setting string, code Code, message, mend string) {
-	l.report(Error, l.near(setting).key, 0, setting, code, message, mend)
+func (l *loader) faultName(setting string, code Code, message, fix string) {
+	l.report(Error, l.near(setting).key, 0, setting, code, message, fix)
 }
 
-func (l *loader) warnName(setting string, code Code, message, mend string) {
-	l.report(Warning, l.near(setting).key, 0, setting, code, message, mend)
+func (l *loader) warnName(setting string, code Code, message, fix string) {
+	l.report(Warning, l.near(setting).key, 0, setting, code, message, fix)
 }
 
 // near is the place of a setting or of its nearest parent that is in the file.
@@ -102,8 +102,8 @@ func (l *loader) withholdAll() {
 }
 
 // report adds a problem at n, offset bytes into its value.
-func (l *loader) report(severity Severity, n *yaml.Node, offset int, setting string, code Code, message, mend string) {
-	p := Problem{Code: code, Severity: severity, Setting: setting, Message: message, Mend: mend}
+func (l *loader) report(severity Severity, n *yaml.Node, offset int, setting string, code Code, message, fix string) {
+	p := Problem{Code: code, Severity: severity, Setting: setting, Message: message, Fix: fix}
 	if v, ok := l.variable[n]; ok {
 		p.Env = v
 	} else {

@@ -110,7 +110,7 @@ func (r *Rows) keyFields() []rowkey.Field {
 	return out
 }
 
-// members says whether the column stands for one of each member of its field, and what their names begin with.
+// members reports whether the column stands for one of each member of its field, and what their names begin with.
 func (c *Column) members() (prefix string, ok bool) {
 	_, qualifier, _ := strings.Cut(c.Name, ":")
 	return strings.CutSuffix(qualifier, "*")

@@ -73,7 +73,7 @@ func TestWhatVariablesHoldIsNotShown(t *testing.T) {
 				t.Errorf("%s: takes %q", replaced, secret)
 			}
 			for _, p := range problems {
-				p.Mend = "" // it may show a text that is good by itself
+				p.Fix = "" // it may show a text that is good by itself
 				holdsSecret(t, replaced, Problems{p})
 			}
 		}

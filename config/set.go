@@ -12,7 +12,7 @@ import (
 	"brine/internal/when"
 )
 
-// set reads a scalar into the field v. Its error reads "what is wrong; mend", going on from the value.
+// set reads a scalar into the field v. Its error reads "what is wrong; fix", going on from the value.
 func set(v reflect.Value, s shape, d *definition, value string) (Code, error) {
 	switch s {
 	case text:
@@ -66,11 +66,11 @@ func setText(v reflect.Value, d *definition, value string) (Code, error) {
 		return Missing, fmt.Errorf("is empty; write %s: %s", d.name, exampleOf(d))
 	}
 	if len(d.choices) > 0 && !slices.Contains(d.choices, value) {
-		mend := "write " + oneOf(d.choices)
+		fix := "write " + oneOf(d.choices)
 		if near := nearest(value, d.choices); near != "" {
-			mend = "did you mean " + near + "? It can be " + oneOf(d.choices)
+			fix = "did you mean " + near + "? It can be " + oneOf(d.choices)
 		}
-		return Choice, fmt.Errorf("is not known; %s", mend)
+		return Choice, fmt.Errorf("is not known; %s", fix)
 	}
 	v.SetString(value)
 	return "", nil
@@ -85,7 +85,7 @@ func setPath(v reflect.Value, d *definition, value string) (Code, error) {
 	return "", nil
 }
 
-// exampleOf is what a mend shows.
+// exampleOf is what a fix shows.
 func exampleOf(d *definition) string {
 	switch {
 	case d.example != "":
@@ -114,7 +114,7 @@ func homesOf(name string) []string {
 	return homes
 }
 
-// walk gives every setting to f, with its section: tables.<name>, pipelines.<name>.rows[].
+// walk passes every setting to f, with its section: tables.<name>, pipelines.<name>.rows[].
 func walk(t reflect.Type, section string, f func(section string, d *definition)) {
 	defs, _ := definitionsOf(t)
 	for i := range defs {

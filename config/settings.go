@@ -35,7 +35,7 @@ type Config struct {
 	// The search indexes that documents are written to, by name.
 	Indexes []*Index `set:"indexes" example:"{ scans: {…} }"`
 	// What is read and what becomes of it, by name. The name is part of the consumer groups: `<group>.<pipeline>.rows` and
-	// `<group>.<pipeline>.documents`. Renaming a pipeline makes it start anew.
+	// `<group>.<pipeline>.documents`. Renaming a pipeline makes it start again.
 	Pipelines []*Pipeline `set:"pipelines,required" example:"{ scans: {…} }"`
 	// What is asked of the tables and indexes, by name: `brine query NAME field=value …` answers, and `brine query --views` lists them.
 	Views []*View `set:"views" example:"{ waybill: {…} }"`

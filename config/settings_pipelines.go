@@ -103,7 +103,7 @@ type Read struct {
 	Rate int `set:"rate" default:"0" min:"0" max:"1000000000"`
 	// Longest pause before what the store did not take is submitted to it again: how long it takes at most to go on after an outage.
 	MaxPause time.Duration `set:"max_pause" default:"15s" min:"100ms" max:"10m"`
-	// Longest pause before a partition that has halted tries whether the cause is mended.
+	// Longest pause before a partition that has halted tries whether the cause is fixed.
 	HaltPause time.Duration `set:"halt_pause" default:"30s" min:"100ms" max:"1h"`
 }
 
@@ -116,7 +116,7 @@ type Write struct {
 	WriteBuffer Bytes `set:"write_buffer" default:"2MiB" min:"1KiB" max:"256MiB"`
 	// Longest time that they gather when autoflush is false [hbase.client.write.buffer.periodicflush.timeout.ms].
 	Linger time.Duration `set:"linger" default:"5ms" min:"1ms" max:"30s"`
-	// Times that a mutation is sent again before its event is handed back, to be submitted anew
+	// Times that a mutation is sent again before its event is handed back, to be submitted again
 	// [hbase.client.retries.number]. Without it: hbase.retries.
 	Retries int `set:"retries" min:"1" max:"1000" example:"15"`
 	// First pause before it is sent again; it grows with each [hbase.client.pause]. Without it: hbase.pause.

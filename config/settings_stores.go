@@ -14,7 +14,7 @@ type HBase struct {
 	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"10m"`
 	// The same when the server says that it is overloaded [hbase.client.pause.server.overloaded].
 	PauseServerOverloaded time.Duration `set:"pause_server_overloaded" default:"500ms" min:"1ms" max:"10m"`
-	// Times that a mutation is sent again before its event is handed back, to be submitted anew
+	// Times that a mutation is sent again before its event is handed back, to be submitted again
 	// [hbase.client.retries.number]. A read is given up when operation_timeout is over as well.
 	Retries int `set:"retries" default:"15" min:"1" max:"1000"`
 	// Longest wait for the answer to one call [hbase.rpc.timeout].

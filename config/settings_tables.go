@@ -94,7 +94,7 @@ type Index struct {
 	// by `brine reindex`, and keeps it. An index inside this process has no shards, and passes it over.
 	Routing string `set:"routing" example:"user"`
 	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches. An older
-	// change that came after that would make the document anew, so it must be at least the topic's retention.ms and segment.ms, the pipeline's
+	// change that came after that would make the document again, so it must be at least the topic's retention.ms and segment.ms, the pipeline's
 	// `allowed_lateness` and an hour; and the topic must have `message.timestamp.type` LogAppendTime.
 	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1h" max:"24855d" example:"16d"`
 }

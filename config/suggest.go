@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// nearest gives the candidate that name was probably meant to be, or "".
+// nearest returns the candidate that name was probably meant to be, or "".
 func nearest(name string, candidates []string) string {
 	folded := fold(name)
 	best, bestDistance := "", max(1, len(folded)/3)+1

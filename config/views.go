@@ -76,8 +76,8 @@ func (l *loader) checkView(c *Config, v *View) {
 	}
 	for _, named := range []struct{ at, table string }{{".table", v.Table}, {".get", v.Get}} {
 		if _, err := c.readable(named.table); named.table != "" && err != nil {
-			message, mend := cutMend(err.Error())
-			l.fault(setting+named.at, UnknownTable, message, mend)
+			message, fix := cutFix(err.Error())
+			l.fault(setting+named.at, UnknownTable, message, fix)
 			return
 		}
 	}
@@ -86,13 +86,13 @@ func (l *loader) checkView(c *Config, v *View) {
 		err = q.Check()
 	}
 	if err != nil {
-		message, mend := cutMend(err.Error())
-		l.faultName(setting, ViewCode, message, mend)
+		message, fix := cutFix(err.Error())
+		l.faultName(setting, ViewCode, message, fix)
 	}
 }
 
-// cutMend takes "what is wrong; the mend" apart.
-func cutMend(text string) (message, mend string) {
+// cutFix takes "what is wrong; the fix" apart.
+func cutFix(text string) (message, fix string) {
 	i := strings.LastIndex(text, "; ")
 	if i < 0 {
 		return text, "see docs/queries.md"

@@ -24,7 +24,7 @@ func readYAML(t *testing.T, path string, into any) {
 	}
 }
 
-// mounted gives the path on this machine of a file in a container.
+// mounted returns the path on this machine of a file in a container.
 func mounted(s types.ServiceConfig, path string) (source string, ok bool) {
 	for _, v := range s.Volumes {
 		if rest, below := strings.CutPrefix(path, v.Target); below && v.Type == types.VolumeTypeBind && (rest == "" || rest[0] == '/') {

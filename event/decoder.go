@@ -139,7 +139,7 @@ func (d *Decoder) object(n *node, record []byte, b *Batch, values []Value) *Erro
 	return nil
 }
 
-// find gives the declared key that a quoted member name means, or nil.
+// find returns the declared key that a quoted member name means, or nil.
 func (d *Decoder) find(n *node, quoted jsontext.Value) *node {
 	name := []byte(quoted[1 : len(quoted)-1])
 	if bytes.IndexByte(name, '\\') >= 0 {

@@ -66,7 +66,7 @@ type images struct {
 	deleted       int   // position of Images.Deleted; -1: none
 }
 
-// compare gives the values before the change, or nil if the record tells none: then it is the first of its kind, or a delete. values
+// compare returns the values before the change, or nil if the record tells none: then it is the first of its kind, or a delete. values
 // are all fields of the event, then the same of the before-image.
 func (d *Decoder) compare(values []Value) (former []Value) {
 	n := len(d.schema.Fields)

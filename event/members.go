@@ -16,7 +16,7 @@ type Members struct {
 // Reset takes back the buffer of what Read gave.
 func (m *Members) Reset() { m.scrap.texts = m.scrap.texts[:0] }
 
-// Read gives f the members of an object, which must be JSON that was checked, one by one: a string as its text, anything else as
+// Read passes f the members of an object, which must be JSON that was checked, one by one: a string as its text, anything else as
 // its JSON. A null is passed over. Names and values last as long as object and until Reset. It is an error, beside those of f,
 // when object is something else.
 func (m *Members) Read(object []byte, f func(name, value []byte) *Error) *Error {

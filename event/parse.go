@@ -78,7 +78,7 @@ func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 	return ""
 }
 
-// text gives what a quoted string says: the record's own bytes, or, if it has escapes, a copy in the batch's buffer.
+// text returns what a quoted string says: the record's own bytes, or, if it has escapes, a copy in the batch's buffer.
 func (b *Batch) text(quoted []byte) []byte {
 	inner := quoted[1 : len(quoted)-1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {

@@ -72,7 +72,7 @@ func NewCutter(t *Tokens, s Schema) (*Cutter, error) {
 	return c, nil
 }
 
-// Cut gives the different tokens of an event's values in the order of their first mention. They last until the next call or as
+// Cut returns the different tokens of an event's values in the order of their first mention. They last until the next call or as
 // long as the values.
 func (c *Cutter) Cut(values []Value) ([][]byte, *Error) {
 	c.found, c.buf, c.scrap.texts = c.found[:0], c.buf[:0], c.scrap.texts[:0]

@@ -27,7 +27,7 @@ func NewUnpacker(p *Pack) *Unpacker {
 	return u
 }
 
-// Unpack gives a value for each field of the pack, null for one that the cell lacks. Texts may alias cell, and are UTF-8
+// Unpack returns a value for each field of the pack, null for one that the cell lacks. Texts may alias cell, and are UTF-8
 // only if brine wrote them.
 func (u *Unpacker) Unpack(cell []byte) ([]Value, error) {
 	if u.json == nil {

@@ -16,7 +16,7 @@ import (
 // nonces name an admin call, so that the master does it once however often it is sent.
 func nonces() (group, nonce *uint64) { return proto.Uint64(rand.Uint64()), proto.Uint64(rand.Uint64()) }
 
-// Master gives the address of the active master, asking once. The error Is ErrNoMaster when there is none or it does not answer within
+// Master returns the address of the active master, asking once. The error Is ErrNoMaster when there is none or it does not answer within
 // DialTimeout: admin calls would wait for it then, while rows are written and read. A master that is starting is there.
 func (c *Client) Master(ctx context.Context) (addr string, err error) {
 	ctx, cancel := c.joined(ctx)
@@ -35,7 +35,7 @@ func (c *Client) Master(ctx context.Context) (addr string, err error) {
 	return "", fmt.Errorf("%w: %w", ErrNoMaster, err)
 }
 
-// master calls the active master, finding it anew when it has moved.
+// master calls the active master, finding it again when it has moved.
 func (c *Client) master(ctx context.Context, op, table, method string, in, out proto.Message) error {
 	t := c.newTries(op, table)
 	t.admin = true

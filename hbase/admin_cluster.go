@@ -128,7 +128,7 @@ func (c *Client) SetBalancer(ctx context.Context, on bool) (was bool, err error)
 	return out.GetPrevBalanceValue(), err
 }
 
-// BalancerOn tells whether the balancer is on.
+// BalancerOn reports whether the balancer is on.
 func (c *Client) BalancerOn(ctx context.Context) (bool, error) {
 	var out hbasepb.IsBalancerEnabledResponse
 	err := c.master(ctx, "balancer", "", "IsBalancerEnabled", &hbasepb.IsBalancerEnabledRequest{}, &out)

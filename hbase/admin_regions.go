@@ -42,7 +42,7 @@ func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	return regions, nil
 }
 
-// open tells whether a region serves. Before HBase 2.0 hbase:meta had no states.
+// open reports whether a region serves. Before HBase 2.0 hbase:meta had no states.
 func (r *Region) open() bool {
 	return r.Server != "" && !r.Offline && (r.State == "" || r.State == "OPEN")
 }

@@ -19,7 +19,7 @@ func (c *Client) CreateTable(ctx context.Context, t Table, splits [][]byte) erro
 	return c.procedure(ctx, "create table", t.Name, "CreateTable", in, &out)
 }
 
-// Describe gives a table's description; the error Is ErrNoTable when there is none.
+// Describe returns a table's description; the error Is ErrNoTable when there is none.
 func (c *Client) Describe(ctx context.Context, table string) (Table, error) {
 	in := &hbasepb.GetTableDescriptorsRequest{TableNames: []*hbasepb.TableName{tableName(table)}}
 	var out hbasepb.GetTableDescriptorsResponse
@@ -74,7 +74,7 @@ func (c *Client) DeleteTable(ctx context.Context, table string) error {
 	return err
 }
 
-// AlterTable gives a table this description, families and all: those that it does not name are deleted with their data. It
+// AlterTable changes a table to this description, families and all: those that it does not name are deleted with their data. It
 // waits until all regions have it, which are reopened one after the other while the table stays in use. Begin with Describe.
 func (c *Client) AlterTable(ctx context.Context, t Table) error {
 	group, nonce := nonces()
@@ -89,7 +89,7 @@ func (c *Client) AddFamily(ctx context.Context, table string, f Family) error {
 	return c.procedure(ctx, "add family "+f.Name+" to", table, "AddColumn", in, new(hbasepb.AddColumnResponse))
 }
 
-// AlterFamily gives a family this description and waits until all regions have it.
+// AlterFamily changes a family to this description and waits until all regions have it.
 func (c *Client) AlterFamily(ctx context.Context, table string, f Family) error {
 	group, nonce := nonces()
 	in := &hbasepb.ModifyColumnRequest{TableName: tableName(table), ColumnFamilies: f.schema(), NonceGroup: group, Nonce: nonce}
@@ -132,7 +132,7 @@ func (c *Client) TableState(ctx context.Context, table string) (TableState, erro
 	return TableState(out.GetTableState().GetState().String()), nil
 }
 
-// TableAvailable tells whether a table is enabled and all its regions are open.
+// TableAvailable reports whether a table is enabled and all its regions are open.
 func (c *Client) TableAvailable(ctx context.Context, table string) (bool, error) {
 	state, err := c.TableState(ctx, table)
 	if err != nil || state != Enabled {

@@ -142,12 +142,12 @@ func (w *writer) claim(f *Flight, l *lane) (room <-chan struct{}) {
 	return l.room
 }
 
-// claimed tells whether somebody waits for the lane since before f came.
+// claimed reports whether somebody waits for the lane since before f came.
 func (l *lane) claimed(f *Flight) bool {
 	return slices.ContainsFunc(l.claims, func(o *Flight) bool { return o.turn < f.turn })
 }
 
-// fullLane gives a lane that has no room for what is to come, or nil. w.mu is held.
+// fullLane returns a lane that has no room for what is to come, or nil. w.mu is held.
 func (w *writer) fullLane(f *Flight, ls *lanes, es []entry) (full *lane) {
 	most := w.laneBytes()
 	if int(w.buffered.Load()) <= most && w.blocked == 0 {

@@ -13,7 +13,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// allocated gives the bytes that f allocates, those of goroutines that run beside it included.
+// allocated returns the bytes that f allocates, those of goroutines that run beside it included.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -152,7 +152,7 @@ func (b *Batch) check(i, maxCellBytes int) error {
 	return nil
 }
 
-// only gives a batch of some mutations, in buffers of its own.
+// only returns a batch of some mutations, in buffers of its own.
 func (b *Batch) only(indexes []int32) *Batch {
 	to := &Batch{table: b.table, mutations: make([]mutation, 0, len(indexes))}
 	for _, i := range indexes {

@@ -7,7 +7,7 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// Cells gives the cells of mutation i as they were added. What they hold lasts as long as the batch.
+// Cells returns the cells of mutation i as they were added. What they hold lasts as long as the batch.
 func (b *Batch) Cells(i int) iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for block := b.cellsOf(i); len(block) > 0; {

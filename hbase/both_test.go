@@ -78,7 +78,7 @@ func batch(t testing.TB, table string, cells ...string) *hbase.Batch {
 	return b
 }
 
-// read gives the cells of a scan as "row family:qualifier=value", in order.
+// read returns the cells of a scan as "row family:qualifier=value", in order.
 func read(t testing.TB, c *hbase.Client, table string, s hbase.Scan) string {
 	t.Helper()
 	var out []string

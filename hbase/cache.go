@@ -15,7 +15,7 @@ type regionCache struct {
 	tables map[string][]*Region
 }
 
-// find gives the region that contains row, or nil.
+// find returns the region that contains row, or nil.
 func (c *regionCache) find(table string, row []byte) *Region {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -26,7 +26,7 @@ func (c *regionCache) find(table string, row []byte) *Region {
 	return nil
 }
 
-// findBefore gives the region of the greatest rows less than row, or nil; nil as row is the end of the table.
+// findBefore returns the region of the greatest rows less than row, or nil; nil as row is the end of the table.
 func (c *regionCache) findBefore(table string, row []byte) *Region {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -87,7 +87,7 @@ func (c *regionCache) dropServer(addr string) {
 	}
 }
 
-// servers gives the servers that have a region.
+// servers returns the servers that have a region.
 func (c *regionCache) servers() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

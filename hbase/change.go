@@ -47,7 +47,7 @@ func (c *Client) change(ctx context.Context, op, table string, row []byte, again
 	return err
 }
 
-// outcomeUnknown tells whether a call that ended so may have been applied. It was not when it never left, and when the server
+// outcomeUnknown reports whether a call that ended so may have been applied. It was not when it never left, and when the server
 // answered an exception that comes before any work: those of the table of remedies, and those not to be retried.
 func outcomeUnknown(err error) bool {
 	if err == nil {

@@ -55,7 +55,7 @@ type SentInfo struct {
 	parts []*part
 }
 
-// Contexts gives the contexts of the Submits whose mutations the call carried, one for each flight and region.
+// Contexts returns the contexts of the Submits whose mutations the call carried, one for each flight and region.
 func (s *SentInfo) Contexts(yield func(context.Context) bool) {
 	for _, p := range s.parts {
 		var last *Flight

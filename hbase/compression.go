@@ -19,7 +19,7 @@ func (o *Options) packing(service string) wire.Compression {
 	return c
 }
 
-// expand gives an answer's cell block.
+// expand returns an answer's cell block.
 func (c *conn) expand(cells []byte) ([]byte, error) {
 	cells, err := c.packing.Expand(cells, c.opts.MaxAnswerBytes)
 	if err != nil {

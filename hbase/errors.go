@@ -93,7 +93,7 @@ func invalid(server string, why error) error {
 	return fmt.Errorf("%s: %w: %w", server, errInvalidResponse, why)
 }
 
-// Error gives the class and the message without the stack.
+// Error returns the class and the message without the stack.
 func (e *remoteError) Error() string {
 	short := e.class[strings.LastIndexByte(e.class, '.')+1:]
 	message, _, _ := strings.Cut(e.text, "\n")

@@ -362,7 +362,7 @@ func (b *exceptionBench) checkRead(t *testing.T, e *exceptionCase, final bool, f
 	}
 }
 
-// A server that refuses the handshake for good is told at once, in its own words.
+// A server that refuses the handshake for good is reported at once, in its own words.
 func TestFatalAnswersToTheHandshake(t *testing.T) {
 	for _, tt := range []struct {
 		class  string
@@ -376,7 +376,7 @@ func TestFatalAnswersToTheHandshake(t *testing.T) {
 		{"ipc.UnsupportedCellCodecException", func(_ []byte, h *hbasepb.ConnectionHeader) { h.CellBlockCodecClass = proto.String("no.Codec") }, Refused},
 		{"ipc.UnsupportedCompressionCodecException", func(_ []byte, h *hbasepb.ConnectionHeader) {
 			h.CellBlockCompressorClass = proto.String("no.Compressor")
-		}, Denied}, // no mutation's fault: only the setting mends it
+		}, Denied}, // no mutation's fault: only the setting fixes it
 	} {
 		t.Run(tt.class, func(t *testing.T) {
 			s := startEmbedded(t, embedded.Options{})

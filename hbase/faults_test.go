@@ -85,7 +85,7 @@ func failEachCall(t *testing.T, o MutatorOptions) {
 		}
 		c, err := Open(t.Context(), opts)
 		if err != nil && left.Load() <= 0 {
-			continue // that the cluster cannot be reached is told at once
+			continue // that the cluster cannot be reached is reported at once
 		}
 		if err != nil {
 			t.Fatalf("call %d: %v", n, err)

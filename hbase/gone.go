@@ -65,7 +65,7 @@ func (w *writer) follow(ctx context.Context, giveUp context.CancelCauseFunc, reg
 	giveUp(&connError{server: regions[0].Server, class: "timeout", dead: true, err: errGone})
 }
 
-// elsewhere tells whether each region has been opened on another server, or on another life of its own, since it was located.
+// elsewhere reports whether each region has been opened on another server, or on another life of its own, since it was located.
 func (w *writer) elsewhere(ctx context.Context, regions []*Region) bool {
 	for _, r := range regions {
 		now, err := w.c.locator.look(ctx, r)
@@ -76,12 +76,12 @@ func (w *writer) elsewhere(ctx context.Context, regions []*Region) bool {
 	return true
 }
 
-// sameLife tells whether both may be on one life of one server: a RegionMovedException does not say which.
+// sameLife reports whether both may be on one life of one server: a RegionMovedException does not say which.
 func (r *Region) sameLife(o *Region) bool {
 	return r.Server == o.Server && (o.StartCode == 0 || r.StartCode == o.StartCode)
 }
 
-// look gives what hbase:meta has at the start of a region that is known, whatever is cached; nil if that is on no server. A newer
+// look returns what hbase:meta has at the start of a region that is known, whatever is cached; nil if that is on no server. A newer
 // region takes the known one's place in the cache. That hbase:meta does not answer is no reason to forget where it is, since it may be over the
 // connection that is looked after; that the registry says another place is.
 func (l *locator) look(ctx context.Context, r *Region) (*Region, error) {

@@ -64,15 +64,15 @@ type part struct {
 	heirs   []*lane   // that have it in their out
 }
 
-// idle tells whether the lane is free to send or to be located.
+// idle reports whether the lane is free to send or to be located.
 func (l *lane) idle() bool {
 	return l.queue.len() > 0 && l.holder == nil && len(l.out) == 0 && l.timer == nil && !l.locating && !l.ready && !l.dead
 }
 
-// overlaps tells whether some row of the lane could lie in the region. A lane's range never changes.
+// overlaps reports whether some row of the lane could lie in the region. A lane's range never changes.
 func (l *lane) overlaps(r *Region) bool { return before(l.start, r.End) && before(r.Start, l.end) }
 
-// alone tells whether the lane must not share a call with others: it fails, or holds them up.
+// alone reports whether the lane must not share a call with others: it fails, or holds them up.
 func (l *lane) alone() bool { return l.failures > 0 || l.suspects > 0 || l.slow }
 
 // push adds a mutation.

@@ -15,7 +15,7 @@ func newLanes(table string) *lanes { return &lanes{all: []*lane{{table: table, w
 
 func byLaneStart(l *lane, row []byte) int { return bytes.Compare(l.start, row) }
 
-// of gives the lane of a row.
+// of returns the lane of a row.
 func (ls *lanes) of(row []byte) *lane {
 	i, found := slices.BinarySearchFunc(ls.all, row, byLaneStart)
 	if !found {
@@ -27,7 +27,7 @@ func (ls *lanes) of(row []byte) *lane {
 // ahead is how many lanes behind one that is located are seen after.
 const ahead = 100
 
-// lostBehind gives where the last of the lanes that follow begins that has something to send and is to be located too, and how many lanes it is
+// lostBehind returns where the last of the lanes that follow begins that has something to send and is to be located too, and how many lanes it is
 // away; nil and 0 if there is none.
 func (ls *lanes) lostBehind(l *lane) (start []byte, away int) {
 	i, _ := slices.BinarySearchFunc(ls.all, l.start, byLaneStart)

@@ -108,11 +108,11 @@ var answeredFaults = map[string]func(l *load){
 		}
 	},
 	"move while hbase:meta cannot be read": func(l *load) {
-		mend := l.s.CutMeta()
+		fix := l.s.CutMeta()
 		r := l.region("7")
 		l.must(l.s.Move(r.Encoded, l.elsewhere(r)))
 		l.retried(1)
-		mend()
+		fix()
 		l.pause()
 	},
 	"balance": func(l *load) {
@@ -456,7 +456,7 @@ func TestEveryFailedRPCIsSurvived(t *testing.T) {
 					return &fault
 				})
 				c, err := Open(t.Context(), patient("rpc://"+s.Addr()))
-				if err != nil && seen.Load() == int64(n+1) { // that the cluster cannot be reached is told at once
+				if err != nil && seen.Load() == int64(n+1) { // that the cluster cannot be reached is reported at once
 					c, err = Open(t.Context(), patient("rpc://"+s.Addr()))
 				}
 				if err != nil {

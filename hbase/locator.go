@@ -34,7 +34,7 @@ type locator struct {
 	metaServer string  // where hbase:meta was last
 }
 
-// find gives the region that contains row.
+// find returns the region that contains row.
 func (l *locator) find(ctx context.Context, table string, row []byte) (*Region, error) {
 	if r := l.cache.find(table, row); r != nil {
 		return r, nil
@@ -46,7 +46,7 @@ func (l *locator) find(ctx context.Context, table string, row []byte) (*Region, 
 	return found[0], nil
 }
 
-// findWith gives the region that contains a row and, when it has to be looked up, also others before it: descending, and some may be on no server.
+// findWith returns the region that contains a row and, when it has to be looked up, also others before it: descending, and some may be on no server.
 // It gives what it found also with errNoServer, when the first is on none, and with errHole, when there is none that contains the row.
 func (l *locator) findWith(ctx context.Context, table string, w wanted) ([]*Region, error) {
 	if table == metaTable {
@@ -91,7 +91,7 @@ func lack(found []*Region, right func(*Region) bool) error {
 	return nil
 }
 
-// findBefore gives the region of the greatest rows less than row, where nil is the end of the table.
+// findBefore returns the region of the greatest rows less than row, where nil is the end of the table.
 func (l *locator) findBefore(ctx context.Context, table string, row []byte) (*Region, error) {
 	if table == metaTable {
 		return l.findMeta(ctx)

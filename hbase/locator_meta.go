@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// findMeta gives where hbase:meta is: as it was last known, else as the registry tells.
+// findMeta returns where hbase:meta is: as it was last known, else as the registry tells.
 func (l *locator) findMeta(ctx context.Context) (*Region, error) {
 	l.metaMu.Lock()
 	meta := l.meta
@@ -25,7 +25,7 @@ func (l *locator) findMeta(ctx context.Context) (*Region, error) {
 	})
 }
 
-// known gives the region servers that were come across.
+// known returns the region servers that were come across.
 func (l *locator) known() []string {
 	l.metaMu.Lock()
 	addr := l.metaServer

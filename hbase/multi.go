@@ -32,7 +32,7 @@ func newMulti(s *line, q *queue, now time.Time) *multi {
 	return m
 }
 
-// part gives an empty part, which is the call's when it is appended to its parts.
+// part returns an empty part, which is the call's when it is appended to its parts.
 func (m *multi) part() *part {
 	n := len(m.parts)
 	if n == len(m.spare) {
@@ -142,7 +142,7 @@ func (w *writer) answered(m *multi, took time.Duration) (lost []entry) {
 	return lost
 }
 
-// desert has all lanes of a server looked up again, since it has gone: none waits for a call that only shows this anew. What
+// desert has all lanes of a server looked up again, since it has gone: none waits for a call that only shows this again. What
 // is out comes back by itself. w.mu is held.
 func (w *writer) desert(s *line) {
 	for _, q := range []*queue{&s.healthy, &s.sick} {

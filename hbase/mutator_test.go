@@ -123,7 +123,7 @@ func TestFullWriteBufferIsSentAtOnce(t *testing.T) {
 		time.Sleep(10 * ms)
 		m.Submit(t.Context(), puts("c"))
 		l.expect(t, []time.Duration{10 * ms}, FlushFull)
-		m.Submit(t.Context(), puts("d")) // the linger begins anew
+		m.Submit(t.Context(), puts("d")) // the linger begins again
 		time.Sleep(time.Second)
 		l.expect(t, []time.Duration{10 * ms, 60 * ms}, FlushFull, FlushLinger)
 	})

@@ -50,7 +50,7 @@ func (w *writer) judge(o *outcome, m *multi) {
 	o.moved = w.c.locator.heed(p.region, o.cure)
 }
 
-// suspected tells whether a lane whose call ended with the connection has had enough of them to search for the cause.
+// suspected reports whether a lane whose call ended with the connection has had enough of them to search for the cause.
 func (p *part) suspected() bool { return p.search.suspects > 0 || p.search.cuts+1 >= cutsBefore }
 
 // count tells how many mutations have a remedy.
@@ -70,7 +70,7 @@ func (w *writer) announce(o *outcome) {
 	}
 }
 
-// spent tells whether a mutation has used up its retries or its time.
+// spent reports whether a mutation has used up its retries or its time.
 func (e entry) spent(pause time.Duration) bool {
 	return int(e.attempts) > e.flight.mutator.call.Retries || time.Now().Add(pause).After(e.flight.deadline)
 }

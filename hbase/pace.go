@@ -28,7 +28,7 @@ func (p *pace) observe(d time.Duration) {
 // overdue is when a call that is out is far slower than the others.
 func (p *pace) overdue() time.Duration { return max(slowest, farSlower*p.typical) }
 
-// slow tells whether a lane is far slower than the others after a call of it took d.
+// slow reports whether a lane is far slower than the others after a call of it took d.
 func (p *pace) slow(d time.Duration, was bool) bool {
 	if was {
 		return d >= max(slowest/2, backAgain*p.typical)

@@ -73,7 +73,7 @@ func (w *writer) find(table string, to target, suspect bool) ([]*Region, error) 
 	return w.c.locator.findWith(ctx, table, to.wanted)
 }
 
-// first gives the first mutation of a lane that is being located, and the row to look up, unless there is nothing to locate
+// first returns the first mutation of a lane that is being located, and the row to look up, unless there is nothing to locate
 // it for any more. That is the mutation's own row, but in a lane of many regions the greatest that is queued: a look-up brings
 // what lies before it. Lanes behind that are to be located as well, because they fail together, have their regions read with this one's.
 func (w *writer) first(l *lane) (e entry, to target, ok bool) {

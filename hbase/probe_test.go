@@ -9,15 +9,15 @@ import (
 
 // A server without the codec, or without its library, is told for good and by name; what it says otherwise means what it always does.
 func TestProbeError(t *testing.T) {
-	const mend = "s:1 answered UnsupportedCompressionCodecException: it cannot compress cell blocks with gzip (x.GzipCodec): " +
+	const fix = "s:1 answered UnsupportedCompressionCodecException: it cannot compress cell blocks with gzip (x.GzipCodec): " +
 		"set hbase.compression to none or to one that all region servers have, or give them the codec's library"
 	for _, tt := range []struct {
 		class, text string
 		want        string
 		kind        Kind
 	}{
-		{unsupportedCodec, "x.GzipCodec", mend, Denied},
-		{"java.lang.RuntimeException", "/1.2.3.4:5 is unable to read call parameter from client 6.7.8.9; x.GzipCodec\n\tat somewhere", mend, Denied},
+		{unsupportedCodec, "x.GzipCodec", fix, Denied},
+		{"java.lang.RuntimeException", "/1.2.3.4:5 is unable to read call parameter from client 6.7.8.9; x.GzipCodec\n\tat somewhere", fix, Denied},
 		{packagePrefix + "ipc.ServerNotRunningYetException", "not yet", "s:1 answered ServerNotRunningYetException: not yet", Transient},
 	} {
 		err := &connError{server: "s:1", class: "connection", dead: true, err: probeError(&remoteError{server: "s:1", class: tt.class, text: tt.text}, wire.Gzip)}

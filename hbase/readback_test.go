@@ -42,7 +42,7 @@ func cell(table, row, value string) *Batch {
 	return b
 }
 
-// read gives the value of a row's only cell, or "".
+// read returns the value of a row's only cell, or "".
 func read(t *testing.T, c *Client, table, row string) string {
 	t.Helper()
 	r, err := c.Get(t.Context(), table, Get{Row: []byte(row)})

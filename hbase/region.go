@@ -33,22 +33,22 @@ type Region struct {
 // Unreadable is the state of a region whose row of hbase:meta cannot be read. It is on no server that is known, and ends where the next begins.
 const Unreadable = "UNREADABLE"
 
-// contains tells whether row lies in [Start, End).
+// contains reports whether row lies in [Start, End).
 func (r *Region) contains(row []byte) bool {
 	return bytes.Compare(r.Start, row) <= 0 && before(row, r.End)
 }
 
-// reaches tells whether a region that starts before row holds the greatest rows less than row, where nil is the end of the table.
+// reaches reports whether a region that starts before row holds the greatest rows less than row, where nil is the end of the table.
 func (r *Region) reaches(row []byte) bool {
 	return len(r.End) == 0 || row != nil && bytes.Compare(r.End, row) >= 0
 }
 
-// overlaps tells whether some row could lie in both.
+// overlaps reports whether some row could lie in both.
 func (r *Region) overlaps(o *Region) bool {
 	return before(r.Start, o.End) && before(o.Start, r.End)
 }
 
-// before tells whether a row lies before the end of a range, where an empty end is the end of the table.
+// before reports whether a row lies before the end of a range, where an empty end is the end of the table.
 func before(row, end []byte) bool { return len(end) == 0 || bytes.Compare(row, end) < 0 }
 
 // newerThan tells which of two overlapping regions is the later one: daughters and merged regions have greater ids than
@@ -60,7 +60,7 @@ func (r *Region) newerThan(o *Region) bool {
 	return r.seq > o.seq
 }
 
-// sameAs tells whether both are one opening of one region.
+// sameAs reports whether both are one opening of one region.
 func (r *Region) sameAs(o *Region) bool {
 	return bytes.Equal(r.Name, o.Name) && r.seq == o.seq && r.Server == o.Server && r.StartCode == o.StartCode
 }

@@ -133,7 +133,7 @@ type diagnosis struct {
 	cut     bool          // the connection ended, or what came over it made no sense: perhaps because of what was sent
 }
 
-// final tells whether the remedy leaves nothing to try with one mutation alone, or one read.
+// final reports whether the remedy leaves nothing to try with one mutation alone, or one read.
 func (d diagnosis) final() bool {
 	return d.remedy == giveUp || d.remedy == split || d.remedy == isolate || d.remedy == reopen
 }

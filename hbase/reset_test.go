@@ -19,7 +19,7 @@ type resetAt struct {
 // arm has the connection reset that carries the n-th byte from now.
 func (r *resetAt) arm(n int) { r.left.Store(int64(n)) }
 
-// pass gives how many of n bytes may go, and whether the connection ends behind them.
+// pass returns how many of n bytes may go, and whether the connection ends behind them.
 func (r *resetAt) pass(n int) (most int, end bool) {
 	for {
 		left := r.left.Load()

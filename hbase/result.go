@@ -20,7 +20,7 @@ type Result struct {
 	Cells []Cell
 }
 
-// resultOf gives the cells of a result, which are in the message or next in the cell block, and what is left of the block.
+// resultOf returns the cells of a result, which are in the message or next in the cell block, and what is left of the block.
 func resultOf(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
 	n := len(m.GetCell())
 	if n > 0 {
@@ -66,7 +66,7 @@ type piece struct {
 	partial bool // more cells of the row follow
 }
 
-// scanResults gives the rows of a scan's answer.
+// scanResults returns the rows of a scan's answer.
 func scanResults(m *hbasepb.ScanResponse, block []byte) ([]piece, error) {
 	if len(m.CellsPerResult) == 0 {
 		return scanResultMessages(m, block)

@@ -84,7 +84,7 @@ func (s *servers) roundTrip(ctx context.Context, to endpoint, method string, enc
 	}
 }
 
-// get gives the connection to a server. Whoever comes first has it made, the others wait for it; that the first one goes
+// get returns the connection to a server. Whoever comes first has it made, the others wait for it; that the first one goes
 // away does not disturb them.
 func (s *servers) get(ctx context.Context, to endpoint) (*conn, error) {
 	s.mu.Lock()

@@ -41,7 +41,7 @@ type line struct {
 	healthy queue
 	sick    queue // lanes that must ride alone
 	pace    pace
-	wait    *time.Timer // begins anew when a call may have become overdue; nil until one was waited for
+	wait    *time.Timer // begins again when a call may have become overdue; nil until one was waited for
 	watcher *time.Timer // looks after the calls that are out: see gone.go
 	watched bool        // it is set
 }
@@ -172,7 +172,7 @@ func (w *writer) begin(s *line) {
 	w.watch(s)
 }
 
-// awaitOverdue begins anew when the oldest call that is out becomes overdue and so makes room. w.mu is held.
+// awaitOverdue begins again when the oldest call that is out becomes overdue and so makes room. w.mu is held.
 func (w *writer) awaitOverdue(s *line, now time.Time) {
 	limit := s.pace.overdue()
 	for _, m := range s.healthy.out {
@@ -195,7 +195,7 @@ func (w *writer) awaitOverdue(s *line, now time.Time) {
 	}
 }
 
-// full tells whether no more calls may go. A call that is out for far longer than the others does not count, so that they do
+// full reports whether no more calls may go. A call that is out for far longer than the others does not count, so that they do
 // not wait for it; but no more than as many again.
 func (w *writer) full(s *line, q *queue, now time.Time) bool {
 	most := w.c.opts.MaxServerCalls

@@ -231,7 +231,7 @@ func TestSickRegionWaitsAlone(t *testing.T) {
 		}
 		c := p.open(p.options())
 		stuck := c.Submit(t.Context(), puts("h", "i"))
-		synctest.Wait() // the sick region has been found, and its call is out
+		synctest.Wait() // the failing region has been found, and its call is out
 		start := time.Now()
 		for i := range 50 {
 			if failed := land(t, c, puts("a", fmt.Sprint("b", i), "z")); failed != nil {
@@ -239,7 +239,7 @@ func TestSickRegionWaitsAlone(t *testing.T) {
 			}
 		}
 		if took := time.Since(start); took != 0 || isDone(stuck) {
-			t.Errorf("the others took %v; the sick region's flight is done: %v", took, isDone(stuck))
+			t.Errorf("the others took %v; the failing region's flight is done: %v", took, isDone(stuck))
 		}
 		c.Close()
 		p.stop()

@@ -97,7 +97,7 @@ func (z *zkPeer) dial(_ context.Context, _, addr string) (net.Conn, error) {
 	return client, nil
 }
 
-// dialBeside gives a dialler that goes to p for the HBase server, and to z for all else.
+// dialBeside returns a dialler that goes to p for the HBase server, and to z for all else.
 func (z *zkPeer) dialBeside(p *peer) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if addr == peerAddr {

@@ -38,7 +38,7 @@ var quorums = struct {
 	open map[string]*quorum
 }{open: make(map[string]*quorum)}
 
-// joinQuorum gives the process's quorum of these addresses; it must be left. A client with a dialler of its own has its own.
+// joinQuorum returns the process's quorum of these addresses; it must be left. A client with a dialler of its own has its own.
 func joinQuorum(addrs []string, dial func(context.Context, string, string) (net.Conn, error)) *quorum {
 	fresh := func() *quorum {
 		q := &quorum{addrs: addrs, dial: dial, turn: make(chan struct{}, 1), users: 1}

@@ -125,7 +125,7 @@ func TestZooKeeperSurvivesFaults(t *testing.T) {
 	}
 }
 
-// What a user must know is told at once, with every member's answer or the setting to mend.
+// What a user must know is reported at once, with every member's answer or the setting to fix.
 func TestZooKeeperTellsWhatIsWrong(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault func(z *zkPeer, o *Options)

@@ -28,7 +28,7 @@ const (
 	CallGet  CallKind = "get"
 )
 
-// Contexts gives the contexts of the Submits whose documents the call was about: that of each flight, once or more often.
+// Contexts returns the contexts of the Submits whose documents the call was about: that of each flight, once or more often.
 func (c *CallInfo) Contexts(yield func(context.Context) bool) {
 	var last *flight
 	for _, i := range c.groups {

@@ -199,7 +199,7 @@ func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	}
 	if !m.Routing.Same(have.Routing) {
 		return nil, fmt.Errorf("index %s is routed %s, and declared to be routed %s: documents that are there would be on other shards than new ones; %s",
-			m.Index, have.Routing, m.Routing, mendOfRouting(have.Routing))
+			m.Index, have.Routing, m.Routing, fixOfRouting(have.Routing))
 	}
 	var missing []Field
 	var bad []FieldConflict
@@ -274,5 +274,5 @@ func (e *MappingError) Error() string {
 		}
 		s += " " + f.String()
 	}
-	return s + "; a field's type and analyzer cannot be changed in place: declare them as they are, or build the index anew with brine reindex"
+	return s + "; a field's type and analyzer cannot be changed in place: declare them as they are, or rebuild the index with brine reindex"
 }

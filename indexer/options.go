@@ -42,7 +42,7 @@ type Document struct {
 	Routing string // the field of Set whose value says on which shard a document is; the key gives it back, so that it never changes. Empty: the id does
 
 	// Purge is how long ago a document was deleted, by its version in ms since 1970, when it is removed; 0: it stays, marked. A removed document has no
-	// version any more: an older change that comes then makes it anew.
+	// version any more: an older change that comes then makes it again.
 	Purge time.Duration
 }
 

@@ -81,7 +81,7 @@ func remedyOfCall(err error) remedy {
 // failureOf is the failure of an event whose document met the remedy at last.
 func failureOf(o *op, r remedy, err error) event.Failure {
 	f := event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable}
-	mend := ""
+	fix := ""
 	switch r {
 	case refuse:
 		f.Verdict, f.Reason = event.Reject, event.MappingRefused
@@ -91,15 +91,15 @@ func failureOf(o *op, r remedy, err error) event.Failure {
 		f.Verdict, f.Reason = event.Reject, event.TooLarge
 	case denied:
 		f.Verdict, f.Reason = event.Halt, event.Denied
-		mend = "; grant the user of search.connect the index privileges, or lift the index's write block"
+		fix = "; grant the user of search.connect the index privileges, or lift the index's write block"
 	case noIndex:
 		f.Verdict, f.Reason = event.Halt, event.NoTable
-		mend = "; create it with: brine tables apply"
+		fix = "; create it with: brine tables apply"
 	case closed:
 		f.Verdict, f.Reason = event.Halt, event.NoTable
-		mend = "; open the index, or give another one its alias"
+		fix = "; open the index, or give another one its alias"
 	}
-	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, o.id, err, mend)
+	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, o.id, err, fix)
 	return f
 }
 

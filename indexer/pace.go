@@ -15,7 +15,7 @@ type pace struct {
 	calls float64 // that may be out
 	bytes int     // of documents in one call
 	out   int
-	freed chan struct{} // closed, and made anew, when a place is freed
+	freed chan struct{} // closed, and made again, when a place is freed
 	cut   time.Time     // of the last halving
 
 	// refused is the size that the server called too large. That is a setting of it, and not tried again for a while.

@@ -75,7 +75,7 @@ type span struct {
 // aheadAtMost is how far a document's time may be ahead of its record's: one clock in 2099 must not make a part of its own.
 const aheadAtMost = 24 * time.Hour
 
-// part gives the index that an event's document is written to.
+// part returns the index that an event's document is written to.
 func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
 	if !d.parted {
 		return d.Index, nil

@@ -42,7 +42,7 @@ func NewPreview(opts Options) (*Preview, error) {
 	return &Preview{writer: w, cargo: w.newCargo(keys)}, err
 }
 
-// Changes gives each document that the event changes, or the failure with which it would be rejected. A change lasts until the
+// Changes returns each document that the event changes, or the failure with which it would be rejected. A change lasts until the
 // next event.
 func (p *Preview) Changes(ev *event.Event, change func(Change)) *event.Failure {
 	c := p.cargo

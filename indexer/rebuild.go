@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Rebuilder is an Engine of which an index can be built anew beside the one that is in use, under the name Beside, and then take
+// Rebuilder is an Engine of which an index can be rebuilt beside the one that is in use, under the name Beside, and then take
 // its place.
 type Rebuilder interface {
 	// Behind names the indexes that an index is made of now, as they are called once others have taken their place.

@@ -57,7 +57,7 @@ type held struct {
 	seqNo, primaryTerm int64
 }
 
-// take gives what is held of an op's document, and holds it no longer.
+// take returns what is held of an op's document, and holds it no longer.
 func (r *recent) take(o *op, now time.Time) held {
 	for i := range r.gens {
 		g := &r.gens[i]

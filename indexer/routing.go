@@ -127,9 +127,9 @@ func (m Mapping) CanTakePlaceOf(live Mapping) error {
 		"declare it as it is, or write to a new index", live.Index, live.Routing, m.Routing)
 }
 
-func mendOfRouting(live *Routing) string {
+func fixOfRouting(live *Routing) string {
 	if live == nil {
-		return "build it anew with brine reindex, which gives it the routing, or declare none"
+		return "rebuild it with brine reindex, which gives it the routing, or declare none"
 	}
 	return "declare it as it is, or write to a new index"
 }

@@ -143,15 +143,15 @@ func TestRoutingOfOptions(t *testing.T) {
 	}
 }
 
-// TestRoutingIsNotChanged: an index gets a routing only by being built anew, and never another one.
+// TestRoutingIsNotChanged: an index gets a routing only by being rebuilt, and never another one.
 func TestRoutingIsNotChanged(t *testing.T) {
 	none, user, other := indexer.Mapping{Index: "orders"}, indexer.Mapping{Index: "orders"}, indexer.Mapping{Index: "orders"}
 	user.Routing = &indexer.Routing{Field: "user", From: "user", Key: `user + "|" + asc(n)`, Types: map[string]string{"user": "text", "n": "int"}}
 	other.Routing = &indexer.Routing{Field: "user", From: "user", Key: `desc(user) + asc(n)`, Types: user.Routing.Types}
 	for _, c := range []struct {
-		name       string
-		have, want indexer.Mapping
-		plan, anew string // what is said of it in place, and built anew; empty: nothing
+		name        string
+		have, want  indexer.Mapping
+		plan, again string // what is said of it in place, and rebuilt; empty: nothing
 	}{
 		{"none", none, none, "", ""},
 		{"the same", user, user, "", ""},
@@ -164,8 +164,8 @@ func TestRoutingIsNotChanged(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.plan)
 		}
 		err = c.want.CanTakePlaceOf(c.have)
-		if (err != nil) != (c.anew != "") || err != nil && !strings.Contains(err.Error(), c.anew) {
-			t.Errorf("%s, built anew: error %v, want %q", c.name, err, c.anew)
+		if (err != nil) != (c.again != "") || err != nil && !strings.Contains(err.Error(), c.again) {
+			t.Errorf("%s, built again: error %v, want %q", c.name, err, c.again)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package ingest
 
 import "brine/event"
 
-// eventsOf gives those of records that were decoded to an event, in their order.
+// eventsOf returns those of records that were decoded to an event, in their order.
 func (s *stream) eventsOf(records []event.Record) []*event.Record {
 	all := make([]*event.Record, len(records))
 	for i := range records {
@@ -16,7 +16,7 @@ func (s *stream) eventsOf(records []event.Record) []*event.Record {
 	return events
 }
 
-// decodeAgain gives the events of records that were decoded before, in a batch of their own.
+// decodeAgain returns the events of records that were decoded before, in a batch of their own.
 func (s *stream) decodeAgain(records []*event.Record) *event.Batch {
 	batch := &event.Batch{}
 	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit

@@ -131,7 +131,7 @@ func (c *cluster) cut() {
 	}
 }
 
-// partitions gives the partitions of a topic. Its errors say what is missing and how it is mended.
+// partitions returns the partitions of a topic. Its errors say what is missing and how it is fixed.
 func (c *cluster) partitions(ctx context.Context, topic string) ([]kafka.Partition, error) {
 	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *cluster) unreachable(err error) error {
 	return fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
 }
 
-// topicError words what a broker says of a topic, and how it is mended; nil when the topic is there.
+// topicError words what a broker says of a topic, and how it is fixed; nil when the topic is there.
 func (c *cluster) topicError(topic string, err error, partitions int) error {
 	switch {
 	case errors.Is(err, kafka.UnknownTopicOrPartition), err == nil && partitions == 0:
@@ -176,7 +176,7 @@ func (c *cluster) patiently(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// mayPass tells whether an error is that of a broker that is about to end, or has just begun.
+// mayPass reports whether an error is that of a broker that is about to end, or has just begun.
 func mayPass(err error) bool {
 	var answer kafka.Error // which is a net.Error too
 	var network net.Error

@@ -16,7 +16,7 @@ type commit struct {
 	metadata string
 }
 
-// committed gives what the group has committed for each of these partitions of the topic.
+// committed returns what the group has committed for each of these partitions of the topic.
 func (c *cluster) committed(ctx context.Context, group, topic string, partitions []int) (map[int]commit, error) {
 	commits := map[int]commit{}
 	if len(partitions) == 0 {

@@ -76,7 +76,7 @@ func largestRecord(ctx context.Context, c *cluster, topic string) (int, error) {
 	return 0, fmt.Errorf("topic %q has no %s", topic, name)
 }
 
-// DeadLetterRoom gives the size of the largest letter that the topic of dead letters takes, and the size that it should take: the largest
+// DeadLetterRoom returns the size of the largest letter that the topic of dead letters takes, and the size that it should take: the largest
 // record of the source and 64 KiB. ErrNoTopic is in the chain of its error when one of the topics is missing.
 func DeadLetterRoom(ctx context.Context, o Options) (takes, should int, err error) {
 	o.EnsureDefaults()

@@ -93,7 +93,7 @@ type state struct {
 	replayed     time.Time
 }
 
-// Letters gives each letter once, partition by partition in the order of their offsets, of those partitions (nil: all) and, in the first
+// Letters returns each letter once, partition by partition in the order of their offsets, of those partitions (nil: all) and, in the first
 // of them, from an offset on. Replayed of one that is closed says when.
 func (l *DeadLetterLog) Letters(ctx context.Context, partition int, offset int64) iter.Seq2[KeptLetter, error] {
 	return func(yield func(KeptLetter, error) bool) {
@@ -156,7 +156,7 @@ func (l *DeadLetterLog) partition(ctx context.Context, p int, from int64, yield 
 	return true
 }
 
-// read gives the letters and marks of a partition. What is neither is counted.
+// read returns the letters and marks of a partition. What is neither is counted.
 func (l *DeadLetterLog) read(ctx context.Context, p int, from int64) iter.Seq2[KeptLetter, error] {
 	return func(yield func(KeptLetter, error) bool) {
 		for rec, err := range l.cluster.logRange(ctx, l.Topic, p, from, l.ranges[p].To) {

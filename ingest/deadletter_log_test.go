@@ -168,7 +168,7 @@ func TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable(t *testing.T) {
 	}
 }
 
-// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, says the mend, and goes on once the topic takes the letter.
+// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, says the fix, and goes on once the topic takes the letter.
 func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		openDead(t, b)
@@ -192,7 +192,7 @@ func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
 			b.send(&kgo.Record{Topic: topic, Value: large[:3000]})
 		}
 		l := start(t, b.options(newStore()))
-		eventually(t, "it says the mend", func() bool {
+		eventually(t, "it says the fix", func() bool {
 			problems := l.Status().Problems(time.Now(), time.Millisecond)
 			return len(problems) == 1 && strings.Contains(problems[0], "partition 0, offset 0 is too large") && strings.Contains(problems[0], "--add-config max.message.bytes=131")
 		})

@@ -16,9 +16,9 @@ type Outcome struct {
 	Last     *DeadLetter          // one of those, with its reason of now
 }
 
-// Replay writes the records of letters again on the path of the loop: decoded anew, submitted to o.Writer, retried for as long as ctx
+// Replay writes the records of letters again on the path of the loop: decoded again, submitted to o.Writer, retried for as long as ctx
 // lasts. The version of each write is the event's own, so nothing newer is overwritten. A letter is marked once its record is durable in the
-// store; one that is rejected stays open, and is written anew if the reason is another than it says. A halt ends it with an error; what is
+// store; one that is rejected stays open, and is written again if the reason is another than it says. A halt ends it with an error; what is
 // durable by then is marked.
 //
 // All letters are those of one group, whose options o are. They must be copies.

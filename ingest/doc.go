@@ -3,7 +3,7 @@
 //
 // The invariant: an offset is committed only after everything before it is settled (durable in the store or in the dead
 // letters), never backwards, and never by a member that lost the partition. (One exception, by the operator's policy
-// alone: when a topic was made anew and its log is shorter than what is committed, OutOfRange: earliest goes back with it.)
+// alone: when a topic was made again and its log is shorter than what is committed, OutOfRange: earliest goes back with it.)
 //
 // A record's way, and the file to read: fetch (fetch.go, recordbatch.go, chunk.go, fetcher.go) → decode, submit, settle
 // (flight.go) → watermark (watermark.go) → commit (assignment.go), for each partition of an assignment (partition.go), for
@@ -19,7 +19,7 @@
 //   - A later success hides an earlier failure: TestLaterSuccessDoesNotHideAnEarlierFailure.
 //   - A failed write is dropped after some attempts: TestWriterFailingCallIsRetried, TestStoreOutageIsRetriedForAsLongAsItLasts.
 //   - A retry writes the whole batch again, or the wrong part of it: TestOnlyTheFailedEventsAreRetried.
-//   - What waits for a sick region holds up everything else: TestWhatWaitsForASickRegionHoldsUpNothingElse; or is taken for another
+//   - What waits for a failing region holds up everything else: TestWhatWaitsForASickRegionHoldsUpNothingElse; or is taken for another
 //     record when memory is short: TestEasedFlightLeavesNothingToTheNextInItsPlace, TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased.
 //   - A partition was taken away, and its old owner commits: TestRevokedPartitionNeverCommits.
 //   - A commit goes back: TestCommitNeverGoesBackwards.
@@ -68,7 +68,7 @@
 // # Limits
 //
 // Rebalancing is eager: every rebalance stops all partitions of the group for as long as the slowest member drains. A log that
-// lost its tail by an unclean leader election and has grown again looks like the old one; so does a topic that was made anew,
+// lost its tail by an unclean leader election and has grown again looks like the old one; so does a topic that was recreated,
 // on brokers before Kafka 2.8, which give topics no id. When brokers have forgotten a group's offsets together with its topic,
 // the group is a new one, which begins at Options.Start.
 package ingest

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// A commit that was not answered arrives after the next one, and takes the group back: that is mended though no record comes.
-func TestCommitThatArrivesLateIsMended(t *testing.T) {
+// A commit that was not answered arrives after the next one, and takes the group back: that is fixed though no record comes.
+func TestCommitThatArrivesLateIsFixed(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *broker) {
 		var late *kmsg.OffsetCommitRequest
 		b.ControlKey(int16(kmsg.OffsetCommit), func(q kmsg.Request) (kmsg.Response, error, bool) {

@@ -15,7 +15,7 @@ import (
 // Reasons for which a partition waits or halts before its records reach the writer.
 const (
 	OffsetGone  event.Reason = "offset_gone"  // the next offset is not in the log
-	TopicAnew   event.Reason = "topic_anew"   // the topic was deleted and made anew since the last commit
+	TopicAnew   event.Reason = "topic_anew"   // the topic was deleted and recreated since the last commit
 	CorruptData event.Reason = "corrupt_data" // the broker sends bytes that are no records
 
 	DeadLettersDown event.Reason = "dead_letters_down" // rejected records cannot be kept

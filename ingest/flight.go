@@ -58,7 +58,7 @@ func (s *stream) submit(c *chunk) {
 	}
 }
 
-// cut gives the end of the batch that begins at record from.
+// cut returns the end of the batch that begins at record from.
 func (s *stream) cut(records []event.Record, from int) int {
 	bytes := int64(0)
 	for i := from; i < len(records); i++ {

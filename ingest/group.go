@@ -153,7 +153,7 @@ func (l *Loop) consume(ctx context.Context) error {
 		case refused(why):
 			return l.refusal(why)
 		}
-		l.Logger.Info("the group assigns its partitions anew", "group", l.Group, "reason", why)
+		l.Logger.Info("the group assigns its partitions again", "group", l.Group, "reason", why)
 	}
 }
 

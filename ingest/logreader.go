@@ -92,7 +92,7 @@ func (c *cluster) chunkAt(ctx context.Context, topic string, partition int, from
 	return into, nil
 }
 
-// pastGap gives where to go on when offsets have left the log since the range was asked for.
+// pastGap returns where to go on when offsets have left the log since the range was asked for.
 func (c *cluster) pastGap(ctx context.Context, topic string, partition int, from, to int64) (int64, error) {
 	low, err := c.offset(ctx, topic, partition, oldest)
 	if err != nil {

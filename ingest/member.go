@@ -22,7 +22,7 @@ const (
 const topicWatch = 5 * time.Second
 
 // member is our membership of the consumer group, by the classic protocol: to join, wait until all members have; one of them
-// assigns the partitions; heartbeats until the coordinator says that it all begins anew. One goroutine at a time uses it.
+// assigns the partitions; heartbeats until the coordinator says that it all begins again. One goroutine at a time uses it.
 //
 // With an InstanceID the membership is static: the group holds our partitions for us while we are away, for SessionTimeout.
 type member struct {
@@ -45,7 +45,7 @@ func newMember(r *runner) *member {
 	return &member{runner: r, at: coordinator{cluster: r.cluster, group: r.Group}, waits: func(time.Time) {}}
 }
 
-// joinTries is how often a join is made again at once when the rebalance begins anew in its middle.
+// joinTries is how often a join is made again at once when the rebalance begins again in its middle.
 const joinTries = 3
 
 // join takes part in a rebalance and gives its outcome.

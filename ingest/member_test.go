@@ -133,7 +133,7 @@ func waitsForSome(t *testing.T, first, second string) {
 	})
 }
 
-// assigned gives the partitions of a loop.
+// assigned returns the partitions of a loop.
 func (r *running) assigned() (ids []int) {
 	for _, p := range r.Status().Partitions {
 		ids = append(ids, p.Partition)

@@ -27,7 +27,7 @@ type Kafka struct {
 }
 
 // Policy says what to do when a partition's next offset is not in its log any more: retention has removed it, or the log
-// is shorter than what was committed (the topic was made anew, or a broker lost its tail).
+// is shorter than what was committed (the topic was recreated, or a broker lost its tail).
 type Policy string
 
 // The policies for offsets out of range.

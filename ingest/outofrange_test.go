@@ -84,7 +84,7 @@ func TestOffsetGoneByPolicy(t *testing.T) {
 	}
 }
 
-// A topic that was deleted and made anew is shorter than what is committed: stop, or begin again by policy; and then the
+// A topic that was deleted and recreated is shorter than what is committed: stop, or begin again by policy; and then the
 // commit goes back with it, or a crash would lose what lies between.
 func TestTopicMadeAnew(t *testing.T) {
 	b := newBroker(t, 1)

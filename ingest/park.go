@@ -7,7 +7,7 @@ import (
 	"brine/event"
 )
 
-// A flight of which something waits for a sick region takes no place in the window from the others, only room, which the
+// A flight of which something waits for a failing region takes no place in the window from the others, only room, which the
 // budget bounds: it is parked. Its records that are not durable are copied, so that its chunk's memory returns to the budget.
 
 // parkedCost is what a parked flight takes beside its records, about: a goroutine, and what the writer keeps for it.
@@ -46,7 +46,7 @@ func (s *stream) ease(f *flight) bool {
 	return true
 }
 
-// recordsOf gives the records of some of a flight's events: events are the records in their order, without those that were not asked for and
+// recordsOf returns the records of some of a flight's events: events are the records in their order, without those that were not asked for and
 // those that could not be decoded.
 func (s *stream) recordsOf(f *flight, events []int) []*event.Record {
 	records := make([]*event.Record, 0, len(events))

@@ -182,7 +182,7 @@ func TestEasedFlightLeavesNothingToTheNextInItsPlace(t *testing.T) {
 	b.wantOnceWith(t, s, 200)
 }
 
-// A flight that was retried without room to be parked is not taken for a fresh one when its retry waits for a sick region.
+// A flight that was retried without room to be parked is not taken for a fresh one when its retry waits for a failing region.
 func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(100, 0)

@@ -207,7 +207,7 @@ func readSaved(metadata, asked string) (savedPlan, error) {
 		return s, fmt.Errorf("%w: the group that keeps its progress was written by something else (metadata %q); choose another name", ErrOtherReplay, metadata)
 	}
 	if s.Asked != asked {
-		return s, fmt.Errorf("%w: it was begun for %s, not for %s; finish it, begin anew, or choose another name", ErrOtherReplay, s.Asked, asked)
+		return s, fmt.Errorf("%w: it was begun for %s, not for %s; finish it, begin again, or choose another name", ErrOtherReplay, s.Asked, asked)
 	}
 	return s, nil
 }

@@ -199,7 +199,7 @@ func TestRealStaticMember(t *testing.T) {
 	eventually(t, "the last has joined", func() bool { return last.Status().Joined })
 }
 
-// A real topic that is deleted and made anew while the loop runs: nothing of the new one is passed.
+// A real topic that is deleted and recreated while the loop runs: nothing of the new one is passed.
 func TestRealTopicMadeAnew(t *testing.T) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)

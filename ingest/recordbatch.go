@@ -86,7 +86,7 @@ func readBatch(b []byte) (info batchInfo, records, rest []byte, err error) {
 	return info, b[batchHeader:], rest, nil
 }
 
-// inflate gives the batch's records uncompressed.
+// inflate returns the batch's records uncompressed.
 func (info *batchInfo) inflate(records []byte) (*buffer, error) {
 	codec := compress.Compression(info.attributes & compressionBits).Codec()
 	if codec == nil {

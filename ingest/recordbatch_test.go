@@ -213,8 +213,8 @@ func FuzzReadBatches(f *testing.F) {
 	f.Add(testBatch{base: 5, last: 9}.bytes(), int64(7), false)
 	f.Add(testBatch{attributes: 1, records: []testRecord{value(0)}}.bytes(), int64(0), true)
 	f.Add([]byte{}, int64(0), false)
-	f.Fuzz(func(t *testing.T, b []byte, from int64, mend bool) {
-		if len(b) >= batchHeader && mend { // a right length and checksum lets the fuzzer past the first doors
+	f.Fuzz(func(t *testing.T, b []byte, from int64, fix bool) {
+		if len(b) >= batchHeader && fix { // a right length and checksum lets the fuzzer past the first doors
 			b = slices.Clone(b)
 			b[magicOffset] = 2
 			binary.BigEndian.PutUint32(b[8:], uint32(len(b)-batchPrefix))

@@ -23,7 +23,7 @@ type ReplayOptions struct {
 	Partitions []int    // nil: all
 	Keys       [][]byte // only records of these keys are written; nil: all. The whole range is read
 	Into       string   // where Writer writes to, if not where the live group does: part of what Name stands for
-	Again      bool     // begin anew, whatever is kept under Name
+	Again      bool     // begin again, whatever is kept under Name
 	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name
 }
 

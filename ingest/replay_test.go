@@ -201,7 +201,7 @@ func TestReplayAgainBeginsAnew(t *testing.T) {
 	s := newStore()
 	o.Writer, o.Again = s, true
 	if plan := b.runReplay(t, o); plan.Resumed || plan.Left() != 15 {
-		t.Errorf("plan %+v, expected all 15 anew", plan)
+		t.Errorf("plan %+v, expected all 15 again", plan)
 	}
 	s.wantOnce(t, 15)
 }

@@ -29,7 +29,7 @@ func (r *runner) resumeAt(ctx context.Context, partition int, c commit, topic to
 	if !topic.madeAnew(c.metadata) {
 		return c.offset, nil
 	}
-	said := fmt.Errorf("the topic was deleted and made anew since offset %d was committed (%s; now %s)", c.offset, c.metadata, topic.mark())
+	said := fmt.Errorf("the topic was deleted and recreated since offset %d was committed (%s; now %s)", c.offset, c.metadata, topic.mark())
 	to := Earliest
 	switch r.OutOfRange {
 	case StopAndSay:
@@ -42,7 +42,7 @@ func (r *runner) resumeAt(ctx context.Context, partition int, c commit, topic to
 		return 0, err
 	}
 	r.Hooks.Skipped(partition, c.offset, offset)
-	r.Logger.Error("the topic was made anew", "topic", r.Topic, "partition", partition, "error", said, "going_on_at", offset, "policy", r.OutOfRange)
+	r.Logger.Error("the topic was recreated", "topic", r.Topic, "partition", partition, "error", said, "going_on_at", offset, "policy", r.OutOfRange)
 	return 0, errMoved(offset)
 }
 

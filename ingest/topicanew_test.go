@@ -53,7 +53,7 @@ func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
 				if c.policy == StopAndSay {
 					eventually(t, "it halts and says why", func() bool {
 						problems := l.Status().Problems(time.Now(), time.Minute)
-						return len(problems) == 1 && strings.Contains(problems[0], "is halted") && strings.Contains(problems[0], "topic_anew: the topic was deleted and made anew since offset 10 was committed (topic-id=")
+						return len(problems) == 1 && strings.Contains(problems[0], "is halted") && strings.Contains(problems[0], "topic_anew: the topic was deleted and recreated since offset 10 was committed (topic-id=")
 					})
 					b.neverCommits(t, 0, 11, 50*time.Millisecond)
 				} else {

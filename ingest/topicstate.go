@@ -12,7 +12,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// topicID is what Kafka calls a topic by itself (2.8 and later): a topic that is deleted and made anew has the same name and
+// topicID is what Kafka calls a topic by itself (2.8 and later): a topic that is deleted and recreated has the same name and
 // another id. Zero where brokers do not say.
 type topicID [16]byte
 
@@ -24,7 +24,7 @@ type topicState struct {
 	partitions int
 }
 
-// ids gives the partitions' numbers.
+// ids returns the partitions' numbers.
 func (t topicState) ids() []int {
 	ids := make([]int, t.partitions)
 	for i := range ids {
@@ -35,7 +35,7 @@ func (t topicState) ids() []int {
 
 func (t topicState) String() string { return fmt.Sprintf("%d partitions, id %v", t.partitions, t.id) }
 
-// mark is what the commits of a topic carry as their metadata, so that a topic that was made anew is not taken for the one
+// mark is what the commits of a topic carry as their metadata, so that a topic that was recreated is not taken for the one
 // that was read. Empty when brokers give topics no id.
 func (t topicState) mark() string {
 	if t.id == (topicID{}) {

@@ -18,7 +18,7 @@ type mark struct {
 	settled bool
 }
 
-// reset begins anew at an offset, forgetting all flights.
+// reset begins again at an offset, forgetting all flights.
 func (w *watermark) reset(offset int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *watermark) settle(number int) (low int64, moved bool) {
 	return w.low, n > 0
 }
 
-// oldest gives the timestamp of the first record that is not settled; if none is on its way, out is false and it is that of one
+// oldest returns the timestamp of the first record that is not settled; if none is on its way, out is false and it is that of one
 // that was settled last.
 func (w *watermark) oldest() (at int64, out bool) {
 	w.mu.Lock()

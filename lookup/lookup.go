@@ -63,7 +63,7 @@ type place struct {
 	offset    int64
 }
 
-// New makes a writer. Its errors name the field that is wrong, and the mend.
+// New makes a writer. Its errors name the field that is wrong, and the fix.
 func New(client Client, to Submitter, o Options) (*Writer, error) {
 	if o.Now == nil {
 		o.Now = time.Now

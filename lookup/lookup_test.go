@@ -195,7 +195,7 @@ func TestACreationThatNeverComes(t *testing.T) {
 	const late = "0 reject missing_field missing_field: field by.user: the key needs it, and row o2 of table ids, where it is looked up, has not come within 1m0s\ngot \nread ids o2"
 	b.expect(t, late, shipped)
 	b.expect(t, strings.Replace(late, "reject missing_field missing_field: field by.user: the key needs it, and row o2 of table ids, where it is looked up, has not come within 1m0s",
-		"retry awaited field user is looked up in table ids, and row o2 has not come yet", 1), shipped) // a replay waits anew
+		"retry awaited field user is looked up in table ids, and row o2 has not come yet", 1), shipped) // a replay waits again
 }
 
 func TestLookingUpFails(t *testing.T) {

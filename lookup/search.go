@@ -71,7 +71,7 @@ func (s *search) begin(batch *event.Batch) {
 	}
 }
 
-// lacks gives the first field that the event lacks, in opts.Fields; -1 if it has all.
+// lacks returns the first field that the event lacks, in opts.Fields; -1 if it has all.
 func (s *search) lacks(ev *event.Event) int {
 	for n, at := range s.at {
 		if ev.Values[at].Null() {
@@ -97,7 +97,7 @@ func (s *search) key(ev *event.Event) (err error) {
 	return nil
 }
 
-// want gives the row of s.name among those that are to be read.
+// want returns the row of s.name among those that are to be read.
 func (s *search) want() *want {
 	w := s.wanted[string(s.name)]
 	if w == nil {

@@ -163,7 +163,7 @@ func (a *ages) Write(out *dto.Metric) error {
 	return nil
 }
 
-// nativeCounts gives the counts of the cells but the first by native bucket.
+// nativeCounts returns the counts of the cells but the first by native bucket.
 func nativeCounts(counts []uint64) map[int]int64 {
 	out := map[int]int64{}
 	for i, n := range counts {

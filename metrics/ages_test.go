@@ -67,7 +67,7 @@ func TestAgesAreCountedAsBySingleObservations(t *testing.T) {
 	}
 }
 
-// native gives the counts of a native histogram's positive buckets.
+// native returns the counts of a native histogram's positive buckets.
 func native(h *dto.Histogram) map[int32]int64 {
 	out := map[int32]int64{}
 	i, n, d := int32(0), int64(0), 0

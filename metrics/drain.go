@@ -22,11 +22,11 @@ type rates struct {
 // atLeast is between two looks that rates are taken from: shorter spans tell of single batches.
 const atLeast = time.Second
 
-// drain gives the seconds until nothing is left, if they are known.
+// drain returns the seconds until nothing is left, if they are known.
 func (r *rates) drain(now time.Time, parts []ingest.PartitionStatus) (seconds float64, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Sub(r.at) >= atLeast || now.Before(r.at) { // a clock that was set back begins anew
+	if now.Sub(r.at) >= atLeast || now.Before(r.at) { // a clock that was set back begins again
 		r.observe(now, parts)
 	}
 	lag := int64(0)

@@ -27,7 +27,7 @@ func newFreshness() *freshness {
 		[]string{"pipeline", "half", "stage"}, nil)}
 }
 
-// of gives the histogram of a stage of a loop; the first call makes it.
+// of returns the histogram of a stage of a loop; the first call makes it.
 func (f *freshness) of(labels ...string) *ages {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -25,7 +25,7 @@ func timing(name, help string, buckets []float64) prometheus.HistogramOpts {
 	}
 }
 
-// sampled gives the first context that is that of a sampled trace; if there is none, one without a trace.
+// sampled returns the first context that is that of a sampled trace; if there is none, one without a trace.
 func sampled(all iter.Seq[context.Context]) context.Context {
 	for ctx := range all {
 		if trace.SpanContextFromContext(ctx).IsSampled() {

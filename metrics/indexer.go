@@ -50,7 +50,7 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 	return m
 }
 
-// Hooks gives the hooks of one pipeline's index writer.
+// Hooks returns the hooks of one pipeline's index writer.
 func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 	sent, retries, resent, buffered := m.sent.WithLabelValues(pipeline), m.retries.WithLabelValues(pipeline), m.resent.WithLabelValues(pipeline), m.buffered.WithLabelValues(pipeline)
 	return indexer.Hooks{
@@ -71,7 +71,7 @@ func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 	}
 }
 
-// probe gives the hook that measures how soon documents are searchable.
+// probe returns the hook that measures how soon documents are searchable.
 func (m *Indexer) probe(pipeline string) func(indexer.ProbeInfo) {
 	age := m.fresh.of(pipeline, "documents", searchable)
 	return func(i indexer.ProbeInfo) {

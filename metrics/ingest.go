@@ -64,7 +64,7 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 	m.positions.add(&watched{pipeline: pipeline, half: half, status: status, budget: budget})
 }
 
-// Hooks gives the hooks of one loop. The labels' counters are looked up once, not per call.
+// Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.
 func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	plain := func(v *prometheus.CounterVec) prometheus.Counter { return v.WithLabelValues(pipeline, half) }
 	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded), plain(m.submitted), plain(m.settled)

@@ -14,7 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-var update = flag.Bool("update", false, "write docs/metrics.md anew")
+var update = flag.Bool("update", false, "write docs/metrics.md again")
 
 const page = "../docs/metrics.md"
 
@@ -42,7 +42,7 @@ func (l listed) MustRegister(cs ...prometheus.Collector) {
 	l.Registry.MustRegister(cs...)
 }
 
-// gather gives all metrics after every hook was called once, by name. One without a series is fed by nothing.
+// gather returns all metrics after every hook was called once, by name. One without a series is fed by nothing.
 func gather(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	reg := listed{prometheus.NewPedanticRegistry(), map[string]bool{}}

@@ -27,7 +27,7 @@ func newByServer() *byServer {
 		[]float64{.001, .0025, .005, .01, .025, .1, .5, 5}), []string{"server"})}
 }
 
-// of gives a server's series; the one that was not used for longest makes room.
+// of returns a server's series; the one that was not used for longest makes room.
 func (b *byServer) of(server string) prometheus.Observer {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -28,7 +28,7 @@ func NewSink(reg prometheus.Registerer) *Sink {
 	}
 }
 
-// Hooks gives the hooks of one pipeline's writer of these rows.
+// Hooks returns the hooks of one pipeline's writer of these rows.
 func (m *Sink) Hooks(pipeline string, rows ...sink.Rows) sink.Hooks {
 	for i := range rows { // as in zero.go
 		t := &rows[i].Table

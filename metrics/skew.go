@@ -84,7 +84,7 @@ func (r *rankings) of(table string) *ranking {
 	return (*r)[table]
 }
 
-// Spread gives the hook that counts the rows of salt buckets.
+// Spread returns the hook that counts the rows of salt buckets.
 func Spread(tables *skew.Tables) func(table string, buckets []sink.Bucket) {
 	return func(table string, buckets []sink.Bucket) {
 		counter := tables.Counter(table, skew.Shape{Buckets: len(buckets)})

@@ -64,7 +64,7 @@ func (r *ranking) update(loads []skew.Load, name func(*skew.Load) string, k int)
 	return top, skew.Count{Rows: other.Rows - r.told.Rows, Bytes: other.Bytes - r.told.Bytes}
 }
 
-// of gives what is known of a place, to which so much was given by now.
+// of returns what is known of a place, to which so much was given by now.
 func (r *ranking) of(name string, own skew.Count) *placed {
 	if name == "" {
 		return &placed{}
@@ -81,7 +81,7 @@ func (r *ranking) of(name string, own skew.Count) *placed {
 	return p
 }
 
-// order gives the places, those first that were written most in the last hour, and those without a name last.
+// order returns the places, those first that were written most in the last hour, and those without a name last.
 func order(loads []skew.Load, places []*placed, k int) []int {
 	order := make([]int, len(loads))
 	weight := make([]float64, len(loads))
@@ -102,7 +102,7 @@ func order(loads []skew.Load, places []*placed, k int) []int {
 	return order
 }
 
-// deal gives the most series that a table may have so that all tables together, each with no more than it wants, have at most total.
+// deal returns the most series that a table may have so that all tables together, each with no more than it wants, have at most total.
 func deal(wants []int, total int) int {
 	wants = slices.Sorted(slices.Values(wants))
 	for i, want := range wants {

@@ -33,7 +33,7 @@ func NewVerify(reg prometheus.Registerer) *Verify {
 	return m
 }
 
-// Hooks gives the hooks of a verification.
+// Hooks returns the hooks of a verification.
 func (m *Verify) Hooks() verify.Hooks {
 	return verify.Hooks{
 		Read: func(source string, records int) { m.read.WithLabelValues(source).Add(float64(records)) },

@@ -16,7 +16,7 @@ var (
 	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone, ingest.TopicAnew, ingest.AllRejected}
 )
 
-// byReason gives the counters of a loop by reason: those of the reasons named are there at once, another when it comes.
+// byReason returns the counters of a loop by reason: those of the reasons named are there at once, another when it comes.
 func byReason(v *prometheus.CounterVec, pipeline, half string, reasons []event.Reason) func(event.Reason) prometheus.Counter {
 	of := func(r event.Reason) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
 	for _, r := range reasons {

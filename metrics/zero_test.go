@@ -109,7 +109,7 @@ func TestEveryReasonIsListed(t *testing.T) {
 	}
 }
 
-// reasonsIn gives the constants of type Reason that a file declares.
+// reasonsIn returns the constants of type Reason that a file declares.
 func reasonsIn(t *testing.T, file string) (reasons []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -14,8 +14,8 @@ const TieRule = "tie"
 
 // advise says what a person should know of the spread.
 func (f *Forecast) advise(t *Table) {
-	say := func(rule, mend, format string, args ...any) {
-		f.Advice = append(f.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Mend: mend})
+	say := func(rule, fix, format string, args ...any) {
+		f.Advice = append(f.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Fix: fix})
 	}
 	f.adviseSplit(t, say)
 	largest := 0.0
@@ -23,22 +23,22 @@ func (f *Forecast) advise(t *Table) {
 		largest = max(largest, h.Share)
 	}
 	for _, h := range f.Hot {
-		mend := "no split point lies within it: put a field that tells its rows apart into the key, or begin the key with salt(N, …) of one"
+		fix := "no split point lies within it: put a field that tells its rows apart into the key, or begin the key with salt(N, …) of one"
 		if len(h.SplitAt) > 0 {
 			others := ""
 			if len(f.Hot) > 1 {
 				others = ", and the other large ones as well"
 			}
-			mend = fmt.Sprintf("split it at %s%s: the largest region then takes %.1f %% instead of %.1f %%", keys(h.SplitAt), others, 100*h.Largest, 100*largest)
+			fix = fmt.Sprintf("split it at %s%s: the largest region then takes %.1f %% instead of %.1f %%", keys(h.SplitAt), others, 100*h.Largest, 100*largest)
 		}
-		say("hot-region", mend, "the region from %s takes %.1f %% of the rows, %.3f times the mean", startText(h.Start), 100*h.Share, h.Times)
+		say("hot-region", fix, "the region from %s takes %.1f %% of the rows, %.3f times the mean", startText(h.Start), 100*h.Share, h.Times)
 	}
 	if n := f.emptyRegions(); n > 0 {
-		mend := "leave them out"
+		fix := "leave them out"
 		if f.Kind == "boundaries" {
-			mend = fmt.Sprintf("write regions: %d instead of splits: brine splits on the key's own boundaries", len(f.Split.Regions))
+			fix = fmt.Sprintf("write regions: %d instead of splits: brine splits on the key's own boundaries", len(f.Split.Regions))
 		}
-		say("empty-regions", mend, "%d of %d regions get no row of the sample: no key lies between their ends, or too few do", n, len(f.Split.Regions))
+		say("empty-regions", fix, "%d of %d regions get no row of the sample: no key lies between their ends, or too few do", n, len(f.Split.Regions))
 	}
 	if l := f.Lead; l != nil {
 		say("large-value", "rows of one value stay side by side; if its writes are too many for one region, spread them: salt(N, …) of a field that differs within "+l.Field,
@@ -54,27 +54,27 @@ func (f *Forecast) advise(t *Table) {
 }
 
 // adviseSplit says what keeps a split from being told or from helping.
-func (f *Forecast) adviseSplit(t *Table, say func(rule, mend, format string, args ...any)) {
+func (f *Forecast) adviseSplit(t *Table, say func(rule, fix, format string, args ...any)) {
 	n := max(len(f.Split.Regions), f.asked)
 	if n > 1 && f.tooFew(n) {
-		mend := fmt.Sprintf("sample %d or more, of as many different values as the table will have", enough*n)
+		fix := fmt.Sprintf("sample %d or more, of as many different values as the table will have", enough*n)
 		if f.Rows < enough*n {
-			say("few-rows", mend, "too few rows to tell how they spread over %d regions: %s", n, count(f.Rows, "row"))
+			say("few-rows", fix, "too few rows to tell how they spread over %d regions: %s", n, count(f.Rows, "row"))
 		} else {
-			say("few-values", mend, "too few values of the key's first field to tell how rows spread over %d regions: %d", n, f.values)
+			say("few-values", fix, "too few values of the key's first field to tell how rows spread over %d regions: %d", n, f.values)
 		}
 	}
 	lead := t.Key.Lint(rowkey.LintOptions{})
 	i := slices.IndexFunc(lead, func(l rowkey.Finding) bool { return l.Rule == "monotonic-lead" })
 	switch {
 	case f.timed != nil && i >= 0:
-		say("newest-region", lead[i].Mend, "all writes go to the newest region, wherever the table is split: %s", lead[i].Msg)
+		say("newest-region", lead[i].Fix, "all writes go to the newest region, wherever the table is split: %s", lead[i].Msg)
 	case f.timed != nil:
-		mend := "spread the rows of one value: begin the key with salt(N, …) of a field that differs among them"
-		if f.timed.mend != "" {
-			mend = f.timed.mend
+		fix := "spread the rows of one value: begin the key with salt(N, …) of a field that differs among them"
+		if f.timed.fix != "" {
+			fix = f.timed.fix
 		}
-		say("split-in-time", mend, "more regions, to make %d, would be cut within times: all writes would go to the newest of them", f.timed.asked)
+		say("split-in-time", fix, "more regions, to make %d, would be cut within times: all writes would go to the newest of them", f.timed.asked)
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	gzipBytes = 18
 )
 
-// codec gives a function that says how long a block is once it is compressed, at the level that HBase uses by default. For lzo,
+// codec returns a function that says how long a block is once it is compressed, at the level that HBase uses by default. For lzo,
 // of which there is no library, lz4 stands: it packs alike.
 func codec(name string) (packed func(block []byte) int, as string) {
 	switch name {

@@ -46,7 +46,7 @@ func quantiles(key *rowkey.Key, rows [][]byte, n int) (points [][]byte, timed bo
 	return points, timed
 }
 
-// better tells whether a cut before rows[a] is to be preferred to one before rows[b].
+// better reports whether a cut before rows[a] is to be preferred to one before rows[b].
 func better(rows [][]byte, a, b, ideal int) bool {
 	la, lb := common(rows[a-1], rows[a]), common(rows[b-1], rows[b])
 	if la != lb {

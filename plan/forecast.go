@@ -61,11 +61,11 @@ type LeadingPart struct {
 	Share float64 `json:"share"`
 }
 
-// Advice is something that a person should know, and the mend.
+// Advice is something that a person should know, and the fix.
 type Advice struct {
 	Rule string `json:"rule"`
 	Msg  string `json:"message"`
-	Mend string `json:"mend,omitempty"`
+	Fix  string `json:"fix,omitempty"`
 }
 
 // maxCollided is how many collided rows are shown with their events.

@@ -54,7 +54,7 @@ func (k *kept) merge(o *kept) {
 	k.trim()
 }
 
-// sorted gives the kept rows in key order.
+// sorted returns the kept rows in key order.
 func (k *kept) sorted() [][]byte {
 	k.trim()
 	rows := make([][]byte, len(k.rows))

@@ -67,7 +67,7 @@ func (p *Pairs) Merge(o *Pairs) {
 	}
 }
 
-// List gives the pairs by the place of their first event.
+// List returns the pairs by the place of their first event.
 func (p *Pairs) List() []Pair {
 	var out []Pair
 	for _, pair := range p.rows {

@@ -265,7 +265,7 @@ func TestSmallLoadsAndOddNeedsAreForOtherStores(t *testing.T) {
 	}
 }
 
-// Two hot regions are mended together: splitting one of them alone leaves the other as large as it was.
+// Two hot regions are fixed together: splitting one of them alone leaves the other as large as it was.
 func TestTwoHotRegions(t *testing.T) {
 	key := userKey(t, `user`)
 	tally := plan.NewTally(plan.Table{Name: "t", Key: key, Splits: [][]byte{[]byte("b"), []byte("c"), []byte("d"), []byte("e"), []byte("f"), []byte("g"), []byte("h")}})
@@ -281,7 +281,7 @@ func TestTwoHotRegions(t *testing.T) {
 		t.Fatalf("before %+v, hot %+v", f.Split.Indices, f.Hot)
 	}
 	for _, a := range f.Advice[:2] {
-		if !strings.Contains(a.Mend, "and the other large ones as well: the largest region then takes 14.9 % instead of 42.5 %") {
+		if !strings.Contains(a.Fix, "and the other large ones as well: the largest region then takes 14.9 % instead of 42.5 %") {
 			t.Errorf("%+v", a)
 		}
 	}

@@ -16,7 +16,7 @@ const even = 1.1
 // enough is the rows for each region from which on their spread says something.
 const enough = 20
 
-// tooFew tells whether chance, and not the key, decides how the sample's rows lie in n regions: there are few of them, or few
+// tooFew reports whether chance, and not the key, decides how the sample's rows lie in n regions: there are few of them, or few
 // values of what the key hashes, whose rows lie together.
 func (f *Forecast) tooFew(n int) bool {
 	return f.Rows < enough*n || f.values > 0 && f.values < enough*n
@@ -60,7 +60,7 @@ func (f *Forecast) propose(t *Table, rows [][]byte, n int) error {
 	if timed && len(points) < n-1 {
 		f.timed = &timedSplit{asked: n}
 		if cannot != nil && cannot.Field == "" { // it spreads, but not enough
-			f.timed.mend = cannot.Mend
+			f.timed.fix = cannot.Fix
 		}
 	}
 	return nil
@@ -69,7 +69,7 @@ func (f *Forecast) propose(t *Table, rows [][]byte, n int) error {
 // timedSplit is a split that is not proposed, since it would lie within times.
 type timedSplit struct {
 	asked int
-	mend  string // of the key; empty when it spreads well enough
+	fix   string // of the key; empty when it spreads well enough
 }
 
 // largest is the share of the largest region.

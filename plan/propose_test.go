@@ -9,7 +9,7 @@ import (
 	"brine/rowkey"
 )
 
-// orders gives a tally of so many orders, a second after another, of users that differ as user says.
+// orders returns a tally of so many orders, a second after another, of users that differ as user says.
 func orders(t *testing.T, expr string, rows int, splits []string, user func(i int) string) *plan.Tally {
 	t.Helper()
 	key, err := rowkey.Parse(expr, []rowkey.Field{{Name: "at", Type: rowkey.Time}, {Name: "user", Type: rowkey.Text}, {Name: "order", Type: rowkey.Text}})
@@ -46,19 +46,19 @@ func TestWhatIsNotProposed(t *testing.T) {
 		regions    int
 		proposed   int    // regions; 0 for no proposal
 		advice     string // rules
-		mend       string // of the first advice
+		fix        string // of the first advice
 	}{
 		{name: "more regions than buckets, then a time", expr: `salt(4, order) + asc(at, s) + order`, rows: 20_000, user: many,
-			regions: 8, proposed: 4, advice: "split-in-time", mend: "write salt(8, order)"},
+			regions: 8, proposed: 4, advice: "split-in-time", fix: "write salt(8, order)"},
 		{name: "a time first", expr: `desc(at, ms) + order`, rows: 20_000, user: many,
-			regions: 4, proposed: 0, advice: "newest-region", mend: "begin it with md5(order, 4), or with salt(16, order)"},
+			regions: 4, proposed: 0, advice: "newest-region", fix: "begin it with md5(order, 4), or with salt(16, order)"},
 		{name: "one user's times", expr: `user + "|" + desc(at, ms) + order`, rows: 20_000, user: func(i int) string { return fmt.Sprint("u", i*(i%2)) },
-			regions: 4, proposed: 3, advice: "split-in-time large-value", mend: "begin the key with salt(N, …)"},
+			regions: 4, proposed: 3, advice: "split-in-time large-value", fix: "begin the key with salt(N, …)"},
 		{name: "few rows of a hash", expr: `md5(user, 4) + user`, rows: 30, user: many, splits: []string{"4", "8", "c"},
-			proposed: 4, advice: "few-rows", mend: "sample 80 or more"},
-		{name: "few rows without one", expr: `user`, rows: 30, user: many, regions: 4, advice: "few-rows", mend: "sample 80 or more"},
+			proposed: 4, advice: "few-rows", fix: "sample 80 or more"},
+		{name: "few rows without one", expr: `user`, rows: 30, user: many, regions: 4, advice: "few-rows", fix: "sample 80 or more"},
 		{name: "few users, each with many rows", expr: `md5(user, 4) + user + "|" + order`, rows: 20_000, user: func(i int) string { return fmt.Sprint("u", i%5) },
-			splits: []string{"4", "8", "c"}, proposed: 4, advice: "few-values large-value", mend: "sample 80 or more, of as many different values"},
+			splits: []string{"4", "8", "c"}, proposed: 4, advice: "few-values large-value", fix: "sample 80 or more, of as many different values"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := forecast(t, orders(t, tt.expr, tt.rows, tt.splits, tt.user), tt.regions)
@@ -69,8 +69,8 @@ func TestWhatIsNotProposed(t *testing.T) {
 			if proposed != tt.proposed || rules(f) != tt.advice {
 				t.Fatalf("%d regions proposed, advice %+v; want %d, %s", proposed, f.Advice, tt.proposed, tt.advice)
 			}
-			if !strings.Contains(f.Advice[0].Mend, tt.mend) {
-				t.Errorf("mend %q, want %q", f.Advice[0].Mend, tt.mend)
+			if !strings.Contains(f.Advice[0].Fix, tt.fix) {
+				t.Errorf("fix %q, want %q", f.Advice[0].Fix, tt.fix)
 			}
 		})
 	}

@@ -33,7 +33,7 @@ type Server struct {
 // The constants of the sheet. "Book" is the HBase reference guide, https://hbase.apache.org/book.html.
 const (
 	replication = 3    // HDFS: dfs.replication
-	fill        = 0.7  // of a disk: major compactions write a store anew before they remove it, and HDFS wants room
+	fill        = 0.7  // of a disk: major compactions write a store again before they remove it, and HDFS wants room
 	smallRegion = 10   // GB, and
 	largeRegion = 50   // GB. Book, "Table Schema Rules Of Thumb": regions of 10 to 50 GB,
 	fewRegions  = 50   // and 50 to
@@ -188,8 +188,8 @@ func wal(l Load, s *Sheet) WAL {
 
 // advise says where the load is beyond what is good for a table.
 func (s *Sheet) advise() {
-	say := func(rule, mend, format string, args ...any) {
-		s.Advice = append(s.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Mend: mend})
+	say := func(rule, fix, format string, args ...any) {
+		s.Advice = append(s.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Fix: fix})
 	}
 	if s.Regions > manyRegions {
 		say("many-regions", "compress better, keep for a shorter time, or divide the table by year; more is fine only where most regions are no longer written, which no key that begins with a hash or salt allows",

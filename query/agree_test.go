@@ -124,7 +124,7 @@ func (b *both) write(t *testing.T, events []event.Event, to ...submitter) {
 	}
 }
 
-// found gives all that the index finds, by the row.
+// found returns all that the index finds, by the row.
 func (b *both) found(t *testing.T, deleted bool) map[string]query.Found {
 	t.Helper()
 	out := map[string]query.Found{}

@@ -67,7 +67,7 @@ func (a *Answer) Next() Cursor {
 	return a.last
 }
 
-// ByIndex says whether the index answers a question, or the key; its errors are *Fault. It asks nobody.
+// ByIndex reports whether the index answers a question, or the key; its errors are *Fault. It asks nobody.
 func (v *View) ByIndex(ask Request) (bool, error) {
 	q, err := v.prepare(ask)
 	return err == nil && !q.byKey(), err
@@ -125,7 +125,7 @@ func (r *Reader) Ask(ctx context.Context, ask Request) (*Answer, error) {
 
 var errNoIndex = errors.New("the index answers this, and there is no search engine to ask")
 
-// Scan gives Rows as Search gives those of the index: behind each is its token.
+// Scan returns Rows as Search gives those of the index: behind each is its token.
 func Scan(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for row, err := range Rows(ctx, c, t, where, o) {

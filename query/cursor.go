@@ -27,7 +27,7 @@ func (q *question) cursor(place string) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// open gives the place that a cursor is behind; empty of an empty one.
+// open returns the place that a cursor is behind; empty of an empty one.
 func (q *question) open(c Cursor) (place string, err error) {
 	if c == "" {
 		return "", nil

@@ -77,7 +77,7 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	return row, nil
 }
 
-// column gives the fields of one column, null where its cell is absent, and the cell's timestamp.
+// column returns the fields of one column, null where its cell is absent, and the cell's timestamp.
 func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	c := &d.table.Columns[i]
 	if c.Members {
@@ -112,7 +112,7 @@ func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int
 	return fields, version, nil
 }
 
-// members gives the field whose members have a cell each, as JSON of texts; null where there is none.
+// members returns the field whose members have a cell each, as JSON of texts; null where there is none.
 func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	var object []byte
 	for i := range cells {
@@ -143,7 +143,7 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 	return []Field{f}, version, nil
 }
 
-// named says whether the cell is of a column that the table has by its name, or the empty cell.
+// named reports whether the cell is of a column that the table has by its name, or the empty cell.
 func (d *decoder) named(cell *hbase.Cell) bool {
 	return len(cell.Qualifier) == 0 || slices.ContainsFunc(d.table.Columns, func(c Column) bool {
 		return !c.Members && string(cell.Family) == c.Family && string(cell.Qualifier) == c.Qualifier

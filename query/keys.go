@@ -20,7 +20,7 @@ type bucket struct {
 
 func (b *bucket) prefix() []byte { return b.ranges[0].Start[:b.lead] }
 
-// buckets gives what is to be read for where behind a token. Rows that are equal behind the lead are given in the order of their
+// buckets returns what is to be read for where behind a token. Rows that are equal behind the lead are given in the order of their
 // buckets: those of the newest key first, by salt. Joins says that such rows of two keys are one.
 func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket, joins bool, err error) {
 	tails, joins, err := t.tails(func(k *rowkey.Key) (rowkey.Tail, error) { return k.Tail(where) })
@@ -112,7 +112,7 @@ func goOn(buckets []bucket, at place, joins bool) ([]bucket, error) {
 	return left, nil
 }
 
-// cut gives what of ranges is from start on.
+// cut returns what of ranges is from start on.
 func cut(ranges []rowkey.Range, start []byte) (left []rowkey.Range) {
 	for _, r := range ranges {
 		if bytes.Compare(start, r.Start) > 0 {

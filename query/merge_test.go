@@ -60,7 +60,7 @@ func readings(t testing.TB, table Table, n int, gone bool) *store {
 	return s
 }
 
-// inOrder gives the rows as one sort of them all has them.
+// inOrder returns the rows as one sort of them all has them.
 func (s *store) inOrder(salt int, gone bool) [][]byte {
 	var want [][]byte
 	for _, r := range s.rows {

@@ -13,7 +13,7 @@ import (
 // Fault is a question that cannot be asked so, for the person who asked; any other error is a store's.
 type Fault struct {
 	Arg string // that is at fault; empty when the question as a whole is meant
-	Msg string // what is wrong, and the mend
+	Msg string // what is wrong, and the fix
 }
 
 func (f *Fault) Error() string {
@@ -94,7 +94,7 @@ func (v *View) condition(a Arg, text string) (condition, error) {
 	return c, nil
 }
 
-// wordsOf says whether the argument is words: only the index can find them, and only by the field that has them.
+// wordsOf reports whether the argument is words: only the index can find them, and only by the field that has them.
 func (v *View) wordsOf(a Arg) bool {
 	if v.Table.Index == nil || v.Table.keyTypes()[a.Field] != 0 {
 		return false

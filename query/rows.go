@@ -76,7 +76,7 @@ type Cost struct {
 	Scanners int // opened, at least one in each region
 }
 
-// Rows gives the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.
+// Rows returns the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.
 // With a salt that where does not decide, the buckets are read side by side and merged. So are the rows of several keys, in the order
 // of what where leaves open, which each key must have alike; an entity that has a row under each is one row, whose newest cells are given.
 func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Row, error] {

@@ -34,7 +34,7 @@ const (
 // searchPage is the most documents that are asked for, and rows that are read, at a time.
 const searchPage = 500
 
-// Search gives the rows of the documents that q finds, in q's order, at most limit (0 means all): it asks the index for a
+// Search returns the rows of the documents that q finds, in q's order, at most limit (0 means all): it asks the index for a
 // page of keys and reads their rows in one batched get. Q.Size is not looked at. Rows that are marked deleted are left out
 // unless q.Deleted, though their documents may not say so yet.
 func Search(ctx context.Context, s search.Searcher, c Client, t Table, q search.Query, limit int) iter.Seq2[Found, error] {
@@ -104,7 +104,7 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 	return found, nil
 }
 
-// keysOf gives for each hit its row under each of the table's keys. A document is named by its row under the first; the others are
+// keysOf returns for each hit its row under each of the table's keys. A document is named by its row under the first; the others are
 // made of the fields that this one holds, and of the document's.
 func (t Table) keysOf(hits []search.Hit) (rows [][]byte, err error) {
 	first, later := t.Keys[0].Key, t.Keys[1:]

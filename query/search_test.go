@@ -62,7 +62,7 @@ func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[h
 	}
 }
 
-// begin gives the rows from a scan's start to its stop.
+// begin returns the rows from a scan's start to its stop.
 func (s *store) begin(scan hbase.Scan) []hbase.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()

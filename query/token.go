@@ -39,7 +39,7 @@ func (t Table) Token(row Row) Token {
 	return Token(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// behind gives the row that a token was made of.
+// behind returns the row that a token was made of.
 func (t Table) behind(token Token) (place, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(string(token))
 	if err != nil || len(b) < tokenHeader || b[0] == ofOther && len(b) < tokenHeader+fromBytes {

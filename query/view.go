@@ -75,7 +75,7 @@ func (v *View) shown() *Table {
 	return &v.Table
 }
 
-// Check says why the view cannot be served, and what would: by "what is wrong; the mend".
+// Check says why the view cannot be served, and what would: by "what is wrong; the fix".
 func (v *View) Check() error {
 	if err := v.checkArgs(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (v *View) checkCounts() error {
 	return nil
 }
 
-// said is what an error says is wrong, without the mend.
+// said is what an error says is wrong, without the fix.
 func said(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "; ")
 	return text

@@ -85,7 +85,7 @@ func TestViewsThatHaveNoAnswerAreRefused(t *testing.T) {
 		case tt.want == "" && err != nil, tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		case err != nil && !strings.Contains(err.Error(), "; "):
-			t.Errorf("%s: %v has no mend", tt.name, err)
+			t.Errorf("%s: %v has no fix", tt.name, err)
 		}
 	}
 }

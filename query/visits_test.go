@@ -82,7 +82,7 @@ func (v *visitTable) write(t testing.TB, records ...string) {
 	}
 }
 
-// read gives the rows as text, and the token behind the last.
+// read returns the rows as text, and the token behind the last.
 func (v *visitTable) read(t testing.TB, where map[string]rowkey.Bound, o query.Options) (rows []string, last query.Token) {
 	t.Helper()
 	for row, err := range query.Rows(t.Context(), v.client, v.reads, where, o) {

@@ -1,4 +1,4 @@
-// Package reindex builds a search index anew, from HBase or from the topics, beside the one that is in use, and has it take that one's
+// Package reindex builds a search index again, from HBase or from the topics, beside the one that is in use, and has it take that one's
 // place. The pipelines go on meanwhile.
 //
 // The path: rows of the tables become the events that would have made them (recover.go), are scanned by ranges side by side (table.go,

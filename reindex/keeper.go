@@ -17,7 +17,7 @@ import (
 	"brine/search"
 )
 
-// stateIndex holds a document for each index that is, or was, built anew. Each save of one needs the one before it (if_seq_no), so that
+// stateIndex holds a document for each index that is, or was, built again. Each save of one needs the one before it (if_seq_no), so that
 // a process whose work another has taken over cannot save, and stops.
 const (
 	stateIndex = "brine-reindex"

@@ -20,7 +20,7 @@ import (
 	"brine/sink"
 )
 
-// committed gives the offsets of a live group.
+// committed returns the offsets of a live group.
 func (w *world) committed(half string) func(context.Context) (map[int]int64, error) {
 	return func(ctx context.Context) (map[int]int64, error) {
 		asked := map[string][]int{w.name: {0, 1, 2}}

@@ -32,7 +32,7 @@ type Options struct {
 
 	Rate        float64 // most documents, and then records, in a second, of each source; 0: no limit
 	Workers     int     // ranges of a table that are read at the same time; default 4
-	Again       bool    // begin anew, whatever was begun
+	Again       bool    // begin again, whatever was begun
 	SkipRefused bool    // take the place of the old index though documents were refused
 	SkipMissing bool    // read the topics though they have forgotten some of what is asked of them
 	DropOld     bool    // at the end

@@ -167,7 +167,7 @@ func (s *scanning) settle(ctx context.Context, x *rangeState, b *batch) error {
 	return s.run.opts.rest("batch")
 }
 
-// judge gives the events that are to be written again.
+// judge returns the events that are to be written again.
 func (s *scanning) judge(b *batch, failures []event.Failure) (again []event.Event, err error) {
 	for _, f := range failures {
 		switch ev := b.events.Events[f.Index]; f.Verdict {

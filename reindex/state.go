@@ -88,7 +88,7 @@ func (o *Options) begin() *state {
 func decodeState(text []byte) (*state, error) {
 	s := &state{}
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("what is kept of an earlier reindex cannot be read: %w; --again begins anew", err)
+		return nil, fmt.Errorf("what is kept of an earlier reindex cannot be read: %w; --again begins again", err)
 	}
 	return s, nil
 }

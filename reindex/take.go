@@ -79,7 +79,7 @@ func (r *Run) make(ctx context.Context) error {
 	case s.Made:
 		_, err := r.opts.Engine.Mapping(ctx, indexer.Beside(r.opts.Index))
 		if errors.Is(err, search.ErrNoIndex) {
-			err = fmt.Errorf("what was built is gone: %w; begin anew", err)
+			err = fmt.Errorf("what was built is gone: %w; begin again", err)
 		}
 		return err
 	}

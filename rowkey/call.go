@@ -58,7 +58,7 @@ func (c *call) arg() (arg, error) {
 	switch t.kind {
 	case tokName:
 		if c.tokens[0].is("(") {
-			return arg{}, syntaxError(t.offset, "a function takes fields and constants, not another function", c.usageMend())
+			return arg{}, syntaxError(t.offset, "a function takes fields and constants, not another function", c.usageFix())
 		}
 		return arg{token: t, kind: argName}, nil
 	case tokString:
@@ -77,10 +77,10 @@ func (c *call) arg() (arg, error) {
 		}
 		return a, nil
 	}
-	return arg{}, syntaxError(t.offset, fmt.Sprintf("an argument is missing before %s", t.shown()), c.usageMend())
+	return arg{}, syntaxError(t.offset, fmt.Sprintf("an argument is missing before %s", t.shown()), c.usageFix())
 }
 
-func (c *call) usageMend() string { return "write " + strings.Join(c.Usage, " or ") }
+func (c *call) usageFix() string { return "write " + strings.Join(c.Usage, " or ") }
 
 func (c *call) nextIs(kind argKind) bool { return c.args[0].kind == kind }
 
@@ -94,11 +94,11 @@ func (c *call) take() arg {
 }
 
 // wrong is an error at the argument last taken.
-func (c *call) wrong(msg, mend string) error { return syntaxError(c.taken, msg, mend) }
+func (c *call) wrong(msg, fix string) error { return syntaxError(c.taken, msg, fix) }
 
 // missing is an error at the next argument.
 func (c *call) missing(what string) error {
-	return syntaxError(c.args[0].offset, c.Name+" lacks "+what, c.usageMend())
+	return syntaxError(c.args[0].offset, c.Name+" lacks "+what, c.usageFix())
 }
 
 // field takes a field of one of the types.
@@ -111,11 +111,11 @@ func (c *call) field(types ...Type) (field, error) {
 	if err != nil || slices.Contains(types, f.typ) {
 		return f, err
 	}
-	mend := fmt.Sprintf("%s takes %s", c.Name, joinTypes(types))
+	fix := fmt.Sprintf("%s takes %s", c.Name, joinTypes(types))
 	if f.typ == Time && c.Name != "geohash" {
-		mend += fmt.Sprintf("; write asc(%s, ms, text) for digits", f.name)
+		fix += fmt.Sprintf("; write asc(%s, ms, text) for digits", f.name)
 	}
-	return f, c.wrong(f.name+" is "+f.typ.one(), mend)
+	return f, c.wrong(f.name+" is "+f.typ.one(), fix)
 }
 
 func joinTypes(types []Type) string {
@@ -197,5 +197,5 @@ func (c *call) end() error {
 		return nil
 	}
 	a := c.take()
-	return c.wrong(fmt.Sprintf("%s does not belong into %s", a.shown(), c.Name), c.usageMend())
+	return c.wrong(fmt.Sprintf("%s does not belong into %s", a.shown(), c.Name), c.usageFix())
 }

@@ -9,15 +9,15 @@ import (
 type SyntaxError struct {
 	Offset int    // byte offset in the expression
 	Msg    string // what is wrong
-	Mend   string // what to write instead
+	Fix    string // what to write instead
 	Rule   string // ambiguous or random for these designs, as Lint names its findings; else empty
 }
 
-func syntaxError(offset int, msg, mend string) *SyntaxError {
-	return &SyntaxError{Offset: offset, Msg: msg, Mend: mend}
+func syntaxError(offset int, msg, fix string) *SyntaxError {
+	return &SyntaxError{Offset: offset, Msg: msg, Fix: fix}
 }
 
-func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Mend }
+func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Fix }
 
 // ValueError is a value that the key cannot hold.
 type ValueError struct {
@@ -49,10 +49,10 @@ func (e *DecodeError) Error() string {
 type UsageError struct {
 	Field string // the field that is missing or wrongly bound; empty when none is
 	Msg   string
-	Mend  string
+	Fix   string
 }
 
-func (e *UsageError) Error() string { return e.Msg + "; " + e.Mend }
+func (e *UsageError) Error() string { return e.Msg + "; " + e.Fix }
 
 func countError(want, got int) error {
 	return &ValueError{Field: "(all)", Msg: fmt.Sprintf("the key takes %d values, %d were given", want, got)}

@@ -257,7 +257,7 @@ func buildGeohash(c *call) (part, error) {
 		g.fields[i] = f
 	}
 	if g.fields[0].pos == g.fields[1].pos {
-		return nil, c.wrong("the latitude and the longitude are the same field", c.usageMend())
+		return nil, c.wrong("the latitude and the longitude are the same field", c.usageFix())
 	}
 	var err error
 	g.n, err = c.number("number of digits", 1, 12)

@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		k, err := rowkey.Parse(expr, designFields)
 		if err != nil {
 			e, ok := errors.AsType[*rowkey.SyntaxError](err)
-			if !ok || e.Offset < 0 || e.Offset > len(expr) || e.Msg == "" || e.Mend == "" {
+			if !ok || e.Offset < 0 || e.Offset > len(expr) || e.Msg == "" || e.Fix == "" {
 				t.Fatalf("%q: %#v", expr, err)
 			}
 			return

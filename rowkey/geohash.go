@@ -99,7 +99,7 @@ func checkGeohash(b []byte) error {
 	return nil
 }
 
-// decode gives the middle of the cell.
+// decode returns the middle of the cell.
 func (g *geohash) decode(b []byte, values []Value) error {
 	left, bit := axes, 0
 	for _, c := range b {
@@ -119,7 +119,7 @@ func (g *geohash) decode(b []byte, values []Value) error {
 
 func (g *geohash) verify(b []byte, values []Value) error { return verifyAgain(g, b, values) }
 
-// round gives the middle of the cell that v, a value of f, lies in.
+// round returns the middle of the cell that v, a value of f, lies in.
 func (g *geohash) round(f *field, v Value) (Value, error) {
 	axis, bits := 0, 5*g.n/2
 	if f.pos == g.fields[1].pos {

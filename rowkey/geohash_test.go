@@ -134,7 +134,7 @@ func TestGeohashProperties(t *testing.T) {
 // TestGeohashLead: no hash is proposed before a geohash, since it would take the cells apart.
 func TestGeohashLead(t *testing.T) {
 	found := parsePlace(t, "geohash(lat, lon, 8) + asc(id)").Lint(rowkey.LintOptions{})
-	if len(found) != 1 || found[0].Rule != "uneven-lead" || found[0].Mend != "find split points from a sample" {
+	if len(found) != 1 || found[0].Rule != "uneven-lead" || found[0].Fix != "find split points from a sample" {
 		t.Errorf("%+v", found)
 	}
 }

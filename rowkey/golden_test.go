@@ -65,7 +65,7 @@ func rerun(t *testing.T, file string, output func(input string) string) {
 	golden(t, file, b.String())
 }
 
-// TestErrors: every mistake of the language has a position and a mend.
+// TestErrors: every mistake of the language has a position and a fix.
 func TestErrors(t *testing.T) {
 	rerun(t, "testdata/errors.txt", func(expr string) string {
 		k, err := rowkey.Parse(expr, scanFields)
@@ -74,11 +74,11 @@ func TestErrors(t *testing.T) {
 			return "no error\n"
 		}
 		e, ok := errors.AsType[*rowkey.SyntaxError](err)
-		if !ok || e.Msg == "" || e.Mend == "" || e.Offset < 0 || e.Offset > len(expr) {
+		if !ok || e.Msg == "" || e.Fix == "" || e.Offset < 0 || e.Offset > len(expr) {
 			t.Errorf("%s: %#v", expr, err)
-			return "no mend\n"
+			return "no fix\n"
 		}
-		return fmt.Sprintf("at %d: %s\n%s\n", e.Offset, e.Msg, e.Mend)
+		return fmt.Sprintf("at %d: %s\n%s\n", e.Offset, e.Msg, e.Fix)
 	})
 }
 
@@ -114,7 +114,7 @@ func TestLint(t *testing.T) {
 		}
 		var b strings.Builder
 		for _, f := range parse(t, expr).Lint(opts) {
-			fmt.Fprintf(&b, "%s %s at %d: %s\n  %s\n", f.Severity, f.Rule, f.Offset, f.Msg, f.Mend)
+			fmt.Fprintf(&b, "%s %s at %d: %s\n  %s\n", f.Severity, f.Rule, f.Offset, f.Msg, f.Fix)
 		}
 		if b.Len() == 0 {
 			return "no findings\n"

@@ -2,7 +2,7 @@ package rowkey
 
 import "slices"
 
-// Head gives the end of the first field that a row holds whole, with the constants behind it: rows that begin so have its value in
+// Head returns the end of the first field that a row holds whole, with the constants behind it: rows that begin so have its value in
 // common. It is 0 when no part of the key holds a field, or row is none of the key's.
 func (k *Key) Head(row []byte) int {
 	at, whole := 0, false
@@ -24,7 +24,7 @@ func (k *Key) Head(row []byte) int {
 	return at
 }
 
-// HeadIsTime tells whether the first field that rows hold whole is a time.
+// HeadIsTime reports whether the first field that rows hold whole is a time.
 func (k *Key) HeadIsTime() bool {
 	i := slices.IndexFunc(k.slots, func(s slot) bool { return s.holds })
 	return i >= 0 && k.slots[i].isTime()

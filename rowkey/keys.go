@@ -87,7 +87,7 @@ func (ks Keys) Bindable() []Field {
 	return all
 }
 
-// Salt gives the salt that all of the keys begin with; the zero Salt when they do not begin with the same.
+// Salt returns the salt that all of the keys begin with; the zero Salt when they do not begin with the same.
 func (ks Keys) Salt() Salt {
 	if len(ks) == 0 {
 		return Salt{}

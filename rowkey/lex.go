@@ -100,16 +100,16 @@ func continuesName(c rune) bool {
 }
 
 func strayCharacter(c rune, at int) error {
-	e := &SyntaxError{Offset: at, Msg: fmt.Sprintf("the character %c has no meaning here", c), Mend: `join fields, functions and strings in double quotes with +`}
+	e := &SyntaxError{Offset: at, Msg: fmt.Sprintf("the character %c has no meaning here", c), Fix: `join fields, functions and strings in double quotes with +`}
 	switch c {
 	case '\'', '`', '“', '”':
-		e.Mend = `write strings in double quotes, as in "|"`
+		e.Fix = `write strings in double quotes, as in "|"`
 	case '|', '#', ':', '/', ';', '.':
-		e.Mend = fmt.Sprintf("write it as a string, %q, and join the parts with +", string(c))
+		e.Fix = fmt.Sprintf("write it as a string, %q, and join the parts with +", string(c))
 	case '-', '−':
-		e.Mend = "write desc(at, ms) for a time counted down from the greatest value"
+		e.Fix = "write desc(at, ms) for a time counted down from the greatest value"
 	case '%':
-		e.Mend = "write salt(16, field) for a bucket number, of a field"
+		e.Fix = "write salt(16, field) for a bucket number, of a field"
 	}
 	return e
 }

@@ -21,7 +21,7 @@ type Finding struct {
 	Severity Severity
 	Offset   int // byte offset in the expression
 	Msg      string
-	Mend     string
+	Fix      string
 }
 
 // LintOptions are what is known of the table; the zero value is a row: entity table of unknown size.

@@ -42,7 +42,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 		fmt.Sprintf("two events of one %s in the same %s share a row, and one is lost", strings.Join(before, ", "), at.unit.one()),
 		"add what differs between them: + " + k.proposal(Text)}
 	if fine, ok := at.inMilliseconds(); ok {
-		f.Mend = "write " + fine + ", and " + f.Mend
+		f.Fix = "write " + fine + ", and " + f.Fix
 	}
 	if len(before) == 0 {
 		f.Msg = fmt.Sprintf("two events in the same %s share a row, and one is lost", at.unit.one())
@@ -67,7 +67,7 @@ func (k *Key) lintCoarse(at *number, others []string) []Finding {
 		}
 	}
 	if fine, ok := at.inMilliseconds(); ok {
-		f.Mend = "write " + fine + ", or " + f.Mend
+		f.Fix = "write " + fine + ", or " + f.Fix
 	}
 	return []Finding{f}
 }

@@ -19,14 +19,14 @@ func (k *Key) lintLead(LintOptions) []Finding {
 		}
 		return []Finding{{"monotonic-lead", Warning, lead.offset,
 			fmt.Sprintf("the key begins with %s: %s come one after the other, so at any moment all writes go to one region", lead.expr(), what),
-			k.mendLead(16)}}
+			k.fixLead(16)}}
 	}
-	mend := fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)
+	fix := fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)
 	if _, ok := lead.part.(*geohash); ok { // a hash would take the cells apart
-		mend = "find split points from a sample"
+		fix = "find split points from a sample"
 	}
 	return []Finding{{"uneven-lead", Advice, lead.offset,
-		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()), mend}}
+		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()), fix}}
 }
 
 // slow is the unit of time, in milliseconds, from which on a hash of it stays the same for too long: a minute.
@@ -79,8 +79,8 @@ func spreadOver(p part, f field) string {
 	return f.name
 }
 
-// mendLead says what to begin the key with, so that its rows spread over n regions.
-func (k *Key) mendLead(n int) string {
+// fixLead says what to begin the key with, so that its rows spread over n regions.
+func (k *Key) fixLead(n int) string {
 	by, order := k.spreadBy(), "time"
 	if by.typ == Time {
 		return "begin it with " + saltTimes(n, by)

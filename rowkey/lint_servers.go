@@ -58,11 +58,11 @@ func (k *Key) lintRegions(o LintOptions) []Finding {
 	}
 	return []Finding{{"few-regions", Warning, 0,
 		fmt.Sprintf("there are %d servers, and %d of them have nothing to write until regions split", o.Servers, o.Servers-max(o.Regions, 1)),
-		k.mendRegions(o.Servers)}}
+		k.fixRegions(o.Servers)}}
 }
 
-// mendRegions proposes a number of regions that Splits takes and that goes evenly into the buckets: two for each server, or fewer.
-func (k *Key) mendRegions(servers int) string {
+// fixRegions proposes a number of regions that Splits takes and that goes evenly into the buckets: two for each server, or fewer.
+func (k *Key) fixRegions(servers int) string {
 	s, salted := k.lead().part.(*salt)
 	for n := 2 * servers; n >= servers; n-- {
 		if salted && uneven(s, n) {

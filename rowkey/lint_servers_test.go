@@ -7,28 +7,28 @@ import (
 	"brine/rowkey"
 )
 
-// TestMendedRegionsAreTaken: a number of regions that lint proposes is one that the table can be cut into, and the last word.
-func TestMendedRegionsAreTaken(t *testing.T) {
+// TestFixedRegionsAreTaken: a number of regions that lint proposes is one that the table can be cut into, and the last word.
+func TestFixedRegionsAreTaken(t *testing.T) {
 	for _, expr := range []string{`md5(waybill, 1) + waybill`, `md5(waybill, 4) + waybill`, `salt(16, waybill) + waybill`,
 		`salt(5, waybill) + waybill`, `salt(3, waybill) + md5(waybill, 1) + waybill`} {
-		k, mended := parse(t, expr), 0
+		k, fixed := parse(t, expr), 0
 		for servers := 2; servers <= 40; servers++ {
 			for _, f := range k.Lint(rowkey.LintOptions{Servers: servers, Regions: 1}) {
 				n := 0
-				if _, err := fmt.Sscanf(f.Mend, "begin it with regions: %d", &n); err != nil {
+				if _, err := fmt.Sscanf(f.Fix, "begin it with regions: %d", &n); err != nil {
 					continue
 				}
-				mended++
+				fixed++
 				if _, err := k.Splits(n); err != nil {
-					t.Errorf("%s, %d servers: %s: %v", expr, servers, f.Mend, err)
+					t.Errorf("%s, %d servers: %s: %v", expr, servers, f.Fix, err)
 				}
 				if left := k.Lint(rowkey.LintOptions{Servers: servers, Regions: n}); len(left) > 0 {
 					t.Errorf("%s, %d servers, %d regions: %v", expr, servers, n, left)
 				}
 			}
 		}
-		if mended == 0 {
-			t.Errorf("%s: nothing is mended", expr)
+		if fixed == 0 {
+			t.Errorf("%s: nothing is fixed", expr)
 		}
 	}
 }

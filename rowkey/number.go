@@ -252,7 +252,7 @@ func (n *number) value(o uint64) (int64, error) {
 	return int64(o - 1<<(n.bits-1)), nil
 }
 
-// round gives v as it is read back.
+// round returns v as it is read back.
 func (n *number) round(_ *field, v Value) (Value, error) {
 	o, where := n.place(v.Int)
 	if where != 0 {

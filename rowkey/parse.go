@@ -9,7 +9,7 @@ import (
 // maxExpr bounds what Parse reads.
 const maxExpr = 4096
 
-// Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the mend.
+// Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the fix.
 func Parse(expr string, fields []Field) (*Key, error) {
 	if len(expr) > maxExpr {
 		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr), "a key is a few short parts joined with +")
@@ -101,14 +101,14 @@ func (p *parser) bare(t token) (part, error) {
 	if err != nil {
 		return nil, err
 	}
-	mend := map[Type]string{
+	fix := map[Type]string{
 		Int:   "write asc(%[1]s) or desc(%[1]s) for 8 bytes in numeric order, or fixed(%[1]s, 10) for digits",
 		Float: "write asc(%[1]s) or desc(%[1]s)",
 		Bool:  "write asc(%[1]s), one byte",
 		Time:  "write desc(%[1]s, ms) for newest first, or asc(%[1]s, ms)",
 	}[f.typ]
-	if mend != "" {
-		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()), fmt.Sprintf(mend, f.name))
+	if fix != "" {
+		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()), fmt.Sprintf(fix, f.name))
 	}
 	return &text{field: f}, nil
 }
@@ -161,7 +161,7 @@ func (p *parser) findFunction(name token) (*function, error) {
 	case "random", "rand", "uuid", "now":
 		e.Rule = "random"
 		e.Msg = name.text + " would give a replayed event another row"
-		e.Mend = fmt.Sprintf("a key is computed from the event alone: write salt(16, %s) to spread rows", anyField(p.key.declared))
+		e.Fix = fmt.Sprintf("a key is computed from the event alone: write salt(16, %s) to spread rows", anyField(p.key.declared))
 	}
 	return nil, e
 }
@@ -213,7 +213,7 @@ func (k *Key) place(i int, holders []int) {
 	s.checks = s.checks && known
 }
 
-// holders gives for each field the slot that it is read back from, the most exact one, or −1.
+// holders returns for each field the slot that it is read back from, the most exact one, or −1.
 func (k *Key) holders() []int {
 	holders := slices.Repeat([]int{-1}, len(k.fields))
 	for i, s := range k.slots {

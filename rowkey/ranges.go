@@ -28,7 +28,7 @@ func (r Range) Contains(row []byte) bool {
 	return string(row) >= string(r.Start) && (r.Stop == nil || string(row) < string(r.Stop))
 }
 
-// Ranges gives the row ranges that hold exactly the rows whose fields satisfy bounds, in ascending order: one range, or one
+// Ranges returns the row ranges that hold exactly the rows whose fields satisfy bounds, in ascending order: one range, or one
 // for each salt bucket when the salt cannot be computed from the bound fields, or several for the From and To of a text
 // whose separator sorts among its values; none when no value satisfies them. Bounds must bind a left-most set of the key's
 // fields, the last one possibly to From and To; otherwise the error (*UsageError) names the field that is missing.
@@ -202,7 +202,7 @@ func after(p part, v Value) Value {
 func notOrdered(p part, field string) error {
 	e := &UsageError{field, fmt.Sprintf("%s is not in the order of %s, so no scan ranges over it", p.expr(), field), "bind " + field + " to one value"}
 	if _, ok := p.(*geohash); ok {
-		e.Mend = "bind " + GeohashBound + " to the beginning of the geohashes"
+		e.Fix = "bind " + GeohashBound + " to the beginning of the geohashes"
 	}
 	return e
 }

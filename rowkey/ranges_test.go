@@ -134,7 +134,7 @@ func TestRangesRefuse(t *testing.T) {
 	} {
 		_, err := parse(t, c.expr).Ranges(c.bounds)
 		e, ok := errors.AsType[*rowkey.UsageError](err)
-		if !ok || e.Field != c.field || !strings.Contains(e.Error(), c.want) || e.Mend == "" {
+		if !ok || e.Field != c.field || !strings.Contains(e.Error(), c.want) || e.Fix == "" {
 			t.Errorf("%s over %v: %v\nwant %s: %s", c.expr, c.bounds, err, c.field, c.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestSplits(t *testing.T) {
 		{`salt(16, waybill) + waybill`, 17, "salt(16, waybill) makes only 16 different beginnings"},
 	} {
 		_, err := parse(t, c.expr).Splits(c.n)
-		if e, ok := errors.AsType[*rowkey.UsageError](err); !ok || !strings.Contains(e.Error(), c.want) || e.Mend == "" {
+		if e, ok := errors.AsType[*rowkey.UsageError](err); !ok || !strings.Contains(e.Error(), c.want) || e.Fix == "" {
 			t.Errorf("%s into %d: %v\nwant %s", c.expr, c.n, err, c.want)
 		}
 	}

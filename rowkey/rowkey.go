@@ -45,7 +45,7 @@ type Key struct {
 	slots    []slot
 	fields   []field // those that the key reads, in order of appearance
 	hashed   []int   // positions of those that no part holds
-	declared []Field // all that Parse was given, for the mends of Lint
+	declared []Field // all that Parse was given, for the fixes of Lint
 }
 
 // slot is one part in its place in the key.

@@ -6,7 +6,7 @@ type Salt struct {
 	buckets   int
 }
 
-// Salt gives the salt that the key begins with; constants may stand before it.
+// Salt returns the salt that the key begins with; constants may stand before it.
 func (k *Key) Salt() Salt {
 	at := 0
 	for _, s := range k.slots {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// Splits gives the n−1 split points that cut the key space into n regions of equal expected load, on salt, hash and hex
+// Splits returns the n−1 split points that cut the key space into n regions of equal expected load, on salt, hash and hex
 // boundaries: a salt's buckets, and when n is more than those, inside the hash that follows; never between bytes that are no
 // hex digits. It is an error (*UsageError) when the key's first part does not spread (no hash or salt) and n > 1.
 func (k *Key) Splits(n int) ([][]byte, error) {
 	if n < 1 {
-		return nil, &UsageError{Msg: fmt.Sprintf("a table cannot have %d regions", n), Mend: "ask for 1 or more"}
+		return nil, &UsageError{Msg: fmt.Sprintf("a table cannot have %d regions", n), Fix: "ask for 1 or more"}
 	}
 	if n == 1 {
 		return nil, nil
@@ -34,7 +34,7 @@ func (k *Key) Splits(n int) ([][]byte, error) {
 	return points, nil
 }
 
-// spreading gives the constants that the key begins with and as many of the parts after them as make n different values.
+// spreading returns the constants that the key begins with and as many of the parts after them as make n different values.
 func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	values := big.NewInt(1)
 	enough := big.NewInt(int64(n))
@@ -53,11 +53,11 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	switch {
 	case len(spreads) == 0:
 		by := k.spreadBy()
-		mend := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points", by.name, n)
+		fix := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points", by.name, n)
 		if lead := k.lead(); lead.isTime() { // split points of a time are none for the rows to come
-			mend = k.mendLead(n)
+			fix = k.fixLead(n)
 		}
-		return nil, nil, &UsageError{by.name, fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), mend}
+		return nil, nil, &UsageError{by.name, fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), fix}
 	case values.Cmp(enough) < 0:
 		return nil, nil, &UsageError{"",
 			fmt.Sprintf("%s makes only %s different beginnings, not enough for %d regions", k.spreadExpr(len(spreads)), values, n),

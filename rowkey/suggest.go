@@ -37,7 +37,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// anyField is a declared field for the mends of mistakes that name none: a text, if there is one.
+// anyField is a declared field for the fixes of mistakes that name none: a text, if there is one.
 func anyField(all []Field) string {
 	if i := slices.IndexFunc(all, func(f Field) bool { return f.Type == Text }); i >= 0 {
 		return all[i].Name

@@ -11,7 +11,7 @@ type Tail struct {
 	parts []string // as written
 }
 
-// Tail gives what orders the rows in each bucket of Ranges. Its errors are those of Ranges.
+// Tail returns what orders the rows in each bucket of Ranges. Its errors are those of Ranges.
 func (k *Key) Tail(bounds map[string]Bound) (Tail, error) {
 	w, err := k.walk(bounds)
 	if err != nil {

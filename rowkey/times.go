@@ -1,6 +1,6 @@
 package rowkey
 
-// HoldsTime tells whether the first n bytes of a row hold some of a time. A split point that does is none for the rows to come:
+// HoldsTime reports whether the first n bytes of a row hold some of a time. A split point that does is none for the rows to come:
 // those of the values before the time all fall to one side of it.
 func (k *Key) HoldsTime(row []byte, n int) bool {
 	at := 0

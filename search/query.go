@@ -87,7 +87,7 @@ type Order struct {
 // Error is a fault of a query, for the person who asked.
 type Error struct {
 	Field string // empty when the query as a whole is meant
-	Msg   string // what is wrong, and the mend
+	Msg   string // what is wrong, and the fix
 }
 
 func (e *Error) Error() string {

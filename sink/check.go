@@ -74,7 +74,7 @@ func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 	return nil
 }
 
-// cell gives what the column's cell holds of an event, or that it has none. It lasts until the next event.
+// cell returns what the column's cell holds of an event, or that it has none. It lasts until the next event.
 func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
 	start := len(d.value)
 	if c.pack != nil {

@@ -91,7 +91,7 @@ func (c change) record() string {
 	return string(b)
 }
 
-// history is the changes of some orders, which move between users, take up and drop words, and are deleted and made again. With
+// history is the changes of some orders, which move between users, take up and drop words, and are deleted and recreated. With
 // ties, some changes of an order are of one version.
 func history(r *rand.Rand, orders int, ties bool) (all []change) {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
@@ -174,7 +174,7 @@ func live(rows map[string]string) map[string]string {
 	return rows
 }
 
-// disordered gives the changes in another order, but for those of one order and version, and some of them twice.
+// disordered returns the changes in another order, but for those of one order and version, and some of them twice.
 func disordered(changes []change, r *rand.Rand) []change {
 	out := slices.Clone(changes)
 	queues := map[string][]change{}

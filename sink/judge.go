@@ -54,7 +54,7 @@ func (s *Sink) refused(p *part, index int, durable []uint64, now time.Time) even
 	return event.Reject
 }
 
-// durable gives the different sets of families of the mutations that the server took.
+// durable returns the different sets of families of the mutations that the server took.
 func (p *part) durable() []uint64 {
 	var sets []uint64
 	errs := p.errs

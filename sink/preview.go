@@ -20,7 +20,7 @@ func NewPreview(opts Options) (*Preview, error) {
 	return &Preview{draft: s.draft()}, nil
 }
 
-// Rows gives each row that the event would become, and each that it would mark as deleted, or the *event.Error for which it would be rejected. What row holds lasts until
+// Rows returns each row that the event would become, and each that it would mark as deleted, or the *event.Error for which it would be rejected. What row holds lasts until
 // row returns; cells, which are asked for when they are needed, last until the next event.
 func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {
 	d := p.draft
@@ -48,7 +48,7 @@ func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells
 	return nil
 }
 
-// shown gives the cells of a row as mutate writes them.
+// shown returns the cells of a row as mutate writes them.
 func (d *draft) shown(p *part) (out []Cell) {
 	for _, c := range d.cells[p.cells.from:p.cells.to] {
 		if !c.null {

@@ -22,7 +22,7 @@ import (
 	"brine/sink"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // store is an embedded HBase and a client of it.
 func store(t *testing.T) *hbase.Client {

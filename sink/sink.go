@@ -173,7 +173,7 @@ type Sink struct {
 	drafts   sync.Pool // of *draft
 }
 
-// New makes a sink. Its errors name the table and column that are wrong, and the mend.
+// New makes a sink. Its errors name the table and column that are wrong, and the fix.
 func New(client Client, opts Options) (*Sink, error) {
 	if opts.MaxCellBytes == 0 {
 		opts.MaxCellBytes = 10 << 20

@@ -50,7 +50,7 @@ func (e *evidence) split(i int, in inside) (Action, bool) {
 	return a, true
 }
 
-// bestSplit gives the shortest key that parts the rows the most evenly, and the part of them that lies before it.
+// bestSplit returns the shortest key that parts the rows the most evenly, and the part of them that lies before it.
 func bestSplit(rows []drawn, weight float64) (at Key, before float64) {
 	sorted := slices.SortedFunc(slices.Values(rows), func(a, b drawn) int { return bytes.Compare(a.row, b.row) })
 	sum, best := 0.0, 1.0

@@ -170,7 +170,7 @@ func (e *evidence) usedBuckets() (used, of int) {
 	return used, n
 }
 
-// heavyOf gives what the sketch knows of a group, else what the sample does.
+// heavyOf returns what the sketch knows of a group, else what the sample does.
 func (e *evidence) heavyOf(g group, in inside) *Heavy {
 	for _, k := range e.heads {
 		if bytes.Equal(k.Key, g.key) {

@@ -48,7 +48,7 @@ func (c *Counter) keep(spots []HotSpot) {
 	c.causes = causes{regions, len(spots), c.at}
 }
 
-// told gives what is remembered, and whether it is of now.
+// told returns what is remembered, and whether it is of now.
 func (c *Counter) told() (regions map[Cause]int, current bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,7 +45,7 @@ func deviation(n float64) float64 {
 	return math.Sqrt(2/n) * math.Exp(a-b)
 }
 
-// extremes gives the expected maximum of n places of a Poisson mean, the expected sum of their top 1 %, and their 99th percentile.
+// extremes returns the expected maximum of n places of a Poisson mean, the expected sum of their top 1 %, and their 99th percentile.
 // An expectation is the sum over k of the probability of more than k; far from the mean that is 1 or 0.
 func extremes(n int, mean float64) (most, top, p float64) {
 	const sigmas = 12

@@ -93,7 +93,7 @@ func (m *HeatMap) addColumn(group []column) {
 	}
 }
 
-// rangeOf gives the range that holds a row.
+// rangeOf returns the range that holds a row.
 func (m *HeatMap) rangeOf(row Key) int {
 	i := m.firstFrom(row)
 	if i == len(m.Starts) || !bytes.Equal(m.Starts[i], row) {
@@ -102,7 +102,7 @@ func (m *HeatMap) rangeOf(row Key) int {
 	return max(0, i)
 }
 
-// firstFrom gives the first range that begins at a row or behind it.
+// firstFrom returns the first range that begins at a row or behind it.
 func (m *HeatMap) firstFrom(row Key) int {
 	i, _ := slices.BinarySearchFunc(m.Starts, row, func(a, b Key) int { return bytes.Compare(a, b) })
 	return i

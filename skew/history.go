@@ -55,7 +55,7 @@ func (h *history) newest() *column {
 	return &h.columns[(h.next+columnsKept-1)%columnsKept%len(h.columns)]
 }
 
-// ordered gives the columns, the oldest first.
+// ordered returns the columns, the oldest first.
 func (h *history) ordered() []column {
 	if len(h.columns) < columnsKept {
 		return slices.Clone(h.columns)

@@ -37,7 +37,7 @@ func (p *place) add(c *counts) {
 	p.long += c.seconds(coolSpan, 0)
 }
 
-// tooMuch tells whether the place took too much in each span.
+// tooMuch reports whether the place took too much in each span.
 func (p *place) tooMuch(all *place, places float64) bool {
 	for i, rows := range p.spans {
 		if !tooMuch(rows, float64(all.spans[i])/places) {
@@ -69,7 +69,7 @@ func observe(places []place, now time.Time) (hot bool) {
 	return hot
 }
 
-// tooMuch tells whether chance does not make so many rows of this mean (Chernoff's bound).
+// tooMuch reports whether chance does not make so many rows of this mean (Chernoff's bound).
 func tooMuch(rows int64, mean float64) bool {
 	x := float64(rows) / mean
 	return rows >= hotFloor*hotSpan && x >= hotTimes && mean*(x*math.Log(x)-x+1) >= unexplained

@@ -37,7 +37,7 @@ func (l *hotLoad) rest(w *workload) string {
 	return row
 }
 
-// share gives one row, or one of the even load, in so many of a hundred.
+// share returns one row, or one of the even load, in so many of a hundred.
 func (l *hotLoad) share(w *workload, percent int, row string) string {
 	if w.rnd.IntN(100) < percent {
 		return row

@@ -38,7 +38,7 @@ func (r *rate) observe(now uint64, span time.Duration) {
 		return
 	}
 	n := now - r.last
-	if now < r.last { // the region was opened anew
+	if now < r.last { // the region was opened again
 		n = now
 	}
 	r.last = now

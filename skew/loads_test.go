@@ -47,12 +47,12 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 	if x == nil || x.Data.MaxMean != 2 || !near(x.Reads.MaxMean, 101.0/104*4) || !near(x.Writes.MaxMean, 201.0/204*4) || x.Age != 0 {
 		t.Errorf("%+v", x)
 	}
-	reads, writes = [4]uint64{}, [4]uint64{150, 150, 150, 150} // the regions were opened anew: their counts begin again
+	reads, writes = [4]uint64{}, [4]uint64{150, 150, 150, 150} // the regions were opened again: their counts begin again
 	clock.pass(15 * time.Second)
 	tell(9)
 	rep = c.Report()
 	if l := rep.Regions[1].Cluster; l.Reads > 101 || l.Reads < 0 || l.Writes > 10 {
-		t.Errorf("after they were opened anew: %+v", l)
+		t.Errorf("after they were opened again: %+v", l)
 	}
 	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "4 regions and the cluster 9 servers") {
 		t.Errorf("warnings: %q", rep.Warnings)

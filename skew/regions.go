@@ -30,7 +30,7 @@ type regions struct {
 	named  map[string]*tally
 }
 
-// of gives the tally of a region, and makes it known when it is not: it then takes over from the older ones in its range. A
+// of returns the tally of a region, and makes it known when it is not: it then takes over from the older ones in its range. A
 // region that is older itself, of which an answer came late, gives the newer one that holds its first row.
 func (rs *regions) of(r Region, at time.Duration, share func(within, whole Region) float64) *tally {
 	if t := rs.named[r.Name]; t != nil {
@@ -82,7 +82,7 @@ func (t *tally) takeOver(o *tally, share func(within, whole Region) float64) (le
 	return left
 }
 
-// overlap gives the positions of the regions that share rows with r.
+// overlap returns the positions of the regions that share rows with r.
 func (rs *regions) overlap(r Region) (from, to int) {
 	from, same := slices.BinarySearchFunc(rs.sorted, r.Start, func(t *tally, start Key) int { return bytes.Compare(t.region.Start, start) })
 	if !same && from > 0 && rs.sorted[from-1].region.reaches(r.Start) {
@@ -95,8 +95,8 @@ func (rs *regions) overlap(r Region) (from, to int) {
 	return from, to
 }
 
-// reaches tells whether the region ends behind a row.
+// reaches reports whether the region ends behind a row.
 func (r *Region) reaches(row []byte) bool { return len(r.End) == 0 || bytes.Compare(row, r.End) < 0 }
 
-// holds tells whether a row lies in the region.
+// holds reports whether a row lies in the region.
 func (r *Region) holds(row []byte) bool { return bytes.Compare(r.Start, row) <= 0 && r.reaches(row) }

@@ -51,7 +51,7 @@ func (s *sample) advance(at time.Duration) {
 	s.newest = max(s.newest, now)
 }
 
-// place gives the next row's place in the sample, which must have been advanced; −1: it has none.
+// place returns the next row's place in the sample, which must have been advanced; −1: it has none.
 func (s *sample) place() int {
 	slot := &s.slots[s.newest%sampleSlots]
 	slot.seen++
@@ -98,7 +98,7 @@ type drawn struct {
 	weight float64
 }
 
-// all gives copies of the rows, the oldest first.
+// all returns copies of the rows, the oldest first.
 func (s *sample) all() []drawn {
 	var out []drawn
 	var rows []byte // of all, so that they are allocated together

@@ -71,7 +71,7 @@ func (s *sketch) addTimes(key []byte, times int64) {
 	s.increment(&s.counters[i], times)
 }
 
-// find gives the counter of a hash, else −1 and the slot to put it in.
+// find returns the counter of a hash, else −1 and the slot to put it in.
 func (s *sketch) find(h uint64) (slot uint64, i int32) {
 	mask := uint64(len(s.table) - 1)
 	for slot = h & mask; s.table[slot] != 0; slot = (slot + 1) & mask {

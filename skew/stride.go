@@ -19,7 +19,7 @@ type stride struct {
 	left        int64 // rows until the next one that is looked at
 }
 
-// of gives for how many rows one that is looked at stands, when so many more come.
+// of returns for how many rows one that is looked at stands, when so many more come.
 func (s *stride) of(at time.Duration, rows int64) int64 {
 	if second := int64(at / time.Second); second != s.second {
 		s.before = 0
@@ -32,7 +32,7 @@ func (s *stride) of(at time.Duration, rows int64) int64 {
 	return min(maxStride, 1+max(s.before, s.now)/everyKey)
 }
 
-// takes tells whether the next row is looked at.
+// takes reports whether the next row is looked at.
 func (s *stride) takes(of int64, rnd *rand.Rand) bool {
 	if s.left > 0 {
 		s.left--

@@ -22,7 +22,7 @@ func NewTables(now func() time.Time) *Tables {
 	return &Tables{now: now, tables: make(map[string]*Counter), servers: make(map[string]*hotState)}
 }
 
-// Counter gives a table's counter; the first call for a table makes it, with keys of this shape.
+// Counter returns a table's counter; the first call for a table makes it, with keys of this shape.
 func (t *Tables) Counter(table string, shape Shape) *Counter {
 	t.mu.RLock()
 	c := t.tables[table]

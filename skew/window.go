@@ -105,7 +105,7 @@ func (c *counts) over(window int) (sum Count) {
 	return sum
 }
 
-// seconds gives the rows of whole seconds: from so many seconds ago to so many. The counts must have been advanced.
+// seconds returns the rows of whole seconds: from so many seconds ago to so many. The counts must have been advanced.
 func (c *counts) seconds(from, to int) (rows int64) {
 	for ago := from; ago > to; ago-- {
 		if i := c.burstNewest - int64(ago); i >= 0 {

@@ -17,7 +17,7 @@ const maxFollowed = 16
 // nothing is what is done when no record is followed.
 var nothing = func(bool) {}
 
-// Flight gives the hook of a loop that follows its flights.
+// Flight returns the hook of a loop that follows its flights.
 func (t *Tracer) Flight(pipeline, half string) func(context.Context, int, []event.Record) (context.Context, func(bool)) {
 	loop := []attribute.KeyValue{attribute.String("brine.pipeline", pipeline), attribute.String("brine.half", half)}
 	return func(ctx context.Context, partition int, records []event.Record) (context.Context, func(bool)) {

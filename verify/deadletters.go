@@ -8,7 +8,7 @@ import (
 	"brine/ingest"
 )
 
-// DeadLetters gives the open dead letters of one group, for a Source; none where there has never been one.
+// DeadLetters returns the open dead letters of one group, for a Source; none where there has never been one.
 func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error] {
 	return func(ctx context.Context) iter.Seq2[Letter, error] {
 		return func(yield func(Letter, error) bool) {

@@ -136,7 +136,7 @@ func (c *column) put(o op, from origin) {
 
 const manyColumns = 32 // that are not gone through one by one
 
-// find gives a column's place; −1 when no record names it.
+// find returns a column's place; −1 when no record names it.
 func (f *fold) find(name []byte) int {
 	if len(f.columns) <= manyColumns {
 		return slices.IndexFunc(f.columns, func(c column) bool { return bytes.Equal(c.name, name) })

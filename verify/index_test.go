@@ -138,7 +138,7 @@ func TestPartsAreVerified(t *testing.T) {
 					t.Errorf("afterwards: %+v, %v", r, err)
 				}
 				if r := w.check(w.documentOptions()); r.Problems() != 0 || r.Tables[0].Compared != 4 {
-					t.Errorf("looked at anew: %+v", r)
+					t.Errorf("looked at again: %+v", r)
 				}
 			})
 		}
@@ -191,7 +191,7 @@ func TestExtraFieldsOfDocumentsAreRemoved(t *testing.T) {
 				w.send(change("o1", 1, `"status":"paid"`))
 				w.indexAll()
 				if r := w.check(w.documentOptions()); len(r.Findings) != 1 {
-					t.Errorf("after a change of the mended document: %s", found(r))
+					t.Errorf("after a change of the fixed document: %s", found(r))
 				}
 			})
 		}

@@ -28,7 +28,7 @@ func TestRecordsAreRowsOrDeadLetters(t *testing.T) {
 	}
 }
 
-// only gives the dead letters of one partition.
+// only returns the dead letters of one partition.
 func only(all func(context.Context) iter.Seq2[verify.Letter, error], partition int) func(context.Context) iter.Seq2[verify.Letter, error] {
 	return func(ctx context.Context) iter.Seq2[verify.Letter, error] {
 		return func(yield func(verify.Letter, error) bool) {

@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// each gives the entries of a shard in the order of their keys, with buffers of so many bytes together. Key and payload last
+// each returns the entries of a shard in the order of their keys, with buffers of so many bytes together. Key and payload last
 // until f returns. Several shards may be read at the same time.
 func (s *sorter) each(shard int, buffers int64, f func(key, payload []byte) error) error {
 	var h cursors

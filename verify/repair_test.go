@@ -46,9 +46,9 @@ func (w *world) repaired(o verify.Options, extra bool) (before, after string, re
 	return before, found(r), records
 }
 
-// TestRepairMendsWhatCanBeMended damages rows and documents, and repairs them: what is missing, stale or different comes back, by just the
+// TestRepairFixesWhatCanBeFixed damages rows and documents, and repairs them: what is missing, stale or different comes back, by just the
 // records that hold it; what is newer and what is extra stays.
-func TestRepairMendsWhatCanBeMended(t *testing.T) {
+func TestRepairFixesWhatCanBeFixed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
 	w.indexed(indexer.Partial)

@@ -37,7 +37,7 @@ func PeakMiB(pid string) (float64, error) { return status(pid, "VmHWM:") }
 // ResidentMiB is the resident memory of a process now: VmRSS.
 func ResidentMiB(pid string) (float64, error) { return status(pid, "VmRSS:") }
 
-// status gives a size that /proc/PID/status names in kB, in MiB.
+// status returns a size that /proc/PID/status names in kB, in MiB.
 func status(pid, field string) (float64, error) {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {

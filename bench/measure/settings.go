@@ -21,7 +21,7 @@ func (c *Cluster) Settings(servers ...string) (s Settings, err error) {
 	return s, nil
 }
 
-// Lookup gives one, as os.LookupEnv does.
+// Lookup returns one, as os.LookupEnv does.
 func (s Settings) Lookup(name string) (string, bool) {
 	value, ok := s[name]
 	return value, ok

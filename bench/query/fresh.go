@@ -125,7 +125,7 @@ func (b *bench) apart(yield func([]byte, error) bool) {
 	}
 }
 
-// topics makes the example's topics anew.
+// topics makes the example's topics again.
 func (b *bench) topics(ctx context.Context, client *kafka.Client) error {
 	var topics []kafka.TopicConfig
 	for _, p := range b.cfg.Pipelines {

@@ -152,7 +152,7 @@ func (in *input) userName(u int) string {
 	return strconv.Itoa(base + apart*(u/baseUsers))
 }
 
-// ordersOf gives all orders of a user, the newest first, as views have them.
+// ordersOf returns all orders of a user, the newest first, as views have them.
 func (in *input) ordersOf(u int) []order {
 	var out []order
 	for n := range in.copies(0) {

@@ -15,7 +15,7 @@ import (
 // sampled is how many users are asked for, beside those with the most and the fewest orders.
 const sampled = 150
 
-// people gives the numbers of users, always the same.
+// people returns the numbers of users, always the same.
 func (s *shop) people() []int {
 	bySize := make([]int, len(s.in.users))
 	for u := range bySize {

@@ -1,4 +1,4 @@
-// Command sick measures what one sick region of 16 costs the other 15 through the whole pipeline: brine, a process of its own, reads from a
+// Command sick measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own, reads from a
 // Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one region; then from a real Kafka
 // to a real HBase, of which one region is split.
 // `make bench-sick` runs it; nothing imports it.

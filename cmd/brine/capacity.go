@@ -46,7 +46,7 @@ func printSheet(out io.Writer, f *plan.Forecast, s *plan.Sheet) {
 	w.flush()
 	for _, a := range s.Advice {
 		wrapped(out, "  ", "warning: "+a.Msg)
-		wrapped(out, "    ", "mend: "+a.Mend)
+		wrapped(out, "    ", "fix: "+a.Fix)
 	}
 	for _, x := range s.WrongFor {
 		wrapped(out, "  ", "HBase is the wrong store ("+x.Reason+"): "+x.Msg)

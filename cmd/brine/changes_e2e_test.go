@@ -18,7 +18,7 @@ var (
 	statesExample = example{"orders-by-id.yaml", "states", "shop.states", "shop:states", "", "order"}
 )
 
-// logOf is a database's log of orders, which are given to other users and back, take up and drop words, and are deleted and made again;
+// logOf is a database's log of orders, which are given to other users and back, take up and drop words, and are deleted and recreated;
 // several changes are of one millisecond. And what a reader has to find under each user, by order.
 func logOf(orders int) (changes [][]byte, left map[string]string) {
 	r := rand.New(rand.NewPCG(7, 7))

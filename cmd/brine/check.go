@@ -21,7 +21,7 @@ type checkCmd struct {
 
 // Help is shown under the command's own help.
 func (checkCmd) Help() string {
-	return `Every mistake is told at once, with file, line, column and the mend. Nothing is changed anywhere.
+	return `Every mistake is reported at once, with file, line, column and the fix. Nothing is changed anywhere.
 With --connect: are the topics there, are the tables as the configuration says, have all servers something to write, and
 what would become of the latest records: dead letters, events that collide, and those that a TTL would hide as they are written.
 

@@ -47,7 +47,7 @@ func (s *serverCheck) deletes(ctx context.Context, client *kafka.Client, p *conf
 	}
 	for i := range p.Documents {
 		x := s.cfg.Index(p.Documents[i].Index)
-		what := fmt.Sprintf("the index keeps its deleted documents %s, and an older record that is read after that would make one anew", config.DurationText(x.PurgeDeletesAfter))
+		what := fmt.Sprintf("the index keeps its deleted documents %s, and an older record that is read after that would make one again", config.DurationText(x.PurgeDeletesAfter))
 		s.outlived(p, &kept, x.PurgeDeletesAfter, "indexes."+x.Name+".purge_deletes_after", what, "remove it, so that deleted documents stay, marked")
 	}
 	return nil

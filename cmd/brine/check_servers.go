@@ -28,8 +28,8 @@ type serverCheck struct {
 	found config.Problems
 }
 
-func (s *serverCheck) say(severity config.Severity, code config.Code, setting, message, mend string) {
-	s.found = append(s.found, config.Problem{Code: code, Severity: severity, File: s.file, Setting: setting, Message: message, Mend: mend})
+func (s *serverCheck) say(severity config.Severity, code config.Code, setting, message, fix string) {
+	s.found = append(s.found, config.Problem{Code: code, Severity: severity, File: s.file, Setting: setting, Message: message, Fix: fix})
 }
 
 // checkServers compares a configuration with its servers.
@@ -99,7 +99,7 @@ func serverFindings(t *config.Table, file string, servers, regions int) config.P
 	for _, f := range key.Lint(rowkey.LintOptions{Servers: servers, Regions: regions}) {
 		if strings.HasPrefix(f.Rule, "few-") {
 			found = append(found, config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: file,
-				Setting: "tables." + t.Name, Message: f.Msg, Mend: f.Mend})
+				Setting: "tables." + t.Name, Message: f.Msg, Fix: f.Fix})
 		}
 	}
 	return found
@@ -144,7 +144,7 @@ func (s *serverCheck) records(ctx context.Context, p *config.Pipeline) error {
 	setting := "pipelines." + p.Name
 	records, err := latestRecords(ctx, &s.cfg.Kafka, p.Topic, checkRecords)
 	if errors.Is(err, errNoTopic) {
-		s.say(config.Error, codeMissing, setting+".topic", "topic "+p.Topic+" does not exist", "create it, or mend the name")
+		s.say(config.Error, codeMissing, setting+".topic", "topic "+p.Topic+" does not exist", "create it, or fix the name")
 		return nil
 	}
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *serverCheck) records(ctx context.Context, p *config.Pipeline) error {
 			case plan.TieRule:
 				code = config.VersionTies
 			}
-			s.say(config.Warning, code, setting, w.Msg, w.Mend)
+			s.say(config.Warning, code, setting, w.Msg, w.Fix)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 type deadlettersCmd struct {
 	Ls     deadlettersLsCmd     `cmd:"" help:"List records that could not be written."`
 	Show   deadlettersShowCmd   `cmd:"" help:"Show one of them whole."`
-	Replay deadlettersReplayCmd `cmd:"" help:"Write them again, once what they failed for is mended."`
+	Replay deadlettersReplayCmd `cmd:"" help:"Write them again, once what they failed for is fixed."`
 }
 
 // letterFilter says which dead letters are meant.
@@ -191,7 +191,7 @@ func findLetterScan(e *env, cfg *config.Config, f *letterFilter) (*letterScan, e
 	return &letterScan{cfg: cfg, filter: f, topics: cfg.Pipelines, undeclared: true}, f.parse(time.Now())
 }
 
-// letters gives those that the filter takes, topic by topic and partition by partition, behind a place. Each is valid until the next.
+// letters returns those that the filter takes, topic by topic and partition by partition, behind a place. Each is valid until the next.
 func (s *letterScan) letters(e *env, after letterPlace) iter.Seq2[*foundLetter, error] {
 	return func(yield func(*foundLetter, error) bool) {
 		for _, p := range s.topics {

@@ -29,8 +29,8 @@ type deadlettersReplayCmd struct {
 func (deadlettersReplayCmd) Help() string {
 	return letterHelp + `
 
-replay decodes the records anew and writes them as the live pipeline does, beside it: to the half that rejected them, with the
-version that is their own, so that nothing newer is overwritten. Mend the configuration or the store first. What is then written
+replay decodes the records again and writes them as the live pipeline does, beside it: to the half that rejected them, with the
+version that is their own, so that nothing newer is overwritten. Fix the configuration or the store first. What is then written
 is marked as replayed and not listed again; what is rejected once more stays. Interrupted in any way, the same command goes on.
 
 Examples:
@@ -230,5 +230,5 @@ func (c *deadlettersReplayCmd) result(e *env, r *letterReplay) error {
 		return nil
 	}
 	return &exitError{exitFailed, fmt.Errorf("%s: %s can still not be written: %s; the last is %s", r.name, count(rejected, "record"), strings.Join(reasons, ", "), r.Last),
-		"mend what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole"}
+		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole"}
 }

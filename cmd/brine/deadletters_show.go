@@ -99,8 +99,8 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *foundLetter) error {
 	if l.Detail != "" {
 		row("detail", l.Detail)
 	}
-	if mend := reasonMends[l.Reason]; mend != "" {
-		row("mend", mend)
+	if fix := reasonFixes[l.Reason]; fix != "" {
+		row("fix", fix)
 	}
 	row("state", state)
 	row("kept at", letterPlace{l.topic, l.Partition, l.Offset}.String())
@@ -126,20 +126,20 @@ func valueOf(value []byte) string {
 	return bytesText(value)
 }
 
-// reasonMends is what helps, by reason.
-var reasonMends = map[event.Reason]string{
-	event.Undecodable:    "mend the producer: the pipeline takes one JSON object a record",
-	event.MissingField:   "mend the producer, or declare another path for the field; the row key and the version need it",
-	event.WrongType:      "mend the producer, or declare the type that the field has",
+// reasonFixes is what helps, by reason.
+var reasonFixes = map[event.Reason]string{
+	event.Undecodable:    "fix the producer: the pipeline takes one JSON object a record",
+	event.MissingField:   "fix the producer, or declare another path for the field; the row key and the version need it",
+	event.WrongType:      "fix the producer, or declare the type that the field has",
 	event.BadVersion:     "declare the unit that the field has: time_ms or time_s",
-	event.FutureVersion:  "mend the clock of what made the record, or declare the unit that the field has",
+	event.FutureVersion:  "fix the clock of what made the record, or declare the unit that the field has",
 	event.LateVersion:    "raise allowed_lateness of the pipeline, and what it is part of: purge_deletes_after",
 	event.KeyTooLong:     "leave the field out of the key, or take a part or a hash of it",
 	event.BadKey:         "give the key's field an encoding that takes this value",
-	event.BadName:        "mend the producer: the name cannot be that of a column",
+	event.BadName:        "fix the producer: the name cannot be that of a column",
 	event.TooLarge:       "raise hbase.max_cell_bytes or search.max_document_bytes, here and on the servers",
 	event.Refused:        "see what the server says of this row above",
-	event.MappingRefused: "mend the index's field, or the type that the pipeline declares",
+	event.MappingRefused: "fix the index's field, or the type that the pipeline declares",
 }
 
 // letterJSON is a letter as JSON. Bytes that are no text are in the fields that end in base64.
@@ -187,7 +187,7 @@ func letterObject(l *foundLetter, whole bool) letterJSON {
 	return o
 }
 
-// textOrBytes gives the text, or the bytes where they are none; neither for null.
+// textOrBytes returns the text, or the bytes where they are none; neither for null.
 func textOrBytes(b []byte) (*string, []byte) {
 	switch {
 	case b == nil:

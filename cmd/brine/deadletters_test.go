@@ -12,7 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// TestDeadLettersAreListedShownAndReplayed sends records that cannot be written as the pipeline is declared, mends the declaration and
+// TestDeadLettersAreListedShownAndReplayed sends records that cannot be written as the pipeline is declared, fixes the declaration and
 // replays them: they become the rows that they would have been, nothing newer is overwritten, and they are listed no more.
 func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 		add(0, "good", `{"waybill":"W0","action":"A","at":%d,"station":"X"}`, ms)
 		add(0, "seconds", `{"waybill":"W1","action":"A","at":"%d","station":"old"}`, ms)       // a text where a time is declared
 		add(0, "seconds", `{"waybill":"W2","action":"A","at":%d,"station":7}`, ms)             // a number where a text is
-		add(1, "W3", `{"waybill":"W3","action":"A","at":%d,"station":7,"courier":"late"}`, ms) // the same, and W3 is written anew below
+		add(1, "W3", `{"waybill":"W3","action":"A","at":%d,"station":7,"courier":"late"}`, ms) // the same, and W3 is written again below
 		add(1, "not json", `{"waybill":`)
 		j.sendAll(records)
 		j.must("run", "-q", "-c", j.file, "--until-end")
@@ -71,15 +71,15 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 			t.Errorf("exit %d of a letter that is not there: %s", code, out)
 		}
 
-		// Nothing is mended yet: all are rejected again, and there are as many letters as before.
+		// Nothing is fixed yet: all are rejected again, and there are as many letters as before.
 		if out, code := j.exit("deadletters", "replay", "-c", j.file); code != exitFailed || !strings.Contains(out, "4 records can still not be written: undecodable 1, wrong_type 3") {
-			t.Errorf("exit %d of a replay of what is not mended:\n%s", code, out)
+			t.Errorf("exit %d of a replay of what is not fixed:\n%s", code, out)
 		}
 		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "4 letters of 4 records scanned") {
 			t.Errorf("after a replay in vain:\n%s", out)
 		}
 
-		// Mended: the station may be anything. A newer record of W3 has come meanwhile.
+		// Fixed: the station may be anything. A newer record of W3 has come meanwhile.
 		j.replace("station: text", "station: json")
 		j.sendAll([]sent{{partition: 1, time: at, value: fmt.Appendf(nil, `{"waybill":"W3","action":"A","at":%d,"station":"kept","courier":"new"}`, ms)}})
 		j.must("run", "-q", "-c", j.file, "--until-end")

@@ -30,7 +30,7 @@ func (j *job) resizeDeadLetters(bytes string) {
 	configureTopic(j.t, j.brokers, j.topic+".dead", "max.message.bytes", bytes)
 }
 
-// TestLetterThatDoesNotFitHoldsItsPartitionAlone: the partition waits and says the mend, the others go on, and so does it once the topic is mended.
+// TestLetterThatDoesNotFitHoldsItsPartitionAlone: the partition waits and says the fix, the others go on, and so does it once the topic is fixed.
 func TestLetterThatDoesNotFitHoldsItsPartitionAlone(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

@@ -56,7 +56,7 @@ func (j *job) checkAgainstRows(docs documents) int {
 	return fields
 }
 
-// readBack gives the table's columns, and the fields of the documents by the event's fields that fill them both.
+// readBack returns the table's columns, and the fields of the documents by the event's fields that fill them both.
 func (j *job) readBack() (query.Table, map[string]string) {
 	j.t.Helper()
 	text, err := os.ReadFile(j.file)

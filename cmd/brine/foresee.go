@@ -162,8 +162,8 @@ func (f *foreseer) result(regions int) (foresight, error) {
 	return f.out, err
 }
 
-// mendCollision names a field that tells the first two events that collide apart.
-func (f *foreseer) mendCollision(out *foresight) {
+// fixCollision names a field that tells the first two events that collide apart.
+func (f *foreseer) fixCollision(out *foresight) {
 	i := slices.IndexFunc(out.Advice, func(a plan.Advice) bool { return a.Rule == "collision" })
 	if i < 0 || len(out.Collided) == 0 {
 		return
@@ -179,11 +179,11 @@ func (f *foreseer) mendCollision(out *foresight) {
 	}
 	switch {
 	case len(in) > 0:
-		out.Advice[i].Mend = fmt.Sprintf("they differ in %s, which the key holds too coarsely: hold it whole, such as a time in ms", strings.Join(in, ", "))
+		out.Advice[i].Fix = fmt.Sprintf("they differ in %s, which the key holds too coarsely: hold it whole, such as a time in ms", strings.Join(in, ", "))
 	case len(absent) > 0:
-		out.Advice[i].Mend = fmt.Sprintf("they differ in %s; write key: %s + \"|\" + %s", strings.Join(absent, ", "), key, absent[0])
+		out.Advice[i].Fix = fmt.Sprintf("they differ in %s; write key: %s + \"|\" + %s", strings.Join(absent, ", "), key, absent[0])
 	default:
-		out.Advice[i].Mend = "they differ in no declared field: declare one that tells them apart, and add it to the key"
+		out.Advice[i].Fix = "they differ in no declared field: declare one that tells them apart, and add it to the key"
 	}
 }
 

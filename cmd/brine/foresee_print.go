@@ -31,8 +31,8 @@ func (s foreseen) print(e *env) {
 			if w.Rule == "collision" {
 				f.printCollided(e.stdout, s.source)
 			}
-			if w.Mend != "" {
-				wrapped(e.stdout, "    ", "mend: "+w.Mend)
+			if w.Fix != "" {
+				wrapped(e.stdout, "    ", "fix: "+w.Fix)
 			}
 		}
 		if f.Capacity != nil {
@@ -142,7 +142,7 @@ func startOf(keys rowkey.Keys, at skew.Key) string {
 	return at.String() + "  " + fields
 }
 
-// decodedStart gives the fields that a start key holds whole, by the key that fits it: split points are often beginnings of row keys only.
+// decodedStart returns the fields that a start key holds whole, by the key that fits it: split points are often beginnings of row keys only.
 func decodedStart(keys rowkey.Keys, at []byte) string {
 	key := cmp.Or(keys.Fit(at), keys.Newest())
 	if key == nil {

@@ -55,7 +55,7 @@ func foreseeSample(ctx context.Context, cfg *config.Config, source sampleSource,
 	})
 	for i, f := range all {
 		out[i].Collided = f.pairs.List()
-		f.mendCollision(&out[i])
+		f.fixCollision(&out[i])
 	}
 	return out, err
 }

@@ -49,7 +49,7 @@ func (f *foresight) warnings(source sampleSource) []plan.Advice {
 		if f.Expired[family] == 1 {
 			are, them = "is", "it"
 		}
-		out = append(out, plan.Advice{Rule: "expired", Mend: "raise the ttl or leave it out",
+		out = append(out, plan.Advice{Rule: "expired", Fix: "raise the ttl or leave it out",
 			Msg: fmt.Sprintf("%s of %s %s older than the TTL of family %s of %s: HBase would hide %s at once",
 				thousands(int64(f.Expired[family])), count(f.Records, "event"), are, family, f.Table, them)})
 	}

@@ -53,12 +53,12 @@ func (p *process) health(path string, status int, reason string) {
 func TestHealthIsProgress(t *testing.T) {
 	t.Parallel()
 	settings := []string{"BRINE_HTTP_STALL=300ms", "BRINE_HBASE_PAUSE=20ms"}
-	check := func(t *testing.T, p *process, n int, reason string, mend func()) {
+	check := func(t *testing.T, p *process, n int, reason string, fix func()) {
 		t.Helper()
 		for _, path := range []string{"/healthz", "/readyz"} {
 			p.health(path, http.StatusServiceUnavailable, reason)
 		}
-		mend()
+		fix()
 		p.until("scans.rows", n)
 		p.health("/healthz", http.StatusOK, "")
 		p.health("/readyz", http.StatusOK, "")
@@ -105,7 +105,7 @@ func TestHealthIsProgress(t *testing.T) {
 		t.Parallel()
 		servers, server := ownStack(t, embedded.Options{})
 		j := newJob(t, servers)
-		p := j.begin() // no stall time: a halt is told at once
+		p := j.begin() // no stall time: a halt is reported at once
 		p.health("/readyz", http.StatusOK, "")
 		server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 			r.Keep()

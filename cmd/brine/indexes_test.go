@@ -57,7 +57,7 @@ func searchPart(refresh, replicas, shards string, at bool) *searchIndex {
 }
 
 // TestIndexesAreCompared: what differs of the indexes is told by plan and check, put right by apply where that can be done in place, and else refused
-// with what mends it.
+// with what fixes it.
 func TestIndexesAreCompared(t *testing.T) {
 	t.Parallel()
 	search := searchServer(t, map[string]*searchIndex{

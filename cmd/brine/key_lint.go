@@ -23,7 +23,7 @@ type keyLintCmd struct {
 
 // Help is shown under the command's own help.
 func (keyLintCmd) Help() string {
-	return `Says of a table of the configuration, or of a key, what can be foreseen to end badly, with the mend: keys that are ambiguous,
+	return `Says of a table of the configuration, or of a key, what can be foreseen to end badly, with the fix: keys that are ambiguous,
 random or do not tell two events apart, that pile onto one region or scatter what a scan wants, queries that no scan answers, and
 what costs bytes. brine check says the same, and all the rest.
 
@@ -80,7 +80,7 @@ func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 		if rule == "" {
 			rule = "syntax"
 		}
-		return config.Problems{c.problem(rowkey.Finding{Rule: rule, Severity: rowkey.Severity(config.Error), Offset: wrong.Offset, Msg: wrong.Msg, Mend: wrong.Mend})}, nil
+		return config.Problems{c.problem(rowkey.Finding{Rule: rule, Severity: rowkey.Severity(config.Error), Offset: wrong.Offset, Msg: wrong.Msg, Fix: wrong.Fix})}, nil
 	}
 	var found config.Problems
 	for _, f := range key.Lint(o) {
@@ -92,10 +92,10 @@ func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 // problem shows a finding of the key of the command line as one of a file.
 func (c *keyLintCmd) problem(f rowkey.Finding) config.Problem {
 	return config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: "--key", Line: 1,
-		Column: 1 + utf8.RuneCountInString(c.Key[:f.Offset]), Message: f.Msg, Mend: f.Mend}
+		Column: 1 + utf8.RuneCountInString(c.Key[:f.Offset]), Message: f.Msg, Fix: f.Fix}
 }
 
-// ofTable gives what check says of a table and the pipelines that write it, and what follows from the number of servers.
+// ofTable returns what check says of a table and the pipelines that write it, and what follows from the number of servers.
 func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
 	cfg, problems := config.Load(c.Config, e.getenv)
 	if cfg == nil { // the problems say why

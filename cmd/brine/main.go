@@ -34,11 +34,11 @@ type cli struct {
 	Key         keyCmd         `cmd:"" help:"Encode, decode and explain row keys."`
 	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
-	Reindex     reindexCmd     `cmd:"" help:"Build an index anew beside the one in use, and have it take that one's place."`
+	Reindex     reindexCmd     `cmd:"" help:"Rebuild an index beside the one in use, and have it take that one's place."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
 	Offsets     offsetsCmd     `cmd:"" help:"Show where the pipelines are in their topics, and have them go on elsewhere."`
 	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines or CSV to a topic, each record once."`
-	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and mend it."`
+	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and fix it."`
 	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
 	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`

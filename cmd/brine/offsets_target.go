@@ -14,7 +14,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// target gives the offset that --to means, for each partition that it means.
+// target returns the offset that --to means, for each partition that it means.
 func (c *offsetsSetCmd) target(ctx context.Context, g *liveGroup, client *kafka.Client) (map[int]int64, error) {
 	to := strings.TrimSpace(c.To)
 	file, saved := strings.CutPrefix(to, "file:")

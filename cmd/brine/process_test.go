@@ -92,7 +92,7 @@ func (p *process) get(path string) (status int, body string) {
 	return resp.StatusCode, string(text)
 }
 
-// metric gives the sum of a metric's series.
+// metric returns the sum of a metric's series.
 func (p *process) metric(name string) (total float64) {
 	p.t.Helper()
 	_, text := p.get("/metrics")
@@ -110,7 +110,7 @@ func (p *process) metric(name string) (total float64) {
 	return total
 }
 
-// half gives the status of one of the halves, as /healthz tells it.
+// half returns the status of one of the halves, as /healthz tells it.
 func (p *process) half(name string) ingest.Status {
 	p.t.Helper()
 	_, body := p.get("/healthz")

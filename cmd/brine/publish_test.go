@@ -14,7 +14,7 @@ import (
 	"brine/internal/sample"
 )
 
-// contentsOf gives what readers of committed records find in the job's topic, by partition.
+// contentsOf returns what readers of committed records find in the job's topic, by partition.
 func (j *job) contentsOf() [][]string {
 	j.t.Helper()
 	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)

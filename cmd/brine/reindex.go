@@ -19,12 +19,12 @@ import (
 
 type reindexCmd struct {
 	configFlag
-	Index       string `arg:"" help:"Index of the configuration to build anew."`
+	Index       string `arg:"" help:"Index of the configuration to rebuild."`
 	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Build it of the rows in hbase, or of the records in the topic."`
 	Rate        int    `help:"Most rows, and then records, per second of each pipeline (default: no limit)."`
 	Workers     int    `default:"4" help:"Ranges of the table that are read at the same time (default 4)."`
 	DropOld     bool   `help:"Drop the old index once the new one has its place and is complete."`
-	Again       bool   `help:"Begin anew, whatever was begun."`
+	Again       bool   `help:"Begin again, whatever was begun."`
 	SkipRefused bool   `help:"Take the old index's place though the new one refuses documents."`
 	SkipMissing bool   `help:"Go on though the topic has forgotten some of what is asked of it."`
 	DryRun      bool   `help:"Show the plan and stop."`
@@ -165,7 +165,7 @@ func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
 	return src
 }
 
-// reindexError gives an error its exit code, and says what mends it.
+// reindexError gives an error its exit code, and says what fixes it.
 func reindexError(err error) error {
 	for _, known := range []struct {
 		is   error
@@ -173,13 +173,13 @@ func reindexError(err error) error {
 		hint string
 	}{
 		{reindex.ErrTaken, exitFailed, "wait until it is done, or stop it: the same command then goes on from there"},
-		{reindex.ErrBegun, exitUsage, "go on with the same command as then, or give --again to begin anew"},
-		{reindex.ErrRefused, exitFailed, "mend the index's fields in the configuration and begin --again; or --skip-refused takes its place without them, as dead letters of mapping_refused are left out of the old one"},
+		{reindex.ErrBegun, exitUsage, "go on with the same command as then, or give --again to begin again"},
+		{reindex.ErrRefused, exitFailed, "fix the index's fields in the configuration and begin --again; or --skip-refused takes its place without them, as dead letters of mapping_refused are left out of the old one"},
 		{reindex.ErrMissing, exitFailed, "build it --from hbase, which holds what the topic has forgotten; or --skip-missing builds it of what is there"},
 		{reindex.ErrNotOf, exitUsage, "--from topic"},
 		{reindex.ErrNoRoom, exitFailed, "make room, or drop indexes that are not used"},
 		{reindex.ErrInTheWay, exitFailed, "drop it, or give --again, which does"},
-		{search.ErrNoIndex, exitMissing, "brine tables apply -c FILE makes an index that is missing; of one that was being built, --again begins anew"},
+		{search.ErrNoIndex, exitMissing, "brine tables apply -c FILE makes an index that is missing; of one that was being built, --again begins again"},
 	} {
 		if errors.Is(err, known.is) {
 			return &exitError{known.code, err, known.hint}

@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// TestReindexEndToEnd: an index that is built anew, of the rows or of the topic, is the old one document by document, and is
+// TestReindexEndToEnd: an index that is rebuilt, of the rows or of the topic, is the old one document by document, and is
 // what verify expects.
 func TestReindexEndToEnd(t *testing.T) {
 	changes := orderChanges()

@@ -57,7 +57,7 @@ func (s *reindexScreen) plan(p *reindex.Plan) {
 		}
 	}
 	if p.Resumed {
-		fmt.Fprintf(s.out, "  goes on where it was: %s; --again begins anew\n", p.Phase)
+		fmt.Fprintf(s.out, "  goes on where it was: %s; --again begins again\n", p.Phase)
 	}
 	if seconds > 0 {
 		fmt.Fprintf(s.out, "  at %s/s: about %v\n", thousands(int64(s.rate)), clock(seconds))

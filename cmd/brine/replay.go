@@ -27,7 +27,7 @@ type replayCmd struct {
 	Into        []string `placeholder:"TABLE" help:"Write the rows into this table instead, made like the pipeline's own if it is missing; where the pipeline writes several, OWN=OTHER for each."`
 	Rate        int      `help:"Most records per second of each half (default: the pipeline's read.rate)."`
 	Name        string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the range)."`
-	Again       bool     `help:"Begin anew, though a replay of this name is done or has been begun."`
+	Again       bool     `help:"Begin again, though a replay of this name is done or has been begun."`
 	SkipMissing bool     `help:"Replay what is there, though part of the range is missing."`
 	DryRun      bool     `help:"Show the plan and stop."`
 	Diff        int      `placeholder:"N" help:"Show what N records, from all over the range, would change of the rows that are there, and stop."`
@@ -175,7 +175,7 @@ func (r *replay) makePlan(ctx context.Context) error {
 	r.plan, err = planned.Plan(ctx)
 	switch {
 	case errors.Is(err, ingest.ErrNoPartition):
-		return &exitError{exitMissing, err, "mend --partitions, or the partitions of --from and --to"}
+		return &exitError{exitMissing, err, "fix --partitions, or the partitions of --from and --to"}
 	case errors.Is(err, ingest.ErrOtherReplay):
 		return usage(err)
 	}

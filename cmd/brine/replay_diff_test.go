@@ -109,7 +109,7 @@ func TestDiffTellsNewerOlderAndOtherCells(t *testing.T) {
 	}
 }
 
-// firstKey gives a key of the topic's records, and how many of the first partition's have it.
+// firstKey returns a key of the topic's records, and how many of the first partition's have it.
 func (j *job) firstKey() (key string, n int) {
 	j.t.Helper()
 	for r, err := range publish.Keyed(certain(first(sample.Scans(), 2000)), j.key) {

@@ -51,7 +51,7 @@ func TestReplayChangesNoCell(t *testing.T) {
 		for by, args := range ranges {
 			j.replayKilled(3000, by, args...)
 			same("a replay by " + by + ", killed and resumed")
-			if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already, up to the offsets above; --again begins anew") {
+			if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already, up to the offsets above; --again begins again") {
 				t.Errorf("a replay that is done does not say so:\n%s", out)
 			}
 			j.replayKilled(3000, by, append(args, "--again")...)

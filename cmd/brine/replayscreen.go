@@ -59,7 +59,7 @@ func (s *replayScreen) plan(r *replay) {
 	case p.Left() > 0 && p.Resumed:
 		fmt.Fprintf(s.out, "  goes on where it was: %s of %s offsets are done\n", thousands(done(p)), thousands(done(p)+p.Left()))
 	case p.Left() == 0 && p.Resumed:
-		fmt.Fprintf(s.out, "  done already, up to the offsets above; --again begins anew\n")
+		fmt.Fprintf(s.out, "  done already, up to the offsets above; --again begins again\n")
 	case p.Left() == 0:
 		fmt.Fprintf(s.out, "  nothing to replay: the topic holds no record of this range\n")
 	}

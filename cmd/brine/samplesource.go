@@ -111,7 +111,7 @@ func fill(r io.Reader, buf []byte, n int) (int, error) {
 	return n, nil
 }
 
-// lines gives the records of whole lines; empty lines are none.
+// lines returns the records of whole lines; empty lines are none.
 func (f *fileSample) lines(line int64, text []byte) iter.Seq2[int64, *event.Record] {
 	return func(yield func(int64, *event.Record) bool) {
 		rec := event.Record{Topic: f.name, Timestamp: f.now}

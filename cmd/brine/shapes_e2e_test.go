@@ -97,7 +97,7 @@ func TestShapesEndToEnd(t *testing.T) {
 	}
 }
 
-// fieldsOf gives the fields of the rows that a query finds.
+// fieldsOf returns the fields of the rows that a query finds.
 func (j *job) fieldsOf(query ...string) string {
 	var rows []string
 	for _, row := range j.answered(query...) {

@@ -51,7 +51,7 @@ func (h *hotCase) row(t *testing.T, event map[string]rowkey.Value) []byte {
 	return row
 }
 
-// hits tells whether a region is one of those that are made hot: it takes a quarter of the rows at least, where the mean is an eighth at most.
+// hits reports whether a region is one of those that are made hot: it takes a quarter of the rows at least, where the mean is an eighth at most.
 func (h *hotCase) hits(t *testing.T, r *skew.Region) bool {
 	const rows = 1000
 	in := 0

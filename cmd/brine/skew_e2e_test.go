@@ -95,7 +95,7 @@ func (b *hotBench) write(t *testing.T, seconds int, hot bool, each func() bool) 
 	}
 }
 
-// spots gives the hottest spot of each table that has one.
+// spots returns the hottest spot of each table that has one.
 func (b *hotBench) spots() map[string]skew.HotSpot {
 	out := map[string]skew.HotSpot{}
 	for _, s := range b.tables.Advise() {
@@ -106,9 +106,9 @@ func (b *hotBench) spots() map[string]skew.HotSpot {
 	return out
 }
 
-// TestHotRegionsAreFoundAndMended makes regions hot in three ways, waits until they are found with their cause, does what is
+// TestHotRegionsAreFoundAndFixed makes regions hot in three ways, waits until they are found with their cause, does what is
 // advised, and holds what comes of it against what was foreseen.
-func TestHotRegionsAreFoundAndMended(t *testing.T) {
+func TestHotRegionsAreFoundAndFixed(t *testing.T) {
 	if testenv.Race {
 		t.Skip("ten seconds are too few for what is slowed down so much")
 	}
@@ -121,12 +121,12 @@ func TestHotRegionsAreFoundAndMended(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { server.Close() })
-		foundAndMended(t, newHotBench(t, "rpc://"+server.Addr()))
+		foundAndFixed(t, newHotBench(t, "rpc://"+server.Addr()))
 	})
-	t.Run("real", func(t *testing.T) { foundAndMended(t, newHotBench(t, testenv.HBase(t))) })
+	t.Run("real", func(t *testing.T) { foundAndFixed(t, newHotBench(t, testenv.HBase(t))) })
 }
 
-func foundAndMended(t *testing.T, b *hotBench) {
+func foundAndFixed(t *testing.T, b *hotBench) {
 	b.write(t, 8, false, func() bool {
 		if spots := b.spots(); len(spots) > 0 {
 			t.Errorf("even loads raise %+v", slices.Collect(maps.Values(spots)))
@@ -158,7 +158,7 @@ func foundAndMended(t *testing.T, b *hotBench) {
 			t.Fatalf("%s: %+v", h.table, h.spot)
 		}
 		h.effect = *h.spot.Actions[0].Effect
-		b.mend(t, h)
+		b.fix(t, h)
 	}
 	b.write(t, 12, true, nil)
 	for _, h := range b.cases {
@@ -170,8 +170,8 @@ func foundAndMended(t *testing.T, b *hotBench) {
 	}
 }
 
-// mend does what is advised: it splits the region, or writes into a new table with the salt.
-func (b *hotBench) mend(t *testing.T, h *hotCase) {
+// fix does what is advised: it splits the region, or writes into a new table with the salt.
+func (b *hotBench) fix(t *testing.T, h *hotCase) {
 	t.Helper()
 	a := h.spot.Actions[0]
 	if a.Kind == skew.Split {

@@ -115,7 +115,7 @@ func serverNames(status hbase.ClusterStatus) []string {
 	return names
 }
 
-// loadsOf gives the loads of all regions by table.
+// loadsOf returns the loads of all regions by table.
 func loadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
 	loads := map[string][]skew.RegionLoad{}
 	for _, server := range status.Servers {
@@ -136,7 +136,7 @@ func knownRegions(regions []hbase.Region) []skew.Region {
 	return known
 }
 
-// countFields gives the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
+// countFields returns the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
 // none.
 func (s *service) countFields(p *config.Pipeline) func([]event.Event) {
 	if len(p.HotFields) == 0 {

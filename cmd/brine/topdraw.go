@@ -22,7 +22,7 @@ type drawnLine struct {
 	style topStyle
 }
 
-// draw gives the picture in so many columns and lines.
+// draw returns the picture in so many columns and lines.
 func (v *topView) draw(columns, height int) []drawnLine {
 	lines := v.lines()
 	m := &topModes[v.mode]

@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// committedOffsets gives what a group has committed of partitions of a topic, with no entry where that is nothing.
+// committedOffsets returns what a group has committed of partitions of a topic, with no entry where that is nothing.
 func committedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions []int) (map[int]int64, error) {
 	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
 	if err == nil && !errors.Is(resp.Error, kafka.GroupIdNotFound) {
@@ -39,12 +39,12 @@ func allOf(partitions int) []int {
 	return all
 }
 
-// endOffsets gives the next offset of each partition of a topic.
+// endOffsets returns the next offset of each partition of a topic.
 func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
 	return lastOffsets(ctx, client, topic, kafka.ReadUncommitted)
 }
 
-// stableOffsets gives how far each partition of a topic can be read now: up to the first record of a transaction that is open still.
+// stableOffsets returns how far each partition of a topic can be read now: up to the first record of a transaction that is open still.
 func stableOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
 	return lastOffsets(ctx, client, topic, kafka.ReadCommitted)
 }
@@ -63,12 +63,12 @@ func lastOffsets(ctx context.Context, client *kafka.Client, topic string, level 
 	return listOffsets(ctx, client, topic, level, len(meta.Topics[0].Partitions), kafka.LastOffsetOf, func(p kafka.PartitionOffsets) int64 { return p.LastOffset })
 }
 
-// startOffsets gives the first offset of each partition of a topic.
+// startOffsets returns the first offset of each partition of a topic.
 func startOffsets(ctx context.Context, client *kafka.Client, topic string, partitions int) ([]int64, error) {
 	return listOffsets(ctx, client, topic, kafka.ReadUncommitted, partitions, kafka.FirstOffsetOf, func(p kafka.PartitionOffsets) int64 { return p.FirstOffset })
 }
 
-// offsetsAt gives the offset of the first record of a time or later in each partition of a topic; −1 where there is none.
+// offsetsAt returns the offset of the first record of a time or later in each partition of a topic; −1 where there is none.
 func offsetsAt(ctx context.Context, client *kafka.Client, topic string, partitions int, at time.Time) ([]int64, error) {
 	of := func(partition int) kafka.OffsetRequest { return kafka.TimeOffsetOf(partition, at) }
 	return listOffsets(ctx, client, topic, kafka.ReadUncommitted, partitions, of, func(p kafka.PartitionOffsets) int64 {

@@ -32,7 +32,7 @@ type topLine struct {
 // topScope is what a line stands for, so that others can be kept to it.
 type topScope struct{ table, server string }
 
-// within tells whether a line belongs to a scope.
+// within reports whether a line belongs to a scope.
 func (s topScope) within(of topScope) bool {
 	return (of.table == "" || s.table == "" || s.table == of.table) && (of.server == "" || s.server == "" || s.server == of.server)
 }

@@ -68,7 +68,7 @@ func (s *service) joined() bool {
 	})
 }
 
-// settledTo says whether all partitions of a half are settled to their ends. Brokers that do not answer now will be asked again.
+// settledTo reports whether all partitions of a half are settled to their ends. Brokers that do not answer now will be asked again.
 func (h *half) settledTo(ctx context.Context, client *kafka.Client, ends []int64) bool {
 	status := h.loop.Status()
 	if !status.Joined {
@@ -90,7 +90,7 @@ func (h *half) rejectsAll(ends []int64) bool {
 	})
 }
 
-// elsewhere gives the partitions with records that are not ours, and whether all of ours are settled to their ends.
+// elsewhere returns the partitions with records that are not ours, and whether all of ours are settled to their ends.
 func elsewhere(ends []int64, ours []ingest.PartitionStatus) (others []int, settled bool) {
 	own := make([]bool, len(ends))
 	for _, p := range ours {

@@ -120,7 +120,7 @@ func (v *verification) once(e *env, o verify.Options) error {
 		return v.failure(e.ctx, err)
 	}
 	v.screen.report(report, v.cmd.Show)
-	if report, err = v.mend(e, check, report); err != nil {
+	if report, err = v.fix(e, check, report); err != nil {
 		return v.failure(e.ctx, err)
 	}
 	if report.Problems() > 0 {
@@ -129,10 +129,10 @@ func (v *verification) once(e *env, o verify.Options) error {
 	return nil
 }
 
-// mend repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
-func (v *verification) mend(e *env, check *verify.Check, report *verify.Report) (*verify.Report, error) {
+// fix repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
+func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (*verify.Report, error) {
 	damaged, extra := repairable(report)
-	mended := false
+	fixed := false
 	if v.cmd.Repair && damaged > 0 {
 		writers, err := v.writers(e.ctx)
 		if err != nil {
@@ -143,7 +143,7 @@ func (v *verification) mend(e *env, check *verify.Check, report *verify.Report) 
 			return report, err
 		}
 		v.screen.said("written again: %s records", thousands(records))
-		mended = true
+		fixed = true
 	}
 	if v.cmd.DeleteExtra && extra > 0 {
 		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?", thousands(extra))); err != nil {
@@ -154,9 +154,9 @@ func (v *verification) mend(e *env, check *verify.Check, report *verify.Report) 
 			return report, err
 		}
 		v.screen.said("what was extra is deleted in %s rows and documents", thousands(rows))
-		mended = true
+		fixed = true
 	}
-	if !mended {
+	if !fixed {
 		return report, nil
 	}
 	again, err := v.shown(e.ctx, func() (*verify.Report, error) { return check.Again(e.ctx) })
@@ -166,7 +166,7 @@ func (v *verification) mend(e *env, check *verify.Check, report *verify.Report) 
 	return again, err
 }
 
-// repairable is how much a repair can mend, and how many findings are of extra cells.
+// repairable is how much a repair can fix, and how many findings are of extra cells.
 func repairable(r *verify.Report) (damaged, extra int64) {
 	damaged = r.Lost
 	for _, t := range r.Tables {
@@ -184,7 +184,7 @@ func (v *verification) failure(ctx context.Context, err error) error {
 	case errors.Is(err, verify.ErrIncomplete):
 		return &exitError{exitFailed, err, "verify a window that is in the topic: --from a time or offsets"}
 	case errors.Is(err, ingest.ErrNoPartition):
-		return &exitError{exitMissing, err, "mend --partitions, or the partitions of --from and --to"}
+		return &exitError{exitMissing, err, "fix --partitions, or the partitions of --from and --to"}
 	}
 	return loopError(err)
 }

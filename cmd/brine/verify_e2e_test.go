@@ -68,9 +68,9 @@ func (j *job) stored(do func(b *hbase.Batch)) {
 	}
 }
 
-// TestVerifyFindsAndMends verifies the orders' table and index, empties both, adds what belongs to nobody, and mends it: verify tells how
+// TestVerifyFindsAndRepairs verifies the orders' table and index, empties both, adds what belongs to nobody, and fixes it: verify tells how
 // many rows and documents are missing, and afterwards the outcome is what it was.
-func TestVerifyFindsAndMends(t *testing.T) {
+func TestVerifyFindsAndRepairs(t *testing.T) {
 	t.Parallel()
 	onStacks(t, ordersExample, func(t *testing.T, j *job) {
 		n := j.publish(slices.Values(orderChanges()))
@@ -193,8 +193,8 @@ func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 	}
 }
 
-// What a group has committed and nobody has written is found by a verification that goes on, counted, and mended.
-func TestVerifyThatGoesOnMends(t *testing.T) {
+// What a group has committed and nobody has written is found by a verification that goes on, counted, and fixed.
+func TestVerifyThatGoesOnRepairs(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
 	j.publish(first(sample.Scans(), 1000))

@@ -65,7 +65,7 @@ func number(title, unit, description string, steps []dashboard.Threshold, expr s
 // plain is for numbers none of which is bad.
 var plain = colored("green")
 
-// colored gives the first color to small numbers, and others from a value on.
+// colored returns the first color to small numbers, and others from a value on.
 func colored(first string, next ...dashboard.Threshold) []dashboard.Threshold {
 	return append([]dashboard.Threshold{{Color: first}}, next...)
 }

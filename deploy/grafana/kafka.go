@@ -45,7 +45,7 @@ func group(b *board) {
 	b.panel(
 		graph("Partitions of each process", "short", "How many partitions each process has. Processes without any are spares.",
 			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}).Span(6),
-		graph("Rebalances", "short", "Times that the group gave partitions to the processes anew, and attempts to join it that failed; in each step of the graph.",
+		graph("Rebalances", "short", "Times that the group gave partitions to the processes again, and attempts to join it that failed; in each step of the graph.",
 			query{sum("pipeline, half", increase("brine_ingest_rebalances_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}).Span(6),
 		graph("Records read again/s", "short", "Records a second that this process had submitted before, after a rebalance. Writing them again changes nothing.",

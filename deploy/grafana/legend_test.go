@@ -16,7 +16,7 @@ type asked struct {
 	Expr, LegendFormat string
 }
 
-// queries gives those of a dashboard by the titles of their panels.
+// queries returns those of a dashboard by the titles of their panels.
 func queries(t *testing.T, text []byte) map[string][]asked {
 	t.Helper()
 	var d struct {

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// render gives a dashboard's file name and content.
+// render returns a dashboard's file name and content.
 func (b *board) render() (name string, text []byte, err error) {
 	d, err := b.Build()
 	if err != nil {

@@ -36,7 +36,7 @@ func readRules(t *testing.T) (rules []rule) {
 	return rules
 }
 
-// readAll gives the content of each file of a pattern, by its path.
+// readAll returns the content of each file of a pattern, by its path.
 func readAll(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)

@@ -57,7 +57,7 @@ func (n *node) absence(name string) *Exception {
 	return notServing(name + " is not online on " + n.String())
 }
 
-// isMeta says whether a name or encoded name is that of the region of hbase:meta.
+// isMeta reports whether a name or encoded name is that of the region of hbase:meta.
 func isMeta(region string) bool {
 	return region == metaEncoded || strings.HasPrefix(region, metaName.String()+",")
 }

@@ -37,7 +37,7 @@ func getRegionInfo(_ context.Context, k *call, q *hbasepb.GetRegionInfoRequest) 
 	return response, nil
 }
 
-// regions gives the node's regions, hbase:meta's first, then by table and start key.
+// regions returns the node's regions, hbase:meta's first, then by table and start key.
 func (n *node) regions() []*region {
 	var rs []*region
 	for _, t := range append([]*table{n.cluster.meta}, n.cluster.sorted()...) {

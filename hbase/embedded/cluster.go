@@ -216,7 +216,7 @@ func (c *cluster) putTable(b *store.Batch, t *table, state hbasepb.TableState_St
 	return c.putState(b, t.name, state)
 }
 
-// find gives a table, or the exception that there is none.
+// find returns a table, or the exception that there is none.
 func (c *cluster) find(name tableName) (*table, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -226,7 +226,7 @@ func (c *cluster) find(name tableName) (*table, error) {
 	return nil, final(classTableNotFound, "%s", name)
 }
 
-// sorted gives the tables in the order of their names.
+// sorted returns the tables in the order of their names.
 func (c *cluster) sorted() []*table {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -238,7 +238,7 @@ func (c *cluster) sorted() []*table {
 	return ts
 }
 
-// regionID gives an id for a new region: the time, but greater than any given before.
+// regionID returns an id for a new region: the time, but greater than any given before.
 func (c *cluster) regionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,7 +39,7 @@ func newComparator(m *hbasepb.Comparator) (comparator, error) {
 	return nil, unsupported("the comparator %s", m.GetName())
 }
 
-// comparable gives the bytes that most comparators hold in their first field.
+// comparable returns the bytes that most comparators hold in their first field.
 func comparable(m *hbasepb.Comparator) ([]byte, error) {
 	switch name, _ := strings.CutPrefix(m.GetName(), filterPackage); name {
 	case "BinaryComparator", "BinaryPrefixComparator", "LongComparator":

@@ -62,7 +62,7 @@ func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare com
 	return compares(op, -compare(cells[0].Value)) // here HBase says "value op cell", unlike in filters
 }
 
-// compares says whether "cell op value" holds when value.compareTo(cell) gave order, in HBase's way round.
+// compares reports whether "cell op value" holds when value.compareTo(cell) gave order, in HBase's way round.
 func compares(op hbasepb.CompareType, order int) bool {
 	switch op {
 	case hbasepb.CompareType_LESS:

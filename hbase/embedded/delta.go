@@ -65,7 +65,7 @@ func combine(kind hbasepb.MutationProto_MutationType, c *wire.Cell, before []byt
 	return binary.BigEndian.AppendUint64(nil, sum), nil
 }
 
-// wantsResults says whether an increment's or append's client asked for the new cells, as it does unless told not to.
+// wantsResults reports whether an increment's or append's client asked for the new cells, as it does unless told not to.
 func wantsResults(p *hbasepb.MutationProto) bool {
 	for _, a := range p.Attribute {
 		if a.GetName() == "_rr_" {

@@ -97,7 +97,7 @@ func unsupported(format string, args ...any) *Exception {
 	return final(classDoNotRetry, "the embedded HBase server does not support "+format, args...)
 }
 
-// asException gives the exception that answers an error.
+// asException returns the exception that answers an error.
 func asException(err error) *Exception {
 	var e *Exception
 	var noFamily *store.ErrNoFamily

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Exceptions gives every exception by which HBase's servers tell a client what to do, by the class's simple name, each with a
+// Exceptions returns every exception by which HBase's servers tell a client what to do, by the class's simple name, each with a
 // message as the server writes it: what Outcome.Exception, Outcome.Regions and Outcome.Rows take. They are new ones with each
 // call, so a test may set another message. Those that only a client makes (CallTimeoutException, ConnectionClosedException,
 // FailedServerException …) are not answers: drop, silence or kill for them.

@@ -75,7 +75,7 @@ func (cs *controls) drop(c *control) {
 	cs.all = slices.DeleteFunc(cs.all, func(o *control) bool { return o == c })
 }
 
-// ask gives the outcome of the first function that seizes the request, nil when none does.
+// ask returns the outcome of the first function that seizes the request, nil when none does.
 func (cs *controls) ask(r *Request) *Outcome {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -121,7 +121,7 @@ func (o *Outcome) before(ctx context.Context) bool {
 func (o *Outcome) dropped() bool { return o != nil && o.Drop }
 func (o *Outcome) silent() bool  { return o != nil && o.Silent }
 
-// handle gives the outcome's answer, after the handler's work when the request is applied nonetheless.
+// handle returns the outcome's answer, after the handler's work when the request is applied nonetheless.
 func (o *Outcome) handle(ctx context.Context, k *call, m method, param proto.Message) (proto.Message, error) {
 	seized := o.Exception != nil || o.Answer != nil || o.Drop || o.Silent
 	if !seized || o.Apply {
@@ -138,7 +138,7 @@ func (o *Outcome) handle(ctx context.Context, k *call, m method, param proto.Mes
 	return o.Answer, nil
 }
 
-// region gives the exception that a control function wants for a region of a Multi.
+// region returns the exception that a control function wants for a region of a Multi.
 func (o *Outcome) region(r *region) *Exception {
 	if o == nil {
 		return nil
@@ -149,7 +149,7 @@ func (o *Outcome) region(r *region) *Exception {
 	return o.Regions[r.encoded]
 }
 
-// action gives the exception that a control function wants for one action.
+// action returns the exception that a control function wants for one action.
 func (o *Outcome) action(a *hbasepb.Action) *Exception {
 	if o == nil || o.Rows == nil {
 		return nil

@@ -190,7 +190,7 @@ func (l *anyOf) Cell(c *store.Cell) store.Verdict {
 	return []store.Verdict{store.Skip, store.NextColumn, store.NextRow}[reach]
 }
 
-// again gives the verdict that still holds from an earlier cell of the row, Include when none does.
+// again returns the verdict that still holds from an earlier cell of the row, Include when none does.
 func (p *lastVerdict) again(c *store.Cell) store.Verdict {
 	sameFamily := string(p.family) == string(c.Family)
 	switch {

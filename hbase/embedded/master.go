@@ -80,7 +80,7 @@ func (c *cluster) match(expression *string, namespace string, system bool) ([]*t
 	return found, nil
 }
 
-// describe gives the descriptions of tables.
+// describe returns the descriptions of tables.
 func (c *cluster) describe(ts []*table) []*hbasepb.TableSchema {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -95,7 +95,7 @@ func protoCell(p *hbasepb.MutationProto, family []byte, q *hbasepb.MutationProto
 	return c
 }
 
-// checkSizes gives the exception for a cell that is too large. As in HBase it is an exception of all mutations that are
+// checkSizes returns the exception for a cell that is too large. As in HBase it is an exception of all mutations that are
 // applied together with this one.
 func (m *mutation) checkSizes(limit int) error {
 	for i := range m.cells {
@@ -107,7 +107,7 @@ func (m *mutation) checkSizes(limit int) error {
 	return nil
 }
 
-// check gives the exception that befalls this mutation alone.
+// check returns the exception that befalls this mutation alone.
 func (m *mutation) check(r *region) error {
 	if len(m.row) > wire.MaxRowLen {
 		return final(classIllegalArgument, "Row length %d is > %d", len(m.row), wire.MaxRowLen)
@@ -132,7 +132,7 @@ func (m *mutation) check(r *region) error {
 	return nil
 }
 
-// readsFirst says whether the mutation needs to read what is there: then nobody may write between.
+// readsFirst reports whether the mutation needs to read what is there: then nobody may write between.
 func (m *mutation) readsFirst() bool {
 	if m.kind == hbasepb.MutationProto_INCREMENT || m.kind == hbasepb.MutationProto_APPEND {
 		return true

@@ -117,7 +117,7 @@ func (n *node) end(abrupt bool) {
 	n.scanners.closeAll()
 }
 
-// alive says whether the node takes regions.
+// alive reports whether the node takes regions.
 func (n *node) alive() bool { return n.ctx.Err() == nil && !n.stopping.Load() }
 
 func (n *node) sweepLeases() {
@@ -149,7 +149,7 @@ func (n *node) String() string {
 	return n.host + "," + strconv.Itoa(int(n.port)) + "," + strconv.FormatInt(n.startCode, 10)
 }
 
-// region gives the online region of that name or encoded name.
+// region returns the online region of that name or encoded name.
 func (n *node) region(spec *hbasepb.RegionSpecifier) (*region, error) {
 	if r, ok := n.online.Load(string(spec.GetValue())); ok {
 		return r.(*region), nil

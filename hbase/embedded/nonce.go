@@ -19,7 +19,7 @@ type deltas struct {
 
 const keptDeltas = 100_000
 
-// deltaOf gives the nonce of the mutations, which are of one request; ok is false when there is none.
+// deltaOf returns the nonce of the mutations, which are of one request; ok is false when there is none.
 func deltaOf(ms []mutation, group uint64) (n nonce, ok bool) {
 	for i := range ms {
 		switch ms[i].kind {
@@ -32,7 +32,7 @@ func deltaOf(ms []mutation, group uint64) (n nonce, ok bool) {
 	return n, false
 }
 
-// again says whether the mutations were done before, and gives what their columns hold.
+// again reports whether the mutations were done before, and gives what their columns hold.
 func (k *call) again(ctx context.Context, r *region, ms []mutation, group uint64) (bool, []store.Cell, error) {
 	n, ok := deltaOf(ms, group)
 	if !ok || !k.node.cluster.deltas.has(n) {

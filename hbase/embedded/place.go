@@ -54,7 +54,7 @@ func (p *Node) ServerName() string { return p.life.Load().String() }
 // Index is the node's place in Server.Nodes; -1 when it is only the master.
 func (p *Node) Index() int { return p.index }
 
-// Up says whether the node runs.
+// Up reports whether the node runs.
 func (p *Node) Up() bool { return p.life.Load().ctx.Err() == nil }
 
 // Regions is how many regions the node has, hbase:meta's included.
@@ -124,7 +124,7 @@ func (s *Server) Add() (*Node, error) {
 	return p, c.recover(func(at *node) bool { return !at.alive() })
 }
 
-// serves says whether the node has such a service.
+// serves reports whether the node has such a service.
 func (n *node) serves(service string) bool {
 	switch service {
 	case "MasterService", "RegionServerStatusService", "LockService", "HbckService":
@@ -152,7 +152,7 @@ func (c *cluster) start(p *Node, addr string) error {
 	return c.recover(func(at *node) bool { return !at.alive() && (p.master || at.place == p) })
 }
 
-// startCode gives a start code: the time, but greater than any given before.
+// startCode returns a start code: the time, but greater than any given before.
 func (c *cluster) startCode() int64 {
 	for {
 		last := c.lastStart.Load()
@@ -163,7 +163,7 @@ func (c *cluster) startCode() int64 {
 	}
 }
 
-// live gives the lives that take regions.
+// live returns the lives that take regions.
 func (c *cluster) live() []*node {
 	var up []*node
 	for _, p := range c.places.all() {
@@ -198,10 +198,10 @@ func (c *cluster) died(n *node) {
 	})
 }
 
-// knownMaster gives the master's life as the cluster knows it: a dead one until that is noticed.
+// knownMaster returns the master's life as the cluster knows it: a dead one until that is noticed.
 func (c *cluster) knownMaster() *node { return c.master.life.Load().unlessNoticed() }
 
-// known gives the lives of region servers as the cluster knows them.
+// known returns the lives of region servers as the cluster knows them.
 func (c *cluster) known() []*node {
 	var ns []*node
 	for _, p := range c.places.all() {
@@ -212,7 +212,7 @@ func (c *cluster) known() []*node {
 	return ns
 }
 
-// unlessNoticed gives the node, or nil when it is known to be dead.
+// unlessNoticed returns the node, or nil when it is known to be dead.
 func (n *node) unlessNoticed() *node {
 	if n.noticed.Load() {
 		return nil

@@ -281,14 +281,14 @@ func TestMasterHolds(t *testing.T) {
 func TestCutMeta(t *testing.T) {
 	s := start(t, embedded.Options{})
 	r := createOn(t, s, "t")[0]
-	mend := s.CutMeta()
+	fix := s.CutMeta()
 	c := at(t, s, r)
 	scan := &hbasepb.ScanRequest{Region: region([]byte("hbase:meta,,1")), Scan: &hbasepb.Scan{}, NumberOfRows: proto.Uint32(1)}
 	c.send("Scan", scan, nil)
 	if err := getRow(c, r.Name, "a"); err != nil {
 		t.Error("the first answer is not the region's:", err)
 	}
-	mend()
+	fix()
 	c.must("Scan", scan, &hbasepb.ScanResponse{}, nil)
 }
 

@@ -65,7 +65,7 @@ func timeRange(t *hbasepb.TimeRange) store.TimeRange {
 	return r
 }
 
-// readRow gives a region's row. The caller has entered the region.
+// readRow returns a region's row. The caller has entered the region.
 func (r *region) readRow(ctx context.Context, st *store.Store, row []byte, q *store.Query) (found *store.Row, err error) {
 	q.Rows = store.RowRange(row)
 	reader, err := st.NewReader(r.table.space, r.schema(), q)

@@ -91,7 +91,7 @@ func regionOf(t *table, info *hbasepb.RegionInfo) *region {
 
 func (r *region) schema() store.Schema { return *r.table.families.Load() }
 
-// has says whether the row is in the region's range.
+// has reports whether the row is in the region's range.
 func (r *region) has(row []byte) bool {
 	return bytes.Compare(row, r.info.StartKey) >= 0 && (len(r.info.EndKey) == 0 || bytes.Compare(row, r.info.EndKey) < 0)
 }
@@ -106,7 +106,7 @@ func (r *region) check(row []byte, op string) error {
 	return nil
 }
 
-// at gives the node that has the region open, nil when none has.
+// at returns the node that has the region open, nil when none has.
 func (r *region) at() *node { return r.node.Load() }
 
 // enter holds the region open on the node, shared or exclusively, until the function that it gives is called.

@@ -15,7 +15,7 @@ const (
 	classHBaseIO     = hbasePackage + "HBaseIOException"
 )
 
-// named gives the region of that name or encoded name.
+// named returns the region of that name or encoded name.
 func (c *cluster) named(name string) (*region, error) {
 	for _, t := range c.sorted() {
 		c.mu.RLock()
@@ -30,7 +30,7 @@ func (c *cluster) named(name string) (*region, error) {
 	return nil, final(classUnknownRegion, "%s", name)
 }
 
-// steady gives a region that is open, of a table that is enabled, and not in transition. The caller holds c.change.
+// steady returns a region that is open, of a table that is enabled, and not in transition. The caller holds c.change.
 func (c *cluster) steady(name string) (*region, error) {
 	r, err := c.named(name)
 	switch {
@@ -120,7 +120,7 @@ func (c *cluster) merge(names []string, begun func()) (string, error) {
 	return merged.encoded, c.transfer(t)
 }
 
-// mergeable gives the regions in the order of their keys, if they can be merged: each must lie beside the one named before it.
+// mergeable returns the regions in the order of their keys, if they can be merged: each must lie beside the one named before it.
 func (c *cluster) mergeable(names []string) ([]*region, error) {
 	var rs []*region
 	for _, name := range names {
@@ -151,7 +151,7 @@ func (c *cluster) mergeable(names []string) ([]*region, error) {
 	return rs, nil
 }
 
-// before tells whether the other region begins where this one ends.
+// before reports whether the other region begins where this one ends.
 func (r *region) before(other *region) bool {
 	return len(r.info.EndKey) > 0 && bytes.Equal(r.info.EndKey, other.info.StartKey)
 }
@@ -224,7 +224,7 @@ func (c *cluster) balance(dry bool) (planned, moved int) {
 	return planned, moved
 }
 
-// plan gives the moves after which no node has two regions more than another.
+// plan returns the moves after which no node has two regions more than another.
 func (c *cluster) plan() (moves []placement) {
 	c.change.Lock()
 	defer c.change.Unlock()

@@ -290,7 +290,7 @@ func TestScanLimits(t *testing.T) {
 	}
 }
 
-// scanShape gives the cells of each result, p for a partial one; a comma ends a response, a dot a scan with no more results.
+// scanShape returns the cells of each result, p for a partial one; a comma ends a response, a dot a scan with no more results.
 func scanShape(t *testing.T, c *client, name []byte, q *hbasepb.ScanRequest) string {
 	t.Helper()
 	q.Region = region(name)

@@ -51,7 +51,7 @@ func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanRe
 	return response, err
 }
 
-// scanner gives the scanner that the request opens or names. again means that there is nothing more to say: it ended by
+// scanner returns the scanner that the request opens or names. again means that there is nothing more to say: it ended by
 // itself before.
 func (k *call) scanner(q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) (s *scanner, again bool, err error) {
 	if q.ScannerId != nil {
@@ -100,7 +100,7 @@ func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
 	return s, nil
 }
 
-// scanRows gives the rows of a scan in ascending order: a reverse scan starts at its greater row. Of clients that are too
+// scanRows returns the rows of a scan in ascending order: a reverse scan starts at its greater row. Of clients that are too
 // old to say whether the stop row is included, a scan whose start and stop are the same row is a get.
 func scanRows(p *hbasepb.Scan) store.Range {
 	start, stop := p.GetStartRow(), p.GetStopRow()
@@ -112,7 +112,7 @@ func scanRows(p *hbasepb.Scan) store.Range {
 	return store.Range{Start: start, StartExclusive: len(start) > 0 && !includeStart, Stop: stop, StopInclusive: len(stop) > 0 && includeStop}
 }
 
-// attributeSet says whether an operation's boolean attribute is set.
+// attributeSet reports whether an operation's boolean attribute is set.
 func attributeSet(as []*hbasepb.NameBytesPair, name string) bool {
 	for _, a := range as {
 		if a.GetName() == name {

@@ -55,7 +55,7 @@ func (ss *scanners) add(s *scanner) {
 	ss.open[s.id] = s
 }
 
-// take gives a scanner for a call and stops its lease. again says that it ended by itself and the call is its client's
+// take returns a scanner for a call and stops its lease. again says that it ended by itself and the call is its client's
 // next one in order, seq.
 func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, again bool, err error) {
 	ss.mu.Lock()

@@ -51,7 +51,7 @@ func withDefaults(s *hbasepb.TableSchema) *hbasepb.TableSchema {
 	return s
 }
 
-// checkSchema gives the families of a schema as the store wants them, or what is wrong with it.
+// checkSchema returns the families of a schema as the store wants them, or what is wrong with it.
 func checkSchema(s *hbasepb.TableSchema) (store.Schema, error) {
 	if len(s.GetColumnFamilies()) == 0 {
 		return nil, final(classDoNotRetry, "Table should have at least one column family.")
@@ -110,7 +110,7 @@ func familyOf(c *hbasepb.ColumnFamilySchema) (*store.Family, error) {
 	return f, nil
 }
 
-// legalFamily says whether HBase takes the name: not empty, no dot in front, nothing unprintable, no colon, slash or
+// legalFamily reports whether HBase takes the name: not empty, no dot in front, nothing unprintable, no colon, slash or
 // backslash, not the folder of recovered edits.
 func legalFamily(name []byte) bool {
 	if len(name) == 0 || len(name) > 127 || name[0] == '.' || string(name) == "recovered.edits" {

@@ -93,7 +93,7 @@ func (c *cluster) end() error {
 	return c.store.Close()
 }
 
-// lives gives the newest life of every node, the master's first; of a start that failed those that there are.
+// lives returns the newest life of every node, the master's first; of a start that failed those that there are.
 func (c *cluster) lives() (ns []*node) {
 	for _, p := range append([]*Node{c.master}, c.places.all()...) {
 		if n := p.life.Load(); n != nil && !slices.Contains(ns, n) {
@@ -127,7 +127,7 @@ type Region struct {
 	Node       int // index in Nodes; -1 when it is open nowhere
 }
 
-// Regions gives the regions of a table, named namespace:name or name, in the order of their keys.
+// Regions returns the regions of a table, named namespace:name or name, in the order of their keys.
 func (s *Server) Regions(table string) []Region {
 	t, err := s.cluster.find(parseTableName(table))
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Server) Balance() (moved int) {
 }
 
 // CutMeta makes hbase:meta unreachable: calls of its region are never answered, until the function that it gives is called.
-func (s *Server) CutMeta() (mend func()) {
+func (s *Server) CutMeta() (fix func()) {
 	return s.Control("", func(r *Request) *Outcome {
 		p, ok := r.Param.(interface {
 			GetRegion() *hbasepb.RegionSpecifier

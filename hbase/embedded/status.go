@@ -11,7 +11,7 @@ import (
 
 const version = "2.6.4" // of the HBase whose behaviour this is
 
-// getClusterStatus gives the parts of the status that are asked for; asking for none means all.
+// getClusterStatus returns the parts of the status that are asked for; asking for none means all.
 func getClusterStatus(_ context.Context, k *call, q *hbasepb.GetClusterStatusRequest) (*hbasepb.GetClusterStatusResponse, error) {
 	c := k.node.cluster
 	s := &hbasepb.ClusterStatus{}
@@ -84,7 +84,7 @@ func (c *cluster) counts(t *table) *hbasepb.TableRegionStatesCount {
 	}}
 }
 
-// inTransition gives the regions that are neither open nor closed.
+// inTransition returns the regions that are neither open nor closed.
 func (c *cluster) inTransition() (rs []*hbasepb.RegionInTransition) {
 	for _, t := range c.sorted() {
 		c.mu.RLock()

@@ -84,7 +84,7 @@ func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	return nil
 }
 
-// disabled gives a table that must be disabled for what is asked.
+// disabled returns a table that must be disabled for what is asked.
 func (c *cluster) disabled(name tableName) (*table, error) {
 	t, err := c.settled(name)
 	if err != nil {

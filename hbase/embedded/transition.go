@@ -161,7 +161,7 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 	return nil
 }
 
-// pick gives the node whose turn it is to get a region, nil when there is none.
+// pick returns the node whose turn it is to get a region, nil when there is none.
 func (c *cluster) pick() *node {
 	up := c.live()
 	if len(up) == 0 {
@@ -171,7 +171,7 @@ func (c *cluster) pick() *node {
 	return up[c.turn%len(up)]
 }
 
-// settled gives a table when none of its regions is in transition. The caller holds c.change.
+// settled returns a table when none of its regions is in transition. The caller holds c.change.
 func (c *cluster) settled(name tableName) (*table, error) {
 	for {
 		t, err := c.find(name)
@@ -201,7 +201,7 @@ func (c *cluster) recover(lost func(*node) bool) error {
 	}
 }
 
-// lost gives the transition by which regions that are nobody's, or lost, get to live nodes, or to none while none is there.
+// lost returns the transition by which regions that are nobody's, or lost, get to live nodes, or to none while none is there.
 func (c *cluster) lost(lost func(*node) bool) transition {
 	t := transition{Transition: Transition{Kind: "recover"}}
 	for _, table := range append([]*table{c.meta}, c.sorted()...) {

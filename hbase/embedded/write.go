@@ -104,7 +104,7 @@ func (w *writer) addDeleteRow(m *mutation) error {
 	return nil
 }
 
-// latest gives the timestamp of the version that a delete of the newest version means; of several such deletes of one
+// latest returns the timestamp of the version that a delete of the newest version means; of several such deletes of one
 // column in a mutation the first means the newest, the next the one before.
 func (w *writer) latest(ctx context.Context, m *mutation, i int) (int64, error) {
 	c := &m.cells[i]

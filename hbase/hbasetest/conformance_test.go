@@ -74,7 +74,7 @@ func moving(all []*hbasetest.Script) (out []*hbasetest.Script) {
 	return out
 }
 
-// cluster gives the connect string of a real cluster, if it was started as one. Its region servers must be alive now and at the end: with one
+// cluster returns the connect string of a real cluster, if it was started as one. Its region servers must be alive now and at the end: with one
 // server left, a script's move says ok though the region stays where it is.
 func cluster(t *testing.T) string {
 	var servers []string

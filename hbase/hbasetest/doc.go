@@ -12,7 +12,7 @@
 // spaces are its answer; "#" begins a comment. A comment "# only java: why" means that our client cannot run the script.
 //
 //	create TABLE FAMILY[;KEY=VALUE…]… [splits=KEY,…]
-//	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened anew
+//	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened again
 //	disable | enable | drop | exists | regions TABLE
 //	describe TABLE FAMILY KEY…
 //	tables [matching=REGEX]                                   REGEX of names without what is before each; nothing matches none

@@ -88,7 +88,7 @@ func (r *runner) ok(err error) error {
 
 func simple(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 
-// class gives the name of the exception behind an error, without its package. Some of hbase's errors stand for one.
+// class returns the name of the exception behind an error, without its package. Some of hbase's errors stand for one.
 func class(err error) string {
 	if e := (*hbase.Error)(nil); errors.As(err, &e) && e.Class != "" {
 		return simple(e.Class)

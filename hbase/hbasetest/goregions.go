@@ -10,7 +10,7 @@ import (
 	"brine/internal/backoff"
 )
 
-// region gives the region of a table that has a row.
+// region returns the region of a table that has a row.
 func (r *runner) region(table, row string) (hbase.Region, error) {
 	regions, err := r.client.Regions(r.ctx, table)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *runner) move(table, row string) error {
 	return r.ok(err)
 }
 
-// alter gives a family other attributes; the server then opens all regions anew, where they are.
+// alter gives a family other attributes; the server then opens all regions again, where they are.
 func (r *runner) alter(table, word string) error {
 	description, err := r.client.Describe(r.ctx, table)
 	if err != nil {

@@ -15,7 +15,7 @@ var now = time.Now().UnixMilli()
 
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-|"
 
-// parseBytes gives the bytes of a word.
+// parseBytes returns the bytes of a word.
 func parseBytes(word string) []byte {
 	if i := strings.LastIndexByte(word, '*'); i >= 0 {
 		return []byte(strings.Repeat(string(parseBytes(word[:i])), int(parseInt(word[i+1:]))))
@@ -36,7 +36,7 @@ func parseBytes(word string) []byte {
 	return out
 }
 
-// formatBytes gives the word of bytes in an answer.
+// formatBytes returns the word of bytes in an answer.
 func formatBytes(b []byte) string {
 	if len(b) > 64 {
 		return fmt.Sprintf("%d bytes %x", len(b), sha256.Sum256(b))[:len(strconv.Itoa(len(b)))+len(" bytes ")+16]

@@ -31,7 +31,7 @@ func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 	})
 }
 
-// get gives the places of those that the server does not read without a routing.
+// get returns the places of those that the server does not read without a routing.
 func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, docs []indexer.Stored) (unrouted []int, err error) {
 	text := e.buffer()
 	text.WriteString(`{"docs":[`)

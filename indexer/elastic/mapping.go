@@ -106,7 +106,7 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 	var refused *indexer.RequestError
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 		if e.json(ctx, "GET", "/"+index, nil, nil) == nil {
-			return m, fmt.Errorf("%s is an index, not an alias of one: brine writes through an alias, so that an index can be built anew beside it; "+
+			return m, fmt.Errorf("%s is an index, not an alias of one: brine writes through an alias, so that an index can be rebuilt beside it; "+
 				"reindex it under another name and give that the alias", index)
 		}
 		return m, fmt.Errorf("index %s: %w", index, search.ErrNoIndex)

@@ -56,7 +56,7 @@ func faults(t *testing.T, address string) {
 			ask("DELETE", "/"+index+"-000002", "")
 			ask("PUT", "/"+index+"-000001/_alias/"+index, `{"is_write_index":true}`)
 		}, event.Halt, event.Unknown, "no other document", false},
-		{"made anew by hand, with other types", func(index string) {
+		{"made again by hand, with other types", func(index string) {
 			ask("DELETE", "/"+index+"-000001", "")
 			ask("PUT", "/"+index+"-000001", fmt.Sprintf(properties, index))
 		}, nil, event.Halt, event.MappingRefused, "brine tables plan", true},

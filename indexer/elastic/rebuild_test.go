@@ -18,7 +18,7 @@ func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 	e := open(t, address)
 	t.Cleanup(func() { deleteIndexes(t, address) })
 	name := fmt.Sprintf("%sterm-%d", indexertest.Prefix, time.Now().UnixNano())
-	for range 2 { // the second time the former index has been opened anew itself
+	for range 2 { // the second time the former index has been opened again itself
 		var docs []indexer.Stored
 		for _, index := range []string{name, indexer.Beside(name)} {
 			if err := e.EnsureIndex(t.Context(), indexer.Mapping{Index: index, Fields: []indexer.Field{{Name: "status", Type: indexer.Keyword}}}); err != nil {
@@ -39,7 +39,7 @@ func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as one leaves it that is killed while it opens it anew
+		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as one leaves it that is killed while it opens it again
 			t.Fatal(err)
 		} else {
 			resp.Body.Close()

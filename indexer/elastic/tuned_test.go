@@ -43,7 +43,7 @@ func properties(fields map[string][2]string) any {
 // TestFieldsAreComparedInAllParts: with every index behind the name, and with the analyzer.
 func TestFieldsAreComparedInAllParts(t *testing.T) {
 	type fields = map[string][2]string
-	const mend = "; a field's type and analyzer cannot be changed in place: declare them as they are, or build the index anew with brine reindex"
+	const fix = "; a field's type and analyzer cannot be changed in place: declare them as they are, or rebuild the index with brine reindex"
 	for _, c := range []struct {
 		name     string
 		parts    []fields // -2026.01, -2026.02 …
@@ -81,7 +81,7 @@ func TestFieldsAreComparedInAllParts(t *testing.T) {
 			}
 			missing, err := want.Missing(have)
 			if c.conflict != "" {
-				if err == nil || err.Error() != "index orders has fields that are not as declared: "+c.conflict+mend {
+				if err == nil || err.Error() != "index orders has fields that are not as declared: "+c.conflict+fix {
 					t.Errorf("error %v, want %s", err, c.conflict)
 				}
 			} else if err != nil || slices.Contains(missing, c.want) != c.missing {

@@ -30,7 +30,7 @@ func newSpan(c search.Range, failed *error) *span {
 	return s
 }
 
-// accept gives the filter of one search. A document without the field is outside.
+// accept returns the filter of one search. A document without the field is outside.
 func (s *span) accept(r index.IndexReader) (searcher.FilterFunc, error) {
 	values, err := r.DocValueReader([]string{s.field})
 	if err != nil {

@@ -116,7 +116,7 @@ func testPartsAlike(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testExpire: a part goes when its newest document is too old, and not before; what is written to it afterwards makes it anew.
+// testExpire: a part goes when its newest document is too old, and not before; what is written to it afterwards makes it again.
 func testExpire(t *testing.T, e indexer.Engine) {
 	parts, ok := e.(indexer.Partitioned)
 	if !ok {

@@ -24,14 +24,14 @@ func testRebuild(t *testing.T, e indexer.Engine) {
 	if err != nil || !slices.Equal(former, []string{name + "-000001"}) {
 		t.Fatalf("behind the index are %q, error %v", former, err)
 	}
-	anew := mapping(indexer.Beside(name))
-	anew.Fields[6].Type = indexer.Text // status
+	rebuilt := mapping(indexer.Beside(name))
+	rebuilt.Fields[6].Type = indexer.Text // status
 	for range 2 {
-		if err := e.EnsureIndex(ctx, anew); err != nil {
+		if err := e.EnsureIndex(ctx, rebuilt); err != nil {
 			t.Fatal(err)
 		}
 	}
-	load(t, e, put(anew.Index, "a", 2, `"status":"new words"`))
+	load(t, e, put(rebuilt.Index, "a", 2, `"status":"new words"`))
 	if got := collect(t, e, search.Query{Index: name}); len(got) != 2 {
 		t.Fatalf("while another is built, the index holds %q", got)
 	}
@@ -45,7 +45,7 @@ func testRebuild(t *testing.T, e indexer.Engine) {
 	if got := collect(t, e, search.Query{Index: name, Filter: []search.Clause{search.Match{Field: "status", Text: "words"}}}); len(got) != 1 {
 		t.Errorf("after it has taken the place, found are %q", got)
 	}
-	if statuses := bulk(t, e, put(name, "a", 1, ""), put(name, "c", 1, ""), put(anew.Index, "d", 1, "")); !slices.Equal(statuses, []int{409, 201, 404}) {
+	if statuses := bulk(t, e, put(name, "a", 1, ""), put(name, "c", 1, ""), put(rebuilt.Index, "d", 1, "")); !slices.Equal(statuses, []int{409, 201, 404}) {
 		t.Errorf("statuses %v", statuses)
 	}
 	for range 2 {
@@ -84,7 +84,7 @@ func testRebuildDiscarded(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRebuildParts: an index in parts is built anew in parts, and later documents find theirs.
+// testRebuildParts: an index in parts is rebuilt in parts, and later documents find theirs.
 func testRebuildParts(t *testing.T, e indexer.Engine) {
 	again := e.(indexer.Rebuilder)
 	w, name := partedWriter(t, e, indexer.Whole, 0)

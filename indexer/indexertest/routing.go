@@ -171,7 +171,7 @@ func testRoutingMapping(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRoutingRebuild: an index gets its routing when it is built anew, while a writer goes on; and none gets another.
+// testRoutingRebuild: an index gets its routing when it is rebuilt, while a writer goes on; and none gets another.
 func testRoutingRebuild(t *testing.T, e indexer.Engine) {
 	again := e.(indexer.Rebuilder)
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {

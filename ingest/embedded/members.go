@@ -14,7 +14,7 @@ import (
 //
 // It does so too with all members of a rebalance that does not end: kfake may count one joining member too few, when members time out and
 // come again while the group changes its state (seen once in thousands of simulated runs: three members asked to join for nine minutes, each
-// anew, which puts off the end for the others). They come anew.
+// again, which puts off the end for the others). They come again.
 type Members struct {
 	cluster  *kfake.Cluster
 	by       Requester
@@ -99,7 +99,7 @@ func (m *Members) Expire(ctx context.Context) {
 	}
 }
 
-// gone gives who is to be taken out of a group.
+// gone returns who is to be taken out of a group.
 func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

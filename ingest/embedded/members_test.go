@@ -83,7 +83,7 @@ func (m *member) enter() (generation int32, err error) {
 	return joined.Generation, m.sync(joined)
 }
 
-// beat sends heartbeats until ctx ends, and enters anew when it is told of a rebalance.
+// beat sends heartbeats until ctx ends, and enters again when it is told of a rebalance.
 func (m *member) beat(ctx context.Context, generation int32) error {
 	for {
 		q := kmsg.NewPtrHeartbeatRequest()

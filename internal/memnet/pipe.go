@@ -91,7 +91,7 @@ func (p *pipe) read(b []byte) (int, error) {
 	}
 }
 
-// take gives what can be read now, or until when to wait at most; zero means that there is no such time. p.mu is held.
+// take returns what can be read now, or until when to wait at most; zero means that there is no such time. p.mu is held.
 func (p *pipe) take(b []byte, stopped bool) (n int, until time.Time, err error) {
 	now := time.Now()
 	switch {

@@ -89,7 +89,7 @@ func write(b *strings.Builder, a slog.Attr) {
 	b.WriteByte(0)
 }
 
-// holds tells whether the line was printed in the last interval, and keeps it if so.
+// holds reports whether the line was printed in the last interval, and keeps it if so.
 func (ls *lines) holds(h *Handler, r *slog.Record) bool {
 	var b strings.Builder
 	b.WriteString(r.Level.String() + " " + r.Message + "\x00")

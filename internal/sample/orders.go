@@ -122,7 +122,7 @@ var products = [...]struct {
 	{"running shoes 42", "Feather", 459}, {"paper notebook A5", "Inkling", 18}, {"green tea biscuits", "Kiko", 22.4}, {"phone case 6.1 inch", "Shelly", 29.9},
 }
 
-// Orders gives the changes of n generated orders, about eight for each user, in the form of Change: derived by
+// Orders returns the changes of n generated orders, about eight for each user, in the form of Change: derived by
 // Order.Changes, some late, some twice; and one order in ten gets a note in the very millisecond of its last change.
 func Orders(n int) iter.Seq[[]byte] {
 	var topic []published

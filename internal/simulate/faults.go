@@ -52,7 +52,7 @@ func init() {
 		"kill all servers": (*trouble).killAll,
 		"kill master":      (*trouble).killMaster,
 		"master waits":     func(t *trouble) { release := t.store.HoldMaster(); t.last(); release() },
-		"no meta":          func(t *trouble) { mend := t.store.CutMeta(); t.last(); mend() },
+		"no meta":          func(t *trouble) { fix := t.store.CutMeta(); t.last(); fix() },
 		"server frozen":    func(t *trouble) { t.serverNet((*memnet.Place).Freeze, (*memnet.Place).Thaw) },
 		"server slow":      func(t *trouble) { t.serverNet(t.narrow(), func(p *memnet.Place) { p.Narrow(0) }) },
 		"server delayed":   func(t *trouble) { t.serverNet(t.delayed(), undelayed) },

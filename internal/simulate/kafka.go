@@ -161,7 +161,7 @@ func (b *brokers) produce(ctx context.Context, records []record, start time.Time
 	return nil
 }
 
-// committed gives what the broker holds for a group, 0 for nothing.
+// committed returns what the broker holds for a group, 0 for nothing.
 func (b *brokers) committed(group string, partitions int) []int64 {
 	offsets := make([]int64, partitions)
 	if info := b.GroupInfo(group); info != nil {

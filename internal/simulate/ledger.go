@@ -72,7 +72,7 @@ func (l *Ledger) add(r *record) position {
 	return position{p, int64(len(l.records[p]) - 1)}
 }
 
-// ends gives the number of records by partition.
+// ends returns the number of records by partition.
 func (l *Ledger) ends() []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +137,7 @@ func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 	l.owners[q.Generation] = members
 }
 
-// ownerOf gives whom the partitions of a member are for: a static member that comes back has them in the same generation, under
+// ownerOf returns whom the partitions of a member are for: a static member that comes back has them in the same generation, under
 // another id. The ids of dynamic members begin with their client's name and life, those of static ones with their instance's.
 func ownerOf(member string) string {
 	if instance, _, _ := strings.Cut(member, "-"); !strings.Contains(instance, ".") {

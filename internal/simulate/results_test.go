@@ -72,7 +72,7 @@ func (r *results) next() uint64 {
 	return r.Pieces[len(r.Pieces)-1].Last + 1
 }
 
-// room tells whether seeds can be taken in: a piece that is there already is replaced whole, or not at all.
+// room reports whether seeds can be taken in: a piece that is there already is replaced whole, or not at all.
 func (r *results) room(first, last uint64) error {
 	for _, p := range r.Pieces {
 		if overlap := first <= p.Last && p.First <= last; overlap && (p.First < first || last < p.Last) {

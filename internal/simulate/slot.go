@@ -31,7 +31,7 @@ func (s *slot) start() {
 	s.past = append(s.past, s.life)
 }
 
-// take gives the life, if there is one, and leaves the slot down.
+// take returns the life, if there is one, and leaves the slot down.
 func (s *slot) take() *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *slot) take() *Process {
 	return p
 }
 
-// running gives the life, nil when there is none.
+// running returns the life, nil when there is none.
 func (s *slot) running() *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,7 @@ func (s *store) listen(n *memnet.Network, addr string) (net.Listener, error) {
 // place is the network of a node.
 func (s *store) place(n *embedded.Node) *memnet.Place { return s.places[n.Addr()] }
 
-// all gives the places of the nodes.
+// all returns the places of the nodes.
 func (s *store) all() []*memnet.Place { return slices.Collect(maps.Values(s.places)) }
 
 // suffixes name the tables of the run and those of the undisturbed run beside it.

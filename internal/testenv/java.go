@@ -20,7 +20,7 @@ var hbaseFlags = []string{
 	"--add-opens=java.base/java.util=ALL-UNNAMED", "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 }
 
-// Java gives the classpath of HBase 2.6's client as deploy/devcluster has fetched it.
+// Java returns the classpath of HBase 2.6's client as deploy/devcluster has fetched it.
 func Java(t testing.TB) Classpath {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {

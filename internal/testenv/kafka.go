@@ -22,7 +22,7 @@ func KafkaFake(t testing.TB, partitions int32, topics ...string) *embedded.Broke
 	return b
 }
 
-// Name gives a name for a topic, group, table or index that no other run has, with the test's name in it. It holds only
+// Name returns a name for a topic, group, table or index that no other run has, with the test's name in it. It holds only
 // lower-case letters, digits and underscores, and starts with a letter.
 func Name(t testing.TB) string {
 	clean := strings.Map(func(r rune) rune {

@@ -15,7 +15,7 @@ import (
 
 const answerWithin = time.Minute
 
-// Kafka gives the bootstrap addresses (host:port) of a real broker.
+// Kafka returns the bootstrap addresses (host:port) of a real broker.
 func Kafka(t testing.TB) []string {
 	t.Helper()
 	addrs := strings.Split(address(t, "BRINE_REAL_KAFKA"), ",")
@@ -41,7 +41,7 @@ func KafkaSecured(t testing.TB) SecuredKafka {
 	return k
 }
 
-// HBase gives the connect string of a real HBase's masters, rpc://host:port.
+// HBase returns the connect string of a real HBase's masters, rpc://host:port.
 func HBase(t testing.TB) string {
 	t.Helper()
 	connect := address(t, "BRINE_REAL_HBASE")
@@ -50,7 +50,7 @@ func HBase(t testing.TB) string {
 	return connect
 }
 
-// HBaseZooKeeper gives the connect string of the same HBase by its ZooKeeper, zk://host:port/parent.
+// HBaseZooKeeper returns the connect string of the same HBase by its ZooKeeper, zk://host:port/parent.
 func HBaseZooKeeper(t testing.TB) string {
 	t.Helper()
 	connect := address(t, "BRINE_REAL_HBASE_ZK")
@@ -59,7 +59,7 @@ func HBaseZooKeeper(t testing.TB) string {
 	return connect
 }
 
-// Elasticsearch gives the URL of a real Elasticsearch whose cluster has a master.
+// Elasticsearch returns the URL of a real Elasticsearch whose cluster has a master.
 func Elasticsearch(t testing.TB) string {
 	t.Helper()
 	return searchServer(t, "BRINE_REAL_ELASTICSEARCH")
@@ -98,7 +98,7 @@ func searchServer(t testing.TB, name string) string {
 	return url
 }
 
-// address gives the value of a BRINE_REAL_ variable from the environment or from the running devcluster's file.
+// address returns the value of a BRINE_REAL_ variable from the environment or from the running devcluster's file.
 func address(t testing.TB, name string) string {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
@@ -148,7 +148,7 @@ func missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// devcluster gives the folder deploy/devcluster of the module that the test belongs to.
+// devcluster returns the folder deploy/devcluster of the module that the test belongs to.
 func devcluster(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

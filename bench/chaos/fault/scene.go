@@ -79,7 +79,7 @@ func (s *Scene) Settled(after time.Time, but ...string) error {
 	})
 }
 
-// Whole tells whether hbase:meta showed every region open after a moment.
+// Whole reports whether hbase:meta showed every region open after a moment.
 func (s *Scene) Whole(after time.Time) bool {
 	_, ok := s.Watch.Recovered(after)
 	return ok

@@ -22,7 +22,7 @@ type Slot struct {
 }
 
 // Watch asks hbase:meta, again and again, where the slots' regions are, with a client that is not the load's. So it tells how long
-// the cluster itself takes to recover. Each question, one a table, may take half a second and is then asked anew: no back-off of a client's is in it.
+// the cluster itself takes to recover. Each question, one a table, may take half a second and is then asked again: no back-off of a client's is in it.
 type Watch struct {
 	admin  *hbase.Client
 	slots  []Slot
@@ -94,7 +94,7 @@ func (w *Watch) ask(ctx context.Context) {
 	}
 }
 
-// open tells whether all regions of a slot are open on servers that live. w.mu is held.
+// open reports whether all regions of a slot are open on servers that live. w.mu is held.
 func (w *Watch) open(s *Slot) bool {
 	some := false
 	for _, r := range w.regions {
@@ -123,7 +123,7 @@ func (w *Watch) Died(addrs ...string) {
 	clear(w.since)
 }
 
-// Recovered gives when each slot was open again, once all are, by a question sent after a moment.
+// Recovered returns when each slot was open again, once all are, by a question sent after a moment.
 func (w *Watch) Recovered(after time.Time) (since []time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *Watch) Recovered(after time.Time) (since []time.Time, ok bool) {
 	return append(since, w.since...), true
 }
 
-// Regions gives those of all tables as they were at the last answer, each table's in the order of their keys.
+// Regions returns those of all tables as they were at the last answer, each table's in the order of their keys.
 func (w *Watch) Regions() []hbase.Region {
 	w.mu.Lock()
 	defer w.mu.Unlock()

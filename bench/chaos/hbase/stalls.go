@@ -48,7 +48,7 @@ func (s *stalls) acknowledged(slot int, now time.Time) {
 	}
 }
 
-// since tells whether every slot was acknowledged something after a moment.
+// since reports whether every slot was acknowledged something after a moment.
 func (s *stalls) since(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ func (p *progress) become(s state) {
 	p.is, p.changed = s, true
 }
 
-// count says whether what goes on from now on is added.
+// count sets whether what goes on from now on is added.
 func (p *progress) count(is bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

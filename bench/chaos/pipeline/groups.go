@@ -80,7 +80,7 @@ func (in *input) group(configuration string) string {
 	return configuration + "." + in.table + ".rows"
 }
 
-// now gives the last answers.
+// now returns the last answers.
 func (g *groups) now() (map[place]progress, time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,7 +105,7 @@ func (g *groups) wentOn(before map[place]progress) bool {
 	return true
 }
 
-// caughtUp tells whether all that was published is committed, by answers that were asked for after a moment. The ends of transactions take offsets too.
+// caughtUp reports whether all that was published is committed, by answers that were asked for after a moment. The ends of transactions take offsets too.
 func (g *groups) caughtUp(after time.Time, inputs []*input) bool {
 	now, asked := g.now()
 	published, ends := 0, int64(0)

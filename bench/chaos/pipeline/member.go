@@ -14,7 +14,7 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-const again = time.Second // until a process that has ended is started anew, as systemd would
+const again = time.Second // until a process that has ended is started again, as systemd would
 
 // member is one of them, in all its lives.
 type member struct {

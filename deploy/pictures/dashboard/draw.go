@@ -15,7 +15,7 @@ const (
 	head   = 56.0
 )
 
-// Draw gives the dashboard as SVG.
+// Draw returns the dashboard as SVG.
 func Draw(ctx context.Context, b *Board, s *Source) ([]byte, error) {
 	height := 0
 	for _, p := range b.Panels {

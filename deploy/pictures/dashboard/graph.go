@@ -61,7 +61,7 @@ func drawLimits(c *canvas, p *Panel, plot box, most float64) {
 	}
 }
 
-// points gives a path through values, with gaps where there are none, and where it begins and ends. Half pixels are enough, and a
+// points returns a path through values, with gaps where there are none, and where it begins and ends. Half pixels are enough, and a
 // level line needs no points: so pictures stay small.
 func points(values []float64, plot box, most float64) (d string, first, last float64) {
 	var path strings.Builder

@@ -15,7 +15,7 @@ const (
 // shades are the letters that are drawn as boxes, since fonts leave gaps between them: how much of the ground they cover.
 var shades = map[rune]float64{'█': 1, '▓': .75, '▒': .5, '░': .28, '·': .12}
 
-// Draw gives a window with the title and what was written in it.
+// Draw returns a window with the title and what was written in it.
 func Draw(title, written string) []byte {
 	lines := parse(written)
 	columns := 0

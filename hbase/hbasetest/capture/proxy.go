@@ -146,7 +146,7 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// requestHeader gives the call id (field 1) and the method (field 3) of a frame without its length prefix.
+// requestHeader returns the call id (field 1) and the method (field 3) of a frame without its length prefix.
 func requestHeader(frame []byte) (id uint64, method string) {
 	header, _ := protowire.ConsumeBytes(frame)
 	for len(header) > 0 {

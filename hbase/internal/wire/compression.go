@@ -65,7 +65,7 @@ func (c Compression) Compress(dst, block []byte) ([]byte, error) {
 	return c.appendBlocks(dst, block), nil
 }
 
-// Expand gives the block that was compressed, which is block itself with None. More than max bytes are an error.
+// Expand returns the block that was compressed, which is block itself with None. More than max bytes are an error.
 func (c Compression) Expand(block []byte, max int) (expanded []byte, err error) {
 	switch {
 	case c == None || len(block) == 0:

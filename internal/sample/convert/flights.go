@@ -96,7 +96,7 @@ func (f flight) waybill() string {
 	return f["carrier"] + "-" + f["flight"] + "-" + f["year"] + pad("month") + pad("day") + "-" + f["origin"]
 }
 
-// scans gives CANCEL at the scheduled time, or DEPART, and ARRIVE unless the flight was diverted or lost from the record.
+// scans returns CANCEL at the scheduled time, or DEPART, and ARRIVE unless the flight was diverted or lost from the record.
 func (f flight) scans(zones map[string]*time.Location) ([]sample.Scan, error) {
 	hour, err := time.Parse(time.RFC3339, f["time_hour"]) // of the scheduled departure, UTC
 	if err != nil {

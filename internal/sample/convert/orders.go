@@ -110,7 +110,7 @@ func readParquet[T any](wheel, name string) ([]T, error) {
 	return rows, nil
 }
 
-// chunksOf gives the lines of one basket after another.
+// chunksOf returns the lines of one basket after another.
 func chunksOf(lines []line) iter.Seq[[]line] {
 	return func(yield func([]line) bool) {
 		for start := 0; start < len(lines); {

@@ -80,7 +80,7 @@ func (b *Batch) DropRow(s Space, row []byte) error {
 	return b.b.DeleteRange(k, append(append([]byte{}, k...), afterAll), nil)
 }
 
-// Empty says whether nothing was added.
+// Empty reports whether nothing was added.
 func (b *Batch) Empty() bool { return b.b == nil || b.b.Empty() }
 
 // Commit applies the batch and returns when it is durable; it closes the batch also when it fails. After ErrUnavailable nobody knows

@@ -14,10 +14,10 @@ const (
 	DeleteFamily        Type = 14
 )
 
-// IsDelete says whether the type is a delete marker's.
+// IsDelete reports whether the type is a delete marker's.
 func (t Type) IsDelete() bool { return t != Put }
 
-// Valid says whether t is one of the types.
+// Valid reports whether t is one of the types.
 func (t Type) Valid() bool {
 	return t == Put || t == Delete || t == DeleteFamilyVersion || t == DeleteColumn || t == DeleteFamily
 }
@@ -59,7 +59,7 @@ func (f *Family) oldest(now int64) int64 {
 // Schema is a table's families in byte order of their names.
 type Schema []*Family
 
-// Find gives the family of that name, or nil.
+// Find returns the family of that name, or nil.
 func (s Schema) Find(name []byte) *Family {
 	for _, f := range s {
 		if string(f.Name) == string(name) {

@@ -116,7 +116,7 @@ type compaction struct {
 	passed bool // the rest of the column goes, markers too: a put in it was deleted with all that is older, or is surplus
 }
 
-// keeps says whether the cell survives the compaction. Cells of a family that the table no longer has do not.
+// keeps reports whether the cell survives the compaction. Cells of a family that the table no longer has do not.
 func (c *compaction) keeps(k []byte, p parsedKey, ttl int64) bool {
 	name := k[p.rowEnd : p.familyEnd-1]
 	if c.plan.family == nil || !bytes.Equal(name, c.plan.family.Name) {

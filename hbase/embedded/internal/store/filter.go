@@ -13,7 +13,7 @@ const (
 	NextRow           // of this family
 )
 
-// Includes says whether the cell is taken.
+// Includes reports whether the cell is taken.
 func (v Verdict) Includes() bool {
 	return v == Include || v == IncludeAndNextColumn || v == IncludeAndNextRow
 }

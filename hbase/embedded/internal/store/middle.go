@@ -9,7 +9,7 @@ import (
 // middleSamples bounds what MiddleRow remembers: of n cells it then is off by about n/middleSamples.
 const middleSamples = 1024
 
-// MiddleRow gives the row in the middle of the cells of some rows, nil when there are not two rows.
+// MiddleRow returns the row in the middle of the cells of some rows, nil when there are not two rows.
 func (s *Store) MiddleRow(space Space, rows Range) (row []byte, err error) {
 	l, err := s.enter()
 	if err != nil {

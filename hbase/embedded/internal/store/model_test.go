@@ -52,7 +52,7 @@ func (m *model) apply(c modelCell) {
 	*m = append(slices.DeleteFunc(*m, c.same), c)
 }
 
-// hides says whether the marker d hides the put c.
+// hides reports whether the marker d hides the put c.
 func (d modelCell) hides(c modelCell) bool {
 	if d.row != c.row || d.family != c.family {
 		return false
@@ -72,7 +72,7 @@ func (d modelCell) hides(c modelCell) bool {
 
 func expired(f *Family, c modelCell, now int64) bool { return f.TTL > 0 && c.ts < now-f.TTL }
 
-// visible gives the puts of one family's column that a read sees, newest first.
+// visible returns the puts of one family's column that a read sees, newest first.
 func (m model) visible(f *Family, row, qualifier string, q *Query) (seen []modelCell) {
 	var versions []modelCell
 	for _, c := range m {
@@ -123,7 +123,7 @@ func wants(q *Query, f *Family, qualifier string) bool {
 	return false
 }
 
-// read gives what a query finds, one line for each row.
+// read returns what a query finds, one line for each row.
 func (m model) read(schema Schema, q *Query) (rows []string) {
 	m = slices.DeleteFunc(slices.Clone(m), func(c modelCell) bool { return c.ttl != NoTTL && c.ts+c.ttl < q.Now })
 	for _, row := range m.distinct(func(c modelCell) string { return c.row }) {
@@ -163,7 +163,7 @@ func inRange(r Range, row string) bool {
 	return (len(r.Start) == 0 || start > 0 || start == 0 && !r.StartExclusive) && (len(r.Stop) == 0 || stop < 0 || stop == 0 && r.StopInclusive)
 }
 
-// readStore gives what the store finds for the query, in the model's notation.
+// readStore returns what the store finds for the query, in the model's notation.
 func readStore(t *rapid.T, s *Store, schema Schema, q *Query) (rows []string) {
 	r, err := s.NewReader(space, schema, q)
 	if err != nil {

@@ -45,7 +45,7 @@ type TimeRange struct{ From, To int64 }
 // AllTime is the range of every timestamp.
 var AllTime = TimeRange{From: math.MinInt64, To: math.MaxInt64}
 
-// holds says whether ts is in the range; the range of all time holds MaxInt64 too.
+// holds reports whether ts is in the range; the range of all time holds MaxInt64 too.
 func (t TimeRange) holds(ts int64) bool { return ts >= t.From && (ts < t.To || t.To == math.MaxInt64) }
 
 // FamilyColumns asks for a family: for the given qualifiers, or for all when there is none.

@@ -72,10 +72,10 @@ func (r *Reader) Close() error {
 // key and is then done with the scan is left out without having been looked at.
 func (r *Reader) Scanned() (rows, filtered int) { return r.scanned, r.filtered }
 
-// More says whether there may be more rows: false means that Next would find none.
+// More reports whether there may be more rows: false means that Next would find none.
 func (r *Reader) More() bool { return r.it.Valid() && !r.FilterDone() }
 
-// FilterDone says whether the filter wants nothing more.
+// FilterDone reports whether the filter wants nothing more.
 func (r *Reader) FilterDone() bool { return r.q.Filter != nil && r.q.Filter.Done() }
 
 // Next fills row with the next row that has cells and says whether there was one. It ends with the life of the store in which the reader
@@ -219,7 +219,7 @@ func (r *Reader) readCell(row *Row, k []byte, p parsedKey) error {
 	return nil
 }
 
-// valueOf gives the value under an iterator, and the cell's TTL.
+// valueOf returns the value under an iterator, and the cell's TTL.
 func valueOf(it *pebble.Iterator, tails bool) (value []byte, ttl int64, err error) {
 	value, err = it.ValueAndErr()
 	if err != nil || !tails {

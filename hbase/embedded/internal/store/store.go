@@ -125,7 +125,7 @@ func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 	}
 }
 
-// rootOf gives err when it is about a path: then EACCES means a forbidden folder, not a lock that is held.
+// rootOf returns err when it is about a path: then EACCES means a forbidden folder, not a lock that is held.
 func rootOf(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -164,7 +164,7 @@ func (s *Store) Flush() error {
 	return l.named(l.db.Flush())
 }
 
-// Record gives the catalogue's record of that name, nil when there is none.
+// Record returns the catalogue's record of that name, nil when there is none.
 func (s *Store) Record(name string) ([]byte, error) {
 	l, err := s.enter()
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Store) Record(name string) ([]byte, error) {
 	return append([]byte{}, v...), nil
 }
 
-// Records gives all records whose name begins with prefix, in order, to f.
+// Records passes all records whose name begins with prefix, in order, to f.
 func (s *Store) Records(prefix string, f func(name string, value []byte) error) error {
 	l, err := s.enter()
 	if err != nil {

@@ -42,5 +42,5 @@ func cutTTL(stored []byte) (value []byte, ttl int64, err error) {
 	return nil, 0, errBadValue
 }
 
-// over says whether a cell's own TTL is over at now.
+// over reports whether a cell's own TTL is over at now.
 func over(timestamp, ttl, now int64) bool { return ttl != NoTTL && timestamp < now-ttl }

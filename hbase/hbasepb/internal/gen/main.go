@@ -39,7 +39,7 @@ func run(dir string) error {
 	return nil
 }
 
-// Generate gives the content of each .pb.go file by its name.
+// Generate returns the content of each .pb.go file by its name.
 func Generate(ctx context.Context, dir string) (map[string][]byte, error) {
 	request, err := compile(ctx, dir)
 	if err != nil {
