@@ -41,7 +41,7 @@ var rules = []struct {
 	{regexp.MustCompile(`\bcannot parse (?:JSON|empty string|object|array|number|string)\b.*?unparsed tail: ` + quoted), `not JSON`},
 	{regexp.MustCompile(`\b(?:open|stat|lstat|mkdir|readdirent|unlinkat|fdopendir) (\S+): (no such file or directory|permission denied|is a directory|file exists|not a directory|no space left on device|too many open files)`), `$1: $2`},
 	{regexp.MustCompile(`\bparse ` + quoted + `: (?:[^"\\;\n]|\\?"[^"\\]{1,3}\\?")*`), `$1 is no URL`},
-	{regexp.MustCompile(`\bunexpected EOF\b`), `the end came too early`},
+	{regexp.MustCompile(`\bunexpected EOF\b`), `the file or the connection ended too early`},
 	{regexp.MustCompile(`: EOF\b`), `: the connection was closed`},
 }
 

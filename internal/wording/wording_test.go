@@ -57,7 +57,7 @@ func TestPlain(t *testing.T) {
 		{failed(new(net.Dialer).DialContext(late, "tcp", "127.0.0.1:1")), `127.0.0.1:1: no answer in time`},
 		{late.Err(), `no answer in time`},
 		{stopped.Err(), `stopped`},
-		{failed(gzip.NewReader(bytes.NewReader([]byte{0x1f, 0x8b}))), `the end came too early`},
+		{failed(gzip.NewReader(bytes.NewReader([]byte{0x1f, 0x8b}))), `the file or the connection ended too early`},
 		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "nohost", Server: "1.1.1.1:53"}}, `no address is known for the host nohost`},
 		{errors.New("kafka.(*Client).Produce: read tcp 127.0.0.1:4->127.0.0.1:5: read: connection reset by peer"), `127.0.0.1:5: connection reset by peer`},
 		{&url.Error{Op: "Get", URL: "http://127.0.0.1:1/", Err: errors.New("dial tcp 127.0.0.1:1: connect: connection refused")}, `http://127.0.0.1:1/: 127.0.0.1:1: connection refused`},
