@@ -9,6 +9,7 @@ import (
 func TestStartAfterAKillSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
+	j.replace("session_timeout: 6s\n  rebalance_timeout: 6s", "session_timeout: 20s\n  rebalance_timeout: 20s") // longer than any start takes
 	p := j.begin()
 	p.untilGeneration("scans.rows", 1)
 	if err := p.cmd.Process.Kill(); err != nil {

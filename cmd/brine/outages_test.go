@@ -118,10 +118,10 @@ func TestAWrongSearchAddressIsNamed(t *testing.T) {
 				}
 				wait(t, 20*time.Millisecond)
 			}
+			p.stop()
 			if line := regexp.MustCompile(`level=WARN msg="a store fails again and again" pipeline=orders tries=3 error=.*` + cause); !line.MatchString(p.log.String()) {
 				t.Errorf("the log says nothing of it:\n%s", p.log.String())
 			}
-			p.stop()
 		})
 	}
 }
