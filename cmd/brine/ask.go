@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,11 +27,17 @@ func (f tokenFlag) of(e *env) string {
 }
 
 // brineAt is a running brine, by its admin port.
-type brineAt struct{ addr, token string }
+type brineAt struct {
+	addr, token string
+	patience    time.Duration // for one answer; 0: shortPatience
+}
+
+// shortPatience is for one answer of a brine that is asked again and again.
+const shortPatience = 10 * time.Second
 
 // askedBrine is the brine whose admin port a flag or the configuration names.
 func askedBrine(e *env, file configFlag, flag string, token tokenFlag) (brineAt, error) {
-	b := brineAt{flag, token.of(e)}
+	b := brineAt{flag, token.of(e), e.patience}
 	if b.addr == "" {
 		cfg, err := file.load(e)
 		if err != nil {
@@ -61,7 +68,7 @@ func (b brineAt) ask(ctx context.Context, path string, answer any) error {
 
 // call reads what the brine answers to a request.
 func (b brineAt) call(ctx context.Context, method, path string, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(b.patience, shortPatience))
 	defer cancel()
 	target := "http://" + b.addr + path
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)

@@ -22,7 +22,7 @@ type devCmd struct {
 	HTTPPort  int           `name:"http-port" help:"Admin port (default: a free one)."`
 	JSON      bool          `help:"Print progress as JSON lines."`
 
-	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Region servers of the embedded HBase."`
+	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Region servers of the embedded HBase (default 1)."`
 	ScannerLease time.Duration `default:"1m" help:"How long a scanner of the embedded HBase waits for its next call."`
 }
 

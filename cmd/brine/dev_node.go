@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"text/tabwriter"
 
 	"brine/hbase/embedded"
 	"brine/service/admin"
@@ -31,6 +30,7 @@ func (devNodeCmd) Help() string {
 
 // devNodeFlags are those of every command on the region servers of a brine dev.
 type devNodeFlags struct {
+	timeoutFlag
 	HTTP string `name:"http" required:"" placeholder:"HOST:PORT" help:"Admin port of the running brine dev, as it prints it."`
 	JSON bool   `help:"Print JSON."`
 }
@@ -68,15 +68,16 @@ func (f *devNodeFlags) ask(e *env, method, path string) error {
 	if f.JSON {
 		return json.NewEncoder(e.stdout).Encode(nodes)
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE\tADDRESS\tSTATE\tREGIONS")
+	table := columns{out: e.stdout}
+	table.row([]string{"NODE", "ADDRESS", "STATE", "REGIONS"})
 	for _, n := range nodes {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%d\n", n.Node, n.Addr, n.State, n.Regions)
+		table.row([]string{strconv.Itoa(n.Node), n.Addr, n.State, strconv.Itoa(n.Regions)})
 	}
-	return w.Flush()
+	table.flush()
+	return nil
 }
 
-// nodesPath is where the admin port of brine dev tells of HBase's region servers.
+// nodesPath is where the admin port of brine dev lists HBase's region servers.
 const nodesPath = "/dev/nodes"
 
 // devNode is a region server of brine dev.

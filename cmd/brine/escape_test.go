@@ -111,8 +111,8 @@ func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 		{"", []string{"replay", "-c", j.file, "--from", "earliest", "--diff", "10"}},
 		{"", []string{"replay", "-c", j.file, "--from", "earliest", "--half", "rows", "--name", "x"}},
 		{"", []string{"offsets", "show", "-c", j.file}},
-		{"", []string{"regions", "show", "-c", j.file}},
-		{"", []string{"regions", "show", "-c", j.file, j.table + planted}},
+		{j.table, []string{"regions", "ls", "-c", j.file, j.table}},
+		{`\x1b[2J`, []string{"regions", "ls", "-c", j.file, j.table + planted}},
 		{"", []string{"tables", "plan", "-c", j.file}},
 		{"", []string{"key", "encode", "-c", j.file, j.table, "user=" + planted, "created=1", "order=O1"}},
 		{"", []string{"key", "explain", "-c", j.file, j.table, "user=" + planted, "created=1", "order=O1"}},
@@ -158,6 +158,8 @@ func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 			return
 		case r.URL.Path == pipelinesPath:
 			answer = []reading{{Name: "p" + planted, Waiting: planted, Retried: planted}}
+		case r.URL.Path == nodesPath:
+			answer = []devNode{{Addr: "a" + planted, State: planted}}
 		case r.URL.Path == skewMapPath:
 			answer = skew.HeatMap{Times: []time.Time{time.Now()}, Starts: []skew.Key{skew.Key(planted)}, Rows: [][]float64{{1}}, Most: 1}
 		}
@@ -169,6 +171,7 @@ func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 		for _, args := range [][]string{
 			{"skew"}, {"skew", "--json"}, {"skew", "--map"}, {"skew", "nosuch"}, {"top", "--once", "--every", "1ms", "--list", "p"},
 			{"top", "--once", "--every", "1ms", "--list", "r"}, {"top", "--once", "--every", "1ms", "--list", "h"}, {"top", "--once", "--every", "1ms", "--list", "k"},
+			{"dev", "node", "ls"}, {"dev", "node", "ls", "--json"},
 		} {
 			word := `\x1b[2J`
 			if code == http.StatusOK && args[len(args)-1] == "--json" {

@@ -41,7 +41,7 @@ Examples:
 func (c *topCmd) Run(e *env) error {
 	reader := &topReader{}
 	for _, addr := range c.HTTP {
-		reader.brines = append(reader.brines, brineAt{addr, c.of(e)})
+		reader.brines = append(reader.brines, brineAt{addr: addr, token: c.of(e)})
 	}
 	if len(c.HTTP) == 0 || c.Config != defaultConfig {
 		cfg, err := c.load(e)
