@@ -80,14 +80,17 @@ func (d *disk) full() error {
 	return &fs.PathError{Op: "write", Path: d.dir, Err: syscall.ENOSPC}
 }
 
-// refuses reports whether nothing is to be written now.
-func (d *disk) refuses() bool {
+// refuses returns why nothing is to be written now, nil when it is.
+func (d *disk) refuses() error {
 	if err := d.full(); err != nil {
 		d.fail(err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.cause != nil && time.Since(d.failed) < retryAfter
+	if time.Since(d.failed) < retryAfter {
+		return d.cause
+	}
+	return nil
 }
 
 // look forgets the cause when there is space again and a while has passed: the next write tells.
@@ -113,11 +116,12 @@ func (d *disk) err() error {
 func (d *disk) refuse(c *kfake.Cluster) {
 	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.OffsetCommit, kmsg.CreateTopics, kmsg.InitProducerID, kmsg.EndTxn} {
 		c.ControlKey(key.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
-			if !d.refuses() {
+			cause := d.refuses()
+			if cause == nil {
 				return nil, nil, false
 			}
 			c.KeepControl()
-			return fullResponse(q, d.err()), nil, true
+			return fullResponse(q, cause), nil, true
 		})
 	}
 }

@@ -59,7 +59,7 @@ func TestTornStateIsCutOff(t *testing.T) {
 		if log, err := os.ReadFile(path); err != nil || string(log) != string(whole) {
 			t.Errorf("the log is %q, %v; want %q", log, err, whole)
 		}
-		if !d.refuses() || !errors.Is(d.err(), syscall.EIO) {
+		if !errors.Is(d.refuses(), syscall.EIO) || !errors.Is(d.err(), syscall.EIO) {
 			t.Errorf("after a failed write: refuses %v, %v", d.refuses(), d.err())
 		}
 		d.look()
@@ -67,7 +67,7 @@ func TestTornStateIsCutOff(t *testing.T) {
 			t.Error("forgotten at once")
 		}
 		time.Sleep(retryAfter)
-		if d.look(); d.refuses() || d.err() != nil {
+		if d.look(); d.refuses() != nil || d.err() != nil {
 			t.Errorf("a while later: refuses %v, %v", d.refuses(), d.err())
 		}
 		want := "the data folder cannot be written: write " + path + ": input/output error\nthe data folder can be written again"
