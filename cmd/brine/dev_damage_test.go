@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"brine/indexer"
 	bleve "brine/indexer/embedded"
 	brokers "brine/ingest/embedded"
+	"brine/internal/datadir"
 )
 
 // devFolder is the data folder of a brine dev that has written nothing yet.
@@ -76,6 +79,21 @@ func TestDevRefusesDamage(t *testing.T) {
 				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestDamageFoundLaterEndsDev: a block of HBase's folder that turns out to be damaged while brine dev runs ends it with the exit code for
+// damaged data.
+func TestDamageFoundLaterEndsDev(t *testing.T) {
+	s := &devStack{damage: make(chan error, 1)}
+	ctx, done := s.whole(t.Context())
+	defer done()
+	found := datadir.Damaged("000007.sst", "its checksum is wrong")
+	s.damage <- found
+	<-ctx.Done()
+	var exit *exitError
+	if err := context.Cause(ctx); !errors.As(err, &exit) || exit.code != exitDamaged || !errors.Is(err, found) || exit.hint == "" {
+		t.Errorf("the cause is %v", err)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -151,8 +150,6 @@ type attackedDev struct {
 	enough   context.CancelFunc
 }
 
-var devAddresses = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://(\S+)/metrics`)
-
 // beginDev starts brine dev, waits until the samples are written, and a client that behaves.
 func beginDev(t *testing.T) *attackedDev {
 	t.Helper()
@@ -171,7 +168,7 @@ func beginDev(t *testing.T) *attackedDev {
 	}
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() && !strings.Contains(lines.Text(), "Ctrl-C stops") {
-		if m := devAddresses.FindStringSubmatch(lines.Text()); m != nil {
+		if m := devAddrs.FindStringSubmatch(lines.Text()); m != nil {
 			d.kafka, d.hbase, d.http = m[1], m[2], m[3]
 		}
 	}

@@ -1,7 +1,9 @@
-// Package sockets keeps listeners accepting, and says what helps when a process has no descriptor left.
+// Package sockets keeps listeners accepting, bounds what a server's connections hold, and says what helps when a process has no descriptor
+// left.
 //
-// The invariant: a listener that Listener made is deaf only once it is closed. The servers built on one stop accepting at the first error,
-// but an accept fails also for reasons that pass: no descriptor is free, or a client gave up while it waited.
+// The invariants: a listener that Listener made is deaf only once it is closed. The servers built on one stop accepting at the first error,
+// but an accept fails also for reasons that pass: no descriptor is free, or a client gave up while it waited. And what a Limiter counts never
+// passes its bounds: who has made no progress for longest is cut off first.
 package sockets
 
 import (

@@ -20,4 +20,7 @@
 //
 // A folder is held against what is known of it before Pebble opens it: the inventory of one that was closed (internal/datadir), and the
 // lengths of logs and manifests (lengths.go). Salvage makes a new one of what can be read of one that is damaged.
+//
+// Nothing is written behind a write or sync that failed: a fence cuts Pebble off from the folder (fence.go), every call is answered with
+// ErrUnavailable and the cause, and the folder is opened again, for another life of the store, as soon as that succeeds (life.go).
 package store
