@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -59,6 +60,23 @@ func TestSkewShowsRegionsAndBuckets(t *testing.T) {
 	code, got, _ = brine(t, "skew", "--http", addr, "orders", "--json")
 	if code != exitOK || !strings.HasPrefix(got, `{"tables":{"shop:orders":{"regions":[{"region":{"name":"r0","start":"","end":"\\x01"`) {
 		t.Errorf("exit %d, %s", code, got)
+	}
+}
+
+// A brine that does not answer is waited for as long as --timeout says.
+func TestSkewKeepsToItsTimeout(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts, and nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	began := time.Now()
+	code, _, stderr := brine(t, "skew", "--http", silent.Addr().String(), "--timeout", "150ms")
+	if code != exitUnreachable || !strings.Contains(stderr, silent.Addr().String()) || !strings.Contains(stderr, "no answer in time") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if took := time.Since(began); took > shortPatience {
+		t.Errorf("it took %v", took)
 	}
 }
 
