@@ -28,7 +28,7 @@ type devCmd struct {
 
 // devGroup is brine dev: the servers, and what is asked of those that run.
 type devGroup struct {
-	Start devCmd     `cmd:"" default:"withargs" help:"Start the servers; brine dev alone does too."`
+	Start devCmd     `cmd:"" default:"withargs" help:"Run everything on embedded servers with sample data; brine dev alone does that too."`
 	Node  devNodeCmd `cmd:"" help:"List the region servers of a running brine dev, stop, start or add one."`
 }
 
@@ -48,6 +48,17 @@ Examples:
   brine dev --for 20s
   brine dev --data ./data/dev --kafka-port 9092 --hbase-port 16000 --http-port 8765
   brine dev --data ./data/dev --repair`
+}
+
+// AfterApply refuses numbers that would be taken for the defaults, or with which no server starts.
+func (c devCmd) AfterApply() error {
+	switch {
+	case c.HBaseNodes < 1:
+		return usage(fmt.Errorf("--hbase-nodes is %d, give at least 1", c.HBaseNodes))
+	case c.ScannerLease <= 0:
+		return usage(fmt.Errorf("--scanner-lease is %v, give more than 0", c.ScannerLease))
+	}
+	return nil
 }
 
 func (c *devCmd) Run(e *env) error {
