@@ -54,6 +54,9 @@ func (e *env) with(name, value string) *env {
 
 // findPipelines adds the pipelines whose groups the brokers know to a configuration that has none.
 func findPipelines(ctx context.Context, cfg *config.Config, client *kafka.Client) error {
+	if _, err := client.Metadata(ctx, &kafka.MetadataRequest{}); err != nil {
+		return kafkaError(err) // where no broker answers, kafka-go lists no groups without an error
+	}
 	resp, err := client.ListGroups(ctx, &kafka.ListGroupsRequest{})
 	if err == nil {
 		err = resp.Error

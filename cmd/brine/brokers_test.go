@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -62,4 +63,19 @@ func TestBrokersWithoutConfiguration(t *testing.T) {
 			t.Errorf("no address: exit %d: %s", code, out)
 		}
 	})
+}
+
+// TestBrokersThatDoNotAnswer: their silence is not taken for an answer that there is nothing.
+func TestBrokersThatDoNotAnswer(t *testing.T) {
+	socket, nobody, err := bound()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(socket)
+	for _, args := range [][]string{{"offsets", "show"}, {"offsets", "set", "--to", "latest"}, {"deadletters", "ls"}, {"deadletters", "show", "0:1"}} {
+		code, stdout, stderr := brine(t, append(args, "--brokers", nobody)...)
+		if code != exitUnreachable || stdout != "" || !strings.Contains(stderr, nobody+": connection refused") {
+			t.Errorf("%q: exit %d\n%s%s", args, code, stdout, stderr)
+		}
+	}
 }
