@@ -77,7 +77,7 @@ func (r *letterReplay) write(ctx context.Context) error {
 		if halt != nil || len(retry) == 0 {
 			return halt
 		}
-		r.o.Logger.Warn("letters wait", "topic", r.o.Topic, "group", r.o.Group, "letters", len(retry), "reason", retry[0].Reason, "error", retry[0].Err)
+		r.o.Logger.Warn("dead letters wait", "topic", r.o.Topic, "group", r.o.Group, "letters", len(retry), "reason", retry[0].Reason, "error", retry[0].Err)
 		if pauses.wait(ctx) != nil {
 			return fmt.Errorf("%w; %d records wait, the last time because of %s: %w", ctx.Err(), len(retry), retry[0].Reason, retry[0].Err)
 		}

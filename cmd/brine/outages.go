@@ -110,11 +110,15 @@ func (o *outages) hbase(hooks hbase.Hooks) hbase.Hooks {
 func (o *outages) index(pipeline string, hooks indexer.Hooks) indexer.Hooks {
 	retry, items := hooks.Retry, hooks.Items
 	hooks.Retry = func(i indexer.RetryInfo) {
-		retry(i)
+		if retry != nil {
+			retry(i)
+		}
 		o.fail(pipeline, outage{kind: "pipeline", of: pipeline, last: i.Err})
 	}
 	hooks.Items = func(index string, outcome indexer.Outcome, n int) {
-		items(index, outcome, n)
+		if items != nil {
+			items(index, outcome, n)
+		}
 		if outcome == indexer.Written || outcome == indexer.Conflict {
 			o.pass(pipeline)
 		}

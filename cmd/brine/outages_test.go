@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"brine/config"
+	"brine/examples"
 	"brine/hbase"
 	"brine/indexer"
 )
@@ -84,6 +86,26 @@ func TestOutagesOfTheIndex(t *testing.T) {
 	hooks.Items("orders", indexer.Written, 1)
 	if o.cause("orders") != nil {
 		t.Error("it is well again")
+	}
+}
+
+// A reindex warns of an index that fails as run does.
+func TestOutagesOfAReindex(t *testing.T) {
+	cfg, problems := config.Parse("dev.yaml", examples.Dev, func(string) (string, bool) { return "", false })
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	var log bytes.Buffer
+	s := prepareService(cfg, slog.New(slog.NewTextHandler(&log, nil)))
+	at := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return len(p.Documents) > 0 })
+	p := cfg.Pipelines[at]
+	hooks := (&reindexCmd{Index: p.Documents[0].Index}).source(s, p).Documents.Hooks
+	for range warnFrom {
+		hooks.Retry(indexer.RetryInfo{Err: errors.New("10.0.0.1:9200: connection refused")})
+	}
+	hooks.Items("orders", indexer.Again, 5)
+	if n := strings.Count(log.String(), "10.0.0.1:9200: connection refused"); n != 1 {
+		t.Errorf("%d warnings: %s", n, &log)
 	}
 }
 

@@ -135,6 +135,7 @@ func (c *reindexCmd) options(s *service) reindex.Options {
 func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
 	src := reindex.Source{Pipeline: p.Name, Ingest: s.cfg.Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink()}
 	src.Documents.Documents = slices.DeleteFunc(src.Documents.Documents, func(d indexer.Document) bool { return d.Index != c.Index })
+	src.Documents.Hooks = s.outages.index(p.Name, src.Documents.Hooks)
 	for _, d := range p.Documents {
 		if d.Index == c.Index {
 			src.Table = cmp.Or(d.Table, p.Rows[0].Table)
