@@ -29,20 +29,20 @@ type letterFilter struct {
 	Pipeline  string   `placeholder:"NAME" help:"Only of this pipeline."`
 	Half      string   `enum:"rows,documents,both" default:"both" help:"Only those that the rows or the documents could not be made of: rows, documents or both (default)."`
 	Reason    []string `placeholder:"REASON,…" help:"Only for these reasons, as missing_field."`
-	Since     string   `placeholder:"TIME" help:"Only letters written at this time or later, as 2013-01-31T08:00:00Z, or so long ago, as 2h."`
-	Until     string   `placeholder:"TIME" help:"Only letters written before this time."`
+	Since     string   `placeholder:"TIME" help:"Only dead letters written at this time or later, as 2013-01-31T08:00:00Z, or so long ago, as 2h."`
+	Until     string   `placeholder:"TIME" help:"Only dead letters written before this time."`
 	Partition []int    `placeholder:"N" help:"Only records of these partitions of the pipeline's topic."`
 	Key       *string  `placeholder:"KEY" help:"Only records of this key; bytes that are no text as \\xNN."`
 	Text      string   `placeholder:"TEXT" help:"Only where the record's key, value or headers, or the letter's field or detail, hold this text."`
-	All       bool     `help:"Also letters that have been replayed."`
+	All       bool     `help:"Also dead letters that have been replayed."`
 
 	since, until time.Time
 	key          []byte
 }
 
 // letterHelp is shown under the help of each of the commands.
-const letterHelp = `A record that can never be written is kept whole, with the reason, in the topic <topic>.dead. It is known by its place in the
-pipeline's own topic, PARTITION:OFFSET; where the same record was rejected several times, the last letter counts.`
+const letterHelp = `A record that can never be written is kept whole, with the reason, in the topic <topic>.dead. It is known by its place in
+the pipeline's own topic, PARTITION:OFFSET; where the same record was rejected several times, the last dead letter counts.`
 
 func (f *letterFilter) parse(now time.Time) (err error) {
 	if f.since, err = parseTime("--since", f.Since, now); err != nil {

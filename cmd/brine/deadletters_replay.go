@@ -62,7 +62,7 @@ const (
 
 func (c *deadlettersReplayCmd) Run(e *env) error {
 	if c.All {
-		return usage(errors.New("--all: letters that have been replayed are not replayed again; brine replay reads records again by their offsets"))
+		return usage(errors.New("--all: dead letters that have been replayed are not replayed again; brine replay reads records again by their offsets"))
 	}
 	cfg, err := c.load(e)
 	if err != nil {

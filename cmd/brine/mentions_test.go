@@ -40,6 +40,32 @@ func TestMentionedCommandsAndFlagsExist(t *testing.T) {
 	}
 }
 
+// TestEveryCommandIsOnItsPage: docs/cli.md has a line for every command, with the commands below it.
+func TestEveryCommandIsOnItsPage(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(true) {
+		var words []string
+		for n := command; n.Type == kong.CommandNode; n = n.Parent {
+			words = slices.Insert(words, 0, n.Name)
+		}
+		has := false
+		for line := range strings.Lines(string(page)) {
+			has = has || strings.HasPrefix(line, "| `brine "+words[0]) && regexp.MustCompile(`\b`+words[len(words)-1]+"`? ").MatchString(line)
+		}
+		if !has {
+			t.Errorf("docs/cli.md has no line for brine %s", strings.Join(words, " "))
+		}
+	}
+}
+
 // mentions checks texts against the command line.
 type mentions struct {
 	t               *testing.T
