@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,7 +143,7 @@ func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 
 // flagOf finds a flag of a command, or of what it is part of, by --name or -short.
 func flagOf(node *kong.Node, word string) *kong.Flag {
-	for n := node; n != nil; n = n.Parent {
+	for n := flagged(node); n != nil; n = n.Parent {
 		for _, f := range n.Flags {
 			if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
 				return f
@@ -152,8 +153,13 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
+// flagged is the command whose flags may follow a node: its default command, where it has one.
+func flagged(node *kong.Node) *kong.Node {
+	return cmp.Or(node.DefaultCmd, node)
+}
+
 func flagNames(node *kong.Node) (out []completed) {
-	for n := node; n != nil; n = n.Parent {
+	for n := flagged(node); n != nil; n = n.Parent {
 		for _, f := range n.Flags {
 			if !f.Hidden {
 				out = append(out, completed{"--" + f.Name, f.Help})
