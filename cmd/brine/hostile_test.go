@@ -99,7 +99,7 @@ var hostilities = []struct {
 	{"malformed frames", func(l *liar, _ *job) { l.lie([]byte{0, 0, 0, 3, 0xff, 0xff, 0xff}, 0, false) }, "malformed bytes on the wire", true},
 	{"a giant length", func(l *liar, _ *job) { l.lie(announced(1<<31-1), 0, false) }, "frame is longer than the limit: 2147483647 bytes", false},
 	{"an answer of 250 MB", func(l *liar, _ *job) { l.lie(announced(250<<20), 250, false) }, "frame is longer than the limit: 262144000 bytes, limit 18874368", true},
-	{"cut frames", func(l *liar, _ *job) { l.lie(announced(100), 0, true) }, "read: ", false},
+	{"cut frames", func(l *liar, _ *job) { l.lie(announced(100), 0, true) }, "the connection was closed", false},
 	{"a stack of 4 MB", func(l *liar, j *job) { l.each(j, "", exceptionOf(4<<20)) }, "answered IOException: xxx", true},
 	{"silence", func(l *liar, j *job) { l.each(j, "", embedded.Outcome{Silent: true}) }, "no answer", false},
 	{"frozen", func(l *liar, _ *job) { l.Master().Freeze() }, "no answer", false},
@@ -120,8 +120,10 @@ const (
 
 // A question to an HBase that turns hostile when it is asked ends in time, with the address and the cause, in bounded memory.
 func TestAHostileHBaseEndsAQuestion(t *testing.T) {
+	t.Parallel()
 	for _, h := range hostilities {
 		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
 			l, servers := newLiar(t)
 			j := newJob(t, servers)
 			l.Control("Scan", func(r *embedded.Request) *embedded.Outcome {
@@ -135,7 +137,7 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 				}()
 				return &embedded.Outcome{Until: turned, Drop: true}
 			})
-			cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "2s")
+			cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "5s")
 			cmd.Env = append(cmd.Env, "BRINE_MEMORY=56MiB", "GOMEMLIMIT=")
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
@@ -146,7 +148,7 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
 			err, peak := untilEnded(t, cmd.Process.Pid, ended)
-			if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > 30*time.Second {
+			if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > time.Minute {
 				t.Errorf("%v after %v", err, took)
 			}
 			if said := stderr.String(); !strings.Contains(said, l.Addr()) || !strings.Contains(said, h.says) || len(said) > 64<<10 {
@@ -195,11 +197,11 @@ func TestAHostileHBaseHoldsAPipelineUp(t *testing.T) {
 			h.turn(l, j)
 			j.publish(first(sample.Scans(), 500))
 			p.health("/healthz", 503, `(?s)scans.rows: .*`+h.says)
+			resident(t, peakMemory(t, p.cmd.Process.Pid))
+			p.stop()
 			if log := p.log.String(); !strings.Contains(log, h.says) {
 				t.Errorf("the log does not say %q: %.600s", h.says, log)
 			}
-			resident(t, peakMemory(t, p.cmd.Process.Pid))
-			p.stop()
 		})
 	}
 }

@@ -33,15 +33,15 @@ func dyingHBase(t *testing.T) (*job, *embedded.Server, <-chan struct{}) {
 func TestAQuestionEndsWhenHBaseDied(t *testing.T) {
 	t.Parallel()
 	j, server, _ := dyingHBase(t)
-	cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "2s")
+	cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "5s")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	began := time.Now()
 	err := cmd.Run()
-	if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > 20*time.Second {
+	if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > time.Minute {
 		t.Errorf("%v after %v", err, took)
 	}
-	for _, part := range []string{"brine: ", "no answer within 2s; last: ", server.Addr(), "connection refused", "hint: ", "--timeout"} {
+	for _, part := range []string{"brine: ", "no answer within 5s; last: ", server.Addr(), "connection refused", "hint: ", "--timeout"} {
 		if !strings.Contains(stderr.String(), part) {
 			t.Errorf("does not say %q: %s", part, &stderr)
 		}
