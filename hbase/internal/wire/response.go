@@ -95,7 +95,7 @@ const MaxText = 16 << 10
 // clipped copies the beginning of a text.
 func clipped(b []byte) string { return string(b[:min(len(b), MaxText)]) }
 
-// decodeExceptionResponse reads exception_class_name 1, stack_trace 2, do_not_retry 5, server_overloaded 6.
+// decodeExceptionResponse reads exception_class_name 1, stack_trace 2, hostname 3, port 4, do_not_retry 5, server_overloaded 6.
 func decodeExceptionResponse(b []byte) (*hbasepb.ExceptionResponse, error) {
 	e := new(hbasepb.ExceptionResponse)
 	for len(b) > 0 {
@@ -109,6 +109,10 @@ func decodeExceptionResponse(b []byte) (*hbasepb.ExceptionResponse, error) {
 			e.ExceptionClassName = proto.String(clipped(f.bytes))
 		case f.is(2, protowire.BytesType):
 			e.StackTrace = proto.String(clipped(f.bytes))
+		case f.is(3, protowire.BytesType):
+			e.Hostname = proto.String(clipped(f.bytes))
+		case f.is(4, protowire.VarintType):
+			e.Port = proto.Int32(int32(f.varint))
 		case f.is(5, protowire.VarintType):
 			e.DoNotRetry = proto.Bool(f.varint != 0)
 		case f.is(6, protowire.VarintType):
