@@ -133,7 +133,7 @@ func TestAWrongSearchAddressIsNamed(t *testing.T) {
 			p.health("/healthz", http.StatusServiceUnavailable, `(?s)orders.documents: partition \d is \w+ at offset 0, .*`+cause)
 			p.until("orders.rows", 100)
 			var progress string
-			like := regexp.MustCompile(`"pipeline":"orders.documents".*"cause":"[^"]*` + cause)
+			like := regexp.MustCompile(`(?s)"pipeline": "orders.documents".*"cause": "[^"]*` + cause)
 			for start := time.Now(); !like.MatchString(progress); _, progress = p.get(pipelinesPath) {
 				if time.Since(start) > time.Minute {
 					t.Fatalf("the progress is %s", progress)
