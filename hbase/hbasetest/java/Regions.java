@@ -43,7 +43,7 @@ final class Regions {
     }
   }
 
-  /** alter gives a family other attributes; the server then opens all regions anew, where they are. */
+  /** alter gives a family other attributes; the server then opens all regions again, where they are. */
   void alter(TableName table, String word) throws Exception {
     String[] parts = word.split(";");
     ColumnFamilyDescriptor before = admin.getDescriptor(table).getColumnFamily(Text.bytes(parts[0]));
