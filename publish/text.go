@@ -117,7 +117,7 @@ func (l *lines) read() ([]byte, error) {
 		l.buf = append(l.buf[:min(len(l.buf), MaxLine+1)], part...) // no more than shows that it is too long
 	}
 	switch {
-	case err != nil && !(errors.Is(err, io.EOF) && len(l.buf) > 0):
+	case err != nil && (!errors.Is(err, io.EOF) || len(l.buf) == 0):
 		return nil, err
 	case len(l.buf) > MaxLine:
 		return nil, &BadLine{Line: l.line, Err: fmt.Errorf("it has more than %d MiB", MaxLine>>20)}

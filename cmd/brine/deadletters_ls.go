@@ -34,7 +34,7 @@ Examples:
 }
 
 func (c *deadlettersLsCmd) Run(e *env) error {
-	cfg, err := c.brokersFlag.config(e, c.configFlag)
+	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}

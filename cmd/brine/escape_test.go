@@ -145,9 +145,8 @@ func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 
 // The same of what an admin port answers, whoever that is.
 func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
-	state := skew.State{}
 	tables := hotTables("scans"+planted, []skew.Region{{Name: "r0" + planted, Server: "s0" + planted, End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5" + planted)}})
-	state = tables.State()
+	state := tables.State()
 	code := http.StatusOK
 	brine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(code)

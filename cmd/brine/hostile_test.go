@@ -147,7 +147,7 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
-			err, peak := untilEnded(t, cmd.Process.Pid, ended)
+			peak, err := untilEnded(t, cmd.Process.Pid, ended)
 			if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > time.Minute {
 				t.Errorf("%v after %v", err, took)
 			}
@@ -162,12 +162,12 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 }
 
 // untilEnded waits for a process, and looks at its memory meanwhile: what the system says of one that has ended is at least what its parent had.
-func untilEnded(t *testing.T, pid int, ended <-chan error) (err error, peak int64) {
+func untilEnded(t *testing.T, pid int, ended <-chan error) (peak int64, err error) {
 	t.Helper()
 	for {
 		select {
 		case err = <-ended:
-			return err, peak
+			return peak, err
 		case <-time.After(10 * time.Millisecond):
 			peak = max(peak, peakMemory(t, pid))
 		}

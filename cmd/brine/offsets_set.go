@@ -47,7 +47,7 @@ type offsetMove struct {
 }
 
 func (c *offsetsSetCmd) Run(e *env) error {
-	cfg, err := c.brokersFlag.config(e, c.configFlag)
+	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}

@@ -74,8 +74,8 @@ func (d *disk) fail(err error) {
 // full returns an error while there is too little space.
 func (d *disk) full() error {
 	var is syscall.Statfs_t
-	if err := syscall.Statfs(d.dir, &is); err != nil || uint64(is.Bavail)*uint64(is.Bsize) >= freeBytes {
-		return nil // what cannot be asked is found out by writing
+	if err := syscall.Statfs(d.dir, &is); err != nil || is.Bavail*uint64(is.Bsize) >= freeBytes {
+		return nil //nolint:nilerr // what cannot be asked is found out by writing
 	}
 	return &fs.PathError{Op: "write", Path: d.dir, Err: syscall.ENOSPC}
 }

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -133,8 +134,8 @@ func TestRefusesWhatIsNoRequest(t *testing.T) {
 }
 
 func isTimeout(err error) bool {
-	e, ok := err.(net.Error)
-	return ok && e.Timeout()
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
 }
 
 // TestAnswersVersionsFromTheFuture: a newer client asks for the versions that there are in one that is not known, and is told.

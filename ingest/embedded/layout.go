@@ -179,7 +179,7 @@ var tagsType = reflect.TypeFor[kmsg.Tags]()
 // structure is the layout of s, which is a part of the request.
 func (p prober) structure(s reflect.Value) (l layout) {
 	for i := range s.NumField() {
-		if f := s.Type().Field(i); f.Type != tagsType && !(f.Name == "Version" && s.Addr().Interface() == any(p.request)) {
+		if f := s.Type().Field(i); f.Type != tagsType && (f.Name != "Version" || s.Addr().Interface() != any(p.request)) {
 			l = append(l, p.field(s.Field(i))...)
 		}
 	}

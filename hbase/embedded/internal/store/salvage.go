@@ -163,7 +163,7 @@ func liveTables(dir string) ([]string, error) {
 	if err != nil {
 		return nil, nil // its logs are damaged
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it was only read
 	levels, err := db.SSTables()
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (g *gathering) table(name string) (err error) {
 		g.lose(name, "none of it can be read: %v", err)
 		return nil
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // it was only read
 	if err := g.ranges(ctx, r); err != nil {
 		g.lose(name, "deletions of ranges cannot be read: %v", err)
 	}
@@ -239,7 +239,7 @@ func (g *gathering) cells(ctx context.Context, name string, r *sstable.Reader) e
 		g.lose(name, "none of it can be read: %v", err)
 		return nil
 	}
-	defer it.Close()
+	defer func() { _ = it.Close() }() // what is wrong is known from Error
 	read, err := g.half(it, true)
 	damage := it.Error()
 	if err != nil || damage == nil {
@@ -263,7 +263,7 @@ func (g *gathering) half(it sstable.Iterator, forward bool) (n int, err error) {
 	for kv := first(); kv != nil; kv = next() {
 		value, _, err := kv.Value(nil)
 		if err != nil {
-			return n, nil
+			return n, nil //nolint:nilerr // the iterator says what is damaged
 		}
 		if err := g.put(kv.K.UserKey, uint64(kv.K.SeqNum()), kv.K.Kind(), value); err != nil {
 			return n, err
@@ -298,7 +298,7 @@ func (g *gathering) log(name string) error {
 	}
 	number, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), ".log"), 10, 64)
 	if err != nil {
-		return nil // it is no log of Pebble's
+		return nil //nolint:nilerr // it is no log of Pebble's
 	}
 	for at := 0; at < len(file); {
 		end := at + readableTo(file[at:])
@@ -323,7 +323,7 @@ func (g *gathering) records(r *record.Reader) error {
 	for {
 		next, err := r.Next()
 		if err != nil {
-			return nil // the end, or a record whose other chunks are damaged
+			return nil //nolint:nilerr // the end, or a record whose other chunks are damaged
 		}
 		repr, err := io.ReadAll(next)
 		if err != nil || len(repr) < batchrepr.HeaderLen {
