@@ -37,7 +37,7 @@ type offsetLine struct {
 }
 
 func (c *offsetsShowCmd) Run(e *env) error {
-	cfg, err := c.brokersFlag.config(e, c.configFlag)
+	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}

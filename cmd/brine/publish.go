@@ -51,7 +51,7 @@ Examples:
 }
 
 func (c *publishCmd) Run(e *env) error {
-	cfg, err := c.brokersFlag.config(e, c.configFlag)
+	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}
