@@ -56,10 +56,11 @@ with_lock() {
 
 # launch SERVER COMMAND… starts the server away from this terminal and this lock, with its output in its log.
 launch() {
-  local dir=$run/$1
+  local server=$1 dir=$run/$1
   shift
   setsid "$@" >>"$dir/log" 2>&1 </dev/null 9>&- &
   echo $! >"$dir/pid"
+  until running "$server" || ! kill -0 $! 2>/dev/null; do poll; done # until then it is still this script, which on a busy machine takes a moment
 }
 
 running() {
