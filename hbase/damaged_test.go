@@ -3,6 +3,7 @@ package hbase
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,8 +20,13 @@ func TestOneUnreadableRowOfMeta(t *testing.T) {
 		p.damaged = map[int]bool{1: true} // h to p
 		opts := p.options()
 		opts.Pause, opts.Retries, opts.OperationTimeout = 100*ms, 1000, time.Minute
+		var mu sync.Mutex
 		var told []RetryInfo
-		opts.Hooks.Retry = func(i RetryInfo) { told = append(told, i) }
+		opts.Hooks.Retry = func(i RetryInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, i)
+		}
 		c := p.open(opts)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
@@ -42,9 +48,11 @@ func TestOneUnreadableRowOfMeta(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		mu.Lock()
 		if len(told) == 0 || told[len(told)-1].Err == nil || !strings.Contains(told[len(told)-1].Err.Error(), "row \"t,h,7.") {
 			t.Errorf("the hook is told %+v", told)
 		}
+		mu.Unlock()
 		p.mu.Lock()
 		p.damaged = nil
 		p.mu.Unlock()
