@@ -27,19 +27,19 @@ pipelines:
       - { index: visits, set: { user: user, seen: seen, page: page } }
 `
 
-// What check tells of visited when it is changed.
+// What check reports about visited when it is changed.
 const (
-	where    = "pipelines.visits.rows[0].nulls: where two changes have one version, and the last has "
-	keeps    = " null, the row keeps the other's and its document in visits has none; "
-	orAll    = ", or have each record carry every field [document-nulls]"
-	byParts  = "write changes: partial, so that the document keeps it too"
-	toldPage = where + "page" + keeps + byParts + orAll
-	toldGone = where + "gone" + keeps + byParts + orAll
-	toldTies = where + "page" + keeps + "write version: seq(at, n) if the source counts such changes" + orAll
+	where        = "pipelines.visits.rows[0].nulls: where two changes have one version, and the last has "
+	keeps        = " null, the row keeps the other's and its document in visits has none; "
+	orAll        = ", or have each record carry every field [document-nulls]"
+	byParts      = "write changes: partial, so that the document keeps it too"
+	reportedPage = where + "page" + keeps + byParts + orAll
+	reportedGone = where + "gone" + keeps + byParts + orAll
+	reportedTies = where + "page" + keeps + "write version: seq(at, n) if the source counts such changes" + orAll
 
-	stay        = "indexes.visits.every: rows of visits end by their ttl, and the documents beside them stay: searches find what is no longer in HBase; "
-	toldEvery   = stay + "write every: month, and time: and a date filled with seen of the row key; if the index exists, in a new one [document-ttl]"
-	toldReindex = stay + "now and then run brine reindex visits --from hbase, which leaves them out [document-ttl]"
+	stay            = "indexes.visits.every: rows of visits end by their ttl, and the documents beside them stay: searches find what is no longer in HBase; "
+	reportedEvery   = stay + "write every: month, and time: and a date filled with seen of the row key; if the index exists, in a new one [document-ttl]"
+	reportedReindex = stay + "now and then run brine reindex visits --from hbase, which leaves them out [document-ttl]"
 )
 
 // TestDocumentsThatDoNotEndAsTheirRows changes settings of visited, each old text followed by the new one.
@@ -63,41 +63,41 @@ func TestDocumentsThatDoNotEndAsTheirRows(t *testing.T) {
 		want   string
 	}{
 		"partial changes":                            {nil, ""},
-		"whole changes":                              {whole, toldPage},
-		"merge, written":                             {append(whole, row, "nulls: merge, "+row), toldPage},
+		"whole changes":                              {whole, reportedPage},
+		"merge, written":                             {append(whole, row, "nulls: merge, "+row), reportedPage},
 		"nulls delete":                               {append(whole, row, "nulls: delete, "+row), ""},
 		"nulls replace":                              {append(whole, row, "nulls: replace, "+row), ""},
-		"the time of the record is the version":      {append(whole, at, ""), toldPage},
-		"whole seconds":                              {append(whole, "at: time_ms", "at: time_s"), toldPage},
+		"the time of the record is the version":      {append(whole, at, ""), reportedPage},
+		"whole seconds":                              {append(whole, "at: time_ms", "at: time_s"), reportedPage},
 		"counted within the millisecond":             {append(whole, at, "version: seq(at, n)"), ""},
 		"a number that only grows":                   {append(whole, at, "version: n"), ""},
 		"events, of which each is a row":             {append(whole, "row: entity", "row: event", "versions: 2", "versions: 1"), ""},
 		"the document has other fields":              {append(whole, document, "set: { user: user, seen: seen }"), ""},
-		"the document is marked as the row is":       {append(whole, document, "set: { user: user, seen: seen }, deleted: gone"), toldGone},
+		"the document is marked as the row is":       {append(whole, document, "set: { user: user, seen: seen }, deleted: gone"), reportedGone},
 		"the version and the key are never null":     {append(whole, "page: page", "page: at", "page: keyword", "page: date", `"a:p": page`, `"a:p": at, "a:u": user`), ""},
 		"packed, so replaced as the document is":     {append(whole, row, `pack: { "a:p": msgpack }`), ""},
-		"beside a packed cell":                       {append(whole, row, `set: { "a:p": page }, pack: { "b:p": { fields: { n: note } } }`), toldTies},
-		"moving rows need whole changes":             {append(append(whole, at, images), under...), toldTies},
+		"beside a packed cell":                       {append(whole, row, `set: { "a:p": page }, pack: { "b:p": { fields: { n: note } } }`), reportedTies},
+		"moving rows need whole changes":             {append(append(whole, at, images), under...), reportedTies},
 		"what says that a row has moved is not null": {append(append(whole, document, "set: { user: user, seen: seen }", at, images), under...), ""},
-		"a ttl":                                      {families, toldEvery},
+		"a ttl":                                      {families, reportedEvery},
 		"a ttl, and parts":                           {append(families, "page: keyword }", "page: keyword }, every: day, time: seen"), ""},
-		"a ttl, of what two pipelines write":         {append(families, "pipelines:", second), toldEvery},
+		"a ttl, of what two pipelines write":         {append(families, "pipelines:", second), reportedEvery},
 		"a ttl of one family of two":                 {[]string{"b: {}", "b: { ttl: 30d }"}, ""},
 		"the newest cells outlive the ttl":           {append(families, "ttl: 1d", "ttl: 1d, min_versions: 1"), ""},
-		"a ttl, in a process that drops no parts":    {append(families, "http://localhost:9200", "embedded:search"), toldReindex},
-		"a ttl, and no time in the key":              {append(families, ` + "|" + desc(seen, ms)`, ""), toldReindex},
-		"a ttl of the rows alone":                    {[]string{row, "ttl: 30d, " + row}, toldReindex},
-		"a ttl of the rows, and another of families": {append(families, row, "ttl: 2h, "+row), toldEvery},
+		"a ttl, in a process that drops no parts":    {append(families, "http://localhost:9200", "embedded:search"), reportedReindex},
+		"a ttl, and no time in the key":              {append(families, ` + "|" + desc(seen, ms)`, ""), reportedReindex},
+		"a ttl of the rows alone":                    {[]string{row, "ttl: 30d, " + row}, reportedReindex},
+		"a ttl of the rows, and another of families": {append(families, row, "ttl: 2h, "+row), reportedEvery},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := alike(t, visited, c.change); got != c.want {
-				t.Errorf("told %q\nwant %q", got, c.want)
+				t.Errorf("reported %q\nwant %q", got, c.want)
 			}
 		})
 	}
 }
 
-// alike is what is told of documents and their rows once the text is changed.
+// alike returns what is reported about documents and their rows once the text is changed.
 func alike(t *testing.T, text string, change []string) string {
 	t.Helper()
 	for c := range slices.Chunk(change, 2) {
@@ -110,12 +110,12 @@ func alike(t *testing.T, text string, change []string) string {
 	if cfg == nil {
 		t.Fatal(problems)
 	}
-	var told []string
+	var reported []string
 	for _, p := range problems.Warnings() {
 		if p.Code == DocumentNulls || p.Code == DocumentTTL {
 			_, text, _ := strings.Cut(p.String(), "warning: ")
-			told = append(told, text)
+			reported = append(reported, text)
 		}
 	}
-	return strings.Join(told, "\n")
+	return strings.Join(reported, "\n")
 }

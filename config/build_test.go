@@ -125,6 +125,8 @@ func TestElasticOptions(t *testing.T) {
 type nowhere struct{}
 
 func (nowhere) Submit(context.Context, *event.Batch) event.Flight { return nil }
+func (nowhere) Release()                                          {}
+func (nowhere) Hurry()                                            {}
 
 // TestOptionsAreValid holds Load's promise: what it takes, no package refuses.
 func TestOptionsAreValid(t *testing.T) {
@@ -139,7 +141,7 @@ func TestOptionsAreValid(t *testing.T) {
 	}
 }
 
-// valid gives the options of cfg to their packages.
+// valid hands the options of cfg to their packages.
 func valid(t *testing.T, cfg *Config) {
 	t.Helper()
 	if _, embedded := cfg.Search.Embedded(); !embedded && cfg.Search.Connect != "" {

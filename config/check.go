@@ -3,13 +3,10 @@ package config
 import (
 	"fmt"
 	"net"
-	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
-
-// fewRetries: with HBase's back-off table fewer retries end within a second, before a region has moved.
-const fewRetries = 3
 
 // check finds what is wrong between settings that are right each by itself.
 func (l *loader) check(c *Config) {
@@ -33,7 +30,7 @@ func (l *loader) check(c *Config) {
 		l.checkPurge(c, x)
 	}
 	l.checkMemory(c)
-	if l.problems.Err() == nil { // else what is used cannot be told
+	if l.problems.Err() == nil { // else what is used is not known
 		l.checkUse(c)
 		l.checkAlike(c)
 		for _, v := range c.Views {
@@ -48,89 +45,11 @@ func (l *loader) checkAddresses(c *Config) {
 	l.checkTracing(c.Tracing.To)
 	l.checkHBase(c.Cluster.Connect)
 	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
-		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout), "one operation takes at least one call")
+		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout),
+			"one operation takes at least one call")
 	}
 	l.checkSearch(&c.Search)
 	c.Search.answer = int64(max(c.Memory/2, 2*leastAnswer))
-}
-
-func (l *loader) checkHTTP(h *HTTP) {
-	if fix := hostPort(h.Listen, false); h.Listen != "" && fix != "" {
-		l.fault("http.listen", Address, "is no address to listen at", fix)
-	}
-	for i, name := range h.Hosts {
-		if !hostNames.MatchString(name) {
-			l.fault("http.hosts["+strconv.Itoa(i)+"]", Name, "is no name of a host", "write the name alone, without a port, or *.NAME for every name below it")
-		}
-	}
-	if h.Token != "" && !tokens.MatchString(h.Token) {
-		l.fault("http.token", Name, "is no token", "write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
-	}
-}
-
-func (l *loader) checkHBase(connect string) {
-	const setting = "hbase.connect"
-	scheme, rest, _ := strings.Cut(connect, ":")
-	hosts, slashes := strings.CutPrefix(rest, "//")
-	switch {
-	case connect == "":
-	case scheme == "embedded":
-		if rest == "" || slashes {
-			l.fault(setting, Address, "names no folder", "write embedded:./data/hbase")
-		}
-	case scheme == "zk" && slashes:
-		servers, _, _ := strings.Cut(hosts, "/")
-		l.checkHBaseHosts(servers, ":2181", "is no ZooKeeper server's address", "write zk://host:port,host:port/znode")
-	case scheme == "rpc" && slashes:
-		l.checkHBaseHosts(hosts, ":16000", "is no master's address", "write rpc://host:port, masters separated by commas")
-	default:
-		l.fault(setting, Address, "begins with no scheme that brine knows", "write rpc://host:port or zk://host:port/znode for a cluster, or embedded:DIR")
-	}
-}
-
-// checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.
-func (l *loader) checkHBaseHosts(hosts, port, fault, fix string) {
-	for host := range strings.SplitSeq(hosts, ",") {
-		if !strings.Contains(host, ":") && host != "" {
-			host += port
-		}
-		if hostPort(strings.TrimSpace(host), true) != "" {
-			shown := quote(host)
-			if l.fromEnvironment("hbase.connect") {
-				shown = "an address in it"
-			}
-			l.fault("hbase.connect", Address, shown+" "+fault, fix)
-		}
-	}
-}
-
-func (l *loader) checkSearch(s *Search) {
-	const setting = "search.connect"
-	if dir, embedded := strings.CutPrefix(s.Connect, "embedded:"); embedded {
-		if dir == "" || strings.HasPrefix(dir, "//") {
-			l.fault(setting, Address, "names no folder", "write embedded:./data/search")
-		}
-	} else if s.Connect != "" {
-		for node := range strings.SplitSeq(s.Connect, ",") {
-			u, err := url.Parse(strings.TrimSpace(node))
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-				l.fault(setting, Address, "is no URL of a search engine", "write http://host:9200, https://host:9200 or embedded:DIR")
-				break
-			} else if u.User != nil {
-				l.fault(setting, Address, "holds a user name or password", "give them as search.user and search.password: ${SEARCH_PASSWORD}")
-				break
-			}
-		}
-	}
-	s.ca = l.readCA("search.ca", s.CA)
-	l.together("search", "password", "user")
-	l.together("search", "user", "password")
-	if s.APIKey != "" && s.User != "" {
-		l.fault("search.api_key", Duplicate, "both a user and an API key are set", "keep one of the two")
-	}
-	if s.Pause > s.MaxPause && s.MaxPause > 0 {
-		l.fault("search.pause", Range, "is more than search.max_pause, which is "+DurationText(s.MaxPause), "write a shorter pause, or a longer max_pause")
-	}
 }
 
 // together reports a setting of a section that is there without the other one that it needs.
@@ -153,24 +72,13 @@ func hostPort(s string, dial bool) string {
 	return ""
 }
 
+// fewRetries: with HBase's back-off table fewer retries end within a second, before a region has moved.
+const fewRetries = 3
+
 func (l *loader) checkRetries(setting string, retries int) {
 	if retries > 0 && retries < fewRetries && l.has(setting) {
-		l.warn(setting, FewRetries, "so few retries are over before a region has moved or been split: its rows then come back, and the loop submits their events again and again, which takes longer", "leave it at 15")
-	}
-}
-
-func (l *loader) checkIndex(x *Index) {
-	setting := join("indexes", x.Name)
-	if !indexName(x.Name) {
-		l.faultName(setting, Name, "is no name of an index", "use lower-case letters, digits, \".\", \"_\" and \"-\", a letter first, at most 200")
-	}
-	for _, f := range x.Fields {
-		switch at := join(setting+".fields", f.Name); {
-		case !indexFieldName(f.Name):
-			l.faultName(at, Name, "is no name of a document's field", "use letters, digits, \"_\" and \"-\", not \"_\" first")
-		case f.Name == deletedField && f.Type != "boolean" && f.Type != "":
-			l.fault(at, FieldTypes, "searches pass over documents in which this field is true, so it must be boolean", "give it another name")
-		}
+		l.warn(setting, FewRetries, "so few retries are over before a region has moved or been split: its rows then come back, and the loop "+
+			"submits their events again and again, which takes longer", "leave it at 15")
 	}
 }
 
@@ -184,7 +92,84 @@ func (l *loader) checkMemory(c *Config) {
 	}
 	rows, documents := c.loops()
 	if least := fetchesHeld * c.Kafka.MaxFetchBytes; c.share() < int64(least) {
-		l.fault("memory", Buffer, fmt.Sprintf("leaves %v to the records of each of %d loops, and fetches of %v need %v", Bytes(c.share()), rows+documents, c.Kafka.MaxFetchBytes, least),
+		l.fault("memory", Buffer, fmt.Sprintf("leaves %v to the records of each of %d loops, and fetches of %v need %v", Bytes(c.share()),
+			rows+documents, c.Kafka.MaxFetchBytes, least),
 			fmt.Sprintf("write memory: %v, or a smaller kafka.max_fetch_bytes", least*Bytes(2*(rows+documents))))
 	}
+}
+
+// noField reports the name of a field that the pipeline does not declare.
+func (l *loader) noField(p *Pipeline, setting, name string) {
+	names := make([]string, len(p.Fields))
+	for i := range p.Fields {
+		names[i] = p.Fields[i].Name
+	}
+	fix := "declare it in pipelines." + p.Name + ".fields"
+	if near := nearest(name, names); near != "" {
+		fix = "did you mean " + near + "?"
+	}
+	l.fault(setting, UnknownField, "the pipeline declares no field "+name, fix)
+}
+
+// checkUse warns of what is declared and not used.
+func (l *loader) checkUse(c *Config) {
+	for _, t := range c.Tables {
+		if len(writers(c, t.Name)) == 0 {
+			l.warnName(join("tables", t.Name), Unused, "no pipeline writes rows to it", "remove it, or name it in a pipeline's rows")
+		}
+	}
+	for _, x := range c.Indexes {
+		used := slices.ContainsFunc(c.Pipelines, func(p *Pipeline) bool {
+			return slices.ContainsFunc(p.Documents, func(d Documents) bool { return d.Index == x.Name })
+		})
+		if !used {
+			l.warnName(join("indexes", x.Name), Unused, "no pipeline writes documents to it", "remove it, or name it in a pipeline's documents")
+		}
+	}
+	for _, p := range c.Pipelines {
+		used := usedFields(c, p)
+		for i := range p.Fields {
+			if name := p.Fields[i].Name; !used[name] {
+				l.warnName(join(join("pipelines", p.Name)+".fields", name), Unused, "nothing uses this field", "remove it, or set a column from it")
+			}
+		}
+	}
+}
+
+// usedFields are the fields that a version, key, column or document reads.
+func usedFields(c *Config, p *Pipeline) map[string]bool {
+	at, n := p.versionFields()
+	used := map[string]bool{at: true, n: true, p.Images.Deleted: true}
+	if p.KeyFrom.table != nil {
+		for _, name := range p.KeyFrom.table.rowKeys.Fields() {
+			used[name] = true
+		}
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		for _, name := range c.Table(r.Table).rowKeys.Fields() {
+			used[r.eventField(name)] = true
+		}
+		for _, e := range r.Each {
+			for _, text := range e.texts() {
+				used[textField(text).Field] = true
+			}
+		}
+		used[r.TTL], used[r.deleted()] = true, true
+		for _, column := range r.Set {
+			used[column.Field] = true
+		}
+		for i := range r.Pack {
+			for _, f := range p.packedFields(&r.Pack[i]) {
+				used[f.Field] = true
+			}
+		}
+	}
+	for _, d := range p.Documents {
+		used[d.deleted(p)] = true
+		for _, f := range d.Set {
+			used[f.Field] = true
+		}
+	}
+	return used
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
@@ -24,7 +23,8 @@ func (l *loader) checkKafka(k *Kafka) {
 		l.fault("kafka.group", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write group: brine")
 	}
 	if k.InstanceID != "" && !kafkaName(k.InstanceID) {
-		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write the name of the host or the pod: ${HOSTNAME}")
+		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"",
+			"write the name of the host or the pod: ${HOSTNAME}")
 	}
 	if _, err := startTime(k.Start); err != nil && k.Start != "earliest" && k.Start != "latest" && k.Start != "" {
 		l.fault("kafka.start", Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
@@ -33,25 +33,26 @@ func (l *loader) checkKafka(k *Kafka) {
 	l.checkTLS(k)
 }
 
-func startTime(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }
-
 // checkSASL makes the mechanism that clients use.
 func (l *loader) checkSASL(k *Kafka) {
 	const setting = "kafka.sasl"
 	s := &k.SASL
 	switch {
 	case s.Mechanism == "none" && (s.User != "" || s.Password != ""):
-		l.fault(setting+".mechanism", Missing, "is none, and a user or password is there", "write mechanism: scram-sha-512, or what the brokers ask for")
+		l.fault(setting+".mechanism", Missing, "is none, and a user or password is there",
+			"write mechanism: scram-sha-512, or what the brokers ask for")
 		return
 	case s.Mechanism != "none" && s.Mechanism != "" && (s.User == "" || s.Password == ""):
 		l.fault(setting, Missing, "needs a user and a password", "write user and password: ${KAFKA_PASSWORD}")
 		return
 	case s.Mechanism == "plain" && !k.TLS.Enabled:
-		l.warn(setting+".mechanism", OpenPassword, "the password is sent as it is, over connections that are not encrypted", "write kafka.tls: { enabled: true }, or use scram-sha-512")
+		l.warn(setting+".mechanism", OpenPassword, "the password is sent as it is, over connections that are not encrypted",
+			"write kafka.tls: { enabled: true }, or use scram-sha-512")
 	}
 	var err error
 	if k.sasl, err = s.mechanism(); err != nil {
-		l.fault(setting, Name, "the user or password holds characters that SCRAM does not take", "change them on the brokers to printable characters")
+		l.fault(setting, Name, "the user or password holds characters that SCRAM does not take",
+			"change them on the brokers to printable characters")
 	}
 }
 
@@ -88,7 +89,8 @@ func (l *loader) checkTLS(k *Kafka) {
 	if cert != nil && key != nil {
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			l.fault(setting+".cert", Unreadable, "is no pair with key: "+strings.TrimPrefix(err.Error(), "tls: "), "name the certificate and its own key, in PEM")
+			l.fault(setting+".cert", Unreadable, "is no pair with key: "+strings.TrimPrefix(err.Error(), "tls: "),
+				"name the certificate and its own key, in PEM")
 		}
 		k.tls.Certificates = []tls.Certificate{pair}
 	}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"brine/event"
 	"brine/rowkey"
@@ -24,7 +21,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 			names[i] = t.Name
 		}
 		l.fault(r.setting+".table", UnknownTable, "tables has no "+r.Table, didYouMean(r.Table, names, "add it to tables"))
-	case p.rowsOf(r.Table) == r: // else it is told already
+	case p.rowsOf(r.Table) == r: // else it is reported already
 		l.checkRowOfTable(p, t, r.setting)
 	}
 	for j := range p.Rows[:i] {
@@ -40,88 +37,6 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 	l.checkNulls(c, p, r, r.setting+".nulls")
 	l.checkRowTTL(p, r, t)
 	l.checkDeletes(p, r, t)
-}
-
-func (l *loader) checkColumns(c *Config, p *Pipeline, r *Rows, t *Table) {
-	columns := l.has(r.setting+".set") || l.has(r.setting+".pack")
-	switch at := r.setting + ".empty"; {
-	case columns && r.Empty != "":
-		l.fault(at, Duplicate, "the row has columns, so it needs no empty cell", "remove it: brine writes an empty cell where a row would have none")
-	case r.Empty != "":
-		l.checkColumnName(t, r.Empty+":", at)
-	case !columns && l.near(r.setting).value.Kind == yaml.MappingNode:
-		l.fault(r.setting, Missing, "has neither set nor pack", "write set: "+exampleOf(find(rowsDefinitions, "set"))+", or, if its key says all, empty: and a family")
-	}
-	for i := range r.Set {
-		l.checkColumn(c, p, r, &r.Set[i], join(r.setting+".set", r.Set[i].Name))
-	}
-	for i := range r.Pack {
-		l.checkPack(c, p, r, &r.Pack[i], join(r.setting+".pack", r.Pack[i].Name))
-	}
-}
-
-func (l *loader) checkColumn(c *Config, p *Pipeline, r *Rows, column *Column, setting string) {
-	l.checkColumnName(c.Table(r.Table), column.Name, setting)
-	_, members := column.members()
-	f := p.field(column.Field)
-	switch {
-	case column.Field == "" || members && column.Field == wholeRecord:
-	case column.Field == wholeRecord:
-		l.fault(setting, Members, "one column cannot hold the members of the record", "write \"family:*\": \"*\" for a column of each")
-	case f == nil:
-		l.noField(p, setting, column.Field)
-	case members && f.eventType() != event.Nested && f.eventType() != 0:
-		l.fault(setting, Members, "field "+f.Name+" is declared "+f.Type+" and so has no members", "declare it as json, or give the column a name instead of *")
-	}
-	if members {
-		l.checkPrefix(r, column, setting)
-	}
-	for _, name := range []string{".except", ".limit"} {
-		if !members && l.has(setting+name) {
-			l.fault(setting+name, Members, "does nothing for one column", "remove it, or write \"family:*\" for a column of each member")
-		}
-	}
-	if i := slices.IndexFunc(r.As, func(k KeyField) bool { return k.Name == column.Field && k.Field != column.Field }); i >= 0 {
-		l.fault(setting, KeyNames, "field "+column.Field+" is another one in the key of this entry, which has "+r.As[i].Field+" by this name, so a query could not show both",
-			"give the key's field a name of its own, such as owner: "+r.As[i].Field)
-	}
-	l.checkSameColumn(c, p, r, column, setting)
-}
-
-// checkPrefix: the columns of two fields' members are told apart by what their names begin with.
-func (l *loader) checkPrefix(r *Rows, column *Column, setting string) {
-	for i := range r.Set {
-		o := &r.Set[i]
-		if o == column {
-			return
-		}
-		if _, members := o.members(); members && (strings.HasPrefix(column.Name, strings.TrimSuffix(o.Name, "*")) || strings.HasPrefix(o.Name, strings.TrimSuffix(column.Name, "*"))) {
-			l.faultName(setting, Members, "a member of "+o.Field+" can have the same column, under "+o.Name, "let the names of both begin differently, as in \"f:a_*\" and \"f:b_*\", or use two families")
-		}
-	}
-}
-
-// checkSameColumn compares a column with the same one of the entries before: readers take both for one.
-func (l *loader) checkSameColumn(c *Config, p *Pipeline, r *Rows, column *Column, setting string) {
-	for _, other := range writers(c, r.Table) {
-		if other == r {
-			return
-		}
-		i := slices.IndexFunc(other.Set, func(o Column) bool { return o.Name == column.Name })
-		if i < 0 {
-			continue
-		}
-		a, b := p.field(column.Field), other.pipeline.field(other.Set[i].Field)
-		switch {
-		case a == nil || b == nil || a.eventType() == 0 || b.eventType() == 0:
-		case keyTypes[a.eventType()] != keyTypes[b.eventType()]:
-			l.fault(setting, ColumnDiffers, fmt.Sprintf("field %s is %s, and %s fills this column of %s from %s, which is %s", a.Name, a.Type, other.name(p), r.Table, b.Name, b.Type),
-				"give one of them a column of its own")
-		case other.pipeline == p && a.Name != b.Name:
-			l.warn(setting, ColumnDiffers, fmt.Sprintf("%s fills this column of %s from %s, and brine query shows both as %s", other.name(p), r.Table, b.Name, b.Name),
-				"give one of them a column of its own")
-		}
-	}
 }
 
 // checkAs checks what the key calls otherwise.
@@ -167,7 +82,8 @@ func (l *loader) checkText(p *Pipeline, text, setting string) {
 		l.noField(p, setting, source.Field)
 	case f.eventType() == event.Nested, f.eventType() == event.Text && source.Path == nil, f.eventType() == 0:
 	case source.Path != nil:
-		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+" and so has nothing inside", "write "+f.Name+" alone, or declare it as json")
+		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+" and so has nothing inside",
+			"write "+f.Name+" alone, or declare it as json")
 	default:
 		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+", which has no words", "take a text or json")
 	}
@@ -181,32 +97,147 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 	for _, r := range writers(c, t.Name) {
 		for _, name := range t.rowKeys.Fields() {
 			if f := r.pipeline.field(r.eventField(name)); f != nil && f.eventType() == event.Nested {
-				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes, "the key of "+t.Name+" takes it, and it is json, of which no key can be made",
+				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes,
+					"the key of "+t.Name+" takes it, and it is json, of which no key can be made",
 					"take a text, number, bool or time of the record into the key")
 			}
 		}
 		for _, f := range r.As {
 			if !slices.Contains(t.rowKeys.Fields(), f.Name) {
-				l.faultName(join(r.setting+".as", f.Name), KeyNames, "the key of "+t.Name+" has no field of this name", didYouMean(f.Name, t.rowKeys.Fields(), "remove it, or write it into the key"))
+				l.faultName(join(r.setting+".as", f.Name), KeyNames, "the key of "+t.Name+" has no field of this name",
+					didYouMean(f.Name, t.rowKeys.Fields(), "remove it, or write it into the key"))
 			}
 		}
 		for _, e := range r.Each {
 			if slices.ContainsFunc(t.rowKeys, func(k rowkey.KeyFrom) bool { return !slices.Contains(k.Key.Fields(), e.Name) }) {
-				l.faultName(join(r.setting+".each", e.Name), EachRow, "the key of "+t.Name+" does not hold it, so all words of an event would be one row", "write it into the key: + \"|\" + "+e.Name)
+				l.faultName(join(r.setting+".each", e.Name), EachRow, "the key of "+t.Name+
+					" does not hold it, so all words of an event would be one row", "write it into the key: + \"|\" + "+e.Name)
 			}
 		}
 	}
 }
 
-// checkDocumentTable: a document's id is made of the key of one row, by the event's own fields.
-func (l *loader) checkDocumentTable(p *Pipeline, table, setting string) {
-	all := p.entriesOf(table)
-	if len(all) == 0 || len(all) == 1 && len(all[0].As)+len(all[0].Each) == 0 {
+// checkDeletes checks what becomes of rows that are deleted or left behind.
+func (l *loader) checkDeletes(p *Pipeline, r *Rows, t *Table) {
+	if r.Deleted != "" {
+		l.checkDeletedField(p, r.Deleted, r.setting+".deleted")
+	}
+	moves := len(p.Images.Before) > 0 && t != nil && t.Row == rowEntity
+	fills := func(c Column) bool { return c.Field == r.deleted() }
+	switch marked := r.deleted() != "" && slices.ContainsFunc(r.Set, fills); {
+	case r.HardDeletes:
+		l.checkHardDeletes(p, r, t, moves)
+	case moves && !marked:
+		l.fault(r.setting, ImagesCode, "a change can leave such a row behind, or delete it, and no column would mark it",
+			"set a column from a bool field that says what is deleted: \"f:gone\": gone, with images: { …, deleted: gone }; or write "+
+				"hard_deletes: true")
+	case r.Deleted != "" && !marked && !r.packs(r.Deleted):
+		l.fault(r.setting+".deleted", ImagesCode, "no column holds field "+r.Deleted+
+			", so nothing would show that a row is deleted", "set a column from it")
+	}
+}
+
+// packs reports whether a packed column of the entry holds the field.
+func (r *Rows) packs(field string) bool {
+	return slices.ContainsFunc(r.Pack, func(c PackedColumn) bool {
+		return slices.ContainsFunc(r.pipeline.packedFields(&c), func(f PackedField) bool { return f.Field == field })
+	})
+}
+
+func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
+	at := r.setting + ".hard_deletes"
+	what, fix := p.untimed()
+	late, bound := p.unbounded()
+	switch {
+	case t == nil: // reported by itself
+		return
+	case t.Row == rowEvent:
+		l.fault(at, HardDeletes, "rows of "+t.Name+" are events, of which each stays", "write row: entity in the table, or remove it")
+	case what != "":
+		l.fault(at, HardDeletes, "HBase keeps delete markers by their time, and "+what, fix+", or mark rows: hard_deletes: false")
+	case r.TTL != "":
+		l.fault(r.setting+".ttl", RowTTL, "it would end the delete markers of hard_deletes too, and deleted rows would show again",
+			"set the family's ttl, or mark rows: hard_deletes: false")
+	case late != "":
+		l.fault(at, HardDeletes, late, bound+", or mark rows: hard_deletes: false")
+	case r.deleted() == "" && !moves:
+		l.warn(at, Unused, "does nothing, since no field says that an event is a delete", "name a bool field: deleted: gone")
+	}
+	var reported []string
+	for _, column := range r.columnNames() {
+		f := t.family(familyOf(column))
+		if f == nil || f.PurgeDeletesAfter > 0 || slices.Contains(reported, f.Name) {
+			continue
+		}
+		reported = append(reported, f.Name)
+		l.faultName(join(join("tables", t.Name)+".families", f.Name), HardDeletes,
+			"it may drop delete markers at its next major compaction, and an older change that comes late or in a replay would then show a "+
+				"deleted row again",
+			"write purge_deletes_after: 16d there, no less than changes of topic "+p.Topic+" can be read after their versions")
+	}
+}
+
+// checkKeyFrom checks where the pipeline looks up fields of keys.
+func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
+	at, t := join("pipelines", p.Name)+".key_from", p.KeyFrom.table
+	if t == nil || len(t.rowKeys) == 0 {
+		if p.KeyFrom.Table != "" && t == nil {
+			names := make([]string, len(c.Tables))
+			for i, t := range c.Tables {
+				names[i] = t.Name
+			}
+			l.fault(at, UnknownTable, "tables has no "+p.KeyFrom.Table, didYouMean(p.KeyFrom.Table, names, "add it to tables"))
+		} else if t != nil && len(writers(c, t.Name)) == 0 {
+			l.fault(at, LookUp, "no pipeline writes "+t.Name+", so nothing would be found there",
+				"add it to the rows of the pipeline of the creations")
+		}
 		return
 	}
-	at := setting
-	if l.has(setting + ".table") {
-		at += ".table"
+	for _, name := range t.rowKeys.Fields() {
+		switch f := p.field(name); {
+		case f == nil:
+			l.fault(at, LookUp, "the key of "+t.Name+" takes "+name+", which the pipeline does not declare, so no row of it could be found",
+				"declare it, if each change carries it")
+		case keyTypes[f.eventType()] != writers(c, t.Name)[0].keyType(name):
+			l.fault(join(join("pipelines", p.Name)+".fields", name), FieldTypes, "the key of "+t.Name+", where key_from looks, takes another type",
+				"declare it alike in both")
+		}
 	}
-	l.fault(at, ManyRows, "a document stands beside one row, and an event's rows in "+table+" have keys by other names, or are several", "write table: and one of rows without as and each")
+	found := p.lookedUp()
+	if len(found) == 0 {
+		l.fault(at, LookUp, t.Name+" has no column of a field that the keys of the pipeline's rows take",
+			"set one from it, under the same name, in the rows of the pipeline of the creations")
+	}
+	for _, f := range found {
+		_, r := c.columnOf(t, f.Name)
+		if a, b := p.field(f.Name), r.pipeline.field(f.Name); a != nil && b != nil && keyTypes[a.eventType()] != keyTypes[b.eventType()] {
+			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes,
+				fmt.Sprintf("column %s:%s of %s, where it is looked up, is filled from a field declared %s", f.Family, f.Qualifier, t.Name, b.Type),
+				"declare it alike in both")
+		}
+	}
+	l.checkLastingKeys(c, p, at)
+}
+
+// checkLastingKeys: a key that is looked up must be what it always was, or an older change would go to the newer row.
+func (l *loader) checkLastingKeys(c *Config, p *Pipeline, setting string) {
+	tables := []string{p.KeyFrom.Table}
+	for i := range p.Rows {
+		tables = append(tables, p.Rows[i].Table)
+	}
+	for _, name := range tables {
+		for _, r := range writers(c, name) {
+			if len(r.pipeline.Images.Before) > 0 {
+				l.fault(setting, LookUp, fmt.Sprintf("pipeline %s moves rows of %s, and a change that is looked up would go to where a row is, not "+
+					"to where it was at the change's version", r.pipeline.Name, name),
+					"have each change carry its key's fields, or remove the images there if keys never change")
+				return
+			}
+			if name == p.KeyFrom.Table && r.HardDeletes {
+				l.fault(setting, LookUp, fmt.Sprintf("%s deletes rows of %s hard, and late changes of what is deleted would never find their keys",
+					r.setting, name), "mark rows there: hard_deletes: false")
+				return
+			}
+		}
+	}
 }

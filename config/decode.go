@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -66,7 +65,7 @@ func (l *loader) pairs(n *yaml.Node, setting string, seen map[string]*yaml.Node,
 	}
 }
 
-// absent gives a setting that is not there its default, or reports that it must be there.
+// absent sets a setting that the file lacks to its default, or reports that it is required.
 func (l *loader) absent(parent *yaml.Node, v reflect.Value, d *definition, setting string) {
 	switch s := shapeOf(d.typ); {
 	case d.required && parent == nil: // the section itself is absent, and reported if it must not be
@@ -75,8 +74,8 @@ func (l *loader) absent(parent *yaml.Node, v reflect.Value, d *definition, setti
 	case s == object:
 		l.object(nil, v, setting)
 	case d.fallback != "":
-		if _, err := set(v, s, d, d.fallback); err != nil {
-			panic("BUG: default of " + setting + ": " + err.Error())
+		if wrong := set(v, s, d, d.fallback); wrong != nil {
+			panic("BUG: default of " + setting + ": " + wrong.Error())
 		}
 	}
 }
@@ -104,12 +103,12 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, d *definition, setting str
 	case n.Kind != yaml.ScalarNode || s == texts:
 		l.at(n, setting, Type, "is "+kindName(n)+", not "+shapeNames[s], "write "+d.name+": "+exampleOf(d))
 	default:
-		if code, err := set(v, s, d, n.Value); err != nil {
-			message, fix, _ := strings.Cut(err.Error(), "; ")
-			if code != Missing {
+		if wrong := set(v, s, d, n.Value); wrong != nil {
+			message := wrong.message
+			if wrong.code != Missing {
 				message = l.show(n, d) + " " + message
 			}
-			l.at(n, setting, code, message, fix)
+			l.at(n, setting, wrong.code, message, wrong.fix)
 		}
 	}
 }
@@ -149,7 +148,7 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, d *definition, setting stri
 	}
 }
 
-// grow appends a zero element to the slice v and gives it.
+// grow appends a zero element to the slice v and returns it.
 func grow(v reflect.Value) reflect.Value {
 	e := v.Type().Elem()
 	if e.Kind() == reflect.Pointer {

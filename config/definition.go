@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +24,7 @@ type definition struct {
 	example  string
 }
 
-// definitionsOf lists the settings of a struct in its order, and gives the index of the field that takes the element's
+// definitionsOf lists the settings of a struct in its order, and returns the index of the field that takes the element's
 // name, or −1.
 func definitionsOf(t reflect.Type) (defs []definition, key int) {
 	key = -1
@@ -68,6 +69,35 @@ var secretSettings = sync.OnceValue(func() (all []string) {
 	})
 	return all
 })
+
+// homesOf lists the sections that have a setting of this name.
+func homesOf(name string) []string {
+	var homes []string
+	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
+		if d.name == name && section != "" && !slices.Contains(homes, section) {
+			homes = append(homes, section)
+		}
+	})
+	return homes
+}
+
+// walk passes every setting to f, with its section: tables.<name>, pipelines.<name>.rows[].
+func walk(t reflect.Type, section string, f func(section string, d *definition)) {
+	defs, _ := definitionsOf(t)
+	for i := range defs {
+		d := &defs[i]
+		f(section, d)
+		at := join(section, d.name)
+		switch shapeOf(d.typ) {
+		case object:
+			walk(d.typ, at, f)
+		case named:
+			walk(elementOf(d.typ), at+".<name>", f)
+		case list:
+			walk(elementOf(d.typ), at+"[]", f)
+		}
+	}
+}
 
 // shape is how a setting is written.
 type shape int

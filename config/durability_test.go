@@ -40,7 +40,7 @@ func TestDurabilityReachesTheServer(t *testing.T) {
 	}
 }
 
-// sent writes one row as the first pipeline does, and gives the durability that the server was asked for.
+// sent writes one row as the first pipeline does, and returns the durability that the server was asked for.
 func sent(t *testing.T, s *embedded.Server, cfg *Config) (got hbasepb.MutationProto_Durability) {
 	opts := cfg.HBase()
 	opts.Connect = "rpc://" + s.Addr()

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,7 +13,7 @@ import (
 // EnvPrefix begins the environment variables that override settings.
 const EnvPrefix = "BRINE_"
 
-// envSetting is a setting that an environment variable can give: BRINE_KAFKA_BROKERS gives kafka.brokers.
+// envSetting is a setting that an environment variable can set: BRINE_KAFKA_BROKERS sets kafka.brokers.
 type envSetting struct {
 	variable string
 	path     []string // from the root of the file
@@ -34,7 +32,7 @@ func envSettings() []envSetting {
 	return out
 }
 
-// envName is the variable that gives a setting: BRINE_KAFKA_BROKERS for kafka.brokers.
+// envName returns the variable that sets a setting: BRINE_KAFKA_BROKERS for kafka.brokers.
 func envName(setting string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(setting, ".", "_"))
 }
@@ -144,11 +142,10 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 			continue
 		}
 		name, _, closed := strings.Cut(written[start+len("${"):], "}")
-		value, err := l.lookup(name, closed, setting)
+		value, wrong := l.lookup(name, closed, setting)
 		l.withhold(value, "${"+name+"}")
-		if err != nil {
-			message, fix, _ := strings.Cut(err.Error(), "; ")
-			l.report(Error, n, start, setting, Variable, message, fix)
+		if wrong != nil {
+			l.report(Error, n, start, setting, wrong.code, wrong.message, wrong.fix)
 			l.broken[n] = true
 		}
 		out.WriteString(written[at:start] + value)
@@ -160,25 +157,26 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 	}
 }
 
-func (l *loader) lookup(name string, closed bool, setting string) (string, error) {
+func (l *loader) lookup(name string, closed bool, setting string) (value string, wrong *flaw) {
+	const fix = "write ${NAME}, or $${ for the two characters themselves"
 	if !closed {
-		return "", errors.New("a ${ is not closed; write ${NAME}, or $${ for the two characters themselves")
+		return "", &flaw{Variable, "a ${ is not closed", fix}
 	}
 	if !variableName.MatchString(name) {
 		shown := quote(name)
 		if slices.Contains(secretSettings(), setting) {
 			shown = "what ${ and } enclose"
 		}
-		return "", fmt.Errorf("%s is not the name of a variable; write ${NAME}, or $${ for the two characters themselves", shown)
+		return "", &flaw{Variable, shown + " is not the name of a variable", fix}
 	}
 	value, ok := l.env(name)
 	if !ok {
-		return "", fmt.Errorf("the environment variable %s is not set; set it before starting brine", name)
+		return "", &flaw{Variable, "the environment variable " + name + " is not set", "set it before starting brine"}
 	}
 	return value, nil
 }
 
-// UnknownEnv warns of BRINE_ variables that look like settings but give none. environ is os.Environ().
+// UnknownEnv warns about BRINE_ variables that look like settings but match none. environ is os.Environ().
 func UnknownEnv(environ []string) Problems {
 	var known, sections []string
 	for _, e := range envSettings() {
@@ -201,7 +199,7 @@ func UnknownEnv(environ []string) Problems {
 		if near != "" {
 			fix = "did you mean " + EnvPrefix + near + "?"
 		}
-		out = append(out, Problem{Code: UnknownVariable, Severity: Warning, Env: variable, Message: "gives no setting", Fix: fix})
+		out = append(out, Problem{Code: UnknownVariable, Severity: Warning, Env: variable, Message: "matches no setting", Fix: fix})
 	}
 	out.sort()
 	return out

@@ -73,9 +73,9 @@ func TestUnknownEnv(t *testing.T) {
 		got = append(got, p.String())
 	}
 	want := []string{
-		"BRINE_HBASE_FOO: warning: gives no setting; see docs/configuration.md for the variables that do [unknown-variable]",
-		"BRINE_KAFKA_BROKER: warning: gives no setting; did you mean BRINE_KAFKA_BROKERS? [unknown-variable]",
-		"BRINE_MEMROY: warning: gives no setting; did you mean BRINE_MEMORY? [unknown-variable]",
+		"BRINE_HBASE_FOO: warning: matches no setting; see docs/configuration.md for the variables that do [unknown-variable]",
+		"BRINE_KAFKA_BROKER: warning: matches no setting; did you mean BRINE_KAFKA_BROKERS? [unknown-variable]",
+		"BRINE_MEMROY: warning: matches no setting; did you mean BRINE_MEMORY? [unknown-variable]",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

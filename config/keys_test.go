@@ -9,7 +9,7 @@ import (
 	"brine/rowkey"
 )
 
-// severalKeys reads a configuration in which tables have two keys, though that is still refused, and gives what is found besides.
+// severalKeys reads a configuration in which tables have two keys, though that is still refused, and returns what else is found.
 func severalKeys(t *testing.T, source string) (*Config, Problems) {
 	t.Helper()
 	l := &loader{file: "keys.yaml", env: func(string) (string, bool) { return "", false }, places: map[string]place{}, written: map[*yaml.Node]string{},

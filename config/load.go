@@ -141,7 +141,7 @@ var syntaxFixes = []struct{ words, fix string }{
 	{"UTF-8", "save the file as UTF-8"},
 }
 
-// syntax reports an error of the YAML scanner. It tells the line, roughly, and no column.
+// syntax reports an error of the YAML scanner. The scanner knows the line, roughly, and no column.
 func (l *loader) syntax(err error) {
 	if line, column := l.indentingTab(); line > 0 {
 		l.atLine(line, column, Syntax, "a tab indents this line", "indent with spaces")

@@ -94,7 +94,7 @@ func TestBadFiles(t *testing.T) {
 		delete(shown, c.code)
 	}
 	for code := range shown {
-		t.Errorf("codeMeanings does not tell what %s means", code)
+		t.Errorf("codeMeanings does not say what %s means", code)
 	}
 }
 

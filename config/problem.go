@@ -31,6 +31,27 @@ type Problem struct {
 	Fix      string   `json:"fix"`               // what to do
 }
 
+// flaw is what is wrong with a value and what to do about it: a Problem that does not know its place yet.
+type flaw struct {
+	code         Code // empty where the caller knows it
+	message, fix string
+}
+
+func (f *flaw) Error() string { return f.message + "; " + f.fix }
+
+// Advice returns the fix, as the errors of rowkey, event and query do.
+func (f *flaw) Advice() string { return f.fix }
+
+// advise returns what an error says is wrong, and its fix: otherwise where it has none.
+func advise(err error, otherwise string) (message, fix string) {
+	var advised interface{ Advice() string }
+	if !errors.As(err, &advised) {
+		return err.Error(), otherwise
+	}
+	fix = advised.Advice()
+	return strings.TrimSuffix(err.Error(), "; "+fix), cmp.Or(fix, otherwise)
+}
+
 // String is the problem on one line: place, setting, what is wrong, fix, code.
 func (p Problem) String() string {
 	var b strings.Builder
@@ -100,4 +121,138 @@ func (ps Problems) sort() {
 			cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Message, b.Message))
 	})
+}
+
+// Code names a kind of problem. Codes are stable: scripts may look for them, and docs/configuration.md lists them.
+type Code string
+
+// The codes of what is wrong with the file, or with one setting by itself.
+const (
+	Unreadable      Code = "unreadable"
+	Syntax          Code = "syntax"
+	UnknownSetting  Code = "unknown-setting"
+	Duplicate       Code = "duplicate"
+	Missing         Code = "missing"
+	Type            Code = "type"
+	Choice          Code = "choice"
+	Range           Code = "range"
+	Variable        Code = "variable"
+	UnknownVariable Code = "unknown-variable"
+	Name            Code = "name"
+	Address         Code = "address"
+)
+
+// The codes of settings that do not go together.
+const (
+	KeySyntax       Code = "key-syntax"
+	keyLint         Code = "key-…" // followed by a rule of rowkey's Lint
+	SeveralKeys     Code = "several-keys"
+	SplitPoints     Code = "splits"
+	UnknownTable    Code = "unknown-table"
+	UnknownFamily   Code = "unknown-family"
+	UnknownField    Code = "unknown-field"
+	UnknownIndex    Code = "unknown-index"
+	UnknownTarget   Code = "unknown-index-field"
+	FieldTypes      Code = "field-types"
+	VersionType     Code = "version-type"
+	VersionTTL      Code = "version-ttl"
+	VersionTies     Code = "version-ties"
+	NothingToWrite  Code = "nothing-to-write"
+	NoStore         Code = "no-store"
+	DeadLetterTopic Code = "dead-letter-topic"
+	Buffer          Code = "buffer"
+	LongName        Code = "long-name"
+	ManyFamilies    Code = "many-families"
+	ManyVersions    Code = "many-versions"
+	FewRetries      Code = "few-retries"
+	UnsafeWrites    Code = "unsafe-writes"
+	PartialEvent    Code = "partial-event"
+	OpenPassword    Code = "open-password"
+	PartialNulls    Code = "partial-nulls"
+	SharedFamily    Code = "shared-family"
+	KeyNames        Code = "as"
+	EachRow         Code = "each"
+	Members         Code = "members"
+	MembersNulls    Code = "members-nulls"
+	RowTTL          Code = "row-ttl"
+	ManyRows        Code = "many-rows"
+	ColumnDiffers   Code = "column-differs"
+	PartialPack     Code = "partial-pack"
+	PackDiffers     Code = "pack-differs"
+	ImagesCode      Code = "images"
+	HardDeletes     Code = "hard-deletes"
+	Routing         Code = "index-routing"
+	Parts           Code = "index-parts"
+	DocumentTTL     Code = "document-ttl"
+	DocumentNulls   Code = "document-nulls"
+	LookUp          Code = "look-up"
+	ViewCode        Code = "view"
+	Unused          Code = "unused"
+)
+
+// codeMeanings says what each code means, in the order in which the documentation lists them.
+var codeMeanings = []struct {
+	code    Code
+	meaning string
+}{
+	{Unreadable, "The file, or one that it names, does not exist, may not be read, or holds something else."},
+	{Syntax, "The file is not YAML, is empty, or holds several documents."},
+	{UnknownSetting, "There is no setting of this name here."},
+	{Duplicate, "A name is given twice."},
+	{Missing, "A setting that must be there is absent or empty."},
+	{Type, "A value is of another kind than the setting: a list for a text, a number without its unit."},
+	{Choice, "A value is none of those that the setting knows."},
+	{Range, "A value is too small or too large."},
+	{Variable, "`${…}` names an environment variable that is not set."},
+	{UnknownVariable, "A `BRINE_` variable looks like a setting and matches none (warning)."},
+	{Name, "A name holds characters that Kafka, HBase or the search engine refuses."},
+	{Address, "An address is not of the form that its setting takes."},
+	{KeySyntax, "A row key cannot be read: its syntax, an absent field, or a field of the wrong type."},
+	{keyLint, "A row key can be read, and will disappoint: it can collide, or piles onto one region. The rest of the code is the rule of " +
+		"`brine key lint` (warnings and advice)."},
+	{SeveralKeys, "A table has a key that does not hold from version 0 on, or a second one; only one is supported yet."},
+	{SplitPoints, "The table cannot be split so: the key does not spread, or the points do not ascend."},
+	{UnknownTable, "A pipeline or a view names a table that tables does not have."},
+	{UnknownFamily, "A column lies in a family that its table does not have."},
+	{UnknownField, "A field is named that the pipeline does not declare."},
+	{UnknownIndex, "A pipeline writes documents to an index that indexes does not have."},
+	{UnknownTarget, "A document sets a field that its index does not have."},
+	{FieldTypes, "A field's type does not fit the index, or two pipelines declare one key's field differently."},
+	{VersionType, "The version is neither a time nor a whole number, is no seq(at, n) as it must be, or does not go with what else needs it."},
+	{VersionTTL, "A family has a TTL, and the version is not a time: cells would vanish at once or never."},
+	{VersionTies, "Versions of whole seconds can tie, or sampled records do, and the last applied wins (warning)."},
+	{NothingToWrite, "A pipeline has neither rows nor documents."},
+	{NoStore, "A pipeline needs hbase.connect or search.connect, and it is absent."},
+	{DeadLetterTopic, "Dead letters would go to the topic that they come from."},
+	{Buffer, "A buffer does not fit into memory."},
+	{LongName, "A family's or column's name is long, and is stored in every cell (warning)."},
+	{ManyFamilies, "A table has more than three families, and each is flushed with the others (warning)."},
+	{ManyVersions, "More versions are kept than can come to be (warning), or than brine reads (advice)."},
+	{FewRetries, "Retries end before a region has moved (warning)."},
+	{UnsafeWrites, "A region server that dies takes acknowledged rows along (warning)."},
+	{PartialEvent, "The table's rows are events, of which no part can change (warning)."},
+	{OpenPassword, "A password is sent over a connection that is not encrypted (warning)."},
+	{PartialNulls, "Null fields delete their columns, and the pipeline's changes carry only some fields."},
+	{SharedFamily, "Rows are replaced in a family that another pipeline writes too."},
+	{KeyNames, "A name under `as` is not the key's, or is one of the event's fields and means another."},
+	{EachRow, "A row for each word cannot be made: the key does not hold the word, or it is taken from no text."},
+	{Members, "Columns of members are asked for of a field that has none, or a setting for them stands at another column."},
+	{MembersNulls, "Null members cannot delete their columns, since which ones there could be is not known."},
+	{RowTTL, "A row's ttl cannot be kept: it is no time, its versions are no times, or it would end delete markers too."},
+	{ManyRows, "A document stands beside one row of an event, and the event becomes several in that table."},
+	{ColumnDiffers, "One column is filled from fields of different types, or of different names (warning)."},
+	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
+	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
+	{ImagesCode, "Before- and after-images do not fit the pipeline, or rows that a change leaves behind could not be told apart from those " +
+		"that are there."},
+	{Parts, "An index in parts needs a date that never changes: one filled with a time of the row key."},
+	{DocumentTTL, "Rows end by their TTL, and the documents beside them stay, since their index has no `every` (warning)."},
+	{DocumentNulls, "Row and document cannot end equal where whole changes tie in their version and have nulls, since the row keeps what " +
+		"is null (warning)."},
+	{Routing, "An index is routed by a field whose value cannot be read back from the ids of all of its documents."},
+	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
+	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change " +
+		"lacks."},
+	{ViewCode, "A view cannot be answered: by neither the key nor the index, not in its order, or its rows are not found so."},
+	{Unused, "A field, table or index is declared and not used (warning)."},
 }

@@ -129,3 +129,70 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	}
 	return types
 }
+
+// Query is the view as it is asked.
+func (v *View) Query(c *Config) (query.View, error) {
+	out := query.View{Name: v.Name, Order: query.TimeOrder(v.Order), Limit: v.Limit, Families: v.Families, Counts: v.Counts}
+	var err error
+	if out.Table, err = c.readable(v.Table); err != nil {
+		return out, err
+	}
+	if v.Get != "" {
+		get, err := c.readable(v.Get)
+		if err != nil {
+			return out, err
+		}
+		out.Get = &get
+	}
+	for _, list := range []struct {
+		texts []string
+		args  *[]query.Arg
+	}{{v.Where, &out.Where}, {v.Optional, &out.Optional}} {
+		for _, text := range list.texts {
+			a, err := query.ParseArg(text)
+			if err != nil {
+				return out, err
+			}
+			*list.args = append(*list.args, a)
+		}
+	}
+	return out, nil
+}
+
+// readable is a table as it is read back.
+func (c *Config) readable(name string) (query.Table, error) {
+	t := c.Table(name)
+	if t == nil {
+		names := make([]string, len(c.Tables))
+		for i, t := range c.Tables {
+			names[i] = t.Name
+		}
+		return query.Table{}, &flaw{UnknownTable, "tables has no " + name, didYouMean(name, names, "add it to tables")}
+	}
+	out, ok := c.Query(t)
+	if !ok {
+		return out, &flaw{UnknownTable, "no pipeline writes table " + name + ", so the types of its fields are not known",
+			"name it in a pipeline's rows"}
+	}
+	return out, nil
+}
+
+// Shown is the table whose rows the view shows.
+func (v *View) Shown(c *Config) *Table { return c.Table(cmp.Or(v.Get, v.Table)) }
+
+// Usage is how a question is written: waybill=… [at=from..to].
+func (v *View) Usage() string {
+	var out []string
+	for i, text := range append(slices.Clone(v.Where), v.Optional...) {
+		name, ranged := strings.CutSuffix(text, "..")
+		usage := name + "=…"
+		if ranged {
+			usage = name + "=from..to"
+		}
+		if i >= len(v.Where) {
+			usage = "[" + usage + "]"
+		}
+		out = append(out, usage)
+	}
+	return strings.Join(out, " ")
+}

@@ -65,7 +65,8 @@ func Reference() string {
 	b.WriteString("<!-- Generated from config/settings*.go and config/reference.md by go generate ./config. -->\n")
 	b.WriteString(referenceIntro)
 	section(&b, reflect.TypeFor[Config](), "", "At the top")
-	b.WriteString("## What check finds\n\nCodes are stable. Errors keep brine from starting; warnings do not.\n\n| code | meaning |\n|---|---|\n")
+	b.WriteString("## What check finds\n\nCodes are stable. Errors keep brine from starting; warnings do not.\n\n")
+	b.WriteString("| code | meaning |\n|---|---|\n")
 	for _, c := range codeMeanings {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", c.code, c.meaning)
 	}

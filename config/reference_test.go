@@ -33,8 +33,8 @@ func TestEverySettingIsDefinedWell(t *testing.T) {
 					if value == "" {
 						continue
 					}
-					if code, err := set(reflect.New(d.typ).Elem(), s, d, value); err != nil {
-						t.Errorf("%s.%s: its own default or bound %s: %v (%s)", of.Name(), d.field, value, err, code)
+					if wrong := set(reflect.New(d.typ).Elem(), s, d, value); wrong != nil {
+						t.Errorf("%s.%s: its own default or bound %s: %v (%s)", of.Name(), d.field, value, wrong, wrong.code)
 					}
 				}
 			}

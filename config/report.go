@@ -48,7 +48,7 @@ func (l *loader) near(setting string) place {
 	}
 }
 
-// has reports whether the file or the environment gives the setting.
+// has reports whether the file or the environment has the setting.
 func (l *loader) has(setting string) bool {
 	_, ok := l.places[setting]
 	return ok
@@ -115,7 +115,7 @@ func (l *loader) report(severity Severity, n *yaml.Node, offset int, setting str
 	l.problems = append(l.problems, p)
 }
 
-// shift is how many columns right of its node a byte of its value stands: 0 when that cannot be told, as in values of
+// shift is how many columns right of its node a byte of its value stands: 0 when that is not known, as in values of
 // several lines or with escapes.
 func (l *loader) shift(n *yaml.Node, offset int) int {
 	if offset <= 0 || offset > len(n.Value) || n.Line < 1 || n.Line > len(l.lines) {

@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,16 +11,6 @@ import (
 	"brine/rowkey"
 	"brine/sink"
 )
-
-// bind tells pipelines and their rows what they are part of.
-func (c *Config) bind() {
-	for _, p := range c.Pipelines {
-		p.config, p.KeyFrom.table = c, c.Table(p.KeyFrom.Table)
-		for i := range p.Rows {
-			p.Rows[i].pipeline, p.Rows[i].setting = p, join("pipelines", p.Name)+".rows["+strconv.Itoa(i)+"]"
-		}
-	}
-}
 
 // writers are the entries of rows, of all pipelines, that write the table.
 func writers(c *Config, table string) []*Rows {
@@ -110,6 +100,30 @@ func (r *Rows) keyFields() []rowkey.Field {
 	return out
 }
 
+// deleted is the field that says that an event of the entry is a delete; empty if none does.
+func (r *Rows) deleted() string { return cmp.Or(r.Deleted, r.pipeline.Images.Deleted) }
+
+func (d *Documents) deleted(p *Pipeline) string { return cmp.Or(d.Deleted, p.Images.Deleted) }
+
+func (r *Rows) columnNames() []string {
+	var out []string
+	for _, c := range r.Set {
+		out = append(out, c.Name)
+	}
+	for _, c := range r.Pack {
+		out = append(out, c.Name)
+	}
+	if r.Empty != "" {
+		out = append(out, r.Empty+":")
+	}
+	return out
+}
+
+func familyOf(column string) string {
+	family, _, _ := strings.Cut(column, ":")
+	return family
+}
+
 // members reports whether the column stands for one of each member of its field, and what their names begin with.
 func (c *Column) members() (prefix string, ok bool) {
 	_, qualifier, _ := strings.Cut(c.Name, ":")
@@ -118,6 +132,39 @@ func (c *Column) members() (prefix string, ok bool) {
 
 // wholeRecord is the field that means the record itself.
 const wholeRecord = "*"
+
+// packed finds a column that holds many fields; nil if there is none.
+func (r *Rows) packed(column string) *PackedColumn {
+	if i := slices.IndexFunc(r.Pack, func(c PackedColumn) bool { return c.Name == column }); i >= 0 {
+		return &r.Pack[i]
+	}
+	return nil
+}
+
+// packedFields are the fields of a packed column: those that it names, else all of the pipeline.
+func (p *Pipeline) packedFields(column *PackedColumn) []PackedField {
+	if len(column.Fields) > 0 {
+		return column.Fields
+	}
+	out := make([]PackedField, len(p.Fields))
+	for i := range p.Fields {
+		out[i] = PackedField{Name: p.Fields[i].Name, Field: p.Fields[i].Name}
+	}
+	return out
+}
+
+// pack describes a packed column as the sink and queries need it. A field that is not declared has no type, and is reported by itself.
+func (p *Pipeline) pack(column *PackedColumn) *event.Pack {
+	out := &event.Pack{Packing: event.Packing(column.Format)}
+	for _, f := range p.packedFields(column) {
+		packed := event.PackedField{Name: f.Name, Field: f.Field}
+		if declared := p.field(f.Field); declared != nil {
+			packed.Type = declared.eventType()
+		}
+		out.Fields = append(out.Fields, packed)
+	}
+	return out
+}
 
 // sink describes the entry as the sink needs it.
 func (r *Rows) sink() sink.Rows {

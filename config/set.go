@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,8 +13,95 @@ import (
 	"brine/internal/when"
 )
 
-// set reads a scalar into the field v. Its error reads "what is wrong; fix", going on from the value.
-func set(v reflect.Value, s shape, d *definition, value string) (Code, error) {
+// Bytes is a size in bytes, written as 64MiB.
+type Bytes int64
+
+// sizeUnits are tried in this order, so that a longer unit is met before its own ending.
+var sizeUnits = []struct {
+	name  string
+	bytes int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+// parseBytes reads 64MiB, 1.5GiB, 4096B or a plain number of bytes.
+func parseBytes(s string) (Bytes, error) {
+	number, unit := s, int64(1)
+	for _, u := range sizeUnits {
+		if n, ok := strings.CutSuffix(s, u.name); ok {
+			number, unit = strings.TrimSpace(n), u.bytes
+			break
+		}
+	}
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+		if n < 0 || n > math.MaxInt64/unit {
+			return 0, errors.New("is out of range")
+		}
+		return Bytes(n * unit), nil
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(f) || unit == 1 {
+		return 0, errors.New("is not a size")
+	}
+	if f *= float64(unit); f < 0 || f >= math.MaxInt64 {
+		return 0, errors.New("is out of range")
+	}
+	return Bytes(f), nil
+}
+
+// UnmarshalText reads a size as settings write it, so that flags can be written so too.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	n, err := parseBytes(string(text))
+	*b = n
+	if err != nil {
+		return fmt.Errorf("%q %w; write a size such as 300B, 64KiB or 32GiB", text, err)
+	}
+	return nil
+}
+
+// String is the size in the largest unit that divides it.
+func (b Bytes) String() string {
+	for i := 3; i >= 0; i-- {
+		if u := sizeUnits[i]; b != 0 && int64(b)%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", int64(b)/u.bytes, u.name)
+		}
+	}
+	return strconv.FormatInt(int64(b), 10) + "B"
+}
+
+// Duration is a time.Duration that reads as settings write it, for flags.
+type Duration time.Duration
+
+// UnmarshalText reads 92d, 1d12h, 10s, 5ms.
+func (d *Duration) UnmarshalText(text []byte) error {
+	n, err := when.Duration(string(text))
+	*d = Duration(n)
+	if err != nil {
+		return fmt.Errorf("%q %w; write a time such as 92d, 1d12h, 10s or 5ms", text, err)
+	}
+	return nil
+}
+
+const day = 24 * time.Hour
+
+// DurationText writes a duration as a user would: 92d, 1h30m, 100ms.
+func DurationText(d time.Duration) string {
+	if d >= day && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// set reads a scalar into the field v. The message of its flaw goes on from the value: "is not a size".
+func set(v reflect.Value, s shape, d *definition, value string) *flaw {
 	switch s {
 	case text:
 		return setText(v, d, value)
@@ -21,25 +109,25 @@ func set(v reflect.Value, s shape, d *definition, value string) (Code, error) {
 		return setPath(v, d, value)
 	case truth:
 		if value != "true" && value != "false" {
-			return Type, fmt.Errorf("is neither true nor false; write %s: true or %s: false", d.name, d.name)
+			return &flaw{Type, "is neither true nor false", fmt.Sprintf("write %s: true or %s: false", d.name, d.name)}
 		}
 		v.SetBool(value == "true")
-		return "", nil
+		return nil
 	}
 	n, err := number(s, value)
 	if err != nil {
-		return Type, fmt.Errorf("%w; write %s: %s", err, d.name, exampleOf(d))
+		return &flaw{Type, err.Error(), "write " + d.name + ": " + exampleOf(d)}
 	}
 	for _, bound := range []struct {
 		text, word string
 		sign       int64
 	}{{d.min, "least", 1}, {d.max, "most", -1}} {
 		if limit, err := number(s, bound.text); err == nil && (n < limit && bound.sign > 0 || n > limit && bound.sign < 0) {
-			return Range, fmt.Errorf("is out of range; write at %s %s", bound.word, bound.text)
+			return &flaw{Range, "is out of range", "write at " + bound.word + " " + bound.text}
 		}
 	}
 	v.SetInt(n)
-	return "", nil
+	return nil
 }
 
 // number reads a whole number, a duration in nanoseconds or a size in bytes.
@@ -61,28 +149,28 @@ func number(s shape, value string) (int64, error) {
 	return n, nil
 }
 
-func setText(v reflect.Value, d *definition, value string) (Code, error) {
+func setText(v reflect.Value, d *definition, value string) *flaw {
 	if value == "" {
-		return Missing, fmt.Errorf("is empty; write %s: %s", d.name, exampleOf(d))
+		return &flaw{Missing, "is empty", "write " + d.name + ": " + exampleOf(d)}
 	}
 	if len(d.choices) > 0 && !slices.Contains(d.choices, value) {
 		fix := "write " + oneOf(d.choices)
 		if near := nearest(value, d.choices); near != "" {
 			fix = "did you mean " + near + "? It can be " + oneOf(d.choices)
 		}
-		return Choice, fmt.Errorf("is not known; %s", fix)
+		return &flaw{Choice, "is not known", fix}
 	}
 	v.SetString(value)
-	return "", nil
+	return nil
 }
 
-func setPath(v reflect.Value, d *definition, value string) (Code, error) {
+func setPath(v reflect.Value, d *definition, value string) *flaw {
 	keys := strings.Split(value, ".")
 	if slices.Contains(keys, "") {
-		return Type, fmt.Errorf("has an empty key; write %s: %s, or a list of keys", d.name, exampleOf(d))
+		return &flaw{Type, "has an empty key", "write " + d.name + ": " + exampleOf(d) + ", or a list of keys"}
 	}
 	v.Set(reflect.ValueOf(Path(keys)))
-	return "", nil
+	return nil
 }
 
 // exampleOf is what a fix shows.
@@ -101,35 +189,6 @@ func exampleOf(d *definition) string {
 		return "10s"
 	}
 	return "…"
-}
-
-// homesOf lists the sections that have a setting of this name.
-func homesOf(name string) []string {
-	var homes []string
-	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
-		if d.name == name && section != "" && !slices.Contains(homes, section) {
-			homes = append(homes, section)
-		}
-	})
-	return homes
-}
-
-// walk passes every setting to f, with its section: tables.<name>, pipelines.<name>.rows[].
-func walk(t reflect.Type, section string, f func(section string, d *definition)) {
-	defs, _ := definitionsOf(t)
-	for i := range defs {
-		d := &defs[i]
-		f(section, d)
-		at := join(section, d.name)
-		switch shapeOf(d.typ) {
-		case object:
-			walk(d.typ, at, f)
-		case named:
-			walk(elementOf(d.typ), at+".<name>", f)
-		case list:
-			walk(elementOf(d.typ), at+"[]", f)
-		}
-	}
 }
 
 // quote shows a value that may be long.

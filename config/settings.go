@@ -43,16 +43,17 @@ type Config struct {
 
 // HTTP is the section http.
 type HTTP struct {
-	// Address of the admin port, which serves /metrics, /healthz and /readyz, and, on the same machine or to who shows `token`, what is known of
-	// tables and pipelines. Port 0 takes a free one.
+	// Address of the admin port, which serves /metrics, /healthz and /readyz, and, on the same machine or to who shows `token`, what is
+	// known of tables and pipelines. Port 0 takes a free one.
 	Listen string `set:"listen" default:"127.0.0.1:8765"`
 	// How long a partition may stand still, with records before it, until /healthz answers 503 and names it.
 	Stall time.Duration `set:"stall" default:"1m" min:"100ms" max:"1d"`
-	// Names that the admin port may be called by, beside localhost, the host of `listen` and any IP address, which may always. `*.NAME` is every
-	// name below NAME. A request by another name is refused, since a page of the web can have a browser send it and read the answer.
+	// Names that the admin port may be called by, beside localhost, the host of `listen` and any IP address, which may always. `*.NAME`
+	// is every name below NAME. A request by another name is refused, since a page of the web can have a browser send it and read the
+	// answer.
 	Hosts []string `set:"hosts" example:"[brine.example.com]"`
-	// Who is not on the same machine is served metrics and health only, unless the request shows this: `Authorization: Bearer TOKEN`. At least 16
-	// visible characters. Take it from the environment, as `brine skew` and `brine top` do: BRINE_HTTP_TOKEN.
+	// Who is not on the same machine is served metrics and health only, unless the request shows this: `Authorization: Bearer TOKEN`. At
+	// least 16 visible characters. Take it from the environment, as `brine skew` and `brine top` do: BRINE_HTTP_TOKEN.
 	Token string `set:"token,secret" example:"${ADMIN_TOKEN}"`
 	// Whether profiles of the process are served, below /debug/pprof/.
 	Pprof bool `set:"pprof" default:"false"`
@@ -60,10 +61,31 @@ type HTTP struct {
 
 // Tracing is the section tracing.
 type Tracing struct {
-	// Where the spans of the records that are followed go: `http://host:4318` is an OpenTelemetry collector (OTLP over HTTP), `file:PATH` a file to
-	// which they are appended as JSON, `stdout` the standard output. Without it no record is followed.
+	// Where the spans of the records that are followed go: `http://host:4318` is an OpenTelemetry collector (OTLP over HTTP), `file:PATH`
+	// a file to which they are appended as JSON, `stdout` the standard output. Without it no record is followed.
 	To string `set:"to" example:"http://localhost:4318"`
-	// Of so many records without a trace one is followed; 0: none. A record whose producer has sampled it, as its header `traceparent` says, is
-	// followed in any case.
+	// Of so many records without a trace one is followed; 0: none. A record whose producer has sampled it, as its header `traceparent`
+	// says, is followed in any case.
 	OneIn int `set:"one_in" default:"10000" min:"0" max:"1000000000"`
+}
+
+// View is one of views: a kind of question that people ask. `brine check` refuses one that neither the key nor the index answers.
+type View struct {
+	Name string `set:",key"`
+	// The table whose rows answer.
+	Table string `set:"table,required" example:"logistics:scans"`
+	// The fields that every question must give, each with one value; with two dots, a range instead.
+	Where []string `set:"where" example:"[waybill]"`
+	// The fields that a question may give besides, in any combination; with two dots, a value or a range.
+	Optional []string `set:"optional" example:"[at.., station]"`
+	// The order of the answer, by the first time in the key; without it, that of the key.
+	Order string `set:"order" oneof:"newest oldest" example:"newest"`
+	// Rows of a page, unless the question says how many: with 1 it is the newest, or the oldest, alone.
+	Limit int `set:"limit" default:"100" min:"1" max:"10000"`
+	// The families that a page reads; the others are read when a row is shown whole (`--whole`). Without it: all.
+	Families []string `set:"families" example:"[brief]"`
+	// Another table, whose rows are shown instead: found by the fields of these, with one batched get.
+	Get string `set:"get" example:"shop:orders"`
+	// Fields of the index by whose values `--count` counts, beside how many rows there are.
+	Counts []string `set:"counts" example:"[status]"`
 }

@@ -15,8 +15,9 @@ type Pipeline struct {
 	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
 	// the time of the Kafka record.
 	Version string `set:"version" example:"at"`
-	// How far the version may lie behind the time of the Kafka record; a later event is a dead letter (`late_version`). Without it no event is too late.
-	// Whoever forgets deletes, by `hard_deletes` or `purge_deletes_after` of an index, needs it: it bounds how long after a delete older changes can come.
+	// How far the version may lie behind the time of the Kafka record; a later event is a dead letter (`late_version`). Without it no
+	// event is too late. Required where deletes are purged, by `hard_deletes` or `purge_deletes_after` of an index: it bounds how long
+	// after a delete older changes can come.
 	AllowedLateness time.Duration `set:"allowed_lateness" min:"1s" max:"24855d" example:"1d"`
 	// Where records hold what a row was before the change and is after it, as logs of databases do. A change of a field of a key then moves
 	// the row: what it was is deleted at the change's version. Only with `changes: whole`.
@@ -39,8 +40,8 @@ type Pipeline struct {
 	Write Write `set:"write"`
 	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`.
 	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
-	// The rows, or the documents, halt when so many records in a row, over all partitions of a process, were rejected and none was written: then the
-	// pipeline is wrong rather than its records, and no more become dead letters. 0: never.
+	// The rows, or the documents, halt when so many records in a row, over all partitions of a process, were rejected and none was
+	// written: then the pipeline is wrong rather than its records, and no more become dead letters. 0: never.
 	HaltAfterRejects int `set:"halt_after_rejects" default:"1000" min:"0" max:"1000000000"`
 
 	config *Config // that it is part of
@@ -49,14 +50,16 @@ type Pipeline struct {
 // Field is one of a pipeline's fields.
 type Field struct {
 	Name string `set:",key"`
-	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC); `time` is written as `format` says. `json` takes any value as it stands,
-	// an object or an array too; a column of it holds the JSON, and neither key nor version can be made of it.
+	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC); `time` is written as `format` says. `json`
+	// takes any value as it stands, an object or an array too; a column of it holds the JSON, and neither key nor version can be made of
+	// it.
 	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
 	Path Path `set:"path" example:"scan.time"`
-	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a pattern as
-	// strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d` one too, likewise the other
-	// numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a millisecond is cut off.
+	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a
+	// pattern as strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d`
+	// one too, likewise the other numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a
+	// millisecond is cut off.
 	Format string `set:"format" example:"\"%Y-%m-%d %H:%M:%S\""`
 	// Where the clock stood that showed a `time` without a zone, as a name or as `+08:00` (default UTC). Of a time that came twice, since the
 	// clock was set back, the first one is meant; one that did not come, since it was set forward, is taken as if it had not been set yet.

@@ -13,7 +13,7 @@ type Rows struct {
 	Pack []PackedColumn `set:"pack" example:"{ \"e:p\": msgpack }"`
 	// What a field that is null or absent does to its column. `merge`: nothing, an older value stays. `delete`: the column's older
 	// values vanish. `replace`: all older cells in the families of these columns vanish, as if the row was new. The last two
-	// need `changes: whole` and versions that are times, and write delete markers: see writing.md.
+	// need `changes: whole` and versions that are times, and write delete markers: see rows.md.
 	Nulls string `set:"nulls" default:"merge" oneof:"merge replace delete"`
 	// Fields that the table's key has by names of its own: the key's name and the field that fills it. Two entries with one table
 	// make two rows of an event: the sender's, `as: { owner: from, peer: to }`, and the receiver's, `as: { owner: to, peer: from }`.

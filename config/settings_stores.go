@@ -83,7 +83,8 @@ type Search struct {
 	Pause time.Duration `set:"pause" default:"100ms" min:"1ms" max:"1m"`
 	// Longest pause.
 	MaxPause time.Duration `set:"max_pause" default:"5s" min:"1ms" max:"1h"`
-	// How often a document of each index is asked for until a search finds it: the metrics of what is searchable are told from these.
+	// How often a document of each index is searched for until it is found: the metrics of when documents become searchable come from
+	// these searches.
 	Probe time.Duration `set:"probe" default:"5s" min:"100ms" max:"1d"`
 
 	ca       []byte        // what CA names

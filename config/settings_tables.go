@@ -54,7 +54,8 @@ type Family struct {
 	// Versions kept of a cell though its TTL is over [MIN_VERSIONS].
 	MinVersions int `set:"min_versions" default:"0" min:"0" max:"2147483647"`
 	// How long major compactions keep delete markers; without it the table's or servers' own stays, which is 0
-	// [hbase.hstore.time.to.purge.deletes]. `hard_deletes` needs at least the topic's retention.ms and segment.ms, the pipeline's `allowed_lateness` and an hour.
+	// [hbase.hstore.time.to.purge.deletes]. `hard_deletes` needs at least the topic's retention.ms and segment.ms, the pipeline's
+	// `allowed_lateness` and an hour.
 	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1s" max:"24855d" example:"16d"`
 	// How blocks are compressed; the servers must have the codec [COMPRESSION].
 	Compression string `set:"compression" default:"none" oneof:"none gz snappy lz4 lzo zstd"`
@@ -93,9 +94,9 @@ type Index struct {
 	// It is filled with a field that the row key holds whole, so that the shard follows from a document's id. An index that exists gets it
 	// by `brine reindex`, and keeps it. An index inside this process has no shards, and passes it over.
 	Routing string `set:"routing" example:"user"`
-	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches. An older
-	// change that came after that would make the document again, so it must be at least the topic's retention.ms and segment.ms, the pipeline's
-	// `allowed_lateness` and an hour; and the topic must have `message.timestamp.type` LogAppendTime.
+	// Removes documents that were deleted so long ago, by their version; without it they stay, marked, and are passed over by searches.
+	// An older change that came after that would make the document again, so it must be at least the topic's retention.ms and segment.ms,
+	// the pipeline's `allowed_lateness` and an hour; and the topic must have `message.timestamp.type` LogAppendTime.
 	PurgeDeletesAfter time.Duration `set:"purge_deletes_after" min:"1h" max:"24855d" example:"16d"`
 }
 

@@ -32,7 +32,8 @@ func AppendValue(dst []byte, v Value) []byte {
 }
 
 // ParseValue reads back what AppendValue wrote for a field of type t; every time is read as TimeMS, since that is what a cell
-// holds. A Text or Nested aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as true.
+// holds. A Text or Nested aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as
+// true.
 func ParseValue(t Type, cell []byte) (Value, error) {
 	width := 8
 	switch t {

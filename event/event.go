@@ -6,7 +6,11 @@
 // result whenever and wherever it is decoded (no wall clock, no offset), so that a replay writes what the first run wrote.
 package event
 
-import "math"
+import (
+	"bytes"
+	"math"
+	"slices"
+)
 
 // Record is one Kafka record as it was fetched. Its slices belong to the ingest loop and stay valid until the record's
 // flight is settled.
@@ -18,6 +22,16 @@ type Record struct {
 	Key       []byte
 	Value     []byte
 	Headers   []Header
+}
+
+// Clone returns a copy that shares no memory with the record.
+func (r *Record) Clone() Record {
+	c := *r
+	c.Key, c.Value, c.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), slices.Clone(r.Headers)
+	for i := range c.Headers {
+		c.Headers[i].Value = bytes.Clone(c.Headers[i].Value)
+	}
+	return c
 }
 
 // Size is the number of bytes the record is charged to the byte budget.
@@ -92,14 +106,14 @@ type Event struct {
 	Record  *Record
 	Values  []Value // by position in the schema's fields
 	Version int64   // orders the writes of one cell; 0 ≤ Version < 2⁶³−1, normally milliseconds since 1970
-	// Former are the values before the change, where the record has a before-image; nil: it tells none. A row whose key is made of
+	// Former are the values before the change, where the record has a before-image; nil: it has none. A row whose key is made of
 	// fields that the change has changed is another one afterwards.
 	Former []Value
 	// Tombstone: the record has no value. A log writes one behind a delete, so that Kafka may forget the key; it says nothing new.
 	Tombstone bool
 }
 
-// Batch is events of one partition in offset order. Whoever decodes into it owns it and uses it again: a Writer must not
+// Batch is events of one partition in offset order. Its decoder owns it and uses it again: a Writer must not
 // keep the batch, nor anything it points to, after Submit has returned.
 type Batch struct {
 	Events []Event

@@ -1,6 +1,10 @@
 package event
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+)
 
 // Verdict says what the ingest loop does with an event that a writer could not write.
 type Verdict uint8
@@ -24,66 +28,74 @@ type Failure struct {
 	Err     error // for people: names the table, row, field, server and attempts
 }
 
-// Flight is a submitted batch until it is settled. Events that Wait does not list are durable in the store.
+// Flight is a submitted batch until it is settled: until each of its events is durable or has failed.
 type Flight interface {
-	// Wait blocks until every event of the batch is durable or has failed, and gives the failed ones in ascending order.
-	// It returns early, with ctx's error, only when ctx ends; the flight then goes on and may be waited for again.
-	// Wait is called by one goroutine at a time.
-	Wait(ctx context.Context) ([]Failure, error)
+	// Wait blocks until the batch is settled, or until Stalled is reached if that is asked for, and returns what is known by then. When ctx
+	// ends first it returns an error that says why; the flight goes on and may be waited for again. Wait is called by one goroutine at a time.
+	Wait(ctx context.Context, until Until) (Outcome, error)
 }
 
-// Easer is a Flight of a store whose parts fail by themselves, as HBase's regions do. Most of a batch is then durable soon, and the rest may
-// take long.
-type Easer interface {
-	Flight
-	// Ease blocks until the flight is done, and then gives nil; or until all events that are not durable wait for a part of the
-	// store that fails. It then gives their indexes, ascending, those of failed ones among them; Wait gives what becomes of them. By
-	// then the flight holds no memory for the others. It returns ctx's error when ctx ends first.
-	Ease(ctx context.Context) (left []int, err error)
-}
+// Until says how far a flight is waited for.
+type Until uint8
 
-// Reason is the closed set of reasons for which an event is dead-lettered or a partition waits; it labels metrics and
-// dead letters.
-type Reason string
-
-// Reasons found while decoding, by the sink, and by the stores.
 const (
-	Undecodable    Reason = "undecodable"     // not a JSON object
-	MissingField   Reason = "missing_field"   // a field that the key or the version needs is absent or null
-	WrongType      Reason = "wrong_type"      // a field holds another type than declared
-	BadVersion     Reason = "bad_version"     // negative, too large, or not a time
-	FutureVersion  Reason = "future_version"  // more than 24 h ahead of the record's own timestamp
-	LateVersion    Reason = "late_version"    // further behind the record's own timestamp than is allowed
-	KeyTooLong     Reason = "key_too_long"    // HBase takes 32,767 bytes
-	BadKey         Reason = "bad_key"         // a value that the key's language cannot hold (too wide, holds the separator)
-	BadName        Reason = "bad_name"        // a member of the record cannot be the name of a column
-	TooLarge       Reason = "too_large"       // a cell, a row or a document over the limit
-	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
-	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document
-	Unavailable    Reason = "unavailable"     // no answer, or a transient one
-	Awaited        Reason = "awaited"         // the row in which a field of its key is looked up has not come yet
-	NoTable        Reason = "no_table"        // no such table, family or index
-	Denied         Reason = "denied"          // access denied
-	Unknown        Reason = "unknown"
+	// Settled: every event is durable or has failed.
+	Settled Until = iota
+	// Stalled: settled, or nothing holds the rest up but parts of the store that fail, as HBase's regions do by themselves. Most of a batch is
+	// then durable soon, and the rest may take long. By the time that Wait returns pending events the flight holds no memory for the others.
+	// A flight stalls once at most: after that Stalled means Settled.
+	Stalled
 )
 
-// Rejects are the reasons for which events are dead-lettered.
-var Rejects = []Reason{Undecodable, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey, BadName, TooLarge, Refused, MappingRefused}
-
-// Error is a reject found while decoding or keying one event.
-type Error struct {
-	Reason Reason
-	Field  string // path of the field in the record, empty when the record as a whole is meant
-	Detail string
+// Outcome is what is known of a flight's events. Those that it does not list are durable. Its slices are the flight's: they may be read.
+type Outcome struct {
+	Failures []Failure // one for each event that has failed, ascending
+	Pending  []int     // events that have neither failed nor are durable, ascending; none once the flight is settled
 }
 
-func (e *Error) Error() string {
-	s := string(e.Reason)
-	if e.Field != "" {
-		s += ": field " + e.Field
+// Left returns the indexes of all events that are not durable, ascending.
+func (o Outcome) Left() []int {
+	left := slices.Clone(o.Pending)
+	for _, f := range o.Failures {
+		left = append(left, f.Index)
 	}
-	if e.Detail != "" {
-		s += ": " + e.Detail
+	slices.Sort(left)
+	return left
+}
+
+// Settle waits until a flight is settled and returns what has failed of it.
+func Settle(ctx context.Context, f Flight) ([]Failure, error) {
+	outcome, err := f.Wait(ctx, Settled)
+	return outcome.Failures, err
+}
+
+// Done is the flight of a batch that is settled already, with what has failed of it, ascending.
+type Done []Failure
+
+// Wait implements Flight. It returns at once.
+func (d Done) Wait(context.Context, Until) (Outcome, error) { return Outcome{Failures: d}, nil }
+
+// Part is a flight of some events of a batch, as a flight of the batch: the others have failed, or are durable.
+type Part struct {
+	Flight Flight    // of the events at At
+	At     []int     // their indexes in the batch, ascending
+	Failed []Failure // the others that have failed, ascending
+}
+
+// Wait implements Flight.
+func (p Part) Wait(ctx context.Context, until Until) (Outcome, error) {
+	part, err := p.Flight.Wait(ctx, until)
+	if err != nil {
+		return Outcome{}, err
 	}
-	return s
+	whole := Outcome{Failures: slices.Clone(p.Failed)}
+	for _, f := range part.Failures {
+		f.Index = p.At[f.Index]
+		whole.Failures = append(whole.Failures, f)
+	}
+	slices.SortFunc(whole.Failures, func(a, b Failure) int { return cmp.Compare(a.Index, b.Index) })
+	for _, i := range part.Pending {
+		whole.Pending = append(whole.Pending, p.At[i])
+	}
+	return whole, nil
 }

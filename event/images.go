@@ -9,7 +9,7 @@ import (
 // Images say where records, such as those of a database's log, hold what was before a change and what is after it. A field whose
 // path lies below After had, before the change, the value at the same place below Before.
 //
-// A field that the before-image lacks did not change, so a log that tells only what did will do. A record with a before-image and no
+// A field that the before-image lacks did not change, so a log that has only what did change is enough. A record with a before-image and no
 // after-image is a delete: its fields are those of the before-image.
 type Images struct {
 	Before, After []string // object keys from the root; Before nil: there are no images; After nil: the record itself
@@ -66,7 +66,7 @@ type images struct {
 	deleted       int   // position of Images.Deleted; -1: none
 }
 
-// compare returns the values before the change, or nil if the record tells none: then it is the first of its kind, or a delete. values
+// compare returns the values before the change, or nil if the record has none: then it is the first of its kind, or a delete. values
 // are all fields of the event, then the same of the before-image.
 func (d *Decoder) compare(values []Value) (former []Value) {
 	n := len(d.schema.Fields)
@@ -98,7 +98,7 @@ func (d *Decoder) compare(values []Value) (former []Value) {
 // has reports whether the current record has an object here.
 func (d *Decoder) has(n *node) bool { return n.seen == d.count && !n.null }
 
-// unchanged gives what the before-image lacks the value of the after-image.
+// unchanged fills what the before-image lacks with the value of the after-image.
 func (d *Decoder) unchanged(n *node, values []Value) {
 	for _, m := range n.children {
 		switch absent := m.seen != d.count; {

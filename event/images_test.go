@@ -83,7 +83,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestImagesOfManyRecords: what one record told of its former values says nothing about the next one's.
+// TestImagesOfManyRecords: what one record says of its former values says nothing about the next one's.
 func TestImagesOfManyRecords(t *testing.T) {
 	d, b := event.NewDecoder(changes), new(event.Batch)
 	for range 2 {

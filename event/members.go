@@ -21,7 +21,7 @@ func (m *Members) Reset() { m.scrap.texts = m.scrap.texts[:0] }
 // when object is something else.
 func (m *Members) Read(object []byte, f func(name, value []byte) *Error) *Error {
 	m.input = *bytes.NewBuffer(object)
-	m.json.Reset(&m.input, jsontext.AllowDuplicateNames(true)) // whoever takes a name sees whether it comes twice
+	m.json.Reset(&m.input, jsontext.AllowDuplicateNames(true)) // the reader of a name sees whether it comes twice
 	if kind := m.json.PeekKind(); kind != '{' {
 		return &Error{Reason: WrongType, Detail: "an object is expected, found " + kindName(kind)}
 	}
@@ -51,7 +51,7 @@ func (m *Members) Read(object []byte, f func(name, value []byte) *Error) *Error 
 	return nil
 }
 
-// value reads the next value and gives it where it lasts: within object.
+// value reads the next value and returns it where it lasts: within object.
 func (m *Members) value(object []byte) ([]byte, *Error) {
 	raw, err := m.json.ReadValue()
 	if err != nil {

@@ -166,7 +166,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// BenchmarkPack tells what a packed cell of four fields costs.
+// BenchmarkPack measures what a packed cell of four fields costs.
 func BenchmarkPack(b *testing.B) {
 	for _, packing := range []event.Packing{event.MessagePack, event.JSON} {
 		b.Run(string(packing), func(b *testing.B) {

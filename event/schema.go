@@ -22,7 +22,8 @@ const (
 	Time                   // a string or number in the field's TimeFormat
 )
 
-var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s", Nested: "json", Time: "time"}
+var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s",
+	Nested: "json", Time: "time"}
 
 // String is the type's name in brine.yaml.
 func (t Type) String() string {
@@ -163,7 +164,8 @@ func (s Schema) validateVersion() error {
 	case s.Fields[n].Type != Int:
 		return fmt.Errorf("the sequence %s is declared %s; it must be int", s.Sequence, s.Fields[n].Type)
 	case s.Fields[s.Version].Type == Int:
-		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms, time_s or time", s.Fields[s.Version].Name)
+		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms, time_s or time",
+			s.Fields[s.Version].Name)
 	}
 	return nil
 }

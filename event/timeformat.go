@@ -3,7 +3,6 @@ package event
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,19 +12,21 @@ import (
 const RFC3339 = "rfc3339"
 
 // epochs are the formats of numbers since 1970: units per second, and what they are called.
-var epochs = map[string]epoch{"epoch_s": {1, "seconds"}, "epoch_ms": {1e3, "milliseconds"}, "epoch_us": {1e6, "microseconds"}, "epoch_ns": {1e9, "nanoseconds"}}
+var epochs = map[string]epoch{"epoch_s": {1, "seconds"}, "epoch_ms": {1e3, "milliseconds"}, "epoch_us": {1e6, "microseconds"},
+	"epoch_ns": {1e9, "nanoseconds"}}
 
 type epoch struct {
 	perSecond uint64
 	name      string
 }
 
-// TimeFormat reads times as a field's format says. It remembers the part of its zone that it used last, so it is not safe for concurrent use.
+// TimeFormat reads times as a field's format says. It remembers the part of its zone that it used last, so it is not safe for
+// concurrent use.
 //
-// A format is RFC3339, epoch_s, epoch_ms, epoch_us or epoch_ns, or a pattern as strftime has it. What is below a millisecond is cut off. A time
-// without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of the two readings on
-// until the later one are as before the change: of a time that comes twice the first one is meant, and one that does not come at all is as
-// late as if the clock had not been changed yet.
+// A format is RFC3339, epoch_s, epoch_ms, epoch_us or epoch_ns, or a pattern as strftime has it. What is below a millisecond is cut
+// off. A time without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of
+// the two readings on until the later one are as before the change: of a time that comes twice the first one is meant, and one that
+// does not come at all is as late as if the clock had not been changed yet.
 type TimeFormat struct {
 	format string
 	epoch  uint64 // units per second; 0: by steps
@@ -34,7 +35,19 @@ type TimeFormat struct {
 	zone   timeZone
 }
 
-// ParseTimeFormat compiles a format; empty means RFC3339. zone is a name such as Asia/Shanghai or an offset such as +08:00; empty means UTC.
+// FormatError is a time format or a zone that cannot be used.
+type FormatError struct {
+	Msg string // what is wrong
+	Fix string // what to write instead
+}
+
+func (e *FormatError) Error() string { return e.Msg + "; " + e.Fix }
+
+// Advice returns the fix, with which the error's text ends.
+func (e *FormatError) Advice() string { return e.Fix }
+
+// ParseTimeFormat compiles a format; empty means RFC3339. zone is a name such as Asia/Shanghai or an offset such as +08:00; empty
+// means UTC.
 func ParseTimeFormat(format, zone string) (*TimeFormat, error) {
 	f := &TimeFormat{format: cmp.Or(format, RFC3339), epoch: epochs[format].perSecond}
 	if f.epoch == 0 {
@@ -47,7 +60,7 @@ func ParseTimeFormat(format, zone string) (*TimeFormat, error) {
 		}
 	}
 	if zone != "" && (f.epoch > 0 || f.zoned) {
-		return nil, fmt.Errorf("a time as %s has a zone of its own; remove zone %s", f.format, zone)
+		return nil, &FormatError{"a time as " + f.format + " has a zone of its own", "remove zone " + zone}
 	}
 	location, err := parseZone(zone)
 	f.zone.location = location

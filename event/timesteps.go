@@ -48,7 +48,8 @@ var verbs = map[byte]timeStep{
 	'e': {part: day, least: 1, most: 2, min: 1, max: 31, padded: true}, 'j': {part: yearDay, least: 3, most: 3, min: 1, max: 366},
 	'H': {part: hour, least: 2, most: 2, max: 23}, 'I': {part: hour12, least: 2, most: 2, min: 1, max: 12},
 	'M': {part: minute, least: 2, most: 2, max: 59}, 'S': {part: second, least: 2, most: 2, max: 59},
-	'B': {part: month, min: 1, names: names(9, time.Month.String, 1, 12)}, 'b': {part: month, min: 1, names: names(3, time.Month.String, 1, 12)},
+	'B': {part: month, min: 1, names: names(9, time.Month.String, 1, 12)},
+	'b': {part: month, min: 1, names: names(3, time.Month.String, 1, 12)},
 	'A': {part: weekday, names: names(9, time.Weekday.String, 0, 6)}, 'a': {part: weekday, names: names(3, time.Weekday.String, 0, 6)},
 	'p': {part: afternoon, names: []string{"AM", "PM"}}, 'f': {part: fraction}, 'z': {part: offset}, '%': {literal: "%"},
 }
@@ -64,12 +65,14 @@ func names[T ~int](letters int, name func(T) string, from, to T) (all []string) 
 // shorthands stand for several parts.
 var shorthands = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%D", "%m/%d/%y", "%R", "%H:%M")
 
-const patternHelp = "a pattern is written as strftime has it, as %Y-%m-%d %H:%M:%S, of %Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D and %%; %-d takes one digit too"
+const patternHelp = "a pattern is written as strftime has it, as %Y-%m-%d %H:%M:%S, of %Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a " +
+	"%A %F %T %R %D and %%; %-d takes one digit too"
 
 // compile makes the steps of a pattern.
 func (f *TimeFormat) compile(pattern string) error {
 	if !strings.Contains(pattern, "%") {
-		return fmt.Errorf("no time format %q; write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns or a pattern: %s", pattern, patternHelp)
+		return &FormatError{fmt.Sprintf("no time format %q", pattern),
+			"write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns or a pattern: " + patternHelp}
 	}
 	for rest := shorthands.Replace(pattern); rest != ""; {
 		literal, after, found := strings.Cut(rest, "%")
@@ -85,7 +88,7 @@ func (f *TimeFormat) compile(pattern string) error {
 			step, ok = verbs[verb[0]]
 		}
 		if !ok || loose && step.most == 0 {
-			return fmt.Errorf("time format %q: no part %%%.4s; %s", pattern, after, patternHelp)
+			return &FormatError{fmt.Sprintf("time format %q: no part %%%.4s", pattern, after), patternHelp}
 		}
 		if loose {
 			step.least = 1
@@ -107,7 +110,7 @@ func (f *TimeFormat) complete() error {
 			continue
 		}
 		if has[s.part] {
-			return fmt.Errorf("has its %s twice; remove one", partNames[s.part])
+			return &FormatError{"has its " + partNames[s.part] + " twice", "remove one"}
 		}
 		has[s.part] = true
 		s.fraction = s.part == second && (i+1 == len(f.steps) || !f.steps[i+1].beginsFraction())
@@ -115,15 +118,15 @@ func (f *TimeFormat) complete() error {
 	f.zoned = has[offset]
 	switch {
 	case !has[year]:
-		return fmt.Errorf("has no year; add %%Y")
+		return &FormatError{"has no year", "add %Y"}
 	case !has[yearDay] && (!has[month] || !has[day]):
-		return fmt.Errorf("has no month and day; add %%m and %%d, or %%j")
+		return &FormatError{"has no month and day", "add %m and %d, or %j"}
 	case has[hour12] != has[afternoon]:
-		return fmt.Errorf("has one of %%I and %%p; write both, or %%H")
+		return &FormatError{"has one of %I and %p", "write both, or %H"}
 	case has[hour12] && has[hour]:
-		return fmt.Errorf("has its hour twice; remove %%H or %%I")
+		return &FormatError{"has its hour twice", "remove %H or %I"}
 	case has[yearDay] && (has[month] || has[day]):
-		return fmt.Errorf("has its day twice; remove %%j or %%m and %%d")
+		return &FormatError{"has its day twice", "remove %j or %m and %d"}
 	}
 	return nil
 }

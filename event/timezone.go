@@ -18,17 +18,19 @@ func parseZone(name string) (*time.Location, error) {
 			return location, nil
 		}
 	}
-	return nil, fmt.Errorf("no time zone %q; write a name such as Asia/Shanghai, or an offset such as +08:00", name)
+	return nil, &FormatError{fmt.Sprintf("no time zone %q", name), "write a name such as Asia/Shanghai, or an offset such as +08:00"}
 }
 
-// timeZone turns what clocks of a place showed into instants, and remembers the span of time without a change of its offset that it used last.
+// timeZone turns what clocks of a place showed into instants, and remembers the span of time without a change of its offset that it
+// used last.
 type timeZone struct {
 	location *time.Location
 	from, to int64 // of what clocks showed, in seconds; to is behind it
 	offset   int64 // seconds east of UTC
 }
 
-// instant is when clocks showed local, a number of seconds. At a change of the clocks, the later of its two readings is the first one after it.
+// instant is when clocks showed local, a number of seconds. At a change of the clocks, the later of its two readings is the first one
+// after it.
 func (z *timeZone) instant(local int64) int64 {
 	if local < z.from || local >= z.to {
 		z.find(local)

@@ -90,7 +90,8 @@ func (c *Cutter) Cut(values []Value) ([][]byte, *Error) {
 		return c.found, nil
 	}
 	if !c.tokens.Cut {
-		return nil, &Error{Reason: TooLarge, Field: c.tokens.Fields[0].Field, Detail: fmt.Sprintf("its words are more than %d different tokens", c.tokens.Limit)}
+		return nil, &Error{Reason: TooLarge, Field: c.tokens.Fields[0].Field,
+			Detail: fmt.Sprintf("its words are more than %d different tokens", c.tokens.Limit)}
 	}
 	return c.found[:c.tokens.Limit], nil
 }
@@ -131,7 +132,7 @@ func (c *Cutter) token() {
 	}
 }
 
-// value reads the next value and gives it where it lasts: within json.
+// value reads the next value and returns it where it lasts: within json.
 func (c *Cutter) value(json []byte) []byte {
 	raw, err := c.json.ReadValue()
 	if err != nil {
@@ -164,7 +165,7 @@ func (c *Cutter) text(t []byte) {
 	c.endWord(word)
 }
 
-// endWord takes what has gathered behind word, and gives where the next one begins.
+// endWord takes what has gathered behind word, and returns where the next one begins.
 func (c *Cutter) endWord(word int) int {
 	if word < len(c.buf) {
 		c.add(c.buf[word:])

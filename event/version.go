@@ -46,7 +46,8 @@ func (d *Decoder) sequenced(at int64, values []Value) (int64, *Error) {
 	case v.Null():
 		return 0, &Error{Reason: MissingField, Field: field, Detail: "it is part of the version of the event"}
 	case n < 0 || n >= perMillisecond:
-		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is not within 0 and %d, as many as a millisecond has room for", n, perMillisecond-1)}
+		return 0, &Error{Reason: BadVersion, Field: field,
+			Detail: fmt.Sprintf("%d is not within 0 and %d, as many as a millisecond has room for", n, perMillisecond-1)}
 	case at >= math.MaxInt64/perMillisecond:
 		return 0, &Error{Reason: BadVersion, Field: d.versionPath, Detail: fmt.Sprintf("%d is too large to count within it", at)}
 	default:

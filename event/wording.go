@@ -66,7 +66,7 @@ func undecodable(err error) *Error {
 	return (&Error{Reason: Undecodable, Field: field, Detail: JSONFault(s)}).Short()
 }
 
-// JSONFault says what is wrong with JSON, and where, without what stands around it: that belongs to whoever sent it.
+// JSONFault says what is wrong with JSON, and where, without what stands around it: that belongs to its sender.
 func JSONFault(s *jsontext.SyntacticError) string {
 	fault := s.Err.Error()
 	switch {

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/internal/backoff"
 
 	"google.golang.org/protobuf/proto"
 )
 
-// nonces name an admin call, so that the master does it once however often it is sent.
+// nonces identify an admin call, so that the master does it once however often it is sent.
 func nonces() (group, nonce *uint64) { return proto.Uint64(rand.Uint64()), proto.Uint64(rand.Uint64()) }
 
 // Master returns the address of the active master, asking once. The error Is ErrNoMaster when there is none or it does not answer within
@@ -21,11 +23,12 @@ func nonces() (group, nonce *uint64) { return proto.Uint64(rand.Uint64()), proto
 func (c *Client) Master(ctx context.Context) (addr string, err error) {
 	ctx, cancel := c.joined(ctx)
 	defer cancel()
-	if addr, err = c.registry.activeMaster(ctx); err == nil {
+	if addr, err = c.locator.Master(ctx); err == nil {
 		brief, cancel := context.WithTimeout(ctx, c.opts.DialTimeout)
 		defer cancel()
-		_, err = c.servers.call(brief, endpoint{addr, masterService}, "IsMasterRunning", &hbasepb.IsMasterRunningRequest{}, new(hbasepb.IsMasterRunningResponse))
-		if _, answered := errors.AsType[*remoteError](err); err == nil || answered {
+		_, err = c.servers.Call(brief, rpc.MasterService.At(addr), "IsMasterRunning",
+			&hbasepb.IsMasterRunningRequest{}, new(hbasepb.IsMasterRunningResponse))
+		if _, answered := errors.AsType[*remote.Exception](err); err == nil || answered {
 			return addr, nil
 		}
 	}
@@ -42,18 +45,18 @@ func (c *Client) master(ctx context.Context, op, table, method string, in, out p
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
 		addr := c.masterAddr.Load()
 		if addr == nil {
-			found, err := c.registry.activeMaster(ctx)
+			found, err := c.locator.Master(ctx)
 			if err != nil {
 				return nil, err
 			}
 			addr = &found
 			c.masterAddr.Store(addr)
 		}
-		_, err := c.servers.call(ctx, endpoint{*addr, masterService}, method, in, out)
-		d := diagnose(err)
-		if d.class == packagePrefix+"UnknownRegionException" {
-			err = &final{err} // a region server may have lost it for a while; the master knows
-		} else if err != nil && d.remedy != giveUp {
+		_, err := c.servers.Call(ctx, rpc.MasterService.At(*addr), method, in, out)
+		d := remote.Diagnose(err)
+		if d.Class == remote.Package+"UnknownRegionException" {
+			err = &remote.Permanent{Err: err} // a region server may have lost it for a while; the master knows
+		} else if err != nil && d.Remedy != remote.GiveUp {
 			c.masterAddr.CompareAndSwap(addr, nil)
 		}
 		return nil, err
@@ -66,7 +69,7 @@ type starter interface {
 	GetProcId() uint64
 }
 
-// maxPoll is the longest pause between two questions after a procedure.
+// maxPoll is the longest pause between two polls of a procedure.
 const maxPoll = time.Second
 
 // procedure begins a procedure and waits for its end. An exception that it ended with is the error.
@@ -81,8 +84,8 @@ func (c *Client) procedure(ctx context.Context, op, table, method string, in pro
 			return err
 		}
 		if e := result.GetException().GetGenericException(); e != nil {
-			err := &remoteError{server: "the master's procedure", class: e.GetClassName(), text: e.GetMessage()}
-			return &Error{Op: op, Table: table, Class: err.class, Attempts: 1, Err: err}
+			err := &remote.Exception{Server: "the master's procedure", Class: e.GetClassName(), Text: e.GetMessage()}
+			return &Error{Op: op, Table: table, Class: err.Class, Attempts: 1, Err: err}
 		}
 		// Not found means done so long ago that the master has forgotten it.
 		if result.GetState() != hbasepb.GetProcedureResultResponse_RUNNING {

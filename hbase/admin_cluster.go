@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -49,7 +50,7 @@ func (c *Client) ClusterStatus(ctx context.Context) (ClusterStatus, error) {
 		InTransition: len(m.GetRegionsInTransition()), BackupMasters: addrs(m.GetBackupMasters()), Dead: addrs(m.GetDeadServers()),
 	}
 	if m.GetMaster() != nil {
-		s.Master = serverAddr(m.Master)
+		s.Master = locate.ServerAddr(m.Master)
 	}
 	for _, l := range m.GetLiveServers() {
 		s.Servers = append(s.Servers, serverLoad(l))
@@ -66,7 +67,7 @@ func (c *Client) clusterStatus(ctx context.Context, op string, parts ...hbasepb.
 
 func addrs(names []*hbasepb.ServerName) (out []string) {
 	for _, n := range names {
-		out = append(out, serverAddr(n))
+		out = append(out, locate.ServerAddr(n))
 	}
 	return out
 }
@@ -74,7 +75,7 @@ func addrs(names []*hbasepb.ServerName) (out []string) {
 func serverLoad(l *hbasepb.LiveServerInfo) ServerLoad {
 	load := l.GetServerLoad()
 	s := ServerLoad{
-		Addr: serverAddr(l.GetServer()), Started: time.UnixMilli(int64(l.GetServer().GetStartCode())),
+		Addr: locate.ServerAddr(l.GetServer()), Started: time.UnixMilli(int64(l.GetServer().GetStartCode())),
 		Requests: load.GetTotalNumberOfRequests(), HeapMB: int(load.GetUsedHeap_MB()), HeapMax: int(load.GetMaxHeap_MB()),
 	}
 	for _, r := range load.GetRegionLoads() {
@@ -87,15 +88,17 @@ func regionLoad(l *hbasepb.RegionLoad) RegionLoad {
 	name := l.GetRegionSpecifier().GetValue()
 	table, _, _ := strings.Cut(string(name), ",")
 	return RegionLoad{
-		Table: table, Name: string(name), Encoded: encodedName(name),
-		Stores: int(l.GetStores()), StoreFiles: int(l.GetStorefiles()), StoreFileMB: int(l.GetStorefileSize_MB()), MemStoreMB: int(l.GetMemStoreSize_MB()),
-		Reads: l.GetReadRequestsCount(), Writes: l.GetWriteRequestsCount(), Filtered: l.GetFilteredReadRequestsCount(), Locality: l.GetDataLocality(),
+		Table: table, Name: string(name), Encoded: locate.EncodedName(name),
+		Stores: int(l.GetStores()), StoreFiles: int(l.GetStorefiles()),
+		StoreFileMB: int(l.GetStorefileSize_MB()), MemStoreMB: int(l.GetMemStoreSize_MB()),
+		Reads: l.GetReadRequestsCount(), Writes: l.GetWriteRequestsCount(), Filtered: l.GetFilteredReadRequestsCount(),
+		Locality:      l.GetDataLocality(),
 		CompactingKVs: l.GetTotalCompacting_KVs(), CompactedKVs: l.GetCurrentCompacted_KVs(),
 	}
 }
 
 // RegionLoads asks the servers of a table for the loads of its regions, which are in the order of their names. A region that
-// moves meanwhile may be missing.
+// moves during the call may be missing.
 func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, error) {
 	regions, err := c.Regions(ctx, table)
 	if err != nil {
@@ -109,7 +112,8 @@ func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, e
 		}
 		asked[r.Server] = true
 		var out hbasepb.GetRegionLoadResponse
-		if err := c.onServer(ctx, "load of regions of", r, "GetRegionLoad", &hbasepb.GetRegionLoadRequest{TableName: tableName(table)}, &out); err != nil {
+		in := &hbasepb.GetRegionLoadRequest{TableName: locate.TableName(table)}
+		if err := c.onServer(ctx, "load of regions of", r, "GetRegionLoad", in, &out); err != nil {
 			return nil, err
 		}
 		for _, l := range out.RegionLoads {
@@ -120,7 +124,7 @@ func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, e
 	return slices.CompactFunc(loads, func(a, b RegionLoad) bool { return a.Name == b.Name }), nil
 }
 
-// SetBalancer switches the balancer, waits until a run of it has ended, and tells whether it was on.
+// SetBalancer switches the balancer, waits until a run of it has ended, and reports whether it was on.
 func (c *Client) SetBalancer(ctx context.Context, on bool) (was bool, err error) {
 	var out hbasepb.SetBalancerRunningResponse
 	in := &hbasepb.SetBalancerRunningRequest{On: &on, Synchronous: proto.Bool(true)}
@@ -135,7 +139,7 @@ func (c *Client) BalancerOn(ctx context.Context) (bool, error) {
 	return out.GetEnabled(), err
 }
 
-// Balance has regions moved now, so that the servers have about as many; it tells whether the balancer ran, which it does not
+// Balance moves regions now, so that the servers have about equally many; it reports whether the balancer ran, which it does not
 // when it is off or regions are in transition.
 func (c *Client) Balance(ctx context.Context) (ran bool, err error) {
 	var out hbasepb.BalanceResponse
@@ -149,7 +153,7 @@ var testedVersions = []string{"2.4", "2.5", "2.6"}
 // TestedVersions are the releases of HBase that this client is tested with.
 func TestedVersions() []string { return slices.Clone(testedVersions) }
 
-// ServerVersion is the active master's release. Tested tells whether it is one that this client is tested with; another one
+// ServerVersion is the active master's release. Tested reports whether it is one that this client is tested with; another one
 // most likely works as well, as long as it is a 2.x.
 func (c *Client) ServerVersion(ctx context.Context) (version string, tested bool, err error) {
 	status, err := c.clusterStatus(ctx, "server version", hbasepb.Option_HBASE_VERSION)
@@ -157,7 +161,7 @@ func (c *Client) ServerVersion(ctx context.Context) (version string, tested bool
 	return version, slices.ContainsFunc(testedVersions, func(t string) bool { return strings.HasPrefix(version, t+".") }), err
 }
 
-// warnOfVersion tells the hook of a release that is not tested. It is no reason not to open that the master does not say.
+// warnOfVersion reports a release that is not tested to the hook. A master that does not report its release is no reason not to open.
 func (c *Client) warnOfVersion(ctx context.Context) {
 	if c.opts.Hooks.Untested == nil {
 		return

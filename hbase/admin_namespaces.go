@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 )
 
 // Namespace is a namespace with its settings (quotas, for one), by HBase's own names.
@@ -21,7 +22,7 @@ func (c *Client) CreateNamespace(ctx context.Context, name string) error {
 	}
 	var out hbasepb.CreateNamespaceResponse
 	err := c.procedure(ctx, "create namespace", name, "CreateNamespace", in, &out)
-	if errors.Is(err, errNamespaceExists) {
+	if errors.Is(err, remote.ErrNamespaceExists) {
 		return nil
 	}
 	return err
@@ -31,7 +32,8 @@ func (c *Client) CreateNamespace(ctx context.Context, name string) error {
 func (c *Client) AlterNamespace(ctx context.Context, n Namespace) error {
 	group, nonce := nonces()
 	in := &hbasepb.ModifyNamespaceRequest{
-		NamespaceDescriptor: &hbasepb.NamespaceDescriptor{Name: []byte(n.Name), Configuration: settings(n.Config)}, NonceGroup: group, Nonce: nonce,
+		NamespaceDescriptor: &hbasepb.NamespaceDescriptor{Name: []byte(n.Name), Configuration: settings(n.Config)},
+		NonceGroup:          group, Nonce: nonce,
 	}
 	return c.procedure(ctx, "alter namespace", n.Name, "ModifyNamespace", in, new(hbasepb.ModifyNamespaceResponse))
 }
@@ -41,7 +43,7 @@ func (c *Client) DeleteNamespace(ctx context.Context, name string) error {
 	group, nonce := nonces()
 	in := &hbasepb.DeleteNamespaceRequest{NamespaceName: &name, NonceGroup: group, Nonce: nonce}
 	err := c.procedure(ctx, "delete namespace", name, "DeleteNamespace", in, new(hbasepb.DeleteNamespaceResponse))
-	if errors.Is(err, errNoNamespace) {
+	if errors.Is(err, remote.ErrNoNamespace) {
 		return nil
 	}
 	return err

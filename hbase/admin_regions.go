@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/internal/backoff"
 
 	"google.golang.org/protobuf/proto"
@@ -15,21 +18,21 @@ import (
 
 // Regions lists a table's regions in key order, read from hbase:meta; parents of splits, which are nowhere, are left out. See Unreadable.
 func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
-	table = tableKey(table)
+	table = locate.TableKey(table)
 	s := Scan{
-		Start: metaKey(table, nil, ""), Stop: metaKey(table+" ", nil, ""), // in hbase:meta's order, behind all regions
+		Start: locate.MetaKey(table, nil, ""), Stop: locate.MetaKey(table+" ", nil, ""), // in hbase:meta's order, behind all regions
 		Columns: []Column{{Family: []byte("info")}},
 	}
 	var regions []Region
-	for row, err := range c.Scan(ctx, metaTable, s) {
+	for row, err := range c.Scan(ctx, locate.MetaTable, s) {
 		if err != nil {
 			return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: err}
 		}
-		r := regionOfMetaRow(row)
+		r := locate.FromMeta(row)
 		if r == nil {
 			continue
 		}
-		if n := len(regions); n > 0 && regions[n-1].damage != nil {
+		if n := len(regions); n > 0 && regions[n-1].State == Unreadable {
 			regions[n-1].End = r.Start
 		}
 		if r.Table == table && !r.Split {
@@ -42,23 +45,23 @@ func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	return regions, nil
 }
 
-// open reports whether a region serves. Before HBase 2.0 hbase:meta had no states.
-func (r *Region) open() bool {
+// isOpen reports whether a region serves. Before HBase 2.0 hbase:meta had no states.
+func isOpen(r *Region) bool {
 	return r.Server != "" && !r.Offline && (r.State == "" || r.State == "OPEN")
 }
 
-func (r *Region) info() *hbasepb.RegionInfo {
-	return &hbasepb.RegionInfo{RegionId: proto.Uint64(uint64(r.ID)), TableName: tableName(r.Table), StartKey: r.Start, EndKey: r.End}
+func infoOf(r *Region) *hbasepb.RegionInfo {
+	return &hbasepb.RegionInfo{RegionId: proto.Uint64(uint64(r.ID)), TableName: locate.TableName(r.Table), StartKey: r.Start, EndKey: r.End}
 }
 
-func (r *Region) encodedSpecifier() *hbasepb.RegionSpecifier {
+func encodedSpecifier(r *Region) *hbasepb.RegionSpecifier {
 	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(r.Encoded)}
 }
 
 // SplitRegion splits a region at a row, or where the server thinks best if at is empty, and waits until both halves are open.
 func (c *Client) SplitRegion(ctx context.Context, r Region, at []byte) error {
 	group, nonce := nonces()
-	in := &hbasepb.SplitTableRegionRequest{RegionInfo: r.info(), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.SplitTableRegionRequest{RegionInfo: infoOf(&r), NonceGroup: group, Nonce: nonce}
 	if len(at) > 0 {
 		in.SplitRow = at
 	}
@@ -73,22 +76,23 @@ func (c *Client) MergeRegions(ctx context.Context, regions ...Region) error {
 	group, nonce := nonces()
 	in := &hbasepb.MergeTableRegionsRequest{NonceGroup: group, Nonce: nonce}
 	for _, r := range regions {
-		in.Region = append(in.Region, r.encodedSpecifier())
+		in.Region = append(in.Region, encodedSpecifier(&r))
 	}
 	return c.procedure(ctx, "merge regions of", regions[0].Table, "MergeTableRegions", in, new(hbasepb.MergeTableRegionsResponse))
 }
 
 // MoveRegion moves a region to a server, given as host:port, or to any other one if that is empty, and waits until it is open
-// there; it asks again when the region turns up elsewhere. The master may leave it where it is when there is no other server, or when it is there already.
+// there; it asks again when the region turns up elsewhere. The master may leave it where it is when there is no other server, or
+// when it is there already.
 func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error {
 	const op = "move region"
-	in := &hbasepb.MoveRegionRequest{Region: r.encodedSpecifier()}
+	in := &hbasepb.MoveRegionRequest{Region: encodedSpecifier(&r)}
 	if server != "" {
 		status, err := c.clusterStatus(ctx, op, hbasepb.Option_SERVERS_NAME)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(status.ServersName, func(s *hbasepb.ServerName) bool { return serverAddr(s) == server })
+		i := slices.IndexFunc(status.ServersName, func(s *hbasepb.ServerName) bool { return locate.ServerAddr(s) == server })
 		if i < 0 {
 			return &Error{Op: op, Table: r.Table, Attempts: 1, Err: fmt.Errorf("there is no live region server %s", server)}
 		}
@@ -110,7 +114,7 @@ func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error 
 	}
 }
 
-// awaitOpen waits until hbase:meta has a region open.
+// awaitOpen waits until hbase:meta lists a region as open.
 func (c *Client) awaitOpen(ctx context.Context, op string, r Region) (Region, error) {
 	for polls := 0; ; polls++ {
 		regions, err := c.Regions(ctx, r.Table)
@@ -121,7 +125,7 @@ func (c *Client) awaitOpen(ctx context.Context, op string, r Region) (Region, er
 		switch {
 		case i < 0:
 			return r, &Error{Op: op, Table: r.Table, Attempts: 1, Err: fmt.Errorf("%w: %s", ErrNoRegion, r.Encoded)}
-		case regions[i].open():
+		case isOpen(&regions[i]):
 			return regions[i], nil
 		}
 		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, polls), maxPoll)); err != nil {
@@ -137,7 +141,8 @@ func (c *Client) FlushTable(ctx context.Context, table string) error {
 
 // FlushRegion writes what a region has in memory to files.
 func (c *Client) FlushRegion(ctx context.Context, r Region) error {
-	return c.onServer(ctx, "flush region of", r, "FlushRegion", &hbasepb.FlushRegionRequest{Region: r.specifier()}, new(hbasepb.FlushRegionResponse))
+	in := &hbasepb.FlushRegionRequest{Region: locate.Specifier(&r)}
+	return c.onServer(ctx, "flush region of", r, "FlushRegion", in, new(hbasepb.FlushRegionResponse))
 }
 
 // CompactTable asks for a compaction of all regions of a table; a major one makes one file of each store and drops deleted
@@ -148,16 +153,16 @@ func (c *Client) CompactTable(ctx context.Context, table string, major bool) err
 
 // CompactRegion asks for a compaction of one region.
 func (c *Client) CompactRegion(ctx context.Context, r Region, major bool) error {
-	in := &hbasepb.CompactRegionRequest{Region: r.specifier(), Major: &major}
+	in := &hbasepb.CompactRegionRequest{Region: locate.Specifier(&r), Major: &major}
 	return c.onServer(ctx, "compact region of", r, "CompactRegion", in, new(hbasepb.CompactRegionResponse))
 }
 
 // Compaction is what compactions run: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
 type Compaction string
 
-// RegionCompaction tells what compactions of a region run or wait to.
+// RegionCompaction returns the compactions of a region that run or wait.
 func (c *Client) RegionCompaction(ctx context.Context, r Region) (Compaction, error) {
-	in := &hbasepb.GetRegionInfoRequest{Region: r.specifier(), CompactionState: proto.Bool(true)}
+	in := &hbasepb.GetRegionInfoRequest{Region: locate.Specifier(&r), CompactionState: proto.Bool(true)}
 	var out hbasepb.GetRegionInfoResponse
 	if err := c.onServer(ctx, "compaction state of region of", r, "GetRegionInfo", in, &out); err != nil {
 		return "", err
@@ -165,7 +170,7 @@ func (c *Client) RegionCompaction(ctx context.Context, r Region) (Compaction, er
 	return Compaction(out.GetCompactionState().String()), nil
 }
 
-// TableCompactions tells how many of a table's regions are in which state of compaction.
+// TableCompactions returns how many of a table's regions are in which state of compaction.
 func (c *Client) TableCompactions(ctx context.Context, table string) (map[Compaction]int, error) {
 	states := make(map[Compaction]int)
 	err := c.eachRegion(ctx, table, func(r Region) error {
@@ -176,7 +181,7 @@ func (c *Client) TableCompactions(ctx context.Context, table string) (map[Compac
 	return states, err
 }
 
-// eachRegion calls f with all regions of a table. One that is split or merged meanwhile is left out: its children have or will
+// eachRegion calls f with all regions of a table. One that is split or merged in the meantime is left out: its children have or will
 // have what f asks for.
 func (c *Client) eachRegion(ctx context.Context, table string, f func(Region) error) error {
 	regions, err := c.Regions(ctx, table)
@@ -188,22 +193,22 @@ func (c *Client) eachRegion(ctx context.Context, table string, f func(Region) er
 	return err
 }
 
-// onServer calls the server of a region, wherever it is by then.
+// onServer calls the server of a region, wherever it is by now.
 func (c *Client) onServer(ctx context.Context, op string, region Region, method string, in, out proto.Message) error {
 	t := c.newTries(op, region.Table)
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
-		r, err := c.locator.find(ctx, region.Table, region.Start)
+		r, err := c.locator.Find(ctx, region.Table, region.Start)
 		if err == nil && r.Encoded != region.Encoded {
-			c.locator.cache.drop(r) // it may be the older one
-			r, err = c.locator.find(ctx, region.Table, region.Start)
+			c.locator.Forget(r) // it may be the older one
+			r, err = c.locator.Find(ctx, region.Table, region.Start)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if r.Encoded != region.Encoded {
-			return nil, &final{fmt.Errorf("%w: %s", ErrNoRegion, region.Encoded)}
+			return nil, &remote.Permanent{Err: fmt.Errorf("%w: %s", ErrNoRegion, region.Encoded)}
 		}
-		_, err = c.servers.call(ctx, endpoint{r.Server, adminService}, method, in, out)
+		_, err = c.servers.Call(ctx, rpc.AdminService.At(r.Server), method, in, out)
 		return r, err
 	})
 }

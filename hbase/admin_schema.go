@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -27,7 +28,7 @@ type Family struct {
 }
 
 func (t *Table) schema() *hbasepb.TableSchema {
-	s := &hbasepb.TableSchema{TableName: tableName(t.Name), Attributes: pairs(t.Values), Configuration: settings(t.Config)}
+	s := &hbasepb.TableSchema{TableName: locate.TableName(t.Name), Attributes: pairs(t.Values), Configuration: settings(t.Config)}
 	for _, f := range t.Families {
 		s.ColumnFamilies = append(s.ColumnFamilies, f.schema())
 	}
@@ -39,7 +40,7 @@ func (f *Family) schema() *hbasepb.ColumnFamilySchema {
 }
 
 func tableOf(s *hbasepb.TableSchema) Table {
-	t := Table{Name: tableString(s.GetTableName()), Values: values(s.Attributes), Config: configOf(s.Configuration)}
+	t := Table{Name: locate.TableString(s.GetTableName()), Values: values(s.Attributes), Config: configOf(s.Configuration)}
 	for _, f := range s.ColumnFamilies {
 		t.Families = append(t.Families, Family{Name: string(f.Name), Values: values(f.Attributes), Config: configOf(f.Configuration)})
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
 )
 
 // CreateTable makes a table split at the given points and waits until its regions are open.
@@ -21,7 +22,7 @@ func (c *Client) CreateTable(ctx context.Context, t Table, splits [][]byte) erro
 
 // Describe returns a table's description; the error Is ErrNoTable when there is none.
 func (c *Client) Describe(ctx context.Context, table string) (Table, error) {
-	in := &hbasepb.GetTableDescriptorsRequest{TableNames: []*hbasepb.TableName{tableName(table)}}
+	in := &hbasepb.GetTableDescriptorsRequest{TableNames: []*hbasepb.TableName{locate.TableName(table)}}
 	var out hbasepb.GetTableDescriptorsResponse
 	if err := c.master(ctx, "describe", table, "GetTableDescriptors", in, &out); err != nil {
 		return Table{}, err
@@ -40,7 +41,7 @@ func (c *Client) Tables(ctx context.Context) ([]Table, error) {
 	}
 	var tables []Table
 	for _, s := range out.TableSchema {
-		if string(s.GetTableName().GetNamespace()) != systemNamespace {
+		if string(s.GetTableName().GetNamespace()) != locate.SystemNamespace {
 			tables = append(tables, tableOf(s))
 		}
 	}
@@ -51,7 +52,7 @@ func (c *Client) Tables(ctx context.Context) ([]Table, error) {
 // DisableTable disables a table and waits for it.
 func (c *Client) DisableTable(ctx context.Context, table string) error {
 	group, nonce := nonces()
-	in := &hbasepb.DisableTableRequest{TableName: tableName(table), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.DisableTableRequest{TableName: locate.TableName(table), NonceGroup: group, Nonce: nonce}
 	var out hbasepb.DisableTableResponse
 	return c.procedure(ctx, "disable table", table, "DisableTable", in, &out)
 }
@@ -59,7 +60,7 @@ func (c *Client) DisableTable(ctx context.Context, table string) error {
 // EnableTable enables a table and waits for it.
 func (c *Client) EnableTable(ctx context.Context, table string) error {
 	group, nonce := nonces()
-	in := &hbasepb.EnableTableRequest{TableName: tableName(table), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.EnableTableRequest{TableName: locate.TableName(table), NonceGroup: group, Nonce: nonce}
 	var out hbasepb.EnableTableResponse
 	return c.procedure(ctx, "enable table", table, "EnableTable", in, &out)
 }
@@ -67,10 +68,10 @@ func (c *Client) EnableTable(ctx context.Context, table string) error {
 // DeleteTable deletes a disabled table and waits for it.
 func (c *Client) DeleteTable(ctx context.Context, table string) error {
 	group, nonce := nonces()
-	in := &hbasepb.DeleteTableRequest{TableName: tableName(table), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.DeleteTableRequest{TableName: locate.TableName(table), NonceGroup: group, Nonce: nonce}
 	var out hbasepb.DeleteTableResponse
 	err := c.procedure(ctx, "delete table", table, "DeleteTable", in, &out)
-	c.locator.cache.dropTable(tableKey(table))
+	c.locator.ForgetTable(locate.TableKey(table))
 	return err
 }
 
@@ -78,37 +79,37 @@ func (c *Client) DeleteTable(ctx context.Context, table string) error {
 // waits until all regions have it, which are reopened one after the other while the table stays in use. Begin with Describe.
 func (c *Client) AlterTable(ctx context.Context, t Table) error {
 	group, nonce := nonces()
-	in := &hbasepb.ModifyTableRequest{TableName: tableName(t.Name), TableSchema: t.schema(), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.ModifyTableRequest{TableName: locate.TableName(t.Name), TableSchema: t.schema(), NonceGroup: group, Nonce: nonce}
 	return c.procedure(ctx, "alter table", t.Name, "ModifyTable", in, new(hbasepb.ModifyTableResponse))
 }
 
 // AddFamily adds a family to a table and waits until all regions have it.
 func (c *Client) AddFamily(ctx context.Context, table string, f Family) error {
 	group, nonce := nonces()
-	in := &hbasepb.AddColumnRequest{TableName: tableName(table), ColumnFamilies: f.schema(), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.AddColumnRequest{TableName: locate.TableName(table), ColumnFamilies: f.schema(), NonceGroup: group, Nonce: nonce}
 	return c.procedure(ctx, "add family "+f.Name+" to", table, "AddColumn", in, new(hbasepb.AddColumnResponse))
 }
 
 // AlterFamily changes a family to this description and waits until all regions have it.
 func (c *Client) AlterFamily(ctx context.Context, table string, f Family) error {
 	group, nonce := nonces()
-	in := &hbasepb.ModifyColumnRequest{TableName: tableName(table), ColumnFamilies: f.schema(), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.ModifyColumnRequest{TableName: locate.TableName(table), ColumnFamilies: f.schema(), NonceGroup: group, Nonce: nonce}
 	return c.procedure(ctx, "alter family "+f.Name+" of", table, "ModifyColumn", in, new(hbasepb.ModifyColumnResponse))
 }
 
 // DeleteFamily deletes a family with its data.
 func (c *Client) DeleteFamily(ctx context.Context, table, family string) error {
 	group, nonce := nonces()
-	in := &hbasepb.DeleteColumnRequest{TableName: tableName(table), ColumnName: []byte(family), NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.DeleteColumnRequest{TableName: locate.TableName(table), ColumnName: []byte(family), NonceGroup: group, Nonce: nonce}
 	return c.procedure(ctx, "delete family "+family+" of", table, "DeleteColumn", in, new(hbasepb.DeleteColumnResponse))
 }
 
 // TruncateTable deletes all rows of a disabled table, which is enabled afterwards. Without preserveSplits it has one region.
 func (c *Client) TruncateTable(ctx context.Context, table string, preserveSplits bool) error {
 	group, nonce := nonces()
-	in := &hbasepb.TruncateTableRequest{TableName: tableName(table), PreserveSplits: &preserveSplits, NonceGroup: group, Nonce: nonce}
+	in := &hbasepb.TruncateTableRequest{TableName: locate.TableName(table), PreserveSplits: &preserveSplits, NonceGroup: group, Nonce: nonce}
 	err := c.procedure(ctx, "truncate table", table, "truncateTable", in, new(hbasepb.TruncateTableResponse))
-	c.locator.cache.dropTable(tableKey(table))
+	c.locator.ForgetTable(locate.TableKey(table))
 	return err
 }
 
@@ -123,10 +124,11 @@ const (
 	Disabling TableState = "DISABLING"
 )
 
-// TableState tells a table's state.
+// TableState returns a table's state.
 func (c *Client) TableState(ctx context.Context, table string) (TableState, error) {
 	var out hbasepb.GetTableStateResponse
-	if err := c.master(ctx, "state of table", table, "GetTableState", &hbasepb.GetTableStateRequest{TableName: tableName(table)}, &out); err != nil {
+	in := &hbasepb.GetTableStateRequest{TableName: locate.TableName(table)}
+	if err := c.master(ctx, "state of table", table, "GetTableState", in, &out); err != nil {
 		return "", err
 	}
 	return TableState(out.GetTableState().GetState().String()), nil
@@ -139,5 +141,5 @@ func (c *Client) TableAvailable(ctx context.Context, table string) (bool, error)
 		return false, err
 	}
 	regions, err := c.Regions(ctx, table)
-	return err == nil && !slices.ContainsFunc(regions, func(r Region) bool { return !r.open() }), err
+	return err == nil && !slices.ContainsFunc(regions, func(r Region) bool { return !isOpen(&r) }), err
 }

@@ -36,7 +36,7 @@ func wide(prefix string, i int) string {
 	return fmt.Sprintf("%s%05d%s", prefix, i, strings.Repeat("-", 30))
 }
 
-// A region that takes nothing holds a quarter of the bound and no more: who writes to it waits then, whoever writes to
+// A region that takes nothing holds a quarter of the bound and no more: writers to it wait then, writers to
 // others goes on, also in the other table.
 func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 		if got := p.appliedRows(); got[len(got)-1] == "a" {
 			t.Error("half of a batch went")
 		}
-		if now := int(c.writer.buffered.Load()); now != bytes {
+		if now := c.Stats().Buffered; now != bytes {
 			t.Errorf("%d bytes are taken, want %d", now, bytes)
 		}
 		close(gate)

@@ -7,6 +7,7 @@ package hbase
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -127,26 +128,62 @@ func (*quietConn) SetDeadline(time.Time) error      { return nil }
 func (*quietConn) SetReadDeadline(time.Time) error  { return nil }
 func (*quietConn) SetWriteDeadline(time.Time) error { return nil }
 
+// turning is a connection to a peer that turns into a quiet one.
+type turning struct {
+	net.Conn
+	quiet  *quietConn
+	turned *atomic.Bool
+}
+
+func (c *turning) Write(b []byte) (int, error) {
+	if c.turned.Load() {
+		return c.quiet.Write(b)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *turning) Read(b []byte) (int, error) {
+	if !c.turned.Load() {
+		if n, err := c.Conn.Read(b); !c.turned.Load() {
+			return n, err
+		}
+	}
+	return c.quiet.Read(b)
+}
+
+func (c *turning) Close() error {
+	return errors.Join(c.Conn.Close(), c.quiet.Close())
+}
+
+func (*turning) SetReadDeadline(time.Time) error  { return nil }
+func (*turning) SetWriteDeadline(time.Time) error { return nil }
+
 // quiet opens a client that has found all regions of a table, and whose region server is quiet from now on.
 func quiet(t testing.TB) *Client {
 	p := newPeer(t, sixteen()...)
-	var found atomic.Bool
+	var turned atomic.Bool
+	var conns []net.Conn
+	var mu sync.Mutex
 	opts := p.options()
 	opts.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if found.Load() {
-			return newQuietConn(), nil
-		}
-		return p.dial(ctx, network, addr)
+		conn, err := p.dial(ctx, network, addr)
+		mu.Lock()
+		defer mu.Unlock()
+		conns = append(conns, conn)
+		q := newQuietConn()
+		q.greet = true // it has come to the peer
+		return &turning{conn, q, &turned}, err
 	}
 	c := p.open(opts)
 	if failed := land(t, c, puts(append(sixteen(), "0")...)); failed != nil {
 		t.Fatal(failed)
 	}
-	found.Store(true)
-	c.servers.mu.Lock()
-	conn := c.servers.conns[endpoint{peerAddr, clientService}].conn
-	c.servers.mu.Unlock()
-	conn.fail(errIdle)
+	turned.Store(true)
+	mu.Lock()
+	defer mu.Unlock()
+	for _, conn := range conns {
+		conn.Close() // its readers turn to the quiet one
+	}
 	return c
 }
 

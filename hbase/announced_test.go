@@ -1,16 +1,11 @@
 package hbase
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
-	"io"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-
-	"brine/hbase/hbasepb"
 )
 
 // allocated returns the bytes that f allocates, those of goroutines that run beside it included.
@@ -41,41 +36,11 @@ func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 		if err == nil || told < 3 {
 			t.Errorf("%d lies: %v", told, err)
 		}
+		const believed = 1 << 20 // of a length, before anything has come
 		if most := uint64(told) * 2 * believed; took > most {
 			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, told, most)
 		}
 		c.Close()
 		p.stop()
 	})
-}
-
-// What is read is the same however long it is, and takes no more memory than it is long, and what is believed; what ends too early
-// before that takes only that.
-func TestReadBytes(t *testing.T) {
-	for _, n := range []int{0, 1, believed - 1, believed, believed + 1, 3*believed + 5} {
-		in := bytes.Repeat([]byte("0123456789a"), n/11+1)
-		var got []byte
-		var err error
-		took := allocated(func() { got, err = readBytes(bytes.NewReader(in), n) })
-		if err != nil || !bytes.Equal(got, in[:n]) || took > uint64(n)+2*believed {
-			t.Errorf("%d bytes: %d came, in %d: %v", n, len(got), took, err)
-		}
-	}
-	came := bytes.NewReader(make([]byte, believed-1))
-	var err error
-	took := allocated(func() { _, err = readBytes(came, defaults.MaxAnswerBytes) })
-	if !errors.Is(err, io.ErrUnexpectedEOF) || took > 2*believed {
-		t.Errorf("%v after %d bytes", err, took)
-	}
-}
-
-// A byte of a scan's answer announces a row: a million without cells are none, and take none's memory.
-func TestRowsWithoutCellsTakeNoMemory(t *testing.T) {
-	m := &hbasepb.ScanResponse{CellsPerResult: make([]uint32, 1_000_000)}
-	var pieces []piece
-	var err error
-	took := allocated(func() { pieces, err = scanResults(m, nil) })
-	if len(pieces) != 0 || err != nil || took > 100_000 {
-		t.Errorf("%d rows in %d bytes: %v", len(pieces), took, err)
-	}
 }

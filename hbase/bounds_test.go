@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// However much is queued, no call carries more rows, more bytes or more lanes than it may, and no more calls are out. A mutation that is larger than a
-// call may be goes alone.
+// However much is queued, no call carries more rows, more bytes or more lanes than it may, and no more calls are unanswered. A mutation
+// that is larger than a call may be goes alone.
 func TestCallsKeepTheirBounds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rows, bytes int // of a call
@@ -54,7 +54,7 @@ func TestCallsKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// writeMuch writes to each of sixteen regions, in one batch, and gives the rows in their order.
+// writeMuch writes to each of sixteen regions, in one batch, and returns the rows in their order.
 func writeMuch(t *testing.T, c *Client, large bool) (rows []string) {
 	rows = strings.Split("0123456789abcdef", "")
 	if failed := land(t, c, puts(rows...)); failed != nil { // all regions are known now

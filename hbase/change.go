@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
 )
 
 // repeat says whether a change whose outcome on one region's server is unknown may be sent to where the region is now.
@@ -16,14 +19,14 @@ func onSameServer(doubt, now *Region) bool {
 	return doubt.Server == now.Server && doubt.StartCode == now.StartCode
 }
 
-// change calls the server of a row with one atomic change of it until it is answered for good. Where it is unknown whether a
+// change calls the server of a row with one atomic change of it until it has a final answer. Where it is unknown whether a
 // try was applied, again decides about another one.
 func (c *Client) change(ctx context.Context, op, table string, row []byte, again repeat, once func(context.Context, *Region) error) error {
-	table = tableKey(table)
+	table = locate.TableKey(table)
 	var doubt *Region // the last one of which a try's outcome is unknown
 	t := c.newTries(op, table)
 	err := t.run(ctx, func(ctx context.Context) (*Region, error) {
-		r, err := c.locator.find(ctx, table, row)
+		r, err := c.locator.Find(ctx, table, row)
 		if err != nil {
 			return nil, err
 		}
@@ -36,8 +39,8 @@ func (c *Client) change(ctx context.Context, op, table string, row []byte, again
 		}
 		doubt = r
 		if !again(r, r) {
-			c.locator.heed(r, diagnose(err))
-			err = &final{err}
+			c.locator.Correct(r, remote.Diagnose(err))
+			err = &remote.Permanent{Err: err}
 		}
 		return r, err
 	})
@@ -53,12 +56,11 @@ func outcomeUnknown(err error) bool {
 	if err == nil {
 		return false
 	}
-	if conn, ok := errors.AsType[*connError](err); ok {
-		return !conn.unsent
+	if conn, ok := errors.AsType[*remote.ConnError](err); ok {
+		return !conn.Unsent
 	}
-	if remote, ok := errors.AsType[*remoteError](err); ok {
-		_, known := ruleOf(remote.class)
-		return !known && !remote.doNotRetry
+	if e, ok := errors.AsType[*remote.Exception](err); ok {
+		return !remote.Known(e.Class) && !e.DoNotRetry
 	}
 	return true
 }

@@ -6,107 +6,22 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
-	"time"
+
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/pipeline"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
+	"brine/hbase/internal/zk"
 )
-
-// Hooks are told what the client does. A nil hook is not called. They are called from the client's own goroutines, must be
-// safe for concurrent use, and must not block.
-type Hooks struct {
-	Call     func(CallInfo)     // after every RPC
-	Send     func(SendInfo)     // before every call of mutations
-	Sent     func(*SentInfo)    // after every call of mutations
-	Retry    func(RetryInfo)    // before every wait and resend
-	Applied  func(*AppliedInfo) // per region and answered Multi: how much was acknowledged
-	Flush    func(FlushInfo)    // whenever a Mutator lets mutations go
-	Buffered func(bytes int)    // bytes of mutations in memory, whenever it changes by a batch
-	Dial     func(addr string, err error)
-	Untested func(version string) // once, within Open: the master's release is none that this client is tested with
-}
-
-// CallInfo is one finished RPC.
-type CallInfo struct {
-	Server   string
-	Method   string
-	Duration time.Duration
-	Sent     int // bytes of the frame
-	Err      error
-}
-
-// SendInfo is one call of mutations that leaves.
-type SendInfo struct {
-	Server  string
-	Regions int
-	Rows    int
-	Bytes   int           // of their cells
-	Waited  time.Duration // since the Submit of the one that waited longest
-	Out     int           // calls of mutations that are out to the server, with this one
-}
-
-// SentInfo is one finished call of mutations. It is valid while the hook runs.
-type SentInfo struct {
-	Server   string
-	Regions  int
-	Rows     int
-	Left     time.Time     // when it was sent
-	Duration time.Duration // from then to its answer
-	Again    int           // mutations that are sent once more
-	Err      error         // of the call as a whole
-
-	parts []*part
-}
-
-// Contexts returns the contexts of the Submits whose mutations the call carried, one for each flight and region.
-func (s *SentInfo) Contexts(yield func(context.Context) bool) {
-	for _, p := range s.parts {
-		var last *Flight
-		for _, e := range p.entries {
-			if e.flight != last {
-				if last = e.flight; !yield(last.ctx) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// RetryInfo is one retry of one region's mutations, or of a read.
-type RetryInfo struct {
-	Table, Region, Server string
-	Class                 string // exception class (NoServerForRegionException: hbase:meta has the region on no server), or "timeout", "connection", "invalid response"; see Reason
-	Remedy                string // wait, relocate, reconnect, split, isolate, reopen
-	Pause                 time.Duration
-	Mutations             int
-	Failures              int   // in a row, of the region or the read
-	Err                   error // of the last; it names the server
-}
-
-// AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
-type AppliedInfo struct {
-	Table    string
-	Region   *Region
-	Rows     int
-	Bytes    int
-	Duration time.Duration // from sending the call to its answer
-
-	applied []entry
-}
-
-// Row is the row key of the mutation at i, less than Rows; nil in an AppliedInfo that is not the client's.
-func (a *AppliedInfo) Row(i int) []byte {
-	if a.applied == nil {
-		return nil
-	}
-	return a.applied[i].row()
-}
 
 // Client is a client of one HBase cluster. It is safe for concurrent use; one per process is enough.
 type Client struct {
-	opts     Options
-	servers  *servers
-	registry registry
-	locator  *locator
-	writer   *writer
-	auto     *Mutator // behind Submit
+	opts    Options
+	servers *rpc.Servers
+	locator *locate.Locator
+	writer  *pipeline.Writer
+	auto    *Mutator // behind Submit
 
 	nonceGroup uint64                 // of this client's increments and appends
 	masterAddr atomic.Pointer[string] // of the active master; nil: to be asked
@@ -131,49 +46,54 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	}
 	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	c.servers = newServers(c.ctx, &c.opts, &c.wg)
-	c.locator = &locator{servers: c.servers}
-	c.registry = &rpcRegistry{addrs: to.addrs, servers: c.servers, known: c.locator.known}
+	c.servers = rpc.New(c.ctx, opts.rpc(), &c.wg)
 	if to.zooKeeper {
-		c.registry = &zkRegistry{quorum: joinQuorum(to.addrs, dial), parent: to.znode, patience: opts.DialTimeout}
+		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, zk.Open(to.addrs, to.znode, opts.DialTimeout, dial), nil)
+	} else {
+		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, nil, to.addrs)
 	}
-	c.locator.registry = c.registry
-	c.writer = newWriter(c)
+	c.writer = pipeline.New(c.env(), opts.pipeline(), opts.Hooks.pipeline())
 	c.auto = c.newMutator(MutatorOptions{Autoflush: true, WriteBuffer: 1, Retries: opts.Retries, Pause: opts.Pause})
 	if err := c.findCluster(ctx); err != nil {
-		_ = c.Close() // the error to tell is why it did not open
+		_ = c.Close() // the error to report is why it did not open
 		return nil, fmt.Errorf("open %s: %w", opts.Connect, err)
 	}
 	c.warnOfVersion(ctx)
 	return c, nil
 }
 
-// findCluster waits out a cluster that is starting; one of which no server can be reached is an error at once.
+// env returns what the write path needs of the client.
+func (c *Client) env() pipeline.Env {
+	return pipeline.Env{
+		Ctx: c.ctx, Go: c.wg.Go,
+		Send: func(ctx context.Context, server string, encode rpc.Encoder) (wire.Response, error) {
+			return c.servers.RoundTrip(ctx, rpc.ClientService.At(server), "Multi", encode)
+		},
+		Find: c.locator.Find, FindAround: c.locator.FindAround, Read: c.locator.Read, Disabled: c.locator.Disabled,
+		Correct: c.locator.Correct, Forget: c.locator.Forget, ForgetServer: c.locator.ForgetServer,
+	}
+}
+
+// findCluster waits out a cluster that is starting; one with no reachable server is an error at once.
 func (c *Client) findCluster(ctx context.Context) error {
 	t := c.newTries("find", "the cluster")
 	t.admin = true
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
-		_, err := c.locator.findMeta(ctx)
-		if diagnose(err).remedy == reconnect {
-			err = &final{err}
+		_, err := c.locator.FindMeta(ctx)
+		if remote.Diagnose(err).Remedy == remote.Reconnect {
+			err = &remote.Permanent{Err: err}
 		}
 		return nil, err
 	})
 }
 
-// final is an error that is not to be remedied, whatever it is: diagnose gives it up.
-type final struct{ err error }
-
-func (f *final) Error() string { return f.err.Error() }
-func (f *final) Unwrap() error { return f.err }
-
 // Close fails what is still queued, closes all connections and waits for the client's goroutines.
 func (c *Client) Close() error {
-	c.writer.close() // first: what is queued must not go out when the calls that it waits for are cut off
+	c.writer.Close() // first: what is queued must not go out when the calls that it waits for are cut off
 	c.cancel(ErrClosed)
-	c.servers.close()
+	c.servers.Close()
 	c.wg.Wait()
-	c.closed.Do(c.registry.close)
+	c.closed.Do(c.locator.Close)
 	return nil
 }
 
@@ -186,3 +106,6 @@ func (c *Client) joined(ctx context.Context) (context.Context, context.CancelFun
 		cancel(nil)
 	}
 }
+
+// Stats reads all lanes, which takes some microseconds for a thousand: for a scrape or a live line, not for each batch.
+func (c *Client) Stats() Stats { return c.writer.Stats() }

@@ -31,7 +31,7 @@ var compareTypes = [...]hbasepb.CompareType{
 // message is the comparison as filters have it.
 func (o CompareOp) message() *hbasepb.CompareType { return compareTypes[o].Enum() }
 
-// mirrored is the comparison with its sides changed, as conditions have it: there HBase compares the given with the stored.
+// mirrored is the comparison with its sides swapped, as conditions have it: there HBase compares the given with the stored.
 func (o CompareOp) mirrored() *hbasepb.CompareType {
 	switch o {
 	case Less:
@@ -60,7 +60,7 @@ type (
 	Long int64
 	// Substring is Equal to what holds it, letters of any case [SubstringComparator].
 	Substring string
-	// Regex is Equal to what Java's regular expression finds something in [RegexStringComparator].
+	// Regex is Equal to what Java's regular expression matches a part of [RegexStringComparator].
 	Regex string
 	// Null is Equal to what is absent [NullComparator].
 	Null struct{}

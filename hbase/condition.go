@@ -1,12 +1,13 @@
 package hbase
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/pipeline"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
@@ -27,7 +28,7 @@ func IfEquals(family, qualifier, value []byte) Condition {
 	return IfValue(family, qualifier, Equal, value)
 }
 
-// IfAbsent asks that a column has no value, or an empty one: HBase does not tell these apart.
+// IfAbsent asks that a column has no value, or an empty one: HBase does not distinguish these.
 func IfAbsent(family, qualifier []byte) Condition {
 	return IfValue(family, qualifier, Equal, nil)
 }
@@ -65,26 +66,26 @@ func (c *Client) MutateRow(ctx context.Context, b *Batch) error {
 	return err
 }
 
-// CheckAndMutate applies the mutations of a batch, as MutateRow does, if their row meets the condition, and tells whether.
+// CheckAndMutate applies the mutations of a batch, as MutateRow does, if their row meets the condition, and reports whether it did.
 // Nothing comes between the check and the mutations.
 //
 // It is sent again only when it is certain that it was not applied: a second try would find the row as the first one left it.
-// Otherwise the error Is ErrUnknownOutcome, and reading the row tells.
+// Otherwise the error Is ErrUnknownOutcome, and reading the row shows it.
 func (c *Client) CheckAndMutate(ctx context.Context, b *Batch, condition Condition) (applied bool, err error) {
 	return c.mutateRow(ctx, "check and mutate", b, &condition, never)
 }
 
 func (c *Client) mutateRow(ctx context.Context, op string, b *Batch, condition *Condition, again repeat) (applied bool, err error) {
-	action, err := b.rowAction(c.opts.MaxCellBytes)
+	action, cells, err := pipeline.RowAction(b, c.opts.MaxCellBytes)
 	if err == nil && condition != nil {
 		action.Condition, err = condition.message(b.Row(0))
 	}
 	if err != nil {
-		return false, &Error{Op: op, Table: b.table, Attempts: 1, Err: err}
+		return false, &Error{Op: op, Table: b.Table(), Attempts: 1, Err: err}
 	}
-	err = c.change(ctx, op, b.table, b.Row(0), again, func(ctx context.Context, r *Region) error {
-		action.Region = r.specifier()
-		applied, err = c.mutateRowOnce(ctx, r, action, b.cells)
+	err = c.change(ctx, op, b.Table(), b.Row(0), again, func(ctx context.Context, r *Region) error {
+		action.Region = locate.Specifier(r)
+		applied, err = c.mutateRowOnce(ctx, r, action, cells)
 		return err
 	})
 	return applied, err
@@ -92,7 +93,7 @@ func (c *Client) mutateRow(ctx context.Context, op string, b *Batch, condition *
 
 func (c *Client) mutateRowOnce(ctx context.Context, r *Region, action *hbasepb.RegionAction, cells []byte) (applied bool, err error) {
 	in := &hbasepb.MultiRequest{RegionAction: []*hbasepb.RegionAction{action}}
-	answer, err := c.servers.roundTrip(ctx, endpoint{r.Server, clientService}, "Multi", func(dst []byte, k wire.Call) ([]byte, error) {
+	answer, err := c.servers.RoundTrip(ctx, rpc.ClientService.At(r.Server), "Multi", func(dst []byte, k wire.Call) ([]byte, error) {
 		return wire.AppendRequest(dst, k, in, cells)
 	})
 	if err != nil {
@@ -100,41 +101,17 @@ func (c *Client) mutateRowOnce(ctx context.Context, r *Region, action *hbasepb.R
 	}
 	var out hbasepb.MultiResponse
 	if err := proto.Unmarshal(answer.Param, &out); err != nil {
-		return false, invalid(r.Server, err)
+		return false, remote.Invalid(r.Server, err)
 	}
 	if len(out.RegionActionResult) != 1 {
-		return false, invalid(r.Server, errMissing)
+		return false, remote.Invalid(r.Server, remote.ErrMissing)
 	}
 	result := out.RegionActionResult[0]
 	if e := result.Exception; e != nil {
-		return false, remoteErrorOf(r.Server, e)
+		return false, remote.ExceptionOf(r.Server, e)
 	}
 	if result.Processed == nil {
-		return false, invalid(r.Server, errMissing)
+		return false, remote.Invalid(r.Server, remote.ErrMissing)
 	}
 	return result.GetProcessed(), nil
-}
-
-// rowAction is the batch as one atomic action of its row. The cells follow in the cell block.
-func (b *Batch) rowAction(maxCellBytes int) (*hbasepb.RegionAction, error) {
-	if b.Len() == 0 {
-		return nil, errors.New("the batch is empty")
-	}
-	action := &hbasepb.RegionAction{Atomic: proto.Bool(true)}
-	for i := range b.mutations {
-		if err := b.check(i, maxCellBytes); err != nil {
-			return nil, fmt.Errorf("mutation %d: %w", i, err)
-		}
-		if !bytes.Equal(b.Row(i), b.Row(0)) {
-			return nil, fmt.Errorf("mutation %d is of row %q, the first of row %q: they must be of one", i, b.Row(i), b.Row(0))
-		}
-		kind := hbasepb.MutationProto_PUT
-		if b.mutations[i].delete {
-			kind = hbasepb.MutationProto_DELETE
-		}
-		action.Action = append(action.Action, &hbasepb.Action{Index: proto.Uint32(uint32(i)), Mutation: &hbasepb.MutationProto{
-			Row: b.Row(0), MutateType: &kind, AssociatedCellCount: proto.Int32(b.mutations[i].count),
-		}})
-	}
-	return action, nil
 }

@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -20,7 +23,7 @@ type Amount struct {
 // Suffix is what to put behind a column's value; the column may have none yet.
 type Suffix struct{ Family, Qualifier, Value []byte }
 
-// Increment adds to counters of one row, all at once, and gives their new values. The server sets the timestamps.
+// Increment adds to counters of one row, all at once, and returns their new values. The server sets the timestamps.
 //
 // The server remembers half an hour long which increments it did (by a nonce), so one whose answer was lost is sent again
 // without being done twice, but only to that same server: another one that got the region by a move does not know. Then the
@@ -33,7 +36,7 @@ func (c *Client) Increment(ctx context.Context, table string, row []byte, amount
 	return c.delta(ctx, "increment", table, m)
 }
 
-// Append puts bytes behind the values of columns of one row, all at once, and gives the new values. What Increment says of
+// Append puts bytes behind the values of columns of one row, all at once, and returns the new values. What Increment says of
 // answers that were lost holds here too.
 func (c *Client) Append(ctx context.Context, table string, row []byte, suffixes ...Suffix) (Result, error) {
 	m := newDelta(row, hbasepb.MutationProto_APPEND)
@@ -69,14 +72,14 @@ func (c *Client) delta(ctx context.Context, op, table string, d delta) (row Resu
 	}
 	group := proto.Uint64(c.nonceGroup)
 	err = c.change(ctx, op, table, d.Row, onSameServer, func(ctx context.Context, r *Region) error {
-		in := &hbasepb.MutateRequest{Region: r.specifier(), Mutation: d.MutationProto, NonceGroup: group}
+		in := &hbasepb.MutateRequest{Region: locate.Specifier(r), Mutation: d.MutationProto, NonceGroup: group}
 		var out hbasepb.MutateResponse
-		cells, err := c.servers.call(ctx, endpoint{r.Server, clientService}, "Mutate", in, &out)
+		cells, err := c.servers.Call(ctx, rpc.ClientService.At(r.Server), "Mutate", in, &out)
 		if err != nil {
 			return err
 		}
-		if row, _, err = resultOf(out.GetResult(), cells); err != nil {
-			return invalid(r.Server, err)
+		if row, _, err = rpc.DecodeResult(out.GetResult(), cells); err != nil {
+			return remote.Invalid(r.Server, err)
 		}
 		row.Row = d.Row
 		return nil

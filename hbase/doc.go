@@ -1,6 +1,6 @@
 // Package hbase is a native HBase client: it finds masters, regions and servers, sends batches of mutations in region
-// lanes, retries what may be retried, and reads by get and scan. sink and query import it; so can anyone who wants an
-// HBase client and nothing else of ours. It imports no metrics package: Hooks tell what happens.
+// lanes, retries what may be retried, and reads by get and scan. It imports nothing that belongs to brine's own work, so anyone who
+// wants an HBase client and nothing else can use it. It imports no metrics package: Hooks report what happens.
 //
 // The invariants:
 //   - cached regions of one table never overlap;
@@ -13,7 +13,7 @@
 //
 //	frame       int32 length of all that follows
 //	            varint │ RequestHeader: call id, method, length of the cell block, time-out
-//	            varint │ parameter: a MultiRequest, for one, that tells how many cells each mutation has
+//	            varint │ parameter: a MultiRequest, for one, that says how many cells each mutation has
 //	            cell block, to the frame's end
 //	cell block  int32 length │ cell, again and again
 //	cell        int32 key length │ int32 value length │ key │ value
@@ -22,12 +22,18 @@
 // An answer has a ResponseHeader instead, with the call's id and, if it failed, an exception; answers come in any order.
 // Options.Compression compresses the cell block as a whole.
 //
-// A client has goroutines of its own, all of which have ended when Close returns. The package has one thing that no client
-// owns: the ZooKeeper sessions that all clients of a process share, see quorums in zookeeper_quorum.go.
+// A client has goroutines of its own, all of which have ended when Close returns. One thing belongs to no client: the ZooKeeper
+// sessions that all clients of a process share (internal/zk).
 //
-// What to read for what: conn.go and servers.go (calls and connections), registry.go, zookeeper.go with its session and quorum,
-// locator.go, locator_meta.go, rounds.go, cache.go and table_state.go (where rows are), batch.go, mutator.go, admit.go, lane.go, lanes.go, hold.go, writer.go, multi.go, outcome.go and placement.go (a mutation's way, in this
-// order), ease.go (what a flight keeps while a region fails), rest.go (how a lane waits), gone.go (calls that a server keeps), pace.go and isolation.go (lanes that are slow, and mutations that make calls fail),
-// stats.go (what waits where), tries.go, get.go, scan.go, filter.go and comparator.go (reading), change.go, condition.go and delta.go (changes of one row
-// outside of the lanes: conditions, increments), admin*.go, remedy.go (exceptions and what is done about them).
+// This package holds what a caller uses; each of its rooms has a page of its own:
+//
+//	internal/pipeline   the way of a mutation from Submit to its result; its doc.go is an outline, step by step
+//	internal/locate     where rows are: the cache, hbase:meta, the registries
+//	internal/rpc        connections, calls, and the rows and cells of answers
+//	internal/remote     exceptions, and what is done about each: the table of remedies
+//	internal/zk         what ZooKeeper knows of an HBase
+//	internal/wire       frames, cells and headers as bytes
+//
+// Reads and admin calls go through tries.go, which applies remedies and waits: get.go, scan.go, filter.go and comparator.go read;
+// change.go, condition.go and delta.go change one row outside of the lanes (conditions, increments); admin*.go asks the master.
 package hbase

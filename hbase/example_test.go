@@ -180,7 +180,7 @@ func ExampleClient_Increment() {
 	// 6
 }
 
-// A filter spares sending rows, not reading them: the metrics tell the difference.
+// A filter saves sending rows, not reading them: the metrics show the difference.
 func ExampleScanMetrics() {
 	ctx := context.Background()
 	c, done := example(ctx)

@@ -13,6 +13,7 @@ import (
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
@@ -147,7 +148,7 @@ func newExceptionBench(t *testing.T, retries int) *exceptionBench {
 func (b *exceptionBench) cached() (places []string) {
 	for _, row := range benchRows {
 		place := ""
-		if r := b.c.locator.cache.find("t", []byte(row)); r != nil {
+		if r := b.c.locator.Cached("t", []byte(row)); r != nil {
 			place = r.Server
 		}
 		places = append(places, place)
@@ -163,10 +164,10 @@ func (b *exceptionBench) fail(t *testing.T, method string, e *exceptionCase, who
 	}
 	other := map[string]string{"127.0.0.1": "localhost"}[host]
 	x := &embedded.Exception{
-		Class: packagePrefix + e.class, Message: strings.NewReplacer("$HOST", other, "$PORT", port).Replace(e.message),
+		Class: remote.Package + e.class, Message: strings.NewReplacer("$HOST", other, "$PORT", port).Replace(e.message),
 		DoNotRetry: e.doNotRetry, ServerOverloaded: e.overloaded,
 	}
-	sick := string(b.c.locator.cache.find("t", []byte("h")).Name)
+	sick := string(b.c.locator.Cached("t", []byte("h")).Name)
 	t.Cleanup(b.Control(method, func(r *embedded.Request) *embedded.Outcome {
 		if !strings.Contains(fmt.Sprint(r.Param), sick[:len("t,g,")]) || n == 0 {
 			return nil
@@ -215,8 +216,8 @@ func TestExceptionsOfAMulti(t *testing.T) {
 	}
 }
 
-// A server that applies a Multi and answers for one region of three with nothing that says so is asked again: that region's mutation is sent
-// twice, those of the others once.
+// A server that applies a Multi and has an empty answer for one region of three is asked again: that region's
+// mutation is sent twice, those of the others once.
 func TestAnswersOfAMultiThatSayNothing(t *testing.T) {
 	for name, nothing := range map[string]*hbasepb.RegionActionResult{
 		"no answer for the mutation":   {},
@@ -256,9 +257,9 @@ func TestAnswersOfAMultiThatSayNothing(t *testing.T) {
 
 func (b *exceptionBench) checkOutcome(t *testing.T, e *exceptionCase, whole bool, rows []string, failed []MutationError) {
 	t.Helper()
-	isolated := whole && e.final == Refused && diagnose(&remoteError{class: packagePrefix + e.class, doNotRetry: e.doNotRetry}).remedy == isolate
+	isolated := whole && e.final == Refused && remote.Diagnose(&remote.Exception{Class: remote.Package + e.class, DoNotRetry: e.doNotRetry}).Remedy == remote.Isolate
 	if e.final != 0 && e.remedy == "" && !isolated {
-		if len(failed) == 0 || failed[0].Kind != e.final || failed[0].Attempts != 1 || failed[0].Class != packagePrefix+e.class || len(b.retries) > 0 {
+		if len(failed) == 0 || failed[0].Kind != e.final || failed[0].Attempts != 1 || failed[0].Class != remote.Package+e.class || len(b.retries) > 0 {
 			t.Fatalf("failed %+v, retries %+v; want it given up at once, as %v", failed, b.retries, e.final)
 		}
 		if !whole && (len(failed) != 1 || b.applied["h"] != 0 || b.applied["a"] != 1 || b.applied["z"] != 1) {
@@ -284,7 +285,7 @@ func (b *exceptionBench) checkOutcome(t *testing.T, e *exceptionCase, whole bool
 		t.Fatalf("retries %+v, want one", b.retries)
 	}
 	r := b.retries[0]
-	if r.Remedy != e.remedy || r.Class != packagePrefix+e.class {
+	if r.Remedy != e.remedy || r.Class != remote.Package+e.class {
 		t.Errorf("retry %+v, want remedy %s", r, e.remedy)
 	}
 	if r.Pause < e.pause || r.Pause > e.pause+e.pause/100 || e.pause == pauseThrottled && r.Pause != e.pause {
@@ -349,7 +350,7 @@ func TestExceptionsOfReads(t *testing.T) {
 func (b *exceptionBench) checkRead(t *testing.T, e *exceptionCase, final bool, found int, err error) {
 	t.Helper()
 	if final {
-		if ours, ok := errors.AsType[*Error](err); !ok || ours.Class != packagePrefix+e.class || ours.Attempts != 1 {
+		if ours, ok := errors.AsType[*Error](err); !ok || ours.Class != remote.Package+e.class || ours.Attempts != 1 {
 			t.Errorf("error %v, want %s at once", err, e.class)
 		}
 		return
@@ -388,7 +389,7 @@ func TestFatalAnswersToTheHandshake(t *testing.T) {
 			}
 			c := open(t, opts)
 			failed := land(t, c, puts("a", "b"))
-			if len(failed) != 2 || failed[0].Kind != tt.kind || failed[0].Class != packagePrefix+tt.class {
+			if len(failed) != 2 || failed[0].Kind != tt.kind || failed[0].Class != remote.Package+tt.class {
 				t.Fatalf("%+v", failed)
 			}
 			if !strings.Contains(failed[0].Err.Error(), s.Addr()) {
@@ -414,7 +415,7 @@ func (c *changedHello) Write(b []byte) (int, error) {
 	if err := proto.Unmarshal(b[wire.PreambleLen+wire.PrefixLen:], h); err != nil {
 		return 0, err
 	}
-	if h.GetServiceName() != clientService {
+	if h.GetServiceName() != "ClientService" {
 		return c.Conn.Write(b)
 	}
 	hello := slices.Clone(b[:wire.PreambleLen])

@@ -209,7 +209,7 @@ func TestIdleConnectionIsReplacedUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := dials.Load()
-		time.Sleep(idleTimeout + time.Second)
+		time.Sleep(2*time.Minute + time.Second)
 		if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); err != nil {
 			t.Fatal(err)
 		}
@@ -237,25 +237,6 @@ func TestFailedServerFailsFast(t *testing.T) {
 				t.Errorf("run %d: %d dials", i, dials.Load())
 			}
 		}
-		opts.EnsureDefaults()
-		c := &Client{opts: opts}
-		s := newServers(t.Context(), &c.opts, &c.wg)
-		dials.Store(0)
-		for range 3 {
-			_, err := s.get(t.Context(), endpoint{"m1:1", clientService})
-			if !errors.Is(err, errInjected) {
-				t.Error(err)
-			}
-		}
-		if dials.Load() != 1 {
-			t.Errorf("%d dials", dials.Load())
-		}
-		time.Sleep(failedExpiry)
-		_, _ = s.get(t.Context(), endpoint{"m1:1", clientService})
-		if dials.Load() != 2 {
-			t.Errorf("%d dials after the wait", dials.Load())
-		}
-		c.wg.Wait()
 	})
 }
 

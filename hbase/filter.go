@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 
 	"google.golang.org/protobuf/proto"
 )
 
 // Filter lets the region server leave out rows and cells of a Get or Scan. The types have the names and meanings of HBase's
 // own; only those of this package are filters. What a filter leaves out was read nonetheless: Start and Stop of a Scan, and
-// Columns, come before any filter; ScanMetrics tells rows read from rows returned.
+// Columns, come before any filter; ScanMetrics counts rows read and rows returned apart.
 //
-// A filter starts afresh on every region, and when a scanner is opened again: a PageFilter gives up to Rows rows of each
+// A filter starts over on every region, and when a scanner is opened again: a PageFilter gives up to Rows rows of each
 // region, where Scan.Limit is exact.
 type Filter interface {
 	message() (*hbasepb.Filter, error)
@@ -21,13 +22,13 @@ type Filter interface {
 
 // The filters of whole rows.
 type (
-	// PrefixFilter takes rows with a prefix. Scan.Start at the prefix spares reading those before it.
+	// PrefixFilter takes rows with a prefix. Scan.Start at the prefix saves reading those before it.
 	PrefixFilter struct{ Prefix []byte }
-	// PageFilter takes so many rows of each region.
+	// PageFilter takes that many rows of each region.
 	PageFilter struct{ Rows int }
 	// InclusiveStopFilter ends the scan behind a row.
 	InclusiveStopFilter struct{ Stop []byte }
-	// RowFilter takes the rows that compare so.
+	// RowFilter takes the rows whose key compares so.
 	RowFilter struct {
 		Op   CompareOp
 		With Comparator
@@ -76,7 +77,7 @@ type (
 		Min, Max                   []byte
 		MinExclusive, MaxInclusive bool
 	}
-	// ColumnPaginationFilter takes so many columns of each row, behind the first Offset ones.
+	// ColumnPaginationFilter takes that many columns of each row, behind the first Offset ones.
 	ColumnPaginationFilter struct{ Limit, Offset int }
 	// TimestampsFilter takes the cells of exactly these timestamps.
 	TimestampsFilter struct{ Timestamps []int64 }
@@ -104,7 +105,7 @@ type RowRange struct {
 	StartExclusive, StopInclusive bool
 }
 
-const filterPackage = packagePrefix + "filter."
+const filterPackage = remote.Package + "filter."
 
 // pack makes a filter's message of its class and that class's own message. None has a required field left out.
 func pack(class string, m proto.Message) (*hbasepb.Filter, error) {
@@ -227,7 +228,8 @@ func (f ColumnRangeFilter) message() (*hbasepb.Filter, error) {
 }
 
 func (f ColumnPaginationFilter) message() (*hbasepb.Filter, error) {
-	return pack("ColumnPaginationFilter", &hbasepb.ColumnPaginationFilter{Limit: proto.Int32(int32(f.Limit)), Offset: proto.Int32(int32(f.Offset))})
+	m := &hbasepb.ColumnPaginationFilter{Limit: proto.Int32(int32(f.Limit)), Offset: proto.Int32(int32(f.Offset))}
+	return pack("ColumnPaginationFilter", m)
 }
 
 func (f TimestampsFilter) message() (*hbasepb.Filter, error) {

@@ -6,6 +6,9 @@ import (
 	"sync"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
 
 	"golang.org/x/sync/errgroup"
@@ -25,7 +28,7 @@ type Get struct {
 type Column struct{ Family, Qualifier []byte }
 
 // columnsOf groups columns by family, in the order of their first mention; a family asked for as a whole is asked for as a
-// whole, whatever columns of it are named beside.
+// whole, whatever columns of it are named besides.
 func columnsOf(columns []Column) []*hbasepb.Column {
 	var out []*hbasepb.Column
 	byFamily := make(map[string]*hbasepb.Column)
@@ -66,11 +69,11 @@ func (g *Get) message() (*hbasepb.Get, error) {
 
 // Get reads one row.
 func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
-	table = tableKey(table)
+	table = locate.TableKey(table)
 	var row Result
 	t := c.newTries("get", table)
 	err := t.run(ctx, func(ctx context.Context) (*Region, error) {
-		r, err := c.locator.find(ctx, table, g.Row)
+		r, err := c.locator.Find(ctx, table, g.Row)
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +89,14 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	in := &hbasepb.GetRequest{Region: r.specifier(), Get: get}
-	cells, err := c.servers.call(ctx, endpoint{r.Server, clientService}, "Get", in, &out)
+	in := &hbasepb.GetRequest{Region: locate.Specifier(r), Get: get}
+	cells, err := c.servers.Call(ctx, rpc.ClientService.At(r.Server), "Get", in, &out)
 	if err != nil {
 		return Result{}, err
 	}
-	row, _, err := resultOf(out.GetResult(), cells)
+	row, _, err := rpc.DecodeResult(out.GetResult(), cells)
 	if err != nil {
-		return Result{}, invalid(r.Server, err)
+		return Result{}, remote.Invalid(r.Server, err)
 	}
 	row.Row = g.Row
 	return row, nil
@@ -101,7 +104,7 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 
 // GetAll reads many rows with one Multi per server; results are in the order of gets.
 func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result, error) {
-	table = tableKey(table)
+	table = locate.TableKey(table)
 	results := make([]Result, len(gets))
 	todo := make([]int, len(gets)) // always indexes into gets, in every round
 	for i := range todo {
@@ -123,11 +126,12 @@ func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result
 	return results, nil
 }
 
-// getRound tries each of todo once, at most so many in one call. It gives those that are left, with the error of one of them and its region.
+// getRound tries each of todo once, at most this many in one call. It returns those that are left, with the error of one of them and
+// its region.
 func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []int, most int, results []Result) ([]int, *Region, error) {
 	byServer := make(map[string]map[*Region][]int)
 	for _, i := range todo {
-		r, err := c.locator.find(ctx, table, gets[i].Row)
+		r, err := c.locator.Find(ctx, table, gets[i].Row)
 		if err != nil {
 			return todo, nil, err
 		}
@@ -149,7 +153,7 @@ func (c *Client) getRound(ctx context.Context, table string, gets []Get, todo []
 				m.run(ctx, c, server, gets, results)
 				mu.Lock()
 				left = append(left, m.left...)
-				if m.err != nil && (failure == nil || diagnose(m.err).final()) {
+				if m.err != nil && (failure == nil || remote.Diagnose(m.err).Final()) {
 					failed, failure = m.failed, m.err
 				}
 				mu.Unlock()
@@ -192,7 +196,7 @@ func chunkGets(regions map[*Region][]int, rows int) []*multiGet {
 func (m *multiGet) run(ctx context.Context, c *Client, server string, gets []Get, results []Result) {
 	in := new(hbasepb.MultiRequest)
 	for k, r := range m.regions {
-		ra := &hbasepb.RegionAction{Region: r.specifier()}
+		ra := &hbasepb.RegionAction{Region: locate.Specifier(r)}
 		for n, i := range m.indexes[k] {
 			get, err := gets[i].message()
 			if err != nil {
@@ -204,7 +208,7 @@ func (m *multiGet) run(ctx context.Context, c *Client, server string, gets []Get
 		in.RegionAction = append(in.RegionAction, ra)
 	}
 	var out hbasepb.MultiResponse
-	cells, err := c.servers.call(ctx, endpoint{server, clientService}, "Multi", in, &out)
+	cells, err := c.servers.Call(ctx, rpc.ClientService.At(server), "Multi", in, &out)
 	for k := range m.regions {
 		if err != nil {
 			m.fail(k, m.indexes[k], err, c)
@@ -219,10 +223,12 @@ func (m *multiGet) run(ctx context.Context, c *Client, server string, gets []Get
 }
 
 // take stores one region's results. The cells of all results follow each other in the one cell block.
-func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte, c *Client, server string, gets []Get, results []Result) []byte {
+func (m *multiGet) take(
+	k int, answer *hbasepb.RegionActionResult, cells []byte, c *Client, server string, gets []Get, results []Result,
+) []byte {
 	indexes := m.indexes[k]
 	if e := answer.GetException(); e != nil {
-		m.fail(k, indexes, remoteErrorOf(server, e), c)
+		m.fail(k, indexes, remote.ExceptionOf(server, e), c)
 		return cells
 	}
 	answered := make([]bool, len(indexes))
@@ -233,12 +239,12 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 		}
 		answered[n] = true
 		if e := o.Exception; e != nil {
-			m.fail(k, indexes[n:n+1], remoteErrorOf(server, e), c)
+			m.fail(k, indexes[n:n+1], remote.ExceptionOf(server, e), c)
 			continue
 		}
-		row, rest, err := resultOf(o.Result, cells)
+		row, rest, err := rpc.DecodeResult(o.Result, cells)
 		if err != nil {
-			m.fail(k, indexes[n:n+1], invalid(server, err), c)
+			m.fail(k, indexes[n:n+1], remote.Invalid(server, err), c)
 			return nil
 		}
 		row.Row = gets[indexes[n]].Row
@@ -246,7 +252,7 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 	}
 	for n, ok := range answered {
 		if !ok {
-			m.fail(k, indexes[n:n+1], invalid(server, errMissing), c)
+			m.fail(k, indexes[n:n+1], remote.Invalid(server, remote.ErrMissing), c)
 		}
 	}
 	return cells
@@ -254,8 +260,8 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 
 func (m *multiGet) fail(k int, indexes []int, err error, c *Client) {
 	m.left = append(m.left, indexes...)
-	if m.err == nil || diagnose(err).final() {
+	if m.err == nil || remote.Diagnose(err).Final() {
 		m.failed, m.err = m.regions[k], err
 	}
-	c.locator.heed(m.regions[k], diagnose(err))
+	c.locator.Correct(m.regions[k], remote.Diagnose(err))
 }

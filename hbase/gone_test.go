@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A server keeps a call of four regions. As long as hbase:meta has one of them there, the call is left alone, however long it takes; once all
-// are open elsewhere it is given up within two seconds, and everything is written there.
+// A server keeps a call of four regions. As long as hbase:meta has one of them there, the call is left alone, however long it
+// takes; once all are open elsewhere it is given up within two seconds, and everything is written there.
 func TestCallIsGivenUpOnceAllItsRegionsAreElsewhere(t *testing.T) {
 	for _, tt := range []struct {
 		moved int // of the four regions
@@ -80,8 +80,8 @@ func keptCall(t *testing.T, moved int, at string, again bool) {
 	p.stop()
 }
 
-// A server stands still, and its regions are given to others: the load goes on there, in order, long before the server does. What the server applied and
-// did not answer comes twice; what it finds when it goes on is refused.
+// A server hangs, and its regions move to others: the load goes on there, in order, long before the server does. What
+// the server applied and did not answer comes twice; what it finds when it goes on is refused.
 func TestFrozenServerWithoutItsRegionsUnderLoad(t *testing.T) {
 	l := newLoad(t, 3, func(o *Options) { o.RPCTimeout, o.DialTimeout = 20*time.Second, time.Second })
 	l.during(func() {

@@ -47,7 +47,7 @@ func (c *halfOpen) Close() error {
 }
 
 // A peer that goes dumb under a load of writes costs one time-out of a call, whether it still reads or not, and however many
-// calls are out: the connection is given up with the first, and everything goes over a new one.
+// calls are unanswered: the connection is given up with the first, and everything goes over a new one.
 func TestDumbPeerCostsOneTimeout(t *testing.T) {
 	for _, regions := range []int{1, 16} {
 		for _, reads := range []bool{true, false} {

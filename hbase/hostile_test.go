@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
 )
 
-// announced is a frame that announces so many bytes, of which some bytes come.
+// announced is a frame that announces length bytes and carries only come of them.
 func announced(length uint32, come int) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, length), make([]byte, come)...)
 }
@@ -42,7 +43,7 @@ var hostile = []struct {
 	}, "no answer"},
 	{"no answers", func(*peerCall) *reply { return &reply{silent: true} }, "no answer"},
 	{"a huge stack", func(*peerCall) *reply {
-		return exception("NotServingRegionException", packagePrefix+"NotServingRegionException: "+strings.Repeat("x", 1<<20))
+		return exception("NotServingRegionException", remote.Package+"NotServingRegionException: "+strings.Repeat("x", 1<<20))
 	}, "answered NotServingRegionException: xxx"},
 	{"neither a result nor an exception", func(c *peerCall) *reply {
 		if c.method == "Scan" {
@@ -68,10 +69,11 @@ var hostile = []struct {
 // ofMeta reports whether a call is about hbase:meta.
 func ofMeta(c *peerCall) bool {
 	in := new(hbasepb.ScanRequest)
-	return c.method != "Scan" || proto.Unmarshal(c.Param, in) != nil || string(in.GetRegion().GetValue()) == metaRegionName
+	return c.method != "Scan" || proto.Unmarshal(c.Param, in) != nil || string(in.GetRegion().GetValue()) == "hbase:meta,,1"
 }
 
-// Whatever a server answers, reads and writes end in time, with its address and what is wrong with its answers, in a text of a bearable length.
+// Whatever a server answers, reads and writes end in time, with its address and what is wrong with its answers, in a text of a
+// bearable length.
 func TestAHostileServerIsLeftInTime(t *testing.T) {
 	const patience = 10 * time.Second
 	for _, h := range hostile {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -59,7 +60,7 @@ var refusals = map[string]func(p **poisoned, c *peerCall) *reply{
 		out := acknowledgement(m)
 		for i, ra := range m.RegionAction {
 			if isBad(ra) {
-				out.RegionActionResult[i] = &hbasepb.RegionActionResult{Exception: &hbasepb.NameBytesPair{Name: proto.String(packagePrefix + "DoNotRetryIOException")}}
+				out.RegionActionResult[i] = &hbasepb.RegionActionResult{Exception: &hbasepb.NameBytesPair{Name: proto.String(remote.Package + "DoNotRetryIOException")}}
 			} else {
 				(*p).note(ra)
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What the options say of TCP is what the system is told.
+// The TCP options are passed on to the system.
 func TestSettingsOfTCP(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 )
 
 // must reports an error of a fault that could not be done.
@@ -43,7 +44,7 @@ func (l *load) retried(times int64) {
 	l.until("what failed is sent again", func() bool { return l.retries.Load() >= before+times })
 }
 
-// stand waits until the load stands still.
+// stand waits until the load stops.
 func (l *load) stand() {
 	l.until("the load stands still", func() bool { return time.Since(time.Unix(0, l.last.Load())) > 100*ms })
 }
@@ -123,7 +124,7 @@ var answeredFaults = map[string]func(l *load){
 		l.pause()
 	},
 	"one region too busy": func(l *load) {
-		busy := &embedded.Exception{Class: packagePrefix + "RegionTooBusyException"}
+		busy := &embedded.Exception{Class: remote.Package + "RegionTooBusyException"}
 		sick := l.region("5").Encoded
 		name := string(l.region("5").Name)
 		remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
@@ -136,7 +137,7 @@ var answeredFaults = map[string]func(l *load){
 	},
 	"rows refused at random": func(l *load) {
 		rnd := rand.New(rand.NewPCG(1, 2))
-		busy := &embedded.Exception{Class: packagePrefix + "RegionTooBusyException"}
+		busy := &embedded.Exception{Class: remote.Package + "RegionTooBusyException"}
 		remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 			r.Keep()
 			rows := map[string]*embedded.Exception{}
@@ -213,9 +214,9 @@ func TestRandomFaultsKeepTheOrder(t *testing.T) {
 
 // odds are how often something is refused at random.
 type odds struct {
-	calls       int // one call in so many
-	of          int // and then, of so many region actions,
-	region, row int // so many whole ones, and some row in so many
+	calls       int // one call in this many
+	of          int // and then, of this many region actions,
+	region, row int // this many whole ones, and some row in this many
 }
 
 // refuse has the servers refuse regions and rows at random, with any of the exceptions after which the client tries again.
@@ -229,7 +230,7 @@ func (l *load) refuse(rnd *rand.Rand, o odds) (remove func()) {
 			return nil
 		}
 		r.Keep()
-		x := &embedded.Exception{Class: packagePrefix + classes[rnd.IntN(len(classes))]}
+		x := &embedded.Exception{Class: remote.Package + classes[rnd.IntN(len(classes))]}
 		out := &embedded.Outcome{Regions: map[string]*embedded.Exception{}, Rows: map[string]*embedded.Exception{}}
 		for _, ra := range r.Param.(*hbasepb.MultiRequest).RegionAction {
 			switch n := rnd.IntN(o.of); {
@@ -440,8 +441,8 @@ func TestEveryFailedRPCIsSurvived(t *testing.T) {
 	for name, fault := range map[string]embedded.Outcome{
 		"dropped before":  {Drop: true},
 		"dropped after":   {Drop: true, Apply: true},
-		"queue too big":   {Exception: &embedded.Exception{Class: packagePrefix + "CallQueueTooBigException"}},
-		"server stopping": {Exception: &embedded.Exception{Class: packagePrefix + "regionserver.RegionServerStoppedException"}},
+		"queue too big":   {Exception: &embedded.Exception{Class: remote.Package + "CallQueueTooBigException"}},
+		"server stopping": {Exception: &embedded.Exception{Class: remote.Package + "regionserver.RegionServerStoppedException"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startEmbedded(t, embedded.Options{})

@@ -14,7 +14,7 @@ import (
 )
 
 // load writes to a few rows again and again, with equal versions: the n-th mutation of a row has tag(n) cells, so that the
-// server's log of what it applied tells the order, and what is missing or came twice. It goes on while faults are done to
+// server's log of what it applied shows the order, and what is missing or came twice. It goes on while faults are done to
 // the server, and then holds the log against what was submitted.
 type load struct {
 	t    *testing.T
@@ -130,7 +130,7 @@ func (l *load) report() {
 	}
 }
 
-// checkPresent holds only against it that everything was applied, in whatever order: where calls that nobody waits for any
+// checkPresent requires only that everything was applied, in whatever order: where calls that nobody waits for any
 // more are carried out late, as they may when a server was frozen, only versions order the mutations of a row.
 func (l *load) checkPresent() {
 	l.t.Helper()
@@ -171,7 +171,7 @@ func (l *load) check(once bool) {
 	}
 }
 
-// inOrder tells what is wrong with the log of a row of which n mutations were acknowledged: after mutation i comes i+1, or,
+// inOrder returns what is wrong with the log of a row of which n mutations were acknowledged: after mutation i comes i+1, or,
 // where a call's outcome was unknown, an earlier one that was applied already. From that one on all others may come again; or
 // it came late, carried out by the server when nobody waited for it any more, and the order goes on as if it had not.
 func inOrder(log []int, n int, once bool) error {

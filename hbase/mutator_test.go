@@ -282,9 +282,10 @@ func TestMutatorOptionsNameWhatIsWrong(t *testing.T) {
 				t.Errorf("%s is missing: %v", option, err)
 			}
 		}
-		m := l.mutator(t, MutatorOptions{})
-		if want := (MutatorOptions{WriteBuffer: 2 << 20, Linger: 5 * ms, Retries: 3, Pause: ms}); m.opts != want {
-			t.Errorf("defaults %+v, want %+v", m.opts, want)
+		var got MutatorOptions
+		got.EnsureDefaults(&l.c.opts)
+		if want := (MutatorOptions{WriteBuffer: 2 << 20, Linger: 5 * ms, Retries: 3, Pause: ms}); got != want {
+			t.Errorf("defaults %+v, want %+v", got, want)
 		}
 	})
 }

@@ -11,6 +11,8 @@ import (
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/zk/zktest"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -35,7 +37,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// works opens, writes and reads, and is told that there is no master.
+// works opens, writes and reads, and gets an error that there is no master.
 func works(t *testing.T, connect string) {
 	t.Helper()
 	ctx := soon(t)
@@ -57,8 +59,8 @@ func works(t *testing.T, connect string) {
 	}
 }
 
-// Who names region servers, alone or beside the masters, needs no master: neither when there is none nor when the region servers still hold a
-// dead one for alive.
+// A client that is given region servers, alone or beside the masters, needs no master: neither when there is none nor when the region
+// servers still hold a dead one for alive.
 func TestOpensWithoutMasterByRegionServers(t *testing.T) {
 	for name, notice := range map[string]time.Duration{"none": time.Nanosecond, "one of which nobody knows that it is dead": time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -86,18 +88,18 @@ func nameOf(t *testing.T, n *embedded.Node) *hbasepb.ServerName {
 // In ZooKeeper is where hbase:meta is; that of the master is missing, or names a dead one.
 func TestOpensWithoutMasterByZooKeeper(t *testing.T) {
 	s := masterless(t, time.Nanosecond)
-	z := newZKPeer(t, "/hbase")
-	connect := "zk://" + z.listen() + "/hbase"
-	z.set("/hbase/master", &hbasepb.Master{Master: nameOf(t, s.Master())})
-	meta := s.Nodes()[s.Regions(metaTable)[0].Node]
-	z.set("/hbase/meta-region-server", &hbasepb.MetaRegionServer{Server: nameOf(t, meta), State: hbasepb.RegionState_OPEN.Enum()})
+	z := zktest.New(t, "/hbase")
+	connect := "zk://" + z.Listen() + "/hbase"
+	z.Set("/hbase/master", &hbasepb.Master{Master: nameOf(t, s.Master())})
+	meta := s.Nodes()[s.Regions(locate.MetaTable)[0].Node]
+	z.Set("/hbase/meta-region-server", &hbasepb.MetaRegionServer{Server: nameOf(t, meta), State: hbasepb.RegionState_OPEN.Enum()})
 	works(t, connect)
-	z.do(func() { delete(z.znodes, "/hbase/master") })
+	z.Do(func() { delete(z.Znodes, "/hbase/master") })
 	works(t, connect)
-	z.finish()
+	z.Finish()
 }
 
-// A client that was told only of the master finds hbase:meta again by the region servers that it has met since.
+// A client configured with only the master's address finds hbase:meta again by the region servers that it has met since.
 func TestFindsMetaAgainWithoutMaster(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Nanosecond})
 	if err != nil {
@@ -107,7 +109,7 @@ func TestFindsMetaAgainWithoutMaster(t *testing.T) {
 	c := open(t, Options{Connect: "rpc://" + s.Addr(), Pause: time.Millisecond})
 	createTable(t, c, "t")
 	s.Master().Kill()
-	c.locator.dropMeta(c.locator.meta)
+	forgetMeta(t, c)
 	if _, err := c.Get(soon(t), "t", Get{Row: []byte("a")}); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"brine/hbase/internal/pipeline"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
 	"brine/internal/sockets"
 )
@@ -22,14 +25,14 @@ type Options struct {
 
 	Pause                 time.Duration // [hbase.client.pause] 100 ms
 	PauseServerOverloaded time.Duration // [hbase.client.pause.server.overloaded] 500 ms
-	Retries               int           // [hbase.client.retries.number] 15: after so many a mutation is given up as Transient
+	Retries               int           // [hbase.client.retries.number] 15: after that many a mutation is given up as Transient
 	RPCTimeout            time.Duration // [hbase.rpc.timeout] 60 s: one call
 	OperationTimeout      time.Duration // [hbase.client.operation.timeout] 20 min: one mutation or get with its retries
 	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s
 	DialTimeout           time.Duration // [hbase.ipc.client.socket.timeout.connect] 10 s
 
 	// Patience is how long a read, an admin call or a mutation waits for its answer with all of its tries, however many those are. Zero: as
-	// Retries and OperationTimeout say. It is for whoever sits before a command: a scan or a procedure goes on as long as answers come.
+	// Retries and OperationTimeout say. It is meant for interactive commands: a scan or a procedure goes on as long as answers come.
 	Patience time.Duration
 
 	MaxRequestRows   int // [hbase.client.max.perrequest.rows] 2048
@@ -44,13 +47,13 @@ type Options struct {
 	MaxAnswerBytes int
 
 	// TCPKeepAlive is the silence after which the system asks whether the other machine is still there; when it has not answered for
-	// as long again, the connection ends. Negative: never. A peer that is there and says nothing while calls are out is given up
+	// as long again, the connection ends. Negative: never. A peer that is up and says nothing while calls are unanswered is given up
 	// after RPCTimeout. [hbase.ipc.client.tcpkeepalive] 15 s
 	TCPKeepAlive time.Duration
 	TCPDelay     bool // small writes may wait for more to come [hbase.ipc.client.tcpnodelay, the other way round]
 
-	// Compression of the cell blocks between the client and the region servers, who must have the codec: none (the default),
-	// gzip, snappy, lz4 or zstd. It spares the network and costs time of both sides' processors.
+	// Compression of the cell blocks between the client and the region servers, which must have the codec: none (the default),
+	// gzip, snappy, lz4 or zstd. It saves network traffic and costs CPU time on both sides.
 	Compression string
 
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer, with the settings of TCP above
@@ -102,7 +105,7 @@ func (o *Options) EnsureDefaults() {
 }
 
 // tcpDial dials as Options.TCPKeepAlive and TCPDelay say. It sets no TCP_USER_TIMEOUT: Linux would count it against a server, too,
-// that is there and only reads slowly.
+// that is up and only reads slowly.
 func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, string) (net.Conn, error) {
 	const probes = 3
 	d := &net.Dialer{KeepAlive: -1}
@@ -123,6 +126,28 @@ func orDefault[T comparable](v *T, d T) {
 	if *v == zero {
 		*v = d
 	}
+}
+
+// rpc returns what connections need of the options.
+func (o *Options) rpc() rpc.Options {
+	compression, _ := wire.ParseCompression(o.Compression) // checked by Validate
+	return rpc.Options{
+		User: o.User, Compression: compression, RPCTimeout: o.RPCTimeout, DialTimeout: o.DialTimeout,
+		MaxAnswerBytes: o.MaxAnswerBytes, Dial: o.Dial, Called: o.Hooks.Call, Dialled: o.Hooks.Dial,
+	}
+}
+
+// pipeline returns what the write path needs of the options.
+func (o *Options) pipeline() pipeline.Options {
+	return pipeline.Options{
+		MaxRequestRows: o.MaxRequestRows, MaxRequestBytes: o.MaxRequestBytes, MaxBufferedBytes: o.MaxBufferedBytes,
+		MaxServerCalls: o.MaxServerCalls, MaxCellBytes: o.MaxCellBytes, OperationTimeout: o.OperationTimeout,
+	}
+}
+
+// pause is how long to wait after that many earlier failures (0 for the first).
+func (o *Options) pause(d remote.Diagnosis, failures int) time.Duration {
+	return remote.Pauses{Pause: o.Pause, Overloaded: o.PauseServerOverloaded, Patience: o.Patience}.For(d, failures)
 }
 
 func processUser() string {
@@ -165,7 +190,7 @@ func (o *Options) Validate() error {
 		name            string
 		value, min, max int
 	}{
-		{"Retries", o.Retries, 1, maxRetries},
+		{"Retries", o.Retries, 1, pipeline.MaxRetries},
 		{"MaxRequestRows", o.MaxRequestRows, 1, 1 << 20},
 		{"MaxRequestBytes", o.MaxRequestBytes, 1 << 10, maxFrame},
 		{"MaxBufferedBytes", o.MaxBufferedBytes, 1 << 10, 1 << 40},
@@ -180,17 +205,18 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// leastAnswer is how long an answer to a scan may be, that keeps to its size give or take a cell.
+// leastAnswer is how long an answer to a scan may be that keeps to its size, give or take a cell.
 func (o *Options) leastAnswer() int { return 2*defaultMaxResultBytes + o.MaxCellBytes }
 
 const (
 	defaultMasterPort    = "16000"
 	defaultZooKeeperPort = "2181"
 	defaultZnode         = "/hbase"
-	connectForms         = "give the masters as rpc://host:port,host:port (HBase 2.5 or newer), or the ZooKeeper servers as zk://host:port,host:port/znode"
+	connectForms         = "give the masters as rpc://host:port,host:port (HBase 2.5 or newer), " +
+		"or the ZooKeeper servers as zk://host:port,host:port/znode"
 )
 
-// connect is what a connect string says.
+// connect is a parsed connect string.
 type connect struct {
 	zooKeeper bool // else addrs are masters
 	addrs     []string

@@ -10,40 +10,6 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-func TestPaceIsAMedian(t *testing.T) {
-	p := &pace{}
-	for range 100 {
-		p.observe(10 * ms)
-	}
-	for range 3 {
-		p.observe(10 * time.Second)
-	}
-	if p.typical > 15*ms {
-		t.Errorf("three slow calls made %v of 10ms", p.typical)
-	}
-	for range 100 {
-		p.observe(time.Second)
-	}
-	if p.typical < 900*ms || p.typical > 1100*ms {
-		t.Errorf("a server that has become slow is at %v, want 1s", p.typical)
-	}
-	p.typical = 10 * ms
-	for _, tt := range []struct {
-		d         time.Duration
-		was, want bool
-	}{
-		{45 * ms, false, false}, // not worth it
-		{79 * ms, false, false},
-		{80 * ms, false, true},
-		{79 * ms, true, true}, // between the bounds it stays what it is
-		{39 * ms, true, false},
-	} {
-		if got := p.slow(tt.d, tt.was); got != tt.want {
-			t.Errorf("%v after %v: %v", tt.d, tt.was, got)
-		}
-	}
-}
-
 // sixteen are the splits of a table of 16 regions, by the first hex digit.
 func sixteen() (splits []string) {
 	for i := 1; i < 16; i++ {
@@ -78,7 +44,7 @@ func slowPeer(t *testing.T, takes func(region int, since time.Duration) time.Dur
 	return p
 }
 
-// rates writes to each region as fast as its answers come, for so long in each of two spans, and gives the mutations per
+// rates writes to each region as fast as its answers come, for so long in each of two spans, and returns the mutations per
 // region and span. The late one begins a second before the second span: so in both spans the calls to the others are of as
 // many lanes, whose number a quarter of the busy ones is.
 func rates(t *testing.T, c *Client, span time.Duration, late int) (n [2][16]int) {
@@ -110,7 +76,7 @@ func rates(t *testing.T, c *Client, span time.Duration, late int) (n [2][16]int)
 	return n
 }
 
-// otherRegions compares what all regions but the sick one, and so many that may suffer with it, reached in both spans: one
+// otherRegions compares what all regions but the failing one, and as many as may suffer with it, reached in both spans: one
 // region may by chance have a little less than all together.
 func otherRegions(t *testing.T, n [2][16]int, sick, mates int, least float64) {
 	t.Helper()

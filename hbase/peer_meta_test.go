@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"testing"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
 	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
@@ -19,7 +21,7 @@ const (
 
 // region is the k-th of the table.
 func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
-	info = &hbasepb.RegionInfo{RegionId: proto.Uint64(7), TableName: tableName("t")}
+	info = &hbasepb.RegionInfo{RegionId: proto.Uint64(7), TableName: locate.TableName("t")}
 	if k > 0 {
 		info.StartKey = []byte(p.splits[k-1])
 	}
@@ -29,8 +31,8 @@ func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
 	return info, fmt.Appendf(nil, "t,%s,%s.%032d.", info.StartKey, peerRegionID, k)
 }
 
-// scanMeta answers a look-up, which reads hbase:meta backwards: the last region that does not lie behind the row that the scan starts from, and
-// those before it, as many as it wants.
+// scanMeta answers a look-up, which reads hbase:meta backwards: the last region that does not lie behind the row that the scan
+// starts from, and those before it, as many as it wants.
 func (p *peer) scanMeta(c *peerCall) *reply {
 	in := new(hbasepb.ScanRequest)
 	if err := proto.Unmarshal(c.Param, in); err != nil {
@@ -62,7 +64,7 @@ func (p *peer) scanMeta(c *peerCall) *reply {
 	return &reply{param: out, cells: cells}
 }
 
-// lastFrom is which region a reversed scan of hbase:meta from this row comes across first, less than 0 if none.
+// lastFrom is which region a reversed scan of hbase:meta from this row meets first, less than 0 if none.
 func (p *peer) lastFrom(start string) int {
 	last := -1
 	table, rest, _ := strings.Cut(start, ",")
@@ -93,10 +95,20 @@ func metaRow(p *peer, name []byte, info *hbasepb.RegionInfo, addr string, seq ui
 	put := func(q string, v []byte) {
 		row = append(row, wire.Cell{Row: name, Family: []byte("info"), Qualifier: []byte(q), Value: v, Type: 4})
 	}
-	put("regioninfo", append([]byte(protobufMagic), message...))
+	put("regioninfo", append([]byte("PBUF"), message...))
 	if addr != "" {
 		put("seqnumDuringOpen", binary.BigEndian.AppendUint64(nil, seq))
 		put("server", []byte(addr))
 	}
 	return row
+}
+
+// forgetMeta has a client ask again where hbase:meta is.
+func forgetMeta(t testing.TB, c *Client) {
+	t.Helper()
+	meta, err := c.locator.FindMeta(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.locator.Forget(meta)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
 	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
@@ -61,7 +63,7 @@ type reply struct {
 
 func exception(class, text string) *reply {
 	return &reply{exception: &hbasepb.ExceptionResponse{
-		ExceptionClassName: proto.String(packagePrefix + class), StackTrace: proto.String(text),
+		ExceptionClassName: proto.String(remote.Package + class), StackTrace: proto.String(text),
 	}}
 }
 
@@ -199,7 +201,7 @@ func (p *peer) tame(c *peerCall) *reply {
 	case "GetActiveMaster":
 		return &reply{param: &hbasepb.GetActiveMasterResponse{ServerName: server}}
 	case "GetMetaRegionLocations":
-		info := &hbasepb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName(metaTable)}
+		info := &hbasepb.RegionInfo{RegionId: proto.Uint64(1), TableName: locate.TableName(locate.MetaTable)}
 		return &reply{param: &hbasepb.GetMetaRegionLocationsResponse{MetaLocations: []*hbasepb.RegionLocation{
 			{RegionInfo: info, ServerName: server, SeqNum: proto.Int64(1)},
 		}}}
@@ -239,7 +241,7 @@ func applied(i uint32) *hbasepb.ResultOrException {
 }
 
 func failedWith(i uint32, class, text string) *hbasepb.ResultOrException {
-	return &hbasepb.ResultOrException{Index: &i, Exception: &hbasepb.NameBytesPair{Name: proto.String(packagePrefix + class), Value: []byte(text)}}
+	return &hbasepb.ResultOrException{Index: &i, Exception: &hbasepb.NameBytesPair{Name: proto.String(remote.Package + class), Value: []byte(text)}}
 }
 
 // appliedRows are the rows of all mutations that were acknowledged by the tame answer, in order.
@@ -258,7 +260,9 @@ func readPeerFrame(r *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readBytes(r, n)
+	frame := make([]byte, n)
+	_, err = io.ReadFull(r, frame)
+	return frame, err
 }
 
 // puts makes a batch with a put of each row.
@@ -280,3 +284,6 @@ func land(t testing.TB, c *Client, b *Batch) []MutationError {
 	}
 	return failed
 }
+
+// lookAfter is how often the client looks whether a region that fails, or whose call stays without an answer, is open elsewhere.
+const lookAfter = time.Second

@@ -10,7 +10,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// resetAt resets one connection, once: as soon as so many bytes have passed one way, of all connections together.
+// resetAt resets one connection, once: as soon as that many bytes have passed one way, of all connections together.
 type resetAt struct {
 	answers bool         // else requests
 	left    atomic.Int64 // bytes; from 0 on nothing more happens
@@ -73,8 +73,8 @@ func (c *resetConn) reset() {
 	_ = c.Close()
 }
 
-// The connection is reset behind the first byte of the frames of a write and of the read after it, then behind the second, and so on: in the
-// length, the header, the message, the cells and between frames. Each time everything is written and read.
+// The connection is reset behind the first byte of the frames of a write and of the read after it, then behind the second, and so
+// on: in the length, the header, the message, the cells and between frames. Each time everything is written and read.
 func TestConnectionResetBehindEachByte(t *testing.T) {
 	for name, answers := range map[string]bool{"answers": true, "requests": false} {
 		t.Run(name, func(t *testing.T) {

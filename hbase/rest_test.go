@@ -55,7 +55,7 @@ func TestLaneLooksForItsRegionInALongPause(t *testing.T) {
 	}
 }
 
-// Who has little time left need not wait until a pause is over that the server has asked for.
+// A caller with little time left need not wait for the end of a pause that the server asked for.
 func TestHurryEndsAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, "m")
@@ -76,7 +76,7 @@ func TestHurryEndsAPause(t *testing.T) {
 		}
 		f := m.Submit(t.Context(), puts("a", "z"))
 		time.Sleep(10 * time.Second)
-		m.Hurry() // in vain
+		m.Hurry() // no use: the server is still busy
 		time.Sleep(time.Second)
 		busy.Store(false)
 		began := time.Now()

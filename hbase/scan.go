@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/internal/backoff"
 
 	"google.golang.org/protobuf/proto"
@@ -26,7 +29,7 @@ type Scan struct {
 	Raw            bool  // delete markers and deleted cells too
 	MaxResultBytes int   // per call; 0 means 2 MiB
 	Filter         Filter
-	Renew          bool         // keep the open scanner's lease while the caller takes its time with a row: the view of the region stays the same
+	Renew          bool         // keep the open scanner's lease while the caller takes its time: the view of the region stays the same
 	Metrics        *ScanMetrics // counted up while the scan goes; nil: not counted
 }
 
@@ -37,13 +40,13 @@ type ScanMetrics struct {
 	Regions int // scanners opened
 	Lost    int // calls that failed: the scanner was opened again
 
-	// As the servers count; older ones than 2.0 do not. Scanned ÷ given is 1 when no row was read in vain.
+	// As the servers count; older ones than 2.0 do not. Scanned ÷ given is 1 when no row was read for nothing.
 	RowsScanned, RowsFiltered int64
 }
 
 const (
 	defaultMaxResultBytes = 2 << 20
-	closeTimeout          = 5 * time.Second // for telling a server that a scanner is not needed any more
+	closeTimeout          = 5 * time.Second // for closing a scanner on a server
 )
 
 // Scan reads rows in order. The sequence ends after the first error. A Result is the caller's to keep.
@@ -54,7 +57,7 @@ func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Resul
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := c.joined(ctx)
 		defer cancel()
-		sc := c.newScanner(tableKey(table), s)
+		sc := c.newScanner(locate.TableKey(table), s)
 		defer sc.close()
 		for !sc.done {
 			rows, err := sc.next(ctx)
@@ -69,7 +72,7 @@ func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Resul
 	}
 }
 
-// give hands rows to the caller, who may take his time.
+// give hands rows to the caller, who may take as long as it likes.
 func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, error) bool) bool {
 	defer s.keepLease(ctx)()
 	for _, r := range rows {
@@ -81,7 +84,7 @@ func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, er
 	return true
 }
 
-// keepLease renews the open scanner's lease, if the scan wants that, until the function that it gives is called. Until then
+// keepLease renews the open scanner's lease, if the scan wants that, until the function that it returns is called. Until then
 // the scanner is its goroutine's.
 func (s *scanner) keepLease(ctx context.Context) (stop func()) {
 	if !s.scan.Renew || s.region == nil || s.lease <= 0 {
@@ -101,11 +104,11 @@ func (s *scanner) keepLease(ctx context.Context) (stop func()) {
 	}
 }
 
-// renew makes one call to keep the lease. It counts in the order of calls; when it fails nobody knows whether it did.
+// renew makes one call to keep the lease. It counts in the order of calls; when it fails it is not known whether it did.
 func (s *scanner) renew(ctx context.Context) {
 	in := s.nextRequest()
 	in.NumberOfRows, in.Renew = proto.Uint32(0), proto.Bool(true)
-	if _, err := s.c.servers.call(ctx, endpoint{s.region.Server, clientService}, "Scan", in, new(hbasepb.ScanResponse)); err != nil {
+	if _, err := s.c.servers.Call(ctx, rpc.ClientService.At(s.region.Server), "Scan", in, new(hbasepb.ScanResponse)); err != nil {
 		s.lose()
 		return
 	}
@@ -128,7 +131,7 @@ type scanner struct {
 	id     uint64
 	seq    uint64 // of the next call to the open scanner
 	lease  time.Duration
-	torn   *Result // a row of which more is to come
+	torn   *Result // an incomplete row
 }
 
 func (c *Client) newScanner(table string, s Scan) *scanner {
@@ -142,7 +145,7 @@ func (c *Client) newScanner(table string, s Scan) *scanner {
 	return &scanner{c: c, table: table, scan: s, left: s.Limit, start: s.Start, inclusive: true}
 }
 
-// next makes one call, with its retries, and gives the rows that it completed: often none.
+// next makes one call, with its retries, and returns the rows that it completed: often none.
 func (s *scanner) next(ctx context.Context) (rows []Result, err error) {
 	t := s.c.newTries("scan", s.table)
 	err = t.run(ctx, func(ctx context.Context) (*Region, error) {
@@ -160,7 +163,7 @@ func (s *scanner) next(ctx context.Context) (rows []Result, err error) {
 	return rows, err
 }
 
-func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []piece, error) {
+func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []rpc.Piece, error) {
 	region, in := s.region, s.nextRequest()
 	if region == nil {
 		var err error
@@ -172,13 +175,13 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []p
 		}
 	}
 	out := new(hbasepb.ScanResponse)
-	cells, err := s.c.servers.call(ctx, endpoint{region.Server, clientService}, "Scan", in, out)
+	cells, err := s.c.servers.Call(ctx, rpc.ClientService.At(region.Server), "Scan", in, out)
 	if err != nil {
 		return region, nil, nil, err
 	}
-	pieces, err := scanResults(out, cells)
+	pieces, err := rpc.DecodeScan(out, cells)
 	if err != nil {
-		return region, nil, nil, invalid(region.Server, err)
+		return region, nil, nil, remote.Invalid(region.Server, err)
 	}
 	if s.region == nil {
 		s.region, s.id, s.seq = region, out.GetScannerId(), 0
@@ -193,9 +196,9 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []p
 
 func (s *scanner) locate(ctx context.Context) (*Region, error) {
 	if s.scan.Reverse && (!s.inclusive || s.start == nil) {
-		return s.c.locator.findBefore(ctx, s.table, s.start)
+		return s.c.locator.FindBefore(ctx, s.table, s.start)
 	}
-	return s.c.locator.find(ctx, s.table, s.start)
+	return s.c.locator.Find(ctx, s.table, s.start)
 }
 
 func (s *scanner) count(f func(*ScanMetrics)) {
@@ -232,7 +235,7 @@ func (s *scanner) openRequest(r *Region) (*hbasepb.ScanRequest, error) {
 		m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_raw_"), Value: []byte{0xff}}}
 	}
 	in := s.request()
-	in.Region, in.Scan = r.specifier(), m
+	in.Region, in.Scan = locate.Specifier(r), m
 	return in, nil
 }
 
@@ -256,7 +259,7 @@ func (s *scanner) request() *hbasepb.ScanRequest {
 
 // take puts torn rows together and reads from the answer what comes next: more of this scanner, another region, or the end.
 // After a heartbeat, which has no rows, it is more of this scanner.
-func (s *scanner) take(out *hbasepb.ScanResponse, pieces []piece) (rows []Result) {
+func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Result) {
 	for _, p := range pieces {
 		if len(p.Cells) == 0 {
 			continue
@@ -268,7 +271,7 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []piece) (rows []Result
 			p.Cells = append(s.torn.Cells, p.Cells...)
 			s.torn = nil
 		}
-		if p.partial {
+		if p.Partial {
 			s.torn = &Result{Row: p.Row, Cells: p.Cells}
 		} else {
 			rows = s.complete(rows, p.Result)
@@ -322,7 +325,7 @@ func (s *scanner) nextRegion() {
 // lose forgets the open scanner, and with it the beginning of a row whose rest it had.
 func (s *scanner) lose() { s.region, s.id, s.torn = nil, 0, nil }
 
-// close tells the server that an open scanner is not needed any more. It would find out by itself when the lease ends.
+// close closes an open scanner on the server, which would otherwise keep it until the lease ends.
 func (s *scanner) close() {
 	if s.region == nil {
 		return
@@ -330,6 +333,6 @@ func (s *scanner) close() {
 	ctx, cancel := context.WithTimeout(s.c.ctx, min(closeTimeout, s.c.opts.RPCTimeout))
 	defer cancel()
 	in := &hbasepb.ScanRequest{ScannerId: proto.Uint64(s.id), NumberOfRows: proto.Uint32(0), CloseScanner: proto.Bool(true)}
-	_, _ = s.c.servers.call(ctx, endpoint{s.region.Server, clientService}, "Scan", in, new(hbasepb.ScanResponse))
+	_, _ = s.c.servers.Call(ctx, rpc.ClientService.At(s.region.Server), "Scan", in, new(hbasepb.ScanResponse))
 	s.region = nil
 }

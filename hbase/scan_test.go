@@ -39,8 +39,8 @@ func TestScanOutlivesItsLease(t *testing.T) {
 	}
 }
 
-// With Renew the same scanner goes on however long the consumer takes. The server's clock goes on by a third of the lease with each renewal that is
-// sent, and not by itself: however slow the machine, it is the renewals that keep the scanner.
+// With Renew the same scanner goes on however long the consumer takes. The server's clock goes on by a third of the lease with
+// each renewal that is sent, and not by itself: however slow the machine, it is the renewals that keep the scanner.
 func TestScanRenewsItsLease(t *testing.T) {
 	const lease = 300 * time.Millisecond
 	var ahead atomic.Int64

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 
 	"google.golang.org/protobuf/proto"
 )
 
-// Stats show what waits where: calls that are out, lanes that wait for their turn, one that rests after a failure.
+// Stats show what waits where: unanswered calls, lanes that wait for their turn, one that rests after a failure.
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, sixteen()...)
@@ -24,7 +25,7 @@ func TestStats(t *testing.T) {
 			r := p.multi(c)
 			if m := c.multi(); c.nth > 0 && string(m.RegionAction[0].Region.Value) == string(sick) {
 				r.param.(*hbasepb.MultiResponse).RegionActionResult[0] = &hbasepb.RegionActionResult{
-					Exception: &hbasepb.NameBytesPair{Name: proto.String(packagePrefix + "RegionTooBusyException")}}
+					Exception: &hbasepb.NameBytesPair{Name: proto.String(remote.Package + "RegionTooBusyException")}}
 				return r
 			}
 			if c.nth > 0 {
@@ -59,7 +60,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// Of each call of mutations the hook Send tells how much leaves, how long it has waited at most, and how many calls are out.
+// For each call of mutations the hook Send reports how much leaves, how long it has waited at most, and how many calls are unanswered.
 func TestSendTellsWhatWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

@@ -10,9 +10,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
 )
 
-// inTransition is a peer of three regions whose middle one, from "g" to "p", hbase:meta has at an address of noRow, or of none, for so long.
+// inTransition is a peer of three regions whose middle one, from "g" to "p", hbase:meta has at an address of noRow, or of none,
+// for so long.
 func inTransition(t *testing.T, at string, away time.Duration) *peer {
 	p := newPeer(t, "g", "p")
 	_, name := p.region(1)
@@ -25,8 +29,8 @@ func inTransition(t *testing.T, at string, away time.Duration) *peer {
 	return p
 }
 
-// A client that has just begun, and whose table has a region that is on no server, or that hbase:meta does not have: that region's mutations and
-// reads wait, told by HBase's name for it, and nobody waits with them.
+// A client that has just begun, and whose table has a region that is on no server, or that hbase:meta does not have: that
+// region's mutations and reads wait, reported by HBase's name for it, and nobody waits with them.
 func TestRegionInTransitionWaitsAlone(t *testing.T) {
 	const away = 10 * time.Second
 	for _, tt := range []struct {
@@ -90,7 +94,7 @@ func TestRegionInTransitionWaitsAlone(t *testing.T) {
 	}
 }
 
-// However many regions are on no server, few reads of hbase:meta tell so.
+// However many regions are on no server, few reads of hbase:meta find that out.
 func TestManyRegionsInTransitionCostFewLookUps(t *testing.T) {
 	const regions, most = 300, 60 // about 20 are seen
 	synctest.Test(t, func(t *testing.T) {
@@ -129,7 +133,7 @@ func TestManyRegionsInTransitionCostFewLookUps(t *testing.T) {
 	})
 }
 
-// count tells how many calls of a method there were.
+// count returns the number of calls of a method.
 func (p *peer) count(method string) (n int) {
 	for _, m := range p.methods() {
 		if m == method {
@@ -149,7 +153,7 @@ func TestRegionInTransitionIsNamedInTheEnd(t *testing.T) {
 			p := inTransition(t, at, time.Hour)
 			c := p.open(p.options())
 			failed := land(t, c, puts("a", "h"))
-			if len(failed) != 1 || failed[0].Index != 1 || failed[0].Kind != Transient || failed[0].Class != packagePrefix+"client.NoServerForRegionException" ||
+			if len(failed) != 1 || failed[0].Index != 1 || failed[0].Kind != Transient || failed[0].Class != remote.Package+"client.NoServerForRegionException" ||
 				!strings.Contains(failed[0].Err.Error(), text) {
 				t.Errorf("%+v, want %s", failed, text)
 			}
@@ -172,22 +176,22 @@ func TestRegionBeforeIsNotBeyondAHole(t *testing.T) {
 		p.mu.Lock()
 		p.moved = map[string]string{string(tt.name): noRow}
 		p.mu.Unlock()
-		c.locator.cache.dropTable("t")
-		if r, err := c.locator.findBefore(t.Context(), "t", tt.before); !errors.Is(err, errHole) {
+		c.locator.ForgetTable("t")
+		if r, err := c.locator.FindBefore(t.Context(), "t", tt.before); !errors.Is(err, remote.ErrHole) {
 			t.Errorf("before %q without %s: %+v, %v", tt.before, tt.name, r, err)
 		}
 	}
 }
 
-// A row of hbase:meta that cannot be found, since nobody tells where hbase:meta is, comes with no region.
+// A row of hbase:meta that cannot be found, since no server says where hbase:meta is, comes with no region.
 func TestNobodyTellsWhereMetaIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c := p.open(p.options())
-		c.locator.dropMeta(c.locator.meta)
+		forgetMeta(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if found, err := c.locator.findWith(ctx, metaTable, wanted{row: []byte("t,a,")}); err == nil || len(found) > 0 {
+		if found, err := c.locator.FindAround(ctx, locate.MetaTable, locate.Wanted{Row: []byte("t,a,")}); err == nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}
 	})

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/pipeline"
+	"brine/hbase/internal/remote"
 	"brine/internal/backoff"
 )
 
@@ -26,7 +29,7 @@ func (c *Client) newTries(op, table string) *tries {
 	return &tries{c: c, op: op, table: table, deadline: time.Now().Add(c.opts.OperationTimeout)}
 }
 
-// run tries until once succeeds. once names the region that it called, if it came so far.
+// run tries until once succeeds. once names the region that it called, if it got that far.
 func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, error)) error {
 	ctx, cancel := t.c.joined(ctx)
 	defer cancel()
@@ -48,7 +51,7 @@ func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFu
 	if c.opts.Patience == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, c.opts.Patience, &impatience{c.opts.Patience})
+	return context.WithTimeoutCause(ctx, c.opts.Patience, &remote.Impatience{After: c.opts.Patience})
 }
 
 // failed applies the remedy of err and waits, or returns the error to end with.
@@ -57,25 +60,25 @@ func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 		return t.interrupted(ctx, r, err)
 	}
 	t.region, t.last = r, err
-	d := diagnose(err)
-	if d.final() && (d.remedy != reopen || r == nil) {
+	d := remote.Diagnose(err)
+	if d.Final() && (d.Remedy != remote.Reopen || r == nil) {
 		return t.end(r, err)
 	}
 	pause := t.c.opts.pause(d, t.failures)
-	if !d.uncounted {
+	if !d.Uncounted {
 		t.failures++
 	}
 	if t.failures > t.c.opts.Retries && time.Now().Add(pause).After(t.deadline) {
 		return t.end(r, err)
 	}
-	t.c.locator.heed(r, d)
-	if d.remedy == relocate && t.failures > 1 && !t.admin && t.table != metaTable {
-		if disabled, err := t.c.locator.tableDisabled(ctx, t.table); err == nil && disabled {
+	t.c.locator.Correct(r, d)
+	if d.Remedy == remote.Relocate && t.failures > 1 && !t.admin && t.table != locate.MetaTable {
+		if disabled, err := t.c.locator.Disabled(ctx, t.table); err == nil && disabled {
 			return t.end(r, fmt.Errorf("%w: %s", ErrDisabled, t.table))
 		}
 	}
 	if hook := t.c.opts.Hooks.Retry; hook != nil {
-		hook(retryInfo(t.table, r, d, pause, 0, t.failures, err))
+		hook(pipeline.NewRetryInfo(t.table, r, d, pause, 0, t.failures, err))
 	}
 	if backoff.Wait(ctx, pause) != nil {
 		return t.interrupted(ctx, r, err)
@@ -83,12 +86,12 @@ func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 	return nil
 }
 
-// interrupted ends with why ctx did, and with what failed last: a try that the end cut off failed only if no other did.
+// interrupted returns why ctx ended, and what failed last: a try that the end cut off counts as failed only if no other did.
 func (t *tries) interrupted(ctx context.Context, r *Region, err error) error {
 	if t.last == nil {
 		t.region, t.last = r, err
 	}
-	return t.end(t.region, interrupted(ctx, t.last))
+	return t.end(t.region, remote.Interrupted(ctx, t.last))
 }
 
 // end wraps the last error in what the caller needs to know.
@@ -97,16 +100,8 @@ func (t *tries) end(r *Region, err error) error {
 	if r != nil {
 		e.Server = r.Server
 	}
-	if remote, ok := errors.AsType[*remoteError](err); ok {
-		e.Class, e.Server = remote.class, remote.server
+	if remote, ok := errors.AsType[*remote.Exception](err); ok {
+		e.Class, e.Server = remote.Class, remote.Server
 	}
 	return e
-}
-
-func retryInfo(table string, r *Region, d diagnosis, pause time.Duration, mutations, failures int, err error) RetryInfo {
-	info := RetryInfo{Table: table, Class: d.class, Remedy: d.remedy.String(), Pause: pause, Mutations: mutations, Failures: failures, Err: err}
-	if r != nil {
-		info.Region, info.Server = r.Encoded, r.Server
-	}
-	return info
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -68,7 +69,7 @@ func TestBadRowsFailAloneAndAreNotSent(t *testing.T) {
 	}
 }
 
-// once makes the peer give r to the first Multi.
+// once makes the peer answer r to the first Multi.
 func once(r *reply) func(*peerCall) *reply {
 	return func(c *peerCall) *reply {
 		if c.method == "Multi" && c.nth == 0 {
@@ -104,7 +105,7 @@ func TestRemediesEndWithEverythingApplied(t *testing.T) {
 			{ResultOrException: []*hbasepb.ResultOrException{applied(0), {Index: proto.Uint32(1)}, applied(2)}},
 		}}}, "relocate"},
 		{"region exception", &reply{param: &hbasepb.MultiResponse{RegionActionResult: []*hbasepb.RegionActionResult{
-			{Exception: &hbasepb.NameBytesPair{Name: proto.String(packagePrefix + "NotServingRegionException")}},
+			{Exception: &hbasepb.NameBytesPair{Name: proto.String(remote.Package + "NotServingRegionException")}},
 		}}}, "relocate"},
 		{"one row too busy", &reply{param: &hbasepb.MultiResponse{RegionActionResult: []*hbasepb.RegionActionResult{
 			{ResultOrException: []*hbasepb.ResultOrException{failedWith(0, "RegionTooBusyException", ""), applied(1), applied(2)}},
@@ -162,7 +163,7 @@ func TestFinalFailuresSayWhy(t *testing.T) {
 				{ResultOrException: []*hbasepb.ResultOrException{applied(0), failedWith(1, tt.class, "the reason\n\tat a.stack"), applied(2)}},
 			}}})
 			failed := land(t, p.open(p.options()), puts("a", "b", "c"))
-			if len(failed) != 1 || failed[0].Index != 1 || failed[0].Kind != tt.kind || failed[0].Class != packagePrefix+tt.class {
+			if len(failed) != 1 || failed[0].Index != 1 || failed[0].Kind != tt.kind || failed[0].Class != remote.Package+tt.class {
 				t.Fatalf("%+v", failed)
 			}
 			if tt.is != nil && !errors.Is(&failed[0], tt.is) {
@@ -175,7 +176,7 @@ func TestFinalFailuresSayWhy(t *testing.T) {
 	}
 }
 
-// The server's word that something is not to be retried counts also for classes that nobody knows.
+// The server's word that something is not to be retried counts also for unknown classes.
 func TestDoNotRetryFlagCounts(t *testing.T) {
 	p := newPeer(t)
 	r := exception("some.NewException", "no")
@@ -231,7 +232,7 @@ func TestSickRegionWaitsAlone(t *testing.T) {
 		}
 		c := p.open(p.options())
 		stuck := c.Submit(t.Context(), puts("h", "i"))
-		synctest.Wait() // the failing region has been found, and its call is out
+		synctest.Wait() // the failing region has been found, and its call is unanswered
 		start := time.Now()
 		for i := range 50 {
 			if failed := land(t, c, puts("a", fmt.Sprint("b", i), "z")); failed != nil {
@@ -246,7 +247,7 @@ func TestSickRegionWaitsAlone(t *testing.T) {
 	})
 }
 
-// While a lane's call is out its mutations gather, and go together.
+// While a lane's call is unanswered its mutations gather, and go together.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -274,7 +275,7 @@ func TestGroupCommit(t *testing.T) {
 			want = append(want, row)
 			flights = append(flights, c.Submit(t.Context(), puts(row)))
 			if i == 0 {
-				synctest.Wait() // until the first call is out
+				synctest.Wait() // until the first call is sent
 			}
 		}
 		close(gate)
@@ -329,7 +330,7 @@ func TestSubmitBlocksWhileTheByteBoundIsSpent(t *testing.T) {
 	}
 }
 
-// Close gives every mutation its result, whether it was out or still queued.
+// Close gives every mutation its result, whether it was sent or still queued.
 func TestCloseFailsWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

@@ -2,13 +2,14 @@ package hbase
 
 import (
 	"context"
+	"net"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/zk/zktest"
 	"brine/internal/testenv"
 
 	"google.golang.org/protobuf/proto"
@@ -17,16 +18,26 @@ import (
 const zkConnectString = "zk://z1,z2,z3/hbase"
 
 // inZooKeeper runs f in a bubble with an ensemble of three beside one HBase server.
-func inZooKeeper(t *testing.T, f func(t *testing.T, z *zkPeer, opts Options)) {
+func inZooKeeper(t *testing.T, f func(t *testing.T, z *zktest.Ensemble, opts Options)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
-		z := newZKPeer(t, "/hbase")
+		z := zktest.New(t, "/hbase")
 		opts := p.options()
-		opts.Connect, opts.Dial, opts.DialTimeout = zkConnectString, z.dialBeside(p), time.Second
+		opts.Connect, opts.Dial, opts.DialTimeout = zkConnectString, dialBeside(z, p), time.Second
 		f(t, z, opts)
 		p.stop()
-		z.stop()
+		z.Stop()
 	})
+}
+
+// dialBeside returns a dialler that goes to p for the HBase server, and to z for all else.
+func dialBeside(z *zktest.Ensemble, p *peer) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if addr == peerAddr {
+			return p.dial(ctx, network, addr)
+		}
+		return z.Dial(ctx, network, addr)
+	}
 }
 
 func openZK(t *testing.T, opts Options) *Client {
@@ -39,120 +50,49 @@ func openZK(t *testing.T, opts Options) *Client {
 }
 
 func TestZooKeeperFindsTheCluster(t *testing.T) {
-	inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
+	inZooKeeper(t, func(t *testing.T, z *zktest.Ensemble, opts Options) {
 		c := openZK(t, opts)
 		if failed := land(t, c, puts("a", "b")); failed != nil {
 			t.Error(failed)
 		}
 		c.Close()
 		synctest.Wait()
-		z.do(func() {
-			if z.opened != 1 || z.closed != 1 || z.reads != 1 {
-				t.Errorf("%d sessions opened, %d closed, %d reads", z.opened, z.closed, z.reads)
+		z.Do(func() {
+			if z.Opened != 1 || z.Closed != 1 || z.Reads != 1 {
+				t.Errorf("%d sessions opened, %d closed, %d reads", z.Opened, z.Closed, z.Reads)
 			}
 		})
 	})
-}
-
-// Nothing is asked of ZooKeeper while nothing moves, and then no session is open.
-func TestZooKeeperSessionClosesWhenIdle(t *testing.T) {
-	inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
-		c := openZK(t, opts)
-		defer c.Close()
-		time.Sleep(zkIdle - time.Millisecond)
-		synctest.Wait()
-		z.do(func() {
-			if z.open != 1 {
-				t.Errorf("%d sessions before it is idle", z.open)
-			}
-		})
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
-		z.do(func() {
-			if z.open != 0 || z.closed != 1 {
-				t.Errorf("%d sessions after it, %d closed", z.open, z.closed)
-			}
-		})
-		_, err := c.registry.activeMaster(t.Context())
-		z.do(func() {
-			if err != nil || z.opened != 2 {
-				t.Errorf("%d sessions: %v", z.opened, err)
-			}
-		})
-	})
-}
-
-// A session of a server that grants less time is closed before the server ends it.
-func TestZooKeeperSessionEndsBeforeItsTimeout(t *testing.T) {
-	inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
-		z.sessionTimeoutSecs = 4
-		c := openZK(t, opts)
-		defer c.Close()
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		z.do(func() {
-			if z.closed != 1 {
-				t.Errorf("%d sessions closed after 2 s", z.closed)
-			}
-		})
-	})
-}
-
-// Whatever happens to sessions and members, a look-up finds one that answers.
-func TestZooKeeperSurvivesFaults(t *testing.T) {
-	for name, fault := range map[string]func(z *zkPeer){
-		"the session's connection breaks":     func(z *zkPeer) { z.cut = 1 },
-		"it breaks again on the next session": func(z *zkPeer) { z.cut = 2 },
-		"two members are dead":                func(z *zkPeer) { z.cut = 1; z.down["z1:2181"], z.down["z3:2181"] = true, true },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
-				c := openZK(t, opts)
-				defer c.Close()
-				z.do(func() { fault(z) })
-				for range 10 {
-					if addr, err := c.registry.activeMaster(t.Context()); err != nil || addr != peerAddr {
-						t.Errorf("%q %v", addr, err)
-					}
-				}
-				z.do(func() {
-					if z.mostAtOnce > 1 {
-						t.Errorf("%d sessions at once", z.mostAtOnce)
-					}
-				})
-			})
-		})
-	}
 }
 
 // What a user must know is reported at once, with every member's answer or the setting to fix.
 func TestZooKeeperTellsWhatIsWrong(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fault func(z *zkPeer, o *Options)
+		fault func(z *zktest.Ensemble, o *Options)
 		want  []string
 	}{
 		"all dead": {
-			func(z *zkPeer, _ *Options) {
-				z.down["z1:2181"], z.down["z2:2181"], z.down["z3:2181"] = true, true, true
+			func(z *zktest.Ensemble, _ *Options) {
+				z.Down["z1:2181"], z.Down["z2:2181"], z.Down["z3:2181"] = true, true, true
 			},
 			[]string{"open zk://z1,z2,z3/hbase", "z1:2181: connection refused", "z2:2181: connection refused", "z3:2181: connection refused"},
 		},
-		"all refuse sessions": {func(z *zkPeer, _ *Options) { z.refuse = true }, []string{"z1:2181: the session was refused"}},
-		"all silent":          {func(z *zkPeer, _ *Options) { z.mute = true }, []string{"z1:2181", "timeout"}},
+		"all refuse sessions": {func(z *zktest.Ensemble, _ *Options) { z.Refuse = true }, []string{"z1:2181: the session was refused"}},
+		"all silent":          {func(z *zktest.Ensemble, _ *Options) { z.Mute = true }, []string{"z1:2181", "timeout"}},
 		"no such parent": {
-			func(_ *zkPeer, o *Options) { o.Connect = "zk://z1/hbas" },
+			func(_ *zktest.Ensemble, o *Options) { o.Connect = "zk://z1/hbas" },
 			[]string{"option Connect names /hbas, but / holds only hbase; it must be the cluster's zookeeper.znode.parent"},
 		},
 		"another's parent": {
-			func(z *zkPeer, o *Options) {
-				z.znodes["/kafka"], z.znodes["/kafka/brokers"] = nil, nil
+			func(z *zktest.Ensemble, o *Options) {
+				z.Znodes["/kafka"], z.Znodes["/kafka/brokers"] = nil, nil
 				o.Connect = "zk://z1/kafka"
 			},
 			[]string{"/kafka in option Connect, which holds brokers; it must be the cluster's zookeeper.znode.parent"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
+			inZooKeeper(t, func(t *testing.T, z *zktest.Ensemble, opts Options) {
 				tt.fault(z, &opts)
 				opts.OperationTimeout = time.Hour
 				start := time.Now()
@@ -166,7 +106,7 @@ func TestZooKeeperTellsWhatIsWrong(t *testing.T) {
 					}
 				}
 				if d := time.Since(start); d > 3*opts.DialTimeout {
-					t.Errorf("told after %v", d)
+					t.Errorf("reported after %v", d)
 				}
 			})
 		})
@@ -175,20 +115,20 @@ func TestZooKeeperTellsWhatIsWrong(t *testing.T) {
 
 // An HBase that is starting is waited for: no parent in an empty ensemble, an empty parent, no master, hbase:meta opening.
 func TestZooKeeperWaitsForHBase(t *testing.T) {
-	inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
-		there := z.znodes
-		z.znodes = map[string][]byte{"/zookeeper": nil}
+	inZooKeeper(t, func(t *testing.T, z *zktest.Ensemble, opts Options) {
+		there := z.Znodes
+		z.Znodes = map[string][]byte{"/zookeeper": nil}
 		opts.OperationTimeout, opts.Pause = time.Hour, 100*time.Millisecond
 		opened := make(chan *Client)
 		go func() { opened <- openZK(t, opts) }()
 		steps := []func(){
-			func() { z.znodes["/hbase"] = nil },
-			func() { z.znodes["/hbase/rs"] = nil },
-			func() { z.znodes["/hbase/master"] = there["/hbase/master"] },
+			func() { z.Znodes["/hbase"] = nil },
+			func() { z.Znodes["/hbase/rs"] = nil },
+			func() { z.Znodes["/hbase/master"] = there["/hbase/master"] },
 			func() {
 				opening := &hbasepb.MetaRegionServer{State: hbasepb.RegionState_OPENING.Enum(), Server: &hbasepb.ServerName{HostName: proto.String("x"), Port: proto.Uint32(1)}}
 				b, _ := proto.Marshal(opening)
-				z.znodes["/hbase/meta-region-server"] = append([]byte("PBUF"), b...)
+				z.Znodes["/hbase/meta-region-server"] = append([]byte("PBUF"), b...)
 			},
 		}
 		for i, step := range steps {
@@ -199,10 +139,10 @@ func TestZooKeeperWaitsForHBase(t *testing.T) {
 				t.Fatalf("opened before step %d", i)
 			default:
 			}
-			z.do(step)
+			z.Do(step)
 		}
 		time.Sleep(10 * time.Second)
-		z.do(func() { z.znodes = there })
+		z.Do(func() { z.Znodes = there })
 		c := <-opened
 		if failed := land(t, c, puts("a")); failed != nil {
 			t.Error(failed)
@@ -213,20 +153,20 @@ func TestZooKeeperWaitsForHBase(t *testing.T) {
 
 // While ZooKeeper is away, writing goes on; what must be looked up waits until it is back.
 func TestZooKeeperGoneAndBack(t *testing.T) {
-	inZooKeeper(t, func(t *testing.T, z *zkPeer, opts Options) {
+	inZooKeeper(t, func(t *testing.T, z *zktest.Ensemble, opts Options) {
 		opts.OperationTimeout, opts.RPCTimeout = time.Hour, time.Second
 		c := openZK(t, opts)
 		defer c.Close()
 		land(t, c, puts("a"))
-		z.do(func() {
-			z.cut, z.down["z1:2181"], z.down["z2:2181"], z.down["z3:2181"] = 1, true, true, true
+		z.Do(func() {
+			z.Cut, z.Down["z1:2181"], z.Down["z2:2181"], z.Down["z3:2181"] = 1, true, true, true
 		})
 		if failed := land(t, c, puts("b")); failed != nil {
 			t.Error(failed)
 		}
-		c.locator.dropMeta(c.locator.meta)
-		c.locator.cache.dropTable("t")
-		back := time.AfterFunc(time.Minute, func() { z.do(func() { clear(z.down) }) })
+		forgetMeta(t, c)
+		c.locator.ForgetTable("t")
+		back := time.AfterFunc(time.Minute, func() { z.Do(func() { clear(z.Down) }) })
 		defer back.Stop()
 		start := time.Now()
 		if _, err := c.Get(context.Background(), "t", Get{Row: []byte("a")}); err != nil {
@@ -236,70 +176,6 @@ func TestZooKeeperGoneAndBack(t *testing.T) {
 			t.Errorf("took %v", d)
 		}
 	})
-}
-
-// Ten clients of one process that all ask at once share one session; the last that closes ends it.
-func TestZooKeeperSessionIsSharedByClients(t *testing.T) {
-	z := newZKPeer(t, "/hbase")
-	addr := z.listen()
-	registries := make([]*zkRegistry, 10)
-	var wg sync.WaitGroup
-	for i := range registries {
-		wg.Go(func() {
-			g := &zkRegistry{quorum: joinQuorum([]string{addr}, nil), parent: "/hbase", patience: time.Minute}
-			registries[i] = g
-			if got, err := g.activeMaster(t.Context()); err != nil || got != peerAddr {
-				t.Errorf("%q %v", got, err)
-			}
-			if _, err := g.meta(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, g := range registries[1:] {
-		g.close()
-	}
-	z.do(func() {
-		if z.opened != 1 || z.closed != 0 {
-			t.Errorf("%d sessions opened, %d closed", z.opened, z.closed)
-		}
-	})
-	registries[0].close()
-	quorums.mu.Lock()
-	if len(quorums.open) != 0 {
-		t.Errorf("still open: %v", quorums.open)
-	}
-	quorums.mu.Unlock()
-	z.finish()
-	if z.closed != 1 || z.open != 0 {
-		t.Errorf("%d closed, %d open", z.closed, z.open)
-	}
-}
-
-func TestZnodesOfAllForms(t *testing.T) {
-	m := &hbasepb.ClusterId{ClusterId: proto.String("x")}
-	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for data, good := range map[string]bool{
-		"PBUF" + string(b):                        true,
-		"\xff\x00\x00\x00\x03abcPBUF" + string(b): true,
-		"\xff\x00\x00\x00\x00PBUF" + string(b):    true,
-		"":                                        false,
-		"x":                                       false,
-		"\xff\x00\x00":                            false,
-		"\xff\x00\x00\x00\x09abcPBUF" + string(b):     false,
-		"\xff\xff\xff\xff\xffabcPBUF" + string(b):     false,
-		"\xff\x00\x00\x00\x03abcPBU":                  false,
-		"\xff\x00\x00\x00\x03abcPBUF\x0a\xff\xff\x0f": false,
-	} {
-		var got hbasepb.ClusterId
-		if err := parseZnode([]byte(data), &got); (err == nil) != good || good && got.GetClusterId() != "x" {
-			t.Errorf("%q: %v %v", data, &got, err)
-		}
-	}
 }
 
 // The same against a real ZooKeeper: the cluster is found, a wrong parent is named.

@@ -49,7 +49,7 @@ func BenchmarkWriter(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := 0; i < b.N; i += len(batch.Events) {
-				if failures, err := w.Submit(b.Context(), batch).Wait(b.Context()); err != nil || len(failures) > 0 {
+				if failures, err := event.Settle(b.Context(), w.Submit(b.Context(), batch)); err != nil || len(failures) > 0 {
 					b.Fatal(failures, err)
 				}
 			}

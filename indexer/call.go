@@ -42,7 +42,7 @@ func (c *CallInfo) Contexts(yield func(context.Context) bool) {
 	}
 }
 
-// call times fn, which is about the documents of groups, and tells the hook.
+// call times fn, which is about the documents of groups, and reports it to the hook.
 func (l *lane) call(kind CallKind, groups []int, size int, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(l.w.ctx, l.w.opts.CallTimeout,
 		fmt.Errorf("no answer within %v (call_timeout)", l.w.opts.CallTimeout))
@@ -57,7 +57,8 @@ func (l *lane) call(kind CallKind, groups []int, size int, fn func(context.Conte
 		}
 	}
 	if l.w.opts.Hooks.Call != nil {
-		l.w.opts.Hooks.Call(&CallInfo{Kind: kind, Documents: len(groups), Bytes: size, Left: start, Duration: time.Since(start), Err: err, lane: l, groups: groups})
+		l.w.opts.Hooks.Call(&CallInfo{Kind: kind, Documents: len(groups), Bytes: size, Left: start, Duration: time.Since(start), Err: err,
+			lane: l, groups: groups})
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func (l *lane) failCall(groups []int, err error) {
 	}
 }
 
-// decide gives every op of a group its outcome.
+// decide sets the outcome of every op of a group.
 func (l *lane) decide(g *group, r remedy, err error) {
 	switch r {
 	case settled:
@@ -71,7 +71,7 @@ func (l *lane) hold(g *group, err error) {
 	l.wait(due)
 }
 
-// expire gives back those ops that have been tried for long enough.
+// expire fails those ops that have been tried for long enough.
 func (g *group) expire(err error) {
 	now := time.Now()
 	for o := g.first; o != nil; o = o.next {
@@ -97,9 +97,11 @@ func (l *lane) refuse(g *group, r remedy, err error) {
 		o.suspect = true
 		l.hold(g, err)
 	case unsure && !o.doc.writtenLately(now):
-		o.halt(r, err, "the index has taken no other document lately: is search.connect the address of a search server, and the index one that can be written?")
+		o.halt(r, err, "the index has taken no other document lately: is search.connect the address of a search server, and the index one "+
+			"that can be written?")
 	case !l.w.refused.Allow(now):
-		o.halt(r, err, "the indexes refuse too many documents (1 %, or 100 a minute): does the mapping fit the documents? `brine tables plan` compares it with the configuration")
+		o.halt(r, err, "the indexes refuse too many documents (1 %, or 100 a minute): does the mapping fit the documents? `brine tables plan` "+
+			"compares it with the configuration")
 	default:
 		o.fail(Rejected, failureOf(o, r, err))
 	}

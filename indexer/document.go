@@ -18,7 +18,7 @@ type document struct {
 	parted  bool         // the engine keeps it in parts
 	timeAt  int          // position of Time in the schema
 	written atomic.Int64 // when the index last took a document, in ms since 1970
-	probe   *probe       // nil: nobody asks how soon documents are shown
+	probe   *probe       // nil: how soon documents are shown is not measured
 }
 
 const lately = time.Minute // that a document taken speaks for the index

@@ -90,5 +90,6 @@ func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) 
 	from := len(all)
 	all = append(appendHead(all, id, key, ev.Version), `,"`+FieldDeleted+`":true}`...)
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp, source: all[from:len(all):len(all)]})
+	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp,
+		source: all[from:len(all):len(all)]})
 }

@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// Engine is a search index server, or one in this process. Outcomes are told in HTTP's status codes, whatever the engine:
+// Engine is a search index server, or one in this process. Outcomes are HTTP status codes, whatever the engine:
 //
 //	200, 201  written
 //	400       the document does not fit the mapping
@@ -24,7 +24,7 @@ type Engine interface {
 	search.Searcher
 
 	// EnsureIndex creates the index, or adds the fields that it or one of its parts lacks. When the index has a field with another type or
-	// analyzer it changes nothing and gives a *MappingError.
+	// analyzer it changes nothing and returns a *MappingError.
 	EnsureIndex(ctx context.Context, m Mapping) error
 	// Mapping describes an index as it is; the error wraps search.ErrNoIndex when there is none.
 	Mapping(ctx context.Context, index string) (Mapping, error)
@@ -33,9 +33,10 @@ type Engine interface {
 	Bulk(ctx context.Context, ops []Op, results []Result) error
 	// Get reads documents as the last answered Bulk left them and sets docs[i] to the document of refs[i].
 	Get(ctx context.Context, refs []Ref, docs []Stored) error
-	// Shown is the version of a document as Search shows it now, or −1 where it shows none: unlike Get, it knows nothing that is not refreshed.
+	// Shown is the version of a document as Search shows it now, or −1 where it shows none: unlike Get, it knows nothing that is not
+	// refreshed.
 	Shown(ctx context.Context, ref Ref) (version int64, err error)
-	// Purge removes documents that are marked as deleted and older than a version, but for those that are written meanwhile. It gives how
+	// Purge removes documents that are marked as deleted and older than a version, but for those that are written meanwhile. It returns how
 	// many there were.
 	Purge(ctx context.Context, index string, before int64) (int, error)
 	// Refresh makes what was written visible to Search.
@@ -169,8 +170,8 @@ func (m Mapping) Type(name string) Type {
 	return ""
 }
 
-// Uneven is a field that is not alike in all indexes behind a name, as one of these has it: without a type, where it lacks it. A Mapping has it once
-// for each of them, and among its Fields as the first one that has it.
+// Uneven is a field that is not alike in all indexes behind a name, as one of these has it: without a type, where it lacks it. A
+// Mapping has it once for each of them, and among its Fields as the first one that has it.
 type Uneven struct {
 	Field
 	In string // the index's own name
@@ -192,13 +193,16 @@ func (m Mapping) forms(name string) []Uneven {
 	return all
 }
 
-// Missing are the fields that have, the mapping as it is, lacks, or one of its parts. Fields with another type or analyzer are a *MappingError.
+// Missing are the fields that have, the mapping as it is, lacks, or one of its parts. Fields with another type or analyzer are a
+// *MappingError.
 func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	if m.Every != have.Every {
-		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it is, or write to a new index", m.Index, have.Every, m.Every)
+		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it "+
+			"is, or write to a new index", m.Index, have.Every, m.Every)
 	}
 	if !m.Routing.Same(have.Routing) {
-		return nil, fmt.Errorf("index %s is routed %s, and declared to be routed %s: documents that are there would be on other shards than new ones; %s",
+		return nil, fmt.Errorf("index %s is routed %s, and declared to be routed %s: documents that are there would be on other shards than "+
+			"new ones; %s",
 			m.Index, have.Routing, m.Routing, fixOfRouting(have.Routing))
 	}
 	var missing []Field

@@ -23,8 +23,8 @@ func (o Options) Endless() Options {
 	return o
 }
 
-// expire drops the parts of indexes whose rows are over, and removes documents that were deleted long ago, until the writer is closed. A document ends
-// when its newest version is as old as the rows are kept. Writers of other processes do the same.
+// expire drops the parts of indexes whose rows are over, and removes documents that were deleted long ago, until the writer is closed.
+// A document ends when its newest version is as old as the rows are kept. Writers of other processes do the same.
 func (w *Writer) expire() {
 	timer := time.NewTicker(expireEvery)
 	defer timer.Stop()

@@ -35,7 +35,7 @@ func (p *purged) Purge(ctx context.Context, index string, before int64) (int, er
 	return p.answer(ctx, call)
 }
 
-// told collects what the hook says, as "index n error".
+// told collects what the hook reports, as "index n error".
 func told(o *indexer.Options) *[]string {
 	var list []string
 	o.Hooks.Purged = func(index string, n int, err error) { list = append(list, fmt.Sprintf("%s %d %v", index, n, err)) }
@@ -74,8 +74,8 @@ func TestPurgeComesAtTheStartAndEachHour(t *testing.T) {
 	})
 }
 
-// TestPurgeThatFailsIsMadeAgain: whichever call fails is told, with what was removed before it failed, costs no other index its turn, and
-// is made again with the next.
+// TestPurgeThatFailsIsMadeAgain: whichever call fails is reported, with what was removed before it failed, costs no other index its turn,
+// and is retried with the next.
 func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
 	for fails := range 6 {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,8 @@ func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestPurgeOfADownEngine: an outage of half a day is told once an hour, writes go on being tried beside it, and the purge comes with the engine.
+// TestPurgeOfADownEngine: an outage of half a day is reported once an hour, writes go on being tried beside it, and the purge comes with
+// the engine.
 func TestPurgeOfADownEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -125,7 +126,7 @@ func TestPurgeOfADownEngine(t *testing.T) {
 		})
 		f := submit(w, indexertest.Event(1, "a", "x"))
 		time.Sleep(12*time.Hour + time.Second)
-		if failures, err := f.Wait(t.Context()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(t.Context(), f); err != nil || len(failures) > 0 {
 			t.Errorf("failures %v, error %v", failures, err)
 		}
 		synctest.Wait()
@@ -157,7 +158,7 @@ func TestPurgeThatHangsIsLeft(t *testing.T) {
 	})
 }
 
-// TestPurgeEndsWithTheWriter: Close does not wait for an engine that hangs, and what it broke off is not told as a fault.
+// TestPurgeEndsWithTheWriter: Close does not wait for an engine that hangs, and what it broke off is not reported as a fault.
 func TestPurgeEndsWithTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newPurged(func(ctx context.Context, _ int) (int, error) {
@@ -171,7 +172,7 @@ func TestPurgeEndsWithTheWriter(t *testing.T) {
 		if took := time.Since(e.began); took != time.Minute || len(e.calls) != 1 || len(*said) != 0 {
 			t.Errorf("closed after %v, calls %q, told %q", took, e.calls, *said)
 		}
-		failures, err := submit(w, indexertest.Event(1, "a", "x")).Wait(t.Context())
+		failures, err := event.Settle(t.Context(), submit(w, indexertest.Event(1, "a", "x")))
 		if err != nil || len(failures) != 1 || failures[0].Verdict != event.Retry || !errors.Is(failures[0].Err, indexer.ErrClosed) {
 			t.Errorf("after Close: failures %v, error %v", failures, err)
 		}

@@ -36,20 +36,21 @@ func (f *flight) settle(n int64) {
 }
 
 // Wait implements event.Flight.
-func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
+// An index does not fail in parts: no event is ever pending.
+func (f *flight) Wait(ctx context.Context, _ event.Until) (event.Outcome, error) {
 	select {
 	case <-f.done:
 	default:
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return event.Outcome{}, ctx.Err()
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failures = worst(f.failures)
-	return f.failures, nil
+	return event.Outcome{Failures: f.failures}, nil
 }
 
 // worst sorts failures by event and leaves one for each: halt before retry before reject. An event that is to be submitted

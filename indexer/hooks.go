@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Hooks are told what the writer does; a nil hook is not called. They are called from the writer's own goroutines, must be
+// Hooks report what the writer does; a nil hook is not called. They are called from the writer's own goroutines, must be
 // safe for concurrent use, and must not block.
 type Hooks struct {
 	Call     func(*CallInfo)                               // after every call of the engine
@@ -14,11 +14,12 @@ type Hooks struct {
 	Expired  func(index string, parts []string, err error) // when parts of an index were dropped, their rows being over, or could not be
 	Purged   func(index string, n int, err error)          // when deleted documents were removed for good, or could not be
 	Buffered func(bytes int64)                             // bytes of documents in memory, whenever a batch comes or goes
-	Probe    func(ProbeInfo)                               // how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
+	// how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
+	Probe func(ProbeInfo)
 }
 
-// ProbeInfo is one document that an index has taken, and was asked for by searches until it was shown, in its new version or a newer one. A change
-// that comes again, with the version that the index has, is shown at once.
+// ProbeInfo is one document that an index has taken, and was asked for by searches until it was shown, in its new version or a newer
+// one. A change that comes again, with the version that the index has, is shown at once.
 type ProbeInfo struct {
 	Flight   context.Context // that its event was submitted with
 	Index    string
@@ -35,7 +36,7 @@ type ProbeOutcome string
 const (
 	Shown      ProbeOutcome = "shown"
 	NotShown   ProbeOutcome = "not_shown"  // for a minute
-	Unanswered ProbeOutcome = "unanswered" // it was not shown for a minute, and at the end the engine gave no answer
+	Unanswered ProbeOutcome = "unanswered" // it was not shown for a minute, and at the end the engine did not answer
 )
 
 // RetryInfo is one pause before documents are sent again.

@@ -7,7 +7,7 @@ import (
 	"brine/internal/backoff"
 )
 
-// lane writes the documents whose ids fall to it, one call at a time; while a call is out the rest gathers. Its goroutine is
+// lane writes the documents whose ids fall to it, one call at a time; while a call is pending the rest gathers. Its goroutine is
 // run, started by New and joined by Close.
 type lane struct {
 	w    *Writer
@@ -98,7 +98,7 @@ func (l *lane) put(ops []op, i, n int) {
 	}
 }
 
-// fill waits until something is pending. It gives false when the writer is closed.
+// fill waits until something is pending. It returns false when the writer is closed.
 func (l *lane) fill() bool {
 	for {
 		l.mu.Lock()

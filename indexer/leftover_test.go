@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/event"
 	"brine/indexer"
 	"brine/indexer/indexertest"
 )
@@ -19,7 +20,7 @@ func TestClosedWritersLeaveNothing(t *testing.T) {
 		for range writers {
 			w := newWriter(t, m, indexer.Partial, nil)
 			for i := range 20 {
-				if failures, err := submit(w, indexertest.Event(1, fmt.Sprint("o", i), text)).Wait(t.Context()); err != nil || len(failures) > 0 {
+				if failures, err := event.Settle(t.Context(), submit(w, indexertest.Event(1, fmt.Sprint("o", i), text))); err != nil || len(failures) > 0 {
 					t.Fatalf("failures %v, error %v", failures, err)
 				}
 			}

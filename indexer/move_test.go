@@ -49,7 +49,7 @@ func TestMovedDocuments(t *testing.T) {
 				if n == len(c.events)-1 {
 					batch.Events = slices.Clone(c.events)
 				}
-				if failures, err := w.Submit(t.Context(), batch).Wait(t.Context()); err != nil || len(failures) > 0 {
+				if failures, err := event.Settle(t.Context(), w.Submit(t.Context(), batch)); err != nil || len(failures) > 0 {
 					t.Fatal(failures, err)
 				}
 			}

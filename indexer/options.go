@@ -37,12 +37,14 @@ type Document struct {
 
 	Every Every         // where the engine is Partitioned: the index has a part for each such span of Time; empty: none
 	Time  string        // the event's time field that says to which part a document belongs; one of Key's, so that it never changes
-	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped; 0: for ever
+	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped, where there are any; 0: forever
 
-	Routing string // the field of Set whose value says on which shard a document is; the key gives it back, so that it never changes. Empty: the id does
+	// the field of Set whose value says on which shard a document is; the key yields it, so that it never changes. Empty: the id
+	// does
+	Routing string
 
-	// Purge is how long ago a document was deleted, by its version in ms since 1970, when it is removed; 0: it stays, marked. A removed document has no
-	// version any more: an older change that comes then makes it again.
+	// Purge is how long ago a document was deleted, by its version in ms since 1970, when it is removed; 0: it stays, marked. A removed
+	// document has no version any more: an older change that comes then makes it again.
 	Purge time.Duration
 }
 
@@ -51,17 +53,18 @@ type Options struct {
 	Schema    event.Schema
 	Documents []Document
 
-	Calls            int           // bulk calls in flight at most; 3
-	MaxBulkDocuments int           // documents in one bulk call; 1,000
-	MaxBulkBytes     int           // bytes of documents in one bulk call; 4 MiB
-	MaxDocumentBytes int           // a greater document is rejected; 8 MiB
-	MaxBufferedBytes int64         // documents in memory at which Submit waits; 32 MiB
-	MaxRecentBytes   int           // documents of partial changes held as they were written last, so that the next change needs no read; 24 MiB
-	CallTimeout      time.Duration // one call; 60 s
-	RetryFor         time.Duration // how long after Submit an event is still sent again before its verdict is retry; 30 s
-	Pause            time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; 100 ms
-	MaxPause         time.Duration // 5 s
-	ProbeEvery       time.Duration // between two documents of an index that are asked for until a search shows them (Hooks.Probe); 5 s
+	Calls            int   // bulk calls in flight at most; 3
+	MaxBulkDocuments int   // documents in one bulk call; 1,000
+	MaxBulkBytes     int   // bytes of documents in one bulk call; 4 MiB
+	MaxDocumentBytes int   // a greater document is rejected; 8 MiB
+	MaxBufferedBytes int64 // documents in memory at which Submit waits; 32 MiB
+	// documents of partial changes held as they were written last, so that the next change needs no read; 24 MiB
+	MaxRecentBytes int
+	CallTimeout    time.Duration // one call; 60 s
+	RetryFor       time.Duration // how long after Submit an event is still sent again before its verdict is retry; 30 s
+	Pause          time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; 100 ms
+	MaxPause       time.Duration // 5 s
+	ProbeEvery     time.Duration // between two documents of an index that are asked for until a search shows them (Hooks.Probe); 5 s
 
 	Hooks Hooks
 }
@@ -181,7 +184,8 @@ func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) 
 	case at < 0 || !schema.Fields[at].Type.IsTime():
 		bad("time: %q is no time field of the pipeline", d.Time)
 	case d.Key != nil && !slices.Contains(d.Key.Fields(), d.Time):
-		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key", d.Time)
+		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key",
+			d.Time)
 	}
 	if d.Keep < 0 || d.Purge < 0 {
 		bad("keep is %v, and purge %v: give 0 or more", d.Keep, d.Purge)

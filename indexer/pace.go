@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// pace bounds how many calls are out and how large they are, and adapts both to the server: a call that it could not take in
+// pace bounds how many calls are pending and how large they are, and adapts both to the server: a call that it could not take in
 // time halves them, each one that it takes adds a little (AIMD). All lanes share it.
 type pace struct {
 	mostCalls, mostBytes int
 
 	mu    sync.Mutex
-	calls float64 // that may be out
+	calls float64 // that may be pending
 	bytes int     // of documents in one call
 	out   int
 	freed chan struct{} // closed, and made again, when a place is freed
@@ -33,7 +33,7 @@ func newPace(calls, bytes int) *pace {
 	return &pace{mostCalls: calls, mostBytes: bytes, calls: float64(calls), bytes: bytes, freed: make(chan struct{})}
 }
 
-// enter waits for a place for one call. It gives false when ctx ends first.
+// enter waits for a place for one call. It returns false when ctx ends first.
 func (p *pace) enter(ctx context.Context) bool {
 	for {
 		p.mu.Lock()
@@ -52,7 +52,7 @@ func (p *pace) enter(ctx context.Context) bool {
 	}
 }
 
-// leave gives the place back.
+// leave frees the place.
 func (p *pace) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *pace) congested(sent, now time.Time) {
 	p.bytes = min(p.bytes, max(p.bytes/2, leastBytes))
 }
 
-// tooLarge counts a call of so many bytes that the server called too large.
+// tooLarge counts a call of that many bytes that the server called too large.
 func (p *pace) tooLarge(size int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -45,7 +45,7 @@ func TestPace(t *testing.T) {
 	check("less than the least", 8, 50)
 }
 
-// TestPaceBoundsCalls: no more calls are out than allowed, those that wait go on when one ends, and one leaves with its context.
+// TestPaceBoundsCalls: no more calls are pending than allowed, those that wait go on when one ends, and one leaves with its context.
 func TestPaceBoundsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace(4, 1<<20)

@@ -31,7 +31,7 @@ func (e Every) String() string {
 type Partitioned interface {
 	// EnsurePart creates a part of the index m.Index, unless it is there.
 	EnsurePart(ctx context.Context, m Mapping, part string) error
-	// Expire drops the parts of an index that hold documents and none of before or newer, and gives their names. What is
+	// Expire drops the parts of an index that hold documents and none of before or newer, and returns their names. What is
 	// written meanwhile is refused for a while or ends in a new part, and is never lost.
 	Expire(ctx context.Context, index string, before int64) ([]string, error)
 }
@@ -89,7 +89,8 @@ func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
 		return "", &event.Error{Reason: event.WrongType, Field: d.Time, Detail: strconv.FormatInt(ms, 10) + " is no time from 1970 to 9999"}
 	}
 	if ms > ev.Record.Timestamp+aheadAtMost.Milliseconds() {
-		return "", &event.Error{Reason: event.FutureVersion, Field: d.Time, Detail: "it is more than a day ahead of the record, and would make a part of the index of its own"}
+		return "", &event.Error{Reason: event.FutureVersion, Field: d.Time,
+			Detail: "it is more than a day ahead of the record, and would make a part of the index of its own"}
 	}
 	if ms < s.from || ms >= s.to {
 		s.from, s.to = d.Every.bounds(time.UnixMilli(ms).UTC())

@@ -146,9 +146,9 @@ func othersOf(d *document, stored *fastjson.Object) []string {
 	return names
 }
 
-// appendHeld appends the document that appendDocument has just appended as recent holds it, or nothing where it has fields that are not declared:
-// its newest version, then for each column the length of its value, the value, and by how much its version is older. Numbers are uvarints; length 0
-// means none.
+// appendHeld appends the document that appendDocument has just appended as recent holds it, or nothing where it has fields that are
+// not declared: its newest version, then for each column the length of its value, the value, and by how much its version is older.
+// Numbers are uvarints; length 0 means none.
 func (m *merger) appendHeld(dst []byte) []byte {
 	if m.others {
 		return dst

@@ -99,8 +99,8 @@ func fields(parser *fastjson.Parser, source []byte) (out []FieldValue, err error
 	return out, nil
 }
 
-// Without is a stored document without some of its fields, as the operation that writes it; brine's own fields stay. Where no other field is left the
-// operation removes the document.
+// Without is a stored document without some of its fields, as the operation that writes it; brine's own fields stay. Where no other
+// field is left the operation removes the document.
 func Without(ref Ref, stored Stored, gone func(FieldValue) bool) (Op, error) {
 	parser := new(fastjson.Parser)
 	all, err := fields(parser, stored.Source)

@@ -15,9 +15,9 @@ const (
 	probeFor  = time.Minute            // after which a document that is not shown is given up
 )
 
-// probe measures how soon a search shows what an index has taken: of one document at a time it asks until it is shown. The memory of it is that
-// document's id; its calls are some ten each second that a document needs at first, and fewer the longer it lasts. Its goroutine is run, started by
-// New and joined by Close.
+// probe measures how soon a search shows what an index has taken: of one document at a time it asks until it is shown. The memory of
+// it is that document's id; its calls are some ten each second that a document needs at first, and fewer the longer it lasts. Its
+// goroutine is run, started by New and joined by Close.
 type probe struct {
 	w     *Writer
 	index string
@@ -41,8 +41,8 @@ func newProbe(w *Writer, index string) *probe {
 	return &probe{w: w, index: index, began: time.Now(), taken: make(chan probed, 1)}
 }
 
-// take looks at one document out of those that were just written, when it is time. Of a group whose change has left the document's version as it was,
-// a search cannot tell whether it shows the change.
+// take picks one of the documents that were just written, when it is time. Of a group whose change has left the document's
+// version as it was, a search does not show whether it includes the change.
 func (p *probe) take(g *group, now time.Time) {
 	if int64(now.Sub(p.began)) < p.due.Load() {
 		return

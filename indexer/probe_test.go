@@ -26,7 +26,7 @@ func (p *probes) add(i indexer.ProbeInfo) {
 	p.all = append(p.all, i)
 }
 
-// told waits until all else waits, and gives the probes that have ended.
+// told waits until all else waits, and returns the probes that have ended.
 func (p *probes) told() []indexer.ProbeInfo {
 	synctest.Wait()
 	p.mu.Lock()
@@ -43,7 +43,7 @@ func produced(order string, version int64) event.Event {
 
 func index(t *testing.T, w *indexer.Writer, events ...event.Event) {
 	t.Helper()
-	if failures, err := submit(w, events...).Wait(context.Background()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(context.Background(), submit(w, events...)); err != nil || len(failures) > 0 {
 		t.Fatalf("failures %v, error %v", failures, err)
 	}
 }
@@ -138,7 +138,8 @@ func TestProbesGiveUp(t *testing.T) {
 	}
 }
 
-// TestProbesEndWithTheWriter: closed while a search is out, or while a probe waits for the next, a writer leaves nothing behind and tells nothing.
+// TestProbesEndWithTheWriter: closed while a search is pending, or while a probe waits for the next, a writer leaves nothing behind and
+// reports nothing.
 func TestProbesEndWithTheWriter(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

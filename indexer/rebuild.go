@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Rebuilder is an Engine of which an index can be rebuilt beside the one that is in use, under the name Beside, and then take
+// Rebuilder is an Engine whose indexes can be rebuilt beside the ones in use, under the name Beside, and then take
 // its place.
 type Rebuilder interface {
 	// Behind names the indexes that an index is made of now, as they are called once others have taken their place.
 	Behind(ctx context.Context, index string) ([]string, error)
-	// Promote has what was built beside an index take its place, at once for all who read and write it. The error wraps
+	// Promote puts what was built beside an index in its place, at once for all readers and writers. The error wraps
 	// search.ErrNoIndex when nothing is beside it. The former indexes stay, and nothing is read from them any more.
 	Promote(ctx context.Context, index string) error
 	// Discard drops what was built beside an index; nothing is no error.
 	Discard(ctx context.Context, index string) error
-	// Drop drops indexes that Behind has named. Those that are gone are no error; one that is in use is, and is not dropped.
+	// Drop drops indexes that Behind has named. Those that are gone are no error; one that is in use is an error, and is not dropped.
 	Drop(ctx context.Context, names []string) error
 	// Room says how large an index is and what else has room.
 	Room(ctx context.Context, index string) (Room, error)

@@ -9,8 +9,8 @@ import (
 // under the condition that nobody else has written the document since. It belongs to one lane, which alone writes those documents in this
 // process.
 //
-// What is written never rests on it alone: the index refuses a write whose document is another than the held one, which is then read. Nor is a
-// change taken for done because the held document has it already: that too is read.
+// What is written never rests on it alone: the index refuses a write whose document is another than the held one, which is then read.
+// Nor is a change taken for done because the held document has it already: that too is read.
 type recent struct {
 	most  int                     // bytes of one generation, with what its map takes
 	gens  [generations]generation // the first takes what is written; when it is full, the last is emptied and becomes the first

@@ -65,7 +65,7 @@ func TestNextChangeNeedsNoRead(t *testing.T) {
 
 func mustWrite(t *testing.T, w *indexer.Writer, events ...event.Event) {
 	t.Helper()
-	if failures, err := submit(w, events...).Wait(context.Background()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(context.Background(), submit(w, events...)); err != nil || len(failures) > 0 {
 		t.Fatal(failures, err)
 	}
 }
@@ -122,7 +122,7 @@ func TestHeldDocumentsConverge(t *testing.T) {
 		events := rapid.Permutation(versioned(rapid.SliceOfN(rapid.Custom(change), 1, 40).Draw(t, "events"))).Draw(t, "order")
 		for len(events) > 0 {
 			n := rapid.IntRange(1, min(4, len(events))).Draw(t, "batch")
-			if failures, err := submit(writers[rapid.IntRange(0, 1).Draw(t, "writer")], events[:n]...).Wait(context.Background()); err != nil || len(failures) > 0 {
+			if failures, err := event.Settle(context.Background(), submit(writers[rapid.IntRange(0, 1).Draw(t, "writer")], events[:n]...)); err != nil || len(failures) > 0 {
 				t.Fatalf("failures %v, error %v", failures, err)
 			}
 			for i := range events[:n] {
@@ -143,7 +143,7 @@ func TestHeldDocumentsConverge(t *testing.T) {
 	})
 }
 
-// versioned gives events versions of their own.
+// versioned sets versions of their own on events.
 func versioned(events []event.Event) []event.Event {
 	for i := range events {
 		events[i].Version = int64(i)

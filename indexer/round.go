@@ -81,7 +81,7 @@ func (l *lane) write() {
 	}
 }
 
-// read reads the stored documents of the groups of partial changes, but for those that are held.
+// read reads the stored documents of the groups of partial changes, except those that are held.
 func (l *lane) read() error {
 	l.refs, l.sent = l.refs[:0], l.sent[:0]
 	now := time.Now()
@@ -118,7 +118,7 @@ func (l *lane) prepare() {
 			write.Source, write.Version = newest.source, newest.version
 		case g.held.fields != nil:
 			if made = l.mergeHeld(g, &write); made == nil {
-				continue // it is read in the next round, being held no longer
+				continue // it is no longer held, and read in the next round
 			}
 		default:
 			read++
@@ -165,7 +165,7 @@ func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, made []
 	return l.merger.changed, made, nil
 }
 
-// mergeHeld is merge with the held document. It gives nil when the changes change nothing.
+// mergeHeld is merge with the held document. It returns nil when the changes change nothing.
 func (l *lane) mergeHeld(g *group, write *Op) (made []byte) {
 	write.Kind, write.SeqNo, write.PrimaryTerm = Replace, g.held.seqNo, g.held.primaryTerm
 	l.merger.beginHeld(g.first.doc, g.held.fields)
@@ -175,7 +175,7 @@ func (l *lane) mergeHeld(g *group, write *Op) (made []byte) {
 	return made
 }
 
-// mergeChanges merges g's changes into what the merger has begun with. It gives the result as recent holds it.
+// mergeChanges merges g's changes into what the merger has begun with. It returns the result as recent holds it.
 func (l *lane) mergeChanges(g *group, stored *fastjson.Object, write *Op) (made []byte) {
 	for o := g.first; o != nil; o = o.next {
 		l.merger.add(o)
@@ -189,7 +189,7 @@ func (l *lane) mergeChanges(g *group, stored *fastjson.Object, write *Op) (made 
 	return l.scratch[to:len(l.scratch):len(l.scratch)]
 }
 
-// send makes one bulk call of l.ops[from:to]. It gives false when the rest of the round must wait too.
+// send makes one bulk call of l.ops[from:to]. It returns false when the rest of the round must wait too.
 func (l *lane) send(from, to, size int) bool {
 	ops := l.ops[from:to]
 	l.results = append(l.results[:0], make([]Result, len(ops))...)

@@ -11,8 +11,9 @@ import (
 	"brine/rowkey"
 )
 
-// Routing says by which field's value an index chooses the shard of a document. The value is read from the row key, which the document's id is,
-// so whoever knows the id knows the shard, and an id never changes its shard. The index itself keeps the Routing, in the form of its JSON.
+// Routing says by which field's value an index chooses the shard of a document. The value is read from the row key, which the
+// document's id is, so a client that knows the id knows the shard, and an id never changes its shard. The index itself keeps the Routing,
+// in the form of its JSON.
 type Routing struct {
 	Field string            `json:"field"` // of the documents
 	From  string            `json:"from"`  // the key's field that it is filled with
@@ -31,7 +32,7 @@ func newRouting(field, from string, key *rowkey.Key) *Routing {
 	return r
 }
 
-// Same reports whether both give every document the same shard. Nil is no routing.
+// Same reports whether both route every document to the same shard. Nil is no routing.
 func (r *Routing) Same(o *Routing) bool {
 	if r == nil || o == nil {
 		return r == o
@@ -52,7 +53,7 @@ type Router struct {
 	at  int // of the field among the key's
 }
 
-// Router fails when the key cannot be read, or does not give the field back.
+// Router fails when the key cannot be read, or does not yield the field.
 func (r *Routing) Router() (*Router, error) {
 	types := map[string]rowkey.Type{}
 	for _, t := range []rowkey.Type{rowkey.Text, rowkey.Int, rowkey.Float, rowkey.Bool, rowkey.Time} {
@@ -62,7 +63,8 @@ func (r *Routing) Router() (*Router, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.Types)) {
 		t, ok := types[r.Types[name]]
 		if !ok {
-			return nil, fmt.Errorf("routing by %s: field %s of its key is of the type %q, which this brine does not know", r.Field, name, r.Types[name])
+			return nil, fmt.Errorf("routing by %s: field %s of its key is of the type %q, which this brine does not know",
+				r.Field, name, r.Types[name])
 		}
 		fields = append(fields, rowkey.Field{Name: name, Type: t})
 	}
@@ -78,7 +80,7 @@ func (r *Routing) Router() (*Router, error) {
 
 var errHashed = errors.New("it stands for a row key that is too long to be an id, and says nothing of the routing")
 
-// Of is the routing of the document of an id.
+// Of returns the routing of the document with an id.
 func (r *Router) Of(id []byte) (string, error) {
 	if hashedID(id) {
 		return "", errHashed
@@ -101,8 +103,8 @@ func (r *Router) Of(id []byte) (string, error) {
 	}
 }
 
-// RoutingOf is the routing of a value of the routing field, as a search holds it: a string, int64 or bool. Search servers take no empty one,
-// and read several in one that holds a comma. Two values of one routing are on one shard, which does no harm.
+// RoutingOf is the routing of a value of the routing field, as a search holds it: a string, int64 or bool. Search servers take no
+// empty one, and read several in one that holds a comma. Two values of one routing are on one shard, which does no harm.
 func RoutingOf(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -117,13 +119,15 @@ func RoutingOf(value any) string {
 	}
 }
 
-// CanTakePlaceOf tells why an index cannot be built beside the live one and take its place. A pipeline that has not heard yet of the change would
-// place documents in the new index as in the former one: where that has no routing the new one refuses them, and where it has another nobody would.
+// CanTakePlaceOf says why an index cannot be built beside the live one and take its place. A pipeline that does not know yet of the
+// change would place documents in the new index as in the former one: where that has no routing the new one refuses them, and where it
+// has another nothing would.
 func (m Mapping) CanTakePlaceOf(live Mapping) error {
 	if live.Routing == nil || live.Routing.Same(m.Routing) {
 		return nil
 	}
-	return fmt.Errorf("index %s is routed %s, and would come to be routed %s: a pipeline that runs meanwhile would leave documents on two shards; "+
+	return fmt.Errorf("index %s is routed %s, and would come to be routed %s: a pipeline that runs meanwhile would leave documents on two "+
+		"shards; "+
 		"declare it as it is, or write to a new index", live.Index, live.Routing, m.Routing)
 }
 
@@ -145,7 +149,8 @@ func (d *Document) validateRouting(bad func(string, ...any)) {
 	case d.Set[at].Type == Text || d.Set[at].Type == Double:
 		bad("routing: %s is a %s; name a keyword, long, boolean or date", d.Routing, d.Set[at].Type)
 	case !d.Key.Gives(d.Set[at].Field):
-		bad("routing: the row key %s does not give field %s back, so the shard of a document could not be told from its id; name a field that the key holds whole", d.Key, d.Set[at].Field)
+		bad("routing: the row key %s does not give field %s back, so the shard of a document could not be read from its id; name a field that "+
+			"the key holds whole", d.Key, d.Set[at].Field)
 	}
 }
 

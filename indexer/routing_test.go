@@ -35,8 +35,8 @@ func randomValue(r *rand.Rand, of rowkey.Type) (rowkey.Value, any) {
 	return rowkey.IntValue(n), n
 }
 
-// TestRoutingFollowsFromTheID: whatever the values are, the id gives the routing by which a search for the value asks; different values have different
-// routings, and none could be taken for a list.
+// TestRoutingFollowsFromTheID: whatever the values are, the id determines the routing by which a search for the value asks; different
+// values have different routings, and none could be taken for a list.
 func TestRoutingFollowsFromTheID(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -120,7 +120,7 @@ func TestNoRouting(t *testing.T) {
 	}
 }
 
-// TestRoutingOfOptions: only by what the key gives back, under the name that the documents have for it.
+// TestRoutingOfOptions: only by what the key yields, under the name that the documents have for it.
 func TestRoutingOfOptions(t *testing.T) {
 	key, err := rowkey.Parse(`md5(status, 2) + order + "|" + asc(at, s)`, []rowkey.Field{{Name: "order", Type: rowkey.Text}, {Name: "status", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}})
 	if err != nil {

@@ -37,7 +37,7 @@ type Writer struct {
 	joined sync.WaitGroup // the lanes' goroutines
 }
 
-// ErrClosed is wrapped by the failures of events that the writer gave up since it was closed.
+// ErrClosed is wrapped by the failures of events that the writer gave up because it was closed.
 var ErrClosed = errors.New("the indexer is closed")
 
 // New starts a writer over an engine. It makes no call: an index that is absent or out of reach shows in the flights.
@@ -80,7 +80,7 @@ func New(engine Engine, opts Options) (*Writer, error) {
 	return w, nil
 }
 
-// Close gives up what is not yet written (verdict retry), ends the calls that are out and waits for the writer's goroutines.
+// Close gives up what is not yet written (verdict retry), ends the pending calls and waits for the writer's goroutines.
 // The engine stays open.
 func (w *Writer) Close() error {
 	w.cancel()
@@ -124,7 +124,7 @@ func (w *Writer) newCargo(keys []*eventkey.Encoder) *cargo {
 	return &cargo{keys: keys, spans: make([]span, len(w.docs))}
 }
 
-// Submit implements ingest.Writer: it encodes the documents of the batch and queues them in order.
+// Submit implements event.Writer: it encodes the documents of the batch and queues them in order.
 func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	f := &flight{done: make(chan struct{}), ctx: ctx}
 	f.left.Store(1)
@@ -154,6 +154,12 @@ func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	f.settle(1)
 	return f
 }
+
+// Release implements event.Writer: a lane sends as soon as a call is free, nothing is held back.
+func (w *Writer) Release() {}
+
+// Hurry implements event.Writer. The pauses between attempts are not cut short.
+func (w *Writer) Hurry() {}
 
 // admit takes size bytes from the budget, waiting for them until ctx ends or the writer is closed.
 func (w *Writer) admit(ctx context.Context, size int64) error {

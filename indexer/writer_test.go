@@ -18,12 +18,11 @@ import (
 	"brine/event"
 	"brine/indexer"
 	"brine/indexer/indexertest"
-	"brine/ingest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var _ ingest.Writer = (*indexer.Writer)(nil)
+var _ event.Writer = (*indexer.Writer)(nil)
 
 func newWriter(t testing.TB, e indexer.Engine, changes indexer.Changes, set func(*indexer.Options)) *indexer.Writer {
 	t.Helper()
@@ -95,7 +94,7 @@ func TestDocumentsEqualTheModel(t *testing.T) {
 				rest = rest[n:]
 			}
 			for _, f := range flights {
-				if failures, err := f.Wait(context.Background()); err != nil || len(failures) > 0 {
+				if failures, err := event.Settle(context.Background(), f); err != nil || len(failures) > 0 {
 					t.Fatalf("failures %v, error %v", failures, err)
 				}
 			}
@@ -133,7 +132,7 @@ func TestShuffledChangesEndEqual(t *testing.T) {
 				shuffled := rapid.Permutation(events).Draw(t, "order")
 				n := rapid.IntRange(0, len(events)).Draw(t, "cut")
 				for _, f := range []event.Flight{submit(w, shuffled[:n]...), submit(w, shuffled[n:]...)} {
-					if failures, err := f.Wait(context.Background()); err != nil || len(failures) > 0 {
+					if failures, err := event.Settle(context.Background(), f); err != nil || len(failures) > 0 {
 						t.Fatalf("failures %v, error %v", failures, err)
 					}
 				}
@@ -163,7 +162,7 @@ func TestOutageIsBounded(t *testing.T) {
 			o.Hooks.Retry = func(r indexer.RetryInfo) { pauses = append(pauses, r.Pause) }
 		})
 		start := time.Now()
-		failures, err := submit(w, indexertest.Event(1, "a", "x")).Wait(t.Context())
+		failures, err := event.Settle(t.Context(), submit(w, indexertest.Event(1, "a", "x")))
 		took := time.Since(start)
 		w.Close()
 		if err != nil || len(failures) != 1 || failures[0].Verdict != event.Retry || !errors.Is(failures[0].Err, errFault) {
@@ -202,15 +201,15 @@ func TestFullBufferPausesSubmit(t *testing.T) {
 		first := submit(w, big)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		failures, err := w.Submit(ctx, &event.Batch{Events: []event.Event{big}}).Wait(t.Context())
+		failures, err := event.Settle(t.Context(), w.Submit(ctx, &event.Batch{Events: []event.Event{big}}))
 		if err != nil || len(failures) != 1 || failures[0].Verdict != event.Retry || !errors.Is(failures[0].Err, context.DeadlineExceeded) {
 			t.Fatalf("a submit that found no room: failures %v, error %v", failures, err)
 		}
 		down.Store(false)
-		if failures, err := submit(w, big).Wait(t.Context()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(t.Context(), submit(w, big)); err != nil || len(failures) > 0 {
 			t.Fatalf("failures %v, error %v", failures, err)
 		}
-		if failures, err := first.Wait(t.Context()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(t.Context(), first); err != nil || len(failures) > 0 {
 			t.Fatalf("failures %v, error %v", failures, err)
 		}
 		w.Close()
@@ -229,7 +228,7 @@ func TestCloseGivesBack(t *testing.T) {
 	w.Close()
 	flights = append(flights, submit(w, indexertest.Event(2, "a", "z")))
 	for i, f := range flights {
-		failures, err := f.Wait(context.Background())
+		failures, err := event.Settle(context.Background(), f)
 		if err != nil || len(failures) == 0 || failures[0].Verdict != event.Retry || !errors.Is(failures[0].Err, indexer.ErrClosed) {
 			t.Errorf("flight %d: failures %v, error %v", i, failures, err)
 		}
@@ -245,11 +244,11 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	f := submit(w, indexertest.Event(1, "a", "x"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := f.Wait(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := event.Settle(ctx, f); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	m.mu.Unlock()
-	if failures, err := f.Wait(context.Background()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(context.Background(), f); err != nil || len(failures) > 0 {
 		t.Errorf("failures %v, error %v", failures, err)
 	}
 }
@@ -263,7 +262,7 @@ func TestOneWriteOfADocumentInACall(t *testing.T) {
 		for i := range 100 {
 			events = append(events, indexertest.Event(int64(i), fmt.Sprint(i%10), fmt.Sprint("s", i)))
 		}
-		if failures, err := submit(w, events...).Wait(context.Background()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(context.Background(), submit(w, events...)); err != nil || len(failures) > 0 {
 			t.Fatalf("failures %v, error %v", failures, err)
 		}
 		w.Close()
@@ -287,7 +286,7 @@ func TestEventOfTwoDocuments(t *testing.T) {
 	m.before = func(int) error { return errFault }
 	events := []event.Event{indexertest.Event(1, "a", "x"), indexertest.Event(1, nil), indexertest.Event(1, "b", strings.Repeat("x", 2000)),
 		indexertest.Event(1, "", "x")}
-	failures, err := submit(w, events...).Wait(context.Background())
+	failures, err := event.Settle(context.Background(), submit(w, events...))
 	if err != nil || len(failures) != 4 {
 		t.Fatalf("failures %v, error %v", failures, err)
 	}

@@ -28,7 +28,7 @@ func (s *stream) decodeAgain(records []*event.Record) *event.Batch {
 	return batch
 }
 
-// keep leaves in a list, in place, what failed of it.
+// keep filters a list in place down to what failed.
 func keep[T any](list []T, failed []event.Failure) []T {
 	for i, failure := range failed {
 		list[i] = list[failure.Index] // i ≤ Index, since they ascend

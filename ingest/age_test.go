@@ -50,7 +50,7 @@ func TestTheWatermarkKnowsTheOldestRecord(t *testing.T) {
 	}
 }
 
-// Each record of a flight is told of once, however the flight is narrowed down before it lands.
+// Each record of a flight is reported once, however the flight is narrowed down before it lands.
 func TestEachRecordIsToldOfOnce(t *testing.T) {
 	told := map[int64]int{}
 	s := &stream{partition: &partition{runner: &runner{Options: &Options{}}}}

@@ -21,7 +21,7 @@ type assignment struct {
 }
 
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to go). It then
-// settles what is out for a bounded time and commits. When it returns, every goroutine of it has ended.
+// settles what is pending for a bounded time and commits. When it returns, every goroutine of it has ended.
 func (a *assignment) run(revoked, stop context.Context) {
 	work, stopWork := context.WithCancel(revoked)
 	drain, abandon := context.WithCancel(context.Background())
@@ -47,8 +47,11 @@ func (a *assignment) run(revoked, stop context.Context) {
 	a.Hooks.Revoked(a.generation, a.ids(), a.abandoned())
 }
 
-// abandonAtDeadline gives up what is still out StopTimeout after a stop, or drainTime after the partitions were taken away. Until then it hurries
-// the writer.
+// hurryEvery is how often the writer is hurried, and how long a pause of the loop lasts, while little time is left.
+const hurryEvery = time.Second
+
+// abandonAtDeadline gives up what is still pending StopTimeout after a stop, or drainTime after the partitions were taken away. Until then
+// it hurries the writer.
 func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, abandon func()) {
 	for _, p := range a.partitions {
 		p.progress.state(Draining, "", nil)
@@ -62,9 +65,7 @@ func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, aba
 	defer tick.Stop()
 	taken := revoked.Done()
 	for {
-		if h, ok := a.Writer.(Hurrier); ok {
-			h.Hurry()
-		}
+		a.Writer.Hurry()
 		select {
 		case <-tick.C:
 		case <-deadline.C:
@@ -77,65 +78,6 @@ func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, aba
 			if a.StopTimeout > a.drainTime() {
 				deadline.Reset(a.drainTime())
 			}
-		}
-	}
-}
-
-// commitUntil commits at every interval, until done.
-func (a *assignment) commitUntil(done <-chan struct{}) {
-	tick := time.NewTicker(a.CommitInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-			a.commitNow(false)
-		}
-	}
-}
-
-// doubtful is for how long commits are repeated after one that failed: it may have been sent all the same, and arrive after later
-// ones. The coordinator takes what comes last, and would go back with it.
-const doubtful = 30 * time.Second
-
-// commitNow commits the watermarks that have risen above what was committed. Only the goroutine of run calls it.
-//
-// The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
-// is called for the last time.
-func (a *assignment) commitNow(last bool) {
-	offsets, rejected := map[int]int64{}, map[int]int{}
-	again := time.Since(a.doubt) < doubtful
-	for _, p := range a.partitions {
-		if a.fresh.Load() && p.mark.edge() < 0 && !last {
-			return
-		}
-		if p.rewound.Swap(false) {
-			delete(a.committed, p.id)
-		}
-		before, ok := a.committed[p.id]
-		rejects := a.rejects.of(p.id)
-		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before || again || rejects != a.rejected[p.id]) {
-			offsets[p.id], rejected[p.id] = edge, rejects
-		}
-	}
-	if len(offsets) == 0 {
-		return
-	}
-	began := time.Now()
-	if err := a.commit(offsets, rejected); err != nil {
-		a.doubt = time.Now()
-		a.Hooks.CommitFailed(err)
-		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
-		return
-	}
-	a.fresh.Store(false)
-	a.Hooks.Took(context.Background(), 0, StepCommit, time.Since(began))
-	for _, p := range a.partitions {
-		if offset, ok := offsets[p.id]; ok {
-			a.committed[p.id], a.rejected[p.id] = offset, rejected[p.id]
-			p.progress.committed(offset)
-			a.Hooks.Committed(p.id, offset)
 		}
 	}
 }

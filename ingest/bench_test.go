@@ -15,8 +15,9 @@ import (
 // nothing is a Writer that takes everything at once.
 type nothing struct{}
 
-func (nothing) Submit(context.Context, *event.Batch) event.Flight { return nothing{} }
-func (nothing) Wait(context.Context) ([]event.Failure, error)     { return nil, nil }
+func (nothing) Submit(context.Context, *event.Batch) event.Flight { return event.Done(nil) }
+func (nothing) Release()                                          {}
+func (nothing) Hurry()                                            {}
 
 const scan = `{"waybill":"SF1000000%07d","at":1373%09d,"station":"JFK-03","action":"arrived","courier":"c-%05d","lat":40.6413,"lon":-73.7781,"remark":"handed over at gate 12, two parcels, one of them wet"}`
 
@@ -26,7 +27,7 @@ var scanSchema = event.Schema{Version: 1, Fields: []event.Field{
 
 const benchRecords, benchPartitions = 200_000, 2
 
-func benchBroker(b *testing.B, codec kgo.CompressionCodec) *broker {
+func benchBroker(b *testing.B, codec kgo.CompressionCodec) *fakeKafka {
 	br := newBroker(b, benchPartitions)
 	client := br.newClient(kgo.ProducerBatchCompression(codec))
 	for from := 0; from < benchRecords; from += 10_000 {

@@ -19,8 +19,8 @@ const (
 
 var schema = event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}
 
-// broker is a Kafka of one test.
-type broker struct {
+// fakeKafka is a Kafka of one test.
+type fakeKafka struct {
 	*kfake.Cluster
 	t      testing.TB
 	dial   dialFunc      // nil: over TCP
@@ -28,16 +28,16 @@ type broker struct {
 	sent   map[int]int64 // per partition, the next offset
 }
 
-func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *broker {
+func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *fakeKafka {
 	t.Helper()
-	b := &broker{t: t, sent: map[int]int64{}}
+	b := &fakeKafka{t: t, sent: map[int]int64{}}
 	b.begin(append([]kfake.Opt{kfake.SeedTopics(int32(partitions), topic), kfake.GroupMinSessionTimeout(100 * time.Millisecond)}, more...)...)
 	b.client = b.newClient()
 	return b
 }
 
 // begin starts the cluster, of one broker unless an option says otherwise.
-func (b *broker) begin(opts ...kfake.Opt) {
+func (b *fakeKafka) begin(opts ...kfake.Opt) {
 	b.t.Helper()
 	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *broker) begin(opts ...kfake.Opt) {
 }
 
 // newClient is a client that says the partition of each record itself.
-func (b *broker) newClient(opts ...kgo.Opt) *kgo.Client {
+func (b *fakeKafka) newClient(opts ...kgo.Opt) *kgo.Client {
 	b.t.Helper()
 	own := []kgo.Opt{kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.MaxProduceRequestsInflightPerBroker(1), kgo.ProducerBatchCompression(kgo.NoCompression())}
@@ -64,7 +64,7 @@ func (b *broker) newClient(opts ...kgo.Opt) *kgo.Client {
 }
 
 // produce appends n good records to each of the partitions.
-func (b *broker) produce(n int, partitions ...int) {
+func (b *fakeKafka) produce(n int, partitions ...int) {
 	b.t.Helper()
 	for _, p := range partitions {
 		var records []*kgo.Record
@@ -76,7 +76,7 @@ func (b *broker) produce(n int, partitions ...int) {
 	}
 }
 
-func (b *broker) send(records ...*kgo.Record) {
+func (b *fakeKafka) send(records ...*kgo.Record) {
 	b.t.Helper()
 	if err := b.client.ProduceSync(context.Background(), records...).FirstErr(); err != nil {
 		b.t.Fatal(err)
@@ -84,7 +84,7 @@ func (b *broker) send(records ...*kgo.Record) {
 }
 
 // poison appends one record that is no JSON.
-func (b *broker) poison(partition int) {
+func (b *fakeKafka) poison(partition int) {
 	b.t.Helper()
 	b.send(&kgo.Record{Topic: topic, Partition: int32(partition), Key: []byte("poison"), Value: []byte("not json"),
 		Headers: []kgo.RecordHeader{{Key: "trace", Value: []byte("abc")}}})
@@ -92,12 +92,12 @@ func (b *broker) poison(partition int) {
 }
 
 // defaults are options with brine's own times, for tests whose clock is not the machine's.
-func (b *broker) defaults(w Writer) Options {
+func (b *fakeKafka) defaults(w event.Writer) Options {
 	return Options{Kafka: Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(b.t)}
 }
 
 // options have short pauses and long time-outs.
-func (b *broker) options(w Writer) Options {
+func (b *fakeKafka) options(w event.Writer) Options {
 	o := b.defaults(w)
 	o.Heartbeat, o.CommitInterval, o.RequestTimeout, o.StopTimeout = 50*time.Millisecond, 20*time.Millisecond, 5*time.Second, 5*time.Second
 	o.RetryMin, o.RetryMax, o.HaltPause = time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
@@ -105,7 +105,7 @@ func (b *broker) options(w Writer) Options {
 }
 
 // committedOffset is what the broker holds for the group, −1 for nothing.
-func (b *broker) committedOffset(partition int) int64 {
+func (b *fakeKafka) committedOffset(partition int) int64 {
 	b.t.Helper()
 	info := b.GroupInfo(group)
 	if info == nil {
@@ -118,7 +118,7 @@ func (b *broker) committedOffset(partition int) int64 {
 }
 
 // wantCommitted checks what the broker holds for the group.
-func (b *broker) wantCommitted(offsets map[int]int64) {
+func (b *fakeKafka) wantCommitted(offsets map[int]int64) {
 	b.t.Helper()
 	for p, want := range offsets {
 		if got := b.committedOffset(p); got != want {
@@ -128,7 +128,7 @@ func (b *broker) wantCommitted(offsets map[int]int64) {
 }
 
 // neverCommits watches for a while, in a bubble, that no offset from bound on is committed.
-func (b *broker) neverCommits(t testing.TB, partition int, bound int64, while time.Duration) {
+func (b *fakeKafka) neverCommits(t testing.TB, partition int, bound int64, while time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(while); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if got := b.committedOffset(partition); got >= bound {

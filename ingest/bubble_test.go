@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A store that stands still for ten minutes neither costs us our partitions nor loses a record.
+// A store that hangs for ten minutes neither costs us our partitions nor loses a record.
 func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(100, 0, 1)
 		s := newStore()
 		stuck := make(chan struct{})
@@ -40,7 +40,7 @@ func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
 
 // An outage with retry verdicts: pauses grow to RetryMax, nothing is given up, nothing is committed.
 func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(100, 0)
 		s, down := newDownStore()
 		l := start(t, b.defaults(s))
@@ -61,7 +61,7 @@ func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 
 // At a revoke a flight that does not settle is abandoned after a third of the time-outs, and the new owner gets its records.
 func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0, 1)
 		hung, well := newStore(), newStore()
 		never := make(chan struct{})
@@ -102,7 +102,7 @@ func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
 
 // A stop whose store hangs ends after StopTimeout, without a commit, and not by being thrown out of the group before.
 func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
 		never := make(chan struct{})
@@ -123,9 +123,9 @@ func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
 	})
 }
 
-// A stop settles what is out, however slow, and redelivers nothing.
+// A stop settles what is pending, however slow, and redelivers nothing.
 func TestStopWaitsForASlowStore(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s, slow := newStore(), make(chan struct{})
 		s.gate = func(int) <-chan struct{} { return slow }
@@ -140,7 +140,7 @@ func TestStopWaitsForASlowStore(t *testing.T) {
 
 // What waits to be tried again when a stop comes is tried again, for as long as the stop may take.
 func TestStopSettlesWhatWaitsToBeTriedAgain(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s, down := newDownStore()
 		l := start(t, b.defaults(s))
@@ -153,7 +153,7 @@ func TestStopSettlesWhatWaitsToBeTriedAgain(t *testing.T) {
 }
 
 func TestNoBrokerForAnHour(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
 		o := b.defaults(s)
@@ -162,7 +162,7 @@ func TestNoBrokerForAnHour(t *testing.T) {
 		l := start(t, o)
 		time.Sleep(time.Minute)
 		down.Store(true)
-		l.cluster.cut()
+		l.cluster.Cut()
 		time.Sleep(time.Hour)
 		b.produce(10, 0)
 		if s.holds(0, 11) {
@@ -187,7 +187,7 @@ func TestNoBrokerForAnHour(t *testing.T) {
 // A store that is away for ten minutes while records come in at full speed: what is in memory stays within the budget, nothing is
 // committed, and afterwards everything is written.
 func TestBudgetHoldsThroughAnOutageOfMinutes(t *testing.T) {
-	inBubble(t, 4, func(t *testing.T, b *broker) {
+	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.produce(1000, 0, 1, 2, 3)
 		s := newStore()
 		var down atomic.Bool
@@ -226,7 +226,7 @@ func TestBudgetHoldsThroughAnOutageOfMinutes(t *testing.T) {
 }
 
 func TestRateIsKept(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(3000, 0, 1)
 		s := newStore()
 		o := b.defaults(s)

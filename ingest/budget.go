@@ -22,7 +22,7 @@ type share struct {
 	used atomic.Int64
 }
 
-// NewBudget makes a budget of so many bytes.
+// NewBudget makes a budget of that many bytes.
 func NewBudget(bytes int64) *Budget {
 	b := &Budget{size: bytes}
 	b.fetches.init(bytes / 4)
@@ -41,7 +41,7 @@ func (s *share) init(bytes int64) {
 	s.sem = semaphore.NewWeighted(bytes)
 }
 
-// acquire waits for n bytes and gives what was charged: n, or the whole share when n is more. (One record may be larger
+// acquire waits for n bytes and returns what was charged: n, or the whole share when n is more. (One record may be larger
 // than any budget; it then travels alone.)
 func (s *share) acquire(ctx context.Context, n int64) (charged int64, err error) {
 	n = min(n, s.size)
@@ -61,7 +61,8 @@ func (s *share) tryAcquire(n int64) bool {
 	return ok
 }
 
-func (s *share) release(n int64) {
+// Release returns n bytes to the budget.
+func (s *share) Release(n int64) {
 	s.used.Add(-n)
 	s.sem.Release(n)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestBudgetIsNeverExceeded(t *testing.T) {
-	inBubble(t, 4, func(t *testing.T, b *broker) {
+	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.produce(5000, 0, 1, 2, 3)
 		s := newStore()
 		stuck := make(chan struct{})
@@ -98,9 +98,9 @@ func TestBatchesKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// What decoding gives of a record is many times its size, and no budget counts it: while the store is away nothing keeps it.
+// What decoding returns for a record is many times its size, and no budget counts it: while the store is away nothing keeps it.
 func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(1000, 0)
 		s, down := newDownStore()
 		w := &weakly{Writer: s}
@@ -122,7 +122,7 @@ func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
 
 // weakly is a Writer that knows which of the batches that it was given are in memory still.
 type weakly struct {
-	Writer
+	event.Writer
 	mu    sync.Mutex
 	given []weak.Pointer[event.Batch]
 }

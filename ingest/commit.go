@@ -2,81 +2,80 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/segmentio/kafka-go"
+	"brine/ingest/internal/broker"
 )
 
-// commit is what a group has committed for a partition.
-type commit struct {
-	offset   int64
-	metadata string
-}
-
-// committed returns what the group has committed for each of these partitions of the topic.
-func (c *cluster) committed(ctx context.Context, group, topic string, partitions []int) (map[int]commit, error) {
-	commits := map[int]commit{}
-	if len(partitions) == 0 {
-		return commits, nil
-	}
-	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
-	if err != nil {
-		return nil, err
-	}
-	if r.Error != nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
-		return nil, r.Error
-	}
-	for _, p := range r.Topics[topic] {
-		if p.Error != nil {
-			return nil, p.Error
-		}
-		if p.CommittedOffset >= 0 {
-			commits[p.Partition] = commit{p.CommittedOffset, p.Metadata}
+// commitUntil commits at every interval, until done.
+func (a *assignment) commitUntil(done <-chan struct{}) {
+	tick := time.NewTicker(a.CommitInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			a.commitNow(false)
 		}
 	}
-	return commits, nil
 }
 
-// claim is what a commit is made for: a group without members, or a generation of one, which the coordinator holds it to.
-type claim struct {
-	group      string
-	generation int // −1 without members
-	member     string
-	instance   string
-}
+// doubtful is for how long commits are repeated after one that failed: it may have been sent all the same, and arrive after later
+// ones. The coordinator takes what comes last, which would move it back.
+const doubtful = 30 * time.Second
 
-// commit commits for a group.
-func (c *cluster) commit(ctx context.Context, by claim, topic string, commits map[int]commit) error {
-	request := &kafka.OffsetCommitRequest{GroupID: by.group, GenerationID: by.generation, MemberID: by.member, InstanceID: by.instance}
-	offsets := make([]kafka.OffsetCommit, 0, len(commits))
-	for partition, to := range commits {
-		offsets = append(offsets, kafka.OffsetCommit{Partition: partition, Offset: to.offset, Metadata: to.metadata})
-	}
-	request.Topics = map[string][]kafka.OffsetCommit{topic: offsets}
-	r, err := c.client.OffsetCommit(ctx, request)
-	if err != nil {
-		return err
-	}
-	for _, p := range r.Topics[topic] {
-		if p.Error != nil {
-			return fmt.Errorf("commit of group %q, partition %d: %w", by.group, p.Partition, p.Error)
+// commitNow commits the watermarks that have risen above what was committed. Only the goroutine of run calls it.
+//
+// The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
+// is called for the last time.
+func (a *assignment) commitNow(last bool) {
+	offsets, rejected := map[int]int64{}, map[int]int{}
+	again := time.Since(a.doubt) < doubtful
+	for _, p := range a.partitions {
+		if a.fresh.Load() && p.mark.edge() < 0 && !last {
+			return
+		}
+		if p.rewound.Swap(false) {
+			delete(a.committed, p.id)
+		}
+		before, ok := a.committed[p.id]
+		rejects := a.rejects.of(p.id)
+		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before || again || rejects != a.rejected[p.id]) {
+			offsets[p.id], rejected[p.id] = edge, rejects
 		}
 	}
-	return nil
+	if len(offsets) == 0 {
+		return
+	}
+	began := time.Now()
+	if err := a.commit(offsets, rejected); err != nil {
+		a.doubt = time.Now()
+		a.Hooks.CommitFailed(err)
+		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
+		return
+	}
+	a.fresh.Store(false)
+	a.Hooks.Took(context.Background(), 0, StepCommit, time.Since(began))
+	for _, p := range a.partitions {
+		if offset, ok := offsets[p.id]; ok {
+			a.committed[p.id], a.rejected[p.id] = offset, rejected[p.id]
+			p.progress.committed(offset)
+			a.Hooks.Committed(p.id, offset)
+		}
+	}
 }
 
-// commit commits for a generation. It must come through while a rebalance waits for us, or not at all.
-func (m *member) commit(g *generation, offsets map[int]int64, rejected map[int]int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), min(m.RequestTimeout, m.drainTime()))
-	defer cancel()
-	commits := make(map[int]commit, len(offsets))
+// noted are the commits of offsets, with what a generation keeps beside them.
+func noted(offsets map[int]int64, rejected map[int]int, topic broker.Topic) map[int]broker.Commit {
+	commits := make(map[int]broker.Commit, len(offsets))
 	for partition, offset := range offsets {
-		commits[partition] = commit{offset, note(rejected[partition], g.topic.mark())}
+		commits[partition] = broker.Commit{Offset: offset, Metadata: note(rejected[partition], topic.Mark())}
 	}
-	return m.cluster.commit(ctx, claim{m.Group, int(g.id), g.member, m.InstanceID}, m.Topic, commits)
+	return commits
 }
 
 // note is what a commit carries beside its offset: how many records were rejected since one was written, unless none was, and the
@@ -90,7 +89,7 @@ func note(rejected int, mark string) string {
 
 const rejectedMark = "rejected="
 
-// readNote takes it apart. What others have written is all mark.
+// readNote takes it apart. What other programs have written is all mark.
 func readNote(text string) (rejected int, mark string) {
 	if rest, ok := strings.CutPrefix(text, rejectedMark); ok {
 		count, mark, _ := strings.Cut(rest, " ")

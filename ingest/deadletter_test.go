@@ -1,143 +1,62 @@
 package ingest
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"brine/event"
+	"brine/ingest/deadletter"
+	"brine/ingest/internal/broker"
 )
 
-func openDead(t *testing.T, b *broker) DeadLetters {
+// openDead makes the test's topic of dead letters.
+func (b *fakeKafka) openDead(t *testing.T) {
 	t.Helper()
-	k := Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}
-	k.ensureDefaults()
-	c := newCluster(k, 5*time.Second, topic, topic+".dead")
-	t.Cleanup(c.close)
-	d, err := openDeadLetterTopic(t.Context(), c, topic+".dead", topic, 2)
-	if err != nil {
+	c := broker.New(Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, 5*time.Second, topic, topic+".dead")
+	defer c.Close()
+	if _, err := deadletter.OpenTopic(t.Context(), c, topic+".dead", topic, 1); err != nil {
 		t.Fatal(err)
 	}
-	return d
 }
 
-func TestDeadLetterIsTheWholeRecord(t *testing.T) {
-	b := newBroker(t, 2)
-	d := openDead(t, b)
-	now := time.UnixMilli(1_800_000_000_000)
-	write := []DeadLetter{
-		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 7, Timestamp: 99}, Reason: event.Undecodable, Group: group, Detail: "the record has no value", Time: now},
-		{Record: &event.Record{Topic: topic, Partition: 1, Offset: 8, Timestamp: -1, Key: []byte{}, Value: []byte{0, 0xff}, Headers: []event.Header{
-			{Key: "trace", Value: []byte("x")}, {Key: HeaderOffset, Value: []byte("4")}, {Key: "empty", Value: nil}}},
-			Reason: event.MissingField, Field: strings.Repeat("order.", 4000) + "id", Detail: strings.Repeat("d", 20<<10), Group: group, Time: now},
-		{Record: &event.Record{Topic: topic, Partition: 0, Offset: 9, Key: []byte("k"), Value: bytes.Repeat([]byte("v"), 600<<10)}, Reason: event.TooLarge, Group: group, Time: now},
-		{Record: &event.Record{Topic: topic, Partition: 0, Offset: 10, Value: bytes.Repeat([]byte("w"), 1<<20)}, Reason: event.TooLarge, Group: group, Time: now},
-	}
-	if err := d.Write(context.Background(), write); err != nil {
-		t.Fatal(err)
-	}
-	reader := b.newClient(kgo.ConsumeTopics(topic+".dead"), kgo.FetchMaxBytes(64<<20))
-	got := map[int64]DeadLetter{}
-	for len(got) < len(write) {
-		for _, r := range reader.PollFetches(t.Context()).Records() {
-			l, err := ReadDeadLetter(fromKgo(r))
-			if err != nil {
+// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, says the fix, and goes on once the topic takes the dead letter.
+func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.openDead(t)
+		resize := func(bytes string) {
+			t.Helper()
+			transport := &kafka.Transport{Dial: b.dial}
+			defer transport.CloseIdleConnections()
+			client := &kafka.Client{Addr: kafka.TCP(b.ListenAddrs()...), Transport: transport}
+			if _, err := client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+				ResourceType: kafka.ResourceTypeTopic, ResourceName: topic + ".dead",
+				Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: bytes, ConfigOperation: kafka.ConfigOperationSet}},
+			}}}); err != nil {
 				t.Fatal(err)
 			}
-			if int(r.Partition) != l.Record.Partition {
-				t.Errorf("offset %d of partition %d is in partition %d", l.Record.Offset, l.Record.Partition, r.Partition)
-			}
-			got[l.Record.Offset] = l
 		}
-	}
-	for _, w := range write {
-		g := got[w.Record.Offset]
-		short := (&event.Error{Field: w.Field, Detail: w.Detail}).Short()
-		if w.Field, w.Detail = short.Field, short.Detail; len(w.Field) > 200 || len(w.Detail) > 4<<10 {
-			t.Errorf("a field of %d bytes, a detail of %d", len(w.Field), len(w.Detail))
+		resize("20000")
+		large := make([]byte, 64<<10)
+		_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
+		b.send(&kgo.Record{Topic: topic, Key: []byte("k"), Value: large})
+		for range 30 { // together larger than the topic takes, each by itself not
+			b.send(&kgo.Record{Topic: topic, Value: large[:3000]})
 		}
-		if fmt.Sprintf("%#v %v", *g.Record, g.Record.Headers == nil) != fmt.Sprintf("%#v %v", *w.Record, w.Record.Headers == nil) && len(w.Record.Value) < 100 {
-			t.Errorf("record %#v, expected %#v", *g.Record, *w.Record)
+		l := start(t, b.options(newStore()))
+		eventually(t, "it says the fix", func() bool {
+			problems := l.Status().Problems(time.Now(), time.Millisecond)
+			return len(problems) == 1 && strings.Contains(problems[0], "partition 0, offset 0 is too large") && strings.Contains(problems[0], "--add-config max.message.bytes=131")
+		})
+		b.neverCommits(t, 0, 1, 50*time.Millisecond)
+		resize("80000")
+		eventually(t, "settled", func() bool { return b.committedOffset(0) == 31 })
+		l.stop()
+		if n := b.PartitionInfo(topic+".dead", 0).HighWatermark; n != 31 {
+			t.Errorf("%d letters, expected 31", n)
 		}
-		if !bytes.Equal(g.Record.Value, w.Record.Value) || (g.Record.Value == nil) != (w.Record.Value == nil) {
-			t.Errorf("offset %d: the value is another", w.Record.Offset)
-		}
-		g.Record, w.Record = nil, nil
-		if fmt.Sprint(g) != fmt.Sprint(w) {
-			t.Errorf("letter %+v, expected %+v", g, w)
-		}
-	}
-}
-
-// A call that was given up is sent all the same, and the letter's record may be no longer valid by then.
-func TestDeadLetterThatIsSentLateIsTheWholeRecord(t *testing.T) {
-	b := newBroker(t, 1)
-	d := openDead(t, b)
-	const key, value, header = "k", `{"n":"one"}`, "x"
-	letter := func() DeadLetter {
-		return DeadLetter{Record: &event.Record{Topic: topic, Key: []byte(key), Value: []byte(value), Headers: []event.Header{{Key: "trace", Value: []byte(header)}}},
-			Reason: event.Undecodable, Group: group}
-	}
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 50 {
-		if err := d.Write(t.Context(), []DeadLetter{letter()}); err != nil { // there is a connection that waits for a call
-			t.Fatal(err)
-		}
-		l := letter()
-		if err := d.Write(over, []DeadLetter{l}); err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		for _, b := range [][]byte{l.Record.Key, l.Record.Value, l.Record.Headers[0].Value} { // the memory is another record's
-			copy(b, "!!!!!!!!!!!!")
-		}
-	}
-	reader := b.newClient(kgo.ConsumeTopics(topic + ".dead"))
-	letters := int64(0)
-	for end := b.PartitionInfo(topic+".dead", 0).HighWatermark; letters < end; {
-		for _, r := range reader.PollFetches(t.Context()).Records() {
-			l, err := ReadDeadLetter(fromKgo(r))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r := l.Record; string(r.Key) != key || string(r.Value) != value || len(r.Headers) != 1 || string(r.Headers[0].Value) != header {
-				t.Errorf("a letter is of %q: %q, %q", r.Key, r.Value, r.Headers)
-			}
-			letters++
-		}
-	}
-	if letters == 50 {
-		t.Error("none of the letters that were given up was sent")
-	}
-}
-
-func TestDeadLetterTopicTakesTheLargestRecord(t *testing.T) {
-	b := newBroker(t, 2)
-	openDead(t, b)
-	info := b.TopicInfo(topic + ".dead")
-	if info == nil || info.Configs["max.message.bytes"] == nil || *info.Configs["max.message.bytes"] != fmt.Sprint(1048588+letterExtra) {
-		t.Fatalf("dead-letter topic %+v", info)
-	}
-	if n := len(b.PartitionInfos(topic + ".dead")); n != 2 {
-		t.Errorf("%d partitions, expected 2", n)
-	}
-	openDead(t, b) // there already
-}
-
-func TestNoDeadLetter(t *testing.T) {
-	for name, headers := range map[string][]event.Header{
-		"without headers": nil,
-		"without topic":   {{Key: HeaderOffset, Value: []byte("1")}},
-		"no number":       {{Key: HeaderTopic, Value: []byte("t")}, {Key: HeaderOffset, Value: []byte("one")}},
-	} {
-		if _, err := ReadDeadLetter(&event.Record{Headers: headers}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
+	})
 }

@@ -14,7 +14,7 @@ import (
 
 // However many records pass, a commit goes out once an interval, for all partitions together.
 func TestCommitsComeByTheIntervalNotByTheRecord(t *testing.T) {
-	inBubble(t, 3, func(t *testing.T, b *broker) {
+	inBubble(t, 3, func(t *testing.T, b *fakeKafka) {
 		var commits atomic.Int64
 		b.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) {
 			b.KeepControl()
@@ -39,7 +39,7 @@ func TestCommitsComeByTheIntervalNotByTheRecord(t *testing.T) {
 
 // What was submitted and not committed when the partition went away comes again, and is counted.
 func TestRedeliveredRecordsAreCounted(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(30, 0)
 		s := newStore()
 		hung := make(chan struct{})
@@ -82,23 +82,4 @@ func TestUnknownVerdictIsRetried(t *testing.T) {
 	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 10 })
 	l.stop()
 	s.wantOnce(t, 10)
-}
-
-// Records are read in place: neither their number nor their size costs an allocation.
-func TestReadingRecordsAllocatesNothing(t *testing.T) {
-	batch := testBatch{}
-	for i := range int64(1000) {
-		batch.records = append(batch.records, value(i))
-	}
-	b := batch.bytes()
-	c := newChunk("t", 0)
-	defer c.release()
-	if n := testing.AllocsPerRun(20, func() {
-		c.records, c.headers, c.cost = c.records[:0], c.headers[:0], 0
-		if err := c.read(b, 0, aborts{}); err != nil || len(c.records) != 1000 {
-			t.Fatalf("%d records, %v", len(c.records), err)
-		}
-	}); n > 0 {
-		t.Errorf("%v allocations for 1000 records", n)
-	}
 }

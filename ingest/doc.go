@@ -5,9 +5,19 @@
 // letters), never backwards, and never by a member that lost the partition. (One exception, by the operator's policy
 // alone: when a topic was made again and its log is shorter than what is committed, OutOfRange: earliest goes back with it.)
 //
-// A record's way, and the file to read: fetch (fetch.go, recordbatch.go, chunk.go, fetcher.go) → decode, submit, settle
-// (flight.go) → watermark (watermark.go) → commit (assignment.go), for each partition of an assignment (partition.go), for
-// each generation of the group (group.go, member.go). Replay does the same over a fixed range (plan.go, replay.go).
+// A record's way, for each partition of an assignment; the next function to read, and its file:
+//
+//	Loop.Run → consume        loop.go        a generation of the group after another; broker.Member joins and sends heartbeats
+//	Loop.assign               start.go       a partition each, which goes on at its commit or begins at Options.Start
+//	partition.run → stream    partition.go   one uninterrupted reading; after a halt it begins again at the watermark
+//	stream.fetch              fetch.go       chunks of records, charged to the Budget; gone.go decides about offsets that are gone
+//	stream.submit → takeOff   flight.go      a chunk is cut into flights; each is decoded and submitted
+//	stream.settle → land      flight.go      dead letters are buried, failures sorted; park.go, shrink.go give room to others
+//	watermark.settle          watermark.go   everything below its low edge is settled
+//	assignment.commitNow      commit.go      the low edges are committed, for a generation that still holds
+//
+// Replay does the same over a fixed range (plan.go, replay.go). Kafka's protocol is in internal/broker, dead letters in deadletter;
+// offsets is for questions about topics and groups.
 //
 // # How records get lost elsewhere
 //
@@ -19,28 +29,29 @@
 //   - A later success hides an earlier failure: TestLaterSuccessDoesNotHideAnEarlierFailure.
 //   - A failed write is dropped after some attempts: TestWriterFailingCallIsRetried, TestStoreOutageIsRetriedForAsLongAsItLasts.
 //   - A retry writes the whole batch again, or the wrong part of it: TestOnlyTheFailedEventsAreRetried.
-//   - What waits for a failing region holds up everything else: TestWhatWaitsForASickRegionHoldsUpNothingElse; or is taken for another
-//     record when memory is short: TestEasedFlightLeavesNothingToTheNextInItsPlace, TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased.
+//   - What waits for a failing region holds up everything else: TestWhatWaitsForAFailingRegionHoldsUpNothingElse; or is taken for another
+//     record when memory is short: TestStalledFlightLeavesNothingToTheNextInItsPlace, TestRetriedFlightKeepsItsRecordsWhenItsRetryStalls.
 //   - A partition was taken away, and its old owner commits: TestRevokedPartitionNeverCommits.
 //   - A commit goes back: TestCommitNeverGoesBackwards.
 //   - A commit fails and is forgotten: TestCommitThatFailsIsMadeAgain.
 //   - Members join and leave: TestMembersJoinAndLeaveWithoutLoss. A member dies: TestDeadMemberIsReplacedWithoutLoss.
 //   - A restart makes the whole group rebalance: TestStaticMemberRestartsWithoutARebalance; or leaves its partitions to nobody:
 //     TestStaticMemberThatStaysAwayIsReplaced. Two processes believe to be one member: TestSecondProcessOfAnInstanceEndsTheFirst.
-//     There are more members than partitions, and those without any rejoin for ever: TestMemberWithoutPartitionsWaitsForSome.
-//   - The coordinator fails, moves or says no: TestEveryAnswerToAHeartbeat, TestEveryFailureOfAJoinIsTriedAgain, TestCoordinatorMovesAreFollowed;
-//     and each time the group rebalances: TestCoordinatorAwayForAWhileCostsNoRebalance.
+//     There are more members than partitions, and those without any rejoin forever: TestMemberWithoutPartitionsWaitsForSome.
+//   - The coordinator fails, moves or says no: TestEveryAnswerToAHeartbeat, TestEveryFailureOfAJoinIsTriedAgain,
+//     TestCoordinatorMovesAreFollowed; and each time the group rebalances: TestCoordinatorAwayForAWhileCostsNoRebalance.
 //   - A slow store has the member thrown out of the group: TestSlowStoreIsNotThrownOutOfTheGroup.
 //   - A hanging store holds up the rebalance of the whole group: TestRevokeIsBoundedThoughTheStoreHangs.
-//   - A stop cuts off what is out: TestStopWaitsForASlowStore, TestGracefulStopRedeliversNothing; or never ends:
+//   - A stop cuts off what is pending: TestStopWaitsForASlowStore, TestGracefulStopRedeliversNothing; or never ends:
 //     TestStopIsBoundedThoughTheStoreHangs.
 //   - A poison record stops the topic, or is skipped without a trace: TestPoisonRecordIsDeadLetteredAmongGoodOnes.
 //   - A dead letter is not durable and its record is passed: TestDeadLettersDownHoldsThePartition,
-//     TestDeadLetterTopicDownHoldsThePartition, TestStopWhileDeadLettersAreDownCommitsNothingPastThem. It is not the whole record: TestDeadLetterIsTheWholeRecord.
-//   - A letter is too large for the topic of dead letters: TestDeadLetterTooLargeForItsTopicHoldsThePartition. One is written twice and counted
-//     twice: TestRepeatedDeadLettersAreReadOnce. One is closed though its record is not in the store: TestReplayedDeadLettersAreMarked,
-//     TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable.
-//   - A halted partition is passed, or ends the generation and makes the group rebalance for ever:
+//     TestDeadLetterTopicDownHoldsThePartition, TestStopWhileDeadLettersAreDownCommitsNothingPastThem. It is not the whole record:
+//     TestDeadLetterIsTheWholeRecord.
+//   - A dead letter is too large for its topic: TestDeadLetterTooLargeForItsTopicHoldsThePartition. One is written twice and
+//     counted twice: TestRepeatedDeadLettersAreReadOnce. One is closed though its record is not in the store:
+//     TestReplayedDeadLettersAreMarked, TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable.
+//   - A halted partition is passed, or ends the generation and makes the group rebalance forever:
 //     TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment.
 //   - A pipeline that is wrong drains its topic into dead letters: TestManyRejectsInARowHalt; or one that is right halts for what others
 //     reject beside it: TestRejectsAmongOthersDoNotHalt.
@@ -54,10 +65,11 @@
 //     TestLatestBeginsAtTheEndAndRemembersIt, TestNewPartitionIsReadFromItsFirstRecord.
 //   - A new partition is not taken up: TestPartitionAddedInMidStreamIsTakenUp.
 //   - Reading stalls after a leader moved or a broker went away: TestLeaderMovesAreFollowed, TestFailingFetchIsMadeAgain,
-//     TestCutConnectionsAreMadeAgain, TestNoBrokerForAnHour. A broker that dies while a process starts ends that: TestStartIsMadeAgainWhenItFails.
+//     TestCutConnectionsAreMadeAgain, TestNoBrokerForAnHour. A broker that dies while a process starts ends that:
+//     TestStartIsMadeAgainWhenItFails.
 //   - Damaged bytes are skipped: TestCorruptBatchIsNeverSkipped, TestAnswerCutOffInTheMiddleOfABatch.
 //   - A record does not fit: TestRecordLargerThanAFetch, TestBatchesKeepTheirBounds.
-//   - Memory runs out while the store stands still: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes,
+//   - Memory runs out while the store hangs: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes,
 //     TestNothingDecodedIsKeptThroughAnOutage; or what has piled up meanwhile is written slowly: TestCatchesUpAtFullRateAfterAnOutage.
 //   - An empty topic is taken for a fault: TestEmptyTopicIsWaitedOn; a missing one for an empty one:
 //     TestMissingTopicIsSaidBeforeAnythingStarts.
@@ -69,6 +81,6 @@
 //
 // Rebalancing is eager: every rebalance stops all partitions of the group for as long as the slowest member drains. A log that
 // lost its tail by an unclean leader election and has grown again looks like the old one; so does a topic that was recreated,
-// on brokers before Kafka 2.8, which give topics no id. When brokers have forgotten a group's offsets together with its topic,
+// on brokers before Kafka 2.8, where topics have no id. When brokers have forgotten a group's offsets together with its topic,
 // the group is a new one, which begins at Options.Start.
 package ingest

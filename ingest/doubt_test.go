@@ -12,7 +12,7 @@ import (
 
 // A commit that was not answered arrives after the next one, and takes the group back: that is fixed though no record comes.
 func TestCommitThatArrivesLateIsFixed(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		var late *kmsg.OffsetCommitRequest
 		b.ControlKey(int16(kmsg.OffsetCommit), func(q kmsg.Request) (kmsg.Response, error, bool) {
 			if q := q.(*kmsg.OffsetCommitRequest); late == nil && q.Topics[0].Partitions[0].Offset == 10 {

@@ -1,140 +1,93 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
-	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
+	"brine/event"
+	"brine/ingest/internal/broker"
+	"brine/internal/backoff"
 )
 
-const (
-	minFetchBytes  = 64 << 10
-	maxAnswerBytes = 1 << 30
-	// An answer may be longer than what was asked for by a record batch, which brokers send whole; 20 MiB are the longest that are usual.
-	spareAnswerBytes = 32 << 20
-	fetchMaxWait     = 500 * time.Millisecond
-	// We read fetch answers of versions 4 (the first with the isolation level) to 11 (the last that kafka-go writes).
-	minFetchVersion, maxFetchVersion = 4, 11
-)
-
-// fetchCall is one fetch of one partition, sent by kafka-go's Transport to the partition's leader. It reads its answer
-// itself (protocol.RawExchanger), into the chunk that it was made with.
-//
-// The exchange runs on a goroutine of the Transport, and goes on when the caller has given up: the chunk then is not used
-// again.
-type fetchCall struct {
-	topic     string
-	partition int
-	offset    int64
-	maxBytes  int32
-	client    string
-	into      *chunk
-	limit     int64 // of the answer's bytes
-
-	version int16
-}
-
-// fetchAnswer is what a broker said. batches points into the chunk's answer.
-type fetchAnswer struct {
-	err           error
-	highWatermark int64
-	stable        int64 // the last stable offset: readers of committed records get nothing from here on
-	logStart      int64 // −1 when the broker does not say
-	aborted       aborts
-	batches       []byte
-}
-
-func (*fetchCall) ApiKey() protocol.ApiKey   { return protocol.Fetch }
-func (*fetchAnswer) ApiKey() protocol.ApiKey { return protocol.Fetch }
-
-// Broker routes the call to the partition's leader.
-func (f *fetchCall) Broker(c protocol.Cluster) (protocol.Broker, error) { return f.request().Broker(c) }
-
-// Required takes note of the version that the connection has negotiated.
-func (f *fetchCall) Required(versions map[protocol.ApiKey]int16) bool {
-	f.version = min(versions[protocol.Fetch], maxFetchVersion)
-	return true
-}
-
-func (f *fetchCall) request() *fetchapi.Request {
-	return &fetchapi.Request{
-		ReplicaID:      -1,
-		MaxWaitTime:    int32(fetchMaxWait / time.Millisecond),
-		MinBytes:       1,
-		MaxBytes:       f.maxBytes,
-		IsolationLevel: int8(kafka.ReadCommitted),
-		SessionEpoch:   -1,
-		Topics: []fetchapi.RequestTopic{{
-			Topic: f.topic,
-			Partitions: []fetchapi.RequestPartition{{
-				Partition:          int32(f.partition),
-				CurrentLeaderEpoch: -1,
-				FetchOffset:        f.offset,
-				LogStartOffset:     -1,
-				PartitionMaxBytes:  f.maxBytes,
-			}},
-		}},
+// fetch gets chunks from the watermark on and hands them to submit, one waiting while the next is under way. It returns
+// nil when work ends or s.until is reached.
+func (s *stream) fetch() error {
+	s.fetcher = s.cluster.Fetcher(broker.Fetcher{Topic: s.Topic, Partition: s.id, Until: s.until, Aim: s.MaxFetchBytes,
+		Largest: min(max(s.Budget.size, s.MaxFetchBytes), broker.MaxFetchBytes), Answer: s.Budget.size})
+	pauses := s.pauses()
+	next := s.mark.edge()
+	for s.work.Err() == nil && (s.until < 0 || next < s.until) {
+		began := time.Now()
+		c, err := s.fetchChunk(next)
+		switch {
+		case errors.Is(err, broker.ErrMore):
+			continue
+		case errors.Is(err, broker.ErrOutOfRange):
+			c, err = s.outOfRange(next)
+		}
+		switch err.(type) { //nolint:errorlint // our own, never wrapped
+		case *haltError, errMoved:
+			return err
+		}
+		if err != nil {
+			if s.work.Err() == nil {
+				s.waiting(fetchReason(err), fmt.Errorf("fetch at offset %d: %w", next, err))
+				_ = pauses.Wait(s.work)
+			}
+			continue
+		}
+		pauses.Failures = 0
+		s.progress.fetched(c.End)
+		if c.Next == next {
+			c.Release()
+			if quick := broker.FetchMaxWait / 10; time.Since(began) < quick { // for brokers that answer at once when they have nothing
+				_ = backoff.Wait(s.work, quick)
+			}
+			continue
+		}
+		next = c.Next
+		select {
+		case s.chunks <- c:
+		case <-s.work.Done():
+			c.Release()
+		}
 	}
+	return nil
 }
 
-// RawExchange writes the request and reads the answer whole.
-func (f *fetchCall) RawExchange(rw io.ReadWriter) (_ protocol.Message, err error) {
-	if f.version < minFetchVersion {
-		return nil, fmt.Errorf("the broker's fetch version is %d; at least %d is needed (Kafka 0.11)", f.version, minFetchVersion)
-	}
-	id := int32(f.offset) // one call at a time is out on a connection; any number will do
-	if err := protocol.WriteRequest(rw, f.version, id, f.client, f.request()); err != nil {
+// fetchChunk makes one fetch. The chunk comes with its bytes charged to the budget.
+func (s *stream) fetchChunk(offset int64) (*broker.Chunk, error) {
+	reserved, err := s.Budget.fetches.acquire(s.work, s.fetcher.Needs())
+	if err != nil {
 		return nil, err
 	}
-	if f.into.answer, err = readAnswer(rw, id, f.limit); err != nil {
+	defer s.Budget.fetches.Release(reserved)
+	c, err := s.fetcher.Fetch(s.work, offset)
+	if err != nil {
 		return nil, err
 	}
-	return f.parse(f.into.answer.b)
+	charged, err := s.Budget.holds.acquire(s.work, max(c.Cost, c.Memory()))
+	if err != nil {
+		c.Release()
+		return nil, err
+	}
+	c.Charge(&s.Budget.holds, charged)
+	s.Hooks.Fetched(s.id, len(c.Records), c.Sent)
+	if len(c.Records) > 0 {
+		s.Hooks.Took(s.work, s.id, StepFetch, c.Took)
+	}
+	return c, nil
 }
 
-// parse reads a fetch answer of one partition, versions 4 to 11.
-func (f *fetchCall) parse(b []byte) (*fetchAnswer, error) {
-	r := reader{b: b}
-	a := &fetchAnswer{logStart: -1}
-	r.skip(4) // throttle time
-	var whole int16
-	if f.version >= 7 {
-		whole = r.int16()
-		r.skip(4) // session
-	}
-	if n := r.int32(); n != 1 && whole == 0 {
-		return nil, fmt.Errorf("fetch answer with %d topics, expected 1", n)
-	}
-	r.skip(int(r.int16())) // the topic's name
-	if n := r.int32(); n != 1 && whole == 0 {
-		return nil, fmt.Errorf("fetch answer with %d partitions, expected 1", n)
-	}
-	r.skip(4) // the partition
-	code := r.int16()
-	a.highWatermark, a.stable = r.int64(), r.int64()
-	if f.version >= 5 {
-		a.logStart = r.int64()
-	}
-	for n := r.int32(); n > 0 && !r.bad; n-- {
-		producer := r.int64()
-		a.aborted.add(producer, r.int64())
-	}
-	if f.version >= 11 {
-		r.skip(4) // preferred read replica
-	}
-	if n := r.int32(); n > 0 {
-		a.batches = r.bytes(int(n))
-	}
+func fetchReason(err error) event.Reason {
 	switch {
-	case whole != 0:
-		a.err = kafka.Error(whole)
-	case code != 0:
-		a.err = kafka.Error(code)
-	case r.bad:
-		return nil, fmt.Errorf("fetch answer of %d bytes is cut off", len(b))
+	case errors.Is(err, broker.ErrCorrupt):
+		return CorruptData
+	case broker.Denied(err):
+		return event.Denied
+	case errors.Is(err, broker.ErrOutOfRange):
+		return OffsetGone
 	}
-	return a, nil
+	return event.Unavailable
 }

@@ -5,26 +5,27 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/ingest/deadletter"
+	"brine/ingest/internal/broker"
 	"brine/internal/backoff"
 )
 
 // flight is records of one chunk on their way: decoded, submitted, until they are settled. There are Window of them.
 //
-// It keeps no event: the writer has encoded them, and what decoding gives is many times the size of what it is given. If some were not
+// It keeps no event: the writer has encoded them, and decoded events are many times the size of their records. If some were not
 // written, their records are decoded again for each time that they are submitted, to the same events: decoding is pure.
 type flight struct {
-	chunk   *chunk
+	chunk   *broker.Chunk
 	number  int // in the watermark
 	count   int // of records
 	records []event.Record
-	times   Times           // of records
-	letters []DeadLetter    // of records that could not be decoded
-	out     event.Flight    // nil when there is no event
-	left    []*event.Record // of events that are not settled; nil as long as nothing has failed
-	impeded bool            // it has told that it is retried
-	parked  bool            // it has given its place in the window away; see park.go
-	at      []int           // of a parked flight, by event: its index in the batch that was submitted
-	charge  int64           // of the budget, for being parked
+	times   Times               // of records
+	letters []deadletter.Letter // of records that could not be decoded
+	out     event.Flight        // nil when there is no event
+	left    []*event.Record     // of events that are not settled; nil as long as nothing has failed
+	impeded bool                // it has reported that it is retried
+	parked  bool                // it has given its place in the window away; see park.go
+	charge  int64               // of the budget, for being parked
 
 	events    int  // submitted the last time, tombstones left out
 	passed    int  // records that are left out: of other keys than are asked for, or tombstones
@@ -39,19 +40,19 @@ type flight struct {
 }
 
 // submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
-func (s *stream) submit(c *chunk) {
-	defer c.release()
-	if len(c.records) == 0 {
-		s.settled(s.mark.open(c.next, 0), 0)
+func (s *stream) submit(c *broker.Chunk) {
+	defer c.Release()
+	if len(c.Records) == 0 {
+		s.settled(s.mark.open(c.Next, 0), 0)
 		return
 	}
-	for from := 0; from < len(c.records); {
-		to := s.cut(c.records, from)
-		end := c.next
-		if to < len(c.records) {
-			end = c.records[to].Offset
+	for from := 0; from < len(c.Records); {
+		to := s.cut(c.Records, from)
+		end := c.Next
+		if to < len(c.Records) {
+			end = c.Records[to].Offset
 		}
-		if !s.takeOff(c, c.records[from:to], end) {
+		if !s.takeOff(c, c.Records[from:to], end) {
 			return
 		}
 		from = to
@@ -71,7 +72,7 @@ func (s *stream) cut(records []event.Record, from int) int {
 }
 
 // takeOff makes a flight of the records, which end before offset end, and submits it.
-func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
+func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) bool {
 	began := time.Now()
 	var f *flight
 	select {
@@ -90,7 +91,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	f.times = TimesOf(records)
 	began = s.took(f.ctx, StepDecode, began)
 	f.number = s.mark.open(end, records[0].Timestamp)
-	c.holds.Add(1)
+	c.Hold()
 	s.note(records, end)
 	f.undecided = f.events > 0
 	f.order = s.rejects.takeOff(f.undecided)
@@ -105,7 +106,7 @@ func (s *stream) takeOff(c *chunk, records []event.Record, end int64) bool {
 	return true
 }
 
-// decode fills the stream's batch with the flight's events, and the flight's letters with what cannot be decoded.
+// decode fills the stream's batch with the flight's events, and the flight's dead letters with what cannot be decoded.
 func (s *stream) decode(f *flight) {
 	s.decoder.Reset(&s.batch)
 	clear(f.letters)
@@ -129,9 +130,9 @@ func (s *stream) decode(f *flight) {
 	s.Hooks.Decoded(s.id, len(s.batch.Events))
 }
 
-// letter words why a record cannot be written.
-func (s *stream) letter(rec *event.Record, reason event.Reason, err error) DeadLetter {
-	return newLetter(rec, reason, err, s.Group)
+// letter makes the dead letter of a record that cannot be written.
+func (s *stream) letter(rec *event.Record, reason event.Reason, err error) deadletter.Letter {
+	return deadletter.New(rec, reason, err, s.Group)
 }
 
 // note counts the records that this process has submitted before.
@@ -149,7 +150,7 @@ func (s *stream) note(records []event.Record, end int64) {
 	}
 }
 
-// settle sees a flight to its end and gives its place in the window back. One goroutine per flight: a flight that waits
+// settle sees a flight to its end and frees its place in the window. One goroutine per flight: a flight that waits
 // holds up the watermark, not the flights behind it.
 func (s *stream) settle(f *flight) {
 	defer s.flights.Done()
@@ -163,14 +164,14 @@ func (s *stream) settle(f *flight) {
 		s.abandoned.Add(1)
 	}
 	f.landed(settled)
-	f.chunk.release()
-	f.chunk, f.records, f.left, f.at, f.ctx, f.landed = nil, nil, nil, nil, nil, nil
+	f.chunk.Release()
+	f.chunk, f.records, f.left, f.ctx, f.landed = nil, nil, nil, nil, nil
 	if f.impeded {
 		f.impeded = false
 		s.progress.free()
 	}
 	if f.parked {
-		s.Budget.holds.release(f.charge)
+		s.Budget.holds.Release(f.charge)
 	} else {
 		s.free <- f
 	}
@@ -186,7 +187,8 @@ func (s *stream) settled(number, records int) {
 // land waits until all records of the flight are durable, in the store or in the dead letters. It reports false when the
 // partition goes away first, or halts.
 //
-// Dead letters that may be too many are held back until it is known whether anything of the flight is written; until then it keeps its records.
+// Dead letters that may be too many are held back until it is known whether anything of the flight is written; until then it keeps its
+// records.
 func (s *stream) land(f *flight) bool {
 	defer s.decide(f, false)
 	held := f.letters
@@ -198,10 +200,7 @@ func (s *stream) land(f *flight) bool {
 	}
 	pauses := s.pauses()
 	for f.out != nil {
-		if len(held) == 0 && !s.ease(f) {
-			return false
-		}
-		failures, err := f.out.Wait(s.drain)
+		failures, err := s.await(f, len(held) == 0)
 		if err != nil {
 			return false
 		}
@@ -213,7 +212,6 @@ func (s *stream) land(f *flight) bool {
 		}
 		if f.left == nil {
 			f.left = s.eventsOf(f.records)
-			f.locate(failures)
 		}
 		retry, letters, halt := s.triage(f, failures)
 		held = append(held, letters...)
@@ -241,7 +239,7 @@ func (s *stream) land(f *flight) bool {
 			return false
 		}
 		f.out, f.events = s.resubmit(f), len(f.left)
-		s.release() // it is late already
+		s.Writer.Release() // it is late already
 		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
 	}
 	s.decide(f, false)
@@ -249,15 +247,15 @@ func (s *stream) land(f *flight) bool {
 }
 
 // wait pauses before another attempt, for a second at most once there is little time left.
-func (s *stream) wait(p *pauses) error {
-	began, pause := time.Now(), p.next()
+func (s *stream) wait(p *backoff.Pauses) error {
+	began, pause := time.Now(), p.Next()
 	if backoff.Wait(s.work, pause) == nil {
 		return nil
 	}
 	return backoff.Wait(s.drain, min(pause-time.Since(began), hurryEvery))
 }
 
-// impede tells that the flight is retried, and why.
+// impede reports that the flight is retried, and why.
 func (s *stream) impede(f *flight, reason event.Reason, err error) {
 	if !f.impeded {
 		f.impeded = true
@@ -267,7 +265,7 @@ func (s *stream) impede(f *flight, reason event.Reason, err error) {
 }
 
 // triage sorts what was not written by verdict. A verdict that is none of the three is a retry: unknown is retried.
-func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Failure, letters []DeadLetter, halt error) {
+func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Failure, letters []deadletter.Letter, halt error) {
 	for _, failure := range failures {
 		switch failure.Verdict {
 		case event.Reject:
@@ -284,7 +282,7 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 }
 
 // bury writes dead letters until they are durable. It reports false when the partition goes away first.
-func (s *stream) bury(letters []DeadLetter) bool {
+func (s *stream) bury(letters []deadletter.Letter) bool {
 	if len(letters) == 0 {
 		return true
 	}

@@ -38,7 +38,7 @@ func TestStopReleasesWhatIsHeldBack(t *testing.T) {
 }
 
 // wantSettledByStop checks that what w has h hold back is written and committed by a stop.
-func wantSettledByStop(t *testing.T, h *holder, w Writer) {
+func wantSettledByStop(t *testing.T, h *holder, w event.Writer) {
 	t.Helper()
 	b := newBroker(t, 2)
 	b.produce(50, 0, 1)

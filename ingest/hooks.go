@@ -18,24 +18,24 @@ type Hooks struct {
 	Settled      func(partition, records int)                          // durable in the store or in the dead letters
 	Wrote        func(partition, records, passed int)                  // of those that are settled: in the store, and left out
 	DeadLettered func(partition, records int, reason event.Reason)     // durable in the dead letters
-	Waiting      func(partition int, reason event.Reason, err error)   // an attempt failed and will be made again: broker or dead letters
+	Waiting      func(partition int, reason event.Reason, err error)   // an attempt failed and will be retried: broker or dead letters
 	Halted       func(partition int, reason event.Reason, err error)   // an attempt ended in a halt
 	Position     func(partition int, watermark, end int64)             // on progress; end − watermark is the lag in offsets
 	Committed    func(partition int, offset int64)                     // next to read
 	CommitFailed func(err error)                                       //
-	JoinFailed   func(err error)                                       // an attempt to join the group; made again
+	JoinFailed   func(err error)                                       // an attempt to join the group; retried
 	Assigned     func(generation int, partitions []int)                // a rebalance: these are ours from now on
 	Revoked      func(generation int, partitions []int, abandoned int) // flights that were given up at the end
 	Redelivered  func(partition, records int)                          // this process has submitted them before
 	Skipped      func(partition int, from, to int64)                   // offsets that were gone, passed by policy
 
-	// Took is told how long a batch took in a step. Its context is that of the flight, as Flight has made it.
+	// Took reports how long a batch took in a step. Its context is that of the flight, as Flight has made it.
 	Took func(ctx context.Context, partition int, step Step, d time.Duration)
-	// Durable is told of records that are durable in the store or in the dead letters, once of each, and of their timestamps; they are the
+	// Durable reports records that are durable in the store or in the dead letters, each once, with their timestamps; they are the
 	// loop's again when it returns.
 	Durable func(ctx context.Context, partition int, records []event.Record, times Times)
-	// Flight is told of records that are about to be decoded and submitted together. The context that it gives goes to the Writer, and
-	// landed is called when they are settled, or given up. Both must be given.
+	// Flight reports records that are about to be decoded and submitted together. The context that it returns goes to the Writer, and
+	// landed is called when they are settled, or given up. Neither may be nil.
 	Flight func(ctx context.Context, partition int, records []event.Record) (_ context.Context, landed func(settled bool))
 }
 

@@ -29,7 +29,7 @@ func TestStopCutsPausesShort(t *testing.T) {
 		{"a short pause", 0, 2 * first},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, 1, func(t *testing.T, b *broker) {
+			inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 				b.produce(10, 0)
 				s, down := newDownStore()
 				l := start(t, b.defaults(s))

@@ -10,7 +10,7 @@ import (
 
 // TestJoinThatWaitsForADeadMemberSaysSo: the log and Status say what is waited for and for how long at most, and no longer once it is over.
 func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
 		first := start(t, b.defaults(s))
@@ -40,7 +40,7 @@ func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
 
 // TestJoinThatIsSoonDoneSaysNothing: nor does one of a process of its own instance id, after a kill.
 func TestJoinThatIsSoonDoneSaysNothing(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		var log bytes.Buffer
 		o := b.defaults(newStore())
 		o.InstanceID = "one"

@@ -117,7 +117,7 @@ func TestKillAtAnyMomentLosesNothing(t *testing.T) {
 }
 
 func TestOutOfOrderSettleCommitsOnlyTheContiguousPart(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(50, 0)
 		s, first := newStore(), make(chan struct{})
 		s.gate = func(call int) <-chan struct{} {

@@ -9,14 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/event"
+	"brine/ingest/internal/broker"
 )
 
 // member is a member, static if it has an instance id. It counts the generations that it is in.
-func (b *broker) member(w Writer, instance string, generations *atomic.Int64) Options {
+func (b *fakeKafka) member(w event.Writer, instance string, generations *atomic.Int64) Options {
 	o := b.defaults(w)
 	o.InstanceID = instance
 	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
@@ -24,7 +26,7 @@ func (b *broker) member(w Writer, instance string, generations *atomic.Int64) Op
 }
 
 func TestStaticMemberRestartsWithoutARebalance(t *testing.T) {
-	inBubble(t, 4, func(t *testing.T, b *broker) {
+	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.produce(50, 0, 1, 2, 3)
 		s := newStore()
 		var stays, first, second atomic.Int64
@@ -51,7 +53,7 @@ func TestStaticMemberRestartsWithoutARebalance(t *testing.T) {
 }
 
 func TestStaticMemberThatStaysAwayIsReplaced(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		s := newStore()
 		var n atomic.Int64
 		other := start(t, b.member(s, "pod-0", &n))
@@ -71,7 +73,7 @@ func TestStaticMemberThatStaysAwayIsReplaced(t *testing.T) {
 }
 
 func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
 		var n atomic.Int64
@@ -86,7 +88,7 @@ func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		select {
 		case err := <-ended:
-			if !errors.Is(err, kafka.FencedInstanceID) || !strings.Contains(err.Error(), `another process has come as "pod-0"`) {
+			if !errors.Is(err, broker.ErrFenced) || !strings.Contains(err.Error(), `another process has come as "pod-0"`) {
 				t.Errorf("the first ended with %v", err)
 			}
 		default:
@@ -107,7 +109,7 @@ func TestMemberWithoutPartitionsWaitsForSome(t *testing.T) {
 }
 
 func waitsForSome(t *testing.T, first, second string) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
 		var n atomic.Int64
@@ -156,7 +158,7 @@ func TestEveryAnswerToAHeartbeat(t *testing.T) {
 		{kerr.UnknownServerError, 1},
 	} {
 		t.Run(c.answer.Message, func(t *testing.T) {
-			inBubble(t, 2, func(t *testing.T, b *broker) {
+			inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 				b.produce(20, 0, 1)
 				b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: c.answer})
 				s := newStore()
@@ -183,7 +185,7 @@ func TestEveryFailureOfAJoinIsTriedAgain(t *testing.T) {
 	for _, key := range []kmsg.Key{kmsg.FindCoordinator, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.OffsetFetch} {
 		for _, e := range []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.RebalanceInProgress, kerr.UnknownMemberID, kerr.IllegalGeneration} {
 			t.Run(key.Name()+"/"+e.Message, func(t *testing.T) {
-				inBubble(t, 1, func(t *testing.T, b *broker) {
+				inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 					b.produce(20, 0)
 					first := true
 					b.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: e, When: func(kmsg.Request) bool { // the first is that of the start
@@ -205,7 +207,7 @@ func TestEveryFailureOfAJoinIsTriedAgain(t *testing.T) {
 
 // Connections to the coordinator break, and it cannot be reached for less than the session time-out.
 func TestCoordinatorAwayForAWhileCostsNoRebalance(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(20, 0, 1)
 		s := newStore()
 		o := b.defaults(s)
@@ -216,7 +218,7 @@ func TestCoordinatorAwayForAWhileCostsNoRebalance(t *testing.T) {
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
 		down.Store(true)
-		l.cluster.cut()
+		l.cluster.Cut()
 		time.Sleep(20 * time.Second)
 		down.Store(false)
 		b.produce(20, 0, 1)

@@ -26,10 +26,10 @@ func unless(down *atomic.Bool, dial dialFunc) dialFunc {
 }
 
 // inBubble runs a test in a synctest bubble with a broker on a network in memory.
-func inBubble(t *testing.T, partitions int, test func(t *testing.T, b *broker)) {
+func inBubble(t *testing.T, partitions int, test func(t *testing.T, b *fakeKafka)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := memnet.New(1)
-		b := &broker{t: t, dial: n.NewPlace("brine").Dial, sent: map[int]int64{}}
+		b := &fakeKafka{t: t, dial: n.NewPlace("brine").Dial, sent: map[int]int64{}}
 		b.begin(kfake.SeedTopics(int32(partitions), topic), kfake.ListenFn(n.NewPlace("broker").Listen))
 		b.client = b.newClient()
 		test(t, b)

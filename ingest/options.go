@@ -2,28 +2,34 @@ package ingest
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
-	"github.com/segmentio/kafka-go/sasl"
-
 	"brine/event"
-	"brine/internal/sockets"
+	"brine/ingest/deadletter"
+	"brine/ingest/internal/broker"
 )
 
 // Kafka is how to reach the brokers.
-type Kafka struct {
-	Brokers  []string       // host:port of one or more; the others are learnt from them
-	TLS      *tls.Config    // nil: no TLS
-	SASL     sasl.Mechanism // nil: no authentication
-	ClientID string         // what brokers log us as; default "brine"
+type Kafka = broker.Kafka
 
-	// Dial opens the connections, for proxies and tests; default a net.Dialer.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+// Errors of a Run's start, and others; they are in the chain of what is returned.
+var (
+	ErrUnreachable = broker.ErrUnreachable
+	ErrNoTopic     = broker.ErrNoTopic
+	ErrDenied      = broker.ErrDenied
+	ErrNoPartition = errors.New("no such partition")
+	ErrOtherReplay = errors.New("the name of this replay is taken")
+)
+
+// DeadLetters keeps records that cannot be written, whole and with the reason. It is safe for concurrent use.
+type DeadLetters interface {
+	// Write returns nil only when all dead letters are durable. It is called again with the same dead letters after an error: a
+	// dead letter's identity is its record's (topic, partition, offset) and the group, and readers ignore repeats. The dead letters'
+	// records are valid until it returns.
+	Write(ctx context.Context, letters []deadletter.Letter) error
 }
 
 // Policy says what to do when a partition's next offset is not in its log any more: retention has removed it, or the log
@@ -43,7 +49,7 @@ type Options struct {
 	Topic  string
 	Group  string       // the consumer group, e.g. brine.scans.rows
 	Schema event.Schema // what the pipeline declares of its records
-	Writer Writer       // where batches go; safe for concurrent use
+	Writer event.Writer // where batches go; safe for concurrent use
 
 	// Start is where a group without committed offsets begins; default Earliest. A partition that is added to a topic
 	// the group already reads always begins at its first record.
@@ -55,23 +61,25 @@ type Options struct {
 	// SessionTimeout, and gives them back without a rebalance when one of the same id comes. Each process needs its own.
 	InstanceID string
 
-	SessionTimeout   time.Duration // default 30 s; the broker gives our partitions away when no heartbeat came for so long
+	SessionTimeout   time.Duration // default 30 s; the broker gives our partitions away when no heartbeat came for that long
 	RebalanceTimeout time.Duration // default 60 s; how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration // default 3 s, at most a third of SessionTimeout
 
 	MaxBatchRecords int   // per Submit; default 1,000
 	MaxBatchBytes   int64 // per Submit, as event.Record.Size counts; default 1 MiB. A larger record goes alone
-	MaxFetchBytes   int64 // per fetch, after decompression, as near as can be foretold; default 1 MiB
-	Window          int   // flights out per partition, at most; default 8. Those that are retried for a few events of theirs are not counted, the Budget bounds them
+	MaxFetchBytes   int64 // per fetch, after decompression, as near as can be estimated; default 1 MiB
+	// pending flights per partition, at most; default 8. Those that are retried for a few events of theirs are not counted, the Budget
+	// bounds them
+	Window int
 
 	// Budget bounds the bytes of records in memory from fetch to settle; default NewBudget(64 MiB). Runs may share one,
-	// but then a store that stands still takes the room of the others: give each store its own.
+	// but then a store that hangs takes the room of the others: give each store its own.
 	Budget *Budget
 	// RecordsPerSecond limits what is submitted, over all partitions; 0 means no limit.
 	RecordsPerSecond float64
 
 	CommitInterval time.Duration // default 1 s
-	StopTimeout    time.Duration // default 30 s; after it a stop leaves the flights that are still out to be redelivered
+	StopTimeout    time.Duration // default 30 s; after it a stop leaves the flights that are still pending to be redelivered
 	RequestTimeout time.Duration // default 10 s; for one answer of a broker, and for reaching one at the start
 
 	RetryMin  time.Duration // default 100 ms; the first pause after a retry verdict; then doubled, with jitter
@@ -82,7 +90,7 @@ type Options struct {
 	// returned nil, and else fails with the error. nil: Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
-	// HaltAfterRejects halts the partitions of a Loop when so many records in a row were rejected, over all of them, and none written:
+	// HaltAfterRejects halts the partitions of a Loop when that many records in a row were rejected, over all of them, and none written:
 	// none of those beyond is buried or committed until something is written. 0: never. A Replay does not use it.
 	HaltAfterRejects int
 
@@ -97,7 +105,7 @@ type Options struct {
 
 // EnsureDefaults fills what is unset. Run calls it.
 func (o *Options) EnsureDefaults() {
-	o.Kafka.ensureDefaults()
+	o.Kafka.EnsureDefaults()
 	setDefault(&o.OutOfRange, StopAndSay)
 	setDefault(&o.SessionTimeout, 30*time.Second)
 	setDefault(&o.RebalanceTimeout, 60*time.Second)
@@ -121,11 +129,10 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-func (k *Kafka) ensureDefaults() {
-	setDefault(&k.ClientID, "brine")
-	if k.Dial == nil {
-		k.Dial = sockets.Dial(&net.Dialer{Timeout: 5 * time.Second})
-	}
+// DeadLetterTopicOptions say where the dead letters of these options are, when they are in a topic.
+func (o Options) DeadLetterTopicOptions() deadletter.Options {
+	o.EnsureDefaults()
+	return deadletter.Options{Kafka: o.Kafka, RequestTimeout: o.RequestTimeout, Source: o.Topic, Topic: o.DeadLetterTopic}
 }
 
 func setDefault[T comparable](v *T, def T) {
@@ -169,16 +176,18 @@ func (o *Options) Validate() error {
 	atLeast("RetryMin", o.RetryMin, time.Millisecond)
 	atLeast("RetryMax", o.RetryMax, o.RetryMin)
 	atLeast("HaltPause", o.HaltPause, time.Millisecond)
-	fault(o.Heartbeat > o.SessionTimeout/3, "Heartbeat is %v; it must be at most a third of SessionTimeout, %v", o.Heartbeat, o.SessionTimeout/3)
+	fault(o.Heartbeat > o.SessionTimeout/3, "Heartbeat is %v; it must be at most a third of SessionTimeout, %v",
+		o.Heartbeat, o.SessionTimeout/3)
 	fault(o.MaxBatchRecords < 1, "MaxBatchRecords is %d; it must be at least 1", o.MaxBatchRecords)
 	fault(o.MaxBatchBytes < 1, "MaxBatchBytes is %d; it must be at least 1", o.MaxBatchBytes)
-	fault(o.MaxFetchBytes < minFetchBytes || o.MaxFetchBytes > maxAnswerBytes/2,
-		"MaxFetchBytes is %d; it must be from %d to %d", o.MaxFetchBytes, minFetchBytes, maxAnswerBytes/2)
+	fault(o.MaxFetchBytes < broker.MinFetchBytes || o.MaxFetchBytes > broker.MaxFetchBytes,
+		"MaxFetchBytes is %d; it must be from %d to %d", o.MaxFetchBytes, broker.MinFetchBytes, broker.MaxFetchBytes)
 	fault(o.Window < 1, "Window is %d; it must be at least 1", o.Window)
 	fault(o.HaltAfterRejects < 0, "HaltAfterRejects is %d; it must be 0 (never) or more", o.HaltAfterRejects)
 	fault(o.RecordsPerSecond < 0, "RecordsPerSecond is %g; it must be 0 (no limit) or more", o.RecordsPerSecond)
 	if o.Budget != nil {
-		fault(o.Budget.Size() < 8*o.MaxFetchBytes, "Budget is %d bytes; it must be at least 8 × MaxFetchBytes, %d", o.Budget.Size(), 8*o.MaxFetchBytes)
+		fault(o.Budget.Size() < 8*o.MaxFetchBytes, "Budget is %d bytes; it must be at least 8 × MaxFetchBytes, %d",
+			o.Budget.Size(), 8*o.MaxFetchBytes)
 	}
 	return errors.Join(faults...)
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // commit sets the group's offset, as an operator does while no member is active.
-func (b *broker) commit(partition int32, offset int64) {
+func (b *fakeKafka) commit(partition int32, offset int64) {
 	b.t.Helper()
 	b.commitWith(partition, offset, nil)
 }
 
-func (b *broker) commitWith(partition int32, offset int64, metadata *string) {
+func (b *fakeKafka) commitWith(partition int32, offset int64, metadata *string) {
 	b.t.Helper()
 	r := kmsg.NewOffsetCommitRequest()
 	r.Group, r.Generation = group, -1
@@ -30,7 +30,7 @@ func (b *broker) commitWith(partition int32, offset int64, metadata *string) {
 }
 
 func TestOffsetGoneStopsAndSays(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0, 1)
 		s := newStore()
 		l := start(t, b.options(s))

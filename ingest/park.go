@@ -7,13 +7,13 @@ import (
 	"brine/event"
 )
 
-// A flight of which something waits for a failing region takes no place in the window from the others, only room, which the
+// A flight that waits for a failing region takes no place in the window from the others, only room, which the
 // budget bounds: it is parked. Its records that are not durable are copied, so that its chunk's memory returns to the budget.
 
 // parkedCost is what a parked flight takes beside its records, about: a goroutine, and what the writer keeps for it.
 const parkedCost = 4 << 10
 
-// park gives the flight's place in the window away, unless the budget is spent: then the workers wait.
+// park frees the flight's place in the window, unless the budget is spent: then the workers wait.
 func (s *stream) park(f *flight) {
 	if f.parked || !s.Budget.holds.tryAcquire(parkedCost) {
 		return
@@ -22,32 +22,34 @@ func (s *stream) park(f *flight) {
 	s.free <- &flight{}
 }
 
-var errSick = errors.New("a part of the store fails, and holds up the events that are for it")
+var errFailing = errors.New("a part of the store fails, and holds up the events that are for it")
 
-// ease parks the flight as soon as all that is not durable of it waits for a part of the store that fails. It reports false
-// when the partition goes away first.
-func (s *stream) ease(f *flight) bool {
-	e, ok := f.out.(event.Easer)
-	if !ok || f.left != nil { // what is left has been asked for already
-		return true
+// await waits until the flight is settled and returns what has failed, by the indexes of the events of its records. If it may keep
+// fewer of these, it is parked as soon as all that is not durable waits for a part of the store that fails.
+func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
+	if !mayPark || f.left != nil { // of what is left the flight holds no more than its copies
+		return event.Settle(s.drain, f.out)
 	}
-	left, err := e.Ease(s.drain)
-	if err != nil {
-		return false
+	outcome, err := f.out.Wait(s.drain, event.Stalled)
+	if err != nil || len(outcome.Pending) == 0 {
+		return outcome.Failures, err
 	}
-	if len(left) == 0 {
-		return true
-	}
-	s.impede(f, event.Unavailable, errSick)
+	left := outcome.Left()
+	s.impede(f, event.Unavailable, errFailing)
 	s.park(f)
-	if s.narrow(f, s.recordsOf(f, left)) {
-		f.at = left
+	narrowed := s.narrow(f, s.recordsOf(f, left))
+	failures, err := event.Settle(s.drain, f.out)
+	if narrowed {
+		failures = slices.Clone(failures)
+		for i := range failures {
+			failures[i].Index, _ = slices.BinarySearch(left, failures[i].Index)
+		}
 	}
-	return true
+	return failures, err
 }
 
-// recordsOf returns the records of some of a flight's events: events are the records in their order, without those that were not asked for and
-// those that could not be decoded.
+// recordsOf returns the records of some of a flight's events: events are the records in their order, without those that were not asked
+// for and those that could not be decoded.
 func (s *stream) recordsOf(f *flight, events []int) []*event.Record {
 	records := make([]*event.Record, 0, len(events))
 	letters := f.letters
@@ -67,15 +69,4 @@ func (s *stream) recordsOf(f *flight, events []int) []*event.Record {
 		n++
 	}
 	return records
-}
-
-// locate turns the indexes of failures into those in what the flight has kept of its events.
-func (f *flight) locate(failures []event.Failure) {
-	if f.at == nil {
-		return
-	}
-	for i := range failures {
-		failures[i].Index, _ = slices.BinarySearch(f.at, failures[i].Index)
-	}
-	f.at = nil
 }

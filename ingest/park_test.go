@@ -6,48 +6,51 @@ import (
 	"testing"
 
 	"brine/event"
+	"brine/ingest/deadletter"
 )
 
-// sickStore is a store of which a part fails until it is cured: its flights are eased.
-type sickStore struct {
+// failingStore is a store that fails in part until it is cured: its flights stall.
+type failingStore struct {
 	*store
-	sick  func(place) bool
+	fails func(place) bool
 	cured chan struct{}
 }
 
-func (s *sickStore) Submit(ctx context.Context, b *event.Batch) event.Flight {
-	return &sickFlight{storeFlight: s.store.Submit(ctx, b).(*storeFlight), of: s}
+func (s *failingStore) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	return &failingFlight{storeFlight: s.store.Submit(ctx, b).(*storeFlight), of: s}
 }
 
-type sickFlight struct {
+type failingFlight struct {
 	*storeFlight
-	of *sickStore
+	of *failingStore
 }
 
-func (f *sickFlight) Ease(context.Context) (left []int, err error) {
+func (f *failingFlight) pending() (indexes []int) {
 	for i, p := range f.places {
-		if f.of.sick(p) {
-			left = append(left, i)
+		if f.of.fails(p) {
+			indexes = append(indexes, i)
 		}
 	}
-	return left, nil
+	return indexes
 }
 
-func (f *sickFlight) Wait(ctx context.Context) ([]event.Failure, error) {
-	left, _ := f.Ease(ctx)
-	if len(left) > 0 {
+func (f *failingFlight) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
+	if pending := f.pending(); len(pending) > 0 {
+		if until == event.Stalled {
+			return event.Outcome{Pending: pending}, nil
+		}
 		select {
 		case <-f.of.cured:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return event.Outcome{}, ctx.Err()
 		}
 	}
-	return f.storeFlight.Wait(ctx)
+	return f.storeFlight.Wait(ctx, until)
 }
 
 // While a part of the store fails, events for the rest of it pass through a window far smaller than what waits; what waits holds
 // memory for itself alone. What becomes of it then is matched with the right records: they are retried, or buried whole.
-func TestWhatWaitsForASickRegionHoldsUpNothingElse(t *testing.T) {
+func TestWhatWaitsForAFailingRegionHoldsUpNothingElse(t *testing.T) {
 	b := newBroker(t, 1)
 	for range 50 {
 		b.produce(49, 0)
@@ -56,7 +59,7 @@ func TestWhatWaitsForASickRegionHoldsUpNothingElse(t *testing.T) {
 	}
 	const rejected, retried = 1007, 2107
 	failed := false
-	s := &sickStore{store: newStore(), sick: func(p place) bool { return p.offset%100 == 7 }, cured: make(chan struct{})}
+	s := &failingStore{store: newStore(), fails: func(p place) bool { return p.offset%100 == 7 }, cured: make(chan struct{})}
 	s.decide = func(_ int, batch []place) (failures []event.Failure, err error) {
 		for i, p := range batch {
 			switch {
@@ -105,12 +108,12 @@ func TestWhatWaitsForASickRegionHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// scarceStore makes the budget scarce at chosen moments: ease and wait are called with each submit's number.
+// scarceStore makes the budget scarce at chosen moments: stall and wait are called with each submit's number.
 type scarceStore struct {
 	*store
 	budget *Budget
 	hog    int64
-	ease   func(call int, f *scarceFlight) []int
+	stall  func(call int, f *scarceFlight) []int           // the pending events
 	wait   func(call int, f *scarceFlight) []event.Failure // nil: as the store does
 }
 
@@ -123,16 +126,19 @@ func (s *scarceStore) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	return &scarceFlight{s.store.Submit(ctx, b).(*storeFlight), s}
 }
 
-func (f *scarceFlight) Ease(context.Context) ([]int, error) { return f.of.ease(f.call, f), nil }
-
-func (f *scarceFlight) Wait(ctx context.Context) ([]event.Failure, error) {
-	if failures := f.of.wait(f.call, f); failures != nil {
-		return failures, nil
+func (f *scarceFlight) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
+	if until == event.Stalled {
+		if pending := f.of.stall(f.call, f); len(pending) > 0 {
+			return event.Outcome{Pending: pending}, nil
+		}
 	}
-	return f.storeFlight.Wait(ctx)
+	if failures := f.of.wait(f.call, f); failures != nil {
+		return event.Outcome{Failures: failures}, nil
+	}
+	return f.storeFlight.Wait(ctx, until)
 }
 
-// spend takes all of the budget but so many bytes.
+// spend takes all of the budget but that many bytes.
 func (s *scarceStore) spend(but int64) {
 	for s.budget.holds.tryAcquire(1) {
 		s.hog++
@@ -141,7 +147,7 @@ func (s *scarceStore) spend(but int64) {
 }
 
 func (s *scarceStore) giveBack(n int64) {
-	s.budget.holds.release(n)
+	s.budget.holds.Release(n)
 	s.hog -= n
 }
 
@@ -158,12 +164,12 @@ func (f *scarceFlight) retry(indexes ...int) (failures []event.Failure) {
 	return failures
 }
 
-// A flight that was eased without room to be parked leaves nothing behind in its place for the next one.
-func TestEasedFlightLeavesNothingToTheNextInItsPlace(t *testing.T) {
+// A flight that has stalled without room to be parked leaves nothing behind in its place for the next one.
+func TestStalledFlightLeavesNothingToTheNextInItsPlace(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(200, 0)
 	s := &scarceStore{store: newStore(), budget: NewBudget(8 << 20)}
-	s.ease = func(call int, _ *scarceFlight) []int {
+	s.stall = func(call int, _ *scarceFlight) []int {
 		if call != 0 {
 			return nil
 		}
@@ -183,11 +189,11 @@ func TestEasedFlightLeavesNothingToTheNextInItsPlace(t *testing.T) {
 }
 
 // A flight that was retried without room to be parked is not taken for a fresh one when its retry waits for a failing region.
-func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
+func TestRetriedFlightKeepsItsRecordsWhenItsRetryStalls(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(100, 0)
 	s := &scarceStore{store: newStore(), budget: NewBudget(8 << 20)}
-	s.ease = func(call int, f *scarceFlight) (left []int) {
+	s.stall = func(call int, f *scarceFlight) (left []int) {
 		if call == 1 {
 			s.giveBack(s.hog)
 			for i := range f.places {
@@ -202,7 +208,7 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
 			s.spend(0)
 			return f.retry(3, 50)
 		case 1:
-			s.giveBack(s.hog) // if it was not asked to ease
+			s.giveBack(s.hog) // if it may not stall
 			return f.retry(0, 1)
 		}
 		return nil
@@ -211,7 +217,7 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryIsEased(t *testing.T) {
 }
 
 // wantOnceWith writes all records through the store, with one flight at a time, and wants each written once.
-func (b *broker) wantOnceWith(t *testing.T, s *scarceStore, records int64) {
+func (b *fakeKafka) wantOnceWith(t *testing.T, s *scarceStore, records int64) {
 	o := b.options(s)
 	o.MaxBatchRecords, o.Window, o.Budget = 100, 1, s.budget
 	l := start(t, o)
@@ -228,7 +234,7 @@ func TestWhatWaitsOfAReplayOfKeysAreTheirRecords(t *testing.T) {
 	f := &flight{records: []event.Record{
 		{Offset: 0, Key: []byte("a")}, {Offset: 1, Key: []byte("b")}, {Offset: 2, Key: []byte("a")}, {Offset: 3, Key: []byte("b")}, {Offset: 4, Key: []byte("b")},
 	}}
-	f.letters = []DeadLetter{{Record: &f.records[3]}}
+	f.letters = []deadletter.Letter{{Record: &f.records[3]}}
 	for _, c := range []struct {
 		keys   [][]byte
 		events []int

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/time/rate"
 
 	"brine/event"
+	"brine/ingest/internal/broker"
 	"brine/internal/backoff"
 )
 
 // runner is what all partitions of a Run share.
 type runner struct {
 	*Options
-	cluster *cluster
+	cluster *broker.Cluster
 	letters DeadLetters
 	limit   *rate.Limiter // nil: none
 	fresh   atomic.Bool   // the group has not committed anything yet
@@ -55,10 +56,10 @@ type haltError struct {
 func (h *haltError) Error() string { return string(h.reason) + ": " + h.err.Error() }
 func (h *haltError) Unwrap() error { return h.err }
 
-// run works on the partition until work ends, or until p.until is settled. What is out when work ends it settles until
+// run works on the partition until work ends, or until p.until is settled. What is pending when work ends it settles until
 // drain ends. It returns with no goroutine of its own left.
 //
-// A halted partition lets go of everything past its watermark and begins again there after a pause.
+// A halted partition drops everything past its watermark and starts again there after a pause.
 func (p *partition) run(work, drain context.Context) {
 	if err := p.start(work); err != nil {
 		return
@@ -78,11 +79,12 @@ func (p *partition) run(work, drain context.Context) {
 	}
 }
 
-// halted tells of a halt and waits until the next attempt is due, or work ends.
+// halted reports a halt and waits until the next attempt is due, or work ends.
 func (p *partition) halted(work context.Context, h *haltError) error {
 	p.progress.state(Halted, h.reason, h.err)
 	p.Hooks.Halted(p.id, h.reason, h.err)
-	p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err, "again_in", p.HaltPause)
+	p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err,
+		"again_in", p.HaltPause)
 	return backoff.Wait(work, backoff.Exponential(p.HaltPause, p.HaltPause, 0))
 }
 
@@ -109,13 +111,13 @@ func (p *partition) start(work context.Context) error {
 			return work.Err()
 		}
 		p.waiting(event.Unavailable, fmt.Errorf("finding where to begin: %w", err))
-		if err := pauses.wait(work); err != nil {
+		if err := pauses.Wait(work); err != nil {
 			return err
 		}
 	}
 }
 
-// waiting reports a request to a broker that failed and will be made again.
+// waiting reports a request to a broker that failed and will be retried.
 func (p *partition) waiting(reason event.Reason, err error) {
 	p.progress.waits(reason, err)
 	p.Hooks.Waiting(p.id, reason, err)
@@ -128,22 +130,15 @@ func (p *partition) waiting(reason event.Reason, err error) {
 type stream struct {
 	*partition
 	work  context.Context         // ends when nothing more may be submitted
-	drain context.Context         // ends when what is out must be given up
+	drain context.Context         // ends when pending flights must be given up
 	halt  context.CancelCauseFunc // ends both
 
-	chunks  chan *chunk  // from fetch, which closes it, to submit
-	free    chan *flight // flights not in use; empty means that the window is full
+	chunks  chan *broker.Chunk // from fetch, which closes it, to submit
+	free    chan *flight       // flights not in use; empty means that the window is full
 	flights sync.WaitGroup
 	decoder *event.Decoder
 	batch   event.Batch // of the flight that is being submitted
-	fetcher fetcher
-}
-
-// release lets go what the writer holds back.
-func (s *stream) release() {
-	if h, ok := s.Writer.(Holder); ok {
-		h.Release()
-	}
+	fetcher *broker.Fetcher
 }
 
 // stream runs until work ends (nil, or a *haltError), p.until is settled (nil), a flight halts (a *haltError), or the log
@@ -155,7 +150,7 @@ func (p *partition) stream(work, drain context.Context) error {
 	defer stop()
 	defer context.AfterFunc(drain, stop)()
 	s := &stream{partition: p, work: work, drain: drain, halt: halt,
-		chunks: make(chan *chunk), free: make(chan *flight, p.Window), decoder: event.NewDecoder(p.Schema)}
+		chunks: make(chan *broker.Chunk), free: make(chan *flight, p.Window), decoder: event.NewDecoder(p.Schema)}
 	for range p.Window {
 		s.free <- &flight{}
 	}
@@ -168,7 +163,7 @@ func (p *partition) stream(work, drain context.Context) error {
 	for c := range s.chunks {
 		s.submit(c)
 	}
-	s.release()
+	s.Writer.Release()
 	s.flights.Wait()
 	err := <-fetched
 	if h, ok := context.Cause(drain).(*haltError); ok { //nolint:errorlint // our own, never wrapped
@@ -180,4 +175,9 @@ func (p *partition) stream(work, drain context.Context) error {
 		p.mark.reset(int64(to))
 	}
 	return err
+}
+
+// pauses starts the pauses between attempts to write or to fetch.
+func (r *runner) pauses() *backoff.Pauses {
+	return &backoff.Pauses{Base: r.RetryMin, Limit: r.RetryMax}
 }

@@ -1,13 +1,12 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/segmentio/kafka-go"
+	"brine/ingest/internal/broker"
 )
 
 // Plan is what a replay will read.
@@ -63,7 +62,7 @@ func (p Plan) Left() (n int64) {
 	return n
 }
 
-// Missing says in words what the plan cannot give of what was asked for; none when it gives all.
+// Missing says in words what was asked for and the plan lacks; none when it has all.
 func (p Plan) Missing() []string {
 	var missing []string
 	for _, part := range p.Partitions {
@@ -71,7 +70,8 @@ func (p Plan) Missing() []string {
 			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are not in the log any more", part.Partition, part.Gone))
 		}
 		if part.Doubtful {
-			missing = append(missing, fmt.Sprintf("partition %d: offsets before %d are not in the log any more; they may have belonged to the range", part.Partition, part.From))
+			missing = append(missing, fmt.Sprintf("partition %d: offsets before %d are not in the log any more; they may have belonged to the range",
+				part.Partition, part.From))
 		}
 		if !part.Beyond.empty() {
 			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are not written yet", part.Partition, part.Beyond))
@@ -92,55 +92,46 @@ func (p Plan) starts() map[int]int64 {
 // plan finds the offsets of the range, or goes on with what is saved of it.
 func (r *Replay) plan(ctx context.Context) (Plan, error) {
 	plan := Plan{Topic: r.Topic, Group: r.progressGroup()}
-	partitions, err := r.cluster.partitions(ctx, r.Topic)
+	topic, err := r.cluster.Topic(ctx, r.Topic)
 	if err != nil {
 		return plan, err
 	}
-	if err := r.known(partitions); err != nil {
+	if err := r.known(topic); err != nil {
 		return plan, err
 	}
-	var saved map[int]commit
+	var saved map[int]broker.Commit
 	if !r.asked.Again && !r.asked.Untracked {
-		if saved, err = r.cluster.committed(ctx, plan.Group, r.Topic, partitionIDs(partitions)); err != nil {
+		if saved, err = r.cluster.Commits(ctx, plan.Group, r.Topic, topic.IDs()); err != nil {
 			return plan, fmt.Errorf("progress in group %q: %w", plan.Group, err)
 		}
 	}
-	for _, p := range partitions {
-		if r.asked.Partitions != nil && !slices.Contains(r.asked.Partitions, p.ID) {
+	for id := range topic.Partitions {
+		if r.asked.Partitions != nil && !slices.Contains(r.asked.Partitions, id) {
 			continue
 		}
-		part, err := r.planPartition(ctx, p.ID, saved)
+		part, err := r.planPartition(ctx, id, saved)
 		if err != nil {
-			return plan, fmt.Errorf("replay %q, partition %d: %w", r.asked.Name, p.ID, err)
+			return plan, fmt.Errorf("replay %q, partition %d: %w", r.asked.Name, id, err)
 		}
-		part.Bytes = int64(r.cluster.bytesPerOffset(ctx, r.Topic, part) * float64(part.Left()))
-		_, began := saved[p.ID]
+		part.Bytes = int64(r.cluster.BytesPerOffset(ctx, r.Topic, id, part.Next, part.To) * float64(part.Left()))
+		_, began := saved[id]
 		plan.Resumed = plan.Resumed || began
 		plan.Partitions = append(plan.Partitions, part)
 	}
-	slices.SortFunc(plan.Partitions, func(a, b PartitionPlan) int { return cmp.Compare(a.Partition, b.Partition) })
 	return plan, nil
 }
 
-func partitionIDs(partitions []kafka.Partition) []int {
-	ids := make([]int, len(partitions))
-	for i, p := range partitions {
-		ids[i] = p.ID
-	}
-	return ids
-}
-
 // known makes sure that the topic has the partitions that are asked for.
-func (r *Replay) known(partitions []kafka.Partition) error {
+func (r *Replay) known(topic broker.Topic) error {
 	for _, id := range r.asked.Partitions {
-		if !slices.ContainsFunc(partitions, func(p kafka.Partition) bool { return p.ID == id }) {
-			return fmt.Errorf("topic %q: %w %d; it has %d", r.Topic, ErrNoPartition, id, len(partitions))
+		if id < 0 || id >= topic.Partitions {
+			return fmt.Errorf("topic %q: %w %d; it has %d", r.Topic, ErrNoPartition, id, topic.Partitions)
 		}
 	}
 	return nil
 }
 
-func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit) (PartitionPlan, error) {
+func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]broker.Commit) (PartitionPlan, error) {
 	var low, high, from, to int64
 	for _, ask := range []struct {
 		at Position
@@ -153,8 +144,8 @@ func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit
 		*ask.to = offset
 	}
 	if at, ok := saved[id]; ok {
-		s, err := readSaved(at.metadata, r.rangeText())
-		return PartitionPlan{Partition: id, From: s.From, To: s.To, Next: at.offset, Gone: rangeOf(at.offset, min(low, s.To))}, err
+		s, err := readSaved(at.Metadata, r.rangeText())
+		return PartitionPlan{Partition: id, From: s.From, To: s.To, Next: at.Offset, Gone: rangeOf(at.Offset, min(low, s.To))}, err
 	}
 	p := PartitionPlan{Partition: id, Beyond: rangeOf(max(high, from), to), Gone: rangeOf(from, min(low, to))}
 	p.From = max(from, min(low, to))
@@ -162,36 +153,6 @@ func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]commit
 	p.Next = p.From
 	p.Doubtful = low > 0 && from == low && !r.asked.From.at.IsZero()
 	return p, nil
-}
-
-// bytesPerOffset looks at the first records that are left: bytes of keys and values, per offset. 0 when they cannot be had,
-// since an estimate is not worth failing for.
-func (c *cluster) bytesPerOffset(ctx context.Context, topic string, part PartitionPlan) float64 {
-	if part.Left() == 0 {
-		return 0
-	}
-	r, err := c.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: part.Partition, Offset: part.Next,
-		MinBytes: 1, MaxBytes: minFetchBytes, MaxWait: fetchMaxWait / 10, IsolationLevel: kafka.ReadCommitted})
-	if err != nil || r.Error != nil {
-		return 0
-	}
-	bytes, next := int64(0), part.Next
-	for {
-		record, err := r.Records.ReadRecord()
-		if err != nil || record.Offset >= part.To {
-			break
-		}
-		if record.Offset < part.Next { // a batch is answered whole
-			continue
-		}
-		for _, b := range []kafka.Bytes{record.Key, record.Value} {
-			if b != nil {
-				bytes += int64(b.Len())
-			}
-		}
-		next = max(next, record.Offset+1)
-	}
-	return float64(bytes) / float64(max(1, next-part.Next))
 }
 
 // savedPlan is kept with every commit of a replay, so that a resumed one reads what it was begun for.
@@ -204,16 +165,18 @@ type savedPlan struct {
 func readSaved(metadata, asked string) (savedPlan, error) {
 	var s savedPlan
 	if err := json.Unmarshal([]byte(metadata), &s); err != nil {
-		return s, fmt.Errorf("%w: the group that keeps its progress was written by something else (metadata %q); choose another name", ErrOtherReplay, metadata)
+		return s, fmt.Errorf("%w: the group that keeps its progress was written by something else (metadata %q); choose another name",
+			ErrOtherReplay, metadata)
 	}
 	if s.Asked != asked {
-		return s, fmt.Errorf("%w: it was begun for %s, not for %s; finish it, begin again, or choose another name", ErrOtherReplay, s.Asked, asked)
+		return s, fmt.Errorf("%w: it was begun for %s, not for %s; finish it, begin again, or choose another name",
+			ErrOtherReplay, s.Asked, asked)
 	}
 	return s, nil
 }
 
 // saved is the commit that says that all below next is done.
-func (p PartitionPlan) saved(asked string, next int64) (commit, error) {
+func (p PartitionPlan) saved(asked string, next int64) (broker.Commit, error) {
 	b, err := json.Marshal(savedPlan{asked, p.From, p.To})
-	return commit{next, string(b)}, err
+	return broker.Commit{Offset: next, Metadata: string(b)}, err
 }

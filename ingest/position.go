@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"brine/ingest/internal/broker"
 )
 
 // Position is an offset in every partition of a topic: Earliest, Latest, At a time, or Offsets.
@@ -46,7 +48,7 @@ func (p Position) String() string {
 }
 
 // in asks for the position in one partition.
-func (p Position) in(ctx context.Context, c *cluster, topic string, partition int) (int64, error) {
+func (p Position) in(ctx context.Context, c *broker.Cluster, topic string, partition int) (int64, error) {
 	switch {
 	case p.offsets != nil:
 		offset, ok := p.offsets[partition]
@@ -55,14 +57,14 @@ func (p Position) in(ctx context.Context, c *cluster, topic string, partition in
 		}
 		return offset, nil
 	case p.latest:
-		return c.offset(ctx, topic, partition, newest)
+		return c.Offset(ctx, topic, partition, broker.Newest)
 	case !p.at.IsZero():
-		return c.offset(ctx, topic, partition, p.at.UnixMilli())
+		return c.Offset(ctx, topic, partition, p.at.UnixMilli())
 	}
-	return c.offset(ctx, topic, partition, oldest)
+	return c.Offset(ctx, topic, partition, broker.Oldest)
 }
 
-// orderedRange makes sure that a range has something in it, as far as that can be told without asking.
+// orderedRange makes sure that a range has something in it, as far as that is known without asking.
 func orderedRange(from, to Position) error {
 	if !from.at.IsZero() && !to.at.IsZero() && !from.at.Before(to.at) {
 		return fmt.Errorf("the range is from %v to %v; its end must be later than its begin", from, to)

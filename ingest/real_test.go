@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/event"
+	"brine/ingest/internal/broker"
 	"brine/internal/testenv"
 )
 
@@ -72,19 +72,15 @@ func TestRealKafka(t *testing.T) {
 	second.stop()
 	s.wantOnce(t, good+200*partitions)
 
-	c := newCluster(second.Kafka, 5*time.Second, topic)
-	defer c.close()
-	parts, err := c.partitions(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	committed, err := c.committed(t.Context(), topic, topic, partitionIDs(parts))
+	c := broker.New(second.Kafka, 5*time.Second, topic)
+	defer c.Close()
+	committed, err := c.Commits(t.Context(), topic, topic, broker.Topic{Partitions: partitions}.IDs())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for p := range partitions {
-		if end, err := c.offset(t.Context(), topic, p, newest); err != nil || committed[p].offset != end {
-			t.Errorf("partition %d: committed %d, the end is %d (%v)", p, committed[p].offset, end, err)
+		if end, err := c.Offset(t.Context(), topic, p, broker.Newest); err != nil || committed[p].Offset != end {
+			t.Errorf("partition %d: committed %d, the end is %d (%v)", p, committed[p].Offset, end, err)
 		}
 	}
 
@@ -190,7 +186,7 @@ func TestRealStaticMember(t *testing.T) {
 	last := start(t, realMember(t, brokers, topic, "pod-2", s, &ours))
 	select {
 	case err := <-ended:
-		if !errors.Is(err, kafka.FencedInstanceID) {
+		if !errors.Is(err, broker.ErrFenced) {
 			t.Errorf("the first pod-2 ended with %v", err)
 		}
 	case <-time.After(time.Minute):

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"brine/event"
+	"brine/ingest/deadletter"
 )
 
 // AllRejected is why a partition halts when too many records in a row were rejected: the pipeline is likely wrong, not its records.
@@ -15,7 +16,7 @@ const AllRejected event.Reason = "all_rejected"
 // pass once they are Options.HaltAfterRejects. Each commit carries the count of its partition, so that it survives a restart; a crash
 // may count some of them twice.
 //
-// Flights land in any order. So while one may still turn out to be written, none is taken for the last of too many: it waits. And what took
+// Flights land in any order. So while one may still turn out to be written, none counts as the last of too many: it waits. And what took
 // off before one that is written is not counted, however late it lands.
 type rejects struct {
 	limit int // 0: none
@@ -23,11 +24,11 @@ type rejects struct {
 	mu        sync.Mutex
 	counts    map[int]int   // by partition
 	flights   int           // that have taken off
-	written   int           // the last of them, in that order, of which something is written
-	undecided int           // flights of which nothing is known to be written yet
+	written   int           // the last of them, in that order, with something written
+	undecided int           // flights with nothing known to be written yet
 	waiting   int           // callers of admit
 	changed   chan struct{} // closed when a flight is decided and somebody waits
-	halted    error         // why the Loop stands still; nil: it does not
+	halted    error         // why the Loop is halted; nil: it is not
 }
 
 func newRejects(limit int) *rejects {
@@ -55,7 +56,7 @@ func (r *rejects) sum() (n int) {
 	return n
 }
 
-// why is the error of admit that holds; nil: none does.
+// why is the error of admit that applies; nil: none does.
 func (r *rejects) why() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +89,7 @@ func (r *rejects) decided(flight int, written bool) {
 	}
 }
 
-// room counts so many rejected records of a flight, if they are not too many.
+// room counts n rejected records of a flight, if they are not too many.
 func (r *rejects) room(partition, flight, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,9 +107,9 @@ func (r *rejects) add(partition, flight, n int) bool {
 	return true
 }
 
-// admit counts rejected records of a flight of which nothing is written. If they are too many it waits until no other flight can be
+// admit counts rejected records of a flight with nothing written. If they are too many it waits until no other flight can be
 // written, or ctx ends, and then returns an error.
-func (r *rejects) admit(ctx context.Context, partition, flight int, letters []DeadLetter) error {
+func (r *rejects) admit(ctx context.Context, partition, flight int, letters []deadletter.Letter) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for !r.add(partition, flight, len(letters)) {
@@ -139,7 +140,7 @@ func (r *rejects) wait(ctx context.Context) error {
 
 const maxShownDetail = 200 // bytes of what a dead letter says
 
-func tooManyRejects(n int, l *DeadLetter) error {
+func tooManyRejects(n int, l *deadletter.Letter) error {
 	why := fmt.Sprintf("partition %d, offset %d: %s", l.Record.Partition, l.Record.Offset, l.Reason)
 	for _, more := range []string{l.Field, l.Detail} {
 		if more != "" {
@@ -150,7 +151,7 @@ func tooManyRejects(n int, l *DeadLetter) error {
 		"and start again, or let it go on with halt_after_rejects", n, why)
 }
 
-// decide notes what is known of the flight at last: that something of it is written, or that nothing more will be.
+// decide records what is finally known of the flight: that something of it is written, or that nothing more will be.
 func (s *stream) decide(f *flight, written bool) {
 	f.written = f.written || written
 	if f.undecided {
@@ -160,7 +161,7 @@ func (s *stream) decide(f *flight, written bool) {
 }
 
 // reject buries what is rejected of a flight that is decided, if it is not too much.
-func (s *stream) reject(f *flight, letters []DeadLetter) bool {
+func (s *stream) reject(f *flight, letters []deadletter.Letter) bool {
 	if len(letters) > 0 && !f.written {
 		if err := s.rejects.admit(s.drain, s.id, f.order, letters); err != nil {
 			if s.drain.Err() == nil {

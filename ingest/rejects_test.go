@@ -44,7 +44,7 @@ func TestManyRejectsInARowHalt(t *testing.T) {
 		kill   bool
 	}{"by the writer": {}, "by the decoder": {poison: true}, "killed": {kill: true}} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, 2, func(t *testing.T, b *broker) {
+			inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 				for range 250 {
 					for p := range 2 {
 						if by.poison {
@@ -113,7 +113,7 @@ func TestManyRejectsInARowHalt(t *testing.T) {
 
 // TestRejectsAmongOthersDoNotHalt: what is written at the same time counts, also while the store takes long, and in another partition.
 func TestRejectsAmongOthersDoNotHalt(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		for range 50 {
 			for range 30 {
 				b.poison(0)
@@ -142,7 +142,7 @@ func TestRejectsAmongOthersDoNotHalt(t *testing.T) {
 // TestCountOfRejectsIsForgottenOnceOneIsWritten: the bound is on those in a row. A record that is written late takes back what is
 // committed of the count, and a restart begins with nothing.
 func TestCountOfRejectsIsForgottenOnceOneIsWritten(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		o := b.options(newStore())
 		dead := &letters{}
 		o.DeadLetters, o.HaltAfterRejects, o.InstanceID = dead, 100, "one"
@@ -169,7 +169,7 @@ func TestCountOfRejectsIsForgottenOnceOneIsWritten(t *testing.T) {
 }
 
 func TestRejectsHaltNeverIfAskedTo(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		for range 300 {
 			b.poison(0)
 		}
@@ -192,7 +192,7 @@ func TestRejectsHaltNeverIfAskedTo(t *testing.T) {
 
 func FuzzNoteOfACommit(f *testing.F) {
 	f.Add(0, "")
-	f.Add(17, topicMark+"AAAAAAAAAAAAAAAAAAAAAA")
+	f.Add(17, "topic-id=AAAAAAAAAAAAAAAAAAAAAA")
 	f.Add(3, "rejected=4 x")
 	f.Fuzz(func(t *testing.T, n int, mark string) {
 		readNote(mark) // anything may be there

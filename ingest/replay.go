@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/ingest/internal/broker"
 )
 
 // ReplayOptions say what to read again. Of Options, what concerns membership of a group, and Start, is not used;
@@ -22,7 +23,7 @@ type ReplayOptions struct {
 	To         Position // up to, and without; default Latest, as it is when the replay is planned
 	Partitions []int    // nil: all
 	Keys       [][]byte // only records of these keys are written; nil: all. The whole range is read
-	Into       string   // where Writer writes to, if not where the live group does: part of what Name stands for
+	Into       string   // where Writer writes to, if not where the live group does: part of what Name identifies
 	Again      bool     // begin again, whatever is kept under Name
 	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name
 }
@@ -40,7 +41,7 @@ type PartitionProgress struct {
 	Done, Left int64
 	State      State
 	Reason     event.Reason // why it is retrying, waiting or halted
-	Detail     string       // the same for people
+	Detail     string       // the same in words
 }
 
 // Replay reads a range of a topic again, on the same path as the live loop: the same decoding, the same writer, the same
@@ -64,7 +65,7 @@ type replaying struct {
 
 // NewReplay checks the options.
 func NewReplay(o ReplayOptions) (*Replay, error) {
-	setDefault(&o.OutOfRange, FromEarliest) // what is gone is said by the plan, or by Hooks.Skipped
+	setDefault(&o.OutOfRange, FromEarliest) // the plan, or Hooks.Skipped, reports what is gone
 	o.HaltAfterRejects = 0
 	o.EnsureDefaults()
 	if o.To.String() == Earliest.String() {
@@ -88,9 +89,9 @@ func (r *runner) takes(rec *event.Record) bool {
 }
 
 // planOnly stands in for the Writer of a Replay that has none. Run refuses it.
-type planOnly struct{ Writer }
+type planOnly struct{ event.Writer }
 
-// Validate reports every fault at once. It expects the defaults filled in.
+// Validate reports all faults at once. It expects the defaults filled in.
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.Name == "" && !o.Untracked {
@@ -104,7 +105,7 @@ func (r *Replay) progressGroup() string { return r.Group + ".replay." + r.asked.
 // maxRangeText bounds what is kept of the range with each commit: brokers take 4 KiB of metadata.
 const maxRangeText = 1 << 10
 
-// rangeText is the range in the words of the one who asked. A very long one ends in a digest of the whole.
+// rangeText is the range as the user worded it. A very long one ends in a digest of the whole.
 func (r *Replay) rangeText() string {
 	s := r.asked.From.String() + " to " + r.asked.To.String()
 	if r.asked.Partitions != nil {
@@ -125,9 +126,9 @@ func (r *Replay) rangeText() string {
 // Plan finds out what a Run would read. It changes nothing.
 func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 	r.cluster = r.newCluster()
-	defer r.cluster.close()
+	defer r.cluster.Close()
 	var plan Plan
-	err := r.cluster.patiently(ctx, func() (err error) {
+	err := r.cluster.Patiently(ctx, func() (err error) {
 		plan, err = r.plan(ctx)
 		return err
 	})
@@ -137,14 +138,14 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 	return plan, err
 }
 
-// Run replays what Plan has found until it is settled. When ctx ends first it settles what is out, saves the progress and
+// Run replays what Plan has found until it is settled. When ctx ends first it settles what is pending, saves the progress and
 // returns ctx's error; Plan and Run of the same name then go on. A Replay runs once.
 func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if _, none := r.Writer.(planOnly); none {
 		return errors.New("ingest: Writer is nil")
 	}
 	r.cluster = r.newCluster()
-	defer r.cluster.close()
+	defer r.cluster.Close()
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
@@ -174,7 +175,7 @@ func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 		if r.asked.Untracked {
 			return nil
 		}
-		commits := map[int]commit{}
+		commits := map[int]broker.Commit{}
 		for id, offset := range offsets {
 			c, err := parts[id].saved(r.rangeText(), offset)
 			if err != nil {
@@ -182,7 +183,7 @@ func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 			}
 			commits[id] = c
 		}
-		return r.cluster.commit(context.WithoutCancel(ctx), claim{group: plan.Group, generation: -1}, r.Topic, commits)
+		return r.cluster.Commit(context.WithoutCancel(ctx), broker.Nobody(plan.Group), r.Topic, commits)
 	}
 	return a
 }

@@ -15,11 +15,11 @@ import (
 	"brine/event"
 )
 
-func (b *broker) replay(s Writer, name string, from, to Position) ReplayOptions {
+func (b *fakeKafka) replay(s event.Writer, name string, from, to Position) ReplayOptions {
 	return ReplayOptions{Options: b.options(s), Name: name, From: from, To: to}
 }
 
-func (b *broker) runReplay(t *testing.T, o ReplayOptions) Plan {
+func (b *fakeKafka) runReplay(t *testing.T, o ReplayOptions) Plan {
 	t.Helper()
 	r, err := NewReplay(o)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestReplayIsResumedAfterAKill(t *testing.T) {
 		}
 		r.Hooks.Settled = func(_, settled int) {
 			if n.Add(int64(settled)) > 200 {
-				r.cluster.close()
+				r.cluster.Close()
 				cancel()
 			}
 		}

@@ -48,7 +48,7 @@ func (r *running) stop() {
 // kill ends it as a kill of the process would: all connections are cut, nothing more is committed.
 func (r *running) kill() {
 	r.t.Helper()
-	r.cluster.close()
+	r.cluster.Close()
 	r.cancel()
 	<-r.done
 }

@@ -21,7 +21,7 @@ func TestSecuredBroker(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate())
 	ours := &tls.Config{RootCAs: roots}
-	b := &broker{t: t, sent: map[int]int64{}}
+	b := &fakeKafka{t: t, sent: map[int]int64{}}
 	b.begin(kfake.SeedTopics(1, topic), kfake.TLS(&tls.Config{Certificates: web.TLS.Certificates}), kfake.EnableSASL(), kfake.Superuser("PLAIN", "brine", "secret"))
 	b.client = b.newClient(kgo.DialTLSConfig(ours), kgo.SASL(kgoplain.Auth{User: "brine", Pass: "secret"}.AsMechanism()))
 	b.produce(10, 0)

@@ -4,10 +4,11 @@ import (
 	"bytes"
 
 	"brine/event"
+	"brine/ingest/internal/broker"
 )
 
 // shrink lets a flight that is being retried keep only the records that are left of it, copied, so that the memory of its
-// chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a region that is sick holds on
+// chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a failing region holds on
 // to its own events alone.
 func (s *stream) shrink(f *flight) {
 	if !s.narrow(f, f.left) {
@@ -18,24 +19,25 @@ func (s *stream) shrink(f *flight) {
 	}
 }
 
-// narrow lets a flight keep only some of its records, copied, and tells of the others as durable. It reports false, and does nothing, when little would
-// be won, or when there is no room for the copies.
+// narrow lets a flight keep only some of its records, copied, and reports the others as durable. It reports false, and does nothing,
+// when little would be gained, or when there is no room for the copies.
 func (s *stream) narrow(f *flight, records []*event.Record) bool {
 	size := int64(0)
 	for _, rec := range records {
 		size += int64(rec.Size())
 	}
-	if size > f.chunk.cost/4 || !s.Budget.holds.tryAcquire(size) {
+	if size > f.chunk.Cost/4 || !s.Budget.holds.tryAcquire(size) {
 		return false
 	}
-	c := newChunk(s.Topic, s.id)
-	c.cost, c.charged, c.budget = size, size, s.Budget
+	c := broker.NewChunk(s.Topic, s.id)
+	c.Charge(&s.Budget.holds, size)
+	c.Cost = size
 	for _, rec := range records {
-		c.records = append(c.records, clone(rec))
+		c.Records = append(c.Records, clone(rec))
 	}
 	s.durable(f, records)
-	f.chunk.release()
-	f.chunk, f.records, f.times = c, c.records, TimesOf(c.records)
+	f.chunk.Release()
+	f.chunk, f.records, f.times = c, c.Records, TimesOf(c.Records)
 	return true
 }
 

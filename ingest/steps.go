@@ -20,14 +20,14 @@ const (
 	StepCommit Step = "commit" // of offsets, for all partitions of a generation
 )
 
-// took tells the hook of a step, and gives the time at which it ended.
+// took reports a step to the hook, and returns the time at which it ended.
 func (s *stream) took(ctx context.Context, step Step, began time.Time) time.Time {
 	now := time.Now()
 	s.Hooks.Took(ctx, s.id, step, now.Sub(began))
 	return now
 }
 
-// durable tells the hook of all records of the flight but those that are left of it.
+// durable reports all records of the flight to the hook except those that are left in it.
 func (s *stream) durable(f *flight, left []*event.Record) {
 	from := 0
 	for i := range f.records {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"brine/event"
+	"brine/ingest/deadletter"
 )
 
 // place is where a record is in Kafka.
@@ -56,12 +57,18 @@ type storeFlight struct {
 	gate   <-chan struct{}
 }
 
-func (f *storeFlight) Wait(ctx context.Context) ([]event.Failure, error) {
+// Release implements event.Writer: nothing is held back.
+func (s *store) Release() {}
+
+// Hurry implements event.Writer: nothing waits.
+func (s *store) Hurry() {}
+
+func (f *storeFlight) Wait(ctx context.Context, _ event.Until) (event.Outcome, error) {
 	if f.gate != nil {
 		select {
 		case <-f.gate:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return event.Outcome{}, ctx.Err()
 		}
 	}
 	s := f.store
@@ -72,7 +79,7 @@ func (f *storeFlight) Wait(ctx context.Context) ([]event.Failure, error) {
 	if s.decide != nil {
 		var err error
 		if failures, err = s.decide(f.call, f.places); err != nil {
-			return nil, err
+			return event.Outcome{}, err
 		}
 	}
 	failed := map[int]bool{}
@@ -84,7 +91,7 @@ func (f *storeFlight) Wait(ctx context.Context) ([]event.Failure, error) {
 			s.written[p]++
 		}
 	}
-	return failures, nil
+	return event.Outcome{Failures: failures}, nil
 }
 
 func (s *store) count() (places, times int) {
@@ -124,7 +131,7 @@ func all(b []place, v event.Verdict, reason event.Reason) []event.Failure {
 	return failures
 }
 
-// newDownStore is a store that is down until it is told not to be.
+// newDownStore is a store that is down until it is brought up.
 func newDownStore() (s *store, down *atomic.Bool) {
 	s, down = newStore(), new(atomic.Bool)
 	down.Store(true)
@@ -153,12 +160,12 @@ func (s *store) wantOnce(t testing.TB, n int) {
 // letters is DeadLetters in memory.
 type letters struct {
 	mu   sync.Mutex
-	got  map[place]DeadLetter
+	got  map[place]deadletter.Letter
 	fail func(call int) error
 	n    int
 }
 
-func (l *letters) Write(_ context.Context, batch []DeadLetter) error {
+func (l *letters) Write(_ context.Context, batch []deadletter.Letter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.n++
@@ -168,7 +175,7 @@ func (l *letters) Write(_ context.Context, batch []DeadLetter) error {
 		}
 	}
 	if l.got == nil {
-		l.got = map[place]DeadLetter{}
+		l.got = map[place]deadletter.Letter{}
 	}
 	for _, x := range batch {
 		rec := *x.Record

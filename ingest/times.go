@@ -2,15 +2,15 @@ package ingest
 
 import "brine/event"
 
-// Times are the timestamps of records, in milliseconds, of those that have one. A flight's are taken while its records are at hand: once they are durable,
-// to read them again would be to fetch each from memory.
+// Times are the timestamps of records, in milliseconds, of those that have one. A flight's are taken while its records are at hand:
+// once they are durable, reading them again would fetch each from memory.
 type Times struct {
 	Count       int
 	First, Last int64
 	Sum         int64
 }
 
-// TimesOf takes the timestamps of records.
+// TimesOf returns the timestamps of records.
 func TimesOf(records []event.Record) (t Times) {
 	for i := range records {
 		at := records[i].Timestamp

@@ -11,7 +11,7 @@ import (
 )
 
 // makeAnew deletes the topic, makes it again, and puts n records into partition 0.
-func (b *broker) makeAnew(n int) {
+func (b *fakeKafka) makeAnew(n int) {
 	b.t.Helper()
 	if err := b.DeleteTopic(topic); err != nil {
 		b.t.Fatal(err)
@@ -26,7 +26,7 @@ func (b *broker) makeAnew(n int) {
 
 // commitAs sets the group's offset with the metadata of an earlier commit: brokers forget a group's offsets with the topic at their
 // own time, and a commit that is under way meanwhile stays.
-func (b *broker) commitAs(offset int64, metadata string) {
+func (b *fakeKafka) commitAs(offset int64, metadata string) {
 	b.t.Helper()
 	b.commitWith(0, offset, &metadata)
 }
@@ -38,7 +38,7 @@ func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
 		written int // records of the new topic
 	}{{StopAndSay, 0}, {FromEarliest, 50}, {FromLatest, 0}} {
 		t.Run(string(c.policy), func(t *testing.T) {
-			inBubble(t, 1, func(t *testing.T, b *broker) {
+			inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 				b.produce(10, 0)
 				l := start(t, b.options(newStore()))
 				eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 })
@@ -68,7 +68,7 @@ func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
 
 // The same while the loop runs: what it reads before it hears of the change is not what it goes on from.
 func TestTopicMadeAnewWhileRunning(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
 		o := b.defaults(s)
@@ -79,7 +79,7 @@ func TestTopicMadeAnewWhileRunning(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		b.wantCommitted(b.sent)
 		down.Store(true)
-		l.cluster.cut()
+		l.cluster.Cut()
 		b.makeAnew(50)
 		down.Store(false)
 		time.Sleep(time.Minute)
@@ -93,7 +93,7 @@ func TestTopicMadeAnewWhileRunning(t *testing.T) {
 
 // A topic that is gone is waited for, and looking for it does not make it.
 func TestTopicGoneIsWaitedForAndNotMade(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		var mu sync.Mutex
 		makes := 0
 		b.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {

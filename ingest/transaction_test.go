@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// transaction produces n records to partition 0 and ends the transaction as told.
-func (b *broker) transaction(id string, n int, end kgo.TransactionEndTry) {
+// transaction produces n records to partition 0 and ends the transaction as asked.
+func (b *fakeKafka) transaction(id string, n int, end kgo.TransactionEndTry) {
 	b.t.Helper()
 	client := b.newClient(kgo.TransactionalID(id))
 	if err := client.BeginTransaction(); err != nil {
@@ -65,7 +65,7 @@ func TestRestartInsideAnAbortedTransaction(t *testing.T) {
 
 // Records of a transaction that is still open are not read, and what follows them waits: but that is no lag.
 func TestOpenTransactionIsWaitedForAndIsNoLag(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(2, 0)
 		client := b.newClient(kgo.TransactionalID("open"))
 		if err := client.BeginTransaction(); err != nil {

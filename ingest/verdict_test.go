@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/event"
+	"brine/ingest/deadletter"
 )
 
 func TestWriterFailingCallIsRetried(t *testing.T) {
@@ -74,7 +75,7 @@ func TestOnlyTheFailedEventsAreRetried(t *testing.T) {
 }
 
 func TestLaterSuccessDoesNotHideAnEarlierFailure(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(100, 0)
 		s := newStore()
 		var heal atomic.Bool
@@ -116,7 +117,7 @@ func TestPoisonRecordIsDeadLetteredAmongGoodOnes(t *testing.T) {
 		t.Fatalf("%d dead letters, expected 1", fetches.NumRecords())
 	}
 	rec := fromKgo(fetches.Records()[0])
-	got, err := ReadDeadLetter(rec)
+	got, err := deadletter.Read(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestPoisonRecordIsDeadLetteredAmongGoodOnes(t *testing.T) {
 }
 
 func TestDeadLettersDownHoldsThePartition(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(5, 0)
 		b.poison(0)
 		b.produce(5, 0)
@@ -173,7 +174,7 @@ func TestStopWhileDeadLettersAreDownCommitsNothingPastThem(t *testing.T) {
 }
 
 func TestDeadLetterTopicDownHoldsThePartition(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, b *broker) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.poison(0)
 		down := b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic + ".dead", Err: kerr.NotEnoughReplicas, Count: -1})
 		l := start(t, b.options(newStore()))
@@ -188,7 +189,7 @@ func TestDeadLetterTopicDownHoldsThePartition(t *testing.T) {
 }
 
 func TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *broker) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(40, 0, 1)
 		s := newStore()
 		var heal atomic.Bool

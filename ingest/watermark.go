@@ -27,7 +27,7 @@ func (w *watermark) reset(offset int64) {
 	w.marks = w.marks[:0]
 }
 
-// open enters the next flight, which ends before offset end and whose first record is of the time at, and gives its number.
+// open adds the next flight, which ends before offset end and whose first record is of the time at, and returns its number.
 func (w *watermark) open(end, at int64) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -35,7 +35,7 @@ func (w *watermark) open(end, at int64) int {
 	return w.first + len(w.marks) - 1
 }
 
-// settle marks a flight as settled and gives the low edge, and whether that moved it.
+// settle marks a flight as settled and returns the low edge, and whether that moved it.
 func (w *watermark) settle(number int) (low int64, moved bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *watermark) settle(number int) (low int64, moved bool) {
 	return w.low, n > 0
 }
 
-// oldest returns the timestamp of the first record that is not settled; if none is on its way, out is false and it is that of one
+// oldest returns the timestamp of the first record that is not settled; if none is pending, out is false and it is that of one
 // that was settled last.
 func (w *watermark) oldest() (at int64, out bool) {
 	w.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// absent has events wait for a row, or rejects those that have waited long enough.
+// absent makes events wait for a row, or rejects those that have waited long enough.
 func (s *search) absent(w *want) {
 	now := s.opts.Now()
 	for _, i := range w.events {
@@ -27,11 +27,12 @@ func (s *search) absent(w *want) {
 		}
 		delete(s.since, at)
 		s.reject(i, &event.Error{Reason: event.MissingField, Field: strings.Join(f.Keys(), "."),
-			Detail: fmt.Sprintf("the key needs it, and row %s of table %s, where it is looked up, has not come within %v", w.row(), s.opts.Table, s.opts.Wait)})
+			Detail: fmt.Sprintf("the key needs it, and row %s of table %s, where it is looked up, has not come within %v", w.row(),
+				s.opts.Table, s.opts.Wait)})
 	}
 }
 
-// wait notes that an event begins to wait. Those of partitions that went away meanwhile are forgotten in time.
+// wait notes that an event begins to wait. Those of revoked partitions are forgotten in time.
 func (s *search) wait(at place) {
 	now := s.opts.Now()
 	if len(s.since) >= maxYoung {

@@ -52,7 +52,7 @@ func orders(t *testing.T, keys rowkey.Keys) (client *hbase.Client, write func(re
 	}
 	return client, func(records ...string) {
 		t.Helper()
-		if failed, err := rows.Submit(t.Context(), decoded(t, changes, records...)).Wait(t.Context()); err != nil || len(failed) > 0 {
+		if failed, err := event.Settle(t.Context(), rows.Submit(t.Context(), decoded(t, changes, records...))); err != nil || len(failed) > 0 {
 			t.Fatal(err, failed)
 		}
 	}
@@ -84,7 +84,7 @@ func TestRowsOfTwoKeysAreLookedUp(t *testing.T) {
 	}
 	submit := func(records ...string) []event.Failure {
 		t.Helper()
-		failed, err := w.Submit(t.Context(), decoded(t, states, records...)).Wait(t.Context())
+		failed, err := event.Settle(t.Context(), w.Submit(t.Context(), decoded(t, states, records...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestRowsWithTheSameBytesAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Submit(t.Context(), decoded(t, swapped, `{"a":"x","b":"y","v":1}`, `{"a":"y","b":"x","v":1}`)).Wait(t.Context()); err != nil {
+	if _, err := event.Settle(t.Context(), w.Submit(t.Context(), decoded(t, swapped, `{"a":"x","b":"y","v":1}`, `{"a":"y","b":"x","v":1}`))); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := strings.Join(to.got, "; "), "0 x y ann 1; 1 y x bob 1"; got != want {

@@ -1,7 +1,7 @@
 // Package lookup completes events that lack fields of their rows' keys: it reads the fields in another table, where the event's own
 // fields say which row, before a writer gets the events. cmd/brine puts it in front of the sink and the indexer.
 //
-// The invariant: what is looked up never changes. An order's user and time of creation are what they are, whenever and however often they
+// The invariant: what is looked up never changes. An order's user and time of creation stay the same, whenever and however often they
 // are looked up; so a completed event is as pure a function of its record as any other, and a value that was found once, or that
 // another event carried, need not be read again.
 package lookup
@@ -20,14 +20,9 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// Client is what looking up needs of HBase; *hbase.Client is one.
+// Client is what look-ups need from HBase; *hbase.Client is one.
 type Client interface {
 	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
-}
-
-// Submitter is the writer that gets the completed events.
-type Submitter interface {
-	Submit(ctx context.Context, batch *event.Batch) event.Flight
 }
 
 // Options say what is looked up where.
@@ -46,7 +41,7 @@ type Field struct{ Name, Family, Qualifier string }
 // Writer is a writer in front of another one. It is safe for concurrent use and starts no goroutine.
 type Writer struct {
 	client  Client
-	to      Submitter
+	to      event.Writer
 	opts    Options
 	at      []int // of the fields, in the schema
 	columns []hbase.Column
@@ -57,14 +52,14 @@ type Writer struct {
 	since map[place]time.Time // when an event's row was first found to be absent
 }
 
-// place is a record's in its topic.
+// place is a record's position in its topic.
 type place struct {
 	partition int
 	offset    int64
 }
 
 // New makes a writer. Its errors name the field that is wrong, and the fix.
-func New(client Client, to Submitter, o Options) (*Writer, error) {
+func New(client Client, to event.Writer, o Options) (*Writer, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -104,7 +99,7 @@ func (w *Writer) newSearch() (*search, error) {
 	return s, nil
 }
 
-// Submit completes the batch's events, reading what no event has told yet, and hands them on. An event whose row has not come
+// Submit completes the batch's events, reading what no event has carried yet, and hands them on. An event whose row has not come
 // fails: it is to be retried until Wait is over, and then rejected.
 func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	s := w.pool.Get().(*search)
@@ -117,7 +112,7 @@ func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 		return w.to.Submit(ctx, batch)
 	}
 	slices.SortFunc(s.failures, func(a, b event.Failure) int { return a.Index - b.Index })
-	f := &flight{failures: slices.Clone(s.failures)}
+	f := event.Part{Failed: slices.Clone(s.failures)}
 	rest, failed := new(event.Batch), s.failures
 	for i := range batch.Events {
 		if len(failed) > 0 && failed[0].Index == i {
@@ -125,75 +120,22 @@ func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 			continue
 		}
 		rest.Events = append(rest.Events, batch.Events[i])
-		f.at = append(f.at, i)
+		f.At = append(f.At, i)
 	}
-	if len(rest.Events) > 0 {
-		f.rest = w.to.Submit(ctx, rest)
+	if len(rest.Events) == 0 {
+		return event.Done(f.Failed)
 	}
+	f.Flight = w.to.Submit(ctx, rest)
 	return f
 }
 
-// Release implements ingest.Holder.
-func (w *Writer) Release() {
-	if h, ok := w.to.(interface{ Release() }); ok {
-		h.Release()
-	}
-}
+// Release implements event.Writer.
+func (w *Writer) Release() { w.to.Release() }
 
-// Hurry implements ingest.Hurrier.
-func (w *Writer) Hurry() {
-	if h, ok := w.to.(interface{ Hurry() }); ok {
-		h.Hurry()
-	}
-}
+// Hurry implements event.Writer.
+func (w *Writer) Hurry() { w.to.Hurry() }
 
-// flight is that of the events that are complete, and the failures of the others.
-type flight struct {
-	rest     event.Flight // nil when no event is complete
-	at       []int        // of the complete ones, in the batch
-	failures []event.Failure
-	done     bool
-}
-
-// Wait implements event.Flight.
-func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
-	if f.rest == nil || f.done {
-		return f.failures, nil
-	}
-	failures, err := f.rest.Wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	f.done = true
-	for _, failure := range failures {
-		failure.Index = f.at[failure.Index]
-		f.failures = append(f.failures, failure)
-	}
-	slices.SortFunc(f.failures, func(a, b event.Failure) int { return a.Index - b.Index })
-	return f.failures, nil
-}
-
-// Ease implements event.Easer, as the writer behind does: events that have failed here are among what is left.
-func (f *flight) Ease(ctx context.Context) (left []int, err error) {
-	rest, ok := f.rest.(event.Easer)
-	if !ok || f.done {
-		return nil, nil
-	}
-	late, err := rest.Ease(ctx)
-	if err != nil || len(late) == 0 {
-		return nil, err
-	}
-	for _, i := range late {
-		left = append(left, f.at[i])
-	}
-	for _, failure := range f.failures {
-		left = append(left, failure.Index)
-	}
-	slices.Sort(left)
-	return left, nil
-}
-
-// memory is what was found or told, by the names of rows: the last few thousand. It forgets the older half at a time.
+// memory is what was found or carried, by the names of rows: the last few thousand. It forgets the older half at a time.
 type memory struct{ young, old map[string][]event.Value }
 
 const maxYoung = 10_000
@@ -215,7 +157,7 @@ func (m *memory) put(name []byte, values []event.Value) {
 	m.young[string(name)] = values
 }
 
-// own copies a value whose text belongs to someone else.
+// own copies a value whose text has another owner.
 func own(v event.Value) event.Value {
 	if v.Type == event.Text {
 		return event.TextOf(bytes.Clone(v.Text()))

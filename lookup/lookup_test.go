@@ -11,19 +11,14 @@ import (
 
 	"brine/event"
 	"brine/hbase"
-	"brine/ingest"
 	"brine/lookup"
 	"brine/rowkey"
 	"brine/rowkey/eventkey"
 )
 
-var _ ingest.Writer = (*lookup.Writer)(nil)
-var (
-	_ ingest.Holder  = (*lookup.Writer)(nil)
-	_ ingest.Hurrier = (*lookup.Writer)(nil)
-)
+var _ event.Writer = (*lookup.Writer)(nil)
 
-// states are changes of orders, of which all know the order and only some its user and creation.
+// states are changes of orders: all have the order, only some its user and creation.
 var states = event.Schema{Version: -1, Fields: []event.Field{
 	{Name: "order", Type: event.Text}, {Name: "user", Type: event.Text, Path: []string{"by", "user"}}, {Name: "created", Type: event.TimeS}}}
 
@@ -75,7 +70,9 @@ type writer struct {
 
 type failures []event.Failure
 
-func (f failures) Wait(ctx context.Context) ([]event.Failure, error) { return f, ctx.Err() }
+func (f failures) Wait(ctx context.Context, _ event.Until) (event.Outcome, error) {
+	return event.Outcome{Failures: f}, ctx.Err()
+}
 
 func (w *writer) Release() { w.released = true }
 func (w *writer) Hurry()   { w.hurried = true }
@@ -133,12 +130,12 @@ func (b *bench) submit(t *testing.T, records ...string) string {
 	clear(batch.Events) // a writer keeps nothing of it
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := flight.Wait(ended); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := event.Settle(ended, flight); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	var out []string
 	for range 2 { // it may be waited for again
-		failures, err := flight.Wait(t.Context())
+		failures, err := event.Settle(t.Context(), flight)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +165,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 	b.put("o2", "bob", 8000)
 	b.expect(t, "got 0 o2 bob 8000; 1 o2 bob 8000\nread ids o2", shipped, shipped)
 	b.expect(t, "got 0 o2 bob 8000\nread ", shipped)                              // it is known by then
-	b.expect(t, "got 0 o1 ann 7000; 1 o1 ann 7000\nread ", paid, created)         // another event of the batch tells it
+	b.expect(t, "got 0 o1 ann 7000; 1 o1 ann 7000\nread ", paid, created)         // another event of the batch has it
 	b.expect(t, "got 0 o2 cat 8000\nread ", `{"order":"o2","by":{"user":"cat"}}`) // what an event has is not replaced
 	b.lookup.Release()
 	b.lookup.Hurry()
@@ -211,16 +208,17 @@ func TestLookingUpFails(t *testing.T) {
 	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o3 has not come yet\ngot \nread ids o3", `{"order":"o3"}`)
 }
 
-// failing is a flight of a writer of which one region fails: it is eased, and what is left of it are the events named.
+// failing is a flight of a writer with one failing region: the events named are pending.
 type failing struct {
-	failures
-	left []int
-	err  error
+	pending []int
+	err     error
 }
 
-func (f *failing) Ease(context.Context) ([]int, error) { return f.left, f.err }
+func (f *failing) Wait(context.Context, event.Until) (event.Outcome, error) {
+	return event.Outcome{Pending: f.pending}, f.err
+}
 
-// TestOutageKeepsNoBatch: a batch of which an event waits for its row is eased like any other, or its memory would not return while a region fails.
+// TestOutageKeepsNoBatch: a batch of which an event waits for its row stalls like any other, or its memory would not return while a region fails.
 func TestOutageKeepsNoBatch(t *testing.T) {
 	ended := errors.New("ended")
 	for _, c := range []struct {
@@ -229,10 +227,10 @@ func TestOutageKeepsNoBatch(t *testing.T) {
 		want   []int
 		err    error
 	}{
-		{"a region fails", &failing{left: []int{1}}, []int{1, 2}, nil},
-		{"all is durable", &failing{}, nil, nil},
+		{"a region fails", &failing{pending: []int{1}}, []int{2}, nil},
+		{"the rest is durable", &failing{}, nil, nil},
 		{"the partition goes away", &failing{err: ended}, nil, ended},
-		{"a writer that eases nothing", failures{}, nil, nil},
+		{"a writer that does not fail in parts", failures{}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
@@ -247,9 +245,12 @@ func TestOutageKeepsNoBatch(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			left, err := w.Submit(t.Context(), batch).(event.Easer).Ease(t.Context())
-			if !slices.Equal(left, c.want) || !errors.Is(err, c.err) {
-				t.Errorf("left are %v, %v; want %v, %v", left, err, c.want, c.err)
+			o, err := w.Submit(t.Context(), batch).Wait(t.Context(), event.Stalled)
+			if !slices.Equal(o.Pending, c.want) || !errors.Is(err, c.err) {
+				t.Errorf("pending are %v, %v; want %v, %v", o.Pending, err, c.want, c.err)
+			}
+			if err == nil && (len(o.Failures) != 1 || o.Failures[0].Index != 1) {
+				t.Errorf("failed are %v, want the one that waits for its row", o.Failures)
 			}
 		})
 	}
@@ -258,6 +259,8 @@ func TestOutageKeepsNoBatch(t *testing.T) {
 type submitter func() event.Flight
 
 func (s submitter) Submit(context.Context, *event.Batch) event.Flight { return s() }
+func (s submitter) Release()                                          {}
+func (s submitter) Hurry()                                            {}
 
 func TestNewNamesWhatIsWrong(t *testing.T) {
 	for want, o := range map[string]lookup.Options{

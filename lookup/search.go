@@ -31,7 +31,7 @@ type want struct {
 	events []int
 }
 
-// row is how people are told of it: as new rows are called.
+// row is its name in messages: as new rows are called.
 func (w *want) row() string { return rowkey.Binary(w.rows[len(w.rows)-1]) }
 
 func (s *search) release() {
@@ -81,7 +81,7 @@ func (s *search) lacks(ev *event.Event) int {
 	return -1
 }
 
-// key makes s.name of the event's row in the table: what it is called under each key and, to tell those apart, where all but the
+// key makes s.name of the event's row in the table: its name under each key and, to separate those, where all but the
 // last end. Under the only key it is the row itself.
 func (s *search) key(ev *event.Event) (err error) {
 	s.name, s.ends = s.name[:0], s.ends[:0]
@@ -120,7 +120,7 @@ func (s *search) told(ev *event.Event) []event.Value {
 	return values
 }
 
-// complete gives the event what it lacks.
+// complete sets what the event lacks.
 func (s *search) complete(ev *event.Event, values []event.Value) {
 	for n, at := range s.at {
 		if ev.Values[at].Null() {
@@ -130,7 +130,7 @@ func (s *search) complete(ev *event.Event, values []event.Value) {
 	delete(s.since, place{ev.Record.Partition, ev.Record.Offset})
 }
 
-// read reads the rows that are wanted: of each, under each key, what has that key by its version.
+// read reads the rows that are wanted: of each, under each key, the cells whose version belongs to that key.
 func (s *search) read(ctx context.Context) {
 	keys := len(s.keys)
 	gets, names := make([]hbase.Get, 0, len(s.wanted)*keys), make([]string, 0, len(s.wanted))

@@ -18,7 +18,7 @@ import (
 	"brine/skew"
 )
 
-// unscraped is a process whose regions split, whose servers come and go and whose keys never end, and whom nobody scrapes.
+// unscraped is a process whose regions split, whose servers come and go and whose keys never end, and which is not scraped.
 type unscraped struct {
 	clock  time.Time
 	tables *skew.Tables
@@ -105,6 +105,6 @@ func TestNobodyScrapes(t *testing.T) {
 		letters += v
 	}
 	if rows != away*16*100 || letters != away {
-		t.Errorf("%.0f rows and %.0f dead letters are told of %d and %d", rows, letters, away*16*100, away)
+		t.Errorf("%.0f rows and %.0f dead letters are reported of %d and %d", rows, letters, away*16*100, away)
 	}
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // The histogram of ages counts every record, and records come by the thousand. So it counts those in a row that fall into one cell
-// together, which a histogram of client_golang cannot. The cells are cut by the bounds of its classic and of its native form, and are summed
-// up to both at each scrape.
+// together, which a histogram of client_golang cannot. The cells are cut by the bounds of its classic and of its native form, and are
+// summed up to both at each scrape.
 var (
 	ageBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 3600}
 	nativeAges = makeNativeAges() // upper bounds in whole ms of the native buckets from ageFrom on
@@ -60,11 +60,12 @@ type ages struct {
 }
 
 func newAges(desc *prometheus.Desc, labels ...string) *ages {
-	return &ages{desc: desc, labels: labels, cells: make([]atomic.Uint64, len(ageCells)+1), exemplars: make([]atomic.Pointer[dto.Exemplar], len(ageBuckets)+1)}
+	return &ages{desc: desc, labels: labels, cells: make([]atomic.Uint64, len(ageCells)+1),
+		exemplars: make([]atomic.Pointer[dto.Exemplar], len(ageBuckets)+1)}
 }
 
 // observe enters how old records are at now. One without a timestamp has no age; one from the future is of age 0.
-// Mostly all of a flight are of one cell, which their times tell.
+// Mostly all of a flight are of one cell, as their times show.
 func (a *ages) observe(ctx context.Context, now time.Time, records []event.Record, times ingest.Times) {
 	at := now.UnixMilli()
 	if youngest := at - times.Last; times.Count > 0 && times.Last <= at {
@@ -141,7 +142,8 @@ func (a *ages) Write(out *dto.Metric) error {
 		total += counts[i]
 	}
 	sum := float64(a.millis.Load()) / 1000
-	native, err := prometheus.NewConstNativeHistogram(a.desc, total, sum, nativeCounts(counts), nil, counts[0], ageSchema, ageZero, time.Time{}, a.labels...)
+	native, err := prometheus.NewConstNativeHistogram(a.desc, total, sum, nativeCounts(counts), nil, counts[0], ageSchema, ageZero,
+		time.Time{}, a.labels...)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,8 @@ func (a *ages) Write(out *dto.Metric) error {
 		if math.IsInf(bound, 1) && exemplar == nil {
 			break // the count says as much
 		}
-		out.Histogram.Bucket = append(out.Histogram.Bucket, &dto.Bucket{UpperBound: proto.Float64(bound), CumulativeCount: proto.Uint64(below), Exemplar: exemplar})
+		out.Histogram.Bucket = append(out.Histogram.Bucket, &dto.Bucket{UpperBound: proto.Float64(bound),
+			CumulativeCount: proto.Uint64(below), Exemplar: exemplar})
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // rates are how fast a loop settles and how fast its partitions grow, in offsets a second, the newer moves with more weight: after a
-// minute they are two thirds of it. They are taken from one scrape to the next, whoever scrapes.
+// minute they are two thirds of it. They are taken from one scrape to the next, by any scraper.
 type rates struct {
 	mu      sync.Mutex
 	at      time.Time
@@ -19,7 +19,7 @@ type rates struct {
 	known   bool
 }
 
-// atLeast is between two looks that rates are taken from: shorter spans tell of single batches.
+// atLeast is between two looks that rates are taken from: shorter spans show single batches.
 const atLeast = time.Second
 
 // drain returns the seconds until nothing is left, if they are known.

@@ -28,7 +28,7 @@ func TestDrainIsToldFromRates(t *testing.T) {
 	}{
 		{look(0, at(0, 0, 10_000)), -1},                                         // no rate is known yet
 		{look(10*time.Second, at(0, 1000, 10_000)), 90},                         // 100 a second, and 9,000 are left
-		{look(100*time.Millisecond, at(0, 1500, 10_000)), 85},                   // too short to tell a rate from
+		{look(100*time.Millisecond, at(0, 1500, 10_000)), 85},                   // too short for a rate
 		{look(9900*time.Millisecond, at(0, 2000, 10_000), at(1, 0, 2000)), 100}, // a partition that is new moves nothing yet
 		{look(10*time.Second, at(1, 2000, 2000)), 0},                            // nothing is left
 	} {

@@ -14,9 +14,10 @@ import (
 	"brine/skew"
 )
 
-// HBase registers the client's metrics, and gives the hooks that feed them and the skew counters.
+// HBase registers the client's metrics, and returns the hooks that feed them and the skew counters.
 func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
-	duration := prometheus.NewHistogramVec(timing("brine_hbase_call_duration_seconds", "Time from sending a call to its answer.", callBuckets), []string{"method", "outcome"})
+	duration := prometheus.NewHistogramVec(timing("brine_hbase_call_duration_seconds", "Time from sending a call to its answer.", callBuckets),
+		[]string{"method", "outcome"})
 	servers := newByServer()
 	callRows := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "brine_hbase_call_rows",
@@ -27,7 +28,8 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 		Name: "brine_hbase_sent_bytes_total", Help: "Bytes of the calls sent.",
 	}, []string{"method"})
 	retries := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "brine_hbase_retries_total", Help: "Times that a region's mutations or a read were sent again, by the failure and the remedy taken.",
+		Name: "brine_hbase_retries_total",
+		Help: "Times that a region's mutations or a read were sent again, by the failure and the remedy taken.",
 	}, []string{"class", "remedy"})
 	retried := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "brine_hbase_retried_mutations_total", Help: "Mutations that were sent again.",
@@ -39,7 +41,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 		Name: "brine_hbase_acknowledged_bytes_total", Help: "Bytes of the cells that a region server acknowledged.",
 	}, []string{"table"})
 	flushes := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "brine_hbase_flushes_total", Help: "Times that mutations were let go to be sent, by why.",
+		Name: "brine_hbase_flushes_total", Help: "Flushes of waiting mutations, by reason.",
 	}, []string{"reason"})
 	perCall := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "brine_hbase_region_batch_rows",

@@ -19,8 +19,9 @@ type Indexer struct {
 // NewIndexer registers the metrics of the index writers. The freshness of the loops' records goes on in them: from durable to searchable.
 func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 	m := &Indexer{
-		fresh:    loops.fresh,
-		duration: prometheus.NewHistogramVec(timing("brine_index_call_duration_seconds", "Time from sending a call to the search engine to its answer.", callBuckets), []string{"pipeline", "call", "outcome"}),
+		fresh: loops.fresh,
+		duration: prometheus.NewHistogramVec(timing("brine_index_call_duration_seconds",
+			"Time from sending a call to the search engine to its answer.", callBuckets), []string{"pipeline", "call", "outcome"}),
 		perCall: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "brine_index_call_documents", Help: "Documents of one call.", Buckets: prometheus.ExponentialBuckets(1, 4, 8),
 		}, []string{"pipeline", "call"}),
@@ -40,10 +41,13 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 			Name: "brine_index_buffered_bytes", Help: "Bytes of documents in memory that the search engine has not answered yet.",
 		}, []string{"pipeline"}),
 		delay: prometheus.NewHistogramVec(timing("brine_index_searchable_delay_seconds",
-			"Time from when the index had taken a document until a search found it, of one document each 5 s (search.probe): mostly what is left until the index's next refresh (search.refresh).",
+			"Time from when the index had taken a document until a search found it, of one document each 5 s (search.probe): mostly what is left "+
+				"until the index's next refresh (search.refresh).",
 			[]float64{.01, .025, .05, .1, .25, .5, 1, 1.5, 2.5, 5, 10, 30, 60}), []string{"pipeline", "index"}),
 		probes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "brine_index_probes_total", Help: "Documents that were asked for until a search found them, by outcome: shown; not_shown for a minute; unanswered, when the search engine gave no answer at the minute's end.",
+			Name: "brine_index_probes_total",
+			Help: "Documents that were asked for until a search found them, by outcome: shown; not_shown for a minute; unanswered, when the " +
+				"search engine gave no answer at the minute's end.",
 		}, []string{"pipeline", "index", "outcome"}),
 	}
 	reg.MustRegister(m.duration, m.perCall, m.documents, m.sent, m.retries, m.resent, m.buffered, m.delay, m.probes)
@@ -52,7 +56,8 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 
 // Hooks returns the hooks of one pipeline's index writer.
 func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
-	sent, retries, resent, buffered := m.sent.WithLabelValues(pipeline), m.retries.WithLabelValues(pipeline), m.resent.WithLabelValues(pipeline), m.buffered.WithLabelValues(pipeline)
+	sent, retries, resent, buffered := m.sent.WithLabelValues(pipeline), m.retries.WithLabelValues(pipeline),
+		m.resent.WithLabelValues(pipeline), m.buffered.WithLabelValues(pipeline)
 	return indexer.Hooks{
 		Call: func(c *indexer.CallInfo) {
 			observe(sampled(c.Contexts), m.duration.WithLabelValues(pipeline, string(c.Kind), outcome(c.Err)), c.Duration)

@@ -12,7 +12,8 @@ import (
 
 // Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
 type Ingest struct {
-	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped, commits, commitFailures *prometheus.CounterVec
+	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped,
+	commits, commitFailures *prometheus.CounterVec
 
 	steps     *prometheus.HistogramVec
 	batch     *prometheus.HistogramVec
@@ -30,25 +31,29 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		return c
 	}
 	m := &Ingest{
-		fetched:        counter("brine_ingest_fetched_records_total", "Records that brokers answered, those of aborted transactions left out."),
-		fetchedBytes:   counter("brine_ingest_fetched_bytes_total", "Bytes of the records that brokers answered."),
-		decoded:        counter("brine_ingest_decoded_events_total", "Records that became events."),
-		submitted:      counter("brine_ingest_submitted_events_total", "Events handed to the writer for the first time."),
-		settled:        counter("brine_ingest_settled_records_total", "Records that are durable in the store or in the dead letters."),
-		retried:        counter("brine_ingest_retried_events_total", "Events submitted again after a retry verdict, by reason.", "reason"),
-		dead:           counter("brine_ingest_dead_letters_total", "Records durable in the dead letters, by reason.", "reason"),
-		waits:          counter("brine_ingest_waits_total", "Attempts at a broker or at the dead letters that failed and will be made again, by reason.", "reason"),
-		halts:          counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
-		redelivered:    counter("brine_ingest_redelivered_records_total", "Records that this process submitted before, and again after a rebalance."),
-		rebalances:     counter("brine_ingest_rebalances_total", "Generations of the group that this process took part in."),
-		joinFailures:   counter("brine_ingest_join_failures_total", "Attempts to join the group that failed and will be made again."),
-		abandoned:      counter("brine_ingest_abandoned_flights_total", "Flights given up when their partition was taken away; their records are redelivered."),
+		fetched:      counter("brine_ingest_fetched_records_total", "Records that brokers answered, those of aborted transactions left out."),
+		fetchedBytes: counter("brine_ingest_fetched_bytes_total", "Bytes of the records that brokers answered."),
+		decoded:      counter("brine_ingest_decoded_events_total", "Records that became events."),
+		submitted:    counter("brine_ingest_submitted_events_total", "Events handed to the writer for the first time."),
+		settled:      counter("brine_ingest_settled_records_total", "Records that are durable in the store or in the dead letters."),
+		retried:      counter("brine_ingest_retried_events_total", "Events submitted again after a retry verdict, by reason.", "reason"),
+		dead:         counter("brine_ingest_dead_letters_total", "Records durable in the dead letters, by reason.", "reason"),
+		waits: counter("brine_ingest_waits_total",
+			"Attempts at a broker or at the dead letters that failed and will be made again, by reason.", "reason"),
+		halts: counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
+		redelivered: counter("brine_ingest_redelivered_records_total",
+			"Records that this process submitted before, and again after a rebalance."),
+		rebalances:   counter("brine_ingest_rebalances_total", "Generations of the group that this process took part in."),
+		joinFailures: counter("brine_ingest_join_failures_total", "Attempts to join the group that failed and will be made again."),
+		abandoned: counter("brine_ingest_abandoned_flights_total",
+			"Flights given up when their partition was taken away; their records are redelivered."),
 		skipped:        counter("brine_ingest_skipped_offsets_total", "Offsets that were gone from the topic and passed by policy."),
 		commits:        counter("brine_ingest_commits_total", "Offset commits of a partition."),
 		commitFailures: counter("brine_ingest_commit_failures_total", "Offset commits that failed."),
 	}
 	m.steps = prometheus.NewHistogramVec(timing("brine_step_duration_seconds",
-		"Time that a batch took in a step of its path: fetch (a broker's answer), room (waiting for the window and the rate), decode, submit (keys and mutations, or documents, and waiting for the writer's room), settle (until all is durable) and commit.",
+		"Time that a batch took in a step of its path: fetch (a broker's answer), room (waiting for the window and the rate), decode, submit "+
+			"(keys and mutations, or documents, and waiting for the writer's room), settle (until all is durable) and commit.",
 		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 60}), []string{"pipeline", "half", "step"})
 	m.batch = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "brine_ingest_batch_events", Help: "Events of one batch that was handed to the writer.",
@@ -67,7 +72,8 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 // Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.
 func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	plain := func(v *prometheus.CounterVec) prometheus.Counter { return v.WithLabelValues(pipeline, half) }
-	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded), plain(m.submitted), plain(m.settled)
+	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded),
+		plain(m.submitted), plain(m.settled)
 	redelivered, rebalances, joinFailures, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.joinFailures), plain(m.abandoned)
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
 	retried, dead := byReason(m.retried, pipeline, half, retryReasons), byReason(m.dead, pipeline, half, event.Rejects)

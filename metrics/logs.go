@@ -7,10 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Logs registers the count of log lines that were left out, and gives the hook that feeds it.
+// Logs registers the count of log lines that were left out, and returns the hook that feeds it.
 func Logs(reg prometheus.Registerer) func(level slog.Level, lines int) {
 	leftOut := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "brine_log_lines_left_out_total", Help: "Log lines that were counted and not printed, since the same one had been printed shortly before.",
+		Name: "brine_log_lines_left_out_total",
+		Help: "Log lines that were counted and not printed, since the same one had been printed shortly before.",
 	}, []string{"level"})
 	reg.MustRegister(leftOut)
 	for _, level := range []slog.Level{slog.LevelWarn, slog.LevelError} {

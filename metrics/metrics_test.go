@@ -131,10 +131,10 @@ brine_salt_bucket_written_rows_total{bucket="1",table="salted"} 0
 # HELP brine_hbase_blocked_submits Batches that wait for room in memory or in the lane of a region.
 # TYPE brine_hbase_blocked_submits gauge
 brine_hbase_blocked_submits 1
-# HELP brine_hbase_calls_in_flight Calls of mutations that are out to a region server.
+# HELP brine_hbase_calls_in_flight Calls of mutations pending at a region server.
 # TYPE brine_hbase_calls_in_flight gauge
 brine_hbase_calls_in_flight{server="rs1:16020"} 2
-# HELP brine_hbase_fullest_lane_bytes Bytes of mutations of the region that has most; a region takes a quarter of the bound, and who has more for it waits.
+# HELP brine_hbase_fullest_lane_bytes Bytes of mutations of the region that has most; a region may hold a quarter of the bound, and callers beyond that wait.
 # TYPE brine_hbase_fullest_lane_bytes gauge
 brine_hbase_fullest_lane_bytes 40
 # HELP brine_hbase_lanes Regions that have mutations queued or on their way.

@@ -19,7 +19,8 @@ var (
 	endDesc = prometheus.NewDesc("brine_ingest_end_offset",
 		"Offset at which the partition ends, as a broker last said it.", []string{"pipeline", "half", "partition"}, nil)
 	ageDesc = prometheus.NewDesc("brine_ingest_lag_seconds",
-		"Age of the partition's oldest record that is not settled, by its own timestamp; 0 when all are.", []string{"pipeline", "half", "partition"}, nil)
+		"Age of the partition's oldest record that is not settled, by its own timestamp; 0 when all are.",
+		[]string{"pipeline", "half", "partition"}, nil)
 	drainDesc = prometheus.NewDesc("brine_ingest_drain_seconds",
 		"When the lag will be gone, at the rates of the last minute; +Inf while it does not shrink.", []string{"pipeline", "half"}, nil)
 	budgetDesc = prometheus.NewDesc("brine_ingest_budget_bytes",

@@ -14,7 +14,7 @@ import (
 )
 
 // Of a document that is shown both times count, from its record's timestamp and from when it was durable; one that was given up is only counted,
-// since nobody knows its time.
+// since its time is not known.
 func TestProbesCount(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	probe := NewIndexer(reg, NewIngest(reg)).Hooks("shop").Probe

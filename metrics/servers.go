@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// byServer is a histogram with a series for each of the servers used last, at most topServers. Servers come and go with other addresses for as
-// long as a process runs.
+// byServer is a histogram with a series for each of the servers used last, at most topServers. Servers come and go with other
+// addresses for as long as a process runs.
 type byServer struct {
 	vec *prometheus.HistogramVec // by server
 

@@ -22,9 +22,12 @@ func NewSink(reg prometheus.Registerer) *Sink {
 		return c
 	}
 	return &Sink{
-		collisions: counter("brine_sink_key_collisions_total", "Events that shared a row key with a different event, in a table whose rows are events.", "table"),
-		expired:    counter("brine_sink_expired_events_total", "Events older than the TTL of a family they were written to: HBase hides them.", "table", "family"),
-		ties:       counter("brine_sink_version_ties_total", "Cells written twice with one version and different values: the last applied wins.", "table"),
+		collisions: counter("brine_sink_key_collisions_total",
+			"Events that shared a row key with a different event, in a table whose rows are events.", "table"),
+		expired: counter("brine_sink_expired_events_total", "Events older than the TTL of a family they were written to: HBase hides them.",
+			"table", "family"),
+		ties: counter("brine_sink_version_ties_total", "Cells written twice with one version and different values: the last applied wins.",
+			"table"),
 	}
 }
 

@@ -25,24 +25,30 @@ const (
 
 var (
 	skewDesc = prometheus.NewDesc("brine_region_write_skew_ratio",
-		"How unevenly the rows written in the last minute lie over a table's regions, by index: max_mean (1 is even), cv, gini, entropy and hbase_cost (0 is even).",
+		"How unevenly the rows written in the last minute lie over a table's regions, by index: max_mean (1 is even), cv, gini, entropy and "+
+			"hbase_cost (0 is even).",
 		[]string{"table", "index"}, nil)
 	serverSkewDesc = prometheus.NewDesc("brine_server_write_skew_ratio",
-		"How unevenly the rows of a table that were written in the last minute lie over the region servers, those without a region of it included as soon as the cluster has told of them, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
+		"How unevenly the rows of a table that were written in the last minute lie over the region servers, those without a region of it "+
+			"included as soon as the cluster has reported them, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	bucketSkewDesc = prometheus.NewDesc("brine_salt_bucket_skew_ratio",
 		"How unevenly all rows written lie over the salt buckets of a table, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
 	dataSkewDesc = prometheus.NewDesc("brine_region_data_skew_ratio",
-		"How unevenly the data of a table lies over its regions, as the cluster tells it, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
+		"How unevenly the data of a table lies over its regions, as the cluster reports it, by index: max_mean, cv and gini.",
+		[]string{"table", "index"}, nil)
 	readSkewDesc = prometheus.NewDesc("brine_region_read_skew_ratio",
-		"How unevenly the reads of all clients lie over a table's regions, as the cluster tells it, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
+		"How unevenly the reads of all clients lie over a table's regions, as the cluster reports it, by index: max_mean, cv and gini.",
+		[]string{"table", "index"}, nil)
 	loadsAgeDesc = prometheus.NewDesc("brine_table_loads_age_seconds",
-		"Age of what the cluster told of a table's regions; not there before it told anything.", []string{"table"}, nil)
+		"Age of what the cluster reported of a table's regions; absent before its first report.", []string{"table"}, nil)
 	hotDesc = prometheus.NewDesc("brine_table_hot_regions",
 		"Regions of a table that take much more of its writes than the others, for some seconds by now.", []string{"table"}, nil)
 	causeDesc = prometheus.NewDesc("brine_table_hot_cause_regions",
-		"Hot regions of a table by what makes them hot, as brine skew tells it; a cause that there is not has no series.", []string{"table", "cause"}, nil)
+		"Hot regions of a table by what makes them hot, as brine skew reports it; a cause that does not apply has no series.",
+		[]string{"table", "cause"}, nil)
 	loadedDesc = prometheus.NewDesc("brine_loaded_servers",
-		"Region servers that take much more of the writes than the others, for some seconds by now, though none of their regions is hot.", nil, nil)
+		"Region servers that take much more of the writes than the others, for some seconds by now, although none of their regions is hot.", nil,
+		nil)
 	hotRowsDesc = prometheus.NewDesc("brine_table_hot_rows_ratio",
 		"Share of the rows of the last minute that went to regions that are hot now.", []string{"table"}, nil)
 	regionRowsDesc = prometheus.NewDesc("brine_region_written_rows_total",
@@ -52,13 +58,16 @@ var (
 		"Bytes acknowledged by a region; what went to regions without a series of their own is summed as other.",
 		[]string{"table", "region"}, nil)
 	regionInfoDesc = prometheus.NewDesc("brine_region_info",
-		"The constant 1 for each region that has series of its own, labelled with its server and its start key: the fields that it holds, else its bytes.",
+		"The constant 1 for each region that has series of its own, labelled with its server and its start key: the fields that it holds, "+
+			"else its bytes.",
 		[]string{"table", "region", "server", "start"}, nil)
 	bucketRowsDesc = prometheus.NewDesc("brine_salt_bucket_written_rows_total",
-		"Rows written into a salt bucket; of many buckets those without a series of their own are summed as other.", []string{"table", "bucket"}, nil)
+		"Rows written into a salt bucket; of many buckets those without a series of their own are summed as other.",
+		[]string{"table", "bucket"}, nil)
 	regionsDesc = prometheus.NewDesc("brine_table_regions",
 		"Regions of a table that are known to the writer.", []string{"table"}, nil)
-	skewDescs = []*prometheus.Desc{skewDesc, serverSkewDesc, bucketSkewDesc, dataSkewDesc, readSkewDesc, loadsAgeDesc, hotDesc, causeDesc, hotRowsDesc, loadedDesc,
+	skewDescs = []*prometheus.Desc{skewDesc, serverSkewDesc, bucketSkewDesc, dataSkewDesc, readSkewDesc, loadsAgeDesc, hotDesc, causeDesc,
+		hotRowsDesc, loadedDesc,
 		regionRowsDesc, regionBytesDesc, regionInfoDesc, bucketRowsDesc, regionsDesc}
 )
 
@@ -112,7 +121,7 @@ func (s *Skew) Collect(ch chan<- prometheus.Metric) {
 	for _, rep := range reports {
 		regions, buckets = append(regions, min(len(rep.Regions), topRegions)), append(buckets, len(rep.Buckets))
 	}
-	t := told{ch: ch}
+	t := sent{ch: ch}
 	ch <- prometheus.MustNewConstMetric(loadedDesc, prometheus.GaugeValue, float64(s.Tables.LoadedServers(reports)))
 	for _, table := range slices.Sorted(maps.Keys(reports)) {
 		rep := reports[table]
@@ -128,11 +137,11 @@ func (s *Skew) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (s *Skew) collectRegions(t *told, loads []skew.Load, k int) {
+func (s *Skew) collectRegions(t *sent, loads []skew.Load, k int) {
 	top, other := s.regions.of(t.table).update(loads, func(l *skew.Load) string { return l.Region.Name }, k)
 	for _, r := range top {
-		t.counter(regionRowsDesc, r.told.Rows, r.load.Region.Name)
-		t.counter(regionBytesDesc, r.told.Bytes, r.load.Region.Name)
+		t.counter(regionRowsDesc, r.reported.Rows, r.load.Region.Name)
+		t.counter(regionBytesDesc, r.reported.Bytes, r.load.Region.Name)
 		t.gauge(regionInfoDesc, 1, r.load.Region.Name, label(r.load.Region.Server), s.startOf(t.table, r.load.Region.Start))
 	}
 	if len(top) < len(loads) || other.Rows > 0 || other.Bytes > 0 {
@@ -141,10 +150,10 @@ func (s *Skew) collectRegions(t *told, loads []skew.Load, k int) {
 	}
 }
 
-func (s *Skew) collectBuckets(t *told, loads []skew.Load, k int) {
+func (s *Skew) collectBuckets(t *sent, loads []skew.Load, k int) {
 	top, other := s.buckets.of(t.table).update(loads, func(l *skew.Load) string { return strconv.Itoa(l.Bucket) }, k)
 	for _, b := range top {
-		t.counter(bucketRowsDesc, b.told.Rows, strconv.Itoa(b.load.Bucket))
+		t.counter(bucketRowsDesc, b.reported.Rows, strconv.Itoa(b.load.Bucket))
 	}
 	if len(top) < len(loads) || other.Rows > 0 {
 		t.counter(bucketRowsDesc, other.Rows, "other")
@@ -170,22 +179,22 @@ func label(text string) string {
 	return text
 }
 
-// told is one table's metrics on their way out.
-type told struct {
+// sent is one table's metrics on their way out.
+type sent struct {
 	ch    chan<- prometheus.Metric
 	table string
 }
 
-func (t *told) gauge(d *prometheus.Desc, v float64, labels ...string) {
+func (t *sent) gauge(d *prometheus.Desc, v float64, labels ...string) {
 	t.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{t.table}, labels...)...)
 }
 
-func (t *told) counter(d *prometheus.Desc, v int64, labels ...string) {
+func (t *sent) counter(d *prometheus.Desc, v int64, labels ...string) {
 	t.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), append([]string{t.table}, labels...)...)
 }
 
-// indices tells how even the table is.
-func (t *told) indices(rep *skew.Report) {
+// indices reports how even the table is.
+func (t *sent) indices(rep *skew.Report) {
 	t.skew(skewDesc, rep.Recent)
 	t.gauge(skewDesc, rep.Recent.Entropy, "entropy")
 	t.gauge(skewDesc, rep.Recent.HBaseCost, "hbase_cost")
@@ -201,8 +210,8 @@ func (t *told) indices(rep *skew.Report) {
 	t.gauge(regionsDesc, float64(len(rep.Regions)))
 }
 
-// hot tells how much of the table's rows goes to hot regions, if there are any.
-func (t *told) hot(rep *skew.Report) bool {
+// hot reports how much of the table's rows goes to hot regions, if there are any.
+func (t *sent) hot(rep *skew.Report) bool {
 	hot, rows := 0, int64(0)
 	for i := range rep.Regions {
 		if l := &rep.Regions[i]; l.HotSince != nil {
@@ -215,7 +224,7 @@ func (t *told) hot(rep *skew.Report) bool {
 	return hot > 0
 }
 
-func (t *told) skew(d *prometheus.Desc, x skew.Indices) {
+func (t *sent) skew(d *prometheus.Desc, x skew.Indices) {
 	t.gauge(d, x.MaxMean, "max_mean")
 	t.gauge(d, x.CV, "cv")
 	t.gauge(d, x.Gini, "gini")

@@ -58,7 +58,7 @@ func labelled(t *testing.T, reg *prometheus.Registry, name string, by ...string)
 }
 
 // The busiest regions change from scrape to scrape, regions split by the hundred, answers of regions that are gone come late: yet no series
-// goes down, and together they tell every row.
+// goes down, and together they count every row.
 func TestRegionSeriesAreMonotoneWhileRegionsComeAndGo(t *testing.T) {
 	clock := time.Unix(0, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
@@ -119,7 +119,7 @@ func TestRegionSeriesAreMonotoneWhileRegionsComeAndGo(t *testing.T) {
 			}
 		}
 		if int64(sum) != written {
-			t.Fatalf("scrape %d: the series tell of %d rows, written were %d", scrape, int64(sum), written)
+			t.Fatalf("scrape %d: the series count %d rows, written were %d", scrape, int64(sum), written)
 		}
 		before = now
 	}
@@ -132,7 +132,7 @@ type keys [][]byte
 
 func (k keys) Row(i int) []byte { return k[i] }
 
-// One table has a hot region of one heavy key, one is even: the cause is told of the first.
+// One table has a hot region of one heavy key, one is even: the cause of the first is reported.
 func TestHotRegionsAreCountedByCause(t *testing.T) {
 	clock := time.Unix(1000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
@@ -215,7 +215,7 @@ func TestBinaryKeysAreSafeInLabels(t *testing.T) {
 	}
 }
 
-// The cluster's loads: not there, there, and old because the cluster tells them no more.
+// The cluster's loads: not there, there, and old because the cluster reports them no more.
 func TestLoadsThatAreUnavailableAreSeenToBe(t *testing.T) {
 	clock := time.Unix(1000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
@@ -224,7 +224,7 @@ func TestLoadsThatAreUnavailableAreSeenToBe(t *testing.T) {
 	c := tables.Counter("t", skew.Shape{})
 	c.SetRegions([]skew.Region{regionOf(0, 2), regionOf(1, 2)})
 	if got := values(t, reg, "brine_table_loads_age_seconds", "table"); len(got) != 0 {
-		t.Errorf("an age of loads that nobody told: %v", got)
+		t.Errorf("an age of loads that were never reported: %v", got)
 	}
 	clock = clock.Add(time.Second)
 	c.SetLoads([]string{"rs0:16020", "rs1:16020"}, []skew.RegionLoad{{Region: regionOf(0, 2).Name, MB: 30}, {Region: regionOf(1, 2).Name, MB: 10}})

@@ -14,30 +14,30 @@ import (
 // The invariant: no series ever goes down, and their sum is what the table was given. So what a place was given counts for the series that
 // stands for it at the time of the scrape, and stays there when the place goes to another.
 type ranking struct {
-	places map[string]*placed
-	looks  int        // at them
-	told   skew.Count // by series of their own, those that are gone included
+	places   map[string]*placed
+	looks    int        // at them
+	reported skew.Count // by series of their own, those that are gone included
 }
 
 type placed struct {
-	look int        // when it was there last
-	own  skew.Count // when it was looked at last
-	told skew.Count // by its own series
-	top  bool       // it has one
+	look     int        // when it was there last
+	own      skew.Count // when it was looked at last
+	reported skew.Count // by its own series
+	top      bool       // it has one
 }
 
 // shown is one series.
 type shown struct {
-	load *skew.Load
-	told skew.Count
+	load     *skew.Load
+	reported skew.Count
 }
 
 // stays is how much more than another a place must have been given to take its series: places that are nearly even do not change
 // all the time.
 const stays = 1.25
 
-// update takes what the places were given by now, and gives the series of at most k of them, and that of the others. A place whose name is not
-// known is one of the others.
+// update takes what the places were given by now, and returns the series of at most k of them, and that of the others. A place whose
+// name is not known is one of the others.
 func (r *ranking) update(loads []skew.Load, name func(*skew.Load) string, k int) (top []shown, other skew.Count) {
 	if r.places == nil {
 		r.places = make(map[string]*placed, len(loads))
@@ -54,14 +54,14 @@ func (r *ranking) update(loads []skew.Load, name func(*skew.Load) string, k int)
 		l, p := &loads[i], places[i]
 		if p.top = rank < k && p.look > 0; p.top {
 			more := skew.Count{Rows: l.Own.Rows - p.own.Rows, Bytes: l.Own.Bytes - p.own.Bytes}
-			p.told = skew.Count{Rows: p.told.Rows + more.Rows, Bytes: p.told.Bytes + more.Bytes}
-			r.told = skew.Count{Rows: r.told.Rows + more.Rows, Bytes: r.told.Bytes + more.Bytes}
-			top = append(top, shown{l, p.told})
+			p.reported = skew.Count{Rows: p.reported.Rows + more.Rows, Bytes: p.reported.Bytes + more.Bytes}
+			r.reported = skew.Count{Rows: r.reported.Rows + more.Rows, Bytes: r.reported.Bytes + more.Bytes}
+			top = append(top, shown{l, p.reported})
 		}
 		p.own = l.Own
 	}
 	maps.DeleteFunc(r.places, func(_ string, p *placed) bool { return p.look < r.looks })
-	return top, skew.Count{Rows: other.Rows - r.told.Rows, Bytes: other.Bytes - r.told.Bytes}
+	return top, skew.Count{Rows: other.Rows - r.reported.Rows, Bytes: other.Bytes - r.reported.Bytes}
 }
 
 // of returns what is known of a place, to which so much was given by now.

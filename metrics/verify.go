@@ -22,11 +22,15 @@ type Verify struct {
 // NewVerify registers the metrics of verifications.
 func NewVerify(reg prometheus.Registerer) *Verify {
 	m := &Verify{
-		read:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_records_total", Help: "Records that were read to be verified."}, []string{"pipeline"}),
-		compared: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_rows_total", Help: "Rows, or documents, that were compared with what is expected."}, []string{"table"}),
-		found:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_findings_total", Help: "What was found: missing, stale, different, newer, extra, collided or lost."}, []string{"table", "kind"}),
-		failed:   prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total", Help: "Verifications that could not be done."}),
-		last:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_verify_last_timestamp_seconds", Help: "When a verification was last done."}),
+		read: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_records_total",
+			Help: "Records that were read to be verified."}, []string{"pipeline"}),
+		compared: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_rows_total",
+			Help: "Rows, or documents, that were compared with what is expected."}, []string{"table"}),
+		found: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_findings_total",
+			Help: "What was found: missing, stale, different, newer, extra, collided or lost."}, []string{"table", "kind"}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total", Help: "Verifications that could not be done."}),
+		last: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_verify_last_timestamp_seconds",
+			Help: "When a verification was last done."}),
 	}
 	reg.MustRegister(m.read, m.compared, m.found, m.failed, m.last)
 	m.lastMS.Store(time.Now().UnixMilli())

@@ -8,12 +8,13 @@ import (
 	"brine/ingest"
 )
 
-// A counter by reason that comes to be with the first event of its kind begins at 1: rate and increase do not see the step from nothing to there, and
-// what burns a budget is missed. So those of closed sets are 0 from the start.
+// A counter by reason that comes to be with the first event of its kind begins at 1: rate and increase do not see the step from
+// nothing to there, and what burns a budget is missed. So those of closed sets are 0 from the start.
 var (
 	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
 	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown}
-	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone, ingest.TopicAnew, ingest.AllRejected}
+	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone,
+		ingest.TopicAnew, ingest.AllRejected}
 )
 
 // byReason returns the counters of a loop by reason: those of the reasons named are there at once, another when it comes.

@@ -98,7 +98,7 @@ func TestEveryReasonIsListed(t *testing.T) {
 	for _, r := range slices.Concat(event.Rejects, retryReasons, waitReasons, haltReasons) {
 		listed[string(r)] = true
 	}
-	found := append(reasonsIn(t, "../event/flight.go"), reasonsIn(t, "../ingest/fetcher.go")...)
+	found := append(reasonsIn(t, "../event/reason.go"), reasonsIn(t, "../ingest/status.go")...)
 	if len(found) < 20 {
 		t.Errorf("only %d reasons were found: are they still declared there?", len(found))
 	}

@@ -29,7 +29,8 @@ func (f *Forecast) advise(t *Table) {
 			if len(f.Hot) > 1 {
 				others = ", and the other large ones as well"
 			}
-			fix = fmt.Sprintf("split it at %s%s: the largest region then takes %.1f %% instead of %.1f %%", keys(h.SplitAt), others, 100*h.Largest, 100*largest)
+			fix = fmt.Sprintf("split it at %s%s: the largest region then takes %.1f %% instead of %.1f %%", keys(h.SplitAt), others,
+				100*h.Largest, 100*largest)
 		}
 		say("hot-region", fix, "the region from %s takes %.1f %% of the rows, %.3f times the mean", startText(h.Start), 100*h.Share, h.Times)
 	}
@@ -38,14 +39,17 @@ func (f *Forecast) advise(t *Table) {
 		if f.Kind == "boundaries" {
 			fix = fmt.Sprintf("write regions: %d instead of splits: brine splits on the key's own boundaries", len(f.Split.Regions))
 		}
-		say("empty-regions", fix, "%d of %d regions get no row of the sample: no key lies between their ends, or too few do", n, len(f.Split.Regions))
+		say("empty-regions", fix, "%d of %d regions get no row of the sample: no key lies between their ends, or too few do",
+			n, len(f.Split.Regions))
 	}
 	if l := f.Lead; l != nil {
-		say("large-value", "rows of one value stay side by side; if its writes are too many for one region, spread them: salt(N, …) of a field that differs within "+l.Field,
+		say("large-value", "rows of one value stay side by side; if its writes are too many for one region, spread them: salt(N, …) of a "+
+			"field that differs within "+l.Field,
 			"one %s, %s, has %.1f %% of the rows", l.Field, l.Value, 100*l.Share)
 	}
 	if f.Collisions > 0 {
-		say("collision", "add a field to the key that tells them apart", "different events share a row key of %s, each hiding those before: %s", t.Name, count(f.Collisions, "row"))
+		say("collision", "add a field to the key that tells them apart", "different events share a row key of %s, each hiding those before: %s",
+			t.Name, count(f.Collisions, "row"))
 	}
 	if f.Ties > 0 {
 		say(TieRule, "version: seq(at, n) decides, with a number n that orders the changes of one millisecond",
@@ -53,7 +57,7 @@ func (f *Forecast) advise(t *Table) {
 	}
 }
 
-// adviseSplit says what keeps a split from being told or from helping.
+// adviseSplit says what keeps a split from being found or from helping.
 func (f *Forecast) adviseSplit(t *Table, say func(rule, fix, format string, args ...any)) {
 	n := max(len(f.Split.Regions), f.asked)
 	if n > 1 && f.tooFew(n) {

@@ -74,7 +74,8 @@ func (c *cells) size() RowSize {
 	rows, n := float64(max(1, len(c.rows))), float64(max(1, c.sums.cells))
 	s := RowSize{
 		Measured: len(c.rows), Cells: float64(c.sums.cells) / rows, Overhead: cellOverhead,
-		Key: float64(c.sums.key) / n, Family: float64(c.sums.family) / n, Qualifier: float64(c.sums.qualifier) / n, Value: float64(c.sums.value) / n,
+		Key: float64(c.sums.key) / n, Family: float64(c.sums.family) / n, Qualifier: float64(c.sums.qualifier) / n,
+		Value: float64(c.sums.value) / n,
 	}
 	s.Bytes = s.Cells * (s.Overhead + s.Key + s.Family + s.Qualifier + s.Value)
 	return s

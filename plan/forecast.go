@@ -71,7 +71,7 @@ type Advice struct {
 // maxCollided is how many collided rows are shown with their events.
 const maxCollided = 3
 
-// Forecast says what is foreseen. The proposed split has so many regions; 0 means as many as there are.
+// Forecast returns what is predicted. The proposed split has so many regions; 0 means as many as there are.
 func (t *Tally) Forecast(regions int) (*Forecast, error) {
 	f := &Forecast{Events: t.events, Exact: t.seen.level == 0}
 	counts := make([]float64, len(t.writes))

@@ -39,10 +39,11 @@ type Tally struct {
 
 // NewTally makes an empty Tally.
 func NewTally(t Table) *Tally {
-	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept}, cells: newCells(t.Families), ties: ties{}}
+	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept},
+		cells: newCells(t.Families), ties: ties{}}
 }
 
-// MeasuredEvents is how many events' cells are to be given to AddCells: the first so many of a sample.
+// MeasuredEvents is how many events' cells are to be passed to AddCells: the first so many of a sample.
 const MeasuredEvents = 1 << 16
 
 // Add counts a row of the event at a place of the sample: its line, or any number that orders the events; one behind the other

@@ -21,7 +21,7 @@ type Tie struct {
 // ties finds those among the measured events. What it finds does not depend on the order of the events.
 type ties map[uint64]*versioned // by the hash of row, version and column
 
-// versioned is one version of a cell: of the values that events give it, the two different ones with the smallest places, as hashes.
+// versioned is one version of a cell: of the values that events set it to, the two different ones with the smallest places, as hashes.
 type versioned struct {
 	row     []byte
 	version int64

@@ -13,17 +13,19 @@ import (
 	"brine/ingest"
 )
 
-// Appender puts a fixed sequence of records into a topic that nobody else publishes to, each exactly once however often it is begun again. It
-// can, because the sequence and the partition of each record are always the same: the end offset of a partition says how many of its records
-// are there.
+// Appender puts a fixed sequence of records into a topic that nobody else publishes to, each exactly once however often it is begun
+// again. It can, because the sequence and the partition of each record are always the same: the end offset of a partition says how
+// many of its records are there.
 type Appender struct {
-	Client *kafka.Client
-	Kafka  ingest.Kafka // where Client publishes, to read what is there
-	Topic  string
-	Ends   func(ctx context.Context) ([]int64, error) // the next offset of each partition of Topic
-	Pause  func(ctx context.Context) error            // called before each request; nil means none
-	Sent   func(n int)                                // called after each acknowledged request; nil means nothing is
-	Shared bool                                       // others may have published there: as many records as theirs are passed over
+	Kafka          ingest.Kafka
+	RequestTimeout time.Duration // for one answer of a broker
+	Topic          string
+	Ends           func(ctx context.Context) ([]int64, error) // the next offset of each partition of Topic
+	Pause          func(ctx context.Context) error            // called before each request; nil means none
+	Sent           func(n int)                                // called after each acknowledged request; nil means nothing is
+	Shared         bool                                       // others may have published there: as many records as theirs are passed over
+
+	client *kafka.Client // of one Publish
 }
 
 // AppendBatch is how many records an Appender puts into one request.
@@ -31,6 +33,9 @@ const AppendBatch = 500
 
 // Publish puts the records that are not there yet, and returns how many it put.
 func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]) (int, error) {
+	transport := &kafka.Transport{TLS: a.Kafka.TLS, SASL: a.Kafka.SASL, ClientID: a.Kafka.ClientID}
+	defer transport.CloseIdleConnections()
+	a.client = &kafka.Client{Addr: kafka.TCP(a.Kafka.Brokers...), Timeout: a.RequestTimeout, Transport: transport}
 	ends, err := a.Ends(ctx)
 	if err != nil {
 		return 0, err
@@ -77,14 +82,15 @@ func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]
 // same makes sure that the last record that a partition holds is the one that belongs there: were it someone else's, records that are not
 // there would be passed over.
 func (a *Appender) same(ctx context.Context, part int, offset int64, want Record) error {
-	reader := ingest.NewTopicReader(ingest.Options{Kafka: a.Kafka, RequestTimeout: a.Client.Timeout, Topic: a.Topic})
+	reader := ingest.NewTopicReader(ingest.Options{Kafka: a.Kafka, RequestTimeout: a.RequestTimeout, Topic: a.Topic})
 	defer reader.Close()
 	for found, err := range reader.Records(ctx, part, offset, offset+1) {
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(found.Value, want.Value) {
-			return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part, a.Topic, offset)
+			return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part,
+				a.Topic, offset)
 		}
 	}
 	return nil
@@ -101,7 +107,7 @@ func (a *Appender) send(ctx context.Context, part int, end *int64, records []Rec
 		}
 	}
 	for attempt := 0; ; attempt++ {
-		resp, err := a.Client.Produce(ctx, &kafka.ProduceRequest{
+		resp, err := a.client.Produce(ctx, &kafka.ProduceRequest{
 			Topic: a.Topic, Partition: part, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafkaRecords(records)...),
 		})
 		if err == nil {

@@ -40,7 +40,8 @@ func (c Credentials) mechanism() sasl.Mechanism {
 // newClient makes a client that publishes in transactions, which kafka-go cannot. See docs/adr/0016-publish-in-transactions.md.
 func newClient(o *Options, transactions string) (*kgo.Client, error) {
 	opts := []kgo.Opt{
-		kgo.SeedBrokers(o.Kafka.Brokers...), kgo.ClientID(o.Kafka.ClientID), kgo.TransactionalID(transactions), kgo.TransactionTimeout(txnTimeout),
+		kgo.SeedBrokers(o.Kafka.Brokers...), kgo.ClientID(o.Kafka.ClientID), kgo.TransactionalID(transactions),
+		kgo.TransactionTimeout(txnTimeout),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProduceRequestTimeout(o.RequestTimeout),
 		kgo.RetryTimeout(o.RequestTimeout), // whoever publishes then says what is waited for: see Patience
 		kgo.MaxVersions(kversion.V3_6_0()), // offsets are added to transactions by a request of its own: later brokers take both ways

@@ -64,7 +64,8 @@ func passing(err error) bool {
 
 // Attempts makes attempts until one succeeds or patience ends. Each returns how many records were there before it and how many it added. An
 // attempt that publishes everything again is followed by one that goes on, if anything was published.
-func (p *Patience) Attempts(ctx context.Context, again bool, attempt func(again bool) (before, n int64, err error)) (before, n int64, err error) {
+func (p *Patience) Attempts(ctx context.Context, again bool,
+	attempt func(again bool) (before, n int64, err error)) (before, n int64, err error) {
 	for first := true; ; {
 		at, added, err := attempt(again)
 		if first && at+added > 0 {

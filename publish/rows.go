@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// rows reads CSV: the first row names the fields, and each other one becomes an object. It keeps what csv has read of the current row, so that a
-// fault is named where it stands.
+// rows reads CSV: the first row names the fields, and each other one becomes an object. It keeps what csv has read of the current row,
+// so that a fault is named where it stands.
 type rows struct {
 	source  *Source
 	text    *text

@@ -167,7 +167,8 @@ func timeFormat(f *event.Field) *event.TimeFormat {
 	return format
 }
 
-// timeFormatsOf are the formats of a field that becomes the records' time: the one that the pipeline declares, or those that explain themselves.
+// timeFormatsOf are the formats of a field that becomes the records' time: the one that the pipeline declares, or those that explain
+// themselves.
 func (s *Source) timeFormatsOf(path []string) []*event.TimeFormat {
 	number := event.Field{Type: event.Time, Format: "epoch_ms"}
 	for i := range s.Fields {

@@ -20,7 +20,8 @@ const MaxLine = 64 << 20
 func ParseEncoding(name string) (encoding.Encoding, error) {
 	e, err := htmlindex.Get(name)
 	if err != nil || e == encoding.Replacement {
-		return nil, fmt.Errorf("no encoding %q; write utf-8, windows-1252, iso-8859-2, gb18030, big5, shift_jis, euc-kr, utf-16le or another name that browsers know", name)
+		return nil, fmt.Errorf("no encoding %q; write utf-8, windows-1252, iso-8859-2, gb18030, big5, shift_jis, euc-kr, utf-16le or another "+
+			"name that browsers know", name)
 	}
 	if canonical, err := htmlindex.Name(e); err == nil && canonical == "utf-8" {
 		return nil, nil
@@ -76,7 +77,8 @@ func (t *text) explain(line []byte, i int) error {
 	if t.decoded {
 		return fmt.Errorf("character %d cannot be decoded; is --encoding that of the file?", utf8.RuneCount(line[:i])+1)
 	}
-	return fmt.Errorf("byte %d is 0x%02x, which is not UTF-8; if the file is written in another encoding, name it, as in --encoding windows-1252", i+1, line[i])
+	return fmt.Errorf("byte %d is 0x%02x, which is not UTF-8; if the file is written in another encoding, name it, as in --encoding "+
+		"windows-1252", i+1, line[i])
 }
 
 // lines reads JSON lines.

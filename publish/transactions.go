@@ -51,8 +51,8 @@ var (
 	ErrOptions = errors.New("kafka")
 )
 
-// Publish puts the records behind those that are there already, and returns how many were and how many it put. When ctx ends, what is pending
-// is committed first.
+// Publish puts the records behind those that are there already, and returns how many were and how many it put. When ctx ends, what is
+// pending is committed first.
 func (p *Transactions) Publish(ctx context.Context, o Options, records iter.Seq2[Record, error], again bool) (before, n int64, err error) {
 	if p.client, err = newClient(&o, p.Name); err != nil {
 		return 0, 0, err

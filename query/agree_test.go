@@ -118,7 +118,7 @@ type submitter interface {
 func (b *both) write(t *testing.T, events []event.Event, to ...submitter) {
 	t.Helper()
 	for _, w := range to {
-		if failed, err := w.Submit(t.Context(), &event.Batch{Events: events}).Wait(t.Context()); err != nil || len(failed) > 0 {
+		if failed, err := event.Settle(t.Context(), w.Submit(t.Context(), &event.Batch{Events: events})); err != nil || len(failed) > 0 {
 			t.Fatal(err, failed)
 		}
 	}

@@ -6,47 +6,143 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"brine/rowkey"
-	"brine/rowkey/eventkey"
 	"brine/search"
 )
 
-// Reader answers the questions of one view. It is safe for concurrent use as far as its stores are.
-type Reader struct {
-	view  View
-	table Table // with the columns that a page reads
-	get   *Table
-	rows  Client
-	docs  search.Searcher
+// Request is one question as people write it: with a command's flags, or a URL's parameters. View.Question and Table.Question validate it.
+type Request struct {
+	Args    []string // the arguments: field=value, field=from..to, field=a,b, field=words
+	Limit   int      // rows; 0 means a view's page, and all of a table's. Of a view at most MaxPage
+	After   Cursor   // go on where an answer to the same arguments ended
+	Deleted bool     // also rows that are marked deleted
+
+	Whole bool // of a view: read all families of each row, though the view reads some
+
+	Families []string // of a table that the key answers: read only these
+	Get      *Table   // of a table that the key answers: show its rows instead, found by the fields of these
 }
 
-// Open makes a view answer from its stores; docs may be nil where no question is the index's.
-func Open(v View, rows Client, docs search.Searcher) (*Reader, error) {
-	if err := v.Check(); err != nil {
-		return nil, fmt.Errorf("view %s: %w", v.Name, err)
+// Question is a Request that is understood: who answers it is known, and no store was asked yet.
+type Question struct {
+	where map[string]rowkey.Bound // what the key answers; nil when the index is asked
+	docs  search.Query            // what the index is asked
+	after string                  // the place behind which the answer begins
+	sum   uint32                  // of the view and the conditions: a cursor holds it
+	view  *View                   // nil: it is a table's, whose cursors are the places themselves
+
+	table   Table // with the columns that are read
+	get     *Table
+	limit   int // rows; 0 means all
+	deleted bool
+}
+
+// ByIndex reports whether the index answers the question; else the key does.
+func (q *Question) ByIndex() bool { return q.where == nil }
+
+// Gets reports whether the rows of another table are shown, each of which is a get.
+func (q *Question) Gets() bool { return q.get != nil }
+
+// Question reads a question of the view. Its errors are *Fault.
+func (v *View) Question(ask Request) (*Question, error) {
+	switch {
+	case ask.Limit < 0 || ask.Limit > MaxPage:
+		return nil, &Fault{Arg: "limit", Option: true,
+			Msg: fmt.Sprintf("a page of %d rows is not within 1 and %d; ask for fewer, and go on with the cursor", ask.Limit, MaxPage)}
+	case len(ask.Families) > 0:
+		return nil, &Fault{Arg: "families", Option: true, Msg: "the view says which are read; ask for the whole rows"}
+	case ask.Get != nil:
+		return nil, &Fault{Arg: "get", Option: true, Msg: "the view says whose rows are shown"}
 	}
-	r := &Reader{view: v, table: v.Table, get: v.Get, rows: rows, docs: docs}
-	if len(v.Families) == 0 {
-		return r, nil
+	q, err := v.question(ask.Args)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.reads(q, ask.Whole); err != nil {
+		return nil, err
+	}
+	q.limit, q.deleted = cmp.Or(ask.Limit, v.page()), ask.Deleted
+	if q.after, err = q.open(ask.After); err != nil {
+		return nil, err
+	}
+	if q.ByIndex() {
+		return q, q.checkDocs()
+	}
+	if err := v.Table.CheckToken(q.where, Token(q.after)); err != nil {
+		return nil, &Fault{Arg: "cursor", Msg: err.Error()}
+	}
+	return q, nil
+}
+
+// reads says which columns a page reads: those of the view's families, unless all are wanted.
+func (v *View) reads(q *Question, whole bool) error {
+	q.view, q.table, q.get = v, v.Table, v.Get
+	if whole || len(v.Families) == 0 {
+		return nil
 	}
 	brief, err := v.shown().Families(v.Families)
 	if v.Get != nil {
-		r.get = &brief
+		q.get = &brief
 	} else {
-		r.table = brief
+		q.table = brief
 	}
-	return r, err
+	return err
 }
 
-// Request is one question.
-type Request struct {
-	Args    []string // the arguments: field=value, field=from..to, field=a,b, field=words
-	Limit   int      // rows, at most MaxPage; 0 means the view's page
-	After   Cursor   // go on where an answer to the same arguments ended
-	Deleted bool     // also rows that are marked deleted
-	Whole   bool     // read all families of each row, though the view reads some
+// Question reads a question of any fields of the table: the key answers it where it can, else the index. Its errors are or wrap a *Fault.
+func (t Table) Question(ask Request) (*Question, error) {
+	q := &Question{table: t, limit: max(0, ask.Limit), deleted: ask.Deleted, after: string(ask.After)}
+	where, err := ParseWhere(t.keyTypes(), ask.Args)
+	if err == nil {
+		err = refused(t.CheckToken(where, ""))
+	}
+	switch {
+	case err == nil:
+		q.where = where
+		return q, t.refine(q, &ask)
+	case t.Index == nil:
+		return nil, fmt.Errorf("%w; and there is no index to ask: no pipeline writes documents beside table %s", err, t.Name)
+	}
+	if q.docs, err = t.Index.Query(ask.Args); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(ask.Families) > 0:
+		return nil, &Fault{Arg: "families", Option: true, Msg: "the index answers these conditions, and compares whole rows with its documents"}
+	case ask.Get != nil:
+		return nil, &Fault{Arg: "get", Option: true, Msg: "the index answers these conditions, with rows of its own table"}
+	}
+	return q, q.checkDocs()
+}
+
+// refine takes what only the key's answers know.
+func (t Table) refine(q *Question, ask *Request) error {
+	shown := &q.table
+	if ask.Get != nil {
+		if err := t.CheckLookup(*ask.Get); err != nil {
+			return &Fault{Arg: "get", Option: true, Msg: err.Error()}
+		}
+		get := *ask.Get
+		q.get, shown = &get, &get
+	}
+	if len(ask.Families) > 0 {
+		brief, err := shown.Families(ask.Families)
+		if err != nil {
+			return &Fault{Arg: "families", Option: true, Msg: err.Error()}
+		}
+		*shown = brief
+	}
+	if err := q.table.CheckToken(q.where, Token(q.after)); err != nil {
+		return &Fault{Arg: "after", Option: true, Msg: err.Error()}
+	}
+	return nil
+}
+
+// checkDocs holds what the index is asked to its rules.
+func (q *Question) checkDocs() error {
+	q.docs.After, q.docs.Deleted = search.Cursor(q.after), q.deleted
+	return asFault(q.docs.Validate())
 }
 
 // Answer is the rows of one question, from Rows, which can be gone through once.
@@ -61,64 +157,26 @@ type Answer struct {
 
 // Next is where the answer goes on, when Rows has ended; empty when nothing can follow.
 func (a *Answer) Next() Cursor {
-	if a.given < a.limit {
+	if a.limit == 0 || a.given < a.limit {
 		return ""
 	}
 	return a.last
 }
 
-// ByIndex reports whether the index answers a question, or the key; its errors are *Fault. It asks nobody.
-func (v *View) ByIndex(ask Request) (bool, error) {
-	q, err := v.prepare(ask)
-	return err == nil && !q.byKey(), err
-}
-
-// prepare reads a question whole.
-func (v *View) prepare(ask Request) (*question, error) {
-	if ask.Limit < 0 || ask.Limit > MaxPage {
-		return nil, &Fault{"limit", fmt.Sprintf("a page of %d rows is not within 1 and %d; ask for fewer, and go on with the cursor", ask.Limit, MaxPage)}
-	}
-	q, err := v.question(ask.Args)
-	if err != nil {
-		return nil, err
-	}
-	if q.after, err = q.open(ask.After); err != nil {
-		return nil, err
-	}
-	if !q.byKey() {
-		q.docs.After = search.Cursor(q.after)
-		return q, asFault(q.docs.Validate())
-	}
-	if err := v.Table.CheckToken(q.where, Token(q.after)); err != nil {
-		return nil, &Fault{"cursor", err.Error()}
-	}
-	return q, nil
-}
-
-// Ask answers a question. An error that is a *Fault is its own, any other a store's; of the stores nothing is asked before Rows is.
-// Each row's After is a Cursor.
-func (r *Reader) Ask(ctx context.Context, ask Request) (*Answer, error) {
-	q, err := r.view.prepare(ask)
-	if err != nil {
-		return nil, err
-	}
-	table, get := r.table, r.get
-	if ask.Whole {
-		table, get = r.view.Table, r.view.Get
-	}
-	a := &Answer{ByIndex: !q.byKey(), limit: cmp.Or(ask.Limit, r.view.page())}
+// Ask answers the question; docs may be nil unless ByIndex. Of the stores nothing is asked before Rows is. Each row's After is a Cursor.
+func (q *Question) Ask(ctx context.Context, rows Client, docs search.Searcher) (*Answer, error) {
+	a := &Answer{ByIndex: q.ByIndex(), limit: q.limit}
 	switch {
-	case q.byKey():
-		o := Options{Limit: a.limit, Deleted: ask.Deleted, After: Token(q.after), Cost: &a.Cost}
-		a.Rows = a.marked(q, Scan(ctx, r.rows, table, q.where, o))
-	case r.docs == nil:
+	case !q.ByIndex():
+		o := Options{Limit: q.limit, Deleted: q.deleted, After: Token(q.after), Cost: &a.Cost}
+		a.Rows = a.marked(q, Scan(ctx, rows, q.table, q.where, o))
+	case docs == nil:
 		return nil, errNoIndex
 	default:
-		q.docs.Deleted = ask.Deleted
-		a.Rows = a.marked(q, Search(ctx, r.docs, r.rows, table, q.docs, a.limit))
+		a.Rows = a.marked(q, Search(ctx, docs, rows, q.table, q.docs, q.limit))
 	}
-	if get != nil {
-		a.Rows = Lookup(ctx, r.rows, *get, a.Rows, ask.Deleted)
+	if q.get != nil {
+		a.Rows = Lookup(ctx, rows, *q.get, a.Rows, q.deleted)
 	}
 	return a, nil
 }
@@ -141,7 +199,7 @@ func Scan(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 }
 
 // marked gives rows the cursors of the view, and keeps the last one.
-func (a *Answer) marked(q *question, rows iter.Seq2[Found, error]) iter.Seq2[Found, error] {
+func (a *Answer) marked(q *Question, rows iter.Seq2[Found, error]) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for f, err := range rows {
 			if err == nil {
@@ -156,62 +214,18 @@ func (a *Answer) marked(q *question, rows iter.Seq2[Found, error]) iter.Seq2[Fou
 	}
 }
 
+// refused makes an error about a question a Fault.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Fault{Msg: err.Error()}
+}
+
 // asFault tells what the index says of the question from what it says of itself.
 func asFault(err error) error {
 	if fault, ok := errors.AsType[*search.Error](err); ok {
-		return &Fault{fault.Field, fault.Msg}
+		return &Fault{Arg: fault.Field, Msg: fault.Msg}
 	}
 	return err
-}
-
-// Page is one page of an answer.
-type Page struct {
-	Rows    []Found
-	Next    Cursor // where the next one begins; empty when nothing follows
-	ByIndex bool
-}
-
-// Page answers a question whole.
-func (r *Reader) Page(ctx context.Context, ask Request) (Page, error) {
-	a, err := r.Ask(ctx, ask)
-	if err != nil {
-		return Page{}, err
-	}
-	p := Page{ByIndex: a.ByIndex}
-	for f, err := range a.Rows {
-		if err != nil {
-			return p, err
-		}
-		p.Rows = append(p.Rows, f)
-	}
-	p.Next = a.Next()
-	return p, nil
-}
-
-// Whole reads rows that a page has shown in all their families, in one batched get: what a page leaves out is read when someone
-// opens a row. A row that is not there any more has no Fields.
-func (r *Reader) Whole(ctx context.Context, rows ...Row) ([]Row, error) {
-	shown := r.view.shown()
-	keys := make([][]byte, 0, len(rows)*len(shown.Keys))
-	for i := range rows {
-		var err error
-		if keys, err = shown.keysOfRow(keys, &rows[i]); err != nil {
-			return nil, err
-		}
-	}
-	return ByKey(ctx, r.rows, *shown, keys)
-}
-
-// keysOfRow adds what a row is called under each of the table's keys.
-func (t Table) keysOfRow(keys [][]byte, row *Row) ([][]byte, error) {
-	if len(t.Keys) == 1 {
-		return append(keys, row.Key), nil
-	}
-	return appendKeys(keys, t.Keys, func(name string) rowkey.Value {
-		at := slices.IndexFunc(row.Fields, func(f Field) bool { return f.Name == name })
-		if at < 0 {
-			return rowkey.Value{} // a key that needs it says so
-		}
-		return eventkey.Value(row.Fields[at].Value)
-	})
 }

@@ -206,7 +206,7 @@ func TestViewShowsRowsOfAnotherTable(t *testing.T) {
 
 func FuzzViewCursor(f *testing.F) {
 	v := shopView(f)
-	q, err := v.question([]string{"user=u1"})
+	q, err := v.Question(Request{Args: []string{"user=u1"}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func FuzzViewCursor(f *testing.F) {
 		if err == nil && s != "" && q.cursor(place) != Cursor(s) {
 			t.Fatalf("%q opens as %q, whose cursor is %q", s, place, q.cursor(place))
 		}
-		_, _ = v.prepare(Request{Args: []string{"user=u1"}, After: Cursor(s)})
+		_, _ = v.Question(Request{Args: []string{"user=u1"}, After: Cursor(s)})
 	})
 }
 
@@ -229,7 +229,7 @@ func FuzzViewArguments(f *testing.F) {
 		f.Add("u", s, s, s)
 	}
 	f.Fuzz(func(t *testing.T, user, created, items, status string) {
-		_, err := v.prepare(Request{Args: []string{"user=" + user, "created=" + created, "items=" + items, "status=" + status}})
+		_, err := v.Question(Request{Args: []string{"user=" + user, "created=" + created, "items=" + items, "status=" + status}})
 		if _, ok := err.(*Fault); err != nil && !ok { //nolint:errorlint // exactly that
 			t.Fatalf("%T: %v", err, err)
 		}

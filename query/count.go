@@ -34,7 +34,7 @@ func (r *Reader) Count(ctx context.Context, ask Request) (Tally, error) {
 	if r.docs == nil || v.Table.indexServes(asked) != nil {
 		return r.countRows(ctx, ask)
 	}
-	q := &question{}
+	q := &Question{}
 	if err := v.byIndex(q, conditions); err != nil {
 		return Tally{}, err
 	}
@@ -67,10 +67,13 @@ func (r *Reader) countRows(ctx context.Context, ask Request) (t Tally, err error
 	switch {
 	case err != nil:
 		return t, err
-	case !q.byKey():
+	case q.ByIndex():
 		return t, errNoIndex
 	}
-	for _, err := range Rows(ctx, r.rows, r.table, q.where, Options{Deleted: ask.Deleted}) {
+	if err := r.view.reads(q, false); err != nil {
+		return t, err
+	}
+	for _, err := range Rows(ctx, r.rows, q.table, q.where, Options{Deleted: ask.Deleted}) {
 		if err != nil {
 			return t, err
 		}

@@ -19,7 +19,10 @@ const (
 )
 
 // cursor is behind a place in the answer.
-func (q *question) cursor(place string) Cursor {
+func (q *Question) cursor(place string) Cursor {
+	if q.view == nil {
+		return Cursor(place)
+	}
 	b := append(make([]byte, 0, cursorHeader+len(place)), cursorVersion)
 	b = binary.BigEndian.AppendUint32(b, q.sum)
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE([]byte(place)))
@@ -28,29 +31,30 @@ func (q *question) cursor(place string) Cursor {
 }
 
 // open returns the place that a cursor is behind; empty of an empty one.
-func (q *question) open(c Cursor) (place string, err error) {
+func (q *Question) open(c Cursor) (place string, err error) {
 	if c == "" {
 		return "", nil
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	if err != nil || len(b) <= cursorHeader {
-		return "", &Fault{"cursor", "is not whole; take it from the answer as it stands"}
+		return "", &Fault{Arg: "cursor", Msg: "is not whole; take it from the answer as it stands"}
 	}
 	place = string(b[cursorHeader:])
 	switch {
 	case b[0] != cursorVersion:
-		err = &Fault{"cursor", "is of another release; ask again from the start"}
+		err = &Fault{Arg: "cursor", Msg: "is of another release; ask again from the start"}
 	case binary.BigEndian.Uint32(b[5:]) != crc32.ChecksumIEEE([]byte(place)):
-		err = &Fault{"cursor", "is damaged; take it from the answer as it stands"}
+		err = &Fault{Arg: "cursor", Msg: "is damaged; take it from the answer as it stands"}
 	case binary.BigEndian.Uint32(b[1:]) != q.sum || b[9] != q.route():
-		err = &Fault{"cursor", "belongs to another view or other arguments; repeat those that it came from, or ask again from the start"}
+		err = &Fault{Arg: "cursor", Msg: "belongs to another view or other arguments; repeat those that it came from, or ask again from the " +
+			"start"}
 	}
 	return place, err
 }
 
-func (q *question) route() byte {
-	if q.byKey() {
-		return 0
+func (q *Question) route() byte {
+	if q.ByIndex() {
+		return 1
 	}
-	return 1
+	return 0
 }

@@ -28,8 +28,9 @@ type IndexField struct {
 // anyWords is the condition on the one field that is found by its words, whatever its name.
 const anyWords = "text"
 
-// Query makes a query of conditions as people write them: field=value, field=a,b for several values (\, is a comma),
-// field==value and field=from..to as ParseWhere has them, and words for a field that is found by its words; text=words is on the only such field.
+// Query makes a query of conditions as people write them: field=value, field=a,b for several values (\, is a comma), field==value and
+// field=from..to as ParseWhere has them, and words for a field that is found by its words; text=words is on the only such field. Its
+// errors are *Fault.
 func (x *Index) Query(conditions []string) (search.Query, error) {
 	q := search.Query{Index: x.Name}
 	if x.Newest != "" {
@@ -46,12 +47,12 @@ func (x *Index) Query(conditions []string) (search.Query, error) {
 			return q, err
 		}
 		if seen[f.Name] {
-			return q, fmt.Errorf("field %q is given twice: write %s=a,b for several values or %[1]s=from..to for a range", f.Name, name)
+			return q, named(name, "field %q is given twice: write %s=a,b for several values or %[1]s=from..to for a range", f.Name, name)
 		}
 		seen[f.Name] = true
 		clause, err := f.clause(text)
 		if err != nil {
-			return q, fmt.Errorf("%s: %w", name, err)
+			return q, &Fault{Arg: name, Msg: err.Error()}
 		}
 		q.Filter = append(q.Filter, clause)
 	}
@@ -73,15 +74,17 @@ func (x *Index) field(name string) (*IndexField, error) {
 		}
 	}
 	if name != anyWords {
-		return nil, fmt.Errorf("index %s has no field %q; it has %s", x.Name, name, strings.Join(names, ", "))
+		return nil, named(name, "index %s has no field %q; it has %s", x.Name, name, strings.Join(names, ", "))
 	}
 	switch len(words) {
 	case 1:
 		return word, nil
 	case 0:
-		return nil, fmt.Errorf("%s=: index %s has no field that is found by its words; declare one as text, or ask for %s", anyWords, x.Name, strings.Join(names, ", "))
+		return nil, named(name, "%s=: index %s has no field that is found by its words; declare one as text, or ask for %s", anyWords, x.Name,
+			strings.Join(names, ", "))
 	}
-	return nil, fmt.Errorf("%s=: index %s has several fields that are found by their words; name one of %s", anyWords, x.Name, strings.Join(words, ", "))
+	return nil, named(name, "%s=: index %s has several fields that are found by their words; name one of %s", anyWords, x.Name,
+		strings.Join(words, ", "))
 }
 
 func (f *IndexField) clause(text string) (search.Clause, error) {

@@ -60,7 +60,8 @@ func (t Table) tails(of func(*rowkey.Key) (rowkey.Tail, error)) (leads []int, jo
 			return nil, false, fmt.Errorf("the key of versions from %d on: %w", t.Keys[i].From, err)
 		}
 		if !tails[i].Agrees(tails[newest]) {
-			return nil, false, fmt.Errorf("table %s: rows of versions from %d on have the key %s, those from %d on %s: what these conditions leave open is ordered differently; bind more fields",
+			return nil, false, refuse("bind more fields",
+				"table %s: rows of versions from %d on have the key %s, those from %d on %s: what these conditions leave open is ordered differently",
 				t.Name, t.Keys[i].From, t.Keys[i].Key, t.Keys[newest].From, t.Keys[newest].Key)
 		}
 		joins = joins && tails[i].Same(t.Keys[i].Key, t.Keys[newest].Key, tails[newest])

@@ -12,15 +12,23 @@ import (
 
 // Fault is a question that cannot be asked so, for the person who asked; any other error is a store's.
 type Fault struct {
-	Arg string // that is at fault; empty when the question as a whole is meant
-	Msg string // what is wrong, and the fix
+	Arg    string // that is at fault; empty when the question as a whole is meant
+	Option bool   // Arg is a field of Request: limit, after, families or get
+	Msg    string // what is wrong, and the fix
+
+	named bool // Msg names Arg
 }
 
 func (f *Fault) Error() string {
-	if f.Arg == "" {
+	if f.Arg == "" || f.named {
 		return f.Msg
 	}
 	return f.Arg + ": " + f.Msg
+}
+
+// named returns the Fault of an argument that its message names.
+func named(arg, format string, args ...any) *Fault {
+	return &Fault{Arg: arg, Msg: fmt.Sprintf(format, args...), named: true}
 }
 
 // condition is an argument as it is given.
@@ -42,24 +50,24 @@ func (v *View) conditions(given []string) ([]condition, error) {
 	for _, text := range given {
 		name, text, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, &Fault{Msg: notCondition(name).Error()}
+			return nil, notCondition(name)
 		}
 		i := slices.IndexFunc(v.args(), func(a Arg) bool { return a.Field == name })
 		if i < 0 {
-			return nil, &Fault{Msg: fmt.Sprintf("view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))}
+			return nil, named(name, "view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))
 		}
 		if slices.ContainsFunc(out, func(c condition) bool { return c.arg.Field == name }) {
-			return nil, &Fault{name, "is given twice; give it once"}
+			return nil, &Fault{Arg: name, Msg: "is given twice; give it once"}
 		}
 		c, err := v.condition(v.args()[i], text)
 		if err != nil {
-			return nil, &Fault{name, err.Error()}
+			return nil, &Fault{Arg: name, Msg: err.Error()}
 		}
 		out = append(out, c)
 	}
 	for _, a := range v.Where {
 		if !slices.ContainsFunc(out, func(c condition) bool { return c.arg == a }) {
-			return nil, &Fault{a.Field, fmt.Sprintf("is missing; view %s needs %s", v.Name, names(v.Where))}
+			return nil, &Fault{Arg: a.Field, Msg: fmt.Sprintf("is missing; view %s needs %s", v.Name, names(v.Where))}
 		}
 	}
 	return out, nil
@@ -120,23 +128,13 @@ func splitList(text string) (list []string) {
 	return append(list, string(value))
 }
 
-// question is conditions and who answers them.
-type question struct {
-	where map[string]rowkey.Bound // what the key answers; nil when the index is asked
-	docs  search.Query            // what the index is asked
-	after string                  // the place behind which the answer begins
-	sum   uint32                  // of the view and the conditions: a cursor holds it
-}
-
-func (q *question) byKey() bool { return q.where != nil }
-
 // question takes the key where it can answer, else the index.
-func (v *View) question(given []string) (*question, error) {
+func (v *View) question(given []string) (*Question, error) {
 	conditions, err := v.conditions(given)
 	if err != nil {
 		return nil, err
 	}
-	q := &question{sum: v.sum(given)}
+	q := &Question{sum: v.sum(given)}
 	keyErr := v.byKey(q, conditions)
 	if keyErr == nil {
 		return q, nil
@@ -155,7 +153,7 @@ func (v *View) question(given []string) (*question, error) {
 }
 
 // byKey makes the bounds by which the key answers.
-func (v *View) byKey(q *question, conditions []condition) error {
+func (v *View) byKey(q *Question, conditions []condition) error {
 	q.where = make(map[string]rowkey.Bound, len(conditions))
 	types := v.Table.keyTypes()
 	for _, c := range conditions {
@@ -163,13 +161,13 @@ func (v *View) byKey(q *question, conditions []condition) error {
 		typ, ok := types[name]
 		switch {
 		case !ok:
-			return &Fault{name, fmt.Sprintf("the key %s does not hold it", v.Table.key())}
+			return &Fault{Arg: name, Msg: fmt.Sprintf("the key %s does not hold it", v.Table.key())}
 		case len(c.values) > 1:
-			return &Fault{name, fmt.Sprintf("takes one value; write %s==%s if the comma is part of it", name, c.text)}
+			return &Fault{Arg: name, Msg: fmt.Sprintf("takes one value; write %s==%s if the comma is part of it", name, c.text)}
 		}
 		bound, err := c.bound(typ)
 		if err != nil {
-			return &Fault{name, err.Error()}
+			return &Fault{Arg: name, Msg: err.Error()}
 		}
 		q.where[name] = bound
 	}
@@ -191,7 +189,7 @@ func (c *condition) bound(typ rowkey.Type) (b rowkey.Bound, err error) {
 }
 
 // byIndex makes the query by which the index answers.
-func (v *View) byIndex(q *question, conditions []condition) error {
+func (v *View) byIndex(q *Question, conditions []condition) error {
 	x := v.Table.Index
 	q.docs = search.Query{Index: x.Name}
 	if x.Newest != "" {
@@ -200,11 +198,11 @@ func (v *View) byIndex(q *question, conditions []condition) error {
 	for _, c := range conditions {
 		f, err := x.of(c.arg.Field)
 		if err != nil {
-			return &Fault{c.arg.Field, err.Error()}
+			return &Fault{Arg: c.arg.Field, Msg: err.Error()}
 		}
 		clause, err := c.clause(f)
 		if err != nil {
-			return &Fault{c.arg.Field, err.Error()}
+			return &Fault{Arg: c.arg.Field, Msg: err.Error()}
 		}
 		q.docs.Filter = append(q.docs.Filter, clause)
 	}

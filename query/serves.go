@@ -36,7 +36,7 @@ func (t Table) keyServes(asked []Arg) error {
 // indexServes says why the index does not.
 func (t Table) indexServes(asked []Arg) error {
 	if t.Index == nil {
-		return fmt.Errorf("no pipeline writes documents beside table %s; bind the key's fields from the left, or add an index", t.Name)
+		return refuse("bind the key's fields from the left, or add an index", "no pipeline writes documents beside table %s", t.Name)
 	}
 	for _, a := range asked {
 		f, err := t.Index.of(a.Field)
@@ -44,7 +44,7 @@ func (t Table) indexServes(asked []Arg) error {
 		case err != nil:
 			return err
 		case a.Range && (f.Words || f.Type == rowkey.Bool):
-			return fmt.Errorf("%s of index %s has no ranges; write it without the dots", f.Name, t.Index.Name)
+			return refuse("write it without the dots", "%s of index %s has no ranges", f.Name, t.Index.Name)
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ func (x *Index) of(name string) (*IndexField, error) {
 	for _, f := range x.Fields {
 		has = append(has, f.Field)
 	}
-	return nil, fmt.Errorf("index %s holds no %s, only %s; set it in documents, or leave it out", x.Name, name, strings.Join(has, ", "))
+	return nil, refuse("set it in documents, or leave it out", "index %s holds no %s, only %s", x.Name, name, strings.Join(has, ", "))
 }
 
 // checkKeyOrder says why rows that the key gives for these arguments are not in the view's order.
@@ -74,7 +74,7 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 	}
 	at := v.Table.keyTime()
 	if at == "" {
-		return fmt.Errorf("the key %s holds no time to order by; remove order", v.Table.key())
+		return refuse("remove order", "the key %s holds no time to order by", v.Table.key())
 	}
 	if slices.Contains(asked, Arg{Field: at}) {
 		return nil // all of one time
@@ -82,9 +82,11 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 	for _, k := range v.Table.Keys {
 		switch got := keyOrder(k.Key, at, asked); {
 		case got == "":
-			return fmt.Errorf("asked by %s, the key %s gives rows in no order of %s; remove order, or write a key in which %s comes right after these", names(asked), k.Key, at, at)
+			return refuse("remove order, or write a key in which "+at+" comes right after these",
+				"asked by %s, the key %s gives rows in no order of %s", names(asked), k.Key, at)
 		case got != v.Order:
-			return fmt.Errorf("asked by %s, the key %s gives the %s first; write order: %s, or a key that turns %s around by %s", names(asked), k.Key, got, got, at, turned[v.Order])
+			return refuse(fmt.Sprintf("write order: %s, or a key that turns %s around by %s", got, at, turned[v.Order]),
+				"asked by %s, the key %s gives the %s first", names(asked), k.Key, got)
 		}
 	}
 	return nil

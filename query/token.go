@@ -56,7 +56,8 @@ func (t Table) behind(token Token) (place, error) {
 		return place{}, fmt.Errorf("the token is of version %d, and only those up to %d are known; ask again from the start", b[0], ofOther)
 	}
 	if at.key < 0 || at.key == 0 && b[0] == ofOther || binary.BigEndian.Uint32(b[1:]) != t.sum(at.key, body) {
-		return place{}, fmt.Errorf("the token is damaged, or of a table with another key than %s; ask again from the start", t.Keys[max(0, at.key)].Key)
+		key := t.Keys[max(0, at.key)].Key
+		return place{}, fmt.Errorf("the token is damaged, or of a table with another key than %s; ask again from the start", key)
 	}
 	return at, nil
 }

@@ -50,7 +50,7 @@ type Arg struct {
 func ParseArg(s string) (Arg, error) {
 	name, ranged := strings.CutSuffix(s, "..")
 	if name == "" || strings.ContainsAny(name, "=. \t\n") {
-		return Arg{}, fmt.Errorf("%q names no field; write station, or at.. for one that may have a range", s)
+		return Arg{}, refuse("write station, or at.. for one that may have a range", "%q names no field", s)
 	}
 	return Arg{name, ranged}, nil
 }
@@ -75,13 +75,29 @@ func (v *View) shown() *Table {
 	return &v.Table
 }
 
-// Check says why the view cannot be served, and what would: by "what is wrong; the fix".
+// ViewError is a question that cannot be asked, or a view that cannot be answered.
+type ViewError struct {
+	Msg string // what is wrong
+	Fix string // what would help
+}
+
+func (e *ViewError) Error() string { return e.Msg + "; " + e.Fix }
+
+// Advice returns the fix, with which the error's text ends.
+func (e *ViewError) Advice() string { return e.Fix }
+
+// refuse returns a ViewError whose message is made of format and args.
+func refuse(fix, format string, args ...any) error {
+	return &ViewError{Msg: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// Check returns why the view cannot be served; its error says what would help.
 func (v *View) Check() error {
 	if err := v.checkArgs(); err != nil {
 		return err
 	}
 	if v.Limit < 0 || v.Limit > MaxPage {
-		return fmt.Errorf("a page of %d rows is not within 1 and %d; write a smaller limit, people go on with the cursor", v.Limit, MaxPage)
+		return refuse("write a smaller limit, people go on with the cursor", "a page of %d rows is not within 1 and %d", v.Limit, MaxPage)
 	}
 	for _, asked := range v.combinations() {
 		if err := v.checkAsked(asked); err != nil {
@@ -92,30 +108,30 @@ func (v *View) Check() error {
 		return err
 	}
 	if _, err := v.shown().Families(v.Families); len(v.Families) > 0 && err != nil {
-		return fmt.Errorf("%w; write the families of table %s", err, v.shown().Name)
+		return refuse("write the families of table "+v.shown().Name, "%v", err)
 	}
 	if v.Get == nil {
 		return nil
 	}
 	if err := v.Table.CheckLookup(*v.Get); err != nil {
-		return fmt.Errorf("%w; fill a column of table %s with it, or remove get", err, v.Table.Name)
+		return refuse("fill a column of table "+v.Table.Name+" with it, or remove get", "%v", err)
 	}
 	return nil
 }
 
 func (v *View) checkArgs() error {
 	if len(v.Optional) > maxOptional {
-		return fmt.Errorf("%d fields are optional, more than %d; make two views of it", len(v.Optional), maxOptional)
+		return refuse("make two views of it", "%d fields are optional, more than %d", len(v.Optional), maxOptional)
 	}
 	seen := map[string]bool{}
 	for _, a := range v.args() {
 		if seen[a.Field] {
-			return fmt.Errorf("%s is named twice; keep it in where, if every question gives it, or in optional", a.Field)
+			return refuse("keep it in where, if every question gives it, or in optional", "%s is named twice", a.Field)
 		}
 		seen[a.Field] = true
 	}
 	if len(seen) == 0 {
-		return errors.New("it is asked by no field; name those that every question gives in where")
+		return refuse("name those that every question gives in where", "it is asked by no field")
 	}
 	return nil
 }
@@ -140,23 +156,26 @@ func (v *View) checkAsked(asked []Arg) error {
 	byIndex := v.Table.indexServes(asked)
 	switch {
 	case byIndex != nil:
-		return fmt.Errorf("asked by %s, neither answers: the key, since %s; the index, since %w", names(asked), said(byKey), byIndex)
+		return refuse(adviceOf(byIndex), "asked by %s, neither answers: the key, since %s; the index, since %s", names(asked), said(byKey),
+			said(byIndex))
 	case v.Get != nil:
-		return fmt.Errorf("asked by %s, the index answers, since %s, and its answers are rows of table %s; remove get, or leave these out", names(asked), said(byKey), v.Table.Name)
+		return refuse("remove get, or leave these out",
+			"asked by %s, the index answers, since %s, and its answers are rows of table %s", names(asked), said(byKey), v.Table.Name)
 	case v.Order != "" && v.Table.Index.Newest == "":
-		return fmt.Errorf("asked by %s, the index %s answers, and it has no date of the key to order by; add one to its fields, or remove order", names(asked), v.Table.Index.Name)
+		return refuse("add one to its fields, or remove order",
+			"asked by %s, the index %s answers, and it has no date of the key to order by", names(asked), v.Table.Index.Name)
 	}
 	return nil
 }
 
 func (v *View) checkCounts() error {
 	if len(v.Counts) > 0 && v.Table.Index == nil {
-		return fmt.Errorf("counts are the index's, and no documents stand beside table %s; remove counts", v.Table.Name)
+		return refuse("remove counts", "counts are the index's, and no documents stand beside table %s", v.Table.Name)
 	}
 	for _, name := range v.Counts {
 		f, err := v.Table.Index.of(name)
 		if err == nil && f.Words {
-			err = fmt.Errorf("%s of index %s is found by its words, which cannot be counted; declare a keyword", f.Name, v.Table.Index.Name)
+			err = refuse("declare a keyword", "%s of index %s is found by its words, which cannot be counted", f.Name, v.Table.Index.Name)
 		}
 		if err != nil {
 			return err
@@ -165,11 +184,17 @@ func (v *View) checkCounts() error {
 	return nil
 }
 
-// said is what an error says is wrong, without the fix.
-func said(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "; ")
-	return text
+// adviceOf returns the fix that an error has; empty if it has none.
+func adviceOf(err error) string {
+	var advised interface{ Advice() string }
+	if !errors.As(err, &advised) {
+		return ""
+	}
+	return advised.Advice()
 }
+
+// said returns what an error says is wrong, without its fix.
+func said(err error) string { return strings.TrimSuffix(err.Error(), "; "+adviceOf(err)) }
 
 func names(args []Arg) string {
 	if len(args) == 0 {

@@ -77,7 +77,7 @@ func (v *visitTable) write(t testing.TB, records ...string) {
 			t.Fatal(err)
 		}
 	}
-	if failed, err := rows.Submit(t.Context(), b).Wait(t.Context()); err != nil || len(failed) > 0 {
+	if failed, err := event.Settle(t.Context(), rows.Submit(t.Context(), b)); err != nil || len(failed) > 0 {
 		t.Fatal(err, failed)
 	}
 }

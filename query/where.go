@@ -16,7 +16,7 @@ import (
 // ParseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
 // and to exclusive (from..=to: inclusive), either side possibly empty; field==value binds it to exactly what stands there, also
 // when ".." is in it or "=" before it. Times are as when.Time reads them; an end that is a bare date means the beginning of
-// that day, UTC.
+// that day, UTC. Its errors are *Fault.
 func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
 	where := make(map[string]rowkey.Bound, len(conditions))
 	for _, c := range conditions {
@@ -26,14 +26,14 @@ func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 		}
 		typ, ok := fields[name]
 		if !ok {
-			return nil, fmt.Errorf("no field %q in the key; it has %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+			return nil, named(name, "no field %q in the key; it has %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
 		if _, twice := where[name]; twice {
-			return nil, fmt.Errorf("field %q is given twice: write %s=from..to for a range", name, name)
+			return nil, named(name, "field %q is given twice: write %s=from..to for a range", name, name)
 		}
 		b, err := parseBound(typ, text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, &Fault{Arg: name, Msg: err.Error()}
 		}
 		where[name] = b
 	}
@@ -41,7 +41,7 @@ func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 }
 
 func notCondition(c string) error {
-	return fmt.Errorf("%q is not a condition: write field=value or field=from..to", c)
+	return &Fault{Msg: fmt.Sprintf("%q is not a condition: write field=value or field=from..to", c)}
 }
 
 func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {

@@ -11,6 +11,7 @@ import (
 	"brine/event"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/ingest/deadletter"
 )
 
 // round reads a source's topic from where the new index is up to where the topic ends now.
@@ -22,10 +23,10 @@ type round struct {
 	replay *ingest.Replay
 	failed atomic.Pointer[error]
 
-	missing []string // what the topic has forgotten of it
+	missing []string // what retention has removed of it
 }
 
-// catchUp makes a round, and gives how many records it read (an upper bound).
+// catchUp makes a round, and returns how many records it read (an upper bound).
 func (r *Run) catchUp(ctx context.Context, s *Source, at *source, writer *indexer.Writer) (int64, error) {
 	d := &round{run: r, source: s, state: at}
 	if err := d.prepare(ctx, writer); err != nil || d.plan.Left() == 0 {
@@ -51,8 +52,8 @@ func (r *Run) catchUp(ctx context.Context, s *Source, at *source, writer *indexe
 	return d.plan.Left(), r.opts.rest("round")
 }
 
-// prepare finds out what there is to read. A partition that nothing is known of is read from its first record.
-func (d *round) prepare(ctx context.Context, to ingest.Writer) error {
+// prepare finds out what there is to read. A partition of which nothing is known is read from its first record.
+func (d *round) prepare(ctx context.Context, to event.Writer) error {
 	whole, err := d.planned(ctx, nil, ingest.Earliest)
 	if err != nil {
 		return err
@@ -64,7 +65,8 @@ func (d *round) prepare(ctx context.Context, to ingest.Writer) error {
 			from[p.Partition] = p.From
 		}
 		if !known && p.From > 0 {
-			d.missing = append(d.missing, fmt.Sprintf("partition %d begins at offset %d, and what was before it made documents too", p.Partition, p.From))
+			d.missing = append(d.missing, fmt.Sprintf("partition %d begins at offset %d, and what was before it made documents too", p.Partition,
+				p.From))
 		}
 	}
 	if d.source.Through != nil {
@@ -84,13 +86,14 @@ func (d *round) prepare(ctx context.Context, to ingest.Writer) error {
 }
 
 // planned makes the replay from a position to the end, and its plan. It keeps no progress in Kafka, and joins no group.
-func (d *round) planned(ctx context.Context, to ingest.Writer, from ingest.Position) (plan ingest.Plan, err error) {
+func (d *round) planned(ctx context.Context, to event.Writer, from ingest.Position) (plan ingest.Plan, err error) {
 	o := ingest.ReplayOptions{Options: d.source.Ingest, From: from, To: ingest.Latest, Untracked: true}
 	o.Writer, o.DeadLetters, o.DeadLetterTopic = to, d, o.Topic
 	o.RecordsPerSecond = d.run.opts.Rate
 	o.OutOfRange = ingest.FromEarliest
 	o.Logger = d.run.opts.Logger
-	o.Hooks = ingest.Hooks{Skipped: d.skipped, Waiting: d.waiting, Halted: d.waiting, Retried: func(_, _ int, reason event.Reason) { d.run.waits(errors.New(string(reason))) },
+	o.Hooks = ingest.Hooks{Skipped: d.skipped, Waiting: d.waiting, Halted: d.waiting,
+		Retried: func(_, _ int, reason event.Reason) { d.run.waits(errors.New(string(reason))) },
 		Settled: func(int, int) { d.run.waits(nil) }}
 	if d.replay, err = ingest.NewReplay(o); err != nil {
 		return plan, err
@@ -103,17 +106,20 @@ func (d *round) waiting(_ int, _ event.Reason, err error) { d.run.waits(err) }
 // skipped ends the round when records leave the topic before they are read.
 func (d *round) skipped(partition int, from, to int64) {
 	if !d.run.opts.SkipMissing {
-		d.fail(fmt.Errorf("topic %s: %w: offsets %d to %d of partition %d have left it meanwhile", d.source.Ingest.Topic, ErrMissing, from, to-1, partition))
+		d.fail(fmt.Errorf("topic %s: %w: offsets %d to %d of partition %d have left it meanwhile", d.source.Ingest.Topic,
+			ErrMissing, from, to-1, partition))
 	}
 }
 
 func (d *round) fail(err error) { d.failed.CompareAndSwap(nil, &err) }
 
-// Write implements ingest.DeadLetters. The live group dead-letters what cannot be decoded or keyed; what only the new index refuses is noted.
-func (d *round) Write(_ context.Context, letters []ingest.DeadLetter) error {
+// Write implements ingest.DeadLetters. The live group dead-letters what cannot be decoded or keyed; what only the new index refuses is
+// noted.
+func (d *round) Write(_ context.Context, letters []deadletter.Letter) error {
 	for i := range letters {
 		if l := &letters[i]; l.Reason == event.MappingRefused || l.Reason == event.Refused {
-			if err := d.run.refuse(fmt.Sprintf("topic %s, record %d:%d: %s", l.Record.Topic, l.Record.Partition, l.Record.Offset, l.Detail)); err != nil {
+			if err := d.run.refuse(fmt.Sprintf("topic %s, record %d:%d: %s", l.Record.Topic, l.Record.Partition, l.Record.Offset,
+				l.Detail)); err != nil {
 				d.fail(err)
 			}
 		}
@@ -121,7 +127,7 @@ func (d *round) Write(_ context.Context, letters []ingest.DeadLetter) error {
 	return nil
 }
 
-// note notes the progress, and ends the replay when it has failed.
+// note records the progress, and ends the replay when it has failed.
 func (d *round) note(ctx context.Context, end context.CancelFunc) {
 	tick := time.NewTicker(d.run.opts.Lease / 10)
 	defer tick.Stop()

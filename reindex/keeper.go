@@ -47,7 +47,8 @@ func newKeeper(o *Options) *keeper {
 	if err != nil {
 		host = "unknown"
 	}
-	return &keeper{engine: o.Engine, id: []byte(o.Index), lease: o.Lease, owner: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, rand.Text()[:8])}
+	return &keeper{engine: o.Engine, id: []byte(o.Index), lease: o.Lease,
+		owner: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, rand.Text()[:8])}
 }
 
 // update changes the state; it is saved with the next save.
@@ -92,7 +93,7 @@ func (k *keeper) find(ctx context.Context) (*state, error) {
 	return k.load(ctx)
 }
 
-// alive reports whether a process shows signs of life: it saves a few times in each lease. One save may be the last that a dead one has
+// alive reports whether a process is alive: it saves a few times in each lease. One save may be the last that a dead one has
 // sent. Its clock and ours are not compared.
 func (k *keeper) alive(ctx context.Context) (bool, error) {
 	const signs, looks = 2, 5
@@ -123,17 +124,18 @@ func (k *keeper) take(ctx context.Context, s *state) error {
 	return k.save(ctx)
 }
 
-// leave says that the work has stopped in order, so that whoever goes on need not wait.
+// leave says that the work has stopped in order, so that the next process need not wait.
 func (k *keeper) leave(ctx context.Context) error {
 	k.leaving = true
 	k.update(func(s *state) { s.Owner = "" })
 	if err := k.save(ctx); err != nil {
-		return fmt.Errorf("index %s: that this process has left could not be written down, so that the next one waits %v for it: %w", stateIndex, k.lease, err)
+		return fmt.Errorf("index %s: that this process has left could not be written down, so that the next one waits %v for it: %w",
+			stateIndex, k.lease, err)
 	}
 	return nil
 }
 
-// keep saves the state a few times in each lease until ctx ends, and ends what ctx is of when another process has taken the work over.
+// keep saves the state a few times in each lease until ctx ends, and cancels the work when another process has taken it over.
 func (k *keeper) keep(ctx context.Context, stop context.CancelCauseFunc) {
 	for backoff.Wait(ctx, k.lease/5) == nil {
 		if err := k.save(ctx); err != nil && ctx.Err() == nil {
@@ -168,7 +170,7 @@ func (k *keeper) save(ctx context.Context) error {
 	}
 }
 
-// write makes one attempt to save. It is neither saved nor an error when it may be tried again.
+// write makes one attempt to save. A failure that may be retried is reported as neither saved nor an error.
 func (k *keeper) write(ctx context.Context, source []byte) (saved bool, err error) {
 	op := indexer.Op{Kind: indexer.Create, Index: stateIndex, ID: k.id, Source: source}
 	if k.stored {
@@ -181,14 +183,15 @@ func (k *keeper) write(ctx context.Context, source []byte) (saved bool, err erro
 		k.stored, k.seq, k.term = true, results[0].SeqNo, results[0].PrimaryTerm
 		return true, nil
 	case err == nil && status >= 400 && status < 500 && status != http.StatusConflict && status != http.StatusTooManyRequests:
-		return false, fmt.Errorf("index %s: %w", stateIndex, &indexer.RequestError{Status: status, Kind: results[0].Kind, Reason: results[0].Reason})
+		return false, fmt.Errorf("index %s: %w", stateIndex, &indexer.RequestError{Status: status, Kind: results[0].Kind,
+			Reason: results[0].Reason})
 	}
-	// It may have been written, or somebody else has written.
+	// It may have been written, or another process has written.
 	found, before := k.stored, k.seq
 	kept, err := k.load(ctx)
 	switch {
 	case err != nil:
-		k.stored, k.seq = found, before // and the next attempt tells
+		k.stored, k.seq = found, before // and the next attempt decides
 		return false, ctx.Err()
 	case kept == nil || k.seq == before && found || kept.Owner == k.owner || k.leaving && kept.Owner == "":
 		return false, nil

@@ -35,7 +35,7 @@ func realElasticsearch(t *testing.T) (indexer.Engine, string) {
 	return engine, server
 }
 
-// TestKilledAtEveryStepWhileChangesComeIn: a reindex that is killed at each of its steps, one after another, and gone on with, while the
+// TestKilledAtEveryStepWhileChangesComeIn: a reindex that is killed at each of its steps, one after another, and resumed, while the
 // pipeline writes, ends with the documents that the topic makes; nothing is lost by the swap.
 func TestKilledAtEveryStepWhileChangesComeIn(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (indexer.Engine, string){"embedded": embeddedIndex, "real Elasticsearch": realElasticsearch} {

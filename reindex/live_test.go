@@ -13,6 +13,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
@@ -36,7 +37,7 @@ func (w *world) committed(half string) func(context.Context) (map[int]int64, err
 	}
 }
 
-// live runs the pipeline until the function that it gives is called.
+// live runs the pipeline until the function that it returns is called.
 func (w *world) live() (stop func()) {
 	w.t.Helper()
 	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
@@ -50,7 +51,7 @@ func (w *world) live() (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	for half, writer := range map[string]ingest.Writer{"rows": rows, "documents": docs} {
+	for half, writer := range map[string]event.Writer{"rows": rows, "documents": docs} {
 		o := w.ingestOptions(half)
 		o.Writer = writer
 		loop, err := ingest.New(o)

@@ -7,22 +7,23 @@ import (
 	"log/slog"
 	"time"
 
+	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
 	"brine/sink"
 )
 
-// From says what an index is built of.
+// From says what an index is built from.
 type From string
 
-// What an index is built of: rows are what has lasted, as long as their TTL; topics may have forgotten their first records.
+// What an index is built from: rows are what has lasted, as long as their TTL; topics may have forgotten their first records.
 const (
 	FromHBase From = "hbase"
 	FromTopic From = "topic"
 )
 
-// Options say which index to build, and of what.
+// Options say which index to build, and from what.
 type Options struct {
 	Index   string
 	From    From
@@ -34,10 +35,10 @@ type Options struct {
 	Workers     int     // ranges of a table that are read at the same time; default 4
 	Again       bool    // begin again, whatever was begun
 	SkipRefused bool    // take the place of the old index though documents were refused
-	SkipMissing bool    // read the topics though they have forgotten some of what is asked of them
+	SkipMissing bool    // read the topics though retention has removed some of what is asked of them
 	DropOld     bool    // at the end
 
-	Lease  time.Duration // another process is taken for dead after so long without a sign; default 5 s
+	Lease  time.Duration // another process is taken for dead after this long without a sign of life; default 5 s
 	Logger *slog.Logger  // default slog.Default()
 
 	rest func(step string) error // tests stop here
@@ -51,9 +52,9 @@ type Source struct {
 	Rows      sink.Options    // what stands beside the documents
 	Table     string          // of the rows that the documents stand beside
 
-	// Through gives the Writer that stands before the one that writes, and completes events of the topic for it; nil: none does.
-	Through func(ingest.Writer) (ingest.Writer, error)
-	// RowsDone gives the offsets before which all rows are settled, by partition: those of the live group.
+	// Through returns the Writer that stands before the one that writes, and completes events of the topic for it; nil: none does.
+	Through func(event.Writer) (event.Writer, error)
+	// RowsDone returns the offsets before which all rows are settled, by partition: those of the live group.
 	RowsDone func(context.Context) (map[int]int64, error)
 }
 
@@ -83,7 +84,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// validate finds every fault, of options with their defaults.
+// validate reports all faults of options with their defaults.
 func (o *Options) validate() error {
 	var errs []error
 	bad := func(is bool, format string, args ...any) {

@@ -11,17 +11,17 @@ import (
 type Plan struct {
 	Index     string `json:"index"`
 	From      From   `json:"from"`
-	Resumed   bool   `json:"resumed"`   // a reindex was begun, and is gone on with
-	Phase     Phase  `json:"phase"`     // in which it goes on
+	Resumed   bool   `json:"resumed"`   // a reindex was begun, and is resumed
+	Phase     Phase  `json:"phase"`     // in which it resumes
 	Documents int64  `json:"documents"` // in the index now, those that are marked deleted among them
 	Bytes     int64  `json:"bytes"`     // of the index now
-	Free      int64  `json:"free"`      // bytes that have room beside it; −1: not known
+	Free      int64  `json:"free"`      // bytes free beside it; −1: not known
 
 	Tables []TablePlan `json:"tables,omitempty"`
 	Topics []TopicPlan `json:"topics"`
 }
 
-// TablePlan is a table that is read whole.
+// TablePlan is a table that is read in full.
 type TablePlan struct {
 	Table  string `json:"table"`
 	Ranges int    `json:"ranges"` // that are left
@@ -33,8 +33,8 @@ type TablePlan struct {
 type TopicPlan struct {
 	Topic   string   `json:"topic"`
 	Records int64    `json:"records"` // an upper bound
-	Bytes   int64    `json:"bytes"`   // about so many
-	Missing []string `json:"missing"` // what it has forgotten
+	Bytes   int64    `json:"bytes"`   // about this many
+	Missing []string `json:"missing"` // what retention has removed
 }
 
 // Plan finds out what Run would do. It changes nothing.

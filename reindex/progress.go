@@ -16,7 +16,7 @@ type Progress struct {
 
 	Refused  int64
 	Examples []string // of what was refused
-	Waiting  error    // why nothing goes on; nil while something does
+	Waiting  error    // why there is no progress; nil while there is
 	Former   []string // the indexes whose place was taken
 }
 
@@ -47,14 +47,14 @@ func (r *Run) Progress() Progress {
 	return p
 }
 
-// waits notes why nothing goes on; nil: something does.
+// waits records why there is no progress; nil: there is.
 func (r *Run) waits(err error) {
 	r.mu.Lock()
 	r.waiting = err
 	r.mu.Unlock()
 }
 
-// maxRefused is how many documents may be refused before there is no use in going on, unless they are to be skipped.
+// maxRefused is how many documents may be refused before the run is stopped, unless they are to be skipped.
 const maxRefused = 100
 
 // refuse notes a document that the new index does not take.

@@ -34,8 +34,8 @@ type recoverer struct {
 	row       []byte
 }
 
-// column is a column that the pipeline writes, and what it holds. A column of members, and the empty cell, hold nothing for a document: they
-// only have a version.
+// column is a column that the pipeline writes, and what it holds. A column of members, and the empty cell, hold nothing for a
+// document: they only have a version.
 type column struct {
 	family, qualifier []byte
 	members           bool
@@ -54,8 +54,9 @@ type field struct {
 // newRecoverer fails with ErrNotOf when rows do not hold all of what the documents are made of.
 func newRecoverer(s *Source) (*recoverer, error) {
 	d := &s.Documents.Documents[0]
-	r := &recoverer{schema: s.Documents.Schema, whole: d.Changes == indexer.Whole, key: d.Key, deleted: position(s.Documents.Schema, d.Deleted),
-		moves: len(s.Documents.Schema.Images.Before) > 0}
+	r := &recoverer{schema: s.Documents.Schema, whole: d.Changes == indexer.Whole, key: d.Key,
+		deleted: position(s.Documents.Schema, d.Deleted),
+		moves:   len(s.Documents.Schema.Images.Before) > 0}
 	for _, name := range d.Key.Fields() {
 		r.keyAt = append(r.keyAt, position(r.schema, name))
 		r.keyGives = append(r.keyGives, d.Key.Gives(name))
@@ -156,7 +157,7 @@ func (r *recoverer) families() (out []hbase.Column) {
 }
 
 // events appends the events of a row, oldest first; none of a row that the pipeline has not written. Their values alias the row. An error
-// says why the row is none of the pipeline's.
+// says why the row is not one of the pipeline's.
 func (r *recoverer) events(dst []event.Event, row hbase.Result, record *event.Record) ([]event.Event, error) {
 	if err := r.read(row); err != nil || len(r.fields) == 0 {
 		return dst, err
@@ -252,8 +253,8 @@ func (r *recoverer) column(cell *hbase.Cell) (found *column) {
 	return found
 }
 
-// identity sets the values that the row's key is made of: what a column holds where the key does not give them whole, else the key's. They
-// must make the key again.
+// identity sets the values that the row's key is made of: what a column holds where the key does not hold them whole, else the key's. They
+// must yield the key again.
 func (r *recoverer) identity(values []event.Value, row []byte) error {
 	if err := r.key.DecodeInto(r.keyValues, row); err != nil {
 		return err

@@ -66,7 +66,7 @@ func TestTakenOver(t *testing.T) {
 		return nil
 	}
 	asleep := w.reindex(o)
-	asleep.keeper.lease = time.Hour // it gives no sign of life
+	asleep.keeper.lease = time.Hour // it shows no sign of life
 	ended := make(chan error, 1)
 	go func() { ended <- asleep.Run(t.Context()) }()
 	<-slept
@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// garbage puts a row into the table that brine cannot have written, and gives its key.
+// garbage puts a row into the table that brine cannot have written, and returns its key.
 func (w *world) garbage() string {
 	w.t.Helper()
 	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})

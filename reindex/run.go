@@ -22,7 +22,7 @@ type Run struct {
 	reading atomic.Pointer[round] // the last one that was begun
 
 	mu      sync.Mutex
-	waiting error // why nothing goes on, nil while something does
+	waiting error // why there is no progress; nil while there is
 }
 
 // New checks the options. It makes no call.
@@ -41,7 +41,7 @@ func New(o Options) (*Run, error) {
 	return &Run{opts: o, engine: o.Engine.(indexer.Rebuilder), keeper: newKeeper(&o), began: time.Now()}, nil
 }
 
-// Run builds the index, or goes on where an earlier process was, until it has taken the place of the old one and holds all that came
+// Run builds the index, or resumes where an earlier process stopped, until it has taken the place of the old one and holds all that came
 // meanwhile. When ctx ends, or an error does, what is done is kept.
 func (r *Run) Run(ctx context.Context) (err error) {
 	if err := r.take(ctx); err != nil {
@@ -67,7 +67,7 @@ func (r *Run) Run(ctx context.Context) (err error) {
 	return errors.Join(err, r.keeper.leave(last))
 }
 
-const leaveTimeout = 10 * time.Second // for an engine that is slow just then
+const leaveTimeout = 10 * time.Second // for an engine that happens to be slow
 
 // errKilled ends a test's run as a kill would.
 var errKilled = errors.New("killed")
@@ -102,7 +102,7 @@ func (r *Run) phase() (p Phase) {
 	return p
 }
 
-// source is how far a source is.
+// source is the progress of a source.
 func (r *Run) source(i int) *source { return r.keeper.state.Sources[i] }
 
 // scanAll builds the index from the tables. Each topic will be read from where its rows were before the scan.
@@ -127,7 +127,7 @@ func (r *Run) scanAll(ctx context.Context) error {
 	return nil
 }
 
-// writing has work write a source's documents into the index by a name.
+// writing makes work write a source's documents into the index by a name.
 func (r *Run) writing(s *Source, index string, work func(*indexer.Writer) error) error {
 	w, err := indexer.New(r.opts.Engine, s.writing(index))
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *Run) writing(s *Source, index string, work func(*indexer.Writer) error)
 	return errors.Join(work(w), w.Close())
 }
 
-// Rounds are made until one is so short that no more is to be gained by another.
+// Rounds go on until one is so short that another would gain nothing.
 const (
 	shortRound   = 3 * time.Second
 	shortRecords = 1000
@@ -162,7 +162,7 @@ func (r *Run) catchUpAll(ctx context.Context) error {
 	return nil
 }
 
-// swap has the new index take the place of the old one, if it holds all. Once that is begun it can only be finished.
+// swap puts the new index in the place of the old one, if it holds everything. Once that is begun it can only be finished.
 func (r *Run) swap(ctx context.Context) error {
 	if err := r.complete(); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (r *Run) swap(ctx context.Context) error {
 	}
 	_, err = r.opts.Engine.Mapping(ctx, indexer.Beside(r.opts.Index))
 	if errors.Is(err, search.ErrNoIndex) && r.keeper.state.Former != nil {
-		return nil // it was done before what is kept could say so
+		return nil // it was done before the saved state could say so
 	}
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (r *Run) scan(ctx context.Context, s *Source, at *source, writer *indexer.W
 	return g.Wait()
 }
 
-// batch is rows on their way, and the events that they are.
+// batch is rows under way, and the events made from them.
 type batch struct {
 	events event.Batch
 	rows   int64
@@ -138,10 +138,10 @@ func (s *scanning) submit(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// settle waits until a batch is durable, but for what the index refuses, and notes that.
+// settle waits until a batch is durable, except what the index refuses, which it records.
 func (s *scanning) settle(ctx context.Context, x *rangeState, b *batch) error {
 	for attempt := 0; ; attempt++ {
-		failures, err := b.flight.Wait(ctx)
+		failures, err := event.Settle(ctx, b.flight)
 		if err != nil {
 			return err
 		}

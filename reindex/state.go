@@ -19,14 +19,14 @@ const (
 	Done       Phase = "done"
 )
 
-// state is what is kept of a reindex: all that a later process needs to go on.
+// state is what is kept of a reindex: all that a later process needs to resume.
 type state struct {
 	Owner   string    `json:"owner,omitempty"` // the process at work; empty: it has stopped in order
 	Asked   string    `json:"asked"`           // digest of what is being built
 	From    From      `json:"from"`
 	Phase   Phase     `json:"phase"`
 	Began   time.Time `json:"began"`
-	Made    bool      `json:"made,omitempty"` // the new index is there: if it is not any more, it must not be made again in silence
+	Made    bool      `json:"made,omitempty"` // the new index is there: if it is not any more, it must not be silently made again
 	Sources []*source `json:"sources"`
 	Former  []string  `json:"former,omitempty"` // the indexes whose place is taken
 
@@ -34,12 +34,13 @@ type state struct {
 	Examples []string `json:"examples,omitempty"` // the first of them
 }
 
-// source is how far one pipeline's documents are.
+// source is the progress of one pipeline's documents.
 type source struct {
 	Pipeline string        `json:"pipeline"`
-	Rows     int64         `json:"rows,omitempty"`    // of the table that are in the new index
-	Ranges   []*rangeState `json:"ranges,omitempty"`  // of the table
-	Offsets  map[int]int64 `json:"offsets,omitempty"` // of the topic, by partition: all before them is in the new index; of one that is not named nothing
+	Rows     int64         `json:"rows,omitempty"`   // of the table that are in the new index
+	Ranges   []*rangeState `json:"ranges,omitempty"` // of the table
+	// of the topic, by partition: all before them is in the new index; of one that is not named nothing
+	Offsets map[int]int64 `json:"offsets,omitempty"`
 }
 
 // rangeState is a part of a table: rows from Next up to, and without, To are to be read.
@@ -59,7 +60,7 @@ func (s *state) refuse(what string) {
 	}
 }
 
-// asked is a digest of what is built: a reindex that was begun for something else cannot be gone on with.
+// asked is a digest of what is built: a reindex that was begun for something else cannot be resumed.
 func (o *Options) asked() string {
 	h := sha256.New()
 	for i := range o.Sources {
@@ -68,7 +69,8 @@ func (o *Options) asked() string {
 		if d.Routing != "" {
 			fmt.Fprintln(h, "routing", d.Routing)
 		}
-		fmt.Fprintln(h, o.Index, o.From, s.Pipeline, s.Table, s.Ingest.Topic, d.Key, d.Changes, d.Deleted, d.Every, d.Time, d.Set, s.Documents.Schema)
+		fmt.Fprintln(h, o.Index, o.From, s.Pipeline, s.Table, s.Ingest.Topic, d.Key, d.Changes, d.Deleted, d.Every, d.Time,
+			d.Set, s.Documents.Schema)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }

@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// take begins, or takes over what another process has left, and makes sure that there is an index to build.
+// take begins, or takes over what another process has left, and ensures that there is an index to build.
 func (r *Run) take(ctx context.Context) error {
 	if _, err := r.opts.Engine.Mapping(ctx, r.opts.Index); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (r *Run) take(ctx context.Context) error {
 	return r.make(ctx)
 }
 
-// left makes sure that the process that has left a state does not work on it any more.
+// left ensures that the process that left a state no longer works on it.
 func (r *Run) left(ctx context.Context, kept *state) error {
 	r.opts.Logger.Info("looking whether the process that began this is alive", "process", kept.Owner)
 	alive, err := r.keeper.alive(ctx)
@@ -46,11 +46,12 @@ func (r *Run) left(ctx context.Context, kept *state) error {
 	return err
 }
 
-// goOn is the state to go on with: what is kept, or a new one.
+// goOn is the state to continue from: what is kept, or a new one.
 func (r *Run) goOn(ctx context.Context, kept *state) (*state, error) {
 	if kept != nil && kept.Phase != Done && !r.opts.Again {
 		if kept.Asked != r.opts.asked() {
-			return nil, fmt.Errorf("%w, from the %s or with another configuration, on %s", ErrBegun, kept.From, kept.Began.Format("2006-01-02 15:04:05 MST"))
+			return nil, fmt.Errorf("%w, from the %s or with another configuration, on %s", ErrBegun, kept.From,
+				kept.Began.Format("2006-01-02 15:04:05 MST"))
 		}
 		return kept, nil
 	}
@@ -98,10 +99,10 @@ func (r *Run) make(ctx context.Context) error {
 	} else if err := m.CanTakePlaceOf(live); err != nil {
 		return err
 	}
-	if err := r.keeper.save(ctx); err != nil { // it is ours still
+	if err := r.keeper.save(ctx); err != nil { // it is still ours
 		return err
 	}
-	// What is there was half made by one that was killed meanwhile.
+	// What is there was half made by a process that was killed in the middle.
 	if err := errors.Join(r.engine.Discard(ctx, r.opts.Index), r.opts.Engine.EnsureIndex(ctx, m)); err != nil {
 		return err
 	}

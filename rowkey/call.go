@@ -48,7 +48,8 @@ func (c *call) read() error {
 		case t.kind == tokEnd:
 			return syntaxError(t.offset, c.Name+"( is not closed", "write ) after its last argument")
 		case !t.is(","):
-			return syntaxError(t.offset, fmt.Sprintf("%s follows a complete argument", t.shown()), "put a comma between arguments and ) after the last")
+			return syntaxError(t.offset, fmt.Sprintf("%s follows a complete argument", t.shown()),
+				"put a comma between arguments and ) after the last")
 		}
 	}
 }
@@ -72,7 +73,8 @@ func (c *call) arg() (arg, error) {
 			case "byte", "bytes":
 				a.unit = "bytes"
 			default:
-				return a, syntaxError(u.offset, fmt.Sprintf("%s is no unit of length", u.text), fmt.Sprintf("write %s for hex digits or %s bytes", t.text, t.text))
+				return a, syntaxError(u.offset, fmt.Sprintf("%s is no unit of length", u.text),
+					fmt.Sprintf("write %s for hex digits or %s bytes", t.text, t.text))
 			}
 		}
 		return a, nil
@@ -186,7 +188,8 @@ func (c *call) bits(n *number) (int, error) {
 	case !slices.Contains(sizes, bits):
 		return 0, c.wrong(fmt.Sprintf("%s has no size of %s bits", n.typ.one(), a.text), "write one of "+strings.Trim(fmt.Sprint(sizes), "[]"))
 	case bits == 32 && n.unit != nil && n.unit.div == 1:
-		return 0, c.wrong(fmt.Sprintf("32 bits of %s ended in January 1970", n.unit.name), fmt.Sprintf("write %s(%s, s, 32) or %s(%s, %s)", c.Name, n.name, c.Name, n.name, n.unit.name))
+		return 0, c.wrong(fmt.Sprintf("32 bits of %s ended in January 1970", n.unit.name),
+			fmt.Sprintf("write %s(%s, s, 32) or %s(%s, %s)", c.Name, n.name, c.Name, n.name, n.unit.name))
 	}
 	return bits, nil
 }

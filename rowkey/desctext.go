@@ -20,7 +20,8 @@ func (t *descText) doc() string {
 	if len(t.sep) == 0 {
 		return "255 minus each byte of " + t.name + ", to the end: in descending byte order, a value before those that it begins"
 	}
-	return "255 minus each byte of " + t.name + " up to " + quote(t.sep) + ": in descending byte order, a value that begins another by where " + quote(t.sep) + " sorts"
+	return "255 minus each byte of " + t.name + " up to " + quote(t.sep) +
+		": in descending byte order, a value that begins another by where " + quote(t.sep) + " sorts"
 }
 
 func (t *descText) append(dst []byte, values []Value) ([]byte, error) {

@@ -6,7 +6,7 @@
 // wants salted, designed row keys and nothing else of ours. It imports nothing of ours and is pure: a key is a function of
 // the named values alone, never of a clock, an offset or chance, so a replay finds the row that the first run wrote.
 //
-// The invariant: what Append encodes, Decode gives back; and the byte order of keys is the order that the expression states.
+// The invariant: what Append encodes, Decode returns; and the byte order of keys is the order that the expression states.
 //
 // # Grammar
 //

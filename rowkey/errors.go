@@ -2,6 +2,8 @@ package rowkey
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +20,9 @@ func syntaxError(offset int, msg, fix string) *SyntaxError {
 }
 
 func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Fix }
+
+// Advice returns the fix, with which the error's text ends.
+func (e *SyntaxError) Advice() string { return e.Fix }
 
 // ValueError is a value that the key cannot hold.
 type ValueError struct {
@@ -54,6 +59,9 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.Msg + "; " + e.Fix }
 
+// Advice returns the fix, with which the error's text ends.
+func (e *UsageError) Advice() string { return e.Fix }
+
 func countError(want, got int) error {
 	return &ValueError{Field: "(all)", Msg: fmt.Sprintf("the key takes %d values, %d were given", want, got)}
 }
@@ -83,6 +91,27 @@ func Binary(row []byte) string {
 		}
 	}
 	return b.String()
+}
+
+// ParseBinary reads a row as Binary writes it; any other text stands for its own bytes.
+func ParseBinary(s string) ([]byte, error) {
+	var out []byte
+	for s != "" {
+		rest, ok := strings.CutPrefix(s, `\x`)
+		if !ok {
+			out, s = append(out, s[0]), s[1:]
+			continue
+		}
+		if len(rest) < 2 {
+			return nil, fmt.Errorf(`%q ends within an escape: write \x and two hex digits`, s)
+		}
+		b, err := strconv.ParseUint(rest[:2], 16, 8)
+		if err != nil {
+			return nil, fmt.Errorf(`%q is not an escape: write \x and two hex digits`, `\x`+rest[:2])
+		}
+		out, s = append(out, byte(b)), rest[2:]
+	}
+	return slices.Clip(out), nil
 }
 
 // clip shortens what an error shows of a long row.

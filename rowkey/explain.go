@@ -11,7 +11,7 @@ type Part struct {
 	Value string // the decoded value for people; empty when it holds a hash or no row was given
 }
 
-// Explain describes the key part by part; row may be nil. For a row that the key could not have made it gives the error of
+// Explain describes the key part by part; row may be nil. For a row that the key could not have made it returns the error of
 // Decode beside the parts, of which those before the error still have their bytes.
 func (k *Key) Explain(row []byte) ([]Part, error) {
 	parts := make([]Part, len(k.slots))

@@ -74,17 +74,20 @@ var functions = []function{
 		Function: Function{"asc",
 			[]string{"asc(int [, 8|16|32|64] [, text])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64] [, text])", "asc(text)"},
 			"A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
-				"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded down; " +
+				"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded " +
+				"down; " +
 				"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
 				"then ints may not be negative. Times before 1970 are refused. asc(text) is the field alone."},
 		build: func(c *call) (part, error) { return buildNumber(c, false) },
 	},
 	{
 		Function: Function{"desc",
-			[]string{"desc(int [, 8|16|32|64] [, text])", "desc(float [, 32|64])", "desc(bool)", "desc(time, unit [, 32|64] [, text])", "desc(text)"},
+			[]string{"desc(int [, 8|16|32|64] [, text])", "desc(float [, 32|64])", "desc(bool)",
+				"desc(time, unit [, 32|64] [, text])", "desc(text)"},
 			"As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
 				"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits. " +
-				"A text has each byte b as 255 − b and is of any length, as a bare field is: end it with \"\\xff\", which a text that begins another then sorts after."},
+				"A text has each byte b as 255 − b and is of any length, as a bare field is: end it with \"\\xff\", which a text that begins " +
+				"another then sorts after."},
 		build: func(c *call) (part, error) { return buildNumber(c, true) },
 	},
 	{

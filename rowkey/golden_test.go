@@ -41,7 +41,7 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("want %d lines, got %d", len(w), len(g))
 }
 
-// rerun reads a golden file whose unindented lines are inputs, and gives it with each one's output, indented, after it.
+// rerun reads a golden file whose unindented lines are inputs, and returns it with each one's output, indented, after it.
 func rerun(t *testing.T, file string, output func(input string) string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// algorithm is a hash function; digest gives its bytes, most significant first.
+// algorithm is a hash function; digest returns its bytes, most significant first.
 type algorithm struct {
 	name string
 	size int // bytes of the digest
@@ -68,7 +68,8 @@ func (h *hash) doc() string {
 	if h.raw {
 		unit = "bytes"
 	}
-	return fmt.Sprintf("the first %d %s of the %s of %s: spreads the rows evenly, in no order of the field", h.n, unit, h.says, joinNames(h.fields))
+	return fmt.Sprintf("the first %d %s of the %s of %s: spreads the rows evenly, in no order of the field", h.n, unit,
+		h.says, joinNames(h.fields))
 }
 
 func (h *hash) append(dst []byte, values []Value) ([]byte, error) {
@@ -177,7 +178,8 @@ func (s *salt) width() int {
 }
 
 func (s *salt) doc() string {
-	return fmt.Sprintf("bucket 0 to %d computed from %s: spreads the rows over %d ranges, each in the order of the parts that follow", s.buckets-1, joinNames(s.fields), s.buckets)
+	return fmt.Sprintf("bucket 0 to %d computed from %s: spreads the rows over %d ranges, each in the order of the parts that follow",
+		s.buckets-1, joinNames(s.fields), s.buckets)
 }
 
 func (s *salt) appendBucket(dst []byte, bucket int) []byte {

@@ -30,7 +30,8 @@ func (ks Keys) Validate() error {
 	}
 	for i, k := range ks[1:] {
 		if k.Key == nil || k.From <= ks[i].From {
-			return fmt.Errorf("the key from version %d on follows one from version %d on; write them in ascending order, each with its key", k.From, ks[i].From)
+			return fmt.Errorf("the key from version %d on follows one from version %d on; write them in ascending order, each with its key", k.From,
+				ks[i].From)
 		}
 	}
 	return nil
@@ -102,7 +103,7 @@ func (ks Keys) Salt() Salt {
 }
 
 // Fit is the newest key that could have made row, or, when none could, the newest of whose rows it looks like the beginning, as the
-// start keys of regions do. It is nil when no key fits. Bytes do not tell for certain: two keys can make the same ones.
+// start keys of regions do. It is nil when no key fits. Bytes alone do not decide it: two keys can make the same ones.
 func (ks Keys) Fit(row []byte) *Key {
 	for _, fits := range []func(*Key, []byte) bool{(*Key).makes, (*Key).begins} {
 		for i := len(ks) - 1; i >= 0; i-- {

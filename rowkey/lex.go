@@ -74,7 +74,8 @@ func lex(expr string) ([]token, error) {
 func lexString(expr string, at int) (token, int, error) {
 	quoted, err := strconv.QuotedPrefix(expr[at:])
 	if err != nil {
-		return token{}, 0, syntaxError(at, "this string does not end, or holds an unknown escape", `end it with ", and write a quote as \", a backslash as \\ and other bytes as \x00`)
+		return token{}, 0, syntaxError(at, "this string does not end, or holds an unknown escape",
+			`end it with ", and write a quote as \", a backslash as \\ and other bytes as \x00`)
 	}
 	s, err := strconv.Unquote(quoted)
 	if err != nil {
@@ -100,7 +101,8 @@ func continuesName(c rune) bool {
 }
 
 func strayCharacter(c rune, at int) error {
-	e := &SyntaxError{Offset: at, Msg: fmt.Sprintf("the character %c has no meaning here", c), Fix: `join fields, functions and strings in double quotes with +`}
+	e := &SyntaxError{Offset: at, Msg: fmt.Sprintf("the character %c has no meaning here", c),
+		Fix: `join fields, functions and strings in double quotes with +`}
 	switch c {
 	case '\'', '`', '“', '”':
 		e.Fix = `write strings in double quotes, as in "|"`

@@ -36,7 +36,8 @@ type LintOptions struct {
 // Lint looks for designs of keys that are known to end badly, as far as the key alone shows them.
 func (k *Key) Lint(o LintOptions) []Finding {
 	var found []Finding
-	for _, rule := range []func(LintOptions) []Finding{k.lintLead, k.lintWholeHash, k.lintNotHeld, k.lintNotUnique, k.lintQueries, k.lintBuckets, k.lintBeginnings, k.lintRegions, k.lintSeparators, k.lint2038, k.lintLength} {
+	for _, rule := range []func(LintOptions) []Finding{k.lintLead, k.lintWholeHash, k.lintNotHeld, k.lintNotUnique, k.lintQueries,
+		k.lintBuckets, k.lintBeginnings, k.lintRegions, k.lintSeparators, k.lint2038, k.lintLength} {
 		found = append(found, rule(o)...)
 	}
 	return found
@@ -81,7 +82,8 @@ func (k *Key) lintWholeHash(LintOptions) []Finding {
 			fmt.Sprintf("%s scatters the times: no scan ranges over %s", h.expr(), keep.name), "write in its place " + saltTimes(16, keep)}}
 	}
 	return []Finding{{"whole-key-hash", Warning, lead.offset,
-		fmt.Sprintf("%s scatters the rows of one %s: no scan finds them together, only a get of all of %s finds a row", h.expr(), keep.name, joinNames(h.fields)),
+		fmt.Sprintf("%s scatters the rows of one %s: no scan finds them together, only a get of all of %s finds a row", h.expr(),
+			keep.name, joinNames(h.fields)),
 		"hash only what every query knows: " + spreadOver(h, keep)}}
 }
 

@@ -59,7 +59,8 @@ func (k *Key) lintCoarse(at *number, others []string) []Finding {
 		return nil
 	}
 	f := Finding{"not-unique", Advice, 0,
-		fmt.Sprintf("two events of one %s in the same %s share a row, unless the key holds a number of the event itself", strings.Join(others, ", "), at.unit.one()),
+		fmt.Sprintf("two events of one %s in the same %s share a row, unless the key holds a number of the event itself",
+			strings.Join(others, ", "), at.unit.one()),
 		"add what differs between them: + " + k.proposal(Text)}
 	for _, s := range k.slots {
 		if s.part == part(at) {

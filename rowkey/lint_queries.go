@@ -13,9 +13,11 @@ func (k *Key) lintQueries(o LintOptions) []Finding {
 		refused, isUsage := errors.AsType[*UsageError](err)
 		switch {
 		case isUsage:
-			found = append(found, Finding{"unserved-query", Warning, 0, fmt.Sprintf("no scan answers the query %q: %s", q, refused.Msg), refused.Fix})
+			found = append(found, Finding{"unserved-query", Warning, 0,
+				fmt.Sprintf("no scan answers the query %q: %s", q, refused.Msg), refused.Fix})
 		case err != nil:
-			found = append(found, Finding{"unserved-query", Warning, 0, fmt.Sprintf("no scan answers the query %q: %s", q, err), "ask for what the key holds"})
+			found = append(found, Finding{"unserved-query", Warning, 0, fmt.Sprintf("no scan answers the query %q: %s", q, err),
+				"ask for what the key holds"})
 		case scans > 1:
 			found = append(found, Finding{"fan-out", Advice, k.lead().offset,
 				fmt.Sprintf("the query %q asks all %d buckets and merges their rows", q, scans),

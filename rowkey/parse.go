@@ -12,7 +12,8 @@ const maxExpr = 4096
 // Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the fix.
 func Parse(expr string, fields []Field) (*Key, error) {
 	if len(expr) > maxExpr {
-		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr), "a key is a few short parts joined with +")
+		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr),
+			"a key is a few short parts joined with +")
 	}
 	tokens, err := lex(expr)
 	if err != nil {
@@ -91,7 +92,8 @@ func (p *parser) part() (part, error) {
 	case t.kind == tokNumber:
 		return nil, syntaxError(t.offset, "a number alone is no part of a key", fmt.Sprintf("write %q for these characters", t.text))
 	default:
-		return nil, syntaxError(t.offset, fmt.Sprintf("a part is missing before %s", t.shown()), `write a field, a function such as md5(waybill, 4), or a string such as "|"`)
+		return nil, syntaxError(t.offset, fmt.Sprintf("a part is missing before %s", t.shown()),
+			`write a field, a function such as md5(waybill, 4), or a string such as "|"`)
 	}
 }
 
@@ -108,7 +110,8 @@ func (p *parser) bare(t token) (part, error) {
 		Time:  "write desc(%[1]s, ms) for newest first, or asc(%[1]s, ms)",
 	}[f.typ]
 	if fix != "" {
-		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()), fmt.Sprintf(fix, f.name))
+		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()),
+			fmt.Sprintf(fix, f.name))
 	}
 	return &text{field: f}, nil
 }
@@ -129,7 +132,8 @@ func (p *parser) field(t token) (field, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return field{}, syntaxError(t.offset, fmt.Sprintf("there is no field %s", t.text), suggest(t.text, names, "declare it, or use one of "+strings.Join(names, ", ")))
+	return field{}, syntaxError(t.offset, fmt.Sprintf("there is no field %s", t.text),
+		suggest(t.text, names, "declare it, or use one of "+strings.Join(names, ", ")))
 }
 
 func (p *parser) call(name token) (part, error) {
@@ -156,7 +160,8 @@ func (p *parser) findFunction(name token) (*function, error) {
 		}
 		names = append(names, functions[i].Name)
 	}
-	e := syntaxError(name.offset, fmt.Sprintf("there is no function %s", name.text), suggest(name.text, names, "the functions are "+strings.Join(names, ", ")))
+	e := syntaxError(name.offset, fmt.Sprintf("there is no function %s", name.text),
+		suggest(name.text, names, "the functions are "+strings.Join(names, ", ")))
 	switch strings.ToLower(name.text) {
 	case "random", "rand", "uuid", "now":
 		e.Rule = "random"
@@ -166,7 +171,7 @@ func (p *parser) findFunction(name token) (*function, error) {
 	return nil, e
 }
 
-// finish gives variable parts their separators, chooses where each field is read back from, and writes the normal form.
+// finish assigns variable parts their separators, chooses where each field is read back from, and writes the normal form.
 func (p *parser) finish() error {
 	k := p.key
 	if err := p.separate(); err != nil {
@@ -226,7 +231,7 @@ func (k *Key) holders() []int {
 	return holders
 }
 
-// separate tells every part of variable width which string ends it.
+// separate sets for every part of variable width the string that ends it.
 func (p *parser) separate() error {
 	slots := p.key.slots
 	for i, s := range slots[:len(slots)-1] {

@@ -182,7 +182,7 @@ func (g *grammar) satisfies(values []rowkey.Value, bounds map[string]rowkey.Boun
 	return !less(ranged, v, b.From, false) && below
 }
 
-// meets reports whether a value is the edge itself, as far as the key tells.
+// meets reports whether a value is the edge itself, as far as the key shows.
 func meets(m *model, v, edge rowkey.Value) bool {
 	if m.field.Type == rowkey.Time {
 		return m.keeps(v).Int == edge.Int

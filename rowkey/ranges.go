@@ -91,7 +91,8 @@ func (w *walk) take(bounds map[string]Bound) error {
 			continue
 		}
 		if i < 0 {
-			return &UsageError{name, fmt.Sprintf("the key %s does not hold %s", w.key, name), suggest(name, w.key.Fields(), "bind "+strings.Join(w.key.Fields(), ", ")+", from the left")}
+			return &UsageError{name, fmt.Sprintf("the key %s does not hold %s", w.key, name),
+				suggest(name, w.key.Fields(), "bind "+strings.Join(w.key.Fields(), ", ")+", from the left")}
 		}
 		f, b := w.key.fields[i], bounds[name]
 		if b.open() {
@@ -200,7 +201,8 @@ func after(p part, v Value) Value {
 }
 
 func notOrdered(p part, field string) error {
-	e := &UsageError{field, fmt.Sprintf("%s is not in the order of %s, so no scan ranges over it", p.expr(), field), "bind " + field + " to one value"}
+	e := &UsageError{field, fmt.Sprintf("%s is not in the order of %s, so no scan ranges over it", p.expr(), field),
+		"bind " + field + " to one value"}
 	if _, ok := p.(*geohash); ok {
 		e.Fix = "bind " + GeohashBound + " to the beginning of the geohashes"
 	}
@@ -250,7 +252,7 @@ func (w *walk) unused(p part, missing string) error {
 		fmt.Sprintf("bind %s to one value, or ask a table or an index that leads with %s", missing, rest)}
 }
 
-// gives reports whether the key gives f back, and does not only hash it.
+// gives reports whether f can be read back from the key, which does not only hash it.
 func (k *Key) gives(f field) bool {
 	return !slices.Contains(k.hashed, f.pos)
 }

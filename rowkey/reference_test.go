@@ -8,7 +8,7 @@ import (
 	"brine/rowkey"
 )
 
-// TestReference writes docs/rowkeys.md (with -update, which go generate gives) or checks that it is as the code says.
+// TestReference writes docs/rowkeys.md (with -update, which go generate passes) or checks that it is as the code says.
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(referenceHead)

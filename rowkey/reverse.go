@@ -29,7 +29,8 @@ func (r *reversedText) expr() string {
 
 func (r *reversedText) doc() string {
 	if r.labels != "" {
-		return fmt.Sprintf("the labels of %s between %q, last one first: in the order of the last label, then the one before it", r.name, r.labels)
+		return fmt.Sprintf("the labels of %s between %q, last one first: in the order of the last label, then the one before it", r.name,
+			r.labels)
 	}
 	return "the characters of " + r.name + ", last one first: spreads texts that differ at the end, in no order of the field"
 }

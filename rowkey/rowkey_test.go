@@ -124,3 +124,21 @@ func BenchmarkBesideMD5(b *testing.B) {
 		})
 	}
 }
+
+// TestParseBinary: what Binary shows is read back, and what nobody shows is refused.
+func TestParseBinary(t *testing.T) {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for _, row := range [][]byte{nil, all, []byte(`a\xb`)} {
+		if got, err := rowkey.ParseBinary(rowkey.Binary(row)); err != nil || string(got) != string(row) {
+			t.Errorf("%q: %q, %v", row, got, err)
+		}
+	}
+	for _, text := range []string{`\x`, `a\x0`, `\x0g`, `\x+1`} {
+		if got, err := rowkey.ParseBinary(text); err == nil {
+			t.Errorf("%s is %q", text, got)
+		}
+	}
+}

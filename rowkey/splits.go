@@ -53,11 +53,13 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	switch {
 	case len(spreads) == 0:
 		by := k.spreadBy()
-		fix := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points", by.name, n)
+		fix := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points",
+			by.name, n)
 		if lead := k.lead(); lead.isTime() { // split points of a time are none for the rows to come
 			fix = k.fixLead(n)
 		}
-		return nil, nil, &UsageError{by.name, fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), fix}
+		return nil, nil, &UsageError{by.name,
+			fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), fix}
 	case values.Cmp(enough) < 0:
 		return nil, nil, &UsageError{"",
 			fmt.Sprintf("%s makes only %s different beginnings, not enough for %d regions", k.spreadExpr(len(spreads)), values, n),

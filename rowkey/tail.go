@@ -42,7 +42,7 @@ func (k *Key) HoldsAs(other *Key) bool {
 	return len(k.hashed) == 0 && maps.Equal(k.holdings(), other.holdings())
 }
 
-// Gives reports whether Decode gives the values of a field back just as Append took them.
+// Gives reports whether Decode returns the values of a field just as Append took them.
 func (k *Key) Gives(field string) bool {
 	loses, read := k.holdings()[field]
 	return read && loses == 0

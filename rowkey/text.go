@@ -19,7 +19,8 @@ func (t *text) doc() string {
 	if len(t.sep) == 0 {
 		return "the bytes of " + t.name + ", to the end: in byte order"
 	}
-	return "the bytes of " + t.name + " up to " + quote(t.sep) + ": in byte order, a value that begins another by where " + quote(t.sep) + " sorts"
+	return "the bytes of " + t.name + " up to " + quote(t.sep) +
+		": in byte order, a value that begins another by where " + quote(t.sep) + " sorts"
 }
 
 func (t *text) append(dst []byte, values []Value) ([]byte, error) {

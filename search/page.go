@@ -8,7 +8,7 @@ import (
 
 // Searcher answers queries. It is safe for concurrent use.
 type Searcher interface {
-	// Search gives the page of hits that q asks for. Its errors are *Error when the query is at fault, ErrNoIndex when
+	// Search returns the page of hits that q asks for. Its errors are *Error when the query is at fault, ErrNoIndex when
 	// there is no such index, else the engine's.
 	Search(ctx context.Context, q Query) (Page, error)
 }

@@ -39,7 +39,7 @@ func BenchmarkPath(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if failures, err := s.Submit(b.Context(), batch).Wait(b.Context()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(b.Context(), s.Submit(b.Context(), batch)); err != nil || len(failures) > 0 {
 			b.Fatal(failures, err)
 		}
 	}
@@ -58,7 +58,7 @@ func BenchmarkSubmitPacked(b *testing.B) {
 	}
 }
 
-// BenchmarkSubmitSalted tells what it costs to count salt buckets.
+// BenchmarkSubmitSalted measures what it costs to count salt buckets.
 func BenchmarkSubmitSalted(b *testing.B) {
 	for name, hooks := range map[string]sink.Hooks{"uncounted": {}, "counted": {Spread: func(string, []sink.Bucket) {}}} {
 		b.Run(name, func(b *testing.B) { benchmarkSubmit(b, saltedRows(b), hooks) })
@@ -75,7 +75,7 @@ func benchmarkSubmit(b *testing.B, rows sink.Rows, hooks sink.Hooks) {
 	events := batch(b, scans, records...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if failures, err := s.Submit(b.Context(), events).Wait(b.Context()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(b.Context(), s.Submit(b.Context(), events)); err != nil || len(failures) > 0 {
 			b.Fatal(failures, err)
 		}
 	}

@@ -74,7 +74,7 @@ func TestChangesOfOneOrder(t *testing.T) {
 	}
 }
 
-// TestPreviewShowsWhatIsMarked: who compares tables with a topic learns of the rows that are left behind.
+// TestPreviewShowsWhatIsMarked: comparing tables with a topic reports the rows that are left behind.
 func TestPreviewShowsWhatIsMarked(t *testing.T) {
 	for hard, want := range map[bool]string{
 		false: "orders bob|1 f:note=y f:gone=\x00, orders ann|1 f:gone=\xff; orders ann|1 f:note=x f:gone=\xff; ; ",

@@ -21,7 +21,7 @@ type cell struct {
 // span is a part of one of the draft's lists.
 type span struct{ from, to int }
 
-// check makes the event's row keys and cells, and holds the cells against the limit: what it lets pass becomes rows in all tables.
+// check makes the event's row keys and cells, and checks the cells against the limit: what passes becomes rows in all tables.
 func (d *draft) check(ev *event.Event) *event.Error {
 	d.rows, d.ends, d.cells, d.value = d.rows[:0], d.ends[:0], d.cells[:0], d.value[:0]
 	d.members.Reset()
@@ -67,14 +67,15 @@ func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 			value, ok = isNot, true
 		}
 		if ok || p.nulls == NullsDelete {
-			d.cells = append(d.cells, cell{family: c.family, qualifier: c.qualifier, id: c.id, value: value, pack: c.pack != nil, field: c.field, null: !ok})
+			d.cells = append(d.cells, cell{family: c.family, qualifier: c.qualifier, id: c.id, value: value, pack: c.pack != nil,
+				field: c.field, null: !ok})
 		}
 	}
 	p.cells.to = len(d.cells)
 	return nil
 }
 
-// cell returns what the column's cell holds of an event, or that it has none. It lasts until the next event.
+// cell returns what the column's cell holds of an event, or that it has none. It is valid until the next event.
 func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
 	start := len(d.value)
 	if c.pack != nil {
@@ -105,10 +106,12 @@ func (d *draft) checkCells(p *part, row int) *event.Error {
 }
 
 func (d *draft) tooLarge(p *part, c *cell, size int) *event.Error {
-	e := &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase takes %d", p.table.Name, size, d.sink.opts.MaxCellBytes)}
+	e := &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase takes %d", p.table.Name, size,
+		d.sink.opts.MaxCellBytes)}
 	switch {
 	case c.pack:
-		e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase takes %d", p.families[c.family].name, c.qualifier, p.table.Name, size, d.sink.opts.MaxCellBytes)
+		e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase takes %d", p.families[c.family].name, c.qualifier,
+			p.table.Name, size, d.sink.opts.MaxCellBytes)
 	case c.field < 0:
 		e.Field = string(c.qualifier)
 	default:

@@ -30,7 +30,8 @@ func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
 		case r.deleted < 0:
 			return r, fmt.Errorf("field %q, which says that an event is a delete, is not declared; add it to fields", d.Field)
 		case schema.Fields[r.deleted].Type != event.Bool:
-			return r, fmt.Errorf("field %s, which says that an event is a delete, is declared %s; it must be bool", d.Field, schema.Fields[r.deleted].Type)
+			return r, fmt.Errorf("field %s, which says that an event is a delete, is declared %s; it must be bool", d.Field,
+				schema.Fields[r.deleted].Type)
 		}
 		r.mark = slices.IndexFunc(t.columns, func(c column) bool { return c.field == r.deleted && c.members == nil })
 	}
@@ -40,7 +41,8 @@ func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
 	case r.hard && schema.Sequence != "":
 		return r, fmt.Errorf("versions seq(…, %s) are no times, and HBase keeps delete markers by their time; mark rows instead", schema.Sequence)
 	case !r.hard && r.moves && r.mark < 0:
-		return r, fmt.Errorf("a change can leave a row behind, and no column would mark it; set one from a bool field and name that as the deletes' field, or delete hard")
+		return r, fmt.Errorf("a change can leave a row behind, and no column would mark it; set one from a bool field and name that as the " +
+			"deletes' field, or delete hard")
 	}
 	return r, nil
 }
@@ -138,7 +140,7 @@ func (d *draft) living(p *part, seen sum, row []byte, ev *event.Event, lives boo
 	}
 }
 
-// tied tells the hook of a tie of the event with what the record at first has written.
+// tied reports to the hook a tie of the event with what the record at first has written.
 func (d *draft) tied(p *part, t Tie, ev *event.Event, first place) {
 	if d.sink.opts.Hooks.Tie != nil {
 		t.Table, t.Version, t.Record, t.Partition, t.Offset = p.table.Name, ev.Version, ev.Record, first.partition(), first.offset()

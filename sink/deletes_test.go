@@ -45,7 +45,7 @@ func loggedRows(t testing.TB, table string, hard bool) []sink.Rows {
 	return []sink.Rows{orders, words, sent, received}
 }
 
-// made makes the tables of entries, with one family, and gives their names.
+// made makes the tables of entries, with one family, and returns their names.
 func made(t *testing.T, client *hbase.Client, values map[string]string, entries []sink.Rows) (tables []string) {
 	t.Helper()
 	for _, r := range entries {

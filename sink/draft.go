@@ -42,7 +42,7 @@ type part struct {
 	errs   []hbase.MutationError
 	done   bool
 
-	// Of an eased flight; see ease.go.
+	// Of a flight that has stalled; see pending.go.
 	from   []int32  // by mutation: its index in the batch that was submitted
 	before []uint64 // the sets of families of the mutations that were durable by then
 }
@@ -161,7 +161,7 @@ func (p *part) mutated(i int, wrote uint64) {
 	}
 }
 
-// expired tells the hook of each family that hides the event as it is written. Only the server's clock decides that in the end.
+// expired reports to the hook each family that hides the event as it is written. Only the server's clock decides that in the end.
 func (d *draft) expired(p *part, wrote uint64, ttl int64, ev *event.Event, now time.Time) {
 	if d.sink.opts.Hooks.Expired == nil {
 		return

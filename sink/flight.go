@@ -13,22 +13,27 @@ import (
 type flight struct {
 	sink     *Sink
 	draft    *draft // nil once its buffers have been given back
-	parts    []part // that are not judged yet: the draft's, or, when the flight is eased, its own; nil when the flight is done
+	parts    []part // that are not judged yet: the draft's, or, once the flight has stalled, its own; nil when the flight is settled
 	failures []event.Failure
 }
 
 // Wait implements event.Flight.
-func (f *flight) Wait(ctx context.Context) ([]event.Failure, error) {
+func (f *flight) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
+	if until == event.Stalled && f.draft != nil {
+		if o, err := f.stall(ctx); err != nil || len(o.Pending) > 0 {
+			return o, err
+		}
+	}
 	for i := range f.parts {
 		if err := f.parts[i].wait(ctx); err != nil {
-			return nil, err
+			return event.Outcome{}, err
 		}
 	}
 	f.settle()
-	return f.failures, nil
+	return event.Outcome{Failures: f.failures}, nil
 }
 
-// settle judges what failed, one failure an event, and gives the buffers back.
+// settle judges what failed, one failure an event, and releases the buffers.
 func (f *flight) settle() {
 	if f.parts == nil {
 		return
@@ -83,7 +88,7 @@ func worst(failures []event.Failure) []event.Failure {
 	return slices.CompactFunc(failures, func(a, b event.Failure) bool { return a.Index == b.Index })
 }
 
-// The verdicts and reasons of the kinds of failure that one mutation decides; hbase.Refused is decided by its neighbours.
+// The verdicts and reasons of the kinds of failure that one mutation alone decides; hbase.Refused is decided by its neighbours.
 var verdicts = map[hbase.Kind]struct {
 	verdict event.Verdict
 	reason  event.Reason

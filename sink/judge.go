@@ -33,7 +33,7 @@ func (s *Sink) judge(p *part, now time.Time) []event.Failure {
 // refused decides what a server's bare refusal of one mutation means. If the server took a neighbour, a mutation of the same
 // table and families, this one is at fault and is rejected; up to a bound, since a table that refuses many is mis-set and
 // must not drain a topic into dead letters. If it refused all neighbours the table is at fault. If no neighbour was
-// answered, the next try will tell.
+// answered, the next try decides.
 func (s *Sink) refused(p *part, index int, durable []uint64, now time.Time) event.Verdict {
 	wrote := p.wrote[index]
 	covers := func(set uint64) bool { return set&wrote == wrote }

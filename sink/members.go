@@ -64,7 +64,8 @@ func (m *memberColumns) check(name []byte, columns int) *event.Error {
 	case len(name) == 0:
 		return &event.Error{Reason: event.BadName, Detail: "a member has an empty name, of which no column can be made"}
 	case len(name) > maxNameBytes:
-		return &event.Error{Reason: event.BadName, Field: strings.ToValidUTF8(string(name[:20]), "") + "…", Detail: fmt.Sprintf("its name has %d bytes; a column's may have %d", len(name), maxNameBytes)}
+		return &event.Error{Reason: event.BadName, Field: strings.ToValidUTF8(string(name[:20]), "") + "…",
+			Detail: fmt.Sprintf("its name has %d bytes; a column's may have %d", len(name), maxNameBytes)}
 	case columns == m.limit:
 		return &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("it has more than %d members; see limit", m.limit)}
 	}
@@ -82,7 +83,9 @@ func (d *draft) addMember(p *part, c *column, name, value []byte) *event.Error {
 	id := p.seen.column(string(p.families[c.family].name), qualifier)
 	for i := range p.columns {
 		if o := &p.columns[i]; o.id == id && o.members == nil {
-			return &event.Error{Reason: event.BadName, Field: string(name), Detail: fmt.Sprintf("the member's column %s:%s is set by itself; give members a prefix of their own", p.families[c.family].name, qualifier)}
+			return &event.Error{Reason: event.BadName, Field: string(name),
+				Detail: fmt.Sprintf("the member's column %s:%s is set by itself; give members a prefix of their own",
+					p.families[c.family].name, qualifier)}
 		}
 	}
 	for i := p.cells.from; i < len(d.cells); i++ {

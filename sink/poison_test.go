@@ -71,7 +71,7 @@ func TestPoisonedRowsAmongGoodOnes(t *testing.T) {
 				}
 				records = append(records, scan(waybill, i))
 			}
-			failures, err := s.Submit(t.Context(), batch(t, scans, records...)).Wait(t.Context())
+			failures, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, records...)))
 			if err != nil {
 				t.Fatal(err)
 			}

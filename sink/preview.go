@@ -20,8 +20,8 @@ func NewPreview(opts Options) (*Preview, error) {
 	return &Preview{draft: s.draft()}, nil
 }
 
-// Rows returns each row that the event would become, and each that it would mark as deleted, or the *event.Error for which it would be rejected. What row holds lasts until
-// row returns; cells, which are asked for when they are needed, last until the next event.
+// Rows returns each row that the event would become, and each that it would mark as deleted, or the *event.Error for which it would be
+// rejected. What row holds lasts until row returns; cells, which are asked for when they are needed, last until the next event.
 func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {
 	d := p.draft
 	if ev.Tombstone {

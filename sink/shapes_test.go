@@ -46,7 +46,7 @@ func members(t testing.TB, table string) sink.Rows {
 	}}
 }
 
-// shapes writes posts in every shape and gives what a reader finds, with the failures.
+// shapes writes posts in every shape and returns what a reader finds, with the failures.
 func shapes(t *testing.T, client *hbase.Client) string {
 	name := testenv.Name(t)
 	entries := append(sides(t, name+"_sides"), words(t, name+"_words", event.Words), words(t, name+"_cjk", event.CJK), members(t, name+"_members"))

@@ -36,7 +36,7 @@ type Table struct {
 	Name string
 	Row  RowKind
 	Keys rowkey.Keys              // an event's is that of its version
-	TTL  map[string]time.Duration // by family; absent means for ever
+	TTL  map[string]time.Duration // by family; absent means forever
 }
 
 // Column maps a field of the event, or several that share its cell, to a column; or the members of a field to a column each.
@@ -48,7 +48,7 @@ type Column struct {
 }
 
 // Members says which members of an object become columns of their own: a text as it is, anything else as its JSON. The object is
-// the column's Field, of type Nested; without one it is the record itself but for what its schema takes from the first level.
+// the column's Field, of type Nested; without one it is the record itself except what its schema takes from the first level.
 type Members struct {
 	Except []string // names of members that become none
 	Limit  int      // of columns of one event; one that has more is rejected
@@ -66,14 +66,14 @@ type Rows struct {
 	Deletes Deletes
 }
 
-// Deletes says what becomes of the row of an event that is a delete, and, in a table of RowEntity, of a row that a change has left
+// Deletes says what happens to the row of an event that is a delete, and, in a table of RowEntity, of a row that a change has left
 // behind: one that the event's former values make, and its values do not.
 //
 // A row is marked: its column that Field fills is true at the event's version. An event that is no delete says false there if its
 // schema has images, so that a row that was left can be come back to. A row that is deleted hard loses the cells of the entry's
 // families, up to the event's version; HBase drops its delete markers in the end, and older puts must not come after that.
 type Deletes struct {
-	Field string // a Bool that is true in a delete; empty: no event is one
+	Field string // a Bool that is true in a delete; empty: no event is a delete
 	Hard  bool
 }
 
@@ -110,7 +110,7 @@ type Options struct {
 	Now          func() time.Time // the clock that TTLs and the bound on refusals are held against; nil means time.Now
 }
 
-// Hooks are told what the sink does; a nil hook is not called. They are called by the goroutines that call Submit or Wait,
+// Hooks report what the sink does; a nil hook is not called. They are called by the goroutines that call Submit or Wait,
 // must be safe for concurrent use and must not keep their arguments.
 type Hooks struct {
 	Collision func(table string, row []byte)                // two different events on one key of a RowEvent table
@@ -119,12 +119,12 @@ type Hooks struct {
 
 	Submit func(events []event.Event) // of each batch, again when it is submitted again
 
-	// Spread is told of the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
+	// Spread reports the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
 	// a salt of at most MaxBuckets buckets, the same in all of their keys.
 	Spread func(table string, buckets []Bucket)
 }
 
-// Tie is two changes of one version, applied not long after each other, that say different things of one cell, or of whether a row
+// Tie is two changes of one version, applied not long after each other, that disagree about one cell, or of whether a row
 // that is deleted hard is there. Of a version of a cell the first tie is reported, and redeliveries are not.
 type Tie struct {
 	Table             string
@@ -154,10 +154,15 @@ type Client interface {
 
 // Flight is a submitted batch of mutations, as *hbase.Flight.
 type Flight interface {
+	// Wait blocks until every mutation is durable or has failed, and returns the failed ones, ascending.
 	Wait(ctx context.Context) ([]hbase.MutationError, error)
+	// WaitPending blocks until then as well, and returns nil; or until nothing holds the rest up but failing regions. Then it returns a
+	// batch of all mutations that are not known to be durable, with their indexes in the one that was submitted, which is the caller's
+	// again.
+	WaitPending(ctx context.Context) (pending *hbase.Batch, indexes []int32, err error)
 }
 
-// HBase makes a Client of our HBase client's handle to write with.
+// HBase makes a Client from our HBase client's Mutator.
 func HBase(m *hbase.Mutator) Client { return client{m} }
 
 type client struct{ *hbase.Mutator }
@@ -188,7 +193,7 @@ func New(client Client, opts Options) (*Sink, error) {
 	return s, nil
 }
 
-// Submit queues the rows of the batch's events and gives their flight. It keeps nothing of the batch.
+// Submit queues the rows of the batch's events and returns their flight. It keeps nothing of the batch.
 func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	if s.opts.Hooks.Submit != nil {
 		s.opts.Hooks.Submit(batch.Events)
@@ -207,8 +212,8 @@ func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return f
 }
 
-// Release implements ingest.Holder.
+// Release implements event.Writer.
 func (s *Sink) Release() { s.client.Release() }
 
-// Hurry implements ingest.Hurrier.
+// Hurry implements event.Writer.
 func (s *Sink) Hurry() { s.client.Hurry() }

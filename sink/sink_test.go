@@ -13,13 +13,12 @@ import (
 
 	"brine/event"
 	"brine/hbase"
-	"brine/ingest"
 	"brine/rowkey"
 	"brine/rowkey/eventkey"
 	"brine/sink"
 )
 
-var _ ingest.Writer = (*sink.Sink)(nil)
+var _ event.Writer = (*sink.Sink)(nil)
 
 // scans is the schema of the examples' scan events.
 var scans = event.Schema{
@@ -90,6 +89,10 @@ type answer []hbase.MutationError
 
 func (a answer) Wait(ctx context.Context) ([]hbase.MutationError, error) { return a, ctx.Err() }
 
+func (a answer) WaitPending(ctx context.Context) (*hbase.Batch, []int32, error) {
+	return nil, nil, ctx.Err()
+}
+
 func (f *fake) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
 	f.batches = append(f.batches, fmt.Sprintf("%s %d", b.Table(), b.Len()))
 	for i := range b.Len() {
@@ -134,7 +137,7 @@ func scan(waybill string, at int) string {
 // submit waits for a batch and prints its failures.
 func submit(t testing.TB, s *sink.Sink, b *event.Batch) string {
 	t.Helper()
-	failures, err := s.Submit(t.Context(), b).Wait(t.Context())
+	failures, err := event.Settle(t.Context(), s.Submit(t.Context(), b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,17 +269,17 @@ func TestWaitAgainAfterItsContextEnded(t *testing.T) {
 	f := s.Submit(t.Context(), batch(t, scans, `{"at":1}`, scan("A", 1)))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if failures, err := f.Wait(ended); !errors.Is(err, context.Canceled) || failures != nil {
+	if failures, err := event.Settle(ended, f); !errors.Is(err, context.Canceled) || failures != nil {
 		t.Errorf("%v, %v", failures, err)
 	}
 	for range 2 {
-		if failures, err := f.Wait(t.Context()); err != nil || len(failures) != 1 || failures[0].Index != 0 {
+		if failures, err := event.Settle(t.Context(), f); err != nil || len(failures) != 1 || failures[0].Index != 0 {
 			t.Errorf("%v, %v", failures, err)
 		}
 	}
 }
 
-// seen counts what the hooks are told.
+// seen counts what the hooks report.
 type seen struct{ collisions, ties, expired []string }
 
 func (s *seen) hooks() sink.Hooks {
@@ -377,7 +380,7 @@ func TestConcurrentSubmits(t *testing.T) {
 			for round := range 50 {
 				n := w + round%3
 				b := batch(t, scans, scan(fmt.Sprint("a", n), 1), scan(fmt.Sprint("b", n+1), 1))
-				failures, err := s.Submit(t.Context(), b).Wait(t.Context())
+				failures, err := event.Settle(t.Context(), s.Submit(t.Context(), b))
 				if err != nil || len(failures) != 1 || failures[0].Index != 1-n%2 || !strings.Contains(failures[0].Err.Error(), fmt.Sprint("row ", string("ab"[1-n%2]), n+1-n%2)) {
 					return fmt.Errorf("worker %d, round %d: %v, %w", w, round, failures, err)
 				}

@@ -9,7 +9,7 @@ func (s *Sink) counted(t *target) int {
 	return n
 }
 
-// tellSpread tells the hook what of a part is durable.
+// tellSpread reports to the hook what of a part is durable.
 func (s *Sink) tellSpread(p *part) {
 	if len(p.ends) == 0 {
 		return

@@ -32,7 +32,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 	for i, waybill := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		records = append(records, scan(waybill, i))
 	}
-	failures, err := s.Submit(t.Context(), batch(t, scans, records...)).Wait(t.Context())
+	failures, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, records...)))
 	if err != nil || len(failures) != 2 {
 		t.Fatal(failures, err)
 	}
@@ -56,7 +56,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 		t.Errorf("%d rows counted, 5 are durable", rows)
 	}
 	// The next flight is counted by itself.
-	if _, err := s.Submit(t.Context(), batch(t, scans, scan("a", 9))).Wait(t.Context()); err != nil {
+	if _, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, scan("a", 9)))); err != nil {
 		t.Fatal(err)
 	}
 	if total[client.rows["logistics:scans"][7][0]].Rows != 1 {
@@ -69,7 +69,7 @@ func TestSpreadLeavesOutTablesOfVeryManyBuckets(t *testing.T) {
 	rows.Table.Keys = rowkey.One(key(t, scans, `salt(2000, waybill) + waybill + "|" + desc(at, ms) + "|" + action`))
 	hooks := sink.Hooks{Spread: func(table string, buckets []sink.Bucket) { t.Errorf("told of %d buckets", len(buckets)) }}
 	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{rows}, Hooks: hooks})
-	if _, err := s.Submit(t.Context(), batch(t, scans, scan("a", 1))).Wait(t.Context()); err != nil {
+	if _, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, scan("a", 1)))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,7 +83,7 @@ func TestSubmitIsToldOfEachBatch(t *testing.T) {
 	}}
 	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{saltedRows(t)}, Hooks: hooks})
 	for _, b := range [][]string{{scan("a", 1), scan("b", 2)}, {scan("c", 3)}} {
-		if _, err := s.Submit(t.Context(), batch(t, scans, b...)).Wait(t.Context()); err != nil {
+		if _, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, b...))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ type shared struct {
 type family struct {
 	name    []byte
 	bit     int           // in shared.places
-	ttl     time.Duration // 0: for ever
+	ttl     time.Duration // 0: forever
 	written atomic.Int64  // ms since 1970 at which a mutation with cells in it was last known to be durable
 }
 
@@ -141,7 +141,7 @@ func (t *target) addColumns(columns []Column, schema event.Schema) error {
 	return nil
 }
 
-// newColumn finds what fills a column.
+// newColumn resolves what fills a column.
 func newColumn(c Column, schema event.Schema) (column, error) {
 	out := column{qualifier: []byte(c.Qualifier), field: -1}
 	var err error

@@ -36,7 +36,8 @@ func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
 	case t.until < 0:
 		return t, fmt.Errorf("field %q, which says how long cells are kept, is not declared; add it to fields", rows.TTL.Until)
 	case !schema.Fields[t.until].Type.IsTime():
-		return t, fmt.Errorf("field %s, which says until when cells are kept, is declared %s; it must be a time", rows.TTL.Until, schema.Fields[t.until].Type)
+		return t, fmt.Errorf("field %s, which says until when cells are kept, is declared %s; it must be a time", rows.TTL.Until,
+			schema.Fields[t.until].Type)
 	}
 	return t, nil
 }

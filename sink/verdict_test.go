@@ -76,7 +76,7 @@ func TestFailuresAreWordedForPeople(t *testing.T) {
 	}}}}
 	s := newSink(t, store, sink.Options{Schema: scans, Rows: []sink.Rows{lastRows(t)}})
 	b := batch(t, scans, scan("Aé", 1))
-	failures, err := s.Submit(t.Context(), b).Wait(t.Context())
+	failures, err := event.Settle(t.Context(), s.Submit(t.Context(), b))
 	if err != nil || len(failures) != 1 {
 		t.Fatal(failures, err)
 	}
@@ -107,7 +107,7 @@ func TestRefusedAlone(t *testing.T) {
 	}
 }
 
-// refuse submits n events of which the first are refused, and counts rejects and halts.
+// refuse submits n events, the first of which are refused, and counts rejects and halts.
 func refuse(t *testing.T, s *sink.Sink, store *fake, n, refused int) (rejects, halts int) {
 	var records []string
 	for i := range n {
@@ -118,7 +118,7 @@ func refuse(t *testing.T, s *sink.Sink, store *fake, n, refused int) (rejects, h
 		indexes[i] = i
 	}
 	store.script = map[string][][]hbase.MutationError{"last": {failed(hbase.Refused, indexes...)}}
-	failures, err := s.Submit(t.Context(), batch(t, scans, records...)).Wait(t.Context())
+	failures, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, records...)))
 	if err != nil || len(failures) != refused {
 		t.Fatal(len(failures), err)
 	}

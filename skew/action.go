@@ -118,6 +118,7 @@ func (e *evidence) ownTable(i int, g group, heavy *Heavy) Action {
 	after := slices.Clone(e.now)
 	after[i] *= 1 - g.share
 	a := Action{Kind: OwnTable, Table: e.table, Key: g.key, Effect: effect(e.now, after)}
-	a.Text = fmt.Sprintf("write the rows of %s into a table of their own, which no pipeline can do yet unless they have a topic of their own", heavy.name())
+	a.Text = fmt.Sprintf("write the rows of %s into a table of their own, which no pipeline can do yet unless they have a topic of their own",
+		heavy.name())
 	return a
 }

@@ -2,6 +2,7 @@ package skew
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -34,7 +35,7 @@ type HotSpot struct {
 	Cause    Cause     `json:"cause"`
 	Why      string    `json:"why"`
 	Heavy    *Heavy    `json:"heavy,omitempty"`
-	Sampled  int       `json:"sampled_rows"` // what cause and effects are told from
+	Sampled  int       `json:"sampled_rows"` // what cause and effects are derived from
 	Actions  []Action  `json:"actions"`      // the best one first
 }
 
@@ -62,6 +63,19 @@ type Action struct {
 	Effect  *Effect    `json:"effect,omitempty"` // nil: too few rows were seen to tell
 }
 
+// String returns the action with what is foreseen of it.
+func (a Action) String() string {
+	if a.Effect == nil {
+		return a.Text
+	}
+	places := "regions"
+	if a.Kind == Move {
+		places = "servers"
+	}
+	return fmt.Sprintf("%s: max/mean of %s from %.2f to %.2f, the largest share from %.1f %% to %.1f %%", a.Text, places,
+		a.Effect.Before, a.Effect.After, 100*a.Effect.LargestBefore, 100*a.Effect.LargestAfter)
+}
+
 // Effect is how rows lie over the places of a kind (regions; servers for a move), before and after.
 type Effect struct {
 	Before        float64 `json:"before_max_mean"`
@@ -72,7 +86,8 @@ type Effect struct {
 
 func effect(before, after []float64) *Effect {
 	b, a := Measure(before), Measure(after)
-	return &Effect{Before: b.MaxMean, After: a.MaxMean, LargestBefore: b.MaxMean / float64(len(before)), LargestAfter: a.MaxMean / float64(len(after))}
+	return &Effect{Before: b.MaxMean, After: a.MaxMean, LargestBefore: b.MaxMean / float64(len(before)),
+		LargestAfter: a.MaxMean / float64(len(after))}
 }
 
 func severity(times float64) string {
@@ -85,7 +100,7 @@ func severity(times float64) string {
 	return "notice"
 }
 
-// evidence is what the cause of a table's hot spots is told from.
+// evidence is what the cause of a table's hot spots is derived from.
 type evidence struct {
 	table   string
 	shape   Shape
@@ -97,8 +112,8 @@ type evidence struct {
 	heads   []Heavy
 }
 
-// Sampled rows that a cause is told from: the newest enoughRows of the whole table are taken, or more where the region has fewer than fewRows of
-// them; fewer than these say nothing.
+// Sampled rows that a cause is derived from: the newest enoughRows of the whole table are taken, or more where the region has fewer than
+// fewRows of them; fewer than these say nothing.
 const (
 	enoughRows = 4500 // and so for a salt of 1,024 buckets, see usedBuckets
 	fewRows    = 48
@@ -122,7 +137,7 @@ func (c *Counter) Advise(table string) []HotSpot {
 	return spots
 }
 
-// evidence gathers what the causes of the hot regions are told from; when none is hot that is nothing.
+// evidence gathers what the causes of the hot regions are derived from; nothing when none is hot.
 func (c *Counter) evidence(table string) evidence {
 	e := evidence{table: table, shape: c.shape, regions: c.read().Regions, began: c.began}
 	hot := false
@@ -188,10 +203,11 @@ func (s *Shape) text(beginning []byte) string {
 	return Printable([]byte(s.Text(beginning)))
 }
 
-// explained says why region i is hot, and gives the evidence that this is told from.
+// explained says why region i is hot, and returns the evidence for it.
 func (e *evidence) explained(i int) (h HotSpot, of evidence, in inside) {
 	l := e.regions[i]
-	h = HotSpot{Table: e.table, Region: &l.Region, Server: l.Region.Server, Since: *l.HotSince, Rate: e.now[i] / nowSpan, Share: e.now[i] / e.total}
+	h = HotSpot{Table: e.table, Region: &l.Region, Server: l.Region.Server, Since: *l.HotSince, Rate: e.now[i] / nowSpan,
+		Share: e.now[i] / e.total}
 	h.Times = h.Share * float64(len(e.now))
 	h.Severity = severity(h.Times)
 	of, in = e.since(*l.HotSince, i)

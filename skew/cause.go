@@ -15,7 +15,7 @@ type inside struct {
 	share  float64 // of the table's rows
 	row    group   // the row that is written most
 	head   group   // the head that most rows have
-	newer  float64 // the part of pairs of an older and a newer row of which the newer lies behind: 0.5 when time does not matter
+	newer  float64 // fraction of (older, newer) pairs in which the newer key sorts last: 0.5 when time does not matter
 }
 
 // group is the rows that have something in common.
@@ -24,8 +24,8 @@ type group struct {
 	share float64 // of the region's rows
 }
 
-// since keeps the rows that came while region i was hot, so that what was written before is not held against them. Of the first of the spans that made
-// it hot only the end may have been.
+// since keeps the rows that came while region i was hot, without what was written before. Only the tail of the first span may have been
+// hot.
 func (e *evidence) since(hot time.Time, i int) (evidence, inside) {
 	from := hot.Add(hotSpan * time.Second).Sub(e.began)
 	first, _ := slices.BinarySearchFunc(e.rows, from, func(d drawn, from time.Duration) int { return cmp.Compare(d.at, from) })
@@ -135,9 +135,11 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 		h.Why = fmt.Sprintf("only %d of the %d salt buckets get rows: what the salt is made of has too few values", used, buckets)
 	case in.monotonic() && (e.shape.Timed || in.head.share < most || ofTable > 0.9):
 		h.Cause = Monotonic
-		h.Why = fmt.Sprintf("%.0f %% of the newer rows lie behind the older ones: the key grows with time, so all writes meet at its end", 100*in.newer)
+		h.Why = fmt.Sprintf("%.0f %% of the newer rows lie behind the older ones: the key grows with time, so all writes meet at its end",
+			100*in.newer)
 		if in.newer < 0.5 {
-			h.Why = fmt.Sprintf("%.0f %% of the newer rows lie before the older ones: the key counts down with time, so all writes meet at its start", 100*(1-in.newer))
+			h.Why = fmt.Sprintf("%.0f %% of the newer rows lie before the older ones: the key counts down with time, so all writes meet at its "+
+				"start", 100*(1-in.newer))
 		}
 	case in.head.share >= most && !e.shape.Timed:
 		h.Cause, h.Heavy = HeavyKey, e.heavyOf(in.head, in)
@@ -148,7 +150,7 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 	}
 }
 
-// usedBuckets tells how many salt buckets get rows worth mention; 0 of 0 when there is no salt, or too few rows to tell.
+// usedBuckets returns how many salt buckets get rows worth mention; 0 of 0 when there is no salt, or there are too few rows.
 func (e *evidence) usedBuckets() (used, of int) {
 	const rows, rowsForEach, mention = 64, 4, 0.1 // chance leaves no half of the buckets empty with so many
 	n := e.shape.Buckets

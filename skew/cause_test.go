@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A cause that was wrong at first has been logged, and acted upon. So what is told must be right from the first moment on, whenever the heat
-// begins: the rows of before must not be held against those that make it.
+// A cause that was wrong at first has been logged, and acted upon. So what is reported must be right from the first moment on, whenever the heat
+// begins: earlier rows must not be mixed with those that make it.
 func TestCausesAreRightFromTheFirstMomentOn(t *testing.T) {
 	for _, tt := range hotLoads {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func (w *workload) tenths(n, rate int, row func() string) {
 	}
 }
 
-// Of a region of very many too few rows are seen to tell a cause: that is said, and nothing is made up.
+// Of a region of very many too few rows are seen to find a cause: that is said, and nothing is made up.
 func TestACauseThatCannotBeToldIsUnknown(t *testing.T) {
 	w := newWorkload(Shape{}, even(8), 1)
 	for range 10 {

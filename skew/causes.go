@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// causes are the hot regions by cause, as they were told last. To find them costs milliseconds, and each scrape asks.
+// causes are the hot regions by cause, as they were last found. To find them costs milliseconds, and each scrape asks.
 type causes struct {
 	regions map[Cause]int
 	hot     int // regions in all
@@ -13,15 +13,15 @@ type causes struct {
 }
 
 const (
-	causesAge     = 10 * time.Second // for which they are told again, unless as many regions are hot no longer
-	mostExplained = 32               // hot regions of which a scrape is told the cause
+	causesAge     = 10 * time.Second // for which they are returned again, unless as many regions are hot no longer
+	mostExplained = 32               // hot regions whose cause a scrape returns
 )
 
-// Causes counts the hot regions by cause, as they were at most ten seconds ago. When nobody has asked Advise meanwhile, those behind the hottest
-// mostExplained count as Unknown.
+// Causes counts the hot regions by cause, as they were at most ten seconds ago. When Advise has not been called meanwhile, those behind
+// the hottest mostExplained count as Unknown.
 func (c *Counter) Causes() map[Cause]int {
-	if told, ok := c.told(); ok {
-		return told
+	if known, ok := c.known(); ok {
+		return known
 	}
 	e := c.evidence("")
 	var spots []HotSpot
@@ -33,8 +33,8 @@ func (c *Counter) Causes() map[Cause]int {
 		spots = append(spots, h)
 	}
 	c.keep(spots)
-	told, _ := c.told()
-	return told
+	known, _ := c.known()
+	return known
 }
 
 // keep remembers the causes of all hot regions.
@@ -48,8 +48,8 @@ func (c *Counter) keep(spots []HotSpot) {
 	c.causes = causes{regions, len(spots), c.at}
 }
 
-// told returns what is remembered, and whether it is of now.
-func (c *Counter) told() (regions map[Cause]int, current bool) {
+// known returns what is remembered, and whether it is current.
+func (c *Counter) known() (regions map[Cause]int, current bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	hot := 0

@@ -54,7 +54,8 @@ const (
 
 // NewCounter makes a counter of a table whose keys are of this shape.
 func NewCounter(shape Shape, now func() time.Time) *Counter {
-	c := &Counter{now: now, began: now(), shape: shape, buckets: make([]counts, shape.Buckets), sample: newSample(), fields: map[string]*[2]*sketch{}}
+	c := &Counter{now: now, began: now(), shape: shape, buckets: make([]counts, shape.Buckets), sample: newSample(),
+		fields: map[string]*[2]*sketch{}}
 	c.regions.named = make(map[string]*tally)
 	c.heads = newSketches()
 	return c

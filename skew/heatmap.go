@@ -15,8 +15,8 @@ type HeatMap struct {
 	Most   float64     `json:"most"` // of Rows: what the brightest colour means
 }
 
-// HeatMap draws the history of a span of time up to now on so many key ranges and columns at most; neighbours are added up. Its ranges are those of
-// the newest column; what an older one has for a wider range is shared out evenly.
+// HeatMap draws the history of a span of time up to now on so many key ranges and columns at most; neighbours are added up. Its ranges
+// are those of the newest column; what an older one has for a wider range is shared out evenly.
 func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	c.mu.Lock()
 	c.advance()

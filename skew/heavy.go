@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Heavy is a key that was written often: between Rows − Error and Rows times, as far as every key was looked at. At high rates one key in so many is, and
-// stands for as many (stride): then these are estimates.
+// Heavy is a key that was written often: between Rows − Error and Rows times, as far as every key was looked at. At high rates one key
+// in so many is, and stands for as many (stride): then these are estimates.
 type Heavy struct {
 	Key   Key     `json:"key"`
 	Text  string  `json:"text,omitempty"` // the fields that it holds

@@ -47,7 +47,7 @@ func (p *place) tooMuch(all *place, places float64) bool {
 	return true
 }
 
-// observe looks for places that have become hot, and for those that are hot no longer; it tells whether any is.
+// observe looks for places that have become hot, and for those that are hot no longer; it reports whether any is.
 func observe(places []place, now time.Time) (hot bool) {
 	var all place
 	for _, p := range places {

@@ -21,7 +21,7 @@ func TestHotRegionsAreFoundWithinTenSeconds(t *testing.T) {
 			if after > 10 {
 				t.Errorf("found after %d seconds", after)
 			}
-			w.run(12, 2000, func() string { return tt.hot(w) }, nil) // the cause is told from the rows of the last seconds
+			w.run(12, 2000, func() string { return tt.hot(w) }, nil) // the cause is derived from the rows of the last seconds
 			var names []string
 			for _, s := range w.tables.Advise() {
 				names = append(names, s.Region.Name)

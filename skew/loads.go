@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RegionLoad is what a cluster tells of one region. Requests are counted since the region was opened where it is.
+// RegionLoad is what a cluster reports of one region. Requests are counted since the region was opened where it is.
 type RegionLoad struct {
 	Region        string // encoded name
 	MB            int64  // in files and in memory
@@ -18,7 +18,7 @@ type loads struct {
 	servers []string      // of the cluster, by their addresses
 }
 
-// regionLoad is what the cluster told last of one region.
+// regionLoad is what the cluster last reported of one region.
 type regionLoad struct {
 	known         bool
 	mb            int64
@@ -49,7 +49,7 @@ func (r *rate) observe(now uint64, span time.Duration) {
 	r.per += weight * (float64(n)/span.Seconds() - r.per)
 }
 
-// SetLoads takes what a cluster of these servers tells of the table's regions; those that it does not tell of keep what they had.
+// SetLoads takes what a cluster of these servers reports of the table's regions; regions that it does not report keep what they had.
 func (c *Counter) SetLoads(servers []string, list []RegionLoad) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,7 @@ type regions struct {
 }
 
 // of returns the tally of a region, and makes it known when it is not: it then takes over from the older ones in its range. A
-// region that is older itself, of which an answer came late, gives the newer one that holds its first row.
+// region that is older itself, of which an answer came late, returns the newer one that holds its first row.
 func (rs *regions) of(r Region, at time.Duration, share func(within, whole Region) float64) *tally {
 	if t := rs.named[r.Name]; t != nil {
 		if t.region.Server != r.Server {
@@ -64,7 +64,7 @@ func (rs *regions) of(r Region, at time.Duration, share func(within, whole Regio
 	return t
 }
 
-// takeOver moves what an older region was given in t's range to t, and gives what is left of the older one on either side.
+// takeOver moves what an older region was given in t's range to t, and returns what is left of the older one on either side.
 func (t *tally) takeOver(o *tally, share func(within, whole Region) float64) (left []*tally) {
 	name := o.region.Name
 	if bytes.Compare(o.region.Start, t.region.Start) < 0 {

@@ -24,14 +24,14 @@ type Load struct {
 	now int64 // rows of the last nowSpan seconds
 }
 
-// ClusterLoad is what the cluster tells of a region: what all of its clients do.
+// ClusterLoad is what the cluster reports of a region: what all of its clients do.
 type ClusterLoad struct {
 	MB     int64   `json:"mb"` // in files and in memory
 	Reads  float64 `json:"reads_per_second"`
 	Writes float64 `json:"writes_per_second"`
 }
 
-// Server is what one server has of a table: nothing, when the cluster tells of it and no region is on it.
+// Server is what one server has of a table: nothing, when the cluster reports it and no region is on it.
 type Server struct {
 	Name    string `json:"server"`
 	Regions int    `json:"regions"`
@@ -64,7 +64,7 @@ type Report struct {
 	Warnings       []string `json:"warnings,omitempty"`
 }
 
-// ClusterIndices are of what the cluster tells, over the regions.
+// ClusterIndices are of what the cluster reports, over the regions.
 type ClusterIndices struct {
 	Age    float64 `json:"age_seconds"` // of the loads
 	Data   Indices `json:"data"`        // of sizes
@@ -72,7 +72,7 @@ type ClusterIndices struct {
 	Writes Indices `json:"writes"`
 }
 
-// nowSpan is the seconds that what happens now is told from.
+// nowSpan is the seconds that the present rates are taken over.
 const nowSpan = 10
 
 // Report measures the counts as they are now.
@@ -131,14 +131,16 @@ func (c *Counter) read() Report {
 		rep.Cluster = clusterIndices(rep.Regions, c.at-c.loads.at)
 	}
 	if n := len(c.loads.servers); len(rep.Regions) < n {
-		rep.Warnings = append(rep.Warnings, fmt.Sprintf("the table has %d regions and the cluster %d servers: the others take none of its writes; split it", len(rep.Regions), n))
+		rep.Warnings = append(rep.Warnings,
+			fmt.Sprintf("the table has %d regions and the cluster %d servers: the others take none of its writes; split it", len(rep.Regions), n))
 	}
 	return rep
 }
 
 func (c *counts) load() Load {
 	now := c.seconds(nowSpan, 0)
-	return Load{Total: c.total, Own: c.own, Recent: c.over(overMinute), FiveMinutes: c.over(overFiveMinutes), Hour: c.over(overHour), Rate: float64(now) / nowSpan, now: now}
+	return Load{Total: c.total, Own: c.own, Recent: c.over(overMinute), FiveMinutes: c.over(overFiveMinutes), Hour: c.over(overHour),
+		Rate: float64(now) / nowSpan, now: now}
 }
 
 func clusterIndices(regions []Load, age time.Duration) *ClusterIndices {

@@ -29,7 +29,7 @@ func TestSampleIsDrawnEvenly(t *testing.T) {
 				t.Errorf("of %d rows, row %d is there twice", rows, d.nth)
 			}
 			if text := strconv.FormatInt(d.nth-1, 10); text != string(d.row) {
-				t.Errorf("of %d rows, row %s is told to be %s", rows, d.row, text)
+				t.Errorf("of %d rows, row %s is shown as %s", rows, d.row, text)
 			}
 			before = d.nth
 			in[int(d.nth-1)*parts/rows]++

@@ -33,7 +33,7 @@ func (t *Tables) Advise() []HotSpot {
 	return spots
 }
 
-// LoadedServers is the number of servers that are hot though none of their regions is, as the reports tell.
+// LoadedServers is the number of servers that are hot although none of their regions is, by the reports.
 func (t *Tables) LoadedServers(reports map[string]Report) int {
 	explained := make(map[string]bool)
 	for _, rep := range reports {
@@ -83,7 +83,8 @@ func loadedServer(name string, all []placed, live []string) HotSpot {
 	s := HotSpot{Server: name, Cause: LoadedServer, Rate: sums[name] / nowSpan, Share: sums[name] / max(1, total), Actions: []Action{}}
 	s.Times = s.Share * float64(len(sums))
 	s.Severity = severity(s.Times)
-	s.Why = fmt.Sprintf("it has %d regions, none of them hot by itself, and takes %.1f times the rows of a server in the mean", regions, s.Times)
+	s.Why = fmt.Sprintf("it has %d regions, none of them hot by itself, and takes %.1f times the rows of a server in the mean", regions,
+		s.Times)
 	if a, ok := bestMove(name, all, sums); ok {
 		s.Actions = append(s.Actions, a)
 	}

@@ -43,7 +43,8 @@ func newSketch(counters int) *sketch {
 	for table < 4*counters {
 		table *= 2
 	}
-	return &sketch{seed: maphash.MakeSeed(), counters: make([]counter, 0, counters), table: make([]int32, table), order: make([]int32, 0, counters)}
+	return &sketch{seed: maphash.MakeSeed(), counters: make([]counter, 0, counters), table: make([]int32, table),
+		order: make([]int32, 0, counters)}
 }
 
 // add counts a key once more.

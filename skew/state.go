@@ -1,6 +1,6 @@
 package skew
 
-// State is all that is told of the tables at one moment.
+// State is all that is reported of the tables at one moment.
 type State struct {
 	Tables map[string]TableState `json:"tables"`
 	Hot    []HotSpot             `json:"hot"` // the hottest first

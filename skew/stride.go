@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// To look at the key of a row costs many times what it costs to count the row. So at high rates one key in so many is looked at, drawn at random, and
-// counts for as many: of the keys that are looked at in a minute there are enough by far.
+// To look at the key of a row costs many times what it costs to count the row. So at high rates one key in so many is looked at, drawn
+// at random, and counts for as many: of the keys that are looked at in a minute there are enough by far.
 const (
 	everyKey  = 500 // rows a second up to which every key is looked at
 	maxStride = 256

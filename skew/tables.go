@@ -68,7 +68,7 @@ func (t *Tables) SetServers(names []string) {
 	t.live = names
 }
 
-// Observe is to be called once a second: it finds regions and servers that become hot, and keeps the history. It tells whether any
+// Observe is to be called once a second: it finds regions and servers that become hot, and keeps the history. It reports whether any
 // is hot.
 func (t *Tables) Observe() (hot bool) {
 	sums := make(map[string]*place)

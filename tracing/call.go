@@ -34,12 +34,13 @@ func (t *Tracer) Indexed(c *indexer.CallInfo) {
 	}
 	for _, flight := range followed {
 		t.call(flight, string(c.Kind), c.Left, c.Duration, c.Err,
-			attribute.String("db.operation.name", string(c.Kind)), attribute.Int("db.operation.batch.size", c.Documents), attribute.Int("brine.sent_bytes", c.Bytes))
+			attribute.String("db.operation.name", string(c.Kind)), attribute.Int("db.operation.batch.size", c.Documents),
+			attribute.Int("brine.sent_bytes", c.Bytes))
 	}
 }
 
-// withFollowed adds a flight's context to others, if it is followed and not there yet. The hooks loop over their calls' contexts themselves: where a
-// function is given that loop, each call allocates.
+// withFollowed adds a flight's context to others, if it is followed and not there yet. The hooks loop over their calls' contexts
+// themselves: where a function is given that loop, each call allocates.
 func withFollowed(flights []context.Context, ctx context.Context) []context.Context {
 	flight := trace.SpanContextFromContext(ctx)
 	if !flight.IsSampled() || slices.ContainsFunc(flights, func(other context.Context) bool {

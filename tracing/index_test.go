@@ -36,7 +36,7 @@ func openIndex(t *testing.T) (indexer.Engine, indexer.Options) {
 	return engine, opts
 }
 
-// Calls of the search engine are spans below the flights that they carry documents of, those flights that are followed; and nobody else's.
+// Calls of the search engine are spans below the flights that they carry documents of, of those flights that are followed, and of no others.
 func TestCallsOfTheSearchEngineAreBelowTheirFlights(t *testing.T) {
 	engine, opts := openIndex(t)
 	kept := tracetest.NewInMemoryExporter()
@@ -53,7 +53,7 @@ func TestCallsOfTheSearchEngineAreBelowTheirFlights(t *testing.T) {
 		rec := traced(int64(offset), flags)
 		ctx, landed := follow(t.Context(), 0, []event.Record{rec})
 		changes := []event.Event{indexertest.Event(1, "a", "paid"), indexertest.Event(2, "b", "sent")}
-		failures, err := w.Submit(ctx, &event.Batch{Events: changes}).Wait(t.Context())
+		failures, err := event.Settle(t.Context(), w.Submit(ctx, &event.Batch{Events: changes}))
 		if err != nil || len(failures) > 0 {
 			t.Fatalf("failures %v, error %v", failures, err)
 		}

@@ -114,11 +114,13 @@ func (t *Tracer) begin(ctx context.Context, loop []attribute.KeyValue, records [
 }
 
 // record starts a record's span, in its producer's trace where it has one.
-func (t *Tracer) record(ctx context.Context, loop []attribute.KeyValue, rec *event.Record, opts ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t *Tracer) record(ctx context.Context, loop []attribute.KeyValue, rec *event.Record,
+	opts ...trace.SpanStartOption) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, headers(rec.Headers))
-	return t.tracer.Start(ctx, "record "+rec.Topic, append(opts, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(loop...), trace.WithAttributes(
-		attribute.String("messaging.system", "kafka"),
-		attribute.String("messaging.destination.name", rec.Topic),
-		attribute.Int("messaging.destination.partition.id", rec.Partition),
-		attribute.Int64("messaging.kafka.offset", rec.Offset)))...)
+	return t.tracer.Start(ctx, "record "+rec.Topic, append(opts, trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithAttributes(loop...), trace.WithAttributes(
+			attribute.String("messaging.system", "kafka"),
+			attribute.String("messaging.destination.name", rec.Topic),
+			attribute.Int("messaging.destination.partition.id", rec.Partition),
+			attribute.Int64("messaging.kafka.offset", rec.Offset)))...)
 }

@@ -24,7 +24,8 @@ func (s searcher) Search(ctx context.Context, q search.Query) (search.Page, erro
 		return s.Searcher.Search(ctx, q)
 	}
 	ctx, span := within.TracerProvider().Tracer(library).Start(ctx, "search", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
-		attribute.String("db.operation.name", "search"), attribute.String("db.collection.name", q.Index), attribute.Int("brine.asked_documents", q.Limit())))
+		attribute.String("db.operation.name", "search"), attribute.String("db.collection.name", q.Index),
+		attribute.Int("brine.asked_documents", q.Limit())))
 	defer span.End()
 	page, err := s.Searcher.Search(ctx, q)
 	if err != nil {
@@ -39,8 +40,8 @@ func Sampled(traceparent string) bool {
 	return trace.SpanContextFromContext(callers(context.Background(), traceparent)).IsSampled()
 }
 
-// Question starts the span of a question that is asked of the stores, in the trace of who asks it. The context is for what is done to answer it;
-// answered ends it.
+// Question starts the span of a question that is asked of the stores, in the trace of its asker. The context is for what is done to
+// answer it; answered ends it.
 func (t *Tracer) Question(ctx context.Context, traceparent, name string) (_ context.Context, answered func(error)) {
 	ctx, span := t.tracer.Start(callers(ctx, traceparent), name)
 	return ctx, func(err error) {

@@ -26,7 +26,7 @@ type Options struct {
 	To      string      // http://HOST:PORT or https://…: OTLP over HTTP; stdout; or file:PATH, to which it is appended
 	OneIn   int         // of so many records without a traceparent one is followed; 0: none of them
 	Version string      // of brine
-	Failed  func(error) // is told of spans that could not be delivered; nil: nobody is
+	Failed  func(error) // called for spans that could not be delivered; may be nil
 }
 
 // library names what makes the spans.

@@ -30,7 +30,7 @@ func traced(offset int64, flags string) event.Record {
 	}}
 }
 
-// spans follows one flight and gives its spans by name, sorted.
+// spans follows one flight and returns its spans by name, sorted.
 func spans(t *testing.T, oneIn int, settled bool, records ...event.Record) tracetest.SpanStubs {
 	t.Helper()
 	kept := tracetest.NewInMemoryExporter()
@@ -113,15 +113,15 @@ func FuzzTraceparent(f *testing.F) {
 	})
 }
 
-// A collector that is not there, or refuses, costs nothing but its spans, and somebody is told.
+// A collector that is not there, or refuses, costs nothing but its spans, and is reported.
 func TestCollectorsThatDoNotTakeSpans(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadRequest) }))
 	defer refusing.Close()
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for _, to := range []string{refusing.URL, gone.URL} {
-		told := make(chan error, 10)
-		tracer, err := Open(Options{To: to, OneIn: 1, Failed: func(err error) { told <- err }})
+		reported := make(chan error, 10)
+		tracer, err := Open(Options{To: to, OneIn: 1, Failed: func(err error) { reported <- err }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,12 +132,12 @@ func TestCollectorsThatDoNotTakeSpans(t *testing.T) {
 		cancel()
 		if err == nil {
 			select {
-			case err = <-told:
+			case err = <-reported:
 			default:
 			}
 		}
 		if err == nil {
-			t.Errorf("nobody is told that %s takes no spans", to)
+			t.Errorf("it is not reported that %s takes no spans", to)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()

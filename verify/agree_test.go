@@ -11,7 +11,6 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
-	"brine/ingest"
 )
 
 // TestRowAndDocumentEndEqual writes random sequences of changes of a few orders, of few versions so that there are many ties, repeated and shuffled and cut
@@ -83,9 +82,9 @@ func sequence(random *rand.Rand, prefix string, changes indexer.Changes) (events
 }
 
 // apply writes a batch, all of which must be durable.
-func (w *world) apply(to ingest.Writer, events []event.Event) {
+func (w *world) apply(to event.Writer, events []event.Event) {
 	w.t.Helper()
-	if failures, err := to.Submit(w.t.Context(), &event.Batch{Events: events}).Wait(w.t.Context()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(w.t.Context(), to.Submit(w.t.Context(), &event.Batch{Events: events})); err != nil || len(failures) > 0 {
 		w.t.Fatal(failures, err)
 	}
 }

@@ -161,7 +161,8 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 	x := &expecter{check: c, source: source, tail: tail}
 	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true}
 	o.Writer, o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, x, o.Topic, ingest.Hooks{Skipped: func(partition int, from, to int64) {
-		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete, from, to-1, partition))
+		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete, from, to-1,
+			partition))
 	}}
 	o.RecordsPerSecond = s.Ingest.RecordsPerSecond
 	if s.Through != nil {
@@ -184,7 +185,8 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 	}
 	for _, p := range plan.Partitions {
 		if c.opts.Full && !tail && p.From > 0 {
-			return plan, fmt.Errorf("verify: %s: %w: the log of partition %d begins at offset %d, so what the records before it made would count as extra", s.Name, ErrIncomplete, p.Partition, p.From)
+			return plan, fmt.Errorf("verify: %s: %w: the log of partition %d begins at offset %d, so what the records before it made would count "+
+				"as extra", s.Name, ErrIncomplete, p.Partition, p.From)
 		}
 	}
 	if !tail {

@@ -6,13 +6,14 @@ import (
 	"iter"
 
 	"brine/ingest"
+	"brine/ingest/deadletter"
 )
 
 // DeadLetters returns the open dead letters of one group, for a Source; none where there has never been one.
 func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error] {
 	return func(ctx context.Context) iter.Seq2[Letter, error] {
 		return func(yield func(Letter, error) bool) {
-			log, err := ingest.OpenDeadLetters(ctx, o)
+			log, err := deadletter.Open(ctx, o.DeadLetterTopicOptions())
 			if errors.Is(err, ingest.ErrNoTopic) {
 				return
 			}

@@ -5,9 +5,13 @@
 // sent. So whatever those can write can be verified, and no second opinion on it exists.
 //
 // The path: a Replay of the range that keeps no progress hands every event to an expecter (expect.go), whose entries (entry.go) are
-// sorted by key in a file (sorter.go), cell values as hashes. One pass over the ranges of the tables (look.go) folds the entries of a key (fold.go) and
-// holds them against what the store gives (judge.go): all of a range, or just the keys. What differs is a suspect. A second look at
-// those alone, after what has meanwhile come into the topic was read too, decides; so a table may be written while it is verified.
+// sorted by key in a file (sorter.go), cell values as hashes. One pass over the ranges of the tables (look.go) folds the entries of a key
+// (fold.go) and compares them with what the store has (judge.go): all of a range, or just the keys. What differs is a suspect. A second
+// look at those alone, after what has meanwhile come into the topic was read too, decides; so a table may be written while it is verified.
+//
+// Around a Check stand Tables and Shared (plan.go), which derive what is read from what the sources write; Follower (follow.go), which
+// makes a Check of what was committed since the one before; and Diff (diff.go), which compares a sample of a replay with the rows that
+// are there.
 //
 // The invariants:
 //   - Memory is bounded by Options.Memory and MaxFindings, whatever the size of topic and table.

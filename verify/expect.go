@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"brine/event"
-	"brine/ingest"
+	"brine/ingest/deadletter"
 )
 
 // expecter is the Writer of a source: it sorts what its events would write. Its goroutines are the replay's.
@@ -42,15 +42,15 @@ func (c *changes) reset() { c.list, c.buf = c.list[:0], c.buf[:0] }
 
 func (c *changes) bytes(s span) []byte { return c.buf[s.from:s.to] }
 
-// Submit implements ingest.Writer. The flight is done when it returns.
+// Submit implements event.Writer. The flight is done when it returns.
 func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	r, err := x.recorder()
 	if err != nil {
 		x.check.abort(err)
-		return flight(nil)
+		return event.Done(nil)
 	}
 	defer x.recorders.Put(r)
-	var failures flight
+	var failures event.Done
 	var payload []byte
 	for i := range batch.Events {
 		r.changes().reset()
@@ -58,7 +58,7 @@ func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight 
 		switch {
 		case err != nil:
 			x.check.abort(err)
-			return flight(nil)
+			return event.Done(nil)
 		case len(failed) > 0:
 			failed[0].Index = i
 			failures = append(failures, failed[0])
@@ -66,7 +66,7 @@ func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight 
 		}
 		if payload, err = x.sort(r.changes(), batch.Events[i].Record, payload); err != nil {
 			x.check.abort(err)
-			return flight(nil)
+			return event.Done(nil)
 		}
 	}
 	x.check.read(x.source, len(batch.Events))
@@ -124,7 +124,7 @@ func (x *expecter) flags(rec *event.Record) byte {
 }
 
 // Write implements ingest.DeadLetters: records that cannot be written are expected among the dead letters.
-func (x *expecter) Write(_ context.Context, letters []ingest.DeadLetter) error {
+func (x *expecter) Write(_ context.Context, letters []deadletter.Letter) error {
 	if x.tail {
 		return nil
 	}
@@ -149,7 +149,8 @@ func (o origin) key() []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(o.offset))
 }
 
-// flight is done, with these failures.
-type flight []event.Failure
+// Release implements event.Writer: nothing is held back.
+func (x *expecter) Release() {}
 
-func (f flight) Wait(context.Context) ([]event.Failure, error) { return f, nil }
+// Hurry implements event.Writer: nothing waits.
+func (x *expecter) Hurry() {}

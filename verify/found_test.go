@@ -36,7 +36,7 @@ func (w *world) letters(half string) func(context.Context) iter.Seq2[verify.Lett
 	return verify.DeadLetters(o)
 }
 
-// verify runs a check, and gives it with what it found.
+// verify runs a check, and returns it with what it found.
 func (w *world) verify(o verify.Options) (*verify.Check, *verify.Report) {
 	w.t.Helper()
 	c, err := verify.New(o)
@@ -51,7 +51,7 @@ func (w *world) verify(o verify.Options) (*verify.Check, *verify.Report) {
 	return c, r
 }
 
-// check verifies with options, and gives the report.
+// check verifies with options, and returns the report.
 func (w *world) check(o verify.Options) *verify.Report {
 	w.t.Helper()
 	_, r := w.verify(o)

@@ -92,7 +92,8 @@ func (j *judge) cell(f *fold, c *Cell, seen *outcome) {
 			return
 		}
 	}
-	j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Extra, Expected: -1, Found: c.Version, Reason: "no record accounts for this cell", cells: clone([]Cell{*c})}))
+	j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Extra, Expected: -1, Found: c.Version,
+		Reason: "no record accounts for this cell", cells: clone([]Cell{*c})}))
 }
 
 // pair judges a cell of a column that records write.
@@ -128,7 +129,8 @@ func (j *judge) pair(f *fold, e *column, c *Cell, seen *outcome) {
 }
 
 func (j *judge) newer(f *fold, c *Cell) Finding {
-	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Newer, Expected: -1, Found: c.Version, Reason: "no record has this version"})
+	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Newer, Expected: -1, Found: c.Version,
+		Reason: "no record has this version"})
 }
 
 // undeleted is a cell that a delete of the version hides; of a document one that the next version does not have.
@@ -228,7 +230,8 @@ func (j *judge) purged(f *fold) bool {
 			newest = max(newest, f.columns[i].best.version)
 		}
 	}
-	return mark >= 0 && f.visible(&f.columns[mark]) && f.columns[mark].holds(isTrue) && newest+j.table.Purge.Milliseconds() < j.now+clockSlack.Milliseconds()
+	return mark >= 0 && f.visible(&f.columns[mark]) && f.columns[mark].holds(isTrue) &&
+		newest+j.table.Purge.Milliseconds() < j.now+clockSlack.Milliseconds()
 }
 
 var deletedMark, isTrue = []byte(":" + indexer.FieldDeleted), hash([]byte("true"))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"brine/event"
 	"brine/indexer"
 	"brine/ingest"
 	"brine/sink"
@@ -27,7 +28,7 @@ type Options struct {
 
 	Dir         string           // of the temporary file; default: the system's
 	Memory      int64            // for sorting, default 32 MiB, and as much again for reading what is sorted
-	MaxFindings int              // that are told one by one, and looked at twice; default 100,000. The others are counted
+	MaxFindings int              // that are reported one by one, and looked at twice; default 100,000. The others are counted
 	Workers     int              // ranges that are read at the same time; default 4
 	Now         func() time.Time // default time.Now
 	Hooks       Hooks
@@ -48,7 +49,7 @@ type Source struct {
 	Rows      *sink.Options    // what is written: rows,
 	Documents *indexer.Options // or documents
 	// Through gives the Writer that stands before the one that writes, and completes events for it; nil: none does.
-	Through func(ingest.Writer) (ingest.Writer, error)
+	Through func(event.Writer) (event.Writer, error)
 
 	// Letters gives the topic's dead letters; nil: there are none.
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]
@@ -128,7 +129,8 @@ func (o *Options) validate() error {
 	}
 	for _, s := range o.Sources {
 		bad((s.Rows == nil) == (s.Documents == nil), "%s: rows or documents must be given, and not both", s.Name)
-		bad(o.Full && s.From.String() != ingest.Earliest.String(), "%s: all of a table is verified against all of its topic; leave the beginning of the range out", s.Name)
+		bad(o.Full && s.From.String() != ingest.Earliest.String(),
+			"%s: all of a table is verified against all of its topic; leave the beginning of the range out", s.Name)
 		bad(o.Full && s.Partitions != nil, "%s: all of a table is verified against all of its topic; leave the partitions out", s.Name)
 		for _, name := range s.tables() {
 			bad(o.table(name, s.Documents != nil) < 0, "%s writes %s, which is not among the tables", s.Name, name)

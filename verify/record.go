@@ -32,7 +32,7 @@ func (r *rowRecorder) changes() *changes { return &r.made }
 
 func (r *rowRecorder) record(ctx context.Context, ev *event.Event) ([]event.Failure, error) {
 	one := event.Batch{Events: []event.Event{*ev}}
-	failures, err := r.sink.Submit(ctx, &one).Wait(ctx)
+	failures, err := event.Settle(ctx, r.sink.Submit(ctx, &one))
 	if r.err != nil {
 		err = r.err
 	}
@@ -93,6 +93,8 @@ func (r *rowRecorder) add(c *hbase.Cell, ttl int64) {
 type written struct{}
 
 func (written) Wait(context.Context) ([]hbase.MutationError, error) { return nil, nil }
+
+func (written) WaitPending(context.Context) (*hbase.Batch, []int32, error) { return nil, nil, nil }
 
 // documentRecorder makes documents as the indexer does.
 type documentRecorder struct {

@@ -13,7 +13,7 @@ import (
 // Repair writes the records of what is missing, stale or different again, through the writers of the sources, in their order.
 // What is newer stays, since a write means the same whenever it is applied. Records that cannot be written become dead letters. It gives
 // how many records there were. Again says what came of it.
-func (c *Check) Repair(ctx context.Context, writers []ingest.Writer) (records int64, err error) {
+func (c *Check) Repair(ctx context.Context, writers []event.Writer) (records int64, err error) {
 	for i := range c.opts.Sources {
 		only := c.damaged(i)
 		if len(only) == 0 {
@@ -55,7 +55,7 @@ func (c *Check) damaged(source int) map[int][]int64 {
 }
 
 // writeAgain replays the part of a source that holds the offsets, and writes just those.
-func (c *Check) writeAgain(ctx context.Context, source int, w ingest.Writer, only map[int][]int64) (int64, error) {
+func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only map[int][]int64) (int64, error) {
 	from, to, partitions, records := map[int]int64{}, map[int]int64{}, []int{}, int64(0)
 	for _, p := range c.plans[source].Partitions {
 		offsets, touched := only[p.Partition]
@@ -69,7 +69,8 @@ func (c *Check) writeAgain(ctx context.Context, source int, w ingest.Writer, onl
 		}
 		partitions = append(partitions, p.Partition)
 	}
-	o := ingest.ReplayOptions{Options: c.opts.Sources[source].Ingest, From: ingest.Offsets(from), To: ingest.Offsets(to), Partitions: partitions, Untracked: true}
+	o := ingest.ReplayOptions{Options: c.opts.Sources[source].Ingest, From: ingest.Offsets(from), To: ingest.Offsets(to),
+		Partitions: partitions, Untracked: true}
 	o.Writer = &chosen{w, only}
 	replay, err := ingest.NewReplay(o)
 	if err != nil {
@@ -87,7 +88,7 @@ func (c *Check) writeAgain(ctx context.Context, source int, w ingest.Writer, onl
 
 // chosen is a Writer of some records only; of a partition without a list it writes all.
 type chosen struct {
-	ingest.Writer
+	event.Writer
 	only map[int][]int64
 }
 
@@ -103,38 +104,9 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 		}
 	}
 	if len(at) == 0 {
-		return flight(nil)
+		return event.Done(nil)
 	}
-	return &chosenFlight{w.Writer.Submit(ctx, &some), at}
-}
-
-// chosenFlight gives failures by their places in the whole batch.
-type chosenFlight struct {
-	event.Flight
-	at []int
-}
-
-func (f *chosenFlight) Wait(ctx context.Context) ([]event.Failure, error) {
-	failures, err := f.Flight.Wait(ctx)
-	out := slices.Clone(failures)
-	for i := range out {
-		out[i].Index = f.at[out[i].Index]
-	}
-	return out, err
-}
-
-// Release implements ingest.Holder.
-func (w *chosen) Release() {
-	if h, ok := w.Writer.(ingest.Holder); ok {
-		h.Release()
-	}
-}
-
-// Hurry implements ingest.Hurrier.
-func (w *chosen) Hurry() {
-	if h, ok := w.Writer.(ingest.Hurrier); ok {
-		h.Hurry()
-	}
+	return event.Part{Flight: w.Writer.Submit(ctx, &some), At: at}
 }
 
 // RemoveExtra deletes what no record accounts for, and no other cell. It gives how many rows were rid of it.

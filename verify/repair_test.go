@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
+	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
-	"brine/ingest"
 	"brine/verify"
 )
 
 // writers are the world's, by source.
-func (w *world) writers() []ingest.Writer {
+func (w *world) writers() []event.Writer {
 	w.t.Helper()
-	out := []ingest.Writer{w.sink()}
+	out := []event.Writer{w.sink()}
 	if w.docs != nil {
 		docs, err := indexer.New(w.engine, *w.docs)
 		if err != nil {
@@ -26,7 +26,7 @@ func (w *world) writers() []ingest.Writer {
 	return out
 }
 
-// repaired verifies, repairs and gives what was found before and after, and how many records were written again.
+// repaired verifies, repairs and returns what was found before and after, and how many records were written again.
 func (w *world) repaired(o verify.Options, extra bool) (before, after string, records int64) {
 	w.t.Helper()
 	c, r := w.verify(o)

@@ -51,7 +51,7 @@ type TableReport struct {
 	Digest, Expected uint64
 }
 
-// Problems is how much was found, whether it is told one by one or not.
+// Problems is how much was found, whether it is among Findings or not.
 func (r *Report) Problems() (n int64) {
 	for i := range r.Tables {
 		for _, found := range r.Tables[i].Found {
@@ -59,6 +59,22 @@ func (r *Report) Problems() (n int64) {
 		}
 	}
 	return n + r.Lost
+}
+
+// Count returns how many findings of a kind there are, whether they are among Findings or not.
+func (r *Report) Count(kind Kind) (n int64) {
+	if kind == Lost {
+		return r.Lost
+	}
+	for i := range r.Tables {
+		n += r.Tables[i].Found[kind]
+	}
+	return n
+}
+
+// Repairable is how many findings Check.Repair can fix.
+func (r *Report) Repairable() int64 {
+	return r.Count(Missing) + r.Count(Stale) + r.Count(Different) + r.Count(Lost)
 }
 
 // record names a record for people.
@@ -80,7 +96,8 @@ func (c *Check) report() *Report {
 	}
 	for i, t := range c.tallies {
 		of := TableReport{Name: c.opts.Tables[i].Name, Documents: c.opts.Tables[i].Documents, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared,
-			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Ties: t.Ties, Tie: c.shown(t.tie), Digest: t.Digest, Expected: t.Expected, Found: map[Kind]int64{}}
+			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Ties: t.Ties, Tie: c.shown(t.tie), Digest: t.Digest, Expected: t.Expected,
+			Found: map[Kind]int64{}}
 		for at, n := range c.uncounted {
 			if at.table == i {
 				of.Found[at.kind] += n

@@ -93,7 +93,8 @@ func (c *Check) explain(ctx context.Context) error {
 			return err
 		}
 		if marker >= 0 {
-			f.Reason += fmt.Sprintf("; a delete marker of version %d hides it, and a repair shows only once a major compaction has dropped that", marker)
+			f.Reason += fmt.Sprintf("; a delete marker of version %d hides it, and a repair shows only once a major compaction has dropped that",
+				marker)
 		}
 	}
 	return nil

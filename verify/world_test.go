@@ -207,7 +207,7 @@ func (w *world) indexAll() {
 	w.run("documents", &without{docs, w.skip})
 }
 
-func (w *world) run(half string, to ingest.Writer) {
+func (w *world) run(half string, to event.Writer) {
 	w.t.Helper()
 	o := ingest.ReplayOptions{Options: w.ingestOptions(half), Untracked: true}
 	o.Writer = to
@@ -226,7 +226,7 @@ func (w *world) run(half string, to ingest.Writer) {
 
 // without is a Writer that loses some records.
 type without struct {
-	ingest.Writer
+	event.Writer
 	skip string
 }
 

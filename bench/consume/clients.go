@@ -21,7 +21,7 @@ import (
 // fetchBytes is what all clients ask a broker for at a time: brine's default.
 const fetchBytes = 1 << 20
 
-// clients read a topic of so many records to its end.
+// clients read a topic of that many records to its end.
 var clients = map[string]func(ctx context.Context, broker, topic string, records int64) error{
 	"brine": loop, "kafka-go-reader": readers, "kafka-go-fetch": fetches,
 }
@@ -44,8 +44,9 @@ var scans = event.Schema{Version: 1, Fields: []event.Field{
 // nothing is a writer and a flight that is settled at once.
 type nothing struct{}
 
-func (nothing) Submit(context.Context, *event.Batch) event.Flight { return nothing{} }
-func (nothing) Wait(context.Context) ([]event.Failure, error)     { return nil, nil }
+func (nothing) Submit(context.Context, *event.Batch) event.Flight { return event.Done(nil) }
+func (nothing) Release()                                          {}
+func (nothing) Hurry()                                            {}
 
 // loop is brine's, in a group of its own, until all records are settled. A record that cannot be decoded is an error.
 func loop(ctx context.Context, broker, topic string, records int64) error {
@@ -74,7 +75,8 @@ func loop(ctx context.Context, broker, topic string, records int64) error {
 // readers is one kafka-go Reader for each partition.
 func readers(ctx context.Context, broker, topic string, records int64) error {
 	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: topic, Partition: partition, MinBytes: 1, MaxBytes: fetchBytes, QueueCapacity: 1000})
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: topic, Partition: partition, MinBytes: 1,
+			MaxBytes: fetchBytes, QueueCapacity: 1000})
 		for {
 			if _, err := r.ReadMessage(ctx); err != nil || count(1) {
 				return errors.Join(unlessDone(ctx, err), r.Close())
@@ -89,7 +91,8 @@ func fetches(ctx context.Context, broker, topic string, records int64) error {
 	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
 		var buf []byte
 		for offset := int64(0); ; {
-			r, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: fetchBytes, MaxWait: 500 * time.Millisecond})
+			r, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: fetchBytes,
+				MaxWait: 500 * time.Millisecond})
 			if err == nil {
 				err = r.Error
 			}

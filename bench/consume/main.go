@@ -149,6 +149,7 @@ func (b *bench) load(ctx context.Context, load string, round int) error {
 	}
 	l.Round = round
 	b.report.Loads = append(b.report.Loads, l)
-	fmt.Fprintf(os.Stderr, "round %d: %-16s: %6.0f events/s, CPU %5.2f µs/event, %4.0f MiB\n", round, load, l.RowsPerSecond(), l.ClientMicros(), l.Peak())
+	fmt.Fprintf(os.Stderr, "round %d: %-16s: %6.0f events/s, CPU %5.2f µs/event, %4.0f MiB\n", round, load, l.RowsPerSecond(),
+		l.ClientMicros(), l.Peak())
 	return nil
 }

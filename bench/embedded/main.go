@@ -111,7 +111,8 @@ func (b *bench) fill(ctx context.Context, address string, server int, form strin
 	if err := admin.CreateTable(ctx, hbase.Table{Name: table, Families: []hbase.Family{{Name: "e"}}}, splits); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, b.client, "-connect", address, "-table", table, "-rows", strconv.Itoa(s.Rows), "-columns", strconv.Itoa(s.Columns))
+	cmd := exec.CommandContext(ctx, b.client, "-connect", address, "-table", table, "-rows", strconv.Itoa(s.Rows), "-columns",
+		strconv.Itoa(s.Columns))
 	l, err := measure.Run(cmd, form, s, server)
 	if err != nil {
 		return err

@@ -1,9 +1,9 @@
 // Command index compares brine's indexer with go-elasticsearch's BulkIndexer, at the best of three settings: each a process of its
 // own, against a real Elasticsearch that this run alone uses. `make bench-index` runs it; nothing imports it.
 //
-// Both write equal documents with equal versions in each round, in alternating order, each into a new index; two loads before the first round
-// warm the server. brine writes partial changes beside, four of each document, far apart. It ends with one line per target,
-// `name value target ok|short`, and exits with 1 when one is short.
+// Both write equal documents with equal versions in each round, in alternating order, each into a new index; two loads before the
+// first round warm the server. brine writes partial changes beside, four of each document, far apart. It ends with one line per
+// target, `name value target ok|short`, and exits with 1 when one is short.
 package main
 
 import (

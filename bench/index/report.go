@@ -40,7 +40,8 @@ func (b *bench) best() string {
 // text is the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s Medians of %d rounds of %d changes each; ratios are medians over the rounds, against the fastest setting of the BulkIndexer.\n\n",
+	fmt.Fprintf(&s, "%s Medians of %d rounds of %d changes each; ratios are medians over the rounds, against the fastest setting of the "+
+		"BulkIndexer.\n\n",
 		b.report.Heading(), b.rounds, b.documents)
 	s.WriteString("| client | changes/s | client CPU µs/change | server CPU µs/change | peak MiB |\n|---|---|---|---|---|\n")
 	row := func(name, client string) { fmt.Fprintf(&s, "| %s | %s |\n", name, measure.Cells(b.of(client))) }

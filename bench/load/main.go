@@ -1,8 +1,10 @@
 // Command load compares our HBase client with HBase's own: bench/load/client beside bench/java and, with one column, HBase's
-// PerformanceEvaluation, each a process of its own, against a real HBase that this run alone uses. `make bench-load` runs it; nothing imports it.
+// PerformanceEvaluation, each a process of its own, against a real HBase that this run alone uses. `make bench-load` runs it; nothing
+// imports it.
 //
 // They write equal rows in each round, in alternating order, each into a new table of 16 regions with the write-ahead log on; two
-// loads before the first round warm the server. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
+// loads before the first round warm the server. It ends with one line per target, `name value target ok|short|undecided`, and exits
+// with 1 when one is short.
 package main
 
 import (

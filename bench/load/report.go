@@ -16,7 +16,8 @@ func (b *bench) judge() {
 			measure.AtMost(name+"cpu_of_java", b.compared(theirs, columns, measure.Load.ClientMicros), 0.35),
 			measure.AtMost(name+"peak_mib", measure.RepeatedLoads(measure.Counted(b.report.Loads, ours, columns), measure.Load.Peak), 64))
 	}
-	b.report.Targets = append(b.report.Targets, measure.AtLeast("load.1columns.rows_of_pe", b.compared(evaluation, 1, measure.Load.RowsPerSecond), 1.10))
+	b.report.Targets = append(b.report.Targets, measure.AtLeast("load.1columns.rows_of_pe",
+		b.compared(evaluation, 1, measure.Load.RowsPerSecond), 1.10))
 }
 
 // compared is our client against another.

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// StartBrine starts brine and gives the address of its port; ended waits until it has ended.
+// StartBrine starts brine and returns the address of its port; ended waits until it has ended.
 func StartBrine(cmd *exec.Cmd) (address string, ended func() error, err error) {
 	cmd.Stderr = nil
 	stderr, err := cmd.StderrPipe()
@@ -23,7 +23,7 @@ func StartBrine(cmd *exec.Cmd) (address string, ended func() error, err error) {
 	}
 	lines := bufio.NewReader(stderr)
 	if address, err = adminAddress(lines); err != nil {
-		_ = cmd.Process.Kill() // Wait tells that it has ended
+		_ = cmd.Process.Kill() // Wait reports that it has ended
 		return "", nil, errors.Join(err, cmd.Wait())
 	}
 	copied := make(chan error, 1) // the goroutine ends with the process
@@ -50,8 +50,8 @@ func adminAddress(r *bufio.Reader) (string, error) {
 	}
 }
 
-// Publish starts brine publish with a file of more than is needed; the next one goes on where the topic ends. stop ends it, and gives an error if it
-// had ended by itself: then nothing was published for a while.
+// Publish starts brine publish with a file of more than is needed; the next one goes on where the topic ends. stop ends it, and returns
+// an error if it had ended by itself: then nothing was published for a while.
 func Publish(cmd *exec.Cmd) (stop func() error, err error) {
 	if err := cmd.Start(); err != nil {
 		return func() error { return nil }, err

@@ -17,7 +17,7 @@ const devcluster = "deploy/devcluster/devcluster"
 // Cluster is real servers that this run alone uses, apart from those of `make real-up`.
 type Cluster struct {
 	dir     string
-	lent    bool // somebody else's, who ends it
+	lent    bool // started by another process, which ends it
 	servers []string
 	env     []string
 }
@@ -55,7 +55,8 @@ func (c *Cluster) Up(ctx context.Context, servers ...string) error {
 func (c *Cluster) devcluster(ctx context.Context, command string, servers ...string) error {
 	cmd := exec.CommandContext(ctx, devcluster, append([]string{command}, servers...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, os.Stderr, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it waits in ends with it, or would hold its lock; servers have groups of their own
+	// what it waits in ends with it, or would hold its lock; servers have groups of their own
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", devcluster, command, err)
@@ -100,7 +101,7 @@ func (c *Cluster) PID(server string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// Build compiles a command of ours to a file of this run, and gives its path.
+// Build compiles a command of ours to a file of this run, and returns its path.
 func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) {
 	return Build(ctx, c.dir, pkg)
 }

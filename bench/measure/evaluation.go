@@ -45,7 +45,7 @@ func FetchEvaluation(ctx context.Context) error {
 	return errors.Join(os.RemoveAll(evaluationJars), os.Rename(aside, evaluationJars))
 }
 
-// evaluationLog shows when its clients begin and end; nothing else tells.
+// evaluationLog shows when its clients begin and end; nothing else shows it.
 const evaluationLog = `log4j.rootLogger=WARN,err
 log4j.logger.org.apache.hadoop.hbase.PerformanceEvaluation=INFO,out
 log4j.additivity.org.apache.hadoop.hbase.PerformanceEvaluation=false
@@ -60,7 +60,7 @@ log4j.appender.err.layout.ConversionPattern=%p %c{2}: %m%n
 log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
 `
 
-// Evaluation is the command of PerformanceEvaluation's randomWrite in one JVM: so many clients, each a thread with a connection and a
+// Evaluation is the command of PerformanceEvaluation's randomWrite in one JVM: that many clients, each a thread with a connection and a
 // BufferedMutator of 2 MiB of its own, which is its default. dir is for its log's settings.
 func Evaluation(ctx context.Context, dir, connect string, s Shape, clients int) (*exec.Cmd, error) {
 	log := filepath.Join(dir, "evaluation.properties")
@@ -68,7 +68,8 @@ func Evaluation(ctx context.Context, dir, connect string, s Shape, clients int) 
 		return nil, err
 	}
 	const script = `source deploy/devcluster/hbase/server.sh
-exec java "${hbase_java[@]}" "-Dlog4j.configuration=file:$0" -cp "deploy/devcluster/lib/bench/*:deploy/devcluster/lib/hbase/*" org.apache.hadoop.hbase.PerformanceEvaluation "$@"`
+exec java "${hbase_java[@]}" "-Dlog4j.configuration=file:$0" -cp "deploy/devcluster/lib/bench/*:deploy/devcluster/lib/hbase/*" \
+  org.apache.hadoop.hbase.PerformanceEvaluation "$@"`
 	return exec.CommandContext(ctx, "bash", "-c", script, log,
 		"-Dhbase.client.registry.impl=org.apache.hadoop.hbase.client.RpcConnectionRegistry",
 		"-Dhbase.client.bootstrap.servers="+strings.TrimPrefix(connect, "rpc://"),
@@ -97,7 +98,8 @@ func RunEvaluation(cmd *exec.Cmd, client string, s Shape, clients, server int) (
 	return l, nil
 }
 
-// follow reads PerformanceEvaluation's log to its end: a line that begins with "Start class" for each client, then one with "Finished class".
+// follow reads PerformanceEvaluation's log to its end: a line that begins with "Start class" for each client, then one with "Finished
+// class".
 func (l *Load) follow(log io.Reader, clients, pid, server int) error {
 	var began time.Time
 	var own, servers float64

@@ -34,7 +34,8 @@ func (c *Cluster) BuildJava(ctx context.Context) error {
 // devcluster's servers have, its heap and collector the JVM's defaults.
 func (c *Cluster) Java(ctx context.Context, connect string, s Shape, threads, buffer int) *exec.Cmd {
 	const script = `source deploy/devcluster/hbase/server.sh
-exec java "${hbase_java[@]}" -Dlog4j.configuration=file:deploy/devcluster/hbase/client-log4j.properties -cp "$0:deploy/devcluster/lib/hbase/*" BufferedLoad "$@"`
+exec java "${hbase_java[@]}" -Dlog4j.configuration=file:deploy/devcluster/hbase/client-log4j.properties \
+  -cp "$0:deploy/devcluster/lib/hbase/*" BufferedLoad "$@"`
 	args := []string{"-c", script, c.Path("java"), connect, s.Table}
 	for _, n := range []int{s.Rows, s.Columns, s.KeyBytes, s.ValueBytes, threads, buffer} {
 		args = append(args, strconv.Itoa(n))

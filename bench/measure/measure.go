@@ -57,9 +57,11 @@ func Median(loads []Load, of func(Load) float64) float64 {
 	return Middle(v)
 }
 
-// Cells are the medians of loads as cells of a table: rows a second, the loader's and HBase's CPU time per row in µs, and the loader's peak in MiB.
+// Cells are the medians of loads as cells of a table: rows a second, the loader's and HBase's CPU time per row in µs, and the loader's
+// peak in MiB.
 func Cells(loads []Load) string {
-	return fmt.Sprintf("%.0f | %.2f | %.2f | %.0f", Median(loads, Load.RowsPerSecond), Median(loads, Load.ClientMicros), Median(loads, Load.ServerMicros), Median(loads, Load.Peak))
+	return fmt.Sprintf("%.0f | %.2f | %.2f | %.0f", Median(loads, Load.RowsPerSecond), Median(loads, Load.ClientMicros),
+		Median(loads, Load.ServerMicros), Median(loads, Load.Peak))
 }
 
 // Ratio is the median over the rounds of ours against theirs: both halves of a round met the same machine.

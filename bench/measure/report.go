@@ -91,7 +91,7 @@ func (r *Report) Heading() string {
 	return fmt.Sprintf("%s, %s, commit %s; `make bench-%s`.", r.Machine, r.Date, r.Commit, r.Name)
 }
 
-// Finish keeps the report, puts text between the report's marks in the page, and prints a line per target. It gives an error
+// Finish keeps the report, puts text between the report's marks in the page, and prints a line per target. It returns an error
 // when a target is short.
 func (r *Report) Finish(text string) error {
 	return Conclude(r.Name, "bench-"+r.Name, page, r, text, r.Targets)
@@ -102,8 +102,8 @@ func (r *Report) Keep() error {
 	return errors.Join(recorded("", func() error { return keep(r.Name, r) }), Judge(r.Targets))
 }
 
-// Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others. Of a tree that is not
-// that of its commit nothing is kept: the section is printed.
+// Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others. Of a tree that
+// is not that of its commit nothing is kept: the section is printed.
 func Conclude(name, target, page string, run any, text string, targets []Target) error {
 	record := func() error { return errors.Join(keep(name, run), writeSection(page, name, target, text)) }
 	return errors.Join(recorded(text, record), Judge(targets))
@@ -159,7 +159,7 @@ func writeSection(page, name, target, text string) error {
 	return os.WriteFile(page, []byte(head+begin+text+end+tail), 0o644)
 }
 
-// Judge prints a line per target, and gives an error when one is short.
+// Judge prints a line per target, and returns an error when one is short.
 func Judge(targets []Target) error {
 	for _, t := range targets {
 		fmt.Println(t)

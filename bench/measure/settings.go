@@ -27,7 +27,7 @@ func (s Settings) Lookup(name string) (string, bool) {
 	return value, ok
 }
 
-// Environ is the environment of a process that is to have them.
+// Environ is the environment of a process that gets them.
 func (s Settings) Environ() []string {
 	env := os.Environ()
 	for name, value := range s {

@@ -38,8 +38,8 @@ func Settled(client *http.Client, url, half string) (n, lag int, err error) {
 	return n, lag, nil
 }
 
-// LiveRate measures how many events a second brine settles while more are published: for a time, once it has run for another. lag is how many it was
-// behind in the end; if none, it could do more.
+// LiveRate measures how many events a second brine settles while more are published: for a time, once it has run for another. lag is
+// how many it was behind in the end; if none, it could do more.
 func LiveRate(url, half string, warm, long time.Duration) (rate float64, lag int, err error) {
 	client := &http.Client{Timeout: 5 * time.Second}
 	time.Sleep(warm)

@@ -16,7 +16,8 @@ func trial() bool { return os.Getenv(TrialVariable) != "" }
 // written is what runs write themselves: records, pages, and plans of the simulation that have failed.
 var written = []string{":(top,exclude)bench/results", ":(top,exclude)docs", ":(top,exclude)internal/simulate/testdata/seeds.txt"}
 
-// CleanTree reports an error unless the source tree, but for what runs write, is that of its commit: a record names the commit that was measured.
+// CleanTree reports an error unless the source tree, except for what runs write, is that of its commit: a record names the commit that
+// was measured.
 func CleanTree() error {
 	changed, err := git(append([]string{"status", "--porcelain", "--untracked-files=all", "--", ":(top)"}, written...)...)
 	if err != nil {
@@ -30,7 +31,8 @@ func CleanTree() error {
 	if n := len(files) - most; n > 0 {
 		files = append(files[:most], fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Errorf("nothing is recorded, since the source tree is not that of its commit: %s; commit first, or measure without a record by %s=1",
+	return fmt.Errorf("nothing is recorded, since the source tree is not that of its commit: %s; commit first, or measure without a record "+
+		"by %s=1",
 		strings.Join(files, ", "), TrialVariable)
 }
 

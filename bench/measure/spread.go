@@ -60,8 +60,8 @@ func RepeatedLoads(loads []Load, of func(Load) float64) Estimate {
 	return Repeated(v)
 }
 
-// Compared is the median over the rounds of ours against theirs, as Ratio. Its spread comes from again, the rounds' second loads of the same
-// binary as ones: their logarithms' ratio is zero but for the machine.
+// Compared is the median over the rounds of ours against theirs, as Ratio. Its spread comes from again, the rounds' second loads of
+// the same binary as ones: their logarithms' ratio is zero except for the machine's noise.
 func Compared(ours, theirs, ones, again []Load, of func(Load) float64) Estimate {
 	v := Ratio(ours, theirs, of)
 	n := min(len(ones), len(again))

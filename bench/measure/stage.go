@@ -13,7 +13,7 @@ import (
 	"brine/hbase"
 )
 
-// Main runs the benchmark `make bench-NAME` until it is done or told to stop. It exits with 1 when that failed or a target is short.
+// Main runs the benchmark `make bench-NAME` until it is done or asked to stop. It exits with 1 when that failed or a target is short.
 func Main(name string, run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -84,7 +84,7 @@ func Alternate(rounds int, clients []string, load func(client string, round int)
 	return nil
 }
 
-// Build compiles a command of ours to a file in dir, and gives its path.
+// Build compiles a command of ours to a file in dir, and returns its path.
 func Build(ctx context.Context, dir, pkg string) (string, error) {
 	out := filepath.Join(dir, filepath.Base(pkg))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)

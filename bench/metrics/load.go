@@ -50,7 +50,7 @@ func watch(mode string) (*watching, error) {
 	return w, nil
 }
 
-// load writes all events once, in a group of its own, and tells what that took and cost this process.
+// load writes all events once, in a group of its own, and returns what that took and cost this process.
 func (s *servers) load(ctx context.Context, mode string, events int, profile string) (l measure.Load, err error) {
 	if mode != metered {
 		profile = ""
@@ -68,7 +68,8 @@ func (s *servers) load(ctx context.Context, mode string, events int, profile str
 		return l, err
 	}
 	after, err := measure.OwnCPU()
-	return measure.Load{Client: mode, Columns: 1, Rows: events, Seconds: time.Since(began).Seconds(), ClientCPU: after - before}, errors.Join(err, stop())
+	return measure.Load{Client: mode, Columns: 1, Rows: events, Seconds: time.Since(began).Seconds(), ClientCPU: after - before},
+		errors.Join(err, stop())
 }
 
 func (s *servers) write(ctx context.Context, mode string, events int) error {
@@ -97,7 +98,7 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Close() }() // nothing is out any more
+	defer func() { _ = client.Close() }() // nothing is pending any more
 	mutator, err := client.Mutator(p.Mutator())
 	if err != nil {
 		return err
@@ -131,8 +132,8 @@ func settleAll(ctx context.Context, loop ingest.Options, events int64) error {
 	return nil
 }
 
-// lookEvery is how many events a pipeline settles in a second that is not at its limit. It counts instead of the clock, so that the cost of an event
-// does not depend on what else the machine does.
+// lookEvery is how many events a pipeline settles in a second that is not at its limit. It counts instead of the clock, so that the
+// cost of an event does not depend on what else the machine does.
 const lookEvery = 50_000
 
 // lookAsItSettles does what a process does beside its work: once a second it looks for hot regions, and every 15 it is scraped.

@@ -1,6 +1,6 @@
-// Command metrics measures what metrics, skew and tracing cost the pipeline: the same records are read from a Kafka and written to an embedded HBase,
-// both in a process beside this one, with all hooks and without, in alternating rounds; and it measures a scrape of 10,000 regions.
-// `make bench-metrics` runs it; nothing imports it.
+// Command metrics measures what metrics, skew and tracing cost the pipeline: the same records are read from a Kafka and written to an
+// embedded HBase, both in a process beside this one, with all hooks and without, in alternating rounds; and it measures a scrape of
+// 10,000 regions. `make bench-metrics` runs it; nothing imports it.
 package main
 
 import (
@@ -21,7 +21,8 @@ const (
 )
 
 func main() {
-	events, rounds := flag.Int("events", 1_500_000, "events of each load, many, so that what a process does once at its start counts little"), flag.Int("rounds", 9, "rounds that count: costs of a few per cent need many")
+	events, rounds := flag.Int("events", 1_500_000, "events of each load, many, so that what a process does once at its start counts little"),
+		flag.Int("rounds", 9, "rounds that count: costs of a few per cent need many")
 	profile := flag.String("profile", "", "file for a CPU profile of the loads with metrics")
 	flag.Parse()
 	if dir := os.Getenv(serveIn); dir != "" {
@@ -76,12 +77,16 @@ func run(ctx context.Context, events, rounds int, profile string) error {
 
 // text is the section of the page.
 func text(r *measure.Report, events, rounds int) string {
-	s := r.Heading() + fmt.Sprintf(" %d scan events from a Kafka to an embedded HBase, both in another process, %d rounds in turns; medians, and the costs are medians of the rounds' "+
-		"ratios of CPU per event. With metrics and skew, hot regions are looked for every 50,000 events and all is scraped every 750,000, as in every second and every 15 s at that rate; tracing follows one record in 10,000 into /dev/null. The scrape is of 10,000 regions in 100 "+
+	s := r.Heading() + fmt.Sprintf(" %d scan events from a Kafka to an embedded HBase, both in another process, %d rounds in turns; "+
+		"medians, and the costs are medians of the rounds' "+
+		"ratios of CPU per event. With metrics and skew, hot regions are looked for every 50,000 events and all is scraped every 750,000, as "+
+		"in every second and every 15 s at that rate; tracing follows one record in 10,000 into /dev/null. The scrape is of 10,000 regions "+
+		"in 100 "+
 		"tables on 200 servers.\n\n| pipeline | CPU per event | events/s |\n|---|---|---|\n", events, rounds)
 	for _, mode := range []string{bare, metered, traced} {
 		loads := measure.Counted(r.Loads, mode, 1)
-		s += fmt.Sprintf("| %s | %.2f µs | %.0f |\n", mode, measure.Median(loads, measure.Load.ClientMicros), measure.Median(loads, measure.Load.RowsPerSecond))
+		s += fmt.Sprintf("| %s | %.2f µs | %.0f |\n", mode, measure.Median(loads, measure.Load.ClientMicros),
+			measure.Median(loads, measure.Load.RowsPerSecond))
 	}
 	return s + "\n" + measure.TargetTable(r.Targets)
 }

@@ -15,13 +15,14 @@ import (
 	"brine/skew"
 )
 
-// scrapeOf measures scrapes of a process that writes to so many regions, in 100 salted tables on 200 servers, from 16 partitions: the CPU
+// scrapeOf measures scrapes of a process that writes to that many regions, in 100 salted tables on 200 servers, from 16 partitions: the CPU
 // time of one in ms, and its series.
 func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 	const tables, servers = 100, 200
 	reg, all := prometheus.NewRegistry(), skew.NewTables(time.Now)
 	client := metrics.HBase(reg, all)
-	reg.MustRegister(&metrics.Skew{Tables: all}, metrics.Build("bench"), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	reg.MustRegister(&metrics.Skew{Tables: all}, metrics.Build("bench"), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	loop := metrics.NewIngest(reg)
 	parts := make([]ingest.PartitionStatus, 16)
 	for i := range parts {
@@ -41,7 +42,8 @@ func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 			metrics.Spread(all)(table, make([]sink.Bucket, 256))
 		}
 		client.Applied(&hbase.AppliedInfo{Table: table, Rows: 1 + i%7, Bytes: 100, Region: &hbase.Region{
-			Table: table, Encoded: fmt.Sprintf("%032x", i), Start: fmt.Appendf(nil, "%08d", n), End: fmt.Appendf(nil, "%08d", n+1), Server: server(i)}})
+			Table: table, Encoded: fmt.Sprintf("%032x", i), Start: fmt.Appendf(nil, "%08d", n),
+			End: fmt.Appendf(nil, "%08d", n+1), Server: server(i)}})
 	}
 	var took []float64
 	for range 9 {

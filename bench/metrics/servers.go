@@ -95,7 +95,7 @@ func (s *servers) fill(ctx context.Context, events int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Close() }() // nothing is out any more
+	defer func() { _ = client.Close() }() // nothing is pending any more
 	table := s.table()
 	splits, err := table.SplitPoints()
 	if err != nil {

@@ -52,13 +52,14 @@ var targets = []target{
 	// 5,000 documents a second on one core.
 	{"embedded index: a document of partial changes until it is on disk", "./indexer/embedded", "BenchmarkWriter/partial", 200_000, none, 0},
 	{"tables plan --sample: a million events of a file", "./cmd/brine", "BenchmarkPlan", 3e9, none, 0},
-	// One call to each bucket is out at once, so that the answer does not wait for 64 of them.
-	{"query: the first row of 64 buckets after that of one, on servers that take 1 ms a call", "./query", "BenchmarkFirstRow/delay=1ms", 0, none, 3},
+	// One call to each bucket is pending at once, so that the answer does not wait for 64 of them.
+	{"query: the first row of 64 buckets after that of one, on servers that take 1 ms a call", "./query",
+		"BenchmarkFirstRow/delay=1ms", 0, none, 3},
 	// 100 ns a mutation; the one allocation is the benchmark's own.
 	{"skew: count 1,000 mutations with keys of their own", "./skew", "BenchmarkAdd/distinct_keys", 100_000, 1, 0},
 }
 
-// commands are the packages whose benchmarks have all cores, as when a person waits for them.
+// commands are the packages whose benchmarks have all cores, as when a user waits for them.
 var commands = []string{"./cmd/brine"}
 
 const runs = 6
@@ -140,7 +141,8 @@ func benchmark(pkg string, into map[string]result) error {
 	}
 	for name, rs := range all {
 		into[pkg+" "+name] = result{
-			repeated(rs, func(r line) float64 { return r.ns }), repeated(rs, func(r line) float64 { return r.allocs }), repeated(rs, func(r line) float64 { return r.ratio }),
+			repeated(rs, func(r line) float64 { return r.ns }), repeated(rs, func(r line) float64 { return r.allocs }),
+			repeated(rs, func(r line) float64 { return r.ratio }),
 		}
 	}
 	return nil
@@ -166,7 +168,8 @@ func parse(text string) (name string, r line, ok bool) {
 		}
 		return 0
 	}
-	return strings.TrimSpace(name), line{first("ns/event", "ns/mutation", "ns/op"), first("allocs/event", "allocs/mutation", "allocs/op"), first("ratio")}, len(seen) > 0
+	return strings.TrimSpace(name), line{first("ns/event", "ns/mutation", "ns/op"), first("allocs/event", "allocs/mutation", "allocs/op"),
+		first("ratio")}, len(seen) > 0
 }
 
 func repeated(rs []line, of func(line) float64) measure.Estimate {
@@ -196,7 +199,8 @@ func (t target) targets(r result) []measure.Target {
 // write puts the table between its marks in the page.
 func write(measured map[string]result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s/%s, %d cores, %s; `make bench`: medians of %d runs on one core, of commands on all.\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().Format("2006-01-02"), runs)
+	fmt.Fprintf(&b, "%s, %s/%s, %d cores, %s; `make bench`: medians of %d runs on one core, of commands on all.\n\n", runtime.Version(),
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().Format("2006-01-02"), runs)
 	b.WriteString("| step | ns | allocations | target |\n|---|---|---|---|\n")
 	for _, t := range targets {
 		r := measured[t.pkg+" "+t.bench]

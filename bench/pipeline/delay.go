@@ -48,8 +48,8 @@ type delay struct {
 }
 
 // take measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
-// probes beside, once without and once with a flush of the server. What the first part left in the server's memory is flushed before. The rates of
-// loads whose events had all been published before are no measure for this.
+// probes beside, once without and once with a flush of the server. What the first part left in the server's memory is flushed before.
+// The rates of loads whose events had all been published before do not measure this.
 func (d *delay) take(ctx context.Context, b *bench) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -119,7 +119,8 @@ func (b *bench) delayExample(x example) (configuration string, err error) {
 
 // publish sends the events at a rate until stop.
 func (b *bench) publish(ctx context.Context, configuration string, rate float64) (stop func() error, err error) {
-	return measure.Publish(b.command(ctx, configuration, "", "publish", "--alone", "--topic", delayTopic, "--key", "waybill", "--rate", strconv.Itoa(int(rate)), b.Path(delayEvents)))
+	return measure.Publish(b.command(ctx, configuration, "", "publish", "--alone", "--topic", delayTopic, "--key", "waybill", "--rate",
+		strconv.Itoa(int(rate)), b.Path(delayEvents)))
 }
 
 // awaitTopic waits until the topic can be written to.

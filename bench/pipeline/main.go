@@ -1,11 +1,11 @@
 // Command pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
-// rows of the same shape without Kafka. `make bench-pipeline` runs it; `make bench-delay`, which measures the delay from producing an event to
-// reading its row; and `make bench-outage`, which measures what an HBase that stands still for minutes costs. Nothing imports it.
+// rows of the same shape without Kafka. `make bench-pipeline` runs it; `make bench-delay`, which measures the delay from producing an
+// event to reading its row; and `make bench-outage`, which measures what an HBase that hangs for minutes costs. Nothing imports
+// it.
 //
-// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each round; a replay of the whole topic goes into
-// an empty table too.
-// The order alternates, two loads before the first round warm the server. It ends with one line per target, `name value target ok|short|undecided`,
-// and exits with 1 when one is short.
+// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each
+// round; a replay of the whole topic goes into an empty table too. The order alternates, two loads before the first round warm the
+// server. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
 package main
 
 import (
@@ -100,7 +100,8 @@ func (b *bench) rates(ctx context.Context, heap string) error {
 		if err := b.load(ctx, theirs, 0); err != nil {
 			return err
 		}
-		return measure.Alternate(b.rounds, []string{ours, packed, replayed, theirs, ours + measure.Again}, func(client string, round int) error { return b.load(ctx, client, round) })
+		return measure.Alternate(b.rounds, []string{ours, packed, replayed, theirs, ours + measure.Again},
+			func(client string, round int) error { return b.load(ctx, client, round) })
 	})
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (b *bench) renew(ctx context.Context, x example) error {
 	return measure.Pause(b.Server)
 }
 
-// shapeOf counts brine's rows and gives Java theirs: the mean sizes of a key and of a row's values. Each event must be a row.
+// shapeOf counts brine's rows and sets Java's: the mean sizes of a key and of a row's values. Each event must be a row.
 func (b *bench) shapeOf(ctx context.Context) (measure.Shape, error) {
 	n, keys, values := 0, 0, 0
 	for row, err := range b.Admin.Scan(ctx, examples[ours].table, hbase.Scan{}) {
@@ -195,5 +196,6 @@ func (b *bench) shapeOf(ctx context.Context) (measure.Shape, error) {
 	if n == 0 {
 		return measure.Shape{}, errors.New("no events")
 	}
-	return measure.Shape{Table: examples[ours].table, Rows: n, Columns: examples[ours].columns, KeyBytes: (keys + n/2) / n, ValueBytes: (values + n/2) / n}, nil
+	return measure.Shape{Table: examples[ours].table, Rows: n, Columns: examples[ours].columns, KeyBytes: (keys + n/2) / n,
+		ValueBytes: (values + n/2) / n}, nil
 }

@@ -14,17 +14,17 @@ import (
 	"brine/bench/measure"
 )
 
-// undisturbed and interrupted are brine run over the whole topic; in the second, HBase stands still once half of it is settled.
+// undisturbed and interrupted are brine run over the whole topic; in the second, HBase hangs once half of it is settled.
 const undisturbed, interrupted = "undisturbed", "outage"
 
-// patience lets an HBase in one process go on after it has stood still for minutes. By itself it ends: the log's sync that was under way has
-// timed out after five minutes, and its session with the ZooKeeper in the same process after ten seconds.
+// patience lets an HBase in one process go on after it has stood still for minutes. By itself it ends: the log's sync that was under
+// way has timed out after five minutes, and its session with the ZooKeeper in the same process after ten seconds.
 const patience = `hbase.regionserver.wal.sync.timeout 1800000
 zookeeper.session.timeout.localHBaseCluster 1800000
 hbase.zookeeper.property.maxSessionTimeout 1800000
 `
 
-// away is a run of which HBase stood still for a time.
+// away is a run in which HBase hung for a time.
 type away struct {
 	Round    int     `json:"round"`
 	Before   float64 `json:"resident_before_mib"`
@@ -46,13 +46,14 @@ func (b *bench) interruptions(ctx context.Context, heap string) error {
 	return b.on(ctx, heap, b.outages)
 }
 
-// outages measures how brine bears a store that stands still while Kafka holds more than can be written: the memory that it takes, and how
+// outages measures how brine bears a store that hangs while Kafka holds more than can be written: the memory that it takes, and how
 // fast it writes then, beside the same part of the same topic without that.
 func (b *bench) outages(ctx context.Context) error {
 	if err := b.pass(ctx, undisturbed, 0); err != nil { // warms the server
 		return err
 	}
-	err := measure.Alternate(b.rounds, []string{undisturbed, interrupted, undisturbed + measure.Again}, func(client string, round int) error { return b.pass(ctx, client, round) })
+	err := measure.Alternate(b.rounds, []string{undisturbed, interrupted, undisturbed + measure.Again},
+		func(client string, round int) error { return b.pass(ctx, client, round) })
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (b *bench) pass(ctx context.Context, client string, round int) error {
 	w := &watcher{ctx: ctx, brine: strconv.Itoa(cmd.Process.Pid), server: b.Server, url: "http://" + address}
 	l := measure.Load{Client: client, Round: round, Columns: x.columns}
 	if err := b.last(w, &l); err != nil {
-		_ = cmd.Process.Kill() // it may have ended itself, of which ended tells
+		_ = cmd.Process.Kill() // it may have ended itself, which ended reports
 		return errors.Join(err, ended())
 	}
 	if err := ended(); err != nil {
@@ -128,7 +129,7 @@ type watcher struct {
 
 var errNoAnswer = errors.New("brine does not answer")
 
-// reach waits until so many events are settled, and gives how many are.
+// reach waits until that many events are settled, and returns how many are.
 func (w *watcher) reach(least int) (int, error) {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for {
@@ -152,7 +153,7 @@ func (w *watcher) reach(least int) (int, error) {
 	}
 }
 
-// bear stops HBase for a time once so many events are settled, and waits until something is settled after it.
+// bear stops HBase for a time once that many events are settled, and waits until something is settled after it.
 func (w *watcher) bear(after int, long time.Duration, a *away) (err error) {
 	if a.at, err = w.reach(after); err != nil {
 		return err
@@ -194,7 +195,8 @@ func (b *bench) judgeOutages() {
 		used, again = max(used, a.Used/a.Budget), max(again, a.Again)
 	}
 	b.report.Targets = []measure.Target{
-		measure.AtLeast("outage.rate_of_undisturbed", measure.Compared(after, calm, calm, b.counted(undisturbed+measure.Again), measure.Load.RowsPerSecond), 0.95),
+		measure.AtLeast("outage.rate_of_undisturbed", measure.Compared(after, calm, calm, b.counted(undisturbed+measure.Again),
+			measure.Load.RowsPerSecond), 0.95),
 		{Name: "outage.budget_used", Value: used, Bound: 1},
 		{Name: "outage.settled_again_s", Value: again, Bound: 15}, // the default of read.max_pause
 	}
@@ -202,12 +204,15 @@ func (b *bench) judgeOutages() {
 
 func (b *bench) outageText() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s HBase stood still for %v once half of %d events was settled. After each run there was a row for each event.\n\n", b.report.Heading(), b.outage, b.events)
-	s.WriteString("| round | undisturbed, events/s | after the outage, events/s | from when HBase went on, events/s | first settled after, s | bytes of the loop, MiB | of, MiB | resident before, MiB | during | until the end |\n" +
+	fmt.Fprintf(&s, "%s HBase stood still for %v once half of %d events was settled. After each run there was a row for each event.\n\n",
+		b.report.Heading(), b.outage, b.events)
+	s.WriteString("| round | undisturbed, events/s | after the outage, events/s | from when HBase went on, events/s | first settled after, " +
+		"s | bytes of the loop, MiB | of, MiB | resident before, MiB | during | until the end |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|\n")
 	calm, after := b.counted(undisturbed), b.counted(interrupted)
 	for i, a := range b.aways {
-		fmt.Fprintf(&s, "| %d | %.0f | %.0f | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f | %.0f |\n", a.Round, calm[i].RowsPerSecond(), after[i].RowsPerSecond(), a.Whole,
+		fmt.Fprintf(&s, "| %d | %.0f | %.0f | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f | %.0f |\n", a.Round, calm[i].RowsPerSecond(),
+			after[i].RowsPerSecond(), a.Whole,
 			a.Again, a.Used, a.Budget, a.Before, a.Resident, after[i].Peak())
 	}
 	s.WriteString("\n" + measure.TargetTable(b.report.Targets))

@@ -34,7 +34,8 @@ func (b *bench) judge() {
 // text is the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s Medians of %d rounds of %d events each, keys of %d bytes, values of %d bytes in %d columns; ratios are medians over the rounds.\n\n",
+	fmt.Fprintf(&s, "%s Medians of %d rounds of %d events each, keys of %d bytes, values of %d bytes in %d columns; ratios are medians "+
+		"over the rounds.\n\n",
 		b.report.Heading(), b.rounds, b.events, b.shape.KeyBytes, b.shape.ValueBytes, b.shape.Columns)
 	s.WriteString("| | events/s | CPU µs/event | server CPU µs/event | peak MiB |\n|---|---|---|---|---|\n")
 	for _, c := range []struct{ client, name string }{

@@ -16,11 +16,11 @@ const (
 )
 
 // brief makes G1 stop HBase often and briefly. By itself its young generation grows until a pause is believed to last 200 ms. What survives
-// are the cells in memory, which stay: to copy them once more, in case they do not, lengthens the pause for nothing.
+// are the cells in memory, which stay: copying them once more, in case they do not, lengthens the pause for nothing.
 const brief = "-Xmn32m -XX:MaxTenuringThreshold=0"
 
-// settings measures the delay on an HBase as it comes, and on one with brief pauses, which is judged. With settings of one's own in the environment,
-// it measures with those alone, and keeps nothing.
+// settings measures the delay on an HBase as it comes, and on one with brief pauses, which is judged. With settings of one's own in
+// the environment, it measures with those alone, and keeps nothing.
 func (b *bench) settings(ctx context.Context, heap string) error {
 	tries, own := []string{"", brief}, os.Getenv(java) != "" || os.Getenv(site) != ""
 	if own {
@@ -67,9 +67,11 @@ func (d *delay) cells() string {
 // delayText is the section of the page.
 func (b *bench) delayText() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s From producing an event to reading its row, autoflush, of %d events each, while half of the events/s come in that brine settled live.\n\n",
+	fmt.Fprintf(&s, "%s From producing an event to reading its row, autoflush, of %d events each, while half of the events/s come in that "+
+		"brine settled live.\n\n",
 		b.report.Heading(), probes)
-	s.WriteString("| HBase | settled live, events/s | published, events/s | p50 ms | p90 ms | p99 ms | longest ms | flushing: p50 ms | p90 ms | p99 ms | longest ms |\n" +
+	s.WriteString("| HBase | settled live, events/s | published, events/s | p50 ms | p90 ms | p99 ms | longest ms | flushing: p50 ms | p90 " +
+		"ms | p99 ms | longest ms |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, d := range b.delays {
 		fmt.Fprintf(&s, "| %s | %s |\n", d.server(), d.cells())

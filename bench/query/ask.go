@@ -18,7 +18,7 @@ import (
 
 const warmUp = 3 * time.Second // of questions that do not count: connections, caches, the servers' compilers
 
-// openLoop asks at a rate for a while, without waiting for answers, and gives how long each took from when it was due.
+// openLoop asks at a rate for a while, without waiting for answers, and returns how long each took from when it was due.
 func openLoop(ctx context.Context, rate int, span time.Duration, ask func(context.Context, int) error) (measure.Milliseconds, error) {
 	var mu sync.Mutex
 	var took measure.Milliseconds
@@ -119,7 +119,7 @@ func (b *bench) byWord(ctx context.Context) error {
 	return err
 }
 
-// questions are a user and a word of an order of his, of every few orders.
+// questions are a user and a word of one of that user's orders, of every few orders.
 func (b *bench) questions() (out [][]string, err error) {
 	for line, err := range b.changes {
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
-	"brine/ingest"
 	"brine/internal/sample"
 	"brine/sink"
 )
@@ -24,12 +23,12 @@ const (
 )
 
 // fill writes events, decoded as the pipeline decodes them, through its own writer.
-func fill(ctx context.Context, schema event.Schema, to ingest.Writer, lines iter.Seq2[[]byte, error]) (n int, err error) {
+func fill(ctx context.Context, schema event.Schema, to event.Writer, lines iter.Seq2[[]byte, error]) (n int, err error) {
 	decoder := event.NewDecoder(schema)
 	var flights []event.Flight
 	settle := func(keep int) error {
 		for len(flights) > keep {
-			failed, err := flights[0].Wait(ctx)
+			failed, err := event.Settle(ctx, flights[0])
 			if err == nil && len(failed) > 0 {
 				err = fmt.Errorf("%d events of a batch: %w", len(failed), failed[0].Err)
 			}
@@ -74,7 +73,7 @@ func (b *bench) rows(p *config.Pipeline) (*sink.Sink, error) {
 	return sink.New(sink.HBase(mutator), p.Sink())
 }
 
-// fillScans writes the scan events, and gives some of their waybills.
+// fillScans writes the scan events, and returns some of their waybills.
 func (b *bench) fillScans(ctx context.Context) (waybills []string, err error) {
 	file := b.Path("scans.jsonl")
 	if err := measure.WriteScans(file, b.events); err != nil {

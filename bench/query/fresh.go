@@ -25,9 +25,9 @@ const (
 	calm      = 30 * time.Second // at half the rate, until the servers have merged what they put off
 )
 
-// searchable runs brine and measures how many changes it indexes while more than that is published; then it publishes half of that, and measures
-// from just before an order is sent to Kafka until a search finds it. Filling the index alone is no measure for this: rows, the broker and the
-// publisher take their share here.
+// searchable runs brine and measures how many changes it indexes while more than that is published; then it publishes half of that,
+// and measures from just before an order is sent to Kafka until a search finds it. Filling the index alone is no measure for this:
+// rows, the broker and the publisher take their share here.
 func (b *bench) searchable(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,9 +103,9 @@ func (b *bench) writeLive(name string, n int) error {
 	return w.Flush()
 }
 
-// apart are the first changes of all orders, then the second ones, and so on: orders take days, and two years of them are sent in a minute. Else
-// many changes of one order would wait together when more comes than is indexed, and be written as one document; half of that rate would then be
-// no fewer documents than all of it.
+// apart are the first changes of all orders, then the second ones, and so on: orders take days, and two years of them are sent in a
+// minute. Else many changes of one order would wait together when more comes than is indexed, and be written as one document; half of
+// that rate would then be no fewer documents than all of it.
 func (b *bench) apart(yield func([]byte, error) bool) {
 	for nth, more := 1, true; more; nth++ {
 		more = false

@@ -2,9 +2,10 @@
 // user's orders by a word, from a real Elasticsearch and HBase; and how soon an event is found by a search while half of what can be
 // indexed comes in. `make bench-query` runs it; nothing imports it.
 //
-// Questions are asked at a fixed rate, whether or not the ones before are answered, and each is timed from the moment at which it was due: a server
-// that stands still for a second makes all of that second's questions late, as their askers would see it. The views are those of
-// examples/shop.yaml. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
+// Questions are asked at a fixed rate, whether or not the ones before are answered, and each is timed from the moment at which it was
+// due: a server that hangs for a second makes all of that second's questions late, as their askers would see it. The views are
+// those of examples/shop.yaml. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is
+// short.
 package main
 
 import (

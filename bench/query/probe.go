@@ -24,7 +24,7 @@ type probes struct {
 	away map[string]chan struct{} // by the order's id; closed by look when it is found
 }
 
-// probe sends orders to Kafka at a rate, and gives how long it took until a search found each.
+// probe sends orders to Kafka at a rate, and returns how long it took until a search found each.
 func (b *bench) probe(ctx context.Context, client *kafka.Client) (took measure.Milliseconds, err error) {
 	p := &probes{away: map[string]chan struct{}{}}
 	g, ctx := errgroup.WithContext(ctx)
@@ -79,7 +79,8 @@ func (p *probes) look(ctx context.Context, in search.Searcher) error {
 		if len(orders) == 0 {
 			continue
 		}
-		page, err := in.Search(ctx, search.Query{Index: ordersIndex, Size: len(orders), Filter: []search.Clause{search.Terms{Field: "order", Values: orders}}})
+		page, err := in.Search(ctx, search.Query{Index: ordersIndex, Size: len(orders),
+			Filter: []search.Clause{search.Terms{Field: "order", Values: orders}}})
 		if ctx.Err() != nil {
 			return nil
 		}

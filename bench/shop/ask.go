@@ -51,7 +51,7 @@ type tally struct {
 
 func begin(view string) *tally { return &tally{view: view} }
 
-// clock counts the time until what it gives is called.
+// clock counts the time until the function that it returns is called.
 func (t *tally) clock() func() {
 	began := time.Now()
 	return func() { t.took += time.Since(began) }

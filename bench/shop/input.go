@@ -40,7 +40,8 @@ func (o *order) take(c *sample.Change) {
 	for _, f := range []struct {
 		to   *string
 		text string
-	}{{&o.status, c.Status}, {&o.items, c.Items}, {&o.brand, c.Brand}, {&o.payment, c.Payment}, {&o.carrier, c.Carrier}, {&o.because, c.Reason}} {
+	}{{&o.status, c.Status}, {&o.items, c.Items}, {&o.brand, c.Brand}, {&o.payment, c.Payment}, {&o.carrier, c.Carrier},
+		{&o.because, c.Reason}} {
 		if f.text != "" {
 			*f.to = f.text
 		}
@@ -140,7 +141,7 @@ func id(base string, n int) string {
 	return fmt.Sprintf("%s%02d", base, n)
 }
 
-// userOf is the number of the user who has copy n of what user u of the file has, and userName what a user is called.
+// userOf is the number of the user that has copy n of what user u of the file has, and userName what a user is called.
 func (in *input) userOf(u, n int) int { return (u + n*baseUsers) % in.people }
 
 func (in *input) userName(u int) string {

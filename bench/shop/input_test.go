@@ -21,7 +21,7 @@ func copied(total, people int) *input {
 }
 
 // TestTheFullShopIsAsLargeAsItSays: so many orders, all of different ids, and each of so many users has some; and what a user is expected to
-// have is what the copies give.
+// have is what the copies hold.
 func TestTheFullShopIsAsLargeAsItSays(t *testing.T) {
 	in := copied(fullOrders, fullUsers)
 	of, total := make([]int, in.people), 0

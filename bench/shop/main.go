@@ -1,9 +1,11 @@
 // Command shop writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with the
-// built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs it; nothing imports it.
+// built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs it;
+// nothing imports it.
 //
-// -scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took, how the rows
-// lie over the regions, and how long the questions took, keeps that in bench/results/shop.json, and exits with 1 when one answer is wrong. With DEVCLUSTER_RUN in the environment the servers
-// are those of that folder, and stay up: what is there already is not written again, and is checked again.
+// -scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took,
+// how the rows lie over the regions, and how long the questions took, keeps that in bench/results/shop.json, and exits with 1 when one
+// answer is wrong. With DEVCLUSTER_RUN in the environment the servers are those of that folder, and stay up: what is there already is
+// not written again, and is checked again.
 package main
 
 import (

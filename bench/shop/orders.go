@@ -105,7 +105,8 @@ type question struct {
 
 func questions(user string, orders []order) []question {
 	args := func(more ...string) []string { return append([]string{"user=" + user}, more...) }
-	list := []question{{args(), func(order) bool { return true }}, {args("status=shipped,paid"), func(o order) bool { return o.status == "shipped" || o.status == "paid" }}}
+	list := []question{{args(), func(order) bool { return true }},
+		{args("status=shipped,paid"), func(o order) bool { return o.status == "shipped" || o.status == "paid" }}}
 	if len(orders) == 0 {
 		return list
 	}

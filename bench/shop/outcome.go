@@ -7,7 +7,8 @@ import (
 	"brine/bench/measure"
 )
 
-// outcome is what a run has seen; each part is printed once it is known, and all of it is kept in bench/results/shop.json, or shop-4.json at scale 4.
+// outcome is what a run has seen; each part is printed once it is known, and all of it is kept in bench/results/shop.json, or
+// shop-4.json at scale 4.
 type outcome struct {
 	Orders    int     `json:"orders"`
 	Users     int     `json:"users"`

@@ -159,5 +159,6 @@ func (s *shop) newestFirst(view string, args []string, got []query.Found) {
 // byTimeAndWaybill orders scans as the input has them.
 func byTimeAndWaybill(a, b query.Found) int {
 	x, y := fields(&a.Row), fields(&b.Row)
-	return cmp.Or(cmp.Compare(y.int("at"), x.int("at")), cmp.Compare(x.text("waybill"), y.text("waybill")), cmp.Compare(x.text("action"), y.text("action")))
+	return cmp.Or(cmp.Compare(y.int("at"), x.int("at")), cmp.Compare(x.text("waybill"), y.text("waybill")),
+		cmp.Compare(x.text("action"), y.text("action")))
 }

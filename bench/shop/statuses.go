@@ -6,7 +6,7 @@ import (
 	"brine/query"
 )
 
-// checkStatuses counts all orders by status, and looks at the newest of each.
+// checkStatuses counts all orders by status, and checks the newest of each.
 func (s *shop) checkStatuses(ctx context.Context) error {
 	r, err := s.view("orders-by-status")
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command sick measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own, reads from a
-// Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one region; then from a real Kafka
-// to a real HBase, of which one region is split.
-// `make bench-sick` runs it; nothing imports it.
+// Command sick measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own,
+// reads from a Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one
+// region; then from a real Kafka to a real HBase, one region of which is split. `make bench-sick` runs it; nothing imports it.
 package main
 
 import (
@@ -86,9 +85,11 @@ func (b *bench) run(ctx context.Context) (err error) {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published (split: %d, into real servers); one region of %d is sick for %v (split: for as long as it takes).\n\n",
+	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published (split: %d, into real servers); one region of %d is sick for %v "+
+		"(split: for as long as it takes).\n\n",
 		b.rate, b.split, regions, sickFor) +
-		"| one region | rows/s before | rows/s of the others meanwhile | of theirs before | all settled after |\n|---|---|---|---|---|\n" + b.rows.String() +
+		"| one region | rows/s before | rows/s of the others meanwhile | of theirs before | all settled after |\n|---|---|---|---|---|\n" +
+		b.rows.String() +
 		"\n" + measure.TargetTable(b.report.Targets)
 	return b.report.Finish(text)
 }
@@ -106,7 +107,8 @@ func (b *bench) one(ctx context.Context, name string, start func(context.Context
 	if out, err := b.command(ctx, env, "tables", "apply").CombinedOutput(); err != nil {
 		return fmt.Errorf("brine tables apply: %w: %s", err, out)
 	}
-	publish := b.command(ctx, env, "publish", "--alone", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(s.rate), filepath.Join(b.dir, eventsFile))
+	publish := b.command(ctx, env, "publish", "--alone", "--topic", topic, "--key", "waybill", "--rate", strconv.Itoa(s.rate),
+		filepath.Join(b.dir, eventsFile))
 	if err := publish.Start(); err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (b *bench) one(ctx context.Context, name string, start func(context.Context
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
 
-// refusing starts embedded servers of which one region will refuse every mutation.
+// refusing starts embedded servers, one region of which will refuse every mutation.
 func (b *bench) refusing(name, class string) func(context.Context) (*stage, error) {
 	return func(context.Context) (*stage, error) {
 		kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.Ports(0), kfake.DefaultNumPartitions(8))
@@ -150,7 +152,7 @@ func (b *bench) refusing(name, class string) func(context.Context) (*stage, erro
 	}
 }
 
-// splitting starts real servers, of which one region will be split.
+// splitting starts real servers, one region of which will be split.
 func (b *bench) splitting(ctx context.Context) (*stage, error) {
 	real, err := measure.StartStage(ctx, "4g", "kafka", "hbase")
 	if err != nil {
@@ -183,7 +185,7 @@ func (b *bench) command(ctx context.Context, env []string, args ...string) *exec
 	return cmd
 }
 
-// measure compares the rate at which rows are acknowledged while one region is sick with that before.
+// measure compares the rate at which rows are acknowledged while one region is failing with that before.
 func (b *bench) measure(ctx context.Context, name string, s *stage, metrics string) error {
 	time.Sleep(s.settle)
 	healthy, err := rate(metrics, healthyFor)
@@ -204,7 +206,8 @@ func (b *bench) measure(ctx context.Context, name string, s *stage, metrics stri
 	}
 	share := meanwhile.Over(healthy).Times(regions / float64(regions-1))
 	fmt.Fprintf(os.Stderr, "%s: %.0f rows/s, then %.0f rows/s: the others keep %.2f\n", name, healthy.Value, meanwhile.Value, share.Value)
-	fmt.Fprintf(&b.rows, "| %s | %.0f | %.0f | %.2f | %.1f s |\n", name, healthy.Value, meanwhile.Value, share.Value, time.Since(began).Seconds())
+	fmt.Fprintf(&b.rows, "| %s | %.0f | %.0f | %.2f | %.1f s |\n", name, healthy.Value, meanwhile.Value, share.Value,
+		time.Since(began).Seconds())
 	b.report.Targets = append(b.report.Targets, measure.AtLeast("sick."+name+".others_rate", share, 0.9))
 	return nil
 }

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/config"
+	"brine/ingest/offsets"
 )
 
 // brokersFlag is the flag of commands that need no more than brokers.
@@ -18,13 +16,16 @@ type brokersFlag struct {
 	Brokers []string `placeholder:"HOST:PORT,…" help:"Brokers, in place of those of the configuration; then none is needed. So it is with BRINE_KAFKA_BROKERS, and the other BRINE_KAFKA_… say how to log in."`
 }
 
-// config is the configuration, or, where there is no file and brokers are given, what the environment says of them: it has no pipelines then.
+const brokersVariable = config.EnvPrefix + "KAFKA_BROKERS"
+
+// config is the configuration, or, where there is no file and brokers are given, what the environment says of them: it has no
+// pipelines then.
 func (f brokersFlag) config(e *env, file configFlag) (*config.Config, error) {
-	const variable = config.EnvPrefix + "KAFKA_BROKERS"
 	if len(f.Brokers) > 0 {
-		e = e.with(variable, strings.Join(f.Brokers, ","))
+		e = e.with(brokersVariable, strings.Join(f.Brokers, ","))
+		e.brokers = true
 	}
-	if _, given := e.getenv(variable); given && file.Config == defaultConfig && !exists(file.Config) {
+	if _, given := e.getenv(brokersVariable); given && file.Config == defaultConfig && !exists(file.Config) {
 		cfg, problems := config.Brokers(e.getenv)
 		return loaded(e, cfg, problems, seriously)
 	}
@@ -53,26 +54,19 @@ func (e *env) with(name, value string) *env {
 }
 
 // findPipelines adds the pipelines whose groups the brokers know to a configuration that has none.
-func findPipelines(ctx context.Context, cfg *config.Config, client *kafka.Client) error {
-	if _, err := client.Metadata(ctx, &kafka.MetadataRequest{}); err != nil {
-		return kafkaError(err) // where no broker answers, kafka-go lists no groups without an error
-	}
-	resp, err := client.ListGroups(ctx, &kafka.ListGroupsRequest{})
-	if err == nil {
-		err = resp.Error
-	}
+func findPipelines(ctx context.Context, cfg *config.Config, client *offsets.Client) error {
+	groups, err := client.Groups(ctx)
 	if err != nil {
-		return kafkaError(fmt.Errorf("list of groups: %w", err))
+		return kafkaError(err)
 	}
-	slices.SortFunc(resp.Groups, func(a, b kafka.ListGroupsResponseGroup) int { return strings.Compare(a.GroupID, b.GroupID) })
-	for _, g := range resp.Groups {
-		name, half, ok := cfg.Kafka.PipelineOf(g.GroupID)
+	for _, group := range groups {
+		name, half, ok := cfg.Kafka.PipelineOf(group)
 		if !ok {
 			continue
 		}
-		topics, err := committedTopics(ctx, client, g.GroupID)
+		topics, err := client.Topics(ctx, group)
 		if err != nil {
-			return err
+			return kafkaError(err)
 		}
 		for _, topic := range topics {
 			cfg.Found(name, topic, half)
@@ -80,34 +74,25 @@ func findPipelines(ctx context.Context, cfg *config.Config, client *kafka.Client
 	}
 	if len(cfg.Pipelines) == 0 {
 		return &exitError{exitMissing, fmt.Errorf("the brokers know no group %s.PIPELINE.rows or .documents", cfg.Kafka.Group),
-			"BRINE_KAFKA_GROUP names another first part of the groups; a pipeline that has committed nothing is known to its configuration only: -c FILE"}
+			"BRINE_KAFKA_GROUP names another first part of the groups; a pipeline that has committed nothing is known to its configuration only: " +
+				"-c FILE"}
 	}
 	return nil
-}
-
-// committedTopics are the topics in which a group has committed offsets.
-func committedTopics(ctx context.Context, client *kafka.Client, group string) ([]string, error) {
-	resp, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group})
-	if err == nil {
-		err = resp.Error
-	}
-	if err != nil {
-		return nil, kafkaError(fmt.Errorf("offsets of group %q: %w", group, err))
-	}
-	return sortedKeys(resp.Topics), nil
 }
 
 // deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
 const deadSuffix = ".dead"
 
 // findDeadLetters adds the topics whose dead letters the brokers hold to a configuration that has no pipelines.
-func findDeadLetters(ctx context.Context, cfg *config.Config, client *kafka.Client) error {
-	meta, err := client.Metadata(ctx, &kafka.MetadataRequest{})
+func findDeadLetters(ctx context.Context, cfg *config.Config) error {
+	client := lookUps(&cfg.Kafka)
+	defer client.Close()
+	names, err := client.TopicNames(ctx)
 	if err != nil {
 		return kafkaError(err)
 	}
-	for _, t := range meta.Topics {
-		if topic, ok := strings.CutSuffix(t.Name, deadSuffix); ok {
+	for _, name := range names {
+		if topic, ok := strings.CutSuffix(name, deadSuffix); ok {
 			cfg.Found("", topic, "")
 		}
 	}

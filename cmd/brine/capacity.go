@@ -1,18 +1,45 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	"brine/config"
+	"brine/internal/term"
 	"brine/plan"
 )
 
+// capacityFlags say what load a table has to bear, and on which servers.
+type capacityFlags struct {
+	TPS        float64         `name:"tps" placeholder:"N" help:"Rows written in a second: show the capacity that they need."`
+	RowBytes   config.Bytes    `placeholder:"SIZE" help:"Bytes of a row with its keys, before compression (default: as measured on the sample)."`
+	Keep       config.Duration `placeholder:"TIME" help:"How long rows are kept, as 92d (default: the longest ttl of the table's families)."`
+	Needs      []string        `enum:"transactions,two-orders,full-scans," placeholder:"NEED" help:"What is asked of the store besides: transactions (over several rows), two-orders (the same rows read forwards and backwards), full-scans."`
+	ServerHeap config.Bytes    `default:"32GiB" help:"Heap of a region server."`
+	ServerDisk config.Bytes    `default:"16TiB" help:"Disk of a region server."`
+	ServerRows float64         `default:"25000" help:"Rows that a region server writes in a second, compactions included."`
+}
+
+// expected is the load that the flags describe.
+func (c *capacityFlags) expected() (plan.Load, error) {
+	l := plan.Load{Rows: c.TPS, RowBytes: float64(c.RowBytes), Keep: time.Duration(c.Keep),
+		Server: plan.Server{Heap: int64(c.ServerHeap), Disk: int64(c.ServerDisk), Rows: c.ServerRows}}
+	for _, n := range c.Needs {
+		l.Needs = append(l.Needs, plan.Need(n))
+	}
+	if l.Server.Heap <= 0 || l.Server.Disk <= 0 || l.Server.Rows <= 0 || l.Rows < 0 {
+		return l, usage(errors.New("--tps, --server-heap, --server-disk and --server-rows are greater than 0"))
+	}
+	return l, nil
+}
+
 // printSheet shows the capacity that a table needs.
 func printSheet(out io.Writer, f *plan.Forecast, s *plan.Sheet) {
-	w := columns{out: out}
-	line := func(name, format string, args ...any) { w.row([]string{"  " + name, fmt.Sprintf(format, args...)}) }
+	w := term.Table{Out: out}
+	line := func(name, format string, args ...any) { w.Row("  "+name, fmt.Sprintf(format, args...)) }
 	fmt.Fprintln(out, "  capacity:")
 	measured := "given"
 	if s.RowMeasured {
@@ -26,51 +53,31 @@ func printSheet(out io.Writer, f *plan.Forecast, s *plan.Sheet) {
 		if p.As != "" {
 			as = ", measured as " + p.As
 		}
-		line("compression", "family %s, %s: %.2f : 1 on %s%s", p.Family, p.Codec, p.Ratio, amount(float64(p.Before)), as)
+		line("compression", "family %s, %s: %.2f : 1 on %s%s", p.Family, p.Codec, p.Ratio, term.Size(float64(p.Before)), as)
 	}
-	line("kept", "%s rows, %s raw, %s compressed %.2f : 1", thousands(int64(s.RowsKept)), amount(s.RawBytes), amount(s.StoredBytes), s.Ratio)
-	line("disk", "%s: three replicas, disks 70 %% full", amount(s.DiskBytes))
-	line("regions", "%d of %s (%d of 50 GB to %d of 10 GB)", s.Regions, amount(s.RegionBytes), s.RegionsLarge, s.RegionsSmall)
+	line("kept", "%s rows, %s raw, %s compressed %.2f : 1", term.Thousands(int64(s.RowsKept)), term.Size(s.RawBytes),
+		term.Size(s.StoredBytes), s.Ratio)
+	line("disk", "%s: three replicas, disks 70 %% full", term.Size(s.DiskBytes))
+	line("regions", "%d of %s (%d of 50 GiB to %d of 10 GiB)", s.Regions, term.Size(s.RegionBytes), s.RegionsLarge, s.RegionsSmall)
 	var by []string
 	for _, b := range s.ServersBy {
 		by = append(by, fmt.Sprintf("%s %d", b.Limit, b.Servers))
 	}
 	line("servers", "%d (%s), if one has %s of heap and %s of disk and writes %s rows/s", s.Servers, strings.Join(by, ", "),
-		amount(float64(s.Server.Heap)), amount(float64(s.Server.Disk)), thousands(int64(s.Server.Rows)))
+		term.Size(float64(s.Server.Heap)), term.Size(float64(s.Server.Disk)), term.Thousands(int64(s.Server.Rows)))
 	line("begin with", "%d regions or salt buckets; %d partitions of the topic", s.Buckets, s.Partitions)
 	m := s.Memstore
 	line("memstores", "%.1f flushes/s in all, each of %s heap, every %s a region, by %s; room for %d full ones a server",
-		m.FlushesPerSecond, amount(m.FlushBytes), lasting(m.FillSeconds), m.By, m.RegionLimit)
+		m.FlushesPerSecond, term.Size(m.FlushBytes), term.Seconds(m.FillSeconds), m.By, m.RegionLimit)
 	line("logs", "%s/s a server, %s/s to its replicas, a new log every %s; %d logs are full after %s",
-		amount(s.WAL.Rate), amount(s.WAL.NetBytes), lasting(s.WAL.RollsIn), s.WAL.MaxLogs, lasting(s.WAL.FullIn))
-	w.flush()
+		term.Size(s.WAL.Rate), term.Size(s.WAL.NetBytes), term.Seconds(s.WAL.RollsIn), s.WAL.MaxLogs, term.Seconds(s.WAL.FullIn))
+	w.Flush()
 	for _, a := range s.Advice {
-		wrapped(out, "  ", "warning: "+a.Msg)
-		wrapped(out, "    ", "fix: "+a.Fix)
+		term.Wrapped(out, "  ", "warning: "+a.Msg)
+		term.Wrapped(out, "    ", "fix: "+a.Fix)
 	}
 	for _, x := range s.WrongFor {
-		wrapped(out, "  ", "HBase is the wrong store ("+x.Reason+"): "+x.Msg)
-		wrapped(out, "    ", "instead: "+x.Instead)
+		term.Wrapped(out, "  ", "HBase is the wrong store ("+x.Reason+"): "+x.Msg)
+		term.Wrapped(out, "    ", "instead: "+x.Instead)
 	}
-}
-
-// amount writes a number of bytes with a unit of 1024s.
-func amount(n float64) string {
-	for _, u := range []struct {
-		name  string
-		bytes float64
-	}{{"PB", 1 << 50}, {"TB", 1 << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
-		if n >= u.bytes {
-			return fmt.Sprintf("%.3g %s", min(n/u.bytes, 999e3), u.name)
-		}
-	}
-	return fmt.Sprintf("%.0f bytes", n)
-}
-
-func lasting(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < 10*time.Second {
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
 }

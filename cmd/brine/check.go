@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -9,6 +10,9 @@ import (
 	"strings"
 
 	"brine/config"
+	"brine/internal/term"
+	"brine/schema"
+	"brine/service/stores"
 )
 
 type checkCmd struct {
@@ -59,7 +63,7 @@ func (c *checkCmd) Run(e *env) error {
 		}
 		all = append(all, problems...)
 		if !c.JSON && problems.Err() == nil {
-			printLine(e.stdout, "%s: good", file)
+			term.Println(e.stdout, "%s: good", file)
 		}
 	}
 	if c.JSON {
@@ -69,12 +73,29 @@ func (c *checkCmd) Run(e *env) error {
 		all = nil
 	}
 	for _, p := range all {
-		printLine(e.stderr, "%v", p)
+		term.Println(e.stderr, "%v", p)
 	}
 	if code != exitOK {
 		return errReported{code}
 	}
 	return nil
+}
+
+// checkServers compares a configuration with its servers.
+func checkServers(ctx context.Context, cfg *config.Config, file string) (config.Problems, error) {
+	servers := schema.Servers{Topics: brokerTopics{cfg}}
+	opts := cfg.HBase()
+	opts.Hooks.Untested = func(version string) { servers.Untested = stores.Untested(version) }
+	cluster, err := openHBase(ctx, cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	var close func()
+	if servers.Stores, close, err = withSearch(cfg, cluster); err != nil {
+		return nil, err
+	}
+	defer close()
+	return schema.Check(ctx, cfg, file, servers)
 }
 
 // configFiles lists the files, and the .yaml files of folders, in order.

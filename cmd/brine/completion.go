@@ -26,7 +26,8 @@ func (c *completionCmd) Run(e *env) error {
 	return err
 }
 
-// completionScripts have a shell ask brine itself. What brine does not know, such as a file, the shell completes.
+// completionScripts have a shell ask brine itself. What brine does not know, such as a file, the shell completes. zsh reads its script
+// when it is sourced, or as the body of _brine at the first tab, which is to be answered too.
 var completionScripts = map[string]string{
 	"bash": `_brine() {
     local line word
@@ -48,7 +49,7 @@ _brine() {
     done
     if (( $#found )); then _describe brine found; else _files; fi
 }
-compdef _brine brine
+if [[ ${funcstack[1]} == _brine ]]; then _brine "$@"; else compdef _brine brine; fi
 `,
 	"fish": `function __brine_complete
     set -l found (brine complete-line (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)

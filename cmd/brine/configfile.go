@@ -1,12 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"brine/config"
+	"brine/internal/term"
+	"brine/service"
 )
 
 // defaultConfig is the file that configFlag names where it is not given.
@@ -36,8 +37,11 @@ func (f configFlag) loadAdvised(e *env) (*config.Config, error) {
 // loaded says what is wrong with a configuration, and returns it unless that is an error.
 func loaded(e *env, cfg *config.Config, problems config.Problems, said func(config.Problem) bool) (*config.Config, error) {
 	for _, p := range append(problems, config.UnknownEnv(e.environ)...) {
+		if e.brokers && p.Env == brokersVariable {
+			p.Env, p.Setting = "--brokers", ""
+		}
 		if p.Code != config.Unused && said(p) {
-			printLine(e.stderr, "%v", p)
+			term.Println(e.stderr, "%v", p)
 		}
 	}
 	if problems.Err() != nil {
@@ -45,7 +49,7 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 	}
 	if e.patience > 0 {
 		cfg.Within(e.patience)
-		go holdHeap(e.ctx, int64(cfg.Memory)) // as long as the process
+		go service.HoldHeap(e.ctx, int64(cfg.Memory)) // as long as the process
 	}
 	return cfg, nil
 }
@@ -73,10 +77,27 @@ func table(cfg *config.Config, name string) (*config.Table, error) {
 	return nil, usage(fmt.Errorf("no table %q in the configuration; it has %s", name, strings.Join(names, ", ")))
 }
 
+// pipeline finds a pipeline of the configuration; an empty name means the only one.
+func pipeline(cfg *config.Config, name string) (*config.Pipeline, error) {
+	if name == "" && len(cfg.Pipelines) == 1 {
+		return cfg.Pipelines[0], nil
+	}
+	if p := cfg.Pipeline(name); p != nil {
+		return p, nil
+	}
+	var names []string
+	for _, p := range cfg.Pipelines {
+		names = append(names, p.Name)
+	}
+	if name == "" {
+		return nil, usage(fmt.Errorf("say which pipeline with --pipeline: %s", strings.Join(names, ", ")))
+	}
+	return nil, usage(fmt.Errorf("--pipeline: no pipeline %q in the configuration; it has %s", name, strings.Join(names, ", ")))
+}
+
 // usage marks an error as the command line's.
 func usage(err error) error {
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if _, _, known := exitOf(err); known {
 		return err
 	}
 	return &exitError{code: exitUsage, err: err}

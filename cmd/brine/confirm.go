@@ -19,7 +19,7 @@ func confirm(e *env, yes bool, question string) error {
 	if e.stdin != nil {
 		answer = readLine(e.stdin) // no answer is no
 	}
-	if !isTerminal(e.stdin) {
+	if !term.IsTerminal(e.stdin) {
 		fmt.Fprintln(e.stderr)
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {

@@ -12,7 +12,7 @@ import (
 // TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of letters between two of its batches, and begins it again.
 func TestReplayOfDeadLettersGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
-	const n = letterBatch + 100
+	const n = 500 + 100 // more than are written at once
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		records := make([]kafka.Record, n)
 		for i := range records {

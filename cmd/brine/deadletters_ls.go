@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"brine/config"
+	"brine/event"
+	"brine/ingest/deadletter"
 	"brine/internal/term"
+	"brine/internal/when"
+	"brine/service"
 )
 
 type deadlettersLsCmd struct {
@@ -45,46 +47,47 @@ func (c *deadlettersLsCmd) Run(e *env) error {
 	if c.Summary {
 		return c.summary(e, scan)
 	}
-	after := letterPlace{}
+	after := deadletter.Place{}
 	if c.After != "" {
-		if after, err = parsePlace(c.After); err != nil || after.topic == "" {
+		if after, err = deadletter.ParsePlace(c.After); err != nil || after.Topic == "" {
 			return usage(fmt.Errorf("--after %q: give what the end of the answer before says", c.After))
 		}
-		if !slices.ContainsFunc(scan.topics, func(p *config.Pipeline) bool { return p.DeadLetterTopic() == after.topic }) {
-			return usage(fmt.Errorf("--after %q: none of the pipelines that are meant has the topic %s; give the flags of the answer before", c.After, after.topic))
+		if !slices.ContainsFunc(scan.Topics, func(o deadletter.Options) bool { return o.Topic == after.Topic }) {
+			return usage(fmt.Errorf("--after %q: none of the pipelines that are meant has the topic %s; give the flags of the answer before",
+				c.After, after.Topic))
 		}
 	}
 	return c.list(e, scan, after)
 }
 
-func (c *deadlettersLsCmd) list(e *env, scan *letterScan, after letterPlace) error {
-	table := columns{out: e.stdout}
+func (c *deadlettersLsCmd) list(e *env, scan *letterScan, after deadletter.Place) error {
+	table := term.Table{Out: e.stdout}
 	enc := json.NewEncoder(e.stdout)
 	enc.SetEscapeHTML(false)
 	n, last := 0, ""
-	for l, err := range scan.letters(e, after) {
+	for l, err := range scan.Letters(e.ctx, after) {
 		if err != nil {
-			table.flush() // those before the error are shown; the error is what counts
-			return err
+			table.Flush() // those before the error are shown; the error is what counts
+			return service.IngestError(err)
 		}
 		if n == c.Limit && c.Limit > 0 {
-			table.flush()
+			table.Flush()
 			return c.more(e, last)
 		}
-		n, last = n+1, letterPlace{l.topic, l.Partition, l.Offset}.String()
+		n, last = n+1, l.Place.String()
 		switch {
 		case c.JSON:
-			if err := enc.Encode(letterObject(l, false)); err != nil {
+			if err := enc.Encode(letterObject(l, scan.name(l.Group), false)); err != nil {
 				return err
 			}
 		default:
 			if n == 1 {
-				table.row([]string{"WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL"})
+				table.Row("WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL")
 			}
-			table.row(letterTexts(l))
+			table.Row(letterColumns(l, scan.name(l.Group))...)
 		}
 	}
-	table.flush()
+	table.Flush()
 	c.ended(e, scan, n)
 	return nil
 }
@@ -108,32 +111,16 @@ func (c *deadlettersLsCmd) ended(e *env, scan *letterScan, n int) {
 	scan.ended(out, n)
 }
 
-func (s *letterScan) ended(out io.Writer, n int) {
-	if len(s.read) == 0 {
-		var topics []string
-		for _, p := range s.topics {
-			topics = append(topics, p.DeadLetterTopic())
-		}
-		fmt.Fprintf(out, "no dead letters: there is no topic %s, which the first of them makes\n", strings.Join(topics, ", "))
-		return
+func letterColumns(l *deadletter.Kept, name string) []string {
+	detail := term.Clip(strings.ReplaceAll(l.Detail, "\n", " "), 80)
+	if !l.Replayed.IsZero() {
+		detail = "replayed " + when.Text(l.Replayed.UnixMilli())
 	}
-	fmt.Fprintf(out, "%s of %s scanned in %s", count(n, "letter"), count(int(s.records), "record"), strings.Join(s.read, ", "))
-	if s.repeats > 0 {
-		fmt.Fprintf(out, "; %s left out", count(int(s.repeats), "repeat"))
-	}
-	if s.foreign > 0 {
-		fmt.Fprintf(out, "; besides %s that brine has not written", count(int(s.foreign), "record"))
-	}
-	fmt.Fprintln(out)
+	return []string{when.Text(l.Time.UnixMilli()), name, recordPlace(l.Record.Partition, l.Record.Offset), string(l.Reason),
+		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(bytesText(l.Record.Key), 40), detail}
 }
 
-func letterTexts(l *foundLetter) []string {
-	detail := clip(strings.ReplaceAll(l.Detail, "\n", " "), 80)
-	if !l.Replayed.IsZero() {
-		detail = "replayed " + timeText(l.Replayed.UnixMilli())
-	}
-	return []string{timeText(l.Time.UnixMilli()), l.name(), l.record(), string(l.Reason), clip(cmp.Or(l.Field, "-"), 40), clip(bytesText(l.Record.Key), 40), detail}
-}
+func recordPlace(partition int, offset int64) string { return fmt.Sprintf("%d:%d", partition, offset) }
 
 // bytesText shows bytes as text where they are, else those that are not as \xNN; - for null.
 func bytesText(b []byte) string {
@@ -143,69 +130,41 @@ func bytesText(b []byte) string {
 	return term.Line(string(b))
 }
 
-// letterKind is what a summary counts by.
-type letterKind struct {
-	Pipeline string `json:"pipeline"`
-	Reason   string `json:"reason"`
-	Field    string `json:"field,omitempty"`
-}
-
 // letterSum is a line of a summary.
 type letterSum struct {
-	letterKind
-	Letters  int       `json:"letters"`
-	Replayed int       `json:"replayed,omitempty"`
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
-	Example  string    `json:"example"` // the place of the last one's record
+	Pipeline string       `json:"pipeline"`
+	Reason   event.Reason `json:"reason"`
+	Field    string       `json:"field,omitempty"`
+	Letters  int          `json:"letters"`
+	Replayed int          `json:"replayed,omitempty"`
+	First    time.Time    `json:"first"`
+	Last     time.Time    `json:"last"`
+	Example  string       `json:"example"` // the place of the last one's record
 }
 
 func (c *deadlettersLsCmd) summary(e *env, scan *letterScan) error {
-	sums := map[letterKind]*letterSum{}
-	n := 0
-	for l, err := range scan.letters(e, letterPlace{}) {
-		if err != nil {
-			return err
-		}
-		kind := letterKind{l.name(), string(l.Reason), l.Field}
-		s := sums[kind]
-		if s == nil {
-			s = &letterSum{letterKind: kind, First: l.Time.UTC()}
-			sums[kind] = s
-		}
-		s.Letters++
-		if !l.Replayed.IsZero() {
-			s.Replayed++
-		}
-		if l.Time.Before(s.First) {
-			s.First = l.Time.UTC()
-		}
-		if !l.Time.Before(s.Last) {
-			s.Last, s.Example = l.Time.UTC(), l.record()
-		}
-		n++
+	sums, err := deadletter.Summarize(scan.Letters(e.ctx, deadletter.Place{}))
+	if err != nil {
+		return service.IngestError(err)
 	}
-	lines := make([]*letterSum, 0, len(sums))
-	for _, s := range sums {
-		lines = append(lines, s)
-	}
-	slices.SortFunc(lines, func(a, b *letterSum) int {
-		return cmp.Or(cmp.Compare(a.Pipeline, b.Pipeline), cmp.Compare(b.Letters, a.Letters), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field))
-	})
-	table := columns{out: e.stdout}
-	for i, s := range lines {
+	n, enc, table := 0, json.NewEncoder(e.stdout), term.Table{Out: e.stdout}
+	for i, sum := range sums {
+		s := letterSum{scan.name(sum.Group), sum.Reason, sum.Field, sum.Letters, sum.Replayed, sum.First, sum.Last,
+			recordPlace(sum.Example.Partition, sum.Example.Offset)}
+		n += s.Letters
 		if c.JSON {
-			if err := json.NewEncoder(e.stdout).Encode(s); err != nil {
+			if err := enc.Encode(s); err != nil {
 				return err
 			}
 			continue
 		}
 		if i == 0 {
-			table.row([]string{"PIPELINE", "REASON", "FIELD", "LETTERS", "FIRST", "LAST", "THE LAST RECORD"})
+			table.Row("PIPELINE", "REASON", "FIELD", "LETTERS", "FIRST", "LAST", "THE LAST RECORD")
 		}
-		table.row([]string{s.Pipeline, s.Reason, clip(cmp.Or(s.Field, "-"), 40), thousands(int64(s.Letters)), timeText(s.First.UnixMilli()), timeText(s.Last.UnixMilli()), s.Example})
+		table.Row(s.Pipeline, string(s.Reason), term.Clip(cmp.Or(s.Field, "-"), 40), term.Thousands(int64(s.Letters)),
+			when.Text(s.First.UnixMilli()), when.Text(s.Last.UnixMilli()), s.Example)
 	}
-	table.flush()
+	table.Flush()
 	c.ended(e, scan, n)
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,12 +9,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"golang.org/x/time/rate"
+	"time"
 
 	"brine/config"
 	"brine/event"
-	"brine/ingest"
+	"brine/ingest/deadletter"
+	"brine/internal/term"
+	"brine/service"
 )
 
 type deadlettersReplayCmd struct {
@@ -40,195 +40,143 @@ Examples:
 
 // letterReplay is the replay of the letters of one half.
 type letterReplay struct {
-	name     string
 	pipeline *config.Pipeline
-	group    string
+	target   deadletter.Target
 
-	Letters  int
-	Written  int
-	Rejected map[event.Reason]int
-	Last     string // of the rejected: where it was and why
-
-	half    *half
-	log     *ingest.DeadLetterLog
-	pending []ingest.KeptLetter
-	bytes   int
+	letters  int
+	written  int
+	rejected map[event.Reason]int
+	last     *deadletter.Letter // of the rejected
 }
-
-const (
-	letterBatch      = 500 // letters that are written at once
-	letterBatchBytes = 4 << 20
-)
 
 func (c *deadlettersReplayCmd) Run(e *env) error {
 	if c.All {
-		return usage(errors.New("--all: dead letters that have been replayed are not replayed again; brine replay reads records again by their offsets"))
+		return usage(errors.New("--all: dead letters that have been replayed are not replayed again; brine replay reads records again by " +
+			"their offsets"))
 	}
 	cfg, err := c.load(e)
 	if err != nil {
 		return err
 	}
-	halves, err := c.plan(e, cfg)
+	scan, halves, err := c.plan(e, cfg)
 	if err != nil || c.DryRun || len(halves) == 0 {
 		return err
 	}
-	s := prepareService(onlyPipelines(cfg, pipelinesOf(halves)...), slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	defer s.close()
+	var names []string
 	for _, r := range halves {
-		if err := r.open(e.ctx, s, cfg); err != nil {
-			return err
-		}
-		defer r.log.Close()
+		names = append(names, r.target.Name)
 	}
-	err = c.replay(e, cfg, halves)
+	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := openService(e.ctx, cfg, service.ToWrite, log, names...)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	targets := make([]*deadletter.Target, len(halves))
+	for i, r := range halves {
+		r.aim(s, log, e.patience)
+		targets[i] = &r.target
+	}
+	err = scan.Replay(e.ctx, c.Rate, targets, func(to *deadletter.Target, out deadletter.Outcome) {
+		halves[slices.Index(targets, to)].add(out)
+	})
+	err = service.IngestError(err)
 	for _, r := range halves {
 		err = errors.Join(err, c.result(e, r))
 	}
 	return err
 }
 
-// plan counts the letters that are meant, by half.
-func (c *deadlettersReplayCmd) plan(e *env, cfg *config.Config) ([]*letterReplay, error) {
+// plan counts the letters that are meant, by half. The scan that it returns is for another reading.
+func (c *deadlettersReplayCmd) plan(e *env, cfg *config.Config) (*letterScan, []*letterReplay, error) {
 	scan, err := newLetterScan(e, cfg, &c.letterFilter)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var halves []*letterReplay
-	unknown, n := map[string]int{}, 0
-	for l, err := range scan.letters(e, letterPlace{}) {
+	byGroup, unknown, n := map[string]*letterReplay{}, map[string]int{}, 0
+	for l, err := range scan.Letters(e.ctx, deadletter.Place{}) {
 		if err != nil {
-			return nil, err
+			return nil, nil, service.IngestError(err)
 		}
 		n++
-		if l.pipeline == nil {
+		p, _ := scan.of(l.Group)
+		if p == nil {
 			unknown[l.Group]++
 			continue
 		}
-		r := halfOf(halves, l)
-		if r == nil {
-			r = &letterReplay{name: l.name(), pipeline: l.pipeline, group: l.Group, Rejected: map[event.Reason]int{}}
-			halves = append(halves, r)
+		if byGroup[l.Group] == nil {
+			byGroup[l.Group] = &letterReplay{pipeline: p, rejected: map[event.Reason]int{},
+				target: deadletter.Target{Name: scan.name(l.Group), Group: l.Group}}
 		}
-		r.Letters++
+		byGroup[l.Group].letters++
 	}
-	slices.SortFunc(halves, func(a, b *letterReplay) int { return cmp.Compare(a.name, b.name) })
 	if !c.JSON || n == 0 {
 		scan.ended(e.stderr, n)
 	}
+	halves := slices.SortedFunc(maps.Values(byGroup), func(a, b *letterReplay) int { return cmp.Compare(a.target.Name, b.target.Name) })
 	for _, r := range halves {
-		if c.DryRun && c.JSON {
-			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": r.name, "letters": r.Letters}))
-		} else if c.DryRun {
-			fmt.Fprintf(e.stdout, "%s: %s to replay\n", r.name, count(r.Letters, "letter"))
+		switch {
+		case c.DryRun && c.JSON:
+			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": r.target.Name, "letters": r.letters}))
+		case c.DryRun:
+			fmt.Fprintf(e.stdout, "%s: %s to replay\n", r.target.Name, term.Count(r.letters, "letter"))
 		}
 	}
-	for _, group := range sortedKeys(unknown) {
-		fmt.Fprintf(e.stderr, "brine: %s of group %s, which this configuration does not have, are left out\n", count(unknown[group], "letter"), group)
+	for _, group := range slices.Sorted(maps.Keys(unknown)) {
+		fmt.Fprintf(e.stderr, "brine: %s of group %s, which this configuration does not have, are left out\n",
+			term.Count(unknown[group], "letter"), group)
 	}
-	return halves, err
+	return scan, halves, err
 }
 
-func halfOf(halves []*letterReplay, l *foundLetter) *letterReplay {
-	if i := slices.IndexFunc(halves, func(r *letterReplay) bool { return r.group == l.Group }); i >= 0 {
-		return halves[i]
+// aim has the letters written to the half's store, for as long as --timeout says; what fails again and again is warned of, once a minute.
+func (r *letterReplay) aim(s *service.Service, log *slog.Logger, timeout time.Duration) {
+	h, to := s.Half(r.target.Name), &r.target
+	o := h.Ingest()
+	o.EnsureDefaults()
+	to.Schema, to.Writer, to.RetryMin, to.RetryMax, to.Patience = o.Schema, o.Writer, o.RetryMin, o.RetryMax, timeout
+	to.Cause = func() string { return s.CauseOf(h) }
+	var warned time.Time
+	to.Retried = func(tries int, f event.Failure) {
+		if tries >= 3 && time.Since(warned) >= time.Minute {
+			log.Warn("dead letters wait", "pipeline", to.Name, "tries", tries, "reason", f.Reason, "error", f.Err)
+			warned = time.Now()
+		}
 	}
-	return nil
 }
 
-func pipelinesOf(halves []*letterReplay) (out []*config.Pipeline) {
-	for _, r := range halves {
-		if !slices.Contains(out, r.pipeline) {
-			out = append(out, r.pipeline)
-		}
-	}
-	return out
-}
-
-func (r *letterReplay) open(ctx context.Context, s *service, cfg *config.Config) (err error) {
-	if r.half, err = s.openHalf(ctx, r.pipeline, r.group); err != nil {
-		return err
-	}
-	r.log, err = ingest.OpenDeadLetters(ctx, cfg.Ingest(r.pipeline, r.group))
-	return loopError(err)
-}
-
-// replay reads the letters once more, and writes them batch by batch.
-func (c *deadlettersReplayCmd) replay(e *env, cfg *config.Config, halves []*letterReplay) error {
-	scan, err := newLetterScan(e, cfg, &c.letterFilter)
-	if err != nil {
-		return err
-	}
-	var limit *rate.Limiter
-	if c.Rate > 0 {
-		limit = rate.NewLimiter(rate.Limit(c.Rate), letterBatch)
-	}
-	for l, err := range scan.letters(e, letterPlace{}) {
-		if err != nil {
-			return err
-		}
-		r := halfOf(halves, l)
-		if l.pipeline == nil || r == nil { // rejected since the plan
-			continue
-		}
-		r.pending, r.bytes = append(r.pending, l.Clone()), r.bytes+l.Record.Size()
-		if len(r.pending) == letterBatch || r.bytes >= letterBatchBytes {
-			if err := r.write(e.ctx, limit); err != nil {
-				return err
-			}
-		}
-	}
-	for _, r := range halves {
-		if err := r.write(e.ctx, limit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *letterReplay) write(ctx context.Context, limit *rate.Limiter) error {
-	if len(r.pending) == 0 {
-		return nil
-	}
-	if limit != nil {
-		if err := limit.WaitN(ctx, len(r.pending)); err != nil {
-			return err
-		}
-	}
-	out, err := r.log.Replay(ctx, r.half.opts, r.pending)
-	r.Written += out.Written
+func (r *letterReplay) add(out deadletter.Outcome) {
+	r.written += out.Written
 	for reason, n := range out.Rejected {
-		r.Rejected[reason] += n
+		r.rejected[reason] += n
 	}
-	if l := out.Last; l != nil {
-		r.Last = fmt.Sprintf("%d:%d, field %q: %s", l.Record.Partition, l.Record.Offset, l.Field, l.Detail)
+	if out.Last != nil {
+		r.last = out.Last
 	}
-	r.pending, r.bytes = r.pending[:0], 0
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.name, err)
-	}
-	return nil
 }
 
 // result says what became of a half's letters. It fails when some are still rejected.
 func (c *deadlettersReplayCmd) result(e *env, r *letterReplay) error {
-	rejected := 0
-	var reasons []string
-	for _, n := range r.Rejected {
-		rejected += n
+	rejected, reasons := 0, []string(nil)
+	for _, reason := range slices.Sorted(maps.Keys(r.rejected)) {
+		rejected += r.rejected[reason]
+		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(r.rejected[reason]))))
 	}
-	for _, reason := range slices.Sorted(maps.Keys(r.Rejected)) {
-		reasons = append(reasons, fmt.Sprintf("%s %s", reason, thousands(int64(r.Rejected[reason]))))
-	}
+	name := r.target.Name
 	if c.JSON {
-		if err := json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": r.name, "letters": r.Letters, "written": r.Written, "rejected": r.Rejected}); err != nil {
+		if err := json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": name, "letters": r.letters, "written": r.written,
+			"rejected": r.rejected}); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.stdout, "%s: %s of %s written and marked as replayed\n", r.name, thousands(int64(r.Written)), count(r.Letters, "record"))
+		written, letters := term.Thousands(int64(r.written)), term.Count(r.letters, "record")
+		fmt.Fprintf(e.stdout, "%s: %s of %s written and marked as replayed\n", name, written, letters)
 	}
 	if rejected == 0 {
 		return nil
 	}
-	return &exitError{exitFailed, fmt.Errorf("%s: %s can still not be written: %s; the last is %s", r.name, count(rejected, "record"), strings.Join(reasons, ", "), r.Last),
+	last := fmt.Sprintf("%s, field %q: %s", recordPlace(r.last.Record.Partition, r.last.Record.Offset), r.last.Field, r.last.Detail)
+	return &exitError{exitFailed, fmt.Errorf("%s: %s can still not be written: %s; the last is %s", name, term.Count(rejected, "record"),
+		strings.Join(reasons, ", "), last),
 		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole"}
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 	"unicode/utf8"
 
 	"brine/event"
+	"brine/ingest/deadletter"
 	"brine/internal/term"
+	"brine/internal/when"
+	"brine/service"
 )
 
 type deadlettersShowCmd struct {
@@ -36,20 +38,21 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	place, err := parsePlace(c.Record)
+	place, err := deadletter.ParsePlace(c.Record)
 	if err != nil {
 		return usage(err)
 	}
-	scan, err := newLetterScan(e, cfg, &letterFilter{Pipeline: c.Pipeline, Partition: []int{place.partition}, All: true})
+	scan, err := newLetterScan(e, cfg, &letterFilter{Pipeline: c.Pipeline, Partition: []int{place.Partition}, All: true})
 	if err != nil {
 		return err
 	}
+	scan.Filter.Offset = &place.Offset
 	n := 0
-	for l, err := range scan.letters(e, letterPlace{}) {
+	for l, err := range scan.Letters(e.ctx, deadletter.Place{}) {
 		if err != nil {
-			return err
+			return service.IngestError(err)
 		}
-		if l.Record.Offset != place.offset || place.topic != "" && l.Record.Topic != place.topic {
+		if place.Topic != "" && l.Record.Topic != place.Topic {
 			continue
 		}
 		if c.Value {
@@ -58,40 +61,42 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 		if n++; n > 1 && !c.JSON {
 			fmt.Fprintln(e.stdout)
 		}
-		if err := c.show(e.stdout, l); err != nil {
+		if err := c.show(e.stdout, l, scan.name(l.Group)); err != nil {
 			return err
 		}
 	}
 	if n == 0 {
 		scan.ended(e.stderr, 0)
-		return &exitError{exitFailed, fmt.Errorf("no dead letter of the record at %s", c.Record), "brine deadletters ls --all shows those that are there"}
+		return &exitError{exitFailed, fmt.Errorf("no dead letter of the record at %s", c.Record),
+			"brine deadletters ls --all shows those that are there"}
 	}
 	return nil
 }
 
 // printBytes prints bytes as they are where no terminal could act on them.
 func printBytes(out io.Writer, b []byte) error {
-	if isTerminal(out) {
+	if term.IsTerminal(out) {
 		_, err := out.Write(b)
 		return err
 	}
 	return term.Draw(out, string(b))
 }
 
-func (c *deadlettersShowCmd) show(out io.Writer, l *foundLetter) error {
+func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string) error {
 	if c.JSON {
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
-		return enc.Encode(letterObject(l, true))
+		return enc.Encode(letterObject(l, name, true))
 	}
 	state := "open"
 	if !l.Replayed.IsZero() {
-		state = "replayed " + timeText(l.Replayed.UnixMilli())
+		state = "replayed " + when.Text(l.Replayed.UnixMilli())
 	}
-	table := columns{out: out}
-	row := func(name, text string) { table.row([]string{name, text}) }
-	row("record", fmt.Sprintf("%s, partition %d, offset %d, of %s", l.Record.Topic, l.Record.Partition, l.Record.Offset, timeText(l.Record.Timestamp)))
-	row("rejected by", fmt.Sprintf("%s (group %s), %s", l.name(), l.Group, timeText(l.Time.UnixMilli())))
+	table := term.Table{Out: out}
+	row := func(name, text string) { table.Row(name, text) }
+	row("record", fmt.Sprintf("%s, partition %d, offset %d, of %s", l.Record.Topic, l.Record.Partition, l.Record.Offset,
+		when.Text(l.Record.Timestamp)))
+	row("rejected by", fmt.Sprintf("%s (group %s), %s", name, l.Group, when.Text(l.Time.UnixMilli())))
 	row("reason", string(l.Reason))
 	if l.Field != "" {
 		row("field", l.Field)
@@ -103,13 +108,13 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *foundLetter) error {
 		row("fix", fix)
 	}
 	row("state", state)
-	row("kept at", letterPlace{l.topic, l.Partition, l.Offset}.String())
+	row("kept at", l.Place.String())
 	row("key", bytesText(l.Record.Key))
 	for _, h := range l.Record.Headers {
 		row("header", h.Key+"="+bytesText(h.Value))
 	}
-	row("value", fmt.Sprintf("%s bytes", thousands(int64(len(l.Record.Value)))))
-	table.flush()
+	row("value", fmt.Sprintf("%s bytes", term.Thousands(int64(len(l.Record.Value)))))
+	table.Flush()
 	_, err := fmt.Fprintln(out, valueOf(l.Record.Value))
 	return err
 }
@@ -140,61 +145,4 @@ var reasonFixes = map[event.Reason]string{
 	event.TooLarge:       "raise hbase.max_cell_bytes or search.max_document_bytes, here and on the servers",
 	event.Refused:        "see what the server says of this row above",
 	event.MappingRefused: "fix the index's field, or the type that the pipeline declares",
-}
-
-// letterJSON is a letter as JSON. Bytes that are no text are in the fields that end in base64.
-type letterJSON struct {
-	Pipeline  string       `json:"pipeline"`
-	Group     string       `json:"group"`
-	Topic     string       `json:"topic"`
-	Partition int          `json:"partition"`
-	Offset    int64        `json:"offset"`
-	Timestamp int64        `json:"timestamp"` // the record's, ms since 1970
-	Reason    event.Reason `json:"reason"`
-	Field     string       `json:"field,omitempty"`
-	Detail    string       `json:"detail,omitempty"`
-	Written   time.Time    `json:"written"`
-	Replayed  time.Time    `json:"replayed,omitzero"`
-	Place     string       `json:"place"` // in the topic of dead letters
-	Key       *string      `json:"key,omitempty"`
-	KeyBytes  []byte       `json:"key_base64,omitempty"`
-	Headers   []headerJSON `json:"headers,omitempty"`
-	Value     *string      `json:"value,omitempty"`
-	Bytes     []byte       `json:"value_base64,omitempty"`
-}
-
-type headerJSON struct {
-	Name  string  `json:"name"`
-	Value *string `json:"value,omitempty"`
-	Bytes []byte  `json:"value_base64,omitempty"`
-}
-
-func letterObject(l *foundLetter, whole bool) letterJSON {
-	o := letterJSON{Pipeline: l.name(), Group: l.Group, Topic: l.Record.Topic, Partition: l.Record.Partition, Offset: l.Record.Offset,
-		Timestamp: l.Record.Timestamp, Reason: l.Reason, Field: l.Field, Detail: l.Detail, Written: l.Time.UTC(),
-		Place: letterPlace{l.topic, l.Partition, l.Offset}.String()}
-	if !l.Replayed.IsZero() {
-		o.Replayed = l.Replayed.UTC()
-	}
-	o.Key, o.KeyBytes = textOrBytes(l.Record.Key)
-	if whole {
-		o.Value, o.Bytes = textOrBytes(l.Record.Value)
-		for _, h := range l.Record.Headers {
-			text, bytes := textOrBytes(h.Value)
-			o.Headers = append(o.Headers, headerJSON{h.Key, text, bytes})
-		}
-	}
-	return o
-}
-
-// textOrBytes returns the text, or the bytes where they are none; neither for null.
-func textOrBytes(b []byte) (*string, []byte) {
-	switch {
-	case b == nil:
-		return nil, nil
-	case utf8.Valid(b):
-		text := string(b)
-		return &text, nil
-	}
-	return nil, b
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/term"
+
 	"github.com/segmentio/kafka-go"
 )
 
@@ -174,7 +176,7 @@ func (j *job) pages(n int) {
 	}
 }
 
-// output runs a brine process that has to succeed, and gives its standard output alone.
+// output runs a brine process that has to succeed, and returns its standard output alone.
 func (j *job) output(args ...string) string {
 	j.t.Helper()
 	cmd := j.command(args...)
@@ -201,8 +203,8 @@ func TestDeadLettersOfDeepAndEmptyRecordsAreReadable(t *testing.T) {
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	list := j.must("deadletters", "ls", "-c", j.file)
 	for line := range strings.Lines(list) {
-		if width(line) > 260 || strings.Contains(line, "secret") {
-			t.Errorf("%d columns: %s", width(line), line)
+		if term.Width(line) > 260 || strings.Contains(line, "secret") {
+			t.Errorf("%d columns: %s", term.Width(line), line)
 		}
 	}
 	for _, want := range []string{"the value is empty", "the record has no value: it is a tombstone", "half of a surrogate pair stands alone at byte 12", "nested more than 10,000 levels deep"} {

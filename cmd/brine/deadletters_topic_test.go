@@ -11,7 +11,7 @@ import (
 func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
-		const says = "takes records of at most 1,048,588 bytes, and a letter of the largest that"
+		const says = "takes records of at most 1,048,588 bytes, and a dead letter of the largest that"
 		j.send(0, "not json")
 		j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic, large enough
 		if out := j.must("check", "--connect", j.file); strings.Contains(out, says) {

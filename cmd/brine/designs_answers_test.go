@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// answers runs the commands of a queries.txt and gives it with what they print.
+// answers runs the commands of a queries.txt and returns it with what they print.
 func (d *design) answers(queries string) string {
 	var out strings.Builder
 	var more string // the token of the answer before

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/config"
+	"brine/forecast"
 	"brine/hbase"
 )
 
@@ -29,11 +30,15 @@ func (d *design) checkPlan() {
 	if err := os.WriteFile(sample, []byte(shiftTimes(d.events, d.later)), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	source, err := openSample(d.t.Context(), cfg, sample)
+	source, err := forecast.OpenFile(sample, nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	seen, err := foreseeSample(d.t.Context(), cfg, source, 0)
+	targets, err := cfg.Forecast()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	seen, err := forecast.Run(d.t.Context(), source, targets, 0)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -118,11 +118,11 @@ func newDesign(t *testing.T, s stack, name, key string) *design {
 			t.Cleanup(func() { dropTable(t, s.hbase, d.named(table.Name)) })
 		}
 	}
-	if err := createTopic(t.Context(), d.client(), d.topic, devPartitions); err != nil {
+	if err := createTopicBy(t.Context(), d.client(), d.topic, devPartitions); err != nil {
 		t.Fatal(err)
 	}
 	d.must("tables", "apply", "-c", d.file)
-	n, err := appender(d.client(), d.topic).Publish(t.Context(), publish.Keyed(sample.Lines(strings.NewReader(shiftTimes(string(events), d.later))), key))
+	n, err := appenderBy(d.client(), d.topic).Publish(t.Context(), publish.Keyed(sample.Lines(strings.NewReader(shiftTimes(string(events), d.later))), key))
 	if err != nil || n != bytes.Count(events, []byte("\n")) {
 		t.Fatalf("%d events are published: %v", n, err)
 	}

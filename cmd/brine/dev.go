@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"brine/config"
 	"brine/examples"
+	"brine/internal/term"
+	"brine/service"
+	"brine/service/devstack"
 )
 
 type devCmd struct {
@@ -70,48 +70,46 @@ func (c *devCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
-	stack, err := c.start()
+	stack, err := devstack.Start(devstack.Options{Dir: c.Data, KafkaPort: c.KafkaPort, HBasePort: c.HBasePort, HTTPPort: c.HTTPPort,
+		HBaseNodes: c.HBaseNodes, ScannerLease: c.ScannerLease, Log: slog.Default()})
 	if err != nil {
 		return err
 	}
-	defer stack.close()
-	ctx, done := stack.whole(ctx)
-	defer done()
-	err = c.run(ctx, e, stack)
-	if damage := new(exitError); errors.As(context.Cause(ctx), &damage) {
-		return damage
-	}
-	return err
+	defer stack.Close()
+	ctx, end := stack.Guard(ctx)
+	return end(c.run(ctx, e, stack))
 }
 
 // run runs the bundled pipelines on the stack until ctx ends.
-func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
+func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cfg, problems := config.Parse("examples/dev.yaml", examples.Dev, stack.getenv)
+	cfg, problems := config.Parse("examples/dev.yaml", examples.Dev, stack.Getenv)
 	if err := problems.Err(); err != nil {
 		return fmt.Errorf("BUG: the bundled configuration is wrong: %w", err)
 	}
-	if err := stack.prepare(ctx, cfg); err != nil {
+	if err := stack.Prepare(ctx, cfg); err != nil {
 		return unlessStopped(ctx, err)
 	}
 	log, done := newLog(e, slog.LevelWarn)
 	defer done()
-	s, err := newService(ctx, cfg, log)
+	opts := serviceOptions(cfg, service.ToRun, log)
+	opts.Servers = stack.Servers()
+	s, err := service.Open(ctx, cfg, opts)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	defer s.close()
-	serveNodes(s.admin, stack.hbase)
-	s.servers = append(s.servers, server{"the embedded Kafka", stack.kafka.Broken}, server{"the embedded HBase", stack.hbase.Broken})
+	defer s.Close()
+	stack.HandleNodes(s)
 	if !c.JSON {
-		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.kafkaAddr(), stack.hbase.Addr(), s.admin.Addr())
-		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.dir, map[bool]string{true: " until brine stops"}[c.Data == ""])
+		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.KafkaAddr(),
+			stack.HBaseAddr(), s.Addr())
+		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.Dir(), map[bool]string{true: " until brine stops"}[c.Data == ""])
 	}
-	line := newLive(e.stdout, c.JSON, s.samples)
+	line := newLive(e.stdout, c.JSON, s.Status)
 	published := make(chan error, 1)
 	go func() {
-		err := unlessStopped(ctx, c.show(ctx, e.stdout, e.stderr, stack, cfg, s, line))
+		err := unlessStopped(ctx, c.show(ctx, e, stack, s, line))
 		if err != nil {
 			cancel()
 		}
@@ -125,13 +123,15 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devStack) error {
 }
 
 // show publishes the sample, waits until it is written, and shows what is there and how to go on.
-func (c *devCmd) show(ctx context.Context, out, log io.Writer, stack *devStack, cfg *config.Config, s *service, line *live) error {
+func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *service.Service, line *live) error {
 	began := time.Now()
-	total, fresh, err := stack.publishSamples(ctx, log)
+	offsets := brokerOffsets{stack.Offsets()}
+	defer offsets.Close()
+	total, fresh, err := stack.PublishSamples(ctx, offsets, e.stderr)
 	if err != nil {
 		return err
 	}
-	if err := s.untilEnd(ctx); err != nil {
+	if err := s.UntilEnd(ctx, offsets); err != nil {
 		return err
 	}
 	took := time.Since(began)
@@ -139,13 +139,13 @@ func (c *devCmd) show(ctx context.Context, out, log io.Writer, stack *devStack, 
 		return nil
 	}
 	line.pauseFor(func() {
-		fmt.Fprintf(out, "\n%s events are in Kafka, and as rows and documents in HBase and the index; %s of them new, after %.1f s.\n",
-			thousands(int64(total)), thousands(int64(fresh)), took.Seconds())
-		err = showSamples(ctx, out, cfg, s)
-		showSkew(out, s)
-		fmt.Fprintf(out, goOn, s.admin.Addr(), stack.kafkaAddr(), stack.hbase.Addr(), sampleWaybill)
+		fmt.Fprintf(e.stdout, "\n%s events are in Kafka, and as rows and documents in HBase and the index; %s of them new, after %.1f s.\n",
+			term.Thousands(int64(total)), term.Thousands(int64(fresh)), took.Seconds())
+		err = showSamples(ctx, e.stdout, s)
+		showSkew(e.stdout, s)
+		fmt.Fprintf(e.stdout, goOn, s.Addr(), stack.KafkaAddr(), stack.HBaseAddr(), sampleWaybill)
 		if c.For == 0 {
-			fmt.Fprintf(out, "Ctrl-C stops.\n\n")
+			fmt.Fprintf(e.stdout, "Ctrl-C stops.\n\n")
 		}
 	})
 	return err
@@ -159,45 +159,3 @@ Go on:
   BRINE_KAFKA_BROKERS=%[2]s BRINE_HBASE_CONNECT=rpc://%[3]s brine query -c examples/scans.yaml scans waybill=%[4]s
   brine run -c examples/scans.yaml runs the same pipeline on your own Kafka and HBase.
 `
-
-// What the first run shows: a real flight told as a waybill, and a generated trail.
-const (
-	sampleWaybill  = "UA-1545-20130101-EWR"
-	generatedTrail = "YD310000000000"
-)
-
-func showSamples(ctx context.Context, out io.Writer, cfg *config.Config, s *service) error {
-	for _, w := range []struct {
-		title, table string
-		where        []string
-		fields       []string // nil means all
-		limit        int
-	}{
-		{"A waybill, newest first (a real flight)", "logistics:scans", []string{"waybill=" + sampleWaybill}, nil, 0},
-		{"Another one (generated)", "logistics:scans", []string{"waybill=" + generatedTrail}, nil, 0},
-		{"Orders by a word and a status: keys from the index, rows from HBase", "shop:orders",
-			[]string{"text=绿茶", "status=shipped"}, []string{"user", "created", "order", "status", "total", "items"}, 5},
-	} {
-		_, name, _ := strings.Cut(w.table, ":")
-		fmt.Fprintf(out, "\n%s: brine query %s %s\n", w.title, name, strings.Join(w.where, " "))
-		ask, err := newQuestion(cfg, cfg.Table(w.table), w.where)
-		if err != nil {
-			return err
-		}
-		ask.limit = w.limit
-		printer := rowPrinter{out: out, fields: w.fields}
-		if err := printer.print(ask.rows(ctx, s.cluster.client, s.engine)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// showSkew shows how the rows lie over the regions.
-func showSkew(out io.Writer, s *service) {
-	state := s.tables.State()
-	for _, name := range sortedKeys(state.Tables) {
-		fmt.Fprintln(out)
-		printSkew(out, name, state.Tables[name])
-	}
-}

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,14 +15,13 @@ import (
 	"brine/indexer"
 	bleve "brine/indexer/embedded"
 	brokers "brine/ingest/embedded"
-	"brine/internal/datadir"
 )
 
 // devFolder is the data folder of a brine dev that has written nothing yet.
 func devFolder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dev data")
-	kafka, err := brokers.StartIn(filepath.Join(dir, "kafka"), func(err error) { t.Error(err) }, kfake.NumBrokers(1), kfake.Ports(0))
+	kafka, err := brokers.StartIn(filepath.Join(dir, "kafka"), net.Listen, func(err error) { t.Error(err) }, kfake.NumBrokers(1), kfake.Ports(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,21 +77,6 @@ func TestDevRefusesDamage(t *testing.T) {
 				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 			}
 		})
-	}
-}
-
-// TestDamageFoundLaterEndsDev: a block of HBase's folder that turns out to be damaged while brine dev runs ends it with the exit code for
-// damaged data.
-func TestDamageFoundLaterEndsDev(t *testing.T) {
-	s := &devStack{damage: make(chan error, 1)}
-	ctx, done := s.whole(t.Context())
-	defer done()
-	found := datadir.Damaged("000007.sst", "its checksum is wrong")
-	s.damage <- found
-	<-ctx.Done()
-	var exit *exitError
-	if err := context.Cause(ctx); !errors.As(err, &exit) || exit.code != exitDamaged || !errors.Is(err, found) || exit.hint == "" {
-		t.Errorf("the cause is %v", err)
 	}
 }
 

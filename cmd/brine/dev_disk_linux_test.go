@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/hbase"
+	"brine/internal/backoff"
 )
 
 // devProcess is a brine dev of its own, and what it has printed so far.
@@ -73,8 +74,10 @@ func (p *devProcess) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	if err := poll(ctx, so); err != nil {
-		t.Fatalf("waiting until %s: %v\n%s\n%s", what, err, p.out, p.errs)
+	for !so() {
+		if err := backoff.Wait(ctx, 100*time.Millisecond); err != nil {
+			t.Fatalf("waiting until %s: %v\n%s\n%s", what, err, p.out, p.errs)
+		}
 	}
 }
 

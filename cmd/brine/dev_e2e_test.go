@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,8 +20,8 @@ import (
 // TestDevGoesOnWhereItWas kills a whole `brine dev`, servers and all, and starts it again on the same folder: the rows of both
 // pipelines and the documents are what undisturbed runs make.
 func TestDevGoesOnWhereItWas(t *testing.T) {
-	want := undisturbed(t, devScans())
-	wantOrders := undisturbedOrders(t, slices.Collect(sample.Orders(devOrders)))
+	want := undisturbed(t, bundledScans())
+	wantOrders := undisturbedOrders(t, slices.Collect(sample.Orders(2000)))
 	dir := filepath.Join(t.TempDir(), "data")
 	for range 4 {
 		cmd := exec.CommandContext(t.Context(), "brine", "dev", "--json", "--data", dir)
@@ -90,4 +91,17 @@ func runDev(t *testing.T, dir string) string {
 		t.Fatalf("brine dev: %v\n%s", err, out.String())
 	}
 	return out.String()
+}
+
+// bundledScans are those of brine dev: what is generated comes after what is real.
+func bundledScans() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, seq := range []iter.Seq[[]byte]{sample.Scans(), sample.Trail(500)} {
+			for event := range seq {
+				if !yield(event) {
+					return
+				}
+			}
+		}
+	}
 }

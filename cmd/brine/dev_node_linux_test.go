@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"brine/service/devstack"
 )
 
 // nodes asks for something of the region servers, and returns them as they are then.
-func (p *devProcess) nodes(t *testing.T, args ...string) (nodes []devNode) {
+func (p *devProcess) nodes(t *testing.T, args ...string) (nodes []devstack.Node) {
 	t.Helper()
 	code, stdout, stderr := brine(t, slices.Concat([]string{"dev", "node"}, args, []string{"--http", p.http, "--json"})...)
 	if err := json.Unmarshal([]byte(stdout), &nodes); code != exitOK || err != nil {

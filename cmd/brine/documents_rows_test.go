@@ -15,7 +15,7 @@ import (
 	"brine/query"
 )
 
-// checkAgainstRows compares every document with its row, field by field with the versions, and gives how many fields it compared.
+// checkAgainstRows compares every document with its row, field by field with the versions, and returns how many fields it compared.
 func (j *job) checkAgainstRows(docs documents) int {
 	j.t.Helper()
 	table, index := j.readBack()

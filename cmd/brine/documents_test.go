@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ type documents map[string]map[string]any
 // String is the number of documents and a digest over all of them with their versions, in the order of their keys.
 func (d documents) String() string {
 	sum := sha256.New()
-	for _, row := range sortedKeys(d) {
+	for _, row := range slices.Sorted(maps.Keys(d)) {
 		text, err := json.Marshal(d[row]) // fields in order
 		if err != nil {
 			panic("BUG: what was read as JSON can be written: " + err.Error())
@@ -101,7 +103,7 @@ func compare(t *testing.T, got, want documents) {
 	}
 	t.Errorf("the documents differ: %v, want %v", got, want)
 	shown := 0
-	for _, row := range sortedKeys(want) {
+	for _, row := range slices.Sorted(maps.Keys(want)) {
 		a, _ := json.Marshal(got[row]) // read as JSON
 		b, _ := json.Marshal(want[row])
 		if string(a) != string(b) {

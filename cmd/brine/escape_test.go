@@ -17,6 +17,9 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/hbase/embedded"
+	"brine/internal/term"
+	"brine/service"
+	"brine/service/devstack"
 	"brine/skew"
 )
 
@@ -155,11 +158,11 @@ func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 		case code != http.StatusOK:
 			_, _ = io.WriteString(w, planted)
 			return
-		case r.URL.Path == pipelinesPath:
-			answer = []reading{{Name: "p" + planted, Waiting: planted, Retried: planted}}
-		case r.URL.Path == nodesPath:
-			answer = []devNode{{Addr: "a" + planted, State: planted}}
-		case r.URL.Path == skewMapPath:
+		case r.URL.Path == service.PipelinesPath:
+			answer = []service.Status{{Name: "p" + planted, Waiting: planted, Retried: planted}}
+		case r.URL.Path == devstack.NodesPath:
+			answer = []devstack.Node{{Addr: "a" + planted, State: planted}}
+		case r.URL.Path == service.SkewMapPath:
 			answer = skew.HeatMap{Times: []time.Time{time.Now()}, Starts: []skew.Key{skew.Key(planted)}, Rows: [][]float64{{1}}, Most: 1}
 		}
 		_ = json.NewEncoder(w).Encode(answer)
@@ -184,9 +187,9 @@ func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 // The lines that are drawn over, and those of the log, on a terminal: brine's own movements of the cursor are all that is there.
 func TestLiveLinesAreEscaped(t *testing.T) {
 	var out bytes.Buffer
-	s := screen{out: &out, terminal: true}
-	s.show([]string{"a" + planted, "b"})
-	s.show([]string{"c" + planted})
+	s := term.Screen{Out: &out, Terminal: true}
+	s.Show("a"+planted, "b")
+	s.Show("c" + planted)
 	rest := strings.NewReplacer("\x1b[2K", "", "\x1b[2A", "", "\n", "").Replace(out.String())
 	if actsOn(rest) >= 0 || strings.Count(out.String(), "\n") != 3 || strings.Count(out.String(), "\x1b[2K") != 3 {
 		t.Errorf("%q", out.String())

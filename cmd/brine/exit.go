@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"brine/internal/fault"
 )
 
 // Exit codes; documented in docs/cli.md and in brine --help.
@@ -22,7 +24,8 @@ const (
 )
 
 const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 wrong command line or configuration, 3 a server cannot be reached, ` +
-	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version, 7 verify found something, 8 a data folder is damaged, ` +
+	`4 a topic, table or family is missing, 5 a port is in use, 6 the data folder is in use or from a newer version, 7 verify found ` +
+	`something, 8 a data folder is damaged, ` +
 	`9 run has halted: too many records in a row were rejected.`
 
 // exitError is an error with its exit code and, for people, what to do about it.
@@ -34,6 +37,22 @@ type exitError struct {
 
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
+
+// exitOf returns the exit code of an error and, for people, what to do about it; ok reports whether the error says what kind it is.
+func exitOf(err error) (code int, hint string, ok bool) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		return exit.code, exit.hint, true
+	}
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return exitCodes[f.Kind], f.Fix, true
+	}
+	return exitFailed, "", false
+}
+
+var exitCodes = map[fault.Kind]int{
+	fault.Failed: exitFailed, fault.Usage: exitUsage, fault.Unreachable: exitUnreachable, fault.Missing: exitMissing,
+	fault.Port: exitPort, fault.Data: exitData, fault.Damaged: exitDamaged, fault.Rejected: exitRejected,
+}
 
 // errReported ends a command with a code when it has already said everything.
 type errReported struct{ code int }
@@ -53,12 +72,9 @@ func report(stderr io.Writer, err error) int {
 		return said.code
 	}
 	printError(stderr, err)
-	var exit *exitError
-	if !errors.As(err, &exit) {
-		return exitFailed
+	code, hint, _ := exitOf(err)
+	if hint != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", hint)
 	}
-	if exit.hint != "" {
-		fmt.Fprintf(stderr, "hint: %s\n", exit.hint)
-	}
-	return exit.code
+	return code
 }

@@ -21,6 +21,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/indexer"
 	bleve "brine/indexer/embedded"
+	"brine/internal/datadir"
 )
 
 // TestFaultScripts holds what brine says, and how it ends, when something is missing, wrong or in use. Each script has
@@ -116,7 +117,7 @@ func topic(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: topic NAME [VALUE…]")
 	}
 	client := scriptKafka(ts)
-	ts.Check(createTopic(context.Background(), client, args[0], 1))
+	ts.Check(createTopicBy(context.Background(), client, args[0], 1))
 	if len(args) == 1 {
 		return
 	}
@@ -188,9 +189,10 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(args[1])
 	switch args[0] {
 	case "dev":
-		unlock, err := lockData(dir)
+		ts.Check(os.MkdirAll(dir, 0o700))
+		lock, err := datadir.Lock(dir)
 		ts.Check(err)
-		ts.Defer(unlock)
+		ts.Defer(func() { lock.Close() })
 	case "hbase":
 		server, err := embedded.Start(embedded.Options{Dir: dir})
 		ts.Check(err)

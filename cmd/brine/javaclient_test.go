@@ -37,7 +37,7 @@ func TestJavaClientAgainstDev(t *testing.T) {
 	}()
 	connect := "rpc://127.0.0.1:" + hbasePort
 	events, distinct := int64(0), map[string]bool{} // some generated scans come twice, and are one row
-	for event := range devScans() {
+	for event := range bundledScans() {
 		events++
 		distinct[string(event)] = true
 	}

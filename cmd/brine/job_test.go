@@ -18,6 +18,7 @@ import (
 	"brine/ingest"
 	"brine/internal/testenv"
 	"brine/publish"
+	"brine/service/devstack"
 )
 
 // stack is a Kafka, an HBase and a search engine that outlive the brine processes of a test.
@@ -91,7 +92,7 @@ func newJobOf(t *testing.T, s stack, x example) *job {
 	if err := os.WriteFile(j.file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := createTopic(t.Context(), j.client(), j.topic, devPartitions); err != nil {
+	if err := createTopicBy(t.Context(), j.client(), j.topic, devPartitions); err != nil {
 		t.Fatal(err)
 	}
 	j.must("tables", "apply", "-c", j.file)
@@ -155,7 +156,7 @@ func (j *job) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must runs a brine process that has to succeed, and gives its output.
+// must runs a brine process that has to succeed, and returns its output.
 func (j *job) must(args ...string) string {
 	j.t.Helper()
 	out, err := j.command(args...).CombinedOutput()
@@ -167,7 +168,7 @@ func (j *job) must(args ...string) string {
 
 func (j *job) publish(records iter.Seq[[]byte]) int {
 	j.t.Helper()
-	a := appender(j.client(), j.topic)
+	a := appenderBy(j.client(), j.topic)
 	a.Kafka = ingest.Kafka{Brokers: j.brokers}
 	n, err := a.Publish(j.t.Context(), publish.Keyed(certain(records), j.key))
 	if err != nil {
@@ -198,5 +199,19 @@ func (j *job) progress(half string, before int) {
 	j.t.Helper()
 	for j.uncommitted(half) >= before {
 		wait(j.t, time.Millisecond)
+	}
+}
+
+// devPartitions is how many partitions the topics of jobs have.
+const devPartitions = devstack.Partitions
+
+// certain makes a sequence that may fail of one that does not.
+func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for event := range events {
+			if !yield(event, nil) {
+				return
+			}
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// exit runs a brine process and gives its output and exit code.
+// exit runs a brine process and returns its output and exit code.
 func (j *job) exit(args ...string) (string, int) {
 	j.t.Helper()
 	out, err := j.command(args...).CombinedOutput()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -34,7 +33,8 @@ type keyFlags struct {
 	JSON   bool              `help:"Print JSON."`
 }
 
-var fieldTypes = map[string]rowkey.Type{"text": rowkey.Text, "int": rowkey.Int, "float": rowkey.Float, "bool": rowkey.Bool, "time": rowkey.Time}
+var fieldTypes = map[string]rowkey.Type{"text": rowkey.Text, "int": rowkey.Int, "float": rowkey.Float,
+	"bool": rowkey.Bool, "time": rowkey.Time}
 
 // parse returns the keys that are meant, several only of a table, and the arguments that do not name the table.
 func (f keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
@@ -127,7 +127,7 @@ func (f keyRow) read(e *env) (*rowkey.Key, []byte, error) {
 	if len(args) > 1 {
 		return nil, nil, usage(fmt.Errorf("there is no table %q; write [TABLE] ROW", args[0]))
 	}
-	row, err := unescape(strings.Join(args, ""))
+	row, err := rowkey.ParseBinary(strings.Join(args, ""))
 	if err != nil {
 		return nil, nil, usage(err)
 	}
@@ -260,32 +260,11 @@ func (c *keyExplainCmd) Run(e *env) error {
 	for _, p := range parts {
 		width := "variable"
 		if p.Width > 0 {
-			width = count(p.Width, "byte")
+			width = term.Count(p.Width, "byte")
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), term.Line(p.Value), p.Doc)
 	}
 	return errors.Join(w.Flush(), err)
-}
-
-// unescape reads bytes as the HBase shell prints them.
-func unescape(s string) ([]byte, error) {
-	var out []byte
-	for s != "" {
-		rest, ok := strings.CutPrefix(s, `\x`)
-		if !ok {
-			out, s = append(out, s[0]), s[1:]
-			continue
-		}
-		if len(rest) < 2 {
-			return nil, fmt.Errorf(`%q ends within an escape: write \x and two hex digits`, s)
-		}
-		b, err := strconv.ParseUint(rest[:2], 16, 8)
-		if err != nil {
-			return nil, fmt.Errorf(`%q is not an escape: write \x and two hex digits`, `\x`+rest[:2])
-		}
-		out, s = append(out, byte(b)), rest[2:]
-	}
-	return slices.Clip(out), nil
 }
 
 // hashed is shown for a field that the key holds only as a hash.

@@ -10,6 +10,7 @@ import (
 
 	"brine/config"
 	"brine/rowkey"
+	"brine/schema"
 )
 
 type keyLintCmd struct {
@@ -80,7 +81,8 @@ func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 		if rule == "" {
 			rule = "syntax"
 		}
-		return config.Problems{c.problem(rowkey.Finding{Rule: rule, Severity: rowkey.Severity(config.Error), Offset: wrong.Offset, Msg: wrong.Msg, Fix: wrong.Fix})}, nil
+		return config.Problems{c.problem(rowkey.Finding{Rule: rule, Severity: rowkey.Severity(config.Error), Offset: wrong.Offset,
+			Msg: wrong.Msg, Fix: wrong.Fix})}, nil
 	}
 	var found config.Problems
 	for _, f := range key.Lint(o) {
@@ -112,7 +114,7 @@ func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
 			found = append(found, p)
 		}
 	}
-	return append(found, serverFindings(t, c.Config, c.Servers, max(t.Regions, len(t.Splits)+1))...), nil
+	return append(found, schema.CheckKey(t, c.Config, c.Servers, max(t.Regions, len(t.Splits)+1))...), nil
 }
 
 // settingsOf is where a table's settings begin, and those of the pipelines that write it which concern its rows.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"brine/internal/repeat"
-	"brine/metrics"
 )
 
 // repeatEvery is how often one line is printed at most: what fails is tried again many times a minute.
@@ -16,12 +15,4 @@ const repeatEvery = 10 * time.Second
 func newLog(e *env, level slog.Level) (log *slog.Logger, done func()) {
 	h := repeat.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}), repeatEvery)
 	return slog.New(h), h.Close
-}
-
-// countLeftOut makes the lines that the log leaves out a metric.
-func (s *service) countLeftOut() {
-	hook := metrics.Logs(s.reg)
-	if h, ok := s.log.Handler().(*repeat.Handler); ok {
-		h.LeftOut(hook)
-	}
 }

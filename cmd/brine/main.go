@@ -59,6 +59,7 @@ type env struct {
 
 	patience time.Duration // for one answer of a server; 0: for as long as it takes
 	environ  []string      // all variables, as os.Environ gives them
+	brokers  bool          // --brokers stands for the variable of the same name
 }
 
 func main() {
@@ -68,7 +69,8 @@ func main() {
 	// The first signal drains; whoever sends a second one wants the process gone.
 	context.AfterFunc(ctx, stop)
 	log.SetOutput(term.NewWriter(wording.Writer(os.Stderr))) // of slog's default too
-	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()}, os.Args[1:]))
+	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()},
+		os.Args[1:]))
 }
 
 // escape has all that is printed go through term, so that no text of a record or a server acts on the terminal, and what is said besides

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"brine/internal/sample"
+	"brine/service"
 )
 
 // late adds pipelines whose topics are not there yet.
@@ -34,12 +35,12 @@ func TestMissingTopicHoldsUpItsPipelineAlone(t *testing.T) {
 	p := j.begin()
 	p.until("scans.rows", n)
 	p.health("/healthz", http.StatusServiceUnavailable, `late.rows: .*topic ".*\.late": no such topic .*create it`)
-	if err := createTopic(t.Context(), j.client(), j.topic+".late", 1); err != nil {
+	if err := createTopicBy(t.Context(), j.client(), j.topic+".late", 1); err != nil {
 		t.Fatal(err)
 	}
 	p.health("/readyz", http.StatusOK, "")
 	p.stop()
-	if said := p.log.String(); strings.Count(said, "a pipeline's topic is missing") != 1 || !strings.Contains(said, createsTopic) {
+	if said := p.log.String(); strings.Count(said, "a pipeline's topic is missing") != 1 || !strings.Contains(said, service.CreatesTopic) {
 		t.Errorf("the log says\n%s", said)
 	}
 }
@@ -51,7 +52,7 @@ func TestMissingTopicUntilTheEnd(t *testing.T) {
 	j.late("late")
 	j.publish(first(sample.Scans(), 100))
 	out, code := j.exit("run", "-q", "-c", j.file, "--until-end")
-	if code != exitMissing || !strings.Contains(out, `late.rows: `) || !strings.Contains(out, ".late\": no such topic") || !strings.Contains(out, "hint: "+createsTopic) {
+	if code != exitMissing || !strings.Contains(out, `late.rows: `) || !strings.Contains(out, ".late\": no such topic") || !strings.Contains(out, "hint: "+service.CreatesTopic) {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 	if n := j.uncommitted("rows"); n != 0 {

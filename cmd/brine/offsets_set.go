@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
 	"strings"
+	"time"
 
-	"github.com/segmentio/kafka-go"
+	"brine/ingest/offsets"
+	"brine/internal/term"
 )
 
 type offsetsSetCmd struct {
@@ -51,12 +53,13 @@ func (c *offsetsSetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	client := kafkaClient(&cfg.Kafka)
+	client := lookUps(&cfg.Kafka)
+	defer client.Close()
 	groups, err := c.groups(e.ctx, cfg, client)
 	if err != nil {
 		return err
 	}
-	moves := make([][]offsetMove, len(groups))
+	moves := make([][]offsets.Move, len(groups))
 	n := 0
 	for i, g := range groups {
 		if moves[i], err = c.moves(e.ctx, g, client); err != nil {
@@ -72,25 +75,25 @@ func (c *offsetsSetCmd) Run(e *env) error {
 		printMoves(e.stderr, groups, moves)
 	}
 	if err := idle(groups); err != nil || c.DryRun {
-		return errors.Join(err, c.print(e, moves))
+		return errors.Join(err, c.print(e, groups, moves, false))
 	}
 	if err := confirm(e, c.Yes, "Set these offsets?"); err != nil {
 		return err
 	}
 	for i, g := range groups {
-		if err := g.set(e.ctx, client, moves[i]); err != nil {
+		if err := setError(g, client.Set(e.ctx, g.Group, moves[i])); err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
 	}
-	return c.print(e, moves)
+	return c.print(e, groups, moves, true)
 }
 
 // idle fails when a group has members: they would not notice, and commit over what is set.
 func idle(groups []*liveGroup) error {
 	var members []string
 	for _, g := range groups {
-		for _, m := range g.members {
-			members = append(members, g.group+": "+m)
+		for _, m := range g.Members {
+			members = append(members, g.Group.Group+": "+m)
 		}
 	}
 	if len(members) == 0 {
@@ -101,104 +104,124 @@ func idle(groups []*liveGroup) error {
 }
 
 // moves says what would change for a group.
-func (c *offsetsSetCmd) moves(ctx context.Context, g *liveGroup, client *kafka.Client) ([]offsetMove, error) {
+func (c *offsetsSetCmd) moves(ctx context.Context, g *liveGroup, client *offsets.Client) ([]offsets.Move, error) {
 	then, err := c.target(ctx, g, client)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range c.Partitions {
-		if p < 0 || p >= len(g.ends) {
-			return nil, &exitError{exitMissing, fmt.Errorf("--partitions: topic %q has no partition %d; it has %d", g.topic, p, len(g.ends)), ""}
-		}
+	moves, err := g.Moves(then, c.Partitions)
+	switch {
+	case errors.Is(err, offsets.ErrNoPartition):
+		return nil, &exitError{exitMissing, fmt.Errorf("--partitions: %w", err), ""}
+	case err != nil:
+		return nil, usage(fmt.Errorf("--to %s: %w", c.To, err))
 	}
-	var out []offsetMove
-	for p := range g.ends {
-		to, ok := then[p]
-		if !ok || len(c.Partitions) > 0 && !slices.Contains(c.Partitions, p) {
-			continue
-		}
-		now, committed := g.at(p)
-		if committed && now == to {
-			continue
-		}
-		if to < g.earliest[p] || to > g.ends[p] {
-			return nil, usage(fmt.Errorf("--to %s: partition %d would go on at offset %d, and its log is %d to %d; choose an offset within, or earliest or latest", c.To, p, to, g.earliest[p], g.ends[p]))
-		}
-		m := offsetMove{Pipeline: g.name, Partition: p, Then: to, Again: max(0, now-to), Skipped: max(0, to-max(now, g.earliest[p]))}
-		if committed {
-			m.Now = &now
-		}
-		out = append(out, m)
-	}
-	return out, nil
+	return moves, nil
 }
 
-// set commits, as nobody who is a member: brokers refuse that while there are any.
-func (g *liveGroup) set(ctx context.Context, client *kafka.Client, moves []offsetMove) error {
-	if len(moves) == 0 {
-		return nil
+// target returns the offset that --to means, for each partition that it means.
+func (c *offsetsSetCmd) target(ctx context.Context, g *liveGroup, client *offsets.Client) (map[int]int64, error) {
+	text := strings.TrimSpace(c.To)
+	if file, saved := strings.CutPrefix(text, "file:"); saved {
+		return savedOffsets(file, g.name)
 	}
-	offsets := make([]kafka.OffsetCommit, len(moves))
-	for i, m := range moves {
-		offsets[i] = kafka.OffsetCommit{Partition: m.Partition, Offset: m.Then}
+	then, err := client.Target(ctx, g.Group, text, time.Now())
+	switch {
+	case errors.Is(err, offsets.ErrNoPartition):
+		return nil, &exitError{exitMissing, fmt.Errorf("--to: %w", err), ""}
+	case errors.Is(err, offsets.ErrSyntax):
+		return nil, usage(fmt.Errorf("--to %q: %w", text, err))
 	}
-	resp, err := client.OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: g.group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{g.topic: offsets}})
-	if err != nil {
-		return kafkaError(err)
-	}
-	for _, p := range resp.Topics[g.topic] {
-		if errors.Is(p.Error, kafka.UnknownMemberId) {
-			return &exitError{exitFailed, fmt.Errorf("group %s has a member since: partition %d was not set", g.group, p.Partition), "stop it first"}
-		}
-		if p.Error != nil {
-			return fmt.Errorf("group %s, partition %d: %w", g.group, p.Partition, p.Error)
-		}
-	}
-	for i := range moves {
-		moves[i].Done = true
-	}
-	return nil
+	return then, kafkaError(err)
 }
 
-func printMoves(out io.Writer, groups []*liveGroup, moves [][]offsetMove) {
+// setError gives the error of a group whose offsets could not be set its exit code.
+func setError(g *liveGroup, err error) error {
+	switch {
+	case errors.Is(err, offsets.ErrMembers):
+		err = fmt.Errorf("group %s has a member since: its offsets were not set: %w", g.Group.Group, err)
+		return &exitError{exitFailed, err, "stop it first"}
+	case offsets.Answered(err):
+		return err
+	}
+	return kafkaError(err)
+}
+
+func printMoves(out io.Writer, groups []*liveGroup, moves [][]offsets.Move) {
 	for i, g := range groups {
 		if len(moves[i]) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "%s: topic %s, group %s\n", g.name, g.topic, g.group)
+		fmt.Fprintf(out, "%s: topic %s, group %s\n", g.name, g.Topic, g.Group.Group)
 		fmt.Fprintf(out, "  partition            now           then     read again        skipped\n")
 		var again, skipped int64
 		for _, m := range moves[i] {
 			now := "-"
 			if m.Now != nil {
-				now = thousands(*m.Now)
+				now = term.Thousands(*m.Now)
 			}
-			fmt.Fprintf(out, "  %9d %14s %14s %14s %14s\n", m.Partition, now, thousands(m.Then), thousands(m.Again), thousands(m.Skipped))
+			fmt.Fprintf(out, "  %9d %14s %14s %14s %14s\n",
+				m.Partition, now, term.Thousands(m.Then), term.Thousands(m.Again), term.Thousands(m.Skipped))
 			again, skipped = again+m.Again, skipped+m.Skipped
 		}
-		fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", thousands(again), thousands(skipped))
+		fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", term.Thousands(again), term.Thousands(skipped))
 		if skipped > 0 {
-			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n", thousands(skipped), g.name)
+			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n", term.Thousands(skipped), g.name)
 		}
 	}
 }
 
-func (c *offsetsSetCmd) print(e *env, moves [][]offsetMove) error {
-	n := 0
-	for _, of := range moves {
+// print says what has become of the moves.
+func (c *offsetsSetCmd) print(e *env, groups []*liveGroup, moves [][]offsets.Move, set bool) error {
+	n, enc := 0, json.NewEncoder(e.stdout)
+	for i, of := range moves {
+		n += len(of)
 		for _, m := range of {
-			if m.Done {
-				n++
+			if !c.JSON {
+				continue
 			}
-			if c.JSON {
-				if err := json.NewEncoder(e.stdout).Encode(m); err != nil {
-					return err
-				}
+			if err := enc.Encode(offsetMove{groups[i].name, m.Partition, m.Now, m.Then, m.Again, m.Skipped, set}); err != nil {
+				return err
 			}
 		}
 	}
-	if !c.JSON && n > 0 {
-		fmt.Fprintf(e.stdout, "the offsets of %s are set\n", count(n, "partition"))
+	if !c.JSON && set && n > 0 {
+		fmt.Fprintf(e.stdout, "the offsets of %s are set\n", term.Count(n, "partition"))
 	}
 	return nil
+}
+
+// savedOffsets reads what show --json has printed of a group. Partitions without a commit are left as they are.
+func savedOffsets(file, name string) (map[int]int64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--to: %w", err))
+	}
+	defer f.Close()
+	out, found := map[int]int64{}, 0
+	lines := json.NewDecoder(f)
+	for n := 1; ; n++ {
+		var line offsetLine
+		err := lines.Decode(&line)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && line.Pipeline == "" {
+			err = errors.New("it names no pipeline")
+		}
+		if err != nil {
+			return nil, usage(fmt.Errorf("--to: %s: object %d is no line of brine offsets show --json: %w", file, n, err))
+		}
+		if line.Pipeline != name {
+			continue
+		}
+		if found++; line.Committed != nil {
+			out[line.Partition] = *line.Committed
+		}
+	}
+	if found == 0 {
+		return nil, usage(fmt.Errorf("--to: %s holds nothing of %s; choose the pipelines that it was saved of with --pipeline and --half",
+			file, name))
+	}
+	return out, nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+
+	"brine/internal/term"
 )
 
 type offsetsShowCmd struct {
@@ -13,8 +15,9 @@ type offsetsShowCmd struct {
 
 // Help is shown under the command's own help.
 func (offsetsShowCmd) Help() string {
-	return `COMMITTED is the offset that is read next, - where nothing is committed yet; everything before it is settled. LAG is how many offsets are
-left to read, an upper bound of the records: markers of transactions have offsets too. Members are listed until their sessions end.
+	return `COMMITTED is the offset that is read next, - where nothing is committed yet; everything before it is settled. LAG is how many
+offsets are left to read, an upper bound of the records: markers of transactions have offsets too. Members are
+listed until their sessions end.
 
 Examples:
   brine offsets show -c brine.yaml
@@ -41,7 +44,9 @@ func (c *offsetsShowCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	groups, err := c.groups(e.ctx, cfg, kafkaClient(&cfg.Kafka))
+	client := lookUps(&cfg.Kafka)
+	defer client.Close()
+	groups, err := c.groups(e.ctx, cfg, client)
 	if err != nil {
 		return err
 	}
@@ -61,17 +66,17 @@ func (c *offsetsShowCmd) Run(e *env) error {
 }
 
 func (g *liveGroup) line(partition int) offsetLine {
-	at, committed := g.at(partition)
-	line := offsetLine{Pipeline: g.name, Group: g.group, Topic: g.topic, Partition: partition,
-		Earliest: g.earliest[partition], Latest: g.ends[partition], Lag: max(0, g.ends[partition]-max(at, g.earliest[partition])), Members: g.members, Session: g.session.Seconds()}
+	next, committed := g.Next(partition)
+	line := offsetLine{Pipeline: g.name, Group: g.Group.Group, Topic: g.Topic, Partition: partition, Earliest: g.Starts[partition],
+		Latest: g.Ends[partition], Lag: g.Lag(partition), Members: g.Members, Session: g.session.Seconds()}
 	if committed {
-		line.Committed = &at
+		line.Committed = &next
 	}
 	return line
 }
 
 func (g *liveGroup) encode(enc *json.Encoder) error {
-	for p := range g.ends {
+	for p := range g.Ends {
 		if err := enc.Encode(g.line(p)); err != nil {
 			return err
 		}
@@ -80,22 +85,23 @@ func (g *liveGroup) encode(enc *json.Encoder) error {
 }
 
 func (g *liveGroup) print(e *env) {
-	fmt.Fprintf(e.stdout, "%s: topic %s, group %s\n", g.name, g.topic, g.group)
+	fmt.Fprintf(e.stdout, "%s: topic %s, group %s\n", g.name, g.Topic, g.Group.Group)
 	fmt.Fprintf(e.stdout, "  partition       earliest      committed         latest lag in offsets\n")
 	var lag int64
-	for p := range g.ends {
+	for p := range g.Ends {
 		line, committed := g.line(p), "-"
 		if line.Committed != nil {
-			committed = thousands(*line.Committed)
+			committed = term.Thousands(*line.Committed)
 		}
-		fmt.Fprintf(e.stdout, "  %9d %14s %14s %14s %14s\n", p, thousands(line.Earliest), committed, thousands(line.Latest), thousands(line.Lag))
+		earliest, latest := term.Thousands(line.Earliest), term.Thousands(line.Latest)
+		fmt.Fprintf(e.stdout, "  %9d %14s %14s %14s %14s\n", p, earliest, committed, latest, term.Thousands(line.Lag))
 		lag += line.Lag
 	}
-	fmt.Fprintf(e.stdout, "  %9s %14s %14s %14s %14s\n", "all", "", "", "", thousands(lag))
-	if len(g.members) == 0 {
+	fmt.Fprintf(e.stdout, "  %9s %14s %14s %14s %14s\n", "all", "", "", "", term.Thousands(lag))
+	if len(g.Members) == 0 {
 		fmt.Fprintln(e.stdout, "  no members")
 	}
-	for _, m := range g.members {
+	for _, m := range g.Members {
 		fmt.Fprintf(e.stdout, "  member %s, unless it was killed less than %v ago\n", m, g.session)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"brine/event"
 	"brine/ingest"
+	"brine/ingest/deadletter"
 )
 
 // start runs the job's pipeline, with its search engine behind a door.
@@ -82,7 +83,7 @@ func (p *process) untilRetrying(partitions int) {
 		if n >= partitions {
 			return
 		}
-		if time.Since(start) > 20*time.Second {
+		if time.Since(start) > 2*time.Minute {
 			p.t.Fatalf("documents are not being retried: %+v", status)
 		}
 	}
@@ -124,7 +125,7 @@ func TestDocumentsThatTheIndexRefuses(t *testing.T) {
 }
 
 // deadLetters reads the job's dead letters.
-func (j *job) deadLetters() []ingest.DeadLetter {
+func (j *job) deadLetters() []deadletter.Letter {
 	j.t.Helper()
 	topic := j.topic + ".dead"
 	transport := &kafka.Transport{} // the usual one remembers for a while that there was no such topic
@@ -135,7 +136,7 @@ func (j *job) deadLetters() []ingest.DeadLetter {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	var letters []ingest.DeadLetter
+	var letters []deadletter.Letter
 	for partition, end := range ends {
 		if end == 0 {
 			continue
@@ -151,7 +152,7 @@ func (j *job) deadLetters() []ingest.DeadLetter {
 			for _, h := range m.Headers {
 				rec.Headers = append(rec.Headers, event.Header{Key: h.Key, Value: h.Value})
 			}
-			letter, err := ingest.ReadDeadLetter(rec)
+			letter, err := deadletter.Read(rec)
 			if err != nil {
 				j.t.Fatal(err)
 			}

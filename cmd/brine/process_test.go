@@ -132,7 +132,7 @@ func (p *process) settled(half string) (n int) {
 	return n
 }
 
-// until waits until a half has settled at least n records, and gives how long that took.
+// until waits until a half has settled at least n records, and returns how long that took.
 func (p *process) until(half string, n int) time.Duration {
 	p.t.Helper()
 	start := time.Now()

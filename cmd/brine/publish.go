@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/time/rate"
 
 	"brine/config"
+	"brine/ingest"
+	"brine/ingest/offsets"
+	"brine/internal/term"
 	"brine/publish"
 )
 
@@ -69,23 +71,25 @@ func (c *publishCmd) Run(e *env) error {
 	report := func(n int64) {
 		if sent += n; time.Since(said) > 2*time.Second {
 			said = time.Now()
-			fmt.Fprintf(e.stderr, "%s records, %s/s\n", thousands(sent), thousands(int64(float64(sent)/time.Since(began).Seconds())))
+			p := term.Progress{Done: sent, Elapsed: time.Since(began)}
+			fmt.Fprintf(e.stderr, "%s records, %s\n", term.Thousands(sent), term.Rate(p.PerSecond()))
 		}
 	}
 	before, n, err := c.publish(e, cfg, source, report)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
-		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", thousands(before+n)), "the same command goes on from there"}
+		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", term.Thousands(before+n)), "the same command goes on from there"}
 	case errors.Is(err, publish.ErrOtherRecords):
-		return usage(fmt.Errorf("%w: %s of them, and the files do not begin with those; choose another --name, or publish all of these --again", err, thousands(before)))
+		return usage(fmt.Errorf("%w: %s of them, and the files do not begin with those; choose another --name, or publish all of these --again",
+			err, term.Thousands(before)))
 	case errors.Is(err, publish.ErrOptions):
 		return usage(err)
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", thousands(n), c.Topic, time.Since(began).Seconds())
+	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", term.Thousands(n), c.Topic, time.Since(began).Seconds())
 	if before > 0 {
-		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them again\n", thousands(before))
+		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them again\n", term.Thousands(before))
 	}
 	return reportSkipped(e.stderr, &source.Skipped)
 }
@@ -93,14 +97,20 @@ func (c *publishCmd) Run(e *env) error {
 // create makes the topic if it is missing. Brokers that cannot be reached at all are not waited for: their address may be wrong.
 func (c *publishCmd) create(e *env, cfg *config.Config) error {
 	for p := (publish.Patience{Limit: publish.MaxWait, Log: e.stderr}); ; {
-		err := createTopic(e.ctx, kafkaClient(&cfg.Kafka), c.Topic, c.Partitions)
-		if answer, ok := errors.AsType[kafka.Error](err); !ok || answer == kafka.BrokerNotAvailable {
+		err := createTopic(e.ctx, &cfg.Kafka, c.Topic, c.Partitions)
+		if !offsets.Answered(err) {
 			return err
 		}
 		if err := p.Wait(e.ctx, err); err != nil {
 			return err
 		}
 	}
+}
+
+func createTopic(ctx context.Context, k *config.Kafka, topic string, partitions int) error {
+	client := lookUps(k)
+	defer client.Close()
+	return client.CreateTopic(ctx, topic, partitions)
 }
 
 // source reads the files as the pipeline of the topic does, if there is one.
@@ -129,15 +139,17 @@ func (c *publishCmd) publish(e *env, cfg *config.Config, source *publish.Source,
 		if !c.Alone {
 			return c.transactions(cfg, moved).Publish(e.ctx, c.options(cfg), source.Records(), again)
 		}
-		put, err := c.appender(cfg, moved).Publish(e.ctx, source.Records())
+		client := lookUps(&cfg.Kafka)
+		defer client.Close()
+		put, err := c.appender(client, cfg, moved).Publish(e.ctx, source.Records())
 		n += int64(put)
 		return 0, n, err
 	})
 }
 
-func (c *publishCmd) appender(cfg *config.Config, sent func(int64)) *publish.Appender {
-	a := appender(kafkaClient(&cfg.Kafka), c.Topic)
-	a.Kafka, a.Sent = cfg.Kafka.Options(), func(n int) { sent(int64(n)) }
+func (c *publishCmd) appender(client *offsets.Client, cfg *config.Config, sent func(int64)) *publish.Appender {
+	a := appender(client, cfg.Kafka.Options(), cfg.Kafka.RequestTimeout, c.Topic)
+	a.Sent = func(n int) { sent(int64(n)) }
 	if c.Rate > 0 {
 		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publish.AppendBatch))
 		a.Pause = func(ctx context.Context) error { return limit.WaitN(ctx, publish.AppendBatch) }
@@ -146,8 +158,9 @@ func (c *publishCmd) appender(cfg *config.Config, sent func(int64)) *publish.App
 }
 
 // appender puts records at the end of a topic.
-func appender(client *kafka.Client, topic string) *publish.Appender {
-	return &publish.Appender{Client: client, Topic: topic, Ends: func(ctx context.Context) ([]int64, error) { return endOffsets(ctx, client, topic) }}
+func appender(client *offsets.Client, k ingest.Kafka, timeout time.Duration, topic string) *publish.Appender {
+	return &publish.Appender{Kafka: k, RequestTimeout: timeout, Topic: topic,
+		Ends: func(ctx context.Context) ([]int64, error) { return client.Ends(ctx, topic) }}
 }
 
 func (c *publishCmd) transactions(cfg *config.Config, sent func(int64)) *publish.Transactions {
@@ -180,12 +193,12 @@ func reportSkipped(stderr io.Writer, s *publish.Skipped) error {
 	if s.N == 0 {
 		return nil
 	}
-	fmt.Fprintf(stderr, "%s skipped:\n", count(s.N, "bad line"))
+	fmt.Fprintf(stderr, "%s skipped:\n", term.Count(s.N, "bad line"))
 	for _, line := range s.First {
 		fmt.Fprintf(stderr, "  %v\n", line)
 	}
 	if more := s.N - len(s.First); more > 0 {
-		fmt.Fprintf(stderr, "  and %s more\n", thousands(int64(more)))
+		fmt.Fprintf(stderr, "  and %s more\n", term.Thousands(int64(more)))
 	}
 	return errReported{exitFailed}
 }

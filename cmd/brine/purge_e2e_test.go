@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func TestOnlyRunPurges(t *testing.T) {
 		wait(t, 20*time.Millisecond)
 	}
 	p.stop()
-	if docs := j.documents(); !slices.Equal(sortedKeys(docs), []string{"new"}) {
+	if docs := j.documents(); !slices.Equal(slices.Sorted(maps.Keys(docs)), []string{"new"}) {
 		t.Errorf("after run: %v, %s", docs, &p.log)
 	}
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"brine/config"
-	"brine/hbase"
-	"brine/indexer"
 	"brine/query"
+	"brine/search"
 )
 
 type queryCmd struct {
@@ -34,8 +33,8 @@ type queryCmd struct {
 func (queryCmd) Help() string {
 	return `A view is a question that the configuration declares: --views lists them with their arguments.
 
-Of a table anything may be asked. Conditions on a left-most set of the key's fields are answered by HBase alone, in the order of the key, which for a
-timeline is the newest first; the last field may have a range. Any others are answered by the index of the table's
+Of a table anything may be asked. Conditions on a left-most set of the key's fields are answered by HBase alone, in the order
+of the key, which for a timeline is the newest first; the last field may have a range. Any others are answered by the index of the table's
 documents, the newest first, and the rows are read from HBase by the keys that it finds. A row that the index shows
 otherwise than HBase, because one of them is still behind, is marked.
 
@@ -62,48 +61,115 @@ func (c *queryCmd) Run(e *env) error {
 	})
 }
 
-// defaultLimit is the number of rows of a table that are shown unless the command says how many.
-const defaultLimit = 100
-
 // runTable asks a table what the command line says.
 func (c *queryCmd) runTable(e *env, cfg *config.Config) error {
 	t, err := c.table(cfg)
 	if err != nil {
 		return err
 	}
-	limit := defaultLimit
-	if c.Limit != nil {
-		limit = *c.Limit
-	}
-	ask, err := newQuestion(cfg, t, c.Where)
+	table, err := readable(cfg, t)
 	if err != nil {
 		return usage(err)
 	}
-	if err := c.refine(ask, cfg); err != nil {
-		return usage(err)
+	request := query.Request{Args: c.Where, Limit: query.DefaultPage, After: query.Cursor(c.After), Deleted: c.Deleted, Families: c.Families}
+	if c.Limit != nil {
+		request.Limit = *c.Limit
 	}
-	ask.limit, ask.deleted, ask.after = limit, c.Deleted, c.After
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	if c.Get != "" {
+		if request.Get, err = c.other(cfg); err != nil {
+			return usage(fmt.Errorf("--get: %w", err))
+		}
+	}
+	question, err := table.Question(request)
+	if err != nil {
+		return c.failure(err)
+	}
+	return c.answer(e, cfg, question, cfg.Versions(t))
+}
+
+// readable is a table as it is asked.
+func readable(cfg *config.Config, t *config.Table) (query.Table, error) {
+	out, ok := cfg.Query(t)
+	if !ok {
+		return out, fmt.Errorf("no pipeline writes table %s, so the types of its fields are not known", t.Name)
+	}
+	return out, nil
+}
+
+// other is the table of --get.
+func (c *queryCmd) other(cfg *config.Config) (*query.Table, error) {
+	t, err := table(cfg, c.Get)
+	if err != nil {
+		return nil, err
+	}
+	out, err := readable(cfg, t)
+	return &out, err
+}
+
+// runView asks a view of the configuration.
+func (c *queryCmd) runView(e *env, cfg *config.Config, declared *config.View) error {
+	view, err := declared.Query(cfg)
 	if err != nil {
 		return err
 	}
-	defer cluster.Close()
-	var engine indexer.Engine
-	if !ask.byKey() {
-		if engine, err = openSearch(cfg); err != nil {
+	request := query.Request{Args: c.Where, After: query.Cursor(c.After), Deleted: c.Deleted, Whole: c.Whole, Families: c.Families}
+	switch {
+	case c.Get != "":
+		return usage(errors.New("--get: the view says whose rows are shown"))
+	case c.Limit != nil && *c.Limit == 0:
+		return usage(fmt.Errorf("--limit: a view answers in pages of 1 to %d rows; go on with --after", query.MaxPage))
+	case c.Limit != nil:
+		request.Limit = *c.Limit
+	}
+	question, err := view.Question(request)
+	if err != nil {
+		return c.failure(err)
+	}
+	if c.Count {
+		return c.count(e, cfg, view, request, question.ByIndex())
+	}
+	return c.answer(e, cfg, question, cfg.Versions(declared.Shown(cfg)))
+}
+
+// answer asks the stores and prints the rows.
+func (c *queryCmd) answer(e *env, cfg *config.Config, question *query.Question, counts config.VersionKind) error {
+	return c.stores(e, cfg, question.ByIndex(), func(rows query.Client, docs search.Searcher) error {
+		a, err := question.Ask(e.ctx, rows, docs)
+		if err != nil {
 			return err
 		}
-		defer func() { _ = engine.Close() }() // only read from
-	}
-	out := rowPrinter{out: e.stdout, json: c.JSON, keys: c.Hex, fields: c.Fields, limit: limit, counts: cfg.Versions(t)}
-	if ask.get != nil {
-		out.more = ask.more
-	}
-	err = out.print(ask.rows(e.ctx, cluster.client, engine))
-	if err == nil && c.Cost && ask.byKey() {
-		printCost(e.stderr, ask.cost, ask.get != nil)
-	}
-	return c.noTable(err)
+		if c.JSON {
+			err = query.WriteJSON(e.stdout, a.Rows, c.Fields...)
+		} else {
+			err = (&rowTable{keys: c.Hex, fields: c.Fields, counts: counts}).print(e.stdout, a.Rows)
+		}
+		if after := a.Next(); err == nil && !c.JSON && after != "" {
+			fmt.Fprintf(e.stdout, "more: --after '%s'\n", after)
+		}
+		if err == nil && c.Cost && !a.ByIndex {
+			printCost(e.stderr, a.Cost, question.Gets())
+		}
+		return err
+	})
+}
+
+// count prints how many rows a view has.
+func (c *queryCmd) count(e *env, cfg *config.Config, view query.View, request query.Request, byIndex bool) error {
+	return c.stores(e, cfg, byIndex || view.Table.Index != nil, func(rows query.Client, docs search.Searcher) error {
+		reader, err := query.Open(view, rows, docs)
+		if err != nil {
+			return err
+		}
+		t, err := reader.Count(e.ctx, request)
+		switch {
+		case err != nil:
+			return err
+		case c.JSON:
+			return json.NewEncoder(e.stdout).Encode(t)
+		}
+		printTally(e.stdout, t)
+		return nil
+	})
 }
 
 // table is the one that is asked; it says so where a view was meant.
@@ -119,50 +185,4 @@ func (c *queryCmd) table(cfg *config.Config) (*config.Table, error) {
 		err = usage(errors.New("--count and --whole are for views; declare one: docs/queries.md"))
 	}
 	return t, err
-}
-
-// noTable says what would make a table that is missing.
-func (c *queryCmd) noTable(err error) error {
-	if errors.Is(err, hbase.ErrNoTable) {
-		return &exitError{exitMissing, err, "create it: brine tables apply -c " + c.Config}
-	}
-	return err
-}
-
-// printCost says what an answer of the key has cost.
-func printCost(out io.Writer, cost query.Cost, gets bool) {
-	fmt.Fprintf(out, "rows %d, read by the servers %d, calls %d, scanners %d", cost.Rows, cost.Read, cost.Calls, cost.Scanners)
-	if gets { // one for each row, of the other table
-		fmt.Fprintf(out, ", gets %d", cost.Rows)
-	}
-	fmt.Fprintln(out)
-}
-
-// refine takes what only the key's answers know.
-func (c *queryCmd) refine(ask *question, cfg *config.Config) (err error) {
-	switch {
-	case ask.byKey():
-	case len(c.Families) > 0:
-		return errors.New("--families: the index answers these conditions, and compares whole rows with its documents")
-	case c.Get != "":
-		return errors.New("--get: the index answers these conditions, with rows of its own table")
-	}
-	shown := &ask.table
-	if c.Get != "" {
-		if ask.get, err = ask.lookup(cfg, c.Get); err != nil {
-			return fmt.Errorf("--get: %w", err)
-		}
-		shown = ask.get
-	}
-	if len(c.Families) > 0 {
-		if *shown, err = shown.Families(c.Families); err != nil {
-			return fmt.Errorf("--families: %w", err)
-		}
-	}
-	if ask.byKey() && c.After != "" {
-		if err := ask.table.CheckToken(ask.where, query.Token(c.After)); err != nil {
-			return fmt.Errorf("--after: %w", err)
-		}
-	}
-	return nil
 }

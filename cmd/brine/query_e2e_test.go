@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// answered runs brine query and gives the rows as it prints them.
+// answered runs brine query and returns the rows as it prints them.
 func (j *job) answered(args ...string) (rows []map[string]any) {
 	j.t.Helper()
 	out := j.must(append([]string{"query", "-c", j.file, j.table, "--json"}, args...)...)

@@ -51,7 +51,7 @@ func newShop(t *testing.T, s stack) *shopJob {
 		if j.topic = j.name + ".orders"; key == "waybill" {
 			j.topic = j.name + ".scans"
 		}
-		if err := createTopic(t.Context(), j.client(), j.topic, devPartitions); err != nil {
+		if err := createTopicBy(t.Context(), j.client(), j.topic, devPartitions); err != nil {
 			t.Fatal(err)
 		}
 		j.key = key
@@ -133,7 +133,7 @@ func (j *shopJob) take(key string, records [][]byte) {
 	}
 }
 
-// asks runs brine query on a view in this process, and gives the rows that it prints.
+// asks runs brine query on a view in this process, and returns the rows that it prints.
 func (j *shopJob) asks(args ...string) (rows []map[string]any) {
 	j.t.Helper()
 	d := json.NewDecoder(strings.NewReader(j.prints(append(args, "--json")...)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"brine/internal/sample"
+	"brine/internal/when"
 )
 
 // TestViews asks every view of examples/shop.yaml, and compares the answers with what the records say by themselves.
@@ -103,7 +104,7 @@ func (j *shopJob) checkScans() {
 		out := []string{}
 		for _, x := range list {
 			if is(x) {
-				out = append(out, timeText(x.At))
+				out = append(out, when.Text(x.At))
 			}
 		}
 		return out

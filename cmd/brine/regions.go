@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
-	"brine/config"
 	"brine/hbase"
+	"brine/internal/term"
 	"brine/rowkey"
+	"brine/schema/regions"
 	"brine/skew"
 )
 
@@ -34,18 +31,9 @@ type regionsFlags struct {
 const regionHelp = `REGION is the encoded name of a region, the beginning of it (four digits or more), or a row key that the region holds,
 as the HBase shell prints it; key:ROW is a row key even if it looks like the beginning of a name.`
 
-// tableRegions are a table's regions, as a command works on them.
-type tableRegions struct {
-	client  *hbase.Client
-	table   string
-	keys    rowkey.Keys // none: the configuration does not know the table
-	regions []hbase.Region
-	loads   map[string]hbase.RegionLoad // by encoded name
-}
-
 // open connects, finds the table and runs work on its regions. A table that the configuration does not name is taken as it
 // is written.
-func (f *regionsFlags) open(e *env, name string, work func(*tableRegions) error) error {
+func (f *regionsFlags) open(e *env, name string, work func(*hbase.Client, *regions.Table) error) error {
 	cfg, err := f.load(e)
 	if err != nil {
 		return err
@@ -55,83 +43,37 @@ func (f *regionsFlags) open(e *env, name string, work func(*tableRegions) error)
 		return err
 	}
 	defer cluster.Close()
-	t, err := findRegions(e.ctx, cfg, cluster.client, name)
-	if err != nil {
+	var keys rowkey.Keys
+	if known, err := table(cfg, name); err == nil {
+		name, keys = known.Name, known.RowKeys()
+	} else if name == "" {
 		return err
 	}
-	return work(t)
+	t, err := regions.Open(e.ctx, cluster.Client, name, keys)
+	if err != nil {
+		return noSuchTable(name, err)
+	}
+	err = work(cluster.Client, t)
+	if _, ok := errors.AsType[*regions.NameError](err); ok {
+		return usage(err)
+	}
+	return err
 }
 
-func findRegions(ctx context.Context, cfg *config.Config, client *hbase.Client, name string) (*tableRegions, error) {
-	t := &tableRegions{client: client, table: name}
-	if known, err := table(cfg, name); err == nil {
-		t.table, t.keys = known.Name, known.RowKeys()
-	} else if name == "" {
-		return nil, err
-	}
-	var err error
-	if t.regions, err = client.Regions(ctx, t.table); err != nil {
-		return nil, noSuchTable(t.table, err)
-	}
-	loads, err := client.RegionLoads(ctx, t.table)
-	if err != nil {
-		return nil, fmt.Errorf("loads of the regions of %s: %w", t.table, err)
-	}
-	t.loads = map[string]hbase.RegionLoad{}
-	for _, l := range loads {
-		t.loads[l.Encoded] = l
-	}
-	return t, nil
-}
-
-// leastPrefix is how much of an encoded name stands for it.
-const leastPrefix = 4
-
-// find finds the region that a person named.
-func (t *tableRegions) find(name string) (hbase.Region, error) {
-	row, isKey := strings.CutPrefix(name, "key:")
-	key, err := unescape(row)
-	if err != nil {
-		return hbase.Region{}, usage(err)
-	}
-	holder := slices.IndexFunc(t.regions, func(r hbase.Region) bool { return holds(r, key) })
-	if holder < 0 {
-		return hbase.Region{}, fmt.Errorf("no region of %s holds the key %s just now: hbase:meta has a hole, or a region is being split", t.table, row)
-	}
-	if isKey || len(name) < leastPrefix || strings.Trim(name, "0123456789abcdef") != "" {
-		return t.regions[holder], nil
-	}
-	var named []hbase.Region
-	for _, r := range t.regions {
-		if strings.HasPrefix(r.Encoded, name) {
-			named = append(named, r)
+// report says what was done to regions.
+func (f *regionsFlags) report(e *env, what string, t *regions.Table, changed ...hbase.Region) error {
+	if f.JSON {
+		names := make([]string, len(changed))
+		for i, r := range changed {
+			names[i] = r.Encoded
 		}
+		return json.NewEncoder(e.stdout).Encode(map[string]any{"table": t.Name, "done": what, "regions": names})
 	}
-	switch {
-	case len(named) == 0:
-		return t.regions[holder], nil
-	case len(named) == 1 && len(name) >= 2*leastPrefix:
-		return named[0], nil
+	for _, r := range changed {
+		fmt.Fprintf(e.stdout, "%s: region %s %s\n", t.Name, r.Encoded, what)
 	}
-	return hbase.Region{}, usage(fmt.Errorf("%s is the beginning of the name of region %s, and a row key; write more of the name, or key:%s", name, named[0].Encoded, name))
+	return nil
 }
-
-func holds(r hbase.Region, key []byte) bool {
-	return bytes.Compare(r.Start, key) <= 0 && (len(r.End) == 0 || bytes.Compare(key, r.End) < 0)
-}
-
-// describe names a region to people.
-func (t *tableRegions) describe(r hbase.Region) string {
-	end := "the end"
-	if len(r.End) > 0 {
-		end = clip(rowkey.Binary(r.End), 40)
-	}
-	return fmt.Sprintf("region %s of %s, from %s to %s, %s on %s", r.Encoded, t.table, clip(start(rowkey.Binary(r.Start)), 40), end,
-		size(t.loads[r.Encoded]), r.Server)
-}
-
-// size is what a region holds in files and memory; servers tell it in MB.
-func size(l hbase.RegionLoad) string { return thousands(int64(l.StoreFileMB+l.MemStoreMB)) + " MB" }
 
 type regionsLsCmd struct {
 	regionsFlags
@@ -143,49 +85,25 @@ func (regionsLsCmd) Help() string {
 	return "Examples:\n  brine regions ls -c examples/scans.yaml\n  brine regions ls -c examples/scans.yaml scans --json"
 }
 
-// shownRegion is a region as it is printed.
-type shownRegion struct {
-	Name   string   `json:"name"` // encoded
-	Start  skew.Key `json:"start"`
-	End    skew.Key `json:"end"`
-	Fields string   `json:"start_fields,omitempty"` // those that the start key holds whole
-	Server string   `json:"server"`
-	State  string   `json:"state,omitempty"`
-	FileMB int      `json:"files_mb"`
-	Memory int      `json:"memstore_mb"`
-	Files  int      `json:"files"`
-	Reads  uint64   `json:"reads"` // since the region was opened
-	Writes uint64   `json:"writes"`
-	Local  float32  `json:"locality"` // part of the files that lies on the region's server
-}
-
-func (t *tableRegions) shown() []shownRegion {
-	out := make([]shownRegion, len(t.regions))
-	for i, r := range t.regions {
-		l := t.loads[r.Encoded]
-		out[i] = shownRegion{Name: r.Encoded, Start: r.Start, End: r.End, Fields: decodedStart(t.keys, r.Start), Server: r.Server, State: r.State,
-			FileMB: l.StoreFileMB, Memory: l.MemStoreMB, Files: l.StoreFiles, Reads: l.Reads, Writes: l.Writes, Local: l.Locality}
-	}
-	return out
-}
-
 func (c *regionsLsCmd) Run(e *env) error {
-	return c.open(e, c.Table, func(t *tableRegions) error {
-		all := t.shown()
+	return c.open(e, c.Table, func(_ *hbase.Client, t *regions.Table) error {
+		all := t.List()
 		if c.JSON {
-			return json.NewEncoder(e.stdout).Encode(map[string]any{"table": t.table, "regions": all})
+			return json.NewEncoder(e.stdout).Encode(map[string]any{"table": t.Name, "regions": all})
 		}
-		w := columns{out: e.stdout}
-		w.row([]string{"REGION", "START", "SERVER", "     SIZE", "       READS", "      WRITES"})
+		w := term.Table{Out: e.stdout}
+		w.Row("REGION", "START", "SERVER", "     SIZE", "       READS", "      WRITES")
 		writes := make([]float64, len(all))
 		for i, r := range all {
 			writes[i] = float64(r.Writes)
-			w.row([]string{r.Name[:min(2*leastPrefix, len(r.Name))], clip(startOf(t.keys, r.Start), 48), r.Server, fmt.Sprintf("%9s", size(t.loads[r.Name])),
-				fmt.Sprintf("%12s", thousands(int64(r.Reads))), fmt.Sprintf("%12s", thousands(int64(r.Writes)))})
+			w.Row(r.Name[:min(regions.ShortName, len(r.Name))], term.Clip(startOf(t.Keys, r.Start), 48), r.Server,
+				fmt.Sprintf("%9s", t.Size(r.Name)),
+				fmt.Sprintf("%12s", term.Thousands(int64(r.Reads))), fmt.Sprintf("%12s", term.Thousands(int64(r.Writes))))
 		}
-		w.flush()
+		w.Flush()
 		x := skew.Measure(writes)
-		fmt.Fprintf(e.stdout, "%s: %s; writes max/mean %.3f, CV %.3f, Gini %.3f\n", t.table, count(len(all), "region"), x.MaxMean, x.CV, x.Gini)
+		fmt.Fprintf(e.stdout, "%s: %s; writes max/mean %.3f, CV %.3f, Gini %.3f\n",
+			t.Name, term.Count(len(all), "region"), x.MaxMean, x.CV, x.Gini)
 		return nil
 	})
 }
@@ -193,7 +111,8 @@ func (c *regionsLsCmd) Run(e *env) error {
 // noSuchTable gives the error of a missing table its exit code.
 func noSuchTable(table string, err error) error {
 	if errors.Is(err, hbase.ErrNoTable) {
-		return &exitError{exitMissing, fmt.Errorf("table %s: %w", table, hbase.ErrNoTable), "brine tables apply creates the tables of the configuration"}
+		return &exitError{exitMissing, fmt.Errorf("table %s: %w", table, hbase.ErrNoTable),
+			"brine tables apply creates the tables of the configuration"}
 	}
-	return fmt.Errorf("regions of table %s: %w", table, err)
+	return err
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"brine/hbase"
 	"brine/rowkey"
+	"brine/schema/regions"
 )
 
 type regionsSplitCmd struct {
@@ -21,49 +19,32 @@ type regionsSplitCmd struct {
 
 // Help is shown under the command's own help.
 func (regionsSplitCmd) Help() string {
-	return regionHelp + "\n\nExamples:\n  brine regions split -c examples/scans.yaml scans 8000\n  brine regions split -c examples/scans.yaml scans 1f3a77c2 --at 9a --yes"
+	return regionHelp + "\n\nExamples:\n  brine regions split -c examples/scans.yaml scans 8000\n  brine regions split -c " +
+		"examples/scans.yaml scans 1f3a77c2 --at 9a --yes"
 }
 
 func (c *regionsSplitCmd) Run(e *env) error {
-	return c.open(e, c.Table, func(t *tableRegions) error {
-		r, err := t.find(c.Region)
+	return c.open(e, c.Table, func(client *hbase.Client, t *regions.Table) error {
+		r, err := t.Find(c.Region)
 		if err != nil {
 			return err
 		}
-		at, err := unescape(c.At)
+		at, err := t.SplitPoint(r, c.At)
 		if err != nil {
 			return usage(fmt.Errorf("--at: %w", err))
 		}
 		where := "in its middle"
 		if len(at) > 0 {
-			if !holds(r, at) || bytes.Equal(at, r.Start) {
-				return usage(fmt.Errorf("--at: %s does not lie within %s", rowkey.Binary(at), t.describe(r)))
-			}
 			where = "at " + rowkey.Binary(at)
 		}
-		if err := confirm(e, c.Yes, fmt.Sprintf("Split %s, %s?", t.describe(r), where)); err != nil {
+		if err := confirm(e, c.Yes, fmt.Sprintf("Split %s, %s?", t.Describe(r), where)); err != nil {
 			return err
 		}
-		if err := t.client.SplitRegion(e.ctx, r, at); err != nil {
+		if err := client.SplitRegion(e.ctx, r, at); err != nil {
 			return err
 		}
-		return c.done(e, "split "+where, t, r)
+		return c.report(e, "split "+where, t, r)
 	})
-}
-
-// done says what was done to regions.
-func (f *regionsFlags) done(e *env, what string, t *tableRegions, regions ...hbase.Region) error {
-	if f.JSON {
-		names := make([]string, len(regions))
-		for i, r := range regions {
-			names[i] = r.Encoded
-		}
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"table": t.table, "done": what, "regions": names})
-	}
-	for _, r := range regions {
-		fmt.Fprintf(e.stdout, "%s: region %s %s\n", t.table, r.Encoded, what)
-	}
-	return nil
 }
 
 type regionsMergeCmd struct {
@@ -80,31 +61,18 @@ func (regionsMergeCmd) Help() string {
 }
 
 func (c *regionsMergeCmd) Run(e *env) error {
-	return c.open(e, c.Table, func(t *tableRegions) error {
-		a, err := t.find(c.A)
+	return c.open(e, c.Table, func(client *hbase.Client, t *regions.Table) error {
+		a, b, err := t.Neighbours(c.A, c.B)
 		if err != nil {
 			return err
 		}
-		b, err := t.find(c.B)
-		if err != nil {
+		if err := confirm(e, c.Yes, fmt.Sprintf("Merge %s, and %s?", t.Describe(a), t.Describe(b))); err != nil {
 			return err
 		}
-		if bytes.Compare(a.Start, b.Start) > 0 {
-			a, b = b, a
-		}
-		switch {
-		case a.Encoded == b.Encoded:
-			return usage(fmt.Errorf("%s and %s are the same region, %s", c.A, c.B, a.Encoded))
-		case !bytes.Equal(a.End, b.Start):
-			return usage(fmt.Errorf("%s and %s are no neighbours: other regions lie between them; merge those first", t.describe(a), t.describe(b)))
-		}
-		if err := confirm(e, c.Yes, fmt.Sprintf("Merge %s, and %s?", t.describe(a), t.describe(b))); err != nil {
+		if err := client.MergeRegions(e.ctx, a, b); err != nil {
 			return err
 		}
-		if err := t.client.MergeRegions(e.ctx, a, b); err != nil {
-			return err
-		}
-		return c.done(e, "merged", t, a, b)
+		return c.report(e, "merged", t, a, b)
 	})
 }
 
@@ -122,8 +90,8 @@ func (regionsMoveCmd) Help() string {
 }
 
 func (c *regionsMoveCmd) Run(e *env) error {
-	return c.open(e, c.Table, func(t *tableRegions) error {
-		r, err := t.find(c.Region)
+	return c.open(e, c.Table, func(client *hbase.Client, t *regions.Table) error {
+		r, err := t.Find(c.Region)
 		if err != nil {
 			return err
 		}
@@ -134,24 +102,20 @@ func (c *regionsMoveCmd) Run(e *env) error {
 		if c.To != "" {
 			where = c.To
 		}
-		if err := confirm(e, c.Yes, fmt.Sprintf("Move %s, to %s?", t.describe(r), where)); err != nil {
+		if err := confirm(e, c.Yes, fmt.Sprintf("Move %s, to %s?", t.Describe(r), where)); err != nil {
 			return err
 		}
-		if err := t.client.MoveRegion(e.ctx, r, c.To); err != nil {
-			return err
-		}
-		after, err := t.client.Regions(e.ctx, t.table)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(after, func(a hbase.Region) bool { return a.Encoded == r.Encoded })
+		server, err := t.Move(e.ctx, r, c.To)
 		switch {
-		case i < 0: // split or merged meanwhile
-			return c.done(e, "moved", t, r)
-		case after[i].Server == r.Server:
-			return &exitError{exitFailed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server), "the master has chosen the same server: is there another one? Name it with --to"}
+		case err != nil:
+			return err
+		case server == "": // split or merged meanwhile
+			return c.report(e, "moved", t, r)
+		case server == r.Server:
+			return &exitError{exitFailed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server),
+				"the master has chosen the same server: is there another one? Name it with --to"}
 		}
-		return c.done(e, "moved to "+after[i].Server, t, r)
+		return c.report(e, "moved to "+server, t, r)
 	})
 }
 
@@ -167,18 +131,8 @@ func (regionsFlushCmd) Help() string {
 }
 
 func (c *regionsFlushCmd) Run(e *env) error {
-	return c.open(e, c.Table, func(t *tableRegions) error {
-		regions, err := t.some(c.Region)
-		if err != nil {
-			return err
-		}
-		for _, r := range regions {
-			err = errors.Join(err, t.client.FlushRegion(e.ctx, r))
-		}
-		if err != nil {
-			return err
-		}
-		return c.done(e, "flushed", t, regions...)
+	return c.open(e, c.Table, func(client *hbase.Client, t *regions.Table) error {
+		return c.each(e, t, c.Region, "flushed", func(r hbase.Region) error { return client.FlushRegion(e.ctx, r) })
 	})
 }
 
@@ -191,30 +145,27 @@ type regionsCompactCmd struct {
 
 // Help is shown under the command's own help.
 func (regionsCompactCmd) Help() string {
-	return regionHelp + "\nCompactions run on after the command has ended.\n\nExample:\n  brine regions compact -c examples/scans.yaml scans 8000 --major"
+	return regionHelp + "\nCompactions run on after the command has ended.\n\nExample:\n  brine regions compact -c examples/scans.yaml " +
+		"scans 8000 --major"
 }
 
 func (c *regionsCompactCmd) Run(e *env) error {
-	return c.open(e, c.Table, func(t *tableRegions) error {
-		regions, err := t.some(c.Region)
-		if err != nil {
-			return err
-		}
-		for _, r := range regions {
-			err = errors.Join(err, t.client.CompactRegion(e.ctx, r, c.Major))
-		}
-		if err != nil {
-			return err
-		}
-		return c.done(e, "is to be compacted", t, regions...)
+	return c.open(e, c.Table, func(client *hbase.Client, t *regions.Table) error {
+		return c.each(e, t, c.Region, "is to be compacted", func(r hbase.Region) error { return client.CompactRegion(e.ctx, r, c.Major) })
 	})
 }
 
-// some finds the region that is named, or gives all.
-func (t *tableRegions) some(name string) ([]hbase.Region, error) {
-	if name == "" {
-		return t.regions, nil
+// each does something to the region that is named, or to all.
+func (f *regionsFlags) each(e *env, t *regions.Table, name, done string, do func(hbase.Region) error) error {
+	some, err := t.FindOrAll(name)
+	if err != nil {
+		return err
 	}
-	r, err := t.find(name)
-	return []hbase.Region{r}, err
+	for _, r := range some {
+		err = errors.Join(err, do(r))
+	}
+	if err != nil {
+		return err
+	}
+	return f.report(e, done, t, some...)
 }

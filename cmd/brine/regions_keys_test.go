@@ -6,7 +6,7 @@ import (
 
 	"brine/hbase"
 	"brine/rowkey"
-	"brine/sink"
+	"brine/schema/regions"
 )
 
 // twoVisitKeys are those of a table that was hashed and is salted now.
@@ -45,27 +45,18 @@ func TestStartKeysOfTwoKeysAreDecoded(t *testing.T) {
 	if err := client.CreateTable(t.Context(), hbase.Table{Name: "visits", Families: []hbase.Family{{Name: "e"}}}, starts); err != nil {
 		t.Fatal(err)
 	}
-	shown := &tableRegions{client: client, table: "visits", keys: keys}
-	if shown.regions, err = client.Regions(t.Context(), "visits"); err != nil {
+	shown, err := regions.Open(t.Context(), client, "visits", keys)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, r := range shown.shown() {
+	for _, r := range shown.List() {
 		got = append(got, r.Fields)
 	}
 	const fields = `user=ann desc(at, ms)=2023-11-14T22:13:20.000Z`
 	want := []string{"", fields, "", fields, ""} // the table's beginning, the salted row, a bucket, the hashed row, a hash
 	if !slices.Equal(got, want) {
 		t.Errorf("start keys are shown as %q, want %q", got, want)
-	}
-}
-
-// What is planned gives each event the key of new ones, from version 0 on.
-func TestAPlanIsForTheNewestKey(t *testing.T) {
-	keys := twoVisitKeys(t)
-	o := sink.Options{Rows: []sink.Rows{{Table: sink.Table{Name: "visits", Keys: keys}}}}
-	if got := newestKeys(o).Rows[0].Table.Keys; len(got) != 1 || got[0].From != 0 || got[0].Key != keys.Newest() {
-		t.Errorf("planned by %v", got)
 	}
 }
 

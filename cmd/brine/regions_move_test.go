@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/hbase/embedded"
+	"brine/schema/regions"
 )
 
 // TestARegionIsMovedAndItsLoadShown moves a region from server to server, and finds it there with what was written to it.
@@ -21,15 +22,15 @@ func TestARegionIsMovedAndItsLoadShown(t *testing.T) {
 		j.send(i%devPartitions, fmt.Sprintf(`{"waybill":"W-1","action":"A%d","at":%d,"station":"X"}`, i, time.Now().UnixMilli()))
 	}
 	j.must("run", "-q", "-c", j.file, "--until-end")
-	list := func() (all []shownRegion) {
-		var out struct{ Regions []shownRegion }
+	list := func() (all []regions.Region) {
+		var out struct{ Regions []regions.Region }
 		if err := json.Unmarshal([]byte(j.must("regions", "ls", "--json", "-c", j.file, j.table)), &out); err != nil {
 			t.Fatal(err)
 		}
 		return out.Regions
 	}
-	region := func(all []shownRegion) shownRegion {
-		i := slices.IndexFunc(all, func(r shownRegion) bool { return string(r.Start) == "a000" }) // md5 of W-1 begins with aecd
+	region := func(all []regions.Region) regions.Region {
+		i := slices.IndexFunc(all, func(r regions.Region) bool { return string(r.Start) == "a000" }) // md5 of W-1 begins with aecd
 		if i < 0 {
 			t.Fatalf("no region begins at a000: %+v", all)
 		}
@@ -40,7 +41,7 @@ func TestARegionIsMovedAndItsLoadShown(t *testing.T) {
 	if is.Writes != records {
 		t.Errorf("%d writes are shown, not %d: %+v", is.Writes, records, is)
 	}
-	to := before[slices.IndexFunc(before, func(r shownRegion) bool { return r.Server != is.Server })].Server
+	to := before[slices.IndexFunc(before, func(r regions.Region) bool { return r.Server != is.Server })].Server
 	if out := j.must("regions", "move", "-c", j.file, j.table, "key:aecdW-1|", "--to", to, "--yes"); !strings.Contains(out, "moved to "+to) {
 		t.Error(out)
 	}

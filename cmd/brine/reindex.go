@@ -10,11 +10,14 @@ import (
 	"strings"
 
 	"brine/config"
+	"brine/event"
 	"brine/indexer"
-	"brine/ingest"
+	"brine/internal/term"
 	"brine/lookup"
 	"brine/reindex"
+	"brine/schema"
 	"brine/search"
+	"brine/service"
 )
 
 type reindexCmd struct {
@@ -57,16 +60,16 @@ func (c *reindexCmd) Run(e *env) error {
 		return usage(err)
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	s := prepareService(onlyPipelines(cfg, pipelines...), log)
-	defer s.close()
-	if err := c.open(e.ctx, s); err != nil {
+	s, err := c.open(e.ctx, cfg, pipelines, log)
+	if err != nil {
 		return err
 	}
-	run, err := reindex.New(c.options(s))
+	defer s.Close()
+	run, err := reindex.New(c.options(s, log))
 	if err != nil {
 		return reindexError(err)
 	}
-	screen := &reindexScreen{screen: newScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet, rate: c.Rate}
+	screen := &reindexScreen{Screen: term.NewScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet, rate: c.Rate}
 	plan, err := run.Plan(e.ctx)
 	if err != nil {
 		return reindexError(err)
@@ -75,7 +78,7 @@ func (c *reindexCmd) Run(e *env) error {
 	if c.DryRun {
 		return nil
 	}
-	err = screen.follow(e.ctx, run, plan.Documents, func() error { return run.Run(e.ctx) })
+	err = screen.follow(run, plan.Documents, func() error { return run.Run(e.ctx) })
 	switch {
 	case err != nil && e.ctx.Err() != nil && !errors.Is(err, reindex.ErrTaken):
 		return &exitError{exitFailed, fmt.Errorf("stopped while %s", run.Progress().Phase), "the same command goes on from there"}
@@ -104,54 +107,56 @@ func (c *reindexCmd) pipelines(cfg *config.Config) (out []*config.Pipeline, err 
 }
 
 // open opens what is read and written, and no more.
-func (c *reindexCmd) open(ctx context.Context, s *service) (err error) {
-	looksUp := slices.ContainsFunc(s.cfg.Pipelines, func(p *config.Pipeline) bool { _, ok := p.Lookup(); return ok })
-	if c.From == string(reindex.FromHBase) || looksUp {
-		if err := s.openTables(ctx); err != nil {
-			return err
+func (c *reindexCmd) open(ctx context.Context, cfg *config.Config, pipelines []*config.Pipeline,
+	log *slog.Logger) (*service.Service, error) {
+	var halves []string
+	for _, p := range pipelines {
+		halves = append(halves, service.HalfName(p.Name, service.Documents))
+		if c.From == string(reindex.FromHBase) {
+			halves = append(halves, service.HalfName(p.Name, service.Rows))
 		}
 	}
-	if s.engine, err = openSearch(s.cfg); err != nil {
-		return err
+	s, err := openService(ctx, cfg, service.ToRead, log, halves...)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := s.engine.Mapping(ctx, c.Index); err != nil && !errors.Is(err, search.ErrNoIndex) {
-		return searchError(err)
+	if _, err := s.Engine().Mapping(ctx, c.Index); err != nil && !errors.Is(err, search.ErrNoIndex) {
+		s.Close()
+		return nil, schema.SearchError(err)
 	}
-	return nil
+	return s, nil
 }
 
-func (c *reindexCmd) options(s *service) reindex.Options {
-	o := reindex.Options{Index: c.Index, From: reindex.From(c.From), Engine: s.engine, Rate: float64(c.Rate), Workers: c.Workers,
-		Again: c.Again, SkipRefused: c.SkipRefused, SkipMissing: c.SkipMissing, DropOld: c.DropOld, Logger: s.log}
-	if s.cluster != nil {
-		o.Client = s.cluster.client
-	}
-	for _, p := range s.cfg.Pipelines {
+func (c *reindexCmd) options(s *service.Service, log *slog.Logger) reindex.Options {
+	o := reindex.Options{Index: c.Index, From: reindex.From(c.From), Engine: s.Engine(), Rate: float64(c.Rate), Workers: c.Workers,
+		Again: c.Again, SkipRefused: c.SkipRefused, SkipMissing: c.SkipMissing, DropOld: c.DropOld, Logger: log, Client: s.Client()}
+	for _, p := range s.Config().Pipelines {
 		o.Sources = append(o.Sources, c.source(s, p))
 	}
 	return o
 }
 
-func (c *reindexCmd) source(s *service, p *config.Pipeline) reindex.Source {
-	src := reindex.Source{Pipeline: p.Name, Ingest: s.cfg.Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink()}
+func (c *reindexCmd) source(s *service.Service, p *config.Pipeline) reindex.Source {
+	src := reindex.Source{Pipeline: p.Name, Ingest: s.Config().Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink()}
 	src.Documents.Documents = slices.DeleteFunc(src.Documents.Documents, func(d indexer.Document) bool { return d.Index != c.Index })
-	src.Documents.Hooks = s.outages.index(p.Name, src.Documents.Hooks)
+	src.Documents.Hooks = s.WatchIndex(p.Name, src.Documents.Hooks)
 	for _, d := range p.Documents {
 		if d.Index == c.Index {
 			src.Table = cmp.Or(d.Table, p.Rows[0].Table)
 		}
 	}
 	if opts, completes := p.Lookup(); completes {
-		src.Through = func(to ingest.Writer) (ingest.Writer, error) { return lookup.New(s.cluster.client, to, opts) }
+		src.Through = func(to event.Writer) (event.Writer, error) { return lookup.New(s.Client(), to, opts) }
 	}
-	client := kafkaClient(&s.cfg.Kafka)
 	settled := func(group string) func(context.Context) (map[int]int64, error) {
 		return func(ctx context.Context) (map[int]int64, error) {
-			ends, err := endOffsets(ctx, client, p.Topic)
+			client := lookUps(&s.Config().Kafka)
+			defer client.Close()
+			ends, err := client.Ends(ctx, p.Topic)
 			if err != nil {
 				return nil, kafkaError(err)
 			}
-			committed, err := committedOffsets(ctx, client, group, p.Topic, allOf(len(ends)))
+			committed, err := client.CommittedAll(ctx, group, p.Topic, len(ends))
 			if err != nil {
 				return nil, kafkaError(err)
 			}
@@ -175,12 +180,16 @@ func reindexError(err error) error {
 	}{
 		{reindex.ErrTaken, exitFailed, "wait until it is done, or stop it: the same command then goes on from there"},
 		{reindex.ErrBegun, exitUsage, "go on with the same command as then, or give --again to begin again"},
-		{reindex.ErrRefused, exitFailed, "fix the index's fields in the configuration and begin --again; or --skip-refused takes its place without them, as dead letters of mapping_refused are left out of the old one"},
-		{reindex.ErrMissing, exitFailed, "build it --from hbase, which holds what the topic has forgotten; or --skip-missing builds it of what is there"},
+		{reindex.ErrRefused, exitFailed,
+			"fix the index's fields in the configuration and begin --again; or --skip-refused takes its place without them, as dead letters of " +
+				"mapping_refused are left out of the old one"},
+		{reindex.ErrMissing, exitFailed,
+			"build it --from hbase, which holds what the topic has forgotten; or --skip-missing builds it of what is there"},
 		{reindex.ErrNotOf, exitUsage, "--from topic"},
 		{reindex.ErrNoRoom, exitFailed, "make room, or drop indexes that are not used"},
 		{reindex.ErrInTheWay, exitFailed, "drop it, or give --again, which does"},
-		{search.ErrNoIndex, exitMissing, "brine tables apply -c FILE makes an index that is missing; of one that was being built, --again begins again"},
+		{search.ErrNoIndex, exitMissing,
+			"brine tables apply -c FILE makes an index that is missing; of one that was being built, --again begins again"},
 	} {
 		if errors.Is(err, known.is) {
 			return &exitError{known.code, err, known.hint}
@@ -188,7 +197,7 @@ func reindexError(err error) error {
 	}
 	var refused *indexer.RequestError
 	if errors.As(err, &refused) {
-		return searchError(err)
+		return schema.SearchError(err)
 	}
-	return loopError(err)
+	return service.IngestError(err)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 // reindexScreen prints a reindex's plan, progress and result, for people or as JSON lines.
 type reindexScreen struct {
-	screen
+	term.Screen
 	json  bool
 	quiet bool
 	rate  int
@@ -36,33 +35,35 @@ func (s *reindexScreen) plan(p *reindex.Plan) {
 		seconds = work / float64(s.rate)
 	}
 	if s.json {
-		s.object(reindexPlan{*p, seconds})
+		s.JSON(reindexPlan{*p, seconds})
 		return
 	}
-	fmt.Fprintf(s.out, "reindex of %s from %s: %s documents are in it now, %s\n", p.Index, p.From, thousands(p.Documents), about(p.Bytes))
+	fmt.Fprintf(s.Out, "reindex of %s from %s: %s documents are in it now, %s\n", p.Index, p.From,
+		term.Thousands(p.Documents), term.Estimate(p.Bytes))
 	if p.Free >= 0 {
-		fmt.Fprintf(s.out, "  the new index will take about as much beside it; %s are free\n", about(p.Free))
+		fmt.Fprintf(s.Out, "  the new index will take about as much beside it; %s are free\n", term.Estimate(p.Free))
 	}
 	for _, t := range p.Tables {
-		fmt.Fprintf(s.out, "  table %s: %s to read, %s", t.Table, count(t.Ranges, "range"), about(t.Bytes))
+		fmt.Fprintf(s.Out, "  table %s: %s to read, %s", t.Table, term.Count(t.Ranges, "range"), term.Estimate(t.Bytes))
 		if t.Done > 0 {
-			fmt.Fprintf(s.out, "; %s rows are done", thousands(t.Done))
+			fmt.Fprintf(s.Out, "; %s rows are done", term.Thousands(t.Done))
 		}
-		fmt.Fprintln(s.out)
+		fmt.Fprintln(s.Out)
 	}
 	for _, t := range p.Topics {
-		fmt.Fprintf(s.out, "  topic %s: at most %s records to read by now, %s\n", t.Topic, thousands(t.Records), about(t.Bytes))
+		fmt.Fprintf(s.Out, "  topic %s: at most %s records to read by now, %s\n", t.Topic, term.Thousands(t.Records), term.Estimate(t.Bytes))
 		for _, m := range t.Missing {
-			fmt.Fprintf(s.out, "  missing: %s\n", m)
+			fmt.Fprintf(s.Out, "  missing: %s\n", m)
 		}
 	}
 	if p.Resumed {
-		fmt.Fprintf(s.out, "  goes on where it was: %s; --again begins again\n", p.Phase)
+		fmt.Fprintf(s.Out, "  goes on where it was: %s; --again begins again\n", p.Phase)
 	}
 	if seconds > 0 {
-		fmt.Fprintf(s.out, "  at %s/s: about %v\n", thousands(int64(s.rate)), clock(seconds))
+		fmt.Fprintf(s.Out, "  at %s/s: about %v\n", term.Thousands(int64(s.rate)), term.Seconds(seconds))
 	} else if work > 0 { // how quick the servers are is seen when it runs
-		fmt.Fprintf(s.out, "  as quickly as the servers take it: about %v at 5,000 documents/s, %v at 50,000\n", clock(max(0.1, work/5_000)), clock(max(0.1, work/50_000)))
+		fmt.Fprintf(s.Out, "  as quickly as the servers take it: about %v at 5,000 documents/s, %v at 50,000\n",
+			term.Seconds(max(0.1, work/5_000)), term.Seconds(max(0.1, work/50_000)))
 	}
 }
 
@@ -81,22 +82,13 @@ type reindexReading struct {
 }
 
 // follow shows progress while work goes on.
-func (s *reindexScreen) follow(ctx context.Context, run *reindex.Run, documents int64, work func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	tick := time.NewTicker(s.every())
-	defer tick.Stop()
+func (s *reindexScreen) follow(run *reindex.Run, documents int64, work func() error) (err error) {
 	var before reindexReading
 	at, first := time.Now(), int64(-1)
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-tick.C:
-		}
+	s.During(func() { err = work() }, func() {
 		p := run.Progress()
 		if p.Phase == "" {
-			continue // it looks for what was begun
+			return // it looks for what was begun
 		}
 		if first < 0 {
 			first = p.Rows
@@ -105,18 +97,20 @@ func (s *reindexScreen) follow(ctx context.Context, run *reindex.Run, documents 
 		now.rate(&before, time.Since(at))
 		before, at = now, time.Now()
 		if !s.quiet {
-			s.show([]string{s.line(&now, documents)})
+			s.Show(s.line(&now, documents))
 		}
-	}
+	})
+	return err
 }
 
 // newReindexReading reckons what is left: of the table as many rows as the old index has documents, of the topic what is in it.
 func newReindexReading(p *reindex.Progress, documents, first int64) reindexReading {
-	r := reindexReading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Records: p.Records, Behind: p.RecordsLeft, Refused: p.Refused}
+	r := reindexReading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Records: p.Records,
+		Behind: p.RecordsLeft, Refused: p.Refused}
 	if p.Phase == reindex.Scanning {
-		r.ETA = eta(p.Elapsed, p.Rows-first, max(1, documents-p.Rows))
+		r.ETA = term.Progress{Done: p.Rows - first, Left: max(1, documents-p.Rows), Elapsed: p.Elapsed}.ETA()
 	} else {
-		r.ETA = eta(p.Elapsed, p.Records, p.RecordsLeft)
+		r.ETA = term.Progress{Done: p.Records, Left: p.RecordsLeft, Elapsed: p.Elapsed}.ETA()
 	}
 	if p.Waiting != nil {
 		r.Waiting = p.Waiting.Error()
@@ -137,15 +131,16 @@ func (r *reindexReading) rate(before *reindexReading, span time.Duration) {
 
 func (s *reindexScreen) line(r *reindexReading, documents int64) string {
 	if s.json {
-		return jsonText(r)
+		return term.JSON(r)
 	}
-	text := fmt.Sprintf("%-12s %11s records done, %s left", r.Phase, thousands(r.Records), thousands(r.Behind))
+	text := fmt.Sprintf("%-12s %11s records done, %s left", r.Phase, term.Thousands(r.Records), term.Thousands(r.Behind))
 	if r.Phase == reindex.Scanning {
-		text = fmt.Sprintf("%-12s %11s of about %s rows, %d of %s", r.Phase, thousands(r.Rows), thousands(max(documents, r.Rows)), r.Ranges-r.Left, count(int(r.Ranges), "range"))
+		text = fmt.Sprintf("%-12s %11s of about %s rows, %d of %s", r.Phase, term.Thousands(r.Rows), term.Thousands(max(documents, r.Rows)),
+			r.Ranges-r.Left, term.Count(int(r.Ranges), "range"))
 	}
-	text += fmt.Sprintf("  %9s/s  ETA %8s", thousands(int64(r.PerSec)), remaining(r.ETA))
+	text += fmt.Sprintf("  %11s  ETA %8s", term.Rate(r.PerSec), term.Remaining(r.ETA))
 	if r.Refused > 0 {
-		text += fmt.Sprintf("  refused %s", thousands(r.Refused))
+		text += fmt.Sprintf("  refused %s", term.Thousands(r.Refused))
 	}
 	if r.Waiting != "" {
 		text += "  WAITING: " + r.Waiting
@@ -166,23 +161,23 @@ type reindexResult struct {
 
 func (s *reindexScreen) result(p reindex.Progress, dropped bool) {
 	if s.json {
-		s.object(reindexResult{true, p.Rows, p.Refused, p.Examples, p.Former, dropped, p.Elapsed.Seconds()})
+		s.JSON(reindexResult{true, p.Rows, p.Refused, p.Examples, p.Former, dropped, p.Elapsed.Seconds()})
 		return
 	}
-	s.drawn = 0
-	fmt.Fprintf(s.out, "done in %v: the new index has its place", clock(p.Elapsed.Seconds()))
+	s.Keep()
+	fmt.Fprintf(s.Out, "done in %v: the new index has its place", term.Seconds(p.Elapsed.Seconds()))
 	if p.Rows > 0 {
-		fmt.Fprintf(s.out, ", with the documents of %s rows and of what came meanwhile", thousands(p.Rows))
+		fmt.Fprintf(s.Out, ", with the documents of %s rows and of what came meanwhile", term.Thousands(p.Rows))
 	}
 	if p.Refused > 0 {
-		fmt.Fprintf(s.out, "; %s were refused, such as %s", thousands(p.Refused), term.Line(p.Examples[0]))
+		fmt.Fprintf(s.Out, "; %s were refused, such as %s", term.Thousands(p.Refused), term.Line(p.Examples[0]))
 	}
-	fmt.Fprintln(s.out)
+	fmt.Fprintln(s.Out)
 	for _, name := range p.Former {
 		if dropped {
-			fmt.Fprintf(s.out, "  %s is dropped\n", name)
+			fmt.Fprintf(s.Out, "  %s is dropped\n", name)
 		} else {
-			fmt.Fprintf(s.out, "  %s is kept, and nothing reads or writes it; drop it when it is not wanted any more\n", name)
+			fmt.Fprintf(s.Out, "  %s is kept, and nothing reads or writes it; drop it when it is not wanted any more\n", name)
 		}
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/service"
 )
 
-// ran runs the job's pipelines to the end, which has to end with an exit code, and gives what it says became of the rows' records.
-func (j *job) ran(code int) (s summary, out string) {
+// ran runs the job's pipelines to the end, which has to end with an exit code, and returns what it says became of the rows' records.
+func (j *job) ran(code int) (s service.Summary, out string) {
 	j.t.Helper()
 	out, got := j.exit("run", "-c", j.file, "--until-end", "--json")
 	if got != code {

@@ -1,19 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"brine/config"
 	"brine/ingest"
-	"brine/internal/when"
+	"brine/internal/term"
+	"brine/rowkey"
+	"brine/service"
 )
 
 type replayCmd struct {
@@ -51,18 +51,6 @@ Examples:
   brine replay -c brine.yaml --pipeline scans --from earliest --into logistics:scans_new`
 }
 
-// replay is the replay of one half of a pipeline.
-type replay struct {
-	name string // pipeline.rows or pipeline.documents
-	opts ingest.ReplayOptions
-	plan ingest.Plan
-
-	half *half // nil until the stores are open
-	run  *ingest.Replay
-	took time.Duration
-	gone atomic.Int64 // offsets that have left the topic since the plan
-}
-
 func (c *replayCmd) Run(e *env) error {
 	cfg, err := c.load(e)
 	if err != nil {
@@ -75,16 +63,10 @@ func (c *replayCmd) Run(e *env) error {
 	if err := c.redirect(cfg, p); err != nil {
 		return usage(err)
 	}
-	replays, err := c.replays(cfg, p)
+	shown := &replayScreen{Screen: term.NewScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet}
+	replays, err := c.plan(e.ctx, cfg, p, shown)
 	if err != nil {
 		return err
-	}
-	shown := &replayScreen{screen: newScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet}
-	for _, r := range replays {
-		if err := r.makePlan(e.ctx); err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
-		}
-		shown.plan(r)
 	}
 	if c.Diff > 0 {
 		return c.diff(e, cfg, p, replays, shown)
@@ -92,7 +74,7 @@ func (c *replayCmd) Run(e *env) error {
 	if c.DryRun {
 		return nil
 	}
-	left := slices.DeleteFunc(slices.Clone(replays), func(r *replay) bool { return r.plan.Left() == 0 })
+	left := slices.DeleteFunc(slices.Clone(replays), func(r *service.Replay) bool { return r.Plan.Left() == 0 })
 	if err := c.whole(replays); err != nil || len(left) == 0 {
 		return err
 	}
@@ -101,155 +83,92 @@ func (c *replayCmd) Run(e *env) error {
 			return err
 		}
 	}
-	s, err := openReplays(e.ctx, cfg, p, left, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := service.OpenReplays(e.ctx, cfg, serviceOptions(cfg, service.ToWrite, log), left)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return c.run(e.ctx, left, shown)
+	defer s.Close()
+	ctx, end := s.Guard(e.ctx)
+	return end(c.run(ctx, left, shown))
 }
 
-// pipeline finds a pipeline of the configuration; an empty name means the only one.
-func pipeline(cfg *config.Config, name string) (*config.Pipeline, error) {
-	if name == "" && len(cfg.Pipelines) == 1 {
-		return cfg.Pipelines[0], nil
-	}
-	if p := cfg.Pipeline(name); p != nil {
-		return p, nil
-	}
-	var names []string
-	for _, p := range cfg.Pipelines {
-		names = append(names, p.Name)
-	}
-	if name == "" {
-		return nil, usage(fmt.Errorf("say which pipeline with --pipeline: %s", strings.Join(names, ", ")))
-	}
-	return nil, usage(fmt.Errorf("--pipeline: no pipeline %q in the configuration; it has %s", name, strings.Join(names, ", ")))
-}
-
-// replays are what the command line asks for, by half.
-func (c *replayCmd) replays(cfg *config.Config, p *config.Pipeline) ([]*replay, error) {
+// plan makes and shows the plan of each half that the command line asks for.
+func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipeline,
+	shown *replayScreen) (out []*service.Replay, err error) {
 	span, err := parseSpan(c.From, c.To, c.Partitions)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range c.Key {
-		key, err := unescape(text)
+		key, err := rowkey.ParseBinary(text)
 		if err != nil {
 			return nil, usage(fmt.Errorf("--key: %w", err))
 		}
 		span.keys = append(span.keys, key)
 	}
 	span.into = strings.Join(c.Into, ",")
-	var out []*replay
-	add := func(kind, group string) {
-		o := ingest.ReplayOptions{Options: cfg.Ingest(p, group), Name: c.Name, From: span.from, To: span.to, Partitions: span.partitions,
-			Keys: span.keys, Into: span.into, Again: c.Again}
-		o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and said
-		if c.Rate > 0 {
-			o.RecordsPerSecond = float64(c.Rate)
-			o.MaxBatchRecords = max(1, min(o.MaxBatchRecords, c.Rate/10)) // so that a low rate does not come in bursts
-		}
-		if o.Name == "" {
-			o.Name = span.name()
-		}
-		out = append(out, &replay{name: p.Name + "." + kind, opts: o})
+	groups := map[string]string{}
+	if len(p.Rows) > 0 && c.Half != service.Documents {
+		groups[service.Rows] = p.RowsGroup()
 	}
-	if len(p.Rows) > 0 && c.Half != "documents" {
-		add("rows", p.RowsGroup())
+	if len(p.Documents) > 0 && c.Half != service.Rows {
+		groups[service.Documents] = p.DocumentsGroup()
 	}
-	if len(p.Documents) > 0 && c.Half != "rows" {
-		add("documents", p.DocumentsGroup())
-	}
-	if len(out) == 0 {
+	if len(groups) == 0 {
 		return nil, usage(fmt.Errorf("--half %s: the pipeline %s writes no %s", c.Half, p.Name, c.Half))
+	}
+	for _, half := range []string{service.Rows, service.Documents} {
+		if groups[half] == "" {
+			continue
+		}
+		r, err := service.PlanReplay(ctx, service.HalfName(p.Name, half), c.options(&span, cfg.Ingest(p, groups[half])))
+		if err != nil {
+			return nil, err
+		}
+		shown.plan(r)
+		out = append(out, r)
 	}
 	return out, nil
 }
 
-func (r *replay) makePlan(ctx context.Context) error {
-	planned, err := ingest.NewReplay(r.opts)
-	if err != nil {
-		return usage(err)
+func (c *replayCmd) options(s *span, half ingest.Options) ingest.ReplayOptions {
+	o := ingest.ReplayOptions{Options: half, Name: cmp.Or(c.Name, s.name()), From: s.from, To: s.to, Partitions: s.partitions, Keys: s.keys,
+		Into: s.into, Again: c.Again}
+	o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and reported
+	if c.Rate > 0 {
+		o.RecordsPerSecond = float64(c.Rate)
+		o.MaxBatchRecords = max(1, min(o.MaxBatchRecords, c.Rate/10)) // so that a low rate does not come in bursts
 	}
-	r.plan, err = planned.Plan(ctx)
-	switch {
-	case errors.Is(err, ingest.ErrNoPartition):
-		return &exitError{exitMissing, err, "fix --partitions, or the partitions of --from and --to"}
-	case errors.Is(err, ingest.ErrOtherReplay):
-		return usage(err)
-	}
-	return loopError(err)
+	return o
 }
 
 // whole fails when part of a range is missing, unless that was allowed.
-func (c *replayCmd) whole(replays []*replay) error {
+func (c *replayCmd) whole(replays []*service.Replay) error {
 	for _, r := range replays {
-		if len(r.plan.Missing()) > 0 && !c.SkipMissing {
-			return &exitError{exitFailed, fmt.Errorf("%s: part of the range is missing, as said above; nothing was replayed", r.name), "--skip-missing replays what is there"}
+		if len(r.Plan.Missing()) > 0 && !c.SkipMissing {
+			return &exitError{exitFailed, fmt.Errorf("%s: part of the range is missing, as said above; nothing was replayed", r.Name),
+				"--skip-missing replays what is there"}
 		}
 	}
 	return nil
 }
 
-// run replays until all is settled, or ctx ends. The halves do not wait for each other, nor does one end the other.
-func (c *replayCmd) run(ctx context.Context, replays []*replay, shown *replayScreen) error {
+// run replays until all is settled, or ctx ends, and shows progress and results.
+func (c *replayCmd) run(ctx context.Context, replays []*service.Replay, shown *replayScreen) error {
 	shownCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // progress is shown while the replays drain
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
 		shown.follow(shownCtx, replays)
 	}()
-	errs := make([]error, len(replays))
-	var running sync.WaitGroup
-	for i, r := range replays {
-		running.Go(func() {
-			began := time.Now()
-			errs[i] = c.outcome(ctx, r, r.run.Run(ctx, r.plan))
-			r.took = time.Since(began)
-		})
-	}
-	running.Wait()
+	errs := service.RunReplays(ctx, replays)
 	stop()
 	<-drawn
 	for i, r := range replays {
-		if errs[i] == nil {
+		if errs[i] = c.outcome(ctx, r, errs[i]); errs[i] == nil {
 			shown.result(r)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// resume says how to go on. A time of so long ago is another one by then.
-func (c *replayCmd) resume(r *replay) string {
-	var fixed []string
-	for _, end := range []struct {
-		flag, text string
-		at         ingest.Position
-	}{{"--from", c.From, r.opts.From}, {"--to", c.To, r.opts.To}} {
-		if when.Ago(strings.TrimSpace(end.text)) {
-			fixed = append(fixed, end.flag+" "+end.at.String())
-		}
-	}
-	if len(fixed) == 0 {
-		return "the same command goes on from there"
-	}
-	return "the same command with " + strings.Join(fixed, " ") + " goes on from there"
-}
-
-// outcome words how a replay has ended.
-func (c *replayCmd) outcome(ctx context.Context, r *replay, err error) error {
-	switch gone := r.gone.Load(); {
-	case err != nil && ctx.Err() != nil:
-		left := r.plan.Left()
-		for _, p := range r.run.Progress().Partitions {
-			left -= p.Done
-		}
-		return &exitError{exitFailed, fmt.Errorf("%s: stopped with %s offsets left", r.name, thousands(left)), c.resume(r)}
-	case err != nil:
-		return fmt.Errorf("%s: %w", r.name, loopError(err))
-	case gone > 0 && !c.SkipMissing:
-		return fmt.Errorf("%s: %s offsets left the topic before they were replayed; the rest is done", r.name, thousands(gone))
-	}
-	return nil
 }

@@ -38,7 +38,7 @@ func (j *job) live() string {
 func (j *job) committed(group string) map[int]int64 {
 	j.t.Helper()
 	for until := time.Now().Add(time.Minute); ; wait(j.t, 100*time.Millisecond) {
-		offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, allOf(devPartitions))
+		offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, devPartitions)
 		if err == nil {
 			return offsets
 		}

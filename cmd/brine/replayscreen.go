@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"brine/ingest"
+	"brine/internal/term"
+	"brine/service"
 )
 
 // replayScreen prints a replay's plan, progress and result, for people or as JSON lines.
 type replayScreen struct {
-	screen
+	term.Screen
 	json   bool
 	quiet  bool // no progress
 	before map[string]replayReading
@@ -26,48 +28,51 @@ type replayPlan struct {
 	Missing  []string    `json:"missing"`
 }
 
-func (s *replayScreen) plan(r *replay) {
-	p, missing := r.plan, r.plan.Missing()
+func (s *replayScreen) plan(r *service.Replay) {
+	p, missing := r.Plan, r.Plan.Missing()
 	seconds := 0.0
-	if rate := r.opts.RecordsPerSecond; rate > 0 {
+	if rate := r.Options.RecordsPerSecond; rate > 0 {
 		seconds = float64(p.Left()) / rate
 	}
 	if s.json {
-		s.object(replayPlan{r.name, p, p.Left(), seconds, append([]string{}, missing...)})
+		s.JSON(replayPlan{r.Name, p, p.Left(), seconds, append([]string{}, missing...)})
 		return
 	}
-	fmt.Fprintf(s.out, "replay of %s: topic %s, from %s to %s", r.name, p.Topic, r.opts.From, r.opts.To)
-	if len(r.opts.Keys) > 0 {
-		fmt.Fprintf(s.out, ", of %s only", count(len(r.opts.Keys), "key"))
+	fmt.Fprintf(s.Out, "replay of %s: topic %s, from %s to %s", r.Name, p.Topic, r.Options.From, r.Options.To)
+	if len(r.Options.Keys) > 0 {
+		fmt.Fprintf(s.Out, ", of %s only", term.Count(len(r.Options.Keys), "key"))
 	}
-	if r.opts.Into != "" {
-		fmt.Fprintf(s.out, ", into %s", r.opts.Into)
+	if r.Options.Into != "" {
+		fmt.Fprintf(s.Out, ", into %s", r.Options.Into)
 	}
-	fmt.Fprintln(s.out)
-	fmt.Fprintf(s.out, "  partition           from             to        offsets        bytes\n")
+	fmt.Fprintln(s.Out)
+	fmt.Fprintf(s.Out, "  partition           from             to        offsets        bytes\n")
 	var offsets, bytes int64
 	for _, part := range p.Partitions {
-		fmt.Fprintf(s.out, "  %9d %14s %14s %14s %12s\n", part.Partition, thousands(part.Next), thousands(part.To), thousands(part.Left()), about(part.Bytes))
+		fmt.Fprintf(s.Out, "  %9d %14s %14s %14s %12s\n", part.Partition,
+			term.Thousands(part.Next), term.Thousands(part.To), term.Thousands(part.Left()), term.Estimate(part.Bytes))
 		offsets, bytes = offsets+part.Left(), bytes+part.Bytes
 	}
-	fmt.Fprintf(s.out, "  %9s %14s %14s %14s %12s\n", "all", "", "", thousands(offsets), about(bytes))
+	fmt.Fprintf(s.Out, "  %9s %14s %14s %14s %12s\n", "all", "", "", term.Thousands(offsets), term.Estimate(bytes))
 	for _, m := range missing {
-		fmt.Fprintf(s.out, "  missing: %s\n", m)
+		fmt.Fprintf(s.Out, "  missing: %s\n", m)
 	}
-	fmt.Fprintf(s.out, "  progress is kept in the group %s; the live group %s stays where it is\n", p.Group, r.opts.Group)
+	fmt.Fprintf(s.Out, "  progress is kept in the group %s; the live group %s stays where it is\n", p.Group, r.Options.Group)
 	switch {
 	case p.Left() > 0 && p.Resumed:
-		fmt.Fprintf(s.out, "  goes on where it was: %s of %s offsets are done\n", thousands(done(p)), thousands(done(p)+p.Left()))
+		fmt.Fprintf(s.Out, "  goes on where it was: %s of %s offsets are done\n", term.Thousands(done(p)), term.Thousands(done(p)+p.Left()))
 	case p.Left() == 0 && p.Resumed:
-		fmt.Fprintf(s.out, "  done already, up to the offsets above; --again begins again\n")
+		fmt.Fprintf(s.Out, "  done already, up to the offsets above; --again begins again\n")
 	case p.Left() == 0:
-		fmt.Fprintf(s.out, "  nothing to replay: the topic holds no record of this range\n")
+		fmt.Fprintf(s.Out, "  nothing to replay: the topic holds no record of this range\n")
 	}
 	switch left := float64(p.Left()); {
 	case seconds > 0:
-		fmt.Fprintf(s.out, "  at most %s; at %s records/s: about %v\n", count(int(p.Left()), "record"), thousands(int64(r.opts.RecordsPerSecond)), clock(seconds))
+		fmt.Fprintf(s.Out, "  at most %s; at %s records/s: about %v\n", term.Count(int(p.Left()), "record"),
+			term.Thousands(int64(r.Options.RecordsPerSecond)), term.Seconds(seconds))
 	case left > 0: // how quick the stores are is seen when it runs
-		fmt.Fprintf(s.out, "  at most %s, as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n", count(int(p.Left()), "record"), clock(max(0.1, left/10_000)), clock(max(0.1, left/100_000)))
+		fmt.Fprintf(s.Out, "  at most %s, as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n",
+			term.Count(int(p.Left()), "record"), term.Seconds(max(0.1, left/10_000)), term.Seconds(max(0.1, left/100_000)))
 	}
 }
 
@@ -97,54 +102,47 @@ type replayReading struct {
 const replayed ingest.State = "done"
 
 // follow shows progress until ctx ends.
-func (s *replayScreen) follow(ctx context.Context, replays []*replay) {
+func (s *replayScreen) follow(ctx context.Context, replays []*service.Replay) {
 	s.before, s.at = map[string]replayReading{}, time.Now()
-	tick := time.NewTicker(s.every())
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			s.draw(replays)
-			return
-		case <-tick.C:
-			s.draw(replays)
-		}
-	}
+	s.Follow(ctx, func() { s.draw(replays) })
+	s.draw(replays)
 }
 
-func (s *replayScreen) draw(replays []*replay) {
+func (s *replayScreen) draw(replays []*service.Replay) {
 	now := time.Now()
 	span := now.Sub(s.at).Seconds()
 	s.at = now
 	var lines []string
 	for _, r := range replays {
-		for _, reading := range r.readings() {
+		for _, reading := range replayReadings(r) {
 			key := fmt.Sprintf("%s/%d", reading.Pipeline, reading.Partition)
 			old, drawn := s.before[key]
 			s.before[key] = reading
-			if !s.terminal && !s.json && drawn && reading.Done == old.Done && reading.Waiting == old.Waiting {
+			if !s.Terminal && !s.json && drawn && reading.Done == old.Done && reading.Waiting == old.Waiting {
 				continue
 			}
 			reading.PerSec = float64(reading.Done-old.Done) / span
 			if s.json {
-				lines = append(lines, jsonText(reading))
+				lines = append(lines, term.JSON(reading))
 			} else {
 				lines = append(lines, reading.line())
 			}
 		}
 	}
 	if !s.quiet {
-		s.show(lines)
+		s.Show(lines...)
 	}
 }
 
 // readings are how far each partition is, and all together.
-func (r *replay) readings() []replayReading {
-	progress := r.run.Progress()
-	all := replayReading{Pipeline: r.name, Partition: -1, State: replayed, Retries: r.half.retries.Load(), Dead: r.half.dead.Load()}
+func replayReadings(r *service.Replay) []replayReading {
+	progress := r.Progress()
+	counts := r.Counts()
+	all := replayReading{Pipeline: r.Name, Partition: -1, State: replayed, Retries: counts.Retries, Dead: counts.Dead}
 	var out []replayReading
 	for _, p := range progress.Partitions {
-		reading := replayReading{Pipeline: r.name, Partition: p.Partition, Done: p.Done, Left: p.Left, State: p.State, Retries: all.Retries, Dead: all.Dead}
+		reading := replayReading{Pipeline: r.Name, Partition: p.Partition, Done: p.Done, Left: p.Left, State: p.State,
+			Retries: all.Retries, Dead: all.Dead}
 		if p.Left == 0 {
 			reading.State = replayed
 		} else {
@@ -154,11 +152,11 @@ func (r *replay) readings() []replayReading {
 		case ingest.Halted, ingest.Waiting, ingest.Retrying:
 			reading.Waiting = fmt.Sprintf("%s: %s", p.State, p.Detail)
 		}
-		reading.ETA = eta(progress.Elapsed, p.Done, p.Left)
+		reading.ETA = term.Progress{Done: p.Done, Left: p.Left, Elapsed: progress.Elapsed}.ETA()
 		all.Done, all.Left = all.Done+p.Done, all.Left+p.Left
 		out = append(out, reading)
 	}
-	all.ETA = eta(progress.Elapsed, all.Done, all.Left)
+	all.ETA = term.Progress{Done: all.Done, Left: all.Left, Elapsed: progress.Elapsed}.ETA()
 	return append(out, all)
 }
 
@@ -172,5 +170,6 @@ func (r replayReading) line() string {
 	if r.Waiting != "" {
 		rest += "  WAITING: " + r.Waiting
 	}
-	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %9s/s  ETA %8s", name, thousands(r.Done), thousands(r.Done+r.Left), percent(r.Done, r.Done+r.Left), thousands(int64(r.PerSec)), remaining(r.ETA)) + rest
+	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %11s  ETA %8s", name, term.Thousands(r.Done), term.Thousands(r.Done+r.Left),
+		term.Progress{Done: r.Done, Left: r.Left}.Percent(), term.Rate(r.PerSec), term.Remaining(r.ETA)) + rest
 }

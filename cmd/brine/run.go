@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
+
+	"brine/config"
+	"brine/service"
 )
 
 type runCmd struct {
@@ -41,12 +45,12 @@ func (c *runCmd) Run(e *env) error {
 	}
 	log, done := newLog(e, slog.LevelInfo)
 	defer done()
-	s, err := newService(e.ctx, cfg, log)
+	s, err := openService(e.ctx, cfg, service.ToRun, log)
 	if err != nil {
 		return unlessStopped(e.ctx, err)
 	}
-	defer s.close()
-	fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s (/metrics, /healthz, /readyz, /debug/skew)\n", s.admin.Addr())
+	defer s.Close()
+	fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s (/metrics, /healthz, /readyz, %s)\n", s.Addr(), service.SkewPath)
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	if c.For > 0 {
@@ -56,7 +60,9 @@ func (c *runCmd) Run(e *env) error {
 	if c.UntilEnd {
 		go func() {
 			defer cancel()
-			ended <- s.untilEnd(ctx)
+			brokers := brokerOffsets{lookUps(&cfg.Kafka)}
+			defer brokers.Close()
+			ended <- s.UntilEnd(ctx, brokers)
 		}()
 	} else {
 		ended <- nil
@@ -65,9 +71,9 @@ func (c *runCmd) Run(e *env) error {
 	if c.Quiet {
 		out = io.Discard
 	}
-	err = watch(ctx, s, newLive(out, c.JSON, s.samples))
+	err = watch(ctx, s, newLive(out, c.JSON, s.Status))
 	cancel()
-	halted := s.summarize(e.stdout, c.JSON)
+	halted := printSummaries(e.stdout, s, c.JSON)
 	if err != nil || halted != nil {
 		return cmp.Or(err, halted)
 	}
@@ -75,6 +81,24 @@ func (c *runCmd) Run(e *env) error {
 		return fmt.Errorf("--until-end: %w", err)
 	}
 	return nil
+}
+
+// somePipelines is the configuration cut down to the pipelines of these names; all of it when none is named.
+func somePipelines(cfg *config.Config, names []string) (*config.Config, error) {
+	if len(names) == 0 {
+		return cfg, nil
+	}
+	var only []*config.Pipeline
+	for _, name := range names {
+		p, err := pipeline(cfg, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(only, p) {
+			only = append(only, p)
+		}
+	}
+	return service.Only(cfg, only...), nil
 }
 
 // unlessStopped passes over the error of a start that was asked to stop: nothing has been begun.
@@ -86,14 +110,14 @@ func unlessStopped(ctx context.Context, err error) error {
 }
 
 // watch runs the service with its live line until ctx ends.
-func watch(ctx context.Context, s *service, l *live) error {
+func watch(ctx context.Context, s *service.Service, l *live) error {
 	lineCtx, stopLine := context.WithCancel(context.WithoutCancel(ctx)) // the line goes on while the loops drain
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
 		l.run(lineCtx)
 	}()
-	err := s.run(ctx)
+	err := s.Run(ctx)
 	stopLine()
 	<-drawn
 	return err

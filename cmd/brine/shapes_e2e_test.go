@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/event"
+	"brine/internal/when"
 )
 
 // shape is a configuration of testdata/shapes with records, and what queries find.
@@ -22,7 +23,7 @@ type shape struct {
 
 func shapes(now time.Time) []shape {
 	at := func(ago time.Duration) int64 { return now.Add(-ago).UnixMilli() }
-	shown := func(ms int64) string { return timeText(ms) }
+	shown := func(ms int64) string { return when.Text(ms) }
 	words := shape{example: example{"words.yaml", "words", "shop.words", "shop:words", "", "order"}, dead: 1, records: []string{
 		`{"order":"o1","user":"ann","created":1357034220000,"items":[{"name":"红色鞋"},{"name":"Nike Air","sku":"x1"}],"brand":"NIKE"}`,
 		`{"order":"o2","user":"ann","created":1357034221000,"items":[{"name":"鞋带"}],"brand":null}`,

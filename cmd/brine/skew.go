@@ -3,14 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"brine/service/admin"
+	"brine/service"
 	"brine/skew"
 )
 
@@ -49,13 +46,13 @@ Examples:
 }
 
 func (c *skewCmd) Run(e *env) error {
-	asked, err := askedBrine(e, c.configFlag, c.HTTP, c.tokenFlag)
+	client, err := adminClient(e, c.configFlag, c.HTTP, c.tokenFlag)
 	if err != nil {
 		return err
 	}
 	var state skew.State
-	if err := asked.ask(e.ctx, skewPath, &state); err != nil {
-		return err
+	if err := client.Get(e.ctx, service.SkewPath, &state); err != nil {
+		return adminError(err)
 	}
 	if c.Table != "" {
 		table, err := tableIn(state.Tables, c.Table)
@@ -68,48 +65,15 @@ func (c *skewCmd) Run(e *env) error {
 	case c.Apply:
 		return c.apply(e, state)
 	case c.Map:
-		return c.showMaps(e, asked, state)
+		return c.showMaps(e, client, state)
 	case c.JSON:
 		return json.NewEncoder(e.stdout).Encode(state)
 	}
-	for _, name := range sortedKeys(state.Tables) {
+	for _, name := range slices.Sorted(maps.Keys(state.Tables)) {
 		printSkew(e.stdout, name, state.Tables[name])
 	}
 	printHot(e.stdout, state.Hot)
 	return nil
-}
-
-// What the admin port tells of a running brine.
-const (
-	skewPath      = "/debug/skew"
-	skewMapPath   = "/debug/skew/map"
-	pipelinesPath = "/debug/pipelines"
-)
-
-// serveSkew serves what is known of the tables: all of it, and the heat map of one.
-func serveSkew(mux handlers, tables *skew.Tables) {
-	mux.Handle("GET "+skewPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { admin.WriteJSON(w, http.StatusOK, tables.State()) }))
-	mux.Handle("GET "+skewMapPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		table := r.FormValue("table")
-		if !slices.Contains(tables.Names(), table) {
-			http.Error(w, fmt.Sprintf("no table %q is written here", table), http.StatusNotFound)
-			return
-		}
-		number := func(name string, unless, most int) int {
-			n, err := strconv.Atoi(r.FormValue(name))
-			if err != nil {
-				n = unless
-			}
-			return min(max(n, 1), most)
-		}
-		span := time.Duration(number("minutes", 60, 8*60)) * time.Minute
-		admin.WriteJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, number("ranges", skew.MostRanges, skew.MostRanges), number("columns", 480, 480)))
-	}))
-}
-
-// handlers is the admin port, or a test's server.
-type handlers interface {
-	Handle(pattern string, h http.Handler)
 }
 
 // tableIn finds a table by its name or the part behind the namespace.
@@ -119,5 +83,5 @@ func tableIn(tables map[string]skew.TableState, name string) (string, error) {
 			return full, nil
 		}
 	}
-	return "", usage(errors.New("that brine writes no table " + name + "; it writes " + strings.Join(sortedKeys(tables), ", ")))
+	return "", usage(errors.New("that brine writes no table " + name + "; it writes " + strings.Join(slices.Sorted(maps.Keys(tables)), ", ")))
 }

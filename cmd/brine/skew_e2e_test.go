@@ -15,6 +15,8 @@ import (
 	"brine/internal/testenv"
 	"brine/metrics"
 	"brine/rowkey"
+	"brine/schema/regions"
+	"brine/service"
 	"brine/skew"
 )
 
@@ -60,7 +62,7 @@ func (b *hotBench) create(t *testing.T, h *hotCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.tables.Counter(h.table, shapeOf(rowkey.One(h.key))).SetRegions(knownRegions(regions))
+	b.tables.Counter(h.table, service.ShapeOf(rowkey.One(h.key))).SetRegions(service.SkewRegions(regions))
 }
 
 // write writes 1,000 rows a second into each table, and calls each once a second, until it says that it is enough or so many
@@ -175,7 +177,7 @@ func (b *hotBench) fix(t *testing.T, h *hotCase) {
 	t.Helper()
 	a := h.spot.Actions[0]
 	if a.Kind == skew.Split {
-		if err := act(t.Context(), b.client, a); err != nil {
+		if err := regions.Apply(t.Context(), b.client, a); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/hbase"
+	"brine/service"
+	"brine/service/admin"
 	"brine/skew"
 )
 
@@ -35,7 +37,7 @@ func skewedServer(t *testing.T) string {
 	counter.Add(skew.Batch{Region: regions[2], Count: skew.Count{Rows: 10, Bytes: 1000}})
 	tables.Counter("idle", skew.Shape{}).SetRegions([]skew.Region{{Name: "r9", Server: "a:1"}})
 	mux := http.NewServeMux()
-	serveSkew(mux, tables)
+	service.HandleSkew(mux, tables)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r)
 	}))
@@ -75,7 +77,7 @@ func TestSkewKeepsToItsTimeout(t *testing.T) {
 	if code != exitUnreachable || !strings.Contains(stderr, silent.Addr().String()) || !strings.Contains(stderr, "no answer in time") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if took := time.Since(began); took > shortPatience {
+	if took := time.Since(began); took > admin.ShortTimeout {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -136,7 +138,7 @@ func (l rowList) Row(i int) []byte { return l[i] }
 func serveTables(t *testing.T, tables *skew.Tables) (addr string) {
 	t.Helper()
 	mux := http.NewServeMux()
-	serveSkew(mux, tables)
+	service.HandleSkew(mux, tables)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
@@ -183,7 +185,7 @@ func TestSkewAppliesTheSplitThatItAdvises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := serveTables(t, hotTables("scans", knownRegions(regions)))
+	addr := serveTables(t, hotTables("scans", service.SkewRegions(regions)))
 	brine := func(flags ...string) (int, string, string) {
 		var out, errs strings.Builder
 		getenv := func(name string) (string, bool) { return connect, name == "BRINE_HBASE_CONNECT" }

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	"brine/hbase"
+	"brine/schema/regions"
 	"brine/skew"
 )
 
@@ -40,8 +39,8 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 			refused = err
 			continue
 		}
-		if err := act(e.ctx, cluster.client, h.Actions[i]); err != nil {
-			return err
+		if err := regions.Apply(e.ctx, cluster.Client, h.Actions[i]); err != nil {
+			return noSuchTable(h.Actions[i].Table, err)
 		}
 		done = append(done, h.Actions[i])
 		if !c.JSON {
@@ -58,20 +57,4 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 		fmt.Fprintln(e.stdout, "nothing is hot")
 	}
 	return nil
-}
-
-// act splits or moves a region.
-func act(ctx context.Context, client *hbase.Client, a skew.Action) error {
-	regions, err := client.Regions(ctx, a.Table)
-	if err != nil {
-		return noSuchTable(a.Table, err)
-	}
-	i := slices.IndexFunc(regions, func(r hbase.Region) bool { return r.Encoded == a.Region })
-	if i < 0 {
-		return fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile; ask brine skew again", a.Region, a.Table)
-	}
-	if a.Kind == skew.Move {
-		return client.MoveRegion(ctx, regions[i], a.To)
-	}
-	return client.SplitRegion(ctx, regions[i], a.At)
 }

@@ -12,6 +12,7 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
 )
@@ -38,7 +39,7 @@ func TestSkewAppliesTheMoveThatItAdvises(t *testing.T) {
 	other.Region = otherRegion(t, client, move.Region)
 	state.Hot = []skew.HotSpot{{Server: "a", Actions: []skew.Action{other}}, state.Hot[0]}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+skewPath, func(w http.ResponseWriter, _ *http.Request) { admin.WriteJSON(w, http.StatusOK, state) })
+	mux.HandleFunc("GET "+service.SkewPath, func(w http.ResponseWriter, _ *http.Request) { admin.WriteJSON(w, http.StatusOK, state) })
 	brine := httptest.NewServer(mux)
 	t.Cleanup(brine.Close)
 
@@ -56,7 +57,7 @@ func TestSkewAppliesTheMoveThatItAdvises(t *testing.T) {
 	}
 }
 
-// loadedState puts nine regions of twelve on one server and none on another, and gives what is told when all are written alike.
+// loadedState puts nine regions of twelve on one server and none on another, and returns what is reported when all are written alike.
 func loadedState(t *testing.T, client *hbase.Client) (state skew.State, idle string) {
 	t.Helper()
 	var splits [][]byte
@@ -70,7 +71,7 @@ func loadedState(t *testing.T, client *hbase.Client) (state skew.State, idle str
 	if err != nil {
 		t.Fatal(err)
 	}
-	servers := serverNames(status)
+	servers := service.ServerNames(status)
 	for i, r := range regionsOf(t, client) {
 		if err := client.MoveRegion(t.Context(), r, servers[i/9]); err != nil {
 			t.Fatal(err)
@@ -81,7 +82,7 @@ func loadedState(t *testing.T, client *hbase.Client) (state skew.State, idle str
 	tables.SetServers(servers)
 	counter := tables.Counter("scans", skew.Shape{})
 	for range 12 {
-		for _, r := range knownRegions(regionsOf(t, client)) {
+		for _, r := range service.SkewRegions(regionsOf(t, client)) {
 			counter.Add(skew.Batch{Region: r, Count: skew.Count{Rows: 100}})
 		}
 		clock = clock.Add(time.Second)

@@ -4,11 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
 	"strings"
 
+	"brine/internal/term"
+	"brine/schema/regions"
+	"brine/service"
+	"brine/service/admin"
 	"brine/skew"
 )
 
@@ -19,8 +24,8 @@ const (
 )
 
 // showMaps shows the heat map of each table.
-func (c *skewCmd) showMaps(e *env, asked brineAt, state skew.State) error {
-	maps := map[string]skew.HeatMap{}
+func (c *skewCmd) showMaps(e *env, client admin.Client, state skew.State) error {
+	heat := map[string]skew.HeatMap{}
 	for name := range state.Tables {
 		query := url.Values{"table": {name}, "minutes": {fmt.Sprint(c.Minutes)}}
 		if !c.JSON {
@@ -28,16 +33,16 @@ func (c *skewCmd) showMaps(e *env, asked brineAt, state skew.State) error {
 			query.Set("columns", fmt.Sprint(mapColumns))
 		}
 		var m skew.HeatMap
-		if err := asked.ask(e.ctx, skewMapPath+"?"+query.Encode(), &m); err != nil {
-			return err
+		if err := client.Get(e.ctx, service.SkewMapPath+"?"+query.Encode(), &m); err != nil {
+			return adminError(err)
 		}
-		maps[name] = m
+		heat[name] = m
 	}
 	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(maps)
+		return json.NewEncoder(e.stdout).Encode(heat)
 	}
-	for _, name := range sortedKeys(maps) {
-		printMap(e.stdout, name, maps[name])
+	for _, name := range slices.Sorted(maps.Keys(heat)) {
+		printMap(e.stdout, name, heat[name])
 	}
 	return nil
 }
@@ -56,15 +61,15 @@ func shade(value, most float64) rune {
 // darkest shade means.
 func printMap(out io.Writer, table string, m skew.HeatMap) {
 	if len(m.Times) == 0 {
-		printLine(out, "%s: nothing is known yet", table)
+		term.Println(out, "%s: nothing is known yet", table)
 		return
 	}
 	const layout = "15:04"
-	printLine(out, "%s: rows a second by key range and time, █ = %s", table, thousands(int64(math.Ceil(m.Most))))
+	term.Println(out, "%s: rows a second by key range and time, █ = %s", table, term.Thousands(int64(math.Ceil(m.Most))))
 	width := 0
 	starts := make([]string, len(m.Starts))
 	for i, key := range m.Starts {
-		starts[i] = clip(start(key.String()), 24)
+		starts[i] = term.Clip(regions.Start(key), 24)
 		width = max(width, len([]rune(starts[i])))
 	}
 	most := make([]float64, len(m.Times)) // of each column
@@ -74,14 +79,14 @@ func printMap(out io.Writer, table string, m skew.HeatMap) {
 			cells.WriteRune(shade(value, m.Most))
 			most[j] += value
 		}
-		fmt.Fprintf(out, "  %-*s │%s│ %s\n", width, starts[i], cells.String(), thousands(int64(slices.Max(row))))
+		fmt.Fprintf(out, "  %-*s │%s│ %s\n", width, starts[i], cells.String(), term.Thousands(int64(slices.Max(row))))
 	}
 	largest := slices.Max(most)
 	var sums strings.Builder
 	for _, value := range most {
 		sums.WriteRune(shade(value, largest))
 	}
-	fmt.Fprintf(out, "  %-*s │%s│ %s\n", width, "(all)", sums.String(), thousands(int64(largest)))
+	fmt.Fprintf(out, "  %-*s │%s│ %s\n", width, "(all)", sums.String(), term.Thousands(int64(largest)))
 	first, last := m.Times[0].Local().Format(layout), m.Times[len(m.Times)-1].Local().Format(layout)
 	if gap := len(m.Times) - len(first) - len(last); gap > 0 {
 		first += strings.Repeat(" ", gap)

@@ -4,39 +4,42 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"brine/internal/term"
+	"brine/schema/regions"
 	"brine/skew"
 )
 
 // printSkew shows a table's regions in the order of their keys, then its salt buckets, servers and heaviest keys.
 func printSkew(out io.Writer, table string, r skew.TableState) {
-	wrapped(out, "", fmt.Sprintf("%s: %s written to %s, %s of them in the last %.0f s",
-		table, count(int(r.RowsTotal), "row"), count(len(r.Regions), "region"), thousands(r.RowsRecent), r.WindowsSeconds))
+	term.Wrapped(out, "", fmt.Sprintf("%s: %s written to %s, %s of them in the last %.0f s",
+		table, term.Count(int(r.RowsTotal), "row"), term.Count(len(r.Regions), "region"), term.Thousands(r.RowsRecent), r.WindowsSeconds))
 	printLoads(out, []string{"START", "SERVER"}, r.Regions, func(l skew.Load) []string {
-		return []string{clip(start(l.Region.Start.String()), 40), l.Region.Server}
+		return []string{term.Clip(regions.Start(l.Region.Start), 40), l.Region.Server}
 	})
-	wrapped(out, "  in all      ", indices(r.Total))
-	wrapped(out, "  last hour   ", indices(r.Hour))
-	wrapped(out, "  last 5 min  ", indices(r.FiveMinutes))
-	wrapped(out, fmt.Sprintf("  last %.0f s   ", r.WindowsSeconds), indices(r.Recent))
+	term.Wrapped(out, "  in all      ", indices(r.Total))
+	term.Wrapped(out, "  last hour   ", indices(r.Hour))
+	term.Wrapped(out, "  last 5 min  ", indices(r.FiveMinutes))
+	term.Wrapped(out, fmt.Sprintf("  last %.0f s   ", r.WindowsSeconds), indices(r.Recent))
 	if r.RowsRecent > 0 {
-		wrapped(out, "  ", fmt.Sprintf("of that is beyond what chance makes of %s: max/mean %.3f, CV %.3f, Gini %.3f",
-			count(int(r.RowsRecent), "row"), r.BeyondChance.MaxMean, r.BeyondChance.CV, r.BeyondChance.Gini))
+		term.Wrapped(out, "  ", fmt.Sprintf("of that is beyond what chance makes of %s: max/mean %.3f, CV %.3f, Gini %.3f",
+			term.Count(int(r.RowsRecent), "row"), r.BeyondChance.MaxMean, r.BeyondChance.CV, r.BeyondChance.Gini))
 	}
 	printHottest(out, r.Report)
 	printServers(out, r.Report)
 	if len(r.Buckets) > 0 {
-		wrapped(out, "  by salt     ", indices(r.BucketsTotal))
+		term.Wrapped(out, "  by salt     ", indices(r.BucketsTotal))
 		printLoads(out, []string{"BUCKET"}, r.Buckets, func(l skew.Load) []string { return []string{fmt.Sprint(l.Bucket)} })
 	}
 	printHeavy(out, "heaviest keys of the last minute: ", r.Heavy)
-	for _, field := range sortedKeys(r.HeavyFields) {
+	for _, field := range slices.Sorted(maps.Keys(r.HeavyFields)) {
 		printHeavy(out, "heaviest "+field+" of the last minute: ", r.HeavyFields[field])
 	}
 	for _, w := range r.Warnings {
-		wrapped(out, "  ", "warning: "+w)
+		term.Wrapped(out, "  ", "warning: "+w)
 	}
 }
 
@@ -56,15 +59,17 @@ func printHottest(out io.Writer, r skew.Report) {
 	}
 	hottest := slices.MaxFunc(r.Regions, func(a, b skew.Load) int { return cmp.Compare(rows(a), rows(b)) })
 	share := float64(rows(hottest)) / float64(all)
-	wrapped(out, "  ", fmt.Sprintf("hottest %s: the region from %s, %.2f %% of the rows, %.2f times the mean",
-		when, clip(start(hottest.Region.Start.String()), 40), 100*share, share*float64(len(r.Regions))))
+	term.Wrapped(out, "  ", fmt.Sprintf("hottest %s: the region from %s, %.2f %% of the rows, %.2f times the mean",
+		when, term.Clip(regions.Start(hottest.Region.Start), 40), 100*share, share*float64(len(r.Regions))))
 }
 
 // printServers shows the spread over servers, and what the cluster tells of all its clients.
 func printServers(out io.Writer, r skew.Report) {
-	wrapped(out, "  ", fmt.Sprintf("over %s: regions max/mean %.3f, writes max/mean %.3f", count(len(r.Servers), "server"), r.ServerRegions.MaxMean, r.ServerWrites.MaxMean))
+	term.Wrapped(out, "  ", fmt.Sprintf("over %s: regions max/mean %.3f, writes max/mean %.3f", term.Count(len(r.Servers), "server"),
+		r.ServerRegions.MaxMean, r.ServerWrites.MaxMean))
 	if c := r.Cluster; c != nil {
-		wrapped(out, "  ", fmt.Sprintf("as the cluster told %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f", c.Age, c.Data.MaxMean, c.Reads.MaxMean, c.Writes.MaxMean))
+		term.Wrapped(out, "  ", fmt.Sprintf("as the cluster told %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f", c.Age, c.Data.MaxMean,
+			c.Reads.MaxMean, c.Writes.MaxMean))
 	} else {
 		fmt.Fprintln(out, "  the cluster's own loads are not known")
 	}
@@ -84,10 +89,10 @@ func printHeavy(out io.Writer, title string, all []skew.Heavy) {
 		}
 		texts = append(texts, text)
 	}
-	wrapped(out, "  ", title+strings.Join(texts, ", "))
+	term.Wrapped(out, "  ", title+strings.Join(texts, ", "))
 }
 
-func heavyName(h skew.Heavy) string { return clip(cmp.Or(h.Text, h.Key.String()), 60) }
+func heavyName(h skew.Heavy) string { return term.Clip(cmp.Or(h.Text, h.Key.String()), 60) }
 
 // printLoads prints a line for each region or bucket, named by the columns in titles.
 func printLoads(out io.Writer, titles []string, loads []skew.Load, name func(skew.Load) []string) {
@@ -95,29 +100,29 @@ func printLoads(out io.Writer, titles []string, loads []skew.Load, name func(ske
 	for _, l := range loads {
 		total, largest = total+l.Total.Rows, max(largest, l.Total.Rows)
 	}
-	w := columns{out: out}
+	w := term.Table{Out: out}
 	row := func(names []string, rest ...string) {
 		names[0] = "  " + names[0]
-		w.row(append(names, rest...))
+		w.Row(append(names, rest...)...)
 	}
 	row(titles, "      ROWS", "   SHARE", "LAST MINUTE")
 	for _, l := range loads {
 		share := float64(l.Total.Rows) / float64(max(1, total))
-		row(name(l), fmt.Sprintf("%10s", thousands(l.Total.Rows)), fmt.Sprintf("%6.2f %%", 100*share),
-			fmt.Sprintf("%11s", thousands(l.Recent.Rows)), bar(float64(l.Total.Rows), float64(largest)))
+		row(name(l), fmt.Sprintf("%10s", term.Thousands(l.Total.Rows)), fmt.Sprintf("%6.2f %%", 100*share),
+			fmt.Sprintf("%11s", term.Thousands(l.Recent.Rows)), term.Bar(float64(l.Total.Rows), float64(largest)))
 	}
-	w.flush()
+	w.Flush()
 }
 
 // printHot shows what is hot, why, and what helps.
 func printHot(out io.Writer, spots []skew.HotSpot) {
 	for _, h := range spots {
 		fmt.Fprintln(out)
-		wrapped(out, "", fmt.Sprintf("%s: %s, %s rows a second, %.0f %% of all, %.1f times the mean, for %.0f s", h.Severity, hotPlace(h),
-			thousands(int64(h.Rate)), 100*h.Share, h.Times, h.Seconds))
-		wrapped(out, "  cause: ", fmt.Sprintf("%s: %s", h.Cause, h.Why))
+		term.Wrapped(out, "", fmt.Sprintf("%s: %s, %s rows a second, %.0f %% of all, %.1f times the mean, for %.0f s", h.Severity, hotPlace(h),
+			term.Thousands(int64(h.Rate)), 100*h.Share, h.Times, h.Seconds))
+		term.Wrapped(out, "  cause: ", fmt.Sprintf("%s: %s", h.Cause, h.Why))
 		for i, a := range h.Actions {
-			wrapped(out, map[bool]string{true: "  do:    ", false: "  or:    "}[i == 0], a.Text+effectText(a))
+			term.Wrapped(out, map[bool]string{true: "  do:    ", false: "  or:    "}[i == 0], a.String())
 		}
 	}
 }
@@ -126,17 +131,5 @@ func hotPlace(h skew.HotSpot) string {
 	if h.Region == nil {
 		return "server " + h.Server + " is hot"
 	}
-	return fmt.Sprintf("%s: the region from %s on %s is hot", h.Table, clip(start(h.Region.Start.String()), 40), h.Server)
-}
-
-func effectText(a skew.Action) string {
-	if a.Effect == nil {
-		return ""
-	}
-	places := "regions"
-	if a.Kind == skew.Move {
-		places = "servers"
-	}
-	return fmt.Sprintf(": max/mean of %s from %.2f to %.2f, the largest share from %.1f %% to %.1f %%", places,
-		a.Effect.Before, a.Effect.After, 100*a.Effect.LargestBefore, 100*a.Effect.LargestAfter)
+	return fmt.Sprintf("%s: the region from %s on %s is hot", h.Table, term.Clip(regions.Start(h.Region.Start), 40), h.Server)
 }

@@ -2,13 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"brine/hbase/embedded"
 	"brine/internal/sample"
+	"brine/service"
+	"brine/service/admin"
 	"brine/skew"
 )
 
@@ -61,7 +62,7 @@ func (p *process) skewOf(table string, enough func(skew.TableState) bool) skew.T
 	p.t.Helper()
 	for start := time.Now(); ; wait(p.t, 100*time.Millisecond) {
 		var state skew.State
-		if err := (brineAt{addr: p.http}).ask(p.t.Context(), skewPath, &state); err != nil {
+		if err := (admin.Client{Addr: p.http}).Get(p.t.Context(), service.SkewPath, &state); err != nil {
 			p.t.Fatal(err)
 		}
 		if s, ok := state.Tables[table]; ok && enough(s) {
@@ -86,27 +87,4 @@ func stationIn(t *testing.T, records int, station string) (n int) {
 		}
 	}
 	return n
-}
-
-// What is hot is logged once for each cause, and not again with every look.
-func TestWhatIsHotIsLoggedOnce(t *testing.T) {
-	var log strings.Builder
-	s := &service{
-		log:    slog.New(slog.NewTextHandler(&log, nil)),
-		tables: hotTables("scans", []skew.Region{{Name: "r0", Server: "s0:1", End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5")}}),
-	}
-	said := map[string]time.Time{}
-	for range 3 {
-		s.sayHot(said)
-	}
-	got := log.String()
-	if strings.Count(got, "\n") != 1 || !strings.Contains(got, `msg="region r0 of scans is hot" cause="one heavy key"`) || strings.ContainsRune(got, 0x1b) {
-		t.Errorf("the log:\n%s", got)
-	}
-	for why, at := range said {
-		said[why] = at.Add(-time.Hour)
-	}
-	if s.sayHot(said); strings.Count(log.String(), "\n") != 2 {
-		t.Errorf("an hour later:\n%s", &log)
-	}
 }

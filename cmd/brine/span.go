@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"brine/ingest"
+	"brine/ingest/offsets"
 	"brine/internal/when"
 )
 
@@ -68,30 +68,13 @@ func parsePosition(to *ingest.Position, flag, text string) (map[int]int64, error
 		*to = ingest.At(t.Truncate(time.Millisecond)) // as exact as Kafka's own
 		return nil, nil
 	}
-	offsets, err := parseOffsets(text)
+	parsed, err := offsets.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w; write earliest, latest, a time such as 2013-01-31T08:00:00Z, how long ago, such as 2h, or offsets such as 0:1200,1:900", flag, text, err)
+		return nil, fmt.Errorf("%s %q: %w; write earliest, latest, a time such as 2013-01-31T08:00:00Z, how long ago, such as 2h, or offsets "+
+			"such as 0:1200,1:900", flag, text, err)
 	}
-	*to = ingest.Offsets(offsets)
-	return offsets, nil
-}
-
-// parseOffsets reads partition:offset,partition:offset,….
-func parseOffsets(text string) (map[int]int64, error) {
-	offsets := map[int]int64{}
-	for part := range strings.SplitSeq(text, ",") {
-		p, o, ok := strings.Cut(strings.TrimSpace(part), ":")
-		partition, err1 := strconv.ParseInt(p, 10, 32)
-		offset, err2 := strconv.ParseInt(o, 10, 64)
-		if !ok || err1 != nil || err2 != nil || partition < 0 || offset < 0 {
-			return nil, fmt.Errorf("%q is not partition:offset", part)
-		}
-		if _, twice := offsets[int(partition)]; twice {
-			return nil, fmt.Errorf("partition %d is named twice", partition)
-		}
-		offsets[int(partition)] = offset
-	}
-	return offsets, nil
+	*to = ingest.Offsets(parsed)
+	return parsed, nil
 }
 
 // name is what progress is kept under when the user names nothing: the same range finds it again. The characters are those
@@ -110,7 +93,8 @@ func (s span) name() string {
 	return plainName(text)
 }
 
-// plainName makes a part of a group's name of any text: the characters are those that are plain in a shell, and a long one ends in a digest.
+// plainName makes a part of a group's name of any text: the characters are those that are plain in a shell, and a long one ends in a
+// digest.
 func plainName(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {

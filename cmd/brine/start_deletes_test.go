@@ -3,12 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"brine/config"
 )
 
 // configure gives the job's topic a setting.
@@ -71,22 +68,5 @@ pipelines:
 				}
 			}
 		})
-	}
-}
-
-// TestStartAsksNothingOfWhatForgetsNoDelete: a pipeline that only marks what is deleted starts without a word to the brokers.
-func TestStartAsksNothingOfWhatForgetsNoDelete(t *testing.T) {
-	cfg, problems := config.Load("../../examples/orders.yaml", func(string) (string, bool) { return "", false })
-	if err := problems.Err(); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Kafka.Brokers = []string{"127.0.0.1:1"}
-	if !slices.ContainsFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return len(p.Documents) > 0 }) {
-		t.Fatal("the example has no documents")
-	}
-	for _, p := range cfg.Pipelines {
-		if err := (&service{cfg: cfg}).refuseOutlived(t.Context(), p); err != nil {
-			t.Error(err)
-		}
 	}
 }

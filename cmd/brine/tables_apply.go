@@ -2,10 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 
-	"brine/indexer"
+	"brine/schema"
 )
 
 type tablesApplyCmd struct {
@@ -36,76 +34,52 @@ func (c *tablesApplyCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	stores, close, err := openStores(e.ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer cluster.Close()
-	steps, err := planTables(e.ctx, cfg, cluster.client)
-	if err != nil {
-		return err
-	}
-	// Both stores are looked at before either is touched.
-	indexes, err := withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) { return planIndexes(e.ctx, cfg, engine) })
+	defer close()
+	changes, err := schema.Plan(e.ctx, cfg, stores)
 	if err != nil {
 		return err
 	}
 	if c.DryRun {
-		return c.show(e, steps, indexes)
+		return c.show(e, changes)
 	}
-	if err := c.confirm(e, steps); err != nil {
+	if err := c.confirm(e, changes); err != nil {
 		return err
 	}
-	if err := createTables(e.ctx, cluster.client, steps); err != nil {
+	if err := changes.Apply(e.ctx, stores); err != nil {
 		return err
 	}
-	if err := alterTables(e.ctx, cluster.client, steps); err != nil {
-		return err
-	}
-	indexes, err = withSearch(cfg, func(engine indexer.Engine) ([]indexStep, error) {
-		return indexes, applyIndexes(e.ctx, engine, indexes)
-	})
-	if err != nil {
-		return err
-	}
-	return c.show(e, steps, indexes)
+	return c.show(e, changes)
 }
 
-func (c *tablesApplyCmd) show(e *env, steps []tableStep, indexes []indexStep) error {
+func (c *tablesApplyCmd) show(e *env, changes *schema.Changes) error {
 	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(map[string]any{"tables": steps, "indexes": indexes})
+		return json.NewEncoder(e.stdout).Encode(map[string]any{"tables": changes.Tables, "indexes": changes.Indexes})
 	}
-	printSteps(e.stdout, steps)
-	printIndexSteps(e.stdout, indexes)
+	printChanges(e.stdout, changes)
 	return nil
 }
 
-// confirm shows what is to be altered, refuses what would lose cells without being allowed to, and asks. It is shown on
-// standard error: standard output says what was done.
-func (c *tablesApplyCmd) confirm(e *env, steps []tableStep) error {
-	var altered []tableStep
-	var lossy []error
-	for _, s := range steps {
-		if s.Action != "alter" {
-			continue
-		}
-		altered = append(altered, s)
-		for _, change := range s.Changes {
-			if change.Allow != "" && !c.allows(change.Allow) {
-				lossy = append(lossy, fmt.Errorf("table %s: %s; that would lose %s: nothing was changed; add %s", s.Table, change, change.Loses, change.Allow))
-			}
-		}
-	}
+// confirm shows what is to be altered, refuses what would lose cells without being allowed to, and asks. It is shown on standard error:
+// standard output says what was done.
+func (c *tablesApplyCmd) confirm(e *env, changes *schema.Changes) error {
+	altered := changes.Altered()
 	if len(altered) == 0 {
 		return nil
 	}
-	printSteps(e.stderr, altered)
-	if err := errors.Join(lossy...); err != nil {
+	printTables(e.stderr, altered)
+	var allowed []string
+	if c.AllowShorterTTL {
+		allowed = append(allowed, schema.AllowShorterTTL)
+	}
+	if c.AllowFewerVersions {
+		allowed = append(allowed, schema.AllowFewerVersions)
+	}
+	if err := changes.Losses(allowed...); err != nil {
 		return usage(err)
 	}
 	return confirm(e, c.Yes, "Alter?")
-}
-
-func (c *tablesApplyCmd) allows(flag string) bool {
-	return flag == "--allow-shorter-ttl" && c.AllowShorterTTL || flag == "--allow-fewer-versions" && c.AllowFewerVersions
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"brine/internal/term"
 	"brine/skew"
 )
 
@@ -61,8 +62,8 @@ func TestSkewFitsTheTerminal(t *testing.T) {
 	}
 	drawn := read()
 	for line := range strings.Lines(drawn) {
-		if line = strings.TrimSuffix(line, "\n"); width(line) > columns && !strings.Contains(line, "█") {
-			t.Errorf("%d columns: %s", width(line), line)
+		if line = strings.TrimSuffix(line, "\n"); term.Width(line) > columns && !strings.Contains(line, "█") {
+			t.Errorf("%d columns: %s", term.Width(line), line)
 		}
 	}
 	if strings.Count(drawn, "\n") < strings.Count(flat, "\n")+10 {

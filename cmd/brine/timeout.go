@@ -24,7 +24,7 @@ const minTimeout = 100 * time.Millisecond
 
 // timedOut gives the error of servers that did not answer in time its exit code.
 func timedOut(e *env, err error) error {
-	if _, ok := errors.AsType[*exitError](err); ok || !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, known := exitOf(err); known || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	hint := "see whether that server is well"

@@ -9,7 +9,10 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
-	"brine/config"
+	"brine/service"
+	"brine/service/admin"
+	"brine/skew"
+	"brine/top"
 )
 
 type topCmd struct {
@@ -39,34 +42,32 @@ Examples:
 }
 
 func (c *topCmd) Run(e *env) error {
-	reader := &topReader{}
+	reader := &top.Reader{}
 	for _, addr := range c.HTTP {
-		reader.brines = append(reader.brines, brineAt{addr: addr, token: c.of(e)})
+		reader.Brines = append(reader.Brines, shownBrine(admin.Client{Addr: addr, Token: c.of(e)}))
 	}
 	if len(c.HTTP) == 0 || c.Config != defaultConfig {
 		cfg, err := c.load(e)
 		if err != nil {
 			return err
 		}
-		if len(reader.brines) == 0 {
-			asked, err := askedBrine(e, c.configFlag, "", c.tokenFlag)
+		if len(reader.Brines) == 0 {
+			asked, err := adminClient(e, c.configFlag, "", c.tokenFlag)
 			if err != nil {
 				return err
 			}
-			reader.brines = []brineAt{asked}
+			reader.Brines = []top.Brine{shownBrine(asked)}
 		}
-		cluster, err := clusterBeside(e, cfg)
-		if err != nil {
-			return err
-		}
-		if cluster != nil {
+		if _, embedded := cfg.Cluster.Embedded(); !embedded { // an embedded one belongs to the brine that runs
+			cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+			if err != nil {
+				return err
+			}
 			defer cluster.Close()
-			reader.client = cluster.client
+			reader.Cluster = cluster.Client
 		}
 	}
-	view := newTopView()
-	view.show(c.List)
-	view.filter = c.Where
+	view := top.NewView(c.List, c.Where)
 	if c.Once {
 		return c.once(e, reader, view)
 	}
@@ -78,113 +79,36 @@ func (c *topCmd) Run(e *env) error {
 		return usage(fmt.Errorf("there is no terminal to draw on (%w); --once prints without one", err))
 	}
 	defer screen.Fini()
-	return watchTop(e.ctx, screen, view, c.Every, func(ctx context.Context) topSnapshot { return reader.read(ctx, time.Now()) })
+	return view.Watch(e.ctx, screen, c.Every, reader.Read)
 }
 
-// clusterBeside connects to the cluster of a configuration; an embedded one belongs to the brine that runs.
-func clusterBeside(e *env, cfg *config.Config) (*cluster, error) {
-	if _, embedded := cfg.Cluster.Embedded(); embedded {
-		return nil, nil
-	}
-	return openHBase(e.ctx, cfg, cfg.HBase())
-}
-
-// once prints the picture, of rates over one interval.
-func (c *topCmd) once(e *env, reader *topReader, view *topView) error {
-	reader.read(e.ctx, time.Now())
+// once prints the picture, with rates over one interval.
+func (c *topCmd) once(e *env, reader *top.Reader, view *top.View) error {
+	reader.Read(e.ctx, time.Now())
 	select {
 	case <-e.ctx.Done():
 		return nil
 	case <-time.After(c.Every):
 	}
-	view.snap = reader.read(e.ctx, time.Now())
-	view.cursor = -1
-	const wide, long = 400, 1 << 16
-	for _, l := range view.draw(wide, long) {
-		fmt.Fprintln(e.stdout, l.text)
+	snap := reader.Read(e.ctx, time.Now())
+	for _, line := range view.Print(snap) {
+		fmt.Fprintln(e.stdout, line)
 	}
-	if len(view.snap.problems) > 0 {
-		return &exitError{exitUnreachable, errors.New(strings.Join(view.snap.problems, "; ")), "brine's address is its http.listen; the cluster's, hbase.connect"}
+	if len(snap.Problems) > 0 {
+		return &exitError{exitUnreachable, errors.New(strings.Join(snap.Problems, "; ")),
+			"brine's address is its http.listen; the cluster's, hbase.connect"}
 	}
 	return nil
 }
 
-// watchTop draws until a key or ctx ends it. What is asked is asked beside the keys, one question at a time.
-func watchTop(ctx context.Context, screen tcell.Screen, view *topView, every time.Duration, look func(context.Context) topSnapshot) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	snaps := make(chan topSnapshot)
-	looked := make(chan struct{})
-	go func() {
-		defer close(looked)
-		for ctx.Err() == nil {
-			select {
-			case snaps <- look(ctx):
-			case <-ctx.Done():
-			}
-			select {
-			case <-time.After(every):
-			case <-ctx.Done():
-			}
-		}
-	}()
-	events, quit := make(chan tcell.Event), make(chan struct{})
-	go screen.ChannelEvents(events, quit)
-	defer func() {
-		close(quit)
-		cancel()
-		<-looked
-	}()
-	for {
-		paintTop(screen, view)
-		select {
-		case <-ctx.Done():
-			return nil
-		case snap := <-snaps:
-			if !view.stopped {
-				view.snap = snap
-			}
-		case ev := <-events:
-			switch ev := ev.(type) {
-			case *tcell.EventResize:
-				screen.Sync()
-			case *tcell.EventKey:
-				if view.press(keyName(ev)) {
-					return nil
-				}
-			}
-		}
-	}
+// shownBrine is a brine as top asks it.
+func shownBrine(c admin.Client) top.Brine {
+	return top.Brine{Addr: c.Addr, Skew: asking[skew.State](c, service.SkewPath), Pipelines: asking[[]top.Pipeline](c, service.PipelinesPath)}
 }
 
-var keyNames = map[tcell.Key]string{
-	tcell.KeyUp: "up", tcell.KeyDown: "down", tcell.KeyLeft: "left", tcell.KeyRight: "right", tcell.KeyPgUp: "pgup", tcell.KeyPgDn: "pgdn",
-	tcell.KeyEnter: "enter", tcell.KeyEscape: "esc", tcell.KeyBackspace: "backspace", tcell.KeyBackspace2: "backspace", tcell.KeyCtrlC: "ctrl+c",
-}
-
-func keyName(ev *tcell.EventKey) string {
-	if ev.Key() != tcell.KeyRune {
-		return keyNames[ev.Key()]
+func asking[T any](c admin.Client, path string) func(context.Context) (T, error) {
+	return func(ctx context.Context) (answer T, err error) {
+		err = c.Get(ctx, path, &answer)
+		return answer, err
 	}
-	if ev.Rune() == ' ' {
-		return "space"
-	}
-	return string(ev.Rune())
-}
-
-func paintTop(screen tcell.Screen, view *topView) {
-	columns, height := screen.Size()
-	screen.Clear()
-	styles := map[topStyle]tcell.Style{
-		usual: tcell.StyleDefault, heading: tcell.StyleDefault.Bold(true).Underline(true),
-		chosen: tcell.StyleDefault.Reverse(true), warm: tcell.StyleDefault.Foreground(tcell.ColorRed),
-	}
-	for y, l := range view.draw(columns, height) {
-		x := 0
-		for _, r := range l.text {
-			screen.SetContent(x, y, r, nil, styles[l.style])
-			x += width(string(r))
-		}
-	}
-	screen.Show()
 }

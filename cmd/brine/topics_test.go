@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"brine/config"
+	"brine/forecast"
 )
 
 // What is sampled of a topic, as for plan and check, is what the loop would read: no record of an aborted transaction, and none of one
@@ -50,7 +51,7 @@ func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 	cfg := &config.Config{Kafka: config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 2 * time.Second}}
 	want := []int64{0, 1, 2, 9, 10}
 
-	latest, err := latestRecords(t.Context(), &cfg.Kafka, topic, 100)
+	latest, err := brokerTopics{cfg}.Latest(t.Context(), topic, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,22 +65,26 @@ func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 		t.Errorf("the latest are of offsets %v, want %v", offsets, want)
 	}
 
-	sample, err := openSample(t.Context(), cfg, "topic:"+topic)
+	scans, problems := config.Load("../../examples/scans.yaml", func(string) (string, bool) { return "", false })
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	scans.Kafka = cfg.Kafka
+	sample, pipelines, err := openSample(t.Context(), scans, "topic:"+topic, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := scans.Forecast(pipelines...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // it may be read again
-		var places []string
-		if err := sample.read(t.Context(), func(b block) error {
-			for at := range b.records {
-				places = append(places, sample.place(at))
-			}
-			return nil
-		}); err != nil {
+		seen, err := forecast.Run(t.Context(), sample, targets, 0)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if len(places) != len(want) || places[3] != "partition 0, offset 9" {
-			t.Errorf("sampled are %v, want those of offsets %v", places, want)
+		if len(seen) == 0 || seen[0].Records != len(want) {
+			t.Errorf("the sample is %+v, want records of offsets %v", seen, want)
 		}
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"brine/ingest"
+	"brine/internal/term"
+	"brine/service"
 	"brine/verify"
 )
 
@@ -29,7 +30,7 @@ type verifyCmd struct {
 	Every       time.Duration `default:"1m" help:"With --follow: how often (default 1m)."`
 	Listen      string        `placeholder:"HOST:PORT" help:"With --follow: serve metrics and health there."`
 	Rate        int           `help:"Most records per second that are read from each topic (default: no limit)."`
-	Show        int           `default:"20" help:"Most findings that are told one by one (default 20)."`
+	Show        int           `default:"20" help:"Maximum number of findings to print (default 20)."`
 	Temp        string        `placeholder:"DIR" help:"Folder for the temporary file (default: the system's)."`
 	JSON        bool          `help:"Print progress, findings and result as JSON lines."`
 	Quiet       bool          `short:"q" help:"Print no progress."`
@@ -60,15 +61,14 @@ func (c *verifyCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer v.service.close()
+	defer v.service.Close()
 	if c.Follow {
 		return v.follow(e.ctx)
 	}
-	o, err := v.options(e.ctx)
-	if err != nil {
+	if err := v.expect(e.ctx); err != nil {
 		return err
 	}
-	return v.once(e, o)
+	return v.once(e)
 }
 
 // parse checks the command line.
@@ -109,13 +109,14 @@ func (c *verifyCmd) parse() (err error) {
 }
 
 // once verifies, repairs if that is asked for, and fails when something is left.
-func (v *verification) once(e *env, o verify.Options) error {
-	check, err := verify.New(o)
+func (v *verification) once(e *env) error {
+	check, err := verify.New(v.options)
 	if err != nil {
 		return usage(err)
 	}
 	defer check.Close()
-	report, err := v.shown(e.ctx, func() (*verify.Report, error) { return check.Run(e.ctx) })
+	var report *verify.Report
+	v.work(func() { report, err = check.Run(e.ctx) })
 	if err != nil {
 		return v.failure(e.ctx, err)
 	}
@@ -131,49 +132,56 @@ func (v *verification) once(e *env, o verify.Options) error {
 
 // fix repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
 func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (*verify.Report, error) {
-	damaged, extra := repairable(report)
 	fixed := false
-	if v.cmd.Repair && damaged > 0 {
+	if v.cmd.Repair && report.Repairable() > 0 {
 		writers, err := v.writers(e.ctx)
 		if err != nil {
 			return report, err
 		}
 		records := int64(0)
-		if _, err = v.shown(e.ctx, func() (*verify.Report, error) { records, err = check.Repair(e.ctx, writers); return nil, err }); err != nil {
+		v.work(func() { records, err = check.Repair(e.ctx, writers) })
+		if err != nil {
 			return report, err
 		}
-		v.screen.said("written again: %s records", thousands(records))
+		v.screen.repaired(records)
 		fixed = true
 	}
-	if v.cmd.DeleteExtra && extra > 0 {
-		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?", thousands(extra))); err != nil {
+	if extra := report.Count(verify.Extra); v.cmd.DeleteExtra && extra > 0 {
+		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?",
+			term.Thousands(extra))); err != nil {
 			return report, err
 		}
 		rows, err := check.RemoveExtra(e.ctx)
 		if err != nil {
 			return report, err
 		}
-		v.screen.said("what was extra is deleted in %s rows and documents", thousands(rows))
+		v.screen.note("what was extra is deleted in %s rows and documents", term.Thousands(rows))
 		fixed = true
 	}
 	if !fixed {
 		return report, nil
 	}
-	again, err := v.shown(e.ctx, func() (*verify.Report, error) { return check.Again(e.ctx) })
+	var again *verify.Report
+	var err error
+	v.work(func() { again, err = check.Again(e.ctx) })
 	if err == nil {
 		v.screen.again(again, v.cmd.Show)
 	}
 	return again, err
 }
 
-// repairable is how much a repair can fix, and how many findings are of extra cells.
-func repairable(r *verify.Report) (damaged, extra int64) {
-	damaged = r.Lost
-	for _, t := range r.Tables {
-		damaged += t.Found[verify.Missing] + t.Found[verify.Stale] + t.Found[verify.Different]
-		extra += t.Found[verify.Extra]
-	}
-	return damaged, extra
+// work does a part of the work with progress on the screen, and with the heap held near what it needs.
+func (v *verification) work(do func()) {
+	const sorting = 64 << 20 // what verify.Options.Memory is at most, twice
+	ctx, stop := context.WithCancel(context.Background())
+	held := make(chan struct{})
+	go func() {
+		defer close(held)
+		service.HoldHeap(ctx, int64(v.cfg.Memory)+sorting)
+	}()
+	v.screen.During(do, v.screen.draw)
+	stop()
+	<-held
 }
 
 // failure gives the error of a verification its exit code.
@@ -186,9 +194,5 @@ func (v *verification) failure(ctx context.Context, err error) error {
 	case errors.Is(err, ingest.ErrNoPartition):
 		return &exitError{exitMissing, err, "fix --partitions, or the partitions of --from and --to"}
 	}
-	return loopError(err)
-}
-
-func verifyLog(e *env) *slog.Logger {
-	return slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return service.IngestError(err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -21,8 +22,8 @@ import (
 	"brine/verify"
 )
 
-// verified runs a verification that has to end with an exit code, and gives its last result and how many findings it told of each kind.
-func (j *job) verified(code int, args ...string) (result verifyResult, told map[verify.Kind]int) {
+// verified runs a verification that has to end with an exit code, and returns its last result and how many findings it told of each kind.
+func (j *job) verified(code int, args ...string) (result verify.ReportLine, told map[verify.Kind]int) {
 	j.t.Helper()
 	cmd := j.command(append([]string{"verify", "-c", j.file, "-q", "--json"}, args...)...)
 	var stderr strings.Builder
@@ -38,8 +39,8 @@ func (j *job) verified(code int, args ...string) (result verifyResult, told map[
 	}
 	told = map[verify.Kind]int{}
 	for line := range strings.Lines(string(out)) {
-		var f verifyFinding
-		var r verifyResult
+		var f verify.FindingLine
+		var r verify.ReportLine
 		if err := errors.Join(json.Unmarshal([]byte(line), &f), json.Unmarshal([]byte(line), &r)); err != nil {
 			j.t.Fatalf("%q: %v", line, err)
 		}
@@ -115,7 +116,7 @@ func TestVerifyFindsADocumentDeletedByHand(t *testing.T) {
 	j.publish(slices.Values(orderChanges()))
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	want := j.documents()
-	rows := sortedKeys(want)
+	rows := slices.Sorted(maps.Keys(want))
 	ids := []string{string(indexer.AppendID(nil, []byte(rows[0]))), string(indexer.AppendID(nil, []byte(rows[1])))}
 	j.request(http.MethodDelete, "/"+j.name+"/_doc/"+url.PathEscape(ids[0])+"?refresh=true", "")
 	j.request(http.MethodPut, "/"+j.name+"/_doc/"+url.PathEscape(ids[1])+"?refresh=true", fmt.Sprintf(`{"_row":%q,"_ver":1,"status":"old","_vers":{"status":1}}`, ids[1]))
@@ -179,7 +180,7 @@ func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 		wait(t, 50*time.Millisecond)
 		records, rows = 0, 0
 		for line := range strings.Lines(out.String()) {
-			var r verifyResult
+			var r verify.ReportLine
 			if json.Unmarshal([]byte(line), &r) == nil && len(r.Sources) == 1 {
 				records, rows = records+r.Sources[0].Records, rows+r.Tables[0].Rows
 			}

@@ -1,17 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
-	"time"
-
-	"github.com/segmentio/kafka-go"
 
 	"brine/config"
-	"brine/indexer"
+	"brine/event"
+	"brine/ingest"
+	"brine/ingest/offsets"
+	"brine/lookup"
 	"brine/metrics"
+	"brine/service"
 	"brine/verify"
 )
 
@@ -19,13 +20,22 @@ import (
 type verification struct {
 	cmd     *verifyCmd
 	cfg     *config.Config
-	kafka   *kafka.Client // one for all rounds: each has connections of its own
-	groups  []*liveGroup  // what is verified: halves of pipelines
-	service *service
+	brokers *offsets.Client // one for all rounds: each has connections of its own
+	halves  []verifiedHalf
+	service *service.Service
+	log     *slog.Logger
 	metrics *metrics.Verify
 	screen  *verifyScreen
-	tables  []verify.Table
+	options verify.Options
 }
+
+// verifiedHalf is one half of a pipeline, and the group whose commits say what is expected of it.
+type verifiedHalf struct {
+	*liveGroup
+	pipeline *config.Pipeline
+}
+
+func (h verifiedHalf) rows() bool { return h.Group.Group == h.pipeline.RowsGroup() }
 
 // open finds out what is meant, and opens the stores of that.
 func (c *verifyCmd) open(e *env) (*verification, error) {
@@ -33,44 +43,47 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verification{cmd: c, cfg: cfg, kafka: kafkaClient(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
-	if v.groups, err = c.groups(e.ctx, cfg, v.kafka); err != nil {
+	v := &verification{cmd: c, cfg: cfg, brokers: lookUps(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
+	v.log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	groups, err := c.groups(e.ctx, cfg, v.brokers)
+	if err != nil {
 		return nil, err
 	}
-	if err := v.whole(); err != nil {
-		return nil, usage(err)
+	for _, g := range groups {
+		i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool {
+			return g.Group.Group == p.RowsGroup() || g.Group.Group == p.DocumentsGroup()
+		})
+		v.halves = append(v.halves, verifiedHalf{g, cfg.Pipelines[i]})
 	}
-	only := *cfg
-	only.Pipelines = slices.DeleteFunc(slices.Clone(cfg.Pipelines), func(p *config.Pipeline) bool { return !v.verifies(p) })
-	only.Tables = slices.DeleteFunc(slices.Clone(cfg.Tables), func(t *config.Table) bool {
-		return !slices.ContainsFunc(only.Pipelines, func(p *config.Pipeline) bool { return v.writes(p, t.Name) })
-	})
-	v.service = prepareService(&only, verifyLog(e))
-	v.metrics = metrics.NewVerify(v.service.reg)
 	if err := v.openStores(e.ctx); err != nil {
-		v.service.close()
 		return nil, err
 	}
 	return v, nil
 }
 
-func (v *verification) half(g *liveGroup) (p *config.Pipeline, rows bool) {
-	for _, p := range v.cfg.Pipelines {
-		if g.group == p.RowsGroup() || g.group == p.DocumentsGroup() {
-			return p, g.group == p.RowsGroup()
-		}
-	}
-	panic("BUG: a live group of no pipeline: " + g.group)
-}
-
 func (v *verification) verifies(p *config.Pipeline) bool {
-	return slices.ContainsFunc(v.groups, func(g *liveGroup) bool { q, _ := v.half(g); return p == q })
+	return slices.ContainsFunc(v.halves, func(h verifiedHalf) bool { return h.pipeline == p })
 }
 
-// writes reports whether the rows of the pipeline are verified and go to the table.
-func (v *verification) writes(p *config.Pipeline, table string) bool {
-	return slices.ContainsFunc(v.groups, func(g *liveGroup) bool { return g.group == p.RowsGroup() }) &&
-		slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == table })
+// openStores opens what the halves write to, and no other, and makes the options of the verification.
+func (v *verification) openStores(ctx context.Context) (err error) {
+	v.options = verify.Options{Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp}
+	var halves []string
+	for _, h := range v.halves {
+		v.options.Sources = append(v.options.Sources, v.source(h.name, h.pipeline, h.rows()))
+		halves = append(halves, h.name)
+	}
+	if err := v.whole(); err != nil {
+		return usage(err)
+	}
+	if v.service, err = openService(ctx, v.cfg, service.ToRead, v.log, halves...); err != nil {
+		return err
+	}
+	v.metrics = metrics.NewVerify(v.service.Registry())
+	v.options.Hooks = v.metrics.Hooks()
+	v.options.Hooks.Phase = v.screen.phase
+	v.options.Tables = verify.Tables(v.options.Sources, v.service.Client(), v.service.Engine())
+	return nil
 }
 
 // whole makes sure that a full verification knows all that writes its tables and indexes.
@@ -78,111 +91,87 @@ func (v *verification) whole() error {
 	if !v.cmd.Full {
 		return nil
 	}
-	targets := func(p *config.Pipeline, rows bool) (names []string) {
-		for _, r := range p.Rows {
-			if rows {
-				names = append(names, "table "+r.Table)
-			}
+	var others []verify.Source
+	for _, p := range v.cfg.Pipelines {
+		if v.verifies(p) {
+			continue
 		}
-		for _, d := range p.Documents {
-			if !rows {
-				names = append(names, "index "+d.Index)
-			}
-		}
-		return names
+		others = append(others, v.source(p.Name, p, true), v.source(p.Name, p, false))
 	}
-	for _, g := range v.groups {
-		p, rows := v.half(g)
-		for _, q := range v.cfg.Pipelines {
-			if v.verifies(q) {
-				continue
-			}
-			for _, name := range targets(p, rows) {
-				if slices.Contains(targets(q, rows), name) {
-					return fmt.Errorf("--full: %s is also written by pipeline %s, whose rows would count as extra; leave --pipeline out", name, q.Name)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// openStores opens what the verified halves write to, and no other.
-func (v *verification) openStores(ctx context.Context) error {
-	for _, g := range v.groups {
-		p, rows := v.half(g)
-		if _, completes := p.Lookup(); (rows || completes) && v.service.cluster == nil {
-			if err := v.service.openTables(ctx); err != nil {
-				return err
-			}
-		}
-		if rows {
-			v.addTables(p)
-		} else {
-			if v.service.engine == nil {
-				engine, err := openSearch(v.cfg)
-				if err != nil {
-					return err
-				}
-				v.service.engine = engine
-			}
-			v.addIndexes(p)
-		}
-	}
-	return nil
-}
-
-func (v *verification) addTables(p *config.Pipeline) {
-	for _, r := range p.Sink().Rows {
-		t := verify.Table{Name: r.Table.Name, Store: verify.HBase(v.service.cluster.client, r.Table.Name), Events: r.Table.Row == "event", TTL: r.Table.TTL}
-		v.add(t)
-	}
-}
-
-func (v *verification) addIndexes(p *config.Pipeline) {
-	made := p.Indexer().Documents
-	for i, d := range p.Documents {
-		t := verify.Table{Name: d.Index, Store: verify.Index(v.service.engine, d.Index, partOf(&made[i])), Documents: true, Whole: p.Changes == string(indexer.Whole),
-			Purge: made[i].Purge}
-		if ttl := rowsEnd(v.cfg.Table(cmp.Or(d.Table, p.Rows[0].Table))); ttl > 0 {
-			t.TTL = map[string]time.Duration{"": ttl}
-		}
-		v.add(t)
-	}
-}
-
-// partOf names the part of an index that holds a document, by the time in its row key; nil where there are no parts.
-func partOf(d *indexer.Document) func(id []byte) string {
-	at := slices.Index(d.Key.Fields(), d.Time)
-	if d.Every == "" || at < 0 {
+	t, by := verify.Shared(v.options.Sources, others)
+	if by == nil {
 		return nil
 	}
-	return func(id []byte) string {
-		row, err := indexer.ParseRowText(id)
-		if err != nil {
-			return d.Index
-		}
-		values, err := d.Key.Decode(row)
-		if err != nil {
-			return d.Index
-		}
-		return d.Every.Part(d.Index, values[at].Int)
+	what := "table "
+	if t.Documents {
+		what = "index "
 	}
+	return fmt.Errorf("--full: %s is also written by pipeline %s, whose rows would count as extra; leave --pipeline out", what+t.Name, by.Name)
 }
 
-func (v *verification) add(t verify.Table) {
-	if !slices.ContainsFunc(v.tables, func(o verify.Table) bool { return o.Name == t.Name && o.Documents == t.Documents }) {
-		v.tables = append(v.tables, t)
+// source is one half of a pipeline, of which all is expected.
+func (v *verification) source(name string, p *config.Pipeline, rows bool) verify.Source {
+	group := p.DocumentsGroup()
+	if rows {
+		group = p.RowsGroup()
 	}
+	s := verify.Source{Name: name, Ingest: v.cfg.Ingest(p, group), From: v.cmd.span.from, To: v.cmd.span.to, Partitions: v.cmd.span.partitions}
+	s.Ingest.RecordsPerSecond = float64(v.cmd.Rate)
+	s.Ingest.OutOfRange = ingest.FromEarliest
+	s.Ingest.Logger = v.log
+	s.Letters = verify.DeadLetters(s.Ingest)
+	if rows {
+		opts := p.Sink()
+		s.Rows = &opts
+	} else {
+		opts := p.Indexer()
+		s.Documents = &opts
+	}
+	if opts, completes := p.Lookup(); completes {
+		s.Through = func(to event.Writer) (event.Writer, error) { return lookup.New(v.service.Client(), to, opts) }
+	}
+	return s
 }
 
-// rowsEnd is when the last cell of a row is past its TTL; 0: never.
-func rowsEnd(t *config.Table) (ttl time.Duration) {
-	for _, f := range t.Families {
-		if f.TTL == 0 {
-			return 0
-		}
-		ttl = max(ttl, f.TTL)
+// expect has only what the groups have committed by now be expected to be there.
+func (v *verification) expect(ctx context.Context) error {
+	committed, err := v.committed(ctx)
+	if err != nil || v.cmd.Ahead {
+		return err
 	}
-	return ttl
+	for i, h := range v.halves {
+		if len(h.Committed) == 0 {
+			v.screen.note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.name, h.Group.Group)
+			continue
+		}
+		v.options.Sources[i].Settled = committed[i]
+	}
+	return nil
+}
+
+// committed asks where the groups go on, by half and partition.
+func (v *verification) committed(ctx context.Context) ([]map[int]int64, error) {
+	out := make([]map[int]int64, len(v.halves))
+	for i, h := range v.halves {
+		if err := h.lookUp(ctx, v.brokers); err != nil {
+			return nil, err
+		}
+		out[i] = map[int]int64{}
+		for partition := range h.Ends {
+			out[i][partition], _ = h.Next(partition)
+		}
+	}
+	return out, nil
+}
+
+// writers are what a repair writes with, by half.
+func (v *verification) writers(ctx context.Context) ([]event.Writer, error) {
+	if err := v.service.OpenWriters(ctx); err != nil {
+		return nil, err
+	}
+	var out []event.Writer
+	for _, h := range v.halves {
+		out = append(out, v.service.Half(h.name).Writer())
+	}
+	return out, ctx.Err()
 }

@@ -1,20 +1,21 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"brine/internal/term"
 	"brine/rowkey"
 	"brine/verify"
 )
 
 // verifyScreen prints how a verification goes and what it found, for people or as JSON lines.
 type verifyScreen struct {
-	screen
+	term.Screen
 	json  bool
 	quiet bool
 
@@ -25,18 +26,18 @@ type verifyScreen struct {
 }
 
 func newVerifyScreen(out io.Writer, asJSON, quiet bool) *verifyScreen {
-	return &verifyScreen{screen: newScreen(out, asJSON), json: asJSON, quiet: quiet}
+	return &verifyScreen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet}
 }
 
-// said prints a line that belongs to no report.
-func (s *verifyScreen) said(format string, args ...any) {
+// note prints a line that belongs to no report.
+func (s *verifyScreen) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if s.json {
-		s.object(map[string]string{"note": text})
+		s.JSON(map[string]string{"note": text})
 		return
 	}
-	s.drawn = 0
-	printLine(s.out, "%s", text)
+	s.Keep()
+	term.Println(s.Out, "%s", text)
 }
 
 func (s *verifyScreen) phase(what string, done func() (at, of int64)) {
@@ -62,62 +63,59 @@ func (s *verifyScreen) reading() (r verifyReading, ok bool) {
 	}
 	r = verifyReading{What: s.what}
 	r.Done, r.Of = s.done()
-	elapsed := time.Since(s.began)
-	r.PerSec = float64(r.Done) / max(elapsed.Seconds(), 1e-3)
-	r.ETA = eta(elapsed, r.Done, r.Of-r.Done)
+	p := term.Progress{Done: r.Done, Left: r.Of - r.Done, Elapsed: time.Since(s.began)}
+	r.PerSec, r.ETA = p.PerSecond(), p.ETA()
 	return r, true
 }
 
-// follow shows progress until ctx ends.
-func (s *verifyScreen) follow(ctx context.Context) {
-	tick := time.NewTicker(s.every())
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if r, ok := s.reading(); ok && !s.quiet {
-			s.show([]string{s.line(r)})
-		}
+// draw shows how far the part of the work that goes on is.
+func (s *verifyScreen) draw() {
+	if r, ok := s.reading(); ok && !s.quiet {
+		s.Show(s.line(r))
 	}
+}
+
+// repaired prints how much a repair has written.
+func (s *verifyScreen) repaired(records int64) {
+	s.note("written again: %s records", term.Thousands(records))
 }
 
 func (s *verifyScreen) line(r verifyReading) string {
 	if s.json {
-		return jsonText(r)
+		return term.JSON(r)
 	}
-	share, rest := percent(r.Done, r.Of), remaining(r.ETA)
+	share, rest := term.Progress{Done: r.Done, Left: r.Of - r.Done}.Percent(), term.Remaining(r.ETA)
 	if r.What == "comparing" {
 		return fmt.Sprintf("%-24s %5.1f %%  %s left", r.What, share, rest)
 	}
-	return fmt.Sprintf("%-24s %5.1f %%  %12s of %s offsets  %9s/s  %s left", r.What, share, thousands(r.Done), thousands(r.Of), thousands(int64(r.PerSec)), rest)
+	return fmt.Sprintf("%-24s %5.1f %%  %12s of %s offsets  %11s  %s left", r.What, share, term.Thousands(r.Done), term.Thousands(r.Of),
+		term.Rate(r.PerSec), rest)
 }
 
 // report prints what was verified and what was found.
 func (s *verifyScreen) report(r *verify.Report, most int) {
 	if s.json {
 		s.findings(r, len(r.Findings))
-		s.object(newVerifyResult(r))
+		s.JSON(r.Line())
 		return
 	}
-	s.drawn = 0
+	s.Keep()
 	for _, src := range r.Sources {
-		fmt.Fprintf(s.out, "%s: %s records of topic %s", src.Name, thousands(src.Records), src.Topic)
+		fmt.Fprintf(s.Out, "%s: %s records of topic %s", src.Name, term.Thousands(src.Records), src.Topic)
 		if src.Ahead > 0 {
-			fmt.Fprintf(s.out, "; the last %s offsets are not committed yet, and may be there or not", thousands(src.Ahead))
+			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, and may be there or not", term.Thousands(src.Ahead))
 		}
-		fmt.Fprintln(s.out)
+		fmt.Fprintln(s.Out)
 	}
 	for _, t := range r.Tables {
 		s.table(&t)
 	}
 	if r.Rejected+r.DeadLettered > 0 {
-		fmt.Fprintf(s.out, "dead letters: %s records that cannot be written; %s others that are missing because they are dead letters\n", thousands(r.Rejected), thousands(r.DeadLettered))
+		fmt.Fprintf(s.Out, "dead letters: %s records that cannot be written; %s others that are missing because they are dead letters\n",
+			term.Thousands(r.Rejected), term.Thousands(r.DeadLettered))
 	}
 	s.again(r, most)
-	fmt.Fprintf(s.out, "took %v\n", r.Took.Round(10*time.Millisecond))
+	fmt.Fprintf(s.Out, "took %v\n", r.Took.Round(10*time.Millisecond))
 }
 
 func (s *verifyScreen) table(t *verify.TableReport) {
@@ -125,18 +123,19 @@ func (s *verifyScreen) table(t *verify.TableReport) {
 	if t.Documents {
 		what, rows = "index", "documents"
 	}
-	fmt.Fprintf(s.out, "%s %s: %s %s with %s cells expected, %s looked at", what, t.Name, thousands(t.Rows), rows, thousands(t.Cells), thousands(t.Compared))
+	fmt.Fprintf(s.Out, "%s %s: %s %s with %s cells expected, %s looked at", what, t.Name, term.Thousands(t.Rows), rows,
+		term.Thousands(t.Cells), term.Thousands(t.Compared))
 	for _, also := range []struct {
 		n    int64
 		what string
 	}{{t.Repeats, "records beyond the first of a row"}, {t.Expired, "past their TTL"}, {t.Newer, "newer by now"}} {
 		if also.n > 0 {
-			fmt.Fprintf(s.out, ", %s %s", thousands(also.n), also.what)
+			fmt.Fprintf(s.Out, ", %s %s", term.Thousands(also.n), also.what)
 		}
 	}
-	fmt.Fprintf(s.out, "\n  digest %016x, expected %016x\n", t.Digest, t.Expected)
+	fmt.Fprintf(s.Out, "\n  digest %016x, expected %016x\n", t.Digest, t.Expected)
 	if t.Ties > 0 {
-		fmt.Fprintf(s.out, "  %s\n", tiesText(t))
+		fmt.Fprintf(s.Out, "  %s\n", tiesText(t))
 	}
 }
 
@@ -150,8 +149,9 @@ func tiesText(t *verify.TableReport) string {
 		have = "has"
 	}
 	at := func(r verify.Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
-	return fmt.Sprintf("%s %s changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; such as %s %s: records %s and %s of %s",
-		count(int(t.Ties), what), have, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
+	return fmt.Sprintf("%s %s changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; such as "+
+		"%s %s: records %s and %s of %s",
+		term.Count(int(t.Ties), what), have, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
 }
 
 // again prints what was found, and no more.
@@ -160,65 +160,45 @@ func (s *verifyScreen) again(r *verify.Report, most int) {
 		s.report(r, most)
 		return
 	}
-	s.drawn = 0
+	s.Keep()
 	s.findings(r, most)
 	problems := r.Problems()
 	if problems == 0 {
-		fmt.Fprintf(s.out, "nothing is missing, stale, different, extra, collided or lost; dead letters: %s\n", thousands(r.Rejected+r.DeadLettered))
+		fmt.Fprintf(s.Out, "nothing is %s; dead letters: %s\n", anyKind(), term.Thousands(r.Rejected+r.DeadLettered))
 		return
 	}
 	for _, t := range r.Tables {
 		for _, kind := range verify.Kinds {
 			if n := t.Found[kind]; n > 0 {
-				fmt.Fprintf(s.out, "%s: %s %s\n", t.Name, thousands(n), kind)
+				fmt.Fprintf(s.Out, "%s: %s %s\n", t.Name, term.Thousands(n), kind)
 			}
 		}
 	}
 	if r.Lost > 0 {
-		fmt.Fprintf(s.out, "%s lost: neither written nor dead letters\n", thousands(r.Lost))
+		fmt.Fprintf(s.Out, "%s lost: neither written nor dead letters\n", term.Thousands(r.Lost))
 	}
-	if told := min(int64(most), int64(len(r.Findings))); told < problems {
-		fmt.Fprintf(s.out, "%s were told one by one; --show %d tells more\n", thousands(told), min(problems, 100_000))
+	if shown := min(int64(most), int64(len(r.Findings))); shown < problems {
+		fmt.Fprintf(s.Out, "%s were printed; --show %d prints more\n", term.Thousands(shown), min(problems, 100_000))
 	}
+}
+
+// anyKind lists all kinds of finding.
+func anyKind() string {
+	var names []string
+	for _, kind := range verify.Kinds {
+		names = append(names, string(kind))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func (s *verifyScreen) findings(r *verify.Report, most int) {
 	for i := range r.Findings[:min(most, len(r.Findings))] {
 		f := &r.Findings[i]
 		if s.json {
-			s.object(newVerifyFinding(f))
+			s.JSON(f.Line())
 			continue
 		}
-		printLine(s.out, "%s", findingText(f))
+		term.Println(s.Out, "%v", f)
 	}
-}
-
-// findingText is one finding for people.
-func findingText(f *verify.Finding) string {
-	text := string(f.Kind) + ": "
-	switch {
-	case f.Kind == verify.Lost:
-		text += "topic " + f.Table
-	case f.Document:
-		text += fmt.Sprintf("index %s, document %s", f.Table, f.Key)
-	default:
-		text += fmt.Sprintf("table %s, row %s", f.Table, rowkey.Binary(f.Key))
-	}
-	if f.Column != "" {
-		text += ", " + f.Column
-	}
-	text += ": " + f.Reason
-	if f.Expected >= 0 {
-		text += fmt.Sprintf("; expected version %d", f.Expected)
-	}
-	if f.Found >= 0 {
-		text += fmt.Sprintf("; found version %d", f.Found)
-	}
-	for i, rec := range f.Records {
-		if i == 3 {
-			return text + fmt.Sprintf("; and %d more records", len(f.Records)-3)
-		}
-		text += fmt.Sprintf("; record %d:%d of %s", rec.Partition, rec.Offset, rec.Topic)
-	}
-	return text
 }

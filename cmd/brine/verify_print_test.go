@@ -15,7 +15,7 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 		report verify.Report
 		want   []string
 	}{
-		{"nothing", verify.Report{}, []string{"or lost; dead letters: 0\n"}},
+		{"nothing", verify.Report{}, []string{"nothing is missing, stale, different, newer, extra, collided or lost; dead letters: 0\n"}},
 		{"dead letters", verify.Report{Rejected: 65_000, DeadLettered: 533}, []string{"or lost; dead letters: 65,533\n"}},
 		{"rows that tie", verify.Report{Tables: []verify.TableReport{{Name: "orders", Ties: 60, Tie: tie}}},
 			[]string{"60 rows have changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; " +

@@ -12,7 +12,8 @@ type versionCmd struct {
 
 func (c *versionCmd) Run(e *env) error {
 	if c.JSON {
-		return json.NewEncoder(e.stdout).Encode(map[string]string{"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+		return json.NewEncoder(e.stdout).Encode(map[string]string{"version": version, "go": runtime.Version(),
+			"platform": runtime.GOOS + "/" + runtime.GOARCH})
 	}
 	fmt.Fprintln(e.stdout, brineVersion())
 	return nil

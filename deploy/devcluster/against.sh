@@ -15,8 +15,9 @@ skip() {
   [[ ${BRINE_REAL:-} != required ]] || exit 1
 }
 
-# can_test tells whether anything can be tested here.
+# can_test reports whether anything can be tested here.
 can_test() {
+  for_tests
   local why
   [[ ${BRINE_REAL:-} != off ]] || { skip "nothing is tested: BRINE_REAL=off"; return 1; }
   why=$(why_not)

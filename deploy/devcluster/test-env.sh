@@ -26,6 +26,7 @@ read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
 if ((${#servers[@]} == 0)) && { java21 >/dev/null || { [[ ${BRINE_REAL:-} == required ]] && install_java21; }; }; then
   servers=(kafka hbase elasticsearch opensearch elasticsearch9)
 fi
+for_tests
 out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }
 echo "$out" >&2
 sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"

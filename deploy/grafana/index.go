@@ -12,14 +12,19 @@ func index() *board {
 func documents(b *board) {
 	b.row("Documents")
 	b.panel(
-		graph("Documents/s by outcome", "short", "Events a second by what became of their document: written; conflict (the index held something as new: settled); again and retry (sent once more); reject (a dead letter); halt.",
+		graph("Documents/s by outcome", "short",
+			"Events a second by the outcome of their document: written; conflict (the index already held something as new: settled); again and "+
+				"retry (sent once more); reject (a dead letter); halt.",
 			query{sum("pipeline, index, outcome", rate("brine_index_documents_total", loop)), "{{pipeline}} {{index}} {{outcome}}"}),
-		graph("Lag", "short", "Records whose document is not yet settled. Rows are read apart: an outage of the index does not hold them up.",
+		graph("Lag", "short", "Records whose document is not yet settled. Rows are written by a separate loop: an outage of the index does "+
+			"not hold them up.",
 			query{sum("pipeline", of("brine_ingest_lag_records", loop+`, half="documents"`)), "{{pipeline}}"}),
-		graph("Documents sent again/s", "short", "Documents a second that were sent again, and the pauses before it.",
+		graph("Resent documents/s", "short", "Documents a second that were sent again, and the pauses before it.",
 			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},
 			query{sum("pipeline", rate("brine_index_retries_total", loop)), "{{pipeline}} pauses"}),
-		graph("Searchable after", "s", "One document each 5 s (search.probe) is asked for until a search finds it. From durable: the time since the index had taken it, which search.refresh bounds. From produced: the age of its record.",
+		graph("Time until searchable", "s",
+			"Every 5 s (search.probe) one document is searched for until it is found. From durable: the time since the index accepted it, which "+
+				"search.refresh bounds. From produced: the age of its record.",
 			query{quantile(.5, "pipeline, index", "brine_index_searchable_delay_seconds", loop), "{{pipeline}} {{index}} from durable, median"},
 			query{quantile(.99, "pipeline, index", "brine_index_searchable_delay_seconds", loop), "{{pipeline}} {{index}} from durable, p99"},
 			query{quantile(.99, "pipeline", "brine_freshness_seconds", loop+`, stage="searchable"`), "{{pipeline}} from produced, p99"}),
@@ -30,18 +35,18 @@ func indexCalls(b *board) {
 	b.row("Calls")
 	const duration = "brine_index_call_duration_seconds"
 	b.panel(
-		graph("Time of a call", "s", "From sending a bulk or get call to its answer.",
+		graph("Call duration", "s", "From sending a bulk or get call to its answer.",
 			query{quantile(.5, "call", duration, loop), "{{call}} median"},
 			query{quantile(.99, "call", duration, loop), "{{call}} p99"}),
-		spread("Times of calls", "s", "Calls a second by how long they took.", duration, loop),
+		spread("Distribution of call durations", "s", "Calls a second by how long they took.", duration, loop),
 		graph("Calls/s", "short", "Calls a second, by kind and outcome.",
 			query{sum("call, outcome", rate(duration+"_count", loop)), "{{call}} {{outcome}}"}),
 		graph("Sent bytes/s", "Bps", "Bytes a second of documents.",
 			query{sum("pipeline", rate("brine_index_sent_bytes_total", loop)), "{{pipeline}}"}),
-		graph("Documents of a call", "short", "How many documents go in one call. Few in each cost the search engine more than many.",
+		graph("Documents per call", "short", "Documents in one call. Few per call cost the search engine more than many.",
 			query{quantile(.5, "pipeline, call", "brine_index_call_documents", loop), "{{pipeline}} {{call}} median"},
 			query{quantile(.99, "pipeline, call", "brine_index_call_documents", loop), "{{pipeline}} {{call}} p99"}),
-		graph("Bytes not yet answered", "bytes", "Bytes of documents in memory that the search engine has not answered.",
+		graph("Unanswered bytes", "bytes", "Bytes of documents in memory that the search engine has not answered.",
 			query{sum("instance, pipeline", of("brine_index_buffered_bytes", loop)), "{{instance}} {{pipeline}}"}),
 	)
 }

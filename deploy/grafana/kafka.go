@@ -11,13 +11,14 @@ func kafka() *board {
 }
 
 func reading(b *board) {
-	b.row("Reading")
+	b.row("Consumption")
 	b.panel(
-		graph("Produced records/s", "short", "How fast the partitions grow, as the brokers tell their ends. Compare it with what is fetched.",
+		graph("Produced records/s", "short",
+			"How fast the partitions grow, by the end offsets that brokers report. Compare it with what is fetched.",
 			query{sum("pipeline, half", rate("brine_ingest_end_offset", loop)), "{{pipeline}} {{half}}"}),
-		graph("Fetched records/s", "short", "Records a second that the brokers answered, those of aborted transactions left out.",
+		graph("Fetched records/s", "short", "Records a second that the brokers returned, without those of aborted transactions.",
 			query{sum("pipeline, half", rate("brine_ingest_fetched_records_total", loop)), "{{pipeline}} {{half}}"}),
-		graph("Fetched bytes/s", "Bps", "Bytes a second that the brokers answered.",
+		graph("Fetched bytes/s", "Bps", "Bytes a second that the brokers returned.",
 			query{sum("pipeline, half", rate("brine_ingest_fetched_bytes_total", loop)), "{{pipeline}} {{half}}"}),
 	)
 }
@@ -26,16 +27,21 @@ func positions(b *board) {
 	b.row("Partitions")
 	perPartition := sum("pipeline, half, partition", of("brine_ingest_lag_records", loop))
 	b.panel(
-		bands("Lag by partition", "short", "Records of each partition that are not yet settled. One bright line is one partition behind the others: it has a heavy key, or stands still.",
+		bands("Lag by partition", "short",
+			"Records of each partition that are not yet settled. One bright line is one partition behind the others: it has a heavy key, or is "+
+				"stuck.",
 			query{perPartition, "{{pipeline}} {{half}} {{partition}}"}).Span(16),
-		graph("The ten partitions that are most behind", "short", "One partition far behind the others has a heavy key, or stands still.",
+		graph("Ten most lagging partitions", "short", "One partition far behind the others has a heavy key, or is stuck.",
 			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{partition}}"}),
 		graph("Lag in seconds by partition", "s", "Age of the oldest unsettled record, of the ten partitions where it is oldest.",
-			query{"topk(10, max by (pipeline, half, partition) (" + of("brine_ingest_lag_seconds", loop) + "))", "{{pipeline}} {{half}} {{partition}}"}),
-		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled and not committed are read again after a crash, which changes nothing.",
+			query{"topk(10, max by (pipeline, half, partition) (" + of("brine_ingest_lag_seconds", loop) + "))",
+				"{{pipeline}} {{half}} {{partition}}"}),
+		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled but not committed are read "+
+			"again after a crash, which changes nothing.",
 			query{sum("pipeline, half", rate("brine_ingest_commits_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", rate("brine_ingest_commit_failures_total", loop)), "{{pipeline}} {{half}} failed"}),
-		graph("Offsets passed over", "short", "Offsets that the topic no longer held and that out_of_range let pass, in each step of the graph: records that brine never saw.",
+		graph("Skipped offsets", "short",
+			"Offsets that the topic no longer held and that out_of_range allowed to skip, in each step of the graph: records that brine never saw.",
 			query{sum("pipeline, half", increase("brine_ingest_skipped_offsets_total", loop)), "{{pipeline}} {{half}}"}),
 	)
 }
@@ -43,14 +49,18 @@ func positions(b *board) {
 func group(b *board) {
 	b.row("Consumer groups")
 	b.panel(
-		graph("Partitions of each process", "short", "How many partitions each process has. Processes without any are spares.",
+		graph("Partitions per process", "short", "How many partitions each process has. Processes without any are spares.",
 			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}).Span(6),
-		graph("Rebalances", "short", "Times that the group gave partitions to the processes again, and attempts to join it that failed; in each step of the graph.",
+		graph("Rebalances", "short", "Times that the group assigned its partitions again, and failed attempts to join it; in each step of the "+
+			"graph.",
 			query{sum("pipeline, half", increase("brine_ingest_rebalances_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}).Span(6),
-		graph("Records read again/s", "short", "Records a second that this process had submitted before, after a rebalance. Writing them again changes nothing.",
+		graph("Redelivered records/s", "short",
+			"Records a second that this process had submitted before, after a rebalance. Writing them again changes nothing.",
 			query{sum("pipeline, half", rate("brine_ingest_redelivered_records_total", loop)), "{{pipeline}} {{half}}"}).Span(6),
-		graph("Batches given up", "short", "Batches, in each step of the graph, that were given up when their partition went to another process before they were settled. That process writes their records.",
+		graph("Abandoned batches", "short",
+			"Batches, in each step of the graph, that were given up when their partition went to another process before they were settled. That "+
+				"process writes their records.",
 			query{sum("pipeline, half", increase("brine_ingest_abandoned_flights_total", loop)), "{{pipeline}} {{half}}"}).Span(6),
 	)
 }

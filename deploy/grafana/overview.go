@@ -2,21 +2,27 @@ package main
 
 // overview answers: are the promises kept, does it keep up, and if not, where to look.
 func overview() *board {
-	b := newBoard("brine-overview", "Overview", "Whether brine keeps its promises and keeps up.").
+	b := newBoard("brine-overview", "Overview", "Whether brine meets its objectives and keeps up.").
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
-	b.row("Now")
+	b.row("Current state")
 	b.panel(
 		number("Processes", "short", "Processes of brine that Prometheus reaches.", plain,
 			"count("+of("brine_build_info", process)+") or vector(0)"),
 		number("Lag", "short", "Records that are in the topics and not yet settled, over all partitions and both halves of the pipelines.", plain,
 			"sum("+of("brine_ingest_lag_records", loop)+")"),
-		number("Settled records/s", "short", "Records a second that became durable, in a store or in the dead letters; rows and documents count apart.", plain,
+		number("Settled records/s", "short",
+			"Records a second that became durable, in a store or in the dead letters; rows and documents are counted separately.", plain,
 			"sum("+rate("brine_ingest_settled_records_total", loop)+")"),
-		number("Partitions halted", "short", "Partitions that write nothing until somebody acts: a table, family or index is missing, access is denied, or records are gone. See the runbook BrinePartitionHalted.", bad(1),
+		number("Partitions halted", "short",
+			"Partitions that write nothing until somebody acts: a table, family or index is missing, access is denied, or records are gone. See "+
+				"the runbook BrinePartitionHalted.", bad(1),
 			"sum("+of("brine_ingest_partitions", loop+`, state="halted"`)+")"),
-		number("Partitions held up", "short", "Partitions that wait for a broker or for the dead letters, or whose writes a store does not take at the moment. They go on by themselves.", bad(1),
+		number("Partitions waiting", "short",
+			"Partitions that wait for a broker or for the dead-letter topic, or whose writes a store does not accept at the moment. They go on "+
+				"by themselves.", bad(1),
 			"sum("+of("brine_ingest_partitions", loop+`, state=~"waiting|retrying"`)+")"),
-		number("Dead letters", "short", "Records put into the dead letters in the time shown. They are whole, with their reason, in the topic's .dead topic.", bad(1),
+		number("Dead letters", "short",
+			"Records put into the dead letters in the time shown. They are whole, with their reason, in the topic's .dead topic.", bad(1),
 			"sum("+counted("brine_ingest_dead_letters_total", loop, "$__range")+") or vector(0)"),
 	)
 	promises(b)
@@ -26,9 +32,10 @@ func overview() *board {
 
 // keepingUp leads on to the other dashboards.
 func keepingUp(b *board) {
-	b.row("Does it keep up")
+	b.row("Throughput and lag")
 	b.panel(
-		graph("Lag", "short", "Records that are in the topic and not yet settled. A line that rises for long means that more arrives than is written. While a store is out the end of the topic is the one that was last heard of.",
+		graph("Lag", "short", "Records that are in the topic and not yet settled. A line that keeps rising means that more arrives than is "+
+			"written. While a broker does not answer, the last known end of the topic counts.",
 			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
 		graph("Lag in seconds", "s", "Age of the oldest record that is in the topic and not yet settled.",
 			query{"max by (pipeline, half) (" + of("brine_ingest_lag_seconds", loop) + ")", "{{pipeline}} {{half}}"}),
@@ -36,9 +43,13 @@ func keepingUp(b *board) {
 			query{sum("pipeline, half", rate("brine_ingest_settled_records_total", loop)), "{{pipeline}} {{half}}"}),
 		graph("Rows/s", "short", "Rows a second that region servers acknowledged, by table. More of them: HBase writes and skew.",
 			query{sum("table", rate("brine_hbase_acknowledged_rows_total", process)), "{{table}}"}),
-		limits(graph("The busiest region against the mean", "short", "Rows a second of the busiest region of a table over the mean of its regions: 1 is even, from 2 on it is worth a look, from 4 on the region is hot. More of it: HBase writes and skew.",
+		limits(graph("Busiest region vs. mean", "short",
+			"Rows a second of the busiest region of a table over the mean of its regions: 1 is even, from 2 on it is worth a look, from 4 on the "+
+				"region is hot. More of it: HBase writes and skew.",
 			query{"table:brine_region_write_skew:max_mean5m", "{{table}}"}), 2, 4),
-		graph("Partitions by state", "short", "Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the dead letters do not answer), halted (somebody must act), draining (going to another process).",
+		graph("Partitions by state", "short",
+			"Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the "+
+				"dead letters do not answer), halted (somebody must act), draining (going to another process).",
 			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
 	)
 }

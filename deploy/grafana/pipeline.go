@@ -13,75 +13,94 @@ func pipeline() *board {
 }
 
 func path(b *board) {
-	b.row("The path of a record")
+	b.row("Processing steps")
 	b.panel(
-		graph("Records/s by step", "short", "Records a second of the chosen pipelines, rows and documents together: fetched from brokers, made events, handed to a store, durable. Lines that lie together are well; where they part, something waits.",
+		graph("Records/s by step", "short",
+			"Records a second of the chosen pipelines, rows and documents together: fetched from brokers, decoded into events, handed to a "+
+				"store, durable. Lines that lie together are fine; where they part, something waits.",
 			query{"sum(" + rate("brine_ingest_fetched_records_total", loop) + ")", "fetched"},
 			query{"sum(" + rate("brine_ingest_decoded_events_total", loop) + ")", "decoded"},
 			query{"sum(" + rate("brine_ingest_submitted_events_total", loop) + ")", "submitted"},
 			query{"sum(" + rate("brine_ingest_settled_records_total", loop) + ")", "settled"}),
 		graph("Settled records/s", "short", "Records a second that became durable: written, or in the dead letters.",
 			query{sum("pipeline, half", rate("brine_ingest_settled_records_total", loop)), "{{pipeline}} {{half}}"}),
-		graph("Partitions by state", "short", "Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the dead letters do not answer), halted (somebody must act), draining (going to another process).",
+		graph("Partitions by state", "short",
+			"Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the "+
+				"dead letters do not answer), halted (somebody must act), draining (going to another process).",
 			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
 	)
 }
 
 func delays(b *board) {
-	b.row("How long it takes")
+	b.row("Latency")
 	const fresh = `, stage="durable"`
 	b.panel(
-		spread("Freshness", "s", "Records a second by their age, by their own timestamps, when they became durable.", "brine_freshness_seconds", loop+fresh),
-		graph("Time of each step", "s", "The median time that a batch took: fetch (the broker answers), room (it waits until flights before it are done, or for the rate), decode, submit (the writer takes it), settle (the store has it), commit.",
+		spread("Freshness", "s", "Records a second by their age, by their own timestamps, when they became durable.",
+			"brine_freshness_seconds", loop+fresh),
+		graph("Step duration", "s", "The median time that a batch took: fetch (the broker answers), room (it waits for earlier flights or for "+
+			"the rate limit), decode, submit (the writer takes it), settle (the store has it), commit.",
 			query{quantile(.5, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
-		graph("Time of each step, p99", "s", "One batch in a hundred takes longer than this.",
+		graph("Step duration, p99", "s", "One batch in a hundred takes longer than this.",
 			query{quantile(.99, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
 		graph("Lag", "short", "Records that are in the topic and not yet settled.",
 			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
-		graph("Events of a batch", "short", "Events that are handed to a store at a time.",
+		graph("Events per batch", "short", "Events that are handed to a store at a time.",
 			query{quantile(.5, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} median"},
 			query{quantile(.99, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} p99"}),
-		graph("Memory budget", "bytes", "Bytes of records between fetching and settling, beside the bound that memory sets for each half of a pipeline. At the bound, workers wait: the store takes less than arrives.",
+		graph("Memory budget", "bytes",
+			"Bytes of records between fetching and settling, beside the bound that memory sets for each half of a pipeline. At the bound, "+
+				"workers wait: the store takes less than arrives.",
 			query{sum("pipeline, half", of("brine_ingest_budget_used_bytes", loop)), "{{pipeline}} {{half}}"},
 			query{"max(" + of("brine_ingest_budget_bytes", loop) + ")", "bound of one"}),
 	)
 }
 
 func trouble(b *board) {
-	b.row("Trouble")
+	b.row("Failures and retries")
 	b.panel(
-		graph("Dead letters by reason", "short", "Records that could not be written and are kept, whole, in the dead letters; in each step of the graph.",
+		graph("Dead letters by reason", "short",
+			"Records that could not be written and are kept, whole, in the dead letters; in each step of the graph.",
 			query{rare("pipeline, half, reason", "brine_ingest_dead_letters_total", loop), "{{pipeline}} {{half}} {{reason}}"}),
-		graph("Events submitted again, by reason", "short", "Events that a store could not take for now; in each step of the graph. They are tried again for as long as the partition is ours.",
+		graph("Resubmitted events by reason", "short",
+			"Events that a store could not take for now; in each step of the graph. They are retried for as long as this process owns the "+
+				"partition.",
 			query{rare("pipeline, half, reason", "brine_ingest_retried_events_total", loop), "{{pipeline}} {{half}} {{reason}}"}),
-		graph("Waits and halts by reason", "short", "Failed attempts at a broker or the dead letters (wait), and attempts that ended in a halt of the partition; in each step of the graph.",
+		graph("Waits and halts by reason", "short",
+			"Failed attempts at a broker or the dead letters (wait), and attempts that ended in a halt of the partition; in each step of the graph.",
 			query{rare("pipeline, half, reason", "brine_ingest_waits_total", loop), "wait: {{pipeline}} {{half}} {{reason}}"},
 			query{rare("pipeline, half, reason", "brine_ingest_halts_total", loop), "halt: {{pipeline}} {{half}} {{reason}}"}),
 	)
 }
 
 func meaning(b *board) {
-	b.row("Rows that will not be found")
+	b.row("Hidden and overwritten rows")
 	written := process + `, pipeline=~"$pipeline"`
 	b.panel(
-		graph("Key collisions", "short", "Events, in each step of the graph, whose row key another event has: one hides the other. The key of the table needs another field. Seen among recent events only.",
+		graph("Key collisions", "short",
+			"Events, in each step of the graph, whose row key another event has: one hides the other. The key of the table needs another field. "+
+				"Seen among recent events only.",
 			query{rare("pipeline, table", "brine_sink_key_collisions_total", written), "{{pipeline}} {{table}}"}),
-		graph("Expired events", "short", "Events, in each step of the graph, that are older than the TTL of their family: HBase hides them as they are written.",
+		graph("Expired events", "short",
+			"Events, in each step of the graph, that are older than the TTL of their family: HBase hides them as they are written.",
 			query{rare("pipeline, table, family", "brine_sink_expired_events_total", written), "{{pipeline}} {{table}} {{family}}"}),
-		graph("Version ties", "short", "Cells, in each step of the graph, that were written twice with one version and different values: the last applied wins. The pipeline needs a version that tells them apart.",
+		graph("Version ties", "short",
+			"Cells, in each step of the graph, that were written twice with one version and different values: the last applied wins. The "+
+				"pipeline needs a version that tells them apart.",
 			query{rare("pipeline, table", "brine_sink_version_ties_total", written), "{{pipeline}} {{table}}"}),
 	)
 }
 
 func verified(b *board) {
-	b.row("Verified: what is there, held against the topics")
-	const nobody = "Nobody verifies: brine verify --follow --listen HOST:PORT would."
+	b.row("Verification")
+	const nobody = "Nothing is verified. Run brine verify --follow --listen HOST:PORT."
 	b.panel(
-		graph("Rows and documents compared/s", "short", "Rows and documents a second that brine verify --follow compared with what their records say.",
+		graph("Rows and documents compared/s", "short",
+			"Rows and documents a second that brine verify --follow compared with what their records say.",
 			query{sum("table", rate("brine_verify_rows_total", process)), "{{table}}"}).NoValue(nobody),
-		graph("Findings", "short", "What brine verify found, in each step of the graph: missing, stale, different, extra, collided or lost. Any is worth waking somebody up. See the runbook BrineVerifyFindings.",
+		graph("Findings", "short", "What brine verify found, in each step of the graph: missing, stale, different, newer, extra, collided or "+
+			"lost. Any finding needs attention at once. See the runbook BrineVerifyFindings.",
 			query{rare("table, kind", "brine_verify_findings_total", process), "{{table}} {{kind}}"}),
-		graph("Since the last verification", "s", "Time since a round of brine verify --follow was done by each process that verifies.",
+		graph("Time since last verification", "s", "Time since a round of brine verify --follow was done by each process that verifies.",
 			query{"time() - (" + of("brine_verify_last_timestamp_seconds", process) + " > 0)", "{{instance}}"}).NoValue(nobody),
 	)
 }

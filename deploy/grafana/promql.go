@@ -31,8 +31,9 @@ func increase(metric, selector string) string {
 	return fmt.Sprintf("increase(%s{%s}[$__rate_interval])", metric, selector)
 }
 
-// counted is how often something rare happened in a window. What happens in a process that is new, or for the first time where the kinds are not
-// closed, makes a new series, and increase does not see its step from nothing to one: so a series that the window's begin did not know counts as a whole.
+// counted is how often something rare happened in a window. What happens in a process that is new, or for the first time where the
+// kinds are not closed, makes a new series, and increase does not see its step from nothing to one: so a series that the window's
+// begin did not know counts as a whole.
 func counted(metric, selector, window string) string {
 	m := of(metric, selector)
 	return fmt.Sprintf("(%s unless %s offset %s or increase(%s[%s]))", m, m, window, m, window)

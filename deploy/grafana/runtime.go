@@ -14,11 +14,11 @@ func processes(b *board) {
 	b.panel(
 		graph("CPU", "short", "Cores that each process uses.",
 			query{rate("process_cpu_seconds_total", process), "{{instance}}"}),
-		graph("Goroutines", "short", "Goroutines of each process. A number that only rises is a fault of brine's.",
+		graph("Goroutines", "short", "Goroutines of each process. A number that only rises is a bug in brine.",
 			query{of("go_goroutines", process), "{{instance}}"}),
 		graph("Open files", "short", "Files and connections that each process has open.",
 			query{of("process_open_fds", process), "{{instance}}"}),
-		graph("Up for", "s", "How long each process has run. A step down is a restart.",
+		graph("Uptime", "s", "How long each process has run. A step down is a restart.",
 			query{"time() - " + of("process_start_time_seconds", process), "{{instance}}"}),
 		graph("Threads", "short", "Threads of the operating system. Go makes one for each call into it that blocks.",
 			query{of("go_threads", process), "{{instance}}"}),
@@ -33,7 +33,8 @@ func memory(b *board) {
 		graph("Memory", "bytes", "Resident memory of each process, and the part of it that Go's heap uses.",
 			query{of("process_resident_memory_bytes", process), "{{instance}} resident"},
 			query{of("go_memstats_heap_inuse_bytes", process), "{{instance}} heap"}),
-		graph("Allocated bytes/s", "Bps", "Bytes a second that are allocated on the heap. brine allocates little for each record; a step up costs CPU in the collector.",
+		graph("Allocated bytes/s", "Bps",
+			"Bytes a second that are allocated on the heap. brine allocates little for each record; a step up costs CPU in the collector.",
 			query{rate("go_memstats_alloc_bytes_total", process), "{{instance}}"}),
 		graph("Heap objects", "short", "Objects on the heap. A number that only rises is a leak.",
 			query{of("go_memstats_heap_objects", process), "{{instance}}"}),
@@ -45,9 +46,9 @@ func collector(b *board) {
 	b.panel(
 		graph("Collections/s", "short", "Times a second that the collector ran.",
 			query{rate("go_gc_duration_seconds_count", process), "{{instance}}"}),
-		graph("Longest pause", "s", "The longest time that a recent collection stopped the process.",
+		graph("Longest GC pause", "s", "The longest time that a recent collection stopped the process.",
 			query{of("go_gc_duration_seconds", process+`, quantile=~"1|1.0"`), "{{instance}}"}),
-		graph("Heap at the next collection", "bytes", "The size of the heap at which the collector runs again; GOGC and GOMEMLIMIT set it.",
+		graph("Next GC heap size", "bytes", "The size of the heap at which the collector runs again; GOGC and GOMEMLIMIT set it.",
 			query{of("go_memstats_next_gc_bytes", process), "{{instance}}"}),
 	)
 }

@@ -1,7 +1,7 @@
-// Command pictures makes the pictures of docs/images from a real run: brine dev, a second brine beside it, one that verifies, traffic with a burst, bad
-// records and a courier that becomes too busy, and a real Prometheus that scrapes all three. Of Prometheus' answers it draws
-// each dashboard of deploy/grafana, since Grafana itself is in no package registry; of what brine skew and brine top write, the terminal.
-// `make pictures` runs it; it needs Debian's packages prometheus and tmux. Nothing imports it.
+// Command pictures makes the pictures of docs/images from a real run: brine dev, a second brine beside it, one that verifies, traffic
+// with a burst, bad records and a courier that becomes too busy, and a real Prometheus that scrapes all three. Of Prometheus' answers
+// it draws each dashboard of deploy/grafana, since Grafana itself is in no package registry; of what brine skew and brine top write,
+// the terminal. `make pictures` runs it; it needs Debian's packages prometheus and tmux. Nothing imports it.
 //
 // The invariant: no number in a picture is made up; all of them are of that run.
 package main
@@ -38,7 +38,8 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.out, "out", "docs/images", "folder of the pictures")
 	flag.StringVar(&o.brine, "brine", "bin/brine", "the program")
-	flag.StringVar(&o.dir, "dir", "", "keep the data of the run in this folder, so that its Prometheus can be asked again (default: none is kept)")
+	flag.StringVar(&o.dir, "dir", "",
+		"keep the data of the run in this folder, so that its Prometheus can be asked again (default: none is kept)")
 	flag.DurationVar(&o.length, "for", 10*time.Minute, "how long it runs")
 	flag.IntVar(&o.rate, "rate", 400, "scans a second when nothing happens")
 	flag.StringVar(&o.prometheus, "prometheus", "", "draw the dashboards of this Prometheus, and run nothing")

@@ -40,7 +40,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// start runs a program until ctx is done, and gives what its output matched. That it ends before is an error of the group.
+// start runs a program until ctx is done, and returns what its output matched. That it ends before is an error of the group.
 func start(ctx context.Context, g *errgroup.Group, match string, env []string, program string, args ...string) ([]string, error) {
 	out := &output{match: regexp.MustCompile(match), found: make(chan []string, 1)}
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -76,7 +76,7 @@ func finish(ctx context.Context, env []string, program string, args ...string) e
 	return err
 }
 
-// said runs a program to its end, and gives what it wrote.
+// said runs a program to its end, and returns what it wrote.
 func said(ctx context.Context, env []string, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), env...)

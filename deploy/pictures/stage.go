@@ -51,7 +51,8 @@ func (o *options) stage(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	verify, err := start(ctx, g, `health on http://(\S+)`, env, o.brine, "verify", "-c", besideConfig, "--follow", "--every", "15s", "--listen", "127.0.0.1:0")
+	verify, err := start(ctx, g, `health on http://(\S+)`, env, o.brine, "verify", "-c", besideConfig, "--follow", "--every", "15s",
+		"--listen", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}

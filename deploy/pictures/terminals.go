@@ -23,7 +23,8 @@ func (o *options) terminals(ctx context.Context, dev, beside string) error {
 	const looks = 12 * time.Second // rates need a few, three seconds apart
 	for _, v := range []view{
 		{"brine-skew", "brine skew couriers", " --http " + beside, 30, 5 * time.Second, nil},
-		{"brine-top", "brine top --list r", " --http " + dev + " --http " + beside, 28, looks, []string{"Down"}}, // what is chosen does not show that it is hot
+		// what is chosen does not show that it is hot
+		{"brine-top", "brine top --list r", " --http " + dev + " --http " + beside, 28, looks, []string{"Down"}},
 	} {
 		screen, err := o.screen(ctx, v)
 		if err != nil {
@@ -36,7 +37,7 @@ func (o *options) terminals(ctx context.Context, dev, beside string) error {
 	return nil
 }
 
-// screen runs a view in a terminal of tmux's, with a server of its own, and gives what is seen with its colors.
+// screen runs a view in a terminal of tmux's, with a server of its own, and returns what is seen with its colors.
 func (o *options) screen(ctx context.Context, v view) (screen string, err error) {
 	const columns = "118"
 	server := fmt.Sprintf("brine-pictures-%d-%s", os.Getpid(), v.name)

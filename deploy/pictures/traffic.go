@@ -23,7 +23,8 @@ type traffic struct {
 const tick = 200 * time.Millisecond
 
 func (t *traffic) run(ctx context.Context) (err error) {
-	w := &kafka.Writer{Addr: kafka.TCP(t.broker), Balancer: &kafka.Hash{}, BatchTimeout: 10 * time.Millisecond, BatchSize: 1000, RequiredAcks: kafka.RequireAll}
+	w := &kafka.Writer{Addr: kafka.TCP(t.broker), Balancer: &kafka.Hash{}, BatchTimeout: 10 * time.Millisecond, BatchSize: 1000,
+		RequiredAcks: kafka.RequireAll}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	began := time.Now()
 	ticks := time.NewTicker(tick)
@@ -32,7 +33,8 @@ func (t *traffic) run(ctx context.Context) (err error) {
 		done := float64(time.Since(began)) / float64(t.length)
 		messages := t.events(done)
 		if done > .5 && done < .53 {
-			messages = append(messages, kafka.Message{Topic: "courier.scans", Value: []byte("no JSON")}, kafka.Message{Topic: "shop.orders", Value: []byte(`{"order": "O1"}`)})
+			messages = append(messages, kafka.Message{Topic: "courier.scans", Value: []byte("no JSON")},
+				kafka.Message{Topic: "shop.orders", Value: []byte(`{"order": "O1"}`)})
 		}
 		if err := w.WriteMessages(ctx, messages...); err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -65,7 +67,8 @@ func (t *traffic) events(done float64) (messages []kafka.Message) {
 			courier = "C17"
 		}
 		messages = append(messages, kafka.Message{Topic: "courier.scans", Key: []byte(waybill), Value: fmt.Appendf(nil,
-			`{"waybill": %q, "at": %d, "action": %q, "station": "S%02d", "courier": %q}`, waybill, now, actions[t.scans%len(actions)], rand.IntN(30), courier)})
+			`{"waybill": %q, "at": %d, "action": %q, "station": "S%02d", "courier": %q}`, waybill, now, actions[t.scans%len(actions)],
+			rand.IntN(30), courier)})
 		if t.scans%4 == 0 {
 			messages = append(messages, order(t.scans/4, now))
 		}

@@ -102,7 +102,8 @@ func flushRegion(_ context.Context, k *call, q *hbasepb.FlushRegionRequest) (*hb
 	if err := k.node.cluster.store.Flush(); err != nil {
 		return nil, err
 	}
-	return &hbasepb.FlushRegionResponse{LastFlushTime: proto.Uint64(uint64(k.now())), Flushed: proto.Bool(true), WroteFlushWalMarker: proto.Bool(false)}, nil
+	return &hbasepb.FlushRegionResponse{LastFlushTime: proto.Uint64(uint64(k.now())), Flushed: proto.Bool(true),
+		WroteFlushWalMarker: proto.Bool(false)}, nil
 }
 
 // compactRegion does a major compaction before it answers. A minor one has nothing to do: the store compacts its files by

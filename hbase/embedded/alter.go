@@ -81,7 +81,8 @@ func addColumn(ctx context.Context, k *call, q *hbasepb.AddColumnRequest) (*hbas
 	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
 		return c.alter(nameOf(q.TableName), func(s *hbasepb.TableSchema) (*hbasepb.TableSchema, error) {
 			if familyAt(s, q.ColumnFamilies.Name) >= 0 {
-				return nil, final(classInvalidFamily, "Column family '%s' in table '%s' already exists so cannot be added", q.ColumnFamilies.Name, nameOf(q.TableName))
+				return nil, final(classInvalidFamily, "Column family '%s' in table '%s' already exists so cannot be added",
+					q.ColumnFamilies.Name, nameOf(q.TableName))
 			}
 			s.ColumnFamilies = append(s.ColumnFamilies, q.ColumnFamilies)
 			return s, nil
@@ -121,7 +122,8 @@ func deleteColumn(ctx context.Context, k *call, q *hbasepb.DeleteColumnRequest) 
 }
 
 // getSchemaAlterStatus is asked by Java's clients after a change: all regions have it.
-func getSchemaAlterStatus(_ context.Context, k *call, q *hbasepb.GetSchemaAlterStatusRequest) (*hbasepb.GetSchemaAlterStatusResponse, error) {
+func getSchemaAlterStatus(_ context.Context, k *call,
+	q *hbasepb.GetSchemaAlterStatusRequest) (*hbasepb.GetSchemaAlterStatusResponse, error) {
 	c := k.node.cluster
 	t, err := c.find(nameOf(q.TableName))
 	if err != nil {

@@ -80,7 +80,8 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 		return
 	}
 	k := &call{node: c.node, conn: c, method: name, in: r.Cells}
-	o := c.node.cluster.controls.ask(&Request{Node: c.node.place.index, Service: c.header.GetServiceName(), Method: name, Param: param, Cells: r.Cells, Remote: c.net.RemoteAddr().String()})
+	o := c.node.cluster.controls.ask(&Request{Node: c.node.place.index, Service: c.header.GetServiceName(), Method: name, Param: param,
+		Cells: r.Cells, Remote: c.net.RemoteAddr().String()})
 	if !o.before(ctx) {
 		return
 	}

@@ -206,7 +206,8 @@ func (c *cluster) putTable(b *store.Batch, t *table, state hbasepb.TableState_St
 	if err != nil {
 		return err
 	}
-	rec, err := json.Marshal(tableRecord{Namespace: t.name.namespace, Qualifier: t.name.qualifier, Space: t.space, State: int32(state), Schema: raw})
+	rec, err := json.Marshal(tableRecord{Namespace: t.name.namespace, Qualifier: t.name.qualifier, Space: t.space,
+		State: int32(state), Schema: raw})
 	if err != nil {
 		return err
 	}

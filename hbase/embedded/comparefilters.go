@@ -9,7 +9,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// comparator gives the order of its own value against the given one, as HBase's comparators do: negative when its own is
+// comparator returns the order of its own value against the given one, as HBase's comparators do: negative when its own is
 // smaller.
 type comparator func(given []byte) int
 

@@ -195,7 +195,8 @@ func (c *conn) skipTooBig(in *bufio.Reader, n int) error {
 	if _, err := io.CopyN(io.Discard, in, int64(n)); err != nil {
 		return err
 	}
-	return c.answerException(id, final(classRequestTooBig, "RPC data length of %d received is greater than max allowed %d", n, c.node.cluster.opts.MaxRequest))
+	return c.answerException(id, final(classRequestTooBig, "RPC data length of %d received is greater than max allowed %d", n,
+		c.node.cluster.opts.MaxRequest))
 }
 
 // refuse answers no call with a fatal exception; the caller ends the connection.
@@ -203,7 +204,7 @@ func (c *conn) refuse(class, format string, args ...any) error {
 	return c.answerException(noCall, &Exception{Class: class, Message: fmt.Sprintf(format, args...), DoNotRetry: true})
 }
 
-// fatal refuses and gives the error that ends the connection.
+// fatal refuses and returns the error that ends the connection.
 func (c *conn) fatal(class, format string, args ...any) error {
 	return errors.Join(c.refuse(class, format, args...), fmt.Errorf(format, args...))
 }

@@ -39,12 +39,14 @@ func (w *writer) addDelta(ctx context.Context, m *mutation) error {
 			return err
 		}
 		if size := wire.CellSize(len(m.row), len(c.Family), len(c.Qualifier), len(value)); size > w.k.node.cluster.opts.MaxCell {
-			return final(classDoNotRetry, "Cell[%q/%s:%q] with size %d exceeds limit of %d bytes", m.row, c.Family, c.Qualifier, size, w.k.node.cluster.opts.MaxCell)
+			return final(classDoNotRetry, "Cell[%q/%s:%q] with size %d exceeds limit of %d bytes", m.row, c.Family, c.Qualifier, size,
+				w.k.node.cluster.opts.MaxCell)
 		}
 		if err := w.b.Add(w.r.table.space, m.row, c.Family, c.Qualifier, ts, store.Put, value); err != nil {
 			return err
 		}
-		w.results = append(w.results, store.Cell{Row: m.row, Family: c.Family, Qualifier: c.Qualifier, Timestamp: ts, Type: store.Put, Value: value})
+		w.results = append(w.results, store.Cell{Row: m.row, Family: c.Family, Qualifier: c.Qualifier, Timestamp: ts,
+			Type: store.Put, Value: value})
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func RegionMoved(host string, port int32, startCode, seqNum int64) *Exception {
 
 // Throttled is a quota's answer: wait so long. Clients read the time out of the message.
 func Throttled(wait time.Duration) *Exception {
-	return &Exception{Class: hbasePackage + "quotas.RpcThrottlingException", Message: "number of write requests exceeded - wait " + javaWait(wait)}
+	return &Exception{Class: hbasePackage + "quotas.RpcThrottlingException",
+		Message: "number of write requests exceeded - wait " + javaWait(wait)}
 }
 
 // javaWait writes a time as RpcThrottlingException does: 1hr, 2mins, 3sec, 4ms; what is 0 is left out, but for the ms.
@@ -61,10 +62,14 @@ const exampleServer, exampleRegion = "127.0.0.1,16020,1", "t,,1.d41d8cd98f00b204
 var thrown = []Exception{
 	{Class: classNotServing, Message: exampleRegion + " is not online on " + exampleServer},
 	{Class: classOpening, Message: "Region " + exampleRegion + " is opening on " + exampleServer},
-	{Class: classWrongRegion, Message: "Requested row out of range for batchMutate on HRegion " + exampleRegion + ", startKey='b', getEndKey()='c', row='a'"},
-	{Class: hbasePackage + "RegionTooBusyException", Message: "Over memstore limit=512.0M, regionName=d41d8cd98f00b204e9800998ecf8427e, server=" + exampleServer},
-	{Class: hbasePackage + "CallQueueTooBigException", Message: "Call queue is full on " + exampleServer + ", too many items queued ?", ServerOverloaded: true, Bare: true},
-	{Class: hbasePackage + "CallDroppedException", Message: "Call dropped, server 127.0.0.1:16020 is overloaded, please retry.", ServerOverloaded: true, Bare: true},
+	{Class: classWrongRegion, Message: "Requested row out of range for batchMutate on HRegion " + exampleRegion +
+		", startKey='b', getEndKey()='c', row='a'"},
+	{Class: hbasePackage + "RegionTooBusyException",
+		Message: "Over memstore limit=512.0M, regionName=d41d8cd98f00b204e9800998ecf8427e, server=" + exampleServer},
+	{Class: hbasePackage + "CallQueueTooBigException", Message: "Call queue is full on " + exampleServer + ", too many items queued ?",
+		ServerOverloaded: true, Bare: true},
+	{Class: hbasePackage + "CallDroppedException", Message: "Call dropped, server 127.0.0.1:16020 is overloaded, please retry.",
+		ServerOverloaded: true, Bare: true},
 	{Class: hbasePackage + "RetryImmediatelyException", Message: "Retry at once"},
 	{Class: classResultTooLarge, Message: "Max size exceeded CellSize: 104857600 BlockSize: 104857600"},
 	{Class: classPleaseHold, Message: "Master is initializing"},
@@ -72,23 +77,30 @@ var thrown = []Exception{
 	{Class: hbasePackage + "ipc.ServerNotRunningYetException", Message: "Server " + exampleServer + " is not running yet"},
 	{Class: classStopped, Message: "Server " + exampleServer + " stopping"},
 	{Class: hbasePackage + "regionserver.RegionServerAbortedException", Message: "Server " + exampleServer + " aborting"},
-	{Class: hbasePackage + "ipc.CallerDisconnectedException", Message: "Aborting on region " + exampleRegion + ", call callId: 1 after 100 ms, since caller disconnected"},
+	{Class: hbasePackage + "ipc.CallerDisconnectedException", Message: "Aborting on region " + exampleRegion +
+		", call callId: 1 after 100 ms, since caller disconnected"},
 	{Class: hbasePackage + "exceptions.TimeoutIOException", Message: "Timed out while waiting on rows"},
 	{Class: classIO, Message: "Invalid argument"},
 
 	{Class: classUnknownScanner, Message: "Unknown scanner '1'. " + unknownScannerReasons, DoNotRetry: true},
-	{Class: classOutOfOrder, Message: "Expected nextCallSeq: 2 But the nextCallSeq got from client: 1; request=scanner_id: 1", DoNotRetry: true},
+	{Class: classOutOfOrder, Message: "Expected nextCallSeq: 2 But the nextCallSeq got from client: 1; request=scanner_id: 1",
+		DoNotRetry: true},
 	{Class: classScannerReset, Message: "Scanner is closed on the server-side", DoNotRetry: true},
 	{Class: hbasePackage + "regionserver.LeaseException", Message: "lease '1' does not exist or has already expired", DoNotRetry: true},
 
-	{Class: classDoNotRetry, Message: "Cell[a/e:q/1/Put/vlen=11534336/seqid=0] with size 11534384 exceeds limit of 10485760 bytes", DoNotRetry: true},
-	{Class: classRequestTooBig, Message: "RPC data length of 268435457 received from 127.0.0.1:40000 is greater than max allowed 268435456. Set \"hbase.ipc.max.request.size\" on server to override this limit (not recommended)", DoNotRetry: true, Bare: true},
-	{Class: classNoFamily, Message: "Column family x does not exist in region " + exampleRegion + " in table 't', {NAME => 'e'}", DoNotRetry: true},
-	{Class: hbasePackage + "exceptions.FailedSanityCheckException", Message: "Timestamp for KV out of range a/e:q/9/Put/vlen=1/seqid=0 (too.new=1)", DoNotRetry: true},
+	{Class: classDoNotRetry, Message: "Cell[a/e:q/1/Put/vlen=11534336/seqid=0] with size 11534384 exceeds limit of 10485760 bytes",
+		DoNotRetry: true},
+	{Class: classRequestTooBig, Message: "RPC data length of 268435457 received from 127.0.0.1:40000 is greater than max allowed " +
+		"268435456. Set \"hbase.ipc.max.request.size\" on server to override this limit (not recommended)", DoNotRetry: true, Bare: true},
+	{Class: classNoFamily, Message: "Column family x does not exist in region " + exampleRegion +
+		" in table 't', {NAME => 'e'}", DoNotRetry: true},
+	{Class: hbasePackage + "exceptions.FailedSanityCheckException",
+		Message: "Timestamp for KV out of range a/e:q/9/Put/vlen=1/seqid=0 (too.new=1)", DoNotRetry: true},
 	{Class: classTableNotFound, Message: "t", DoNotRetry: true},
 	{Class: classTableNotEnabled, Message: "t is disabled.", DoNotRetry: true},
 	{Class: classTableNotDisabled, Message: "t", DoNotRetry: true},
-	{Class: hbasePackage + "security.AccessDeniedException", Message: "Insufficient permissions (user=u, scope=t, family=e, params=[table=t,family=e],action=WRITE)", DoNotRetry: true},
+	{Class: hbasePackage + "security.AccessDeniedException",
+		Message: "Insufficient permissions (user=u, scope=t, family=e, params=[table=t,family=e],action=WRITE)", DoNotRetry: true},
 	{Class: classInvalidFamily, Message: "Column family 'e' does not exist", DoNotRetry: true},
 	{Class: classUnknownProtocol, Message: "Unknown method Frobnicate called on service ClientService", DoNotRetry: true},
 	{Class: hbasePackage + "quotas.QuotaExceededException", Message: "The table t is over its quota", DoNotRetry: true},
@@ -97,8 +109,10 @@ var thrown = []Exception{
 	{Class: classMergeRegion, Message: "Need two Regions at least to run a Merge", DoNotRetry: true},
 
 	{Class: classFatalConnection, Message: "Expected HEADER=HBas but received HEADER=HTTP from 127.0.0.1:40000", DoNotRetry: true, Bare: true},
-	{Class: classWrongVersion, Message: "serverVersion=0, clientVersion=9, authMethod=80, authSupported=true from 127.0.0.1:40000", DoNotRetry: true, Bare: true},
-	{Class: classBadAuth, Message: "serverVersion=0, clientVersion=0, authMethod=79, authSupported=false from 127.0.0.1:40000", DoNotRetry: true, Bare: true},
+	{Class: classWrongVersion, Message: "serverVersion=0, clientVersion=9, authMethod=80, authSupported=true from 127.0.0.1:40000",
+		DoNotRetry: true, Bare: true},
+	{Class: classBadAuth, Message: "serverVersion=0, clientVersion=0, authMethod=79, authSupported=false from 127.0.0.1:40000",
+		DoNotRetry: true, Bare: true},
 	{Class: classUnsupportedCodec, Message: "org.example.Codec", DoNotRetry: true},
 	{Class: classUnsupportedCompr, Message: "org.example.Compressor", DoNotRetry: true},
 	{Class: classUnknownService, Message: "FrobService", DoNotRetry: true},

@@ -48,20 +48,32 @@ func init() {
 		"MultipleColumnPrefixFilter": filterOf(func(m *hbasepb.MultipleColumnPrefixFilter) store.Filter {
 			return &columnPrefixes{prefixes: m.SortedPrefixes}
 		}),
-		"ColumnRangeFilter":              filterOf(func(m *hbasepb.ColumnRangeFilter) store.Filter { return &columnRange{m: m} }),
-		"ColumnCountGetFilter":           filterOf(func(m *hbasepb.ColumnCountGetFilter) store.Filter { return &columnCount{limit: int(m.GetLimit())} }),
-		"ColumnPaginationFilter":         paginationFilter,
-		"TimestampsFilter":               filterOf(func(m *hbasepb.TimestampsFilter) store.Filter { return newTimestamps(m.Timestamps) }),
-		"RowFilter":                      compareFilter(func(c comparison) store.Filter { return &rowCompare{c: c} }),
-		"FamilyFilter":                   compareFilter(func(c comparison) store.Filter { return &cellCompare{c: c, part: familyOfCell, miss: store.NextRow} }),
-		"QualifierFilter":                compareFilter(func(c comparison) store.Filter { return &cellCompare{c: c, part: qualifierOfCell, miss: store.Skip} }),
-		"ValueFilter":                    compareFilter(func(c comparison) store.Filter { return &cellCompare{c: c, part: valueOfCell, miss: store.Skip} }),
+		"ColumnRangeFilter":      filterOf(func(m *hbasepb.ColumnRangeFilter) store.Filter { return &columnRange{m: m} }),
+		"ColumnCountGetFilter":   filterOf(func(m *hbasepb.ColumnCountGetFilter) store.Filter { return &columnCount{limit: int(m.GetLimit())} }),
+		"ColumnPaginationFilter": paginationFilter,
+		"TimestampsFilter":       filterOf(func(m *hbasepb.TimestampsFilter) store.Filter { return newTimestamps(m.Timestamps) }),
+		"RowFilter":              compareFilter(func(c comparison) store.Filter { return &rowCompare{c: c} }),
+		"FamilyFilter": compareFilter(func(c comparison) store.Filter {
+			return &cellCompare{c: c, part: familyOfCell,
+				miss: store.NextRow}
+		}),
+		"QualifierFilter": compareFilter(func(c comparison) store.Filter {
+			return &cellCompare{c: c,
+				part: qualifierOfCell, miss: store.Skip}
+		}),
+		"ValueFilter": compareFilter(func(c comparison) store.Filter {
+			return &cellCompare{c: c,
+				part: valueOfCell, miss: store.Skip}
+		}),
 		"SingleColumnValueFilter":        singleColumnValue,
 		"SingleColumnValueExcludeFilter": singleColumnValueExclude,
 		"FilterList":                     newFilterList,
-		"FilterWrapper":                  nested(func() nester { return new(hbasepb.FilterWrapper) }, func(f store.Filter) store.Filter { return f }),
-		"SkipFilter":                     nested(func() nester { return new(hbasepb.SkipFilter) }, func(f store.Filter) store.Filter { return &skipRow{Filter: f} }),
-		"WhileMatchFilter":               nested(func() nester { return new(hbasepb.WhileMatchFilter) }, func(f store.Filter) store.Filter { return &whileMatch{Filter: f} }),
+		"FilterWrapper": nested(func() nester { return new(hbasepb.FilterWrapper) },
+			func(f store.Filter) store.Filter { return f }),
+		"SkipFilter": nested(func() nester { return new(hbasepb.SkipFilter) },
+			func(f store.Filter) store.Filter { return &skipRow{Filter: f} }),
+		"WhileMatchFilter": nested(func() nester { return new(hbasepb.WhileMatchFilter) },
+			func(f store.Filter) store.Filter { return &whileMatch{Filter: f} }),
 	}
 }
 

@@ -22,7 +22,7 @@ func (g *gate) set(s *gateState) {
 	}
 }
 
-// pass waits while the gate is shut and gives its rate.
+// pass waits while the gate is shut and returns its rate.
 func (g *gate) pass(ctx context.Context) (rate int, err error) {
 	for {
 		s := g.state.Load()

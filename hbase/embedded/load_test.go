@@ -77,7 +77,7 @@ func holder(s *embedded.Server, row string) (found embedded.Region) {
 	return found
 }
 
-// writeRow puts 1, 2, 3 … into a row, each until it is acknowledged, and gives the last one.
+// writeRow puts 1, 2, 3 … into a row, each until it is acknowledged, and returns the last one.
 func writeRow(t *testing.T, s *embedded.Server, row string, stop <-chan struct{}) (value int) {
 	conns := map[string]*client{}
 	for {

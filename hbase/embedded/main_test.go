@@ -90,7 +90,7 @@ func greet(t testing.TB, c net.Conn, service string) *client {
 	return &client{t: t, c: c, in: bufio.NewReader(c)}
 }
 
-// send sends a request and gives its call id.
+// send sends a request and returns its call id.
 func (c *client) send(method string, param proto.Message, cells []byte) uint32 {
 	c.t.Helper()
 	id, err := c.post(method, param, cells)
@@ -133,7 +133,7 @@ type remote struct{ *hbasepb.ExceptionResponse }
 
 func (r *remote) Error() string { return r.GetExceptionClassName() + ": " + r.GetStackTrace() }
 
-// call sends a request, decodes the answer into result and gives its cell block; the error is a *remote for an exception.
+// call sends a request, decodes the answer into result and returns its cell block; the error is a *remote for an exception.
 func (c *client) call(method string, param, result proto.Message, cells []byte) ([]byte, error) {
 	c.t.Helper()
 	id, err := c.post(method, param, cells)
@@ -175,7 +175,7 @@ func family(name string, attributes ...string) *hbasepb.ColumnFamilySchema {
 	return f
 }
 
-// create makes a table and gives the names of its regions.
+// create makes a table and returns the names of its regions.
 func create(t testing.TB, addr, table string, splits []string, families ...*hbasepb.ColumnFamilySchema) [][]byte {
 	t.Helper()
 	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: tableNamed(table), ColumnFamilies: families}}

@@ -142,7 +142,8 @@ func (c *cluster) inNamespace(name string) ([]*table, error) {
 	return c.match(nil, name, true)
 }
 
-func listTableDescriptorsByNamespace(_ context.Context, k *call, q *hbasepb.ListTableDescriptorsByNamespaceRequest) (*hbasepb.ListTableDescriptorsByNamespaceResponse, error) {
+func listTableDescriptorsByNamespace(_ context.Context, k *call,
+	q *hbasepb.ListTableDescriptorsByNamespaceRequest) (*hbasepb.ListTableDescriptorsByNamespaceResponse, error) {
 	ts, err := k.node.cluster.inNamespace(q.GetNamespaceName())
 	if err != nil {
 		return nil, err
@@ -150,7 +151,8 @@ func listTableDescriptorsByNamespace(_ context.Context, k *call, q *hbasepb.List
 	return &hbasepb.ListTableDescriptorsByNamespaceResponse{TableSchema: k.node.cluster.describe(ts)}, nil
 }
 
-func listTableNamesByNamespace(_ context.Context, k *call, q *hbasepb.ListTableNamesByNamespaceRequest) (*hbasepb.ListTableNamesByNamespaceResponse, error) {
+func listTableNamesByNamespace(_ context.Context, k *call,
+	q *hbasepb.ListTableNamesByNamespaceRequest) (*hbasepb.ListTableNamesByNamespaceResponse, error) {
 	ts, err := k.node.cluster.inNamespace(q.GetNamespaceName())
 	if err != nil {
 		return nil, err

@@ -115,8 +115,8 @@ func (c *cluster) putState(b *store.Batch, name tableName, state hbasepb.TableSt
 	return b.Add(store.MetaSpace, []byte(name.String()), []byte(metaTable), []byte(metaState), c.now(), store.Put, raw)
 }
 
-// loadRegions reads hbase:meta, each row of which load takes to give the tables their regions. It compacts hbase:meta first: each start writes new
-// versions. What is left of splits and merges it drops, as HBase's catalogue janitor does.
+// loadRegions reads hbase:meta, each row of which load takes to give the tables their regions. It compacts hbase:meta first: each
+// start writes new versions. What is left of splits and merges it drops, as HBase's catalogue janitor does.
 func (c *cluster) loadRegions(b *store.Batch, load func(*store.Batch, *store.Row) error) (err error) {
 	ctx := context.Background()
 	schema := *c.meta.families.Load()

@@ -106,7 +106,8 @@ func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 		if i == 0 && len(cells) > 0 {
 			result = resultMessage(cells)
 		}
-		w.result.ResultOrException = append(w.result.ResultOrException, &hbasepb.ResultOrException{Index: proto.Uint32(uint32(i)), Result: result})
+		w.result.ResultOrException = append(w.result.ResultOrException,
+			&hbasepb.ResultOrException{Index: proto.Uint32(uint32(i)), Result: result})
 	}
 	return nil
 }
@@ -223,5 +224,6 @@ func (w *regionWork) done(a *hbasepb.Action, result *hbasepb.Result, err error) 
 }
 
 func (w *regionWork) fail(a *hbasepb.Action, err error) {
-	w.result.ResultOrException = append(w.result.ResultOrException, &hbasepb.ResultOrException{Index: a.Index, Exception: asException(err).pair()})
+	w.result.ResultOrException = append(w.result.ResultOrException,
+		&hbasepb.ResultOrException{Index: a.Index, Exception: asException(err).pair()})
 }

@@ -73,7 +73,8 @@ func (k *call) skip(p *hbasepb.MutationProto) {
 }
 
 func protoCell(p *hbasepb.MutationProto, family []byte, q *hbasepb.MutationProto_ColumnValue_QualifierValue) wire.Cell {
-	c := wire.Cell{Row: p.GetRow(), Family: family, Qualifier: q.GetQualifier(), Value: q.GetValue(), Timestamp: store.LatestTimestamp, Type: byte(store.Put)}
+	c := wire.Cell{Row: p.GetRow(), Family: family, Qualifier: q.GetQualifier(), Value: q.GetValue(),
+		Timestamp: store.LatestTimestamp, Type: byte(store.Put)}
 	switch {
 	case q.Timestamp != nil:
 		c.Timestamp = int64(q.GetTimestamp())
@@ -101,7 +102,8 @@ func (m *mutation) checkSizes(limit int) error {
 	for i := range m.cells {
 		c := &m.cells[i]
 		if size := wire.CellSize(len(c.Row), len(c.Family), len(c.Qualifier), len(c.Value)); size > limit {
-			return final(classDoNotRetry, "Cell[%q/%s:%q/%d] with size %d exceeds limit of %d bytes", c.Row, c.Family, c.Qualifier, c.Timestamp, size, limit)
+			return final(classDoNotRetry, "Cell[%q/%s:%q/%d] with size %d exceeds limit of %d bytes", c.Row, c.Family, c.Qualifier,
+				c.Timestamp, size, limit)
 		}
 	}
 	return nil

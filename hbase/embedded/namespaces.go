@@ -88,7 +88,8 @@ func deleteNamespace(ctx context.Context, k *call, q *hbasepb.DeleteNamespaceReq
 	return &hbasepb.DeleteNamespaceResponse{ProcId: id}, err
 }
 
-func getNamespaceDescriptor(_ context.Context, k *call, q *hbasepb.GetNamespaceDescriptorRequest) (*hbasepb.GetNamespaceDescriptorResponse, error) {
+func getNamespaceDescriptor(_ context.Context, k *call, q *hbasepb.GetNamespaceDescriptorRequest) (*hbasepb.GetNamespaceDescriptorResponse,
+	error) {
 	d, err := k.node.cluster.namespace(q.GetNamespaceName())
 	return &hbasepb.GetNamespaceDescriptorResponse{NamespaceDescriptor: d}, err
 }
@@ -112,6 +113,7 @@ func listNamespaces(_ context.Context, k *call, _ *hbasepb.ListNamespacesRequest
 	return r, nil
 }
 
-func listNamespaceDescriptors(_ context.Context, k *call, _ *hbasepb.ListNamespaceDescriptorsRequest) (*hbasepb.ListNamespaceDescriptorsResponse, error) {
+func listNamespaceDescriptors(_ context.Context, k *call,
+	_ *hbasepb.ListNamespaceDescriptorsRequest) (*hbasepb.ListNamespaceDescriptorsResponse, error) {
 	return &hbasepb.ListNamespaceDescriptorsResponse{NamespaceDescriptor: k.node.cluster.sortedNamespaces()}, nil
 }

@@ -57,7 +57,8 @@ func (p *Node) begin(addr string) (*node, error) {
 		return nil, err
 	}
 	n := &node{
-		cluster: p.cluster, place: p, listener: sockets.Listener(l, p.cluster.opts.Warn), addr: l.Addr().String(), host: host, port: uint32(number),
+		cluster: p.cluster, place: p, listener: sockets.Listener(l, p.cluster.opts.Warn), addr: l.Addr().String(),
+		host: host, port: uint32(number),
 		startCode: p.cluster.startCode(), conns: make(map[*conn]struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(p.cluster.ctx)

@@ -32,7 +32,7 @@ func deltaOf(ms []mutation, group uint64) (n nonce, ok bool) {
 	return n, false
 }
 
-// again reports whether the mutations were done before, and gives what their columns hold.
+// again reports whether the mutations were done before, and returns what their columns hold.
 func (k *call) again(ctx context.Context, r *region, ms []mutation, group uint64) (bool, []store.Cell, error) {
 	n, ok := deltaOf(ms, group)
 	if !ok || !k.node.cluster.deltas.has(n) {

@@ -33,7 +33,7 @@ type nonce struct{ group, nonce uint64 }
 // keptProcedures bounds what is remembered.
 const keptProcedures = 10_000
 
-// changes runs f as the only change of the catalogue and gives its procedure's id when it is done. A failure is answered at
+// changes runs f as the only change of the catalogue and returns its procedure's id when it is done. A failure is answered at
 // once, as HBase does for what it can check before it begins.
 func (c *cluster) changes(ctx context.Context, group, number uint64, f func() error) (*uint64, error) {
 	return c.begins(ctx, group, number, func(func()) error {
@@ -43,7 +43,7 @@ func (c *cluster) changes(ctx context.Context, group, number uint64, f func() er
 	})
 }
 
-// begins runs f as a procedure and gives its id when it is done, or when f has called begun: then how it ends is for
+// begins runs f as a procedure and returns its id when it is done, or when f has called begun: then how it ends is for
 // getProcedureResult.
 func (c *cluster) begins(ctx context.Context, group, number uint64, f func(begun func()) error) (*uint64, error) {
 	p := c.procs.submit(c, nonce{group, number}, f)

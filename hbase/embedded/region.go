@@ -101,7 +101,9 @@ func (r *region) check(row []byte, op string) error {
 		return final(classIllegalArgument, "Row length 0")
 	}
 	if !r.has(row) {
-		return &Exception{Class: classWrongRegion, Message: fmt.Sprintf("Requested row out of range for %s on HRegion %s, startKey=%q, getEndKey()=%q, row=%q", op, r.name, r.info.StartKey, r.info.EndKey, row)}
+		return &Exception{Class: classWrongRegion,
+			Message: fmt.Sprintf("Requested row out of range for %s on HRegion %s, startKey=%q, getEndKey()=%q, row=%q", op, r.name,
+				r.info.StartKey, r.info.EndKey, row)}
 	}
 	return nil
 }

@@ -73,5 +73,6 @@ func balance(ctx context.Context, k *call, q *hbasepb.BalanceRequest) (*hbasepb.
 			return nil, err
 		}
 	}
-	return &hbasepb.BalanceResponse{BalancerRan: &on, MovesCalculated: proto.Uint32(uint32(planned)), MovesExecuted: proto.Uint32(uint32(moved))}, nil
+	return &hbasepb.BalanceResponse{BalancerRan: &on, MovesCalculated: proto.Uint32(uint32(planned)),
+		MovesExecuted: proto.Uint32(uint32(moved))}, nil
 }

@@ -83,7 +83,9 @@ func (c *cluster) splitRow(r *region, at []byte) ([]byte, error) {
 			return nil, err
 		}
 		if len(at) == 0 {
-			return nil, final(classDoNotRetry, "Region not splittable because bestSplitPoint = null, maybe table is too small for auto split. For force split, try specifying split row")
+			return nil, final(classDoNotRetry,
+				"Region not splittable because bestSplitPoint = null, maybe table is too small for auto split. For force split, try specifying "+
+					"split row")
 		}
 	}
 	switch {
@@ -95,7 +97,7 @@ func (c *cluster) splitRow(r *region, at []byte) ([]byte, error) {
 	return at, nil
 }
 
-// merge makes one region of adjacent ones and gives its encoded name.
+// merge makes one region of adjacent ones and returns its encoded name.
 func (c *cluster) merge(names []string, begun func()) (string, error) {
 	c.change.Lock()
 	defer c.change.Unlock()
@@ -204,7 +206,8 @@ func (c *cluster) assign(name string, open bool) error {
 	if r.moving || isOpen == open || r.table.state != hbasepb.TableState_ENABLED {
 		return final(classRegionState, "Unexpected state for state=%s, region=%s", r.state, r.encoded)
 	}
-	t := transition{Transition: Transition{Kind: "unassign", Table: r.table.name.String(), Regions: []string{r.encoded}}, close: []*region{r}, open: []placement{{r, nil}}}
+	t := transition{Transition: Transition{Kind: "unassign", Table: r.table.name.String(), Regions: []string{r.encoded}}, close: []*region{r},
+		open: []placement{{r, nil}}}
 	if open {
 		t.Kind, t.open[0].to = "assign", c.pick()
 	}
@@ -212,7 +215,7 @@ func (c *cluster) assign(name string, open bool) error {
 	return c.transfer(t)
 }
 
-// balance moves regions from the nodes that have most to those that have least, and gives how many. A dry one only counts; a
+// balance moves regions from the nodes that have most to those that have least, and returns how many. A dry one only counts; a
 // region that cannot be moved any more, since something else has happened to it, is left out.
 func (c *cluster) balance(dry bool) (planned, moved int) {
 	for _, m := range c.plan() {

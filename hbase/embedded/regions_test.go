@@ -29,7 +29,7 @@ func putRow(c *client, name []byte, row, value string) error {
 	return err
 }
 
-// createOn makes a table by the master and gives its regions.
+// createOn makes a table by the master and returns its regions.
 func createOn(t testing.TB, s *embedded.Server, table string, splits ...string) []embedded.Region {
 	t.Helper()
 	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: tableNamed(table), ColumnFamilies: []*hbasepb.ColumnFamilySchema{family("e")}}}
@@ -125,7 +125,7 @@ func TestServers(t *testing.T) {
 
 func addrOf(n *hbasepb.ServerName) string { return fmt.Sprintf("%s:%d", n.GetHostName(), n.GetPort()) }
 
-// held makes the next transitions wait, and gives what lets them go on and what tells that one waits.
+// held makes the next transitions wait, and returns what lets them go on and what reports that one waits.
 func held(s *embedded.Server) (release func(), waiting <-chan embedded.Transition) {
 	until, in := make(chan struct{}), make(chan embedded.Transition, 16)
 	remove := s.Hold(func(tr embedded.Transition) <-chan struct{} {

@@ -37,13 +37,15 @@ func getMasters(_ context.Context, k *call, _ *hbasepb.GetMastersRequest) (*hbas
 	return r, nil
 }
 
-func getMetaRegionLocations(_ context.Context, k *call, _ *hbasepb.GetMetaRegionLocationsRequest) (*hbasepb.GetMetaRegionLocationsResponse, error) {
+func getMetaRegionLocations(_ context.Context, k *call, _ *hbasepb.GetMetaRegionLocationsRequest) (*hbasepb.GetMetaRegionLocationsResponse,
+	error) {
 	c := k.node.cluster
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	r := &hbasepb.GetMetaRegionLocationsResponse{}
 	if meta := c.meta.regions[0]; meta.host != nil {
-		r.MetaLocations = append(r.MetaLocations, &hbasepb.RegionLocation{RegionInfo: meta.info, ServerName: meta.host.serverName(), SeqNum: proto.Int64(0)})
+		r.MetaLocations = append(r.MetaLocations, &hbasepb.RegionLocation{RegionInfo: meta.info, ServerName: meta.host.serverName(),
+			SeqNum: proto.Int64(0)})
 	}
 	return r, nil
 }

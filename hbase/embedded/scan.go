@@ -154,7 +154,8 @@ func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, res
 	if s.limit > 0 {
 		limit = min(limit, s.limit)
 	}
-	o := scanOutput{k: k, response: response, limit: limit, left: rows, rowsLeft: math.MaxInt, partials: q.GetClientHandlesPartials() && (s.query.Filter == nil || !s.query.Filter.WholeRow())}
+	o := scanOutput{k: k, response: response, limit: limit, left: rows, rowsLeft: math.MaxInt, partials: q.GetClientHandlesPartials() &&
+		(s.query.Filter == nil || !s.query.Filter.WholeRow())}
 	if n := q.GetLimitOfRows(); n > 0 {
 		o.rowsLeft = int(n)
 	}

@@ -62,21 +62,24 @@ func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, aga
 	defer ss.mu.Unlock()
 	if s, ok := ss.open[id]; ok && s.lost {
 		delete(ss.open, id)
-		return nil, false, notServing(fmt.Sprintf("Region has changed on the scanner %d: regionName=%s, scannerRegionName=%[2]s", id, s.region.name))
+		return nil, false, notServing(fmt.Sprintf("Region has changed on the scanner %d: regionName=%s, scannerRegionName=%[2]s", id,
+			s.region.name))
 	} else if ok && (s.busy || now.Before(s.expires)) {
 		s.busy = true
 		return s, false, nil
 	}
 	if e, ok := ss.ended[id]; ok {
 		if seq != nil && *seq != e.lastSeq+1 {
-			return nil, false, final(classOutOfOrder, "Expected nextCallSeq for closed request: %d But the nextCallSeq got from client: %d", e.lastSeq+1, *seq)
+			return nil, false, final(classOutOfOrder, "Expected nextCallSeq for closed request: %d But the nextCallSeq got from client: %d",
+				e.lastSeq+1, *seq)
 		}
 		return nil, true, nil
 	}
 	return nil, false, final(classUnknownScanner, "Unknown scanner '%d'. %s", id, unknownScannerReasons)
 }
 
-const unknownScannerReasons = "This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade."
+const unknownScannerReasons = "This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease " +
+	"expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade."
 
 // give puts a scanner back after a call; its lease runs again.
 func (ss *scanners) give(s *scanner, expires time.Time) {

@@ -153,7 +153,7 @@ func (s *Server) Split(region string, at []byte) (low, high string, err error) {
 	return names[0], names[1], err
 }
 
-// Merge merges adjacent regions and gives the encoded name of the merged one when it is open.
+// Merge merges adjacent regions and returns the encoded name of the merged one when it is open.
 func (s *Server) Merge(regions ...string) (string, error) {
 	return s.cluster.merge(regions, func() {})
 }
@@ -166,7 +166,7 @@ func (s *Server) Move(region string, to *Node) error {
 	return s.cluster.move(region, to.life.Load())
 }
 
-// Balance moves regions until no node has two more than another, and gives how many moved.
+// Balance moves regions until no node has two more than another, and returns how many moved.
 func (s *Server) Balance() (moved int) {
 	_, moved = s.cluster.balance(false)
 	return moved

@@ -21,7 +21,7 @@ func openScan(t testing.TB, c *client, name []byte) (next func() error) {
 	}
 }
 
-// waitProcedure asks for a procedure until it is done and gives its exception, if it has one.
+// waitProcedure asks for a procedure until it is done and returns its exception, if it has one.
 func waitProcedure(t testing.TB, c *client, id uint64) *hbasepb.ForeignExceptionMessage {
 	t.Helper()
 	for {

@@ -182,8 +182,8 @@ func (c *cluster) settled(name tableName) (*table, error) {
 	}
 }
 
-// recover gives the regions to live nodes that are nobody's or lost: on a node that is gone. A node that comes while regions are on their way to
-// none finds them in transition: they are given to it afterwards.
+// recover gives the regions to live nodes that are nobody's or lost: on a node that is gone. A node that comes while regions are on
+// their way to none finds them in transition: they are given to it afterwards.
 func (c *cluster) recover(lost func(*node) bool) error {
 	c.change.Lock()
 	defer c.change.Unlock()

@@ -19,9 +19,10 @@ type writer struct {
 	results []store.Cell // of increments and appends
 }
 
-// apply applies the mutations and gives the cells that increments and appends made. If condition is given it is asked
+// apply applies the mutations and returns the cells that increments and appends made. If condition is given it is asked
 // first, with other writers kept out, and may refuse: then applied is false.
-func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition func() (bool, error)) (applied bool, results []store.Cell, err error) {
+func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition func() (bool, error)) (applied bool,
+	results []store.Cell, err error) {
 	c := k.node.cluster
 	alone := condition != nil || c.opts.Applied != nil || slices.ContainsFunc(ms, func(m mutation) bool { return m.readsFirst() })
 	leave, err := r.enter(k.node, alone)
@@ -81,7 +82,8 @@ func (w *writer) add(ctx context.Context, m *mutation) error {
 				}
 			}
 		}
-		if err := w.b.AddTTL(w.r.table.space, m.row, c.Family, c.Qualifier, ts, store.Type(c.Type), c.Value, m.ttl); errors.Is(err, store.ErrNoTTLs) {
+		if err := w.b.AddTTL(w.r.table.space, m.row, c.Family, c.Qualifier, ts, store.Type(c.Type), c.Value,
+			m.ttl); errors.Is(err, store.ErrNoTTLs) {
 			return final(classDoNotRetry, "%v", err)
 		} else if err != nil {
 			return err
@@ -111,7 +113,8 @@ func (w *writer) latest(ctx context.Context, m *mutation, i int) (int64, error) 
 	nth := 0
 	for j := range m.cells[:i+1] {
 		d := &m.cells[j]
-		if store.Type(d.Type) == store.Delete && d.Timestamp == store.LatestTimestamp && string(d.Family) == string(c.Family) && string(d.Qualifier) == string(c.Qualifier) {
+		if store.Type(d.Type) == store.Delete && d.Timestamp == store.LatestTimestamp && string(d.Family) == string(c.Family) &&
+			string(d.Qualifier) == string(c.Qualifier) {
 			nth++
 		}
 	}
@@ -122,7 +125,8 @@ func (w *writer) latest(ctx context.Context, m *mutation, i int) (int64, error) 
 	return cells[nth-1].Timestamp, nil
 }
 
-func (w *writer) read(ctx context.Context, row []byte, columns []store.FamilyColumns, versions int, times store.TimeRange) ([]store.Cell, error) {
+func (w *writer) read(ctx context.Context, row []byte, columns []store.FamilyColumns, versions int,
+	times store.TimeRange) ([]store.Cell, error) {
 	found, err := w.r.readRow(ctx, w.k.node.cluster.store, row, &store.Query{
 		Columns: columns, MaxVersions: versions, Times: times, StoreLimit: -1, Now: w.now,
 	})

@@ -108,7 +108,7 @@ func cluster(t *testing.T) string {
 	return connect
 }
 
-// start starts an embedded cluster with a data folder and gives its connect string.
+// start starts an embedded cluster with a data folder and returns its connect string.
 func start(t *testing.T, servers int) string {
 	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Servers: servers})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"brine/hbase"
 )
 
-// Digest reads a whole table and gives "rows=N cells=N sha256=HEX": SHA-256 over every version of every cell in scan order,
+// Digest reads a whole table and returns "rows=N cells=N sha256=HEX": SHA-256 over every version of every cell in scan order,
 // each as row, family, qualifier (32-bit length and bytes), timestamp (64 bits), type (8 bits), value (length and bytes), all
 // big-endian. java/RowDigest.java prints the same: two tables with one digest are equal, cell for cell.
 func Digest(ctx context.Context, client *hbase.Client, table string) (string, error) {

@@ -2,7 +2,7 @@
 // which any client runs against any server. Our client and HBase's own Java client run them against the embedded and the
 // real server, and all four give the answers in the scripts, which the Java client got from the real server; both run those with
 // a move also on a real cluster of several region servers, where no region may stay on its server. Tests of hbase
-// and hbase/embedded, and whoever brings another server or client, import it.
+// and hbase/embedded, and tests of another server or client import it.
 //
 // The invariant: an answer holds nothing that differs from run to run; VOLATILE.md lists what is masked or not printed.
 //
@@ -41,7 +41,7 @@
 //
 // load puts, deletes and reads the rows in batches, one after the other, while the operations of its further lines are done
 // side by side with it. Every batch's answer and every row read back must be as written; a last batch has a version of its own,
-// so that what is left does not tell how many there were. An OP is less, at-most, is, is-not, at-least or greater, said of
+// so that what is left does not show how many there were. An OP is less, at-most, is, is-not, at-least or greater, said of
 // what is stored.
 //
 // A COLUMN is family:qualifier or family: for all of it. A CELL is family:qualifier@time=value. A MARKER is

@@ -66,7 +66,7 @@ func (r *runner) move(table, row string) error {
 	return r.ok(err)
 }
 
-// alter gives a family other attributes; the server then opens all regions again, where they are.
+// alter changes a family's attributes; the server then opens all regions again, where they are.
 func (r *runner) alter(table, word string) error {
 	description, err := r.client.Describe(r.ctx, table)
 	if err != nil {

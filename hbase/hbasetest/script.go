@@ -22,7 +22,7 @@ type Op struct {
 	More  [][]string // words of the lines that begin with "+ "
 }
 
-// Answers are the lines that a client gave for the operation of each line.
+// Answers are the lines that a client returned for the operation of each line.
 type Answers map[int][]string
 
 // Load reads all scripts that match a pattern.

@@ -9,7 +9,7 @@ import (
 )
 
 // Client runs scripts against the server at connect ("rpc://host:port"), with prefix before every name of a table or
-// namespace, and gives the answers of each.
+// namespace, and returns the answers of each.
 type Client func(t *testing.T, connect, prefix string, scripts []*Script) []Answers
 
 // Run runs the scripts with a client against a server and compares the answers with those in the files, one subtest for

@@ -15,7 +15,7 @@ import (
 
 func newParser() any { return new(fastjson.Parser) }
 
-// bulkPath asks for no more of the answer than is read. require_alias: without it the server makes an index of its own for a
+// bulkPath asks only for what is read of the answer. require_alias: without it the server makes an index of its own for a
 // name that it does not know.
 const bulkPath = "/_bulk?require_alias=true&filter_path=" +
 	"items.*._id,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
@@ -166,7 +166,8 @@ func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []in
 		if name := item.GetStringBytes("_index"); string(name) != home {
 			home = string(name)
 		}
-		results[i] = indexer.Result{Status: item.GetInt("status"), SeqNo: item.GetInt64("_seq_no"), PrimaryTerm: item.GetInt64("_primary_term"), Home: home}
+		results[i] = indexer.Result{Status: item.GetInt("status"), SeqNo: item.GetInt64("_seq_no"),
+			PrimaryTerm: item.GetInt64("_primary_term"), Home: home}
 		if fault := item.Get("error"); fault != nil {
 			results[i].Kind, results[i].Reason = string(fault.GetStringBytes("type")), string(fault.GetStringBytes("reason"))
 			if why := fault.GetStringBytes("caused_by", "reason"); len(why) > 0 {

@@ -23,7 +23,7 @@ import (
 	"brine/search"
 )
 
-// twoNodes answers for two nodes, of which the first fails until it is well.
+// twoNodes answers for two nodes, the first of which fails until it recovers.
 type twoNodes struct {
 	sick func(*http.Request) (*http.Response, error)
 	well time.Time
@@ -46,7 +46,8 @@ func answered(r *http.Request, status int, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}
 }
 
-// TestSickNodeIsLeftOutAndTriedAgain: for a minute, and then for longer, whatever it fails with; and once it is well it is asked as the other is.
+// TestSickNodeIsLeftOutAndTriedAgain: for a minute, and then for longer, whatever it fails with; and once it recovers it is asked as the
+// other is.
 func TestSickNodeIsLeftOutAndTriedAgain(t *testing.T) {
 	for name, sick := range map[string]func(*http.Request) (*http.Response, error){
 		"refuses": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
@@ -97,7 +98,7 @@ func TestSickNodeIsLeftOutAndTriedAgain(t *testing.T) {
 	}
 }
 
-// TestSearchIsAskedOfAnotherNode: whoever searches does not see that one of two nodes fails.
+// TestSearchIsAskedOfAnotherNode: a search does not show that one of two nodes fails.
 func TestSearchIsAskedOfAnotherNode(t *testing.T) {
 	mapping := `{"orders-000001":{"mappings":{"_meta":{},"properties":{"status":{"type":"keyword"}}}}}`
 	var asked, failed [2]int
@@ -261,7 +262,7 @@ func writeBatches(t *testing.T, w *indexer.Writer, batches, size int) {
 		flights = append(flights, w.Submit(t.Context(), batch))
 	}
 	for _, f := range flights {
-		if failures, err := f.Wait(t.Context()); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(t.Context(), f); err != nil || len(failures) > 0 {
 			t.Fatalf("failures %v, error %v", failures, err)
 		}
 	}

@@ -33,7 +33,7 @@ type server struct {
 	fault func(call int, path string, body []byte) fault
 }
 
-// fault answers a call itself: apply makes the server do what was asked, and gives its answer.
+// fault answers a call itself: apply makes the server do what was asked, and returns its answer.
 type fault func(w http.ResponseWriter, apply func() []byte)
 
 type stored struct {
@@ -251,7 +251,7 @@ func cut(reset bool) fault {
 // drop breaks the connection before anything is done.
 func drop(http.ResponseWriter, func() []byte) { panic(http.ErrAbortHandler) }
 
-// refused are the items of an answer that refuses every document of a bulk call, none of which is written.
+// refused are the items of an answer that refuses every document of a bulk call; none is written.
 func refused(body []byte, code int, kind string) (items []any) {
 	lines := bytes.SplitAfter(body, []byte("\n"))
 	for i := 0; i+1 < len(lines); i += 2 {

@@ -55,7 +55,7 @@ func (r *run) write(t *testing.T, events ...event.Event) []event.Failure {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	failures, err := r.Submit(ctx, &event.Batch{Events: events}).Wait(ctx)
+	failures, err := event.Settle(ctx, r.Submit(ctx, &event.Batch{Events: events}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestVerdicts(t *testing.T) {
 // early answers the first call before it has read it, and reads its body again while the second one is sent, as HTTP/2 does.
 type early struct {
 	first io.ReadCloser
-	late  string // what the first body gave then
+	late  string // what the first body returned then
 	took  string // the second call
 }
 

@@ -13,7 +13,7 @@ import (
 	"brine/indexer"
 )
 
-// Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then tells why, and
+// Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then shows why, and
 // never overwrites.
 func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Stored) error {
 	known := e.knownRouters()
@@ -67,7 +67,7 @@ func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, doc
 	return unrouted, e.find(ctx, parted, refs, docs)
 }
 
-// readDocs sets docs from the answer. It gives the places of those that are asked of an index with parts: only a part gives
+// readDocs sets docs from the answer. It returns the places of those that are asked of an index with parts: only a part gives
 // documents by their ids; and of those that are not read without a routing.
 func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []indexer.Stored) (parted, unrouted []int, err error) {
 	v, err := p.ParseBytes(answer)
@@ -89,7 +89,8 @@ func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []inde
 		case routingMissing:
 			unrouted = append(unrouted, i)
 		}
-		docs[i] = indexer.Stored{Found: doc.GetBool("found"), Version: doc.GetInt64("_version"), SeqNo: doc.GetInt64("_seq_no"), PrimaryTerm: doc.GetInt64("_primary_term")}
+		docs[i] = indexer.Stored{Found: doc.GetBool("found"), Version: doc.GetInt64("_version"), SeqNo: doc.GetInt64("_seq_no"),
+			PrimaryTerm: doc.GetInt64("_primary_term")}
 		if source := doc.Get("_source"); docs[i].Found && source != nil {
 			from := len(sources)
 			sources = source.MarshalTo(sources)

@@ -164,7 +164,7 @@ func fieldsOf(all map[string]mapped) (fields []indexer.Field, uneven []indexer.U
 	return fields, uneven
 }
 
-// mapped is what a server tells of one index behind a name.
+// mapped is what a server reports of one index behind a name.
 type mapped struct {
 	Mappings struct {
 		Meta       meta `json:"_meta"`

@@ -12,14 +12,14 @@ import (
 )
 
 // nodes is the transport's own pool, which leaves out a node whose request failed, for a minute and then for longer. It does not see how an
-// answer goes on after its header; the engine tells it of nodes that break off there, or that answer that they cannot serve.
+// answer goes on after its header; the engine reports to it nodes that break off there, or that answer that they cannot serve.
 type nodes struct {
 	elastictransport.ConnectionPool
 	all []*elastictransport.Connection
 }
 
 func (n *nodes) open(all []*elastictransport.Connection, selector elastictransport.Selector) elastictransport.ConnectionPool {
-	n.ConnectionPool, _ = elastictransport.NewConnectionPool(all, selector) // it has no error to give
+	n.ConnectionPool, _ = elastictransport.NewConnectionPool(all, selector) // it has no error to return
 	n.all = all
 	return n
 }

@@ -43,7 +43,7 @@ func submit(t *testing.T, w *indexer.Writer, events ...event.Event) []event.Fail
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	failures, err := w.Submit(ctx, &event.Batch{Events: events}).Wait(ctx)
+	failures, err := event.Settle(ctx, w.Submit(ctx, &event.Batch{Events: events}))
 	if err != nil {
 		t.Fatal(err)
 	}

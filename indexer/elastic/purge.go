@@ -10,8 +10,8 @@ import (
 
 const purgePage = 1000 // documents that are removed by one call
 
-// Purge implements indexer.Engine. The oldest of the deleted documents are found by their versions and removed as they were found, so that one
-// which is written meanwhile stays.
+// Purge implements indexer.Engine. The oldest of the deleted documents are found by their versions and removed as they were found, so
+// that one which is written meanwhile stays.
 func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged int, err error) {
 	if err := indexer.ValidIndex(index); err != nil {
 		return 0, err

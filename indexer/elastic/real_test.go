@@ -71,7 +71,7 @@ func deleteIndexes(t testing.TB, address string) {
 	}
 }
 
-// ask sends a real server a request, and gives the status of its answer: one below 300, or a conflict.
+// ask sends a real server a request, and returns the status of its answer: one below 300, or a conflict.
 func ask(t *testing.T, method, url, body string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -119,7 +119,7 @@ func BenchmarkRealElasticsearch(b *testing.B) {
 				flights = append(flights, w.Submit(b.Context(), batch))
 			}
 			for _, f := range flights {
-				if failures, err := f.Wait(b.Context()); err != nil || len(failures) > 0 {
+				if failures, err := event.Settle(b.Context(), f); err != nil || len(failures) > 0 {
 					b.Fatal(failures, err)
 				}
 			}

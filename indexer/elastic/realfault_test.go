@@ -83,7 +83,7 @@ func faults(t *testing.T, address string) {
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
-					failures, err := w.Submit(ctx, &event.Batch{Events: events}).Wait(ctx)
+					failures, err := event.Settle(ctx, w.Submit(ctx, &event.Batch{Events: events}))
 					if err != nil {
 						t.Fatal(err)
 					}

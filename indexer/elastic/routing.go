@@ -12,8 +12,9 @@ import (
 	"brine/search"
 )
 
-// The routing of documents is the index's own affair: its mapping says so (addRouting), and requires one (_routing), so that a write, get or delete without
-// is refused and never lands on a wrong shard. So nobody has to be told beforehand: who is refused reads the mapping and asks again.
+// The routing of documents is the index's own affair: its mapping says so (addRouting), and requires one (_routing), so that a write,
+// get or delete without is refused and never lands on a wrong shard. So no writer has to know beforehand: one that is refused reads the
+// mapping and asks again.
 
 // routingMissing is the kind of a refusal for want of a routing.
 const routingMissing = "routing_missing_exception"
@@ -35,7 +36,8 @@ func addRouting(mapping object, r *indexer.Routing) {
 	mapping["_meta"], mapping["_routing"] = m, object{"required": true}
 }
 
-// routers are those of indexes that have refused what had no routing, by the names under which they were asked. The map is never changed.
+// routers are those of indexes that have refused documents without a routing, by the names under which they were asked. The map is never
+// changed.
 type routers map[string]*indexer.Router
 
 // of is the routing of a document; empty when none is known, which the server refuses where there must be one.
@@ -73,7 +75,7 @@ func (e *Engine) forgetRouters(index string) {
 	e.routers.Store(&all)
 }
 
-// learnRouter reads how an index is routed that has asked for it.
+// learnRouter reads the routing of an index that requires one.
 func (e *Engine) learnRouter(ctx context.Context, index string) error {
 	answer, err := e.mappings(ctx, index)
 	if err != nil {
@@ -93,7 +95,7 @@ func (e *Engine) learnRouter(ctx context.Context, index string) error {
 	return nil
 }
 
-// learnRouters learns those that were not known when the server was asked, and gives the places of what can be asked again.
+// learnRouters learns those that were not known when the server was asked, and returns the places of what can be asked again.
 func (e *Engine) learnRouters(ctx context.Context, known routers, refused []int, index func(int) string) (again []int, err error) {
 	asked := map[string]bool{}
 	for _, i := range refused {

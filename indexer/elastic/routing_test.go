@@ -44,7 +44,7 @@ func writeRouted(t *testing.T, s *server, changes indexer.Changes, events ...eve
 		t.Fatal(err)
 	}
 	defer w.Close()
-	failures, err := w.Submit(t.Context(), &event.Batch{Events: events}).Wait(t.Context())
+	failures, err := event.Settle(t.Context(), w.Submit(t.Context(), &event.Batch{Events: events}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,8 @@ func routedServer(t *testing.T) *server {
 	return s
 }
 
-// TestRoutingIsLearnt: a writer that knows of no routing is told by the server, and then writes each document to one shard, whatever becomes of its calls.
+// TestRoutingIsLearnt: a writer that knows of no routing learns it from the server, and then writes each document to one shard, whatever
+// becomes of its calls.
 func TestRoutingIsLearnt(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		for broken := range 5 {
@@ -110,7 +111,7 @@ func TestRoutingThatIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestNoRoutingIsAskedFor: who writes to an index without one never reads its mapping.
+// TestNoRoutingIsAskedFor: a writer to an index without one never reads its mapping.
 func TestNoRoutingIsAskedFor(t *testing.T) {
 	s := newServer(t)
 	if failures := start(t, s, indexer.Partial, nil).write(t, orders()...); len(failures) > 0 {

@@ -14,7 +14,8 @@ import (
 // Shown implements indexer.Engine. It searches for the id, which asks what is refreshed; a get would ask the log of writes too.
 func (e *Engine) Shown(ctx context.Context, ref indexer.Ref) (int64, error) {
 	request := object{
-		"query": object{"ids": object{"values": []string{string(ref.ID)}}}, "size": 1, "track_total_hits": false, "_source": []string{indexer.FieldVersion},
+		"query": object{"ids": object{"values": []string{string(ref.ID)}}}, "size": 1, "track_total_hits": false,
+		"_source": []string{indexer.FieldVersion},
 	}
 	var a struct {
 		TimedOut bool `json:"timed_out"`

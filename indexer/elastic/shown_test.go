@@ -41,7 +41,7 @@ func TestProbesSearch(t *testing.T) {
 	}
 	told := make(chan indexer.ProbeInfo, 1)
 	r := start(t, s, indexer.Whole, func(o *indexer.Options) { o.Hooks.Probe = func(i indexer.ProbeInfo) { told <- i } })
-	if failures, err := r.Submit(t.Context(), &event.Batch{Events: []event.Event{indexertest.Event(20, "o", "paid")}}).Wait(t.Context()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(t.Context(), r.Submit(t.Context(), &event.Batch{Events: []event.Event{indexertest.Event(20, "o", "paid")}})); err != nil || len(failures) > 0 {
 		t.Fatalf("failures %v, error %v", failures, err)
 	}
 	select {

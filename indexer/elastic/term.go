@@ -11,9 +11,9 @@ import (
 	"brine/search"
 )
 
-// surpass gives an index greater primary terms than others have, by closing and opening it. Who has read a document of one of those, and writes it
-// under the condition that it is still as read, then cannot meet a document of this one that has the same sequence number by chance. A
-// server that does not tell its terms leaves that chance.
+// surpass gives an index greater primary terms than others have, by closing and opening it. A writer that has read a document of one of
+// those, and writes it under the condition that it is still as read, then cannot meet a document of this one that has the same sequence
+// number by chance. A server that does not report its terms leaves that chance.
 func (e *Engine) surpass(ctx context.Context, name string, others []string) error {
 	for before := int64(0); ; {
 		highest, err := e.terms(ctx, others...)

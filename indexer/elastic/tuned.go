@@ -26,7 +26,7 @@ func (e *Engine) refreshInterval() string {
 	return fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond)
 }
 
-// tunable are the settings of one index as the server tells them.
+// tunable are the settings of one index as the server reports them.
 type tunable struct {
 	Settings struct {
 		Index struct {

@@ -24,7 +24,7 @@ func like(t *testing.T, address, analyzer string, replicas int, refresh time.Dur
 	return e
 }
 
-// properties are what a server tells of an index with these fields, each a type, or text and its analyzer.
+// properties are what a server reports for an index with these fields, each a type, or text and its analyzer.
 func properties(fields map[string][2]string) any {
 	all := map[string]any{"_row": map[string]any{"type": "keyword"}}
 	for name, f := range fields {
@@ -101,7 +101,7 @@ func TestFieldsAreComparedInAllParts(t *testing.T) {
 	}
 }
 
-// TestSettingsAreCompared: what differs in one of the indexes behind a name is told, once, and changed in all.
+// TestSettingsAreCompared: what differs in one of the indexes behind a name is reported, once, and changed in all.
 func TestSettingsAreCompared(t *testing.T) {
 	type settings = map[string]string
 	const refresh, replicas = `{"index":{"refresh_interval":"5000ms"}}`, `{"index":{"number_of_replicas":2}}`
@@ -153,7 +153,8 @@ func TestTuningOfRealElasticsearch9(t *testing.T) { tuning(t, testenv.Elasticsea
 
 func TestTuningOfRealOpenSearch(t *testing.T) { tuning(t, testenv.OpenSearch(t)) }
 
-// tuning: refresh and replicas are changed in every part; the analyzer is as the index was made with, of whichever the server does not tell the name.
+// tuning: refresh and replicas are changed in every part; the analyzer is as the index was made with, whose name the server does not
+// report.
 func tuning(t *testing.T, address string) {
 	t.Cleanup(func() { deleteIndexes(t, address) })
 	for _, every := range []indexer.Every{"", indexer.Month} {

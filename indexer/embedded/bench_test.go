@@ -54,7 +54,7 @@ func BenchmarkWriter(b *testing.B) {
 }
 
 func wait(b *testing.B, f event.Flight) {
-	if failures, err := f.Wait(context.Background()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(context.Background(), f); err != nil || len(failures) > 0 {
 		b.Fatalf("failures %v, error %v", failures, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // A stored document is its version and its sequence number, 8 bytes each, big-endian, and its JSON. The version is what
-// Put compares, and 1 after Create; the sequence number counts the document's writes, from the time of the first on, so that a document that was
-// removed and comes again is not taken for the former.
+// Put compares, and 1 after Create; the sequence number counts the document's writes, from the time of the first on, so that a
+// document that was removed and comes again is not taken for the former.
 const headerSize = 16
 
 type header struct {
@@ -65,7 +65,8 @@ func (s *store) bulk(ctx context.Context, ops []indexer.Op, places []int, result
 }
 
 // replace decides on every operation in order and applies those whose condition holds.
-func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []string, results []indexer.Result) (func(context.Context) error, error) {
+func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []string,
+	results []indexer.Result) (func(context.Context) error, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	is := make(map[string]header, len(ids)) // of the documents that exist, as the operations so far leave them

@@ -27,7 +27,7 @@ const rootFile = "root.bolt"
 // folderLayout is the files of an index.
 var folderLayout = datadir.Layout{rootFile, "*.zap", "BRINE-*"}
 
-// checkIndex holds the folder of an index against its inventory, or, where it was not closed in order, reads it through, before Bleve may
+// checkIndex checks the folder of an index against its inventory, or, where it was not closed in order, reads it through, before Bleve may
 // remove what it does not know of.
 func checkIndex(dir string, queue *index.AnalysisQueue) error {
 	if err := folderLayout.Make(dir); err != nil {
@@ -159,7 +159,7 @@ func lookInto(dir string, queue *index.AnalysisQueue) (is content, err error) {
 	return is, err
 }
 
-// readStates reads all states of an index. Bleve passes over one that it cannot read, and takes one before it.
+// readStates reads all states of an index. Bleve skips one that it cannot read, and takes one before it.
 func readStates(opened *scorch.Scorch) error {
 	epochs, err := opened.RootBoltSnapshotEpochs()
 	if err != nil {
@@ -182,8 +182,9 @@ func readStates(opened *scorch.Scorch) error {
 //
 //	its number, 8 bytes | kind, 2 | count, 2 | pages that follow and belong to it, 4 | content
 //
-// and a meta page's content: magic, 4 | version, 4 | bytes of a page, 4 | flags, 4 | root, 16 | page of the free pages, 8 | pages in use, 8 |
-// transaction, 8 | checksum, 8. The list of free pages has no checksum: a page that it names by mistake would be written over.
+// and a meta page's content: magic, 4 | version, 4 | bytes of a page, 4 | flags, 4 | root, 16 | page of the free pages, 8 | pages in
+// use, 8 | transaction, 8 | checksum, 8. The list of free pages has no checksum: a page that it names by mistake would be written
+// over.
 const (
 	pageHead     = 16
 	metaBytes    = 64

@@ -71,7 +71,7 @@ func TestRootDamageIsNeverSilent(t *testing.T) {
 	}
 }
 
-// noticed opens a folder of which a file is damaged, and reports whether that was noticed.
+// noticed opens a folder with a damaged file, and reports whether that was noticed.
 func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
 	e, err := embedded.Open(embedded.Options{Dir: dir})

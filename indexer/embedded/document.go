@@ -18,7 +18,7 @@ const fieldSource = "_source"
 // maxKeyword is the greatest keyword in bytes (Lucene's greatest term).
 const maxKeyword = 32_766
 
-// doc is a document ready to be indexed, but for the header of its stored form.
+// doc is a document ready to be indexed, except the header of its stored form.
 type doc struct {
 	*document.Document
 	stored []byte

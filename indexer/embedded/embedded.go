@@ -27,7 +27,7 @@ type Options struct {
 	Workers int    // goroutines that cut text into words; 2
 }
 
-// Validate finds every fault.
+// Validate reports all faults.
 func (o Options) Validate() error {
 	if o.Workers < 0 || o.Workers > 256 {
 		return fmt.Errorf("Options.Workers is %d: give a value within 1 and 256", o.Workers)
@@ -103,7 +103,7 @@ func (e *Engine) openAll() (err error) {
 	return nil
 }
 
-// Close closes all indexes. Calls that are still out end with an error.
+// Close closes all indexes. Calls that are still pending end with an error.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

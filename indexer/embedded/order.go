@@ -11,14 +11,14 @@ import (
 	"brine/search"
 )
 
-// order sorts by one field, for Bleve's collector, which compares what Value gives byte by byte. A value that is there is
+// order sorts by one field, for Bleve's collector, which compares what Value returns byte by byte. A value that is there is
 // preceded by 0x01, so that documents without one can come last either way.
 type order struct {
 	field string // empty: the document's id
 	kind  indexer.Type
 	desc  bool
 
-	value []byte // of the document that is looked at
+	value []byte // of the current document
 	found bool
 }
 
@@ -149,7 +149,7 @@ func (s *store) after(q *search.Query) ([]string, error) {
 	return out, nil
 }
 
-// encoded is a cursor's value as Value gives it.
+// encoded is a cursor's value as Value returns it.
 func (o *order) encoded(value json.RawMessage) (string, bool) {
 	if string(value) == "null" {
 		return o.missing(), true

@@ -10,7 +10,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// outage is what is known of an index whose folder cannot be written. Bleve tries again at once, and tells only a function that has a
+// outage is what is known of an index whose folder cannot be written. Bleve tries again at once, and reports only to a function that has a
 // name in the whole process.
 type outage struct {
 	dir  string
@@ -38,7 +38,7 @@ func init() {
 	}
 }
 
-// watchFolder has an index's folder watched until end.
+// watchFolder watches an index's folder until end.
 func watchFolder(dir string) *outage {
 	o := &outage{dir: dir}
 	outages.Store(dir, o)

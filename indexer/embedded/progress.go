@@ -12,7 +12,7 @@ import (
 	"brine/internal/datadir"
 )
 
-// progress is how far an index has come. It is kept twice: in the index, as of its newest batch, and in a file beside it, as of the
+// progress is how far an index has got. It is kept twice: in the index, as of its newest batch, and in a file beside it, as of the
 // newest that was acknowledged. Bleve opens an index at the newest state that it can read; here it shows when that is not the newest there
 // was, or when documents of it are missing.
 type progress struct {

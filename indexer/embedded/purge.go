@@ -8,15 +8,16 @@ import (
 	"brine/search"
 )
 
-const purgePage = 1000 // documents that are looked at together
+const purgePage = 1000 // documents that are checked together
 
-// Purge implements indexer.Engine. It looks at all deleted documents, page by page.
+// Purge implements indexer.Engine. It checks all deleted documents, page by page.
 func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged int, err error) {
 	s, err := e.store(index)
 	if err != nil || s.mapping.Load().Type(indexer.FieldDeleted) == "" {
 		return 0, err
 	}
-	query := search.Query{Index: index, Size: purgePage, Deleted: true, Filter: []search.Clause{search.Term{Field: indexer.FieldDeleted, Value: true}}}
+	query := search.Query{Index: index, Size: purgePage, Deleted: true,
+		Filter: []search.Clause{search.Term{Field: indexer.FieldDeleted, Value: true}}}
 	for {
 		page, err := s.search(ctx, &query)
 		if err != nil {

@@ -62,7 +62,7 @@ func (e *Engine) Promote(_ context.Context, index string) error {
 	return err
 }
 
-// finish gives an index that is promoted its name.
+// finish renames an index that is promoted.
 func (e *Engine) finish(index string) error {
 	if _, err := os.Stat(filepath.Join(e.dir, index)); err == nil {
 		if err := e.rename(index, e.formerName(index)); err != nil {
@@ -84,7 +84,7 @@ func (e *Engine) finishAll(entries []fs.DirEntry) error {
 	return nil
 }
 
-// rename renames the folder of an index, for good.
+// rename permanently renames the folder of an index.
 func (e *Engine) rename(from, to string) error {
 	if err := os.Rename(filepath.Join(e.dir, from), filepath.Join(e.dir, to)); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (s *store) hits(reader index.IndexReader, matches bleve.DocumentMatchCollec
 	return hits, err
 }
 
-// searcher finds the documents that match. It sets failed when it could not tell of one.
+// searcher finds the documents that match. It sets failed when it could not decide for one.
 func (s *store) searcher(ctx context.Context, r index.IndexReader, q *search.Query, score bool, failed *error) (bleve.Searcher, error) {
 	options := bleve.SearcherOptions{}
 	if !score {
@@ -126,7 +126,7 @@ func (s *store) searcher(ctx context.Context, r index.IndexReader, q *search.Que
 			return nil, err
 		}
 	}
-	for _, sp := range spans { // last, so that they look at what the others leave
+	for _, sp := range spans { // last, so that they check only what the others leave
 		accept, err := sp.accept(r)
 		if err != nil {
 			return nil, errors.Join(err, all.Close())

@@ -48,8 +48,9 @@ func (s *span) accept(r index.IndexReader) (searcher.FilterFunc, error) {
 	}, nil
 }
 
-// Searcher implements query.Query, for a range that must not match: it looks at all documents.
-func (s *span) Searcher(ctx context.Context, r index.IndexReader, _ mapping.IndexMapping, options bleve.SearcherOptions) (bleve.Searcher, error) {
+// Searcher implements query.Query, for a range that must not match: it checks all documents.
+func (s *span) Searcher(ctx context.Context, r index.IndexReader, _ mapping.IndexMapping,
+	options bleve.SearcherOptions) (bleve.Searcher, error) {
 	accept, err := s.accept(r)
 	if err != nil {
 		return nil, err

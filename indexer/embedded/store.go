@@ -40,7 +40,7 @@ type store struct {
 	noted  *acknowledged   // nil until the index is open
 }
 
-// open is an index of Bleve's that may be closed meanwhile: it then has no reader, where the library gives one that must not be used.
+// open is an index of Bleve's that may be closed meanwhile: it then has no reader, where the library returns one that must not be used.
 type open struct{ *scorch.Scorch }
 
 func (o open) Reader() (index.IndexReader, error) {
@@ -183,7 +183,7 @@ func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	return wait(ctx)
 }
 
-// apply makes a batch readable, after which there are so many documents more; the function that it gives waits until it is on disk. The
+// apply makes a batch readable, after which there are that many more documents; the function that it returns waits until it is on disk. The
 // caller holds s.mu.
 func (s *store) apply(batch *index.Batch, more int) (wait func(context.Context) error, err error) {
 	select {

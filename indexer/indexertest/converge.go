@@ -12,7 +12,7 @@ import (
 )
 
 // testWriterConverges: changes of some orders, shuffled, repeated and cut into batches at random, end in the documents that a
-// model of HBase's cells gives.
+// model of HBase's cells yields.
 func testWriterConverges(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		rng := rand.New(rand.NewPCG(1, uint64(len(changes))))
@@ -33,7 +33,7 @@ func testWriterConverges(t *testing.T, e indexer.Engine) {
 			rest = rest[n:]
 		}
 		for _, f := range flights {
-			if failures, err := f.Wait(deadline(t)); err != nil || len(failures) > 0 {
+			if failures, err := event.Settle(deadline(t), f); err != nil || len(failures) > 0 {
 				t.Fatalf("failures %v, error %v", failures, err)
 			}
 		}

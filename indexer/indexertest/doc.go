@@ -16,7 +16,7 @@ import (
 	"brine/indexer"
 )
 
-// Open gives the engine that a test is run against. It may be the same for all.
+// Open returns the engine that a test is run against. It may be the same for all.
 type Open func(t *testing.T) indexer.Engine
 
 type test struct {
@@ -112,7 +112,7 @@ func source(id string, version int64, fields string) []byte {
 	return fmt.Appendf(nil, `{"_row":%q,"_ver":%d%s}`, id, version, fields)
 }
 
-// bulk makes one call and gives the statuses.
+// bulk makes one call and returns the statuses.
 func bulk(t *testing.T, e indexer.Engine, ops ...indexer.Op) []int {
 	t.Helper()
 	results := make([]indexer.Result, len(ops))

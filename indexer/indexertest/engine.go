@@ -45,7 +45,8 @@ func testMappingConflict(t *testing.T, e indexer.Engine) {
 	if !errors.As(err, &conflict) {
 		t.Fatalf("error %v", err)
 	}
-	want := []indexer.FieldConflict{{Name: "at", Want: indexer.Long, Have: indexer.Date}, {Name: "status", Want: indexer.Text, Have: indexer.Keyword}}
+	want := []indexer.FieldConflict{{Name: "at", Want: indexer.Long, Have: indexer.Date},
+		{Name: "status", Want: indexer.Text, Have: indexer.Keyword}}
 	if !slices.Equal(conflict.Fields, want) || conflict.Index != name {
 		t.Fatalf("conflicts %v, want %v", conflict.Fields, want)
 	}

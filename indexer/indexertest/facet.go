@@ -24,7 +24,8 @@ func testFacets(t *testing.T, e indexer.Engine) {
 	}{
 		{"all", search.Query{}, `[[{paid 2} {s0 2} {s1 2} {s2 2}] [{false 6} {true 2}] [{-1 3} {0 3} {-3 1}]]`},
 		{"a page", search.Query{Size: 1}, `[[{paid 2} {s0 2} {s1 2} {s2 2}] [{false 6} {true 2}] [{-1 3} {0 3} {-3 1}]]`},
-		{"the last page", search.Query{Size: 5, After: `["more4"]`}, `[[{paid 2} {s0 2} {s1 2} {s2 2}] [{false 6} {true 2}] [{-1 3} {0 3} {-3 1}]]`},
+		{"the last page", search.Query{Size: 5, After: `["more4"]`},
+			`[[{paid 2} {s0 2} {s1 2} {s2 2}] [{false 6} {true 2}] [{-1 3} {0 3} {-3 1}]]`},
 		{"some", search.Query{Filter: []search.Clause{search.Prefix{Field: "status", Prefix: "s"}, search.Term{Field: "gift", Value: false}}},
 			`[[{s1 2} {s2 2} {s0 1} {shipped 1}] [{false 6}] [{0 3} {-1 2} {9007199254740992 1}]]`},
 		{"of a range", search.Query{Filter: []search.Clause{search.Range{Field: "at", From: int64(1000)}}},

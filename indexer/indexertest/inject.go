@@ -11,10 +11,12 @@ import (
 	"brine/search"
 )
 
-// testInjectedQueries: what is asked for is a value, in whatever language it is written: it finds the documents that hold it, and no others.
+// testInjectedQueries: what is asked for is a value, in whatever language it is written: it finds the documents that hold it, and no
+// others.
 func testInjectedQueries(t *testing.T, e indexer.Engine) {
 	name, other := newIndex(t, e), newIndex(t, e)
-	hostile := []string{`paid" OR "1"="1`, `*`, `pa?d`, `paid*`, `/pa.*/`, `status:paid`, `+paid -shipped`, `paid~2`, `[a TO z]`, `{{paid}}`, `\`, `\"`, "a\nb", "a\x00b", `'; DROP`,
+	hostile := []string{`paid" OR "1"="1`, `*`, `pa?d`, `paid*`, `/pa.*/`, `status:paid`, `+paid -shipped`, `paid~2`, `[a TO z]`, `{{paid}}`,
+		`\`, `\"`, "a\nb", "a\x00b", `'; DROP`,
 		`"}}]}},"query":{"match_all":{}}`, `{"match_all":{}}`, `{"script":"1"}`, `<script>`, `${paid}`, `../_all`, `%2e%2e`, "\u202epaid"}
 	ops := []indexer.Op{put(name, "plain", 1, `"status":"paid","item":"green tea"`), put(other, "secret", 1, `"status":"paid"`)}
 	for i, text := range hostile {
@@ -33,20 +35,23 @@ func testInjectedQueries(t *testing.T, e indexer.Engine) {
 		if got := ask(search.Terms{Field: "status", Values: []any{text, "none"}}); got != id {
 			t.Errorf("terms %q find %q, want %s", text, got, id)
 		}
-		for _, c := range []search.Clause{search.Prefix{Field: "status", Prefix: text}, search.Range{Field: "status", From: text, To: text + "\x01"}} {
+		for _, c := range []search.Clause{search.Prefix{Field: "status", Prefix: text},
+			search.Range{Field: "status", From: text, To: text + "\x01"}} {
 			if got := strings.Fields(ask(c)); !slices.Contains(got, id) || slices.Contains(got, "plain") {
 				t.Errorf("%#v finds %q", c, got)
 			}
 		}
 	}
-	for _, text := range []string{`*`, `tea*`, `te?`, `/te.*/`, `item:tea`, `green OR nothing`, `tea~1`, `"}}`, `{"match_all":{}}`, `tea AND NOT`} {
+	for _, text := range []string{`*`, `tea*`, `te?`, `/te.*/`, `item:tea`, `green OR nothing`, `tea~1`, `"}}`,
+		`{"match_all":{}}`, `tea AND NOT`} {
 		got := ask(search.Match{Field: "item", Text: text})
 		if want := map[string]string{`/te.*/`: "", `green OR nothing`: "", `tea*`: "plain", `tea~1`: ""}; got != want[text] {
 			t.Errorf("match %q finds %q, want %q", text, got, want[text])
 		}
 	}
 	for _, q := range []search.Query{
-		{Index: name + "," + other}, {Index: "*"}, {Index: "_all"}, {Index: name + "/_search?q=x#"}, {Index: "../" + other}, {Index: name + "\x00"},
+		{Index: name + "," + other}, {Index: "*"}, {Index: "_all"}, {Index: name + "/_search?q=x#"},
+		{Index: "../" + other}, {Index: name + "\x00"},
 		{Index: name, Filter: []search.Clause{search.Term{Field: "*", Value: "paid"}}},
 		{Index: name, Filter: []search.Clause{search.Term{Field: `status":"paid"},"x":{"y`, Value: "paid"}}},
 		{Index: name, Sort: []search.Order{{Field: "_script"}}},

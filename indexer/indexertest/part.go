@@ -58,7 +58,8 @@ func testWriterParts(t *testing.T, e indexer.Engine) {
 		mustWrite(t, w, events...)
 		mustWrite(t, w, scan(11, "o0", 2, "newer"), scan(9, "o0", 3, "older"), scan(10, "o1", 3, "tie"))
 		refresh(t, e, name)
-		q := search.Query{Index: name, Count: true, Sort: []search.Order{{Field: "at", Desc: true}}, Size: 5, Facets: []search.Facet{{Field: "status"}}}
+		q := search.Query{Index: name, Count: true, Sort: []search.Order{{Field: "at", Desc: true}}, Size: 5,
+			Facets: []search.Facet{{Field: "status"}}}
 		page, err := e.Search(deadline(t), q)
 		if err != nil || page.Total != 12 || fmt.Sprint(page.Facets) != "[[{first 10} {newer 1} {tie 1}]]" {
 			t.Fatalf("%s: %d documents, facets %v, error %v", changes, page.Total, page.Facets, err)
@@ -70,7 +71,8 @@ func testWriterParts(t *testing.T, e indexer.Engine) {
 		for _, h := range page.Hits {
 			refs = append(refs, indexer.Ref{Index: name, ID: indexer.AppendRowText(nil, h.Row)})
 		}
-		if err := e.Get(deadline(t), refs, docs); err != nil || docs[0].Found || slices.ContainsFunc(docs[1:], func(d indexer.Stored) bool { return !d.Found }) {
+		if err := e.Get(deadline(t), refs, docs); err != nil || docs[0].Found ||
+			slices.ContainsFunc(docs[1:], func(d indexer.Stored) bool { return !d.Found }) {
 			t.Errorf("%s: by the index's name: %v, error %v", changes, docs, err)
 		}
 		ahead := scan(10, "o9", 9, "x")
@@ -108,7 +110,8 @@ func testPartsAlike(t *testing.T, e indexer.Engine) {
 		t.Fatal(err)
 	}
 	now := indexer.Month.Part(m.Index, time.Now().UnixMilli())
-	if got := bulk(t, e, put(m.Index+"-2024.01", "a", 1, `"status":"x"`), put(now, "b", 1, `"status":"x"`)); !slices.Equal(got, []int{201, 201}) {
+	if got := bulk(t, e, put(m.Index+"-2024.01", "a", 1, `"status":"x"`),
+		put(now, "b", 1, `"status":"x"`)); !slices.Equal(got, []int{201, 201}) {
 		t.Errorf("statuses %v", got)
 	}
 	if have, err = e.Mapping(deadline(t), m.Index); err != nil || have.Uneven != nil {

@@ -19,7 +19,8 @@ func testDelete(t *testing.T, e indexer.Engine) {
 	}
 	a, b := get(t, e, name, "a"), get(t, e, name, "b")
 	load(t, e, put(name, "b", 8, `"number":3`))
-	if got := bulk(t, e, remove("a", a), remove("b", b), put(name, "c", 1, ""), remove("absent", a)); !slices.Equal(got, []int{200, 409, 201, 409}) {
+	if got := bulk(t, e, remove("a", a), remove("b", b), put(name, "c", 1, ""), remove("absent", a)); !slices.Equal(got,
+		[]int{200, 409, 201, 409}) {
 		t.Errorf("statuses %v", got)
 	}
 	refresh(t, e, name)
@@ -93,7 +94,8 @@ func testPurgeBesideWrites(t *testing.T, e indexer.Engine) {
 				t.Fatalf("round %d: %s came back and is not there: %+v", round, back[i].ID, doc)
 			}
 		}
-		if page, err := e.Search(deadline(t), search.Query{Index: name, Deleted: true, Size: 1, Count: true}); err != nil || page.Total != int64(len(back)) {
+		if page, err := e.Search(deadline(t), search.Query{Index: name, Deleted: true, Size: 1, Count: true}); err != nil ||
+			page.Total != int64(len(back)) {
 			t.Fatalf("round %d: %d are left, want %d, error %v", round, page.Total, len(back), err)
 		}
 	}

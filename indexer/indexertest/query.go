@@ -76,8 +76,10 @@ func testQueries(t *testing.T, e indexer.Engine) {
 		{"must of a range", search.Query{Must: []search.Clause{search.Range{Field: "at", From: int64(1000)}}}, "a b"},
 		{"must not of a range", search.Query{MustNot: []search.Clause{search.Range{Field: "at", From: int64(1000)}}}, "c e\x00\""},
 		{"prefix", filter(search.Prefix{Field: "status", Prefix: "sh"}), "b"},
-		{"must and filter", search.Query{Must: []search.Clause{search.Match{Field: "item", Text: "apple"}}, Filter: []search.Clause{term("status", "paid")}}, "a"},
-		{"must that nothing meets", search.Query{Must: []search.Clause{term("status", "none")}, MustNot: []search.Clause{term("status", "paid")}}, ""},
+		{"must and filter", search.Query{Must: []search.Clause{search.Match{Field: "item", Text: "apple"}},
+			Filter: []search.Clause{term("status", "paid")}}, "a"},
+		{"must that nothing meets", search.Query{Must: []search.Clause{term("status", "none")}, MustNot: []search.Clause{term("status", "paid")}},
+			""},
 		{"must not", search.Query{MustNot: []search.Clause{term("status", "paid"), search.Match{Field: "item", Text: "green"}}}, "e\x00\""},
 		{"sort", search.Query{Sort: []search.Order{{Field: "number", Desc: true}}}, "a b c e\x00\""},
 		{"missing last both ways", search.Query{Sort: []search.Order{{Field: "amount"}}}, "b a c e\x00\""},
@@ -95,7 +97,8 @@ func testQueries(t *testing.T, e indexer.Engine) {
 		t.Fatalf("%d of %d hits, error %v; want 1 of 4", len(page.Hits), page.Total, err)
 	}
 	hit := page.Hits[0]
-	if f := hit.Fields; hit.Version != 11 || len(f) != 6 || f["number"] != int64(9007199254740993) || f["amount"] != 1.5 || f["gift"] != true || f["status"] != "paid" {
+	if f := hit.Fields; hit.Version != 11 || len(f) != 6 || f["number"] != int64(9007199254740993) || f["amount"] != 1.5 ||
+		f["gift"] != true || f["status"] != "paid" {
 		t.Errorf("hit %+v", hit)
 	}
 }
@@ -196,7 +199,8 @@ func testPages(t *testing.T, e indexer.Engine) {
 	name := loadMany(t, e, n)
 	sorts := [][]search.Order{nil}
 	for _, f := range []string{"status", "number", "amount", "at", "gift"} {
-		sorts = append(sorts, []search.Order{{Field: f}}, []search.Order{{Field: f, Desc: true}}, []search.Order{{Field: f}, {Field: "number2", Desc: true}})
+		sorts = append(sorts, []search.Order{{Field: f}}, []search.Order{{Field: f, Desc: true}},
+			[]search.Order{{Field: f}, {Field: "number2", Desc: true}})
 	}
 	for _, sort := range sorts {
 		if len(sort) == 2 {

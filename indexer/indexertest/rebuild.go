@@ -45,7 +45,8 @@ func testRebuild(t *testing.T, e indexer.Engine) {
 	if got := collect(t, e, search.Query{Index: name, Filter: []search.Clause{search.Match{Field: "status", Text: "words"}}}); len(got) != 1 {
 		t.Errorf("after it has taken the place, found are %q", got)
 	}
-	if statuses := bulk(t, e, put(name, "a", 1, ""), put(name, "c", 1, ""), put(rebuilt.Index, "d", 1, "")); !slices.Equal(statuses, []int{409, 201, 404}) {
+	if statuses := bulk(t, e, put(name, "a", 1, ""), put(name, "c", 1, ""),
+		put(rebuilt.Index, "d", 1, "")); !slices.Equal(statuses, []int{409, 201, 404}) {
 		t.Errorf("statuses %v", statuses)
 	}
 	for range 2 {

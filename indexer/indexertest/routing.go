@@ -83,7 +83,8 @@ func checkRouted(t *testing.T, e indexer.Engine, name string, number int64) {
 		by.Filter = []search.Clause{search.Term{Field: "status", Value: status}, search.Term{Field: "number", Value: number}}
 		by.Facets = []search.Facet{{Field: "status"}}
 		page, err := e.Search(deadline(t), by)
-		if err != nil || page.Total != ordersOfStatus || len(page.Facets[0]) != 1 || page.Facets[0][0] != (search.Count{Value: status, N: ordersOfStatus}) {
+		if err != nil || page.Total != ordersOfStatus || len(page.Facets[0]) != 1 ||
+			page.Facets[0][0] != (search.Count{Value: status, N: ordersOfStatus}) {
 			t.Errorf("status %q: %d documents, facets %v, error %v", status, page.Total, page.Facets, err)
 		}
 		found := collect(t, e, by)
@@ -222,7 +223,8 @@ func testRoutingParts(t *testing.T, e indexer.Engine) {
 	}
 	refresh(t, e, name)
 	for status, want := range map[string]int64{"a,b": 3, "paid": 3, "none": 0} {
-		page, err := e.Search(deadline(t), search.Query{Index: name, Count: true, Filter: []search.Clause{search.Term{Field: "status", Value: status}}})
+		page, err := e.Search(deadline(t), search.Query{Index: name, Count: true,
+			Filter: []search.Clause{search.Term{Field: "status", Value: status}}})
 		if err != nil || page.Total != want {
 			t.Errorf("status %s: %d documents, error %v; want %d", status, page.Total, err, want)
 		}
@@ -253,7 +255,8 @@ func testRoutingLongKeys(t *testing.T, e indexer.Engine) {
 		}
 		return
 	}
-	if len(failures) != 1 || failures[0].Index != 0 || failures[0].Verdict != event.Reject || !strings.Contains(failures[0].Err.Error(), "too long to be an id") {
+	if len(failures) != 1 || failures[0].Index != 0 || failures[0].Verdict != event.Reject ||
+		!strings.Contains(failures[0].Err.Error(), "too long to be an id") {
 		t.Errorf("failures %v", failures)
 	}
 }

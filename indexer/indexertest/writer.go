@@ -100,7 +100,7 @@ func closeAfter(t *testing.T, w *indexer.Writer) {
 // write submits events and waits for them.
 func write(t *testing.T, w *indexer.Writer, events ...event.Event) []event.Failure {
 	t.Helper()
-	failures, err := w.Submit(deadline(t), &event.Batch{Events: events}).Wait(deadline(t))
+	failures, err := event.Settle(deadline(t), w.Submit(deadline(t), &event.Batch{Events: events}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,18 +153,21 @@ func testWriterWhole(t *testing.T, e indexer.Engine) {
 	)
 	checkDocument(t, e, name, "a", `{"_ver":7,"number":3,"status":"tie"}`)
 	refresh(t, e, name)
-	page, err := e.Search(deadline(t), search.Query{Index: name, Filter: []search.Clause{search.Term{Field: "number", Value: int64(9007199254740993)}}})
+	page, err := e.Search(deadline(t), search.Query{Index: name,
+		Filter: []search.Clause{search.Term{Field: "number", Value: int64(9007199254740993)}}})
 	if err != nil || len(page.Hits) != 1 {
 		t.Fatalf("%d hits, error %v", len(page.Hits), err)
 	}
 	hit := page.Hits[0]
-	if f := hit.Fields; string(hit.Row) != "b" || hit.Version != 5 || f["item"] != "tea \"x\"\n\u0001é中" || f["amount"] != 2.0 || f["at"] != int64(1700000000000) {
+	if f := hit.Fields; string(hit.Row) != "b" || hit.Version != 5 || f["item"] != "tea \"x\"\n\u0001é中" || f["amount"] != 2.0 ||
+		f["at"] != int64(1700000000000) {
 		t.Errorf("hit %+v", hit)
 	}
 	mustWrite(t, w, Event(6, "a", "older"))
 	mustWrite(t, w, Event(7, "a", "tie again"))
 	checkDocument(t, e, name, "a", `{"_ver":7,"status":"tie again"}`)
-	if got := write(t, w, Event(1, nil, "x"), Event(1, "c", "x")); len(got) != 1 || got[0].Index != 0 || got[0].Verdict != event.Reject || got[0].Reason != event.MissingField {
+	if got := write(t, w, Event(1, nil, "x"), Event(1, "c", "x")); len(got) != 1 || got[0].Index != 0 || got[0].Verdict != event.Reject ||
+		got[0].Reason != event.MissingField {
 		t.Errorf("no key: %+v", got)
 	}
 }
@@ -204,7 +207,7 @@ func testWriterPartialOfTwo(t *testing.T, e indexer.Engine) {
 			other.Submit(deadline(t), &event.Batch{Events: []event.Event{Event(int64(100+i), "a", nil, nil, i)}}))
 	}
 	for _, f := range flights {
-		if failures, err := f.Wait(deadline(t)); err != nil || len(failures) > 0 {
+		if failures, err := event.Settle(deadline(t), f); err != nil || len(failures) > 0 {
 			t.Fatalf("failures %v, error %v", failures, err)
 		}
 	}
@@ -215,7 +218,8 @@ func testWriterRefused(t *testing.T, e indexer.Engine) {
 	tooLong := strings.Repeat("x", 40_000) // for a keyword
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		w, name := newWriter(t, e, changes)
-		failures := write(t, w, Event(1, "a", "good"), Event(1, "b", tooLong), Event(1, "c", "good"), Event(2, "c", tooLong), Event(1, "d", "good"))
+		failures := write(t, w, Event(1, "a", "good"), Event(1, "b", tooLong), Event(1, "c", "good"),
+			Event(2, "c", tooLong), Event(1, "d", "good"))
 		if len(failures) != 2 || failures[0].Index != 1 || failures[1].Index != 3 {
 			t.Fatalf("%s: failures %+v", changes, failures)
 		}
@@ -261,7 +265,8 @@ func testWriterLongKeys(t *testing.T, e indexer.Engine) {
 func testWriterDeletes(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		w, name := newWriter(t, e, changes)
-		mustWrite(t, w, Event(1, "a", "x"), Event(2, "b", "x"), Event(3, "a", "x", nil, nil, nil, true), Event(2, "a", "late", nil, nil, nil, false))
+		mustWrite(t, w, Event(1, "a", "x"), Event(2, "b", "x"), Event(3, "a", "x", nil, nil, nil, true),
+			Event(2, "a", "late", nil, nil, nil, false))
 		refresh(t, e, name)
 		if got := rows(t, e, search.Query{Index: name}); got != "b" {
 			t.Errorf("%s: %q, want b alone", changes, got)

@@ -17,8 +17,12 @@ type Broker struct {
 	client  *kgo.Client
 	stop    context.CancelFunc
 	stopped chan struct{}
-	disk    *disk // nil in memory
+	disk    *disk             // nil in memory
+	acks    *acknowledgements // nil in memory
 }
+
+// Listen is how a broker listens: net.Listen, or what takes its place.
+type Listen func(network, addr string) (net.Listener, error)
 
 // ErrDamaged is what StartIn returns for a folder whose records are not those that were acknowledged; the error names the file.
 var ErrDamaged = datadir.ErrDamaged
@@ -28,21 +32,28 @@ const (
 	callTime  = 30 * time.Second // longer than clients wait for an answer beyond the time of a rebalance
 )
 
-// StartIn starts a Kafka that keeps what it acknowledges in a folder, which must be this process's alone. warn is told why the folder cannot
-// be written, and when it can be again; it must not block.
-func StartIn(dir string, warn func(error), opts ...kfake.Opt) (*Broker, error) {
+// StartIn starts a Kafka that keeps what it acknowledges in a folder, which must be this process's alone. warn is called with why the
+// folder cannot be written, and when it can be again; it must not block.
+func StartIn(dir string, listen Listen, warn func(error), opts ...kfake.Opt) (*Broker, error) {
 	if err := open(dir); err != nil {
 		return nil, err
 	}
 	d := &disk{dir: dir, warn: warn}
-	return start(d, append(opts, kfake.DataDir(dir), kfake.SyncWrites(), kfake.WithLogger(d)))
+	acks, err := newAcknowledgements(dir, d.fail)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, kfake.DataDir(dir), kfake.SyncWrites(), kfake.WithLogger(d), listenFn(listen, acks))
+	return start(d, acks, opts)
 }
 
-// Start starts a Kafka. Whoever starts it closes it.
-func Start(opts ...kfake.Opt) (*Broker, error) { return start(nil, opts) }
+// Start starts a Kafka. The caller must close it.
+func Start(opts ...kfake.Opt) (*Broker, error) {
+	return start(nil, nil, append([]kfake.Opt{ListenFn(net.Listen)}, opts...))
+}
 
-func start(d *disk, opts []kfake.Opt) (*Broker, error) {
-	cluster, err := kfake.NewCluster(append([]kfake.Opt{ListenFn(net.Listen), kfake.MaxVersions(versions())}, opts...)...)
+func start(d *disk, acks *acknowledgements, opts []kfake.Opt) (*Broker, error) {
+	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.MaxVersions(versions())}, opts...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +63,7 @@ func start(d *disk, opts []kfake.Opt) (*Broker, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	b := &Broker{Cluster: cluster, client: client, stop: stop, stopped: make(chan struct{}), disk: d}
+	b := &Broker{Cluster: cluster, client: client, stop: stop, stopped: make(chan struct{}), disk: d, acks: acks}
 	if d != nil {
 		d.refuse(cluster)
 	}
@@ -60,7 +71,7 @@ func start(d *disk, opts []kfake.Opt) (*Broker, error) {
 	return b, nil
 }
 
-// keep has the groups forget who is gone.
+// keep has the groups forget members that are gone.
 func (b *Broker) keep(ctx context.Context, members *Members) {
 	defer close(b.stopped)
 	ticker := time.NewTicker(lookEvery)
@@ -73,6 +84,9 @@ func (b *Broker) keep(ctx context.Context, members *Members) {
 			members.Expire(ctx)
 			if b.disk != nil {
 				b.disk.look()
+			}
+			if b.disk != nil && b.disk.err() == nil {
+				b.acks.look(b.Cluster)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ const (
 // startIn starts a Kafka in a folder.
 func startIn(t *testing.T, dir string) (*embedded.Broker, error) {
 	t.Helper()
-	return embedded.StartIn(dir, func(err error) { panic(err) }, kfake.NumBrokers(1), kfake.Ports(0), kfake.BrokerConfigs(map[string]string{"log.segment.bytes": "4096"}),
+	return embedded.StartIn(dir, net.Listen, func(err error) { panic(err) }, kfake.NumBrokers(1), kfake.Ports(0), kfake.BrokerConfigs(map[string]string{"log.segment.bytes": "4096"}),
 		kfake.SeedTopics(2, "shop.orders"))
 }
 
@@ -36,12 +37,12 @@ func kafkaFolders(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for n := range damageRecords / 2 {
-			r := &kgo.Record{Topic: "shop.orders", Partition: int32(n % 2), Value: fmt.Appendf(nil, "record %d %0200d", n+i*damageRecords/2, n)}
+			r := &kgo.Record{Topic: "shop.orders", Partition: int32(n % 2), Value: fmt.Appendf(nil, "record %d %0100d", n+i*damageRecords/2, n)}
 			if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	}
 }
 
-// noticed starts a Kafka on a folder of which a file is damaged, and reports whether that was noticed.
+// noticed starts a Kafka on a folder with a damaged file, and reports whether that was noticed.
 func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
 	b, err := startIn(t, dir)

@@ -17,8 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// disk keeps a broker from acknowledging what its folder cannot take, and knows why it cannot: kfake tells only its log, goes on behind
-// an entry of its state's logs of which a part was written, and acknowledges commits and topics that it could not write.
+// disk keeps a broker from acknowledging what its folder cannot take, and knows why it cannot: kfake reports it only in its log, goes on
+// behind a half-written entry of its state's logs, and acknowledges commits and topics that it could not write.
 type disk struct {
 	dir  string
 	warn func(error)
@@ -93,7 +93,7 @@ func (d *disk) refuses() error {
 	return nil
 }
 
-// look forgets the cause when there is space again and a while has passed: the next write tells.
+// look forgets the cause when there is space again and a while has passed: the next write shows whether it is gone.
 func (d *disk) look() {
 	d.mu.Lock()
 	again := d.cause != nil && time.Since(d.failed) >= retryAfter && d.full() == nil

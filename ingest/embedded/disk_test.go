@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,8 +40,8 @@ func (w *warnings) all() string {
 	return strings.Join(w.texts, "\n")
 }
 
-// TestTornStateIsCutOff: a part of an entry that a write left in a log of the state is gone before kfake goes on behind it; the cause is told
-// once, and forgotten when a while has passed.
+// TestTornStateIsCutOff: a part of an entry that a write left in a log of the state is gone before kfake goes on behind it; the cause is
+// reported once, and forgotten when a while has passed.
 func TestTornStateIsCutOff(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "groups.log")
@@ -106,8 +107,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestKafkaOnAFullDisk: on a disk of 20 MB that is full nothing is acknowledged, the cause is told, and all that was acknowledged is there
-// when there is space again, in this process and in the next, whether this one could write down its state at its end or not.
+// TestKafkaOnAFullDisk: on a disk of 20 MB that is full nothing is acknowledged, the cause is reported, and all that was acknowledged is
+// there when there is space again, in this process and in the next, whether this one could write down its state at its end or not.
 func TestKafkaOnAFullDisk(t *testing.T) {
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=20m"); err != nil {
@@ -168,7 +169,7 @@ func TestKafkaOnAFullDisk(t *testing.T) {
 
 func startOn(t *testing.T, dir string, warn func(error)) (*Broker, *kgo.Client) {
 	t.Helper()
-	b, err := StartIn(dir, warn, kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
+	b, err := StartIn(dir, net.Listen, warn, kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +30,8 @@ var (
 	stateLogs  = []string{"groups.log", "pids.log"}
 )
 
-var folderLayout = datadir.Layout{"*.json", "*.log", "*.tmp", partitionsDir, partitionsDir + "/*", partitionsDir + "/*/*"}
+var folderLayout = datadir.Layout{"*.json", "*.log", "*.tmp", partitionsDir, partitionsDir + "/*", partitionsDir + "/*/*",
+	acknowledgedDir, acknowledgedDir + "/*"}
 
 // open readies a folder for kfake, which reads a log up to the first byte that it does not understand and cuts off the rest. What was
 // acknowledged must be there; what a process that was killed had not finished is taken away.
@@ -50,12 +50,27 @@ func open(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, base := range segments {
-		if err := openSegment(base); err != nil {
+	opened := make([]segment, len(segments))
+	parts := map[string][]batch{}
+	for i, path := range segments {
+		if opened[i], err = readSegment(path); err != nil {
+			return err
+		}
+		name := filepath.Base(filepath.Dir(path))
+		parts[name] = append(parts[name], opened[i].batches...)
+	}
+	if err := checkSnapshots(dir); err != nil {
+		return err
+	}
+	if err := checkAcknowledged(dir, parts); err != nil {
+		return err
+	}
+	for i := range opened {
+		if err := opened[i].complete(); err != nil {
 			return err
 		}
 	}
-	return checkSnapshots(dir)
+	return nil
 }
 
 // checkState reads the files of the cluster's state.
@@ -98,36 +113,56 @@ func checkTopics(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, metaFile)); err != nil {
 		return datadir.Damaged(filepath.Join(dir, metaFile), "it is missing")
 	}
-	topics := filepath.Join(dir, topicsFile)
-	text, err := os.ReadFile(topics)
-	if errors.Is(err, fs.ErrNotExist) {
-		return datadir.Damaged(topics, "it is missing")
-	}
-	var is struct {
-		Topics []struct {
-			Name       string
-			ID         []byte
-			Partitions int
-		}
-	}
+	topics, err := readTopics(dir)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &is); err != nil {
-		return datadir.Damaged(topics, "%v", err)
-	}
 	known := map[string]bool{}
-	for _, topic := range is.Topics {
+	for name, topic := range topics {
 		for p := range topic.Partitions {
-			known[url.PathEscape(topic.Name)+"-"+strconv.Itoa(p)] = true
+			known[partitionName(name, int32(p))] = true
 		}
 	}
 	for _, entry := range entries {
 		if !known[entry.Name()] {
-			return datadir.Damaged(topics, "it does not name the topic of %s", filepath.Join(dir, partitionsDir, entry.Name()))
+			return datadir.Damaged(filepath.Join(dir, topicsFile), "it does not name the topic of %s",
+				filepath.Join(dir, partitionsDir, entry.Name()))
 		}
 	}
 	return nil
+}
+
+// topicState is what kfake keeps of a topic.
+type topicState struct {
+	Name       string
+	ID         []byte
+	Partitions int
+	Configs    map[string]string
+}
+
+func (t topicState) compacted() bool {
+	return strings.Contains(t.Configs["cleanup.policy"], "compact")
+}
+
+// readTopics returns the topics by their names. There are none in a folder that is new.
+func readTopics(dir string) (map[string]topicState, error) {
+	path := filepath.Join(dir, topicsFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, datadir.Damaged(path, "it is missing")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var is struct{ Topics []topicState }
+	if err := json.Unmarshal(text, &is); err != nil {
+		return nil, datadir.Damaged(path, "%v", err)
+	}
+	topics := map[string]topicState{}
+	for _, t := range is.Topics {
+		topics[t.Name] = t
+	}
+	return topics, nil
 }
 
 // partitionFiles returns the segments of all partitions, each as its path without a suffix, in the order of their offsets.
@@ -156,34 +191,47 @@ func baseOf(segment string) int64 {
 	return n
 }
 
-// openSegment reads a segment through. Its index says how many batches were acknowledged: what lacks of one behind them is cut off, and
-// an index that has come less far is completed.
-func openSegment(path string) error {
-	segment, err := os.ReadFile(path + segmentSuffix)
+// segment is what there is of a segment.
+type segment struct {
+	path    string // without a suffix
+	batches []batch
+	to      int  // bytes that the batches have
+	torn    bool // there are more, of a batch that was not finished
+	index   []byte
+}
+
+// readSegment reads a segment through. Its index says how many batches were acknowledged.
+func readSegment(path string) (segment, error) {
+	file, err := os.ReadFile(path + segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return datadir.Damaged(path+segmentSuffix, "it is missing")
+		return segment{}, datadir.Damaged(path+segmentSuffix, "it is missing")
 	}
 	if err != nil {
-		return err
+		return segment{}, err
 	}
 	index, err := os.ReadFile(path + indexSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return segment{}, err
 	}
-	batches, to, then := readBatches(segment, baseOf(path))
+	batches, to, then := readBatches(file, baseOf(path))
 	if then == broken {
-		return datadir.Damaged(path+segmentSuffix, "its bytes from %d on are no batch of records", to)
+		return segment{}, datadir.Damaged(path+segmentSuffix, "its bytes from %d on are no batch of records", to)
 	}
 	if had := len(index) / entryBytes; had > len(batches) {
-		return datadir.Damaged(path+segmentSuffix, "%d batches of records were written, and %d are there", had, len(batches))
+		return segment{}, datadir.Damaged(path+segmentSuffix, "%d batches of records were written, and %d are there", had, len(batches))
 	}
-	if then == torn {
-		if err := os.Truncate(path+segmentSuffix, int64(to)); err != nil {
+	return segment{path: path, batches: batches, to: to, torn: then == torn, index: index}, nil
+}
+
+// complete cuts off what lacks of a batch behind those that were acknowledged, and completes an index that has come less far.
+func (s *segment) complete() error {
+	if s.torn {
+		if err := os.Truncate(s.path+segmentSuffix, int64(s.to)); err != nil {
 			return err
 		}
 	}
-	if done := completeIndex(index, batches); !bytes.Equal(done, index) {
-		return datadir.Replace(filepath.Dir(path), filepath.Base(path)+indexSuffix, done)
+	if done := completeIndex(s.index, s.batches); !bytes.Equal(done, s.index) {
+		return datadir.Replace(filepath.Dir(s.path), filepath.Base(s.path)+indexSuffix, done)
 	}
 	return nil
 }

@@ -31,19 +31,21 @@ const (
 
 // ListenFn is kfake's, with a guard on every connection: kfake allocates what a client announces, and a request that it cannot
 // decode ends the process. The guard hands on whole requests only, which kfake decodes, and bounds what all of them take.
-func ListenFn(listen func(network, addr string) (net.Listener, error)) kfake.Opt {
+func ListenFn(listen Listen) kfake.Opt { return listenFn(listen, nil) }
+
+func listenFn(listen Listen, acks *acknowledgements) kfake.Opt {
 	return kfake.ListenFn(func(network, addr string) (net.Listener, error) {
 		l, err := listen(network, addr)
 		if err != nil {
 			return nil, err
 		}
 		warn := func(err error) { slog.Warn("the embedded Kafka closed a connection", "error", err) }
-		return &guard{Listener: l, limiter: sockets.NewLimiter(maxConns, maxHeld, warn), warn: sockets.Seldom(warn)}, nil
+		return &guard{Listener: l, limiter: sockets.NewLimiter(maxConns, maxHeld, warn), warn: sockets.Seldom(warn), acks: acks}, nil
 	})
 }
 
-// versions are those of a broker of a release, but for Produce: in version 13, where topics go by their ids, kfake ends with the process when
-// a request has one partition of two topics that it does not know.
+// versions are those of a broker of a release, but for Produce: in version 13, where topics go by their ids, kfake ends with the
+// process when a request has one partition of two topics that it does not know.
 func versions() *kversion.Versions {
 	v := kversion.Stable()
 	v.SetMaxKeyVersion(int16(kmsg.Produce), 12)
@@ -54,7 +56,8 @@ func versions() *kversion.Versions {
 type guard struct {
 	net.Listener
 	limiter *sockets.Limiter
-	warn    func(error) // of a connection that was closed for what it sent
+	warn    func(error)       // of a connection that was closed for what it sent
+	acks    *acknowledgements // nil: nothing is kept
 }
 
 func (g *guard) Accept() (net.Conn, error) {
@@ -76,6 +79,7 @@ type guarded struct {
 	mu      sync.Mutex // guards what follows: kfake writes while it reads
 	pending []int      // bytes of the requests without an answer
 	kept    int        // bytes of the largest answer
+	asked   []asked    // requests to produce, the oldest first
 }
 
 func (c *guarded) Read(b []byte) (int, error) {
@@ -96,7 +100,7 @@ func (c *guarded) next() error {
 	c.settle(1) // kfake reads on when it has answered all but the last
 	frame, err := c.read()
 	if err == nil {
-		frame, err = check(frame)
+		frame, err = c.check(frame)
 	}
 	if err != nil {
 		if errors.As(err, new(refusal)) {
@@ -154,7 +158,7 @@ func (c *guarded) grow(n int) error {
 	return c.member.Hold(n)
 }
 
-// settle counts off the oldest requests, all but so many.
+// settle counts off the oldest requests, all but the given number.
 func (c *guarded) settle(left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,6 +172,9 @@ func (c *guarded) settle(left int) {
 func (c *guarded) Write(b []byte) (int, error) {
 	if err := c.keep(len(b)); err != nil {
 		return 0, err
+	}
+	if c.guard.acks != nil {
+		c.acknowledge(b)
 	}
 	if err := c.SetWriteDeadline(time.Now().Add(frameTime)); err != nil {
 		return 0, err
@@ -243,7 +250,7 @@ func request(head []byte) (kmsg.Request, error) {
 }
 
 // check refuses a request that kfake would decode wrongly or at any price, and limits what one asks for.
-func check(frame []byte) ([]byte, error) {
+func (c *guarded) check(frame []byte) ([]byte, error) {
 	q, err := request(frame)
 	if err != nil {
 		return nil, err
@@ -260,6 +267,9 @@ func check(frame []byte) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, refuse("a request %s v%d of %d bytes: %v", kmsg.NameForKey(q.Key()), q.GetVersion(), len(frame), err)
+	}
+	if c.guard.acks != nil {
+		c.ask(frame, q, frame[at:])
 	}
 	return limit(frame, at, q)
 }

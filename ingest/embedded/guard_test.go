@@ -44,7 +44,7 @@ func frameOf(q kmsg.Request) []byte {
 	return sized(q.AppendTo(b))
 }
 
-// sized gives b its length, which stands in its first four bytes.
+// sized writes b's length into its first four bytes.
 func sized(b []byte) []byte {
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
@@ -138,7 +138,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &e) && e.Timeout()
 }
 
-// TestAnswersVersionsFromTheFuture: a newer client asks for the versions that there are in one that is not known, and is told.
+// TestAnswersVersionsFromTheFuture: a newer client asks for the versions that there are in one that is not known, and gets them.
 func TestAnswersVersionsFromTheFuture(t *testing.T) {
 	q := kmsg.NewPtrApiVersionsRequest()
 	q.Version, q.ClientSoftwareName, q.ClientSoftwareVersion = 99, "newer", "1"
@@ -222,7 +222,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// produce writes records of so many bytes.
+// produce writes records of that many bytes.
 func produce(t testing.TB, broker *Broker, bytes int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.ListenAddrs()...), kgo.DefaultProduceTopic(guardedTopic), kgo.RecordPartitioner(kgo.ManualPartitioner()),

@@ -29,7 +29,7 @@ const (
 	text
 	blob
 	array
-	optional // a structure behind a byte that tells whether it is there
+	optional // a structure behind a byte that says whether it is there
 	tags
 )
 
@@ -159,7 +159,8 @@ func (b *body) tags() error {
 // layouts are those that were asked for, by key and version.
 var layouts sync.Map
 
-// layoutOf is the layout of a request in its version. kmsg does not tell it, so it is found by what changes in the bytes when a field does.
+// layoutOf is the layout of a request in its version. kmsg does not expose it, so it is found by what changes in the bytes when a field
+// does.
 func layoutOf(q kmsg.Request) layout {
 	id := [2]int16{q.Key(), min(q.GetVersion(), q.MaxVersion())} // later versions lie as the last that is known
 	if l, ok := layouts.Load(id); ok {
@@ -281,7 +282,7 @@ func (p prober) size(f, v reflect.Value) int {
 	return len(p.request.AppendTo(nil))
 }
 
-// setDefault gives the fields of a structure their defaults.
+// setDefault sets the fields of a structure to their defaults.
 func setDefault(v reflect.Value) {
 	if d, ok := v.Addr().Interface().(interface{ Default() }); ok {
 		d.Default()

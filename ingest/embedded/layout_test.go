@@ -12,7 +12,7 @@ import (
 // tagged are the fields of requests that are tagged: brokers send them to each other.
 var tagged = []string{"ReplicaState", "ReplicaDirectoryID", "HighWatermark", "ClusterID", "OfflineLogDirs", "CordonedLogDirs"}
 
-// fill gives every field of v a random value, arrays none to two elements. Tagged fields keep their defaults.
+// fill sets every field of v to a random value, arrays none to two elements. Tagged fields keep their defaults.
 func fill(rng *rand.Rand, v reflect.Value) {
 	setDefault(v)
 	switch v.Kind() {

@@ -10,11 +10,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Members takes out of a cluster's groups whoever has not been heard of for longer than a broker would wait.
+// Members removes members that have not been heard of for longer than a broker would wait from a cluster's groups.
 //
 // It does so too with all members of a rebalance that does not end: kfake may count one joining member too few, when members time out and
-// come again while the group changes its state (seen once in thousands of simulated runs: three members asked to join for nine minutes, each
-// again, which puts off the end for the others). They come again.
+// come again while the group changes its state (seen once in thousands of simulated runs: three members asked to join for nine
+// minutes, each again, which puts off the end for the others). They come again.
 type Members struct {
 	cluster  *kfake.Cluster
 	by       Requester
@@ -49,7 +49,7 @@ const (
 )
 
 // WatchMembers notes from now on what members ask for. callTime is how long one may wait for an answer, beyond the time of a rebalance,
-// before it asks again. Those who are taken out are so by a request to leave.
+// before it asks again. Members are removed by a request to leave.
 func WatchMembers(c *kfake.Cluster, by Requester, callTime time.Duration) *Members {
 	m := &Members{cluster: c, by: by, callTime: callTime, groups: map[string]*group{}}
 	see := func(key kmsg.Key, f func(kmsg.Request)) {
@@ -99,7 +99,7 @@ func (m *Members) Expire(ctx context.Context) {
 	}
 }
 
-// gone returns who is to be taken out of a group.
+// gone returns the members to remove from a group.
 func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

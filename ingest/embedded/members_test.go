@@ -39,7 +39,7 @@ func newMember(t *testing.T, name string, addrs []string, opts ...kgo.Opt) *memb
 	return &member{t: t, client: client}
 }
 
-// join asks to join until it is told how that went, or the member is gone.
+// join asks to join until it has an answer, or the member is gone.
 func (m *member) join() (*kmsg.JoinGroupResponse, error) {
 	for {
 		q := kmsg.NewPtrJoinGroupRequest()
@@ -57,7 +57,7 @@ func (m *member) join() (*kmsg.JoinGroupResponse, error) {
 	}
 }
 
-// sync gives every member that the answer to join names an empty share, as the leader does.
+// sync assigns every member that the answer to join names an empty share, as the leader does.
 func (m *member) sync(joined *kmsg.JoinGroupResponse) error {
 	q := kmsg.NewPtrSyncGroupRequest()
 	q.Group, q.MemberID, q.Generation = groupName, m.id, joined.Generation
@@ -71,7 +71,7 @@ func (m *member) sync(joined *kmsg.JoinGroupResponse) error {
 	return err
 }
 
-// enter joins and syncs, and gives the generation.
+// enter joins and syncs, and returns the generation.
 func (m *member) enter() (generation int32, err error) {
 	joined, err := m.join()
 	if err == nil {
@@ -83,7 +83,7 @@ func (m *member) enter() (generation int32, err error) {
 	return joined.Generation, m.sync(joined)
 }
 
-// beat sends heartbeats until ctx ends, and enters again when it is told of a rebalance.
+// beat sends heartbeats until ctx ends, and enters again when the answer is a rebalance.
 func (m *member) beat(ctx context.Context, generation int32) error {
 	for {
 		q := kmsg.NewPtrHeartbeatRequest()
@@ -114,7 +114,7 @@ func ids(c *kfake.Cluster) (ids []string) {
 }
 
 // TestMemberKilledWhileItJoinsIsForgotten: a process that is killed while its request to join waits has no share a moment later, and the one
-// that is there keeps its own. kfake alone keeps the dead for ever in about every second of these tries.
+// that is there keeps its own. kfake alone keeps the dead forever in about half of these tries.
 func TestMemberKilledWhileItJoinsIsForgotten(t *testing.T) {
 	for try := range 8 {
 		t.Run(strconv.Itoa(try), func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestMemberKilledWhileItJoinsIsForgotten(t *testing.T) {
 	}
 }
 
-// killedWhileJoining has one member in the group, and kills another that waits for it to join again. It gives the first one's generation.
+// killedWhileJoining has one member in the group, and kills another that waits for it to join again. It returns the first one's generation.
 func killedWhileJoining(t *testing.T, c *kfake.Cluster, lives, dies *member) int32 {
 	t.Helper()
 	generation, err := lives.enter()

@@ -74,13 +74,15 @@ func (s *salvage) all() error {
 	if err != nil {
 		return err
 	}
-	ends := map[string]int64{} // of the partitions, by folder
+	saved := map[string]extent{} // of the partitions, by the names of their folders
 	for _, path := range segments {
-		if err := s.segment(path, ends); err != nil {
+		if err := s.segment(path, saved); err != nil {
 			return err
 		}
 	}
-	s.ends(ends)
+	if err := s.ends(saved); err != nil {
+		return err
+	}
 	// kfake takes a folder for its own when this is there
 	return s.json(metaFile, map[string]any{"version": entryFormat, "cluster_id": "brine"})
 }
@@ -177,7 +179,7 @@ func partitionOf(name string) (topic string, p int, ok bool) {
 }
 
 // segment copies the batches of a segment that can be read.
-func (s *salvage) segment(path string, ends map[string]int64) error {
+func (s *salvage) segment(path string, parts map[string]extent) error {
 	segment, err := os.ReadFile(path + segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.lose(path+segmentSuffix, "it is missing")
@@ -186,17 +188,20 @@ func (s *salvage) segment(path string, ends map[string]int64) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	next := baseOf(path)
-	if end, ok := ends[dir]; ok && next > end {
-		s.lose(path+segmentSuffix, "offsets %d to %d before it", end, next-1)
+	name, next := filepath.Base(filepath.Dir(path)), baseOf(path)
+	part, known := parts[name]
+	if !known {
+		part.from = next
+	} else if next > part.end {
+		s.lose(path+segmentSuffix, "offsets %d to %d before it", part.end, next-1)
 	}
 	saved, batches := s.batches(path, segment, &next)
 	if index, err := os.ReadFile(path + indexSuffix); err == nil && len(index)/entryBytes > len(batches) {
 		s.lose(path+segmentSuffix, "%d of its %d batches of records", len(index)/entryBytes-len(batches), len(index)/entryBytes)
 	}
-	ends[dir] = next
-	to := filepath.Join(s.to, partitionsDir, filepath.Base(dir))
+	part.end = next
+	parts[name] = part
+	to := filepath.Join(s.to, partitionsDir, name)
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
@@ -222,16 +227,45 @@ func (s *salvage) batches(path string, segment []byte, next *int64) (saved []byt
 	return saved, batches
 }
 
-// ends names the partitions that ended later when Kafka was closed.
-func (s *salvage) ends(ends map[string]int64) {
-	for dir, end := range ends {
-		path := filepath.Join(dir, snapshotFile)
+// ends names the offsets that are known to have been there, before the first and behind the last that is saved.
+func (s *salvage) ends(saved map[string]extent) error {
+	acknowledged, err := readExtents(s.from)
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	if damage, ok := errors.AsType[*datadir.Damage](err); ok {
+		s.lose(damage.File, "which offsets the partition had")
+	}
+	snapshots, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(s.from), partitionsDir, partitionsEach, snapshotFile))
+	if err != nil {
+		return err
+	}
+	for _, path := range snapshots {
+		name := filepath.Base(filepath.Dir(path))
 		var is struct {
 			HighWatermark int64 `json:"high_watermark"`
 		}
-		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &is) == nil && is.HighWatermark > end {
-			s.lose(dir, "offsets %d to %d", end, is.HighWatermark-1)
+		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &is) == nil {
+			had, ok := acknowledged[name]
+			if !ok {
+				had.from = saved[name].from // where it began is not known
+			}
+			acknowledged[name] = extent{had.from, max(had.end, is.HighWatermark)}
 		}
 	}
+	for name, had := range acknowledged {
+		s.loseOutside(filepath.Join(s.from, partitionsDir, name), had, saved[name])
+	}
 	slices.Sort(s.saved.Lost)
+	return nil
+}
+
+// loseOutside names the offsets of a partition that are not between those that are saved.
+func (s *salvage) loseOutside(dir string, had, saved extent) {
+	if had.from < min(saved.from, had.end) {
+		s.lose(dir, "offsets %d to %d", had.from, min(saved.from, had.end)-1)
+	}
+	if had.end > max(saved.end, had.from) {
+		s.lose(dir, "offsets %d to %d", max(saved.end, had.from), had.end-1)
+	}
 }

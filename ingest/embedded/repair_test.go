@@ -21,7 +21,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// repaired repairs a folder of which a file is damaged.
+// repaired repairs a folder with a damaged file.
 func repaired(t *testing.T, dir, name string) {
 	t.Helper()
 	aside := dir + ".damaged"

@@ -7,7 +7,8 @@ import (
 
 // A segment file is record batches one behind the other, as Kafka has them on the wire. What is read of a batch here:
 //
-//	first offset, 8 bytes | bytes behind this field, 4 | leader epoch, 4 | magic, 1 | checksum of what follows, 4 | attributes, 2 | last offset delta, 4 | …
+//	first offset, 8 bytes | bytes behind this field, 4 | leader epoch, 4 | magic, 1 | checksum of what follows, 4 |
+//	attributes, 2 | last offset delta, 4 | …
 //
 // in big endian. Its index file has an entry of 15 bytes for each, which is written after the batch and before the acknowledgement:
 //

@@ -26,6 +26,7 @@ var rules = []struct {
 	{"internal/backoff", nil, ""},
 	{"internal/datadir/datadirtest", nil, ""},
 	{"internal/datadir", nil, "what every embedded store's folder is to be"},
+	{"internal/fault", nil, "any package may end with one"},
 	{"internal/refusal", nil, ""},
 	{"internal/repeat", nil, ""},
 	{"internal/sockets", nil, ""},
@@ -34,33 +35,49 @@ var rules = []struct {
 	{"internal/sample/...", []string{"internal/sample", "internal/sample/..."}, "sample data is data"},
 	{"internal/sample", nil, "sample data is data"},
 	{"internal/memnet", nil, "a network knows nothing of what talks over it"},
-	{"internal/simulate", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "hbase/embedded", "ingest", "ingest/embedded", "internal/memnet", "sink"}, "nothing imports a simulation"},
+	{"internal/simulate", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "hbase/embedded", "ingest", "ingest/deadletter", "ingest/embedded", "internal/memnet", "sink"}, "nothing imports a simulation"},
 	{"internal/term", nil, "bytes out, whoever prints"},
 	{"internal/testenv", []string{"ingest/embedded"}, "tests of any package import it"},
 	{"internal/archtest", nil, ""},
-	{"service/admin", nil, "whoever runs pipelines hands it what it serves"},
+	{"schema/regions", []string{"hbase", "internal/term", "rowkey", "skew"}, "regions as they are, whatever was configured"},
+	{"service/admin", []string{"internal/fault", "internal/sockets"}, "whoever runs pipelines hands it what it serves"},
+	{"service/stores", []string{"config", "hbase", "hbase/embedded", "indexer", "indexer/elastic", "indexer/embedded", "internal/fault", "internal/term", "service/admin"}, "what a configuration names, opened"},
+	{"service/devstack", []string{"config", "hbase/embedded", "indexer/embedded", "ingest", "ingest/embedded", "ingest/offsets", "internal/datadir", "internal/fault", "internal/sample", "internal/term", "publish", "schema", "service", "service/admin", "service/stores"}, "servers in one process, and who fills them"},
+	{"service", []string{"config", "event", "hbase", "indexer", "indexer/embedded", "ingest", "internal/backoff", "internal/fault", "internal/repeat", "internal/term", "lookup", "metrics", "rowkey", "schema", "service/admin", "service/stores", "sink", "skew", "tracing"}, "pipelines at work, whoever started them"},
 	{"hbase/hbasepb/...", []string{"hbase/hbasepb/..."}, ""},
 	{"hbase/hbasepb", nil, ""},
 	{"hbase/internal/wire", []string{"hbase/hbasepb"}, "bytes in, structs out"},
+	{"hbase/internal/remote", []string{"hbase/hbasepb", "hbase/internal/wire", "internal/backoff"}, "what servers answer instead of a result, and what is done about it"},
+	{"hbase/internal/zk/zktest", []string{"hbase/hbasepb"}, "an ensemble in a test, which shares no code with the client"},
+	{"hbase/internal/zk", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/remote", "internal/sockets"}, "znodes in, locations out"},
+	{"hbase/internal/rpc", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/remote"}, "calls out, answers in"},
+	{"hbase/internal/locate", []string{"hbase/hbasepb", "hbase/internal/rpc", "hbase/internal/remote"}, "rows in, servers out"},
+	{"hbase/internal/pipeline", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/rpc", "hbase/internal/remote", "hbase/internal/locate", "internal/backoff"}, "batches in, results out, without a client"},
 	{"hbase/embedded/...", []string{"hbase/internal/wire", "hbase/hbasepb", "hbase/embedded/...", "internal/datadir", "internal/sockets"}, "the server must not share the client's mistakes"},
 	{"hbase/embedded", []string{"hbase/internal/wire", "hbase/hbasepb", "hbase/embedded/...", "internal/datadir", "internal/sockets"}, "the server must not share the client's mistakes"},
 	{"hbase/hbasetest/...", []string{"hbase", "hbase/embedded", "hbase/hbasetest/...", "internal/backoff"}, ""},
 	{"hbase/hbasetest", []string{"hbase", "hbase/embedded", "internal/backoff"}, ""},
-	{"hbase", []string{"hbase/internal/wire", "hbase/hbasepb", "internal/backoff", "internal/sockets"}, "usable by someone who wants nothing else of ours"},
+	{"hbase", []string{"hbase/internal/...", "hbase/hbasepb", "internal/backoff", "internal/sockets"}, "usable by someone who wants nothing else of ours"},
 	{"ingest/embedded", []string{"internal/datadir", "internal/sockets"}, "the broker must not share the loop's mistakes"},
-	{"ingest", []string{"event", "internal/backoff", "internal/wording", "internal/sockets"}, "the loop must not know its writers"},
+	{"ingest/internal/broker", []string{"event", "internal/backoff", "internal/sockets"}, "the protocol must not know what the loop does with records"},
+	{"ingest/offsets", []string{"ingest/internal/broker", "internal/backoff", "internal/when"}, "whoever asks where topics and groups are needs no loop"},
+	{"ingest/deadletter", []string{"event", "ingest/internal/broker", "internal/backoff"}, "letters are written and read without the loop"},
+	{"ingest", []string{"event", "ingest/internal/broker", "ingest/deadletter", "internal/backoff", "internal/wording"}, "the loop must not know its writers"},
 	{"sink", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "internal/refusal"}, ""},
 	{"indexer/...", []string{"indexer", "event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/datadir", "internal/refusal", "internal/sockets", "indexer/..."}, ""},
 	{"indexer", []string{"event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/refusal"}, ""},
 	{"lookup", []string{"event", "rowkey", "rowkey/eventkey", "hbase"}, "a writer in front of a writer, whichever it is"},
 	{"query", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "search", "skew", "internal/when"}, ""},
-	{"verify", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer"}, "what is expected is made by the code that writes"},
-	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "search", "sink", "indexer", "internal/backoff"}, "rows and records become documents by the code that writes them"},
+	{"verify", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff"}, "what is expected is made by the code that writes"},
+	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff"}, "rows and records become documents by the code that writes them"},
+	{"top", []string{"hbase", "skew", "internal/term", "internal/wording"}, "a picture of what others report; it runs nothing"},
+	{"forecast", []string{"event", "plan", "publish", "rowkey", "sink", "internal/sample", "internal/term"}, "a sample and targets in, a report out"},
+	{"schema", []string{"config", "event", "forecast", "hbase", "indexer", "ingest", "internal/fault", "internal/term", "plan", "rowkey", "search"}, "what a configuration says of stores, and what they are"},
 	{"publish", []string{"event", "ingest", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
 	{"tracing", []string{"event", "hbase", "indexer", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
-	{"config/...", []string{"config/...", "internal/when", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
-	{"config", []string{"config/...", "internal/when", "event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
+	{"config/...", []string{"config/...", "internal/when", "event", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
+	{"config", []string{"config/...", "internal/when", "event", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
 	{"bench/...", []string{"*"}, "nothing imports a benchmark"},
 	{"deploy/...", []string{"deploy/..."}, "deployed beside brine, and made without it"},
@@ -89,6 +106,34 @@ func allowed(pkg, imported string) (ok bool, why string) {
 	return false, "the package has no rule: enter it in archtest_test.go"
 }
 
+// othersRules says which packages of others a package must not import, tests aside: what stands between it and them has a room.
+var othersRules = []struct {
+	pkg  string
+	deny []string
+	why  string
+}{
+	{"cmd/brine", []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go/pkg/kgo"}, "a command speaks no protocol: ingest, ingest/offsets and publish do"},
+	{"service/...", []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go/pkg/kgo"}, "pipelines are run by ingest, which speaks to the brokers"},
+	{"ingest/offsets", []string{"github.com/segmentio/kafka-go"}, "ingest/internal/broker speaks to the brokers"},
+	{"ingest/deadletter", []string{"github.com/segmentio/kafka-go"}, "ingest/internal/broker speaks to the brokers"},
+	{"ingest", []string{"github.com/segmentio/kafka-go"}, "ingest/internal/broker speaks to the brokers"},
+}
+
+// denied reports whether a package must not import one of others, and why.
+func denied(pkg, imported string) (bool, string) {
+	for _, r := range othersRules {
+		if !match(r.pkg, pkg) {
+			continue
+		}
+		for _, d := range r.deny {
+			if match(d, imported) || match(d+"/...", imported) {
+				return true, r.why
+			}
+		}
+	}
+	return false, ""
+}
+
 func TestImportsPointOneWay(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -108,6 +153,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			t.Errorf("%s has no package comment", pkg)
 		}
 		for _, imp := range p.Imports {
+			if bad, why := denied(pkg, imp); bad {
+				t.Errorf("%s must not import %s: %s", pkg, imp, why)
+			}
 			if ours, ok := strings.CutPrefix(imp, module); ok {
 				if ok, why := allowed(pkg, ours); !ok {
 					t.Errorf("%s must not import %s: %s", pkg, ours, why)
@@ -131,5 +179,8 @@ func TestRulesCanFail(t *testing.T) {
 		if ok, _ := allowed(c.pkg, c.imported); ok {
 			t.Errorf("%s may import %s, but must not", c.pkg, c.imported)
 		}
+	}
+	if bad, _ := denied("cmd/brine", "github.com/segmentio/kafka-go/protocol"); !bad {
+		t.Error("cmd/brine may import kafka-go, but must not")
 	}
 }

@@ -1,6 +1,6 @@
 // Package backoff says how long to wait before trying again, and waits. hbase, ingest and indexer import it.
 //
-// Its functions keep no state: the caller counts its failures.
+// Its functions keep no state: the caller counts its failures, or has Pauses count them.
 package backoff
 
 import (

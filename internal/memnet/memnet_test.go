@@ -36,7 +36,7 @@ func connect(t *testing.T) *pair {
 	return p
 }
 
-// answers has the server send some bytes, and gives what the client reads, and after how long.
+// answers has the server send some bytes, and returns what the client reads, and after how long.
 func (p *pair) answers(t *testing.T, bytes string) (string, time.Duration, error) {
 	t.Helper()
 	began := time.Now()

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// kinds is how many lines of one message, which differ in their attributes, are told apart within an interval; of more, all are taken as one.
+// kinds is how many lines of one message, which differ in their attributes, are told apart within an interval; of more, all are taken
+// as one.
 const kinds = 20
 
 // Handler prints lines through another one. It is safe for concurrent use.
@@ -44,7 +45,8 @@ type line struct {
 
 // New makes a handler that prints through next, any line once in so long. Close it, or what waits is not printed.
 func New(next slog.Handler, every time.Duration) *Handler {
-	return &Handler{next: next, all: &lines{every: every, leftOut: func(slog.Level, int) {}, recent: map[string]*line{}, kinds: map[string]int{}}}
+	return &Handler{next: next, all: &lines{every: every, leftOut: func(slog.Level, int) {}, recent: map[string]*line{},
+		kinds: map[string]int{}}}
 }
 
 // LeftOut sets the hook that is told of lines that were left out, before the first of them.

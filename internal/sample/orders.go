@@ -119,7 +119,8 @@ var products = [...]struct {
 }{
 	{"东北大米 5kg", "北大荒", 39.9}, {"有机绿茶 250g", "西湖", 128}, {"蓝牙耳机", "声海", 199}, {"儿童雨衣 红色", "小熊", 45.5},
 	{"不锈钢保温杯 500ml", "希诺", 89}, {"纯棉毛巾 三条装", "洁丽雅", 35.8}, {"四川辣酱 280g", "老干妈", 12.5}, {"机械键盘 87键", "敲敲", 329},
-	{"running shoes 42", "Feather", 459}, {"paper notebook A5", "Inkling", 18}, {"green tea biscuits", "Kiko", 22.4}, {"phone case 6.1 inch", "Shelly", 29.9},
+	{"running shoes 42", "Feather", 459}, {"paper notebook A5", "Inkling", 18}, {"green tea biscuits", "Kiko", 22.4},
+	{"phone case 6.1 inch", "Shelly", 29.9},
 }
 
 // Orders returns the changes of n generated orders, about eight for each user, in the form of Change: derived by

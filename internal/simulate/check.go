@@ -36,7 +36,7 @@ func (l *Ledger) expect(table int) expected {
 	return cells
 }
 
-// check holds what the tables and the dead letters hold against the input, and the tables against those of the undisturbed run.
+// check compares what the tables and the dead letters hold with the input, and the tables with those of the undisturbed run.
 func (w *World) check(ctx context.Context) {
 	for i, t := range tables {
 		want := w.ledger.expect(i)
@@ -119,7 +119,7 @@ func (w *World) checkTies(table int, name string, got map[cellOf]string, want ex
 	}
 }
 
-// compareRuns holds the table against that of the undisturbed run, but for ties, which an unknown outcome may decide otherwise.
+// compareRuns compares the table with that of the undisturbed run, except for ties, which an unknown outcome may decide otherwise.
 func (w *World) compareRuns(name string, got, undisturbed map[cellOf]string, want expected) {
 	if len(got) != len(undisturbed) {
 		w.ledger.find("4: %s holds %d cells, and %d after an undisturbed run", name, len(got), len(undisturbed))

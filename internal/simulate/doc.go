@@ -17,7 +17,7 @@
 //
 // # Limits
 //
-// A frozen process is one whose connections stand still: its timers go on. Freezes of whole processes are left to runs against
-// real servers. A bubble's time stands still while a goroutine waits for a mutex whose holder waits for time, so such a run would
+// A frozen process is one whose connections hang; its timers go on. Freezes of whole processes are left to runs against
+// real servers. A bubble's time stops while a goroutine waits for a mutex whose holder waits for time, so such a run would
 // never end: whatever takes part must not hold a mutex while it waits for an answer, which kafka-go's own consumer group does.
 package simulate

@@ -80,8 +80,10 @@ func init() {
 }
 
 var (
-	groupErrors   = []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.RebalanceInProgress, kerr.UnknownMemberID, kerr.RequestTimedOut}
-	fetchErrors   = []*kerr.Error{kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.UnknownServerError, kerr.KafkaStorageError, kerr.OffsetNotAvailable}
+	groupErrors = []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.RebalanceInProgress,
+		kerr.UnknownMemberID, kerr.RequestTimedOut}
+	fetchErrors = []*kerr.Error{kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.UnknownServerError, kerr.KafkaStorageError,
+		kerr.OffsetNotAvailable}
 	produceErrors = []*kerr.Error{kerr.NotEnoughReplicasAfterAppend, kerr.NotEnoughReplicas, kerr.NotLeaderForPartition, kerr.RequestTimedOut}
 )
 
@@ -183,7 +185,7 @@ func (t *trouble) storm() {
 	guests.Wait()
 }
 
-// answering has the brokers answer with errors to some of the requests about a group or a topic.
+// answering makes the brokers answer with errors to some of the requests about a group or a topic.
 func (t *trouble) answering(group, topic string, errs []*kerr.Error, keys ...kmsg.Key) {
 	part := 0.1 + 0.9*t.rng.Float64()
 	luck := sync.Mutex{}

@@ -50,7 +50,8 @@ var tables = []struct {
 	columns []column
 }{
 	{"scans", sink.RowEvent, scansKey, (*scan).scansRow, []column{
-		{"e", "i", func(s *scan) string { return s.ID }}, {"e", "s", func(s *scan) string { return s.Station }}, {"e", "n", func(s *scan) string { return s.Note }}}},
+		{"e", "i", func(s *scan) string { return s.ID }}, {"e", "s", func(s *scan) string { return s.Station }},
+		{"e", "n", func(s *scan) string { return s.Note }}}},
 	{"last", sink.RowEntity, lastKey, (*scan).lastRow, []column{
 		{"a", "i", func(s *scan) string { return s.ID }}, {"b", "s", func(s *scan) string { return s.Station }}}},
 }

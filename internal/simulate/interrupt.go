@@ -17,12 +17,13 @@ func (w *World) stopInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 	return w.settles(ctx, group, catchUp)
 }
 
-// killInTheMiddle kills them: what is redelivered was out, or settled since the last commits. Invariant 9.
+// killInTheMiddle kills them: what is redelivered was pending, or settled since the last commits. Invariant 9.
 func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 	window := int64(w.plan.Window * w.plan.MaxBatch)
 	w.interrupt(ctx, rng, func(s *slot) { s.kill() }, func(submitted, committed int64, p int) {
 		if recent := w.ledger.since(p, time.Now().Add(-2*commitEvery)); submitted-committed > window+recent {
-			w.ledger.find("9: partition %d: after a kill %d is committed and %d was submitted; the window is %d, and %d came since the last commits", p, committed, submitted, window, recent)
+			w.ledger.find("9: partition %d: after a kill %d is committed and %d was submitted; the window is %d, and %d came since the last commits",
+				p, committed, submitted, window, recent)
 		}
 		if committed > submitted {
 			w.ledger.find("9: partition %d: %d is committed and only %d submitted", p, committed, submitted)

@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"brine/ingest"
+	"brine/ingest/deadletter"
 	"brine/ingest/embedded"
 	"brine/internal/memnet"
 )
@@ -48,7 +48,8 @@ func (w *World) startKafka() error {
 	b.Cluster = c
 	w.kafka = b
 	b.producer, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(w.net.NewAside("producer").Dial),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.MetadataMinAge(100*time.Millisecond),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()),
+		kgo.MetadataMinAge(100*time.Millisecond),
 		kgo.MaxProduceRequestsInflightPerBroker(1))
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func (w *World) startKafka() error {
 	return nil
 }
 
-// watch has the ledger see what the brokers are asked for.
+// watch shows the ledger what the brokers are asked for.
 func (b *brokers) watch() {
 	see := func(key kmsg.Key, f func(kmsg.Request)) {
 		b.ControlKey(key.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
@@ -123,13 +124,13 @@ func recordsOf(raw []byte) ([]kmsg.Record, error) {
 	return records, nil
 }
 
-// placeOf reads which record a letter is of.
+// placeOf reads which record a dead letter is of.
 func placeOf(headers []kmsg.Header) (p position, ok bool) {
 	for _, h := range headers {
 		switch h.Key {
-		case ingest.HeaderPartition:
+		case deadletter.HeaderPartition:
 			p.partition, _ = strconv.Atoi(string(h.Value))
-		case ingest.HeaderOffset:
+		case deadletter.HeaderOffset:
 			p.offset, _ = strconv.ParseInt(string(h.Value), 10, 64)
 			ok = true
 		}
@@ -151,7 +152,8 @@ func (b *brokers) produce(ctx context.Context, records []record, start time.Time
 		for i := range records[:n] {
 			r := &records[i]
 			at := b.ledger.add(r)
-			batch = append(batch, &kgo.Record{Topic: topic, Partition: int32(at.partition), Key: []byte(r.key), Value: r.value, Timestamp: start.Add(r.due)})
+			batch = append(batch, &kgo.Record{Topic: topic, Partition: int32(at.partition), Key: []byte(r.key), Value: r.value,
+				Timestamp: start.Add(r.due)})
 		}
 		if err := b.producer.ProduceSync(ctx, batch...).FirstErr(); err != nil {
 			return fmt.Errorf("the producer: %w", err)

@@ -15,7 +15,7 @@ type position struct {
 	offset    int64
 }
 
-// Ledger is what the servers saw: which records there are, which mutations were applied, which letters were written, which
+// Ledger is what the servers saw: which records there are, which mutations were applied, which dead letters were written, which
 // member had which partition, and what was committed. It holds each commit against the invariants as it comes.
 type Ledger struct {
 	mu       sync.Mutex
@@ -42,7 +42,8 @@ type commitOf struct {
 
 func newLedger(partitions int) *Ledger {
 	return &Ledger{records: make([][]*record, partitions), applied: map[string]map[string]bool{}, buried: map[position]bool{},
-		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{}, doubts: map[string]time.Time{}, found: map[string]int{}}
+		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{},
+		doubts: map[string]time.Time{}, found: map[string]int{}}
 }
 
 const maxFindings = 5 // of one invariant
@@ -62,7 +63,7 @@ func (l *Ledger) note(format string, args ...any) {
 	}
 }
 
-// add enters a record that is about to be produced, and gives its place.
+// add enters a record that is about to be produced, and returns its place.
 func (l *Ledger) add(r *record) position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +114,7 @@ func (l *Ledger) settled(p position) bool {
 	return true
 }
 
-// assign notes who has which partition in a generation, from the leader's request.
+// assign notes which member has which partition in a generation, from the leader's request.
 func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 	if len(q.GroupAssignment) == 0 {
 		return
@@ -137,7 +138,7 @@ func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 	l.owners[q.Generation] = members
 }
 
-// ownerOf returns whom the partitions of a member are for: a static member that comes back has them in the same generation, under
+// ownerOf returns the owner of a member's partitions: a static member that comes back has them in the same generation, under
 // another id. The ids of dynamic members begin with their client's name and life, those of static ones with their instance's.
 func ownerOf(member string) string {
 	if instance, _, _ := strings.Cut(member, "-"); !strings.Contains(instance, ".") {
@@ -160,7 +161,8 @@ func (l *Ledger) commit(q *kmsg.OffsetCommitRequest) {
 
 func (l *Ledger) commitOne(by commitOf, offset int64) {
 	if !l.owners[by.generation][ownerOf(by.member)][by.partition] {
-		l.note("5: partition %d: %s commits %d in generation %d, in which the partition is not its own", by.partition, by.member, offset, by.generation)
+		l.note("5: partition %d: %s commits %d in generation %d, in which the partition is not its own", by.partition,
+			by.member, offset, by.generation)
 	}
 	if offset < l.last[by] && !l.doubtful(by.member) {
 		l.note("5: partition %d: %s commits %d after %d", by.partition, by.member, offset, l.last[by])

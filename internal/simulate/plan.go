@@ -48,7 +48,8 @@ func Draw(seed uint64) *Plan {
 	p := &Plan{
 		Seed: seed, Processes: 1 + rng.IntN(3), Partitions: 1 + rng.IntN(4), Brokers: 1 + rng.IntN(3), Servers: 1 + rng.IntN(3),
 		Records: 200 + rng.IntN(2300), Burst: 1 + rng.IntN(60), Waybills: 5 + rng.IntN(200), Note: 1 + rng.IntN(1500),
-		Poison: []float64{0, 0.002, 0.02}[rng.IntN(3)], Static: rng.IntN(4) == 0, Autoflush: rng.IntN(2) == 0, Window: 1 + rng.IntN(8), MaxBatch: 1 + rng.IntN(60),
+		Poison: []float64{0, 0.002, 0.02}[rng.IntN(3)], Static: rng.IntN(4) == 0, Autoflush: rng.IntN(2) == 0, Window: 1 + rng.IntN(8),
+		MaxBatch:   1 + rng.IntN(60),
 		RPCTimeout: []time.Duration{5, 15, 60}[rng.IntN(3)] * time.Second, Retries: []int{1, 4, 15}[rng.IntN(3)],
 		InTransit: time.Duration(rng.IntN(3000)) * time.Millisecond,
 	}

@@ -16,7 +16,7 @@ import (
 
 // Builds that are wrong in a known way are found, each by the invariant that it breaks: every check can fail.
 func TestPlantedBugsAreFound(t *testing.T) {
-	writer := func(plant func(ingest.Writer) ingest.Writer) Bug { return Bug{Writer: plant} }
+	writer := func(plant func(event.Writer) event.Writer) Bug { return Bug{Writer: plant} }
 	option := func(plant func(*ingest.Options)) Bug {
 		return Bug{Hooks: func(_ *World, _ *Process, o *ingest.Options) { plant(o) }}
 	}
@@ -25,15 +25,15 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		bug             Bug
 		plan            func(*Plan) // makes the bug matter; nil: the seed's own
 	}{
-		{"commits before settle", "5", writer(func(w ingest.Writer) ingest.Writer { return hasty{w} }), nil},
-		{"version from the wall clock", "3", writer(func(w ingest.Writer) ingest.Writer {
+		{"commits before settle", "5", writer(func(w event.Writer) event.Writer { return hasty{w} }), nil},
+		{"version from the wall clock", "3", writer(func(w event.Writer) event.Writer {
 			return spoiling{w, func(e *event.Event) { e.Version = time.Now().UnixMilli() }}
 		}), nil},
 		{"commits after revoke", "5", Bug{Hooks: commitAfterRevoke}, nil},
-		{"takes a retry verdict for done", "1", writer(func(w ingest.Writer) ingest.Writer {
+		{"takes a retry verdict for done", "1", writer(func(w event.Writer) event.Writer {
 			return judging{w, func([]event.Failure) []event.Failure { return nil }}
 		}), nil},
-		{"buries what it can write", "2", writer(func(w ingest.Writer) ingest.Writer {
+		{"buries what it can write", "2", writer(func(w event.Writer) event.Writer {
 			return judging{w, func(f []event.Failure) []event.Failure {
 				for i := range f {
 					f[i].Verdict = event.Reject
@@ -41,10 +41,10 @@ func TestPlantedBugsAreFound(t *testing.T) {
 				return f
 			}}
 		}), nil},
-		{"writes another value", "4", writer(func(w ingest.Writer) ingest.Writer {
+		{"writes another value", "4", writer(func(w event.Writer) event.Writer {
 			return spoiling{w, func(e *event.Event) { e.Values[3] = event.TextValue("S99") }}
 		}), nil},
-		{"writes backwards", "6", writer(func(w ingest.Writer) ingest.Writer { return backwards{w} }), func(p *Plan) { p.MaxBatch = 50 }},
+		{"writes backwards", "6", writer(func(w event.Writer) event.Writer { return backwards{w} }), func(p *Plan) { p.MaxBatch = 50 }},
 		{"has no budget", "7", option(func(o *ingest.Options) { o.Budget, o.Window = ingest.NewBudget(1<<30), 1000 }), func(p *Plan) {
 			p.Records, p.Note = 3000, 3000
 			p.Faults = []Fault{{Kind: "no store", At: time.Minute, For: 4 * time.Minute}}
@@ -74,7 +74,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 }
 
 // hasty says that events are durable as soon as they are submitted.
-type hasty struct{ ingest.Writer }
+type hasty struct{ event.Writer }
 
 func (h hasty) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	h.Writer.Submit(ctx, b)
@@ -83,11 +83,11 @@ func (h hasty) Submit(ctx context.Context, b *event.Batch) event.Flight {
 
 type landed struct{}
 
-func (landed) Wait(context.Context) ([]event.Failure, error) { return nil, nil }
+func (landed) Wait(context.Context, event.Until) (event.Outcome, error) { return event.Outcome{}, nil }
 
 // spoiling changes events before they are written.
 type spoiling struct {
-	ingest.Writer
+	event.Writer
 	spoil func(*event.Event)
 }
 
@@ -100,7 +100,7 @@ func (s spoiling) Submit(ctx context.Context, b *event.Batch) event.Flight {
 
 // judging changes what became of events.
 type judging struct {
-	ingest.Writer
+	event.Writer
 	judge func([]event.Failure) []event.Failure
 }
 
@@ -113,13 +113,14 @@ type judged struct {
 	judge func([]event.Failure) []event.Failure
 }
 
-func (j judged) Wait(ctx context.Context) ([]event.Failure, error) {
-	failures, err := j.Flight.Wait(ctx)
-	return j.judge(failures), err
+func (j judged) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
+	outcome, err := j.Flight.Wait(ctx, until)
+	outcome.Failures = j.judge(outcome.Failures)
+	return outcome, err
 }
 
 // backwards writes the events of a batch from the last to the first.
-type backwards struct{ ingest.Writer }
+type backwards struct{ event.Writer }
 
 func (w backwards) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	slices.Reverse(b.Events)
@@ -131,16 +132,21 @@ type mirrored struct {
 	of int
 }
 
-func (m mirrored) Wait(ctx context.Context) ([]event.Failure, error) {
-	failures, err := m.Flight.Wait(ctx)
+func (m mirrored) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
+	outcome, err := m.Flight.Wait(ctx, until)
+	failures, pending := slices.Clone(outcome.Failures), slices.Clone(outcome.Pending)
 	for i := range failures {
 		failures[i].Index = m.of - 1 - failures[i].Index
 	}
+	for i := range pending {
+		pending[i] = m.of - 1 - pending[i]
+	}
 	slices.Reverse(failures)
-	return failures, err
+	slices.Reverse(pending)
+	return event.Outcome{Failures: failures, Pending: pending}, err
 }
 
-// commitAfterRevoke has a process commit in its next generation what it had of the partitions that it lost, as kafka-go's
+// commitAfterRevoke makes a process commit in its next generation what it had of the partitions that it lost, as kafka-go's
 // Reader does.
 func commitAfterRevoke(w *World, p *Process, o *ingest.Options) {
 	var mu sync.Mutex

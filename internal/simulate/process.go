@@ -15,7 +15,7 @@ import (
 
 // Bug is what a test has wrong on purpose in every process, to see that it is found.
 type Bug struct {
-	Writer func(ingest.Writer) ingest.Writer       // stands before the sink
+	Writer func(event.Writer) event.Writer         // stands before the sink
 	Hooks  func(*World, *Process, *ingest.Options) // changes what the loop is given
 }
 
@@ -58,7 +58,8 @@ func (w *World) start(name, group, tail string) *Process {
 	p.opts = ingest.Options{
 		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
 		Topic: topic, Group: group, Schema: schema, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
-		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery, StopTimeout: stopWithin,
+		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery,
+		StopTimeout:   stopWithin,
 		MaxFetchBytes: budget / 8, HaltAfterRejects: haltAfterRejects, Logger: w.log.With("process", name),
 	}
 	if slot, _, numbered := strings.Cut(name, "."); w.plan.Static && numbered {
@@ -83,7 +84,8 @@ func (w *World) start(name, group, tail string) *Process {
 // live is one attempt: it ends when ctx does, or with the error that it could not begin with.
 func (p *Process) live(ctx context.Context) error {
 	c, err := hbase.Open(ctx, hbase.Options{
-		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout, Retries: p.world.plan.Retries,
+		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout,
+		Retries:          p.world.plan.Retries,
 		OperationTimeout: 5 * time.Minute, MaxBufferedBytes: buffered, Hooks: hbase.Hooks{Buffered: p.buffered, Retry: p.retried},
 	})
 	if err != nil {
@@ -98,7 +100,8 @@ func (p *Process) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := sink.New(sink.HBase(m), sink.Options{Schema: schema, Rows: targets, MaxCellBytes: maxCell, Hooks: sink.Hooks{Collision: p.collision}})
+	s, err := sink.New(sink.HBase(m), sink.Options{Schema: schema, Rows: targets, MaxCellBytes: maxCell,
+		Hooks: sink.Hooks{Collision: p.collision}})
 	if err != nil {
 		return err
 	}
@@ -141,7 +144,8 @@ func (p *Process) buffered(bytes int) {
 }
 
 func (p *Process) retried(r hbase.RetryInfo) {
-	p.world.log.Debug("hbase retries", "process", p.Name, "class", r.Class, "remedy", r.Remedy, "region", r.Region, "server", r.Server, "mutations", r.Mutations, "pause", r.Pause)
+	p.world.log.Debug("hbase retries", "process", p.Name, "class", r.Class, "remedy", r.Remedy, "region", r.Region, "server", r.Server,
+		"mutations", r.Mutations, "pause", r.Pause)
 }
 
 // hooks count what the loop meets.

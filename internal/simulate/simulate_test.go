@@ -98,7 +98,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// seeds runs so many of them, as many at once as there are processors.
+// seeds runs that many of them, as many at once as there are processors.
 func seeds(t *testing.T, first uint64, n int, say func(string)) *tally {
 	t.Helper()
 	all := newTally(first, n, say)

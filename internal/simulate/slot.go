@@ -69,7 +69,7 @@ func (s *slot) heal() {
 	s.start()
 }
 
-// submitted gives, by partition, the offset after the last record that any life of any slot has submitted.
+// submitted returns, by partition, the offset after the last record that any life of any slot has submitted.
 func (w *World) submitted() []int64 {
 	offsets := make([]int64, w.plan.Partitions)
 	for _, s := range slices.Concat(w.slots, w.guests) {
@@ -84,7 +84,7 @@ func (w *World) submitted() []int64 {
 	return offsets
 }
 
-// states words what the lives are doing, for a finding.
+// states says what the lives are doing, for a finding.
 func (w *World) states() string {
 	var b strings.Builder
 	if info := w.kafka.GroupInfo(group); info != nil {

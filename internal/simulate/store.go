@@ -43,7 +43,7 @@ func (w *World) startStore(ctx context.Context) error {
 	return w.createTables(ctx)
 }
 
-// listen opens a node's port: a node that starts again has its place still, so places are added only while the store starts.
+// listen opens a node's port: a node that starts again still has its place, so places are added only while the store starts.
 func (s *store) listen(n *memnet.Network, addr string) (net.Listener, error) {
 	if p := s.places[addr]; p != nil {
 		return p.Listen("tcp", addr)

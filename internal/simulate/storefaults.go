@@ -6,7 +6,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// region draws a region of one of the tables that are written to, and tells which comes after it.
+// region draws a region of one of the tables that are written to, and returns it with the one after it.
 func (t *trouble) region() (r, next *embedded.Region) {
 	all := t.store.Regions(tables[t.rng.IntN(len(tables))].name)
 	i := t.rng.IntN(len(all))

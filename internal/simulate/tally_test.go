@@ -48,7 +48,7 @@ func (y *tally) add(r *Report) {
 	}
 }
 
-// check sees that the faults were felt, and that rows which two events share were told of: all but those that the sink's memory,
+// check sees that the faults were felt, and that rows which two events share were reported: all but those that the sink's memory,
 // in which one row of many thousands displaces another, had lost.
 func (y *tally) check(t *testing.T) {
 	t.Helper()

@@ -29,7 +29,7 @@ func (p *Process) note(b *event.Batch) {
 	}
 }
 
-// watched is a sink of which is seen what it is given.
+// watched is a sink that records what it is given.
 type watched struct {
 	*sink.Sink
 	process *Process
@@ -48,8 +48,8 @@ func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	return f
 }
 
-// outstanding is what was last submitted of some records. The loop may give a flight up without waiting for it, while dead letters of the same records
-// cannot be written.
+// outstanding is what was last submitted of some records. The loop may give a flight up without waiting for it, while dead letters of
+// the same records cannot be written.
 type outstanding struct{ f *watchedFlight }
 
 type outstandingKey struct{}
@@ -71,36 +71,19 @@ type watchedFlight struct {
 	out     int64
 }
 
-func (f *watchedFlight) Wait(ctx context.Context) ([]event.Failure, error) {
-	failures, err := f.Flight.Wait(ctx)
-	if len(failures) > 0 {
-		f.process.world.log.Debug("not written", "process", f.process.Name, "events", len(failures), "first", failures[0].Err)
+// Wait implements event.Flight.
+func (f *watchedFlight) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
+	outcome, err := f.Flight.Wait(ctx, until)
+	if len(outcome.Failures) > 0 {
+		f.process.world.log.Debug("not written", "process", f.process.Name, "events", len(outcome.Failures), "first", outcome.Failures[0].Err)
 	}
-	f.process.hold(-f.out)
-	f.out = 0
-	return failures, err
-}
-
-// Ease implements event.Easer.
-func (f *watchedFlight) Ease(ctx context.Context) ([]int, error) {
-	e, ok := f.Flight.(event.Easer)
-	if !ok {
-		return nil, nil
-	}
-	left, err := e.Ease(ctx)
-	if err != nil { // the loop gives it up
-		f.process.hold(-f.out)
-		f.out = 0
-		return nil, err
-	}
-	if len(left) == 0 {
-		return nil, nil
-	}
-	kept := int64(0)
-	for _, i := range left {
-		kept += f.sizes[i]
+	kept := int64(0) // after an error the loop gives the flight up
+	if len(outcome.Pending) > 0 {
+		for _, i := range outcome.Left() {
+			kept += f.sizes[i]
+		}
 	}
 	f.process.hold(kept - f.out)
 	f.out = kept
-	return left, nil
+	return outcome, err
 }

@@ -44,7 +44,7 @@ type Counts struct {
 	Retried                          int // events, by the loop
 	Assignments, CommitsFailed       int
 	Halted, Abandoned                int // partitions, flights
-	Shared, Told                     int // rows that two different events share, and those that the undisturbed run told of
+	Shared, Told                     int // rows that two different events share, and those that the undisturbed run reported
 }
 
 // Add adds to the counts.
@@ -116,7 +116,7 @@ func (w *World) end() {
 	}
 }
 
-// course is a run from its start on: trouble, healing, the ends of processes, and at last what has come of it.
+// course is a run from its start: trouble, healing, the ends of processes, and finally its outcome.
 func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 	rng := rand.New(rand.NewPCG(w.plan.Seed, 2))
 	var watch sync.WaitGroup

@@ -2,8 +2,8 @@
 // left.
 //
 // The invariants: a listener that Listener made is deaf only once it is closed. The servers built on one stop accepting at the first error,
-// but an accept fails also for reasons that pass: no descriptor is free, or a client gave up while it waited. And what a Limiter counts never
-// passes its bounds: who has made no progress for longest is cut off first.
+// but an accept fails also for reasons that pass: no descriptor is free, or a client gave up while it waited. And what a Limiter
+// counts never passes its bounds: who has made no progress for longest is cut off first.
 package sockets
 
 import (

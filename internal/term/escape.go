@@ -1,8 +1,10 @@
-// Package term prints texts whose origin is not ours to a terminal, a file or a pipe.
+// Package term prints texts whose origin is not ours to a terminal, a file or a pipe, and holds the one formatter of each kind of
+// number that people read: numbers, sizes, durations, rates, tables, colours, progress. What settings write, and read again, is
+// formatted by config.
 //
-// The invariant: of a text that comes from a record, a server, a file or a command line, no byte that a terminal acts on is written: control
-// characters, those of the C1 set among them, marks that turn the order of letters round, and what is no UTF-8. They are written as \xNN or
-// \uNNNN, within which JSON stays JSON. What brine itself draws with is written by Draw.
+// The invariant: of a text that comes from a record, a server, a file or a command line, no byte that a terminal acts on is written:
+// control characters, those of the C1 set among them, marks that turn the order of letters round, and what is no UTF-8. They are
+// written as \xNN or \uNNNN, within which JSON stays JSON. What brine itself draws with is written by Draw.
 package term
 
 import (

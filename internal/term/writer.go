@@ -65,7 +65,8 @@ func unfinished(text []byte) int {
 	return 0
 }
 
-// Draw writes a text that brine has made itself as it is, colours and movements of the cursor included. What is put into it goes through Line.
+// Draw writes a text that brine has made itself as it is, colours and movements of the cursor included. What is put into it goes
+// through Line.
 func Draw(out io.Writer, text string) error {
 	if w, ok := out.(*Writer); ok {
 		w.mu.Lock()

@@ -38,7 +38,7 @@ func Java(t testing.TB) Classpath {
 	return Classpath{filepath.Join(jars, "*")}
 }
 
-// Compile compiles Java sources against the classpath, into a folder of the test, and gives the classpath with them.
+// Compile compiles Java sources against the classpath, into a folder of the test, and returns the classpath with them.
 func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
 	t.Helper()
 	classes := t.TempDir()

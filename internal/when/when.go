@@ -1,4 +1,5 @@
-// Package when reads durations and points in time as people write them: in configurations, on command lines and in queries.
+// Package when reads durations and points in time as people write them, and writes points in time: in configurations, on command lines
+// and in queries.
 package when
 
 import (
@@ -77,3 +78,6 @@ func Ago(text string) bool {
 	_, err := Duration(text)
 	return err == nil && text != "0"
 }
+
+// Text writes milliseconds since 1970 as Time reads them: RFC 3339 in UTC.
+func Text(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

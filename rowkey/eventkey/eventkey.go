@@ -2,7 +2,7 @@
 // indexer, plan, verify) makes the same one. It is where the two pure packages event and rowkey, which know nothing of each
 // other, meet.
 //
-// The invariant: one event has one row key, whoever asks.
+// The invariant: one event has one row key, for every caller.
 package eventkey
 
 import (

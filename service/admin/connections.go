@@ -12,8 +12,8 @@ import (
 // maxConnections is far more than probes, Prometheus and a few people need, and far less than the descriptors of a process.
 const maxConnections = 32
 
-// connections keeps a server's connections few: a new one too many closes the one that has been idle for longest, or, when none is idle, the
-// one whose request or answer has taken longest. So a new client is always served, and those who sit there make room.
+// connections keeps a server's connections few: a new one too many closes the one that has been idle for longest, or, when none is idle,
+// the one whose request or answer has taken longest. So a new client is always served, and those who sit there make room.
 type connections struct {
 	mu    sync.Mutex
 	open  map[net.Conn]standing

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	"brine/ingest"
+	"brine/ingest/offsets"
 )
 
 const (
@@ -20,57 +21,33 @@ type Offsets struct {
 	End       int64   // that of the next record
 }
 
-// OffsetsOf asks the broker how far groups are in a topic that brine publish has made: for what they have committed first, and then for the ends, so
-// that none is ahead. An answer is whole: as long as one partition's is an error, so is this.
-func OffsetsOf(ctx context.Context, client *kafka.Client, topic string, groups ...string) ([partitions]Offsets, error) {
+// Brokers makes a client that asks a broker for offsets.
+func Brokers(broker string) *offsets.Client {
+	return offsets.Open(ingest.Kafka{Brokers: []string{broker}}, 5*time.Second)
+}
+
+// OffsetsOf asks the broker how far groups are in a topic that brine publish has made: for what they have committed first, and then for
+// the ends, so that none is ahead. An answer is whole: as long as one partition's is an error, so is this.
+func OffsetsOf(ctx context.Context, client *offsets.Client, topic string, groups ...string) ([partitions]Offsets, error) {
 	var all [partitions]Offsets
 	for _, group := range groups {
-		committed, err := committedBy(ctx, client, topic, group)
+		committed, err := client.CommittedAll(ctx, group, topic, partitions)
 		if err != nil {
 			return all, err
 		}
-		for _, p := range committed {
-			all[p.Partition].Committed = append(all[p.Partition].Committed, max(0, p.CommittedOffset))
+		for p := range all {
+			all[p].Committed = append(all[p].Committed, committed[p])
 		}
 	}
-	var asked []kafka.OffsetRequest
-	for i := range partitions {
-		asked = append(asked, kafka.LastOffsetOf(i))
-	}
-	ends, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: asked}})
+	ends, err := client.Ends(ctx, topic)
 	if err != nil {
 		return all, err
 	}
-	for _, p := range ends.Topics[topic] {
-		if p.Error != nil {
-			return all, p.Error
-		}
-		all[p.Partition].End = p.LastOffset
+	if len(ends) != partitions {
+		return all, fmt.Errorf("%s has %d partitions, not %d", topic, len(ends), partitions)
 	}
-	return all, nil
-}
-
-// committedBy asks for what one group has committed in each partition.
-func committedBy(ctx context.Context, client *kafka.Client, topic, group string) ([]kafka.OffsetFetchPartition, error) {
-	var numbers []int
-	for i := range partitions {
-		numbers = append(numbers, i)
-	}
-	answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: numbers}})
-	if err == nil {
-		err = answer.Error
-	}
-	if err != nil {
-		return nil, err
-	}
-	all := answer.Topics[topic]
-	if len(all) != partitions {
-		return nil, fmt.Errorf("%s in %s: the broker tells of %d partitions, not of %d", group, topic, len(all), partitions)
-	}
-	for _, p := range all {
-		if p.Error != nil {
-			return nil, p.Error
-		}
+	for p, end := range ends {
+		all[p].End = end
 	}
 	return all, nil
 }

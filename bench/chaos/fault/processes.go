@@ -49,7 +49,8 @@ func (p Processes) Kill(names ...string) error {
 	return nil
 }
 
-// Up starts processes again that have ended. On a busy machine one may not be ready in time, or end while it starts: then once more.
+// Up starts processes again that have ended. On a busy machine one may not be ready in time, or end while it starts: it then tries once
+// more.
 func (p Processes) Up(ctx context.Context, names ...string) error {
 	err := p.Cluster.Up(ctx, names...)
 	if err != nil && ctx.Err() == nil {
@@ -70,7 +71,7 @@ func (p Processes) KillFor(ctx context.Context, name string, d time.Duration) er
 	return p.Up(ctx, name)
 }
 
-// FreezeFor lets a process stand still for a while.
+// FreezeFor freezes a process for a while.
 func (p Processes) FreezeFor(ctx context.Context, name string, d time.Duration) error {
 	if err := p.Signal(name, syscall.SIGSTOP); err != nil {
 		return err
@@ -92,8 +93,8 @@ func ended(pid int) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ") // though nobody has asked how
 }
 
-// Revive starts processes again that have ended by themselves, as a region server does that a busy machine has cost its session with ZooKeeper: all
-// at once, since a master that starts waits for region servers.
+// Revive starts processes again that have ended by themselves, as a region server does that a busy machine has cost its session with
+// ZooKeeper: all at once, since a master that starts waits for region servers.
 func (p Processes) Revive(ctx context.Context, names ...string) {
 	var gone []string
 	for _, name := range names {
@@ -107,7 +108,7 @@ func (p Processes) Revive(ctx context.Context, names ...string) {
 	}
 	fmt.Printf("%s ended by itself\n", strings.Join(gone, ", "))
 	if err := p.Up(ctx, gone...); err != nil {
-		fmt.Println(err) // the cluster does not recover, which is told
+		fmt.Println(err) // the cluster does not recover, which is reported
 	}
 }
 
@@ -133,7 +134,7 @@ func Until(ctx context.Context, so func() bool) error {
 	return nil
 }
 
-// Pause waits, or gives ctx's error.
+// Pause waits, or returns ctx's error.
 func Pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

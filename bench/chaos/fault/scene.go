@@ -13,11 +13,11 @@ import (
 
 const (
 	down   = 2 * time.Second  // how long a table is disabled, or a process of the cluster's head stays away
-	frozen = 30 * time.Second // how long a server stands still
+	frozen = 30 * time.Second // how long a server hangs
 	alone  = time.Minute      // how long one that is held for dead may take to end, and the others to open its regions
 )
 
-// Scene is where one fault plays. Its methods that are faults return when the cluster has been told to heal; whether it has is for
+// Scene is where one fault plays. Its methods that are faults return when the cluster has been asked to heal; whether it has is for
 // the watch to see.
 type Scene struct {
 	Ctx    context.Context
@@ -57,8 +57,8 @@ func (s *Scene) pick(good func(i int, all []hbase.Region) bool) (int, []hbase.Re
 // table is any of them.
 func (s *Scene) table() string { return s.Watch.tables[s.Random.IntN(len(s.Watch.tables))] }
 
-// anyOf tries it again, with other regions, when the master will not: those that were split or merged a moment ago have to be compacted first, and
-// the watch may not know them yet.
+// anyOf tries it again, with other regions, when the master will not: those that were split or merged a moment ago have to be
+// compacted first, and the watch may not know them yet.
 func (s *Scene) anyOf(once func() error) (err error) {
 	for range 6 {
 		if err = once(); err == nil || Pause(s.Ctx, time.Second) != nil {
@@ -68,7 +68,7 @@ func (s *Scene) anyOf(once func() error) (err error) {
 	return err
 }
 
-// Settled waits until the cluster is whole after a moment. Processes of HBase that have ended by themselves are started again, but for
+// Settled waits until the cluster is whole after a moment. Processes of HBase that have ended by themselves are started again, except
 // those that are named.
 func (s *Scene) Settled(after time.Time, but ...string) error {
 	all := append([]string{ZooKeeper, Master}, RegionServers...)

@@ -63,7 +63,7 @@ func (s *Scene) back(name string) error {
 	return s.Procs.Up(s.Ctx, name)
 }
 
-// FreezeServer lets it stand still until the master holds it for dead.
+// FreezeServer freezes it until the master holds it for dead.
 func (s *Scene) FreezeServer() error {
 	name, addr, err := s.victim()
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Scene) FreezeServer() error {
 	return s.back(name)
 }
 
-// ends waits for a server that the master holds for dead: told so, it ends itself. One that hangs while it does is killed.
+// ends waits for a server that the master holds for dead: when it learns that, it ends itself. One that hangs while it does is killed.
 func (s *Scene) ends(name string) error {
 	waiting, cancel := context.WithTimeout(s.Ctx, alone)
 	defer cancel()
@@ -99,7 +99,7 @@ func (s *Scene) KillMaster() error {
 	return s.Procs.KillFor(s.Ctx, Master, down)
 }
 
-// FreezeMaster lets the master stand still, for less than its session lasts.
+// FreezeMaster freezes the master for less than its session lasts.
 func (s *Scene) FreezeMaster() error {
 	s.Hits("for %v", 2*down)
 	return s.Procs.FreezeFor(s.Ctx, Master, 2*down)

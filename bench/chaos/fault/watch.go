@@ -21,8 +21,9 @@ type Slot struct {
 	From, To []byte
 }
 
-// Watch asks hbase:meta, again and again, where the slots' regions are, with a client that is not the load's. So it tells how long
-// the cluster itself takes to recover. Each question, one a table, may take half a second and is then asked again: no back-off of a client's is in it.
+// Watch asks hbase:meta, again and again, where the slots' regions are, with a client that is not the load's. So it shows how long
+// the cluster itself takes to recover. Each question, one a table, may take half a second and is then asked again: no back-off of a
+// client's is in it.
 type Watch struct {
 	admin  *hbase.Client
 	slots  []Slot
@@ -30,7 +31,7 @@ type Watch struct {
 	Stop   func() // ends the questions, and waits
 
 	mu       sync.Mutex
-	dead     map[instance]bool // what was killed, or stands still
+	dead     map[instance]bool // what was killed, or hangs
 	since    []time.Time       // when the slot's regions came to be open on living servers; zero: they are not
 	regions  []hbase.Region    // of all tables, at the last question
 	asked    time.Time         // when that was sent

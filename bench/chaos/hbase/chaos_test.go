@@ -120,7 +120,7 @@ func TestStalls(t *testing.T) {
 	zero := time.Unix(1000, 0)
 	after := func(s float64) time.Time { return zero.Add(time.Duration(s * float64(time.Second))) }
 	s := newStalls(zero)
-	for i := range 100 { // slot 0 stands still from 4 s to 9 s, slot 1 never, the others always
+	for i := range 100 { // slot 0 stalls from 4 s to 9 s, slot 1 never, the others always
 		if sec := float64(i) / 10; sec <= 4 || sec >= 9 {
 			s.acknowledged(0, after(sec))
 		}

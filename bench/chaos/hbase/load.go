@@ -28,7 +28,7 @@ type load struct {
 	retried sync.Map     // reason → *atomic.Int64, mutations sent again
 }
 
-// hooks are what the load wants to be told by its client.
+// hooks are the client's hooks that the load uses.
 func (l *load) hooks() hbase.Hooks {
 	return hbase.Hooks{
 		Buffered: func(bytes int) {

@@ -5,9 +5,9 @@
 // its own id, and all of which end with the run, also when it fails or is interrupted. The faults come one after another, in an order
 // that the seed decides; the next one waits until the cluster and every part of the load have recovered from the last.
 //
-// Read kinds.go and package fault (which faults, and what each does), masterless.go (what else the master's death is held against), load.go and stalls.go (how long the load stood still), model.go and
-// verify.go (what must be in the table), report.go (what is told). It ends with a line per target, `name value target ok|short`, and exits with
-// 1 when one is short.
+// Read kinds.go and package fault (which faults, and what each does), masterless.go (what else the master's death is held against),
+// load.go and stalls.go (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
+// It ends with a line per target, `name value target ok|short`, and exits with 1 when one is short.
 package main
 
 import (

@@ -14,7 +14,7 @@ import (
 // aside is the table of what is written beside the load, which knows all that is in its own.
 const aside = "chaos_aside"
 
-// killMaster ends the master. While it is away new clients, told of the region servers or of ZooKeeper, have to open, write and read.
+// killMaster ends the master. While it is away new clients, given the region servers or ZooKeeper, have to open, write and read.
 func killMaster(s *fault.Scene) error {
 	ways, err := waysIn(s.Procs)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	table       = "chaos"
 	slots       = 8    // regions of the new table
 	rowsPerSlot = 1000 // a row's key is its slot and its number
-	tie         = 4    // so many mutations of a row, one after another, write one cell at one timestamp
+	tie         = 4    // this many mutations of a row, one after another, write one cell at one timestamp
 )
 
 // The n-th mutation of a row writes three cells into the family e:
@@ -85,7 +85,7 @@ func (m *model) refusals() int {
 	return m.refused
 }
 
-// count tells how many mutations there are of each fate.
+// count returns how many mutations there are of each fate.
 func (m *model) count() (n [3]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

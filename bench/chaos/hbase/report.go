@@ -26,7 +26,7 @@ func (r *run) askJava(ctx context.Context) error {
 	return err
 }
 
-// targets are what a run has to keep, with so many faults of so many kinds.
+// targets are what a run has to keep, given the number of faults and kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
 	different := make(map[string]bool)
 	killed, refused, played, needed := 0.0, 0, 0, 0
@@ -86,7 +86,8 @@ func (r *run) finish(targets []measure.Target) error {
 // table is a line per kind of fault, in the order of the kinds' names.
 func (r *run) table() string {
 	var s strings.Builder
-	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s | beyond recovery, s | refused |\n|---|---|---|---|---|---|---|\n")
+	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s | beyond " +
+		"recovery, s | refused |\n|---|---|---|---|---|---|---|\n")
 	byKind := make(map[string][]*Fault)
 	var names []string
 	for _, f := range r.Faults {
@@ -113,7 +114,8 @@ func (r *run) table() string {
 		fmt.Fprintf(&s, "\nIt ended early: %s.\n", r.Stuck)
 	}
 	n := r.Findings
-	fmt.Fprintf(&s, "\n%d mutations of three cells were acknowledged, %d refused. The table held %d rows and %d cells, and HBase's Java client counted %s.\n",
+	fmt.Fprintf(&s, "\n%d mutations of three cells were acknowledged, %d refused. The table held %d rows and %d cells, and HBase's Java "+
+		"client counted %s.\n",
 		n.Acknowledged, n.Refused, n.Rows, n.Cells, strings.Join(strings.Fields(r.Java)[:2], ", "))
 	return s.String()
 }

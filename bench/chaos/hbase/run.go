@@ -70,7 +70,8 @@ func (r *run) all(ctx context.Context) error {
 	}
 	before := runtime.NumGoroutine()
 	r.load = &load{model: new(model), stalls: newStalls(time.Now()), rate: r.Rate, seed: r.Seed}
-	if r.admin, err = hbase.Open(ctx, hbase.Options{Connect: connect, Pause: 20 * time.Millisecond, RPCTimeout: 20 * time.Second}); err != nil {
+	if r.admin, err = hbase.Open(ctx, hbase.Options{Connect: connect, Pause: 20 * time.Millisecond,
+		RPCTimeout: 20 * time.Second}); err != nil {
 		return err
 	}
 	if r.load.client, err = hbase.Open(ctx, hbase.Options{Connect: connect, MaxBufferedBytes: bound, Hooks: r.load.hooks()}); err != nil {
@@ -80,7 +81,8 @@ func (r *run) all(ctx context.Context) error {
 	err = errors.Join(err, r.load.client.Close(), r.admin.Close())
 	until, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	for r.Left = runtime.NumGoroutine() - before; r.Left > 0 && fault.Pause(until, fault.Poll) == nil; r.Left = runtime.NumGoroutine() - before {
+	for r.Left = runtime.NumGoroutine() - before; r.Left > 0 &&
+		fault.Pause(until, fault.Poll) == nil; r.Left = runtime.NumGoroutine() - before {
 	}
 	r.Seconds = time.Since(r.Began).Seconds()
 	return err
@@ -164,7 +166,7 @@ func (r *run) breakAll(ctx context.Context) error {
 	return nil
 }
 
-// stuck notes that something did not recover. The run ends, and what the table holds is told all the same.
+// stuck notes that something did not recover. The run ends, and what the table holds is reported all the same.
 func (r *run) stuck(format string, args ...any) {
 	r.Stuck = strings.TrimPrefix(r.Stuck+"; "+fmt.Sprintf(format, args...), "; ")
 	fmt.Println(r.Stuck)

@@ -17,7 +17,7 @@ type Findings struct {
 	Acknowledged int
 	Refused      int
 	Lost         int // acknowledged cells that are missing or have another value
-	Twice        int // cells that came twice, or that nobody gave
+	Twice        int // cells that came twice, or that nobody wrote
 	Reordered    int // timestamps at which a mutation won over one that was given after it and acknowledged
 	Examples     []string
 }
@@ -34,7 +34,8 @@ func (m *model) verify(ctx context.Context, c *hbase.Client) (*Findings, error) 
 		f.Rows++
 		f.Cells += len(result.Cells)
 		var slot, i int
-		if _, err := fmt.Sscanf(string(result.Row), "%d-%d", &slot, &i); err != nil || slot >= slots || i >= rowsPerSlot || seen[string(result.Row)] {
+		if _, err := fmt.Sscanf(string(result.Row), "%d-%d", &slot, &i); err != nil || slot >= slots || i >= rowsPerSlot ||
+			seen[string(result.Row)] {
 			f.twice("row %q is not ours, or came twice", result.Row)
 			continue
 		}
@@ -99,7 +100,7 @@ func (f *Findings) twice(format string, args ...any) {
 	f.example(format, args...)
 }
 
-// example keeps the first few findings in words.
+// example keeps the text of the first few findings.
 func (f *Findings) example(format string, args ...any) {
 	if len(f.Examples) < 20 {
 		f.Examples = append(f.Examples, fmt.Sprintf(format, args...))

@@ -12,8 +12,9 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-// The second question: events that come at a constant rate show that rows keep up, and not at what rate they could be written. So all that is
-// published is written once more as fast as brine can: while the index is there, while it stands still, and by a brine that knows of no documents.
+// The second question: events that come at a constant rate show that rows keep up, and not at what rate they could be written. So all
+// that is published is written once more as fast as brine can: while the index is there, while it hangs, and by a brine that
+// knows of no documents.
 
 const (
 	rounds    = 3
@@ -45,7 +46,8 @@ func (r *run) backlog(ctx context.Context) error {
 			}
 			*way.rates = append(*way.rates, rate)
 		}
-		fmt.Printf("a backlog, round %d: %.0f rows/s with the index there, %.0f while it stands still, %.0f without one\n", n+1, r.Beside[n], r.Frozen[n], r.Alone[n])
+		fmt.Printf("a backlog, round %d: %.0f rows/s with the index there, %.0f while it stands still, %.0f without one\n", n+1, r.Beside[n],
+			r.Frozen[n], r.Alone[n])
 	}
 	return nil
 }
@@ -53,15 +55,16 @@ func (r *run) backlog(ctx context.Context) error {
 // publishRest has both topics hold all that there is.
 func (r *run) publishRest(ctx context.Context) error {
 	for pipeline, key := range keys {
-		if out, err := r.brine(ctx, "publish", "data/"+pipeline+".jsonl.gz", "--topic", topics[pipeline], "--key", key).CombinedOutput(); err != nil {
+		if out, err := r.brine(ctx, "publish", "data/"+pipeline+".jsonl.gz", "--topic", topics[pipeline], "--key",
+			key).CombinedOutput(); err != nil {
 			return fmt.Errorf("publish the rest of %s: %w\n%s", topics[pipeline], err, out)
 		}
 	}
 	return nil
 }
 
-// drain has a brine with groups of its own read everything, and gives the rows it settles in a second. The index stops at the first, if it is
-// to; it counts from a third of them on, when what the documents' half holds in memory is full, and it reads no more.
+// drain lets a brine with groups of its own read everything, and returns the rows it settles in a second. The index stops at the first,
+// if it is to; it counts from a third of them on, when what the documents' half holds in memory is full, and it reads no more.
 func (r *run) drain(ctx context.Context, group, text string, freeze bool) (rate float64, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, backlogOf, fmt.Errorf("group %s has not settled its rows in %v", group, backlogOf))
 	defer cancel()
@@ -75,7 +78,7 @@ func (r *run) drain(ctx context.Context, group, text string, freeze bool) (rate 
 		return 0, err
 	}
 	defer func() {
-		_ = brine.Process.Kill() // its documents would wait for the index, and its groups are of no use to anyone
+		_ = brine.Process.Kill() // its documents would wait for the index, and its groups are useless
 		_ = brine.Wait()
 	}()
 	if _, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows > 0 }); err != nil {
@@ -112,8 +115,8 @@ func (r *run) rowsOf(ctx context.Context, group string, so func(position) bool) 
 	return now, err
 }
 
-// rowsOnly takes the documents out of a configuration: each block of that name, with all that is deeper. Their half of the memory goes too, so that
-// those that are left have no more than before.
+// rowsOnly takes the documents out of a configuration: each block of that name, with all that is deeper. Their half of the memory goes
+// too, so that those that are left have no more than before.
 func rowsOnly(text string) string {
 	text = strings.Replace(text, "memory: 128MiB", "memory: 64MiB", 1)
 	var out []string

@@ -1,10 +1,10 @@
-// Command index runs brine from a real Kafka into a real HBase and a real Elasticsearch, while the index is killed and stands still again and again, and
-// tells what that did to the rate at which rows are written, and what is wrong with the documents afterwards. `make chaos-index` runs it; nothing
-// imports it.
+// Command index runs brine from a real Kafka into a real HBase and a real Elasticsearch, while the index is killed and hangs
+// again and again, and reports what that did to the rate at which rows are written, and what is wrong with the documents afterwards.
+// `make chaos-index` runs it; nothing imports it.
 //
-// The servers are this run's alone. Events come at a constant rate into two topics: scans, each of which replaces its document, and the changes of
-// orders, which are merged into theirs. The index is killed and frozen in turns; in between it is there for a while, so that the two
-// rates are of one run.
+// The servers are this run's alone. Events come at a constant rate into two topics: scans, each of which replaces its document, and
+// the changes of orders, which are merged into theirs. The index is killed and frozen in turns; in between it is there for a while, so
+// that the two rates are of one run.
 //
 // Read index.yaml (what brine runs), run.go (the whole), progress.go (how far brine is, and the two rates), backlog.go (the rate of
 // a backlog, with the index away and without one), report.go. It ends with a line per

@@ -5,10 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/bench/chaos/fault"
 	"brine/bench/measure"
+	"brine/ingest/offsets"
 )
 
 // topics are what is read, by pipeline.
@@ -17,7 +16,7 @@ var topics = map[string]string{"scans": "courier.scans", "orders": "shop.orders"
 // keys are the fields that their records' keys are taken from, by pipeline.
 var keys = map[string]string{"scans": "waybill", "orders": "order"}
 
-// Span is time in which the index was in one state, and what happened meanwhile.
+// Span is time in which the index was in one state, and what happened during it.
 type Span struct {
 	Seconds, Rows, Documents, Published float64
 
@@ -45,7 +44,7 @@ type position struct {
 
 // progress asks the broker how far brine is, again and again, and adds what went on to the spans of the index's two states.
 type progress struct {
-	client *kafka.Client
+	client *offsets.Client
 
 	mu      sync.Mutex
 	is      state

@@ -38,7 +38,8 @@ func (r *run) finish(record bool) error {
 		fmt.Print(r.table())
 		return measure.Judge(targets)
 	}
-	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`.\n\n", about.Machine, about.Date, about.Commit)
+	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`.\n\n", about.Machine,
+		about.Date, about.Commit)
 	whole := struct {
 		Date, Commit, Machine string
 		*run
@@ -56,16 +57,21 @@ func (r *run) table() string {
 		span *Span
 	}{{"there", &r.There}, {"killed, starting again, or frozen", &r.Away}} {
 		t := max(of.span.Seconds, 1e-9)
-		fmt.Fprintf(&s, "| %s | %.0f | %.0f | %.0f | %.0f |\n", of.name, of.span.Seconds, of.span.Published/t, of.span.Rows/t, of.span.Documents/t)
+		fmt.Fprintf(&s, "| %s | %.0f | %.0f | %.0f | %.0f |\n", of.name, of.span.Seconds, of.span.Published/t,
+			of.span.Rows/t, of.span.Documents/t)
 	}
-	fmt.Fprintf(&s, "\nIt was killed %d times, longest gone for %.0f s with its start, and frozen %d times, longest for %.0f s. Documents were at most %d records behind, and all of %d events were settled %.0f s after the last one was published, %.0f s after the last fault. ",
+	fmt.Fprintf(&s, "\nIt was killed %d times, longest gone for %.0f s with its start, and frozen %d times, longest for %.0f s. Documents "+
+		"were at most %d records behind, and all of %d events were settled %.0f s after the last one was published, %.0f s after the last "+
+		"fault. ",
 		len(r.Kills), longestOf(r.Kills), len(r.Freezes), longestOf(r.Freezes), r.MostBehind, r.Events, r.CatchUp, r.CatchUp+r.there.Seconds())
-	fmt.Fprintf(&s, "brine took %.0f MiB at most. `brine verify --full` held %d rows and %d documents against the topics.\n\n", r.PeakMiB, r.Verify.Count(false), r.Verify.Count(true))
+	fmt.Fprintf(&s, "brine took %.0f MiB at most. `brine verify --full` held %d rows and %d documents against the topics.\n\n", r.PeakMiB,
+		r.Verify.Count(false), r.Verify.Count(true))
 	s.WriteString("| all events once more, as fast as it goes | rows/s, by round | median |\n|---|---|---|\n")
 	for _, of := range []struct {
 		name  string
 		rates []float64
-	}{{"rows and documents, the index is there", r.Beside}, {"rows and documents, the index stands still", r.Frozen}, {"rows alone, with half of the memory", r.Alone}} {
+	}{{"rows and documents, the index is there", r.Beside}, {"rows and documents, the index stands still", r.Frozen},
+		{"rows alone, with half of the memory", r.Alone}} {
 		fmt.Fprintf(&s, "| %s | %s | %.0f |\n", of.name, strings.Trim(fmt.Sprintf("%.0f", of.rates), "[]"), measure.Middle(of.rates))
 	}
 	return s.String()

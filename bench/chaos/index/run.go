@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/bench/chaos/fault"
 	"brine/bench/measure"
 )
@@ -37,11 +35,11 @@ type run struct {
 	MostBehind int64   // records that documents lagged behind by
 	CatchUp    float64 // s from the last event until everything was settled
 	PeakMiB    float64 // of brine
-	Ended      string  // how brine ended, where nobody asked for it
+	Ended      string  // how brine ended, if unasked
 	Events     int64
 	Verify     fault.Verdict
 	Beside     []float64 // rows/s of a backlog, by round: while the index is there
-	Frozen     []float64 // while it stands still
+	Frozen     []float64 // while it hangs
 	Alone      []float64 // without documents
 
 	away, there time.Duration
@@ -93,7 +91,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("brine tables apply: %w\n%s", err, out)
 	}
 	broker, _ := set.Lookup("BRINE_KAFKA_BROKERS")
-	r.progress = &progress{client: &kafka.Client{Addr: kafka.TCP(broker), Timeout: 5 * time.Second}}
+	r.progress = &progress{client: fault.Brokers(broker)}
 	return nil
 }
 
@@ -140,7 +138,7 @@ func (r *run) disturbed(ctx context.Context) error {
 		r.settled(running)
 	}
 	if r.end(brine, ended); errors.Is(err, context.Canceled) && ctx.Err() == nil {
-		return nil // brine has ended by itself, which is told; verify tells what is missing
+		return nil // brine has ended by itself, which is reported; verify reports what is missing
 	}
 	return cmp.Or(err, context.Cause(ctx))
 }
@@ -153,7 +151,7 @@ func (r *run) end(brine *exec.Cmd, ended chan error) {
 		return
 	default:
 	}
-	_ = brine.Process.Signal(syscall.SIGTERM) // it may have ended just now, which is told as well
+	_ = brine.Process.Signal(syscall.SIGTERM) // it may have ended just now, which is reported as well
 	late := time.AfterFunc(ending, func() { _ = brine.Process.Kill() })
 	defer late.Stop()
 	if err := <-ended; err != nil {
@@ -184,7 +182,8 @@ func (r *run) measure(ctx context.Context, pid int) {
 	}
 }
 
-// breakIndex kills and freezes the index in turns, and lets it be there in between, for as long as brine is running. The index is there at the end.
+// breakIndex kills and freezes the index in turns, and lets it be there in between, for as long as brine is running. The index is
+// there at the end.
 func (r *run) breakIndex(ctx, running context.Context) error {
 	if err := fault.Until(running, func() bool { return r.progress.now().documents > 0 }); err != nil {
 		return err
@@ -214,12 +213,13 @@ func (r *run) breakIndex(ctx, running context.Context) error {
 			r.Freezes = append(r.Freezes, took)
 		}
 		now := r.progress.now()
-		fmt.Printf("%2d %s for %5.1f s; %d published, %d rows and %d documents settled\n", n+1, what, took, now.published, now.rows, now.documents)
+		fmt.Printf("%2d %s for %5.1f s; %d published, %d rows and %d documents settled\n", n+1, what, took, now.published,
+			now.rows, now.documents)
 	}
 	return fault.Pause(running, r.there)
 }
 
-// settled waits until both halves have settled everything. When that takes too long a target is short, and verify tells what is missing.
+// settled waits until both halves have settled everything. When that takes too long a target is short, and verify reports what is missing.
 func (r *run) settled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -230,7 +230,8 @@ func (r *run) settled(ctx context.Context) {
 	})
 	now := r.progress.now()
 	if err != nil {
-		fmt.Printf("brine does not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows, now.documents, time.Since(stopped))
+		fmt.Printf("brine does not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows,
+			now.documents, time.Since(stopped))
 	}
 	r.CatchUp, r.Events = time.Since(stopped).Seconds(), now.published
 }

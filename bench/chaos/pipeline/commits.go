@@ -12,7 +12,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Commits are all that brine's groups have ever committed, from the broker's own log of commits, whose segments are too young to be compacted.
+// Commits are all that brine's groups have ever committed, from the broker's own log of commits, whose segments are too young to be
+// compacted.
 type Commits struct {
 	Count    int
 	Back     int // that were less than the one before of the same group and partition
@@ -24,12 +25,11 @@ type Commits struct {
 
 const commitLog = "__consumer_offsets" // of one partition in the cluster that runs here
 
-// mostExamples bounds what is told of wrong commits.
+// mostExamples bounds what is reported of wrong commits.
 const mostExamples = 20
 
-// readCommits reads the log from its beginning, for these groups. brine publish keeps in a group of its own which lines are published, which are no offsets of
-// the topic. It asks the broker by a connection of its own: kafka-go's
-// Client knows no topics of Kafka's own.
+// readCommits reads the log from its beginning, for these groups. brine publish keeps in a group of its own which lines are published,
+// which are no offsets of the topic. It asks the broker by a connection of its own: kafka-go's Client knows no topics of Kafka's own.
 func readCommits(ctx context.Context, broker string, groups []string, ends map[place]progress) (*Commits, error) {
 	conn, err := kafka.DialLeader(ctx, "tcp", broker, commitLog, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func readCommits(ctx context.Context, broker string, groups []string, ends map[p
 	return c, nil
 }
 
-// batch takes the records of one fetch, and gives the offset behind them.
+// batch takes the records of one fetch, and returns the offset behind them.
 func (c *Commits) batch(b *kafka.Batch, at int64, last map[string]int64, ends map[place]progress) (int64, error) {
 	defer func() { _ = b.Close() }() // it was only read
 	from := at

@@ -5,22 +5,22 @@ import (
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/bench/chaos/fault"
+	"brine/ingest/offsets"
 )
 
 const quiet = time.Second // longest time without a commit that is not kept as a stall: brine commits once a second
 
 // groups knows how far brine's groups are, by asking the broker again and again.
 type groups struct {
-	client *kafka.Client
+	broker string // host:port
+	client *offsets.Client
 	inputs []*input
 
 	mu     sync.Mutex
 	at     map[place]progress
 	asked  time.Time     // when the last answers were asked for
-	moved  time.Time     // when a commit was last seen to go on, or nothing was left to commit
+	moved  time.Time     // when a commit was last seen to advance, or nothing was left to commit
 	Stands time.Duration // longest time in which nothing was committed though there was something to
 }
 
@@ -38,7 +38,7 @@ func (g *groups) run(ctx context.Context) {
 		asked := time.Now()
 		at, err := g.look(ctx)
 		if err != nil {
-			continue // the broker is away; the next answer tells as much
+			continue // the broker is away; the next answer shows as much
 		}
 		g.note(at, asked)
 	}
@@ -94,7 +94,7 @@ func (g *groups) standing() time.Duration {
 	return g.Stands
 }
 
-// wentOn tells whether, since an earlier answer, something was committed in every partition that had something left.
+// wentOn reports whether, since an earlier answer, something was committed in every partition that had something left.
 func (g *groups) wentOn(before map[place]progress) bool {
 	now, _ := g.now()
 	for p, was := range before {
@@ -105,7 +105,8 @@ func (g *groups) wentOn(before map[place]progress) bool {
 	return true
 }
 
-// caughtUp reports whether all that was published is committed, by answers that were asked for after a moment. The ends of transactions take offsets too.
+// caughtUp reports whether all that was published is committed, by answers that were asked for after a moment. The ends of
+// transactions take offsets too.
 func (g *groups) caughtUp(after time.Time, inputs []*input) bool {
 	now, asked := g.now()
 	published, ends := 0, int64(0)

@@ -24,8 +24,8 @@ type input struct {
 	Poison            int // that must be dead letters
 }
 
-// writeInputs makes the files that are published, of the first events of `make data`'s: every scan a row of its own, but for those that cannot be
-// written; and the changes of orders, which meet in a row for each order.
+// writeInputs makes the files that are published, of the first events of `make data`'s: every scan a row of its own, except those
+// that cannot be written; and the changes of orders, which meet in a row for each order.
 func writeInputs(place func(name string) string, most int) (all []*input, err error) {
 	scans := &input{topic: "courier.scans", table: "scans", key: "waybill", file: place("scans.jsonl")}
 	orders := &input{topic: "shop.orders", table: "orders", key: "order", file: place("orders.jsonl")}

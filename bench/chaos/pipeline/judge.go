@@ -28,7 +28,7 @@ func (r *run) judge(ctx context.Context) (err error) {
 	for _, in := range r.Inputs {
 		groups = append(groups, in.group("chaos"))
 	}
-	if r.Commits, err = readCommits(ctx, r.groups.client.Addr.String(), groups, ends); err != nil {
+	if r.Commits, err = readCommits(ctx, r.groups.broker, groups, ends); err != nil {
 		return err
 	}
 	if r.Verify, err = fault.Verify(r.brine(ctx, "chaos", "verify", "--full", "--json", "--quiet")); err != nil {
@@ -56,7 +56,7 @@ func (r *run) judge(ctx context.Context) (err error) {
 	return nil
 }
 
-// digest lets HBase's own client read a table: what is told must not rest on our own scans alone.
+// digest lets HBase's own client read a table: what is reported must not rest on our own scans alone.
 func (r *run) digest(ctx context.Context, table string) (string, error) {
 	connect, err := r.procs.Address("BRINE_REAL_HBASE")
 	if err != nil {

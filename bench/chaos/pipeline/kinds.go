@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	zombie = 9 * time.Second // how long a brine stands still: longer than its session, so others have its partitions when it goes on
-	mute   = 8 * time.Second // how long the broker stands still
+	zombie = 9 * time.Second // how long a brine hangs: longer than its session, so others have its partitions when it goes on
+	mute   = 8 * time.Second // how long the broker hangs
 	stay   = 8 * time.Second // how long one more brine stays
 	down   = 2 * time.Second // how long the broker stays away
 )

@@ -1,14 +1,15 @@
-// Command pipeline runs brine, several processes of it, from a real Kafka into a real HBase while both and brine itself are broken again and
-// again, and then asks whether anything was lost, doubled or put in the place of something newer. `make chaos` runs it; nothing imports it.
+// Command pipeline runs brine, several processes of it, from a real Kafka into a real HBase while both and brine itself are broken
+// again and again, and then asks whether anything was lost, doubled or put in the place of something newer. `make chaos` runs it;
+// nothing imports it.
 //
-// The servers are this run's alone. Three tracks of faults run side by side for as long as events are published: one breaks brine's processes, one
-// those of Kafka and HBase, one moves, splits and disables what HBase holds. What is played is drawn by the seed; a fault that hits while
-// another track's lasts is wanted.
+// The servers are this run's alone. Three tracks of faults run side by side for as long as events are published: one breaks brine's
+// processes, one those of Kafka and HBase, one moves, splits and disables what HBase holds. What is played is drawn by the seed; a
+// fault that hits while another track's lasts is wanted.
 //
 // Read chaos.yaml (what brine runs), input.go (the events, a few of which cannot be written), kinds.go and package fault (the faults),
-// members.go and member.go (brine's processes), groups.go and commits.go (what they commit), run.go (the whole), judge.go (what is asked afterwards: brine's own
-// verify, an undisturbed run of the same topics, HBase's Java client), report.go. It ends with a line per target, `name value target
-// ok|short`, and exits with 1 when one is short.
+// members.go and member.go (brine's processes), groups.go and commits.go (what they commit), run.go (the whole), judge.go (what is
+// asked afterwards: brine's own verify, an undisturbed run of the same topics, HBase's Java client), report.go. It ends with a line
+// per target, `name value target ok|short`, and exits with 1 when one is short.
 package main
 
 import (

@@ -46,7 +46,7 @@ func (m *member) keep() {
 		if cmd == nil {
 			return
 		}
-		_ = cmd.Wait() // its state tells
+		_ = cmd.Wait() // its state shows it
 		m.mu.Lock()
 		asked := m.asked
 		m.cmd = nil

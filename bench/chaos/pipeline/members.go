@@ -66,7 +66,7 @@ func (ms *members) leave(ctx context.Context, m *member) (took time.Duration, er
 	return took, err
 }
 
-// end stops all of them for good, and tells how long the slowest took. Those that do not stop are among the odd ends.
+// end stops all of them for good, and returns how long the slowest took. Those that do not stop are among the odd ends.
 func (ms *members) end(ctx context.Context) (slowest time.Duration) {
 	for _, m := range ms.list() {
 		took, _ := ms.leave(ctx, m)
@@ -86,7 +86,7 @@ func (ms *members) kill() {
 	ms.kept.Wait()
 }
 
-// measure takes the memory of all that run.
+// measure records the memory of all that run.
 func (ms *members) measure() {
 	for _, m := range ms.list() {
 		m.mu.Lock()

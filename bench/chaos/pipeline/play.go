@@ -46,7 +46,7 @@ func (r *run) breakAll(ctx context.Context, began time.Time) error {
 	return context.Cause(ctx)
 }
 
-// refuses is brine's exit code when it will not do what it is told, which does not pass by trying again.
+// refuses is brine's exit code when it refuses what it is asked to do, which does not pass by trying again.
 const refuses = 2
 
 // publish puts all events of a topic, at a constant rate. When the broker is away for long it is begun again, which publishes none twice.
@@ -109,7 +109,7 @@ func (r *run) playOne(ctx context.Context, i int, kind fault.Kind, f *fault.Faul
 	before, _ := r.groups.now()
 	waiting, cancel := context.WithTimeout(ctx, upheaval)
 	defer cancel()
-	_ = fault.Until(waiting, func() bool { // all goes on, or the while is over
+	_ = fault.Until(waiting, func() bool { // everything makes progress, or the time is over
 		if i == regions {
 			return s.Whole(done)
 		}

@@ -12,7 +12,7 @@ import (
 
 const page = "docs/reliability.md"
 
-// targets are what a run has to keep, with so many faults of so many kinds.
+// targets are what a run has to keep, given the number of faults and kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
 	byKind := r.played()
 	played := 0
@@ -91,9 +91,11 @@ func (r *run) table() string {
 			}
 		}
 	}
-	fmt.Fprintf(&s, "\nbrine's %d processes were started %d times in all, %d of them when a server was away; the longest time in which nothing was committed was %.1f s, and the last stop took %.1f s. ",
+	fmt.Fprintf(&s, "\nbrine's %d processes were started %d times in all, %d of them when a server was away; the longest time in which "+
+		"nothing was committed was %.1f s, and the last stop took %.1f s. ",
 		r.Members, r.Starts, r.Away, r.Stands, r.Drained)
-	fmt.Fprintf(&s, "`brine verify --full` took %.1f s and %.0f MiB.\n\n| table | events | rows wanted | after the faults, by HBase's Java client | after an undisturbed run |\n|---|---|---|---|---|\n", r.Verify.Seconds, r.Verify.PeakMiB)
+	fmt.Fprintf(&s, "`brine verify --full` took %.1f s and %.0f MiB.\n\n| table | events | rows wanted | after the faults, by HBase's Java "+
+		"client | after an undisturbed run |\n|---|---|---|---|---|\n", r.Verify.Seconds, r.Verify.PeakMiB)
 	for i, t := range r.Tables {
 		fmt.Fprintf(&s, "| %s | %d | %d | %s | %s |\n", t.Name, r.Inputs[i].Events, r.Inputs[i].Rows, short(t.Disturbed), short(t.Calm))
 	}

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/bench/chaos/fault"
 	"brine/bench/measure"
 	"brine/hbase"
@@ -18,7 +16,7 @@ import (
 
 const (
 	patience = 7 * time.Minute  // for one fault
-	upheaval = 10 * time.Second // then the next fault of its track hits, whether all goes on or not
+	upheaval = 10 * time.Second // then the next fault of its track hits, whether everything has recovered or not
 	rest     = time.Second      // between two faults of a track
 	longest  = 5 * time.Minute  // for brine to catch up at the end
 	ending   = 2 * time.Minute  // for one process of brine, which drains for at most ten seconds
@@ -140,10 +138,12 @@ func (r *run) disturbed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.groups = &groups{client: &kafka.Client{Addr: kafka.TCP(broker), Timeout: 5 * time.Second}, inputs: r.Inputs}
+	r.groups = &groups{broker: broker, client: fault.Brokers(broker), inputs: r.Inputs}
 	r.watch = fault.StartWatch(ctx, r.admin, []fault.Slot{{Table: "chaos:orders"}, {Table: "chaos:scans"}})
 	defer r.watch.Stop()
-	r.members = &members{logs: r.logs, ending: ending, command: func() *exec.Cmd { return r.brine(context.Background(), "chaos", "run", "--quiet") }} // kill ends them
+	// kill ends them
+	r.members = &members{logs: r.logs, ending: ending,
+		command: func() *exec.Cmd { return r.brine(context.Background(), "chaos", "run", "--quiet") }}
 	defer r.members.kill()
 	beside.Go(func() { r.groups.run(watching) })
 	beside.Go(func() {
@@ -161,7 +161,8 @@ func (r *run) disturbed(ctx context.Context) error {
 	healed := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	if fault.Until(waiting, func() bool { return r.groups.caughtUp(healed, r.Inputs) }) != nil { // a target is short then, and verify tells what is missing
+	// a target is short then, and verify reports what is missing
+	if fault.Until(waiting, func() bool { return r.groups.caughtUp(healed, r.Inputs) }) != nil {
 		now, _ := r.groups.now()
 		fmt.Printf("brine does not catch up in %v: %v\n", longest, now)
 	}

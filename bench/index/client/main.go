@@ -1,4 +1,4 @@
-// Command client writes documents with brine's indexer and tells how long that took and what it cost. bench/index runs it beside
+// Command client writes documents with brine's indexer and reports how long that took and what it cost. bench/index runs it beside
 // bench/index/peer, which writes the same documents; nothing imports it.
 package main
 
@@ -82,7 +82,7 @@ func landed(ctx context.Context, f event.Flight) error {
 	if f == nil {
 		return nil
 	}
-	failures, err := f.Wait(ctx)
+	failures, err := event.Settle(ctx, f)
 	if err == nil && len(failures) > 0 {
 		err = fmt.Errorf("%d documents failed, the first with: %w", len(failures), failures[0].Err)
 	}

@@ -46,7 +46,8 @@ func Documents(changes indexer.Changes, n int) int {
 
 var (
 	states = []string{"created", "paid", "shipped", "delivered"}
-	words  = []string{"red apple juice", "green tea 500 g", "oat biscuits", "dark roast coffee", "washing powder", "long grain rice", "olive oil 1 l", "tomato sauce"}
+	words  = []string{"red apple juice", "green tea 500 g", "oat biscuits", "dark roast coffee", "washing powder", "long grain rice",
+		"olive oil 1 l", "tomato sauce"}
 )
 
 const start = 1_700_000_000_000
@@ -87,7 +88,8 @@ func amount(order int) float64 { return float64(order%10_000) + 0.25 }
 
 // AppendSource appends the JSON that brine writes for the i-th whole change.
 func AppendSource(dst []byte, i int) []byte {
-	dst = fmt.Appendf(dst, `{"_row":%q,"_ver":%d,"status":%q,"item":%q,"number":%d,"amount":`, ID(i), Version(i), states[i%len(states)], item(i), i)
+	dst = fmt.Appendf(dst, `{"_row":%q,"_ver":%d,"status":%q,"item":%q,"number":%d,"amount":`, ID(i), Version(i),
+		states[i%len(states)], item(i), i)
 	dst = strconv.AppendFloat(dst, amount(i), 'f', -1, 64)
 	return fmt.Appendf(dst, `,"gift":%t,"at":%d}`, i%2 == 0, Version(i))
 }

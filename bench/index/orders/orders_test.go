@@ -33,7 +33,7 @@ func TestDocumentsAreEqual(t *testing.T) {
 	for i := range 20 {
 		batch.Events = append(batch.Events, orders.Event(indexer.Whole, i, 20))
 	}
-	if failures, err := w.Submit(t.Context(), batch).Wait(context.Background()); err != nil || len(failures) > 0 {
+	if failures, err := event.Settle(context.Background(), w.Submit(t.Context(), batch)); err != nil || len(failures) > 0 {
 		t.Fatal(failures, err)
 	}
 	for i := range 20 {

@@ -1,4 +1,4 @@
-// Command peer writes documents with go-elasticsearch's BulkIndexer and tells how long that took and what it cost. bench/index runs
+// Command peer writes documents with go-elasticsearch's BulkIndexer and reports how long that took and what it cost. bench/index runs
 // it beside bench/index/client, which writes the same documents; nothing imports it.
 package main
 

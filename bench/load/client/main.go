@@ -1,4 +1,4 @@
-// Command client writes rows with package hbase and tells how long that took and what it cost. bench/load runs it beside
+// Command client writes rows with package hbase and reports how long that took and what it cost. bench/load runs it beside
 // bench/java, which writes the same rows; nothing imports it.
 package main
 

@@ -23,7 +23,8 @@ func Draw(ctx context.Context, b *Board, s *Source) ([]byte, error) {
 	}
 	c := &canvas{}
 	total := head + float64(height)*lines + 8
-	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.4g %.4g" font-family="Inter, Helvetica, Arial, 'DejaVu Sans', sans-serif" font-size="11">`+"\n", width, total)
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.4g %.4g" font-family="Inter, Helvetica, Arial, 'DejaVu Sans', `+
+		`sans-serif" font-size="11">`+"\n", width, total)
 	fmt.Fprintf(c, "<title>%s</title>\n", b.Title)
 	c.rect(0, 0, width, total, fmt.Sprintf(`fill="%s"`, background))
 	c.text(14, 34, fmt.Sprintf(`fill="%s" font-size="19" font-weight="500"`, bright), b.Title)
@@ -76,7 +77,8 @@ func drawPanel(ctx context.Context, c *canvas, p *Panel, s *Source) error {
 func timeAxis(c *canvas, plot box, s *Source) {
 	span := s.To.Sub(s.From)
 	every := time.Minute
-	for _, d := range []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 24 * time.Hour} {
+	for _, d := range []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour,
+		3 * time.Hour, 6 * time.Hour, 24 * time.Hour} {
 		if span/every <= 7 {
 			break
 		}

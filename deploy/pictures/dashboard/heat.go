@@ -10,7 +10,8 @@ import (
 )
 
 // inferno is the color scale, from nothing to the most.
-var inferno = []string{"#181b1f", "#140e36", "#230a4f", "#390962", "#4f0d6c", "#65156e", "#7a1d6d", "#8f2469", "#a42c60", "#b93556", "#cc4248", "#dc5039", "#e96529", "#f37819", "#fa9008", "#fca50a", "#fbbf24", "#f6d746", "#f1ed71", "#fcffa4"}
+var inferno = []string{"#181b1f", "#140e36", "#230a4f", "#390962", "#4f0d6c", "#65156e", "#7a1d6d", "#8f2469", "#a42c60", "#b93556",
+	"#cc4248", "#dc5039", "#e96529", "#f37819", "#fa9008", "#fca50a", "#fbbf24", "#f6d746", "#f1ed71", "#fcffa4"}
 
 // drawHeat draws a line of cells for each series: of a histogram from the smallest bucket up, else from the first name down.
 func drawHeat(c *canvas, p *Panel, at box, s *Source, all []series) error {
@@ -42,8 +43,8 @@ func drawHeat(c *canvas, p *Panel, at box, s *Source, all []series) error {
 	return drawScale(c, box{plot.x, plot.y + plot.h + 26, min(plot.w, 220), 8}, most, unit)
 }
 
-// drawCells draws one path for each color, of lines as thick as a cell, in cells as its lengths: a rectangle for each would be large. The root
-// brings out little beside much.
+// drawCells draws one path for each color, of lines as thick as a cell, in cells as its lengths: a rectangle for each would be large.
+// The root brings out little beside much.
 func drawCells(c *canvas, plot box, all []series, most float64) {
 	cells := make([]strings.Builder, len(inferno))
 	columns := len(all[0].values)

@@ -16,7 +16,8 @@ const (
 	grid       = "#272b33"
 )
 
-var palette = []string{"#73bf69", "#f2cc0c", "#8ab8ff", "#ff780a", "#f2495c", "#5794f2", "#b877d9", "#37a2eb", "#e0b400", "#96d98d", "#ffa6b0", "#ca95e5", "#56a64b", "#3274d9", "#fa6400", "#8f3bb8"}
+var palette = []string{"#73bf69", "#f2cc0c", "#8ab8ff", "#ff780a", "#f2495c", "#5794f2", "#b877d9", "#37a2eb", "#e0b400", "#96d98d",
+	"#ffa6b0", "#ca95e5", "#56a64b", "#3274d9", "#fa6400", "#8f3bb8"}
 
 // named is a color that Grafana knows by name.
 func named(color string) string {

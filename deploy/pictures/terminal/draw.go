@@ -26,7 +26,8 @@ func Draw(title, written string) []byte {
 	}
 	width, height := 2*margin+float64(columns)*cellWidth, bar+margin+float64(len(lines))*cellHeight
 	var c strings.Builder
-	fmt.Fprintf(&c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.4g %.4g" font-family="'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="13">`+"\n", width, height)
+	fmt.Fprintf(&c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.4g %.4g" font-family="'DejaVu Sans Mono', Menlo, Consolas, `+
+		`monospace" font-size="13">`+"\n", width, height)
 	fmt.Fprintf(&c, "<title>%s</title>\n", html.EscapeString(title))
 	fmt.Fprintf(&c, `<rect width="%.4g" height="%.4g" rx="8" fill="%s"/>`+"\n", width, height, screen)
 	for i, color := range []string{"#ff5f57", "#febc2e", "#28c840"} {
@@ -50,7 +51,8 @@ func drawRun(c *strings.Builder, r run, y float64) {
 	x := func(column int) float64 { return margin + float64(column)*cellWidth }
 	letters := []rune(r.text)
 	if r.reverse {
-		fmt.Fprintf(c, `<rect x="%.4g" y="%.4g" width="%.4g" height="%.4g" fill="%s"/>`+"\n", x(r.column), y, float64(len(letters))*cellWidth, cellHeight, color)
+		fmt.Fprintf(c, `<rect x="%.4g" y="%.4g" width="%.4g" height="%.4g" fill="%s"/>`+"\n", x(r.column), y,
+			float64(len(letters))*cellWidth, cellHeight, color)
 		color = screen
 	}
 	attributes := fmt.Sprintf(`fill="%s"`, color)

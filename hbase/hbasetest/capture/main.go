@@ -50,7 +50,8 @@ func capture(master, region, out string, command []string) error {
 		return err
 	}
 	defer func() { _ = toRegion.Close() }()
-	p := &proxy{recorder: recorder{dir: out}, swap: newSwap([2]string{master, toMaster.Addr().String()}, [2]string{region, toRegion.Addr().String()})}
+	p := &proxy{recorder: recorder{dir: out}, swap: newSwap([2]string{master, toMaster.Addr().String()},
+		[2]string{region, toRegion.Addr().String()})}
 	go p.serve(toMaster, master)
 	go p.serve(toRegion, region)
 

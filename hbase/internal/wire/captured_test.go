@@ -56,7 +56,7 @@ func captured(t *testing.T, kind string, f func(t *testing.T, method string, fra
 	}
 }
 
-// decode decodes a message, fails on fields that our .proto files do not know, and gives it back for encoding.
+// decode decodes a message, fails on fields that our .proto files do not know, and hands it back for encoding.
 func decode(t *testing.T, method string, side int, b []byte) proto.Message {
 	t.Helper()
 	pair, ok := capturedMessages[method]

@@ -55,7 +55,7 @@ func TestCompressedBlocksComeBack(t *testing.T) {
 	}
 }
 
-// A bomb is told by its first bytes, or while it expands, and never makes more than what is allowed.
+// A bomb is recognized by its first bytes, or while it expands, and never makes more than what is allowed.
 func TestBombs(t *testing.T) {
 	for _, c := range allCompressions[1:] {
 		bomb, err := c.Compress(nil, make([]byte, 64<<20))
@@ -163,7 +163,7 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// BenchmarkCompress tells what a compression costs and spares for a cell block of 256 KiB of scans.
+// BenchmarkCompress measures what a compression costs and saves for a cell block of 256 KiB of scans.
 func BenchmarkCompress(b *testing.B) {
 	block := someCells(256 << 10)
 	for _, c := range allCompressions {

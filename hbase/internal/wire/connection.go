@@ -55,7 +55,7 @@ func AppendPreamble(dst []byte, p Preamble) []byte {
 	}
 }
 
-// DecodePreamble tells what the first 6 bytes of a connection ask for.
+// DecodePreamble returns what the first 6 bytes of a connection ask for.
 func DecodePreamble(b [PreambleLen]byte) (Preamble, error) {
 	switch s := string(b[:]); {
 	case s == "Regist":

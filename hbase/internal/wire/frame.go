@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Errors of decoders. Both mean that the connection cannot go on: where the next frame begins is no longer known for sure.
+// Errors of decoders. Both mean that the connection is unusable: where the next frame begins is no longer known for sure.
 var (
 	ErrMalformed = errors.New("malformed bytes on the wire")
 	ErrTooLong   = errors.New("frame is longer than the limit")

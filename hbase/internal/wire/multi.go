@@ -29,7 +29,8 @@ const ttlSize = 1 + 1 + len(ttlAttribute) + 1 + 1 + 8
 //
 //	MultiRequest { regionAction 1: {
 //	    region 1: { type 1: REGION_NAME, value 2 }
-//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, attribute 5: { name 1, value 2 }, durability 6, associated_cell_count 8 } } … } }
+//	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, attribute 5: { name 1, value 2 }, durability 6,
+//	                                       associated_cell_count 8 } } … } }
 func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
 	specifier := 2 + 1 + protowire.SizeBytes(len(region))
 	size := 1 + protowire.SizeBytes(specifier)
@@ -110,7 +111,7 @@ type Outcome struct {
 	Exception Exception
 }
 
-// NextRegionResult reads the first regionActionResult (field 1) of an encoded MultiResponse and gives what follows it;
+// NextRegionResult reads the first regionActionResult (field 1) of an encoded MultiResponse and returns what follows it;
 // ok is false when there is none left.
 func NextRegionResult(b []byte) (r RegionResult, rest []byte, ok bool, err error) {
 	for len(b) > 0 {
@@ -192,7 +193,7 @@ func decodeException(b []byte) (e Exception, err error) {
 		case f.is(1, protowire.BytesType) && len(f.bytes) > 0:
 			e.Class = string(f.bytes)
 		case f.is(2, protowire.BytesType):
-			e.Text = clipped(f.bytes)
+			e.Text = string(f.bytes[:min(len(f.bytes), MaxText)])
 		}
 	}
 	return e, nil

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 
 	"brine/hbase/hbasepb"
@@ -36,25 +38,129 @@ type Response struct {
 	Cells     []byte
 }
 
-// DecodeResponse decodes a frame given without its length prefix. It allocates only for an exception.
-func DecodeResponse(frame []byte) (Response, error) {
-	head, rest, err := delimited(frame, "response header")
+// ResponseHeader is what stands before the result of a response.
+type ResponseHeader struct {
+	CallID    uint32
+	Exception *hbasepb.ExceptionResponse // nil: none
+	Rest      int                        // bytes of the frame behind the header
+	cells     uint64                     // of them the cell block
+}
+
+// MaxText is how much is kept of an exception's class, and of its message and stack.
+const MaxText = 16 << 10
+
+// ReadResponseHeader reads the header of a response whose frame has n bytes. However long an exception's texts are, no more than
+// MaxText of each is ever in memory. It allocates only for an exception.
+func ReadResponseHeader(in *bufio.Reader, n int) (ResponseHeader, error) {
+	frame := message{in, n}
+	head, err := frame.nested()
 	if err != nil {
-		return Response{}, err
+		return ResponseHeader{}, fmt.Errorf("response header: %w", err)
 	}
-	r, cells, err := decodeResponseHeader(head)
+	h := ResponseHeader{Rest: frame.left}
+	if err := h.read(&head); err != nil {
+		return ResponseHeader{}, fmt.Errorf("response header: %w", err)
+	}
+	if h.cells > uint64(h.Rest) {
+		return ResponseHeader{}, fmt.Errorf("%w: cell block of %d bytes announced, %d there", ErrMalformed, h.cells, h.Rest)
+	}
+	return h, nil
+}
+
+// read reads call_id 1, exception 2, cell_block_meta 3.
+func (h *ResponseHeader) read(m *message) error {
+	for m.left > 0 {
+		tag, err := m.tag()
+		if err != nil {
+			return err
+		}
+		switch tag {
+		case tagOf(1, protowire.VarintType):
+			var v uint64
+			v, err = m.varint()
+			h.CallID = uint32(v)
+		case tagOf(2, protowire.BytesType):
+			h.Exception, err = readException(m, h.Exception)
+		case tagOf(3, protowire.BytesType):
+			h.cells, err = readCellBlockMeta(m, h.cells)
+		default:
+			err = m.skip(tag)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readException reads exception_class_name 1, stack_trace 2, hostname 3, port 4, do_not_retry 5, server_overloaded 6, and
+// merges them into e if there is one.
+func readException(in *message, e *hbasepb.ExceptionResponse) (*hbasepb.ExceptionResponse, error) {
+	m, err := in.nested()
 	if err != nil {
-		return Response{}, err
+		return nil, err
 	}
-	if cells > uint64(len(rest)) {
-		return Response{}, fmt.Errorf("%w: cell block of %d bytes announced, %d there", ErrMalformed, cells, len(rest))
+	if e == nil {
+		e = new(hbasepb.ExceptionResponse)
 	}
-	cut := len(rest) - int(cells)
-	r.Cells = rest[cut:]
+	for m.left > 0 {
+		tag, err := m.tag()
+		if err != nil {
+			return nil, err
+		}
+		var v uint64
+		switch tag {
+		case tagOf(1, protowire.BytesType):
+			e.ExceptionClassName, err = m.text()
+		case tagOf(2, protowire.BytesType):
+			e.StackTrace, err = m.text()
+		case tagOf(3, protowire.BytesType):
+			e.Hostname, err = m.text()
+		case tagOf(4, protowire.VarintType):
+			v, err = m.varint()
+			e.Port = proto.Int32(int32(v))
+		case tagOf(5, protowire.VarintType):
+			v, err = m.varint()
+			e.DoNotRetry = proto.Bool(v != 0)
+		case tagOf(6, protowire.VarintType):
+			v, err = m.varint()
+			e.ServerOverloaded = proto.Bool(v != 0)
+		default:
+			err = m.skip(tag)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("exception: %w", err)
+		}
+	}
+	return e, nil
+}
+
+// readCellBlockMeta reads length 1; length as it is if there is none.
+func readCellBlockMeta(in *message, length uint64) (uint64, error) {
+	m, err := in.nested()
+	for err == nil && m.left > 0 {
+		var tag uint64
+		if tag, err = m.tag(); err != nil {
+			break
+		}
+		if tag != tagOf(1, protowire.VarintType) {
+			err = m.skip(tag)
+			continue
+		}
+		length, err = m.varint()
+		length = uint64(uint32(length))
+	}
+	return length, err
+}
+
+// Response returns the response whose header h is and whose Rest bytes are body.
+func (h *ResponseHeader) Response(body []byte) (Response, error) {
+	cut := len(body) - int(h.cells)
+	r := Response{CallID: h.CallID, Exception: h.Exception, Cells: body[cut:]}
 	if cut == 0 {
 		return r, nil
 	}
-	param, tail, err := delimited(rest[:cut], "result")
+	param, tail, err := delimited(body[:cut], "result")
 	if err != nil {
 		return Response{}, err
 	}
@@ -65,105 +171,11 @@ func DecodeResponse(frame []byte) (Response, error) {
 	return r, nil
 }
 
-// decodeResponseHeader reads call_id 1, exception 2, cell_block_meta 3.
-func decodeResponseHeader(b []byte) (r Response, cells uint64, err error) {
-	for len(b) > 0 {
-		f, rest, err := nextField(b)
-		if err != nil {
-			return r, 0, err
-		}
-		b = rest
-		switch {
-		case f.is(1, protowire.VarintType):
-			r.CallID = uint32(f.varint)
-		case f.is(2, protowire.BytesType):
-			if r.Exception, err = decodeExceptionResponse(f.bytes); err != nil {
-				return r, 0, fmt.Errorf("exception: %w", err)
-			}
-		case f.is(3, protowire.BytesType):
-			if cells, err = decodeCellBlockMeta(f.bytes); err != nil {
-				return r, 0, err
-			}
-		}
+// DecodeResponse decodes a frame given without its length prefix.
+func DecodeResponse(frame []byte) (Response, error) {
+	h, err := ReadResponseHeader(bufio.NewReaderSize(bytes.NewReader(frame), 0), len(frame))
+	if err != nil {
+		return Response{}, err
 	}
-	return r, cells, nil
-}
-
-// MaxText is how much is kept of an exception's class, and of its message and stack.
-const MaxText = 16 << 10
-
-// clipped copies the beginning of a text.
-func clipped(b []byte) string { return string(b[:min(len(b), MaxText)]) }
-
-// decodeExceptionResponse reads exception_class_name 1, stack_trace 2, hostname 3, port 4, do_not_retry 5, server_overloaded 6.
-func decodeExceptionResponse(b []byte) (*hbasepb.ExceptionResponse, error) {
-	e := new(hbasepb.ExceptionResponse)
-	for len(b) > 0 {
-		f, rest, err := nextField(b)
-		if err != nil {
-			return nil, err
-		}
-		b = rest
-		switch {
-		case f.is(1, protowire.BytesType):
-			e.ExceptionClassName = proto.String(clipped(f.bytes))
-		case f.is(2, protowire.BytesType):
-			e.StackTrace = proto.String(clipped(f.bytes))
-		case f.is(3, protowire.BytesType):
-			e.Hostname = proto.String(clipped(f.bytes))
-		case f.is(4, protowire.VarintType):
-			e.Port = proto.Int32(int32(f.varint))
-		case f.is(5, protowire.VarintType):
-			e.DoNotRetry = proto.Bool(f.varint != 0)
-		case f.is(6, protowire.VarintType):
-			e.ServerOverloaded = proto.Bool(f.varint != 0)
-		}
-	}
-	return e, nil
-}
-
-func decodeCellBlockMeta(b []byte) (length uint64, err error) {
-	for len(b) > 0 {
-		f, rest, err := nextField(b)
-		if err != nil {
-			return 0, err
-		}
-		b = rest
-		if f.is(1, protowire.VarintType) {
-			length = uint64(uint32(f.varint))
-		}
-	}
-	return length, nil
-}
-
-// field is one field of an encoded message: bytes for a nested message, string or bytes, varint for numbers.
-type field struct {
-	number protowire.Number
-	typ    protowire.Type
-	varint uint64
-	bytes  []byte
-}
-
-func (f *field) is(n protowire.Number, t protowire.Type) bool { return f.number == n && f.typ == t }
-
-// nextField cuts the first field off an encoded message. Fields of types that HBase does not use are skipped whole.
-func nextField(b []byte) (f field, rest []byte, err error) {
-	number, typ, n := protowire.ConsumeTag(b)
-	if n < 0 {
-		return f, nil, fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(n))
-	}
-	f.number, f.typ = number, typ
-	b = b[n:]
-	switch typ {
-	case protowire.VarintType:
-		f.varint, n = protowire.ConsumeVarint(b)
-	case protowire.BytesType:
-		f.bytes, n = protowire.ConsumeBytes(b)
-	default:
-		n = protowire.ConsumeFieldValue(number, typ, b)
-	}
-	if n < 0 {
-		return f, nil, fmt.Errorf("%w: field %d: %w", ErrMalformed, number, protowire.ParseError(n))
-	}
-	return f, b[n:], nil
+	return h.Response(frame[len(frame)-h.Rest:])
 }

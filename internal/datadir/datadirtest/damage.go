@@ -64,8 +64,8 @@ func (d Damage) Apply(t testing.TB, path string) bool {
 	return damaged == nil || !bytes.Equal(damaged, file)
 }
 
-// Each damages each file of a folder in each way, every time in a copy of its own, and calls f with the copy and the file's name in it, where
-// the damage changes something.
+// Each damages each file of a folder in each way, every time in a copy of its own, and calls f with the copy and the file's name in
+// it, where the damage changes something.
 func Each(t *testing.T, dir string, damages []Damage, f func(t *testing.T, dir, name string)) {
 	t.Helper()
 	for _, name := range files(t, dir) {

@@ -31,7 +31,8 @@ type scanSet struct {
 func (s *scanSet) all() iter.Seq[sample.Scan] { return slices.Values(s.scans) }
 
 func (s *scanSet) counts() string {
-	return fmt.Sprintf("%d scan events: %d DEPART, %d ARRIVE, %d CANCEL", len(s.scans), s.action["DEPART"], s.action["ARRIVE"], s.action["CANCEL"])
+	return fmt.Sprintf("%d scan events: %d DEPART, %d ARRIVE, %d CANCEL", len(s.scans), s.action["DEPART"],
+		s.action["ARRIVE"], s.action["CANCEL"])
 }
 
 func isAny(flight) bool       { return true }
@@ -151,7 +152,8 @@ func next(hhmm int, t time.Time) time.Time {
 
 // readZones reads the airports' time zones. Four destinations have no row there.
 func readZones(airports []byte) (map[string]*time.Location, error) {
-	names := map[string]string{"BQN": "America/Puerto_Rico", "PSE": "America/Puerto_Rico", "SJU": "America/Puerto_Rico", "STT": "America/St_Thomas"}
+	names := map[string]string{"BQN": "America/Puerto_Rico", "PSE": "America/Puerto_Rico", "SJU": "America/Puerto_Rico",
+		"STT": "America/St_Thomas"}
 	for f, err := range rows(airports) {
 		if err != nil {
 			return nil, fmt.Errorf("airports.csv: %w", err)

@@ -92,7 +92,8 @@ func readOrders(packages string) (*orderSet, error) {
 		set.add(order(basket, products))
 	}
 	if len(lines) != orderLines || len(set.orders) != baskets {
-		return nil, fmt.Errorf("%s gives %d lines in %d baskets; expected %d and %d", ordersPackage, len(lines), len(set.orders), orderLines, baskets)
+		return nil, fmt.Errorf("%s gives %d lines in %d baskets; expected %d and %d", ordersPackage, len(lines),
+			len(set.orders), orderLines, baskets)
 	}
 	slices.SortStableFunc(set.changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	return set, nil

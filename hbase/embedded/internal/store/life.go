@@ -104,8 +104,8 @@ func (s *Store) enter() (*life, error) {
 
 var errClosed = errors.New("the store is closed")
 
-// Broken returns why the store answers nothing, nil when it does. A fence that has just been shut is asked too: the store may not have heard
-// of it yet.
+// Broken returns why the store answers nothing, nil when it does. A fence that has just been shut is asked too: the store may not have
+// heard of it yet.
 func (s *Store) Broken() error {
 	if cause := s.broken.Load(); cause != nil {
 		return unavailable(*cause)

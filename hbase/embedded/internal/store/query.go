@@ -107,7 +107,8 @@ func (q *Query) plans(schema Schema) ([]plan, error) {
 }
 
 func (q *Query) plan(f *Family, qualifiers [][]byte) plan {
-	p := plan{family: f, times: q.Times, given: min(q.MaxVersions, f.MaxVersions), oldest: f.oldest(q.Now), now: q.Now, raw: q.Raw, trackBehind: f.KeepDeleted}
+	p := plan{family: f, times: q.Times, given: min(q.MaxVersions, f.MaxVersions), oldest: f.oldest(q.Now), now: q.Now, raw: q.Raw,
+		trackBehind: f.KeepDeleted}
 	if t, ok := q.FamilyTimes[string(f.Name)]; ok {
 		p.times = t
 	}

@@ -118,7 +118,8 @@ func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 	switch {
 	case err == nil:
 		return lock, nil
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES) && !os.IsPermission(rootOf(err)), strings.Contains(err.Error(), "held by current process"):
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES) && !os.IsPermission(rootOf(err)),
+		strings.Contains(err.Error(), "held by current process"):
 		return nil, fmt.Errorf("%s: %w", dir, ErrInUse)
 	default:
 		return nil, fmt.Errorf("data folder %s: %w", dir, err)

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"brine/service/admin"
+)
+
+// tokenFlag is the flag of commands that ask a running brine.
+type tokenFlag struct {
+	Token string `placeholder:"TOKEN" help:"http.token of a brine elsewhere (default: BRINE_HTTP_TOKEN, or http.token of the configuration)."`
+}
+
+// of is the token that the flag names, or the environment.
+func (f tokenFlag) of(e *env) string {
+	if f.Token != "" {
+		return f.Token
+	}
+	token, _ := e.getenv("BRINE_HTTP_TOKEN")
+	return token
+}
+
+// adminClient asks the brine whose admin port a flag or the configuration names.
+func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.Client, error) {
+	c := admin.Client{Addr: flag, Token: token.of(e), Timeout: e.patience}
+	if c.Addr == "" {
+		cfg, err := file.load(e)
+		if err != nil {
+			return c, err
+		}
+		c.Addr = cfg.HTTP.Listen
+		if c.Token == "" {
+			c.Token = cfg.HTTP.Token
+		}
+	}
+	host, port, err := net.SplitHostPort(c.Addr)
+	if err != nil || port == "0" {
+		return c, usage(fmt.Errorf("%q is no address of an admin port: give --http HOST:PORT as the running brine prints it", c.Addr))
+	}
+	if host == "" {
+		c.Addr = net.JoinHostPort("127.0.0.1", port)
+	}
+	return c, nil
+}
+
+// adminError gives the error of an admin port its exit code.
+func adminError(err error) error {
+	if _, ok := errors.AsType[*admin.UnreachableError](err); ok {
+		return &exitError{exitUnreachable, err, "is brine running there? It prints the address of its admin port as it starts"}
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return usage(fmt.Errorf("--http: %w", err))
+	}
+	status, ok := errors.AsType[*admin.StatusError](err)
+	if !ok {
+		return err
+	}
+	switch status.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &exitError{exitUsage, err, "give its http.token in BRINE_HTTP_TOKEN, or as --token"}
+	case http.StatusMisdirectedRequest:
+		return &exitError{exitUsage, err, "call it by its IP address, or give its http.token in BRINE_HTTP_TOKEN"}
+	}
+	return &exitError{exitFailed, err, "is it the admin port of a brine?"}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"brine/config"
+	"brine/forecast"
+	"brine/internal/term"
+	"brine/plan"
+	"brine/rowkey"
+	"brine/schema/regions"
+	"brine/skew"
+)
+
+func printForecast(e *env, cfg *config.Config, r *forecast.Report) {
+	records, rows := term.Count(r.Records, "record"), term.Count(r.Rows, "row")
+	fmt.Fprintf(e.stdout, "\n%s → %s: %s, %s%s\n", r.Pipeline, r.Table, records, roughly(r.Exact), rows)
+	if r.LookedUp > 0 {
+		fmt.Fprintf(e.stdout, "  %s without fields of the key, which are looked up: not foreseen\n", term.Count(r.LookedUp, "record"))
+	}
+	if r.Rows > 0 {
+		printSplit(e.stdout, term.NewPaint(e.stdout, e.getenv), cfg.Table(r.Table).RowKeys(), r)
+		printProposed(e.stdout, r)
+	} else {
+		fmt.Fprintln(e.stdout, "  no event of the sample has a row: nothing is foreseen")
+	}
+	for _, w := range r.Warnings() {
+		term.Wrapped(e.stdout, "  ", "warning: "+w.Msg)
+		if w.Rule == forecast.CollisionRule {
+			printCollided(e.stdout, r)
+		}
+		if w.Fix != "" {
+			term.Wrapped(e.stdout, "    ", "fix: "+w.Fix)
+		}
+	}
+	if r.Capacity != nil {
+		printSheet(e.stdout, r.Forecast, r.Capacity)
+	}
+}
+
+func roughly(exact bool) string {
+	if exact {
+		return ""
+	}
+	return "about "
+}
+
+// shownRegions is how many regions are listed; of more, those with the most rows.
+const shownRegions = 64
+
+// printSplit draws what each region would take.
+func printSplit(out io.Writer, colours term.Paint, keys rowkey.Keys, f *forecast.Report) {
+	regions := f.Split.Regions
+	largest := slices.MaxFunc(regions, func(a, b plan.Region) int { return a.Rows - b.Rows }).Rows
+	least := 0
+	if len(regions) > shownRegions {
+		counts := make([]int, len(regions))
+		for i, r := range regions {
+			counts[i] = r.Rows
+		}
+		slices.Sort(counts)
+		least = counts[len(counts)-shownRegions]
+	}
+	w := term.Table{Out: out}
+	w.Row("  START", "      ROWS", "   SHARE")
+	shown := 0
+	for _, r := range regions {
+		if r.Rows < least || shown == shownRegions {
+			continue
+		}
+		shown++
+		colour := colours.Blue
+		if slices.ContainsFunc(f.Hot, func(h plan.HotRegion) bool { return h.Start.String() == r.Start.String() }) {
+			colour = colours.Red
+		}
+		w.Painted(colour, "  "+term.Clip(startOf(keys, r.Start), 48), fmt.Sprintf("%10s", term.Thousands(int64(r.Rows))),
+			fmt.Sprintf("%6.2f %%", 100*r.Share),
+			term.Bar(float64(r.Rows), float64(largest)))
+	}
+	w.Flush()
+	if n := len(regions) - shown; n > 0 {
+		fmt.Fprintf(out, "  and %s with fewer rows\n", term.Count(n, "region"))
+	}
+	fmt.Fprintf(out, "  as configured: %s\n", spread(f.Split))
+}
+
+func spread(s plan.Split) string {
+	return fmt.Sprintf("%s, max/mean %.3f, CV %.3f, Gini %.3f", term.Count(len(s.Regions), "region"), s.Indices.MaxMean,
+		s.Indices.CV, s.Indices.Gini)
+}
+
+var splitKinds = map[string]string{"boundaries": "on the key's own boundaries", "quantiles": "at the sample's quantiles"}
+
+// printProposed shows the split that would be better, or says that there is none.
+func printProposed(out io.Writer, f *forecast.Report) {
+	if f.Proposed == nil {
+		return
+	}
+	points, current := splitPoints(f.Proposed), splitPoints(&f.Split)
+	if slices.Equal(points, current) {
+		fmt.Fprintf(out, "  proposed: the same, %s\n", splitKinds[f.Kind])
+		return
+	}
+	fmt.Fprintf(out, "  proposed, %s: %s\n", splitKinds[f.Kind], spread(*f.Proposed))
+	if len(points) > shownRegions {
+		fmt.Fprintf(out, "    %d split points, from %s to %s (--json lists them)\n", len(points), points[0], points[len(points)-1])
+		return
+	}
+	for i, p := range points {
+		points[i] = fmt.Sprintf("%q", p)
+	}
+	term.Wrapped(out, "    ", "splits: ["+strings.Join(points, ", ")+"]")
+}
+
+func splitPoints(s *plan.Split) []string {
+	var points []string
+	for _, r := range s.Regions[1:] {
+		points = append(points, r.Start.String())
+	}
+	return points
+}
+
+func printCollided(out io.Writer, f *forecast.Report) {
+	for _, pair := range f.Collided {
+		fmt.Fprintf(out, "    row %s\n", term.Clip(pair.Row.String(), 92))
+		for _, ev := range pair.Events {
+			term.Println(out, "      %s: %s", f.Place(ev.At), term.Clip(ev.Text, 80))
+		}
+	}
+}
+
+// startOf shows where a region begins: its start key, and the fields that it holds whole.
+func startOf(keys rowkey.Keys, at skew.Key) string {
+	if len(at) == 0 {
+		return regions.Start(nil)
+	}
+	fields := keys.Describe(at)
+	if fields == "" {
+		return at.String()
+	}
+	return at.String() + "  " + fields
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/ingest"
+	"brine/ingest/offsets"
+	"brine/publish"
+)
+
+// lookUpsOf asks the brokers that a test's client knows.
+func lookUpsOf(client *kafka.Client) (c *offsets.Client, k ingest.Kafka) {
+	k = ingest.Kafka{Brokers: strings.Split(client.Addr.String(), ",")}
+	if t, ok := client.Transport.(*kafka.Transport); ok {
+		k.TLS, k.SASL = t.TLS, t.SASL
+	}
+	return offsets.Open(k, time.Minute), k
+}
+
+func endOffsets(ctx context.Context, client *kafka.Client, topic string) ([]int64, error) {
+	c, _ := lookUpsOf(client)
+	defer c.Close()
+	return c.Ends(ctx, topic)
+}
+
+func committedOffsets(ctx context.Context, client *kafka.Client, group, topic string, partitions int) (map[int]int64, error) {
+	c, _ := lookUpsOf(client)
+	defer c.Close()
+	return c.CommittedAll(ctx, group, topic, partitions)
+}
+
+// createTopicBy makes a topic by the client itself, whose transport remembers which topics there are: it would not know of one that
+// another made. Then it waits until the partitions have leaders.
+func createTopicBy(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
+	created := []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}
+	resp, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: created})
+	if err == nil {
+		err = resp.Errors[topic]
+	}
+	if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+		return err
+	}
+	c, _ := lookUpsOf(client)
+	defer c.Close()
+	return c.CreateTopic(ctx, topic, partitions)
+}
+
+// appenderBy puts records at the end of a topic. What it looks up with ends with the process.
+func appenderBy(client *kafka.Client, topic string) *publish.Appender {
+	c, k := lookUpsOf(client)
+	return appender(c, k, time.Minute, topic)
+}
+
+// sum is the number of records that these end offsets stand for, in a topic that has lost none.
+func sum(ends []int64) (n int64) {
+	for _, end := range ends {
+		n += end
+	}
+	return n
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"brine/config"
+	"brine/event"
+	"brine/internal/term"
+	"brine/internal/when"
+	"brine/query"
+	"brine/rowkey"
+)
+
+// printCost says what an answer of the key has cost.
+func printCost(out io.Writer, cost query.Cost, gets bool) {
+	fmt.Fprintf(out, "rows %d, read by the servers %d, calls %d, scanners %d", cost.Rows, cost.Read, cost.Calls, cost.Scanners)
+	if gets { // one for each row, of the other table
+		fmt.Fprintf(out, ", gets %d", cost.Rows)
+	}
+	fmt.Fprintln(out)
+}
+
+// printTally prints how many rows there are, and how many with each value.
+func printTally(out io.Writer, t query.Tally) {
+	fmt.Fprintf(out, "%s rows\n", term.Thousands(t.Rows))
+	w := term.Table{Out: out}
+	for _, v := range t.Values {
+		for _, n := range v.Counts {
+			w.Row(v.Field, fmt.Sprint(n.Value), term.Thousands(n.N))
+		}
+	}
+	w.Flush()
+}
+
+// rowTable prints rows with a column per field.
+type rowTable struct {
+	keys   bool               // row keys too
+	counts config.VersionKind // what versions count
+	fields []string           // only these; nil means all
+}
+
+func (p *rowTable) print(out io.Writer, rows iter.Seq2[query.Found, error]) error {
+	w := term.Table{Out: out}
+	n := 0
+	for row, err := range rows {
+		if err != nil {
+			w.Flush() // the rows before the error are shown; the error is what counts
+			return err
+		}
+		row = row.Only(p.fields...)
+		if n++; n == 1 {
+			w.Row(p.names(row)...)
+		}
+		w.Row(p.texts(row)...)
+	}
+	if n == 0 {
+		fmt.Fprintln(out, "no rows")
+	}
+	w.Flush()
+	return nil
+}
+
+func (p *rowTable) names(row query.Found) []string {
+	var out []string
+	if p.keys {
+		out = append(out, "ROW")
+	}
+	for _, f := range row.Fields {
+		out = append(out, strings.ToUpper(f.Name))
+	}
+	return append(out, "VERSION")
+}
+
+func (p *rowTable) texts(row query.Found) []string {
+	var out []string
+	if p.keys {
+		out = append(out, rowkey.Binary(row.Key))
+	}
+	for _, f := range row.Fields {
+		switch {
+		case f.Value.Null():
+			out = append(out, "-")
+		case f.Value.Type == event.Nested:
+			out = append(out, string(f.Value.Text()))
+		default:
+			out = append(out, fmt.Sprint(query.JSONValue(f.Value)))
+		}
+	}
+	out = append(out, versionText(row.Version, p.counts))
+	if row.State != query.Same {
+		out = append(out, "← "+string(row.State))
+	}
+	return out
+}
+
+// versionText shows a version as the time that it is, if it is one, and the number within its millisecond.
+func versionText(v int64, counts config.VersionKind) string {
+	switch counts {
+	case config.Sequence:
+		return fmt.Sprintf("%s+%d", when.Text(v/1000), v%1000)
+	case config.Number:
+		return strconv.FormatInt(v, 10)
+	}
+	return when.Text(v)
+}
+
+// listViews prints the views with what they are asked by.
+func (c *queryCmd) listViews(out io.Writer, cfg *config.Config) error {
+	if c.JSON {
+		enc := json.NewEncoder(out)
+		for _, v := range cfg.Views {
+			if err := enc.Encode(viewJSON(v)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(cfg.Views) == 0 {
+		fmt.Fprintln(out, "no views; declare some: docs/queries.md")
+		return nil
+	}
+	w := term.Table{Out: out}
+	w.Row("VIEW", "ARGUMENTS", "ROWS OF", "ORDER", "PAGE")
+	for _, v := range cfg.Views {
+		w.Row(v.Name, v.Usage(), v.Shown(cfg).Name, cmp.Or(v.Order, "-"), fmt.Sprint(v.Limit))
+	}
+	w.Flush()
+	return nil
+}
+
+func viewJSON(v *config.View) map[string]any {
+	o := map[string]any{"view": v.Name, "table": v.Table, "where": v.Where, "limit": v.Limit}
+	for name, list := range map[string][]string{"optional": v.Optional, "families": v.Families, "counts": v.Counts} {
+		if len(list) > 0 {
+			o[name] = list
+		}
+	}
+	for name, text := range map[string]string{"order": v.Order, "get": v.Get} {
+		if text != "" {
+			o[name] = text
+		}
+	}
+	return o
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"brine/config"
+	"brine/event"
+	"brine/forecast"
+)
+
+// openSample opens what --sample names: topic:NAME, topic:NAME@N or a file of records. It returns the pipelines that take the sample: those
+// that are named or, of a topic, those that read it; none: all.
+func openSample(ctx context.Context, cfg *config.Config, name string, pipelines []string) (forecast.Sample, []string, error) {
+	for _, p := range pipelines {
+		if cfg.Pipeline(p) == nil {
+			return nil, nil, usage(fmt.Errorf("--pipeline: there is no pipeline %s", p))
+		}
+	}
+	if topic, ok := strings.CutPrefix(name, "topic:"); ok {
+		return topicSample(ctx, cfg, topic, pipelines)
+	}
+	var fields []event.Field
+	if forecast.IsCSV(name) {
+		if len(pipelines) > 1 || len(pipelines) == 0 && len(cfg.Pipelines) > 1 {
+			return nil, nil, usage(errors.New("--sample: the fields of one pipeline say what the columns of a CSV file are; name it with " +
+				"--pipeline"))
+		}
+		p, err := pipeline(cfg, strings.Join(pipelines, ""))
+		if err != nil {
+			return nil, nil, err
+		}
+		fields = p.Schema().Fields
+	}
+	sample, err := forecast.OpenFile(name, fields)
+	return sample, pipelines, sampleError(err)
+}
+
+func topicSample(ctx context.Context, cfg *config.Config, text string, pipelines []string) (forecast.Sample, []string, error) {
+	topic, n, err := forecast.ParseTopic(text)
+	if err != nil {
+		return nil, nil, sampleError(err)
+	}
+	if len(pipelines) == 0 {
+		for _, p := range cfg.Pipelines {
+			if p.Topic == topic {
+				pipelines = append(pipelines, p.Name)
+			}
+		}
+	}
+	if len(pipelines) == 0 {
+		return nil, nil, usage(fmt.Errorf("--sample: no pipeline reads topic %s", topic))
+	}
+	client := lookUps(&cfg.Kafka)
+	defer client.Close()
+	ends, err := client.StableEnds(ctx, topic)
+	if err != nil {
+		return nil, nil, kafkaError(err)
+	}
+	starts, err := client.Starts(ctx, topic)
+	if err != nil {
+		return nil, nil, kafkaError(err)
+	}
+	records := func(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
+		return func(yield func(*event.Record, error) bool) {
+			reader := topicReader(&cfg.Kafka, topic)
+			defer reader.Close()
+			reader.Records(ctx, partition, from, to)(yield)
+		}
+	}
+	return forecast.OfTopic(n, starts, ends, records), pipelines, nil
+}
+
+// sampleError says of an error of the sample itself which flag named it.
+func sampleError(err error) error {
+	if wrong, ok := errors.AsType[*forecast.SampleError](err); ok {
+		return usage(fmt.Errorf("--sample: %w", wrong))
+	}
+	return err
+}

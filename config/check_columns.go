@@ -1,0 +1,262 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"brine/event"
+	"brine/internal/when"
+	"brine/sink"
+)
+
+var rowsDefinitions, _ = definitionsOf(reflect.TypeFor[Rows]())
+
+func (l *loader) checkColumns(c *Config, p *Pipeline, r *Rows, t *Table) {
+	columns := l.has(r.setting+".set") || l.has(r.setting+".pack")
+	switch at := r.setting + ".empty"; {
+	case columns && r.Empty != "":
+		l.fault(at, Duplicate, "the row has columns, so it needs no empty cell",
+			"remove it: brine writes an empty cell where a row would have none")
+	case r.Empty != "":
+		l.checkColumnName(t, r.Empty+":", at)
+	case !columns && l.near(r.setting).value.Kind == yaml.MappingNode:
+		l.fault(r.setting, Missing, "has neither set nor pack", "write set: "+exampleOf(find(rowsDefinitions, "set"))+
+			", or, if its key says all, empty: and a family")
+	}
+	for i := range r.Set {
+		l.checkColumn(c, p, r, &r.Set[i], join(r.setting+".set", r.Set[i].Name))
+	}
+	for i := range r.Pack {
+		l.checkPack(c, p, r, &r.Pack[i], join(r.setting+".pack", r.Pack[i].Name))
+	}
+}
+
+func (l *loader) checkColumnName(t *Table, name, setting string) {
+	family, qualifier, ok := strings.Cut(name, ":")
+	switch {
+	case !ok || family == "":
+		l.faultName(setting, Name, "is no column", "write \"family:qualifier\"")
+	case t != nil && len(t.Families) > 0 && !slices.ContainsFunc(t.Families, func(f Family) bool { return f.Name == family }):
+		names := make([]string, len(t.Families))
+		for i, f := range t.Families {
+			names[i] = f.Name
+		}
+		l.faultName(setting, UnknownFamily, "table "+t.Name+" has no family "+family, didYouMean(family, names, "use "+oneOf(names)))
+	case len(qualifier) > longQualifier:
+		l.warnName(setting, LongName, fmt.Sprintf("the qualifier's %d bytes are stored in every cell", len(qualifier)), "a few letters do")
+	}
+}
+
+func (l *loader) checkColumn(c *Config, p *Pipeline, r *Rows, column *Column, setting string) {
+	l.checkColumnName(c.Table(r.Table), column.Name, setting)
+	_, members := column.members()
+	f := p.field(column.Field)
+	switch {
+	case column.Field == "" || members && column.Field == wholeRecord:
+	case column.Field == wholeRecord:
+		l.fault(setting, Members, "one column cannot hold the members of the record", "write \"family:*\": \"*\" for a column of each")
+	case f == nil:
+		l.noField(p, setting, column.Field)
+	case members && f.eventType() != event.Nested && f.eventType() != 0:
+		l.fault(setting, Members, "field "+f.Name+" is declared "+f.Type+" and so has no members",
+			"declare it as json, or give the column a name instead of *")
+	}
+	if members {
+		l.checkPrefix(r, column, setting)
+	}
+	for _, name := range []string{".except", ".limit"} {
+		if !members && l.has(setting+name) {
+			l.fault(setting+name, Members, "does nothing for one column", "remove it, or write \"family:*\" for a column of each member")
+		}
+	}
+	if i := slices.IndexFunc(r.As, func(k KeyField) bool { return k.Name == column.Field && k.Field != column.Field }); i >= 0 {
+		l.fault(setting, KeyNames, "field "+column.Field+" is another one in the key of this entry, which has "+r.As[i].Field+
+			" by this name, so a query could not show both",
+			"give the key's field a name of its own, such as owner: "+r.As[i].Field)
+	}
+	l.checkSameColumn(c, p, r, column, setting)
+}
+
+// checkPrefix: the columns of two fields' members are told apart by what their names begin with.
+func (l *loader) checkPrefix(r *Rows, column *Column, setting string) {
+	for i := range r.Set {
+		o := &r.Set[i]
+		if o == column {
+			return
+		}
+		if _, members := o.members(); members && (strings.HasPrefix(column.Name, strings.TrimSuffix(o.Name, "*")) ||
+			strings.HasPrefix(o.Name, strings.TrimSuffix(column.Name, "*"))) {
+			l.faultName(setting, Members, "a member of "+o.Field+" can have the same column, under "+o.Name,
+				"let the names of both begin differently, as in \"f:a_*\" and \"f:b_*\", or use two families")
+		}
+	}
+}
+
+// checkSameColumn compares a column with the same one of the entries before: readers take both for one.
+func (l *loader) checkSameColumn(c *Config, p *Pipeline, r *Rows, column *Column, setting string) {
+	for _, other := range writers(c, r.Table) {
+		if other == r {
+			return
+		}
+		i := slices.IndexFunc(other.Set, func(o Column) bool { return o.Name == column.Name })
+		if i < 0 {
+			continue
+		}
+		a, b := p.field(column.Field), other.pipeline.field(other.Set[i].Field)
+		switch {
+		case a == nil || b == nil || a.eventType() == 0 || b.eventType() == 0:
+		case keyTypes[a.eventType()] != keyTypes[b.eventType()]:
+			l.fault(setting, ColumnDiffers, fmt.Sprintf("field %s is %s, and %s fills this column of %s from %s, which is %s", a.Name, a.Type,
+				other.name(p), r.Table, b.Name, b.Type),
+				"give one of them a column of its own")
+		case other.pipeline == p && a.Name != b.Name:
+			l.warn(setting, ColumnDiffers, fmt.Sprintf("%s fills this column of %s from %s, and brine query shows both as %s", other.name(p),
+				r.Table, b.Name, b.Name),
+				"give one of them a column of its own")
+		}
+	}
+}
+
+// checkPack checks a column that holds many fields.
+func (l *loader) checkPack(c *Config, p *Pipeline, r *Rows, column *PackedColumn, setting string) {
+	l.checkColumnName(c.Table(r.Table), column.Name, setting)
+	if p.Changes == changesPartial {
+		l.faultName(setting, PartialPack, "one cell holds all its fields, so a change that carries only some of them would drop the others",
+			"write changes: whole if each record carries every field, or give each field a column under set")
+	}
+	if r.sets(column.Name) {
+		l.faultName(setting, Duplicate, "is set by itself too, under set", "keep one of the two")
+	}
+	for _, f := range column.Fields {
+		if f.Field != "" && p.field(f.Field) == nil {
+			l.noField(p, join(setting+".fields", f.Name), f.Field)
+		}
+	}
+	for _, other := range writers(c, r.Table) {
+		if other == r {
+			return // those behind it look at this one
+		}
+		its := other.packed(column.Name)
+		if other.sets(column.Name) || its != nil && !sameCells(p.pack(column), other.pipeline.pack(its)) {
+			l.faultName(setting, PackDiffers, other.name(p)+" writes other things into this cell of "+r.Table+
+				", so each would drop what the other wrote",
+				"pack the same fields under the same names in both, or take another column")
+		}
+	}
+}
+
+// sameCells reports whether readers find the same in the cells of two packs.
+func sameCells(a, b *event.Pack) bool {
+	missing := func(f event.PackedField) bool { return !slices.Contains(b.Fields, f) }
+	return a.Packing == b.Packing && len(a.Fields) == len(b.Fields) && !slices.ContainsFunc(a.Fields, missing)
+}
+
+// sets reports whether the row has the column by itself.
+func (r *Rows) sets(column string) bool {
+	return slices.ContainsFunc(r.Set, func(c Column) bool { return c.Name == column })
+}
+
+// checkNulls checks rows whose null fields write delete markers.
+func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
+	policy, t := sink.NullPolicy(r.Nulls), c.Table(r.Table)
+	if policy != sink.NullsReplace && policy != sink.NullsDelete || t == nil {
+		return
+	}
+	if t.Row == rowEvent {
+		l.warn(setting, Unused, "does nothing to "+t.Name+", whose rows are events and so are written once", "remove it")
+	}
+	if p.Changes == changesPartial {
+		l.fault(setting, PartialNulls, "a field that a change does not carry would be taken for null, and its column be deleted",
+			"write changes: whole if each record carries every field, or nulls: merge")
+	}
+	if what, fix := p.untimed(); what != "" {
+		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and "+what, fix+", or write nulls: merge")
+	}
+	if policy == sink.NullsDelete {
+		l.checkNoMembers(r)
+	}
+	for _, other := range writers(c, t.Name) {
+		// one pipeline's are of one version
+		if shared := sharedFamily(r, other); other.pipeline != p && shared != "" && policy == sink.NullsReplace {
+			l.fault(setting, SharedFamily,
+				fmt.Sprintf("pipeline %s writes family %s of %s too, and its cells would vanish with each row that this one replaces",
+					other.pipeline.Name, shared, t.Name),
+				"give each pipeline a family of its own, or write nulls: delete")
+		}
+	}
+}
+
+// sharedFamily names a family that both rows write; empty if there is none.
+func sharedFamily(a, b *Rows) string {
+	has := map[string]bool{}
+	for _, name := range a.columnNames() {
+		has[familyOf(name)] = true
+	}
+	for _, name := range b.columnNames() {
+		if has[familyOf(name)] {
+			return familyOf(name)
+		}
+	}
+	return ""
+}
+
+// checkNoMembers: which columns an event could have had is not known, so none of them can be deleted.
+func (l *loader) checkNoMembers(r *Rows) {
+	for _, column := range r.Set {
+		if _, ok := column.members(); ok {
+			l.faultName(join(r.setting+".set", column.Name), MembersNulls, "nulls: delete cannot tell which columns an event has no member for",
+				"write nulls: replace, or nulls: merge")
+		}
+	}
+}
+
+// checkRowTTL checks how long an entry's cells are kept.
+func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
+	at := r.setting + ".ttl"
+	if r.TTL == "" {
+		return
+	}
+	if what, fix := p.untimed(); what != "" {
+		l.fault(at, RowTTL, "it is counted from the version, and "+what, fix+", or remove the ttl")
+	}
+	if policy := sink.NullPolicy(r.Nulls); policy == sink.NullsReplace || policy == sink.NullsDelete {
+		l.fault(at, RowTTL, "it would end the delete markers of nulls: "+r.Nulls+" too, and older cells would show again",
+			"set the family's ttl, or write nulls: merge")
+	}
+	d, fixed := r.ttlFor()
+	if !fixed {
+		l.checkUntil(p, r.TTL, at)
+		return
+	}
+	if _, err := when.Duration(r.TTL); err != nil || d < time.Millisecond {
+		l.fault(at, RowTTL, quote(r.TTL)+" is neither a time nor a field", "write ttl: 30d, or a field that is a time")
+		return
+	}
+	for _, column := range r.columnNames() {
+		if t == nil {
+			break
+		}
+		if i := slices.IndexFunc(t.Families, func(f Family) bool { return f.Name == familyOf(column) }); i >= 0 && t.Families[i].TTL > 0 &&
+			t.Families[i].TTL <= d {
+			l.warn(at, Unused, "does nothing in family "+t.Families[i].Name+", whose own ttl is "+DurationText(t.Families[i].TTL),
+				"write a shorter one, or a longer one there")
+			break
+		}
+	}
+}
+
+// checkUntil checks a field that says until when cells are kept.
+func (l *loader) checkUntil(p *Pipeline, name, setting string) {
+	f := p.field(name)
+	switch {
+	case f == nil:
+		l.noField(p, setting, name)
+	case f.eventType() != 0 && !f.eventType().IsTime():
+		l.fault(setting, RowTTL, "field "+f.Name+" is declared "+f.Type, "take a field that says until when: a time_ms, time_s or time")
+	}
+}

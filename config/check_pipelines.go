@@ -1,0 +1,238 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"brine/event"
+)
+
+func (l *loader) checkPipeline(c *Config, p *Pipeline) {
+	setting := join("pipelines", p.Name)
+	if !pipelineNames.MatchString(p.Name) {
+		l.faultName(setting, Name, "is no name of a pipeline", "use letters, digits, \"_\" and \"-\", since consumer groups are named after it")
+	}
+	l.checkTopics(p, setting)
+	l.checkFields(p, setting)
+	l.checkVersion(p, setting)
+	l.checkLateness(p, setting)
+	l.checkHotFields(p, setting+".hot_fields")
+	l.checkImages(p, setting+".images")
+	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already
+	if len(p.Rows)+len(p.Documents) == 0 && isMapping && !l.has(setting+".rows") && !l.has(setting+".documents") {
+		l.faultName(setting, NothingToWrite, "it has neither rows nor documents", "write rows: [ { table: …, set: { … } } ]")
+	}
+	for i := range p.Rows {
+		l.checkRows(c, p, i)
+	}
+	for i := range p.Documents {
+		l.checkDocuments(c, p, i, setting+".documents["+strconv.Itoa(i)+"]")
+	}
+	l.checkStores(c, p, setting)
+	l.checkWrite(c, p, setting+".write")
+}
+
+func (l *loader) checkTopics(p *Pipeline, setting string) {
+	for name, topic := range map[string]string{".topic": p.Topic, ".dead_letters": p.DeadLetters} {
+		if topic != "" && !kafkaName(topic) {
+			l.fault(setting+name, Name, "is no name of a topic", "use letters, digits, \".\", \"_\" and \"-\", at most 249")
+		}
+	}
+	if p.DeadLetters != "" && p.DeadLetters == p.Topic {
+		l.fault(setting+".dead_letters", DeadLetterTopic, "is the topic that the pipeline reads, so each dead letter would be read again",
+			"write another topic, or leave it away for "+p.Topic+".dead")
+	}
+}
+
+func (l *loader) checkFields(p *Pipeline, setting string) {
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		at := join(setting+".fields", f.Name)
+		if !fieldNames.MatchString(f.Name) {
+			l.faultName(at, Name, "is no name of a field",
+				"use letters, digits and \"_\", not a digit first; where the record calls it otherwise, give its path: "+
+					"my_name: { type: text, path: "+f.Name+" }")
+		}
+		for j := range p.Fields[:i] {
+			if l.checkPaths(f, &p.Fields[j], at) {
+				break
+			}
+		}
+		l.checkFieldType(f, at)
+	}
+}
+
+// checkFieldType holds a field to the settings that its type has.
+func (l *loader) checkFieldType(f *Field, setting string) {
+	t := f.eventType()
+	switch _, err := event.ParseTimeFormat(f.Format, f.Zone); {
+	case t == event.Time && err != nil:
+		at := setting + ".format"
+		if l.has(setting + ".zone") {
+			at = setting + ".zone"
+		}
+		what, fix := advise(err, "see docs/configuration.md")
+		l.fault(at, FieldTypes, what, fix)
+	case t != event.Time && f.Format != "":
+		l.fault(setting+".format", FieldTypes, "is how a time is written, and the field is declared "+f.Type,
+			"declare it time, or remove the format")
+	case t != event.Time && f.Zone != "":
+		l.fault(setting+".zone", FieldTypes, "is that of times without one, and the field is declared "+f.Type,
+			"declare it time, or remove the zone")
+	}
+	if f.From != "" && t != event.Text && t != 0 {
+		l.fault(setting+".from", FieldTypes, "makes a text of numbers, and the field is declared "+f.Type, "declare it text, or remove it")
+	}
+}
+
+// checkPaths reports a field whose path is that of an earlier one, or one of which lies inside the other.
+func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
+	switch a, b := f.path(), earlier.path(); {
+	case slices.Equal(a, b):
+		l.fault(setting, Duplicate, "has the path of field "+earlier.Name, "keep one: a field can be used in many places")
+	case inside(a, b):
+		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and so is taken as a whole",
+			"fix one of the two paths")
+	case inside(b, a):
+		l.fault(setting, FieldTypes, "holds field "+earlier.Name+", but is declared "+f.Type+" and so is no object", "fix one of the two paths")
+	default:
+		return false
+	}
+	return true
+}
+
+// inside reports whether path a goes through path b.
+func inside(a, b []string) bool { return len(a) > len(b) && slices.Equal(a[:len(b)], b) }
+
+// checkHotFields checks the fields whose values are counted.
+func (l *loader) checkHotFields(p *Pipeline, setting string) {
+	for i, name := range p.HotFields {
+		at := setting + "[" + strconv.Itoa(i) + "]"
+		switch f := p.field(name); {
+		case f == nil:
+			l.noField(p, at, name)
+		case f.eventType() != event.Text:
+			l.fault(at, FieldTypes, "field "+name+" is declared "+f.Type, "name fields that are declared text: the values of others are not counted")
+		}
+	}
+}
+
+// checkImages checks where the values before and after a change are.
+func (l *loader) checkImages(p *Pipeline, setting string) {
+	i := &p.Images
+	if !l.has(setting) || len(i.Before) == 0 {
+		return
+	}
+	if p.Changes == changesPartial {
+		l.fault(setting, ImagesCode, "a change that moves a row carries all of it, and the pipeline has changes: partial",
+			"write changes: whole if each after-image has every field, or remove images")
+	}
+	found := false
+	for n := range p.Fields {
+		f := &p.Fields[n]
+		if f.Name == i.Deleted {
+			continue
+		}
+		if slices.Equal(f.path(), i.Before) || inside(f.path(), i.Before) {
+			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), ImagesCode,
+				"lies within the before-image, which is read for every field of the after-image", "remove it, or give it a path below the after-image")
+		}
+		found = found || inside(f.path(), i.After)
+	}
+	if !found {
+		l.fault(setting+".after", ImagesCode, "no field lies below "+strings.Join(i.After, "."),
+			"give fields their paths: { type: text, path: "+strings.Join(i.After, ".")+".name }")
+	}
+	if i.Deleted == "" {
+		return
+	}
+	if l.checkDeletedField(p, i.Deleted, setting+".deleted"); len(i.After) == 0 {
+		l.fault(setting+".deleted", ImagesCode, "every record is an after-image, so none is a delete", "say where after-images are, or remove it")
+	}
+}
+
+func (l *loader) checkDeletedField(p *Pipeline, name, setting string) {
+	if f := p.field(name); f == nil {
+		l.noField(p, setting, name)
+	} else if f.eventType() != event.Bool && f.eventType() != 0 {
+		l.fault(setting, FieldTypes, "field "+f.Name+" is "+f.Type, "only a bool can say that an event is a delete")
+	}
+}
+
+// durabilityLosses say what is lost when.
+var durabilityLosses = map[string]string{
+	"unsafe_async_wal": "a region server that dies LOSES ROWS that it has acknowledged, those of the last moments, and their offsets are " +
+		"committed",
+	"unsafe_skip_wal": "a region server that dies LOSES ALL ROWS that it has acknowledged and not flushed, up to hours of them, and their " +
+		"offsets are committed; " +
+		"replication to other clusters never sees any of the rows",
+}
+
+func (l *loader) checkWrite(c *Config, p *Pipeline, setting string) {
+	l.checkRetries(setting+".retries", p.Write.Retries)
+	if p.Write.WriteBuffer > c.Memory/4 && l.has(setting+".write_buffer") {
+		l.fault(setting+".write_buffer", Buffer, "is more than a quarter of memory, which is "+c.Memory.String(),
+			"write at most "+(c.Memory/4).String())
+	}
+	if losses, unsafe := durabilityLosses[p.Write.Durability]; unsafe {
+		l.warn(setting+".durability", UnsafeWrites, losses,
+			"write table, unless the rows can be had again: by brine replay, while the topic still holds their records")
+	}
+	if !p.Write.Autoflush {
+		return
+	}
+	for _, name := range []string{".write_buffer", ".linger"} {
+		if l.has(setting + name) {
+			l.warn(setting+name, Unused, "does nothing while autoflush is true", "write autoflush: false, or remove it")
+		}
+	}
+}
+
+func (l *loader) checkVersion(p *Pipeline, setting string) {
+	if p.Version == "" {
+		return
+	}
+	setting += ".version"
+	at, n := p.versionFields()
+	f := p.field(at)
+	switch {
+	case strings.HasPrefix(p.Version, "seq") && n == "":
+		l.fault(setting, VersionType, quote(p.Version)+" is no version of two fields",
+			"write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
+	case f == nil:
+		l.noField(p, setting, at)
+	case f.eventType() != 0 && f.eventType() != event.Int && !f.eventType().IsTime():
+		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "a version is a time or a whole number that only grows")
+	case n != "" && f.eventType() == event.Int:
+		l.fault(setting, VersionType, "field "+f.Name+" is declared int, and "+n+" counts within a time",
+			"declare it as a time, or write version: "+at)
+	case n != "":
+		l.checkSequence(p, n, setting)
+	}
+}
+
+func (l *loader) checkSequence(p *Pipeline, n, setting string) {
+	switch f := p.field(n); {
+	case f == nil:
+		l.noField(p, setting, n)
+	case f.eventType() != event.Int && f.eventType() != 0:
+		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type+", and counts nothing",
+			"take an int that the source counts up within a millisecond")
+	}
+}
+
+func (l *loader) checkLateness(p *Pipeline, setting string) {
+	if p.AllowedLateness == 0 {
+		return
+	}
+	setting += ".allowed_lateness"
+	if what, fix := p.untimed(); what != "" {
+		l.fault(setting, VersionType, "only times say how late an event is, and "+what, fix+", or remove it")
+	}
+	if p.Version == "" {
+		l.warn(setting, Unused, "does nothing, since the version is the time of the Kafka record, which is never behind itself", "remove it")
+	}
+}

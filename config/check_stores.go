@@ -1,0 +1,117 @@
+package config
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+func (l *loader) checkHTTP(h *HTTP) {
+	if fix := hostPort(h.Listen, false); h.Listen != "" && fix != "" {
+		l.fault("http.listen", Address, "is no address to listen at", fix)
+	}
+	for i, name := range h.Hosts {
+		if !hostNames.MatchString(name) {
+			l.fault("http.hosts["+strconv.Itoa(i)+"]", Name, "is no name of a host",
+				"write the name alone, without a port, or *.NAME for every name below it")
+		}
+	}
+	if h.Token != "" && !tokens.MatchString(h.Token) {
+		l.fault("http.token", Name, "is no token",
+			"write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
+	}
+}
+
+func (l *loader) checkTracing(to string) {
+	if path, isFile := strings.CutPrefix(to, "file:"); to == "" || to == "stdout" || isFile && path != "" {
+		return
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		l.fault("tracing.to", Address, "is no place that spans can go to", "write http://host:4318, file:PATH or stdout")
+	} else if u.User != nil {
+		l.fault("tracing.to", Address, "holds a user name or password, and brine sends none to a collector", "write http://host:4318")
+	}
+}
+
+func (l *loader) checkHBase(connect string) {
+	const setting = "hbase.connect"
+	scheme, rest, _ := strings.Cut(connect, ":")
+	hosts, slashes := strings.CutPrefix(rest, "//")
+	switch {
+	case connect == "":
+	case scheme == "embedded":
+		if rest == "" || slashes {
+			l.fault(setting, Address, "names no folder", "write embedded:./data/hbase")
+		}
+	case scheme == "zk" && slashes:
+		servers, _, _ := strings.Cut(hosts, "/")
+		l.checkHBaseHosts(servers, ":2181", "is no ZooKeeper server's address", "write zk://host:port,host:port/znode")
+	case scheme == "rpc" && slashes:
+		l.checkHBaseHosts(hosts, ":16000", "is no master's address", "write rpc://host:port, masters separated by commas")
+	default:
+		l.fault(setting, Address, "begins with no scheme that brine knows",
+			"write rpc://host:port or zk://host:port/znode for a cluster, or embedded:DIR")
+	}
+}
+
+// checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.
+func (l *loader) checkHBaseHosts(hosts, port, fault, fix string) {
+	for host := range strings.SplitSeq(hosts, ",") {
+		if !strings.Contains(host, ":") && host != "" {
+			host += port
+		}
+		if hostPort(strings.TrimSpace(host), true) != "" {
+			shown := quote(host)
+			if l.fromEnvironment("hbase.connect") {
+				shown = "an address in it"
+			}
+			l.fault("hbase.connect", Address, shown+" "+fault, fix)
+		}
+	}
+}
+
+func (l *loader) checkSearch(s *Search) {
+	const setting = "search.connect"
+	if dir, embedded := strings.CutPrefix(s.Connect, "embedded:"); embedded {
+		if dir == "" || strings.HasPrefix(dir, "//") {
+			l.fault(setting, Address, "names no folder", "write embedded:./data/search")
+		}
+	} else if s.Connect != "" {
+		for node := range strings.SplitSeq(s.Connect, ",") {
+			u, err := url.Parse(strings.TrimSpace(node))
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+				l.fault(setting, Address, "is no URL of a search engine", "write http://host:9200, https://host:9200 or embedded:DIR")
+				break
+			} else if u.User != nil {
+				l.fault(setting, Address, "holds a user name or password", "give them as search.user and search.password: ${SEARCH_PASSWORD}")
+				break
+			}
+		}
+	}
+	s.ca = l.readCA("search.ca", s.CA)
+	l.together("search", "password", "user")
+	l.together("search", "user", "password")
+	if s.APIKey != "" && s.User != "" {
+		l.fault("search.api_key", Duplicate, "both a user and an API key are set", "keep one of the two")
+	}
+	if s.Pause > s.MaxPause && s.MaxPause > 0 {
+		l.fault("search.pause", Range, "is more than search.max_pause, which is "+DurationText(s.MaxPause),
+			"write a shorter pause, or a longer max_pause")
+	}
+}
+
+func (l *loader) checkStores(c *Config, p *Pipeline, setting string) {
+	if len(p.Rows) > 0 && c.Cluster.Connect == "" && !l.has("hbase.connect") {
+		l.fault(setting+".rows", NoStore, "rows need an HBase, and hbase.connect is absent",
+			"write hbase: { connect: \"rpc://localhost:16000\" }")
+	}
+	if len(p.Documents) > 0 && c.Search.Connect == "" && !l.has("search.connect") {
+		l.fault(setting+".documents", NoStore, "documents need a search engine, and search.connect is absent",
+			"write search: { connect: \"http://localhost:9200\" }")
+	}
+	if len(p.Documents) > 0 && len(p.Rows) == 0 {
+		l.fault(setting+".documents", NothingToWrite, "a document's id comes from its row's key, and the pipeline has no rows",
+			"write the pipeline's rows")
+	}
+}

@@ -1,0 +1,228 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/rowkey"
+)
+
+const (
+	longFamily    = 8  // bytes of a family's name that are worth a warning: every cell holds it
+	longQualifier = 20 // the same of a qualifier
+	manyFamilies  = 3  // all families of a region are flushed together
+)
+
+func (l *loader) checkTable(c *Config, t *Table) {
+	setting := join("tables", t.Name)
+	if !tableName(t.Name) {
+		l.faultName(setting, Name, "is no name of a table", "write namespace:name or name, of letters, digits and \"_\"")
+	}
+	if len(t.Families) > manyFamilies {
+		l.warn(setting+".families", ManyFamilies, fmt.Sprintf("there are %d families, and each is flushed whenever one is full", len(t.Families)),
+			"one family, or one for what is read often and one for the rest, does better")
+	}
+	for i := range t.Families {
+		l.checkFamily(t, &t.Families[i], join(setting+".families", t.Families[i].Name))
+	}
+	l.checkKeyList(t, setting)
+	l.checkKeys(c, t)
+	l.checkSplits(t, setting)
+	if len(t.rowKeys) > 0 && t.Row != "" {
+		l.lintKeys(t)
+	}
+}
+
+func (l *loader) checkFamily(t *Table, f *Family, setting string) {
+	switch {
+	case !familyName(f.Name):
+		l.faultName(setting, Name, "is no name of a column family", "use letters and digits; one letter is best")
+	case len(f.Name) > longFamily:
+		l.warnName(setting, LongName, fmt.Sprintf("its %d bytes are stored in every cell", len(f.Name)), "one letter is best")
+	}
+	if f.TTL%time.Second != 0 {
+		l.fault(setting+".ttl", Range, "is no whole number of seconds",
+			"HBase counts a TTL in seconds: write "+DurationText(f.TTL.Truncate(time.Second)+time.Second))
+	}
+	if f.MinVersions > f.Versions {
+		l.fault(setting+".min_versions", Range, "is more than versions", "write at most "+strconv.Itoa(f.Versions))
+	}
+	if f.MinVersions > 0 && f.TTL == 0 {
+		l.warn(setting+".min_versions", Unused, "does nothing without a ttl", "remove it, or write a ttl")
+	}
+	if t.Row == rowEvent && f.Versions > 1 {
+		l.warn(setting+".versions", ManyVersions, "an event's row is written once, so there is never a second version", "write versions: 1")
+	}
+	if t.Row == rowEntity && f.Versions > 1 && f.MinVersions == 0 { // min_versions says that older ones are wanted
+		l.report(Advice, l.near(setting+".versions").value, 0, setting+".versions", ManyVersions,
+			"brine reads the newest version of a cell only, and the others take room",
+			"write versions: 1, unless something else reads the older ones")
+	}
+}
+
+func (l *loader) checkSplits(t *Table, setting string) {
+	if l.has(setting+".regions") && l.has(setting+".splits") {
+		l.fault(setting+".splits", Duplicate, "both regions and splits are set", "keep one of the two")
+		return
+	}
+	if len(t.Splits) == 0 && (len(t.rowKeys) == 0 || t.Regions < 2) {
+		return
+	}
+	if _, err := t.SplitPoints(); err != nil {
+		at := setting + ".regions"
+		if len(t.Splits) > 0 {
+			at = setting + ".splits"
+		}
+		message, fix := advise(err, "begin the key with a hash or a salt, or write regions: 1")
+		l.fault(at, SplitPoints, message, fix)
+	}
+}
+
+var tableDefinitions, _ = definitionsOf(reflect.TypeFor[Table]())
+
+// checkKeyList checks that the table has key or keys. It may come to have several, each from a version on; only one is supported yet.
+func (l *loader) checkKeyList(t *Table, setting string) {
+	several := setting + ".keys"
+	switch {
+	case l.has(setting+".key") && l.has(several):
+		l.fault(several, Duplicate, "both key and keys are set", "keep one of the two")
+	case !l.has(setting+".key") && !l.has(several):
+		l.fault(setting+".key", Missing, "is missing", "write key: "+exampleOf(find(tableDefinitions, "key")))
+	case len(t.Keys) > 0 && t.Keys[0].From != 0:
+		l.fault(several+"[0].from", SeveralKeys, "the rows of versions before "+strconv.Itoa(t.Keys[0].From)+
+			" would have no key", "write from: 0")
+	case len(t.Keys) > 1:
+		l.fault(several+"[1]", SeveralKeys,
+			fmt.Sprintf("a second key, from version %d on, is not supported yet: nothing checks that two keys cannot make the same row, of which "+
+				"the older event's cells would be lost", t.Keys[1].From),
+			"keep one key; for another one make a new table and replay the topic into it")
+	}
+}
+
+// checkKeys parses the keys over the fields of each entry of rows that writes the table; they must agree on their fields' types.
+func (l *loader) checkKeys(c *Config, t *Table) {
+	all := writers(c, t.Name)
+	untyped := func(f Field) bool { return f.eventType() == 0 } // reported already
+	for _, r := range all {
+		if slices.ContainsFunc(r.pipeline.Fields, untyped) {
+			return
+		}
+		keys, ok := l.parseKeys(t, r, len(all))
+		if !ok {
+			return
+		}
+		if len(t.rowKeys) == 0 {
+			t.rowKeys = keys
+			continue
+		}
+		for _, name := range keys.Fields() {
+			if a, b := all[0].keyType(name), r.keyType(name); a != b {
+				l.fault(join(join(join("pipelines", r.pipeline.Name), "fields"), r.eventField(name)), FieldTypes,
+					fmt.Sprintf("the key of %s takes it as %s, and pipeline %s declares another type", t.Name,
+						typeName(all[0].pipeline, all[0].eventField(name)), all[0].pipeline.Name),
+					"declare it alike in both")
+			}
+		}
+	}
+}
+
+// parseKeys parses the table's keys over the fields of one of its entries of rows; not ok when one was reported.
+func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok bool) {
+	list := t.keyList()
+	if slices.ContainsFunc(list, func(k TableKey) bool { return k.Key == "" }) {
+		return nil, false // reported already
+	}
+	ok = len(list) > 0
+	for i, k := range list {
+		key, err := rowkey.Parse(k.Key, r.keyFields())
+		if err != nil {
+			l.keyError(t.keySetting(i), r, entries, err)
+			ok = false
+		}
+		keys = append(keys, rowkey.KeyFrom{From: int64(k.From), Key: key})
+	}
+	return keys, ok
+}
+
+// keyError reports what rowkey says of a key, at its place within the expression.
+func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
+	message, fix := advise(err, "see brine key explain for the language")
+	offset := 0
+	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
+		offset = e.Offset
+	}
+	switch {
+	case len(r.pipeline.entriesOf(r.Table)) > 1:
+		message += " (in " + r.setting + ")"
+	case entries > 1:
+		message += " (in pipeline " + r.pipeline.Name + ")"
+	}
+	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, fix)
+}
+
+// lintKeys reports keys that can be read and will disappoint.
+func (l *loader) lintKeys(t *Table) {
+	options := l.lintOptions(t)
+	for i, k := range t.rowKeys {
+		setting := t.keySetting(i)
+		for _, f := range k.Key.Lint(options) {
+			severity := Warning
+			if f.Severity == rowkey.Advice {
+				severity = Advice
+			}
+			l.report(severity, l.near(setting).value, f.Offset, setting, Code("key-"+f.Rule), f.Msg, f.Fix)
+		}
+	}
+}
+
+func (l *loader) lintOptions(t *Table) rowkey.LintOptions {
+	o := rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: max(t.Regions, len(t.Splits)+1)}
+	for i, text := range t.Queries {
+		q, err := rowkey.ParseQuery(text)
+		if err != nil {
+			l.fault(join("tables", t.Name)+".queries["+strconv.Itoa(i)+"]", Type, err.Error(),
+				"write the fields that it binds, such as \"waybill at..\"")
+			continue
+		}
+		o.Queries = append(o.Queries, q)
+	}
+	return o
+}
+
+// checkRowOfTable checks what a pipeline's changes mean to a table's rows.
+func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
+	if t.Row == rowEvent && p.Changes == changesPartial {
+		l.warn(setting+".table", PartialEvent, "its rows are events, of which no part can change, and the pipeline has changes: partial",
+			"write row: entity in the table, or changes: whole here")
+	}
+	l.checkVersionOf(p, t)
+}
+
+// checkVersionOf checks what a pipeline's versions mean to a table.
+func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
+	at, n := p.versionFields()
+	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" {
+		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes of one "+f.unit()+
+			" have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
+	}
+	what, fix := p.untimed()
+	for i := range t.Families {
+		if f := &t.Families[i]; f.TTL > 0 && what != "" {
+			l.fault(join(join("tables", t.Name)+".families", f.Name)+".ttl", VersionTTL,
+				fmt.Sprintf("pipeline %s writes cells that would vanish at once or never, since %s", p.Name, what), fix+", or remove the ttl")
+		}
+	}
+	for _, r := range writers(p.config, t.Name) {
+		if _, other := r.pipeline.versionFields(); r.pipeline != p && n != "" && other == "" && !strings.HasPrefix(r.pipeline.Version, "seq") {
+			l.fault(join("pipelines", p.Name)+".version", VersionType,
+				fmt.Sprintf("its versions are 1000 times those of pipeline %s, which writes %s too, so the other's changes would never win",
+					r.pipeline.Name, t.Name),
+				"write versions of one kind in both, or give each a table")
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package config
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"brine/indexer"
+	"brine/ingest"
+)
+
+// Options say how to reach the brokers.
+func (k *Kafka) Options() ingest.Kafka {
+	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: k.sasl}
+}
+
+// RowsGroup is the consumer group of the loop that writes the pipeline's rows.
+func (p *Pipeline) RowsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".rows" }
+
+// DocumentsGroup is the consumer group of the loop that writes the pipeline's documents.
+func (p *Pipeline) DocumentsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".documents" }
+
+// PipelineOf takes the name of a consumer group apart, as RowsGroup and DocumentsGroup put it together.
+func (k *Kafka) PipelineOf(group string) (name, half string, ok bool) {
+	rest, ok := strings.CutPrefix(group, k.Group+".")
+	at := strings.LastIndexByte(rest, '.')
+	if !ok || at < 1 || rest[at:] != ".rows" && rest[at:] != ".documents" {
+		return "", "", false
+	}
+	return rest[:at], rest[at+1:], true
+}
+
+// Ingest returns the options of one of the pipeline's loops: RowsGroup, DocumentsGroup or a replay's own group says which. Each
+// call makes a budget of the loop's share of memory. Writer, Hooks and Logger are the caller's to add.
+func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
+	k := &c.Kafka
+	return ingest.Options{
+		Kafka: k.Options(), Topic: p.Topic, Group: group, Schema: p.Schema(), Budget: ingest.NewBudget(c.share()),
+		Start: k.start(), OutOfRange: outOfRange[k.OutOfRange],
+		InstanceID: k.InstanceID, SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
+		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
+		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
+		RecordsPerSecond: float64(p.Read.Rate), RetryMax: p.Read.MaxPause, HaltPause: p.Read.HaltPause, HaltAfterRejects: p.HaltAfterRejects,
+		DeadLetterTopic: p.DeadLetterTopic(),
+	}
+}
+
+var outOfRange = map[string]ingest.Policy{"stop": ingest.StopAndSay, "earliest": ingest.FromEarliest, "latest": ingest.FromLatest}
+
+// start is checked to be one of these or a time.
+func (k *Kafka) start() ingest.Position {
+	switch k.Start {
+	case "earliest":
+		return ingest.Earliest
+	case "latest":
+		return ingest.Latest
+	}
+	t, _ := startTime(k.Start)
+	return ingest.At(t)
+}
+
+func startTime(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }
+
+// Indexer returns the options of the pipeline's documents half; its hooks are the caller's to add.
+func (p *Pipeline) Indexer() indexer.Options {
+	s := &p.config.Search
+	out := indexer.Options{
+		Schema: p.Schema(), Calls: s.Calls, MaxBulkDocuments: s.MaxBulkDocuments, MaxBulkBytes: int(s.MaxBulkBytes),
+		MaxDocumentBytes: int(s.MaxDocumentBytes), MaxBufferedBytes: p.config.share(),
+		MaxRecentBytes: int(min(24<<20, p.config.share()*3/4)), CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause,
+		MaxPause: s.MaxPause, ProbeEvery: s.Probe,
+	}
+	for _, d := range p.Documents {
+		x := p.config.Index(d.Index)
+		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKeys.First(),
+			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p), Purge: x.PurgeDeletesAfter,
+			Every: indexer.Every(x.Every), Keep: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()}
+		if _, embedded := s.Embedded(); !embedded {
+			doc.Routing = x.Routing
+		}
+		for _, f := range d.Set {
+			if f.Name == x.Time {
+				doc.Time = f.Field
+			}
+			doc.Set = append(doc.Set, indexer.Column{Name: f.Name, Field: f.Field, Type: indexer.Type(x.field(f.Name).Type)})
+		}
+		out.Documents = append(out.Documents, doc)
+	}
+	return out
+}
+
+// Brokers is a configuration of section kafka alone, all of it from the environment, for commands that need only brokers. It has
+// no pipelines but those that Found adds.
+func Brokers(env func(string) (string, bool)) (*Config, Problems) {
+	l := newLoader("", env)
+	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	l.overlay(root)
+	cfg := new(Config)
+	l.object(nil, reflect.ValueOf(cfg).Elem(), "")
+	l.object(l.section(root, "kafka"), reflect.ValueOf(&cfg.Kafka).Elem(), "kafka")
+	l.checkKafka(&cfg.Kafka)
+	return l.done(cfg)
+}
+
+// Found adds a half, rows or documents, of a pipeline that is known by what brokers keep of it; or, of a topic alone, neither.
+func (c *Config) Found(name, topic, half string) *Pipeline {
+	i := slices.IndexFunc(c.Pipelines, func(p *Pipeline) bool { return p.Name == name && p.Topic == topic })
+	if i < 0 {
+		i, c.Pipelines = len(c.Pipelines), append(c.Pipelines, &Pipeline{Name: name, Topic: topic, config: c})
+	}
+	p := c.Pipelines[i]
+	switch half {
+	case "rows":
+		p.Rows = []Rows{{}}
+	case "documents":
+		p.Documents = []Documents{{}}
+	}
+	return p
+}

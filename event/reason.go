@@ -1,0 +1,48 @@
+package event
+
+// Reason is the closed set of reasons for which an event is dead-lettered or a partition waits; it labels metrics and
+// dead letters.
+type Reason string
+
+// Reasons found while decoding, by the sink, and by the stores.
+const (
+	Undecodable    Reason = "undecodable"     // not a JSON object
+	MissingField   Reason = "missing_field"   // a field that the key or the version needs is absent or null
+	WrongType      Reason = "wrong_type"      // a field holds another type than declared
+	BadVersion     Reason = "bad_version"     // negative, too large, or not a time
+	FutureVersion  Reason = "future_version"  // more than 24 h ahead of the record's own timestamp
+	LateVersion    Reason = "late_version"    // further behind the record's own timestamp than is allowed
+	KeyTooLong     Reason = "key_too_long"    // HBase takes 32,767 bytes
+	BadKey         Reason = "bad_key"         // a value that the key's language cannot hold (too wide, holds the separator)
+	BadName        Reason = "bad_name"        // a member of the record cannot be the name of a column
+	TooLarge       Reason = "too_large"       // a cell, a row or a document over the limit
+	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
+	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document
+	Unavailable    Reason = "unavailable"     // no answer, or a transient one
+	Awaited        Reason = "awaited"         // the row in which a field of its key is looked up has not come yet
+	NoTable        Reason = "no_table"        // no such table, family or index
+	Denied         Reason = "denied"          // access denied
+	Unknown        Reason = "unknown"
+)
+
+// Rejects are the reasons for which events are dead-lettered.
+var Rejects = []Reason{Undecodable, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey, BadName, TooLarge,
+	Refused, MappingRefused}
+
+// Error is a reject found while decoding or keying one event.
+type Error struct {
+	Reason Reason
+	Field  string // path of the field in the record, empty when the record as a whole is meant
+	Detail string
+}
+
+func (e *Error) Error() string {
+	s := string(e.Reason)
+	if e.Field != "" {
+		s += ": field " + e.Field
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}

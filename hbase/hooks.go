@@ -1,0 +1,61 @@
+package hbase
+
+import (
+	"brine/hbase/internal/pipeline"
+	"brine/hbase/internal/rpc"
+)
+
+// Hooks are called with what the client does. A nil hook is not called. They are called from the client's own goroutines, must be
+// safe for concurrent use, and must not block.
+type Hooks struct {
+	Call     func(CallInfo)     // after every RPC
+	Send     func(SendInfo)     // before every call of mutations
+	Sent     func(*SentInfo)    // after every call of mutations
+	Retry    func(RetryInfo)    // before every wait and resend
+	Applied  func(*AppliedInfo) // per region and answered Multi: how much was acknowledged
+	Flush    func(FlushInfo)    // whenever a Mutator lets mutations go
+	Buffered func(bytes int)    // bytes of mutations in memory, whenever it changes by a batch
+	Dial     func(addr string, err error)
+	Untested func(version string) // once, within Open: the master's release is none that this client is tested with
+}
+
+// pipeline returns the hooks of the write path.
+func (h *Hooks) pipeline() pipeline.Hooks {
+	return pipeline.Hooks{Send: h.Send, Sent: h.Sent, Retry: h.Retry, Applied: h.Applied, Flush: h.Flush, Buffered: h.Buffered}
+}
+
+// CallInfo is one finished call to a server.
+type CallInfo = rpc.CallInfo
+
+// SendInfo is one call of mutations that leaves.
+type SendInfo = pipeline.SendInfo
+
+// SentInfo is one finished call of mutations. It is valid while the hook runs.
+type SentInfo = pipeline.SentInfo
+
+// RetryInfo is one retry of one region's mutations, or of a read.
+type RetryInfo = pipeline.RetryInfo
+
+// AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
+type AppliedInfo = pipeline.AppliedInfo
+
+// FlushInfo is one time that a Mutator let mutations go, and FlushReason why.
+type (
+	FlushInfo   = pipeline.FlushInfo
+	FlushReason = pipeline.FlushReason
+)
+
+// The reasons.
+const (
+	FlushAuto   = pipeline.FlushAuto   // by Submit itself
+	FlushFull   = pipeline.FlushFull   // WriteBuffer was reached, or a Submit waited for room in the client's byte bound
+	FlushLinger = pipeline.FlushLinger // Linger was over
+	FlushCalled = pipeline.FlushCalled // by Flush
+	FlushDrain  = pipeline.FlushDrain  // by Release
+)
+
+// Stats is what a client holds and has under way at one moment.
+type Stats = pipeline.Stats
+
+// ServerStats is what is under way to one region server.
+type ServerStats = pipeline.ServerStats

@@ -1,0 +1,139 @@
+package locate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
+)
+
+// maxMetaBytes is how much hbase:meta answers at once.
+const maxMetaBytes = 2 << 20
+
+// MetaKey is the row of hbase:meta of a region with this start and id.
+func MetaKey(table string, start []byte, id string) []byte {
+	return bytes.Join([][]byte{[]byte(table), start, []byte(id)}, []byte(","))
+}
+
+// readBack reads that many rows of hbase:meta backwards from start. It returns the regions that are neither split nor offline, in
+// this order, and caches those that are on a server.
+func (l *Locator) readBack(table string, start []byte, rows int) ([]*Region, error) {
+	// hbase:meta is small and in memory: a server that needs longer for it than a connection may take is treated as silent.
+	ctx, cancel := context.WithTimeout(l.ctx, l.patience)
+	defer cancel()
+	meta, err := l.FindMeta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.readRegions(ctx, meta, table, start, rows)
+	if d := remote.Diagnose(err); err != nil && (d.Remedy == remote.Relocate || d.Remedy == remote.Reconnect) {
+		l.dropMeta(meta)
+	}
+	return found, err
+}
+
+// readRegions is readBack where hbase:meta is known to be.
+func (l *Locator) readRegions(ctx context.Context, meta *Region, table string, start []byte, rows int) (found []*Region, err error) {
+	scanned, err := l.readRows(ctx, meta, start, MetaKey(table, nil, ""), rows)
+	if err != nil {
+		return nil, fmt.Errorf("looking up a region of %s: %w", table, err)
+	}
+	seen := false
+	for _, row := range scanned {
+		r := FromMeta(row)
+		if r == nil {
+			continue
+		}
+		if r.damage != nil {
+			r.damage = remote.Invalid(meta.Server, r.damage)
+		}
+		if r.Table != table {
+			break
+		}
+		seen = true
+		if r.Split || r.Offline {
+			continue
+		}
+		if r.Server != "" {
+			r = l.cache.add(r)
+		}
+		found = append(found, r)
+	}
+	if !seen {
+		return nil, fmt.Errorf("%w: %s has no regions in hbase:meta", remote.ErrNoTable, table)
+	}
+	return found, nil
+}
+
+// readRows reads up to that many rows backwards from start in one call.
+func (l *Locator) readRows(ctx context.Context, meta *Region, start, stop []byte, rows int) ([]rpc.Result, error) {
+	in := &hbasepb.ScanRequest{
+		Region: Specifier(meta),
+		Scan: &hbasepb.Scan{
+			Column:   []*hbasepb.Column{{Family: []byte("info")}},
+			StartRow: start, StopRow: stop, IncludeStopRow: proto.Bool(true), Reversed: proto.Bool(true),
+			MaxVersions: proto.Uint32(1), Caching: proto.Uint32(uint32(rows)), ReadType: hbasepb.Scan_PREAD.Enum(),
+			MaxResultSize: proto.Uint64(maxMetaBytes),
+		},
+		NumberOfRows: proto.Uint32(uint32(rows)), LimitOfRows: proto.Uint32(uint32(rows)), CloseScanner: proto.Bool(true),
+		ClientHandlesPartials: proto.Bool(false), ClientHandlesHeartbeats: proto.Bool(false),
+	}
+	var out hbasepb.ScanResponse
+	cells, err := l.servers.Call(ctx, rpc.ClientService.At(meta.Server), "Scan", in, &out)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := rpc.DecodeScan(&out, cells)
+	if err != nil {
+		return nil, remote.Invalid(meta.Server, err)
+	}
+	results := make([]rpc.Result, len(pieces))
+	for i, p := range pieces {
+		results[i] = p.Result
+	}
+	return results, nil
+}
+
+// readOnce merges concurrent reads of one thing. The read goes on when the caller leaves.
+func (l *Locator) readOnce(ctx context.Context, key string, read func() (*Region, error)) (*Region, error) {
+	done := l.reads.DoChan(key, func() (any, error) { return read() })
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(*Region), nil
+	case <-ctx.Done():
+		return nil, l.unanswered(ctx)
+	}
+}
+
+// Read returns what hbase:meta has at the start of a region that is known, whatever is cached; nil if that is on no server. A
+// newer region takes the known one's place in the cache. That hbase:meta does not answer is no reason to forget where it is,
+// since it may be over the connection that is looked after; that the registry says another place is.
+func (l *Locator) Read(ctx context.Context, r *Region) (*Region, error) {
+	return l.readOnce(ctx, "at\x00"+string(r.Name), func() (*Region, error) {
+		ctx, cancel := context.WithTimeout(l.ctx, l.patience)
+		defer cancel()
+		meta, err := l.FindMeta(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := l.readRegions(ctx, meta, r.Table, MetaKey(r.Table, r.Start, greatestID), prefetch)
+		if err != nil {
+			if at, metaErr := l.registry.Meta(l.ctx); metaErr == nil && !metaRegion(at).SameLife(meta) {
+				l.dropMeta(meta)
+			}
+			return nil, err
+		}
+		if lack(found, func(now *Region) bool { return now.contains(r.Start) }) != nil {
+			return nil, nil
+		}
+		return found[0], nil
+	})
+}

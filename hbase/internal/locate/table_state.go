@@ -1,0 +1,67 @@
+package locate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// enabledFor is for how long a table that was seen not to be disabled is assumed to be so still.
+const enabledFor = 100 * time.Millisecond
+
+// Disabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is pointless. A caller that asks
+// while the same question is pending takes its answer, and a table that was not disabled a moment ago is not asked about: many
+// regions may fail at once.
+func (l *Locator) Disabled(ctx context.Context, table string) (bool, error) {
+	if at, ok := l.enabled.Load(table); ok && time.Since(at.(time.Time)) < enabledFor {
+		return false, nil
+	}
+	done := l.states.DoChan(table, func() (any, error) {
+		ctx, cancel := context.WithTimeout(l.ctx, l.patience)
+		defer cancel()
+		disabled, err := l.readDisabled(ctx, table)
+		if err == nil && !disabled {
+			l.enabled.Store(table, time.Now())
+		}
+		return disabled, err
+	})
+	select {
+	case r := <-done:
+		return r.Val.(bool), r.Err
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func (l *Locator) readDisabled(ctx context.Context, table string) (bool, error) {
+	meta, err := l.FindMeta(ctx)
+	if err != nil {
+		return false, err
+	}
+	in := &hbasepb.GetRequest{Region: Specifier(meta), Get: &hbasepb.Get{
+		Row: []byte(table), Column: []*hbasepb.Column{{Family: []byte("table"), Qualifier: [][]byte{[]byte("state")}}},
+	}}
+	var out hbasepb.GetResponse
+	cells, err := l.servers.Call(ctx, rpc.ClientService.At(meta.Server), "Get", in, &out)
+	if err != nil {
+		return false, err
+	}
+	row, _, err := rpc.DecodeResult(out.GetResult(), cells)
+	if err != nil {
+		return false, remote.Invalid(meta.Server, err)
+	}
+	if len(row.Cells) == 0 {
+		return false, nil
+	}
+	var state hbasepb.TableState
+	if err := proto.Unmarshal(row.Cells[0].Value, &state); err != nil {
+		return false, remote.Invalid(meta.Server, fmt.Errorf("state of table %s: %w", table, err))
+	}
+	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, nil
+}

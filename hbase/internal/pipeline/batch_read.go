@@ -1,0 +1,60 @@
+package pipeline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+
+	"google.golang.org/protobuf/proto"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
+)
+
+// Cells returns the cells of mutation i as they were added. What they hold lasts as long as the batch.
+func (b *Batch) Cells(i int) iter.Seq[rpc.Cell] {
+	return func(yield func(rpc.Cell) bool) {
+		for block := b.cellsOf(i); len(block) > 0; {
+			c, rest, err := wire.NextCell(block)
+			if err != nil {
+				panic(fmt.Sprintf("BUG: hbase: a batch holds no cells: %v", err))
+			}
+			cell := rpc.Cell{
+				Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value, Timestamp: c.Timestamp, Type: rpc.CellType(c.Type),
+			}
+			if !yield(cell) {
+				return
+			}
+			block = rest
+		}
+	}
+}
+
+// TTLOf is what TTL has set for mutation i, in ms; 0: nothing.
+func (b *Batch) TTLOf(i int) int64 { return b.mutations[i].ttl }
+
+// RowAction returns a batch as one atomic action of its row, and the cells, which follow in the cell block.
+func RowAction(b *Batch, maxCellBytes int) (action *hbasepb.RegionAction, cells []byte, err error) {
+	if b.Len() == 0 {
+		return nil, nil, errors.New("the batch is empty")
+	}
+	action = &hbasepb.RegionAction{Atomic: proto.Bool(true)}
+	for i := range b.mutations {
+		if err := b.check(i, maxCellBytes); err != nil {
+			return nil, nil, fmt.Errorf("mutation %d: %w", i, err)
+		}
+		if !bytes.Equal(b.Row(i), b.Row(0)) {
+			return nil, nil, fmt.Errorf("mutation %d is of row %q, the first of row %q: they must be of one", i, b.Row(i), b.Row(0))
+		}
+		kind := hbasepb.MutationProto_PUT
+		if b.mutations[i].delete {
+			kind = hbasepb.MutationProto_DELETE
+		}
+		action.Action = append(action.Action, &hbasepb.Action{Index: proto.Uint32(uint32(i)), Mutation: &hbasepb.MutationProto{
+			Row: b.Row(0), MutateType: &kind, AssociatedCellCount: proto.Int32(b.mutations[i].count),
+		}})
+	}
+	return action, b.cells, nil
+}

@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+)
+
+// Flight is a submitted batch until each of its mutations has its result.
+type Flight struct {
+	ctx       context.Context // of the Submit, for the Sent hook alone
+	mutator   *Mutator
+	batch     *Batch
+	table     string // as hbase:meta knows it
+	submitted time.Time
+	deadline  time.Time
+	done      chan struct{}
+
+	// The Writer's mutex guards these; submit.go says what they are for.
+	turn   int   // its place among all that were submitted
+	claims *lane // that it waits for
+
+	// And these; pending.go says what they are for.
+	pending   int           // mutations without a result that wait in lanes that fail
+	waited    []int32       // those that ever did; nil once the flight has stalled
+	kept      []int32       // by mutation of batch: its index in the batch that was submitted; nil: the same
+	stallable bool          // WaitPending was called
+	stalled   chan struct{} // closed when the flight stalls
+	mayStall  atomic.Bool   // something of it has been pending
+
+	mu        sync.Mutex
+	unsettled int // mutations without a result
+	failed    []MutationError
+	excess    int // bytes above the client's bound, see weigh
+}
+
+// MutationError is what became of one mutation that is not known to be durable.
+type MutationError struct {
+	Index    int    // in the batch
+	Class    string // HBase's exception class, empty for a connection's error
+	Kind     remote.Kind
+	Attempts int
+	Server   string
+	Err      error
+}
+
+func (e *MutationError) Error() string {
+	return fmt.Sprintf("mutation %d, %s after %d tries: %v", e.Index, e.Kind, e.Attempts, e.Err)
+}
+
+func (e *MutationError) Unwrap() error { return e.Err }
+
+func newFlight(ctx context.Context, m *Mutator, b *Batch, now time.Time) *Flight {
+	f := &Flight{
+		ctx: ctx, mutator: m, batch: b, table: locate.TableKey(b.Table()), submitted: now,
+		deadline: now.Add(m.opts.Timeout),
+		done:     make(chan struct{}), stalled: make(chan struct{}), unsettled: b.Len(),
+	}
+	if f.unsettled == 0 {
+		close(f.done)
+		return f
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unsettled[f] = struct{}{}
+	return f
+}
+
+// Wait blocks until every mutation is durable or has finally failed, and returns nil or the failed ones in ascending order
+// of Index. When ctx ends first it returns why, with what the flight waits for; the flight goes on and may be waited for again.
+func (f *Flight) Wait(ctx context.Context) ([]MutationError, error) {
+	select {
+	case <-f.done:
+		return f.failed, nil
+	case <-ctx.Done():
+		return nil, f.interrupted(ctx)
+	}
+}
+
+// interrupted is why ctx ended, with what keeps the flight.
+func (f *Flight) interrupted(ctx context.Context) error {
+	return remote.Interrupted(ctx, f.mutator.w.obstacle(f))
+}
+
+// Done is closed when every mutation has its result: Wait then returns at once.
+func (f *Flight) Done() <-chan struct{} { return f.done }
+
+// settle notes the results of n mutations: those in errs have finally failed, the others are durable.
+func (f *Flight) settle(n int, errs ...MutationError) {
+	if n == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed = append(f.failed, errs...)
+	f.unsettled -= n
+	switch {
+	case f.unsettled < 0:
+		panic("BUG: a mutation got two results")
+	case f.unsettled == 0:
+		slices.SortFunc(f.failed, func(a, b MutationError) int { return cmp.Compare(a.Index, b.Index) })
+		f.mutator.landed(f)
+		close(f.done)
+	}
+}
+
+// weigh returns how much of size was taken from the byte bound: a batch larger than the bound took only all of it.
+func (f *Flight) weigh(size int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	free := min(size, f.excess)
+	f.excess -= free
+	return size - free
+}

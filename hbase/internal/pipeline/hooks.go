@@ -1,0 +1,141 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+)
+
+// Hooks are called from the pipeline's goroutines and must not block. Each may be nil.
+type Hooks struct {
+	Send     func(SendInfo)
+	Sent     func(*SentInfo)
+	Retry    func(RetryInfo)
+	Applied  func(*AppliedInfo)
+	Flush    func(FlushInfo)
+	Buffered func(bytes int)
+}
+
+// SendInfo is one call of mutations that leaves.
+type SendInfo struct {
+	Server  string
+	Regions int
+	Rows    int
+	Bytes   int           // of their cells
+	Waited  time.Duration // since the Submit of the one that waited longest
+	Out     int           // calls of mutations that are pending at the server, with this one
+}
+
+// SentInfo is one finished call of mutations. It is valid while the hook runs.
+type SentInfo struct {
+	Server   string
+	Regions  int
+	Rows     int
+	Left     time.Time     // when it was sent
+	Duration time.Duration // from then to its answer
+	Again    int           // mutations that are sent once more
+	Err      error         // of the call as a whole
+
+	parts []*part
+}
+
+// Contexts returns the contexts of the Submits whose mutations the call carried, one for each flight and region.
+func (s *SentInfo) Contexts(yield func(context.Context) bool) {
+	for _, p := range s.parts {
+		var last *Flight
+		for _, e := range p.entries {
+			if e.flight != last {
+				if last = e.flight; !yield(last.ctx) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// RetryInfo is one retry of one region's mutations, or of a read.
+type RetryInfo struct {
+	Table, Region, Server string
+	// Class is an exception's (NoServerForRegionException: hbase:meta has the region on no server), or "timeout", "connection" or
+	// "invalid response"; see Reason.
+	Class     string
+	Remedy    string // wait, relocate, reconnect, split, isolate, reopen
+	Pause     time.Duration
+	Mutations int
+	Failures  int   // in a row, of the region or the read
+	Err       error // of the last; it names the server
+}
+
+// Reason is Class in few words out of a closed set, as labels of metrics need it: the exception's simple name if the table of
+// remedies has it, "connection", "timeout", "invalid_response", or "other".
+func (r RetryInfo) Reason() string { return remote.Reason(r.Class) }
+
+// NewRetryInfo describes a retry in a region, which may be nil.
+func NewRetryInfo(table string, r *locate.Region, d remote.Diagnosis, pause time.Duration, mutations, failures int, err error) RetryInfo {
+	info := RetryInfo{
+		Table: table, Class: d.Class, Remedy: d.Remedy.String(), Pause: pause, Mutations: mutations, Failures: failures, Err: err,
+	}
+	if r != nil {
+		info.Region, info.Server = r.Encoded, r.Server
+	}
+	return info
+}
+
+// AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
+type AppliedInfo struct {
+	Table    string
+	Region   *locate.Region
+	Rows     int
+	Bytes    int
+	Duration time.Duration // from sending the call to its answer
+
+	applied []entry
+}
+
+// Row is the row key of the mutation at i, less than Rows; nil in an AppliedInfo that is not the client's.
+func (a *AppliedInfo) Row(i int) []byte {
+	if a.applied == nil {
+		return nil
+	}
+	return a.applied[i].row()
+}
+
+// announceSend calls the hook for a call that leaves.
+func (w *Writer) announceSend(m *multi, server string) {
+	hook := w.hooks.Send
+	if hook == nil {
+		return
+	}
+	i := SendInfo{Server: server, Regions: len(m.parts), Out: m.nth}
+	for _, p := range m.parts {
+		i.Rows += len(p.entries)
+		i.Bytes += p.bytes
+		i.Waited = max(i.Waited, m.left.Sub(p.entries[0].flight.submitted))
+	}
+	hook(i)
+}
+
+// announceSent calls the hook for a call that is answered, or failed.
+func (w *Writer) announceSent(m *multi, server string, took time.Duration, err error) {
+	hook := w.hooks.Sent
+	if hook == nil {
+		return
+	}
+	m.info = SentInfo{Server: server, Regions: len(m.parts), Left: m.left, Duration: took, Err: err, parts: m.parts}
+	for _, p := range m.parts {
+		m.info.Rows += len(p.entries)
+	}
+	for i := range m.outcomes {
+		m.info.Again += len(m.outcomes[i].back)
+	}
+	hook(&m.info)
+}
+
+// announceRetry calls the hook if something will be sent again.
+func (w *Writer) announceRetry(o *outcome) {
+	if hook := w.hooks.Retry; hook != nil && len(o.back) > 0 {
+		hook(NewRetryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back), o.part.failed+1, o.cause))
+	}
+}

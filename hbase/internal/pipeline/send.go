@@ -1,0 +1,187 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
+)
+
+// multi is one call of mutations to one server. It and its parts are used again when its answer has been dealt with.
+type multi struct {
+	encoder  rpc.Encoder // its encode, made once
+	server   *serverQueue
+	turns    *turns
+	left     time.Time // when it was sent
+	nth      int       // of those that are unanswered
+	ctx      context.Context
+	giveUp   context.CancelCauseFunc // ends ctx
+	followed bool                    // its regions are being looked up
+	parts    []*part
+	spare    []*part
+	outcomes []outcome
+	info     SentInfo
+}
+
+var multis = sync.Pool{New: func() any {
+	m := new(multi)
+	m.encoder = m.encode
+	return m
+}}
+
+func newMulti(s *serverQueue, q *turns, now time.Time) *multi {
+	m := multis.Get().(*multi)
+	m.server, m.turns, m.left = s, q, now
+	return m
+}
+
+// part returns an empty part, which is the call's when it is appended to its parts.
+func (m *multi) part() *part {
+	n := len(m.parts)
+	if n == len(m.spare) {
+		m.spare = append(m.spare, new(part))
+	}
+	return m.spare[n]
+}
+
+// recycle returns the call to its pool. No lane may wait for a part of it any more.
+func (m *multi) recycle() {
+	for _, p := range m.parts {
+		clear(p.entries)
+		clear(p.heirs)
+		*p = part{entries: p.entries[:0], heirs: p.heirs[:0]}
+	}
+	clear(m.parts)
+	clear(m.outcomes)
+	*m = multi{encoder: m.encoder, parts: m.parts[:0], spare: m.spare, outcomes: m.outcomes[:0]}
+	multis.Put(m)
+}
+
+// send makes the call and ensures that every one of its mutations gets a result or goes back into its lane.
+func (w *Writer) send(m *multi) {
+	server := m.parts[0].region.Server
+	w.announceSend(m, server)
+	r, err := w.env.Send(m.ctx, server, m.encoder)
+	m.giveUp(nil)
+	took := time.Since(m.left)
+	m.read(server, r.Param, err)
+	var dead bool
+	for i := range m.outcomes {
+		o := &m.outcomes[i]
+		w.judge(o, m)
+		dead = dead || o.cure.Dead
+	}
+	if dead {
+		w.env.ForgetServer(server)
+	}
+	for i := range m.outcomes {
+		w.announceRetry(&m.outcomes[i])
+	}
+	w.announceSent(m, server, took, err)
+	w.mu.Lock()
+	lost := w.finish(m, took)
+	if dead {
+		w.relocateAll(m.server)
+	}
+	w.dispatch(m.server)
+	w.mu.Unlock()
+	for i := range m.outcomes {
+		w.report(&m.outcomes[i], took)
+	}
+	for _, e := range lost {
+		w.settle([]entry{e}, failures([]entry{e}, remote.ErrClosed)...)
+	}
+	m.recycle()
+}
+
+// scratch is what encoding and decoding a Multi needs beside the frame.
+type scratch struct {
+	param     []byte
+	cells     []byte // only to be compressed
+	mutations []wire.Mutation
+	seen      []bool
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// encode writes the frame: actions by region in the message, the cells of all of them in the same order behind it, copied
+// from the batches as they lie there.
+func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	s.param = s.param[:0]
+	size := 0
+	for _, p := range m.parts {
+		s.mutations = s.mutations[:0]
+		for _, e := range p.entries {
+			mu := &e.flight.batch.mutations[e.position()]
+			s.mutations = append(s.mutations, wire.Mutation{
+				Row: e.row(), Delete: mu.delete, Cells: int(mu.count), Durability: e.flight.mutator.opts.Durability.wire(), TTL: mu.ttl,
+			})
+		}
+		s.param = wire.AppendRegionAction(s.param, p.region.Name, s.mutations)
+		size += p.bytes
+	}
+	if c.Compression != wire.None {
+		s.cells = m.appendCells(s.cells[:0])
+		return wire.AppendEncodedRequest(dst, c, s.param, s.cells)
+	}
+	dst, err := wire.BeginRequest(dst, c, s.param, size)
+	if err != nil {
+		return nil, err
+	}
+	return m.appendCells(dst), nil
+}
+
+func (m *multi) appendCells(dst []byte) []byte {
+	for _, p := range m.parts {
+		for _, e := range p.entries {
+			dst = append(dst, e.cells()...)
+		}
+	}
+	return dst
+}
+
+// finish frees what the call kept busy and returns to its lanes what was not applied. w.mu is held. It returns what a closed
+// client cannot take back.
+func (w *Writer) finish(m *multi, took time.Duration) (lost []entry) {
+	q := m.turns
+	q.unanswered = slices.DeleteFunc(q.unanswered, func(o *multi) bool { return o == m })
+	q.lanesOut -= len(m.parts)
+	for i := range m.outcomes {
+		o := &m.outcomes[i]
+		if len(o.applied) > 0 {
+			l := o.part.lane
+			l.slow = m.server.pace.slow(took, l.slow && len(m.parts) == 1)
+		}
+		lost = append(lost, w.requeue(o)...)
+	}
+	if q == &m.server.shared || len(m.parts) == 1 && len(m.outcomes[0].applied) > 0 {
+		m.server.pace.observe(took)
+	}
+	return lost
+}
+
+// relocateAll has all lanes of a server looked up again, since it has gone: none waits for a call that only shows this again. What
+// is unanswered comes back by itself. w.mu is held.
+func (w *Writer) relocateAll(s *serverQueue) {
+	for _, q := range []*turns{&s.shared, &s.alone} {
+		for _, l := range q.ready {
+			l.leave(ready)
+		}
+		clear(q.ready)
+		q.ready = q.ready[:0]
+	}
+	for _, ls := range w.tables {
+		for _, l := range ls.all {
+			if l.region != nil && l.region.Server == s.addr {
+				l.region = nil
+				w.schedule(l)
+			}
+		}
+	}
+}

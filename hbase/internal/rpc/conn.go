@@ -1,0 +1,403 @@
+// Package rpc makes calls to HBase's servers: a pipelined connection for each service of each server, dialled when it is first
+// needed, and the rows and cells of their answers. Its errors are those of one try, as package remote diagnoses them; callers try
+// again.
+//
+// The way of a call: Servers.RoundTrip (servers.go) has the connection dialled, conn.roundTrip (conn.go) sends the frame and
+// waits, conn.read checks the length of each answer against Options.MaxAnswerBytes before there is room for it and hands it to
+// its call.
+package rpc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/wire"
+
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
+)
+
+const (
+	idleTimeout = 2 * time.Minute // [hbase.ipc.client.connection.minIdleTimeBeforeClose]
+	writeBuffer = 64 << 10
+	maxCallID   = 1<<31 - 1 // Java reads it as an int; a negative one is no call's
+)
+
+// errIdle ends a connection that nobody used. A call that was just about to use it goes to a new one.
+var errIdle = errors.New("connection was closed for being idle")
+
+// conn is one connection to one service of one server. Calls are pipelined: each has an id, answers come in any order.
+//
+// Two goroutines live as long as it does. write alone writes to the socket, taking calls from send; read alone reads,
+// handing each answer to its call. send is never closed: life ends, and then everyone leaves.
+type conn struct {
+	addr    string
+	opts    *Options
+	socket  net.Conn
+	packing wire.Compression // of cell blocks
+	send    chan *call
+	life    context.Context // ends with the connection
+	end     context.CancelFunc
+	failed  func(*conn) // called once, by the pool
+	onClose sync.Once
+	large   *semaphore.Weighted // bytes of large answers that the client reads
+
+	mu      sync.Mutex // guards what follows, and the socket's read deadline
+	pending map[uint32]*call
+	waiting bool // an answer must come by the read deadline, though the caller may have gone
+	nextID  uint32
+	err     error // why life has ended
+}
+
+// call is one request until its answer. Its frame is the writer's until written is set.
+type call struct {
+	frame    []byte
+	written  atomic.Bool
+	answered chan struct{}
+	response wire.Response
+	err      error
+}
+
+// newConn shakes hands on a connected socket and starts its two goroutines. Nothing is answered to the handshake
+// unless it is refused.
+func (s *Servers) newConn(socket net.Conn, to Endpoint) (*conn, error) {
+	opts, packing := &s.opts, s.opts.packing(to.service)
+	hello := wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthSimple})
+	hello, err := wire.AppendConnectionHeader(hello, connectionHeader(opts.User, to.service, packing))
+	if err != nil {
+		return nil, err
+	}
+	if err := socket.SetDeadline(time.Now().Add(opts.DialTimeout)); err != nil {
+		return nil, err
+	}
+	if _, err := socket.Write(hello); err != nil {
+		return nil, fmt.Errorf("handshake: %w", err)
+	}
+	if err := probe(socket, to.addr, packing); err != nil {
+		return nil, err
+	}
+	if err := socket.SetDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	c := &conn{
+		addr: to.addr, opts: opts, socket: socket, packing: packing, failed: func(c *conn) { s.forget(to, c) },
+		send: make(chan *call, 64), pending: make(map[uint32]*call), large: s.large,
+	}
+	c.life, c.end = context.WithCancel(context.Background())
+	s.wg.Go(func() { c.fail(c.write()) })
+	s.wg.Go(func() { c.fail(c.read()) })
+	return c, nil
+}
+
+// connectionHeader carries a version because servers answer parts of a Multi only to clients newer than 1.2.
+func connectionHeader(user string, service Service, c wire.Compression) *hbasepb.ConnectionHeader {
+	h := &hbasepb.ConnectionHeader{
+		UserInfo:            &hbasepb.UserInformation{EffectiveUser: &user},
+		ServiceName:         proto.String(string(service)),
+		CellBlockCodecClass: proto.String(wire.Codec),
+		VersionInfo: &hbasepb.VersionInfo{
+			Version: proto.String("2.6.0"), VersionMajor: proto.Uint32(2), VersionMinor: proto.Uint32(6),
+			Url: proto.String(""), Revision: proto.String(""), User: proto.String(""), Date: proto.String(""), SrcChecksum: proto.String(""),
+		},
+	}
+	if c != wire.None {
+		h.CellBlockCompressorClass = proto.String(c.Class())
+	}
+	return h
+}
+
+// Encoder appends a request frame with the call's id to dst.
+type Encoder func(dst []byte, c wire.Call) ([]byte, error)
+
+// frames are buffers for request frames. One comes back only when the writer is done with it.
+var frames = sync.Pool{New: func() any { return new([]byte) }}
+
+// roundTrip sends a request and waits for its answer, an exception of the server's being an error.
+func (c *conn) roundTrip(ctx context.Context, method string, encode Encoder) (wire.Response, error) {
+	start := time.Now()
+	buf := frames.Get().(*[]byte)
+	q := &call{answered: make(chan struct{})}
+	id, err := c.register(q)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	q.frame, err = encode((*buf)[:0], wire.Call{ID: id, Method: method, Timeout: timeoutMillis(ctx), Compression: c.packing})
+	if err != nil {
+		c.withdraw(id)
+		return wire.Response{}, err
+	}
+	sent := len(q.frame)
+	r, err := c.await(ctx, id, q)
+	if err == nil {
+		r.Cells, err = c.expand(r.Cells)
+	}
+	if q.written.Load() {
+		*buf = q.frame[:0]
+		frames.Put(buf)
+	}
+	if c.opts.Called != nil {
+		c.opts.Called(CallInfo{Server: c.addr, Method: method, Duration: time.Since(start), Sent: sent, Err: err})
+	}
+	return r, err
+}
+
+func timeoutMillis(ctx context.Context) uint32 {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return uint32(max(1, min(time.Until(deadline).Milliseconds(), 1<<31-1)))
+}
+
+func (c *conn) await(ctx context.Context, id uint32, q *call) (wire.Response, error) {
+	select {
+	case c.send <- q:
+	case <-q.answered: // failed with the connection
+		return q.response, q.err
+	case <-ctx.Done():
+		c.withdraw(id)
+		return wire.Response{}, c.interrupted(ctx)
+	}
+	select {
+	case <-q.answered:
+		return q.response, q.err
+	case <-ctx.Done():
+		c.forget(id)
+		return wire.Response{}, c.interrupted(ctx)
+	}
+}
+
+// interrupted distinguishes a call's time-out, which is the server's doing, from a caller that went away.
+func (c *conn) interrupted(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &remote.ConnError{Server: c.addr, Class: "timeout", Err: fmt.Errorf("no answer in time: %w", ctx.Err())}
+	}
+	return fmt.Errorf("%s has not answered yet: %w", c.addr, context.Cause(ctx))
+}
+
+func (c *conn) register(q *call) (id uint32, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, c.err
+	}
+	c.nextID = (c.nextID + 1) & maxCallID
+	c.pending[c.nextID] = q
+	if !c.waiting {
+		c.armRead()
+	}
+	return c.nextID, nil
+}
+
+// forget drops a call that nobody waits for; its answer will find nobody. That it must come remains: else a peer that has
+// stopped answering would be asked again and again, each time with a new deadline.
+func (c *conn) forget(id uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+}
+
+// withdraw drops a call that was not sent.
+func (c *conn) withdraw(id uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+	if len(c.pending) == 0 && c.err == nil {
+		c.armRead()
+	}
+}
+
+// armRead says by when the next byte must come: while calls are pending, within the time of one call, so that a half-open
+// connection is noticed; else the connection is idle. c.mu is held.
+func (c *conn) armRead() {
+	limit := idleTimeout
+	c.waiting = len(c.pending) > 0
+	if c.waiting {
+		limit = c.opts.RPCTimeout
+	}
+	_ = c.socket.SetReadDeadline(time.Now().Add(limit)) // fails only on a closed socket, which read notices itself
+}
+
+// write puts frames on the wire; small ones that wait together leave together. It returns the error that stopped it.
+func (c *conn) write() error {
+	w := bufio.NewWriterSize(c.socket, writeBuffer)
+	for {
+		select {
+		case <-c.life.Done():
+			return nil
+		case q := <-c.send:
+			if err := c.writeBurst(w, q); err != nil {
+				return fmt.Errorf("write: %w", err)
+			}
+		}
+	}
+}
+
+func (c *conn) writeBurst(w *bufio.Writer, q *call) error {
+	if err := c.socket.SetWriteDeadline(time.Now().Add(c.opts.RPCTimeout)); err != nil {
+		return err
+	}
+	for {
+		if _, err := w.Write(q.frame); err != nil {
+			return err
+		}
+		q.written.Store(true)
+		select {
+		case q = <-c.send:
+		default:
+			return w.Flush()
+		}
+	}
+}
+
+// read hands answers to their calls. It returns the error that stopped it.
+func (c *conn) read() error {
+	r := bufio.NewReaderSize(c.socket, writeBuffer)
+	for {
+		n, err := c.readPrefix(r)
+		if err != nil {
+			return c.readError(err)
+		}
+		h, err := wire.ReadResponseHeader(r, n)
+		if err != nil {
+			return c.readError(err)
+		}
+		if h.CallID > maxCallID && h.Exception != nil { // the answer to no call: the server ends the connection
+			return remote.NewException(c.addr, h.Exception)
+		}
+		if err := c.readBody(r, h); err != nil {
+			return c.readError(err)
+		}
+	}
+}
+
+func (c *conn) readPrefix(r *bufio.Reader) (int, error) {
+	var prefix [wire.PrefixLen]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return 0, err
+	}
+	n, err := wire.FrameLen(prefix, c.opts.MaxAnswerBytes)
+	if err == nil && n > r.Buffered() { // what follows has a call's time of its own
+		err = c.socket.SetReadDeadline(time.Now().Add(c.opts.RPCTimeout))
+	}
+	return n, err
+}
+
+// readBody reads what follows the header of an answer, and delivers it. Over all connections, as many large answers are read at once
+// as are together no longer than the longest one may be.
+func (c *conn) readBody(r *bufio.Reader, h wire.ResponseHeader) error {
+	body, err := readBytes(r, min(h.Rest, believed))
+	if err != nil {
+		return err
+	}
+	if h.Rest > believed {
+		if err := c.large.Acquire(c.life, int64(h.Rest)); err != nil {
+			return err
+		}
+		defer c.large.Release(int64(h.Rest))
+		if body, err = c.readLarge(r, body, h.Rest); err != nil {
+			return err
+		}
+	}
+	response, err := h.Response(body)
+	if err != nil {
+		return err
+	}
+	c.deliver(response)
+	return nil
+}
+
+// readLarge continues with an answer that may have waited for others: it has a call's time again.
+func (c *conn) readLarge(r *bufio.Reader, first []byte, n int) ([]byte, error) {
+	if err := c.socket.SetReadDeadline(time.Now().Add(c.opts.RPCTimeout)); err != nil {
+		return nil, err
+	}
+	return readOn(r, first, n)
+}
+
+// believed is how many bytes are made room for on the word of a length, before any has come.
+const believed = 1 << 20
+
+// readBytes reads n bytes. It makes room for all of them once, when the first have come.
+func readBytes(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, min(n, believed))
+	if _, err := io.ReadFull(r, b); err != nil || n <= believed {
+		return b, err
+	}
+	return readOn(r, b, n)
+}
+
+// readOn reads what is behind the first of n bytes, and returns all of them.
+func readOn(r io.Reader, first []byte, n int) ([]byte, error) {
+	whole := make([]byte, n)
+	_, err := io.ReadFull(r, whole[copy(whole, first):])
+	return whole, err
+}
+
+// readError tells an idle connection from a silent one.
+func (c *conn) readError(err error) error {
+	var timeout net.Error
+	if !errors.As(err, &timeout) || !timeout.Timeout() {
+		return fmt.Errorf("read: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.waiting {
+		return errIdle
+	}
+	return &remote.ConnError{
+		Server: c.addr, Class: "timeout", Dead: true,
+		Err: fmt.Errorf("%d calls out and no answer for %v", len(c.pending), c.opts.RPCTimeout),
+	}
+}
+
+func (c *conn) deliver(r wire.Response) {
+	c.mu.Lock()
+	q := c.pending[r.CallID]
+	delete(c.pending, r.CallID)
+	c.armRead()
+	c.mu.Unlock()
+	if q == nil {
+		return // its caller has gone
+	}
+	q.response = r
+	if r.Exception != nil {
+		q.err = remote.NewException(c.addr, r.Exception)
+	}
+	close(q.answered)
+}
+
+// fail ends the connection: the first reason counts, and every pending call gets it.
+func (c *conn) fail(err error) {
+	c.onClose.Do(func() {
+		if err == nil {
+			err = remote.ErrClosed
+		}
+		_, silent := errors.AsType[*remote.ConnError](err)
+		_, refused := errors.AsType[*remote.Exception](err)
+		if !silent && !refused && !errors.Is(err, remote.ErrClosed) {
+			err = &remote.ConnError{Server: c.addr, Class: "connection", Err: err, Cut: true}
+		}
+		c.mu.Lock()
+		c.err = err
+		out := c.pending
+		c.pending = nil
+		c.mu.Unlock()
+		c.end()
+		_ = c.socket.Close() // the reason is known already
+		c.failed(c)
+		for _, q := range out {
+			q.err = err
+			close(q.answered)
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/wire"
+
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
+)
+
+// Service is what a connection's header asks for.
+type Service string
+
+// The services of region servers, and of masters.
+const (
+	ClientService   Service = "ClientService"
+	AdminService    Service = "AdminService"
+	MasterService   Service = "MasterService"
+	RegistryService Service = "ClientMetaService"
+)
+
+// Endpoint is one service of one server.
+type Endpoint struct {
+	addr    string // host:port
+	service Service
+}
+
+// At returns the service's Endpoint at a server's address.
+func (s Service) At(addr string) Endpoint { return Endpoint{addr, s} }
+
+// Options are what connections need of a client's options.
+type Options struct {
+	User           string // effective user of SIMPLE authentication
+	Compression    wire.Compression
+	RPCTimeout     time.Duration // of one call
+	DialTimeout    time.Duration
+	MaxAnswerBytes int
+	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
+	Called         func(CallInfo)               // after every call; may be nil
+	Dialled        func(addr string, err error) // may be nil
+}
+
+// CallInfo is one finished RPC.
+type CallInfo struct {
+	Server   string
+	Method   string
+	Duration time.Duration
+	Sent     int // bytes of the frame
+	Err      error
+}
+
+// failedExpiry is for how long a server that refused a connection is assumed to do so still [hbase.ipc.client.failed.servers.expiry].
+const failedExpiry = 2 * time.Second
+
+// Servers are a client's connections by server and service, made when they are first needed.
+type Servers struct {
+	opts Options
+	ctx  context.Context // the client's life
+	wg   *sync.WaitGroup // the client's goroutines
+
+	large *semaphore.Weighted // bytes of large answers that are being read over all connections
+
+	mu     sync.Mutex
+	conns  map[Endpoint]*dialling
+	failed map[string]failure
+	closed bool
+}
+
+type failure struct {
+	at  time.Time
+	err error
+}
+
+// dialling is a connection made or being made: conn and err may be read when ready is closed.
+type dialling struct {
+	ready chan struct{}
+	conn  *conn
+	err   error
+}
+
+// New returns a client's servers, whose connections and goroutines end with ctx and Close; the goroutines are in wg.
+func New(ctx context.Context, opts Options, wg *sync.WaitGroup) *Servers {
+	return &Servers{
+		opts: opts, ctx: ctx, wg: wg, large: semaphore.NewWeighted(int64(opts.MaxAnswerBytes)),
+		conns: make(map[Endpoint]*dialling), failed: make(map[string]failure),
+	}
+}
+
+// Call sends one message and decodes the answer into out; cells is the answer's cell block. It takes at most RPCTimeout.
+func (s *Servers) Call(ctx context.Context, to Endpoint, method string, param, out proto.Message) (cells []byte, err error) {
+	r, err := s.RoundTrip(ctx, to, method, func(dst []byte, c wire.Call) ([]byte, error) {
+		return wire.AppendRequest(dst, c, param, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := proto.Unmarshal(r.Param, out); err != nil {
+		return nil, remote.Invalid(to.addr, fmt.Errorf("to %s: %w", method, err))
+	}
+	return r.Cells, nil
+}
+
+// RoundTrip sends one request over the connection to a server, which it makes if need be.
+func (s *Servers) RoundTrip(ctx context.Context, to Endpoint, method string, encode Encoder) (wire.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.RPCTimeout)
+	defer cancel()
+	for {
+		c, err := s.get(ctx, to)
+		if err != nil {
+			return wire.Response{}, err
+		}
+		r, err := c.roundTrip(ctx, method, encode)
+		if errors.Is(err, errIdle) {
+			continue
+		}
+		return r, err
+	}
+}
+
+// get returns the connection to a server. The first caller has it made, the others wait for it; that the first one goes
+// away does not disturb them.
+func (s *Servers) get(ctx context.Context, to Endpoint) (*conn, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, remote.ErrClosed
+	}
+	if f, ok := s.failed[to.addr]; ok && time.Since(f.at) < failedExpiry {
+		s.mu.Unlock()
+		again := fmt.Errorf("failed a moment ago: %w", f.err)
+		return nil, &remote.ConnError{Server: to.addr, Class: "connection", Dead: true, Err: again, Unsent: true}
+	}
+	d := s.conns[to]
+	if d == nil {
+		d = &dialling{ready: make(chan struct{})}
+		s.conns[to] = d
+		s.wg.Go(func() { s.dial(to, d) })
+	}
+	s.mu.Unlock()
+	select {
+	case <-d.ready:
+		return d.conn, d.err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, &remote.ConnError{Server: to.addr, Class: "timeout", Err: fmt.Errorf("connecting: %w", ctx.Err()), Unsent: true}
+		}
+		return nil, fmt.Errorf("%s: connecting: %w", to.addr, context.Cause(ctx))
+	}
+}
+
+func (s *Servers) dial(to Endpoint, d *dialling) {
+	defer close(d.ready)
+	c, err := s.connect(to)
+	if s.opts.Dialled != nil {
+		s.opts.Dialled(to.addr, err)
+	}
+	if s.dialled(to, d, c, err) {
+		c.fail(remote.ErrClosed)
+	}
+}
+
+// dialled notes how a dial ended, and reports whether the client was closed meanwhile.
+func (s *Servers) dialled(to Endpoint, d *dialling, c *conn, err error) (closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.conn = c
+	if err != nil {
+		d.err = &remote.ConnError{Server: to.addr, Class: "connection", Dead: true, Err: err}
+		delete(s.conns, to)
+		s.failed[to.addr] = failure{time.Now(), err}
+		return false
+	}
+	delete(s.failed, to.addr)
+	select {
+	case <-c.life.Done(): // before forget could see it
+		delete(s.conns, to)
+	default:
+	}
+	return s.closed
+}
+
+func (s *Servers) connect(to Endpoint) (*conn, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.opts.DialTimeout)
+	defer cancel()
+	socket, err := s.opts.Dial(ctx, "tcp", to.addr)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.newConn(socket, to)
+	if err != nil {
+		return nil, errors.Join(err, socket.Close())
+	}
+	return c, nil
+}
+
+// forget drops a connection that has ended, so that the next call makes another.
+func (s *Servers) forget(to Endpoint, c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.conns[to]; d != nil && d.conn == c {
+		delete(s.conns, to)
+	}
+}
+
+// Close ends all connections; their goroutines, and dials under way, end with the client's WaitGroup.
+func (s *Servers) Close() {
+	s.mu.Lock()
+	s.closed = true
+	var open []*conn
+	for _, d := range s.conns {
+		if d.conn != nil { // else its dial sees closed
+			open = append(open, d.conn)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range open {
+		c.fail(remote.ErrClosed)
+	}
+}

@@ -1,0 +1,38 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A server that refused a connection is not dialled again for a while.
+func TestFailedServerIsNotDialled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := errors.New("refused")
+		dials := 0
+		var wg sync.WaitGroup
+		s := New(t.Context(), Options{RPCTimeout: time.Minute, DialTimeout: time.Second, Dial: func(context.Context, string, string) (net.Conn, error) {
+			dials++
+			return nil, refused
+		}}, &wg)
+		for range 3 {
+			if _, err := s.get(t.Context(), ClientService.At("m1:1")); !errors.Is(err, refused) {
+				t.Error(err)
+			}
+		}
+		if dials != 1 {
+			t.Errorf("%d dials", dials)
+		}
+		time.Sleep(failedExpiry)
+		_, _ = s.get(t.Context(), ClientService.At("m1:1"))
+		if dials != 2 {
+			t.Errorf("%d dials after the wait", dials)
+		}
+		wg.Wait()
+	})
+}

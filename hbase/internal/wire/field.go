@@ -1,0 +1,39 @@
+package wire
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// field is one field of an encoded message: bytes for a nested message, string or bytes, varint for numbers.
+type field struct {
+	number protowire.Number
+	typ    protowire.Type
+	varint uint64
+	bytes  []byte
+}
+
+func (f *field) is(n protowire.Number, t protowire.Type) bool { return f.number == n && f.typ == t }
+
+// nextField cuts the first field off an encoded message. Fields of types that HBase does not use are skipped whole.
+func nextField(b []byte) (f field, rest []byte, err error) {
+	number, typ, n := protowire.ConsumeTag(b)
+	if n < 0 {
+		return f, nil, fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(n))
+	}
+	f.number, f.typ = number, typ
+	b = b[n:]
+	switch typ {
+	case protowire.VarintType:
+		f.varint, n = protowire.ConsumeVarint(b)
+	case protowire.BytesType:
+		f.bytes, n = protowire.ConsumeBytes(b)
+	default:
+		n = protowire.ConsumeFieldValue(number, typ, b)
+	}
+	if n < 0 {
+		return f, nil, fmt.Errorf("%w: field %d: %w", ErrMalformed, number, protowire.ParseError(n))
+	}
+	return f, b[n:], nil
+}

@@ -1,0 +1,185 @@
+package deadletter
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"brine/ingest/internal/broker"
+)
+
+// Log is a topic of dead letters as it was when it was opened. Each partition is read twice, to know the last dead letter of each identity
+// and whether it is marked; the identities of one partition are in memory, about 100 bytes each.
+type Log struct {
+	Topic   string
+	Scanned Counts // by Letters, so far
+
+	cluster *broker.Cluster
+	writer  *Topic
+	ends    []ends // by partition
+}
+
+type ends struct{ from, to int64 }
+
+// Counts are of records of a topic of dead letters.
+type Counts struct {
+	Records int64 // dead letters and marks, Repeats included
+	Repeats int64
+	Foreign int64 // that are neither
+}
+
+// Open finds the topic. ErrNoTopic is in the chain of its error when there is none.
+func Open(ctx context.Context, o Options) (*Log, error) {
+	l := &Log{Topic: o.Topic, cluster: o.cluster(o.Topic)}
+	if err := l.cluster.Patiently(ctx, func() error { return l.open(ctx) }); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("dead letters: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Log) open(ctx context.Context) error {
+	topic, err := l.cluster.Topic(ctx, l.Topic)
+	if err != nil {
+		return err
+	}
+	l.writer = &Topic{l.cluster, l.Topic, topic.Partitions}
+	l.ends = make([]ends, topic.Partitions)
+	for p := range l.ends {
+		if l.ends[p].from, l.ends[p].to, err = l.cluster.Ends(ctx, l.Topic, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends all requests.
+func (l *Log) Close() { l.cluster.Close() }
+
+// identity is what makes two dead letters the same.
+type identity struct {
+	group, topic string
+	partition    int
+	offset       int64
+}
+
+func (l *Letter) identity(names map[string]string) identity {
+	name := func(s string) string { // one string for all dead letters: a key of the map would keep its own
+		if known, ok := names[s]; ok {
+			return known
+		}
+		names[s] = s
+		return s
+	}
+	return identity{name(l.Group), name(l.Record.Topic), l.Record.Partition, l.Record.Offset}
+}
+
+// state is the last records of an identity in a partition: offsets, −1 for none.
+type state struct {
+	letter, mark int64
+	replayed     time.Time
+}
+
+// Letters returns each dead letter once, partition by partition in the order of their offsets, from a partition on and, in that one, from
+// an offset on. Replayed says when a closed one was replayed.
+func (l *Log) Letters(ctx context.Context, partition int, offset int64) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
+		for p := partition; p < len(l.ends); p++ {
+			from := l.ends[p].from
+			if p == partition {
+				from = max(from, offset)
+			}
+			if !l.partition(ctx, p, from, yield) {
+				return
+			}
+		}
+	}
+}
+
+// partition yields the dead letters of one partition that count. It reports false when no more are wanted, or after an error.
+func (l *Log) partition(ctx context.Context, p int, from int64, yield func(Kept, error) bool) bool {
+	if from >= l.ends[p].to {
+		return true
+	}
+	names := map[string]string{}
+	states, err := l.states(ctx, p, from, names)
+	if err != nil {
+		yield(Kept{}, err)
+		return false
+	}
+	foreign := l.Scanned.Foreign
+	defer func() { l.Scanned.Foreign = foreign }() // the second reading counts nothing
+	for letter, err := range l.read(ctx, p, from) {
+		if err != nil {
+			yield(Kept{}, err)
+			return false
+		}
+		s := states[letter.identity(names)]
+		if s.letter != letter.Place.Offset {
+			continue
+		}
+		if s.mark > s.letter {
+			letter.Replayed = s.replayed
+		}
+		if !yield(letter, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// states reads a partition for the last dead letter and the last mark of each identity, and counts.
+func (l *Log) states(ctx context.Context, p int, from int64, names map[string]string) (map[identity]state, error) {
+	states := map[identity]state{}
+	for letter, err := range l.read(ctx, p, from) {
+		if err != nil {
+			return nil, err
+		}
+		id := letter.identity(names)
+		s, known := states[id]
+		switch {
+		case !known:
+			s = state{letter: -1, mark: -1}
+		case letter.Replayed.IsZero() && s.letter >= 0:
+			l.Scanned.Repeats++
+		}
+		if letter.Replayed.IsZero() {
+			s.letter = letter.Place.Offset
+		} else {
+			s.mark, s.replayed = letter.Place.Offset, letter.Replayed
+		}
+		states[id] = s
+		l.Scanned.Records++
+	}
+	return states, nil
+}
+
+// read returns the dead letters and marks of a partition. What is neither is counted.
+func (l *Log) read(ctx context.Context, p int, from int64) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
+		for rec, err := range l.cluster.Records(ctx, l.Topic, p, from, l.ends[p].to) {
+			if err != nil {
+				yield(Kept{}, fmt.Errorf("dead letters: %w", err))
+				return
+			}
+			letter, err := Read(rec)
+			if err != nil {
+				l.Scanned.Foreign++
+				continue
+			}
+			if !yield(Kept{letter, Place{l.Topic, p, rec.Offset}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// mark closes dead letters. Once it returns nil that is durable.
+func (l *Log) mark(ctx context.Context, letters []*Kept) error {
+	byPartition := map[int][]*Letter{}
+	for _, letter := range letters {
+		byPartition[letter.Place.Partition] = append(byPartition[letter.Place.Partition], &letter.Letter)
+	}
+	return l.writer.write(ctx, byPartition, (*Letter).mark)
+}

@@ -1,0 +1,191 @@
+package deadletter
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/event"
+	"brine/internal/backoff"
+)
+
+// Target is where the dead letters of one group are written again.
+type Target struct {
+	Name   string // in errors, as that of the pipeline
+	Group  string
+	Schema event.Schema
+	Writer event.Writer
+
+	RetryMin, RetryMax time.Duration // pauses between tries
+
+	// Patience is for how long what is retried may go on with no dead letter settled; 0: forever.
+	Patience time.Duration
+	// Retried is called after each try that failed, with how many have failed in a row. nil: it is not.
+	Retried func(tries int, failure event.Failure)
+	// Cause returns what the store fails with while a first try is pending; empty: not known. nil: never known.
+	Cause func() string
+}
+
+// Outcome is what became of dead letters that were replayed.
+type Outcome struct {
+	Written  int                  // durable in the store, and marked
+	Rejected map[event.Reason]int // that can still not be written
+	Last     *Letter              // one of those, with its new reason
+}
+
+// Replay writes the records of dead letters again on the path of the loop: decoded again, submitted, retried for as long as ctx and
+// Patience last. The version of each write is the event's own, so nothing newer is overwritten. A dead letter is marked once its record is
+// durable in the store; one that is rejected stays open, and is written again if the reason has changed. A halt ends it with an
+// error; what is durable by then is marked.
+//
+// All dead letters are those of the target's group. They must be copies.
+func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, error) {
+	r := replay{to: to, decoder: event.NewDecoder(to.Schema)}
+	for i := range letters {
+		if err := r.decoder.Decode(letters[i].Record, &r.batch); err != nil {
+			r.reject(&letters[i], event.Undecodable, err)
+			continue
+		}
+		r.pending = append(r.pending, &letters[i])
+	}
+	unsettled := r.write(ctx)
+	outcome := Outcome{Written: len(r.written), Rejected: map[event.Reason]int{}}
+	if err := l.mark(context.WithoutCancel(ctx), r.written); err != nil {
+		return outcome, fmt.Errorf("%d records are written, and their letters not marked: %w; replaying them again does no harm", len(r.written),
+			err)
+	}
+	for i := range r.rejected {
+		outcome.Rejected[r.rejected[i].Reason]++
+		outcome.Last = &r.rejected[i]
+	}
+	if len(r.changed) > 0 {
+		if err := l.writer.Write(context.WithoutCancel(ctx), r.changed); err != nil {
+			return outcome, err
+		}
+	}
+	return outcome, unsettled
+}
+
+// replay is some dead letters being replayed.
+type replay struct {
+	to      *Target
+	decoder *event.Decoder
+	batch   event.Batch
+	pending []*Kept // of the batch's events
+
+	written  []*Kept
+	rejected []Letter // with the new reason
+	changed  []Letter // those of them whose reason has changed
+}
+
+// write submits the batch until each of its events is durable or rejected.
+func (r *replay) write(ctx context.Context) error {
+	pauses := backoff.Pauses{Base: r.to.RetryMin, Limit: r.to.RetryMax}
+	p := newPatience(ctx, r.to)
+	defer p.stop()
+	for len(r.batch.Events) > 0 {
+		flight := r.to.Writer.Submit(p.ctx, &r.batch)
+		r.to.Writer.Release()
+		failures, err := event.Settle(p.ctx, flight)
+		if err != nil {
+			return p.ended(len(r.pending), err)
+		}
+		retry, halt := r.triage(failures)
+		if halt != nil || len(retry) == 0 {
+			return halt
+		}
+		if len(retry) < len(failures) || len(retry) < p.pending {
+			p.again()
+			pauses.Failures = 0
+		}
+		p.pending, p.last = len(retry), &retry[0]
+		if r.to.Retried != nil {
+			r.to.Retried(pauses.Failures+1, retry[0])
+		}
+		if err := pauses.Wait(p.ctx); err != nil {
+			return p.ended(len(retry), err)
+		}
+	}
+	return nil
+}
+
+// patience ends a context once nothing was settled for that long.
+type patience struct {
+	ctx     context.Context
+	stop    context.CancelFunc
+	limit   time.Duration
+	timer   *time.Timer
+	pending int            // events, after the last try
+	last    *event.Failure // of the last try; nil: none has ended
+	cause   func() string  // of one that has not; may be nil
+}
+
+func newPatience(ctx context.Context, to *Target) *patience {
+	limit := to.Patience
+	p := &patience{limit: limit, cause: to.Cause}
+	ctx, cancel := context.WithCancelCause(ctx)
+	p.ctx, p.stop = ctx, func() { cancel(nil) }
+	if limit > 0 {
+		p.timer = time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+		stop := p.stop
+		p.stop = func() { p.timer.Stop(); stop() }
+	}
+	return p
+}
+
+// again restarts the time.
+func (p *patience) again() {
+	if p.timer != nil {
+		p.timer.Reset(p.limit)
+	}
+}
+
+// ended describes what ended the replay of that many dead letters, with the cause of the last try.
+func (p *patience) ended(pending int, err error) error {
+	if p.ctx.Err() == nil {
+		return err // the writer's own
+	}
+	err = context.Cause(p.ctx)
+	if p.last == nil {
+		err = fmt.Errorf("%w; %d records wait for the first answer of the store", err, pending)
+		if p.cause == nil || p.cause() == "" {
+			return err
+		}
+		return fmt.Errorf("%w; last: %s", err, p.cause())
+	}
+	return fmt.Errorf("%w; %d records wait, the last time because of %s: %w", err, pending, p.last.Reason, p.last.Err)
+}
+
+// triage sorts out what was written and what never will be, and leaves the rest in the batch.
+func (r *replay) triage(failures []event.Failure) (retry []event.Failure, halt error) {
+	next := 0
+	settle := func(to int) {
+		r.written = append(r.written, r.pending[next:to]...)
+		next = to + 1
+	}
+	for _, f := range failures {
+		settle(f.Index)
+		switch f.Verdict {
+		case event.Reject:
+			r.reject(r.pending[f.Index], f.Reason, f.Err)
+		case event.Halt:
+			halt = fmt.Errorf("%s: %w", f.Reason, f.Err)
+		default:
+			retry = append(retry, f)
+		}
+	}
+	settle(len(r.pending))
+	for i, f := range retry { // i ≤ Index, since they ascend
+		r.batch.Events[i], r.pending[i] = r.batch.Events[f.Index], r.pending[f.Index]
+	}
+	r.batch.Events, r.pending = r.batch.Events[:len(retry)], r.pending[:len(retry)]
+	return retry, halt
+}
+
+func (r *replay) reject(letter *Kept, reason event.Reason, err error) {
+	now := New(letter.Record, reason, err, r.to.Group)
+	r.rejected = append(r.rejected, now)
+	if now.Reason != letter.Reason || now.Field != letter.Field {
+		r.changed = append(r.changed, now)
+	}
+}

@@ -1,0 +1,123 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Found asks for a topic by any broker's metadata, in the brokers' own words when it is missing.
+func (c *Cluster) Found(ctx context.Context, topic string) (Topic, error) {
+	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return Topic{}, err
+	}
+	if len(m.Topics) != 1 {
+		return Topic{}, fmt.Errorf("topic %s: %w", topic, ErrNoTopic)
+	}
+	if err := m.Topics[0].Error; err != nil {
+		return Topic{}, fmt.Errorf("topic %s: %w", topic, err)
+	}
+	return Topic{Partitions: len(m.Topics[0].Partitions)}, nil
+}
+
+// TopicNames returns the names of all topics.
+func (c *Cluster) TopicNames(ctx context.Context) ([]string, error) {
+	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(m.Topics))
+	for i, t := range m.Topics {
+		names[i] = t.Name
+	}
+	return names, nil
+}
+
+// Groups returns the names of all groups, sorted.
+func (c *Cluster) Groups(ctx context.Context) ([]string, error) {
+	if _, err := c.client.Metadata(ctx, &kafka.MetadataRequest{}); err != nil {
+		return nil, err // where no broker answers, kafka-go lists no groups without an error
+	}
+	r, err := c.client.ListGroups(ctx, &kafka.ListGroupsRequest{})
+	if err == nil {
+		err = r.Error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list of groups: %w", err)
+	}
+	names := make([]string, len(r.Groups))
+	for i, g := range r.Groups {
+		names[i] = g.GroupID
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// CommittedTopics returns the topics in which a group has committed offsets.
+func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string]struct{}, error) {
+	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group})
+	if err == nil {
+		err = r.Error
+	}
+	if err != nil {
+		return nil, err
+	}
+	topics := map[string]struct{}{}
+	for topic := range r.Topics {
+		topics[topic] = struct{}{}
+	}
+	return topics, nil
+}
+
+// GroupMember is one of a group's members, as its coordinator describes it.
+type GroupMember struct {
+	ID, Client, Host string
+	Partitions       []int // of the topic that was asked for, ascending
+}
+
+// Members returns the members of a group, and what they have of a topic. A group that is not known has none.
+func (c *Cluster) Members(ctx context.Context, group, topic string) ([]GroupMember, error) {
+	r, err := c.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
+	if err == nil && len(r.Groups) == 1 && !errors.Is(r.Groups[0].Error, kafka.GroupIdNotFound) {
+		err = r.Groups[0].Error
+	}
+	if err != nil {
+		return nil, err
+	}
+	var members []GroupMember
+	for _, g := range r.Groups {
+		for _, m := range g.Members {
+			member := GroupMember{ID: m.MemberID, Client: m.ClientID, Host: m.ClientHost}
+			for _, t := range m.MemberAssignments.Topics {
+				if t.Topic == topic {
+					member.Partitions = append(member.Partitions, t.Partitions...)
+				}
+			}
+			slices.Sort(member.Partitions)
+			members = append(members, member)
+		}
+	}
+	return members, nil
+}
+
+// DeleteGroups deletes groups that have no members.
+func (c *Cluster) DeleteGroups(ctx context.Context, groups []string) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	r, err := c.client.DeleteGroups(ctx, &kafka.DeleteGroupsRequest{GroupIDs: groups})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for name, err := range r.Errors {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("group %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

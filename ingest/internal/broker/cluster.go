@@ -1,0 +1,148 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+
+	"brine/internal/sockets"
+)
+
+// Kafka is how to reach the brokers.
+type Kafka struct {
+	Brokers  []string       // host:port of one or more; the others are learnt from them
+	TLS      *tls.Config    // nil: no TLS
+	SASL     sasl.Mechanism // nil: no authentication
+	ClientID string         // what brokers log us as; default "brine"
+
+	// Dial opens the connections, for proxies and tests; default a net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// EnsureDefaults fills what is unset.
+func (k *Kafka) EnsureDefaults() {
+	k.ClientID = cmp.Or(k.ClientID, "brine")
+	if k.Dial == nil {
+		k.Dial = sockets.Dial(&net.Dialer{Timeout: 5 * time.Second})
+	}
+}
+
+// Cluster is our way to the brokers. It knows every connection it has opened, so that an end can be made of all of them.
+type Cluster struct {
+	kafka     Kafka
+	timeout   time.Duration
+	transport *kafka.Transport
+	client    *kafka.Client
+	topicIDs  bool // topics have ids on these brokers
+
+	mu     sync.Mutex
+	conns  map[*trackedConn]struct{}
+	closed bool
+	fault  error // of the last connection that could not be made or broke, since a broker answered
+}
+
+// New makes a cluster that connects to nothing yet. An answer may take as long as timeout; of the topics' leaders' moves it learns early.
+func New(k Kafka, timeout time.Duration, topics ...string) *Cluster {
+	k.EnsureDefaults()
+	c := &Cluster{kafka: k, timeout: timeout, conns: map[*trackedConn]struct{}{}}
+	c.transport = &kafka.Transport{
+		Dial:           c.dial,
+		TLS:            k.TLS,
+		SASL:           k.SASL,
+		ClientID:       k.ClientID,
+		MetadataTTL:    2 * time.Second, // how soon we learn of a leader's move
+		MetadataTopics: topics,
+	}
+	c.client = &kafka.Client{Addr: kafka.TCP(k.Brokers...), Transport: c, Timeout: timeout}
+	return c
+}
+
+// RoundTrip makes a request. One that time or its caller ended says what failed last.
+func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Request) (kafka.Response, error) {
+	response, err := c.transport.RoundTrip(ctx, addr, request)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.fault = nil
+	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
+	case c.fault != nil:
+		err = fmt.Errorf("%w; last: %w", err, c.fault)
+	default:
+		err = fmt.Errorf("%s has not answered: %w", addr, err)
+	}
+	return response, err
+}
+
+// failed notes what befell a connection, with its address.
+func (c *Cluster) failed(address string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fault = fmt.Errorf("%s: %w", address, err)
+}
+
+// trackedConn leaves the cluster's list as it is closed.
+type trackedConn struct {
+	net.Conn
+	cluster *Cluster
+}
+
+func (t *trackedConn) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		t.cluster.failed(t.RemoteAddr().String(), err)
+	}
+	return n, err
+}
+
+func (t *trackedConn) Close() error {
+	t.cluster.mu.Lock()
+	delete(t.cluster.conns, t)
+	t.cluster.mu.Unlock()
+	return t.Conn.Close()
+}
+
+func (c *Cluster) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.kafka.Dial(ctx, network, address)
+	if err != nil {
+		c.failed(address, err)
+		return nil, err
+	}
+	t := &trackedConn{conn, c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	c.conns[t] = struct{}{}
+	return t, nil
+}
+
+// Close cuts every connection and refuses new ones; what was waiting for an answer fails at once.
+func (c *Cluster) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.Cut()
+	c.transport.CloseIdleConnections()
+}
+
+// Cut closes every connection.
+func (c *Cluster) Cut() {
+	c.mu.Lock()
+	conns := c.conns
+	c.conns = map[*trackedConn]struct{}{}
+	c.mu.Unlock()
+	for t := range conns {
+		t.Conn.Close()
+	}
+}

@@ -1,0 +1,17 @@
+// Package broker speaks Kafka's protocol, over kafka-go's Transport: it finds topics, is a member of a consumer group, fetches
+// records, looks up and commits offsets, and produces. Three packages use it: ingest, whose loop it serves, ingest/offsets and
+// ingest/deadletter. What a record means, and when an offset may be committed, is theirs.
+//
+//	cluster.go     Cluster: the connections to the brokers        errors.go   what their errors mean
+//	topic.go       Topic: partitions and id of a topic
+//	member.go      Member: join, Attend, Commit, Leave            heartbeat.go, joinwait.go
+//	coordinator.go calls to the group's coordinator               subscription.go what members send each other
+//	fetcher.go     Fetcher: one fetch after another               fetch.go    the call
+//	chunk.go       Chunk: the records of one fetch, pooled        recordbatch.go, buffer.go
+//	log.go         Records: a range of a partition, without a group
+//	offsets.go     ends of a log, and what groups have committed
+//	produce.go     produce, create a topic, a topic's settings      admin.go    what commands ask: topics, groups
+//
+// Fetch answers and a few requests are read and written here, since kafka-go reads them wrongly or does not know them: each
+// file says why. See docs/adr/0007, 0015 and 0030.
+package broker

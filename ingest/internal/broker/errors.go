@@ -1,0 +1,110 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/internal/backoff"
+)
+
+// Errors in the chain of what calls return.
+var (
+	ErrUnreachable = errors.New("no broker can be reached")
+	ErrNoTopic     = errors.New("no such topic")
+	ErrDenied      = errors.New("access denied")
+)
+
+// Answers of brokers that decide how to continue.
+const (
+	ErrOutOfRange    = kafka.OffsetOutOfRange // the log has no such offset
+	ErrFenced        = kafka.FencedInstanceID // another process has joined with our instance id
+	ErrUnknownMember = kafka.UnknownMemberId  // of a commit: the group has members, and we are not one of them
+)
+
+// unreachable is the error that no broker answers at all.
+func (c *Cluster) unreachable(err error) error {
+	if errors.Is(err, kafka.SASLAuthenticationFailed) {
+		return fmt.Errorf("kafka brokers %v: %w: %w; correct the user or the password", c.kafka.Brokers, ErrDenied, err)
+	}
+	return fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
+}
+
+// topicError turns what a broker says of a topic into an error with its fix; nil when the topic is there.
+func (c *Cluster) topicError(topic string, err error, partitions int) error {
+	switch {
+	case errors.Is(err, kafka.UnknownTopicOrPartition), err == nil && partitions == 0:
+		return fmt.Errorf("topic %q: %w on %v; create it, or correct the pipeline's topic", topic, ErrNoTopic, c.kafka.Brokers)
+	case errors.Is(err, kafka.TopicAuthorizationFailed):
+		return fmt.Errorf("topic %q: %w; the user needs DESCRIBE and READ on it", topic, ErrDenied)
+	case err != nil:
+		return fmt.Errorf("topic %q: %w", topic, err)
+	}
+	return nil
+}
+
+// Patiently repeats an attempt while no broker answers, or one says that this may pass, until the request time-out is over.
+func (c *Cluster) Patiently(ctx context.Context, attempt func() error) error {
+	for end, pauses := time.Now().Add(c.timeout), (backoff.Pauses{Base: 50 * time.Millisecond, Limit: time.Second}); ; {
+		err := attempt()
+		if mayPass(err) {
+			err = c.unreachable(err)
+		}
+		if !errors.Is(err, ErrUnreachable) || time.Now().After(end) || pauses.Wait(ctx) != nil {
+			return err
+		}
+	}
+}
+
+// mayPass reports whether an error is that of a broker that is stopping or has just started.
+func mayPass(err error) bool {
+	var answer kafka.Error // which is a net.Error too
+	var network net.Error
+	switch {
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrNoTopic):
+		return false
+	case errors.As(err, &answer):
+		return answer.Temporary() || answer == kafka.BrokerNotAvailable // which is what kafka-go says when it knows of no broker yet
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+}
+
+// Answered reports whether an error is a broker's answer, rather than the lack of one.
+func Answered(err error) bool {
+	answer, ok := errors.AsType[kafka.Error](err)
+	return ok && answer != kafka.BrokerNotAvailable
+}
+
+// NoTopic reports whether an error says that a topic, or a partition of it, is missing.
+func NoTopic(err error) bool {
+	return errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, ErrNoTopic)
+}
+
+// Denied reports whether a broker refuses us access to a topic, or at all.
+func Denied(err error) bool {
+	return errors.Is(err, kafka.TopicAuthorizationFailed) || errors.Is(err, kafka.SASLAuthenticationFailed)
+}
+
+// Temporary reports whether a broker's error is one that passes, as while a leader is elected.
+func Temporary(err error) bool {
+	answer, ok := errors.AsType[kafka.Error](err)
+	return ok && answer.Temporary()
+}
+
+// Refused reports whether an error is a group's answer that another try will not change.
+func Refused(err error) bool {
+	for _, final := range []kafka.Error{
+		kafka.GroupAuthorizationFailed, kafka.TopicAuthorizationFailed, kafka.SASLAuthenticationFailed,
+		kafka.InvalidSessionTimeout, kafka.InconsistentGroupProtocol, kafka.InvalidGroupId, kafka.UnsupportedVersion, kafka.FencedInstanceID,
+	} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
+}

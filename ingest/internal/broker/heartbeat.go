@@ -1,0 +1,103 @@
+package broker
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// sendHeartbeats calls revoke when the group rebalances, when it has removed us, and when no answer has come for so long that it must
+// have. A coordinator that is away for a shorter time costs nothing.
+func (m *Member) sendHeartbeats(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
+	tick := time.NewTicker(m.Heartbeat)
+	defer tick.Stop()
+	for heard := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := m.beat(ctx, g)
+		switch {
+		case err == nil:
+			heard = time.Now()
+		case errors.Is(err, kafka.RebalanceInProgress):
+			heard = time.Now()
+			revoke(err)
+		case errors.Is(err, kafka.UnknownMemberId), errors.Is(err, kafka.IllegalGeneration), errors.Is(err, kafka.FencedInstanceID), Refused(err):
+			revoke(err)
+			return
+		case time.Since(heard) > m.SessionTimeout:
+			revoke(fmt.Errorf("no answer to a heartbeat for %v: %w", m.SessionTimeout, err))
+			return
+		}
+	}
+}
+
+func (m *Member) beat(ctx context.Context, g *Generation) error {
+	answer, err := m.at.call(ctx, &beatRequest{
+		group: m.Group, generation: g.ID, member: g.member, instance: m.InstanceID,
+	}, beatVersion, min(m.cluster.timeout, m.SessionTimeout/3))
+	if err != nil {
+		return err
+	}
+	return m.at.failure(answer.(*beatAnswer).code)
+}
+
+// beatRequest is a heartbeat. kafka-go has one too, and mistakes the error of an answer for its throttle time.
+type beatRequest struct {
+	group      string
+	generation int32
+	member     string
+	instance   string
+}
+
+type beatAnswer struct{ code int16 }
+
+func (*beatRequest) ApiKey() protocol.ApiKey { return protocol.Heartbeat }
+func (*beatAnswer) ApiKey() protocol.ApiKey  { return protocol.Heartbeat }
+
+// exchange writes length int32 · key int16 · version int16 · correlation id int32 · client id · group · generation int32 · member ·
+// from version 3 on the instance, null for none; and reads, from version 1 on, throttle time int32 · error int16.
+func (h *beatRequest) exchange(rw io.ReadWriter, version int16, client string) (*beatAnswer, error) {
+	const id = int32(protocol.Heartbeat) // one call at a time is pending on a connection; any number will do
+	b := make([]byte, 4, 128)
+	b = binary.BigEndian.AppendUint16(b, uint16(protocol.Heartbeat))
+	b = binary.BigEndian.AppendUint16(b, uint16(version))
+	b = binary.BigEndian.AppendUint32(b, uint32(id))
+	b = appendString(b, client)
+	b = appendString(b, h.group)
+	b = binary.BigEndian.AppendUint32(b, uint32(h.generation))
+	b = appendString(b, h.member)
+	switch {
+	case version < beatVersion:
+	case h.instance == "":
+		b = append(b, 0xff, 0xff)
+	default:
+		b = appendString(b, h.instance)
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	if _, err := rw.Write(b); err != nil {
+		return nil, err
+	}
+	answer, err := readAnswer(rw, id, spareAnswerBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.free()
+	r := reader{b: answer.b}
+	if version > 0 {
+		r.skip(4)
+	}
+	a := &beatAnswer{r.int16()}
+	if r.bad {
+		return nil, fmt.Errorf("the answer to a heartbeat has only %d bytes", len(answer.b))
+	}
+	return a, nil
+}

@@ -1,0 +1,52 @@
+package broker
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A join waits until all members that the group knows have come, or have been silent for their session: so after a process was killed, the
+// next one waits for the rest of the dead one's session. That is reported after joinPatience, and then every joinRepeat.
+const (
+	joinPatience = 3 * time.Second
+	joinRepeat   = 15 * time.Second
+)
+
+// waitAloud reports that a join waits, until the function that it returns is called.
+func (m *Member) waitAloud() (done func()) {
+	began, stop := time.Now(), make(chan struct{})
+	var reporter sync.WaitGroup
+	reporter.Go(func() {
+		timer := time.NewTimer(joinPatience)
+		defer timer.Stop()
+		for {
+			select {
+			case <-stop:
+				m.Waits(time.Time{})
+				return
+			case <-timer.C:
+			}
+			m.Waits(began)
+			m.Logger.Warn("not yet a member of the group", "group", m.Group, "reason", m.JoinWait(time.Since(began)))
+			timer.Reset(joinRepeat)
+		}
+	})
+	return func() {
+		close(stop)
+		reporter.Wait()
+	}
+}
+
+// JoinWait says what a join waits for, and for how long at most.
+func (r *Membership) JoinWait(waited time.Duration) string {
+	what, limit, name := "a process that was killed keeps its partitions until its session ends", r.SessionTimeout, "session_timeout"
+	if waited >= limit {
+		what, limit, name = "the other members settle what they have", r.RebalanceTimeout, "rebalance_timeout"
+	}
+	text := fmt.Sprintf("it waits for the group's other members: %s, in %v at most (%s)", what, max(0, limit-waited).Round(time.Second), name)
+	if r.InstanceID == "" {
+		text += "; with an instance_id of its own, a process that comes back takes its partitions at once"
+	}
+	return text
+}

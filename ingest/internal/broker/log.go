@@ -1,0 +1,108 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/event"
+	"brine/internal/backoff"
+)
+
+// logAim is how much memory one fetch of a range should take, about.
+const logAim = 1 << 20
+
+// Records reads the records of offsets from up to, and without, to of one partition, those of aborted transactions left out. What has
+// left the log is skipped. Requests that fail are retried until nothing has come for the request time-out. A record is valid
+// until the next.
+func (c *Cluster) Records(ctx context.Context, topic string, partition int, from, to int64) iter.Seq2[*event.Record, error] {
+	return func(yield func(*event.Record, error) bool) {
+		f := c.Fetcher(Fetcher{Topic: topic, Partition: partition, Until: to, Aim: logAim, Largest: MaxFetchBytes})
+		pauses, came := backoff.Pauses{Base: 50 * time.Millisecond, Limit: time.Second}, time.Now()
+		for from < to {
+			chunk, err := f.Fetch(ctx, from)
+			switch {
+			case errors.Is(err, ErrMore):
+				continue
+			case errors.Is(err, ErrOutOfRange):
+				if from, err = c.pastGap(ctx, topic, partition, from, to); err == nil {
+					continue
+				}
+			case err == nil && chunk.Next == from:
+				chunk.Release()
+				err = errNothingCame
+			}
+			if err != nil {
+				if ctx.Err() == nil && time.Since(came) < c.timeout && pauses.Wait(ctx) == nil {
+					continue
+				}
+				yield(nil, fmt.Errorf("topic %q, partition %d, offset %d: %w", topic, partition, from, errors.Join(ctx.Err(), err)))
+				return
+			}
+			if !chunk.each(yield) {
+				return
+			}
+			from, came, pauses.Failures = chunk.Next, time.Now(), 0
+			chunk.Release()
+		}
+	}
+}
+
+var errNothingCame = errors.New("no records came")
+
+// each yields the chunk's records, and releases it when no more are wanted.
+func (c *Chunk) each(yield func(*event.Record, error) bool) bool {
+	for i := range c.Records {
+		if !yield(&c.Records[i], nil) {
+			c.Release()
+			return false
+		}
+	}
+	return true
+}
+
+// pastGap returns where to continue when offsets have left the log since the range was asked for.
+func (c *Cluster) pastGap(ctx context.Context, topic string, partition int, from, to int64) (int64, error) {
+	low, _, err := c.Ends(ctx, topic, partition)
+	switch {
+	case err != nil:
+		return from, err
+	case low <= from:
+		return from, ErrOutOfRange // the brokers do not agree yet
+	}
+	return min(low, to), nil
+}
+
+// BytesPerOffset estimates how much of a range of a partition there is: bytes of keys and values, uncompressed, per offset, in its first
+// records. 0 when they cannot be read, since an estimate is not worth failing for.
+func (c *Cluster) BytesPerOffset(ctx context.Context, topic string, partition int, from, to int64) float64 {
+	if from >= to {
+		return 0
+	}
+	r, err := c.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: from,
+		MinBytes: 1, MaxBytes: MinFetchBytes, MaxWait: FetchMaxWait / 10, IsolationLevel: kafka.ReadCommitted})
+	if err != nil || r.Error != nil {
+		return 0
+	}
+	bytes, next := int64(0), from
+	for {
+		record, err := r.Records.ReadRecord()
+		if err != nil || record.Offset >= to {
+			break
+		}
+		if record.Offset < from { // a batch is answered whole
+			continue
+		}
+		for _, b := range []kafka.Bytes{record.Key, record.Value} {
+			if b != nil {
+				bytes += int64(b.Len())
+			}
+		}
+		next = max(next, record.Offset+1)
+	}
+	return float64(bytes) / float64(max(1, next-from))
+}

@@ -1,0 +1,89 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/listoffsets"
+	"github.com/segmentio/kafka-go/protocol/offsetfetch"
+)
+
+// answering answers as the test asks.
+type answering struct {
+	committed map[string]offsetfetch.Response
+	ends      listoffsets.Response
+}
+
+func (b *answering) RoundTrip(_ context.Context, _ net.Addr, r kafka.Request) (kafka.Response, error) {
+	switch r := r.(type) {
+	case *offsetfetch.Request:
+		answer := b.committed[r.GroupID]
+		return &answer, nil
+	case *listoffsets.Request:
+		return &b.ends, nil
+	}
+	return nil, errors.New("not asked for here")
+}
+
+// TestAnswersAboutOffsetsAreWhole: as long as one partition's is an error, or missing, so is the whole.
+func TestAnswersAboutOffsetsAreWhole(t *testing.T) {
+	const partitions = 8
+	at := func(offset int64) offsetfetch.Response {
+		of := offsetfetch.ResponseTopic{Name: "t"}
+		for i := range partitions {
+			of.Partitions = append(of.Partitions, offsetfetch.ResponsePartition{PartitionIndex: int32(i), CommittedOffset: offset})
+		}
+		return offsetfetch.Response{Topics: []offsetfetch.ResponseTopic{of}}
+	}
+	good := func() *answering {
+		of := listoffsets.ResponseTopic{Topic: "t"}
+		for i := range partitions {
+			of.Partitions = append(of.Partitions, listoffsets.ResponsePartition{Partition: int32(i), Timestamp: kafka.LastOffset, Offset: int64(10 + i)})
+		}
+		return &answering{map[string]offsetfetch.Response{"rows": at(7), "documents": at(-1)}, listoffsets.Response{Topics: []listoffsets.ResponseTopic{of}}}
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(*answering)
+		bad   error // any, if it has none of its own
+		fails bool
+	}{
+		{"good", func(*answering) {}, nil, false},
+		{"the coordinator is away", func(b *answering) {
+			b.committed["rows"] = offsetfetch.Response{ErrorCode: int16(kafka.NotCoordinatorForGroup)}
+		}, kafka.NotCoordinatorForGroup, true},
+		{"one partition's commit is not known", func(b *answering) {
+			b.committed["documents"].Topics[0].Partitions[3] = offsetfetch.ResponsePartition{PartitionIndex: 3, CommittedOffset: -1, ErrorCode: int16(kafka.UnknownTopicOrPartition)}
+		}, kafka.UnknownTopicOrPartition, true},
+		{"a partition is left out", func(b *answering) {
+			of := &b.committed["documents"].Topics[0]
+			of.Partitions = of.Partitions[1:]
+		}, nil, true},
+		{"one partition's end is not known", func(b *answering) {
+			b.ends.Topics[0].Partitions[5].ErrorCode = int16(kafka.LeaderNotAvailable)
+		}, kafka.LeaderNotAvailable, true},
+	} {
+		b := good()
+		c.spoil(b)
+		cluster := &Cluster{client: &kafka.Client{Addr: kafka.TCP("nowhere:9"), Transport: b}}
+		all := Topic{Partitions: partitions}.IDs()
+		rows, err1 := cluster.Commits(t.Context(), "rows", "t", all)
+		documents, err2 := cluster.Commits(t.Context(), "documents", "t", all)
+		ends, err3 := cluster.Offsets(t.Context(), "t", all, Newest, Uncommitted)
+		err := errors.Join(err1, err2, err3)
+		if (err != nil) != c.fails || c.bad != nil && !errors.Is(err, c.bad) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.bad)
+		}
+		if c.fails {
+			continue
+		}
+		for p := range partitions {
+			if ends[p] != int64(10+p) || rows[p].Offset != 7 || len(documents) != 0 {
+				t.Errorf("%s: partition %d ends at %d, committed %v, %v", c.name, p, ends[p], rows[p], documents)
+			}
+		}
+	}
+}

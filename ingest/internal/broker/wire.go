@@ -1,0 +1,123 @@
+package broker
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// reader reads big-endian integers and zigzag varints. Once it has run out, it is bad and returns zeros.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.b, r.bad = nil, true
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) skip(n int) { r.bytes(n) }
+
+// nullable is a varint length, −1 for null, and its bytes. Null is nil, empty is not.
+func (r *reader) nullable() []byte {
+	n := r.varint()
+	if n == -1 {
+		return nil
+	}
+	return r.bytes(int(n))
+}
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) int16() int16 {
+	if b := r.bytes(2); b != nil {
+		return int16(binary.BigEndian.Uint16(b))
+	}
+	return 0
+}
+
+func (r *reader) int32() int32 {
+	if b := r.bytes(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
+	}
+	return 0
+}
+
+func (r *reader) int64() int64 {
+	if b := r.bytes(8); b != nil {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+// length is a uvarint of a length plus one; 0 is null.
+func (r *reader) length() int {
+	n := r.uvarint()
+	if n > maxAnswerBytes {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	return max(0, int(n)-1)
+}
+
+// tags skips the tagged fields at the end of a structure: their number, and of each its tag and its size, are uvarints.
+func (r *reader) tags() {
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		r.uvarint()
+		r.bytes(int(min(r.uvarint(), maxAnswerBytes)))
+	}
+}
+
+func (r *reader) uvarint() uint64 {
+	n, used := binary.Uvarint(r.b)
+	if used <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[used:]
+	return n
+}
+
+// sender names the other side of a connection.
+func sender(r io.Reader) string {
+	if c, ok := r.(net.Conn); ok {
+		return c.RemoteAddr().String() + ": "
+	}
+	return ""
+}
+
+var errLongAnswer = errors.New("an answer is longer than what is read")
+
+// readAnswer reads a whole answer of at most that many bytes, length int32 and correlation id int32 before it.
+func readAnswer(r io.Reader, id int32, limit int64) (*buffer, error) {
+	var prefix [8]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return nil, err
+	}
+	size := int(int32(binary.BigEndian.Uint32(prefix[:]))) - 4
+	if got := int32(binary.BigEndian.Uint32(prefix[4:])); got != id || size < 0 {
+		return nil, fmt.Errorf("%snot the answer to our request: length %d, id %d, expected id %d", sender(r), size, got, id)
+	}
+	if int64(size) > limit {
+		return nil, fmt.Errorf("%s%w: %d bytes, limit %d, which grows with memory", sender(r), errLongAnswer, size, limit)
+	}
+	b := newBuffer(size)
+	_, err := io.ReadFull(r, b.b)
+	return b, err
+}

@@ -1,0 +1,237 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"brine/ingest/deadletter"
+	"brine/ingest/internal/broker"
+	"brine/internal/backoff"
+)
+
+// Loop reads one topic as a member of one consumer group and hands its records to a Writer.
+type Loop struct {
+	*runner
+	started atomic.Bool
+
+	mu      sync.Mutex
+	current *assignment // nil until the group has been joined
+	joined  bool        // current is not drained yet
+	apart   time.Time   // when current was drained, or, before the first one, when Run began
+	failed  error       // the error of the last attempt to join; nil once one succeeded
+	waiting time.Time   // since when a join waits for other members; zero: none does
+	noTopic bool        // there was no topic when it was last looked for
+}
+
+// New checks the options and makes a loop of them. It connects to nothing yet.
+func New(o Options) (*Loop, error) {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	o.Hooks.fill()
+	l := &Loop{runner: newRunner(&o)}
+	l.cluster = l.newCluster()
+	return l, nil
+}
+
+func (r *runner) newCluster() *broker.Cluster {
+	return broker.New(r.Kafka, r.RequestTimeout, r.Topic, r.DeadLetterTopic)
+}
+
+func newRunner(o *Options) *runner {
+	r := &runner{Options: o, reached: map[int]int64{}, rejects: newRejects(o.HaltAfterRejects)}
+	if o.RecordsPerSecond > 0 {
+		r.limit = rate.NewLimiter(rate.Limit(o.RecordsPerSecond), max(o.MaxBatchRecords, int(o.RecordsPerSecond/10)))
+	}
+	return r
+}
+
+// Run is New and Loop.Run.
+func Run(ctx context.Context, o Options) error {
+	l, err := New(o)
+	if err != nil {
+		return err
+	}
+	return l.Run(ctx)
+}
+
+// Run ingests until ctx ends; it then settles what is pending, commits, leaves the group and returns nil, all within about
+// StopTimeout. It returns an error when it cannot begin (ErrUnreachable, ErrNoTopic, ErrDenied) or the group refuses it;
+// everything else it waits for, and Status says what. A Loop runs once.
+func (l *Loop) Run(ctx context.Context) error {
+	if l.started.Swap(true) {
+		return errors.New("ingest: a Loop runs once")
+	}
+	l.parted()
+	defer l.cluster.Close()
+	if err := l.begin(ctx); err != nil {
+		if ended(ctx) {
+			err = nil
+		}
+		return err
+	}
+	return l.consume(ctx)
+}
+
+// begin connects, again and again while the topic is missing and waited for.
+func (l *Loop) begin(ctx context.Context) error {
+	for {
+		err := l.connect(ctx)
+		l.absent(err)
+		if !errors.Is(err, ErrNoTopic) || l.AwaitTopic == nil {
+			return err
+		}
+		if err := l.AwaitTopic(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
+
+// connect finds the topic, the group's offsets and the topic for dead letters, before anything starts.
+func (r *runner) connect(ctx context.Context) error {
+	err := r.cluster.Patiently(ctx, func() error {
+		if err := r.cluster.LearnVersions(ctx); err != nil {
+			return err
+		}
+		topic, err := r.cluster.Topic(ctx, r.Topic)
+		if err != nil {
+			return err
+		}
+		committed, err := r.cluster.Commits(ctx, r.Group, r.Topic, topic.IDs())
+		if err != nil {
+			return fmt.Errorf("offsets of group %q: %w", r.Group, err)
+		}
+		r.fresh.Store(len(committed) == 0)
+		if r.letters = r.DeadLetters; r.letters == nil {
+			r.letters, err = deadletter.OpenTopic(ctx, r.cluster, r.DeadLetterTopic, r.Topic, topic.Partitions)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	return nil
+}
+
+// consume works through generation after generation, until ctx ends or the group refuses us.
+func (l *Loop) consume(ctx context.Context) error {
+	m := l.cluster.Member(*l.membership())
+	defer m.Leave()
+	for pauses := (backoff.Pauses{Base: l.RetryMin, Limit: min(l.RetryMax, 5*time.Second)}); ; {
+		g, err := m.Join(ctx)
+		switch {
+		case ended(ctx):
+			return nil
+		case broker.Refused(err):
+			return l.refusal(err)
+		case err != nil:
+			l.outside(err)
+			if pauses.Wait(ctx) != nil {
+				return nil
+			}
+			continue
+		}
+		pauses.Failures = 0
+		a := l.assign(m, g)
+		l.Hooks.Assigned(a.generation, a.ids()) // before Status says so
+		l.inside(a)
+		why := m.Attend(g, func(revoked context.Context) {
+			a.run(revoked, ctx)
+			untilEither(revoked, ctx) // without partitions we stay a member, and do not ask for them again and again
+		})
+		l.parted()
+		switch {
+		case ended(ctx):
+			return nil
+		case broker.Refused(why):
+			return l.refusal(why)
+		}
+		l.Logger.Info("the group assigns its partitions again", "group", l.Group, "reason", why)
+	}
+}
+
+// membership says which group the loop is a member of, and how.
+func (l *Loop) membership() *broker.Membership {
+	return &broker.Membership{Group: l.Group, Topic: l.Topic, InstanceID: l.InstanceID,
+		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
+		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Logger: l.Logger}
+}
+
+func untilEither(a, b context.Context) {
+	select {
+	case <-a.Done():
+	case <-b.Done():
+	}
+}
+
+func (l *Loop) refusal(err error) error {
+	if errors.Is(err, broker.ErrFenced) {
+		return fmt.Errorf("ingest: group %q: another process has come as %q; give each process an instance id of its own: %w",
+			l.Group, l.InstanceID, err)
+	}
+	return fmt.Errorf("ingest: group %q: %w", l.Group, err)
+}
+
+// inside notes that the loop is a member of the group, with an assignment.
+func (l *Loop) inside(a *assignment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.current, l.joined, l.failed = a, true, nil
+}
+
+// waits notes since when the loop waits for other members.
+func (l *Loop) waits(since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = since
+}
+
+// absent notes whether the loop cannot begin because its topic is missing.
+func (l *Loop) absent(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noTopic, l.failed = errors.Is(err, ErrNoTopic), err
+}
+
+// parted records that the loop is outside the group from now on, until the next generation.
+func (l *Loop) parted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.joined, l.apart = false, time.Now()
+}
+
+// outside records and reports why the loop could not become a member.
+func (l *Loop) outside(err error) {
+	l.mu.Lock()
+	l.failed = err
+	l.mu.Unlock()
+	l.Hooks.JoinFailed(err)
+	l.Logger.Warn("joining the group failed", "group", l.Group, "error", err)
+}
+
+// Status is what the loop is doing now.
+func (l *Loop) Status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var s Status
+	if l.current != nil {
+		s = l.current.status()
+	}
+	s.AllRejected = errorText(l.rejects.why())
+	if s.Joined = l.joined; !l.joined {
+		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic
+		if !l.waiting.IsZero() {
+			s.Detail = l.membership().JoinWait(time.Since(l.waiting))
+		}
+	}
+	return s
+}

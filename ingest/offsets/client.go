@@ -1,0 +1,103 @@
+package offsets
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"brine/ingest/internal/broker"
+)
+
+// Client asks the brokers. Each call is one try; a broker that does not answer is waited for as long as the request time-out. It is safe
+// for concurrent use.
+type Client struct{ cluster *broker.Cluster }
+
+// Open makes a client that connects to nothing yet.
+func Open(k broker.Kafka, requestTimeout time.Duration) *Client {
+	return &Client{broker.New(k, requestTimeout)}
+}
+
+// Close ends all requests.
+func (c *Client) Close() { c.cluster.Close() }
+
+// Answered reports whether an error is a broker's answer, rather than the lack of one.
+func Answered(err error) bool { return broker.Answered(err) }
+
+// NoTopic reports whether an error says that a topic, or a partition of it, is missing.
+func NoTopic(err error) bool { return broker.NoTopic(err) }
+
+// Temporary reports whether a broker's error is one that passes, as while a leader is elected.
+func Temporary(err error) bool { return broker.Temporary(err) }
+
+// Ends returns the next offset of each partition of a topic, records of open transactions counted.
+func (c *Client) Ends(ctx context.Context, topic string) ([]int64, error) {
+	return c.everywhere(ctx, topic, broker.Newest, broker.Uncommitted)
+}
+
+// StableEnds returns how far each partition of a topic can be read now: up to the first record of a transaction that is still open.
+func (c *Client) StableEnds(ctx context.Context, topic string) ([]int64, error) {
+	return c.everywhere(ctx, topic, broker.Newest, broker.Committed)
+}
+
+// Starts returns the first offset of each partition of a topic.
+func (c *Client) Starts(ctx context.Context, topic string) ([]int64, error) {
+	return c.everywhere(ctx, topic, broker.Oldest, broker.Uncommitted)
+}
+
+// At returns the offset of the first record at or after a time in each partition of a topic; −1 where there is none.
+func (c *Client) At(ctx context.Context, topic string, at time.Time) ([]int64, error) {
+	return c.everywhere(ctx, topic, at.UnixMilli(), broker.Uncommitted)
+}
+
+func (c *Client) everywhere(ctx context.Context, topic string, at int64, level broker.Level) ([]int64, error) {
+	t, err := c.cluster.Found(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.cluster.Offsets(ctx, topic, t.IDs(), at, level)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, t.Partitions)
+	for p := range out {
+		out[p] = found[p]
+	}
+	return out, nil
+}
+
+// Committed returns what a group has committed of partitions of a topic, with no entry where nothing is committed.
+func (c *Client) Committed(ctx context.Context, group, topic string, partitions []int) (map[int]int64, error) {
+	commits, err := c.cluster.Commits(ctx, group, topic, partitions)
+	if err != nil {
+		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
+	}
+	committed := make(map[int]int64, len(commits))
+	for p, commit := range commits {
+		committed[p] = commit.Offset
+	}
+	return committed, nil
+}
+
+// CommittedAll is Committed of all partitions of a topic with that many.
+func (c *Client) CommittedAll(ctx context.Context, group, topic string, partitions int) (map[int]int64, error) {
+	return c.Committed(ctx, group, topic, broker.Topic{Partitions: partitions}.IDs())
+}
+
+// Groups returns the names of all groups that the brokers know, sorted.
+func (c *Client) Groups(ctx context.Context) ([]string, error) { return c.cluster.Groups(ctx) }
+
+// Topics returns the topics in which a group has committed offsets, sorted.
+func (c *Client) Topics(ctx context.Context, group string) ([]string, error) {
+	topics, err := c.cluster.CommittedTopics(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
+	}
+	return slices.Sorted(maps.Keys(topics)), nil
+}
+
+// Forget deletes groups, with all that they have committed. None of them may have members.
+func (c *Client) Forget(ctx context.Context, groups ...string) error {
+	return c.cluster.DeleteGroups(ctx, groups)
+}

@@ -1,0 +1,129 @@
+package offsets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/ingest/internal/broker"
+)
+
+// Group is a consumer group in one topic, as the brokers know it.
+type Group struct {
+	Group, Topic string
+	Starts, Ends []int64       // of the topic, by partition
+	Committed    map[int]int64 // by partition; no entry: nothing
+	Members      []string      // who they are and what they have; brokers list one that was killed until its session ends
+}
+
+// Errors of moves.
+var (
+	ErrNoPartition = errors.New("no such partition")
+	ErrOutside     = errors.New("the offset is not within the log")
+	ErrMembers     = errors.New("the group has members")
+)
+
+// Group looks up a group.
+func (c *Client) Group(ctx context.Context, group, topic string) (*Group, error) {
+	g := &Group{Group: group, Topic: topic}
+	var err error
+	if g.Ends, err = c.Ends(ctx, topic); err != nil {
+		return nil, err
+	}
+	if g.Starts, err = c.Starts(ctx, topic); err != nil {
+		return nil, err
+	}
+	if g.Committed, err = c.CommittedAll(ctx, group, topic, len(g.Ends)); err != nil {
+		return nil, err
+	}
+	members, err := c.cluster.Members(ctx, group, topic)
+	if err != nil {
+		return nil, fmt.Errorf("members of group %q: %w", group, err)
+	}
+	for _, m := range members {
+		g.Members = append(g.Members, fmt.Sprintf("%s on %s (%s) with partitions %v", m.Client, m.Host, m.ID, m.Partitions))
+	}
+	slices.Sort(g.Members)
+	return g, nil
+}
+
+// Next returns where the group goes on in a partition, and whether it has committed that; else it begins there, at the earliest record.
+func (g *Group) Next(partition int) (offset int64, committed bool) {
+	if offset, ok := g.Committed[partition]; ok {
+		return offset, true
+	}
+	return g.Starts[partition], false
+}
+
+// Lag returns how many offsets of a partition are left to read, an upper bound of the records.
+func (g *Group) Lag(partition int) int64 {
+	next, _ := g.Next(partition)
+	return max(0, g.Ends[partition]-max(next, g.Starts[partition]))
+}
+
+// Move is what would become of one partition.
+type Move struct {
+	Partition int
+	Now       *int64 // nil: nothing is committed
+	Then      int64
+	Again     int64 // records that are read again
+	Skipped   int64 // records that are never read
+}
+
+// Moves returns what would change if the group went on at these offsets, in the partitions that are named; nil: in all of them.
+// ErrNoPartition or ErrOutside is in the chain of its error.
+func (g *Group) Moves(to map[int]int64, partitions []int) ([]Move, error) {
+	for _, p := range partitions {
+		if p < 0 || p >= len(g.Ends) {
+			return nil, g.noPartition(p)
+		}
+	}
+	var out []Move
+	for p := range g.Ends {
+		then, ok := to[p]
+		if !ok || len(partitions) > 0 && !slices.Contains(partitions, p) {
+			continue
+		}
+		now, committed := g.Next(p)
+		if committed && now == then {
+			continue
+		}
+		if then < g.Starts[p] || then > g.Ends[p] {
+			const outside = "partition %d would go on at offset %d, and its log is %d to %d; choose an offset within, or earliest or latest%w"
+			return nil, fmt.Errorf(outside, p, then, g.Starts[p], g.Ends[p], silent{ErrOutside})
+		}
+		m := Move{Partition: p, Then: then, Again: max(0, now-then), Skipped: max(0, then-max(now, g.Starts[p]))}
+		if committed {
+			m.Now = &now
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func (g *Group) noPartition(p int) error {
+	return fmt.Errorf("topic %q has no partition %d; it has %d%w", g.Topic, p, len(g.Ends), silent{ErrNoPartition})
+}
+
+// silent is an error that a message already words itself.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }
+
+// Set commits the moves, without being a member: brokers refuse that while there are any, which is ErrMembers.
+func (c *Client) Set(ctx context.Context, g *Group, moves []Move) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	commits := make(map[int]broker.Commit, len(moves))
+	for _, m := range moves {
+		commits[m.Partition] = broker.Commit{Offset: m.Then}
+	}
+	err := c.cluster.Commit(ctx, broker.Nobody(g.Group), g.Topic, commits)
+	if errors.Is(err, broker.ErrUnknownMember) {
+		return fmt.Errorf("%w: %w", ErrMembers, err)
+	}
+	return err
+}

@@ -1,0 +1,222 @@
+package ingest
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/internal/wording"
+)
+
+// State is what a partition is doing.
+type State string
+
+// The states of a partition.
+const (
+	Starting State = "starting" // finding out where to begin
+	Running  State = "running"
+	Retrying State = "retrying" // the writer said retry: some flight is being submitted again
+	Waiting  State = "waiting"  // a broker or the dead letters do not answer
+	Halted   State = "halted"   // nothing is written until an operator acts; tried again every HaltPause
+	Draining State = "draining" // the partition is going away: settling what is pending
+)
+
+// Reasons for which a partition waits or halts, besides those of its Writer and AllRejected.
+const (
+	OffsetGone  event.Reason = "offset_gone"  // the next offset is not in the log
+	TopicAnew   event.Reason = "topic_anew"   // the topic was deleted and recreated since the last commit
+	CorruptData event.Reason = "corrupt_data" // the broker sends bytes that are no records
+
+	DeadLettersDown event.Reason = "dead_letters_down" // rejected records cannot be kept
+)
+
+// PartitionStatus is the progress of one partition.
+type PartitionStatus struct {
+	Partition int          `json:"partition"`
+	State     State        `json:"state"`
+	Reason    event.Reason `json:"reason,omitempty"` // why it is retrying, waiting or halted
+	Detail    string       `json:"detail,omitempty"` // the same in words
+	Watermark int64        `json:"watermark"`        // everything below is settled; −1 until the start is known
+	Committed int64        `json:"committed"`        // by us; −1 before the first commit
+	End       int64        `json:"end"`              // last stable offset when last asked: where committed records end
+	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
+
+	caughtUp time.Time // when it last had nothing before it; zero: never
+	oldest   int64     // timestamp of the first record that is not settled, or, unless out, of one settled last; 0: not known
+	out      bool
+}
+
+// Lag is the number of offsets before the watermark. Markers and compacted records count, as in every lag tool.
+func (p PartitionStatus) Lag() int64 { return max(0, p.End-max(p.Watermark, 0)) }
+
+// Age is how old the oldest unsettled record is, by its own timestamp; 0 when all are. Of a record that has not been fetched
+// yet no more is known than that it came after the last one that was settled, and after the watermark last had nothing before it.
+func (p PartitionStatus) Age(now time.Time) time.Duration {
+	if p.Lag() == 0 || p.Watermark < 0 {
+		return 0
+	}
+	var age time.Duration
+	switch since := now.Sub(p.caughtUp); {
+	case p.oldest > 0 && (p.out || p.caughtUp.IsZero()):
+		age = now.Sub(time.UnixMilli(p.oldest))
+	case p.oldest > 0:
+		age = min(since, now.Sub(time.UnixMilli(p.oldest)))
+	case !p.caughtUp.IsZero():
+		age = since
+	default:
+		age = now.Sub(p.Since)
+	}
+	return max(0, age) // a producer's clock may be ahead
+}
+
+// Status is what a Loop is doing now.
+type Status struct {
+	Joined     bool              `json:"joined"`             // a member of the group, with an assignment (which may be empty)
+	Apart      time.Time         `json:"apart,omitzero"`     // since when it is no member, and should be one; zero while it is
+	Detail     string            `json:"detail,omitempty"`   // why the last attempt to become one failed, or waits
+	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin before the topic is made
+	Generation int               `json:"generation"`
+	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order
+
+	// AllRejected says why partitions are halted for AllRejected; empty when none does.
+	AllRejected string `json:"all_rejected,omitempty"`
+}
+
+// Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
+// still for longer than stall; and a loop that has been outside its group for that long, or has no topic. None means healthy.
+func (s Status) Problems(now time.Time, stall time.Duration) []string {
+	var problems []string
+	if s.NoTopic {
+		return []string{s.Detail}
+	}
+	if apart := now.Sub(s.Apart); !s.Apart.IsZero() && apart > stall {
+		problem := fmt.Sprintf("not a member of its group for %v", apart.Round(time.Second))
+		if s.Detail != "" {
+			problem += ": " + s.Detail
+		}
+		problems = append(problems, problem)
+	}
+	for _, p := range s.Partitions {
+		still := now.Sub(p.Since)
+		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {
+			continue
+		}
+		problem := fmt.Sprintf("partition %d is %s at offset %d, %d behind, for %v", p.Partition, p.State, p.Watermark, p.Lag(),
+			still.Round(time.Second))
+		switch {
+		case p.Reason != "":
+			problem += fmt.Sprintf(": %s: %s", p.Reason, p.Detail)
+		case p.State == Running:
+			problem += ": the writer has not settled what it was given"
+		}
+		problems = append(problems, problem)
+	}
+	return problems
+}
+
+// progress keeps the status of one partition.
+type progress struct {
+	mu       sync.Mutex
+	status   PartitionStatus // its Reason and Detail are those of a halt
+	broker   trouble         // why nothing can be fetched
+	flights  trouble         // why some flight is not settled yet
+	troubled int             // how many such flights there are
+}
+
+type trouble struct {
+	state  State
+	reason event.Reason
+	detail string
+}
+
+func (p *progress) init(partition int) {
+	p.status = PartitionStatus{Partition: partition, State: Starting, Watermark: -1, Committed: -1, Since: time.Now()}
+}
+
+// snapshot is the status, with what impedes a running partition in place of Running.
+func (p *progress) snapshot() PartitionStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status
+	if s.State == Halted || s.State == Draining {
+		return s
+	}
+	t := p.broker
+	if p.troubled > 0 {
+		t = p.flights
+	}
+	if t.state != "" {
+		s.State, s.Reason, s.Detail = t.state, t.reason, t.detail
+	}
+	return s
+}
+
+// moved records a new watermark and returns the end.
+func (p *progress) moved(watermark int64) (end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Watermark = watermark
+	p.status.End = max(p.status.End, watermark)
+	p.status.Since = time.Now()
+	return p.status.End
+}
+
+// fetched records the end of the log, as a broker just reported it.
+func (p *progress) fetched(end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broker = trouble{}
+	p.status.End = max(end, p.status.Watermark)
+	if p.status.Lag() == 0 {
+		p.status.Since = time.Now()
+		p.status.caughtUp = p.status.Since
+	}
+}
+
+// waits records that no broker returns what we ask for.
+func (p *progress) waits(reason event.Reason, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broker = trouble{Waiting, reason, errorText(err)}
+}
+
+func (p *progress) committed(offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Committed = offset
+}
+
+// state records what the partition does, with the reason when it is halted.
+func (p *progress) state(s State, reason event.Reason, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.State, p.status.Reason, p.status.Detail = s, reason, errorText(err)
+}
+
+// impede counts one more flight that cannot settle yet; free undoes that.
+func (p *progress) impede() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.troubled++
+}
+
+func (p *progress) free() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.troubled--
+}
+
+// impeded records why a flight cannot settle: Retrying by the writer, or Waiting for the dead letters.
+func (p *progress) impeded(s State, reason event.Reason, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flights = trouble{s, reason, errorText(err)}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return wording.Plain(err.Error())
+}

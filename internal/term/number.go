@@ -1,0 +1,72 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Thousands writes a number with a comma before every three digits.
+func Thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count writes a number of things with the plural where it belongs: "1 row", "2,000 rows".
+func Count(n int, one string) string {
+	if n != 1 {
+		one += "s"
+	}
+	return Thousands(int64(n)) + " " + one
+}
+
+const kib = 1 << 10
+
+// Size writes a number of bytes in three digits: "1.59 MiB". A size of a setting, which is read again, is config.Bytes.
+func Size(bytes float64) string {
+	if bytes < kib {
+		return fmt.Sprintf("%.0f bytes", bytes)
+	}
+	n, unit := bytes/kib, 0
+	for ; n >= kib && unit < len("KMGTP")-1; unit++ {
+		n /= kib
+	}
+	text := fmt.Sprintf("%.3g", n)
+	if n >= 999.5 { // of which %g makes a power of ten
+		text = Thousands(int64(n + 0.5))
+	}
+	return text + " " + "KMGTP"[unit:unit+1] + "iB"
+}
+
+// Estimate writes a number of bytes that is not exact, rounded up to whole KiB or MiB: "~12 KiB", and "-" for none.
+func Estimate(bytes int64) string {
+	const mib = kib * kib
+	switch {
+	case bytes == 0:
+		return "-"
+	case bytes < mib:
+		return fmt.Sprintf("~%d KiB", (bytes+kib-1)/kib)
+	}
+	return fmt.Sprintf("~%s MiB", Thousands((bytes+mib-1)/mib))
+}
+
+// Seconds rounds a number of seconds to what a person wants to know of it: tenths below ten seconds, else whole seconds.
+func Seconds(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// Bar draws a value against the largest one.
+func Bar(value, largest float64) string {
+	const columns = 30
+	if largest <= 0 {
+		return ""
+	}
+	return strings.Repeat("█", int(value/largest*columns+0.5))
+}

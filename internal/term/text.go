@@ -1,0 +1,74 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	xterm "golang.org/x/term"
+)
+
+// Width returns the number of terminal columns that a text takes: two for a Chinese, Japanese or Korean character, one for any other.
+func Width(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x3000 && r < 0x3040 ||
+			r >= 0xff01 && r < 0xff61 {
+			n++
+		}
+	}
+	return n
+}
+
+// Clip shortens a text to at most the given number of terminal columns; "…" marks where it was cut.
+func Clip(text string, columns int) string {
+	if Width(text) <= columns {
+		return text
+	}
+	n := 1 // for the ellipsis
+	for i, r := range text {
+		if n += Width(string(r)); n > columns {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// Println prints a line that stays one, whatever the texts of records and servers in it.
+func Println(out io.Writer, format string, args ...any) {
+	fmt.Fprintln(out, Line(fmt.Sprintf(format, args...)))
+}
+
+// Wrapped prints a text behind a head: on a terminal in lines no wider than it and than 100 columns, those that follow indented as far
+// as the first; elsewhere in one line, which is easier to search.
+func Wrapped(out io.Writer, head, text string) {
+	text = Line(text)
+	columns := 0
+	if f, ok := File(out); ok {
+		columns, _, _ = xterm.GetSize(int(f.Fd())) // 0: it is no terminal
+	}
+	if columns == 0 {
+		fmt.Fprintln(out, head+text)
+		return
+	}
+	for _, line := range wrap(head, text, min(columns, 100)) {
+		fmt.Fprintln(out, line)
+	}
+}
+
+// wrap breaks a text between words into lines of so many columns; a word that is wider has a line of its own.
+func wrap(head, text string, columns int) (lines []string) {
+	words := strings.Split(text, " ")
+	line := head + words[0]
+	for _, word := range words[1:] {
+		if Width(line)+1+Width(word) > columns {
+			lines = append(lines, line)
+			line = strings.Repeat(" ", Width(head)) + word
+		} else {
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

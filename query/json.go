@@ -1,0 +1,94 @@
+package query
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+	"slices"
+
+	"brine/event"
+	"brine/internal/when"
+	"brine/rowkey"
+	"brine/search"
+)
+
+// WriteJSON writes an answer as it comes, a JSON object a line; of each row only the named fields, or all if none is named.
+func WriteJSON(w io.Writer, rows iter.Seq2[Found, error], fields ...string) error {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	for row, err := range rows {
+		if err == nil {
+			err = lines.Encode(row.Only(fields...))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Only returns the row with none but the named fields; with all if none is named.
+func (f Found) Only(fields ...string) Found {
+	if len(fields) > 0 {
+		f.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return !slices.Contains(fields, x.Name) })
+	}
+	return f
+}
+
+// rowJSON is a row as JSON.
+type rowJSON struct {
+	After   search.Cursor  `json:"after,omitempty"` // where the answer goes on behind the row
+	Fields  map[string]any `json:"fields"`          // times as RFC 3339, what is nested as it is, null where there is no value
+	Row     string         `json:"row"`             // its key, as HBase's shell writes it
+	State   State          `json:"state,omitempty"`
+	Version int64          `json:"version"`
+}
+
+// MarshalJSON writes a row with the values of its fields.
+func (f Found) MarshalJSON() ([]byte, error) {
+	o := rowJSON{f.After, map[string]any{}, rowkey.Binary(f.Key), f.State, f.Version}
+	for _, field := range f.Fields {
+		o.Fields[field.Name] = JSONValue(field.Value)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // whoever marshals the row decides
+	err := enc.Encode(o)
+	return out.Bytes(), err
+}
+
+// JSONValue is a value as encoding/json takes it; nil for a null.
+func JSONValue(v event.Value) any {
+	switch v.Type {
+	case event.Text:
+		return string(v.Text())
+	case event.Nested:
+		if !json.Valid(v.Text()) { // someone else wrote it
+			return string(v.Text())
+		}
+		return json.RawMessage(bytes.ToValidUTF8(v.Text(), []byte("\ufffd")))
+	case event.Int:
+		return v.Int()
+	case event.Float:
+		return v.Float()
+	case event.Bool:
+		return v.Bool()
+	case event.TimeMS:
+		return when.Text(v.Int())
+	}
+	return nil
+}
+
+// MarshalJSON writes the number of rows, and by field how many hold each value.
+func (t Tally) MarshalJSON() ([]byte, error) {
+	o := map[string]any{"rows": t.Rows}
+	for _, v := range t.Values {
+		list := make([]map[string]any, len(v.Counts))
+		for i, n := range v.Counts {
+			list[i] = map[string]any{"value": n.Value, "rows": n.N}
+		}
+		o[v.Field] = list
+	}
+	return json.Marshal(o)
+}

@@ -1,0 +1,206 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/config"
+	"brine/event"
+	"brine/forecast"
+	"brine/ingest"
+	"brine/internal/fault"
+	"brine/internal/term"
+	"brine/plan"
+	"brine/rowkey"
+)
+
+// The codes of problems that only the servers show.
+const (
+	codeMissing  config.Code = "missing-on-server"
+	codeDiffers  config.Code = "differs-on-server"
+	codeSample   config.Code = "sampled-records"
+	codeUntested config.Code = "untested-version"
+	codeOutlived config.Code = "deletes-outlived"
+)
+
+// Topics is what is asked of the brokers. Where a topic does not exist, ingest.ErrNoTopic is in the chain of the error.
+type Topics interface {
+	// Latest returns about n of a topic's latest records.
+	Latest(ctx context.Context, topic string, n int) ([]event.Record, error)
+	// Settings returns settings of a topic by their names.
+	Settings(ctx context.Context, topic string, names ...string) (map[string]string, error)
+	// DeadLetterRoom returns how large a record the pipeline's topic of dead letters takes, and how large a one it should.
+	DeadLetterRoom(ctx context.Context, p *config.Pipeline) (takes, should int, err error)
+}
+
+// Servers are all those that a configuration names.
+type Servers struct {
+	Stores
+	Topics   Topics
+	Untested string // what is to be said of a cluster of a release that brine is not tested with; empty: nothing
+}
+
+// Check compares a configuration, which was read from file, with its servers, and forecasts what would become of the latest records of each
+// topic. Nothing is changed.
+func Check(ctx context.Context, cfg *config.Config, file string, servers Servers) (config.Problems, error) {
+	c := &checker{cfg: cfg, file: file, servers: servers}
+	if servers.Untested != "" {
+		c.say(config.Warning, codeUntested, "hbase.connect", servers.Untested,
+			"write to tables of its own first, and read them back with brine query")
+	}
+	changes, err := Plan(ctx, cfg, servers.Stores)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.tables(ctx, changes.Tables); err != nil {
+		return nil, err
+	}
+	for _, s := range changes.Indexes {
+		c.index(s)
+	}
+	for _, p := range cfg.Pipelines {
+		if err := c.topic(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return c.found, nil
+}
+
+// CheckKey returns the findings about a table's key that depend on how many servers and regions there are.
+func CheckKey(t *config.Table, file string, servers, regions int) config.Problems {
+	var found config.Problems
+	key := t.RowKeys().Newest()
+	if key == nil {
+		return nil
+	}
+	for _, f := range key.Lint(rowkey.LintOptions{Servers: servers, Regions: regions}) {
+		if strings.HasPrefix(f.Rule, "few-") {
+			found = append(found, config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: file,
+				Setting: "tables." + t.Name, Message: f.Msg, Fix: f.Fix})
+		}
+	}
+	return found
+}
+
+// checker collects what differs on the servers.
+type checker struct {
+	cfg     *config.Config
+	file    string
+	servers Servers
+	found   config.Problems
+}
+
+func (c *checker) say(severity config.Severity, code config.Code, setting, message, fix string) {
+	c.found = append(c.found, config.Problem{Code: code, Severity: severity, File: c.file, Setting: setting, Message: message, Fix: fix})
+}
+
+// tables checks what tables are, and whether each gives all of the servers something to write: one that exists by its regions as they are.
+func (c *checker) tables(ctx context.Context, steps []TableStep) error {
+	for _, s := range steps {
+		setting := "tables." + s.Table
+		if s.Action == Create {
+			c.say(config.Error, codeMissing, setting, "the table does not exist", "create it: brine tables apply -c "+c.file)
+		}
+		for _, d := range s.Changes {
+			severity := config.Warning
+			if d.MissingFamily() || d.Attribute == purgeDeletes {
+				severity = config.Error
+			}
+			c.say(severity, codeDiffers, setting, d.String(), "alter the table with brine tables apply, or the configuration")
+		}
+	}
+	status, err := c.servers.Cluster.ClusterStatus(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		c.found = append(c.found, CheckKey(c.cfg.Table(s.Table), c.file, len(status.Servers), s.Regions)...)
+	}
+	return nil
+}
+
+func (c *checker) index(s IndexStep) {
+	setting := "indexes." + s.Index
+	switch s.Action {
+	case Create:
+		c.say(config.Error, codeMissing, setting, "the index does not exist", "create it: brine tables apply -c "+c.file)
+	case Extend:
+		c.say(config.Error, codeDiffers, setting, "the index lacks "+strings.Join(s.Fields, ", "),
+			"add what it lacks: brine tables apply -c "+c.file)
+	}
+	for _, x := range s.Settings {
+		c.say(config.Warning, codeDiffers, setting, x.Name+" is "+x.Is+" in the index, the configuration says "+x.Becomes,
+			"change the index with brine tables apply, or the configuration")
+	}
+}
+
+// topic checks a pipeline's topic: its latest records, where its dead letters go, and whether deletes outlive its records.
+func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
+	if err := c.records(ctx, p); err != nil {
+		return err
+	}
+	c.deadLetters(ctx, p)
+	found, err := checkDeletes(ctx, c.cfg, c.file, p, c.servers.Topics)
+	c.found = append(c.found, found...)
+	return err
+}
+
+// latestRecords is how many of a topic's latest records a forecast is made of.
+const latestRecords = 2000
+
+// records forecasts what would become of a topic's latest records.
+func (c *checker) records(ctx context.Context, p *config.Pipeline) error {
+	setting := "pipelines." + p.Name
+	records, err := c.servers.Topics.Latest(ctx, p.Topic, latestRecords)
+	if errors.Is(err, ingest.ErrNoTopic) {
+		c.say(config.Error, codeMissing, setting+".topic", "topic "+p.Topic+" does not exist", "create it, or fix the name")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	targets, err := c.cfg.Forecast(p.Name)
+	if err != nil {
+		return fault.Misused(err)
+	}
+	reports, err := forecast.Run(ctx, forecast.OfRecords(records), targets, 0)
+	if err != nil {
+		return err
+	}
+	for i := range reports {
+		for _, w := range reports[i].Warnings() {
+			c.warn(setting, &reports[i], w)
+		}
+	}
+	return nil
+}
+
+func (c *checker) warn(setting string, r *forecast.Report, w plan.Advice) {
+	code := codeSample
+	switch w.Rule {
+	case forecast.CollisionRule:
+		if pair := r.FirstCollision(); pair != "" {
+			w.Msg += "; " + pair
+		}
+	case plan.TieRule:
+		code = config.VersionTies
+	}
+	c.say(config.Warning, code, setting, w.Msg, w.Fix)
+}
+
+// deadLetters checks whether the topic of dead letters takes whatever the pipeline's topic may hold. One that does not exist is created so,
+// with the first dead letter. Brokers that do not tell the topics' settings leave the question open.
+func (c *checker) deadLetters(ctx context.Context, p *config.Pipeline) {
+	takes, should, err := c.servers.Topics.DeadLetterRoom(ctx, p)
+	if err != nil || takes >= should {
+		return
+	}
+	topic := p.DeadLetterTopic()
+	c.say(config.Warning, codeDiffers, "pipelines."+p.Name+".dead_letters",
+		fmt.Sprintf("topic %s takes records of at most %s bytes, and a dead letter of the largest that %s takes has up to %s: its partition "+
+			"would wait",
+			topic, term.Thousands(int64(takes)), p.Topic, term.Thousands(int64(should))),
+		fmt.Sprintf("kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d", topic, should))
+}

@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/fault"
+)
+
+// purgeDeletes is how long HBase keeps delete markers: where hard deletes need it, it must be set.
+const purgeDeletes = "hbase.hstore.time.to.purge.deletes"
+
+// noEnd is longer than any table or index keeps what is deleted.
+const noEnd = 100 * 365 * 24 * time.Hour
+
+// slack is for the time between two clean-ups of a broker, and for clocks that differ.
+const slack = time.Hour
+
+// CheckDeletes returns an error if the tables or indexes of a pipeline forget deletes while its topic still has what they deleted, so
+// that a record that is read late would restore it. Of a pipeline that forgets no deletes nothing is asked.
+func CheckDeletes(ctx context.Context, cfg *config.Config, p *config.Pipeline, topics Topics) error {
+	found, err := checkDeletes(ctx, cfg, "", p, topics)
+	if err != nil {
+		return err
+	}
+	if err := found.Err(); err != nil {
+		return fault.Misused(err)
+	}
+	return nil
+}
+
+func checkDeletes(ctx context.Context, cfg *config.Config, file string, p *config.Pipeline, topics Topics) (config.Problems, error) {
+	purges := func(d config.Documents) bool { return cfg.Index(d.Index).PurgeDeletesAfter > 0 }
+	if !slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.HardDeletes }) && !slices.ContainsFunc(p.Documents, purges) {
+		return nil, nil
+	}
+	kept, err := retentionOf(ctx, topics, p.Topic)
+	if errors.Is(err, ingest.ErrNoTopic) {
+		return nil, nil // the check of the topic itself says so
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking for the settings of topic %s: %w", p.Topic, err)
+	}
+	d := deletes{checker: checker{cfg: cfg, file: file}, pipeline: p, kept: kept}
+	for i := range p.Rows {
+		d.rows(i)
+	}
+	for i := range p.Documents {
+		x := cfg.Index(p.Documents[i].Index)
+		what := fmt.Sprintf("the index keeps its deleted documents %s, and an older record that is read after that would make one again",
+			config.DurationText(x.PurgeDeletesAfter))
+		d.check(x.PurgeDeletesAfter, "indexes."+x.Name+".purge_deletes_after", what, "remove it, so that deleted documents stay, marked")
+	}
+	return d.found, nil
+}
+
+// deletes checks how long the deletes of one pipeline are kept.
+type deletes struct {
+	checker
+	pipeline *config.Pipeline
+	kept     retention
+}
+
+func (d *deletes) rows(i int) {
+	r := d.pipeline.Rows[i]
+	if !r.HardDeletes {
+		return
+	}
+	table := d.cfg.Table(r.Table)
+	for _, f := range table.Families {
+		what := fmt.Sprintf("family %s of %s keeps its delete markers %s, and an older record that is read after that would show a deleted "+
+			"row again",
+			f.Name, table.Name, config.DurationText(f.PurgeDeletesAfter))
+		d.check(f.PurgeDeletesAfter, fmt.Sprintf("pipelines.%s.rows[%d].hard_deletes", d.pipeline.Name, i), what,
+			"mark rows: hard_deletes: false")
+	}
+}
+
+// check reports deletes that are kept for less time than older changes can be read; instead is what to do instead of keeping them longer.
+// A purge of 0 keeps them for ever.
+func (d *deletes) check(purge time.Duration, setting, what, instead string) {
+	p, k := d.pipeline, &d.kept
+	last := k.readable(p.AllowedLateness)
+	switch {
+	case purge == 0 || k.appendTime && purge >= last:
+	case last == noEnd:
+		d.say(config.Error, codeOutlived, setting, fmt.Sprintf("topic %s keeps its records for ever, or compacts them; %s", p.Topic, what),
+			"let the topic's records end (retention.ms, cleanup.policy=delete), or "+instead)
+	case !k.appendTime:
+		d.say(config.Error, codeOutlived, setting,
+			fmt.Sprintf("topic %s has the producers' timestamps, which do not say how long a record can be read; %s", p.Topic, what),
+			"set message.timestamp.type=LogAppendTime for the topic, or "+instead)
+	default:
+		d.say(config.Error, codeOutlived, setting, fmt.Sprintf("a record of topic %s can be read until %s after its version"+
+			" (retention.ms %s, segment.ms %s, allowed_lateness %s, and an hour for clocks); %s", p.Topic, config.DurationText(last),
+			config.DurationText(k.kept), config.DurationText(k.segment), config.DurationText(p.AllowedLateness), what),
+			"write purge_deletes_after: "+config.DurationText(last)+", or more, or "+instead)
+	}
+}
+
+// retention is how long a topic keeps its records.
+type retention struct {
+	appendTime bool // a record's timestamp is when the broker got it
+	kept       time.Duration
+	segment    time.Duration // a segment of the log is deleted as a whole, after its last record was kept
+}
+
+// readable returns how long after a version an older change can still be read from a topic of append times. In the worst case such a change
+// is appended as late as is allowed, is the first of its segment, and is deleted with the last of it.
+func (k *retention) readable(late time.Duration) time.Duration {
+	if k.kept == noEnd || k.segment == noEnd {
+		return noEnd
+	}
+	return k.kept + k.segment + late + slack
+}
+
+func retentionOf(ctx context.Context, topics Topics, topic string) (retention, error) {
+	values, err := topics.Settings(ctx, topic, "retention.ms", "segment.ms", "cleanup.policy", "message.timestamp.type")
+	if err != nil {
+		return retention{}, err
+	}
+	k := retention{appendTime: values["message.timestamp.type"] == "LogAppendTime", kept: noEnd, segment: milliseconds(values["segment.ms"])}
+	if values["cleanup.policy"] == "delete" { // a compaction joins segments, which then last for longer
+		k.kept = milliseconds(values["retention.ms"])
+	}
+	return k, nil
+}
+
+// milliseconds reads a duration of a topic's settings; −1, or none, is for ever.
+func milliseconds(text string) time.Duration {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 0 || ms >= noEnd.Milliseconds() {
+		return noEnd
+	}
+	return time.Duration(ms) * time.Millisecond
+}

@@ -1,0 +1,110 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/config"
+	"brine/indexer"
+	"brine/internal/fault"
+	"brine/search"
+)
+
+// IndexStep is what is to be done for one index.
+type IndexStep struct {
+	Index    string            `json:"index"`
+	Action   Action            `json:"action"`
+	Fields   []string          `json:"fields,omitempty"`   // that are missing
+	Settings []indexer.Setting `json:"settings,omitempty"` // that are to be changed, also where fields are missing
+
+	mapping indexer.Mapping
+}
+
+// lookTime is how long a search engine may take at most to say what the indexes are; search.call_timeout may be shorter.
+const lookTime = 10 * time.Second
+
+// planIndexes compares the configuration with the search engine. A field of another type or analyzer than declared is an error: it cannot
+// be changed in place. The number of shards is not compared: an index has its own, and so may each of its parts.
+func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]IndexStep, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(lookTime, cfg.Search.CallTimeout))
+	defer cancel()
+	var steps []IndexStep
+	for _, p := range cfg.Pipelines {
+		if len(p.Documents) == 0 {
+			continue
+		}
+		for _, want := range p.Indexer().Mappings() {
+			for i := range want.Fields {
+				want.Fields[i].Analyzer = cfg.Search.Analyzer
+			}
+			step := IndexStep{Index: want.Index, Action: Create, mapping: want}
+			if err := step.compare(ctx, engine); err != nil {
+				return nil, err
+			}
+			steps = append(steps, step)
+		}
+	}
+	return steps, nil
+}
+
+// compare turns the step that creates an index into the one that is needed, if the index exists.
+func (s *IndexStep) compare(ctx context.Context, engine indexer.Engine) error {
+	have, err := engine.Mapping(ctx, s.Index)
+	if errors.Is(err, search.ErrNoIndex) {
+		return nil
+	}
+	if err != nil {
+		return SearchError(err)
+	}
+	missing, err := s.mapping.Missing(have)
+	if err != nil {
+		return fault.Misused(err)
+	}
+	s.Action = Nothing
+	if tuned, ok := engine.(indexer.Tuned); ok {
+		if s.Settings, err = tuned.Untuned(ctx, s.Index); err != nil {
+			return SearchError(err)
+		}
+	}
+	if len(s.Settings) > 0 {
+		s.Action = Alter
+	}
+	for _, f := range missing {
+		s.Action = Extend
+		s.Fields = append(s.Fields, f.Name)
+	}
+	return nil
+}
+
+var doneActions = map[Action]Action{Create: Created, Extend: Extended, Alter: Altered}
+
+func (c *Changes) applyIndexes(ctx context.Context, engine indexer.Engine) error {
+	for i := range c.Indexes {
+		s := &c.Indexes[i]
+		if s.Action == Nothing {
+			continue
+		}
+		if err := engine.EnsureIndex(ctx, s.mapping); err != nil {
+			return SearchError(fmt.Errorf("index %s: %w", s.Index, err))
+		}
+		if len(s.Settings) > 0 {
+			if err := engine.(indexer.Tuned).Tune(ctx, s.Index, s.Settings); err != nil {
+				return SearchError(fmt.Errorf("index %s: %w", s.Index, err))
+			}
+		}
+		s.Action = doneActions[s.Action]
+	}
+	return nil
+}
+
+// SearchError returns the error of a call to the search engine with its kind: a server that refuses is there, one that does not answer
+// is not.
+func SearchError(err error) error {
+	named := fmt.Errorf("search.connect: %w", err)
+	if _, refused := errors.AsType[*indexer.RequestError](err); refused {
+		return named
+	}
+	return fault.New(fault.Unreachable, named, "is the search engine running there?")
+}

@@ -1,0 +1,115 @@
+// Package schema compares the tables and indexes of a configuration with those that the stores have: it plans what to change, changes it,
+// and checks what else the servers must be for the configuration to work.
+//
+// Invariants: nothing is ever dropped or truncated; attributes, families and regions that the configuration does not name stay as they are;
+// and a change that shortens how long cells or versions are kept says so, with the flag that allows it.
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/indexer"
+)
+
+// Cluster is what is asked of HBase; *hbase.Client is one.
+type Cluster interface {
+	Describe(ctx context.Context, table string) (hbase.Table, error)
+	Regions(ctx context.Context, table string) ([]hbase.Region, error)
+	ClusterStatus(ctx context.Context) (hbase.ClusterStatus, error)
+	CreateNamespace(ctx context.Context, name string) error
+	CreateTable(ctx context.Context, t hbase.Table, splits [][]byte) error
+	AlterTable(ctx context.Context, t hbase.Table) error
+	AddFamily(ctx context.Context, table string, f hbase.Family) error
+	AlterFamily(ctx context.Context, table string, f hbase.Family) error
+}
+
+// Stores hold the tables and the indexes.
+type Stores struct {
+	Cluster Cluster
+	Search  indexer.Engine // nil: indexes are left out
+}
+
+// Changes are what it takes to make tables and indexes as configured: one step for each of them.
+type Changes struct {
+	Tables  []TableStep
+	Indexes []IndexStep
+}
+
+// Plan compares a configuration with its stores, and changes nothing.
+func Plan(ctx context.Context, cfg *config.Config, s Stores) (*Changes, error) {
+	c, err := PlanOffline(cfg)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Tables {
+		if err := c.Tables[i].compare(ctx, s.Cluster); err != nil {
+			return nil, err
+		}
+	}
+	if s.Search != nil {
+		c.Indexes, err = planIndexes(ctx, cfg, s.Search)
+	}
+	return c, err
+}
+
+// PlanOffline returns the tables that would be created on an empty cluster.
+func PlanOffline(cfg *config.Config) (*Changes, error) {
+	c := &Changes{}
+	for _, t := range cfg.Tables {
+		step, err := newTable(t)
+		if err != nil {
+			return nil, err
+		}
+		c.Tables = append(c.Tables, step)
+	}
+	return c, nil
+}
+
+// Altered returns the steps that are to alter a table.
+func (c *Changes) Altered() (out []TableStep) {
+	for _, s := range c.Tables {
+		if s.Action == Alter {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Losses returns an error for each change that would lose cells and that none of the flags allows.
+func (c *Changes) Losses(allowed ...string) error {
+	var all []error
+	for _, s := range c.Altered() {
+		for _, d := range s.Changes {
+			if d.Allow != "" && !slices.Contains(allowed, d.Allow) {
+				all = append(all, fmt.Errorf("table %s: %s; that would lose %s: nothing was changed; add %s", s.Table, d, d.Loses, d.Allow))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Apply does all that was planned, and says in each step what was done.
+func (c *Changes) Apply(ctx context.Context, s Stores) error {
+	if err := c.createTables(ctx, s.Cluster); err != nil {
+		return err
+	}
+	for i := range c.Tables {
+		if err := c.Tables[i].alter(ctx, s.Cluster); err != nil {
+			return err
+		}
+	}
+	return c.applyIndexes(ctx, s.Search)
+}
+
+// Create does what was planned but for tables that exist: they stay as they are.
+func (c *Changes) Create(ctx context.Context, s Stores) error {
+	if err := c.createTables(ctx, s.Cluster); err != nil {
+		return err
+	}
+	return c.applyIndexes(ctx, s.Search)
+}

@@ -1,0 +1,155 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/internal/fault"
+	"brine/rowkey"
+)
+
+// Action is what a step does, or has done.
+type Action string
+
+// The actions. Extend and Extended are those of indexes that lack fields.
+const (
+	Create   Action = "create"
+	Created  Action = "created"
+	Extend   Action = "extend"
+	Extended Action = "extended"
+	Alter    Action = "alter"
+	Altered  Action = "altered"
+	Nothing  Action = "nothing"
+)
+
+// TableStep is what is to be done for one table.
+type TableStep struct {
+	Table      string   `json:"table"`
+	Action     Action   `json:"action"`
+	Regions    int      `json:"regions"`
+	Configured int      `json:"configured_regions"` // a table that exists may have more, once they split, or fewer
+	Splits     []string `json:"splits,omitempty"`   // of a table that is to be created, as the HBase shell prints them
+	Changes    []Change `json:"changes,omitempty"`
+
+	table  hbase.Table // as it is to be
+	splits [][]byte
+}
+
+// newTable is the step that creates a table.
+func newTable(t *config.Table) (TableStep, error) {
+	splits, err := t.SplitPoints()
+	if err != nil {
+		return TableStep{}, fault.Misused(fmt.Errorf("table %s: %w", t.Name, err))
+	}
+	s := TableStep{Table: t.Name, Action: Create, Regions: len(splits) + 1, Configured: len(splits) + 1, table: t.HBase(), splits: splits}
+	for _, p := range splits {
+		s.Splits = append(s.Splits, rowkey.Binary(p))
+	}
+	return s, nil
+}
+
+// compare turns the step that creates a table into the one that is needed, if the table exists.
+func (s *TableStep) compare(ctx context.Context, cluster Cluster) error {
+	have, err := cluster.Describe(ctx, s.Table)
+	if errors.Is(err, hbase.ErrNoTable) {
+		return nil
+	}
+	if err != nil {
+		return err // it names the table
+	}
+	regions, err := cluster.Regions(ctx, s.Table)
+	if err != nil {
+		return err
+	}
+	s.Action, s.Regions, s.Splits = Nothing, len(regions), nil
+	if s.Changes = changes(s.table, have); len(s.Changes) > 0 {
+		s.Action = Alter
+	}
+	s.table = merged(have, s.table)
+	return nil
+}
+
+func (c *Changes) createTables(ctx context.Context, cluster Cluster) error {
+	for i := range c.Tables {
+		s := &c.Tables[i]
+		if s.Action != Create {
+			continue
+		}
+		if namespace, _, ok := strings.Cut(s.Table, ":"); ok {
+			if err := cluster.CreateNamespace(ctx, namespace); err != nil {
+				return fmt.Errorf("namespace %s: %w", namespace, err)
+			}
+		}
+		err := cluster.CreateTable(ctx, s.table, s.splits)
+		if errors.Is(err, hbase.ErrTableExists) { // another brine was quicker
+			s.Action = Nothing
+			continue
+		}
+		if err != nil {
+			return s.refused(err)
+		}
+		s.Action = Created
+	}
+	return nil
+}
+
+// alter changes what differs. Families are changed one by one: a description of the whole table would delete a family that somebody else
+// has added meanwhile.
+func (s *TableStep) alter(ctx context.Context, cluster Cluster) error {
+	if s.Action != Alter {
+		return nil
+	}
+	for _, f := range s.table.Families {
+		if err := s.alterFamily(ctx, cluster, f); err != nil {
+			return s.refused(err)
+		}
+	}
+	if slices.ContainsFunc(s.Changes, func(c Change) bool { return c.Family == "" }) {
+		have, err := cluster.Describe(ctx, s.Table) // as it is now, with all of its families
+		if err != nil {
+			return fmt.Errorf("table %s: %w", s.Table, err)
+		}
+		if err := cluster.AlterTable(ctx, merged(have, hbase.Table{Values: s.table.Values})); err != nil {
+			return s.refused(err)
+		}
+	}
+	s.Action = Altered
+	return nil
+}
+
+// alterFamily adds or changes a family, if it differs.
+func (s *TableStep) alterFamily(ctx context.Context, cluster Cluster, f hbase.Family) error {
+	i := slices.IndexFunc(s.Changes, func(c Change) bool { return c.Family == f.Name })
+	switch {
+	case i < 0:
+		return nil
+	case s.Changes[i].MissingFamily():
+		return cluster.AddFamily(ctx, s.Table, f)
+	}
+	return cluster.AlterFamily(ctx, s.Table, f)
+}
+
+// codecNames are what servers call the codecs that they may lack, besides their own names.
+var codecNames = map[string]string{"zstd": "zstandard"}
+
+// refused adds the fix where a server lacks a codec.
+func (s *TableStep) refused(err error) error {
+	text := strings.ToLower(strings.ReplaceAll(err.Error(), s.Table, ""))
+	for _, f := range s.table.Families {
+		codec := strings.ToLower(f.Values["COMPRESSION"])
+		if codec == "" || codec == "none" {
+			continue
+		}
+		if strings.Contains(text, codec) || codecNames[codec] != "" && strings.Contains(text, codecNames[codec]) {
+			return fault.New(fault.Failed, err, fmt.Sprintf(
+				"the servers lack the codec %s of family %s: install it on all of them, or write compression: gz, which every server has", codec,
+				f.Name))
+		}
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package devstack
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"brine/internal/datadir"
+	"brine/internal/fault"
+	"brine/service/stores"
+)
+
+// dataFormat is the form of what a data folder holds: which servers, under which names, what each of them keeps beside a form of its own.
+const dataFormat = 1
+
+// layout is what is in a data folder.
+var layout = datadir.Layout{"FORMAT", "kafka", "hbase", "search", "damaged-*"}
+
+// lock takes a data folder for this process. The lock goes with the process, however it ends.
+func lock(dir string) (unlock func(), err error) {
+	if err := layout.Make(dir); err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	lock, err := datadir.Lock(dir)
+	if errors.Is(err, datadir.ErrInUse) {
+		return nil, fault.New(fault.Data, fmt.Errorf("--data: %s is in use by another brine", dir), "stop it, or choose another folder")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	if err := checkFormat(dir); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// checkFormat refuses a folder that a newer brine wrote, and marks one that has no mark yet.
+func checkFormat(dir string) error {
+	name := filepath.Join(dir, "FORMAT")
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte(strconv.Itoa(dataFormat) + "\n")
+		err = os.WriteFile(name, text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	format, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	switch {
+	case err != nil:
+		return stores.Damaged("--data", datadir.Damaged(name, "it holds no number"))
+	case format > dataFormat:
+		return fault.New(fault.Data, fmt.Errorf("--data: %s was written by a newer brine: format %d, this one knows %d", dir, format, dataFormat),
+			"use the brine that wrote it, or a newer one, or choose another folder")
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package devstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/hbase/embedded"
+	bleve "brine/indexer/embedded"
+	"brine/ingest"
+	brokers "brine/ingest/embedded"
+	"brine/ingest/offsets"
+	"brine/internal/fault"
+	"brine/internal/term"
+)
+
+// Finding is a damage, what was saved, and what was not.
+type Finding struct {
+	Damage error // names the file
+	Saved  string
+	Lost   []string // nil: nothing
+}
+
+// Repair saves what it can of a data folder that Start refuses as damaged, and calls found for each damage. What was damaged is set aside
+// in a folder beside the rest; it is empty, and not there, when nothing is damaged. The groups that feed what lost rows or documents read
+// their topics from the start then.
+func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Finding)) (aside string, err error) {
+	r := repair{dir: dir, log: log, found: found}
+	if r.aside, err = freeName(filepath.Join(dir, "damaged")); err != nil {
+		return "", err
+	}
+	if err := r.format(); err != nil {
+		return "", err
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	for _, repair := range []func() error{r.kafka, r.hbase, r.search} {
+		if err := repair(); err != nil {
+			return "", fmt.Errorf("--repair: %w", err)
+		}
+	}
+	if err := r.readAgain(ctx); err != nil {
+		return "", fmt.Errorf("--repair: the offsets of the pipelines: %w", err)
+	}
+	if !r.damaged {
+		return "", nil
+	}
+	return r.aside, nil
+}
+
+// freeName returns the first of name-1, name-2, … that does not exist.
+func freeName(name string) (string, error) {
+	for n := 1; ; n++ {
+		free := fmt.Sprintf("%s-%d", name, n)
+		if _, err := os.Lstat(free); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				err = nil
+			}
+			return free, err
+		}
+	}
+}
+
+// repair is a repair at work.
+type repair struct {
+	dir, aside string
+	log        *slog.Logger
+	found      func(Finding)
+	damaged    bool
+	again      []string // the ends of the names of groups that are to read everything again
+}
+
+func (r *repair) report(damage error, saved string, lost []string) {
+	r.damaged = true
+	r.found(Finding{damage, saved, lost})
+}
+
+// place makes room to set a folder aside.
+func (r *repair) place(name string) (string, error) {
+	return filepath.Join(r.aside, name), os.MkdirAll(r.aside, 0o700)
+}
+
+// drop removes the folder for what is set aside while it is empty.
+func (r *repair) drop() { _ = os.Remove(r.aside) }
+
+// format sets a mark aside that cannot be read.
+func (r *repair) format() error {
+	err := checkFormat(r.dir)
+	if is, ok := errors.AsType[*fault.Error](err); !ok || is.Kind != fault.Damaged {
+		return err
+	}
+	to, errPlace := r.place("FORMAT")
+	r.report(err, "all of the folder: it only says which brine wrote it", nil)
+	return errors.Join(errPlace, os.Rename(filepath.Join(r.dir, "FORMAT"), to))
+}
+
+func (r *repair) kafka() error {
+	to, err := r.place("kafka")
+	if err != nil {
+		return err
+	}
+	defer r.drop()
+	is, err := brokers.Repair(filepath.Join(r.dir, "kafka"), to)
+	if err == nil && is.Damage != nil {
+		r.report(is.Damage, term.Thousands(is.Records)+" records; all groups begin at the start of their topics", is.Lost)
+	}
+	return err
+}
+
+func (r *repair) hbase() error {
+	to, err := r.place("hbase")
+	if err != nil {
+		return err
+	}
+	defer r.drop()
+	is, err := embedded.Repair(filepath.Join(r.dir, "hbase"), to)
+	if err == nil && is.Damage != nil {
+		r.report(is.Damage, fmt.Sprintf("%s rows, %s cells", term.Thousands(int64(is.Rows)), term.Thousands(int64(is.Cells))), is.Lost)
+		r.again = append(r.again, ".rows")
+	}
+	return err
+}
+
+func (r *repair) search() error {
+	to, err := r.place("search")
+	if err != nil {
+		return err
+	}
+	defer r.drop()
+	moved, err := bleve.Repair(filepath.Join(r.dir, "search"), to)
+	for _, is := range moved {
+		r.report(is.Err, "the other indexes", []string{"the documents of index " + is.Index})
+		r.again = append(r.again, ".documents")
+	}
+	return err
+}
+
+// readAgain has the groups that feed what was damaged read their topics from the start: they forget what they have committed.
+func (r *repair) readAgain(ctx context.Context) error {
+	if len(r.again) == 0 {
+		return nil
+	}
+	broker, err := startKafka(0, filepath.Join(r.dir, "kafka"), r.log)
+	if err != nil {
+		return err
+	}
+	defer broker.Close()
+	client := offsets.Open(ingest.Kafka{Brokers: broker.ListenAddrs()[:1]}, requestTimeout)
+	defer client.Close()
+	groups, err := client.Groups(ctx)
+	if err != nil {
+		return err
+	}
+	fed := func(group string) bool {
+		return slices.ContainsFunc(r.again, func(end string) bool { return strings.HasSuffix(group, end) })
+	}
+	return client.Forget(ctx, slices.DeleteFunc(groups, func(group string) bool { return !fed(group) })...)
+}

@@ -1,0 +1,130 @@
+package service
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"brine/config"
+	"brine/event"
+	"brine/ingest"
+)
+
+// The kinds of halves.
+const (
+	Rows      = "rows"
+	Documents = "documents"
+)
+
+// HalfName names a half of a pipeline: orders.rows.
+func HalfName(pipeline, kind string) string { return pipeline + "." + kind }
+
+// Half is one of a pipeline's two loops: its rows or its documents.
+type Half struct {
+	name     string // pipeline.kind
+	pipeline *config.Pipeline
+	kind     string
+	opts     ingest.Options // Writer, Hooks and Logger are set when the writer is open
+	loop     *ingest.Loop   // nil unless the service is opened to run
+	ties     *tieWarnings   // nil for documents
+	became   became
+
+	settled, batches, retries, dead atomic.Int64
+	retried                         atomic.Value // event.Reason of the last retry
+}
+
+// chosen are the halves that the options name, pipeline by pipeline, rows before documents.
+func (s *Service) chosen() (halves []*Half) {
+	add := func(p *config.Pipeline, kind, group string) {
+		name := HalfName(p.Name, kind)
+		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, name) {
+			halves = append(halves, &Half{name: name, pipeline: p, kind: kind, opts: s.cfg.Ingest(p, group)})
+		}
+	}
+	for _, p := range s.cfg.Pipelines {
+		if len(p.Rows) > 0 {
+			add(p, Rows, p.RowsGroup())
+		}
+		if len(p.Documents) > 0 {
+			add(p, Documents, p.DocumentsGroup())
+		}
+	}
+	return halves
+}
+
+// pipelinesOf are the pipelines that halves of these names belong to.
+func pipelinesOf(cfg *config.Config, halves []string) (pipelines []*config.Pipeline) {
+	for _, p := range cfg.Pipelines {
+		if slices.Contains(halves, HalfName(p.Name, Rows)) || slices.Contains(halves, HalfName(p.Name, Documents)) {
+			pipelines = append(pipelines, p)
+		}
+	}
+	return pipelines
+}
+
+// Half returns the half of a name, such as orders.rows; nil when it was not asked for.
+func (s *Service) Half(name string) *Half {
+	if i := slices.IndexFunc(s.halves, func(h *Half) bool { return h.name == name }); i >= 0 {
+		return s.halves[i]
+	}
+	return nil
+}
+
+// Pipeline is the halves of one pipeline that a service was opened for.
+type Pipeline struct {
+	service *Service
+	name    string
+}
+
+// Pipeline returns the pipeline of a name.
+func (s *Service) Pipeline(name string) Pipeline { return Pipeline{s, name} }
+
+// Rows returns the half that writes rows; nil when it was not asked for.
+func (p Pipeline) Rows() *Half { return p.service.Half(HalfName(p.name, Rows)) }
+
+// Documents returns the half that writes documents; nil when it was not asked for.
+func (p Pipeline) Documents() *Half { return p.service.Half(HalfName(p.name, Documents)) }
+
+// Name returns the half's name: pipeline.rows or pipeline.documents.
+func (h *Half) Name() string { return h.name }
+
+// Ingest returns the options of the half's loop, with the half's Writer, Hooks and Logger: what a replay that writes as the half does is
+// made of. The service was opened ToWrite.
+func (h *Half) Ingest() ingest.Options { return h.opts }
+
+// Writer returns what the half writes with. The service was opened ToWrite, or OpenWriters was called.
+func (h *Half) Writer() event.Writer { return h.opts.Writer }
+
+// Counts is what a half has done since it was opened.
+type Counts struct {
+	Settled int64 // records that are durable in the store or in the dead letters, or left out
+	LeftOut int64 // of those, by a filter
+	Batches int64
+	Retries int64 // events that the loop submitted again
+	Dead    int64 // dead letters
+}
+
+// Counts returns what the half has done so far.
+func (h *Half) Counts() Counts {
+	return Counts{
+		Settled: h.settled.Load(), LeftOut: h.became.leftOut.Load(), Batches: h.batches.Load(),
+		Retries: h.retries.Load(), Dead: h.dead.Load(),
+	}
+}
+
+// count adds the half's counters to the hooks.
+func (h *Half) count(hooks ingest.Hooks) ingest.Hooks {
+	settled, submitted, retried, dead := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered
+	hooks.Settled = func(p, n int) { settled(p, n); h.settled.Add(int64(n)) }
+	hooks.Submitted = func(p, n int) { submitted(p, n); h.batches.Add(1) }
+	hooks.Retried = func(p, n int, r event.Reason) { retried(p, n, r); h.retries.Add(int64(n)); h.retried.Store(r) }
+	hooks.DeadLettered = func(p, n int, r event.Reason) {
+		dead(p, n, r)
+		h.dead.Add(int64(n))
+		h.became.deadLettered(n, r)
+	}
+	hooks.Wrote = func(_, n, passed int) {
+		h.became.written.Add(int64(n))
+		h.became.leftOut.Add(int64(passed))
+	}
+	return hooks
+}

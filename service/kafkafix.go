@@ -1,0 +1,34 @@
+package service
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"strings"
+)
+
+// KafkaFix says what to do about brokers that could not be asked: about what refused the connection where that is known.
+func KafkaFix(err error) string {
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &authority):
+		return "set kafka.tls.ca to the file of the authority that signed the brokers' certificates"
+	case errors.As(err, &host):
+		return "write kafka.brokers with the names that their certificates have"
+	case errors.As(err, &invalid):
+		return "have the brokers' certificates renewed, or set the clock"
+	case errors.As(err, &record):
+		return "the port does not speak TLS: correct kafka.brokers, or remove kafka.tls"
+	case err != nil && strings.Contains(err.Error(), "remote error: tls: "):
+		return "the brokers refuse this client: set kafka.tls.cert and kafka.tls.key to a certificate that they accept"
+	case err != nil && strings.Contains(err.Error(), "expecting TLS"): // kafka-go's own words
+		return "the port speaks TLS: set kafka.tls, or correct kafka.brokers"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "is Kafka running at kafka.brokers? One that wants kafka.sasl or kafka.tls also closes the connection"
+	}
+	return "is Kafka running at kafka.brokers?"
+}

@@ -1,0 +1,32 @@
+package service
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+func TestKafkaFix(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "kafka.tls.ca"},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "b"}, "the names that their certificates have"},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, "renewed"},
+		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "does not speak TLS"},
+		{&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, "kafka.tls.cert"},
+		{errors.New("broker appears to be expecting TLS"), "set kafka.tls,"},
+		{io.ErrUnexpectedEOF, "kafka.sasl"},
+		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, "is Kafka running at kafka.brokers?"},
+	} {
+		if got := KafkaFix(fmt.Errorf("kafka: %w", c.err)); !strings.Contains(got, c.says) {
+			t.Errorf("%v: %s", c.err, got)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"brine/ingest"
+	"brine/internal/backoff"
+	"brine/internal/fault"
+	"brine/schema"
+)
+
+// makeLoops makes each half a member of its group to be.
+func (s *Service) makeLoops() error {
+	for _, h := range s.halves {
+		h.opts.AwaitTopic = s.awaitTopic(h)
+		loop, err := ingest.New(h.opts)
+		if err != nil {
+			return fault.Misused(err)
+		}
+		h.loop = loop
+		s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget)
+	}
+	return nil
+}
+
+// CreatesTopic is what fixes a topic that is missing.
+const CreatesTopic = "create the topic, or correct pipelines.*.topic"
+
+// awaitTopic has a half whose topic is missing look for it again, slowly, for as long as another half has found its own. A pipeline that
+// purges deletes is then held to what the topic keeps, as at the start.
+func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
+	var once sync.Once
+	return func(ctx context.Context, missing error) error {
+		if !slices.ContainsFunc(s.halves, func(other *Half) bool { return !other.loop.Status().NoTopic }) {
+			return missing
+		}
+		once.Do(func() {
+			s.log.Error("a pipeline's topic is missing; it waits for it, and holds up no other",
+				"pipeline", h.name, "error", missing, "fix", CreatesTopic)
+		})
+		if err := backoff.Wait(ctx, h.opts.HaltPause); err != nil {
+			return err
+		}
+		return schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.opts.Topics)
+	}
+}
+
+// IngestError gives the error of a loop or a replay its kind.
+func IngestError(err error) error {
+	switch {
+	case errors.Is(err, ingest.ErrNoTopic):
+		return fault.New(fault.Missing, err, CreatesTopic)
+	case errors.Is(err, ingest.ErrNoPartition):
+		return fault.New(fault.Missing, err, "fix --partitions, or the partitions of --from and --to")
+	case errors.Is(err, ingest.ErrOtherReplay):
+		return fault.Misused(err)
+	case errors.Is(err, ingest.ErrUnreachable):
+		return fault.New(fault.Unreachable, err, KafkaFix(err))
+	}
+	return err
+}

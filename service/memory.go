@@ -1,0 +1,52 @@
+package service
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// The garbage collector alone lets the heap grow to twice what lives. Nearly all of that would be idle pages here: a loop at full rate
+// uses its buffers again, and allocates little.
+const (
+	heapAboveMemory = 12 << 20               // what brine needs besides memory: its own tables, stacks, room for the collector
+	heapOverhead    = 8 << 20                // of the runtime
+	heapRoom        = 4                      // at least a quarter of what lives is left to the collector, or it would run all the time
+	heapStep        = 4 << 20                // a smaller change of the limit is not worth stopping the world
+	heapPoll        = 500 * time.Millisecond //
+	heapLive        = "/gc/heap/live:bytes"  // after the last collection
+)
+
+// HoldHeap keeps the process near memory until ctx ends: the collector runs early enough for a heap of memory and 12 MiB, however
+// little it would find there. Nothing is refused when more lives than that; the limit then moves up with it. A GOMEMLIMIT in the
+// environment is the operator's word and stays.
+func HoldHeap(ctx context.Context, memory int64) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	limit := heapLimit(memory, 0)
+	before := debug.SetMemoryLimit(limit)
+	defer debug.SetMemoryLimit(before)
+	live := []metrics.Sample{{Name: heapLive}}
+	tick := time.NewTicker(heapPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		metrics.Read(live)
+		if want := heapLimit(memory, int64(live[0].Value.Uint64())); want > limit+heapStep || want < limit-heapStep {
+			limit = want
+			debug.SetMemoryLimit(limit)
+		}
+	}
+}
+
+// heapLimit is the limit for what lives now.
+func heapLimit(memory, live int64) int64 {
+	return max(memory+heapAboveMemory, live+live/heapRoom+heapOverhead)
+}

@@ -1,0 +1,45 @@
+package service
+
+import (
+	"context"
+	"math"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+func TestHeapLimitLeavesTheCollectorRoom(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct{ memory, live, want int64 }{
+		{64 * mib, 0, 76 * mib},
+		{64 * mib, 50 * mib, 76 * mib},
+		{64 * mib, 96 * mib, 128 * mib}, // more lives than memory promises: a limit below would have the collector run all the time
+	} {
+		if got := heapLimit(c.memory, c.live); got != c.want {
+			t.Errorf("memory %d MiB, live %d MiB: limit %d MiB, want %d", c.memory/mib, c.live/mib, got/mib, c.want/mib)
+		}
+	}
+}
+
+func TestHoldHeapSetsAndRestoresTheLimit(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	t.Setenv("GOMEMLIMIT", "")
+	go func() {
+		defer close(ended)
+		HoldHeap(ctx, math.MaxInt64/4)
+	}()
+	for deadline := time.Now().Add(10 * time.Second); debug.SetMemoryLimit(-1) == before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the limit was not set")
+		}
+	}
+	cancel()
+	<-ended
+	if got := debug.SetMemoryLimit(-1); got != before {
+		t.Errorf("the limit is %d afterwards, want %d", got, before)
+	}
+	t.Setenv("GOMEMLIMIT", "1GiB")
+	HoldHeap(t.Context(), 64<<20) // returns at once: the operator's word stays
+}

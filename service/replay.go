@@ -1,0 +1,96 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/fault"
+)
+
+// Replay writes a range of a pipeline's topic again, as one of its halves does. It is planned first, then opened with others, then run.
+type Replay struct {
+	Name    string // of the half
+	Options ingest.ReplayOptions
+	Plan    ingest.Plan
+	Took    time.Duration // by the last Run
+
+	half *Half // nil until it is open
+	run  *ingest.Replay
+	gone atomic.Int64
+}
+
+// PlanReplay asks the brokers what a replay of a half would read. Nothing is opened or written.
+func PlanReplay(ctx context.Context, name string, o ingest.ReplayOptions) (*Replay, error) {
+	planned, err := ingest.NewReplay(o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, fault.Misused(err))
+	}
+	r := &Replay{Name: name, Options: o}
+	if r.Plan, err = planned.Plan(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, IngestError(err))
+	}
+	return r, nil
+}
+
+// OpenReplays opens what replays of different halves write to, and no other store; opts need name neither purpose nor halves.
+func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays []*Replay) (*Service, error) {
+	opts.For, opts.Halves = ToWrite, nil
+	for _, r := range replays {
+		opts.Halves = append(opts.Halves, r.Name)
+	}
+	s, err := Open(ctx, cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range replays {
+		if err := r.open(s.Half(r.Name)); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// open makes the replay that writes as the half does.
+func (r *Replay) open(half *Half) (err error) {
+	o, like := r.Options, half.Ingest()
+	o.Writer, o.Hooks, o.Logger = like.Writer, like.Hooks, like.Logger
+	skipped := o.Hooks.Skipped
+	o.Hooks.Skipped = func(partition int, from, to int64) {
+		skipped(partition, from, to)
+		r.gone.Add(to - from)
+	}
+	r.half = half
+	r.run, err = ingest.NewReplay(o)
+	return err
+}
+
+// RunReplays replays until all is settled, or ctx ends, and returns an error or nil for each replay. They do not wait for each other, nor
+// does one end the other. Run them within Guard.
+func RunReplays(ctx context.Context, replays []*Replay) []error {
+	errs := make([]error, len(replays))
+	var running sync.WaitGroup
+	for i, r := range replays {
+		running.Go(func() {
+			began := time.Now()
+			errs[i] = r.run.Run(ctx, r.Plan)
+			r.Took = time.Since(began)
+		})
+	}
+	running.Wait()
+	return errs
+}
+
+// Progress returns how far each partition is.
+func (r *Replay) Progress() ingest.ReplayProgress { return r.run.Progress() }
+
+// Counts returns what the replay has done so far.
+func (r *Replay) Counts() Counts { return r.half.Counts() }
+
+// Gone returns how many offsets have left the topic since the plan was made.
+func (r *Replay) Gone() int64 { return r.gone.Load() }

@@ -1,0 +1,252 @@
+// Package service is the pipelines of a configuration at work.
+//
+// Open connects to what the pipelines write to and prepares what the caller's purpose needs: loops that run, writers that a replay writes
+// with, or only the stores, for who reads. Run works until its context ends. A Service owns its clients, writers, loops and admin port, and
+// Close ends them; between the two it reports the status, the health and the summary of each half.
+//
+// A pipeline has two halves, its rows and its documents. They are two loops with two consumer groups, and neither waits for the other.
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/indexer"
+	"brine/internal/repeat"
+	"brine/metrics"
+	"brine/schema"
+	"brine/service/admin"
+	"brine/service/stores"
+	"brine/skew"
+	"brine/tracing"
+)
+
+// Purpose is what a service is opened for. Each includes those before it.
+type Purpose int
+
+const (
+	ToRead  Purpose = iota // the stores: Client and Engine
+	ToWrite                // a writer for each half as well, which ends nothing that is over by its age: a replay's
+	ToRun                  // a loop for each half, the admin port and tracing: what Run needs
+)
+
+// Options say what of a configuration is opened, and for what.
+type Options struct {
+	For     Purpose
+	Halves  []string      // names of halves, such as orders.rows; nil: all of the pipelines
+	Log     *slog.Logger  // required
+	Version string        // of this program, for metrics and traces
+	Topics  schema.Topics // what is asked of the brokers before a pipeline that forgets deletes writes
+	Servers []Server      // further servers in this process, whose health is the service's
+}
+
+// Server is one in this process, which may be unable to write its folder.
+type Server struct {
+	Name   string
+	Broken func() error // why it cannot write; nil: it can
+}
+
+// Service is the halves of a configuration's pipelines, as far as they were asked for.
+type Service struct {
+	cfg    *config.Config
+	opts   Options
+	log    *slog.Logger
+	hbase  *stores.HBase  // nil when nothing that was asked for needs it
+	engine indexer.Engine // nil when no half writes documents
+	docs   []*indexer.Writer
+	halves []*Half
+
+	registry *prometheus.Registry
+	tables   *skew.Tables
+	ingest   *metrics.Ingest
+	sinks    *metrics.Sink
+	indexes  *metrics.Indexer
+	resent   resent
+	outages  *stores.Outages
+	admin    *admin.Port
+	tracer   *tracing.Tracer // nil: no record is followed
+	servers  []Server        // in this process
+}
+
+// Open opens what the options name; nothing is read from Kafka yet. What the error is about is closed again.
+func Open(ctx context.Context, cfg *config.Config, opts Options) (*Service, error) {
+	s := prepare(cfg, opts)
+	if err := s.open(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare makes a service that has opened nothing yet.
+func prepare(cfg *config.Config, opts Options) *Service {
+	if opts.Halves != nil {
+		cfg = Only(cfg, pipelinesOf(cfg, opts.Halves)...)
+	}
+	s := &Service{cfg: cfg, opts: opts, log: opts.Log, registry: prometheus.NewRegistry(), tables: skew.NewTables(time.Now),
+		outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers)}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&metrics.Skew{Tables: s.tables, Start: s.describeStart}, metrics.Build(opts.Version))
+	s.ingest = metrics.NewIngest(s.registry)
+	s.sinks = metrics.NewSink(s.registry)
+	s.indexes = metrics.NewIndexer(s.registry, s.ingest)
+	if h, ok := s.log.Handler().(*repeat.Handler); ok {
+		h.LeftOut(metrics.Logs(s.registry))
+	}
+	s.halves = s.chosen()
+	return s
+}
+
+func (s *Service) open(ctx context.Context) error {
+	if s.opts.For == ToRun {
+		if err := s.openTracing(); err != nil {
+			return err
+		}
+	}
+	if err := s.openStores(ctx); err != nil {
+		return err
+	}
+	if s.opts.For >= ToWrite {
+		if err := s.OpenWriters(ctx); err != nil {
+			return err
+		}
+	}
+	if s.opts.For < ToRun {
+		return nil
+	}
+	if err := s.makeLoops(); err != nil {
+		return err
+	}
+	return s.openPort()
+}
+
+// openPort opens the admin port of the configuration.
+func (s *Service) openPort() (err error) {
+	if s.admin, err = s.Port(s.cfg.HTTP.Listen, "http.listen (brine dev: --http-port)", s.healthy, s.ready); err != nil {
+		return err
+	}
+	s.admin.Handle("GET "+PipelinesPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		admin.WriteJSON(w, http.StatusOK, s.Status())
+	}))
+	return nil
+}
+
+// Port opens a port that serves the service's metrics, what it knows of skew, and these checks of health; setting is where addr was chosen.
+// The service's own port is opened by Open.
+func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admin.Port, error) {
+	l, err := admin.Listen(addr, setting, s.log)
+	if err != nil {
+		return nil, err
+	}
+	http := &s.cfg.HTTP
+	p := admin.New(l, addr, admin.Options{
+		Metrics: s.registry, Healthy: healthy, Ready: ready, Hosts: http.Hosts, Token: http.Token, Pprof: http.Pprof, Log: s.log,
+	})
+	HandleSkew(p, s.tables)
+	return p, nil
+}
+
+// Run works until ctx ends, and then settles and commits what was fetched; or until a loop fails or an embedded store is found damaged.
+// The service was opened ToRun.
+func (s *Service) Run(ctx context.Context) error {
+	ctx, end := s.Guard(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	loops, ctxLoops := errgroup.WithContext(ctx)
+	for _, h := range s.halves {
+		loops.Go(func() error {
+			if err := h.loop.Run(ctxLoops); err != nil {
+				return fmt.Errorf("%s: %w", h.name, IngestError(err))
+			}
+			return nil
+		})
+	}
+	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx)) // the port stays while the loops drain
+	g.Go(func() error {
+		defer stopAdmin()
+		return loops.Wait()
+	})
+	g.Go(func() error { return s.admin.Run(adminCtx) })
+	g.Go(func() error {
+		s.watchSkew(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
+		HoldHeap(adminCtx, int64(s.cfg.Memory))
+		return nil
+	})
+	return end(g.Wait())
+}
+
+// Guard returns a context that ends when an embedded store is found damaged. What was done within it ends with end, which takes its error
+// and returns the damage instead of it if there is one. Run guards itself; who writes without it calls Guard.
+func (s *Service) Guard(ctx context.Context) (guarded context.Context, end func(error) error) {
+	if s.hbase == nil {
+		return ctx, func(err error) error { return err }
+	}
+	return s.hbase.Guard(ctx)
+}
+
+// Close ends what Run does not: writers, clients and embedded servers.
+func (s *Service) Close() {
+	if s.admin != nil {
+		_ = s.admin.Close() // Run has closed it already, unless it never ran
+	}
+	for _, w := range s.docs {
+		stores.Close("the indexer", w, s.log)
+	}
+	if s.engine != nil {
+		stores.Close("the search engine", s.engine, s.log)
+	}
+	if s.hbase != nil {
+		s.hbase.Close()
+	}
+	s.closeTracing()
+}
+
+// Client returns the client of HBase; nil when no half needs it.
+func (s *Service) Client() *hbase.Client {
+	if s.hbase == nil {
+		return nil
+	}
+	return s.hbase.Client
+}
+
+// Engine returns the search engine; nil when no half writes documents.
+func (s *Service) Engine() indexer.Engine { return s.engine }
+
+// Config returns the configuration, cut down to the pipelines that were asked for.
+func (s *Service) Config() *config.Config { return s.cfg }
+
+// Tables returns what is known of how rows lie over regions, servers and keys.
+func (s *Service) Tables() *skew.Tables { return s.tables }
+
+// Registry returns where the metrics are registered.
+func (s *Service) Registry() *prometheus.Registry { return s.registry }
+
+// Addr returns where the admin port listens. The service was opened ToRun.
+func (s *Service) Addr() string { return s.admin.Addr() }
+
+// Handle adds a path to the admin port, before Run; see admin.Port.Handle.
+func (s *Service) Handle(pattern string, h http.Handler) { s.admin.Handle(pattern, h) }
+
+// Only returns the configuration cut down to some pipelines and the tables that they write.
+func Only(cfg *config.Config, pipelines ...*config.Pipeline) *config.Config {
+	only := *cfg
+	only.Pipelines = pipelines
+	only.Tables = slices.DeleteFunc(slices.Clone(cfg.Tables), func(t *config.Table) bool {
+		return !slices.ContainsFunc(pipelines, func(p *config.Pipeline) bool {
+			return slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name })
+		})
+	})
+	return &only
+}

@@ -1,0 +1,47 @@
+package service
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"brine/service/admin"
+	"brine/skew"
+)
+
+// Where the admin port serves what is known of skew.
+const (
+	SkewPath    = "/debug/skew"     // skew.State
+	SkewMapPath = "/debug/skew/map" // the heat map of ?table=, of the last ?minutes=, in ?ranges= by ?columns=
+)
+
+// Handlers is the admin port, or a test's server.
+type Handlers interface {
+	Handle(pattern string, h http.Handler)
+}
+
+// HandleSkew serves what is known of the tables: all of it, and the heat map of one.
+func HandleSkew(mux Handlers, tables *skew.Tables) {
+	mux.Handle("GET "+SkewPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		admin.WriteJSON(w, http.StatusOK, tables.State())
+	}))
+	mux.Handle("GET "+SkewMapPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		table := r.FormValue("table")
+		if !slices.Contains(tables.Names(), table) {
+			http.Error(w, fmt.Sprintf("no table %q is written here", table), http.StatusNotFound)
+			return
+		}
+		number := func(name string, unless, most int) int {
+			n, err := strconv.Atoi(r.FormValue(name))
+			if err != nil {
+				n = unless
+			}
+			return min(max(n, 1), most)
+		}
+		span := time.Duration(number("minutes", 60, 8*60)) * time.Minute
+		ranges, columns := number("ranges", skew.MostRanges, skew.MostRanges), number("columns", 480, 480)
+		admin.WriteJSON(w, http.StatusOK, tables.Counter(table, skew.Shape{}).HeatMap(span, ranges, columns))
+	}))
+}

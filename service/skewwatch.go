@@ -1,0 +1,179 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"brine/config"
+	"brine/event"
+	"brine/hbase"
+	"brine/metrics"
+	"brine/rowkey"
+	"brine/sink"
+	"brine/skew"
+)
+
+// loadsEvery is how often the cluster is asked for its regions and their loads. Hot regions are found without it.
+const loadsEvery = 15 * time.Second
+
+const adviseEvery = 5 * time.Second
+
+// watchSkew looks for hot regions every second, says so when one comes up, and asks the cluster what it knows of its regions. It
+// ends with ctx.
+func (s *Service) watchSkew(ctx context.Context) {
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		s.watchLoads(ctx)
+	}()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	said := map[string]time.Time{}
+	var looked time.Time // for causes, which is dearer than to see that something is hot
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+			if s.tables.Observe() && time.Since(looked) > adviseEvery {
+				looked = time.Now()
+				s.warnHot(said)
+			}
+		}
+	}
+	<-asked
+}
+
+// warnHot logs each hot spot as it comes up, or with another cause than before, and none more than once in ten minutes.
+func (s *Service) warnHot(said map[string]time.Time) {
+	const pause = 10 * time.Minute
+	maps.DeleteFunc(said, func(_ string, at time.Time) bool { return time.Since(at) > pause })
+	for _, h := range s.tables.Advise() {
+		what := "server " + h.Server
+		if h.Region != nil {
+			what = "region " + h.Region.Name + " of " + h.Table
+		}
+		why := what + " " + string(h.Cause)
+		if _, before := said[why]; !before {
+			said[why] = time.Now()
+			s.log.Warn(what+" is hot", "cause", h.Cause, "times_mean", fmt.Sprintf("%.1f", h.Times), "why", h.Why, "more", "brine skew")
+		}
+	}
+}
+
+// watchLoads asks at once and then every so often. That the cluster does not answer makes the loads old, which reports say.
+func (s *Service) watchLoads(ctx context.Context) {
+	tick := time.NewTicker(loadsEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		within, cancel := context.WithTimeout(ctx, loadsEvery)
+		err := s.takeLoads(within)
+		cancel()
+		if err != nil && !failing && ctx.Err() == nil {
+			s.log.Warn("the cluster does not tell the loads of its regions; skew is told from what this brine writes alone", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// takeLoads takes the regions of all tables, and what the cluster tells of them.
+func (s *Service) takeLoads(ctx context.Context) error {
+	status, err := s.hbase.Client.ClusterStatus(ctx)
+	if err != nil {
+		return err
+	}
+	servers := ServerNames(status)
+	s.tables.SetServers(servers)
+	loads := LoadsOf(status)
+	for _, table := range s.tables.Names() {
+		regions, failed := s.hbase.Client.Regions(ctx, table)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		counter := s.tables.Counter(table, skew.Shape{})
+		counter.SetRegions(SkewRegions(regions))
+		counter.SetLoads(servers, loads[table])
+	}
+	return err
+}
+
+// ServerNames returns the addresses of the region servers.
+func ServerNames(status hbase.ClusterStatus) []string {
+	names := make([]string, len(status.Servers))
+	for i, server := range status.Servers {
+		names[i] = server.Addr
+	}
+	return names
+}
+
+// LoadsOf returns the loads of all regions by table.
+func LoadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
+	loads := map[string][]skew.RegionLoad{}
+	for _, server := range status.Servers {
+		for _, r := range server.Regions {
+			loads[r.Table] = append(loads[r.Table], skew.RegionLoad{
+				Region: r.Encoded, MB: int64(r.StoreFileMB + r.MemStoreMB), Reads: r.Reads, Writes: r.Writes,
+			})
+		}
+	}
+	return loads
+}
+
+// SkewRegions returns regions as the skew counters know them.
+func SkewRegions(regions []hbase.Region) []skew.Region {
+	known := make([]skew.Region, len(regions))
+	for i := range regions {
+		known[i] = metrics.Region(&regions[i])
+	}
+	return known
+}
+
+// countFields returns the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
+// none.
+func (s *Service) countFields(p *config.Pipeline) func([]event.Event) {
+	if len(p.HotFields) == 0 {
+		return nil
+	}
+	schema := p.Schema()
+	return func(events []event.Event) {
+		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})
+		for _, name := range p.HotFields {
+			i := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
+			counter.AddField(name, len(events), func(n int) []byte { return events[n].Values[i].Text() })
+		}
+	}
+}
+
+// ShapeOf tells the skew counters what a table's key is made of, the newest if it has several; none: not known.
+func ShapeOf(keys rowkey.Keys) skew.Shape {
+	key, salt := keys.Newest(), keys.Salt()
+	if key == nil {
+		return skew.Shape{}
+	}
+	shape := skew.Shape{
+		Head: key.Head, Timed: key.HeadIsTime(), Fields: key.Fields(),
+		Text: keys.Describe,
+	}
+	if n := salt.Buckets(); n <= sink.MaxBuckets {
+		shape.Buckets, shape.Bucket = n, salt.Bucket
+	}
+	return shape
+}
+
+// describeStart describes the start key of a region by the fields that it holds.
+func (s *Service) describeStart(table string, start []byte) string {
+	if t := s.cfg.Table(table); t != nil {
+		return t.RowKeys().Describe(start)
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package service
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/ingest"
+	"brine/internal/term"
+	"brine/service/stores"
+	"brine/skew"
+)
+
+// PipelinesPath is where the admin port serves Status as JSON.
+const PipelinesPath = "/debug/pipelines"
+
+// Status is how one half of a pipeline is; the counts are since the start.
+type Status struct {
+	Name    string `json:"pipeline"` // pipeline.half
+	Events  int64  `json:"events"`   // settled
+	Batches int64  `json:"batches"`
+	Lag     int64  `json:"lag"`               // offsets, an upper bound of the records; −1 while unknown
+	Retries int64  `json:"retries"`           // mutations or events that were written again
+	Retried string `json:"retried,omitempty"` // why, the last time: exception class or reason
+	Cause   string `json:"cause,omitempty"`   // of retries that go on: the server, and what it said
+	Dead    int64  `json:"dead_letters"`
+	Ties    int64  `json:"ties"`              // cells of which two changes of one version say different things; of rows
+	Waiting string `json:"waiting,omitempty"` // why a partition stands still
+	Regions int    `json:"regions,omitempty"`
+}
+
+// Status returns the state of every half. The service was opened ToRun.
+func (s *Service) Status() []Status {
+	out := make([]Status, len(s.halves))
+	for i, h := range s.halves {
+		out[i] = s.statusOf(h)
+	}
+	return out
+}
+
+func (s *Service) statusOf(h *Half) Status {
+	loop := h.loop.Status()
+	st := Status{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
+	st.Retries, st.Retried = s.retriesOf(h)
+	st.Cause = s.CauseOf(h)
+	st.Regions = s.regionsOf(h)
+	if h.ties != nil {
+		st.Ties = h.ties.count()
+	}
+	if loop.Joined || len(loop.Partitions) > 0 { // what it had when it left its group is what is known
+		st.Lag = 0
+	}
+	if !loop.Joined || loop.NoTopic {
+		st.Waiting = loop.Detail
+	}
+	for _, p := range loop.Partitions {
+		st.Lag += p.Lag()
+		if p.State == ingest.Halted || p.State == ingest.Waiting || p.State == ingest.Retrying {
+			st.Waiting = fmt.Sprintf("partition %d is %s: %s", p.Partition, p.State, p.Detail)
+		}
+	}
+	return st
+}
+
+// regionsOf is the number of regions that a half writes to; 0 for documents.
+func (s *Service) regionsOf(h *Half) (n int) {
+	if h.kind == Rows {
+		for _, r := range h.pipeline.Rows {
+			n += s.tables.Counter(r.Table, skew.Shape{}).Regions()
+		}
+	}
+	return n
+}
+
+// retriesOf is what a half wrote again, the store's client by itself or the loop, and why it did so last.
+func (s *Service) retriesOf(h *Half) (n int64, reason string) {
+	n = h.retries.Load()
+	if r, ok := h.retried.Load().(event.Reason); ok {
+		reason = string(r)
+	}
+	if h.kind == Rows {
+		again, class := s.resent.of(h.pipeline)
+		n, reason = n+again, cmp.Or(class, reason)
+	}
+	return n, reason
+}
+
+// CauseOf is what a half's store fails with again and again, and at which address.
+func (s *Service) CauseOf(h *Half) string {
+	of := []string{h.pipeline.Name}
+	if h.kind == Rows {
+		of = nil
+		for _, r := range h.pipeline.Rows {
+			of = append(of, r.Table)
+		}
+	}
+	if err := s.outages.Cause(of...); err != nil {
+		return term.Clip(err.Error(), stores.ShownCause)
+	}
+	return ""
+}
+
+// healthy is the health of the whole process: watermarks that move, not a process that is there.
+func (s *Service) healthy() (any, error) {
+	var problems []error
+	detail := map[string]any{}
+	for _, h := range s.halves {
+		status := h.loop.Status()
+		detail[h.name] = status
+		for _, p := range status.Problems(time.Now(), s.cfg.HTTP.Stall) {
+			if _, why := s.retriesOf(h); why != "" {
+				p += "; last retry because of " + why
+			}
+			if cause := s.CauseOf(h); cause != "" && !strings.Contains(p, cause) {
+				p += ": " + cause
+			}
+			problems = append(problems, fmt.Errorf("%s: %s", h.name, p))
+		}
+	}
+	for _, server := range s.servers {
+		if err := server.Broken(); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", server.Name, err))
+		}
+	}
+	return detail, errors.Join(problems...)
+}
+
+// ready is healthy, and every loop a member of its group.
+func (s *Service) ready() (any, error) {
+	detail, err := s.healthy()
+	for _, h := range s.halves {
+		if status := h.loop.Status(); !status.Joined {
+			why := ""
+			if status.Detail != "" {
+				why = " (" + status.Detail + ")"
+			}
+			err = errors.Join(err, fmt.Errorf("%s: not yet a member of its group%s", h.name, why))
+		}
+	}
+	return detail, err
+}

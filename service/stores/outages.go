@@ -1,0 +1,132 @@
+package stores
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/hbase"
+	"brine/indexer"
+	"brine/internal/term"
+)
+
+const (
+	warnFrom   = 3                // failures in a row
+	warnEvery  = time.Minute      // of one table, or one index
+	outageLast = 90 * time.Second // after its last failure: a try may take a minute, and the pause before it 20 s
+)
+
+// Outages are what fails in the stores again and again, without an end of its own. Each is warned of from its third failure in a row on,
+// then once a minute, with the last cause, which names the server.
+type Outages struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	failed map[string]*outage   // by region of HBase, or by pipeline
+	warned map[string]time.Time // by outage.of
+}
+
+// ShownCause is how many columns of a cause are shown: a server may say whole pages.
+const ShownCause = 500
+
+type outage struct {
+	kind, of string // a table, or a pipeline
+	failures int
+	last     error
+	at       time.Time
+}
+
+// NewOutages returns outages that warn in log.
+func NewOutages(log *slog.Logger) *Outages {
+	return &Outages{log: log, failed: map[string]*outage{}, warned: map[string]time.Time{}}
+}
+
+// fail notes a failure, which is so many in a row; 0: one more than before.
+func (o *Outages) fail(key string, now outage) {
+	o.mu.Lock()
+	before := o.failed[key]
+	if now.failures == 0 {
+		now.failures = 1
+		if before != nil {
+			now.failures += before.failures
+		}
+	}
+	now.at = time.Now()
+	o.failed[key] = &now
+	due := now.failures >= warnFrom && now.at.Sub(o.warned[now.of]) >= warnEvery
+	if due {
+		o.warned[now.of] = now.at
+	}
+	o.mu.Unlock()
+	if due {
+		o.log.Warn("a store fails again and again", now.kind, now.of, "tries", now.failures, "error", term.Clip(now.last.Error(), ShownCause))
+	}
+}
+
+// pass notes that what failed does so no longer.
+func (o *Outages) pass(keys ...string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, key := range keys {
+		delete(o.failed, key)
+	}
+}
+
+// Cause returns why something of these tables, or of this pipeline, fails again and again; nil if nothing does.
+func (o *Outages) Cause(of ...string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var latest *outage
+	for key, f := range o.failed {
+		switch {
+		case time.Since(f.at) > outageLast:
+			delete(o.failed, key)
+		case f.failures >= warnFrom && slices.Contains(of, f.of) && (latest == nil || f.at.After(latest.at)):
+			latest = f
+		}
+	}
+	if latest == nil {
+		return nil
+	}
+	return latest.last
+}
+
+// HBase adds them to the hooks of a client.
+func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
+	retry, applied := hooks.Retry, hooks.Applied
+	hooks.Retry = func(i hbase.RetryInfo) {
+		if retry != nil {
+			retry(i)
+		}
+		o.fail(cmp.Or(i.Region, i.Table), outage{kind: "table", of: i.Table, failures: i.Failures, last: i.Err})
+	}
+	hooks.Applied = func(i *hbase.AppliedInfo) {
+		if applied != nil {
+			applied(i)
+		}
+		o.pass(i.Region.Encoded, i.Table)
+	}
+	return hooks
+}
+
+// Index adds them to the hooks of a pipeline's documents.
+func (o *Outages) Index(pipeline string, hooks indexer.Hooks) indexer.Hooks {
+	retry, items := hooks.Retry, hooks.Items
+	hooks.Retry = func(i indexer.RetryInfo) {
+		if retry != nil {
+			retry(i)
+		}
+		o.fail(pipeline, outage{kind: "pipeline", of: pipeline, last: i.Err})
+	}
+	hooks.Items = func(index string, outcome indexer.Outcome, n int) {
+		if items != nil {
+			items(index, outcome, n)
+		}
+		if outcome == indexer.Written || outcome == indexer.Conflict {
+			o.pass(pipeline)
+		}
+	}
+	return hooks
+}

@@ -1,0 +1,83 @@
+package stores
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"brine/hbase"
+	"brine/indexer"
+)
+
+// What fails again and again is warned of from the third time on, once a minute, and is the cause until it passes or is long ago.
+func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)))
+		client := o.HBase(hbase.Hooks{})
+		said := func() (n int) {
+			defer log.Reset()
+			return strings.Count(log.String(), "10.0.0.1:16020: read: EOF")
+		}
+		refused := errors.New("10.0.0.1:16020: read: EOF")
+		fail := func(region string, failures int) {
+			client.Retry(hbase.RetryInfo{Table: "t", Region: region, Failures: failures, Err: refused})
+		}
+		fail("a", 1)
+		fail("a", 2)
+		if said() != 0 || o.Cause("t") != nil {
+			t.Error("two failures are warned of")
+		}
+		for i := range 120 { // a try a second, of two regions
+			fail("a", 3+i)
+			fail("b", 3+i)
+			time.Sleep(time.Second)
+		}
+		if n := said(); n != 2 {
+			t.Errorf("%d warnings in two minutes", n)
+		}
+		if !errors.Is(o.Cause("other", "t"), refused) || o.Cause("other") != nil {
+			t.Errorf("the causes are %v and %v", o.Cause("t"), o.Cause("other"))
+		}
+		applied := func(region string) {
+			client.Applied(&hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: region}})
+		}
+		applied("a")
+		if o.Cause("t") == nil {
+			t.Error("another region fails still")
+		}
+		applied("b")
+		if o.Cause("t") != nil {
+			t.Error("nothing fails any longer")
+		}
+		fail("c", 9)
+		time.Sleep(2 * outageLast)
+		if o.Cause("t") != nil {
+			t.Error("what was given up long ago is still reported")
+		}
+	})
+}
+
+// The search engine's failures are counted here: an attempt that writes something ends them.
+func TestOutagesOfTheIndex(t *testing.T) {
+	o := NewOutages(slog.New(slog.DiscardHandler))
+	hooks := o.Index("orders", indexer.Hooks{Retry: func(indexer.RetryInfo) {}, Items: func(string, indexer.Outcome, int) {}})
+	for range 3 {
+		if o.Cause("orders") != nil {
+			t.Error("too early")
+		}
+		hooks.Retry(indexer.RetryInfo{Err: errors.New("down")})
+	}
+	hooks.Items("orders", indexer.Again, 5)
+	if o.Cause("orders") == nil {
+		t.Error("no cause")
+	}
+	hooks.Items("orders", indexer.Written, 1)
+	if o.Cause("orders") != nil {
+		t.Error("it is well again")
+	}
+}

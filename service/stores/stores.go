@@ -1,0 +1,148 @@
+// Package stores opens the stores that a configuration names: a client of HBase and a search engine, each with the server in this process
+// where the configuration asks for one. It reports what fails in them again and again, and what is found damaged.
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"syscall"
+	"time"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/indexer"
+	"brine/indexer/elastic"
+	bleve "brine/indexer/embedded"
+	"brine/internal/fault"
+	"brine/service/admin"
+)
+
+// HBase is a client of a cluster, with the server in this process where the configuration asks for one.
+type HBase struct {
+	Client *hbase.Client
+	Server *embedded.Server // nil unless embedded
+
+	damage Damage
+	log    *slog.Logger
+}
+
+// OpenHBase connects to the cluster of a configuration; embedded:DIR starts it first. Where opts has no Retry hook, servers that fail again
+// and again are logged.
+func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log *slog.Logger) (*HBase, error) {
+	h := &HBase{damage: NewDamage(), log: log}
+	if dir, ok := cfg.Cluster.Embedded(); ok {
+		server, err := StartHBase(embedded.Options{Dir: dir, Damaged: h.damage.Report}, log)
+		if err != nil {
+			return nil, err
+		}
+		h.Server = server
+		opts.Connect = "rpc://" + server.Addr()
+	}
+	if opts.Connect == "" {
+		return nil, fault.Misused(errors.New("hbase.connect is not set; name the masters: rpc://host:16000"))
+	}
+	if opts.Hooks.Retry == nil {
+		opts.Hooks = NewOutages(log).HBase(opts.Hooks)
+	}
+	client, err := hbase.Open(ctx, opts)
+	if err != nil {
+		h.Close()
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, fault.New(fault.Unreachable, fmt.Errorf("hbase.connect: %w", err), connectFix(opts.Connect))
+	}
+	h.Client = client
+	return h, nil
+}
+
+// connectFix says what to look at when no HBase answers where hbase.connect says.
+func connectFix(connect string) string {
+	if strings.HasPrefix(connect, "zk://") {
+		return "start HBase, or name its ZooKeepers in hbase.connect (port 2181 unless set otherwise), with HBase's zookeeper.znode.parent as " +
+			"the path"
+	}
+	return "start HBase, or name servers of it in hbase.connect: masters (port 16000 unless set otherwise) or region servers (16020)"
+}
+
+// Untested words the client's warning of a cluster's release.
+func Untested(version string) string {
+	return fmt.Sprintf("the cluster runs HBase %s, which this brine is not tested with; it is with %s", version,
+		strings.Join(hbase.TestedVersions(), ", "))
+}
+
+// Guard returns a context that ends when the server in this process finds its folder damaged; see Damage.Guard.
+func (h *HBase) Guard(ctx context.Context) (context.Context, func(error) error) {
+	return h.damage.Guard(ctx)
+}
+
+// Close closes the client and then the server.
+func (h *HBase) Close() {
+	if h.Client != nil {
+		Close("the HBase client", h.Client, h.log)
+	}
+	if h.Server != nil {
+		Close("the embedded HBase", h.Server, h.log)
+	}
+}
+
+// StartHBase starts the embedded server. What goes wrong beside its calls is logged.
+func StartHBase(opts embedded.Options, log *slog.Logger) (*embedded.Server, error) {
+	opts.Warn = func(err error) { log.Warn("the embedded HBase", "error", err) }
+	server, err := embedded.Start(opts)
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return nil, fault.New(fault.Data, fmt.Errorf("embedded HBase: %w", err), "stop the process that uses it, or choose another folder")
+	case errors.Is(err, embedded.ErrNewerFormat):
+		return nil, fault.New(fault.Data, fmt.Errorf("embedded HBase: %w", err),
+			"use the brine that wrote it, or a newer one, or choose another folder")
+	case errors.Is(err, embedded.ErrDamaged):
+		return nil, Damaged("embedded HBase", err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, admin.PortError(fmt.Errorf("embedded HBase: %w", err), "--hbase-port") // elsewhere the port is a free one
+	case err != nil:
+		return nil, fmt.Errorf("embedded HBase: %w", err)
+	}
+	return server, nil
+}
+
+// OpenSearch opens the search engine of a configuration: a client, or the engine in this process.
+func OpenSearch(cfg *config.Config) (indexer.Engine, error) {
+	if dir, ok := cfg.Search.Embedded(); ok {
+		engine, err := bleve.Open(bleve.Options{Dir: dir})
+		if errors.Is(err, bleve.ErrDamaged) {
+			return nil, Damaged("search.connect", err)
+		}
+		if err != nil {
+			return nil, fault.New(fault.Data, fmt.Errorf("search.connect: %w", err), "stop the process that uses the folder, or choose another one")
+		}
+		return engine, nil
+	}
+	engine, err := elastic.Open(cfg.Search.Elastic())
+	if err != nil {
+		return nil, fault.Misused(err)
+	}
+	return engine, nil
+}
+
+// closeTime bounds how long one thing may take to close: a disk or a peer may answer nothing any more.
+const closeTime = 15 * time.Second
+
+// Close closes what is no longer used, and waits for that a bounded time. An error loses nothing that was acknowledged, but is logged.
+func Close(what string, c io.Closer, log *slog.Logger) {
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			log.Warn("closing "+what, "error", err)
+		}
+	case <-time.After(closeTime):
+		log.Warn("closing "+what+" did not end", "after", closeTime)
+	}
+}

@@ -1,0 +1,75 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"brine/event"
+	"brine/internal/fault"
+)
+
+// became counts what became of a half's records since the start.
+type became struct {
+	written, leftOut atomic.Int64
+
+	mu   sync.Mutex
+	dead map[event.Reason]int64
+}
+
+func (b *became) deadLettered(n int, reason event.Reason) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.dead == nil {
+		b.dead = map[event.Reason]int64{}
+	}
+	b.dead[reason] += int64(n)
+}
+
+// Summary is what became of a half's records, at the end of a run.
+type Summary struct {
+	Name    string           `json:"pipeline"` // pipeline.half
+	Result  string           `json:"result"`   // done, or all_rejected
+	Written int64            `json:"written"`
+	Dead    int64            `json:"dead_letters"`
+	Reasons map[string]int64 `json:"dead_letters_by_reason"`
+	LeftOut int64            `json:"left_out"`
+	Ties    int64            `json:"ties"`
+	Halted  string           `json:"halted,omitempty"` // why
+}
+
+// Summaries returns what became of the records of every half, and an error when a half stands still because all of its records are
+// rejected. The service was opened ToRun.
+func (s *Service) Summaries() (all []Summary, halted error) {
+	var standing []error
+	for _, h := range s.halves {
+		of := h.summary()
+		all = append(all, of)
+		if of.Halted != "" {
+			standing = append(standing, fmt.Errorf("%s: %s", of.Name, of.Halted))
+		}
+	}
+	if len(standing) > 0 {
+		halted = fault.New(fault.Rejected, errors.Join(standing...),
+			"correct the pipeline and start it again; or, if these records are to be dead letters, set its halt_after_rejects")
+	}
+	return all, halted
+}
+
+func (h *Half) summary() Summary {
+	s := Summary{Name: h.name, Result: "done", Written: h.became.written.Load(), LeftOut: h.became.leftOut.Load(), Reasons: map[string]int64{}}
+	if h.ties != nil {
+		s.Ties = h.ties.count()
+	}
+	h.became.mu.Lock()
+	defer h.became.mu.Unlock()
+	for reason, n := range h.became.dead {
+		s.Reasons[string(reason)] = n
+		s.Dead += n
+	}
+	if why := h.loop.Status().AllRejected; why != "" {
+		s.Result, s.Halted = "all_rejected", why
+	}
+	return s
+}

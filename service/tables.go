@@ -1,0 +1,124 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	bleve "brine/indexer/embedded"
+	"brine/schema"
+
+	"brine/hbase"
+	"brine/internal/fault"
+	"brine/metrics"
+	"brine/service/stores"
+)
+
+// openStores opens the stores that the halves write to or look keys up in, and no others. Who runs always has a client of HBase.
+func (s *Service) openStores(ctx context.Context) error {
+	looksUp := func(h *Half) bool { _, ok := h.pipeline.Lookup(); return ok }
+	if s.opts.For == ToRun || slices.ContainsFunc(s.halves, func(h *Half) bool { return h.kind == Rows || looksUp(h) }) {
+		if err := s.openTables(ctx); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(s.halves, func(h *Half) bool { return h.kind == Documents }) {
+		return s.openSearch()
+	}
+	return nil
+}
+
+// openSearch opens the search engine. One that does not answer holds up nothing but the halves that write to it.
+func (s *Service) openSearch() (err error) {
+	if s.engine, err = stores.OpenSearch(s.cfg); err != nil {
+		return err
+	}
+	if embedded, ok := s.engine.(*bleve.Engine); ok {
+		s.servers = append(s.servers, Server{"the embedded index", embedded.Broken})
+	}
+	return nil
+}
+
+// openTables connects to HBase and makes sure that the tables are there: with the master's help unless that is away.
+func (s *Service) openTables(ctx context.Context) (err error) {
+	opts := s.cfg.HBase()
+	opts.Hooks = s.traceCalls(s.outages.HBase(s.resent.watch(metrics.HBase(s.registry, s.tables))))
+	opts.Hooks.Untested = func(version string) { s.log.Warn(stores.Untested(version)) }
+	if s.hbase, err = stores.OpenHBase(ctx, s.cfg, opts, s.log); err != nil {
+		return err
+	}
+	if s.hbase.Server != nil {
+		s.servers = append(s.servers, Server{"the embedded HBase", s.hbase.Server.Broken})
+	}
+	s.registry.MustRegister(metrics.Lanes{Stats: s.hbase.Client.Stats})
+	if _, err := s.hbase.Client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
+		s.log.Warn("whether the tables are as configured is not checked", "reason", err)
+		return s.findTables(ctx)
+	}
+	return s.checkTables(ctx)
+}
+
+// findTables is checkTables without a master: from hbase:meta it is known which tables there are, but not their families.
+func (s *Service) findTables(ctx context.Context) error {
+	var missing []error
+	for _, t := range s.cfg.Tables {
+		if err := s.learnRegions(ctx, t.Name); errors.Is(err, hbase.ErrNoTable) {
+			missing = append(missing, fmt.Errorf("table %s does not exist", t.Name))
+		} else if err != nil {
+			return err
+		}
+	}
+	return missingTables(missing, createsTables)
+}
+
+// checkTables makes sure that every table and family is there before a record is read, and makes the skew counters, which then know all
+// regions and salt buckets.
+func (s *Service) checkTables(ctx context.Context) error {
+	changes, err := schema.Plan(ctx, s.cfg, schema.Stores{Cluster: s.hbase.Client})
+	if err != nil {
+		return err
+	}
+	var missing []error
+	var fixes []string
+	for _, step := range changes.Tables {
+		if step.Action == schema.Create {
+			missing = append(missing, fmt.Errorf("table %s does not exist", step.Table))
+			fixes = append(fixes, createsTables)
+			continue
+		}
+		for _, d := range step.Changes {
+			if d.MissingFamily() {
+				missing = append(missing, fmt.Errorf("table %s: %s", step.Table, d))
+				fixes = append(fixes, "brine tables apply -c FILE adds it")
+			} else {
+				s.log.Warn("table differs from the configuration", "table", step.Table, "difference", d.String())
+			}
+		}
+		if err := s.learnRegions(ctx, step.Table); err != nil {
+			return err
+		}
+	}
+	return missingTables(missing, fixes...)
+}
+
+const createsTables = "brine tables apply -c FILE creates tables that are missing"
+
+// missingTables is the error of what is missing, if anything is.
+func missingTables(missing []error, fixes ...string) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(fixes)
+	return fault.New(fault.Missing, errors.Join(missing...), strings.Join(slices.Compact(fixes), "; "))
+}
+
+func (s *Service) learnRegions(ctx context.Context, table string) error {
+	regions, err := s.hbase.Client.Regions(ctx, table)
+	if err != nil {
+		return err
+	}
+	s.tables.Counter(table, ShapeOf(s.cfg.Table(table).RowKeys())).SetRegions(SkewRegions(regions))
+	return nil
+}

@@ -1,0 +1,79 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+const tieWarningEvery = time.Minute
+
+// tieWarnings warns of changes that tie, of each table once a minute: with how many cells do, and an example.
+type tieWarnings struct {
+	pipeline string
+	log      *slog.Logger
+
+	mu     sync.Mutex
+	tables map[string]*tieCount
+	cells  int64
+}
+
+func newTieWarnings(pipeline string, log *slog.Logger) *tieWarnings {
+	return &tieWarnings{pipeline: pipeline, log: log, tables: map[string]*tieCount{}}
+}
+
+type tieCount struct {
+	warned time.Time
+	since  int // ties since then
+}
+
+// watch adds the warnings to the counting hook.
+func (w *tieWarnings) watch(hooks sink.Hooks) sink.Hooks {
+	counted := hooks.Tie
+	hooks.Tie = func(t sink.Tie) {
+		counted(t)
+		w.seen(t)
+	}
+	return hooks
+}
+
+func (w *tieWarnings) seen(t sink.Tie) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cells++
+	of := w.tables[t.Table]
+	if of == nil {
+		of = new(tieCount)
+		w.tables[t.Table] = of
+	}
+	of.since++
+	if time.Since(of.warned) < tieWarningEvery {
+		return
+	}
+	what := "changes of one version tie, and which wins depends on the order they are applied in; version: seq(at, n) decides"
+	column := rowkey.Binary(t.Family) + ":" + rowkey.Binary(t.Qualifier)
+	if t.Family == nil {
+		what, column = "a delete and another change have one version, and the delete wins; version: seq(at, n) decides", ""
+	}
+	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since, "row", rowkey.Binary(t.Row),
+		"column", column, "version", t.Version,
+		"topic", t.Record.Topic, "records", tiedRecords(t.Partition, t.Offset, t.Record))
+	of.warned, of.since = time.Now(), 0
+}
+
+// tiedRecords names two records of a topic by partition:offset, the one that was applied last behind.
+func tiedRecords(partition int, offset int64, last *event.Record) string {
+	return fmt.Sprintf("%d:%d and %d:%d", partition, offset, last.Partition, last.Offset)
+}
+
+// count is the number of cells seen so far.
+func (w *tieWarnings) count() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cells
+}

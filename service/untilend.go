@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"brine/ingest"
+	"brine/internal/fault"
+)
+
+// Offsets asks the brokers for offsets.
+type Offsets interface {
+	// Ends returns the next offset of each partition of a topic. Its error has its kind.
+	Ends(ctx context.Context, topic string) ([]int64, error)
+	// Committed returns what a group has committed of partitions of a topic, with no entry where that is nothing.
+	Committed(ctx context.Context, group, topic string, partitions []int) (map[int]int64, error)
+}
+
+// UntilEnd waits until every record that the topics hold now is settled: by this process in the partitions that it owns, and as the
+// group's commits say in those of other members. A member that was killed keeps its partitions until its session ends; only then are they
+// ours. It asks where the topics end once the loops are members of their groups: brokers that do not answer are the loops' to report. A
+// topic that is missing holds up nothing else, and is the error at the end. The service was opened ToRun, and Run runs meanwhile.
+func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
+	if err := poll(ctx, s.joined); err != nil {
+		return err
+	}
+	ends, missing := map[string][]int64{}, []error(nil)
+	for _, h := range s.halves {
+		if status := h.loop.Status(); status.NoTopic {
+			missing = append(missing, fmt.Errorf("%s: %s", h.name, status.Detail))
+			continue
+		}
+		if ends[h.opts.Topic] != nil {
+			continue
+		}
+		at, err := offsets.Ends(ctx, h.opts.Topic)
+		if err != nil {
+			return err
+		}
+		ends[h.opts.Topic] = at
+	}
+	err := poll(ctx, func() bool {
+		return !slices.ContainsFunc(s.halves, func(h *Half) bool {
+			end := ends[h.opts.Topic]
+			return end != nil && !h.rejectsAll(end) && !h.settledTo(ctx, offsets, end)
+		})
+	})
+	if err == nil && len(missing) > 0 {
+		err = fault.New(fault.Missing, errors.Join(missing...), CreatesTopic)
+	}
+	return err
+}
+
+// poll asks until so returns true.
+func poll(ctx context.Context, so func() bool) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// joined reports whether every half is a member of its group, or waits for its topic.
+func (s *Service) joined() bool {
+	return !slices.ContainsFunc(s.halves, func(h *Half) bool {
+		status := h.loop.Status()
+		return !status.Joined && !status.NoTopic
+	})
+}
+
+// settledTo reports whether all partitions of a half are settled to their ends. Brokers that do not answer now will be asked again.
+func (h *Half) settledTo(ctx context.Context, offsets Offsets, ends []int64) bool {
+	status := h.loop.Status()
+	if !status.Joined {
+		return false
+	}
+	others, settled := elsewhere(ends, status.Partitions)
+	if !settled || len(others) == 0 {
+		return settled
+	}
+	committed, err := offsets.Committed(ctx, h.opts.Group, h.opts.Topic, others)
+	return err == nil && !slices.ContainsFunc(others, func(p int) bool { return committed[p] < ends[p] })
+}
+
+// rejectsAll reports whether all of the half's own partitions that are not settled to their ends stand still since all records were
+// rejected.
+func (h *Half) rejectsAll(ends []int64) bool {
+	status := h.loop.Status()
+	return status.AllRejected != "" && !slices.ContainsFunc(status.Partitions, func(p ingest.PartitionStatus) bool {
+		return p.Partition < len(ends) && p.Watermark < ends[p.Partition] && p.Reason != ingest.AllRejected
+	})
+}
+
+// elsewhere returns the partitions with records that are not ours, and whether all of ours are settled to their ends.
+func elsewhere(ends []int64, ours []ingest.PartitionStatus) (others []int, settled bool) {
+	own := make([]bool, len(ends))
+	for _, p := range ours {
+		if p.Partition >= len(ends) {
+			continue // added after the ends were asked for
+		}
+		if p.Watermark < ends[p.Partition] {
+			return nil, false
+		}
+		own[p.Partition] = true
+	}
+	for p, end := range ends {
+		if !own[p] && end > 0 {
+			others = append(others, p)
+		}
+	}
+	return others, true
+}

@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"brine/config"
+	"brine/event"
+	"brine/indexer"
+	"brine/internal/fault"
+	"brine/lookup"
+	"brine/metrics"
+	"brine/rowkey"
+	"brine/schema"
+	"brine/sink"
+)
+
+// OpenWriters makes the writers of a service that was opened ToRead, which then writes as one that was opened ToWrite. It refuses a
+// pipeline whose deletes are forgotten while its topic still has what they deleted. Writers that are open stay.
+func (s *Service) OpenWriters(ctx context.Context) error {
+	var checked []*config.Pipeline
+	for _, h := range s.halves {
+		if !slices.Contains(checked, h.pipeline) {
+			checked = append(checked, h.pipeline)
+			if err := schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.opts.Topics); err != nil {
+				return err
+			}
+		}
+		if h.opts.Writer != nil {
+			continue
+		}
+		if err := s.openWriter(h); err != nil {
+			return fault.Misused(err)
+		}
+	}
+	return nil
+}
+
+// openWriter makes the writer of a half: the store's, behind one that looks keys up where the pipeline does.
+func (s *Service) openWriter(h *Half) (err error) {
+	var w event.Writer
+	if h.kind == Rows {
+		w, err = s.rowsWriter(h)
+	} else {
+		w, err = s.documentsWriter(h)
+	}
+	if err != nil {
+		return err
+	}
+	if opts, ok := h.pipeline.Lookup(); ok {
+		if w, err = lookup.New(s.hbase.Client, w, opts); err != nil {
+			return err
+		}
+	}
+	h.opts.Writer = w
+	h.opts.Hooks = h.count(s.ingest.Hooks(h.pipeline.Name, h.kind))
+	if s.tracer != nil {
+		h.opts.Hooks.Flight = s.tracer.Flight(h.pipeline.Name, h.kind)
+	}
+	h.opts.Logger = s.log.With("pipeline", h.name)
+	return nil
+}
+
+func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
+	p := h.pipeline
+	opts := p.Sink()
+	h.ties = newTieWarnings(p.Name, s.log)
+	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
+	opts.Hooks.Spread = metrics.Spread(s.tables)
+	opts.Hooks.Submit = s.countFields(p)
+	mutator, err := s.hbase.Client.Mutator(p.Mutator())
+	if err != nil {
+		return nil, err
+	}
+	return sink.New(sink.HBase(mutator), opts)
+}
+
+func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
+	p := h.pipeline
+	opts := p.Indexer()
+	if s.opts.For != ToRun { // what is over by its age is ended where pipelines run, and nowhere else
+		opts = opts.Endless()
+	}
+	opts.Hooks = s.traceIndex(s.WatchIndex(p.Name, s.indexes.Hooks(p.Name)))
+	opts.Hooks.Expired = func(index string, parts []string, err error) {
+		if err != nil {
+			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour",
+				"pipeline", p.Name, "index", index, "error", err)
+		}
+		for _, part := range parts {
+			s.log.Info("dropped a part of an index, whose rows are over by the TTL of their table",
+				"pipeline", p.Name, "index", index, "part", part)
+		}
+	}
+	opts.Hooks.Purged = func(index string, n int, err error) {
+		if err != nil {
+			s.log.Warn("documents that were deleted long ago could not be removed; they are looked at again in an hour",
+				"pipeline", p.Name, "index", index, "error", err)
+		}
+		if n > 0 {
+			s.log.Info("removed documents that were deleted longer ago than purge_deletes_after",
+				"pipeline", p.Name, "index", index, "documents", n)
+		}
+	}
+	writer, err := indexer.New(s.engine, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.docs = append(s.docs, writer)
+	return writer, nil
+}
+
+// WatchIndex adds to the hooks of a writer of a pipeline's documents that an index which fails again and again is logged, and is the cause
+// that the status shows.
+func (s *Service) WatchIndex(pipeline string, hooks indexer.Hooks) indexer.Hooks {
+	return s.outages.Index(pipeline, hooks)
+}
+
+// warnOnce adds to the counting hooks a warning that names the first event of each kind that will not be found again.
+func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
+	expired, collision := hooks.Expired, hooks.Collision
+	var saidExpired, saidCollision sync.Map
+	hooks.Expired = func(table, family string, rec *event.Record) {
+		expired(table, family, rec)
+		if _, said := saidExpired.LoadOrStore(table+"/"+family, true); !said {
+			s.log.Warn("an event is older than the TTL of its family: HBase hides it as it is written; "+
+				"further ones are counted in brine_sink_expired_events_total",
+				"pipeline", pipeline, "table", table, "family", family, "topic", rec.Topic, "partition", rec.Partition, "offset", rec.Offset)
+		}
+	}
+	hooks.Collision = func(table string, row []byte) {
+		collision(table, row)
+		if _, said := saidCollision.LoadOrStore(table, true); !said {
+			s.log.Warn("two different events have one row key, and one hides the other; further ones are counted in brine_sink_key_collisions_total",
+				"pipeline", pipeline, "table", table, "row", rowkey.Binary(row))
+		}
+	}
+	return hooks
+}

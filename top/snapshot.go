@@ -1,0 +1,68 @@
+package top
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"brine/internal/term"
+	"brine/skew"
+)
+
+// Snapshot is the state of all brines and of the cluster at one moment.
+type Snapshot struct {
+	At       time.Time
+	Problems []string // of each brine or cluster that did not answer: which, and why
+
+	pipelines []pipeline
+	regions   []region
+	keys      []heavyKey
+	hot       []skew.HotSpot
+}
+
+// Pipeline is what a brine's admin port reports of one half of a pipeline. Counts are since its start.
+type Pipeline struct {
+	Name    string `json:"pipeline"` // pipeline.half
+	Events  int64  `json:"events"`   // settled
+	Lag     int64  `json:"lag"`      // offsets; −1 while unknown
+	Retries int64  `json:"retries"`
+	Dead    int64  `json:"dead_letters"`
+	Waiting string `json:"waiting,omitempty"` // why a partition makes no progress
+}
+
+type pipeline struct {
+	Pipeline
+	brine string  // its admin port
+	rate  float64 // events a second
+}
+
+// region is what brines and the cluster report of a region.
+type region struct {
+	name, table, server, start string
+	rows                       float64 // a second, written by the brines that are asked
+	reads, writes              float64 // a second, by all clients
+	mb                         int64
+	hot                        bool
+}
+
+type heavyKey struct {
+	table, field, key string
+	share, rows       float64
+}
+
+const keyColumns = 60
+
+func (s *Snapshot) addKeys(table, field string, all []skew.Heavy) {
+	for _, h := range all {
+		s.keys = append(s.keys, heavyKey{table: table, field: field, key: term.Clip(cmp.Or(h.Text, h.Key.String()), keyColumns),
+			share: h.Share, rows: float64(h.Rows)})
+	}
+}
+
+// setRegions takes the regions in the order of their tables and start keys.
+func (s *Snapshot) setRegions(regions map[string]*region) {
+	for _, r := range regions {
+		s.regions = append(s.regions, *r)
+	}
+	slices.SortFunc(s.regions, func(a, b region) int { return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.start, b.start)) })
+}

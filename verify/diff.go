@@ -1,0 +1,246 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/ingest"
+	"brine/rowkey"
+	"brine/sink"
+)
+
+const (
+	diffSlices   = 8   // places of each partition that a sample is taken from
+	diffRows     = 500 // rows that are read at once
+	diffExamples = 10
+)
+
+// DiffOptions say what part of a replay a Diff looks at.
+type DiffOptions struct {
+	Ingest  ingest.Options
+	Plan    ingest.Plan // of the replay
+	Keys    [][]byte    // only records of these; nil: of all
+	Rows    sink.Options
+	Records int // about so many, from all over the range
+}
+
+// DiffReport is what some records of a replay's range would change of the rows that are there.
+type DiffReport struct {
+	Records  int        `json:"records"`
+	Rejected int        `json:"dead_letters"`
+	Rows     int        `json:"rows"`
+	New      int        `json:"new_rows"`
+	Changed  int        `json:"changed_rows"`
+	Same     int        `json:"same_cells"`
+	Added    int        `json:"added_cells"`    // to rows that are there
+	Replaced int        `json:"replaced_cells"` // older ones
+	Tied     int        `json:"tied_cells"`     // of the same version with another value: the one written last stays
+	Kept     int        `json:"kept_cells"`     // newer ones, which stay
+	Examples []DiffCell `json:"examples"`       // never nil; at most 10
+	Missing  []string   `json:"-"`              // tables that do not exist
+}
+
+// DiffCell is a cell that would change. Row and values are written as HBase's shell does.
+type DiffCell struct {
+	Table   string `json:"table"`
+	Row     string `json:"row"`
+	Column  string `json:"column"`
+	Now     string `json:"now,omitempty"`
+	At      int64  `json:"now_version,omitempty"`
+	Then    string `json:"then"`
+	Version int64  `json:"version"`
+}
+
+// Getter reads rows; *hbase.Client is one.
+type Getter interface {
+	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
+}
+
+// Diff compares what records of a replay would write with the rows that are there. It writes nothing.
+func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) {
+	d := differ{client: rows, decoder: event.NewDecoder(o.Rows.Schema), opts: &o, missing: map[string]bool{},
+		pending: map[string][]wantedRow{}}
+	d.out.Examples = []DiffCell{}
+	var err error
+	if d.rows, err = sink.NewPreview(o.Rows); err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	reader := ingest.NewTopicReader(o.Ingest)
+	defer reader.Close()
+	if err := d.sample(ctx, reader); err != nil {
+		return nil, err
+	}
+	d.out.Missing = slices.Sorted(maps.Keys(d.missing))
+	return &d.out, nil
+}
+
+// differ takes records and looks up the rows that they would become.
+type differ struct {
+	client  Getter
+	opts    *DiffOptions
+	decoder *event.Decoder
+	rows    *sink.Preview
+	batch   event.Batch
+	pending map[string][]wantedRow // by table
+	n       int                    // rows in pending
+	missing map[string]bool        // tables
+	out     DiffReport
+}
+
+// wantedRow is a row as a record would write it.
+type wantedRow struct {
+	key     []byte
+	version int64
+	cells   []sink.Cell
+}
+
+// sample takes records from all over the plan's range. With keys it looks at as many records for those that have one of them.
+func (d *differ) sample(ctx context.Context, reader *ingest.TopicReader) error {
+	total := d.opts.Plan.Left()
+	for _, part := range d.opts.Plan.Partitions {
+		share := min(part.Left(), part.Left()*int64(d.opts.Records)/max(1, total)+1)
+		pieces := max(1, min(int64(diffSlices), share))
+		for i := range pieces {
+			from := part.Next + part.Left()*i/pieces
+			to := from + share*(i+1)/pieces - share*i/pieces
+			for rec, err := range reader.Records(ctx, part.Partition, from, to) {
+				if err != nil {
+					return err
+				}
+				if !d.chosen(rec) {
+					continue
+				}
+				if err := d.add(ctx, rec); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return d.compare(ctx)
+}
+
+func (d *differ) chosen(rec *event.Record) bool {
+	return d.opts.Keys == nil || slices.ContainsFunc(d.opts.Keys, func(key []byte) bool { return bytes.Equal(key, rec.Key) })
+}
+
+// add makes the rows of a record, or counts it as a dead letter to be.
+func (d *differ) add(ctx context.Context, rec *event.Record) error {
+	d.out.Records++
+	d.decoder.Reset(&d.batch)
+	err := d.decoder.Decode(rec, &d.batch)
+	if err == nil {
+		ev := &d.batch.Events[0]
+		err = d.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
+			row := wantedRow{key: bytes.Clone(key), version: ev.Version}
+			for _, cell := range cells() {
+				cell.Value = bytes.Clone(cell.Value)
+				row.cells = append(row.cells, cell)
+			}
+			d.pending[table] = append(d.pending[table], row)
+			d.n++
+		})
+	}
+	if err != nil {
+		d.out.Rejected++
+	}
+	if d.n < diffRows {
+		return nil
+	}
+	return d.compare(ctx)
+}
+
+// compare reads the pending rows and counts what differs.
+func (d *differ) compare(ctx context.Context) error {
+	for _, table := range slices.Sorted(maps.Keys(d.pending)) {
+		rows := d.pending[table]
+		found, err := d.read(ctx, table, rows)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			d.row(table, &rows[i], found[i].Cells)
+		}
+	}
+	clear(d.pending)
+	d.n = 0
+	return nil
+}
+
+func (d *differ) read(ctx context.Context, table string, rows []wantedRow) ([]hbase.Result, error) {
+	if d.missing[table] {
+		return make([]hbase.Result, len(rows)), nil
+	}
+	gets := make([]hbase.Get, len(rows))
+	for i := range rows {
+		gets[i].Row = rows[i].key
+	}
+	found, err := d.client.GetAll(ctx, table, gets)
+	if errors.Is(err, hbase.ErrNoTable) {
+		d.missing[table] = true
+		return make([]hbase.Result, len(rows)), nil
+	}
+	return found, err
+}
+
+func (d *differ) row(table string, want *wantedRow, found []hbase.Cell) {
+	o := &d.out
+	o.Rows++
+	if len(found) == 0 {
+		o.New++
+	}
+	changed := false
+	for _, cell := range want.cells {
+		if at, changes := d.cell(want, cell, found); changes {
+			changed = true
+			if len(o.Examples) < diffExamples {
+				o.Examples = append(o.Examples, exampleOf(table, want, cell, at))
+			}
+		}
+	}
+	if changed {
+		o.Changed++
+	}
+}
+
+// cell counts what becomes of a cell of a row that is there. It returns the cell in its place, nil for none, and whether that changes.
+func (d *differ) cell(want *wantedRow, cell sink.Cell, found []hbase.Cell) (at *hbase.Cell, changes bool) {
+	i := slices.IndexFunc(found, func(c hbase.Cell) bool {
+		return string(c.Family) == cell.Family && string(c.Qualifier) == cell.Qualifier
+	})
+	if i < 0 {
+		if len(found) == 0 {
+			return nil, false
+		}
+		d.out.Added++
+		return nil, true
+	}
+	at = &found[i]
+	switch {
+	case at.Timestamp > want.version:
+		d.out.Kept++
+		return at, false
+	case at.Timestamp < want.version:
+		d.out.Replaced++
+	case bytes.Equal(at.Value, cell.Value):
+		d.out.Same++
+		return at, false
+	default:
+		d.out.Tied++
+	}
+	return at, true
+}
+
+func exampleOf(table string, want *wantedRow, cell sink.Cell, at *hbase.Cell) DiffCell {
+	x := DiffCell{Table: table, Row: rowkey.Binary(want.key), Column: cell.Family + ":" + cell.Qualifier, Then: rowkey.Binary(cell.Value),
+		Version: want.version}
+	if at != nil {
+		x.Now, x.At = rowkey.Binary(at.Value), at.Timestamp
+	}
+	return x
+}
