@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"brine/hbase/embedded/internal/filter"
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
 )
@@ -17,7 +18,7 @@ func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (
 	q := &store.Query{MaxVersions: 1, Times: timeRange(c.TimeRange), StoreLimit: -1, Now: k.now()}
 	st := k.node.cluster.store
 	if c.Filter != nil {
-		f, err := newFilter(c.Filter, 0)
+		f, err := filter.New(c.Filter)
 		if err != nil {
 			return nil, err
 		}
@@ -30,11 +31,11 @@ func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (
 	if r.schema().Find(c.Family) == nil {
 		return nil, final(classNoFamily, "Column family %s does not exist in region %s in table %s", c.Family, r.name, r.table.name)
 	}
-	compare, err := newComparator(c.GetComparator())
+	compare, err := filter.NewComparator(c.GetComparator())
 	if err != nil {
 		return nil, err
 	}
-	value, err := comparable(c.GetComparator())
+	value, err := filter.Operand(c.GetComparator())
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (
 }
 
 // holds compares as HBase does: no value asked for is no value there, or an empty one.
-func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare comparator) bool {
+func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare filter.Comparator) bool {
 	equal := op != hbasepb.CompareType_NOT_EQUAL
 	switch {
 	case len(cells) == 0 && len(value) == 0:
@@ -59,26 +60,7 @@ func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare com
 	case len(value) == 0:
 		return (len(cells[0].Value) == 0) == equal
 	}
-	return compares(op, -compare(cells[0].Value)) // here HBase says "value op cell", unlike in filters
-}
-
-// compares reports whether "cell op value" holds when value.compareTo(cell) gave order, in HBase's way round.
-func compares(op hbasepb.CompareType, order int) bool {
-	switch op {
-	case hbasepb.CompareType_LESS:
-		return order > 0
-	case hbasepb.CompareType_LESS_OR_EQUAL:
-		return order >= 0
-	case hbasepb.CompareType_EQUAL:
-		return order == 0
-	case hbasepb.CompareType_NOT_EQUAL:
-		return order != 0
-	case hbasepb.CompareType_GREATER_OR_EQUAL:
-		return order <= 0
-	case hbasepb.CompareType_GREATER:
-		return order < 0
-	}
-	return false
+	return filter.Holds(op, -compare(cells[0].Value)) // here HBase says "value op cell", unlike in filters
 }
 
 // checkRows makes sure that all mutations of one atomic request are of one row.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"brine/hbase/embedded/internal/filter"
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
 
@@ -101,11 +102,17 @@ func unsupported(format string, args ...any) *Exception {
 func asException(err error) *Exception {
 	var e *Exception
 	var noFamily *store.ErrNoFamily
+	var noFilter *filter.UnsupportedError
+	var badFilter *filter.InvalidError
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &noFamily):
 		return final(classNoFamily, "Column family %s does not exist", noFamily.Family)
+	case errors.As(err, &noFilter):
+		return unsupported("%s", noFilter.Name)
+	case errors.As(err, &badFilter):
+		return final(classDoNotRetry, "%s", badFilter.Reason)
 	default:
 		return &Exception{Class: classIO, Message: err.Error()}
 	}

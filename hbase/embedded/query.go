@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"brine/hbase/embedded/internal/filter"
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
@@ -47,7 +48,7 @@ func (k *call) query(p question, limit, offset *uint32) (*store.Query, error) {
 	}
 	if f := p.GetFilter(); f != nil {
 		var err error
-		if q.Filter, err = newFilter(f, 0); err != nil {
+		if q.Filter, err = filter.New(f); err != nil {
 			return nil, err
 		}
 	}

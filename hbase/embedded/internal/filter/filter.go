@@ -1,7 +1,10 @@
-package embedded
+// Package filter has the filters and comparators of HBase that the embedded server serves, made of the messages in which clients
+// send them. hbase/embedded imports it; internal/store asks a filter about rows and cells. LIMITS.md lists what is not here.
+package filter
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"brine/hbase/embedded/internal/store"
@@ -11,63 +14,71 @@ import (
 )
 
 const (
-	filterPackage   = "org.apache.hadoop.hbase.filter."
-	maxFilterDepth  = 32 // of lists in lists
+	javaPackage     = "org.apache.hadoop.hbase.filter."
+	maxDepth        = 32 // of lists in lists
 	keyOnlyLenBytes = 4
 )
 
-// newFilter makes the filter that a message names, or says that it is none of these.
-func newFilter(f *hbasepb.Filter, depth int) (store.Filter, error) {
-	if depth > maxFilterDepth {
-		return nil, final(classDoNotRetry, "filters nested more than %d deep", maxFilterDepth)
+// UnsupportedError is returned for a filter or comparator that is not served.
+type UnsupportedError struct{ Name string } // "the filter org.apache.hadoop.hbase.filter.FuzzyRowFilter"
+
+func (e *UnsupportedError) Error() string { return e.Name + " is not supported" }
+
+// InvalidError is returned for a message that does not describe a filter.
+type InvalidError struct{ Reason string }
+
+func (e *InvalidError) Error() string { return e.Reason }
+
+func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
+
+// New returns the filter that a message names. Its error is an *UnsupportedError or an *InvalidError.
+func New(f *hbasepb.Filter) (store.Filter, error) { return decode(f, 0) }
+
+// decode is New inside depth other filters.
+func decode(f *hbasepb.Filter, depth int) (store.Filter, error) {
+	if depth > maxDepth {
+		return nil, invalid("filters nested more than %d deep", maxDepth)
 	}
-	name, ok := strings.CutPrefix(f.GetName(), filterPackage)
-	build := filterKinds[name]
+	name, ok := strings.CutPrefix(f.GetName(), javaPackage)
+	build := kinds[name]
 	if !ok || build == nil {
-		return nil, unsupported("the filter %s", f.GetName())
+		return nil, &UnsupportedError{"the filter " + f.GetName()}
 	}
 	return build(f.GetSerializedFilter(), depth)
 }
 
-type filterBuilder func(raw []byte, depth int) (store.Filter, error)
+type builder func(raw []byte, depth int) (store.Filter, error)
 
-// filterKinds are the filters by their class names; filterlist.go and comparefilters.go have more of them.
-var filterKinds map[string]filterBuilder
+// kinds are the filters by their class names. New needs it, and so do filters of filters: init fills it.
+var kinds map[string]builder
 
 func init() {
-	filterKinds = map[string]filterBuilder{
+	kinds = map[string]builder{
 		"FirstKeyOnlyFilter":  func([]byte, int) (store.Filter, error) { return &firstKeyOnly{}, nil },
 		"FilterAllFilter":     func([]byte, int) (store.Filter, error) { return &all{}, nil },
-		"KeyOnlyFilter":       filterOf(func(m *hbasepb.KeyOnlyFilter) store.Filter { return &keyOnly{length: m.GetLenAsVal()} }),
-		"PageFilter":          filterOf(func(m *hbasepb.PageFilter) store.Filter { return &page{size: m.GetPageSize()} }),
-		"PrefixFilter":        filterOf(func(m *hbasepb.PrefixFilter) store.Filter { return &prefix{prefix: m.GetPrefix()} }),
-		"InclusiveStopFilter": filterOf(func(m *hbasepb.InclusiveStopFilter) store.Filter { return &inclusiveStop{stop: m.GetStopRowKey()} }),
-		"ColumnPrefixFilter": filterOf(func(m *hbasepb.ColumnPrefixFilter) store.Filter {
+		"KeyOnlyFilter":       from(func(m *hbasepb.KeyOnlyFilter) store.Filter { return &keyOnly{length: m.GetLenAsVal()} }),
+		"PageFilter":          from(func(m *hbasepb.PageFilter) store.Filter { return &page{size: m.GetPageSize()} }),
+		"PrefixFilter":        from(func(m *hbasepb.PrefixFilter) store.Filter { return &prefix{prefix: m.GetPrefix()} }),
+		"InclusiveStopFilter": from(func(m *hbasepb.InclusiveStopFilter) store.Filter { return &inclusiveStop{stop: m.GetStopRowKey()} }),
+		"ColumnPrefixFilter": from(func(m *hbasepb.ColumnPrefixFilter) store.Filter {
 			return &columnPrefixes{prefixes: [][]byte{m.GetPrefix()}}
 		}),
-		"MultipleColumnPrefixFilter": filterOf(func(m *hbasepb.MultipleColumnPrefixFilter) store.Filter {
+		"MultipleColumnPrefixFilter": from(func(m *hbasepb.MultipleColumnPrefixFilter) store.Filter {
 			return &columnPrefixes{prefixes: m.SortedPrefixes}
 		}),
-		"ColumnRangeFilter":      filterOf(func(m *hbasepb.ColumnRangeFilter) store.Filter { return &columnRange{m: m} }),
-		"ColumnCountGetFilter":   filterOf(func(m *hbasepb.ColumnCountGetFilter) store.Filter { return &columnCount{limit: int(m.GetLimit())} }),
-		"ColumnPaginationFilter": paginationFilter,
-		"TimestampsFilter":       filterOf(func(m *hbasepb.TimestampsFilter) store.Filter { return newTimestamps(m.Timestamps) }),
-		"RowFilter":              compareFilter(func(c comparison) store.Filter { return &rowCompare{c: c} }),
-		"FamilyFilter": compareFilter(func(c comparison) store.Filter {
-			return &cellCompare{c: c, part: familyOfCell,
-				miss: store.NextRow}
+		"ColumnRangeFilter": from(func(m *hbasepb.ColumnRangeFilter) store.Filter { return &columnRange{m: m} }),
+		"ColumnCountGetFilter": from(func(m *hbasepb.ColumnCountGetFilter) store.Filter {
+			return &columnCount{limit: int(m.GetLimit())}
 		}),
-		"QualifierFilter": compareFilter(func(c comparison) store.Filter {
-			return &cellCompare{c: c,
-				part: qualifierOfCell, miss: store.Skip}
-		}),
-		"ValueFilter": compareFilter(func(c comparison) store.Filter {
-			return &cellCompare{c: c,
-				part: valueOfCell, miss: store.Skip}
-		}),
+		"ColumnPaginationFilter":         newPagination,
+		"TimestampsFilter":               from(func(m *hbasepb.TimestampsFilter) store.Filter { return newTimestamps(m.Timestamps) }),
+		"RowFilter":                      comparing(func(c comparison) store.Filter { return &rowCompare{c: c} }),
+		"FamilyFilter":                   comparingPart(familyOfCell, store.NextRow),
+		"QualifierFilter":                comparingPart(qualifierOfCell, store.Skip),
+		"ValueFilter":                    comparingPart(valueOfCell, store.Skip),
 		"SingleColumnValueFilter":        singleColumnValue,
 		"SingleColumnValueExcludeFilter": singleColumnValueExclude,
-		"FilterList":                     newFilterList,
+		"FilterList":                     newList,
 		"FilterWrapper": nested(func() nester { return new(hbasepb.FilterWrapper) },
 			func(f store.Filter) store.Filter { return f }),
 		"SkipFilter": nested(func() nester { return new(hbasepb.SkipFilter) },
@@ -77,20 +88,20 @@ func init() {
 	}
 }
 
-func unmarshalFilter(raw []byte, m proto.Message) error {
+func unmarshal(raw []byte, m proto.Message) error {
 	if err := proto.Unmarshal(raw, m); err != nil {
-		return final(classDoNotRetry, "%s: %v", m.ProtoReflect().Descriptor().Name(), err)
+		return invalid("%s: %v", m.ProtoReflect().Descriptor().Name(), err)
 	}
 	return nil
 }
 
-func filterOf[P any, M interface {
+func from[P any, M interface {
 	*P
 	proto.Message
-}](build func(M) store.Filter) filterBuilder {
+}](build func(M) store.Filter) builder {
 	return func(raw []byte, _ int) (store.Filter, error) {
 		m := M(new(P))
-		if err := unmarshalFilter(raw, m); err != nil {
+		if err := unmarshal(raw, m); err != nil {
 			return nil, err
 		}
 		return build(m), nil
@@ -102,13 +113,13 @@ type nester interface {
 	GetFilter() *hbasepb.Filter
 }
 
-func nested(message func() nester, build func(store.Filter) store.Filter) filterBuilder {
+func nested(message func() nester, build func(store.Filter) store.Filter) builder {
 	return func(raw []byte, depth int) (store.Filter, error) {
 		m := message()
-		if err := unmarshalFilter(raw, m); err != nil {
+		if err := unmarshal(raw, m); err != nil {
 			return nil, err
 		}
-		inner, err := newFilter(m.GetFilter(), depth+1)
+		inner, err := decode(m.GetFilter(), depth+1)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package embedded
+package filter
 
 import (
 	"bytes"
@@ -9,17 +9,17 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// comparator returns the order of its own value against the given one, as HBase's comparators do: negative when its own is
+// Comparator returns the order of its own value against the given one, as HBase's comparators do: negative when its own is
 // smaller.
-type comparator func(given []byte) int
+type Comparator func(given []byte) int
 
-// newComparator makes the comparator that a message names, or says that it is none of these.
-func newComparator(m *hbasepb.Comparator) (comparator, error) {
-	value, err := comparable(m)
+// NewComparator returns the comparator that a message names. Its error is an *UnsupportedError or an *InvalidError.
+func NewComparator(m *hbasepb.Comparator) (Comparator, error) {
+	value, err := Operand(m)
 	if err != nil {
 		return nil, err
 	}
-	switch name, _ := strings.CutPrefix(m.GetName(), filterPackage); name {
+	switch name, _ := strings.CutPrefix(m.GetName(), javaPackage); name {
 	case "BinaryComparator":
 		return func(given []byte) int { return bytes.Compare(value, given) }, nil
 	case "BinaryPrefixComparator":
@@ -36,15 +36,15 @@ func newComparator(m *hbasepb.Comparator) (comparator, error) {
 	case "SubstringComparator":
 		return substringComparator(m)
 	}
-	return nil, unsupported("the comparator %s", m.GetName())
+	return nil, &UnsupportedError{"the comparator " + m.GetName()}
 }
 
-// comparable returns the bytes that most comparators hold in their first field.
-func comparable(m *hbasepb.Comparator) ([]byte, error) {
-	switch name, _ := strings.CutPrefix(m.GetName(), filterPackage); name {
+// Operand returns the bytes that most comparators hold in their first field.
+func Operand(m *hbasepb.Comparator) ([]byte, error) {
+	switch name, _ := strings.CutPrefix(m.GetName(), javaPackage); name {
 	case "BinaryComparator", "BinaryPrefixComparator", "LongComparator":
 		b := new(hbasepb.BinaryComparator)
-		if err := unmarshalFilter(m.GetSerializedComparator(), b); err != nil {
+		if err := unmarshal(m.GetSerializedComparator(), b); err != nil {
 			return nil, err
 		}
 		return b.GetComparable().GetValue(), nil
@@ -52,9 +52,9 @@ func comparable(m *hbasepb.Comparator) ([]byte, error) {
 	return nil, nil
 }
 
-func longComparator(value []byte) (comparator, error) {
+func longComparator(value []byte) (Comparator, error) {
 	if len(value) != 8 {
-		return nil, final(classDoNotRetry, "LongComparator with a value of %d bytes", len(value))
+		return nil, invalid("LongComparator with a value of %d bytes", len(value))
 	}
 	own := int64(binary.BigEndian.Uint64(value))
 	return func(given []byte) int {
@@ -71,9 +71,9 @@ func longComparator(value []byte) (comparator, error) {
 	}, nil
 }
 
-func substringComparator(m *hbasepb.Comparator) (comparator, error) {
+func substringComparator(m *hbasepb.Comparator) (Comparator, error) {
 	s := new(hbasepb.SubstringComparator)
-	if err := unmarshalFilter(m.GetSerializedComparator(), s); err != nil {
+	if err := unmarshal(m.GetSerializedComparator(), s); err != nil {
 		return nil, err
 	}
 	wanted := strings.ToLower(s.GetSubstr())
@@ -85,24 +85,43 @@ func substringComparator(m *hbasepb.Comparator) (comparator, error) {
 	}, nil
 }
 
+// Holds reports whether "cell op value" holds when value.compareTo(cell) gave order, in HBase's way round.
+func Holds(op hbasepb.CompareType, order int) bool {
+	switch op {
+	case hbasepb.CompareType_LESS:
+		return order > 0
+	case hbasepb.CompareType_LESS_OR_EQUAL:
+		return order >= 0
+	case hbasepb.CompareType_EQUAL:
+		return order == 0
+	case hbasepb.CompareType_NOT_EQUAL:
+		return order != 0
+	case hbasepb.CompareType_GREATER_OR_EQUAL:
+		return order <= 0
+	case hbasepb.CompareType_GREATER:
+		return order < 0
+	}
+	return false
+}
+
 // comparison is an operator and what it compares with.
 type comparison struct {
 	op      hbasepb.CompareType
-	compare comparator
+	compare Comparator
 }
 
 func newComparison(op hbasepb.CompareType, m *hbasepb.Comparator) (comparison, error) {
-	c, err := newComparator(m)
+	c, err := NewComparator(m)
 	return comparison{op: op, compare: c}, err
 }
 
-func (c comparison) holds(given []byte) bool { return compares(c.op, c.compare(given)) }
+func (c comparison) holds(given []byte) bool { return Holds(c.op, c.compare(given)) }
 
 // compareFilter builds the filters whose message is one CompareFilter; their four messages have the same fields.
-func compareFilter(build func(comparison) store.Filter) filterBuilder {
+func comparing(build func(comparison) store.Filter) builder {
 	return func(raw []byte, _ int) (store.Filter, error) {
 		m := new(hbasepb.RowFilter)
-		if err := unmarshalFilter(raw, m); err != nil {
+		if err := unmarshal(raw, m); err != nil {
 			return nil, err
 		}
 		c, err := newComparison(m.GetCompareFilter().GetCompareOp(), m.GetCompareFilter().GetComparator())
@@ -111,6 +130,11 @@ func compareFilter(build func(comparison) store.Filter) filterBuilder {
 		}
 		return build(c), nil
 	}
+}
+
+// comparingPart builds a filter that compares a part of each cell; miss is its verdict about a cell of which it does not hold.
+func comparingPart(part func(*store.Cell) []byte, miss store.Verdict) builder {
+	return comparing(func(c comparison) store.Filter { return &cellCompare{c: c, part: part, miss: miss} })
 }
 
 // rowCompare takes the rows whose key compares so.
@@ -140,7 +164,14 @@ type cellCompare struct {
 
 func familyOfCell(c *store.Cell) []byte    { return c.Family }
 func qualifierOfCell(c *store.Cell) []byte { return c.Qualifier }
-func valueOfCell(c *store.Cell) []byte     { return notNil(c.Value) }
+
+// valueOfCell returns a value that is not nil: to a NullComparator an empty one is not null.
+func valueOfCell(c *store.Cell) []byte {
+	if c.Value == nil {
+		return []byte{}
+	}
+	return c.Value
+}
 
 func (f *cellCompare) Cell(c *store.Cell) store.Verdict {
 	if f.c.holds(f.part(c)) {
@@ -165,7 +196,7 @@ func newColumnValue(m *hbasepb.SingleColumnValueFilter, exclude bool) (store.Fil
 
 func singleColumnValue(raw []byte, _ int) (store.Filter, error) {
 	m := new(hbasepb.SingleColumnValueFilter)
-	if err := unmarshalFilter(raw, m); err != nil {
+	if err := unmarshal(raw, m); err != nil {
 		return nil, err
 	}
 	return newColumnValue(m, false)
@@ -173,7 +204,7 @@ func singleColumnValue(raw []byte, _ int) (store.Filter, error) {
 
 func singleColumnValueExclude(raw []byte, _ int) (store.Filter, error) {
 	m := new(hbasepb.SingleColumnValueExcludeFilter)
-	if err := unmarshalFilter(raw, m); err != nil {
+	if err := unmarshal(raw, m); err != nil {
 		return nil, err
 	}
 	return newColumnValue(m.GetSingleColumnValueFilter(), true)
@@ -196,7 +227,7 @@ func (f *columnValue) Cell(c *store.Cell) store.Verdict {
 		return store.Include
 	}
 	f.found = true
-	if f.c.holds(notNil(c.Value)) {
+	if f.c.holds(valueOfCell(c)) {
 		f.matched = true
 	} else if latest {
 		return store.NextRow

@@ -1,4 +1,4 @@
-package embedded
+package filter
 
 import (
 	"bytes"
@@ -71,9 +71,9 @@ type pagination struct {
 	from                 []byte
 }
 
-func paginationFilter(raw []byte, _ int) (store.Filter, error) {
+func newPagination(raw []byte, _ int) (store.Filter, error) {
 	m := new(hbasepb.ColumnPaginationFilter)
-	if err := unmarshalFilter(raw, m); err != nil {
+	if err := unmarshal(raw, m); err != nil {
 		return nil, err
 	}
 	return &pagination{limit: int(m.GetLimit()), offset: int(m.GetOffset()), from: m.ColumnOffset}, nil

@@ -1,18 +1,18 @@
-package embedded
+package filter
 
 import (
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
 )
 
-func newFilterList(raw []byte, depth int) (store.Filter, error) {
+func newList(raw []byte, depth int) (store.Filter, error) {
 	m := new(hbasepb.FilterList)
-	if err := unmarshalFilter(raw, m); err != nil {
+	if err := unmarshal(raw, m); err != nil {
 		return nil, err
 	}
-	l := make(filterList, 0, len(m.Filters))
+	l := make(list, 0, len(m.Filters))
 	for _, f := range m.Filters {
-		inner, err := newFilter(f, depth+1)
+		inner, err := decode(f, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -22,28 +22,28 @@ func newFilterList(raw []byte, depth int) (store.Filter, error) {
 	case len(l) == 0:
 		return &store.FilterBase{}, nil
 	case m.GetOperator() == hbasepb.FilterList_MUST_PASS_ONE:
-		return &anyOf{filterList: l, last: make([]lastVerdict, len(l))}, nil
+		return &anyOf{list: l, last: make([]lastVerdict, len(l))}, nil
 	}
 	return &allOf{l}, nil
 }
 
-// filterList is what both kinds of list have in common.
-type filterList []store.Filter
+// list is what both kinds of list have in common.
+type list []store.Filter
 
-func (l filterList) Reset() {
+func (l list) Reset() {
 	for _, f := range l {
 		f.Reset()
 	}
 }
 
-func (l filterList) DropCells(cells []store.Cell) []store.Cell {
+func (l list) DropCells(cells []store.Cell) []store.Cell {
 	for _, f := range l {
 		cells = f.DropCells(cells)
 	}
 	return cells
 }
 
-func (l filterList) WholeRow() bool {
+func (l list) WholeRow() bool {
 	for _, f := range l {
 		if f.WholeRow() {
 			return true
@@ -54,10 +54,10 @@ func (l filterList) WholeRow() bool {
 
 // allOf passes what all its filters pass. The others are not asked about a cell that one of them leaves out, so that they
 // do not count it; all are asked about a row.
-type allOf struct{ filterList }
+type allOf struct{ list }
 
 func (l *allOf) Done() bool {
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if f.Done() {
 			return true
 		}
@@ -67,7 +67,7 @@ func (l *allOf) Done() bool {
 
 func (l *allOf) SkipRow(row []byte) bool {
 	skip := false
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if f.Done() {
 			return true
 		}
@@ -80,7 +80,7 @@ func (l *allOf) SkipRow(row []byte) bool {
 
 func (l *allOf) Cell(c *store.Cell) store.Verdict {
 	v := store.Include
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if f.Done() {
 			return store.NextRow
 		}
@@ -111,13 +111,13 @@ func reachOf(v store.Verdict) int {
 }
 
 func (l *allOf) Transform(c *store.Cell) {
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		f.Transform(c)
 	}
 }
 
 func (l *allOf) DropRow() bool {
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if f.DropRow() {
 			return true
 		}
@@ -128,7 +128,7 @@ func (l *allOf) DropRow() bool {
 // anyOf passes what one of its filters passes. A filter that wanted to go to the next column or row is not asked again
 // before that is reached, although another one made the scan go slower.
 type anyOf struct {
-	filterList
+	list
 	last []lastVerdict
 }
 
@@ -139,12 +139,12 @@ type lastVerdict struct {
 }
 
 func (l *anyOf) Reset() {
-	l.filterList.Reset()
+	l.list.Reset()
 	clear(l.last)
 }
 
 func (l *anyOf) Done() bool {
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if !f.Done() {
 			return false
 		}
@@ -154,7 +154,7 @@ func (l *anyOf) Done() bool {
 
 func (l *anyOf) SkipRow(row []byte) bool {
 	skip := true
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if !f.Done() && !f.SkipRow(row) {
 			skip = false
 		}
@@ -165,7 +165,7 @@ func (l *anyOf) SkipRow(row []byte) bool {
 func (l *anyOf) Cell(c *store.Cell) store.Verdict {
 	included, reach := false, 2
 	asked := false
-	for i, f := range l.filterList {
+	for i, f := range l.list {
 		p := &l.last[i]
 		p.included = false
 		if f.Done() {
@@ -203,7 +203,7 @@ func (p *lastVerdict) again(c *store.Cell) store.Verdict {
 }
 
 func (l *anyOf) Transform(c *store.Cell) {
-	for i, f := range l.filterList {
+	for i, f := range l.list {
 		if l.last[i].included {
 			f.Transform(c)
 		}
@@ -211,7 +211,7 @@ func (l *anyOf) Transform(c *store.Cell) {
 }
 
 func (l *anyOf) DropRow() bool {
-	for _, f := range l.filterList {
+	for _, f := range l.list {
 		if !f.DropRow() {
 			return false
 		}
