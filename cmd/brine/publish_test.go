@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"brine/ingest"
 	"brine/internal/sample"
@@ -117,6 +120,52 @@ func (j *job) holdsOnce(want [][]byte, foreign int) {
 	if n != len(want) || foreign != 0 {
 		j.t.Errorf("%d records of the files, expected %d; of someone else's %d are missing", n, len(want), foreign)
 	}
+	if true {
+		j.t.Logf("the topic holds\n%s", j.transactions())
+	}
+}
+
+// transactions describes the topic as readers of uncommitted records find it: for each partition its runs of records by one producer,
+// and the markers that end transactions.
+func (j *job) transactions() string {
+	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
+	if err != nil {
+		return err.Error()
+	}
+	parts := map[int32]kgo.Offset{}
+	for p := range ends {
+		parts[int32(p)] = kgo.NewOffset().At(0)
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(j.brokers...), kgo.KeepControlRecords(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{j.topic: parts}))
+	if err != nil {
+		return err.Error()
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(j.t.Context(), time.Minute)
+	defer cancel()
+	runs := make([][]string, len(ends))
+	last := make([]string, len(ends))
+	for left := len(ends); left > 0; {
+		fetches := client.PollFetches(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			run := fmt.Sprintf("producer %d epoch %d transactional %v", r.ProducerID, r.ProducerEpoch, r.Attrs.IsTransactional())
+			if r.Attrs.IsControl() {
+				run = fmt.Sprintf("producer %d epoch %d marker %x", r.ProducerID, r.ProducerEpoch, r.Key)
+			}
+			if p := r.Partition; run != last[p] || r.Attrs.IsControl() {
+				runs[p] = append(runs[p], fmt.Sprintf("partition %d from %d at %s: %s", p, r.Offset, r.Timestamp.Format("05.000"), run))
+				last[p] = run
+			}
+			if r.Offset == ends[r.Partition]-1 {
+				left--
+			}
+		})
+	}
+	return strings.Join(slices.Concat(runs...), "\n")
 }
 
 // TestPublishStopsAtAFaultyLine: what is before it is published, and the same command goes on once it is fixed.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"sync"
 	"time"
@@ -287,8 +288,7 @@ func limit(frame []byte, at int, q kmsg.Request) ([]byte, error) {
 	changed := false
 	switch q := q.(type) {
 	case *kmsg.FetchRequest:
-		changed = q.MaxBytes > maxFetch
-		q.MaxBytes = min(q.MaxBytes, maxFetch)
+		changed = shareOut(q)
 	case *kmsg.CreateTopicsRequest:
 		for i := range q.Topics {
 			changed = lower(&q.Topics[i].NumPartitions) || changed
@@ -304,6 +304,37 @@ func limit(frame []byte, at int, q kmsg.Request) ([]byte, error) {
 	}
 	return frame, nil
 }
+
+// shareOut lowers the bytes that a fetch asks for to what this process has room for, and reports whether it changed the request.
+//
+// An answer that is full as a whole lacks the aborted transactions of the partition that filled it, whose records a reader of committed
+// records would then take for committed. kfake leaves them out there, but not where a partition's own share is full. So such a reader
+// gets the room shared out among its partitions, and no session, which has partitions that the request does not name.
+func shareOut(q *kmsg.FetchRequest) (changed bool) {
+	room := min(q.MaxBytes, maxFetch)
+	partitions := 0
+	for _, t := range q.Topics {
+		partitions += len(t.Partitions)
+	}
+	if q.IsolationLevel != readCommitted || partitions == 0 {
+		changed = q.MaxBytes != room
+		q.MaxBytes = room
+		return changed
+	}
+	share := max(1, room/int32(partitions))
+	for _, t := range q.Topics {
+		for i := range t.Partitions {
+			t.Partitions[i].PartitionMaxBytes = min(t.Partitions[i].PartitionMaxBytes, share)
+		}
+	}
+	q.MaxBytes, q.SessionEpoch = math.MaxInt32, noSession
+	return true
+}
+
+const (
+	readCommitted = 1  // an isolation level
+	noSession     = -1 // a session epoch
+)
 
 // lower makes a number of partitions that is too high one that is refused in the answer.
 func lower(partitions *int32) bool {

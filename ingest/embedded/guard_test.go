@@ -281,3 +281,57 @@ func FuzzLayout(f *testing.F) {
 		}
 	})
 }
+
+// TestFullAnswerHoldsNoAbortedRecords: kfake lists no aborted transactions in an answer that is full as a whole, and a client that goes by
+// that list then returns aborted records.
+func TestFullAnswerHoldsNoAbortedRecords(t *testing.T) {
+	t.Parallel()
+	b := startGuarded(t)
+	producer, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.TransactionalID("orders"), kgo.DefaultProduceTopic(guardedTopic),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	const rounds, perRound = 6, 20
+	filler := strings.Repeat("x", 1<<10)
+	for round := range rounds {
+		end := []kgo.TransactionEndTry{kgo.TryAbort, kgo.TryCommit}[round%2]
+		if err := producer.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range perRound {
+			r := kgo.StringRecord(fmt.Sprintf("%v %d %s", bool(end), round*perRound+i, filler))
+			r.Partition = int32(i % 2)
+			if err := producer.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := producer.EndTransaction(t.Context(), end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, maxBytes := range []int32{1, 3 << 10, 10 << 10, 1 << 20} {
+		t.Run(fmt.Sprint(maxBytes), func(t *testing.T) {
+			consumer, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.ConsumeTopics(guardedTopic),
+				kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.FetchMaxBytes(maxBytes), kgo.FetchMaxPartitionBytes(maxBytes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer consumer.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			for n := 0; n < rounds/2*perRound; {
+				fetches := consumer.PollFetches(ctx)
+				if err := fetches.Err(); err != nil {
+					t.Fatalf("after %d records: %v", n, err)
+				}
+				fetches.EachRecord(func(r *kgo.Record) {
+					if n++; !strings.HasPrefix(string(r.Value), "true ") {
+						t.Errorf("partition %d, offset %d is of an aborted transaction", r.Partition, r.Offset)
+					}
+				})
+			}
+		})
+	}
+}
