@@ -27,7 +27,7 @@ func NewVerify(reg prometheus.Registerer) *Verify {
 		compared: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_rows_total",
 			Help: "Rows, or documents, that were compared with what is expected."}, []string{"table"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_findings_total",
-			Help: "What was found: missing, stale, different, newer, extra, collided or lost."}, []string{"table", "kind"}),
+			Help: "What was found: " + verify.KindNames() + "."}, []string{"table", "kind"}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total", Help: "Verifications that could not be done."}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_verify_last_timestamp_seconds",
 			Help: "When a verification was last done."}),

@@ -12,7 +12,7 @@ import (
 	"brine/ingest"
 )
 
-// Check is one verification. Run is called once, then Repair and RemoveExtra as often as wanted, then Close.
+// Check is one verification. Run is called once, then Repair and DeleteExtra as often as wanted, then Close.
 type Check struct {
 	opts    Options
 	shards  []shard // of all tables, each table's in the order of keys

@@ -18,3 +18,5 @@
 //   - Nothing is found wrong that a write under way explains: records from the live group's watermark on may be in a store or not.
 //   - Everything found names its record or its row, so that it can be looked at and repaired.
 package verify
+
+//go:generate go test -run TestPagesListTheKinds . -update

@@ -81,7 +81,7 @@ func (f *Follower) verify(ctx context.Context, o Options, moved []int) error {
 		return err
 	}
 	f.Verified(r)
-	if f.Writers == nil || r.Repairable() == 0 {
+	if f.Writers == nil || r.Fixable(ByRepair) == 0 {
 		return nil
 	}
 	all, err := f.Writers(ctx)

@@ -131,7 +131,7 @@ func TestPartsAreVerified(t *testing.T) {
 				if len(r.Findings) != 1 || r.Findings[0].Kind != verify.Extra || string(r.Findings[0].Key) != extra {
 					t.Fatalf("with an extra document: %+v", r)
 				}
-				if n, err := c.RemoveExtra(t.Context()); n != 1 || err != nil {
+				if n, err := c.DeleteExtra(t.Context()); n != 1 || err != nil {
 					t.Errorf("%d documents removed, %v", n, err)
 				}
 				if r, err := c.Again(t.Context()); err != nil || r.Problems() != 0 {
@@ -181,7 +181,7 @@ func TestExtraFieldsOfDocumentsAreRemoved(t *testing.T) {
 				w.putIn(index, "o8", 0, `"status":"?"`)
 				c, _ := w.verify(w.documentOptions())
 				w.putIn(index, "o8", 5, `"status":"written meanwhile"`)
-				if n, err := c.RemoveExtra(t.Context()); n != 3 || err != nil {
+				if n, err := c.DeleteExtra(t.Context()); n != 3 || err != nil {
 					t.Errorf("%d rid of what is extra, %v", n, err)
 				}
 				r := w.check(w.documentOptions())

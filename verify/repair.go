@@ -10,9 +10,9 @@ import (
 	"brine/ingest"
 )
 
-// Repair writes the records of what is missing, stale or different again, through the writers of the sources, in their order.
-// What is newer stays, since a write means the same whenever it is applied. Records that cannot be written become dead letters. It gives
-// how many records there were. Again says what came of it.
+// Repair writes the records of what it can fix again, through the writers of the sources, in their order. What is newer stays, since a
+// write means the same whenever it is applied. Records that cannot be written become dead letters. It returns how many records there
+// were. Again says what came of it.
 func (c *Check) Repair(ctx context.Context, writers []event.Writer) (records int64, err error) {
 	for i := range c.opts.Sources {
 		only := c.damaged(i)
@@ -38,12 +38,13 @@ func (c *Check) damaged(source int) map[int][]int64 {
 		return only
 	}
 	for i := range c.suspects {
-		switch f := &c.suspects[i]; f.Kind {
-		case Missing, Stale, Different, Lost:
-			for _, o := range f.from {
-				if o.source == source {
-					only[o.partition] = append(only[o.partition], o.offset)
-				}
+		f := &c.suspects[i]
+		if f.Kind.Fix() != ByRepair {
+			continue
+		}
+		for _, o := range f.from {
+			if o.source == source {
+				only[o.partition] = append(only[o.partition], o.offset)
 			}
 		}
 	}
@@ -109,11 +110,11 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return event.Part{Flight: w.Writer.Submit(ctx, &some), At: at}
 }
 
-// RemoveExtra deletes what no record accounts for, and no other cell. It gives how many rows were rid of it.
-func (c *Check) RemoveExtra(ctx context.Context) (rows int64, err error) {
+// DeleteExtra deletes what no record accounts for, and no other cell. It returns how many rows and documents had some.
+func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 	for i := range c.suspects {
 		f := &c.suspects[i]
-		if f.Kind != Extra {
+		if f.Kind.Fix() != ByDeleteExtra {
 			continue
 		}
 		t := &c.opts.Tables[c.opts.table(f.Table, f.Document)]

@@ -36,7 +36,7 @@ func (w *world) repaired(o verify.Options, extra bool) (before, after string, re
 		w.t.Fatal(err)
 	}
 	if extra {
-		if _, err := c.RemoveExtra(w.t.Context()); err != nil {
+		if _, err := c.DeleteExtra(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
 	}

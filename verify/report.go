@@ -72,9 +72,14 @@ func (r *Report) Count(kind Kind) (n int64) {
 	return n
 }
 
-// Repairable is how many findings Check.Repair can fix.
-func (r *Report) Repairable() int64 {
-	return r.Count(Missing) + r.Count(Stale) + r.Count(Different) + r.Count(Lost)
+// Fixable returns how many findings a fix can fix, whether they are among Findings or not.
+func (r *Report) Fixable(by Fix) (n int64) {
+	for _, kind := range Kinds {
+		if kind.Fix() == by {
+			n += r.Count(kind)
+		}
+	}
+	return n
 }
 
 // record names a record for people.

@@ -133,7 +133,7 @@ func (v *verification) once(e *env) error {
 // fix repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
 func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (*verify.Report, error) {
 	fixed := false
-	if v.cmd.Repair && report.Repairable() > 0 {
+	if v.cmd.Repair && report.Fixable(verify.ByRepair) > 0 {
 		writers, err := v.writers(e.ctx)
 		if err != nil {
 			return report, err
@@ -146,12 +146,12 @@ func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (
 		v.screen.repaired(records)
 		fixed = true
 	}
-	if extra := report.Count(verify.Extra); v.cmd.DeleteExtra && extra > 0 {
+	if extra := report.Fixable(verify.ByDeleteExtra); v.cmd.DeleteExtra && extra > 0 {
 		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?",
 			term.Thousands(extra))); err != nil {
 			return report, err
 		}
-		rows, err := check.RemoveExtra(e.ctx)
+		rows, err := check.DeleteExtra(e.ctx)
 		if err != nil {
 			return report, err
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -164,7 +163,7 @@ func (s *verifyScreen) again(r *verify.Report, most int) {
 	s.findings(r, most)
 	problems := r.Problems()
 	if problems == 0 {
-		fmt.Fprintf(s.Out, "nothing is %s; dead letters: %s\n", anyKind(), term.Thousands(r.Rejected+r.DeadLettered))
+		fmt.Fprintf(s.Out, "nothing is %s; dead letters: %s\n", verify.KindNames(), term.Thousands(r.Rejected+r.DeadLettered))
 		return
 	}
 	for _, t := range r.Tables {
@@ -180,16 +179,6 @@ func (s *verifyScreen) again(r *verify.Report, most int) {
 	if shown := min(int64(most), int64(len(r.Findings))); shown < problems {
 		fmt.Fprintf(s.Out, "%s were printed; --show %d prints more\n", term.Thousands(shown), min(problems, 100_000))
 	}
-}
-
-// anyKind lists all kinds of finding.
-func anyKind() string {
-	var names []string
-	for _, kind := range verify.Kinds {
-		names = append(names, string(kind))
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func (s *verifyScreen) findings(r *verify.Report, most int) {

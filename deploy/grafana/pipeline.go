@@ -97,8 +97,8 @@ func verified(b *board) {
 		graph("Rows and documents compared/s", "short",
 			"Rows and documents a second that brine verify --follow compared with what their records say.",
 			query{sum("table", rate("brine_verify_rows_total", process)), "{{table}}"}).NoValue(nobody),
-		graph("Findings", "short", "What brine verify found, in each step of the graph: missing, stale, different, newer, extra, collided or "+
-			"lost. Any finding needs attention at once. See the runbook BrineVerifyFindings.",
+		graph("Findings", "short", "What brine verify found, by kind, in each step of the graph. Any finding needs attention at "+
+			"once. See the runbook BrineVerifyFindings.",
 			query{rare("table, kind", "brine_verify_findings_total", process), "{{table}} {{kind}}"}),
 		graph("Time since last verification", "s", "Time since a round of brine verify --follow was done by each process that verifies.",
 			query{"time() - (" + of("brine_verify_last_timestamp_seconds", process) + " > 0)", "{{instance}}"}).NoValue(nobody),
