@@ -2,12 +2,10 @@ package embedded
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
@@ -50,18 +48,35 @@ func on[P any, M interface {
 	}
 }
 
-// services are the methods by service and name. What is not here is answered as unsupported.
-var services = map[string]map[string]method{}
+// services are the methods by service and name, those of each family from its rpc_*.go. What is not here is answered as
+// unsupported. It is filled by init, since handlers lead to connections, and those to it.
+var services map[string]map[string]method
 
 func init() {
-	services["ClientService"] = clientService
-	services["AdminService"] = adminService
-	services["MasterService"] = masterService
-	services["ClientMetaService"] = registryService
-	services["RegionServerStatusService"] = map[string]method{}
-	services["LockService"] = map[string]method{}
-	services["BootstrapNodeService"] = map[string]method{}
-	services["HbckService"] = map[string]method{}
+	services = merge(getMethods, mutateMethods, multiMethods, scanMethods, regionServerMethods,
+		regionMethods, balancerMethods, tableMethods, schemaMethods, catalogueMethods,
+		namespaceMethods, statusMethods, procedureMethods, registryMethods)
+	for _, name := range []string{"RegionServerStatusService", "LockService", "BootstrapNodeService", "HbckService"} {
+		services[name] = map[string]method{} // a connection may name it; none of its methods is served
+	}
+}
+
+// merge merges families of methods, which are named Service.Method. Each method is in one of them only.
+func merge(families ...map[string]method) map[string]map[string]method {
+	all := make(map[string]map[string]method)
+	for _, family := range families {
+		for full, m := range family {
+			service, name, _ := strings.Cut(full, ".")
+			if all[service] == nil {
+				all[service] = make(map[string]method)
+			}
+			if _, twice := all[service][name]; twice {
+				panic("embedded: " + full + " is served by two families")
+			}
+			all[service][name] = m
+		}
+	}
+	return all
 }
 
 // run handles a request and answers it, unless a control function has it never answered.
@@ -143,32 +158,3 @@ func (k *call) cell() (wire.Cell, error) {
 func (k *call) now() int64 { return millis(k.node.clock()) }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }
-
-// nameOf returns a message's table.
-func nameOf(t *hbasepb.TableName) tableName {
-	return tableName{namespace: string(t.GetNamespace()), qualifier: string(t.GetQualifier())}
-}
-
-// tableName names a table.
-type tableName struct{ namespace, qualifier string }
-
-const defaultNamespace = "default"
-
-func (t tableName) String() string {
-	if t.namespace == defaultNamespace || t.namespace == "" {
-		return t.qualifier
-	}
-	return fmt.Sprintf("%s:%s", t.namespace, t.qualifier)
-}
-
-// parseTableName reads namespace:name, or name in the default namespace.
-func parseTableName(s string) tableName {
-	if namespace, name, ok := strings.Cut(s, ":"); ok {
-		return tableName{namespace, name}
-	}
-	return tableName{defaultNamespace, s}
-}
-
-func (t tableName) message() *hbasepb.TableName {
-	return &hbasepb.TableName{Namespace: []byte(t.namespace), Qualifier: []byte(t.qualifier)}
-}

@@ -11,11 +11,16 @@
 //
 // A request's way, read top to bottom:
 //
-//	conn.serve      preamble, connection header, then frames; each request in its own goroutine
-//	call.run        control functions first (faults.go), then the method's handler
-//	handlers        registry.go, master*.go, admin.go, get.go, mutate.go, multi.go, scan.go
-//	internal/store  cells in Pebble, with HBase's order and semantics
-//	conn.answer     result or exception, whole frames, in whatever order they are ready
+//	conn.serve       preamble, connection header, then frames; each request in its own goroutine
+//	conn.run         control functions first (faults.go), then the method's handler (call.go)
+//	rpc_*.go         the handlers: a file for each family of methods, which says above its map of them what they do not do
+//	internal/filter  the filters and comparators of reads and conditions
+//	internal/store   cells in Pebble, with HBase's order and semantics
+//	conn.reply       result or exception, whole frames, in whatever order they are ready
+//
+// What the handlers work on: cluster.go (the catalogue) and meta.go (its regions, in hbase:meta), node.go (a server through its
+// lives) and life.go (one of them), regions.go (tables and regions) and transition.go (where regions are, and how that changes),
+// mutation.go and delta.go (writes), query.go and scanner.go (reads).
 //
 // Faults on demand:
 //

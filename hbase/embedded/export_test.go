@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"google.golang.org/protobuf/proto"
 
 	"brine/hbase/embedded/internal/store"
 )
@@ -25,3 +26,18 @@ func StartFailing(o Options, beforeCommit func() error) (*Server, error) {
 	}
 	return startOn(o, st)
 }
+
+// Methods are the parameters of all methods that are served, new ones, by service and name.
+func Methods() map[string]map[string]proto.Message {
+	all := make(map[string]map[string]proto.Message)
+	for service, methods := range services {
+		all[service] = make(map[string]proto.Message)
+		for name, m := range methods {
+			all[service][name] = m.param()
+		}
+	}
+	return all
+}
+
+// MergeTwice merges a family of methods with itself.
+func MergeTwice() { merge(getMethods, getMethods) }

@@ -1,178 +1,231 @@
 package embedded
 
 import (
-	"context"
+	"errors"
+	"fmt"
 	"net"
-	"strconv"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"brine/hbase/hbasepb"
-	"brine/internal/sockets"
-
-	"google.golang.org/protobuf/proto"
 )
 
-// node is one life of a Node, from its start until it is killed or stopped: a listener, its connections, the regions that it
-// has and their scanners.
-type node struct {
-	cluster   *cluster
-	place     *Node
-	listener  net.Listener
-	addr      string // host:port
-	host      string
-	port      uint32
-	startCode int64 // ms when it started: a node started again is another
-
-	ctx      context.Context // done when the life ends
-	cancel   context.CancelFunc
-	stopping atomic.Bool // it answers only that it stops
-	noticed  atomic.Bool // the cluster knows that it has ended
-	gate     gate
-
-	mu    sync.Mutex // guards conns and ended
-	conns map[*conn]struct{}
-	ended bool
-	wg    sync.WaitGroup // the accept loop, the lease sweeper and every connection
-
-	online   sync.Map // region name and encoded name (string) → *region
-	absent   absent
-	scanners scanners
-	requests atomic.Int64
+// Node is one server of the cluster through its lives: a region server, the master, or both when Options.Servers is 1. Its
+// methods are for tests and for chaos on purpose; they are safe for concurrent use, but must not be called by a control
+// function nor by Applied: most wait for the calls in work.
+type Node struct {
+	cluster *cluster
+	index   int // in Server.Nodes; -1: the master by itself
+	master  bool
+	regions bool
+	life    atomic.Pointer[node] // the newest; it may have ended
+	skew    atomic.Int64         // time.Duration by which its clock is ahead
 }
 
-// begin starts a life of the place on an address; run serves it.
-func (p *Node) begin(addr string) (*node, error) {
-	l, err := p.cluster.opts.Listen("tcp", addr)
+// places are the nodes that take regions. There come more, and none goes.
+type places struct {
+	mu    sync.RWMutex
+	nodes []*Node
+}
+
+func (p *places) all() []*Node {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.nodes
+}
+
+func (p *places) add(n *Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.nodes = append(slices.Clone(p.nodes), n)
+}
+
+// ErrRunning is given by Restart of a node that runs.
+var ErrRunning = errors.New("embedded: the node is running")
+
+// Addr is the host:port that the node listens on, or listened on when it is down.
+func (p *Node) Addr() string { return p.life.Load().addr }
+
+// ServerName is the node's life as HBase writes it: host,port,startcode.
+func (p *Node) ServerName() string { return p.life.Load().String() }
+
+// Index is the node's place in Server.Nodes; -1 when it is only the master.
+func (p *Node) Index() int { return p.index }
+
+// Up reports whether the node runs.
+func (p *Node) Up() bool { return p.life.Load().ctx.Err() == nil }
+
+// Regions is how many regions the node has, hbase:meta's included.
+func (p *Node) Regions() int { return len(p.life.Load().regions()) }
+
+// Kill ends the node as kill -9 does: connections are reset, calls in work are never answered (whether they were applied is
+// open), scanners are gone. Its regions are nobody's until the master notices, Options.DetectAfter later, or at once when the
+// node is started again; then they go to the other nodes. Without a master nobody notices.
+func (p *Node) Kill() {
+	n := p.life.Load()
+	n.end(true)
+	p.cluster.died(n)
+}
+
+// Stop ends the node as an operator does: it answers RegionServerStoppedException while its regions go to the others, and
+// then ends.
+func (p *Node) Stop() {
+	n := p.life.Load()
+	n.stopping.Store(true)
+	_ = p.cluster.recover(func(at *node) bool { return at == n }) // what could not be saved is tried again when it is noticed
+	n.end(false)
+	p.cluster.died(n)
+}
+
+// Restart starts the node again, with a new start code: at its old address, or at addr when that is not empty.
+func (p *Node) Restart(addr string) error {
+	if p.Up() {
+		return fmt.Errorf("%w: %s", ErrRunning, p.Addr())
+	}
+	if addr == "" {
+		addr = p.Addr()
+	}
+	return p.cluster.start(p, addr)
+}
+
+// Freeze stops the node as SIGSTOP does: it accepts connections and bytes and answers nothing, until Thaw.
+func (p *Node) Freeze() { p.life.Load().gate.set(&gateState{thawed: make(chan struct{})}) }
+
+// Thaw lets a frozen or slow node go on at full speed.
+func (p *Node) Thaw() { p.life.Load().gate.set(nil) }
+
+// Slow lets so many bytes a second pass on each connection, each way.
+func (p *Node) Slow(bytesPerSecond int) {
+	p.life.Load().gate.set(&gateState{rate: max(1, bytesPerSecond)})
+}
+
+// SetClock puts the node's clock ahead of Options.Clock, or behind it.
+func (p *Node) SetClock(ahead time.Duration) { p.skew.Store(int64(ahead)) }
+
+// Add starts another region server, on a free port of the master's host. It has no regions but those that were nobody's: see Balance.
+func (s *Server) Add() (*Node, error) {
+	c := s.cluster
+	host, _, err := net.SplitHostPort(c.master.Addr())
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return nil, err
+	c.change.Lock()
+	p := &Node{cluster: c, index: len(c.places.all()), regions: true}
+	if err = c.start(p, net.JoinHostPort(host, "0")); err == nil {
+		p.life.Load().run()
+		c.places.add(p)
 	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return nil, err
+	c.change.Unlock()
+	if err != nil || c.masterLife() == nil {
+		return p, err
 	}
-	n := &node{
-		cluster: p.cluster, place: p, listener: sockets.Listener(l, p.cluster.opts.Warn), addr: l.Addr().String(),
-		host: host, port: uint32(number),
-		startCode: p.cluster.startCode(), conns: make(map[*conn]struct{}),
-	}
-	n.ctx, n.cancel = context.WithCancel(p.cluster.ctx)
-	return n, nil
+	return p, c.recover(func(at *node) bool { return !at.alive() })
 }
 
-func (n *node) run() {
-	n.wg.Add(2)
-	go n.serve()
+// serves reports whether the node has such a service.
+func (n *node) serves(service string) bool {
+	switch service {
+	case "MasterService", "RegionServerStatusService", "LockService", "HbckService":
+		return n.place.master
+	}
+	return services[service] != nil
 }
 
-// serve accepts connections until the listener is closed. It owns the goroutine of the lease sweeper, and each connection
-// owns those of its calls; end joins all.
-func (n *node) serve() {
-	defer n.wg.Done()
-	go n.sweepLeases()
+// start begins a life of the place. The master then notices that the life before has ended; one that starts itself notices
+// all that are dead.
+func (c *cluster) start(p *Node, addr string) error {
+	before := p.life.Load()
+	n, err := p.begin(addr)
+	if err != nil {
+		return err
+	}
+	p.life.Store(n)
+	if before == nil {
+		return nil // the cluster's start runs it, when the catalogue is there
+	}
+	n.run()
+	if c.masterLife() == nil {
+		return nil
+	}
+	return c.recover(func(at *node) bool { return !at.alive() && (p.master || at.place == p) })
+}
+
+// startCode returns a start code: the time, but greater than any given before.
+func (c *cluster) startCode() int64 {
 	for {
-		c, err := n.listener.Accept()
-		if err != nil {
-			return
+		last := c.lastStart.Load()
+		code := max(last+1, c.now())
+		if c.lastStart.CompareAndSwap(last, code) {
+			return code
 		}
-		n.mu.Lock()
-		if n.ended {
-			n.mu.Unlock()
-			c.Close()
-			return
-		}
-		conn := newConn(n, c)
-		n.conns[conn] = struct{}{}
-		n.wg.Add(1)
-		n.mu.Unlock()
-		go func() {
-			defer n.wg.Done()
-			conn.serve(n.ctx)
-			n.mu.Lock()
-			delete(n.conns, conn)
-			n.mu.Unlock()
-		}()
 	}
 }
 
-// end ends listener and connections, waits for their goroutines and closes the scanners: afterwards nothing is done by this
-// life any more. abrupt resets the connections, so that what is unsent is lost.
-func (n *node) end(abrupt bool) {
-	n.mu.Lock()
-	n.ended = true
-	n.cancel()
-	_ = n.listener.Close() // it is closed, whatever it says
-	for c := range n.conns {
-		if tcp, ok := c.net.Conn.(*net.TCPConn); ok && abrupt {
-			_ = tcp.SetLinger(0) // it is about to be closed either way
+// live returns the lives that take regions.
+func (c *cluster) live() []*node {
+	var up []*node
+	for _, p := range c.places.all() {
+		if n := p.life.Load(); n.alive() {
+			up = append(up, n)
 		}
-		c.net.Close()
 	}
-	n.mu.Unlock()
-	n.wg.Wait()
-	n.scanners.closeAll()
+	return up
 }
 
-// alive reports whether the node takes regions.
-func (n *node) alive() bool { return n.ctx.Err() == nil && !n.stopping.Load() }
+// masterLife is the master's life, nil when there is none.
+func (c *cluster) masterLife() *node {
+	if n := c.master.life.Load(); n.ctx.Err() == nil {
+		return n
+	}
+	return nil
+}
 
-func (n *node) sweepLeases() {
-	defer n.wg.Done()
-	t := time.NewTicker(max(n.cluster.opts.ScannerLease/4, time.Millisecond))
-	defer t.Stop()
-	for {
+// died lets a death be noticed after a while: it is known then, and the master, if there is one, gives the regions to others.
+func (c *cluster) died(n *node) {
+	c.wg.Go(func() {
+		t := time.NewTimer(c.opts.DetectAfter)
+		defer t.Stop()
 		select {
-		case <-n.ctx.Done():
-			return
 		case <-t.C:
-			n.scanners.expire(n.clock())
+			n.noticed.Store(true)
+			if c.masterLife() != nil {
+				_ = c.recover(func(at *node) bool { return at == n }) // the store is broken: all calls say so
+			}
+		case <-c.ctx.Done():
+		}
+	})
+}
+
+// knownMaster returns the master's life as the cluster knows it: a dead one until that is noticed.
+func (c *cluster) knownMaster() *node { return c.master.life.Load().unlessNoticed() }
+
+// known returns the lives of region servers as the cluster knows them.
+func (c *cluster) known() []*node {
+	var ns []*node
+	for _, p := range c.places.all() {
+		if n := p.life.Load().unlessNoticed(); n != nil {
+			ns = append(ns, n)
 		}
 	}
+	return ns
 }
 
-// clock is the node's time: the cluster's, and how far it is off.
-func (n *node) clock() time.Time {
-	return n.cluster.opts.Clock().Add(time.Duration(n.place.skew.Load()))
-}
-
-// serverName is the node as messages name it.
-func (n *node) serverName() *hbasepb.ServerName {
-	return &hbasepb.ServerName{HostName: proto.String(n.host), Port: proto.Uint32(n.port), StartCode: proto.Uint64(uint64(n.startCode))}
-}
-
-// String is the node as HBase writes it in hbase:meta and in messages: host,port,startcode.
-func (n *node) String() string {
-	return n.host + "," + strconv.Itoa(int(n.port)) + "," + strconv.FormatInt(n.startCode, 10)
-}
-
-// region returns the online region of that name or encoded name.
-func (n *node) region(spec *hbasepb.RegionSpecifier) (*region, error) {
-	if r, ok := n.online.Load(string(spec.GetValue())); ok {
-		return r.(*region), nil
+// unlessNoticed returns the node, or nil when it is known to be dead.
+func (n *node) unlessNoticed() *node {
+	if n.noticed.Load() {
+		return nil
 	}
-	return nil, n.absence(string(spec.GetValue()))
+	return n
 }
 
-func (n *node) open(r *region) {
-	r.mu.Lock()
-	r.node.Store(n)
-	r.mu.Unlock()
-	n.absent.forget(r.encoded)
-	n.online.Store(string(r.name), r)
-	n.online.Store(r.encoded, r)
-}
-
-// take closes a region: when it returns no call works on it any more and its scanners are gone.
-func (n *node) take(r *region) {
-	n.online.Delete(string(r.name))
-	n.online.Delete(r.encoded)
-	r.mu.Lock()
-	r.node.Store(nil)
-	r.mu.Unlock()
-	n.scanners.closeRegion(r)
+// deadServers names the lives that are known to be over and were not followed by another one.
+func (c *cluster) deadServers() (dead []*hbasepb.ServerName) {
+	for _, p := range c.places.all() {
+		if n := p.life.Load(); n.noticed.Load() {
+			dead = append(dead, n.serverName())
+		}
+	}
+	return dead
 }

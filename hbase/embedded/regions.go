@@ -2,18 +2,140 @@ package embedded
 
 import (
 	"bytes"
-	"cmp"
+	"crypto/md5"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
 )
 
-const (
-	classRegionState = hbasePackage + "client.DoNotRetryRegionException"
-	classHBaseIO     = hbasePackage + "HBaseIOException"
-)
+// table is one table of the catalogue. Its fields but space and name change under the cluster's mu; schema and families
+// are replaced, never written to.
+type table struct {
+	name     tableName
+	space    store.Space
+	schema   *hbasepb.TableSchema
+	families atomic.Pointer[store.Schema]
+	state    hbasepb.TableState_State
+	regions  []*region // in key order; replaced, never written to
+	parents  []*region // regions that were split and still have a row in hbase:meta
+}
+
+func (t *table) setSchema(s *hbasepb.TableSchema, f store.Schema) {
+	t.schema = s
+	t.families.Store(&f)
+}
+
+// region is a range of a table's rows. Ordinary writers hold mu shared, since Pebble orders their commits; what reads
+// before it writes, compactions, and opening and closing hold it exclusively.
+type region struct {
+	table   *table
+	info    *hbasepb.RegionInfo
+	name    []byte // table,start,id.encoded.
+	encoded string
+
+	mu   sync.RWMutex
+	node atomic.Pointer[node] // where it is open, nil: nowhere; changed with mu held
+
+	// Of the catalogue: seq, moving and unassigned are guarded by the cluster's change; host and state are written with its mu
+	// held too.
+	seq        int64 // the sequence number that clients order locations by: grows with each opening and closing
+	moving     bool  // in a transition
+	unassigned bool  // closed by an operator, until assigned
+	host       *node // where hbase:meta has it
+	state      hbasepb.RegionState_State
+
+	reads, writes, filtered atomic.Int64
+	lastMajor               atomic.Int64 // ms; when the last major compaction ended
+}
+
+const metaEncoded = "1588230740"
+
+// newRegion makes the region of a range; id is the time of its creation in ms, unique within the cluster.
+func newRegion(t *table, start, end []byte, id int64) *region {
+	return regionOf(t, &hbasepb.RegionInfo{
+		RegionId: proto.Uint64(uint64(id)), TableName: t.name.message(),
+		StartKey: bytes.Clone(notNil(start)), EndKey: bytes.Clone(notNil(end)),
+		Offline: proto.Bool(false), Split: proto.Bool(false), ReplicaId: proto.Int32(0),
+	})
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// regionOf names a region: table,start,id and, but for hbase:meta, the MD5 of that, which is the encoded name.
+func regionOf(t *table, info *hbasepb.RegionInfo) *region {
+	r := &region{table: t, info: info, seq: 1}
+	r.name = append(r.name, t.name.String()+","...)
+	r.name = append(append(r.name, info.GetStartKey()...), ',')
+	r.name = strconv.AppendUint(r.name, info.GetRegionId(), 10)
+	if t.space == store.MetaSpace {
+		r.encoded = metaEncoded
+		return r
+	}
+	sum := md5.Sum(r.name)
+	r.encoded = hex.EncodeToString(sum[:])
+	r.name = append(append(append(r.name, '.'), r.encoded...), '.')
+	return r
+}
+
+func (r *region) schema() store.Schema { return *r.table.families.Load() }
+
+// has reports whether the row is in the region's range.
+func (r *region) has(row []byte) bool {
+	return bytes.Compare(row, r.info.StartKey) >= 0 && (len(r.info.EndKey) == 0 || bytes.Compare(row, r.info.EndKey) < 0)
+}
+
+func (r *region) check(row []byte, op string) error {
+	if len(row) == 0 {
+		return final(classIllegalArgument, "Row length 0")
+	}
+	if !r.has(row) {
+		return &Exception{Class: classWrongRegion,
+			Message: fmt.Sprintf("Requested row out of range for %s on HRegion %s, startKey=%q, getEndKey()=%q, row=%q", op, r.name,
+				r.info.StartKey, r.info.EndKey, row)}
+	}
+	return nil
+}
+
+// at returns the node that has the region open, nil when none has.
+func (r *region) at() *node { return r.node.Load() }
+
+// enter holds the region open on the node, shared or exclusively, until the function that it gives is called.
+func (r *region) enter(n *node, exclusive bool) (leave func(), err error) {
+	lock, leave := r.mu.RLock, r.mu.RUnlock
+	if exclusive {
+		lock, leave = r.mu.Lock, r.mu.Unlock
+	}
+	lock()
+	if r.at() != n {
+		leave()
+		return nil, n.absence(string(r.name))
+	}
+	return leave, nil
+}
+
+// clip cuts a range of rows to the region.
+func (r *region) clip(rows store.Range) store.Range {
+	if bytes.Compare(rows.Start, r.info.StartKey) < 0 {
+		rows.Start, rows.StartExclusive = r.info.StartKey, false
+	}
+	if end := r.info.EndKey; len(end) > 0 && (len(rows.Stop) == 0 && !rows.StopInclusive || bytes.Compare(rows.Stop, end) >= 0) {
+		rows.Stop, rows.StopInclusive = end, false
+	}
+	return rows
+}
 
 // named returns the region of that name or encoded name.
 func (c *cluster) named(name string) (*region, error) {
@@ -44,115 +166,6 @@ func (c *cluster) steady(name string) (*region, error) {
 	return r, nil
 }
 
-// split makes two regions of one, at a row or, when that is nil, in the middle of its data. It gives their encoded names.
-func (c *cluster) split(name string, at []byte, begun func()) (names [2]string, err error) {
-	c.change.Lock()
-	defer c.change.Unlock()
-	r, err := c.steady(name)
-	if err != nil {
-		return names, err
-	}
-	if at, err = c.splitRow(r, at); err != nil {
-		return names, err
-	}
-	id := c.regionID()
-	low, high := newRegion(r.table, r.info.StartKey, at, id), newRegion(r.table, at, r.info.EndKey, id)
-	low.seq, high.seq = r.seq+1, r.seq+1
-	begun()
-	to := r.at()
-	return [2]string{low.encoded, high.encoded}, c.transfer(transition{
-		Transition: Transition{Kind: "split", Table: r.table.name.String(), Regions: []string{r.encoded, low.encoded, high.encoded}},
-		close:      []*region{r},
-		open:       []placement{{low, to}, {high, to}},
-		record:     func(b *store.Batch) error { return c.putSplit(b, r, low, high) },
-		decide: func() {
-			r.table.parents = append(r.table.parents, r)
-			r.table.replace([]*region{r}, low, high)
-		},
-	})
-}
-
-// splitRow checks a row to split at, or finds one.
-func (c *cluster) splitRow(r *region, at []byte) ([]byte, error) {
-	if r.table == c.meta {
-		return nil, final(classDoNotRetry, "%s NOT splittable", r.encoded)
-	}
-	if len(at) == 0 {
-		var err error
-		if at, err = c.store.MiddleRow(r.table.space, r.clip(store.Range{})); err != nil {
-			return nil, err
-		}
-		if len(at) == 0 {
-			return nil, final(classDoNotRetry,
-				"Region not splittable because bestSplitPoint = null, maybe table is too small for auto split. For force split, try specifying "+
-					"split row")
-		}
-	}
-	switch {
-	case bytes.Equal(at, r.info.StartKey):
-		return nil, final(classDoNotRetry, "Split row is equal to startkey: %q", at)
-	case !r.has(at):
-		return nil, final(classDoNotRetry, "Split row is not inside region key range splitKey:%q region: %s", at, r.name)
-	}
-	return at, nil
-}
-
-// merge makes one region of adjacent ones and returns its encoded name.
-func (c *cluster) merge(names []string, begun func()) (string, error) {
-	c.change.Lock()
-	defer c.change.Unlock()
-	parents, err := c.mergeable(names)
-	if err != nil {
-		return "", err
-	}
-	first, last := parents[0], parents[len(parents)-1]
-	merged := newRegion(first.table, first.info.StartKey, last.info.EndKey, c.regionID())
-	t := transition{
-		Transition: Transition{Kind: "merge", Table: first.table.name.String(), Regions: []string{merged.encoded}},
-		close:      parents,
-		open:       []placement{{merged, first.at()}},
-		record:     func(b *store.Batch) error { return c.putMerged(b, merged, parents) },
-		decide:     func() { first.table.replace(parents, merged) },
-	}
-	for _, p := range parents {
-		merged.seq = max(merged.seq, p.seq+1)
-		t.Regions = append(t.Regions, p.encoded)
-	}
-	begun()
-	return merged.encoded, c.transfer(t)
-}
-
-// mergeable returns the regions in the order of their keys, if they can be merged: each must lie beside the one named before it.
-func (c *cluster) mergeable(names []string) ([]*region, error) {
-	var rs []*region
-	for _, name := range names {
-		r, err := c.named(name)
-		if err != nil {
-			return nil, err
-		}
-		_, err = c.steady(name)
-		switch {
-		case err != nil:
-			return nil, final(classMergeRegion, "%v", err)
-		case slices.Contains(rs, r):
-			return nil, final(classMergeRegion, "Duplicate regions specified; cannot merge a region to itself. Passed in %d", len(names))
-		case len(rs) > 0 && rs[0].table != r.table:
-			return nil, final(classMergeRegion, "Can't merge regions from different tables: %s, %s", rs[0].name, r.name)
-		}
-		rs = append(rs, r)
-	}
-	if len(rs) < 2 {
-		return nil, final(classMergeRegion, "Need two Regions at least to run a Merge")
-	}
-	for i, r := range rs[1:] {
-		if !rs[i].before(r) && !r.before(rs[i]) {
-			return nil, final(classMergeRegion, "Unable to merge non-adjacent or non-overlapping regions '%s', '%s'", rs[i].encoded, r.encoded)
-		}
-	}
-	slices.SortFunc(rs, func(a, b *region) int { return bytes.Compare(a.info.StartKey, b.info.StartKey) })
-	return rs, nil
-}
-
 // before reports whether the other region begins where this one ends.
 func (r *region) before(other *region) bool {
 	return len(r.info.EndKey) > 0 && bytes.Equal(r.info.EndKey, other.info.StartKey)
@@ -162,97 +175,4 @@ func (r *region) before(other *region) bool {
 func (t *table) replace(old []*region, fresh ...*region) {
 	i := slices.Index(t.regions, old[0])
 	t.regions = slices.Concat(t.regions[:i], fresh, t.regions[i+len(old):])
-}
-
-// move takes a region to a node, or to any other one when to is nil.
-func (c *cluster) move(name string, to *node) error {
-	c.change.Lock()
-	defer c.change.Unlock()
-	r, err := c.named(name)
-	if err != nil {
-		return err
-	}
-	if r.moving {
-		return &Exception{Class: classHBaseIO, Message: fmt.Sprintf("%s is currently in transition", r.encoded)}
-	}
-	if r, err = c.steady(name); err != nil {
-		return err
-	}
-	here := r.at()
-	for range c.live() {
-		if to != nil && to.alive() && to != here {
-			break
-		}
-		to = c.pick()
-	}
-	if to == nil || to == here {
-		return nil // as HBase: nowhere else to go
-	}
-	return c.transfer(transition{
-		Transition: Transition{Kind: "move", Table: r.table.name.String(), Regions: []string{r.encoded}},
-		close:      []*region{r}, open: []placement{{r, to}},
-	})
-}
-
-// assign opens a region that is closed, unassign closes one that then stays so.
-func (c *cluster) assign(name string, open bool) error {
-	c.change.Lock()
-	defer c.change.Unlock()
-	r, err := c.named(name)
-	if err != nil {
-		return err
-	}
-	isOpen := r.at() != nil
-	if r.moving || isOpen == open || r.table.state != hbasepb.TableState_ENABLED {
-		return final(classRegionState, "Unexpected state for state=%s, region=%s", r.state, r.encoded)
-	}
-	t := transition{Transition: Transition{Kind: "unassign", Table: r.table.name.String(), Regions: []string{r.encoded}}, close: []*region{r},
-		open: []placement{{r, nil}}}
-	if open {
-		t.Kind, t.open[0].to = "assign", c.pick()
-	}
-	r.unassigned = !open
-	return c.transfer(t)
-}
-
-// balance moves regions from the nodes that have most to those that have least, and returns how many. A dry one only counts; a
-// region that cannot be moved any more, since something else has happened to it, is left out.
-func (c *cluster) balance(dry bool) (planned, moved int) {
-	for _, m := range c.plan() {
-		planned++
-		if !dry && c.move(m.r.encoded, m.to) == nil {
-			moved++
-		}
-	}
-	return planned, moved
-}
-
-// plan returns the moves after which no node has two regions more than another.
-func (c *cluster) plan() (moves []placement) {
-	c.change.Lock()
-	defer c.change.Unlock()
-	has := make(map[*node][]*region)
-	for _, n := range c.live() {
-		has[n] = nil
-	}
-	for _, t := range c.sorted() {
-		for _, r := range t.regions {
-			n := r.at()
-			if _, up := has[n]; up && !r.moving && t != c.meta {
-				has[n] = append(has[n], r)
-			}
-		}
-	}
-	nodes := c.live()
-	for len(nodes) > 1 {
-		slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(len(has[a]), len(has[b])) })
-		least, most := nodes[0], nodes[len(nodes)-1]
-		rs := has[most]
-		if len(rs)-len(has[least]) < 2 {
-			break
-		}
-		moves = append(moves, placement{rs[len(rs)-1], least})
-		has[least], has[most] = append(has[least], rs[len(rs)-1]), rs[:len(rs)-1]
-	}
-	return moves
 }

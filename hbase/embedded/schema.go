@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,4 +138,33 @@ func legalTable(t tableName) string {
 		return "Illegal table qualifier " + strconv.Quote(t.qualifier)
 	}
 	return ""
+}
+
+// nameOf returns a message's table.
+func nameOf(t *hbasepb.TableName) tableName {
+	return tableName{namespace: string(t.GetNamespace()), qualifier: string(t.GetQualifier())}
+}
+
+// tableName names a table.
+type tableName struct{ namespace, qualifier string }
+
+const defaultNamespace = "default"
+
+func (t tableName) String() string {
+	if t.namespace == defaultNamespace || t.namespace == "" {
+		return t.qualifier
+	}
+	return fmt.Sprintf("%s:%s", t.namespace, t.qualifier)
+}
+
+// parseTableName reads namespace:name, or name in the default namespace.
+func parseTableName(s string) tableName {
+	if namespace, name, ok := strings.Cut(s, ":"); ok {
+		return tableName{namespace, name}
+	}
+	return tableName{defaultNamespace, s}
+}
+
+func (t tableName) message() *hbasepb.TableName {
+	return &hbasepb.TableName{Namespace: []byte(t.namespace), Qualifier: []byte(t.qualifier)}
 }

@@ -9,6 +9,21 @@ import (
 	"brine/hbase/hbasepb"
 )
 
+// tableMethods make, remove and switch tables: CreateTable, DeleteTable, truncateTable, EnableTable, DisableTable, FlushTable.
+//
+// What they do not do:
+//   - attributes of a table such as MAX_FILESIZE are kept and not acted on;
+//   - FlushTable writes all tables to disk, since they share one store, and drops nothing;
+//   - snapshots, quotas, replication and permissions of tables are not served.
+var tableMethods = map[string]method{
+	"MasterService.CreateTable":   on(createTable),
+	"MasterService.DeleteTable":   on(deleteTable),
+	"MasterService.truncateTable": on(truncateTable),
+	"MasterService.EnableTable":   on(enableTable),
+	"MasterService.DisableTable":  on(disableTable),
+	"MasterService.FlushTable":    on(flushTable),
+}
+
 func createTable(ctx context.Context, k *call, q *hbasepb.CreateTableRequest) (*hbasepb.CreateTableResponse, error) {
 	c := k.node.cluster
 	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error { return c.createTable(q.TableSchema, q.SplitKeys) })

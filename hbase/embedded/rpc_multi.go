@@ -11,6 +11,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// multiMethods handle actions of many regions in one call: Multi, with gets, puts, deletes, increments, appends, and atomic or
+// conditional actions of one row. What Get and Mutate do not do its actions do not do either.
+//
+// What they do not do:
+//   - coprocessor calls: an action's service call fails that action; ExecService and ExecRegionServerService are not served;
+//   - MultiActionResultTooLarge comes when results pass Options.MaxResult, and counts no blocks that were read; the atomic actions
+//     of a region are not cut;
+//   - answers hold no load statistics of regions.
+var multiMethods = map[string]method{
+	"ClientService.Multi": on(multi),
+}
+
 // multi handles many actions of many regions. Each region has its own result, each action of it its own, unless the
 // region's actions are atomic or the region as a whole failed. Puts and deletes of a region that follow each other are
 // applied together, in their order; each of them is atomic by itself. When the results that there are already are too large

@@ -9,6 +9,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// procedureMethods ask for the results of the master's procedures: getProcedureResult.
+//
+// What they do not do:
+//   - a procedure is done when the call that began it is answered, but for a split or a merge, which are answered when they have begun;
+//   - at most the last 10,000 procedures of this run are known; what one had begun goes on when the master is killed;
+//   - procedures and locks cannot be listed or aborted, and those of operators' own (ExecProcedure) are not served.
+var procedureMethods = map[string]method{
+	"MasterService.getProcedureResult": on(getProcedureResult),
+}
+
 // procedures are the master's changes of the catalogue. Each runs in its own goroutine, so that it ends also when the call
 // that began it is gone; its result is asked for afterwards by its id. A change asked for again with the same nonce is the
 // same one, unless it failed.

@@ -10,7 +10,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-const classInvalidFamily = hbasePackage + "InvalidFamilyOperationException"
+// schemaMethods alter tables: ModifyTable, AddColumn, ModifyColumn, DeleteColumn, and GetSchemaAlterStatus, which asks how far that is.
+//
+// What they do not do:
+//   - regions are not closed for it, so that scanners stay open, and GetSchemaAlterStatus always reports that all regions have it;
+//   - hbase:meta cannot be altered;
+//   - of a family's settings those that familyOf reads are acted on; KEEP_DELETED_CELLS TTL and NEW_VERSION_BEHAVIOR are refused, the
+//     others are kept and mean nothing;
+//   - changes of store file trackers are not served.
+var schemaMethods = map[string]method{
+	"MasterService.ModifyTable":          on(modifyTable),
+	"MasterService.AddColumn":            on(addColumn),
+	"MasterService.ModifyColumn":         on(modifyColumn),
+	"MasterService.DeleteColumn":         on(deleteColumn),
+	"MasterService.GetSchemaAlterStatus": on(getSchemaAlterStatus),
+}
 
 // alter replaces a table's description. Regions are not reopened for it: every call looks the families up. The cells of a
 // family that is gone are removed, before it is gone for all: it must not rise again when a family of its name is added.

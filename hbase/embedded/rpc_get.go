@@ -8,12 +8,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// clientService is a region server's methods for rows. What bulk loads and coprocessors need is not there.
-var clientService = map[string]method{
-	"Get":    on(get),
-	"Mutate": on(mutate),
-	"Multi":  on(multi),
-	"Scan":   on(scan),
+// getMethods read one row of a region: Get, with its columns, time ranges, versions, filter and existence_only.
+//
+// What they do not do:
+//   - closest_row_before is answered with an UnknownProtocolException: clients use a reverse scan;
+//   - filters are those of internal/filter, with its comparators;
+//   - cache_blocks, load_column_families_on_demand, consistency and attributes are ignored: there is one replica.
+var getMethods = map[string]method{
+	"ClientService.Get": on(get),
 }
 
 func get(ctx context.Context, k *call, q *hbasepb.GetRequest) (*hbasepb.GetResponse, error) {

@@ -11,6 +11,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// scanMethods read the rows of a region in turn: Scan, which opens, reads, renews and closes scanners.
+//
+// What they do not do:
+//   - heartbeats and cursors: a call answers when it has rows, or at the region's end;
+//   - a row is read whole before it is cut into partial results; a response holds at most Options.MaxResult, give or take a row;
+//   - max_result_size counts the bytes of cells, not Java's heap;
+//   - a filter's hint to seek is taken as "skip"; filters are those of internal/filter;
+//   - of attributes only _raw_ is looked at; small, caching, cache_blocks, load_column_families_on_demand, consistency, readType and
+//     mvcc_read_point are ignored: a scanner sees its region as it was when it was opened;
+//   - scan metrics are ROWS_SCANNED and ROWS_FILTERED.
+var scanMethods = map[string]method{
+	"ClientService.Scan": on(scan),
+}
+
 // scan opens a scanner, reads its next rows, renews or closes it, or several of these at once:
 //
 //	region and scan    open; number_of_rows also reads

@@ -10,6 +10,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// namespaceMethods are CreateNamespace, ModifyNamespace, DeleteNamespace, GetNamespaceDescriptor, ListNamespaces and
+// ListNamespaceDescriptors.
+//
+// What they do not do:
+//   - the configuration of a namespace is kept and not acted on: there are no quotas and no region server groups;
+//   - there is no table hbase:namespace, nor are namespaces a family of hbase:meta: they are records of the catalogue.
+var namespaceMethods = map[string]method{
+	"MasterService.CreateNamespace":          on(createNamespace),
+	"MasterService.ModifyNamespace":          on(modifyNamespace),
+	"MasterService.DeleteNamespace":          on(deleteNamespace),
+	"MasterService.GetNamespaceDescriptor":   on(getNamespaceDescriptor),
+	"MasterService.ListNamespaces":           on(listNamespaces),
+	"MasterService.ListNamespaceDescriptors": on(listNamespaceDescriptors),
+}
+
 func (c *cluster) namespace(name string) (*hbasepb.NamespaceDescriptor, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -8,13 +8,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// registryService is the ClientMetaService: how a client that knows one address finds the cluster.
-var registryService = map[string]method{
-	"GetClusterId":           on(getClusterID),
-	"GetActiveMaster":        on(getActiveMaster),
-	"GetMasters":             on(getMasters),
-	"GetMetaRegionLocations": on(getMetaRegionLocations),
-	"GetBootstrapNodes":      on(getBootstrapNodes),
+// registryMethods are the whole ClientMetaService, by which a client that knows one address finds the cluster: GetClusterId,
+// GetActiveMaster, GetMasters, GetMetaRegionLocations, GetBootstrapNodes. Every node answers them.
+//
+// What they do not do:
+//   - a master that was killed is still named until that is noticed, then none is; there are no backup masters;
+//   - hbase:meta has one location: there are no replicas;
+//   - there is no ZooKeeper beside them.
+var registryMethods = map[string]method{
+	"ClientMetaService.GetClusterId":           on(getClusterID),
+	"ClientMetaService.GetActiveMaster":        on(getActiveMaster),
+	"ClientMetaService.GetMasters":             on(getMasters),
+	"ClientMetaService.GetMetaRegionLocations": on(getMetaRegionLocations),
+	"ClientMetaService.GetBootstrapNodes":      on(getBootstrapNodes),
 }
 
 func getClusterID(_ context.Context, k *call, _ *hbasepb.GetClusterIdRequest) (*hbasepb.GetClusterIdResponse, error) {

@@ -9,14 +9,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// adminService is a region server's methods for operators.
-var adminService = map[string]method{
-	"GetRegionInfo":   on(getRegionInfo),
-	"GetOnlineRegion": on(getOnlineRegion),
-	"GetServerInfo":   on(getServerInfo),
-	"GetRegionLoad":   on(getRegionLoad),
-	"FlushRegion":     on(flushRegion),
-	"CompactRegion":   on(compactRegion),
+// regionServerMethods are what operators ask of a region server: its regions (GetRegionInfo, GetOnlineRegion, GetRegionLoad), itself
+// (GetServerInfo), and to flush and compact a region (FlushRegion, CompactRegion).
+//
+// What they do not do:
+//   - a flush writes all regions to disk, since they share one store, and drops nothing;
+//   - a minor compaction does nothing; a major one is done when its call is answered, so that none is ever seen running;
+//   - sizes of regions are estimates of what is on disk; store files and memstores are reported as 0;
+//   - the rest of the AdminService is not served: opening and closing regions, rolling the WAL, replication, slow logs, configuration,
+//     compaction switches.
+var regionServerMethods = map[string]method{
+	"AdminService.GetRegionInfo":   on(getRegionInfo),
+	"AdminService.GetOnlineRegion": on(getOnlineRegion),
+	"AdminService.GetServerInfo":   on(getServerInfo),
+	"AdminService.GetRegionLoad":   on(getRegionLoad),
+	"AdminService.FlushRegion":     on(flushRegion),
+	"AdminService.CompactRegion":   on(compactRegion),
 }
 
 func getRegionInfo(_ context.Context, k *call, q *hbasepb.GetRegionInfoRequest) (*hbasepb.GetRegionInfoResponse, error) {
@@ -35,25 +43,6 @@ func getRegionInfo(_ context.Context, k *call, q *hbasepb.GetRegionInfoRequest) 
 		response.CompactionState = hbasepb.GetRegionInfoResponse_NONE.Enum() // compactions run within their call
 	}
 	return response, nil
-}
-
-// regions returns the node's regions, hbase:meta's first, then by table and start key.
-func (n *node) regions() []*region {
-	var rs []*region
-	for _, t := range append([]*table{n.cluster.meta}, n.cluster.sorted()...) {
-		if t == n.cluster.meta && len(rs) > 0 {
-			continue
-		}
-		n.cluster.mu.RLock()
-		all := t.regions
-		n.cluster.mu.RUnlock()
-		for _, r := range all {
-			if _, online := n.online.Load(r.encoded); online {
-				rs = append(rs, r)
-			}
-		}
-	}
-	return rs
 }
 
 func getOnlineRegion(_ context.Context, k *call, _ *hbasepb.GetOnlineRegionRequest) (*hbasepb.GetOnlineRegionResponse, error) {

@@ -1,0 +1,98 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// balancerMethods even out regions: Balance, and the balancer's switch with SetBalancerRunning and IsBalancerEnabled.
+//
+// What they do not do:
+//   - the balancer runs when it is asked only, and evens out the numbers of regions only, without thresholds and without looking at load;
+//   - the switch is on again after each start of the server.
+var balancerMethods = map[string]method{
+	"MasterService.Balance":            on(balance),
+	"MasterService.SetBalancerRunning": on(setBalancerRunning),
+	"MasterService.IsBalancerEnabled":  on(isBalancerEnabled),
+}
+
+func balance(ctx context.Context, k *call, q *hbasepb.BalanceRequest) (*hbasepb.BalanceResponse, error) {
+	c := k.node.cluster
+	c.mu.RLock()
+	on := c.balancing
+	c.mu.RUnlock()
+	var planned, moved int
+	if on {
+		if _, err := c.begins(ctx, 0, 0, func(func()) error {
+			planned, moved = c.balance(q.GetDryRun())
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return &hbasepb.BalanceResponse{BalancerRan: &on, MovesCalculated: proto.Uint32(uint32(planned)),
+		MovesExecuted: proto.Uint32(uint32(moved))}, nil
+}
+
+func setBalancerRunning(_ context.Context, k *call, q *hbasepb.SetBalancerRunningRequest) (*hbasepb.SetBalancerRunningResponse, error) {
+	c := k.node.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.balancing
+	c.balancing = q.GetOn()
+	return &hbasepb.SetBalancerRunningResponse{PrevBalanceValue: &before}, nil
+}
+
+func isBalancerEnabled(_ context.Context, k *call, _ *hbasepb.IsBalancerEnabledRequest) (*hbasepb.IsBalancerEnabledResponse, error) {
+	c := k.node.cluster
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return &hbasepb.IsBalancerEnabledResponse{Enabled: proto.Bool(c.balancing)}, nil
+}
+
+// balance moves regions from the nodes that have most to those that have least, and returns how many. A dry one only counts; a
+// region that cannot be moved any more, since something else has happened to it, is left out.
+func (c *cluster) balance(dry bool) (planned, moved int) {
+	for _, m := range c.plan() {
+		planned++
+		if !dry && c.move(m.r.encoded, m.to) == nil {
+			moved++
+		}
+	}
+	return planned, moved
+}
+
+// plan returns the moves after which no node has two regions more than another.
+func (c *cluster) plan() (moves []placement) {
+	c.change.Lock()
+	defer c.change.Unlock()
+	has := make(map[*node][]*region)
+	for _, n := range c.live() {
+		has[n] = nil
+	}
+	for _, t := range c.sorted() {
+		for _, r := range t.regions {
+			n := r.at()
+			if _, up := has[n]; up && !r.moving && t != c.meta {
+				has[n] = append(has[n], r)
+			}
+		}
+	}
+	nodes := c.live()
+	for len(nodes) > 1 {
+		slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(len(has[a]), len(has[b])) })
+		least, most := nodes[0], nodes[len(nodes)-1]
+		rs := has[most]
+		if len(rs)-len(has[least]) < 2 {
+			break
+		}
+		moves = append(moves, placement{rs[len(rs)-1], least})
+		has[least], has[most] = append(has[least], rs[len(rs)-1]), rs[:len(rs)-1]
+	}
+	return moves
+}
