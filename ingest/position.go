@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"brine/ingest/internal/broker"
+	"brine/ingest/offsets"
+	"brine/internal/when"
 )
 
 // Position is an offset in every partition of a topic: Earliest, Latest, At a time, or Offsets.
@@ -45,6 +48,48 @@ func (p Position) String() string {
 		return p.at.UTC().Format(time.RFC3339Nano)
 	}
 	return "earliest"
+}
+
+// ParsePosition reads earliest, latest, a time, how long ago that is, or offsets such as 0:1200,1:900.
+func ParsePosition(text string, now time.Time) (Position, error) {
+	text = strings.TrimSpace(text)
+	switch text {
+	case "earliest":
+		return Earliest, nil
+	case "latest":
+		return Latest, nil
+	}
+	if t, err := when.Time(text, now); err == nil {
+		if t.UnixMilli() < 0 {
+			return Position{}, errors.New("before 1970")
+		}
+		return At(t.Truncate(time.Millisecond)), nil // as exact as Kafka's own
+	}
+	parsed, err := offsets.Parse(text)
+	if err != nil {
+		return Position{}, fmt.Errorf("%w; write earliest, latest, a time such as 2013-01-31T08:00:00Z, how long ago, such as 2h, or offsets "+
+			"such as 0:1200,1:900", err)
+	}
+	return Offsets(parsed), nil
+}
+
+// Span is a part of a topic as it is asked for: from a position up to, and without, another. A Range is the offsets that this comes to.
+type Span struct {
+	From, To   Position
+	Partitions []int // ascending; nil: all
+}
+
+// NewSpan returns a span of these partitions; where none are named, those of the offsets of from, else of to.
+func NewSpan(from, to Position, partitions []int) Span {
+	s := Span{from, to, slices.Clone(partitions)}
+	for _, p := range []Position{from, to} {
+		if s.Partitions == nil {
+			s.Partitions = slices.Collect(maps.Keys(p.offsets))
+		}
+	}
+	slices.Sort(s.Partitions)
+	s.Partitions = slices.Compact(s.Partitions)
+	return s
 }
 
 // in asks for the position in one partition.

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"brine/event"
 	"brine/ingest/internal/broker"
+	"brine/ingest/offsets"
 )
 
 // ReplayOptions say what to read again. Of Options, what concerns membership of a group, and Start, is not used;
@@ -98,6 +100,21 @@ func (o *ReplayOptions) Validate() error {
 		faults = append(faults, errors.New("empty Name: the progress of a replay is kept under it"))
 	}
 	return errors.Join(append(faults, orderedRange(o.From, o.To))...)
+}
+
+// RangeName returns a Name made of what the replay reads and where it writes: the same range finds its progress again.
+func (o *ReplayOptions) RangeName() string {
+	text := o.From.String() + "_" + o.To.String()
+	if o.Partitions != nil {
+		text += "_p" + strings.Trim(fmt.Sprint(o.Partitions), "[]")
+	}
+	for _, key := range o.Keys {
+		text += "_k" + string(key)
+	}
+	if o.Into != "" {
+		text += "_into_" + o.Into
+	}
+	return offsets.PlainName(text)
 }
 
 func (r *Replay) progressGroup() string { return r.Group + ".replay." + r.asked.Name }

@@ -185,7 +185,7 @@ func (c *publishCmd) name() string {
 	for _, file := range c.Files {
 		text += "_" + filepath.Base(file)
 	}
-	return plainName(strings.TrimSuffix(text, ".gz"))
+	return offsets.PlainName(strings.TrimSuffix(text, ".gz"))
 }
 
 // reportSkipped says which lines were skipped; that is exit code 1, since not all of the files is in the topic.

@@ -100,14 +100,14 @@ func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipe
 	if err != nil {
 		return nil, err
 	}
+	var keys [][]byte
 	for _, text := range c.Key {
 		key, err := rowkey.ParseBinary(text)
 		if err != nil {
 			return nil, usage(fmt.Errorf("--key: %w", err))
 		}
-		span.keys = append(span.keys, key)
+		keys = append(keys, key)
 	}
-	span.into = strings.Join(c.Into, ",")
 	groups := map[string]string{}
 	if len(p.Rows) > 0 && c.Half != service.Documents {
 		groups[service.Rows] = p.RowsGroup()
@@ -122,7 +122,7 @@ func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipe
 		if groups[half] == "" {
 			continue
 		}
-		r, err := service.PlanReplay(ctx, service.HalfName(p.Name, half), c.options(&span, cfg.Ingest(p, groups[half])))
+		r, err := service.PlanReplay(ctx, service.HalfName(p.Name, half), c.options(span, keys, cfg.Ingest(p, groups[half])))
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +132,10 @@ func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipe
 	return out, nil
 }
 
-func (c *replayCmd) options(s *span, half ingest.Options) ingest.ReplayOptions {
-	o := ingest.ReplayOptions{Options: half, Name: cmp.Or(c.Name, s.name()), From: s.from, To: s.to, Partitions: s.partitions, Keys: s.keys,
-		Into: s.into, Again: c.Again}
+func (c *replayCmd) options(span ingest.Span, keys [][]byte, half ingest.Options) ingest.ReplayOptions {
+	o := ingest.ReplayOptions{Options: half, From: span.From, To: span.To, Partitions: span.Partitions, Keys: keys,
+		Into: strings.Join(c.Into, ","), Again: c.Again}
+	o.Name = cmp.Or(c.Name, o.RangeName())
 	o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and reported
 	if c.Rate > 0 {
 		o.RecordsPerSecond = float64(c.Rate)

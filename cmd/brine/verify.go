@@ -35,7 +35,7 @@ type verifyCmd struct {
 	JSON        bool          `help:"Print progress, findings and result as JSON lines."`
 	Quiet       bool          `short:"q" help:"Print no progress."`
 
-	span  span
+	span  ingest.Span
 	share float64
 }
 

@@ -115,7 +115,8 @@ func (v *verification) source(name string, p *config.Pipeline, rows bool) verify
 	if rows {
 		group = p.RowsGroup()
 	}
-	s := verify.Source{Name: name, Ingest: v.cfg.Ingest(p, group), From: v.cmd.span.from, To: v.cmd.span.to, Partitions: v.cmd.span.partitions}
+	span := v.cmd.span
+	s := verify.Source{Name: name, Ingest: v.cfg.Ingest(p, group), From: span.From, To: span.To, Partitions: span.Partitions}
 	s.Ingest.RecordsPerSecond = float64(v.cmd.Rate)
 	s.Ingest.OutOfRange = ingest.FromEarliest
 	s.Ingest.Logger = v.log

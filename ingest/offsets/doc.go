@@ -5,4 +5,5 @@
 //	group.go    Group: a group in a topic, its Moves and how they are made
 //	target.go   what "2h", "+500" or "0:1200,1:900" means for a group
 //	topics.go   topics: their names, settings, how one is created
+//	name.go     a part of a group's name, of any text
 package offsets
