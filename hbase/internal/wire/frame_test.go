@@ -208,6 +208,7 @@ func FuzzDecodeResponse(f *testing.F) {
 		frame, _ := AppendResponse(nil, h, &hbasepb.GetResponse{}, []byte("cells"))
 		f.Add(frame[PrefixLen:])
 	}
+	f.Add([]byte("\x06\x80\xff\xff\xff00")) // a field whose number is larger than a number of a field may be
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := DecodeResponse(b)
 		slow, slowErr := ReadResponseHeader(bufio.NewReaderSize(iotest.OneByteReader(bytes.NewReader(b)), 16), len(b))

@@ -51,7 +51,7 @@ func (m *message) tag() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n, _ := protowire.DecodeTag(tag); n < protowire.MinValidNumber {
+	if n, _ := protowire.DecodeTag(tag); n < protowire.MinValidNumber || n > protowire.MaxValidNumber {
 		return 0, fmt.Errorf("%w: no number of a field", ErrMalformed)
 	}
 	return tag, nil
