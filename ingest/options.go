@@ -19,7 +19,10 @@ type Kafka = broker.Kafka
 var (
 	ErrUnreachable = broker.ErrUnreachable
 	ErrNoTopic     = broker.ErrNoTopic
-	ErrDenied      = broker.ErrDenied
+	ErrDenied      = broker.ErrDenied // for one of the three below, where it is no topic's
+	ErrCredentials = error(broker.ErrCredentials)
+	ErrMechanism   = error(broker.ErrMechanism)
+	ErrNoSASL      = error(broker.ErrNoSASL)
 	ErrNoPartition = errors.New("no such partition")
 	ErrOtherReplay = errors.New("the name of this replay is taken")
 )

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"brine/ingest"
 )
 
-// KafkaFix says what to do about brokers that could not be asked: about what refused the connection where that is known.
+// KafkaFix says what to do about brokers that could not be asked: about what refused the connection where that is known. A denial of
+// something else says itself what is lacking.
 func KafkaFix(err error) string {
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -27,6 +30,14 @@ func KafkaFix(err error) string {
 		return "the brokers refuse this client: set kafka.tls.cert and kafka.tls.key to a certificate that they accept"
 	case err != nil && strings.Contains(err.Error(), "expecting TLS"): // kafka-go's own words
 		return "the port speaks TLS: set kafka.tls, or correct kafka.brokers"
+	case errors.Is(err, ingest.ErrCredentials):
+		return "correct kafka.sasl.user or kafka.sasl.password"
+	case errors.Is(err, ingest.ErrMechanism):
+		return "set kafka.sasl.mechanism to one that the brokers take"
+	case errors.Is(err, ingest.ErrNoSASL):
+		return "the port takes no credentials: correct kafka.brokers, or remove kafka.sasl"
+	case errors.Is(err, ingest.ErrDenied):
+		return ""
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "is Kafka running at kafka.brokers? One that wants kafka.sasl or kafka.tls also closes the connection"
 	}

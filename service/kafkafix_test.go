@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"brine/ingest"
 )
 
 func TestKafkaFix(t *testing.T) {
@@ -23,6 +25,9 @@ func TestKafkaFix(t *testing.T) {
 		{&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, "kafka.tls.cert"},
 		{errors.New("broker appears to be expecting TLS"), "set kafka.tls,"},
 		{io.ErrUnexpectedEOF, "kafka.sasl"},
+		{ingest.ErrCredentials, "correct kafka.sasl.user or kafka.sasl.password"},
+		{ingest.ErrMechanism, "set kafka.sasl.mechanism"},
+		{ingest.ErrNoSASL, "remove kafka.sasl"},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, "is Kafka running at kafka.brokers?"},
 	} {
 		if got := KafkaFix(fmt.Errorf("kafka: %w", c.err)); !strings.Contains(got, c.says) {

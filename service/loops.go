@@ -57,6 +57,8 @@ func IngestError(err error) error {
 		return fault.New(fault.Missing, err, "fix --partitions, or the partitions of --from and --to")
 	case errors.Is(err, ingest.ErrOtherReplay):
 		return fault.Misused(err)
+	case errors.Is(err, ingest.ErrDenied):
+		return fault.New(fault.Failed, err, KafkaFix(err))
 	case errors.Is(err, ingest.ErrUnreachable):
 		return fault.New(fault.Unreachable, err, KafkaFix(err))
 	}

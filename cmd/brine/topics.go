@@ -23,6 +23,8 @@ func kafkaError(err error) error {
 		return err
 	case offsets.NoTopic(err):
 		return &exitError{exitMissing, err, "create the topic, or correct its name"}
+	case errors.Is(err, ingest.ErrDenied):
+		return &exitError{exitFailed, fmt.Errorf("kafka.brokers: %w", err), service.KafkaFix(err)}
 	case offsets.Answered(err):
 		return fmt.Errorf("kafka.brokers: %w", err)
 	}

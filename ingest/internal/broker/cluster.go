@@ -73,6 +73,8 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 	switch {
 	case err == nil:
 		c.fault = nil
+	case refusesUs(err):
+		err = fmt.Errorf("%w: %w", ErrDenied, err)
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 	case c.fault != nil:
 		err = fmt.Errorf("%w; last: %w", err, c.fault)

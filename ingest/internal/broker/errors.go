@@ -25,14 +25,23 @@ const (
 	ErrOutOfRange    = kafka.OffsetOutOfRange // the log has no such offset
 	ErrFenced        = kafka.FencedInstanceID // another process has joined with our instance id
 	ErrUnknownMember = kafka.UnknownMemberId  // of a commit: the group has members, and we are not one of them
+
+	ErrCredentials = kafka.SASLAuthenticationFailed // SASL: no such user, or another password
+	ErrMechanism   = kafka.UnsupportedSASLMechanism // SASL: none of those that the broker takes
+	ErrNoSASL      = kafka.IllegalSASLState         // the listener takes everybody, and nobody's credentials
 )
 
-// unreachable is the error that no broker answers at all.
+// unreachable is the error that no broker answers at all, or lets us ask.
 func (c *Cluster) unreachable(err error) error {
-	if errors.Is(err, kafka.SASLAuthenticationFailed) {
-		return fmt.Errorf("kafka brokers %v: %w: %w; correct the user or the password", c.kafka.Brokers, ErrDenied, err)
+	if errors.Is(err, ErrDenied) {
+		return fmt.Errorf("kafka brokers %v: %w", c.kafka.Brokers, err)
 	}
 	return fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
+}
+
+// refusesUs reports whether a broker lets nobody with our credentials ask.
+func refusesUs(err error) bool {
+	return errors.Is(err, ErrCredentials) || errors.Is(err, ErrMechanism) || errors.Is(err, ErrNoSASL)
 }
 
 // topicError turns what a broker says of a topic into an error with its fix; nil when the topic is there.
@@ -66,7 +75,7 @@ func mayPass(err error) bool {
 	var answer kafka.Error // which is a net.Error too
 	var network net.Error
 	switch {
-	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrNoTopic):
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrNoTopic), errors.Is(err, ErrDenied):
 		return false
 	case errors.As(err, &answer):
 		return answer.Temporary() || answer == kafka.BrokerNotAvailable // which is what kafka-go says when it knows of no broker yet
