@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// call is one request in work. Cells of the request are read from in, those of the answer are appended to out.
+// call is one request being handled. Cells of the request are read from in, those of the answer are appended to out.
 type call struct {
 	node   *node
 	conn   *conn
@@ -20,7 +20,7 @@ type call struct {
 	out    []byte
 	held   int      // bytes of the answer that are counted
 	fresh  int      // bytes of the answer that are not counted yet
-	full   bool     // no more is to be made: the client has to read first
+	full   bool     // the answer must not grow: the client has to read first
 	size   int      // bytes of the cells in results, for Options.MaxResult
 	faults *Outcome // of single regions and rows; nil: none
 }
@@ -31,7 +31,7 @@ type method struct {
 	handle func(ctx context.Context, c *call, param proto.Message) (proto.Message, error)
 }
 
-// on makes a method of a handler with its own parameter and result types.
+// on returns the method of a handler that has its own parameter and result types.
 func on[P any, M interface {
 	*P
 	proto.Message
@@ -79,7 +79,7 @@ func merge(families ...map[string]method) map[string]map[string]method {
 	return all
 }
 
-// run handles a request and answers it, unless a control function has it never answered.
+// run handles a request and answers it, unless a control function wants no answer.
 func (c *conn) run(ctx context.Context, r wire.Request) {
 	id := r.Header.GetCallId()
 	name := r.Header.GetMethodName()
@@ -115,8 +115,8 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 	}
 }
 
-// handle runs the handler, or gives what a control function wants instead. A handler that panics answers so, with the
-// stack: one bad request must not end the others.
+// handle runs the handler, or returns what a control function wants instead. A panic of the handler is answered as an exception
+// with its stack: one bad request must not end the others.
 func (k *call) handle(ctx context.Context, m method, param proto.Message, o *Outcome) (result proto.Message, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -38,7 +38,7 @@ type cluster struct {
 	cancel    context.CancelFunc
 	wg        sync.WaitGroup // procedures, and the waits until the master notices a death
 	lastStart atomic.Int64   // start code
-	waiting   atomic.Int32   // how many want the master to be initializing
+	waiting   atomic.Int32   // how many callers of HoldMaster keep the master initializing
 
 	change sync.Mutex // one change of the catalogue at a time; taken before mu
 	idle   *sync.Cond // of change: regions came out of a transition
@@ -111,7 +111,7 @@ func metaSchema() (*hbasepb.TableSchema, store.Schema) {
 
 func (c *cluster) now() int64 { return millis(c.opts.Clock()) }
 
-// load reads the catalogue, gives the nodes all regions of enabled tables in turn and writes that to hbase:meta.
+// load reads the catalogue, assigns the regions of enabled tables to the nodes in turn and writes that to hbase:meta.
 func (c *cluster) load() error {
 	b := c.store.NewBatch()
 	if err := c.loadID(b); err != nil {
@@ -150,7 +150,7 @@ func (c *cluster) loadTables() error {
 	return c.store.Records(recordTable, c.loadTable)
 }
 
-// place gives a region to the node whose turn it is.
+// place assigns a region to the node whose turn it is.
 func (c *cluster) place(r *region) placement { return placement{r, c.pick()} }
 
 func (c *cluster) loadID(b *store.Batch) error {
@@ -239,7 +239,7 @@ func (c *cluster) sorted() []*table {
 	return ts
 }
 
-// regionID returns an id for a new region: the time, but greater than any given before.
+// regionID returns an id for a new region: the time, but greater than any before.
 func (c *cluster) regionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

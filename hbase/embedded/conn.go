@@ -21,11 +21,11 @@ import (
 
 const (
 	maxHeader        = 64 << 10         // bytes of a connection header
-	maxOut           = 128              // calls of one connection in work; more wait unread
+	maxPending       = 128              // calls of one connection that are handled at once; more wait unread
 	writeTimeout     = 60 * time.Second // for a client that does not read its answers
 	handshakeTimeout = 30 * time.Second // from the connection to its first call
 	noCall           = math.MaxUint32   // the call id -1 of answers to no call
-	firstRead        = 1 << 20          // of a frame, before its bytes have come
+	firstRead        = 1 << 20          // bytes that are allocated for a frame before any has arrived
 )
 
 // conn is one client's connection. serve reads; each call runs in its own goroutine and answers under mu.
@@ -59,7 +59,7 @@ func (c *conn) serve(ctx context.Context) {
 	var calls sync.WaitGroup
 	defer calls.Wait()
 	defer cancel()
-	slots := make(chan struct{}, maxOut)
+	slots := make(chan struct{}, maxPending)
 	for {
 		frame, err := c.readFrame(in)
 		if err != nil {
@@ -77,7 +77,7 @@ func (c *conn) serve(ctx context.Context) {
 		slots <- struct{}{}
 		calls.Add(1)
 		go func() {
-			defer func() { c.let(frame); <-slots; calls.Done() }()
+			defer func() { c.release(frame); <-slots; calls.Done() }()
 			if c.expand(&request) {
 				c.run(ctx, request)
 			}
@@ -85,7 +85,7 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// greet gives the handshake its time, and reports whether calls follow.
+// greet runs the handshake within its time limit and reports whether calls follow.
 func (c *conn) greet(in *bufio.Reader) bool {
 	if err := c.net.SetReadDeadline(time.Now().Add(handshakeTimeout)); err != nil {
 		return false
@@ -157,7 +157,7 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 	return true, nil
 }
 
-// readFrame reads one frame, without its length. It gives nil for one that is too long, which it skips and answers.
+// readFrame reads one frame, without its length. It returns nil for one that is too long, which it skips and answers.
 func (c *conn) readFrame(in *bufio.Reader) (*[]byte, error) {
 	var prefix [wire.PrefixLen]byte
 	if _, err := io.ReadFull(in, prefix[:]); err != nil {
@@ -177,13 +177,13 @@ func (c *conn) readFrame(in *bufio.Reader) (*[]byte, error) {
 	return readBytes(in, n, c.member.Hold)
 }
 
-// let lets go of a request.
-func (c *conn) let(frame *[]byte) {
+// release returns the frame of a request that is done.
+func (c *conn) release(frame *[]byte) {
 	_ = c.member.Hold(-len(*frame)) // nothing more is held
 	putFrame(frame)
 }
 
-// skipTooBig reads a frame's header for its call id, answers and throws the rest away.
+// skipTooBig reads a frame's header for its call id, answers and discards the rest.
 func (c *conn) skipTooBig(in *bufio.Reader, n int) error {
 	head, err := in.Peek(min(n, 4096))
 	if err != nil {
@@ -210,8 +210,8 @@ func (c *conn) fatal(class, format string, args ...any) error {
 	return errors.Join(c.refuse(class, format, args...), fmt.Errorf(format, args...))
 }
 
-// reply answers a call with its result or its error. When that fails the connection ends: its client must not wait for an
-// answer that does not come.
+// reply answers a call with its result or its error. When that fails it ends the connection: the client must not wait for an
+// answer that will never arrive.
 func (c *conn) reply(id uint32, result proto.Message, cells []byte, err error) {
 	if err != nil {
 		err = c.answerException(id, asException(err))
@@ -260,7 +260,7 @@ func (c *conn) write(h *hbasepb.ResponseHeader, result proto.Message, cells []by
 		return err
 	}
 	if _, err = c.net.Write(*frame); err != nil {
-		c.net.Close() // half a frame may be out: nothing can follow it
+		c.net.Close() // half a frame may have been sent: nothing can follow it
 		return err
 	}
 	c.member.Progress()
@@ -272,7 +272,8 @@ const maxKept = 1 << 20
 
 var frames = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
-// readBytes reads n bytes into a pooled buffer. The buffer grows as the bytes come, not on the word of their length; hold is told how far.
+// readBytes reads n bytes into a pooled buffer. The buffer grows as bytes arrive, so that a length alone allocates little; hold is
+// called with each step before it is allocated.
 func readBytes(in io.Reader, n int, hold func(int) error) (*[]byte, error) {
 	frame := frames.Get().(*[]byte)
 	b := (*frame)[:0]

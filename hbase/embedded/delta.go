@@ -68,7 +68,7 @@ func combine(kind hbasepb.MutationProto_MutationType, c *wire.Cell, before []byt
 	return binary.BigEndian.AppendUint64(nil, sum), nil
 }
 
-// wantsResults reports whether an increment's or append's client asked for the new cells, as it does unless told not to.
+// wantsResults reports whether an increment's or append's client asked for the new cells, which is the default.
 func wantsResults(p *hbasepb.MutationProto) bool {
 	for _, a := range p.Attribute {
 		if a.GetName() == "_rr_" {
@@ -79,7 +79,7 @@ func wantsResults(p *hbasepb.MutationProto) bool {
 }
 
 // deltas remembers the increments and appends that were done, by nonce: one that is sent again because its answer was lost
-// is answered with what its columns hold now, and not done twice. HBase remembers them for half an hour; so many here.
+// is answered with what its columns hold now, and not done twice. HBase remembers them for half an hour; here keptDeltas are.
 type deltas struct {
 	mu   sync.Mutex
 	done map[nonce]struct{}

@@ -32,9 +32,9 @@ func fullDisk(full *atomic.Bool) vfs.FS {
 	}))
 }
 
-// TestDiskFullIsSaidAndPasses: while the disk is full every write and read is answered with an IOException that a client may retry and that
+// TestFullDiskIsReportedAndRecovered: while the disk is full every write and read is answered with an IOException that a client may retry and that
 // names cause and path; nothing that was acknowledged is lost, and all goes on, regions and tables too, when there is space.
-func TestDiskFullIsSaidAndPasses(t *testing.T) {
+func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 	var full atomic.Bool
 	warned := make(chan string, 100)
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ func TestDiskFullIsSaidAndPasses(t *testing.T) {
 		t.Errorf("Broken is %v", err)
 	}
 	gone := s.Nodes()[holder(s, "1").Node]
-	gone.Kill() // its regions are given to the other node when that can be written down
+	gone.Kill() // its regions move to the other node when that can be written
 	if got := <-warned; !strings.Contains(got, "no space left on device") || !strings.Contains(got, dir) {
 		t.Errorf("warned %q", got)
 	}

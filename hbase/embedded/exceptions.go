@@ -19,14 +19,14 @@ type Exception struct {
 	Message          string
 	DoNotRetry       bool
 	ServerOverloaded bool
-	Bare             bool   // the message goes alone, not as a printed stack trace: of what is answered before a call begins
+	Bare             bool   // the message is sent alone, not as a printed stack trace, as by HBase before a call begins
 	Host             string // where the region is now, with RegionMovedException
 	Port             int32
 }
 
 func (e *Exception) Error() string { return e.Class + ": " + e.Message }
 
-// stack is what Java's clients give their exception's constructor: a printed stack trace.
+// stack is what Java's clients pass to their exception's constructor: a printed stack trace.
 func (e *Exception) stack() string { return e.Error() + "\n\tat brine.hbase.embedded\n" }
 
 func (e *Exception) response() *hbasepb.ExceptionResponse {
@@ -124,8 +124,8 @@ func asException(err error) *Exception {
 }
 
 // Exceptions returns every exception by which HBase's servers tell a client what to do, by the class's simple name, each with a
-// message as the server writes it: what Outcome.Exception, Outcome.Regions and Outcome.Rows take. They are new ones with each
-// call, so a test may set another message. Those that only a client makes (CallTimeoutException, ConnectionClosedException,
+// message as the server writes it: what Outcome.Exception, Outcome.Regions and Outcome.Rows take. Each call returns new ones,
+// so a test may set another message. Those that only a client makes (CallTimeoutException, ConnectionClosedException,
 // FailedServerException …) are not answers: drop, silence or kill for them.
 func Exceptions() map[string]*Exception {
 	all := make(map[string]*Exception, len(thrown))
@@ -137,7 +137,7 @@ func Exceptions() map[string]*Exception {
 	return all
 }
 
-// RegionMoved says where a region went: clients read it out of the message.
+// RegionMoved returns the exception that names where a region went: clients read it out of the message.
 func RegionMoved(host string, port int32, startCode, seqNum int64) *Exception {
 	return &Exception{
 		Class:   hbasePackage + "exceptions.RegionMovedException",

@@ -26,7 +26,7 @@ type Request struct {
 // Keep keeps the control function registered also after this request.
 func (r *Request) Keep() { r.keep = true }
 
-// Outcome is what a control function makes of a request. The zero Outcome handles it as ever.
+// Outcome is what a control function makes of a request. The zero Outcome handles it as usual.
 type Outcome struct {
 	Delay time.Duration   // wait before anything else
 	Until <-chan struct{} // and until this is closed
@@ -37,8 +37,8 @@ type Outcome struct {
 	Silent    bool          // never answer
 	Apply     bool          // handle the request nonetheless: the client cannot know that it was applied
 
-	// Regions fails the named regions of a Multi (by name or encoded name) and lets the others be; Rows fails single
-	// mutations and gets by their row. Whether they are applied nonetheless is not a question: they are not.
+	// Regions fails the named regions of a Multi (by name or encoded name) and leaves the others alone; Rows fails
+	// single mutations and gets by their row. What fails so is not applied.
 	Regions map[string]*Exception
 	Rows    map[string]*Exception
 }
@@ -55,10 +55,10 @@ type control struct {
 }
 
 // Control registers a function for the requests of a method ("Multi", "Scan", "Get", "CreateTable" …; "" means all). It is
-// asked before the request is handled and may seize it by giving an Outcome: once, after which it is forgotten, unless it
-// calls the request's Keep. Giving nil leaves the request to others, and the function registered: so it can observe, or wait
+// called before the request is handled and may seize it by returning an Outcome: once, after which it is forgotten, unless it
+// calls the request's Keep. Returning nil leaves the request to others, and the function registered: so it can observe, or wait
 // for the one request it is meant for. Functions are called one at a time and must not block: an Outcome with Until does.
-// The function that Control gives removes the registration.
+// The returned function removes the registration.
 func (s *Server) Control(method string, f func(*Request) *Outcome) (remove func()) {
 	c := &control{method: method, f: f}
 	s.controls.mu.Lock()

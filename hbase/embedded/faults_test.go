@@ -59,7 +59,7 @@ func TestControlOnce(t *testing.T) {
 	}
 }
 
-// Giving nil observes and stays; Keep stays after seizing; the function that Control gives removes it.
+// Returning nil observes and stays; Keep stays after seizing; the function that Control returns removes it.
 func TestControlKeepAndObserve(t *testing.T) {
 	s, c, regions := faultTest(t)
 	var seen []string
@@ -159,7 +159,7 @@ func TestControlAnswer(t *testing.T) {
 	}
 }
 
-// The apply log has the mutations of each row in the order in which they were applied, whoever sent them.
+// The apply log has the mutations of each row in the order in which they were applied, whichever client sent them.
 func TestApplied(t *testing.T) {
 	var mu sync.Mutex
 	var last int

@@ -12,10 +12,10 @@ type gate struct{ state atomic.Pointer[gateState] } // nil: open
 
 type gateState struct {
 	thawed chan struct{} // not nil: shut until it is closed
-	rate   int           // bytes a second of each connection, each way; 0: as they come
+	rate   int           // bytes a second of each connection, each way; 0: no limit
 }
 
-// set gives the gate a new state; nil opens it. Whoever waits for the old one looks again.
+// set gives the gate a new state; nil opens it. Those that wait for the old one look again.
 func (g *gate) set(s *gateState) {
 	if old := g.state.Swap(s); old != nil && old.thawed != nil {
 		close(old.thawed)

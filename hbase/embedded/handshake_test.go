@@ -56,7 +56,7 @@ func TestRefusedConnections(t *testing.T) {
 	}
 }
 
-// The preamble of HBase 2.6's clients gives the cluster's id without a connection header, and closes.
+// The preamble of HBase 2.6's clients is answered with the cluster's id without a connection header, and the connection ends.
 func TestRegistryPreamble(t *testing.T) {
 	s := start(t, embedded.Options{})
 	c := dialBytes(t, s.Addr(), wire.AppendPreamble(nil, wire.Preamble{Kind: wire.Registry}))
@@ -77,7 +77,7 @@ func TestRegistryPreamble(t *testing.T) {
 	}
 }
 
-// The one that asks for a Kerberos principal is told that there is none, and another preamble may follow.
+// The one that asks for a Kerberos principal is answered that there is none, and another preamble may follow.
 func TestSecurityPreamble(t *testing.T) {
 	s := start(t, embedded.Options{})
 	b := wire.AppendPreamble(nil, wire.Preamble{Kind: wire.SecurityInfo})

@@ -107,7 +107,7 @@ func (n *node) end(abrupt bool) {
 	n.mu.Lock()
 	n.ended = true
 	n.cancel()
-	_ = n.listener.Close() // it is closed, whatever it says
+	_ = n.listener.Close() // it is closed, whatever the error
 	for c := range n.conns {
 		if tcp, ok := c.net.Conn.(*net.TCPConn); ok && abrupt {
 			_ = tcp.SetLinger(0) // it is about to be closed either way

@@ -221,7 +221,7 @@ func cell(row, family, qualifier string, ts int64, kind byte, value string) wire
 	return wire.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: ts, Type: kind, Value: []byte(value)}
 }
 
-// testClock is a clock that goes when it is told to.
+// testClock is a clock that a test moves.
 type testClock struct {
 	mu  sync.Mutex
 	now time.Time

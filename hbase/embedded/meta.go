@@ -24,9 +24,9 @@ import (
 //	info:sn                 host,port,startcode
 //	info:state              OPEN, CLOSED …
 //
-// A region that was split stays as a row until the next start, or until its table goes, with info:splitA and info:splitB, the
+// A region that was split keeps its row until the next start, or until its table is deleted, with info:splitA and info:splitB, the
 // descriptions of its daughters, and in its own description that it is offline and split. A merged region has its parents'
-// descriptions in info:merge0000 and so on until the next start; their rows are gone at once.
+// descriptions in info:merge0000 and so on until the next start; their rows are deleted at once.
 //
 // A table's row is its name, and table:state a TableState.
 const (
@@ -115,7 +115,7 @@ func (c *cluster) putState(b *store.Batch, name tableName, state hbasepb.TableSt
 	return b.Add(store.MetaSpace, []byte(name.String()), []byte(metaTable), []byte(metaState), c.now(), store.Put, raw)
 }
 
-// loadRegions reads hbase:meta, each row of which load takes to give the tables their regions. It compacts hbase:meta first: each
+// loadRegions reads hbase:meta and calls load with each row, which adds the region to its table. It compacts hbase:meta first: each
 // start writes new versions. What is left of splits and merges it drops, as HBase's catalogue janitor does.
 func (c *cluster) loadRegions(b *store.Batch, load func(*store.Batch, *store.Row) error) (err error) {
 	ctx := context.Background()

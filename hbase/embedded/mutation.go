@@ -70,7 +70,7 @@ func (m *mutation) setTTL(value []byte) error {
 func (k *call) skip(p *hbasepb.MutationProto) {
 	for range p.GetAssociatedCellCount() {
 		if _, err := k.cell(); err != nil {
-			return // the mutations behind it find nothing either, and say so
+			return // the mutations after it find nothing either, and fail
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (m *mutation) checkSizes(limit int) error {
 	return nil
 }
 
-// check returns the exception that befalls this mutation alone.
+// check returns the exception of this mutation alone.
 func (m *mutation) check(r *region) error {
 	if len(m.row) > wire.MaxRowLen {
 		return final(classIllegalArgument, "Row length %d is > %d", len(m.row), wire.MaxRowLen)
@@ -137,7 +137,7 @@ func (m *mutation) check(r *region) error {
 	return nil
 }
 
-// readsFirst reports whether the mutation needs to read what is there: then nobody may write between.
+// readsFirst reports whether the mutation needs to read what is there: then no other write may come between.
 func (m *mutation) readsFirst() bool {
 	if m.kind == hbasepb.MutationProto_INCREMENT || m.kind == hbasepb.MutationProto_APPEND {
 		return true

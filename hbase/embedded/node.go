@@ -12,7 +12,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// Node is one server of the cluster through its lives: a region server, the master, or both when Options.Servers is 1. Its
+// Node is one server of the cluster, through all its restarts: a region server, the master, or both when Options.Servers is 1. Its
 // methods are for tests and for chaos on purpose; they are safe for concurrent use, but must not be called by a control
 // function nor by Applied: most wait for the calls in work.
 type Node struct {
@@ -24,7 +24,7 @@ type Node struct {
 	skew    atomic.Int64         // time.Duration by which its clock is ahead
 }
 
-// places are the nodes that take regions. There come more, and none goes.
+// places are the nodes that take regions. Nodes are added and never removed.
 type places struct {
 	mu    sync.RWMutex
 	nodes []*Node
@@ -42,7 +42,7 @@ func (p *places) add(n *Node) {
 	p.nodes = append(slices.Clone(p.nodes), n)
 }
 
-// ErrRunning is given by Restart of a node that runs.
+// ErrRunning is returned by Restart of a node that is running.
 var ErrRunning = errors.New("embedded: the node is running")
 
 // Addr is the host:port that the node listens on, or listened on when it is down.
@@ -61,8 +61,8 @@ func (p *Node) Up() bool { return p.life.Load().ctx.Err() == nil }
 func (p *Node) Regions() int { return len(p.life.Load().regions()) }
 
 // Kill ends the node as kill -9 does: connections are reset, calls in work are never answered (whether they were applied is
-// open), scanners are gone. Its regions are nobody's until the master notices, Options.DetectAfter later, or at once when the
-// node is started again; then they go to the other nodes. Without a master nobody notices.
+// open), scanners are gone. Its regions are on no node until the master notices, Options.DetectAfter later, or at once when the
+// node is started again; then they go to the other nodes. Without a master they stay where they were.
 func (p *Node) Kill() {
 	n := p.life.Load()
 	n.end(true)
@@ -96,7 +96,7 @@ func (p *Node) Freeze() { p.life.Load().gate.set(&gateState{thawed: make(chan st
 // Thaw lets a frozen or slow node go on at full speed.
 func (p *Node) Thaw() { p.life.Load().gate.set(nil) }
 
-// Slow lets so many bytes a second pass on each connection, each way.
+// Slow limits each connection to so many bytes a second, each way.
 func (p *Node) Slow(bytesPerSecond int) {
 	p.life.Load().gate.set(&gateState{rate: max(1, bytesPerSecond)})
 }
@@ -104,7 +104,7 @@ func (p *Node) Slow(bytesPerSecond int) {
 // SetClock puts the node's clock ahead of Options.Clock, or behind it.
 func (p *Node) SetClock(ahead time.Duration) { p.skew.Store(int64(ahead)) }
 
-// Add starts another region server, on a free port of the master's host. It has no regions but those that were nobody's: see Balance.
+// Add starts another region server, on a free port of the master's host. It has only regions that were on no node: see Balance.
 func (s *Server) Add() (*Node, error) {
 	c := s.cluster
 	host, _, err := net.SplitHostPort(c.master.Addr())
@@ -152,7 +152,7 @@ func (c *cluster) start(p *Node, addr string) error {
 	return c.recover(func(at *node) bool { return !at.alive() && (p.master || at.place == p) })
 }
 
-// startCode returns a start code: the time, but greater than any given before.
+// startCode returns a start code: the time, but greater than any before.
 func (c *cluster) startCode() int64 {
 	for {
 		last := c.lastStart.Load()
@@ -182,7 +182,7 @@ func (c *cluster) masterLife() *node {
 	return nil
 }
 
-// died lets a death be noticed after a while: it is known then, and the master, if there is one, gives the regions to others.
+// died has a death noticed after Options.DetectAfter: from then on it is known, and the master, if there is one, moves the regions.
 func (c *cluster) died(n *node) {
 	c.wg.Go(func() {
 		t := time.NewTimer(c.opts.DetectAfter)
@@ -191,7 +191,7 @@ func (c *cluster) died(n *node) {
 		case <-t.C:
 			n.noticed.Store(true)
 			if c.masterLife() != nil {
-				_ = c.recover(func(at *node) bool { return at == n }) // the store is broken: all calls say so
+				_ = c.recover(func(at *node) bool { return at == n }) // the store is broken: all calls report it
 			}
 		case <-c.ctx.Done():
 		}

@@ -25,7 +25,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// A killed node cuts its connections; its regions are nobody's until that is noticed and then are on the others, hbase:meta
+// A killed node cuts its connections; its regions are on no node until that is noticed and then are on the others, hbase:meta
 // among them. Started again, it is another one, without scanners and without memory of what moved.
 func TestKillAndRestart(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2, DetectAfter: time.Hour})
@@ -92,7 +92,7 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
-// The master notices a death after a while; one that started after it notices at once. Without a master nobody does.
+// The master notices a death after a while; one that started after it notices at once. Without a master it goes unnoticed.
 func TestDetection(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 3, DetectAfter: time.Millisecond})
 	createOn(t, s, "t", "b", "c")
@@ -148,7 +148,7 @@ func TestDetection(t *testing.T) {
 }
 
 // A node that comes while a master, itself just started, finds none that could take the regions gets them.
-func TestNodeThatComesInMidRecovery(t *testing.T) {
+func TestNodeStartedDuringRecovery(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2, DetectAfter: time.Hour})
 	createOn(t, s, "t", "b", "c")
 	for _, n := range append(s.Nodes(), s.Master()) {
@@ -253,7 +253,7 @@ func TestSlow(t *testing.T) {
 }
 
 // Each node stamps with its own clock.
-func TestClockOfANode(t *testing.T) {
+func TestNodeClock(t *testing.T) {
 	clock := &testClock{now: time.UnixMilli(1_000_000)}
 	s := start(t, embedded.Options{Servers: 2, Clock: clock.Now})
 	r := createOn(t, s, "t")[0]

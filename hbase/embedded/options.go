@@ -17,9 +17,9 @@ var (
 	ErrDamaged     = store.ErrDamaged     // a file of the data folder, which the error names, is not what was written
 )
 
-// Options say where the server listens and stores. The zero value is a server in memory on a free loopback port.
+// Options are where the server listens and stores, and its limits. The zero value is a server in memory on a free loopback port.
 type Options struct {
-	Dir  string // data folder, made when it is not there; empty: in memory, gone with Close
+	Dir  string // data folder, made when it does not exist; empty: in memory, until Close
 	Addr string // host:port to listen on; default 127.0.0.1:0, a free port
 
 	// Listen opens the listeners, for networks other than the machine's own; default net.Listen.
@@ -38,20 +38,20 @@ type Options struct {
 
 	Clock        func() time.Time // the server's time; default time.Now
 	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
-	MaxHeld      int              // bytes of requests and answers in work; who does not read its answers is cut off first; default 64 MiB
+	MaxHeld      int              // bytes of pending requests and answers; clients that do not read are cut off first; default 64 MiB
 	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default half of MaxHeld (HBase: 256 MiB)
 	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), for the whole process has 200
 	MaxCell      int              // bytes of a cell; default 10 MiB, as HBase's hbase.server.keyvalue.maxsize
 
-	// Applied, when set, is told of every mutation in the order in which they are applied, region by region. It makes
+	// Applied, when set, is called with every mutation in the order in which they are applied, region by region. It makes
 	// writers of one region wait for each other, so it is for tests. It must not block or call the server.
 	Applied func(Applied)
 
 	// Damaged, when set, is called once, with an ErrDamaged that names the file, when what is stored turns out to be damaged while it is
-	// read: what the server answers from then on may be an exception for ever. It must not block or call the server.
+	// read: from then on the server may answer exceptions for ever. It must not block or call the server.
 	Damaged func(error)
 
-	Warn   func(error)   // told of what goes wrong beside calls, and is tried again; it must not block; default: silent
+	Warn   func(error)   // called with what fails outside of calls and is retried; it must not block; default: silent
 	Logger pebble.Logger // of the storage engine; default: silent
 }
 

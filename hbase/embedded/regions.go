@@ -112,7 +112,7 @@ func (r *region) check(row []byte, op string) error {
 // at returns the node that has the region open, nil when none has.
 func (r *region) at() *node { return r.node.Load() }
 
-// enter holds the region open on the node, shared or exclusively, until the function that it gives is called.
+// enter holds the region open on the node, shared or exclusively, until the returned function is called.
 func (r *region) enter(n *node, exclusive bool) (leave func(), err error) {
 	lock, leave := r.mu.RLock, r.mu.RUnlock
 	if exclusive {
@@ -171,7 +171,7 @@ func (r *region) before(other *region) bool {
 	return len(r.info.EndKey) > 0 && bytes.Equal(r.info.EndKey, other.info.StartKey)
 }
 
-// replace puts regions in the place of others. The caller holds the cluster's mu; who has the old slice keeps it.
+// replace puts regions in the place of others. The caller holds the cluster's mu; the old slice is not changed.
 func (t *table) replace(old []*region, fresh ...*region) {
 	i := slices.Index(t.regions, old[0])
 	t.regions = slices.Concat(t.regions[:i], fresh, t.regions[i+len(old):])

@@ -41,7 +41,7 @@ func Repair(dir, aside string) (r Repaired, err error) {
 	return r, err
 }
 
-// spaceOf says which table a record of the catalogue describes.
+// spaceOf returns the space of the table that a record of the catalogue describes.
 func spaceOf(name string, value []byte) (store.Space, bool) {
 	var rec tableRecord
 	if !strings.HasPrefix(name, recordTable) || json.Unmarshal(value, &rec) != nil {
@@ -51,7 +51,7 @@ func spaceOf(name string, value []byte) (store.Space, bool) {
 }
 
 // repairCatalogue makes hbase:meta agree with the catalogue's records again: regions of no table go, and a table whose regions do not
-// cover its keys once comes to have a single one.
+// cover each key exactly once gets a single one.
 func repairCatalogue(dir string) (lost []string, err error) {
 	st, err := store.Open(store.Options{Dir: dir})
 	if err != nil {

@@ -89,8 +89,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairLeavesTheWholeAlone: nothing is done to a folder that is not damaged, nor to one that is in use.
-func TestRepairLeavesTheWholeAlone(t *testing.T) {
+// TestRepairLeavesUndamagedFoldersAlone: nothing is done to a folder that is not damaged, nor to one that is in use.
+func TestRepairLeavesUndamagedFoldersAlone(t *testing.T) {
 	dir := damagedServer(t)
 	aside := dir + ".damaged"
 	if r, err := embedded.Repair(dir, aside); r.Damage != nil || err != nil {

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// share is what one connection's answers may hold of what all may: with more, calls stop where they are, and new ones wait.
+// share: the answers of one connection may hold 1/share of Options.MaxHeld. Beyond that its calls stop where they are, and new ones wait.
 const share = 8
 
-// handlers is how many scans are read at once; others wait. Each has buffers of its own, and thousands may be asked for.
+// handlers is how many scans are read at once; others wait. Each has buffers of its own, and clients may send thousands.
 const handlers = 32
 
-// gauge lets so many in at once.
+// gauge is a semaphore.
 type gauge chan struct{}
 
 func (g gauge) enter(ctx context.Context) (leave func(), err error) {
@@ -23,10 +23,10 @@ func (g gauge) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// counted is how much of an answer is counted at once.
+// counted is the size of the steps in which an answer is counted.
 const counted = 32 << 10
 
-// maxConns is how many connections a server has. With one more, the one that was answered the longest ago goes.
+// maxConns is how many connections a server has. For one more, the one that was answered the longest ago is cut off.
 const maxConns = 1024
 
 // room is what a connection's answers hold, from their first cell until the client has them.
@@ -35,7 +35,7 @@ type room struct {
 	freed sync.Cond
 	held  int
 	limit int
-	gone  bool // the connection is cut off: nothing more is made for it
+	gone  bool // the connection is cut off: no answer of it grows any more
 }
 
 func newRoom(limit int) *room {
@@ -60,7 +60,7 @@ func (r *room) full() bool {
 	return r.gone || r.held > r.limit
 }
 
-// leave says that the connection is cut off.
+// leave marks the connection as cut off.
 func (r *room) leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +68,7 @@ func (r *room) leave() {
 	r.freed.Broadcast()
 }
 
-// wait waits until the client has read enough, or is gone.
+// wait waits until the client has read enough, or is cut off.
 func (r *room) wait() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

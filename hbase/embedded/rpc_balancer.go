@@ -13,7 +13,7 @@ import (
 // balancerMethods even out regions: Balance, and the balancer's switch with SetBalancerRunning and IsBalancerEnabled.
 //
 // What they do not do:
-//   - the balancer runs when it is asked only, and evens out the numbers of regions only, without thresholds and without looking at load;
+//   - the balancer runs only when it is called, and evens out only the numbers of regions, without thresholds or load;
 //   - the switch is on again after each start of the server.
 var balancerMethods = map[string]method{
 	"MasterService.Balance":            on(balance),

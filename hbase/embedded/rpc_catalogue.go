@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// catalogueMethods say which tables there are: GetTableDescriptors, GetTableNames, GetTableState, ListTableDescriptorsByNamespace,
+// catalogueMethods list and describe tables: GetTableDescriptors, GetTableNames, GetTableState, ListTableDescriptorsByNamespace,
 // ListTableNamesByNamespace.
 //
 // What they do not do:

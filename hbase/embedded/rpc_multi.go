@@ -25,8 +25,8 @@ var multiMethods = map[string]method{
 
 // multi handles many actions of many regions. Each region has its own result, each action of it its own, unless the
 // region's actions are atomic or the region as a whole failed. Puts and deletes of a region that follow each other are
-// applied together, in their order; each of them is atomic by itself. When the results that there are already are too large
-// the other actions are not done: their client asks again at once.
+// applied together, in their order; each of them is atomic by itself. Once the results are too large the
+// remaining actions are refused: their client retries them at once.
 func multi(ctx context.Context, k *call, q *hbasepb.MultiRequest) (*hbasepb.MultiResponse, error) {
 	response := &hbasepb.MultiResponse{}
 	if q.Condition != nil && len(q.RegionAction) > 0 && q.RegionAction[0].Condition == nil {
@@ -53,7 +53,7 @@ type regionWork struct {
 	group  uint64
 	result *hbasepb.RegionActionResult
 
-	batch   []mutation        // puts and deletes that wait to be applied together
+	batch   []mutation        // puts and deletes, gathered to be applied together
 	actions []*hbasepb.Action // of batch
 	cells   []wire.Cell       // of batch
 }
@@ -124,7 +124,7 @@ func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 	return nil
 }
 
-// action handles one action; puts and deletes only gather.
+// action handles one action; puts and deletes are only gathered.
 func (w *regionWork) action(a *hbasepb.Action) {
 	switch {
 	case w.k.size > w.k.node.cluster.opts.MaxResult, w.k.full:
@@ -149,7 +149,7 @@ func (w *regionWork) action(a *hbasepb.Action) {
 	}
 }
 
-// gather decodes a put or delete and lets it wait for flush.
+// gather decodes a put or delete and keeps it for flush.
 func (w *regionWork) gather(a *hbasepb.Action) {
 	m, err := w.k.mutation(a.Mutation, w.cells)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *regionWork) gather(a *hbasepb.Action) {
 	w.batch, w.actions = append(w.batch, m), append(w.actions, a)
 }
 
-// flush applies what has gathered. A cell that is too large fails all of it, as HBase does; what is wrong otherwise with a
+// flush applies what was gathered. A cell that is too large fails all of it, as HBase does; what is wrong otherwise with a
 // mutation fails that one.
 func (w *regionWork) flush() {
 	defer func() { w.batch, w.actions, w.cells = w.batch[:0], w.actions[:0], w.cells[:0] }()

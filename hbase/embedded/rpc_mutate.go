@@ -79,8 +79,8 @@ func (k *call) mutateRow(ctx context.Context, r *region, ms []mutation, c *hbase
 	return applied, cells, err
 }
 
-// condition makes the question that a checkAndMutate asks of its row: does a column compare so to a value, or does a
-// filter let the row through.
+// condition returns the check of a checkAndMutate: whether a column of its row compares so to a value, or whether a filter passes
+// the row.
 func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (func() (bool, error), error) {
 	if err := r.check(c.GetRow(), "checkAndMutate"); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (
 	}, nil
 }
 
-// holds compares as HBase does: no value asked for is no value there, or an empty one.
+// holds compares as HBase does: an empty value equals a missing cell, or one whose value is empty.
 func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare filter.Comparator) bool {
 	equal := op != hbasepb.CompareType_NOT_EQUAL
 	switch {

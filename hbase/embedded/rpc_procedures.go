@@ -19,8 +19,8 @@ var procedureMethods = map[string]method{
 	"MasterService.getProcedureResult": on(getProcedureResult),
 }
 
-// procedures are the master's changes of the catalogue. Each runs in its own goroutine, so that it ends also when the call
-// that began it is gone; its result is asked for afterwards by its id. A change asked for again with the same nonce is the
+// procedures are the master's changes of the catalogue. Each runs in its own goroutine, so that it ends even when the call
+// that began it is gone; clients fetch its result afterwards by its id. A change that is sent again with the same nonce is the
 // same one, unless it failed.
 type procedures struct {
 	mu     sync.Mutex
@@ -69,7 +69,7 @@ func (c *cluster) begins(ctx context.Context, group, number uint64, f func(begun
 	return &p.id, nil
 }
 
-// submit begins a procedure, or gives the one of that nonce.
+// submit begins a procedure, or returns the one of that nonce.
 func (ps *procedures) submit(c *cluster, key nonce, f func(begun func()) error) *procedure {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

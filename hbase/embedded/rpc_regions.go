@@ -81,7 +81,7 @@ func unassignRegion(ctx context.Context, k *call, q *hbasepb.UnassignRegionReque
 	return &hbasepb.UnassignRegionResponse{}, err
 }
 
-// split makes two regions of one, at a row or, when that is nil, in the middle of its data. It gives their encoded names.
+// split makes two regions of one, at a row or, when that is nil, in the middle of its data. It returns their encoded names.
 func (c *cluster) split(name string, at []byte, begun func()) (names [2]string, err error) {
 	c.change.Lock()
 	defer c.change.Unlock()

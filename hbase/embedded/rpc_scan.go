@@ -40,24 +40,24 @@ func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanRe
 		return nil, err
 	}
 	defer done()
-	s, again, err := k.scanner(q, response)
-	if err != nil || again {
+	s, ended, err := k.scanner(q, response)
+	if err != nil || ended {
 		return response, err
 	}
 	clock, lease := k.node.clock, k.node.cluster.opts.ScannerLease
 	if q.NextCallSeq != nil && !s.inOrder(q.GetNextCallSeq()) {
-		k.node.scanners.give(s, clock().Add(lease))
+		k.node.scanners.release(s, clock().Add(lease))
 		return nil, final(classOutOfOrder, "Expected nextCallSeq: %d But the nextCallSeq got from client: %d", s.nextSeq, q.GetNextCallSeq())
 	}
 	if q.GetRenew() {
-		k.node.scanners.give(s, clock().Add(lease))
+		k.node.scanners.release(s, clock().Add(lease))
 		return response, nil
 	}
 	err = s.read(ctx, k, q, response)
 	if err != nil || !response.GetMoreResults() || !response.GetMoreResultsInRegion() || q.GetCloseScanner() {
 		k.node.scanners.end(s, clock().Add(lease))
 	} else {
-		k.node.scanners.give(s, clock().Add(lease))
+		k.node.scanners.release(s, clock().Add(lease))
 	}
 	if err != nil && !asException(err).DoNotRetry {
 		err = final(classScannerReset, "Scanner is closed on the server-side: %v", err)
@@ -65,9 +65,9 @@ func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanRe
 	return response, err
 }
 
-// scanner returns the scanner that the request opens or names. again means that there is nothing more to say: it ended by
-// itself before.
-func (k *call) scanner(q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) (s *scanner, again bool, err error) {
+// scanner returns the scanner that the request opens or names. ended reports that it ended by itself before, so that the answer
+// is empty.
+func (k *call) scanner(q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) (s *scanner, ended bool, err error) {
 	if q.ScannerId != nil {
 		response.ScannerId = q.ScannerId
 		return k.node.scanners.take(q.GetScannerId(), q.NextCallSeq, k.node.clock())
@@ -194,7 +194,7 @@ func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, res
 	return nil
 }
 
-// fill reads rows until a limit is reached, and says whether there is more in the region.
+// fill reads rows until a limit is reached, and reports whether the region has more.
 func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error) {
 	for {
 		if len(s.rest) == 0 {
@@ -236,7 +236,7 @@ func (o *scanOutput) full() bool {
 }
 
 // take adds a result of the first of the cells of a row: batch of them when that is set, as many as the limit allows when
-// the client handles partial rows, else all. It gives their number.
+// the client handles partial rows, else all. It returns their number.
 func (o *scanOutput) take(cells []store.Cell, batch int) int {
 	n := 0
 	for n < len(cells) && (batch == 0 || n < batch) {

@@ -27,7 +27,7 @@ var schemaMethods = map[string]method{
 }
 
 // alter replaces a table's description. Regions are not reopened for it: every call looks the families up. The cells of a
-// family that is gone are removed, before it is gone for all: it must not rise again when a family of its name is added.
+// removed family are removed before the call is answered: they must not reappear when a family of its name is added.
 func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbasepb.TableSchema, error)) error {
 	t, err := c.find(name)
 	if err != nil {
@@ -135,7 +135,7 @@ func deleteColumn(ctx context.Context, k *call, q *hbasepb.DeleteColumnRequest) 
 	return &hbasepb.DeleteColumnResponse{ProcId: id}, err
 }
 
-// getSchemaAlterStatus is asked by Java's clients after a change: all regions have it.
+// getSchemaAlterStatus reports that all regions have a change: Java's clients ask after each.
 func getSchemaAlterStatus(_ context.Context, k *call,
 	q *hbasepb.GetSchemaAlterStatusRequest) (*hbasepb.GetSchemaAlterStatusResponse, error) {
 	c := k.node.cluster

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// statusMethods say how the cluster is: GetClusterStatus, and IsMasterRunning.
+// statusMethods report the state of the cluster: GetClusterStatus and IsMasterRunning.
 //
 // What they do not do:
 //   - heap sizes and requests per second are reported as 0, and so are store files and memstores; sizes of regions are estimates;
@@ -22,7 +22,7 @@ var statusMethods = map[string]method{
 
 const version = "2.6.4" // of the HBase whose behaviour this is
 
-// getClusterStatus returns the parts of the status that are asked for; asking for none means all.
+// getClusterStatus returns the parts of the status that the request names; none means all.
 func getClusterStatus(_ context.Context, k *call, q *hbasepb.GetClusterStatusRequest) (*hbasepb.GetClusterStatusResponse, error) {
 	c := k.node.cluster
 	s := &hbasepb.ClusterStatus{}

@@ -72,7 +72,7 @@ func sortSplits(splits [][]byte) ([][]byte, error) {
 	return splits, nil
 }
 
-// install gives a table its regions and writes it all with what the batch holds already; then it can be seen.
+// install makes the regions of a table and commits all that with what the batch holds already; only then is the table visible.
 func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	t.state = hbasepb.TableState_ENABLED
 	t.regions = nil
@@ -99,7 +99,7 @@ func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	return nil
 }
 
-// disabled returns a table that must be disabled for what is asked.
+// disabled returns a table, or the exception that it is not disabled.
 func (c *cluster) disabled(name tableName) (*table, error) {
 	t, err := c.settled(name)
 	if err != nil {
@@ -133,7 +133,7 @@ func deleteTable(ctx context.Context, k *call, q *hbasepb.DeleteTableRequest) (*
 	return &hbasepb.DeleteTableResponse{ProcId: id}, err
 }
 
-// remove adds to a batch that a table goes: its cells, its regions' rows, its own row and its record.
+// remove adds the removal of a table to a batch: its cells, its regions' rows, its own row and its record.
 func (c *cluster) remove(b *store.Batch, t *table) error {
 	if err := b.DropSpace(t.space); err != nil {
 		return err

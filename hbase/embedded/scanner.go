@@ -55,9 +55,9 @@ func (ss *scanners) add(s *scanner) {
 	ss.open[s.id] = s
 }
 
-// take returns a scanner for a call and stops its lease. again says that it ended by itself and the call is its client's
+// take returns a scanner for a call and stops its lease. ended reports that it ended by itself and the call is its client's
 // next one in order, seq.
-func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, again bool, err error) {
+func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, ended bool, err error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s, ok := ss.open[id]; ok && s.lost {
@@ -81,8 +81,8 @@ func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, aga
 const unknownScannerReasons = "This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease " +
 	"expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade."
 
-// give puts a scanner back after a call; its lease runs again.
-func (ss *scanners) give(s *scanner, expires time.Time) {
+// release returns a scanner after a call; its lease runs again.
+func (ss *scanners) release(s *scanner, expires time.Time) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	s.busy, s.expires = false, expires
@@ -118,7 +118,7 @@ func (ss *scanners) expire(now time.Time) {
 	}
 }
 
-// closeRegion closes the scanners of a region that is closed. As with HBase the next call of one says so, and ends it.
+// closeRegion closes the scanners of a region that is closed. As with HBase the next call of one is answered so, and ends it.
 func (ss *scanners) closeRegion(r *region) {
 	ss.closeWhere(func(s *scanner) bool {
 		s.lost = s.lost || s.region == r

@@ -125,7 +125,7 @@ func legalFamily(name []byte) bool {
 	return true
 }
 
-// legalTable says what is wrong with a table's name; empty means nothing.
+// legalTable returns what is wrong with a table's name, empty when nothing is.
 func legalTable(t tableName) string {
 	word := func(s, more string) bool {
 		const usual = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"

@@ -146,7 +146,7 @@ func (s *Server) Regions(table string) []Region {
 	return rs
 }
 
-// Split splits a region, named by its name or encoded name, at a row, or in the middle of its data when at is nil, and gives
+// Split splits a region, named by its name or encoded name, at a row, or in the middle of its data when at is nil, and returns
 // the encoded names of its daughters when they are open.
 func (s *Server) Split(region string, at []byte) (low, high string, err error) {
 	names, err := s.cluster.split(region, at, func() {})
@@ -172,7 +172,7 @@ func (s *Server) Balance() (moved int) {
 	return moved
 }
 
-// CutMeta makes hbase:meta unreachable: calls of its region are never answered, until the function that it gives is called.
+// CutMeta makes hbase:meta unreachable: calls of its region are never answered, until fix is called.
 func (s *Server) CutMeta() (fix func()) {
 	return s.Control("", func(r *Request) *Outcome {
 		p, ok := r.Param.(interface {

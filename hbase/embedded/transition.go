@@ -26,8 +26,8 @@ type placement struct {
 	to *node
 }
 
-// transfer carries out a transition. The caller holds c.change, which is let go while the regions stay closed; other changes
-// of the same regions are kept out by their mark. When it fails before its commit all is as it was.
+// transfer carries out a transition. The caller holds c.change, which is unlocked while the regions stay closed; other changes
+// of the same regions are kept out by their field moving. When it fails before its commit all is as it was.
 func (c *cluster) transfer(t transition) error {
 	touched := slices.Clone(t.close)
 	for _, p := range t.open {
@@ -60,7 +60,7 @@ func (c *cluster) transfer(t transition) error {
 	return c.openAll(t.open)
 }
 
-// shut closes the regions and gives where they were. A node remembers where one goes.
+// shut closes the regions and returns where they were. A node remembers where one goes.
 func (c *cluster) shut(t transition) (from []placement) {
 	for _, r := range t.close {
 		n := r.at()
@@ -114,12 +114,12 @@ func (c *cluster) decide(t transition) error {
 	return nil
 }
 
-// openAll opens regions where they are to be: on another node if that one is gone, and on none if all are, until one comes.
+// openAll opens regions where they are to be: on another node if that one has ended, and on none if all have, until one is started.
 func (c *cluster) openAll(ps []placement) error {
 	return c.whenAvailable(func() error { return c.openIn(c.store.NewBatch(), ps) })
 }
 
-// whenAvailable does what nobody would ask for again, as soon as the store is available.
+// whenAvailable retries do until the store is available: no client would send it again.
 func (c *cluster) whenAvailable(do func() error) error {
 	for {
 		err := do()
@@ -183,8 +183,8 @@ func (c *cluster) settled(name tableName) (*table, error) {
 	}
 }
 
-// recover gives the regions to live nodes that are nobody's or lost: on a node that is gone. A node that comes while regions are on
-// their way to none finds them in transition: they are given to it afterwards.
+// recover moves to live nodes the regions that are on no node or on a lost one. A node that starts while regions are on their way
+// to none finds them in transition: they are moved to it afterwards.
 func (c *cluster) recover(lost func(*node) bool) error {
 	c.change.Lock()
 	defer c.change.Unlock()
@@ -202,7 +202,7 @@ func (c *cluster) recover(lost func(*node) bool) error {
 	}
 }
 
-// lost returns the transition by which regions that are nobody's, or lost, get to live nodes, or to none while none is there.
+// lost returns the transition that moves regions which are on no node or on a lost one to live nodes, or to none while there is none.
 func (c *cluster) lost(lost func(*node) bool) transition {
 	t := transition{Transition: Transition{Kind: "recover"}}
 	for _, table := range append([]*table{c.meta}, c.sorted()...) {
@@ -223,7 +223,7 @@ func (c *cluster) lost(lost func(*node) bool) transition {
 	return t
 }
 
-// dwell keeps regions in transition as long as the options and the functions given to Server.Hold want.
+// dwell keeps regions in transition as long as Options.InTransition and the functions registered with Server.Hold want.
 func (c *cluster) dwell(t Transition) {
 	wait := func(until <-chan struct{}) {
 		select {
@@ -253,9 +253,9 @@ type Transition struct {
 	Regions []string
 }
 
-// Hold registers a function that is asked in every transition, while its regions are closed: they stay so until the channel
-// that it gives is closed, and clients meet NotServingRegionException where they were, RegionMovedException where they go
-// away from, and RegionOpeningException where they come to. nil lets the transition go on. The function that Hold gives
+// Hold registers a function that is called in every transition, while its regions are closed: they stay so until the channel
+// that it returns is closed, and clients get NotServingRegionException where they were, RegionMovedException from the node that
+// they leave, and RegionOpeningException from the one that they go to. With nil the transition goes on. The returned function
 // removes the registration.
 func (s *Server) Hold(f func(Transition) (until <-chan struct{})) (remove func()) {
 	return s.cluster.holds.add(f)

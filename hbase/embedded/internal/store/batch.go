@@ -18,7 +18,7 @@ type Batch struct {
 	tail  [ttlBytes + 1]byte
 }
 
-// NewBatch begins a batch; it must be committed or closed. That of a store that is not available says so at every use.
+// NewBatch begins a batch; it must be committed or closed. That of a store that is not available returns why at every use.
 func (s *Store) NewBatch() *Batch {
 	l, err := s.enter()
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Batch) DropRow(s Space, row []byte) error {
 // Empty reports whether nothing was added.
 func (b *Batch) Empty() bool { return b.b == nil || b.b.Empty() }
 
-// Commit applies the batch and returns when it is durable; it closes the batch also when it fails. After ErrUnavailable nobody knows
+// Commit applies the batch and returns when it is durable; it closes the batch even when it fails. After ErrUnavailable it is not known
 // whether it was applied.
 func (b *Batch) Commit() error {
 	if b.err != nil {

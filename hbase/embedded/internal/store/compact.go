@@ -13,7 +13,7 @@ import (
 const compactChunk = 4096
 
 // CompactStep does one part of a major compaction of rows: from start on it drops delete markers and what they hide,
-// expired and surplus versions, of about 4096 cells, whole rows only; of one family if that is not nil. It gives the row to
+// expired and surplus versions, of about 4096 cells, whole rows only; of one family if that is not nil. It returns the row to
 // go on from, nil at the end. The caller must keep writers of these rows out while it runs: a cell written again between reading and
 // dropping would be lost.
 func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, rows Range, now int64,

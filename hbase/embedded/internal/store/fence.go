@@ -14,9 +14,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// fence stands between one life of the store and its folder. From the first write or sync that fails, nothing goes through any more, and
-// Pebble is told that all went well: it must neither go on writing behind what failed, nor take the ways on which it ends the process or
-// waits for ever. Whoever commits asks the fence, and acknowledges nothing.
+// fence stands between one life of the store and its folder. After the first write or sync that fails nothing goes through any more, and
+// Pebble sees success: it must neither go on writing behind what failed, nor end the process or wait for ever, as it does on errors.
+// A commit asks the fence before it is acknowledged.
 type fence struct {
 	failed func()       // called once, by a goroutine that may hold any of Pebble's locks
 	opened atomic.Bool  // until then errors go back to Pebble, which reports them

@@ -179,7 +179,7 @@ func check(t *testing.T, s *Store, acknowledged []string) {
 	}
 }
 
-// TestCauseIsKnownAtOnce: whoever asks between the write that fails and the store's hearing of it is answered with the cause, too.
+// TestCauseIsKnownAtOnce: a call between the write that fails and the store's noticing it is answered with the cause, too.
 func TestCauseIsKnownAtOnce(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)
 	s := d.open(t, t.TempDir(), false)

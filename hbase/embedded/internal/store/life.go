@@ -19,7 +19,7 @@ const (
 	firstWait = 50 * time.Millisecond
 	longWait  = 2 * time.Second
 
-	settledAfter = 10 * time.Second // a life that lasted so long says that the folder can be written
+	settledAfter = 10 * time.Second // a life that lasted so long shows that the folder can be written
 )
 
 // life is a store from one opening of its folder until something could not be written.
@@ -36,7 +36,7 @@ type life struct {
 	refs    atomic.Int64
 	abandon func()
 	ended   chan struct{} // closed when the database is
-	end     error         // what closing it said
+	end     error         // the error of closing it
 }
 
 func (l *life) begin() *life {
@@ -187,7 +187,7 @@ func (s *Store) reopen(old *life) {
 	s.opts.Warn(s.Broken())
 	old.fence.drain()
 	old.abandon()
-	defer func() { <-old.ended }() // its readers are told at their next row
+	defer func() { <-old.ended }() // its readers get the error at their next row
 	wait := firstWait
 	if time.Since(old.began) < settledAfter {
 		wait = max(firstWait, min(2*old.wait, longWait))

@@ -96,7 +96,7 @@ func (m model) visible(f *Family, row, qualifier string, q *Query) (seen []model
 		}
 		seen = append(seen, c)
 		if named && n >= f.MinVersions && expired(f, c, q.Now) {
-			break // HBase gives one expired version more when columns are named
+			break // HBase returns one expired version more when columns are named
 		}
 	}
 	return seen
@@ -234,7 +234,7 @@ func drawQuery(t *rapid.T) *Query {
 	return q
 }
 
-// Whatever was put and deleted, reads give what the definitions of HBase's semantics say, before and after a major
+// Whatever was put and deleted, reads return what the definitions of HBase's semantics say, before and after a major
 // compaction; and a compaction leaves nothing that its definition drops.
 func TestReadsAreAsDefined(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -69,7 +69,7 @@ type Query struct {
 	Now         int64                // milliseconds since 1970; decides what has expired
 }
 
-// ErrNoFamily is given for a family that the schema does not have.
+// ErrNoFamily is returned for a family that the schema does not have.
 type ErrNoFamily struct{ Family []byte }
 
 func (e *ErrNoFamily) Error() string { return fmt.Sprintf("no such column family %q", e.Family) }
@@ -80,7 +80,7 @@ type plan struct {
 	columns     [][]byte // as in keys, ascending; nil means all
 	times       TimeRange
 	checked     int // versions that are looked at
-	given       int // versions that are given when a filter decides too
+	given       int // versions that are returned when a filter decides too
 	oldest      int64
 	now         int64
 	raw         bool

@@ -25,7 +25,7 @@ type Options struct {
 	// while it is opened again. It must not block or call the store.
 	Damaged func(error)
 
-	// Warn, when set, is told when the folder cannot be written, why, and when it can be again. It must not call the store.
+	// Warn, when set, is called when the folder cannot be written, why, and when it can be again. It must not call the store.
 	Warn func(error)
 
 	// BeforeCommit, when set, is asked before each commit of a Batch, which fails with its error: for tests of what a crash

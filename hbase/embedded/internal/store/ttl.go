@@ -9,7 +9,7 @@ import (
 // NoTTL is the TTL of a cell that has none of its own.
 const NoTTL = math.MaxInt64
 
-// ErrNoTTLs is given for a cell with a TTL where the data folder has no room for it.
+// ErrNoTTLs is returned for a cell with a TTL where the data folder has no room for it.
 var ErrNoTTLs = errors.New("the data folder was made by an older version, whose cells have no TTL of their own; begin a new folder")
 
 // What may stand in the last byte of a value.
