@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -54,12 +53,12 @@ func TestTheWatermarkKnowsTheOldestRecord(t *testing.T) {
 func TestEachRecordIsToldOfOnce(t *testing.T) {
 	told := map[int64]int{}
 	s := &stream{partition: &partition{runner: &runner{Options: &Options{}}}}
-	s.Hooks.fill()
-	s.Hooks.Durable = func(_ context.Context, _ int, records []event.Record, times Times) {
-		if want := TimesOf(records); times != want {
-			t.Errorf("told of %+v, want %+v", times, want)
+	s.Hooks.ensureDefaults()
+	s.Hooks.Durable = func(i DurableInfo) {
+		if want := TimesOf(i.Records); i.Times != want {
+			t.Errorf("told of %+v, want %+v", i.Times, want)
 		}
-		for _, r := range records {
+		for _, r := range i.Records {
 			told[r.Offset]++
 		}
 	}

@@ -44,7 +44,7 @@ func (a *assignment) run(revoked, stop context.Context) {
 	})
 	a.commitUntil(done)
 	a.commitNow(true)
-	a.Hooks.Revoked(a.generation, a.ids(), a.abandoned())
+	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: a.abandoned()})
 }
 
 // hurryEvery is how often the writer is hurried, and how long a pause of the loop lasts, while little time is left.

@@ -55,8 +55,8 @@ func BenchmarkConsume(b *testing.B) {
 				o.Schema, o.Group = scanSchema, fmt.Sprint(group, i)
 				var settled atomic.Int64
 				done := make(chan struct{})
-				o.Hooks.Settled = func(_, n int) {
-					if settled.Add(int64(n)) == benchRecords {
+				o.Hooks.Settled = func(i SettledInfo) {
+					if settled.Add(int64(i.Records)) == benchRecords {
 						close(done)
 					}
 				}

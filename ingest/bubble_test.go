@@ -17,7 +17,7 @@ func TestSlowStoreIsNotThrownOutOfTheGroup(t *testing.T) {
 		s.gate = func(int) <-chan struct{} { return stuck }
 		o := b.defaults(s)
 		var generations atomic.Int64
-		o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+		o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
 		l := start(t, o)
 		time.Sleep(10 * time.Minute)
 		status := l.Status()
@@ -71,10 +71,10 @@ func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
 		o.SessionTimeout, o.RebalanceTimeout = 30*time.Second, 45*time.Second
 		var revoked, given atomic.Int64
 		var at atomic.Pointer[time.Time]
-		o.Hooks.Revoked = func(_ int, _ []int, abandoned int) {
+		o.Hooks.Revoked = func(i RevokedInfo) {
 			now := time.Now()
 			at.CompareAndSwap(nil, &now)
-			given.Add(int64(abandoned))
+			given.Add(int64(i.Abandoned))
 			revoked.Add(1)
 		}
 		first := start(t, o)

@@ -26,7 +26,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 		o.Budget = NewBudget(512 << 10)
 		var mu sync.Mutex
 		worst := int64(0)
-		o.Hooks.Fetched = func(int, int, int) { // what was fetched has just been charged
+		o.Hooks.Fetched = func(FetchedInfo) { // what was fetched has just been charged
 			mu.Lock()
 			defer mu.Unlock()
 			worst = max(worst, o.Budget.InUse())

@@ -54,17 +54,17 @@ func (a *assignment) commitNow(last bool) {
 	began := time.Now()
 	if err := a.commit(offsets, rejected); err != nil {
 		a.doubt = time.Now()
-		a.Hooks.CommitFailed(err)
+		a.Hooks.CommitFailed(CommitFailedInfo{err})
 		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
 		return
 	}
 	a.fresh.Store(false)
-	a.Hooks.Took(context.Background(), 0, StepCommit, time.Since(began))
+	a.Hooks.Took(TookInfo{Flight: context.Background(), Step: StepCommit, Duration: time.Since(began)})
 	for _, p := range a.partitions {
 		if offset, ok := offsets[p.id]; ok {
 			a.committed[p.id], a.rejected[p.id] = offset, rejected[p.id]
 			p.progress.committed(offset)
-			a.Hooks.Committed(p.id, offset)
+			a.Hooks.Committed(CommittedInfo{Partition: p.id, Offset: offset})
 		}
 	}
 }

@@ -53,8 +53,8 @@ func TestRedeliveredRecordsAreCounted(t *testing.T) {
 		o := b.defaults(s)
 		o.MaxBatchRecords = 10
 		var again, abandoned atomic.Int64
-		o.Hooks.Redelivered = func(_, n int) { again.Add(int64(n)) }
-		o.Hooks.Revoked = func(_ int, _ []int, n int) { abandoned.Add(int64(n)) }
+		o.Hooks.Redelivered = func(i RedeliveredInfo) { again.Add(int64(i.Records)) }
+		o.Hooks.Revoked = func(i RevokedInfo) { abandoned.Add(int64(i.Abandoned)) }
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
 		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress})

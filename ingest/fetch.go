@@ -73,9 +73,9 @@ func (s *stream) fetchChunk(offset int64) (*broker.Chunk, error) {
 		return nil, err
 	}
 	c.Charge(&s.Budget.holds, charged)
-	s.Hooks.Fetched(s.id, len(c.Records), c.Sent)
+	s.Hooks.Fetched(FetchedInfo{Partition: s.id, Records: len(c.Records), Bytes: c.Sent})
 	if len(c.Records) > 0 {
-		s.Hooks.Took(s.work, s.id, StepFetch, c.Took)
+		s.Hooks.Took(TookInfo{Flight: s.work, Partition: s.id, Step: StepFetch, Duration: c.Took})
 	}
 	return c, nil
 }

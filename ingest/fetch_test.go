@@ -12,8 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"brine/event"
 )
 
 func TestHolesInOffsetsArePassed(t *testing.T) {
@@ -67,7 +65,7 @@ func TestFailingFetchIsMadeAgain(t *testing.T) {
 			s := newStore()
 			var waits atomic.Int64
 			o := b.options(s)
-			o.Hooks.Waiting = func(int, event.Reason, error) { waits.Add(1) }
+			o.Hooks.Waiting = func(WaitingInfo) { waits.Add(1) }
 			l := start(t, o)
 			eventually(t, "written", func() bool { return s.holds(0, 10) })
 			l.stop()

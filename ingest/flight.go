@@ -85,7 +85,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
 	f.passed, f.rejected, f.written = 0, 0, false
-	f.ctx, f.landed = s.Hooks.Flight(s.drain, s.id, records)
+	f.ctx, f.landed = s.Hooks.Flight(s.drain, FlightInfo{Partition: s.id, Records: records})
 	began = s.took(f.ctx, StepRoom, began)
 	s.decode(f)
 	f.times = TimesOf(records)
@@ -98,7 +98,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	f.submitted = began
 	if len(s.batch.Events) > 0 {
 		f.out = s.Writer.Submit(f.ctx, &s.batch)
-		s.Hooks.Submitted(s.id, len(s.batch.Events))
+		s.Hooks.Submitted(SubmittedInfo{Partition: s.id, Events: len(s.batch.Events)})
 		f.submitted = s.took(f.ctx, StepSubmit, began)
 	}
 	s.flights.Add(1)
@@ -127,7 +127,7 @@ func (s *stream) decode(f *flight) {
 			f.events--
 		}
 	}
-	s.Hooks.Decoded(s.id, len(s.batch.Events))
+	s.Hooks.Decoded(DecodedInfo{Partition: s.id, Events: len(s.batch.Events)})
 }
 
 // letter makes the dead letter of a record that cannot be written.
@@ -146,7 +146,7 @@ func (s *stream) note(records []event.Record, end int64) {
 		again++
 	}
 	if again > 0 {
-		s.Hooks.Redelivered(s.id, again)
+		s.Hooks.Redelivered(RedeliveredInfo{Partition: s.id, Records: again})
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *stream) settle(f *flight) {
 	if settled {
 		s.took(f.ctx, StepSettle, f.submitted)
 		s.durable(f, nil)
-		s.Hooks.Wrote(s.id, f.count-f.passed-f.rejected, f.passed)
+		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed})
 		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)
@@ -178,9 +178,9 @@ func (s *stream) settle(f *flight) {
 }
 
 func (s *stream) settled(number, records int) {
-	s.Hooks.Settled(s.id, records)
+	s.Hooks.Settled(SettledInfo{Partition: s.id, Records: records})
 	if low, moved := s.mark.settle(number); moved {
-		s.Hooks.Position(s.id, low, s.progress.moved(low))
+		s.Hooks.Position(PositionInfo{Partition: s.id, Watermark: low, End: s.progress.moved(low)})
 	}
 }
 
@@ -240,7 +240,7 @@ func (s *stream) land(f *flight) bool {
 		}
 		f.out, f.events = s.resubmit(f), len(f.left)
 		s.Writer.Release() // it is late already
-		s.Hooks.Retried(s.id, len(retry), retry[0].Reason)
+		s.Hooks.Retried(RetriedInfo{Partition: s.id, Events: len(retry), Reason: retry[0].Reason})
 	}
 	s.decide(f, false)
 	return s.reject(f, held)
@@ -297,14 +297,14 @@ func (s *stream) bury(letters []deadletter.Letter) bool {
 			defer s.progress.free()
 		}
 		s.progress.impeded(Waiting, DeadLettersDown, err)
-		s.Hooks.Waiting(s.id, DeadLettersDown, err)
+		s.Hooks.Waiting(WaitingInfo{Partition: s.id, Reason: DeadLettersDown, Err: err})
 		s.Logger.Warn("dead letters wait", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
 		if s.wait(pauses) != nil {
 			return false
 		}
 	}
 	for _, l := range letters {
-		s.Hooks.DeadLettered(s.id, 1, l.Reason)
+		s.Hooks.DeadLettered(DeadLetteredInfo{Partition: s.id, Records: 1, Reason: l.Reason})
 	}
 	return true
 }

@@ -55,7 +55,7 @@ func (r *runner) goOn(partition int, offset, low, high int64, reason event.Reaso
 	case FromLatest:
 		to = high
 	}
-	r.Hooks.Skipped(partition, offset, to)
+	r.Hooks.Skipped(SkippedInfo{Partition: partition, From: offset, To: to})
 	r.Logger.Error("offsets are gone", "topic", r.Topic, "partition", partition, "reason", reason, "error", why, "going_on_at",
 		to, "policy", r.OutOfRange)
 	return to, nil

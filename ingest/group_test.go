@@ -197,7 +197,7 @@ func TestRevokedPartitionNeverCommits(t *testing.T) {
 	o := b.options(s)
 	o.SessionTimeout, o.Heartbeat, o.CommitInterval = 3*time.Second, 20*time.Millisecond, 10*time.Millisecond
 	var fenced atomic.Int64
-	o.Hooks.CommitFailed = func(error) { fenced.Add(1) }
+	o.Hooks.CommitFailed = func(CommitFailedInfo) { fenced.Add(1) }
 	l := start(t, o)
 	eventually(t, "the flight is out", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.calls >= 1 })
 	eventually(t, "the start is committed", func() bool { return b.committedOffset(0) == 0 })
@@ -271,7 +271,7 @@ func TestCommitThatFailsIsMadeAgain(t *testing.T) {
 	b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.CoordinatorLoadInProgress, Count: 2})
 	var failed atomic.Int64
 	o := b.options(newStore())
-	o.Hooks.CommitFailed = func(error) { failed.Add(1) }
+	o.Hooks.CommitFailed = func(CommitFailedInfo) { failed.Add(1) }
 	l := start(t, o)
 	eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 })
 	l.stop()

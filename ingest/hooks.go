@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"reflect"
 	"time"
 
 	"brine/event"
@@ -11,63 +10,174 @@ import (
 // Hooks are called as records pass, from the workers' goroutines and so at the same time: they must be quick and safe for
 // concurrent use. Any may be nil.
 type Hooks struct {
-	Fetched      func(partition, records, bytes int)                   // an answer of a broker, aborted records left out
-	Decoded      func(partition, records int)                          // records that became events
-	Submitted    func(partition, events int)                           // handed to the Writer for the first time
-	Retried      func(partition, events int, reason event.Reason)      // submitted again after a retry verdict
-	Settled      func(partition, records int)                          // durable in the store or in the dead letters
-	Wrote        func(partition, records, passed int)                  // of those that are settled: in the store, and left out
-	DeadLettered func(partition, records int, reason event.Reason)     // durable in the dead letters
-	Waiting      func(partition int, reason event.Reason, err error)   // an attempt failed and will be retried: broker or dead letters
-	Halted       func(partition int, reason event.Reason, err error)   // an attempt ended in a halt
-	Position     func(partition int, watermark, end int64)             // on progress; end − watermark is the lag in offsets
-	Committed    func(partition int, offset int64)                     // next to read
-	CommitFailed func(err error)                                       //
-	JoinFailed   func(err error)                                       // an attempt to join the group; retried
-	Assigned     func(generation int, partitions []int)                // a rebalance: these are ours from now on
-	Revoked      func(generation int, partitions []int, abandoned int) // flights that were given up at the end
-	Redelivered  func(partition, records int)                          // this process has submitted them before
-	Skipped      func(partition int, from, to int64)                   // offsets that were gone, passed by policy
+	Fetched      func(FetchedInfo)      // an answer of a broker
+	Decoded      func(DecodedInfo)      // records became events
+	Submitted    func(SubmittedInfo)    // events were handed to the Writer for the first time
+	Retried      func(RetriedInfo)      // events were submitted again after a retry verdict
+	Settled      func(SettledInfo)      // records are durable in the store or in the dead letters, or left out
+	Wrote        func(WroteInfo)        // what became of a flight that is settled
+	DeadLettered func(DeadLetteredInfo) // records are durable in the dead letters
+	Waiting      func(WaitingInfo)      // an attempt at a broker or at the dead letters failed and will be made again
+	Halted       func(HaltedInfo)       // an attempt ended in a halt of the partition
+	Position     func(PositionInfo)     // the watermark moved
+	Committed    func(CommittedInfo)    // an offset was committed
+	CommitFailed func(CommitFailedInfo) // a commit of offsets failed
+	JoinFailed   func(JoinFailedInfo)   // an attempt to join the group failed and will be made again
+	Assigned     func(AssignedInfo)     // a rebalance: partitions are ours from now on
+	Revoked      func(RevokedInfo)      // the end of what was assigned
+	Redelivered  func(RedeliveredInfo)  // records came that this process has submitted before
+	Skipped      func(SkippedInfo)      // offsets that were gone were passed by policy
+	Took         func(TookInfo)         // a batch took a step
+	Durable      func(DurableInfo)      // records are durable in the store or in the dead letters, each once
 
-	// Took reports how long a batch took in a step. Its context is that of the flight, as Flight has made it.
-	Took func(ctx context.Context, partition int, step Step, d time.Duration)
-	// Durable reports records that are durable in the store or in the dead letters, each once, with their timestamps; they are the
-	// loop's again when it returns.
-	Durable func(ctx context.Context, partition int, records []event.Record, times Times)
 	// Flight reports records that are about to be decoded and submitted together. The context that it returns goes to the Writer, and
 	// landed is called when they are settled, or given up. Neither may be nil.
-	Flight func(ctx context.Context, partition int, records []event.Record) (_ context.Context, landed func(settled bool))
+	Flight func(context.Context, FlightInfo) (_ context.Context, landed func(settled bool))
 }
 
-// fill puts a no-op where a hook is nil, so that callers need not ask.
-func (h *Hooks) fill() {
-	orNothing(&h.Fetched, func(int, int, int) {})
-	orNothing(&h.Decoded, func(int, int) {})
-	orNothing(&h.Submitted, func(int, int) {})
-	orNothing(&h.Settled, func(int, int) {})
-	orNothing(&h.Wrote, func(int, int, int) {})
-	orNothing(&h.Redelivered, func(int, int) {})
-	orNothing(&h.Retried, func(int, int, event.Reason) {})
-	orNothing(&h.DeadLettered, func(int, int, event.Reason) {})
-	orNothing(&h.Waiting, func(int, event.Reason, error) {})
-	orNothing(&h.Halted, func(int, event.Reason, error) {})
-	orNothing(&h.Position, func(int, int64, int64) {})
-	orNothing(&h.Committed, func(int, int64) {})
-	orNothing(&h.CommitFailed, func(error) {})
-	orNothing(&h.JoinFailed, func(error) {})
-	orNothing(&h.Assigned, func(int, []int) {})
-	orNothing(&h.Revoked, func(int, []int, int) {})
-	orNothing(&h.Skipped, func(int, int64, int64) {})
-	orNothing(&h.Took, func(context.Context, int, Step, time.Duration) {})
-	orNothing(&h.Durable, func(context.Context, int, []event.Record, Times) {})
-	orNothing(&h.Flight, func(ctx context.Context, _ int, _ []event.Record) (context.Context, func(bool)) {
-		return ctx, func(bool) {}
-	})
+// FetchedInfo is one answer of a broker.
+type FetchedInfo struct {
+	Partition int
+	Records   int // those of aborted transactions left out
+	Bytes     int // as sent
 }
 
-// orNothing sets a hook that is nil.
-func orNothing[F any](hook *F, nothing F) {
-	if reflect.ValueOf(*hook).IsNil() {
-		*hook = nothing
+// DecodedInfo is how many records of a flight became events.
+type DecodedInfo struct{ Partition, Events int }
+
+// SubmittedInfo is one batch that the Writer got.
+type SubmittedInfo struct{ Partition, Events int }
+
+// RetriedInfo is the events of one flight that the Writer got again.
+type RetriedInfo struct {
+	Partition int
+	Events    int
+	Reason    event.Reason // of the first
+}
+
+// SettledInfo is how many records are settled.
+type SettledInfo struct{ Partition, Records int }
+
+// WroteInfo is what became of one flight's records. Those that are neither are dead letters.
+type WroteInfo struct {
+	Partition int
+	Records   int // in the store
+	LeftOut   int // by a filter
+}
+
+// DeadLetteredInfo is how many records are durable in the dead letters.
+type DeadLetteredInfo struct {
+	Partition int
+	Records   int
+	Reason    event.Reason
+}
+
+// WaitingInfo is one failed attempt.
+type WaitingInfo struct {
+	Partition int
+	Reason    event.Reason
+	Err       error
+}
+
+// HaltedInfo is one halt. The next attempt is made after Options.HaltPause at most.
+type HaltedInfo struct {
+	Partition int
+	Reason    event.Reason
+	Err       error
+}
+
+// PositionInfo is how far a partition is. End − Watermark is its lag in offsets.
+type PositionInfo struct {
+	Partition int
+	Watermark int64 // the offset before which all is settled
+	End       int64 // of the log, as last seen
+}
+
+// CommittedInfo is one partition's committed offset.
+type CommittedInfo struct {
+	Partition int
+	Offset    int64 // next to read
+}
+
+// CommitFailedInfo is one commit, of all partitions, that failed.
+type CommitFailedInfo struct{ Err error }
+
+// JoinFailedInfo is one attempt to join the group that failed.
+type JoinFailedInfo struct{ Err error }
+
+// AssignedInfo is what a generation of the group assigns to this process.
+type AssignedInfo struct {
+	Generation int
+	Partitions []int
+}
+
+// RevokedInfo is what a generation had assigned.
+type RevokedInfo struct {
+	Generation int
+	Partitions []int
+	Abandoned  int // flights that were given up at the end
+}
+
+// RedeliveredInfo is how many records of a flight came again.
+type RedeliveredInfo struct{ Partition, Records int }
+
+// SkippedInfo is a range of offsets that were gone.
+type SkippedInfo struct {
+	Partition int
+	From      int64
+	To        int64 // where the partition goes on
+}
+
+// TookInfo is one step of a batch.
+type TookInfo struct {
+	Flight    context.Context // as Hooks.Flight has made it, where the step belongs to a flight
+	Partition int             // 0 for StepCommit, which is for all of them
+	Step      Step
+	Duration  time.Duration
+}
+
+// DurableInfo is records that are durable. They are the loop's again when the hook returns.
+type DurableInfo struct {
+	Flight    context.Context // as Hooks.Flight has made it
+	Partition int
+	Records   []event.Record
+	Times     Times // of Records
+}
+
+// FlightInfo is the records of one flight. They are the loop's again when the hook returns.
+type FlightInfo struct {
+	Partition int
+	Records   []event.Record
+}
+
+// ensureDefaults puts a no-op where a hook is nil.
+func (h *Hooks) ensureDefaults() {
+	orNothing(&h.Fetched)
+	orNothing(&h.Decoded)
+	orNothing(&h.Submitted)
+	orNothing(&h.Retried)
+	orNothing(&h.Settled)
+	orNothing(&h.Wrote)
+	orNothing(&h.DeadLettered)
+	orNothing(&h.Waiting)
+	orNothing(&h.Halted)
+	orNothing(&h.Position)
+	orNothing(&h.Committed)
+	orNothing(&h.CommitFailed)
+	orNothing(&h.JoinFailed)
+	orNothing(&h.Assigned)
+	orNothing(&h.Revoked)
+	orNothing(&h.Redelivered)
+	orNothing(&h.Skipped)
+	orNothing(&h.Took)
+	orNothing(&h.Durable)
+	if h.Flight == nil {
+		h.Flight = func(ctx context.Context, _ FlightInfo) (context.Context, func(bool)) { return ctx, func(bool) {} }
+	}
+}
+
+func orNothing[Info any](hook *func(Info)) {
+	if *hook == nil {
+		*hook = func(Info) {}
 	}
 }

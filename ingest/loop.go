@@ -33,9 +33,8 @@ type Loop struct {
 func New(o Options) (*Loop, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
+		return nil, err
 	}
-	o.Hooks.fill()
 	l := &Loop{runner: newRunner(&o)}
 	l.cluster = l.newCluster()
 	return l, nil
@@ -142,7 +141,7 @@ func (l *Loop) consume(ctx context.Context) error {
 		}
 		pauses.Failures = 0
 		a := l.assign(m, g)
-		l.Hooks.Assigned(a.generation, a.ids()) // before Status says so
+		l.Hooks.Assigned(AssignedInfo{Generation: a.generation, Partitions: a.ids()}) // before Status says so
 		l.inside(a)
 		why := m.Attend(g, func(revoked context.Context) {
 			a.run(revoked, ctx)
@@ -214,7 +213,7 @@ func (l *Loop) outside(err error) {
 	l.mu.Lock()
 	l.failed = err
 	l.mu.Unlock()
-	l.Hooks.JoinFailed(err)
+	l.Hooks.JoinFailed(JoinFailedInfo{err})
 	l.Logger.Warn("joining the group failed", "group", l.Group, "error", err)
 }
 

@@ -79,7 +79,7 @@ func TestCrashBetweenSettleAndCommitLosesNothing(t *testing.T) {
 	}
 	var again atomic.Int64
 	o = b.options(s)
-	o.Hooks.Settled = func(_, n int) { again.Add(int64(n)) }
+	o.Hooks.Settled = func(i SettledInfo) { again.Add(int64(i.Records)) }
 	l = start(t, o)
 	eventually(t, "settled again", func() bool { return again.Load() == 300 })
 	l.stop()
@@ -98,7 +98,7 @@ func TestKillAtAnyMomentLosesNothing(t *testing.T) {
 		o.MaxBatchRecords, o.SessionTimeout, o.Heartbeat = 50, 300*time.Millisecond, 20*time.Millisecond
 		o.CommitInterval, o.RecordsPerSecond = 2*time.Millisecond, 20_000
 		var settled atomic.Int64
-		o.Hooks.Settled = func(_, n int) { settled.Add(int64(n)) }
+		o.Hooks.Settled = func(i SettledInfo) { settled.Add(int64(i.Records)) }
 		l := start(t, o)
 		eventually(t, "some settled", func() bool { return settled.Load() > int64(i*50) })
 		l.kill()

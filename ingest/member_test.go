@@ -21,7 +21,7 @@ import (
 func (b *fakeKafka) member(w event.Writer, instance string, generations *atomic.Int64) Options {
 	o := b.defaults(w)
 	o.InstanceID = instance
-	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+	o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
 	return o
 }
 
@@ -164,7 +164,7 @@ func TestEveryAnswerToAHeartbeat(t *testing.T) {
 				s := newStore()
 				o := b.defaults(s)
 				var generations atomic.Int64
-				o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+				o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
 				l := start(t, o)
 				time.Sleep(time.Minute)
 				b.produce(20, 0, 1)
@@ -214,7 +214,7 @@ func TestCoordinatorAwayForAWhileCostsNoRebalance(t *testing.T) {
 		var down atomic.Bool
 		o.Kafka.Dial = unless(&down, o.Kafka.Dial)
 		var generations atomic.Int64
-		o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+		o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
 		down.Store(true)

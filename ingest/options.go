@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,30 +107,29 @@ type Options struct {
 	Logger *slog.Logger // default slog.Default()
 }
 
-// EnsureDefaults fills what is unset. Run calls it.
+// EnsureDefaults sets what is zero to its default. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Kafka.EnsureDefaults()
-	setDefault(&o.OutOfRange, StopAndSay)
-	setDefault(&o.SessionTimeout, 30*time.Second)
-	setDefault(&o.RebalanceTimeout, 60*time.Second)
-	setDefault(&o.Heartbeat, min(3*time.Second, o.SessionTimeout/3))
-	setDefault(&o.MaxBatchRecords, 1000)
-	setDefault(&o.MaxBatchBytes, 1<<20)
-	setDefault(&o.MaxFetchBytes, 1<<20)
-	setDefault(&o.Window, 8)
-	setDefault(&o.CommitInterval, time.Second)
-	setDefault(&o.StopTimeout, 30*time.Second)
-	setDefault(&o.RequestTimeout, 10*time.Second)
-	setDefault(&o.RetryMin, 100*time.Millisecond)
-	setDefault(&o.RetryMax, max(o.RetryMin, 15*time.Second))
-	setDefault(&o.HaltPause, 30*time.Second)
-	setDefault(&o.DeadLetterTopic, o.Topic+".dead")
+	o.OutOfRange = cmp.Or(o.OutOfRange, StopAndSay)
+	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Second)
+	o.RebalanceTimeout = cmp.Or(o.RebalanceTimeout, 60*time.Second)
+	o.Heartbeat = cmp.Or(o.Heartbeat, min(3*time.Second, o.SessionTimeout/3))
+	o.MaxBatchRecords = cmp.Or(o.MaxBatchRecords, 1000)
+	o.MaxBatchBytes = cmp.Or(o.MaxBatchBytes, 1<<20)
+	o.MaxFetchBytes = cmp.Or(o.MaxFetchBytes, 1<<20)
+	o.Window = cmp.Or(o.Window, 8)
+	o.CommitInterval = cmp.Or(o.CommitInterval, time.Second)
+	o.StopTimeout = cmp.Or(o.StopTimeout, 30*time.Second)
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, 10*time.Second)
+	o.RetryMin = cmp.Or(o.RetryMin, 100*time.Millisecond)
+	o.RetryMax = cmp.Or(o.RetryMax, max(o.RetryMin, 15*time.Second))
+	o.HaltPause = cmp.Or(o.HaltPause, 30*time.Second)
+	o.DeadLetterTopic = cmp.Or(o.DeadLetterTopic, o.Topic+".dead")
 	if o.Budget == nil {
 		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	o.Hooks.ensureDefaults()
 }
 
 // DeadLetterTopicOptions say where the dead letters of these options are, when they are in a topic.
@@ -138,19 +138,12 @@ func (o Options) DeadLetterTopicOptions() deadletter.Options {
 	return deadletter.Options{Kafka: o.Kafka, RequestTimeout: o.RequestTimeout, Source: o.Topic, Topic: o.DeadLetterTopic}
 }
 
-func setDefault[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
-}
-
-// Validate reports every fault at once, each with the option, its value and its bound. It expects the defaults filled in.
+// Validate reports every fault at once, each with the field, its value and its bound. It expects EnsureDefaults to have run.
 func (o *Options) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
 		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
+			faults = append(faults, fmt.Errorf("ingest: Options."+format, args...))
 		}
 	}
 	fault(len(o.Kafka.Brokers) == 0, "Kafka.Brokers is empty; name at least one host:port")

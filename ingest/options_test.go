@@ -28,26 +28,26 @@ func TestFaultsAreSaidAllAtOnce(t *testing.T) {
 		CommitInterval: -1, StopTimeout: -1, RequestTimeout: -1, RetryMin: time.Minute, RetryMax: time.Second, HaltPause: -1,
 	}
 	_, err := New(o)
-	want := `ingest: Kafka.Brokers is empty; name at least one host:port
-Group is empty
-Writer is nil
-Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed
-DeadLetterTopic is "t", the topic that is read
-Schema: version a is declared text; it must be an int or a time
-OutOfRange is "skip"; it is stop, earliest or latest
-RebalanceTimeout is 1ms; it must be at least 300ms
-CommitInterval is -1ns; it must be at least 1ms
-StopTimeout is -1ns; it must be at least 1ms
-RequestTimeout is -1ns; it must be at least 10ms
-RetryMax is 1s; it must be at least 1m0s
-HaltPause is -1ns; it must be at least 1ms
-Heartbeat is 1s; it must be at most a third of SessionTimeout, 333.333333ms
-MaxBatchRecords is -1; it must be at least 1
-MaxBatchBytes is -1; it must be at least 1
-MaxFetchBytes is 1; it must be from 65536 to 536870912
-Window is -1; it must be at least 1
-RecordsPerSecond is -1; it must be 0 (no limit) or more
-Budget is 7 bytes; it must be at least 8 × MaxFetchBytes, 8`
+	want := `ingest: Options.Kafka.Brokers is empty; name at least one host:port
+ingest: Options.Group is empty
+ingest: Options.Writer is nil
+ingest: Options.Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed
+ingest: Options.DeadLetterTopic is "t", the topic that is read
+ingest: Options.Schema: version a is declared text; it must be an int or a time
+ingest: Options.OutOfRange is "skip"; it is stop, earliest or latest
+ingest: Options.RebalanceTimeout is 1ms; it must be at least 300ms
+ingest: Options.CommitInterval is -1ns; it must be at least 1ms
+ingest: Options.StopTimeout is -1ns; it must be at least 1ms
+ingest: Options.RequestTimeout is -1ns; it must be at least 10ms
+ingest: Options.RetryMax is 1s; it must be at least 1m0s
+ingest: Options.HaltPause is -1ns; it must be at least 1ms
+ingest: Options.Heartbeat is 1s; it must be at most a third of SessionTimeout, 333.333333ms
+ingest: Options.MaxBatchRecords is -1; it must be at least 1
+ingest: Options.MaxBatchBytes is -1; it must be at least 1
+ingest: Options.MaxFetchBytes is 1; it must be from 65536 to 536870912
+ingest: Options.Window is -1; it must be at least 1
+ingest: Options.RecordsPerSecond is -1; it must be 0 (no limit) or more
+ingest: Options.Budget is 7 bytes; it must be at least 8 × MaxFetchBytes, 8`
 	if err == nil || err.Error() != want {
 		got := ""
 		if err != nil {

@@ -72,7 +72,7 @@ func TestOffsetGoneByPolicy(t *testing.T) {
 			o := b.options(s)
 			o.OutOfRange = c.policy
 			var from, to atomic.Int64
-			o.Hooks.Skipped = func(_ int, f, t int64) { from.Store(f); to.Store(t) }
+			o.Hooks.Skipped = func(i SkippedInfo) { from.Store(i.From); to.Store(i.To) }
 			l = start(t, o)
 			eventually(t, "all committed", func() bool { return b.committedOffset(0) == 20 })
 			l.stop()

@@ -82,7 +82,7 @@ func (p *partition) run(work, drain context.Context) {
 // halted reports a halt and waits until the next attempt is due, or work ends.
 func (p *partition) halted(work context.Context, h *haltError) error {
 	p.progress.state(Halted, h.reason, h.err)
-	p.Hooks.Halted(p.id, h.reason, h.err)
+	p.Hooks.Halted(HaltedInfo{Partition: p.id, Reason: h.reason, Err: h.err})
 	p.Logger.Error("partition halted", "topic", p.Topic, "partition", p.id, "offset", p.mark.edge(), "reason", h.reason, "error", h.err,
 		"again_in", p.HaltPause)
 	return backoff.Wait(work, backoff.Exponential(p.HaltPause, p.HaltPause, 0))
@@ -120,7 +120,7 @@ func (p *partition) start(work context.Context) error {
 // waiting reports a request to a broker that failed and will be retried.
 func (p *partition) waiting(reason event.Reason, err error) {
 	p.progress.waits(reason, err)
-	p.Hooks.Waiting(p.id, reason, err)
+	p.Hooks.Waiting(WaitingInfo{Partition: p.id, Reason: reason, Err: err})
 	p.Logger.Warn("partition waits", "topic", p.Topic, "partition", p.id, "reason", reason, "error", err)
 }
 

@@ -151,7 +151,7 @@ func deleteReal(t *testing.T, admin *kgo.Client, topics ...string) {
 func realMember(t *testing.T, brokers []string, topic, instance string, s *store, generations *atomic.Int64) Options {
 	o := Options{Kafka: Kafka{Brokers: brokers}, Topic: topic, Group: topic, Schema: schema, Writer: s, InstanceID: instance, SessionTimeout: 20 * time.Second,
 		CommitInterval: 50 * time.Millisecond, Heartbeat: 100 * time.Millisecond, HaltPause: 100 * time.Millisecond, Logger: testLogger(t)}
-	o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
+	o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
 	return o
 }
 

@@ -126,7 +126,7 @@ func TestRejectsAmongOthersDoNotHalt(t *testing.T) {
 		o := b.options(s)
 		o.DeadLetters, o.MaxBatchRecords, o.HaltAfterRejects = dead, 10, 35
 		var halts atomic.Int64
-		o.Hooks.Halted = func(int, event.Reason, error) { halts.Add(1) }
+		o.Hooks.Halted = func(HaltedInfo) { halts.Add(1) }
 		l := start(t, o)
 		time.Sleep(10 * time.Minute) // longer than any pause
 		close(slow)
@@ -176,8 +176,8 @@ func TestRejectsHaltNeverIfAskedTo(t *testing.T) {
 		dead := &letters{}
 		o := b.options(newStore())
 		var passed, written, rejected atomic.Int64
-		o.Hooks.Wrote = func(_, n, left int) { written.Add(int64(n)); passed.Add(int64(left)) }
-		o.Hooks.DeadLettered = func(_, n int, _ event.Reason) { rejected.Add(int64(n)) }
+		o.Hooks.Wrote = func(i WroteInfo) { written.Add(int64(i.Records)); passed.Add(int64(i.LeftOut)) }
+		o.Hooks.DeadLettered = func(i DeadLetteredInfo) { rejected.Add(int64(i.Records)) }
 		o.DeadLetters = dead
 		l := start(t, o)
 		b.produce(7, 0)

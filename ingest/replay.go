@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -67,7 +68,7 @@ type replaying struct {
 
 // NewReplay checks the options.
 func NewReplay(o ReplayOptions) (*Replay, error) {
-	setDefault(&o.OutOfRange, FromEarliest) // the plan, or Hooks.Skipped, reports what is gone
+	o.OutOfRange = cmp.Or(o.OutOfRange, FromEarliest) // the plan, or Hooks.Skipped, reports what is gone
 	o.HaltAfterRejects = 0
 	o.EnsureDefaults()
 	if o.To.String() == Earliest.String() {
@@ -77,9 +78,8 @@ func NewReplay(o ReplayOptions) (*Replay, error) {
 		o.Writer = planOnly{}
 	}
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
+		return nil, err
 	}
-	o.Hooks.fill()
 	r := &Replay{runner: newRunner(&o.Options), asked: o}
 	r.keys = o.Keys
 	return r, nil
@@ -93,13 +93,16 @@ func (r *runner) takes(rec *event.Record) bool {
 // planOnly stands in for the Writer of a Replay that has none. Run refuses it.
 type planOnly struct{ event.Writer }
 
-// Validate reports all faults at once. It expects the defaults filled in.
+// Validate reports every fault at once, as that of Options does.
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.Name == "" && !o.Untracked {
-		faults = append(faults, errors.New("empty Name: the progress of a replay is kept under it"))
+		faults = append(faults, errors.New("ingest: ReplayOptions.Name is empty: the progress of a replay is kept under it"))
 	}
-	return errors.Join(append(faults, orderedRange(o.From, o.To))...)
+	if err := orderedRange(o.From, o.To); err != nil {
+		faults = append(faults, fmt.Errorf("ingest: %w", err))
+	}
+	return errors.Join(faults...)
 }
 
 // RangeName returns a Name made of what the replay reads and where it writes: the same range finds its progress again.
@@ -170,7 +173,7 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if err := a.commit(plan.starts(), nil); err != nil { // before the first record: a resumed replay needs the range
 		return fmt.Errorf("ingest: %w", err)
 	}
-	r.Hooks.Assigned(a.generation, a.ids())
+	r.Hooks.Assigned(AssignedInfo{Generation: a.generation, Partitions: a.ids()})
 	r.current.Store(&replaying{a, plan, time.Now()})
 	a.run(context.Background(), ctx)
 	if left := r.Progress().Left(); left > 0 {

@@ -24,7 +24,7 @@ func TestReplayOfKeysWritesNothingElse(t *testing.T) {
 	o := b.replay(s, "keys", Earliest, Latest)
 	o.Keys = [][]byte{[]byte("k3"), []byte("k19")}
 	var dead atomic.Int64
-	o.Hooks.DeadLettered = func(int, int, event.Reason) { dead.Add(1) }
+	o.Hooks.DeadLettered = func(DeadLetteredInfo) { dead.Add(1) }
 	b.runReplay(t, o)
 	s.wantOnce(t, 4)
 	if got := s.offsets(1); !slices.Equal(got, []int64{3, 19}) || dead.Load() != 0 {

@@ -115,8 +115,8 @@ func TestReplayIsResumedAfterAKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Hooks.Settled = func(_, settled int) {
-			if n.Add(int64(settled)) > 200 {
+		r.Hooks.Settled = func(i SettledInfo) {
+			if n.Add(int64(i.Records)) > 200 {
 				r.cluster.Close()
 				cancel()
 			}
@@ -211,7 +211,7 @@ func TestReplayRefusesWhatCannotBe(t *testing.T) {
 	b.produce(10, 0, 1)
 	at := time.UnixMilli(1_700_000_000_000)
 	for want, o := range map[string]ReplayOptions{
-		"empty Name":                                     b.replay(nil, "", Earliest, Latest),
+		"Name is empty":                                  b.replay(nil, "", Earliest, Latest),
 		"its end must be later":                          b.replay(nil, "x", At(at), At(at)),
 		"partition 1: the range is from 5 to 5":          b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{1: 5})),
 		"partition 1 has an offset to begin at and none": b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{0: 5})),

@@ -23,7 +23,7 @@ const (
 // took reports a step to the hook, and returns the time at which it ended.
 func (s *stream) took(ctx context.Context, step Step, began time.Time) time.Time {
 	now := time.Now()
-	s.Hooks.Took(ctx, s.id, step, now.Sub(began))
+	s.Hooks.Took(TookInfo{Flight: ctx, Partition: s.id, Step: step, Duration: now.Sub(began)})
 	return now
 }
 
@@ -36,7 +36,7 @@ func (s *stream) durable(f *flight, left []*event.Record) {
 		}
 		if left[0] == &f.records[i] {
 			some := f.records[from:i]
-			s.Hooks.Durable(f.ctx, s.id, some, TimesOf(some))
+			s.Hooks.Durable(DurableInfo{Flight: f.ctx, Partition: s.id, Records: some, Times: TimesOf(some)})
 			from, left = i+1, left[1:]
 		}
 	}
@@ -44,5 +44,5 @@ func (s *stream) durable(f *flight, left []*event.Record) {
 	if from > 0 {
 		times = TimesOf(f.records[from:])
 	}
-	s.Hooks.Durable(f.ctx, s.id, f.records[from:], times)
+	s.Hooks.Durable(DurableInfo{Flight: f.ctx, Partition: s.id, Records: f.records[from:], Times: times})
 }

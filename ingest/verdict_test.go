@@ -202,9 +202,9 @@ func TestHaltedPartitionCommitsNothingPastItAndKeepsItsAssignment(t *testing.T) 
 		var generations, halts atomic.Int64
 		o := b.options(s)
 		o.MaxBatchRecords = 10
-		o.Hooks.Assigned = func(int, []int) { generations.Add(1) }
-		o.Hooks.Halted = func(p int, reason event.Reason, _ error) {
-			if p == 0 && reason == event.NoTable {
+		o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
+		o.Hooks.Halted = func(i HaltedInfo) {
+			if i.Partition == 0 && i.Reason == event.NoTable {
 				halts.Add(1)
 			}
 		}

@@ -57,11 +57,11 @@ func (u *unscraped) run(minutes int) {
 			u.client.Retry(hbase.RetryInfo{Table: "t", Class: fmt.Sprint("com.example.Exception", u.minute), Remedy: "relocate", Mutations: 1})
 		}
 		u.tables.Observe()
-		u.loop.Fetched(0, 1, 100)
-		u.loop.Took(context.Background(), 0, ingest.StepSettle, time.Duration(u.minute)*time.Millisecond)
+		u.loop.Fetched(ingest.FetchedInfo{Records: 1, Bytes: 100})
+		u.loop.Took(ingest.TookInfo{Flight: context.Background(), Step: ingest.StepSettle, Duration: time.Duration(u.minute) * time.Millisecond})
 		u.ages[0].Timestamp = time.Now().UnixMilli() - int64(u.minute)
-		u.loop.Durable(context.Background(), 0, u.ages, ingest.TimesOf(u.ages))
-		u.loop.DeadLettered(0, 1, event.Rejects[u.minute%len(event.Rejects)])
+		u.loop.Durable(ingest.DurableInfo{Flight: context.Background(), Records: u.ages, Times: ingest.TimesOf(u.ages)})
+		u.loop.DeadLettered(ingest.DeadLetteredInfo{Records: 1, Reason: event.Rejects[u.minute%len(event.Rejects)]})
 	}
 }
 

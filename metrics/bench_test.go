@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"brine/hbase"
+	"brine/ingest"
 	"brine/skew"
 )
 
@@ -27,9 +28,9 @@ func BenchmarkBatch(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		loop.Fetched(0, events, events*200)
-		loop.Decoded(0, events)
-		loop.Submitted(0, events)
+		loop.Fetched(ingest.FetchedInfo{Records: events, Bytes: events * 200})
+		loop.Decoded(ingest.DecodedInfo{Events: events})
+		loop.Submitted(ingest.SubmittedInfo{Events: events})
 		client.Buffered(1 << 20)
 		for i := range all {
 			client.Applied(&all[i])
@@ -37,8 +38,8 @@ func BenchmarkBatch(b *testing.B) {
 		for range calls {
 			client.Call(hbase.CallInfo{Server: "rs1:16020", Method: "Multi", Duration: time.Millisecond, Sent: 1 << 19})
 		}
-		loop.Settled(0, events)
-		loop.Committed(0, 1)
+		loop.Settled(ingest.SettledInfo{Records: events})
+		loop.Committed(ingest.CommittedInfo{Offset: 1})
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
 }

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -84,30 +83,28 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	}
 	batch, ages := m.batch.WithLabelValues(pipeline, half), m.fresh.of(pipeline, half, durable)
 	return ingest.Hooks{
-		Took: func(ctx context.Context, _ int, s ingest.Step, d time.Duration) { observe(ctx, took[s], d) },
-		Durable: func(ctx context.Context, _ int, records []event.Record, times ingest.Times) {
-			ages.observe(ctx, time.Now(), records, times)
+		Took:    func(i ingest.TookInfo) { observe(i.Flight, took[i.Step], i.Duration) },
+		Durable: func(i ingest.DurableInfo) { ages.observe(i.Flight, time.Now(), i.Records, i.Times) },
+		Fetched: func(i ingest.FetchedInfo) {
+			fetched.Add(float64(i.Records))
+			fetchedBytes.Add(float64(i.Bytes))
 		},
-		Fetched: func(_, records, bytes int) {
-			fetched.Add(float64(records))
-			fetchedBytes.Add(float64(bytes))
+		Decoded: func(i ingest.DecodedInfo) { decoded.Add(float64(i.Events)) },
+		Submitted: func(i ingest.SubmittedInfo) {
+			submitted.Add(float64(i.Events))
+			batch.Observe(float64(i.Events))
 		},
-		Decoded: func(_, n int) { decoded.Add(float64(n)) },
-		Submitted: func(_, n int) {
-			submitted.Add(float64(n))
-			batch.Observe(float64(n))
-		},
-		Settled:      func(_, n int) { settled.Add(float64(n)) },
-		Redelivered:  func(_, n int) { redelivered.Add(float64(n)) },
-		Retried:      func(_, n int, r event.Reason) { retried(r).Add(float64(n)) },
-		DeadLettered: func(_, n int, r event.Reason) { dead(r).Add(float64(n)) },
-		Waiting:      func(_ int, r event.Reason, _ error) { waits(r).Inc() },
-		Halted:       func(_ int, r event.Reason, _ error) { halts(r).Inc() },
-		Committed:    func(int, int64) { commits.Inc() },
-		CommitFailed: func(error) { commitFailures.Inc() },
-		Assigned:     func(int, []int) { rebalances.Inc() },
-		JoinFailed:   func(error) { joinFailures.Inc() },
-		Revoked:      func(_ int, _ []int, flights int) { abandoned.Add(float64(flights)) },
-		Skipped:      func(_ int, from, to int64) { skipped.Add(float64(to - from)) },
+		Settled:      func(i ingest.SettledInfo) { settled.Add(float64(i.Records)) },
+		Redelivered:  func(i ingest.RedeliveredInfo) { redelivered.Add(float64(i.Records)) },
+		Retried:      func(i ingest.RetriedInfo) { retried(i.Reason).Add(float64(i.Events)) },
+		DeadLettered: func(i ingest.DeadLetteredInfo) { dead(i.Reason).Add(float64(i.Records)) },
+		Waiting:      func(i ingest.WaitingInfo) { waits(i.Reason).Inc() },
+		Halted:       func(i ingest.HaltedInfo) { halts(i.Reason).Inc() },
+		Committed:    func(ingest.CommittedInfo) { commits.Inc() },
+		CommitFailed: func(ingest.CommitFailedInfo) { commitFailures.Inc() },
+		Assigned:     func(ingest.AssignedInfo) { rebalances.Inc() },
+		JoinFailed:   func(ingest.JoinFailedInfo) { joinFailures.Inc() },
+		Revoked:      func(i ingest.RevokedInfo) { abandoned.Add(float64(i.Abandoned)) },
+		Skipped:      func(i ingest.SkippedInfo) { skipped.Add(float64(i.To - i.From)) },
 	}
 }

@@ -36,7 +36,7 @@ func cluster(tables, regions int) *prometheus.Registry {
 	}
 	for _, half := range []string{"rows", "documents"} {
 		h := loop.Hooks("scans", half)
-		h.Settled(0, 1)
+		h.Settled(ingest.SettledInfo{Records: 1})
 		loop.Watch("scans", half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20))
 	}
 	var stats hbase.Stats

@@ -15,6 +15,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/ingest"
 	"brine/sink"
 	"brine/skew"
 )
@@ -54,11 +55,11 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 		}
 	}
 	for _, reason := range event.Rejects {
-		hooks.DeadLettered(0, 1, reason)
+		hooks.DeadLettered(ingest.DeadLetteredInfo{Records: 1, Reason: reason})
 	}
-	hooks.Retried(0, 1, event.Awaited)
-	hooks.Waiting(0, event.Unavailable, nil)
-	hooks.Halted(0, event.NoTable, nil)
+	hooks.Retried(ingest.RetriedInfo{Events: 1, Reason: event.Awaited})
+	hooks.Waiting(ingest.WaitingInfo{Reason: event.Unavailable})
+	hooks.Halted(ingest.HaltedInfo{Reason: event.NoTable})
 	client.Dial("rs1", nil)
 	client.Dial("rs1", hbase.ErrClosed)
 	mapped.Collision("t", nil)

@@ -92,22 +92,24 @@ func (d *round) planned(ctx context.Context, to event.Writer, from ingest.Positi
 	o.RecordsPerSecond = d.run.opts.Rate
 	o.OutOfRange = ingest.FromEarliest
 	o.Logger = d.run.opts.Logger
-	o.Hooks = ingest.Hooks{Skipped: d.skipped, Waiting: d.waiting, Halted: d.waiting,
-		Retried: func(_, _ int, reason event.Reason) { d.run.waits(errors.New(string(reason))) },
-		Settled: func(int, int) { d.run.waits(nil) }}
+	o.Hooks = ingest.Hooks{
+		Skipped: d.skipped,
+		Waiting: func(i ingest.WaitingInfo) { d.run.waits(i.Err) },
+		Halted:  func(i ingest.HaltedInfo) { d.run.waits(i.Err) },
+		Retried: func(i ingest.RetriedInfo) { d.run.waits(errors.New(string(i.Reason))) },
+		Settled: func(ingest.SettledInfo) { d.run.waits(nil) },
+	}
 	if d.replay, err = ingest.NewReplay(o); err != nil {
 		return plan, err
 	}
 	return d.replay.Plan(ctx)
 }
 
-func (d *round) waiting(_ int, _ event.Reason, err error) { d.run.waits(err) }
-
 // skipped ends the round when records leave the topic before they are read.
-func (d *round) skipped(partition int, from, to int64) {
+func (d *round) skipped(i ingest.SkippedInfo) {
 	if !d.run.opts.SkipMissing {
 		d.fail(fmt.Errorf("topic %s: %w: offsets %d to %d of partition %d have left it meanwhile", d.source.Ingest.Topic,
-			ErrMissing, from, to-1, partition))
+			ErrMissing, i.From, i.To-1, i.Partition))
 	}
 }
 

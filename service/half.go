@@ -114,17 +114,27 @@ func (h *Half) Counts() Counts {
 // count adds the half's counters to the hooks.
 func (h *Half) count(hooks ingest.Hooks) ingest.Hooks {
 	settled, submitted, retried, dead := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered
-	hooks.Settled = func(p, n int) { settled(p, n); h.settled.Add(int64(n)) }
-	hooks.Submitted = func(p, n int) { submitted(p, n); h.batches.Add(1) }
-	hooks.Retried = func(p, n int, r event.Reason) { retried(p, n, r); h.retries.Add(int64(n)); h.retried.Store(r) }
-	hooks.DeadLettered = func(p, n int, r event.Reason) {
-		dead(p, n, r)
-		h.dead.Add(int64(n))
-		h.became.deadLettered(n, r)
+	hooks.Settled = func(i ingest.SettledInfo) {
+		settled(i)
+		h.settled.Add(int64(i.Records))
 	}
-	hooks.Wrote = func(_, n, passed int) {
-		h.became.written.Add(int64(n))
-		h.became.leftOut.Add(int64(passed))
+	hooks.Submitted = func(i ingest.SubmittedInfo) {
+		submitted(i)
+		h.batches.Add(1)
+	}
+	hooks.Retried = func(i ingest.RetriedInfo) {
+		retried(i)
+		h.retries.Add(int64(i.Events))
+		h.retried.Store(i.Reason)
+	}
+	hooks.DeadLettered = func(i ingest.DeadLetteredInfo) {
+		dead(i)
+		h.dead.Add(int64(i.Records))
+		h.became.deadLettered(i.Records, i.Reason)
+	}
+	hooks.Wrote = func(i ingest.WroteInfo) {
+		h.became.written.Add(int64(i.Records))
+		h.became.leftOut.Add(int64(i.LeftOut))
 	}
 	return hooks
 }

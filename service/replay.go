@@ -61,9 +61,9 @@ func (r *Replay) open(half *Half) (err error) {
 	o, like := r.Options, half.Ingest()
 	o.Writer, o.Hooks, o.Logger = like.Writer, like.Hooks, like.Logger
 	skipped := o.Hooks.Skipped
-	o.Hooks.Skipped = func(partition int, from, to int64) {
-		skipped(partition, from, to)
-		r.gone.Add(to - from)
+	o.Hooks.Skipped = func(i ingest.SkippedInfo) {
+		skipped(i)
+		r.gone.Add(i.To - i.From)
 	}
 	r.half = half
 	r.run, err = ingest.NewReplay(o)

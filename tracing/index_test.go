@@ -16,6 +16,7 @@ import (
 	"brine/indexer"
 	"brine/indexer/embedded"
 	"brine/indexer/indexertest"
+	"brine/ingest"
 	"brine/search"
 )
 
@@ -51,7 +52,7 @@ func TestCallsOfTheSearchEngineAreBelowTheirFlights(t *testing.T) {
 	follow := tracer.Flight("shop", "documents")
 	for offset, flags := range []string{"01", "00"} {
 		rec := traced(int64(offset), flags)
-		ctx, landed := follow(t.Context(), 0, []event.Record{rec})
+		ctx, landed := follow(t.Context(), ingest.FlightInfo{Records: []event.Record{rec}})
 		changes := []event.Event{indexertest.Event(1, "a", "paid"), indexertest.Event(2, "b", "sent")}
 		failures, err := event.Settle(t.Context(), w.Submit(ctx, &event.Batch{Events: changes}))
 		if err != nil || len(failures) > 0 {

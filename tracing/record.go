@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"brine/event"
+	"brine/ingest"
 )
 
 // maxFollowed is the most records of one flight that are followed.
@@ -18,15 +19,15 @@ const maxFollowed = 16
 var nothing = func(bool) {}
 
 // Flight returns the hook of a loop that follows its flights.
-func (t *Tracer) Flight(pipeline, half string) func(context.Context, int, []event.Record) (context.Context, func(bool)) {
+func (t *Tracer) Flight(pipeline, half string) func(context.Context, ingest.FlightInfo) (context.Context, func(bool)) {
 	loop := []attribute.KeyValue{attribute.String("brine.pipeline", pipeline), attribute.String("brine.half", half)}
-	return func(ctx context.Context, partition int, records []event.Record) (context.Context, func(bool)) {
+	return func(ctx context.Context, i ingest.FlightInfo) (context.Context, func(bool)) {
 		var picked [maxFollowed]int
-		n := t.pick(records, &picked)
+		n := t.pick(i.Records, &picked)
 		if n == 0 {
 			return ctx, nothing
 		}
-		return t.begin(ctx, loop, records, picked[:n])
+		return t.begin(ctx, loop, i.Records, picked[:n])
 	}
 }
 

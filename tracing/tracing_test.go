@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"brine/event"
+	"brine/ingest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,7 +36,7 @@ func spans(t *testing.T, oneIn int, settled bool, records ...event.Record) trace
 	t.Helper()
 	kept := tracetest.NewInMemoryExporter()
 	tracer := newTracer(sdk.WithSyncer(kept), Options{OneIn: oneIn})
-	_, landed := tracer.Flight("scans", "rows")(t.Context(), 3, records)
+	_, landed := tracer.Flight("scans", "rows")(t.Context(), ingest.FlightInfo{Partition: 3, Records: records})
 	landed(settled)
 	got := kept.GetSpans()
 	slices.SortStableFunc(got, func(a, b tracetest.SpanStub) int { return strings.Compare(a.Name, b.Name) })
@@ -73,7 +74,7 @@ func TestRecordsWithoutATraceAreFollowedNowAndThen(t *testing.T) {
 		for j := range records {
 			records[j].Topic = "scans"
 		}
-		_, landed := follow(t.Context(), 0, records)
+		_, landed := follow(t.Context(), ingest.FlightInfo{Records: records})
 		landed(true)
 	}
 	n := 0
@@ -108,7 +109,7 @@ func FuzzTraceparent(f *testing.F) {
 	tracer := newTracer(sdk.WithSyncer(tracetest.NewNoopExporter()), Options{})
 	f.Fuzz(func(t *testing.T, value string) {
 		records := []event.Record{{Headers: []event.Header{{Key: parentHeader, Value: []byte(value)}}}}
-		_, landed := tracer.Flight("p", "rows")(context.Background(), 0, records)
+		_, landed := tracer.Flight("p", "rows")(context.Background(), ingest.FlightInfo{Records: records})
 		landed(true)
 	})
 }
@@ -125,7 +126,7 @@ func TestCollectorsThatDoNotTakeSpans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, landed := tracer.Flight("p", "rows")(t.Context(), 0, make([]event.Record, 3))
+		_, landed := tracer.Flight("p", "rows")(t.Context(), ingest.FlightInfo{Records: make([]event.Record, 3)})
 		landed(true)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		err = tracer.Close(ctx)
@@ -153,7 +154,7 @@ func TestSpansAreDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, landed := tracer.Flight("p", "rows")(t.Context(), 0, []event.Record{{Topic: "scans"}})
+		_, landed := tracer.Flight("p", "rows")(t.Context(), ingest.FlightInfo{Records: []event.Record{{Topic: "scans"}}})
 		landed(true)
 		if err := tracer.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -189,7 +190,7 @@ func TestNothingIsAllocatedWhereNothingIsFollowed(t *testing.T) {
 	follow := tracer.Flight("scans", "rows")
 	ctx := context.Background()
 	if n := testing.AllocsPerRun(100, func() {
-		_, landed := follow(ctx, 0, records)
+		_, landed := follow(ctx, ingest.FlightInfo{Records: records})
 		landed(true)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -210,7 +211,7 @@ func BenchmarkFlight(b *testing.B) {
 			follow := tracer.Flight("scans", "rows")
 			b.ReportAllocs()
 			for b.Loop() {
-				_, landed := follow(context.Background(), 0, records)
+				_, landed := follow(context.Background(), ingest.FlightInfo{Records: records})
 				landed(true)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/record")

@@ -160,9 +160,9 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 	s := &c.opts.Sources[source]
 	x := &expecter{check: c, source: source, tail: tail}
 	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true}
-	o.Writer, o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, x, o.Topic, ingest.Hooks{Skipped: func(partition int, from, to int64) {
-		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete, from, to-1,
-			partition))
+	o.Writer, o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, x, o.Topic, ingest.Hooks{Skipped: func(i ingest.SkippedInfo) {
+		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete,
+			i.From, i.To-1, i.Partition))
 	}}
 	o.RecordsPerSecond = s.Ingest.RecordsPerSecond
 	if s.Through != nil {

@@ -58,9 +58,9 @@ func loop(ctx context.Context, broker, topic string, records int64) error {
 		Kafka: ingest.Kafka{Brokers: []string{broker}}, Topic: topic, Group: fmt.Sprint("bench-", os.Getpid()), Schema: scans, Writer: nothing{},
 		MaxFetchBytes: fetchBytes, Logger: slog.New(slog.DiscardHandler),
 		Hooks: ingest.Hooks{
-			Decoded: func(_, n int) { decoded.Add(int64(n)) },
-			Settled: func(_, n int) {
-				if settled.Add(int64(n)) == records {
+			Decoded: func(i ingest.DecodedInfo) { decoded.Add(int64(i.Events)) },
+			Settled: func(i ingest.SettledInfo) {
+				if settled.Add(int64(i.Records)) == records {
 					stop(done)
 				}
 			},

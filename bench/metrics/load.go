@@ -115,11 +115,11 @@ func settleAll(ctx context.Context, loop ingest.Options, events int64) error {
 	defer done()
 	var settled atomic.Int64
 	count := loop.Hooks.Settled
-	loop.Hooks.Settled = func(partition, n int) {
+	loop.Hooks.Settled = func(i ingest.SettledInfo) {
 		if count != nil {
-			count(partition, n)
+			count(i)
 		}
-		if settled.Add(int64(n)) >= events {
+		if settled.Add(int64(i.Records)) >= events {
 			done()
 		}
 	}
@@ -140,12 +140,13 @@ const lookEvery = 50_000
 func (w *watching) lookAsItSettles(hooks *ingest.Hooks) {
 	var settled atomic.Int64
 	count := hooks.Settled
-	hooks.Settled = func(partition, n int) {
-		count(partition, n)
-		switch after := settled.Add(int64(n)); {
-		case after/(15*lookEvery) > (after-int64(n))/(15*lookEvery):
+	hooks.Settled = func(i ingest.SettledInfo) {
+		count(i)
+		n := int64(i.Records)
+		switch after := settled.Add(n); {
+		case after/(15*lookEvery) > (after-n)/(15*lookEvery):
 			_, _ = scrape(w.reg) // its size is measured elsewhere
-		case after/lookEvery > (after-int64(n))/lookEvery:
+		case after/lookEvery > (after-n)/lookEvery:
 			w.tables.Observe()
 		}
 	}

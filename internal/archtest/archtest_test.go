@@ -75,7 +75,7 @@ var rules = []struct {
 	{"schema", []string{"config", "event", "forecast", "hbase", "indexer", "ingest", "internal/fault", "internal/term", "plan", "rowkey", "search"}, "what a configuration says of stores, and what they are"},
 	{"publish", []string{"event", "ingest", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
-	{"tracing", []string{"event", "hbase", "indexer", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
+	{"tracing", []string{"event", "hbase", "indexer", "ingest", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
 	{"config/...", []string{"config/...", "internal/when", "event", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
 	{"config", []string{"config/...", "internal/when", "event", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},

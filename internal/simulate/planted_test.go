@@ -151,27 +151,27 @@ func (m mirrored) Wait(ctx context.Context, until event.Until) (event.Outcome, e
 func commitAfterRevoke(w *World, p *Process, o *ingest.Options) {
 	var mu sync.Mutex
 	reached, lost := map[int]int64{}, map[int]int64{}
-	o.Hooks.Position = func(partition int, watermark, _ int64) {
+	o.Hooks.Position = func(i ingest.PositionInfo) {
 		mu.Lock()
 		defer mu.Unlock()
-		reached[partition] = watermark
+		reached[i.Partition] = i.Watermark
 	}
-	o.Hooks.Revoked = func(_ int, partitions []int, _ int) {
+	o.Hooks.Revoked = func(i ingest.RevokedInfo) {
 		mu.Lock()
 		defer mu.Unlock()
-		for _, id := range partitions {
+		for _, id := range i.Partitions {
 			if offset, ok := reached[id]; ok {
 				lost[id] = offset
 			}
 		}
 	}
-	o.Hooks.Assigned = func(generation int, partitions []int) {
+	o.Hooks.Assigned = func(i ingest.AssignedInfo) {
 		mu.Lock()
 		defer mu.Unlock()
-		for _, id := range partitions {
+		for _, id := range i.Partitions {
 			delete(lost, id)
 		}
-		q := &kafka.OffsetCommitRequest{GroupID: group, GenerationID: generation, Topics: map[string][]kafka.OffsetCommit{}}
+		q := &kafka.OffsetCommitRequest{GroupID: group, GenerationID: i.Generation, Topics: map[string][]kafka.OffsetCommit{}}
 		for id, offset := range lost {
 			q.Topics[topic] = append(q.Topics[topic], kafka.OffsetCommit{Partition: id, Offset: offset})
 		}

@@ -156,16 +156,17 @@ func (p *Process) hooks() (h ingest.Hooks) {
 		*n += by
 	}
 	h.Flight = p.flight
-	h.Assigned = func(int, []int) { count(&p.did.Assignments, 1) }
-	h.Retried = func(_, events int, _ event.Reason) { count(&p.did.Retried, events) }
-	h.Halted = func(int, event.Reason, error) { count(&p.did.Halted, 1) }
-	h.CommitFailed = func(error) {
+	h.Assigned = func(ingest.AssignedInfo) { count(&p.did.Assignments, 1) }
+	h.Retried = func(i ingest.RetriedInfo) { count(&p.did.Retried, i.Events) }
+	h.Halted = func(ingest.HaltedInfo) { count(&p.did.Halted, 1) }
+	h.CommitFailed = func(ingest.CommitFailedInfo) {
 		count(&p.did.CommitsFailed, 1)
 		p.world.ledger.doubt(p.Name)
 	}
-	h.Revoked = func(generation int, partitions []int, abandoned int) {
-		count(&p.did.Abandoned, abandoned)
-		p.world.log.Debug("revoked", "process", p.Name, "generation", generation, "partitions", partitions, "abandoned", abandoned)
+	h.Revoked = func(i ingest.RevokedInfo) {
+		count(&p.did.Abandoned, i.Abandoned)
+		p.world.log.Debug("revoked", "process", p.Name, "generation", i.Generation, "partitions", i.Partitions,
+			"abandoned", i.Abandoned)
 	}
 	return h
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"brine/event"
+	"brine/ingest"
 	"brine/sink"
 )
 
@@ -55,7 +56,7 @@ type outstanding struct{ f *watchedFlight }
 type outstandingKey struct{}
 
 // flight is the hook of that name.
-func (p *Process) flight(ctx context.Context, _ int, _ []event.Record) (context.Context, func(bool)) {
+func (p *Process) flight(ctx context.Context, _ ingest.FlightInfo) (context.Context, func(bool)) {
 	l := &outstanding{}
 	return context.WithValue(ctx, outstandingKey{}, l), func(bool) {
 		if l.f != nil {
