@@ -48,7 +48,7 @@ func cluster(tables, regions int) *prometheus.Registry {
 	reg.MustRegister(Lanes{func() hbase.Stats { return stats }})
 	for t := range tables {
 		name := fmt.Sprint("ns:table", t)
-		Spread(all)(name, make([]sink.Bucket, 256))
+		Spread(all)(sink.SpreadInfo{Table: name, Buckets: make([]sink.Bucket, 256)})
 		for i := range regions {
 			r := regionOf(i, regions)
 			client.Applied(&hbase.AppliedInfo{Table: name, Rows: 1 + i%7, Bytes: 100, Region: &hbase.Region{

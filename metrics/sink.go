@@ -5,7 +5,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"brine/event"
 	"brine/sink"
 )
 
@@ -42,11 +41,9 @@ func (m *Sink) Hooks(pipeline string, rows ...sink.Rows) sink.Hooks {
 		}
 	}
 	return sink.Hooks{
-		Collision: func(table string, _ []byte) { m.collisions.WithLabelValues(pipeline, table).Inc() },
-		Expired: func(table, family string, _ *event.Record) {
-			m.expired.WithLabelValues(pipeline, table, family).Inc()
-		},
-		Tie: func(t sink.Tie) { m.ties.WithLabelValues(pipeline, t.Table).Inc() },
+		Collision: func(i sink.CollisionInfo) { m.collisions.WithLabelValues(pipeline, i.Table).Inc() },
+		Expired:   func(i sink.ExpiredInfo) { m.expired.WithLabelValues(pipeline, i.Table, i.Family).Inc() },
+		Tie:       func(i sink.TieInfo) { m.ties.WithLabelValues(pipeline, i.Table).Inc() },
 	}
 }
 

@@ -94,12 +94,12 @@ func (r *rankings) of(table string) *ranking {
 }
 
 // Spread returns the hook that counts the rows of salt buckets.
-func Spread(tables *skew.Tables) func(table string, buckets []sink.Bucket) {
-	return func(table string, buckets []sink.Bucket) {
-		counter := tables.Counter(table, skew.Shape{Buckets: len(buckets)})
-		for i, b := range buckets {
+func Spread(tables *skew.Tables) func(sink.SpreadInfo) {
+	return func(i sink.SpreadInfo) {
+		counter := tables.Counter(i.Table, skew.Shape{Buckets: len(i.Buckets)})
+		for n, b := range i.Buckets {
 			if b.Rows > 0 {
-				counter.AddBucket(i, b.Rows, b.Bytes)
+				counter.AddBucket(n, b.Rows, b.Bytes)
 			}
 		}
 	}

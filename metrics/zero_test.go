@@ -62,9 +62,9 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	hooks.Halted(ingest.HaltedInfo{Reason: event.NoTable})
 	client.Dial("rs1", nil)
 	client.Dial("rs1", hbase.ErrClosed)
-	mapped.Collision("t", nil)
-	mapped.Tie(sink.Tie{Table: "t"})
-	mapped.Expired("t", "e", nil)
+	mapped.Collision(sink.CollisionInfo{Table: "t"})
+	mapped.Tie(sink.TieInfo{Table: "t"})
+	mapped.Expired(sink.ExpiredInfo{Table: "t", Family: "e"})
 	verified.Found("t", "lost", 1)
 	for name, labels := range counted {
 		after := labelled(t, reg, name, labels...)

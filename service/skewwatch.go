@@ -140,16 +140,16 @@ func SkewRegions(regions []hbase.Region) []skew.Region {
 
 // countFields returns the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
 // none.
-func (s *Service) countFields(p *config.Pipeline) func([]event.Event) {
+func (s *Service) countFields(p *config.Pipeline) func(sink.SubmitInfo) {
 	if len(p.HotFields) == 0 {
 		return nil
 	}
 	schema := p.Schema()
-	return func(events []event.Event) {
+	return func(i sink.SubmitInfo) {
 		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})
 		for _, name := range p.HotFields {
-			i := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
-			counter.AddField(name, len(events), func(n int) []byte { return events[n].Values[i].Text() })
+			at := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
+			counter.AddField(name, len(i.Events), func(n int) []byte { return i.Events[n].Values[at].Text() })
 		}
 	}
 }

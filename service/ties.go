@@ -35,14 +35,14 @@ type tieCount struct {
 // watch adds the warnings to the counting hook.
 func (w *tieWarnings) watch(hooks sink.Hooks) sink.Hooks {
 	counted := hooks.Tie
-	hooks.Tie = func(t sink.Tie) {
+	hooks.Tie = func(t sink.TieInfo) {
 		counted(t)
 		w.seen(t)
 	}
 	return hooks
 }
 
-func (w *tieWarnings) seen(t sink.Tie) {
+func (w *tieWarnings) seen(t sink.TieInfo) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cells++

@@ -22,9 +22,9 @@ func TestTiesAreWarnedOfOnceAMinute(t *testing.T) {
 				}
 				return a
 			}})))
-		hooks := w.watch(sink.Hooks{Tie: func(sink.Tie) {}})
+		hooks := w.watch(sink.Hooks{Tie: func(sink.TieInfo) {}})
 		see := func(table string, offset int64) {
-			hooks.Tie(sink.Tie{Table: table, Row: []byte("o\x1b1"), Family: []byte("brief"), Qualifier: []byte("status"), Version: 7,
+			hooks.Tie(sink.TieInfo{Table: table, Row: []byte("o\x1b1"), Family: []byte("brief"), Qualifier: []byte("status"), Version: 7,
 				Record: &event.Record{Topic: "shop.orders", Partition: 2, Offset: offset}, Partition: 1, Offset: 4})
 		}
 		for i := range int64(59) {
@@ -34,7 +34,7 @@ func TestTiesAreWarnedOfOnceAMinute(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		see("orders", 60)
-		hooks.Tie(sink.Tie{Table: "gone", Row: []byte("o1"), Record: &event.Record{Topic: "shop.orders"}, Offset: 3})
+		hooks.Tie(sink.TieInfo{Table: "gone", Row: []byte("o1"), Record: &event.Record{Topic: "shop.orders"}, Offset: 3})
 		const tie = `msg="changes of one version tie, and which wins depends on the order they are applied in; version: seq(at, n) decides" pipeline=orders `
 		want := tie + `table=orders cells=1 row=o\x1B1 column=brief:status version=7 topic=shop.orders records="1:4 and 2:0"` + "\n" +
 			tie + `table=customers cells=1 row=o\x1B1 column=brief:status version=7 topic=shop.orders records="1:4 and 2:0"` + "\n" +

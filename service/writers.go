@@ -121,19 +121,20 @@ func (s *Service) WatchIndex(pipeline string, hooks indexer.Hooks) indexer.Hooks
 func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	expired, collision := hooks.Expired, hooks.Collision
 	var saidExpired, saidCollision sync.Map
-	hooks.Expired = func(table, family string, rec *event.Record) {
-		expired(table, family, rec)
-		if _, said := saidExpired.LoadOrStore(table+"/"+family, true); !said {
+	hooks.Expired = func(i sink.ExpiredInfo) {
+		expired(i)
+		if _, said := saidExpired.LoadOrStore(i.Table+"/"+i.Family, true); !said {
 			s.log.Warn("an event is older than the TTL of its family: HBase hides it as it is written; "+
 				"further ones are counted in brine_sink_expired_events_total",
-				"pipeline", pipeline, "table", table, "family", family, "topic", rec.Topic, "partition", rec.Partition, "offset", rec.Offset)
+				"pipeline", pipeline, "table", i.Table, "family", i.Family,
+				"topic", i.Record.Topic, "partition", i.Record.Partition, "offset", i.Record.Offset)
 		}
 	}
-	hooks.Collision = func(table string, row []byte) {
-		collision(table, row)
-		if _, said := saidCollision.LoadOrStore(table, true); !said {
+	hooks.Collision = func(i sink.CollisionInfo) {
+		collision(i)
+		if _, said := saidCollision.LoadOrStore(i.Table, true); !said {
 			s.log.Warn("two different events have one row key, and one hides the other; further ones are counted in brine_sink_key_collisions_total",
-				"pipeline", pipeline, "table", table, "row", rowkey.Binary(row))
+				"pipeline", pipeline, "table", i.Table, "row", rowkey.Binary(i.Row))
 		}
 	}
 	return hooks

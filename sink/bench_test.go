@@ -60,7 +60,7 @@ func BenchmarkSubmitPacked(b *testing.B) {
 
 // BenchmarkSubmitSalted measures what it costs to count salt buckets.
 func BenchmarkSubmitSalted(b *testing.B) {
-	for name, hooks := range map[string]sink.Hooks{"uncounted": {}, "counted": {Spread: func(string, []sink.Bucket) {}}} {
+	for name, hooks := range map[string]sink.Hooks{"uncounted": {}, "counted": {Spread: func(sink.SpreadInfo) {}}} {
 		b.Run(name, func(b *testing.B) { benchmarkSubmit(b, saltedRows(b), hooks) })
 	}
 }

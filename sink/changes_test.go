@@ -49,7 +49,7 @@ func TestChangesOfOneOrder(t *testing.T) {
 			entries := loggedRows(t, "t", c.hard)
 			tables := made(t, client, nil, entries)
 			ties := 0
-			s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: logged, Rows: entries, Hooks: sink.Hooks{Tie: func(sink.Tie) { ties++ }}})
+			s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: logged, Rows: entries, Hooks: sink.Hooks{Tie: func(sink.TieInfo) { ties++ }}})
 			var records []string
 			for _, change := range c.changes {
 				records = append(records, change.record())

@@ -122,7 +122,7 @@ func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
 		batch.Put(f.name, c.qualifier, ev.Version, is)
 		wrote = 1 << f.bit
 		if first, ties := p.seen.tie(seen, c.id, ev.Version, is, placeOf(ev.Record)); ties {
-			d.tied(p, Tie{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
+			d.tied(p, TieInfo{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
 		}
 		batch.TTL(p.ttl.ms) // not until a time that the event says: what it hides was to stay until another one
 	}
@@ -136,14 +136,12 @@ func (d *draft) living(p *part, seen sum, row []byte, ev *event.Event, lives boo
 		value = is
 	}
 	if first, ties := p.seen.tie(seen, p.life, ev.Version, value, placeOf(ev.Record)); ties {
-		d.tied(p, Tie{Row: row}, ev, first)
+		d.tied(p, TieInfo{Row: row}, ev, first)
 	}
 }
 
 // tied reports to the hook a tie of the event with what the record at first has written.
-func (d *draft) tied(p *part, t Tie, ev *event.Event, first place) {
-	if d.sink.opts.Hooks.Tie != nil {
-		t.Table, t.Version, t.Record, t.Partition, t.Offset = p.table.Name, ev.Version, ev.Record, first.partition(), first.offset()
-		d.sink.opts.Hooks.Tie(t)
-	}
+func (d *draft) tied(p *part, t TieInfo, ev *event.Event, first place) {
+	t.Table, t.Version, t.Record, t.Partition, t.Offset = p.table.Name, ev.Version, ev.Record, first.partition(), first.offset()
+	d.sink.opts.Hooks.Tie(t)
 }

@@ -111,7 +111,7 @@ func (d *draft) row(k int) []byte {
 
 // mutate adds one row of an event to one table's batch.
 func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Time) {
-	hooks, batch := &d.sink.opts.Hooks, p.into.batch
+	batch := p.into.batch
 	batch.Mutate(row)
 	seen := p.seen.row(row)
 	var wrote uint64
@@ -132,7 +132,7 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 		if !p.entity {
 			seen.add(c.id, c.value)
 		} else if first, ties := p.seen.tie(seen, c.id, ev.Version, c.value, placeOf(ev.Record)); ties {
-			d.tied(p, Tie{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
+			d.tied(p, TieInfo{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
 		}
 	}
 	if wrote == 0 {
@@ -146,8 +146,8 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	ttl := p.ttl.of(ev)
 	batch.TTL(ttl)
 	p.into.mutated(i, wrote)
-	if !p.entity && p.seen.collision(seen, ev.Version) && hooks.Collision != nil {
-		hooks.Collision(p.table.Name, row)
+	if !p.entity && p.seen.collision(seen, ev.Version) {
+		d.sink.opts.Hooks.Collision(CollisionInfo{p.table.Name, row})
 	}
 	d.expired(p, wrote, ttl, ev, now)
 }
@@ -163,13 +163,10 @@ func (p *part) mutated(i int, wrote uint64) {
 
 // expired reports to the hook each family that hides the event as it is written. Only the server's clock decides that in the end.
 func (d *draft) expired(p *part, wrote uint64, ttl int64, ev *event.Event, now time.Time) {
-	if d.sink.opts.Hooks.Expired == nil {
-		return
-	}
 	over := func(ms int64) bool { return ms > 0 && ev.Version < now.UnixMilli()-ms }
 	for _, f := range p.families {
 		if wrote&(1<<f.bit) != 0 && (over(f.ttl.Milliseconds()) || over(ttl)) {
-			d.sink.opts.Hooks.Expired(p.table.Name, string(f.name), ev.Record)
+			d.sink.opts.Hooks.Expired(ExpiredInfo{p.table.Name, string(f.name), ev.Record})
 		}
 	}
 }

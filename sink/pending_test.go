@@ -63,9 +63,9 @@ func TestStalledFlightReportsItsOwnEvents(t *testing.T) {
 	rows.Table.Name, rows.Table.Keys = "salted", rowkey.One(key(t, scans, `salt(4, waybill) + waybill + "|" + desc(at, ms)`))
 	spread := map[string]int64{}
 	s := newSink(t, c, sink.Options{Schema: scans, Rows: []sink.Rows{rows, lastRows(t)}, Hooks: sink.Hooks{
-		Spread: func(table string, buckets []sink.Bucket) {
-			for _, b := range buckets {
-				spread[table] += b.Rows
+		Spread: func(i sink.SpreadInfo) {
+			for _, b := range i.Buckets {
+				spread[i.Table] += b.Rows
 			}
 		},
 	}})

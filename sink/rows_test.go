@@ -176,7 +176,7 @@ func TestRepeatedAndShuffledChangesMakeTheSameRows(t *testing.T) {
 		schema, rows := ordersOf(t, fmt.Sprint("orders", round))
 		create(t, client, rows)
 		ties := 0
-		s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: schema, Rows: []sink.Rows{rows}, Hooks: sink.Hooks{Tie: func(sink.Tie) { ties++ }}})
+		s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: schema, Rows: []sink.Rows{rows}, Hooks: sink.Hooks{Tie: func(sink.TieInfo) { ties++ }}})
 		r := rand.New(rand.NewPCG(uint64(round), 0))
 		todo := slices.Clone(changes)
 		if round > 0 {

@@ -71,7 +71,7 @@ func shapes(t *testing.T, client *hbase.Client) string {
 		})
 	}
 	s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: posts, Rows: entries, Hooks: sink.Hooks{
-		Collision: func(table string, row []byte) { t.Errorf("a collision in %s: %s", table, row) }}})
+		Collision: func(i sink.CollisionInfo) { t.Errorf("a collision in %s: %s", i.Table, i.Row) }}})
 	records := []string{
 		`{"id":"1","at":1000,"from":"ann","to":"bob","text":"Red shoe, red!","attrs":{"size":42,"tags":["new"],"debug":"x"},"ip":"10.0.0.1"}`,
 		`{"id":"2","at":1001,"from":"bob","to":"ann","text":"红色 ok","attrs":{"a":null},"score":1.50,"geo":{"lat":1}}`,
@@ -172,7 +172,7 @@ func testTTL(t *testing.T, client *hbase.Client) {
 	write := func(ttl sink.TTL, id string, at time.Time, more string) {
 		rows.TTL = ttl
 		s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: posts, Rows: []sink.Rows{rows}, Hooks: sink.Hooks{
-			Expired: func(table, family string, _ *event.Record) { expired++ }}})
+			Expired: func(sink.ExpiredInfo) { expired++ }}})
 		if got := submit(t, s, batch(t, posts, fmt.Sprintf(`{"id":%q,"at":%d,"text":"x"%s}`, id, at.UnixMilli(), more))); got != "" {
 			t.Fatal(got)
 		}
@@ -261,7 +261,7 @@ func TestMemberWithTheNameOfAColumn(t *testing.T) {
 // Two messages that meet in one row, one as its sender's and one as its receiver's, are a collision.
 func TestCollisionAcrossEntries(t *testing.T) {
 	var rows []string
-	s := newSink(t, &fake{}, sink.Options{Schema: posts, Rows: sides(t, "t"), Hooks: sink.Hooks{Collision: func(_ string, row []byte) { rows = append(rows, string(row)) }}})
+	s := newSink(t, &fake{}, sink.Options{Schema: posts, Rows: sides(t, "t"), Hooks: sink.Hooks{Collision: func(i sink.CollisionInfo) { rows = append(rows, string(i.Row)) }}})
 	submit(t, s, batch(t, posts, `{"id":"1","at":1,"from":"a","to":"b","text":"x"}`, `{"id":"1","at":1,"from":"b","to":"a","text":"y"}`, `{"id":"2","at":1,"from":"c","to":"c","text":"y"}`))
 	if got := strings.Join(rows, " "); got != "b|a|1 a|b|1" {
 		t.Errorf("collisions in %q", got)

@@ -100,48 +100,6 @@ const (
 	NullsDelete  NullPolicy = "delete"  // the column's older values, and those of this version, vanish
 )
 
-// Options configure a sink.
-type Options struct {
-	Schema event.Schema
-	Rows   []Rows
-	Hooks  Hooks
-
-	MaxCellBytes int              // [hbase.client.keyvalue.maxsize] a larger cell is rejected; 0 means 10 MiB
-	Now          func() time.Time // the clock that TTLs and the bound on refusals are held against; nil means time.Now
-}
-
-// Hooks report what the sink does; a nil hook is not called. They are called by the goroutines that call Submit or Wait,
-// must be safe for concurrent use and must not keep their arguments.
-type Hooks struct {
-	Collision func(table string, row []byte)                // two different events on one key of a RowEvent table
-	Expired   func(table, family string, rec *event.Record) // older than its family's TTL: HBase hides it as it is written
-	Tie       func(Tie)                                     // equal versions of one cell with different values: the last applied wins
-
-	Submit func(events []event.Event) // of each batch, again when it is submitted again
-
-	// Spread reports the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
-	// a salt of at most MaxBuckets buckets, the same in all of their keys.
-	Spread func(table string, buckets []Bucket)
-}
-
-// Tie is two changes of one version, applied not long after each other, that disagree about one cell, or of whether a row
-// that is deleted hard is there. Of a version of a cell the first tie is reported, and redeliveries are not.
-type Tie struct {
-	Table             string
-	Row               []byte
-	Family, Qualifier []byte // nil: whether the row is there; the delete wins
-	Version           int64
-	Record            *event.Record // of the change that was applied last
-	Partition         int           // of the record that was applied before it
-	Offset            int64
-}
-
-// Bucket is what one flight wrote into one salt bucket.
-type Bucket struct{ Rows, Bytes int64 }
-
-// MaxBuckets is the most buckets of a table that are counted.
-const MaxBuckets = 1024
-
 // Client is what the sink needs of an HBase client; HBase makes one of ours.
 type Client interface {
 	// Submit queues the mutations in order. The batch is the client's until the flight is done.
@@ -180,11 +138,9 @@ type Sink struct {
 
 // New makes a sink. Its errors name the table and column that are wrong, and the fix.
 func New(client Client, opts Options) (*Sink, error) {
-	if opts.MaxCellBytes == 0 {
-		opts.MaxCellBytes = 10 << 20
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
+	opts.EnsureDefaults()
+	if err := opts.Validate(); err != nil {
+		return nil, err
 	}
 	s := &Sink{client: client, opts: opts}
 	if err := s.addTargets(); err != nil {
@@ -195,9 +151,7 @@ func New(client Client, opts Options) (*Sink, error) {
 
 // Submit queues the rows of the batch's events and returns their flight. It keeps nothing of the batch.
 func (s *Sink) Submit(ctx context.Context, batch *event.Batch) event.Flight {
-	if s.opts.Hooks.Submit != nil {
-		s.opts.Hooks.Submit(batch.Events)
-	}
+	s.opts.Hooks.Submit(SubmitInfo{batch.Events})
 	d := s.draft()
 	now := s.opts.Now()
 	for i := range batch.Events {

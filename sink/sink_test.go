@@ -229,8 +229,8 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		change func(*sink.Options)
 	}{
 		{"", func(*sink.Options) {}},
-		{"no rows are declared; add a table to rows", func(o *sink.Options) { o.Rows = nil }},
-		{"version is field 9 of 5", func(o *sink.Options) { o.Schema.Version = 9 }},
+		{"sink: Options.Rows is empty; name a table", func(o *sink.Options) { o.Rows = nil }},
+		{"sink: Options.Schema: version is field 9 of 5", func(o *sink.Options) { o.Schema.Version = 9 }},
 		{`table last: row is "rows"; write "event" or "entity"`, func(o *sink.Options) { o.Rows[0].Table.Row = "rows" }},
 		{`table last: nulls is "keep"; write "merge", "replace" or "delete"`, func(o *sink.Options) { o.Rows[0].Nulls = "keep" }},
 		{"table last: it has no key", func(o *sink.Options) { o.Rows[0].Table.Keys = nil }},
@@ -284,13 +284,13 @@ type seen struct{ collisions, ties, expired []string }
 
 func (s *seen) hooks() sink.Hooks {
 	return sink.Hooks{
-		Collision: func(table string, row []byte) {
-			s.collisions = append(s.collisions, table+" "+rowkey.Binary(row[4:]))
+		Collision: func(i sink.CollisionInfo) {
+			s.collisions = append(s.collisions, i.Table+" "+rowkey.Binary(i.Row[4:]))
 		},
-		Expired: func(table, family string, rec *event.Record) {
-			s.expired = append(s.expired, fmt.Sprint(table, " ", family, " ", rec.Offset))
+		Expired: func(i sink.ExpiredInfo) {
+			s.expired = append(s.expired, fmt.Sprint(i.Table, " ", i.Family, " ", i.Record.Offset))
 		},
-		Tie: func(t sink.Tie) {
+		Tie: func(t sink.TieInfo) {
 			s.ties = append(s.ties, fmt.Sprintf("%s %s %s:%s@%d %d:%d after %d:%d", t.Table, t.Row, t.Family, t.Qualifier, t.Version, t.Record.Partition, t.Record.Offset, t.Partition, t.Offset))
 		},
 	}

@@ -18,7 +18,7 @@ func (s *Sink) tellSpread(p *part) {
 		p.spread = make([]Bucket, s.counted(p.target))
 	}
 	p.countBuckets()
-	s.opts.Hooks.Spread(p.table.Name, p.spread)
+	s.opts.Hooks.Spread(SpreadInfo{p.table.Name, p.spread})
 }
 
 // countBuckets sets p.spread to what is durable of the flight.

@@ -20,9 +20,9 @@ func saltedRows(t testing.TB) sink.Rows {
 func TestSpreadCountsWhatIsDurable(t *testing.T) {
 	var tables []string
 	var total []sink.Bucket
-	hooks := sink.Hooks{Spread: func(table string, buckets []sink.Bucket) {
-		tables = append(tables, table)
-		total = append(total[:0], buckets...)
+	hooks := sink.Hooks{Spread: func(i sink.SpreadInfo) {
+		tables = append(tables, i.Table)
+		total = append(total[:0], i.Buckets...)
 	}}
 	client := &fake{script: map[string][][]hbase.MutationError{"logistics:scans": {
 		{{Index: 0, Kind: hbase.Transient}, {Index: 3, Kind: hbase.Transient}},
@@ -67,7 +67,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 func TestSpreadLeavesOutTablesOfVeryManyBuckets(t *testing.T) {
 	rows := scanRows(t)
 	rows.Table.Keys = rowkey.One(key(t, scans, `salt(2000, waybill) + waybill + "|" + desc(at, ms) + "|" + action`))
-	hooks := sink.Hooks{Spread: func(table string, buckets []sink.Bucket) { t.Errorf("told of %d buckets", len(buckets)) }}
+	hooks := sink.Hooks{Spread: func(i sink.SpreadInfo) { t.Errorf("told of %d buckets", len(i.Buckets)) }}
 	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{rows}, Hooks: hooks})
 	if _, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, scan("a", 1)))); err != nil {
 		t.Fatal(err)
@@ -76,8 +76,8 @@ func TestSpreadLeavesOutTablesOfVeryManyBuckets(t *testing.T) {
 
 func TestSubmitIsToldOfEachBatch(t *testing.T) {
 	var waybills []string
-	hooks := sink.Hooks{Submit: func(events []event.Event) {
-		for _, ev := range events {
+	hooks := sink.Hooks{Submit: func(i sink.SubmitInfo) {
+		for _, ev := range i.Events {
 			waybills = append(waybills, string(ev.Values[0].Text()))
 		}
 	}}

@@ -54,12 +54,6 @@ const (
 )
 
 func (s *Sink) addTargets() error {
-	if err := s.opts.Schema.Validate(); err != nil {
-		return err
-	}
-	if len(s.opts.Rows) == 0 {
-		return fmt.Errorf("no rows are declared; add a table to rows")
-	}
 	tables := map[string]*shared{}
 	for _, rows := range s.opts.Rows {
 		if tables[rows.Table.Name] == nil {

@@ -39,7 +39,7 @@ func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 	for i := range regions {
 		table, n := fmt.Sprint("ns:table", i%tables), i/tables
 		if n == 0 {
-			metrics.Spread(all)(table, make([]sink.Bucket, 256))
+			metrics.Spread(all)(sink.SpreadInfo{Table: table, Buckets: make([]sink.Bucket, 256)})
 		}
 		client.Applied(&hbase.AppliedInfo{Table: table, Rows: 1 + i%7, Bytes: 100, Region: &hbase.Region{
 			Table: table, Encoded: fmt.Sprintf("%032x", i), Start: fmt.Appendf(nil, "%08d", n),

@@ -172,8 +172,8 @@ func (p *Process) hooks() (h ingest.Hooks) {
 }
 
 // collision counts what the sink takes for two events on one row, which must be that.
-func (p *Process) collision(table string, row []byte) {
-	if strings.TrimSuffix(table, p.tail) == tables[0].name {
-		p.world.collided(p, string(row))
+func (p *Process) collision(i sink.CollisionInfo) {
+	if strings.TrimSuffix(i.Table, p.tail) == tables[0].name {
+		p.world.collided(p, string(i.Row))
 	}
 }
