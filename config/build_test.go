@@ -145,13 +145,17 @@ func TestOptionsAreValid(t *testing.T) {
 func valid(t *testing.T, cfg *Config) {
 	t.Helper()
 	if _, embedded := cfg.Search.Embedded(); !embedded && cfg.Search.Connect != "" {
-		if err := cfg.Search.Elastic().Validate(); err != nil {
+		o := cfg.Search.Elastic()
+		o.EnsureDefaults()
+		if err := o.Validate(); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, p := range cfg.Pipelines {
 		if len(p.Documents) > 0 {
-			if err := p.Indexer().Validate(); err != nil {
+			o := p.Indexer()
+			o.EnsureDefaults()
+			if err := o.Validate(); err != nil {
 				t.Error(err)
 			}
 		}

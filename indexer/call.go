@@ -56,9 +56,8 @@ func (l *lane) call(kind CallKind, groups []int, size int, fn func(context.Conte
 			l.w.pace.congested(start, time.Now())
 		}
 	}
-	if l.w.opts.Hooks.Call != nil {
-		l.w.opts.Hooks.Call(&CallInfo{Kind: kind, Documents: len(groups), Bytes: size, Left: start, Duration: time.Since(start), Err: err,
-			lane: l, groups: groups})
-	}
+	l.info = CallInfo{Kind: kind, Documents: len(groups), Bytes: size, Left: start, Duration: time.Since(start), Err: err,
+		lane: l, groups: groups}
+	l.w.opts.Hooks.Call(&l.info)
 	return err
 }

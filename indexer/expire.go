@@ -49,8 +49,8 @@ func (w *Writer) expireParts(d *document) {
 	ctx, cancel := context.WithTimeout(w.ctx, w.opts.CallTimeout)
 	defer cancel()
 	parts, err := w.engine.(Partitioned).Expire(ctx, d.Index, time.Now().Add(-d.Keep).UnixMilli())
-	if w.opts.Hooks.Expired != nil && (len(parts) > 0 || err != nil && w.ctx.Err() == nil) {
-		w.opts.Hooks.Expired(d.Index, parts, err)
+	if len(parts) > 0 || err != nil && w.ctx.Err() == nil {
+		w.opts.Hooks.Expired(ExpiredInfo{d.Index, parts, err})
 	}
 }
 
@@ -60,7 +60,7 @@ func (w *Writer) purge(d *document) {
 	ctx, cancel := context.WithTimeout(w.ctx, expireEvery)
 	defer cancel()
 	n, err := w.engine.Purge(ctx, d.Index, time.Now().Add(-d.Purge).UnixMilli())
-	if w.opts.Hooks.Purged != nil && (n > 0 || err != nil && w.ctx.Err() == nil) {
-		w.opts.Hooks.Purged(d.Index, n, err)
+	if n > 0 || err != nil && w.ctx.Err() == nil {
+		w.opts.Hooks.Purged(PurgedInfo{d.Index, n, err})
 	}
 }

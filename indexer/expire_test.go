@@ -38,7 +38,7 @@ func (p *purged) Purge(ctx context.Context, index string, before int64) (int, er
 // told collects what the hook reports, as "index n error".
 func told(o *indexer.Options) *[]string {
 	var list []string
-	o.Hooks.Purged = func(index string, n int, err error) { list = append(list, fmt.Sprintf("%s %d %v", index, n, err)) }
+	o.Hooks.Purged = func(i indexer.PurgedInfo) { list = append(list, fmt.Sprintf("%s %d %v", i.Index, i.Documents, i.Err)) }
 	return &list
 }
 

@@ -5,18 +5,41 @@ import (
 	"time"
 )
 
-// Hooks report what the writer does; a nil hook is not called. They are called from the writer's own goroutines, must be
-// safe for concurrent use, and must not block.
+// Hooks report what the writer does; any may be nil. They are called from the writer's own goroutines, must be safe for
+// concurrent use, and must not block.
 type Hooks struct {
-	Call     func(*CallInfo)                               // after every call of the engine
-	Items    func(index string, outcome Outcome, n int)    // events by what became of them, after every round of calls
-	Retry    func(RetryInfo)                               // before every pause
-	Expired  func(index string, parts []string, err error) // when parts of an index were dropped, their rows being over, or could not be
-	Purged   func(index string, n int, err error)          // when deleted documents were removed for good, or could not be
-	Buffered func(bytes int64)                             // bytes of documents in memory, whenever a batch comes or goes
-	// how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
-	Probe func(ProbeInfo)
+	Call     func(*CallInfo)    // after every call of the engine
+	Items    func(ItemsInfo)    // after every round of calls, for each outcome
+	Retry    func(RetryInfo)    // before every pause
+	Expired  func(ExpiredInfo)  // when parts of an index were dropped, their rows being over, or could not be
+	Purged   func(PurgedInfo)   // when deleted documents were removed for good, or could not be
+	Buffered func(BufferedInfo) // whenever a batch comes or goes
+	Probe    func(ProbeInfo)    // how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
 }
+
+// ItemsInfo is events that one round of calls ended alike.
+type ItemsInfo struct {
+	Index   string
+	Outcome Outcome
+	Events  int
+}
+
+// ExpiredInfo is one look for parts of an index that are over.
+type ExpiredInfo struct {
+	Index string
+	Parts []string // that were dropped
+	Err   error    // why others were not
+}
+
+// PurgedInfo is one look for documents that were deleted long ago.
+type PurgedInfo struct {
+	Index     string
+	Documents int   // that were removed
+	Err       error // why others were not
+}
+
+// BufferedInfo is what the writer holds.
+type BufferedInfo struct{ Bytes int64 } // of documents
 
 // ProbeInfo is one document that an index has taken, and was asked for by searches until it was shown, in its new version or a newer
 // one. A change that comes again, with the version that the index has, is shown at once.
@@ -61,3 +84,19 @@ const (
 
 	untried Outcome = "" // in this round: it waits, or an earlier change of its document does
 )
+
+// ensureDefaults puts a no-op where a hook is nil, but for Probe.
+func (h *Hooks) ensureDefaults() {
+	orNothing(&h.Call)
+	orNothing(&h.Items)
+	orNothing(&h.Retry)
+	orNothing(&h.Expired)
+	orNothing(&h.Purged)
+	orNothing(&h.Buffered)
+}
+
+func orNothing[Info any](hook *func(Info)) {
+	if *hook == nil {
+		*hook = func(Info) {}
+	}
+}

@@ -31,6 +31,7 @@ type lane struct {
 	rereads  int              // groups of this round that another writer has changed since they were read
 	decided  int              // groups of this round that are settled
 	pauseErr error
+	info     CallInfo // of the last call
 
 	merger  merger
 	recent  *recent
@@ -120,15 +121,14 @@ func (l *lane) fill() bool {
 
 // finish settles the ops that have their outcome and keeps the others pending, in order.
 func (l *lane) finish() {
-	hook := l.w.opts.Hooks.Items
 	keep := 0
 	var d *document
 	var outcome Outcome
 	n := 0
 	for i, o := range l.pending[:l.scanned] {
-		if hook != nil && (o.doc != d || o.outcome != outcome) {
+		if o.doc != d || o.outcome != outcome {
 			if n > 0 && outcome != untried {
-				hook(d.Index, outcome, n)
+				l.w.opts.Hooks.Items(ItemsInfo{d.Index, outcome, n})
 			}
 			d, outcome, n = o.doc, o.outcome, 0
 		}
@@ -145,8 +145,8 @@ func (l *lane) finish() {
 		}
 		f.settle(1) // o may be another flight's from here on
 	}
-	if hook != nil && n > 0 && outcome != untried {
-		hook(d.Index, outcome, n)
+	if n > 0 && outcome != untried {
+		l.w.opts.Hooks.Items(ItemsInfo{d.Index, outcome, n})
 	}
 	rest := copy(l.pending[keep:], l.pending[l.scanned:])
 	clear(l.pending[keep+rest:])
@@ -181,7 +181,5 @@ func (l *lane) pause() {
 }
 
 func (l *lane) told(documents int, d time.Duration, attempt int) {
-	if l.w.opts.Hooks.Retry != nil {
-		l.w.opts.Hooks.Retry(RetryInfo{Documents: documents, Pause: max(0, d), Attempt: attempt, Err: l.pauseErr})
-	}
+	l.w.opts.Hooks.Retry(RetryInfo{Documents: documents, Pause: max(0, d), Attempt: attempt, Err: l.pauseErr})
 }

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,84 +49,78 @@ type Document struct {
 	Purge time.Duration
 }
 
-// Options configure a Writer. Zero values become the defaults.
+// Options configure a Writer.
 type Options struct {
 	Schema    event.Schema
 	Documents []Document
 
-	Calls            int   // bulk calls in flight at most; 3
-	MaxBulkDocuments int   // documents in one bulk call; 1,000
-	MaxBulkBytes     int   // bytes of documents in one bulk call; 4 MiB
-	MaxDocumentBytes int   // a greater document is rejected; 8 MiB
-	MaxBufferedBytes int64 // documents in memory at which Submit waits; 32 MiB
-	// documents of partial changes held as they were written last, so that the next change needs no read; 24 MiB
+	Calls            int   // bulk calls in flight at most; default 3
+	MaxBulkDocuments int   // documents in one bulk call; default 1,000
+	MaxBulkBytes     int   // bytes of documents in one bulk call; default 4 MiB
+	MaxDocumentBytes int   // a greater document is rejected; default 8 MiB
+	MaxBufferedBytes int64 // documents in memory at which Submit waits; default 32 MiB
+	// documents of partial changes held as they were written last, so that the next change needs no read; default 24 MiB
 	MaxRecentBytes int
-	CallTimeout    time.Duration // one call; 60 s
-	RetryFor       time.Duration // how long after Submit an event is still sent again before its verdict is retry; 30 s
-	Pause          time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; 100 ms
-	MaxPause       time.Duration // 5 s
-	ProbeEvery     time.Duration // between two documents of an index that are asked for until a search shows them (Hooks.Probe); 5 s
+	CallTimeout    time.Duration // one call; default 60 s
+	RetryFor       time.Duration // how long after Submit an event is still sent again before its verdict is retry; default 30 s
+	Pause          time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; default 100 ms
+	MaxPause       time.Duration // default 5 s
+	ProbeEvery     time.Duration // between two documents of an index that are asked for until a search shows them (Hooks.Probe); default 5 s
 
 	Hooks Hooks
 }
 
-func (o *Options) setDefaults() {
-	defaultTo(&o.Calls, 3)
-	defaultTo(&o.MaxBulkDocuments, 1000)
-	defaultTo(&o.MaxBulkBytes, 4<<20)
-	defaultTo(&o.MaxDocumentBytes, 8<<20)
-	defaultTo(&o.MaxBufferedBytes, 32<<20)
-	defaultTo(&o.MaxRecentBytes, 24<<20)
-	defaultTo(&o.CallTimeout, time.Minute)
-	defaultTo(&o.RetryFor, 30*time.Second)
-	defaultTo(&o.Pause, 100*time.Millisecond)
-	defaultTo(&o.MaxPause, 5*time.Second)
-	defaultTo(&o.ProbeEvery, 5*time.Second)
+// EnsureDefaults sets what is zero to its default. New calls it.
+func (o *Options) EnsureDefaults() {
+	o.Calls = cmp.Or(o.Calls, 3)
+	o.MaxBulkDocuments = cmp.Or(o.MaxBulkDocuments, 1000)
+	o.MaxBulkBytes = cmp.Or(o.MaxBulkBytes, 4<<20)
+	o.MaxDocumentBytes = cmp.Or(o.MaxDocumentBytes, 8<<20)
+	o.MaxBufferedBytes = cmp.Or(o.MaxBufferedBytes, 32<<20)
+	o.MaxRecentBytes = cmp.Or(o.MaxRecentBytes, 24<<20)
+	o.CallTimeout = cmp.Or(o.CallTimeout, time.Minute)
+	o.RetryFor = cmp.Or(o.RetryFor, 30*time.Second)
+	o.Pause = cmp.Or(o.Pause, 100*time.Millisecond)
+	o.MaxPause = cmp.Or(o.MaxPause, 5*time.Second)
+	o.ProbeEvery = cmp.Or(o.ProbeEvery, 5*time.Second)
+	o.Hooks.ensureDefaults()
 }
 
-func defaultTo[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
-// Validate finds every fault, of the options with their defaults.
-func (o Options) Validate() error {
-	o.setDefaults()
+// Validate reports every fault at once. It expects EnsureDefaults to have run.
+func (o *Options) Validate() error {
 	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("indexer: Options."+format, args...)) }
 	for _, n := range []struct {
 		name  string
 		value int64
 		min   int64
 		max   int64
 	}{
-		{"calls", int64(o.Calls), 1, 64},
-		{"max_bulk_documents", int64(o.MaxBulkDocuments), 1, 100_000},
-		{"max_bulk_bytes", int64(o.MaxBulkBytes), 1 << 10, 100 << 20}, // Elasticsearch's http.max_content_length is 100 MiB
-		{"max_document_bytes", int64(o.MaxDocumentBytes), 1 << 10, 100 << 20},
-		{"max_buffered_bytes", o.MaxBufferedBytes, 1 << 16, 1 << 40},
-		{"max_recent_bytes", int64(o.MaxRecentBytes), 1, 1 << 40},
-		{"call_timeout", int64(o.CallTimeout), int64(time.Millisecond), int64(time.Hour)},
-		{"retry_for", int64(o.RetryFor), 1, int64(24 * time.Hour)},
-		{"pause", int64(o.Pause), 1, int64(time.Minute)},
-		{"max_pause", int64(o.MaxPause), int64(o.Pause), int64(time.Hour)},
-		{"probe_every", int64(o.ProbeEvery), int64(100 * time.Millisecond), int64(24 * time.Hour)},
+		{"Calls", int64(o.Calls), 1, 64},
+		{"MaxBulkDocuments", int64(o.MaxBulkDocuments), 1, 100_000},
+		{"MaxBulkBytes", int64(o.MaxBulkBytes), 1 << 10, 100 << 20}, // Elasticsearch's http.max_content_length is 100 MiB
+		{"MaxDocumentBytes", int64(o.MaxDocumentBytes), 1 << 10, 100 << 20},
+		{"MaxBufferedBytes", o.MaxBufferedBytes, 1 << 16, 1 << 40},
+		{"MaxRecentBytes", int64(o.MaxRecentBytes), 1, 1 << 40},
+		{"CallTimeout", int64(o.CallTimeout), int64(time.Millisecond), int64(time.Hour)},
+		{"RetryFor", int64(o.RetryFor), 1, int64(24 * time.Hour)},
+		{"Pause", int64(o.Pause), 1, int64(time.Minute)},
+		{"MaxPause", int64(o.MaxPause), int64(o.Pause), int64(time.Hour)},
+		{"ProbeEvery", int64(o.ProbeEvery), int64(100 * time.Millisecond), int64(24 * time.Hour)},
 	} {
 		if n.value < n.min || n.value > n.max {
 			bad("%s is %d: give a value within %d and %d", n.name, n.value, n.min, n.max)
 		}
 	}
 	if len(o.Documents) == 0 {
-		bad("documents: none declared, so nothing would be indexed; declare one or leave the indexer out")
+		bad("Documents: none declared, so nothing would be indexed; declare one or leave the indexer out")
 	}
 	for i := range o.Documents {
 		errs = append(errs, o.Documents[i].validate(o.Schema)...)
 	}
 	for i := range o.Documents {
 		if slices.ContainsFunc(o.Documents[:i], func(d Document) bool { return d.Index == o.Documents[i].Index }) {
-			bad("documents: index %s is declared twice; put all fields into one", o.Documents[i].Index)
+			bad("Documents: index %s is declared twice; put all fields into one", o.Documents[i].Index)
 		}
 	}
 	return errors.Join(errs...)
@@ -133,10 +128,10 @@ func (o Options) Validate() error {
 
 func (d *Document) validate(schema event.Schema) (errs []error) {
 	bad := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("documents: index %s: "+format, append([]any{d.Index}, args...)...))
+		errs = append(errs, fmt.Errorf("indexer: Options.Documents: index %s: "+format, append([]any{d.Index}, args...)...))
 	}
 	if err := ValidIndex(d.Index); err != nil {
-		errs = append(errs, fmt.Errorf("documents: %w", err))
+		errs = append(errs, fmt.Errorf("indexer: Options.Documents: %w", err))
 	}
 	if d.Changes != Whole && d.Changes != Partial {
 		bad("changes is %q: give whole or partial", d.Changes)

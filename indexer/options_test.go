@@ -19,7 +19,7 @@ func TestOptionsValidate(t *testing.T) {
 	}{
 		{"good", func(*indexer.Options) {}, nil},
 		{"limits", func(o *indexer.Options) { o.Calls, o.MaxBulkBytes, o.MaxPause = -1, 5, time.Nanosecond },
-			[]string{"calls is -1: give a value within 1 and 64", "max_bulk_bytes is 5", "max_pause is 1"}},
+			[]string{"indexer: Options.Calls is -1: give a value within 1 and 64", "Options.MaxBulkBytes is 5", "Options.MaxPause is 1"}},
 		{"no documents", func(o *indexer.Options) { o.Documents = nil }, []string{"none declared"}},
 		{"index name", func(o *indexer.Options) { o.Documents[0].Index = "../Etc" }, []string{"lower-case"}},
 		{"no key", func(o *indexer.Options) { o.Documents[0].Key = nil }, []string{"no key"}},
@@ -37,6 +37,7 @@ func TestOptionsValidate(t *testing.T) {
 	} {
 		opts := indexertest.Options(t, "orders", indexer.Whole)
 		c.set(&opts)
+		opts.EnsureDefaults()
 		err := opts.Validate()
 		if len(c.want) == 0 {
 			if err != nil {

@@ -50,9 +50,9 @@ func TestPartsExpire(t *testing.T) {
 		d := &opts.Documents[0]
 		d.Key, d.Every, d.Time, d.Keep = key, indexer.Year, "at", 24*time.Hour
 		var told []string
-		opts.Hooks.Expired = func(index string, parts []string, err error) {
-			if errors.Is(err, errFault) {
-				told = append(told, parts...)
+		opts.Hooks.Expired = func(i indexer.ExpiredInfo) {
+			if errors.Is(i.Err, errFault) {
+				told = append(told, i.Parts...)
 			}
 		}
 		start := time.Now()

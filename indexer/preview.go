@@ -33,10 +33,10 @@ type FieldValue struct {
 
 // NewPreview makes a preview. Its errors are those of New.
 func NewPreview(opts Options) (*Preview, error) {
+	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	opts.setDefaults()
 	w := &Writer{opts: opts, docs: compile(opts.Schema, opts.Documents, true), seed: maphash.MakeSeed()}
 	keys, err := w.keys()
 	return &Preview{writer: w, cargo: w.newCargo(keys)}, err

@@ -132,6 +132,7 @@ func TestRoutingOfOptions(t *testing.T) {
 		opts := indexertest.Options(t, "orders", indexer.Whole)
 		d := &opts.Documents[0]
 		d.Key, d.Routing, d.Set = key, routing, append(d.Set, indexer.Column{Name: "id", Field: "order"})
+		opts.EnsureDefaults()
 		if err := opts.Validate(); (err == nil) != (want == "") || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("by %s: error %v, want %q", routing, err, want)
 		} else if err == nil {

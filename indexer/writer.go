@@ -42,10 +42,10 @@ var ErrClosed = errors.New("the indexer is closed")
 
 // New starts a writer over an engine. It makes no call: an index that is absent or out of reach shows in the flights.
 func New(engine Engine, opts Options) (*Writer, error) {
+	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	opts.setDefaults()
 	w := &Writer{
 		engine:   engine,
 		opts:     opts,
@@ -187,10 +187,7 @@ func (w *Writer) release(size int64) {
 }
 
 func (w *Writer) countBuffered(n int64) {
-	sum := w.buffered.Add(n)
-	if w.opts.Hooks.Buffered != nil {
-		w.opts.Hooks.Buffered(sum)
-	}
+	w.opts.Hooks.Buffered(BufferedInfo{w.buffered.Add(n)})
 }
 
 // keys makes an encoder of row keys for each document.

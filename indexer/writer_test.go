@@ -195,7 +195,7 @@ func TestFullBufferPausesSubmit(t *testing.T) {
 		w := newWriter(t, m, indexer.Whole, func(o *indexer.Options) {
 			o.MaxBufferedBytes = 1 << 16
 			o.RetryFor = time.Hour
-			o.Hooks.Buffered = func(n int64) { most.Store(max(most.Load(), n)) }
+			o.Hooks.Buffered = func(i indexer.BufferedInfo) { most.Store(max(most.Load(), i.Bytes)) }
 		})
 		big := indexertest.Event(1, "a", strings.Repeat("x", 40_000))
 		first := submit(w, big)

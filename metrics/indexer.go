@@ -64,14 +64,14 @@ func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 			m.perCall.WithLabelValues(pipeline, string(c.Kind)).Observe(float64(c.Documents))
 			sent.Add(float64(c.Bytes))
 		},
-		Items: func(index string, o indexer.Outcome, n int) {
-			m.documents.WithLabelValues(pipeline, index, string(o)).Add(float64(n))
+		Items: func(i indexer.ItemsInfo) {
+			m.documents.WithLabelValues(pipeline, i.Index, string(i.Outcome)).Add(float64(i.Events))
 		},
 		Retry: func(r indexer.RetryInfo) {
 			retries.Inc()
 			resent.Add(float64(r.Documents))
 		},
-		Buffered: func(n int64) { buffered.Set(float64(n)) },
+		Buffered: func(i indexer.BufferedInfo) { buffered.Set(float64(i.Bytes)) },
 		Probe:    m.probe(pipeline),
 	}
 }

@@ -83,24 +83,24 @@ func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
 		opts = opts.Endless()
 	}
 	opts.Hooks = s.traceIndex(s.WatchIndex(p.Name, s.indexes.Hooks(p.Name)))
-	opts.Hooks.Expired = func(index string, parts []string, err error) {
-		if err != nil {
+	opts.Hooks.Expired = func(i indexer.ExpiredInfo) {
+		if i.Err != nil {
 			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour",
-				"pipeline", p.Name, "index", index, "error", err)
+				"pipeline", p.Name, "index", i.Index, "error", i.Err)
 		}
-		for _, part := range parts {
+		for _, part := range i.Parts {
 			s.log.Info("dropped a part of an index, whose rows are over by the TTL of their table",
-				"pipeline", p.Name, "index", index, "part", part)
+				"pipeline", p.Name, "index", i.Index, "part", part)
 		}
 	}
-	opts.Hooks.Purged = func(index string, n int, err error) {
-		if err != nil {
+	opts.Hooks.Purged = func(i indexer.PurgedInfo) {
+		if i.Err != nil {
 			s.log.Warn("documents that were deleted long ago could not be removed; they are looked at again in an hour",
-				"pipeline", p.Name, "index", index, "error", err)
+				"pipeline", p.Name, "index", i.Index, "error", i.Err)
 		}
-		if n > 0 {
+		if i.Documents > 0 {
 			s.log.Info("removed documents that were deleted longer ago than purge_deletes_after",
-				"pipeline", p.Name, "index", index, "documents", n)
+				"pipeline", p.Name, "index", i.Index, "documents", i.Documents)
 		}
 	}
 	writer, err := indexer.New(s.engine, opts)

@@ -37,7 +37,7 @@ func TestOutagesOfAReindex(t *testing.T) {
 	for range 3 {
 		hooks.Retry(indexer.RetryInfo{Err: errors.New("10.0.0.1:9200: connection refused")})
 	}
-	hooks.Items("orders", indexer.Again, 5)
+	hooks.Items(indexer.ItemsInfo{Index: "orders", Outcome: indexer.Again, Events: 5})
 	if n := strings.Count(log.String(), "10.0.0.1:9200: connection refused"); n != 1 {
 		t.Errorf("%d warnings: %s", n, &log)
 	}

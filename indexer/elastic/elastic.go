@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,12 +30,12 @@ type Options struct {
 	APIKey    string // in place of a user; base64 of id:key
 	CACert    []byte // PEM; in place of the system's
 
-	Analyzer string        // of text fields; standard. smartcn or ik_smart for Chinese, where the server has it
-	Shards   int           // of a new index; 1
-	Replicas int           // of a new index, and of one that is tuned; 1
-	Refresh  time.Duration // how soon what is written can be found, of the same; 1 s
+	Analyzer string        // of text fields; default standard. smartcn or ik_smart for Chinese, where the server has it
+	Shards   int           // of a new index; default 1
+	Replicas int           // of a new index, and of one that is tuned; default 1
+	Refresh  time.Duration // how soon what is written can be found, of the same; default 1 s
 
-	MaxAnswerBytes int64         // of one answer; 512 MiB
+	MaxAnswerBytes int64         // of one answer; default 512 MiB
 	Patience       time.Duration // how long one call may take, its answer with it; 0: as its context says
 
 	Transport http.RoundTripper // default: http.DefaultTransport's settings
@@ -46,29 +47,37 @@ func transport() *http.Transport {
 	return t
 }
 
-// Validate finds every fault.
-func (o Options) Validate() error {
-	var errs []error
-	if len(o.Addresses) == 0 {
-		errs = append(errs, errors.New("search.connect: no address; give http://host:9200"))
+// EnsureDefaults sets what is zero to its default. Open calls it.
+func (o *Options) EnsureDefaults() {
+	o.Analyzer = cmp.Or(o.Analyzer, standard)
+	o.Shards = cmp.Or(o.Shards, 1)
+	o.Replicas = cmp.Or(o.Replicas, 1)
+	o.Refresh = cmp.Or(o.Refresh, time.Second)
+	o.MaxAnswerBytes = cmp.Or(o.MaxAnswerBytes, 512<<20)
+	if o.Transport == nil {
+		o.Transport = transport()
 	}
-	for _, a := range o.Addresses {
-		if u, err := url.Parse(a); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			errs = append(errs, fmt.Errorf("search.connect: %q is no address; give http://host:9200", a))
+}
+
+// Validate reports every fault at once. It expects EnsureDefaults to have run.
+func (o *Options) Validate() error {
+	var errs []error
+	bad := func(is bool, format string, args ...any) {
+		if is {
+			errs = append(errs, fmt.Errorf("elastic: Options."+format, args...))
 		}
 	}
-	if o.APIKey != "" && o.Username != "" {
-		errs = append(errs, errors.New("search: both a user and an API key; give one of them"))
+	bad(len(o.Addresses) == 0, "Addresses is empty; give http://host:9200")
+	for _, a := range o.Addresses {
+		u, err := url.Parse(a)
+		bad(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https", "Addresses: %q is no address; give http://host:9200", a)
 	}
-	if o.Shards < 0 || o.Shards > 1024 {
-		errs = append(errs, fmt.Errorf("search.shards is %d: give a value within 1 and 1024", o.Shards))
-	}
-	if o.Replicas < -1 || o.Replicas > 100 {
-		errs = append(errs, fmt.Errorf("search.replicas is %d: give a value within 0 and 100", o.Replicas))
-	}
-	if o.Refresh < 0 || o.Refresh > 0 && o.Refresh < time.Millisecond {
-		errs = append(errs, fmt.Errorf("search.refresh is %v: give 1ms or more", o.Refresh))
-	}
+	bad(o.APIKey != "" && o.Username != "", "APIKey and Username are both set; keep one of them")
+	bad(o.Shards < 1 || o.Shards > 1024, "Shards is %d: give a value within 1 and 1024", o.Shards)
+	bad(o.Replicas < NoReplicas || o.Replicas > 100, "Replicas is %d: give a value within 1 and 100, or NoReplicas", o.Replicas)
+	bad(o.Refresh < time.Millisecond, "Refresh is %v: give 1ms or more", o.Refresh)
+	bad(o.MaxAnswerBytes < 1, "MaxAnswerBytes is %d: give 1 or more", o.MaxAnswerBytes)
+	bad(o.Patience < 0, "Patience is %v: give 0 or more", o.Patience)
 	return errors.Join(errs...)
 }
 
@@ -95,29 +104,12 @@ var _ indexer.Engine = (*Engine)(nil)
 
 // Open checks the options. It makes no call.
 func Open(opts Options) (*Engine, error) {
+	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	if opts.Analyzer == "" {
-		opts.Analyzer = standard
-	}
-	if opts.Shards == 0 {
-		opts.Shards = 1
-	}
-	switch opts.Replicas {
-	case 0:
-		opts.Replicas = 1
-	case NoReplicas:
+	if opts.Replicas == NoReplicas {
 		opts.Replicas = 0
-	}
-	if opts.Refresh == 0 {
-		opts.Refresh = time.Second
-	}
-	if opts.MaxAnswerBytes == 0 {
-		opts.MaxAnswerBytes = 512 << 20
-	}
-	if opts.Transport == nil {
-		opts.Transport = transport()
 	}
 	var urls []*url.URL
 	for _, a := range opts.Addresses {

@@ -40,7 +40,7 @@ func start(t *testing.T, s *server, changes indexer.Changes, set func(*indexer.O
 	r := &run{items: map[indexer.Outcome]int{}}
 	opts := indexertest.Options(t, "orders", changes)
 	opts.Calls, opts.Pause, opts.MaxPause, opts.MaxBulkDocuments = 1, time.Microsecond, time.Millisecond, 4
-	opts.Hooks.Items = func(_ string, outcome indexer.Outcome, n int) { r.items[outcome] += n }
+	opts.Hooks.Items = func(i indexer.ItemsInfo) { r.items[i.Outcome] += i.Events }
 	if set != nil {
 		set(&opts)
 	}

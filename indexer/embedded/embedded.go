@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,16 @@ import (
 // Options say where the indexes are.
 type Options struct {
 	Dir     string // made when absent; empty: a folder of its own, which Close removes
-	Workers int    // goroutines that cut text into words; 2
+	Workers int    // goroutines that cut text into words; default 2
 }
 
-// Validate reports all faults.
-func (o Options) Validate() error {
-	if o.Workers < 0 || o.Workers > 256 {
-		return fmt.Errorf("Options.Workers is %d: give a value within 1 and 256", o.Workers)
+// EnsureDefaults sets what is zero to its default. Open calls it.
+func (o *Options) EnsureDefaults() { o.Workers = cmp.Or(o.Workers, 2) }
+
+// Validate reports every fault. It expects EnsureDefaults to have run.
+func (o *Options) Validate() error {
+	if o.Workers < 1 || o.Workers > 256 {
+		return fmt.Errorf("indexer: embedded: Options.Workers is %d: give a value within 1 and 256", o.Workers)
 	}
 	return nil
 }
@@ -52,11 +56,9 @@ var _ indexer.Engine = (*Engine)(nil)
 
 // Open opens the folder with all indexes in it.
 func Open(opts Options) (*Engine, error) {
+	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, err
-	}
-	if opts.Workers == 0 {
-		opts.Workers = 2
 	}
 	analyzer, err := registry.NewCache().AnalyzerNamed(cjk.AnalyzerName)
 	if err != nil {

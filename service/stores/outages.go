@@ -120,11 +120,11 @@ func (o *Outages) Index(pipeline string, hooks indexer.Hooks) indexer.Hooks {
 		}
 		o.fail(pipeline, outage{kind: "pipeline", of: pipeline, last: i.Err})
 	}
-	hooks.Items = func(index string, outcome indexer.Outcome, n int) {
+	hooks.Items = func(i indexer.ItemsInfo) {
 		if items != nil {
-			items(index, outcome, n)
+			items(i)
 		}
-		if outcome == indexer.Written || outcome == indexer.Conflict {
+		if i.Outcome == indexer.Written || i.Outcome == indexer.Conflict {
 			o.pass(pipeline)
 		}
 	}

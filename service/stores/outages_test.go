@@ -65,18 +65,18 @@ func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
 // The search engine's failures are counted here: an attempt that writes something ends them.
 func TestOutagesOfTheIndex(t *testing.T) {
 	o := NewOutages(slog.New(slog.DiscardHandler))
-	hooks := o.Index("orders", indexer.Hooks{Retry: func(indexer.RetryInfo) {}, Items: func(string, indexer.Outcome, int) {}})
+	hooks := o.Index("orders", indexer.Hooks{Retry: func(indexer.RetryInfo) {}, Items: func(indexer.ItemsInfo) {}})
 	for range 3 {
 		if o.Cause("orders") != nil {
 			t.Error("too early")
 		}
 		hooks.Retry(indexer.RetryInfo{Err: errors.New("down")})
 	}
-	hooks.Items("orders", indexer.Again, 5)
+	hooks.Items(indexer.ItemsInfo{Index: "orders", Outcome: indexer.Again, Events: 5})
 	if o.Cause("orders") == nil {
 		t.Error("no cause")
 	}
-	hooks.Items("orders", indexer.Written, 1)
+	hooks.Items(indexer.ItemsInfo{Index: "orders", Outcome: indexer.Written, Events: 1})
 	if o.Cause("orders") != nil {
 		t.Error("it is well again")
 	}
