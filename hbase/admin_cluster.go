@@ -172,6 +172,6 @@ func (c *Client) warnOfVersion(ctx context.Context) {
 		return
 	}
 	if version, tested, err := c.ServerVersion(ctx); err == nil && !tested {
-		c.opts.Hooks.Untested(version)
+		c.opts.Hooks.Untested(UntestedInfo{version})
 	}
 }

@@ -351,7 +351,7 @@ func TestUntestedVersionIsToldOnce(t *testing.T) {
 		})
 		var told []string
 		c, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + s.Addr(), Hooks: hbase.Hooks{
-			Untested: func(v string) { told = append(told, v) },
+			Untested: func(i hbase.UntestedInfo) { told = append(told, i.Version) },
 		}})
 		if err != nil {
 			t.Fatal(err)

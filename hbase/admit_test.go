@@ -46,7 +46,7 @@ func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 		opts := p.options()
 		opts.RPCTimeout, opts.OperationTimeout = time.Hour, 2*time.Hour
 		opts.MaxBufferedBytes = 64 << 10
-		opts.Hooks.Buffered = func(n int) { most.Store(max(most.Load(), int64(n))) }
+		opts.Hooks.Buffered = func(i BufferedInfo) { most.Store(max(most.Load(), int64(i.Bytes))) }
 		c := p.open(opts)
 		queued := make(chan int)
 		go func() { // until its Submit blocks for good

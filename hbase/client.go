@@ -38,7 +38,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	dial := opts.Dial
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
-		return nil, fmt.Errorf("hbase options: %w", err)
+		return nil, err
 	}
 	to, err := parseConnect(opts.Connect)
 	if err != nil {

@@ -203,7 +203,7 @@ func TestIdleConnectionIsReplacedUnseen(t *testing.T) {
 		opts := p.options()
 		var retries, dials atomic.Int32
 		opts.Hooks.Retry = func(RetryInfo) { retries.Add(1) }
-		opts.Hooks.Dial = func(string, error) { dials.Add(1) }
+		opts.Hooks.Dial = func(DialInfo) { dials.Add(1) }
 		c := p.open(opts)
 		if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); err != nil {
 			t.Fatal(err)

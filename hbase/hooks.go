@@ -5,8 +5,8 @@ import (
 	"brine/hbase/internal/rpc"
 )
 
-// Hooks are called with what the client does. A nil hook is not called. They are called from the client's own goroutines, must be
-// safe for concurrent use, and must not block.
+// Hooks are called with what the client does; any may be nil. They are called from the client's own goroutines, must be safe for
+// concurrent use, and must not block.
 type Hooks struct {
 	Call     func(CallInfo)     // after every RPC
 	Send     func(SendInfo)     // before every call of mutations
@@ -14,9 +14,27 @@ type Hooks struct {
 	Retry    func(RetryInfo)    // before every wait and resend
 	Applied  func(*AppliedInfo) // per region and answered Multi: how much was acknowledged
 	Flush    func(FlushInfo)    // whenever a Mutator lets mutations go
-	Buffered func(bytes int)    // bytes of mutations in memory, whenever it changes by a batch
-	Dial     func(addr string, err error)
-	Untested func(version string) // once, within Open: the master's release is none that this client is tested with
+	Buffered func(BufferedInfo) // whenever the bytes of mutations in memory change by a batch
+	Dial     func(DialInfo)     // after every attempt to connect
+	Untested func(UntestedInfo) // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
+}
+
+// ensureDefaults puts a no-op where a hook is nil, but for Untested.
+func (h *Hooks) ensureDefaults() {
+	orNothing(&h.Call)
+	orNothing(&h.Send)
+	orNothing(&h.Sent)
+	orNothing(&h.Retry)
+	orNothing(&h.Applied)
+	orNothing(&h.Flush)
+	orNothing(&h.Buffered)
+	orNothing(&h.Dial)
+}
+
+func orNothing[Info any](hook *func(Info)) {
+	if *hook == nil {
+		*hook = func(Info) {}
+	}
 }
 
 // pipeline returns the hooks of the write path.
@@ -38,6 +56,15 @@ type RetryInfo = pipeline.RetryInfo
 
 // AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
 type AppliedInfo = pipeline.AppliedInfo
+
+// BufferedInfo is what the client holds.
+type BufferedInfo = pipeline.BufferedInfo
+
+// DialInfo is one attempt to connect to a server.
+type DialInfo = rpc.DialInfo
+
+// UntestedInfo is a cluster of a release that this client is not tested with.
+type UntestedInfo struct{ Version string }
 
 // FlushInfo is one time that a Mutator let mutations go, and FlushReason why.
 type (

@@ -52,7 +52,7 @@ func newLoad(t *testing.T, servers int, change func(*Options)) *load {
 	}})
 	opts := patient("rpc://" + l.s.Addr())
 	opts.MaxBufferedBytes = 256 << 10
-	opts.Hooks.Buffered = func(n int) { raise(&l.most, int64(n)) }
+	opts.Hooks.Buffered = func(i BufferedInfo) { raise(&l.most, int64(i.Bytes)) }
 	opts.Hooks.Retry = func(RetryInfo) { l.retries.Add(1) }
 	opts.Hooks.Applied = func(*AppliedInfo) {
 		now := time.Now().UnixNano()

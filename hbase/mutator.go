@@ -21,28 +21,32 @@ type MutatorOptions struct {
 	Durability  Durability    // [Durability of a Mutation] the table's
 }
 
-// EnsureDefaults sets what is zero to its default, which for some is the client's option.
+// EnsureDefaults sets what is zero to its default, which for some is the client's option. Client.Mutator calls it.
 func (o *MutatorOptions) EnsureDefaults(client *Options) {
-	orDefault(&o.WriteBuffer, min(2<<20, client.MaxBufferedBytes))
-	orDefault(&o.Linger, 5*time.Millisecond)
-	orDefault(&o.Retries, client.Retries)
-	orDefault(&o.Pause, client.Pause)
+	o.WriteBuffer = cmp.Or(o.WriteBuffer, min(2<<20, client.MaxBufferedBytes))
+	o.Linger = cmp.Or(o.Linger, 5*time.Millisecond)
+	o.Retries = cmp.Or(o.Retries, client.Retries)
+	o.Pause = cmp.Or(o.Pause, client.Pause)
 }
 
-// Validate names every option that cannot work beside the client's. It expects EnsureDefaults to have run.
+// Validate reports every fault at once, also of what cannot work beside the client's options. It expects EnsureDefaults to have run.
 func (o *MutatorOptions) Validate(client *Options) error {
-	both := *client
-	both.Retries, both.Pause = o.Retries, o.Pause
-	errs := []error{both.Validate()}
+	var errs []error
+	if o.Retries < 1 || o.Retries > pipeline.MaxRetries {
+		errs = append(errs, fmt.Errorf("hbase: MutatorOptions.Retries is %d, must be from 1 to %d", o.Retries, pipeline.MaxRetries))
+	}
+	if o.Pause < time.Millisecond {
+		errs = append(errs, fmt.Errorf("hbase: MutatorOptions.Pause is %v, must be at least %v", o.Pause, time.Millisecond))
+	}
 	if o.WriteBuffer < 1 || o.WriteBuffer > client.MaxBufferedBytes {
-		errs = append(errs, fmt.Errorf("option WriteBuffer is %d, must be from 1 to the client's MaxBufferedBytes, which is %d",
+		errs = append(errs, fmt.Errorf("hbase: MutatorOptions.WriteBuffer is %d, must be from 1 to the client's MaxBufferedBytes, which is %d",
 			o.WriteBuffer, client.MaxBufferedBytes))
 	}
 	if o.Linger < 0 {
-		errs = append(errs, fmt.Errorf("option Linger is %v, must be positive", o.Linger))
+		errs = append(errs, fmt.Errorf("hbase: MutatorOptions.Linger is %v, must be positive", o.Linger))
 	}
 	if o.Durability > UnsafeSkipWAL {
-		errs = append(errs, fmt.Errorf("option Durability is %d, must be at most %d", o.Durability, UnsafeSkipWAL))
+		errs = append(errs, fmt.Errorf("hbase: MutatorOptions.Durability is %d, must be at most %d", o.Durability, UnsafeSkipWAL))
 	}
 	return errors.Join(errs...)
 }
@@ -60,7 +64,7 @@ type Mutator struct{ m *pipeline.Mutator }
 func (c *Client) Mutator(o MutatorOptions) (*Mutator, error) {
 	o.EnsureDefaults(&c.opts)
 	if err := o.Validate(&c.opts); err != nil {
-		return nil, fmt.Errorf("hbase mutator options: %w", err)
+		return nil, err
 	}
 	return c.newMutator(o), nil
 }

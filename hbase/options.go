@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,29 +80,30 @@ var defaults = Options{
 	Compression:           wire.None.String(),
 }
 
-// EnsureDefaults sets what is zero to its default.
+// EnsureDefaults sets what is zero to its default. Open calls it.
 func (o *Options) EnsureDefaults() {
-	orDefault(&o.Pause, defaults.Pause)
-	orDefault(&o.PauseServerOverloaded, defaults.PauseServerOverloaded)
-	orDefault(&o.Retries, defaults.Retries)
-	orDefault(&o.RPCTimeout, defaults.RPCTimeout)
-	orDefault(&o.OperationTimeout, defaults.OperationTimeout)
-	orDefault(&o.ScannerTimeout, defaults.ScannerTimeout)
-	orDefault(&o.DialTimeout, defaults.DialTimeout)
-	orDefault(&o.TCPKeepAlive, defaults.TCPKeepAlive)
-	orDefault(&o.MaxRequestRows, defaults.MaxRequestRows)
-	orDefault(&o.MaxRequestBytes, defaults.MaxRequestBytes)
-	orDefault(&o.MaxBufferedBytes, defaults.MaxBufferedBytes)
-	orDefault(&o.MaxServerCalls, defaults.MaxServerCalls)
-	orDefault(&o.MaxCellBytes, defaults.MaxCellBytes)
-	orDefault(&o.MaxAnswerBytes, max(defaults.MaxAnswerBytes, o.leastAnswer()))
-	orDefault(&o.Compression, defaults.Compression)
+	o.Pause = cmp.Or(o.Pause, defaults.Pause)
+	o.PauseServerOverloaded = cmp.Or(o.PauseServerOverloaded, defaults.PauseServerOverloaded)
+	o.Retries = cmp.Or(o.Retries, defaults.Retries)
+	o.RPCTimeout = cmp.Or(o.RPCTimeout, defaults.RPCTimeout)
+	o.OperationTimeout = cmp.Or(o.OperationTimeout, defaults.OperationTimeout)
+	o.ScannerTimeout = cmp.Or(o.ScannerTimeout, defaults.ScannerTimeout)
+	o.DialTimeout = cmp.Or(o.DialTimeout, defaults.DialTimeout)
+	o.TCPKeepAlive = cmp.Or(o.TCPKeepAlive, defaults.TCPKeepAlive)
+	o.MaxRequestRows = cmp.Or(o.MaxRequestRows, defaults.MaxRequestRows)
+	o.MaxRequestBytes = cmp.Or(o.MaxRequestBytes, defaults.MaxRequestBytes)
+	o.MaxBufferedBytes = cmp.Or(o.MaxBufferedBytes, defaults.MaxBufferedBytes)
+	o.MaxServerCalls = cmp.Or(o.MaxServerCalls, defaults.MaxServerCalls)
+	o.MaxCellBytes = cmp.Or(o.MaxCellBytes, defaults.MaxCellBytes)
+	o.MaxAnswerBytes = cmp.Or(o.MaxAnswerBytes, max(defaults.MaxAnswerBytes, o.leastAnswer()))
+	o.Compression = cmp.Or(o.Compression, defaults.Compression)
 	if o.User == "" {
 		o.User = processUser()
 	}
 	if o.Dial == nil {
 		o.Dial = tcpDial(o.TCPKeepAlive, o.TCPDelay)
 	}
+	o.Hooks.ensureDefaults()
 }
 
 // tcpDial dials as Options.TCPKeepAlive and TCPDelay say. It sets no TCP_USER_TIMEOUT: Linux would count it against a server, too,
@@ -118,13 +120,6 @@ func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, 
 			err = tcp.SetNoDelay(false)
 		}
 		return c, sockets.Explain(err)
-	}
-}
-
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
 	}
 }
 
@@ -160,14 +155,14 @@ func processUser() string {
 	return "brine"
 }
 
-// Validate names every option that cannot work, with its value and bound. It expects EnsureDefaults to have run.
+// Validate reports every fault at once, each with the field, its value and its bound. It expects EnsureDefaults to have run.
 func (o *Options) Validate() error {
 	var errs []error
 	if _, err := parseConnect(o.Connect); err != nil {
 		errs = append(errs, err)
 	}
 	if _, err := wire.ParseCompression(o.Compression); err != nil {
-		errs = append(errs, fmt.Errorf("option Compression: %w", err))
+		errs = append(errs, fmt.Errorf("hbase: Options.Compression: %w", err))
 	}
 	for _, d := range []struct {
 		name       string
@@ -182,7 +177,7 @@ func (o *Options) Validate() error {
 		{"Patience", o.Patience, 0},
 	} {
 		if d.value < d.min {
-			errs = append(errs, fmt.Errorf("option %s is %v, must be at least %v", d.name, d.value, d.min))
+			errs = append(errs, fmt.Errorf("hbase: Options.%s is %v, must be at least %v", d.name, d.value, d.min))
 		}
 	}
 	const maxFrame = 1 << 30 // the wire's lengths are int32
@@ -199,7 +194,7 @@ func (o *Options) Validate() error {
 		{"MaxAnswerBytes", o.MaxAnswerBytes, o.leastAnswer(), 2 * maxFrame},
 	} {
 		if n.value < n.min || n.value > n.max {
-			errs = append(errs, fmt.Errorf("option %s is %d, must be from %d to %d", n.name, n.value, n.min, n.max))
+			errs = append(errs, fmt.Errorf("hbase: Options.%s is %d, must be from %d to %d", n.name, n.value, n.min, n.max))
 		}
 	}
 	return errors.Join(errs...)
@@ -229,7 +224,7 @@ func parseConnect(s string) (connect, error) {
 	var to connect
 	switch {
 	case s == "":
-		return to, errors.New("option Connect is empty: " + connectForms)
+		return to, errors.New("hbase: Options.Connect is empty: " + connectForms)
 	case ok && scheme == "zk":
 		var parent string
 		rest, parent, _ = strings.Cut(rest, "/")
@@ -238,10 +233,10 @@ func parseConnect(s string) (connect, error) {
 			to.znode = "/" + parent
 		}
 		if path.Clean(to.znode) != to.znode {
-			return to, fmt.Errorf("option Connect is %q: %q is no znode's path", s, to.znode)
+			return to, fmt.Errorf("hbase: Options.Connect is %q: %q is no znode's path", s, to.znode)
 		}
 	case !ok || scheme != "rpc":
-		return to, fmt.Errorf("option Connect is %q: %s", s, connectForms)
+		return to, fmt.Errorf("hbase: Options.Connect is %q: %s", s, connectForms)
 	}
 	for a := range strings.SplitSeq(rest, ",") {
 		a = strings.TrimSpace(a)
@@ -249,7 +244,7 @@ func parseConnect(s string) (connect, error) {
 			a = net.JoinHostPort(strings.Trim(a, "[]"), port)
 		}
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
-			return to, fmt.Errorf("option Connect is %q: %q is no host:port", s, a)
+			return to, fmt.Errorf("hbase: Options.Connect is %q: %q is no host:port", s, a)
 		}
 		to.addrs = append(to.addrs, a)
 	}

@@ -128,7 +128,7 @@ func count(t *testing.T, c *Client, table string) (n int) {
 // says which.
 func TestRealRelease(t *testing.T) {
 	var untested []string
-	c := open(t, Options{Connect: testenv.HBase(t), Hooks: Hooks{Untested: func(v string) { untested = append(untested, v) }}})
+	c := open(t, Options{Connect: testenv.HBase(t), Hooks: Hooks{Untested: func(i UntestedInfo) { untested = append(untested, i.Version) }}})
 	version, tested, err := c.ServerVersion(t.Context())
 	if err != nil || !tested || len(untested) > 0 {
 		t.Errorf("HBase %s: tested %v, told of %v; %v", version, tested, untested, err)

@@ -77,9 +77,7 @@ func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 			return t.end(r, fmt.Errorf("%w: %s", ErrDisabled, t.table))
 		}
 	}
-	if hook := t.c.opts.Hooks.Retry; hook != nil {
-		hook(pipeline.NewRetryInfo(t.table, r, d, pause, 0, t.failures, err))
-	}
+	t.c.opts.Hooks.Retry(pipeline.NewRetryInfo(t.table, r, d, pause, 0, t.failures, err))
 	if backoff.Wait(ctx, pause) != nil {
 		return t.interrupted(ctx, r, err)
 	}

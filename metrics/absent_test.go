@@ -53,7 +53,7 @@ func (u *unscraped) run(minutes int) {
 			u.client.Applied(&hbase.AppliedInfo{Table: "t", Rows: 100, Bytes: 10_000, Region: &hbase.Region{
 				Encoded: fmt.Sprintf("%d-%d", u.minute, i), ID: int64(u.minute), Start: r.Start, End: r.End, Server: server}})
 			u.client.Sent(&hbase.SentInfo{Server: server, Rows: 100, Duration: time.Duration(u.minute*i) * time.Microsecond})
-			u.client.Dial(server, nil)
+			u.client.Dial(hbase.DialInfo{Server: server})
 			u.client.Retry(hbase.RetryInfo{Table: "t", Class: fmt.Sprint("com.example.Exception", u.minute), Remedy: "relocate", Mutations: 1})
 		}
 		u.tables.Observe()

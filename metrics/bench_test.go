@@ -31,7 +31,7 @@ func BenchmarkBatch(b *testing.B) {
 		loop.Fetched(ingest.FetchedInfo{Records: events, Bytes: events * 200})
 		loop.Decoded(ingest.DecodedInfo{Events: events})
 		loop.Submitted(ingest.SubmittedInfo{Events: events})
-		client.Buffered(1 << 20)
+		client.Buffered(hbase.BufferedInfo{Bytes: 1 << 20})
 		for i := range all {
 			client.Applied(&all[i])
 		}

@@ -90,8 +90,8 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 			})
 		},
 		Flush:    func(f hbase.FlushInfo) { flushes.WithLabelValues(string(f.Reason)).Inc() },
-		Buffered: func(n int) { buffered.Set(float64(n)) },
-		Dial:     func(_ string, err error) { dials.WithLabelValues(outcome(err)).Inc() },
+		Buffered: func(i hbase.BufferedInfo) { buffered.Set(float64(i.Bytes)) },
+		Dial:     func(i hbase.DialInfo) { dials.WithLabelValues(outcome(i.Err)).Inc() },
 	}
 }
 

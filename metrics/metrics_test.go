@@ -74,11 +74,11 @@ func callHBase(reg prometheus.Registerer, tables *skew.Tables) {
 	h.Retry(hbase.RetryInfo{Class: "com.example.NeverHeardOf", Remedy: "relocate", Mutations: 1})
 	h.Flush(hbase.FlushInfo{Reason: hbase.FlushLinger, Bytes: 10})
 	h.Applied(&hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
-	h.Buffered(7)
+	h.Buffered(hbase.BufferedInfo{Bytes: 7})
 	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.DoNotRetryIOException", Remedy: "isolate", Mutations: 2})
 	h.Send(hbase.SendInfo{Server: "rs1:16020", Rows: 5, Waited: 2 * time.Millisecond})
 	h.Sent(&hbase.SentInfo{Server: "rs1:16020", Rows: 5, Duration: 2 * time.Millisecond})
-	h.Dial("a:1", nil)
+	h.Dial(hbase.DialInfo{Server: "a:1"})
 	reg.MustRegister(Lanes{func() hbase.Stats { return stats }})
 }
 

@@ -45,7 +45,7 @@ func (s *Service) openSearch() (err error) {
 func (s *Service) openTables(ctx context.Context) (err error) {
 	opts := s.cfg.HBase()
 	opts.Hooks = s.traceCalls(s.outages.HBase(s.resent.watch(metrics.HBase(s.registry, s.tables))))
-	opts.Hooks.Untested = func(version string) { s.log.Warn(stores.Untested(version)) }
+	opts.Hooks.Untested = func(i hbase.UntestedInfo) { s.log.Warn(stores.Untested(i.Version)) }
 	if s.hbase, err = stores.OpenHBase(ctx, s.cfg, opts, s.log); err != nil {
 		return err
 	}

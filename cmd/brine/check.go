@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"brine/config"
+	"brine/hbase"
 	"brine/internal/term"
 	"brine/schema"
 	"brine/service/stores"
@@ -85,7 +86,7 @@ func (c *checkCmd) Run(e *env) error {
 func checkServers(ctx context.Context, cfg *config.Config, file string) (config.Problems, error) {
 	servers := schema.Servers{Topics: brokerTopics{cfg}}
 	opts := cfg.HBase()
-	opts.Hooks.Untested = func(version string) { servers.Untested = stores.Untested(version) }
+	opts.Hooks.Untested = func(i hbase.UntestedInfo) { servers.Untested = stores.Untested(i.Version) }
 	cluster, err := openHBase(ctx, cfg, opts)
 	if err != nil {
 		return nil, err

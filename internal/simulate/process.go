@@ -137,9 +137,9 @@ func (p *Process) Kill() {
 	p.stop()
 }
 
-func (p *Process) buffered(bytes int) {
-	if bytes > buffered {
-		p.world.ledger.find("7: %s: the HBase client buffers %d bytes of %d", p.Name, bytes, buffered)
+func (p *Process) buffered(i hbase.BufferedInfo) {
+	if i.Bytes > buffered {
+		p.world.ledger.find("7: %s: the HBase client buffers %d bytes of %d", p.Name, i.Bytes, buffered)
 	}
 }
 

@@ -31,8 +31,9 @@ type load struct {
 // hooks are the client's hooks that the load uses.
 func (l *load) hooks() hbase.Hooks {
 	return hbase.Hooks{
-		Buffered: func(bytes int) {
-			for old := l.highest.Load(); int64(bytes) > old && !l.highest.CompareAndSwap(old, int64(bytes)); old = l.highest.Load() {
+		Buffered: func(i hbase.BufferedInfo) {
+			now := int64(i.Bytes)
+			for old := l.highest.Load(); now > old && !l.highest.CompareAndSwap(old, now); old = l.highest.Load() {
 			}
 		},
 		Retry: func(r hbase.RetryInfo) {

@@ -27,9 +27,9 @@ func TestProxyPassesOnAndRecords(t *testing.T) {
 	p := &proxy{recorder: recorder{dir: dir}, swap: newSwap([2]string{server.Addr(), addr})}
 	go p.serve(listener, server.Addr())
 
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + addr, Hooks: hbase.Hooks{Dial: func(dialed string, _ error) {
-		if dialed != addr {
-			t.Errorf("the client dialed %s, past the proxy", dialed)
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + addr, Hooks: hbase.Hooks{Dial: func(i hbase.DialInfo) {
+		if i.Server != addr {
+			t.Errorf("the client dialed %s, past the proxy", i.Server)
 		}
 	}}})
 	if err != nil {

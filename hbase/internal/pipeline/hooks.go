@@ -8,15 +8,18 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// Hooks are called from the pipeline's goroutines and must not block. Each may be nil.
+// Hooks are called from the pipeline's goroutines and must not block. None is nil.
 type Hooks struct {
 	Send     func(SendInfo)
 	Sent     func(*SentInfo)
 	Retry    func(RetryInfo)
 	Applied  func(*AppliedInfo)
 	Flush    func(FlushInfo)
-	Buffered func(bytes int)
+	Buffered func(BufferedInfo)
 }
+
+// BufferedInfo is what the client holds.
+type BufferedInfo struct{ Bytes int } // of mutations that have no result yet
 
 // SendInfo is one call of mutations that leaves.
 type SendInfo struct {
@@ -104,25 +107,17 @@ func (a *AppliedInfo) Row(i int) []byte {
 
 // announceSend calls the hook for a call that leaves.
 func (w *Writer) announceSend(m *multi, server string) {
-	hook := w.hooks.Send
-	if hook == nil {
-		return
-	}
 	i := SendInfo{Server: server, Regions: len(m.parts), Out: m.nth}
 	for _, p := range m.parts {
 		i.Rows += len(p.entries)
 		i.Bytes += p.bytes
 		i.Waited = max(i.Waited, m.left.Sub(p.entries[0].flight.submitted))
 	}
-	hook(i)
+	w.hooks.Send(i)
 }
 
 // announceSent calls the hook for a call that is answered, or failed.
 func (w *Writer) announceSent(m *multi, server string, took time.Duration, err error) {
-	hook := w.hooks.Sent
-	if hook == nil {
-		return
-	}
 	m.info = SentInfo{Server: server, Regions: len(m.parts), Left: m.left, Duration: took, Err: err, parts: m.parts}
 	for _, p := range m.parts {
 		m.info.Rows += len(p.entries)
@@ -130,12 +125,12 @@ func (w *Writer) announceSent(m *multi, server string, took time.Duration, err e
 	for i := range m.outcomes {
 		m.info.Again += len(m.outcomes[i].back)
 	}
-	hook(&m.info)
+	w.hooks.Sent(&m.info)
 }
 
 // announceRetry calls the hook if something will be sent again.
 func (w *Writer) announceRetry(o *outcome) {
-	if hook := w.hooks.Retry; hook != nil && len(o.back) > 0 {
-		hook(NewRetryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back), o.part.failed+1, o.cause))
+	if len(o.back) > 0 {
+		w.hooks.Retry(NewRetryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back), o.part.failed+1, o.cause))
 	}
 }

@@ -29,9 +29,7 @@ func (w *Writer) locate(l *lane) {
 		if gone := w.failLocating(l, err, d, failures+1, pause); gone {
 			return
 		}
-		if hook := w.hooks.Retry; hook != nil {
-			hook(NewRetryInfo(l.table, nil, d, pause, 0, failures+1, err))
-		}
+		w.hooks.Retry(NewRetryInfo(l.table, nil, d, pause, 0, failures+1, err))
 		for ; pause > lookAfter; pause -= lookAfter {
 			if backoff.Wait(w.env.Ctx, lookAfter) != nil {
 				return // closed

@@ -92,8 +92,8 @@ func (m *Mutator) flush(reason FlushReason) {
 }
 
 func (m *Mutator) announce(i FlushInfo) {
-	if hook := m.w.hooks.Flush; hook != nil && i.Bytes > 0 {
-		hook(i)
+	if i.Bytes > 0 {
+		m.w.hooks.Flush(i)
 	}
 }
 

@@ -89,6 +89,11 @@ func (b *bench) failing(row string) string {
 
 // onBench runs f with a mutator on a bench, in a bubble.
 func onBench(t *testing.T, hooks Hooks, f func(t *testing.T, b *bench, m *Mutator)) {
+	hooks.Send, hooks.Sent, hooks.Applied = func(SendInfo) {}, func(*SentInfo) {}, func(*AppliedInfo) {}
+	hooks.Flush, hooks.Buffered = func(FlushInfo) {}, func(BufferedInfo) {}
+	if hooks.Retry == nil {
+		hooks.Retry = func(RetryInfo) {}
+	}
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}
 		ctx, cancel := context.WithCancelCause(t.Context())

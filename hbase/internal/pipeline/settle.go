@@ -10,14 +10,14 @@ import (
 // report passes what was applied to the hook, and results to flights: in this order, since a flight's rows are its submitter's again
 // once it is done.
 func (w *Writer) report(o *outcome, took time.Duration) {
-	if hook := w.hooks.Applied; hook != nil && len(o.applied) > 0 {
+	if len(o.applied) > 0 {
 		bytes := 0
 		for _, e := range o.applied {
 			bytes += e.size()
 		}
 		region := o.part.region
 		o.info = AppliedInfo{Table: region.Table, Region: region, Rows: len(o.applied), Bytes: bytes, Duration: took, applied: o.applied}
-		hook(&o.info)
+		w.hooks.Applied(&o.info)
 	}
 	for es := o.applied; len(es) > 0; {
 		n := 1
@@ -55,8 +55,8 @@ func (w *Writer) settle(es []entry, errs ...MutationError) {
 
 func (w *Writer) account(delta int) {
 	n := w.buffered.Add(int64(delta))
-	if hook := w.hooks.Buffered; hook != nil && delta != 0 {
-		hook(int(n))
+	if delta != 0 {
+		w.hooks.Buffered(BufferedInfo{int(n)})
 	}
 }
 

@@ -43,8 +43,8 @@ type Options struct {
 	DialTimeout    time.Duration
 	MaxAnswerBytes int
 	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
-	Called         func(CallInfo)               // after every call; may be nil
-	Dialled        func(addr string, err error) // may be nil
+	Called         func(CallInfo) // after every call; may be nil
+	Dialled        func(DialInfo) // after every attempt to connect; may be nil
 }
 
 // CallInfo is one finished RPC.
@@ -54,6 +54,12 @@ type CallInfo struct {
 	Duration time.Duration
 	Sent     int // bytes of the frame
 	Err      error
+}
+
+// DialInfo is one attempt to connect to a server.
+type DialInfo struct {
+	Server string
+	Err    error
 }
 
 // failedExpiry is for how long a server that refused a connection is assumed to do so still [hbase.ipc.client.failed.servers.expiry].
@@ -159,7 +165,7 @@ func (s *Servers) dial(to Endpoint, d *dialling) {
 	defer close(d.ready)
 	c, err := s.connect(to)
 	if s.opts.Dialled != nil {
-		s.opts.Dialled(to.addr, err)
+		s.opts.Dialled(DialInfo{to.addr, err})
 	}
 	if s.dialled(to, d, c, err) {
 		c.fail(remote.ErrClosed)
