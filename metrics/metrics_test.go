@@ -17,6 +17,7 @@ import (
 	"brine/ingest"
 	"brine/sink"
 	"brine/skew"
+	"brine/verify"
 )
 
 // registry is one with everything registered and every hook called once.
@@ -49,9 +50,9 @@ func callAll(reg prometheus.Registerer) {
 	x.Buffered(indexer.BufferedInfo{Bytes: 30})
 	x.Probe(indexer.ProbeInfo{Flight: context.Background(), Index: "scans", Outcome: indexer.Shown, Produced: clock.UnixMilli(), Durable: clock, Ended: clock.Add(time.Second)})
 	v := NewVerify(reg)
-	v.Hooks().Read("scans", 3)
-	v.Hooks().Compared("t", 3)
-	v.Hooks().Found("t", "missing", 1)
+	v.Hooks().Read(verify.ReadInfo{Source: "scans", Records: 3})
+	v.Hooks().Compared(verify.ComparedInfo{Table: "t", Keys: 3})
+	v.Hooks().Found(verify.FoundInfo{Table: "t", Kind: verify.Missing, Count: 1})
 	v.Verified(clock)
 	v.Failed()
 	Logs(reg)(slog.LevelWarn, 2)

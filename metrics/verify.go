@@ -40,18 +40,16 @@ func NewVerify(reg prometheus.Registerer) *Verify {
 // Hooks returns the hooks of a verification.
 func (m *Verify) Hooks() verify.Hooks {
 	return verify.Hooks{
-		Read: func(source string, records int) { m.read.WithLabelValues(source).Add(float64(records)) },
-		Compared: func(table string, keys int) {
-			m.compared.WithLabelValues(table).Add(float64(keys))
-			if _, before := m.tables.LoadOrStore(table, true); !before { // as in zero.go
+		Read: func(i verify.ReadInfo) { m.read.WithLabelValues(i.Source).Add(float64(i.Records)) },
+		Compared: func(i verify.ComparedInfo) {
+			m.compared.WithLabelValues(i.Table).Add(float64(i.Keys))
+			if _, before := m.tables.LoadOrStore(i.Table, true); !before { // as in zero.go
 				for _, kind := range verify.Kinds {
-					m.found.WithLabelValues(table, string(kind))
+					m.found.WithLabelValues(i.Table, string(kind))
 				}
 			}
 		},
-		Found: func(table string, kind verify.Kind, n int) {
-			m.found.WithLabelValues(table, string(kind)).Add(float64(n))
-		},
+		Found: func(i verify.FoundInfo) { m.found.WithLabelValues(i.Table, string(i.Kind)).Add(float64(i.Count)) },
 	}
 }
 

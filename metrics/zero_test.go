@@ -18,6 +18,7 @@ import (
 	"brine/ingest"
 	"brine/sink"
 	"brine/skew"
+	"brine/verify"
 )
 
 // counted are the counters by reason, remedy or kind, with their labels.
@@ -41,7 +42,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	client, loop, rows, verified := HBase(reg, skew.NewTables(time.Now)), NewIngest(reg), NewSink(reg), NewVerify(reg).Hooks()
 	hooks := loop.Hooks("scans", "rows")
 	mapped := rows.Hooks("scans", sink.Rows{Table: sink.Table{Name: "t", TTL: map[string]time.Duration{"e": time.Hour}}})
-	verified.Compared("t", 1)
+	verified.Compared(verify.ComparedInfo{Table: "t", Keys: 1})
 	before := map[string]map[string]float64{}
 	for name, labels := range counted {
 		before[name] = labelled(t, reg, name, labels...)
@@ -65,7 +66,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	mapped.Collision(sink.CollisionInfo{Table: "t"})
 	mapped.Tie(sink.TieInfo{Table: "t"})
 	mapped.Expired(sink.ExpiredInfo{Table: "t", Family: "e"})
-	verified.Found("t", "lost", 1)
+	verified.Found(verify.FoundInfo{Table: "t", Kind: verify.Lost, Count: 1})
 	for name, labels := range counted {
 		after := labelled(t, reg, name, labels...)
 		if !slices.Equal(slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before[name]))) {

@@ -1,6 +1,7 @@
 package reindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,23 +70,18 @@ var (
 	ErrInTheWay = errors.New("there is an index in the way")
 )
 
-func (o *Options) setDefaults() {
-	if o.Workers == 0 {
-		o.Workers = 4
-	}
-	if o.Lease == 0 {
-		o.Lease = 5 * time.Second
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+// EnsureDefaults sets what is zero to its default. New calls it.
+func (o *Options) EnsureDefaults() {
+	o.Workers = cmp.Or(o.Workers, 4)
+	o.Lease = cmp.Or(o.Lease, 5*time.Second)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.rest == nil {
 		o.rest = func(string) error { return nil }
 	}
 }
 
-// validate reports all faults of options with their defaults.
-func (o *Options) validate() error {
+// Validate reports every fault at once. It expects EnsureDefaults to have run.
+func (o *Options) Validate() error {
 	var errs []error
 	bad := func(is bool, format string, args ...any) {
 		if is {
@@ -95,11 +91,11 @@ func (o *Options) validate() error {
 	if err := indexer.ValidIndex(indexer.Beside(o.Index)); err != nil {
 		errs = append(errs, fmt.Errorf("reindex: %w", err))
 	}
-	bad(o.From != FromHBase && o.From != FromTopic, "from %q: give %s or %s", o.From, FromHBase, FromTopic)
-	bad(o.From == FromHBase && o.Client == nil, "no client to read the rows with")
+	bad(o.From != FromHBase && o.From != FromTopic, "Options.From is %q: give %s or %s", o.From, FromHBase, FromTopic)
+	bad(o.From == FromHBase && o.Client == nil, "Options.Client is nil, so no rows can be read")
 	bad(len(o.Sources) == 0, "no pipeline writes index %s", o.Index)
-	bad(o.Rate < 0, "rate %g: give 0 (no limit) or more", o.Rate)
-	bad(o.Workers < 1, "%d workers: give 1 or more", o.Workers)
+	bad(o.Rate < 0, "Options.Rate is %g: give 0 (no limit) or more", o.Rate)
+	bad(o.Workers < 1, "Options.Workers is %d: give 1 or more", o.Workers)
 	if _, ok := o.Engine.(indexer.Rebuilder); !ok {
 		errs = append(errs, errors.New("reindex: this search engine cannot have an index take the place of another"))
 	}

@@ -27,8 +27,8 @@ type Run struct {
 
 // New checks the options. It makes no call.
 func New(o Options) (*Run, error) {
-	o.setDefaults()
-	if err := o.validate(); err != nil {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	if o.From == FromHBase {

@@ -46,8 +46,8 @@ const maxShards = 60_000 // a sorter has two bytes for them
 
 // New checks the options.
 func New(o Options) (*Check, error) {
-	o.setDefaults()
-	if err := o.validate(); err != nil {
+	o.EnsureDefaults()
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	c := &Check{opts: o, tallies: make([]tally, len(o.Tables)), records: make([]atomic.Int64, len(o.Sources)), began: o.Now(),
@@ -123,7 +123,7 @@ func (c *Check) abort(err error) { c.cancel(err) }
 
 func (c *Check) read(source, records int) {
 	c.records[source].Add(int64(records))
-	c.opts.Hooks.Read(c.opts.Sources[source].Name, records)
+	c.opts.Hooks.Read(ReadInfo{c.opts.Sources[source].Name, records})
 }
 
 // Run verifies. Its error says that it could not be done; what was found is in the report.
@@ -190,10 +190,10 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 		}
 	}
 	if !tail {
-		c.opts.Hooks.Phase("reading "+s.Name, func() (int64, int64) {
+		c.opts.Hooks.Phase(PhaseInfo{"reading " + s.Name, func() (int64, int64) {
 			left := replay.Progress().Left()
 			return plan.Left() - left, plan.Left()
-		})
+		}})
 	}
 	if plan.Left() > 0 {
 		err = replay.Run(ctx, plan)

@@ -30,7 +30,7 @@ func (c *Check) look(ctx context.Context, l *look) error {
 	}
 	if !l.again {
 		total := c.sorter.size
-		c.opts.Hooks.Phase("comparing", func() (int64, int64) { return l.seen.Load(), total })
+		c.opts.Hooks.Phase(PhaseInfo{"comparing", func() (int64, int64) { return l.seen.Load(), total }})
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(c.opts.Workers)
@@ -163,7 +163,7 @@ func (w *worker) ask() error {
 	for i, f := range w.folds[:w.n] {
 		w.judge.key(f, rows[i])
 	}
-	w.check.opts.Hooks.Compared(w.table.Name, w.n)
+	w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, w.n})
 	w.n = 0
 	return nil
 }
@@ -187,7 +187,7 @@ func (w *worker) meet(f *fold) error {
 	if err := w.extras(f.key); err != nil {
 		return err
 	}
-	w.check.opts.Hooks.Compared(w.table.Name, 1)
+	w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, 1})
 	if !w.more || !bytes.Equal(w.row.Key, f.key) {
 		w.judge.key(f, nil)
 		return nil
@@ -202,7 +202,7 @@ func (w *worker) extras(before []byte) error {
 	for w.more && (before == nil || bytes.Compare(w.row.Key, before) < 0) {
 		none.reset(w.row.Key)
 		w.judge.key(&none, w.row.Cells)
-		w.check.opts.Hooks.Compared(w.table.Name, 1)
+		w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, 1})
 		if err := w.advance(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,56 +74,72 @@ type Table struct {
 	Purge     time.Duration            // documents that were deleted so long ago, by their version, may be gone; 0: never
 }
 
-// Hooks are told how it goes; any may be nil. They must be safe for concurrent use.
+// Hooks report how it goes; any may be nil. They must be safe for concurrent use.
 type Hooks struct {
-	Read     func(source string, records int)              // from the topic
-	Compared func(table string, keys int)                  // with the store
-	Found    func(table string, kind Kind, n int)          // at the end
-	Phase    func(what string, done func() (at, of int64)) // a part of the work begins; done may be called until the next
+	Read     func(ReadInfo)     // records were read from the topic
+	Compared func(ComparedInfo) // keys were compared with the store
+	Found    func(FoundInfo)    // at the end, for each table and kind
+	Phase    func(PhaseInfo)    // a part of the work begins
 }
 
-func (o *Options) setDefaults() {
-	if o.Sample == 0 {
-		o.Sample = 1
-	}
-	if o.Memory == 0 {
-		o.Memory = 32 << 20
-	}
-	if o.MaxFindings == 0 {
-		o.MaxFindings = 100_000
-	}
-	if o.Workers == 0 {
-		o.Workers = 4
-	}
+// ReadInfo is records that were read.
+type ReadInfo struct {
+	Source  string // its name
+	Records int    // since the last time
+}
+
+// ComparedInfo is rows, or documents, that were compared.
+type ComparedInfo struct {
+	Table string
+	Keys  int // since the last time
+}
+
+// FoundInfo is what was found in a table of one kind.
+type FoundInfo struct {
+	Table string
+	Kind  Kind
+	Count int
+}
+
+// PhaseInfo is a part of the work.
+type PhaseInfo struct {
+	Name string                // for people
+	Done func() (at, of int64) // how far it is; it may be called until the next phase begins
+}
+
+// EnsureDefaults sets what is zero to its default. New calls it.
+func (o *Options) EnsureDefaults() {
+	o.Sample = cmp.Or(o.Sample, 1)
+	o.Memory = cmp.Or(o.Memory, 32<<20)
+	o.MaxFindings = cmp.Or(o.MaxFindings, 100_000)
+	o.Workers = cmp.Or(o.Workers, 4)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Hooks.Read == nil {
-		o.Hooks.Read = func(string, int) {}
-	}
-	if o.Hooks.Compared == nil {
-		o.Hooks.Compared = func(string, int) {}
-	}
-	if o.Hooks.Found == nil {
-		o.Hooks.Found = func(string, Kind, int) {}
-	}
-	if o.Hooks.Phase == nil {
-		o.Hooks.Phase = func(string, func() (int64, int64)) {}
+	orNothing(&o.Hooks.Read)
+	orNothing(&o.Hooks.Compared)
+	orNothing(&o.Hooks.Found)
+	orNothing(&o.Hooks.Phase)
+}
+
+func orNothing[Info any](hook *func(Info)) {
+	if *hook == nil {
+		*hook = func(Info) {}
 	}
 }
 
-// validate finds every fault, of options with their defaults.
-func (o *Options) validate() error {
+// Validate reports every fault at once. It expects EnsureDefaults to have run.
+func (o *Options) Validate() error {
 	var errs []error
 	bad := func(is bool, format string, args ...any) {
 		if is {
 			errs = append(errs, fmt.Errorf("verify: "+format, args...))
 		}
 	}
-	bad(len(o.Sources) == 0, "no source is given, so nothing would be expected")
-	bad(o.Sample < 0 || o.Sample > 1, "a sample of %g: give a share above 0 and up to 1", o.Sample)
-	bad(o.Memory < 64<<10, "%d bytes of memory: give 64 KiB or more", o.Memory)
-	bad(o.Workers < 1, "%d workers: give 1 or more", o.Workers)
+	bad(len(o.Sources) == 0, "Options.Sources is empty, so nothing would be expected")
+	bad(o.Sample < 0 || o.Sample > 1, "Options.Sample is %g: give a share above 0 and up to 1", o.Sample)
+	bad(o.Memory < 64<<10, "Options.Memory is %d: give 64 KiB or more", o.Memory)
+	bad(o.Workers < 1, "Options.Workers is %d: give 1 or more", o.Workers)
 	if o.Dir != "" {
 		_, err := os.Stat(o.Dir)
 		bad(err != nil, "the folder for the temporary file: %w", err)

@@ -81,9 +81,9 @@ func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only
 	if err != nil || plan.Left() == 0 {
 		return 0, err
 	}
-	c.opts.Hooks.Phase("repairing "+c.opts.Sources[source].Name, func() (int64, int64) {
+	c.opts.Hooks.Phase(PhaseInfo{"repairing " + c.opts.Sources[source].Name, func() (int64, int64) {
 		return plan.Left() - replay.Progress().Left(), plan.Left()
-	})
+	}})
 	return records, replay.Run(ctx, plan)
 }
 

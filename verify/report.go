@@ -121,7 +121,7 @@ func (c *Check) report() *Report {
 	}
 	for i := range r.Tables {
 		for kind, n := range r.Tables[i].Found {
-			c.opts.Hooks.Found(r.Tables[i].Name, kind, int(n))
+			c.opts.Hooks.Found(FoundInfo{r.Tables[i].Name, kind, int(n)})
 		}
 	}
 	r.Findings = slices.Clone(c.suspects)

@@ -39,10 +39,10 @@ func (s *verifyScreen) note(format string, args ...any) {
 	term.Println(s.Out, "%s", text)
 }
 
-func (s *verifyScreen) phase(what string, done func() (at, of int64)) {
+func (s *verifyScreen) phase(i verify.PhaseInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.what, s.done, s.began = what, done, time.Now()
+	s.what, s.done, s.began = i.Name, i.Done, time.Now()
 }
 
 // verifyReading is how far a part of the work is.
