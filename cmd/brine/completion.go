@@ -1,12 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"brine/internal/completion"
 )
 
 type completionCmd struct {
@@ -22,45 +21,8 @@ func (completionCmd) Help() string {
 }
 
 func (c *completionCmd) Run(e *env) error {
-	_, err := fmt.Fprint(e.stdout, completionScripts[c.Shell])
+	_, err := fmt.Fprint(e.stdout, completion.Scripts[c.Shell])
 	return err
-}
-
-// completionScripts have a shell ask brine itself. What brine does not know, such as a file, the shell completes. zsh reads its script
-// when it is sourced, or as the body of _brine at the first tab, which is to be answered too.
-var completionScripts = map[string]string{
-	"bash": `_brine() {
-    local line word
-    COMPREPLY=()
-    while IFS= read -r line; do
-        word=${line%%$'\t'*}
-        if [[ ${COMP_WORDS[COMP_CWORD]} == = || ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then word=${word#*=}; fi
-        COMPREPLY+=("$word")
-    done < <("${COMP_WORDS[0]}" complete-line "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-}
-complete -o default -F _brine brine
-`,
-	"zsh": `#compdef brine
-_brine() {
-    local -a found
-    local line
-    for line in "${(@f)$(${words[1]} complete-line "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-        [[ -n $line ]] && found+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
-    done
-    if (( $#found )); then _describe brine found; else _files; fi
-}
-if [[ ${funcstack[1]} == _brine ]]; then _brine "$@"; else compdef _brine brine; fi
-`,
-	"fish": `function __brine_complete
-    set -l found (brine complete-line (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
-    if count $found >/dev/null
-        printf '%s\n' $found
-    else
-        __fish_complete_path (commandline -ct)
-    end
-end
-complete -c brine -f -a '(__brine_complete)'
-`,
 }
 
 // completeLineCmd is what the shells ask.
@@ -69,129 +31,8 @@ type completeLineCmd struct {
 }
 
 func (c *completeLineCmd) Run(e *env, parsed *kong.Context) error {
-	for _, w := range completions(parsed.Model.Node, c.Words) {
-		fmt.Fprintf(e.stdout, "%s\t%s\n", w.text, w.help)
+	for _, w := range completion.Words(parsed.Model.Node, c.Words) {
+		fmt.Fprintf(e.stdout, "%s\t%s\n", w.Text, w.Help)
 	}
 	return nil
-}
-
-// completed is a word that may stand in a command line.
-type completed struct{ text, help string }
-
-// completions are the words that the last one may become. None: brine does not know.
-func completions(app *kong.Node, words []string) []completed {
-	words = joined(words)
-	if len(words) == 0 {
-		words = []string{""}
-	}
-	if len(words) > 1 && words[0] == "help" {
-		words = words[1:]
-	}
-	last := words[len(words)-1]
-	node, flag := walk(app, words[:len(words)-1])
-	var all []completed
-	switch name, _, valued := strings.Cut(last, "="); {
-	case flag != nil:
-		all = choices(flag.Value, "")
-	case valued && strings.HasPrefix(last, "--"):
-		if f := flagOf(node, name); f != nil {
-			all = choices(f.Value, name+"=")
-		}
-	case strings.HasPrefix(last, "-"):
-		all = flagNames(node)
-	default:
-		all = commandNames(node)
-	}
-	return slices.DeleteFunc(all, func(w completed) bool { return !strings.HasPrefix(w.text, last) })
-}
-
-// joined puts the words together that bash takes apart at an equals sign.
-func joined(words []string) []string {
-	var out []string
-	for i, w := range words {
-		if n := len(out); n > 0 && (w == "=" || i > 1 && words[i-1] == "=") {
-			out[n-1] += w
-			continue
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// walk finds the command that the words before the last one name, and the flag whose value the last one is, if it is one.
-func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
-	var open *kong.Flag
-	for _, w := range words {
-		if open != nil {
-			open = nil
-			continue
-		}
-		if strings.HasPrefix(w, "-") {
-			if f := flagOf(node, w); f != nil && !f.IsBool() {
-				open = f
-			}
-			continue
-		}
-		for _, child := range node.Children {
-			if child.Name == w {
-				node = child
-				break
-			}
-		}
-	}
-	return node, open
-}
-
-// flagOf finds a flag of a command, or of what it is part of, by --name or -short.
-func flagOf(node *kong.Node, word string) *kong.Flag {
-	for n := flagged(node); n != nil; n = n.Parent {
-		for _, f := range n.Flags {
-			if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
-				return f
-			}
-		}
-	}
-	return nil
-}
-
-// flagged is the command whose flags may follow a node: its default command, where it has one.
-func flagged(node *kong.Node) *kong.Node {
-	return cmp.Or(node.DefaultCmd, node)
-}
-
-func flagNames(node *kong.Node) (out []completed) {
-	for n := flagged(node); n != nil; n = n.Parent {
-		for _, f := range n.Flags {
-			if !f.Hidden {
-				out = append(out, completed{"--" + f.Name, f.Help})
-			}
-		}
-	}
-	return out
-}
-
-// commandNames are the commands below a node, or what its argument is chosen from.
-func commandNames(node *kong.Node) (out []completed) {
-	for _, child := range node.Children {
-		if !child.Hidden {
-			out = append(out, completed{child.Name, child.Help})
-		}
-	}
-	for _, p := range node.Positional {
-		out = append(out, choices(p, "")...)
-	}
-	return out
-}
-
-// choices are the values that a flag or an argument is one of.
-func choices(v *kong.Value, before string) (out []completed) {
-	if v.Enum == "" {
-		return nil
-	}
-	for _, one := range v.EnumSlice() {
-		if one != "" {
-			out = append(out, completed{before + one, v.Help})
-		}
-	}
-	return out
 }

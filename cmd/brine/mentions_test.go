@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"brine/internal/completion"
 )
 
 // TestMentionedCommandsAndFlagsExist: every brine COMMAND and every --flag that a text of brine's or a page of the documentation names is there.
@@ -192,7 +194,7 @@ func (m *mentions) flag(file, text, name string, of []*kong.Node) {
 		every(m.app, func(n *kong.Node) { of = append(of, n) })
 	}
 	has := func(n *kong.Node) (found bool) {
-		every(n, func(n *kong.Node) { found = found || flagOf(n, name) != nil })
+		every(n, func(n *kong.Node) { found = found || completion.FlagOf(n, name) != nil })
 		return found
 	}
 	if name != "--help" && !slices.ContainsFunc(of, has) {
