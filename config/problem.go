@@ -110,6 +110,24 @@ func (ps Problems) only(s Severity) Problems {
 	return out
 }
 
+// OfTable returns the problems of a table's settings, and those of the pipelines that write it which concern its rows.
+func (ps Problems) OfTable(cfg *Config, t *Table) (of Problems) {
+	places := []string{"tables." + t.Name + "."}
+	for _, p := range cfg.Pipelines {
+		for i, rows := range p.Rows {
+			if rows.Table == t.Name {
+				places = append(places, fmt.Sprintf("pipelines.%s.rows[%d]", p.Name, i), "pipelines."+p.Name+".version")
+			}
+		}
+	}
+	for _, p := range ps {
+		if slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(p.Setting, place) }) {
+			of = append(of, p)
+		}
+	}
+	return of
+}
+
 // sort puts problems into the file's order, those of the environment first.
 func (ps Problems) sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {

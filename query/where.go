@@ -40,6 +40,36 @@ func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 	return where, nil
 }
 
+// ParseKeyWhere reads conditions on what keys hold, as ParseWhere does.
+func ParseKeyWhere(keys rowkey.Keys, conditions []string) (map[string]rowkey.Bound, error) {
+	types := map[string]rowkey.Type{}
+	for _, f := range keys.Bindable() {
+		types[f.Name] = f.Type
+	}
+	return ParseWhere(types, conditions)
+}
+
+// ParseKeyValues reads field=value for the fields of a key, and returns their values in its order, null where none is given. A value to
+// encode is no range, whatever is in it.
+func ParseKeyValues(key *rowkey.Key, values []string) ([]rowkey.Value, error) {
+	exact := make([]string, len(values))
+	for i, v := range values {
+		exact[i] = v
+		if name, value, ok := strings.Cut(v, "="); ok && !strings.HasPrefix(value, "=") {
+			exact[i] = name + "==" + value
+		}
+	}
+	given, err := ParseKeyWhere(rowkey.One(key), exact)
+	if err != nil {
+		return nil, err
+	}
+	var fields []rowkey.Value
+	for _, name := range key.Fields() {
+		fields = append(fields, given[name].Equal)
+	}
+	return fields, nil
+}
+
 func notCondition(c string) error {
 	return &Fault{Msg: fmt.Sprintf("%q is not a condition: write field=value or field=from..to", c)}
 }

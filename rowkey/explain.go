@@ -1,6 +1,9 @@
 package rowkey
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Part is one part of a key as explained to people.
 type Part struct {
@@ -9,6 +12,17 @@ type Part struct {
 	Doc   string // what it does and how it orders, in one sentence
 	Bytes []byte // this part of the row explained; nil when no row was given
 	Value string // the decoded value for people; empty when it holds a hash or no row was given
+}
+
+// MarshalJSON writes a part with its bytes as Binary writes them.
+func (p Part) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Expr  string `json:"expr"`
+		Width int    `json:"width"`
+		Doc   string `json:"doc"`
+		Bytes string `json:"bytes,omitempty"`
+		Value string `json:"value,omitempty"`
+	}{p.Expr, p.Width, p.Doc, Binary(p.Bytes), p.Value})
 }
 
 // Explain describes the key part by part; row may be nil. For a row that the key could not have made it returns the error of

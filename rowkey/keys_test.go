@@ -103,3 +103,24 @@ func TestTheKeyThatFits(t *testing.T) {
 		t.Error("of one key, or the wrong one")
 	}
 }
+
+// The scans of a question are those of each key, each of its versions.
+func TestScansOfTwoKeys(t *testing.T) {
+	fields := []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}}
+	var keys rowkey.Keys
+	for i, expr := range []string{`md5(user, 4) + user + "|" + desc(at, ms)`, `salt(16, user) + user + "|" + desc(at, ms)`} {
+		k, err := rowkey.Parse(expr, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, rowkey.KeyFrom{From: int64(i) * 1000, Key: k})
+	}
+	scans, err := keys.Scans(map[string]rowkey.Bound{"user": {Equal: rowkey.TextValue("ann")}})
+	if err != nil || len(scans) != 2 || scans[0].From != 0 || scans[0].To != 1000 || scans[1].From != 1000 {
+		t.Errorf("%v, %v", scans, err)
+	}
+	one, err := keys[:1].Scans(nil)
+	if err != nil || len(one) != 1 || one[0].To != 0 {
+		t.Errorf("of one key: %v, %v", one, err)
+	}
+}

@@ -1,6 +1,9 @@
 package rowkey
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Type is the type of a field a key may name.
 type Type uint8
@@ -20,6 +23,16 @@ func (t Type) String() string {
 		return "unknown"
 	}
 	return names[t]
+}
+
+// ParseType reads the name of a type that fields have.
+func ParseType(name string) (Type, error) {
+	for t := Text; t <= Time; t++ {
+		if t.String() == name {
+			return t, nil
+		}
+	}
+	return 0, errors.New("the types are text, int, float, bool and time")
 }
 
 // one is a value of the type, with its article.

@@ -62,6 +62,21 @@ func (v Value) String() string {
 	return string(appendText(nil, v))
 }
 
+// JSON is v as encoding/json takes it, a time as String shows it; nil for null.
+func (v Value) JSON() any {
+	switch v.Type {
+	case Text, Time:
+		return v.String()
+	case Int:
+		return v.Int
+	case Bool:
+		return v.Int != 0
+	case Float:
+		return v.Float()
+	}
+	return nil
+}
+
 // appendText appends the text of v, which hashes and salts are taken of: a text's own bytes, an int in decimal, a time as
 // decimal milliseconds since 1970, a float in its shortest form, true or false.
 func appendText(dst []byte, v Value) []byte {

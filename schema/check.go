@@ -13,7 +13,6 @@ import (
 	"brine/internal/fault"
 	"brine/internal/term"
 	"brine/plan"
-	"brine/rowkey"
 )
 
 // The codes of problems that only the servers show.
@@ -66,22 +65,6 @@ func Check(ctx context.Context, cfg *config.Config, file string, servers Servers
 		}
 	}
 	return c.found, nil
-}
-
-// CheckKey returns the findings about a table's key that depend on how many servers and regions there are.
-func CheckKey(t *config.Table, file string, servers, regions int) config.Problems {
-	var found config.Problems
-	key := t.RowKeys().Newest()
-	if key == nil {
-		return nil
-	}
-	for _, f := range key.Lint(rowkey.LintOptions{Servers: servers, Regions: regions}) {
-		if strings.HasPrefix(f.Rule, "few-") {
-			found = append(found, config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: file,
-				Setting: "tables." + t.Name, Message: f.Msg, Fix: f.Fix})
-		}
-	}
-	return found
 }
 
 // checker collects what differs on the servers.

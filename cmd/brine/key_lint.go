@@ -2,11 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"brine/config"
 	"brine/rowkey"
@@ -74,27 +70,7 @@ func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 		}
 		o.Queries = append(o.Queries, q)
 	}
-	key, err := rowkey.Parse(c.Key, fields)
-	var wrong *rowkey.SyntaxError
-	if errors.As(err, &wrong) {
-		rule := wrong.Rule
-		if rule == "" {
-			rule = "syntax"
-		}
-		return config.Problems{c.problem(rowkey.Finding{Rule: rule, Severity: rowkey.Severity(config.Error), Offset: wrong.Offset,
-			Msg: wrong.Msg, Fix: wrong.Fix})}, nil
-	}
-	var found config.Problems
-	for _, f := range key.Lint(o) {
-		found = append(found, c.problem(f))
-	}
-	return found, nil
-}
-
-// problem shows a finding of the key of the command line as one of a file.
-func (c *keyLintCmd) problem(f rowkey.Finding) config.Problem {
-	return config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: "--key", Line: 1,
-		Column: 1 + utf8.RuneCountInString(c.Key[:f.Offset]), Message: f.Msg, Fix: f.Fix}
+	return schema.LintKey("--key", c.Key, fields, o), nil
 }
 
 // ofTable returns what check says of a table and the pipelines that write it, and what follows from the number of servers.
@@ -107,25 +83,5 @@ func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := settingsOf(cfg, t)
-	var found config.Problems
-	for _, p := range problems {
-		if slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(p.Setting, place) }) {
-			found = append(found, p)
-		}
-	}
-	return append(found, schema.CheckKey(t, c.Config, c.Servers, max(t.Regions, len(t.Splits)+1))...), nil
-}
-
-// settingsOf is where a table's settings begin, and those of the pipelines that write it which concern its rows.
-func settingsOf(cfg *config.Config, t *config.Table) []string {
-	places := []string{"tables." + t.Name + "."}
-	for _, p := range cfg.Pipelines {
-		for i, rows := range p.Rows {
-			if rows.Table == t.Name {
-				places = append(places, fmt.Sprintf("pipelines.%s.rows[%d]", p.Name, i), "pipelines."+p.Name+".version")
-			}
-		}
-	}
-	return places
+	return append(problems.OfTable(cfg, t), schema.CheckKey(t, c.Config, c.Servers, max(t.Regions, len(t.Splits)+1))...), nil
 }

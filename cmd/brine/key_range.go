@@ -1,11 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 
-	"brine/rowkey"
+	"brine/query"
 )
 
 type keyRangeCmd struct {
@@ -29,11 +28,11 @@ func (c *keyRangeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	bounds, err := where(keys, conditions)
+	bounds, err := query.ParseKeyWhere(keys, conditions)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	scans, err := scansOf(keys, bounds)
+	scans, err := keys.Scans(bounds)
 	if err != nil {
 		return usage(err)
 	}
@@ -47,36 +46,4 @@ func (c *keyRangeCmd) Run(e *env) error {
 		fmt.Fprintln(e.stdout, s)
 	}
 	return nil
-}
-
-// scan is rows from start, and of a table with several keys the versions of which they are read.
-type scan struct {
-	Start string `json:"start"`
-	Stop  string `json:"stop,omitempty"` // absent: the end of the table
-	From  int64  `json:"from_version,omitempty"`
-	To    int64  `json:"to_version,omitempty"` // exclusive
-}
-
-func (s scan) String() string {
-	text := s.Start + " → " + cmp.Or(s.Stop, "end")
-	if s.To > 0 {
-		text += fmt.Sprintf("  versions from %d to %d", s.From, s.To)
-	}
-	return text
-}
-
-// scansOf are what is read of each key.
-func scansOf(keys rowkey.Keys, bounds map[string]rowkey.Bound) ([]scan, error) {
-	out := []scan{}
-	for i, k := range keys {
-		ranges, err := k.Key.Ranges(bounds)
-		if err != nil {
-			return nil, err
-		}
-		from, to := keys.Versions(i)
-		for _, r := range ranges {
-			out = append(out, scan{rowkey.Binary(r.Start), rowkey.Binary(r.Stop), from, to})
-		}
-	}
-	return out, nil
 }

@@ -59,16 +59,3 @@ func TestStartKeysOfTwoKeysAreDecoded(t *testing.T) {
 		t.Errorf("start keys are shown as %q, want %q", got, want)
 	}
 }
-
-// The scans of a question are those of each key, each of its versions.
-func TestScansOfTwoKeys(t *testing.T) {
-	keys := twoVisitKeys(t)
-	scans, err := scansOf(keys, map[string]rowkey.Bound{"user": {Equal: rowkey.TextValue("ann")}})
-	if err != nil || len(scans) != 2 || scans[0].From != 0 || scans[0].To != 1000 || scans[1].From != 1000 {
-		t.Errorf("%v, %v", scans, err)
-	}
-	one, err := scansOf(keys[:1], nil)
-	if err != nil || len(one) != 1 || one[0].To != 0 {
-		t.Errorf("of one key: %v, %v", one, err)
-	}
-}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"brine/query"
+	"brine/rowkey"
+)
+
+type keyEncodeCmd struct {
+	keyFlags
+	Table  string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
+	Values []string `arg:"" optional:"" name:"field=value" help:"One for each field of the key. Times: 2013-01-31T08:00:00Z, ms since 1970, or how long ago, as 2h."`
+}
+
+// Help is shown under the command's own help.
+func (keyEncodeCmd) Help() string {
+	return `Examples:
+  brine key encode scans -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01T10:17:00Z action=DEPART
+  brine key encode --key 'md5(user, 4) + user' --fields user=text user=42`
+}
+
+func (c *keyEncodeCmd) Run(e *env) error {
+	keys, values, err := c.parse(e, arguments(c.Table, c.Values...))
+	if err != nil {
+		return err
+	}
+	key := keys.Newest() // that of new rows
+	fields, err := query.ParseKeyValues(key, values)
+	if err != nil {
+		return usage(err)
+	}
+	row, err := key.Append(nil, fields)
+	if err != nil {
+		return usage(err)
+	}
+	if c.JSON {
+		return json.NewEncoder(e.stdout).Encode(map[string]any{"row": rowkey.Binary(row), "bytes": len(row)})
+	}
+	fmt.Fprintln(e.stdout, rowkey.Binary(row))
+	return nil
+}

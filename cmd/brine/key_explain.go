@@ -1,0 +1,44 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"brine/internal/term"
+	"brine/rowkey"
+)
+
+type keyExplainCmd struct{ keyRow }
+
+// Help is shown under the command's own help.
+func (keyExplainCmd) Help() string {
+	return `Examples:
+  brine key explain scans -c examples/scans.yaml
+  brine key explain --key 'salt(16, user) + user + "|" + desc(at, ms)' --fields user=text --fields at=time`
+}
+
+func (c *keyExplainCmd) Run(e *env) error {
+	key, row, err := c.read(e)
+	if err != nil {
+		return err
+	}
+	parts, err := key.Explain(row)
+	if err != nil {
+		err = usage(err) // said after the parts that were found before it
+	}
+	if c.JSON {
+		return errors.Join(json.NewEncoder(e.stdout).Encode(map[string]any{"key": key.String(), "parts": parts}), err)
+	}
+	fmt.Fprintln(e.stdout, key)
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, p := range parts {
+		width := "variable"
+		if p.Width > 0 {
+			width = term.Count(p.Width, "byte")
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", p.Expr, width, rowkey.Binary(p.Bytes), term.Line(p.Value), p.Doc)
+	}
+	return errors.Join(w.Flush(), err)
+}
