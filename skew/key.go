@@ -49,6 +49,14 @@ func (k Key) String() string {
 	return string(text)
 }
 
+// Start shows the key as the row that a region begins with; the first region of a table has none.
+func (k Key) Start() string {
+	if len(k) == 0 {
+		return "(first)"
+	}
+	return k.String()
+}
+
 // Printable shows a text as it is, and anything else (control characters, bytes that are no UTF-8) as Key does; so what is read from
 // records does no harm in a terminal.
 func Printable(text []byte) string {

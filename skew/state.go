@@ -1,5 +1,12 @@
 package skew
 
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // State is all that is reported of the tables at one moment.
 type State struct {
 	Tables map[string]TableState `json:"tables"`
@@ -22,8 +29,17 @@ func (t *Tables) State() State {
 	return s
 }
 
-// Of keeps of the state what is of one table.
-func (s State) Of(table string) State {
+// Of keeps of the state what is of one table, which is named whole or by the part behind its namespace.
+func (s State) Of(name string) (State, error) {
+	for table := range s.Tables {
+		if _, short, _ := strings.Cut(table, ":"); table == name || short == name {
+			return s.of(table), nil
+		}
+	}
+	return s, errors.New("that brine writes no table " + name + "; it writes " + strings.Join(slices.Sorted(maps.Keys(s.Tables)), ", "))
+}
+
+func (s State) of(table string) State {
 	out := State{Tables: map[string]TableState{table: s.Tables[table]}}
 	for _, h := range s.Hot {
 		if h.Table == table || h.Region == nil && len(h.Actions) > 0 && h.Actions[0].Table == table {

@@ -10,6 +10,7 @@ import (
 
 	"brine/query"
 	"brine/service"
+	"brine/skew/skewtext"
 )
 
 // What the first run shows: a real flight told as a waybill, and a generated trail.
@@ -57,6 +58,6 @@ func showSkew(out io.Writer, s *service.Service) {
 	state := s.Tables().State()
 	for _, name := range slices.Sorted(maps.Keys(state.Tables)) {
 		fmt.Fprintln(out)
-		printSkew(out, name, state.Tables[name])
+		skewtext.Table(out, name, state.Tables[name])
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"brine/internal/term"
 	"brine/plan"
 	"brine/rowkey"
-	"brine/schema/regions"
 	"brine/skew"
 )
 
@@ -135,7 +134,7 @@ func printCollided(out io.Writer, f *forecast.Report) {
 // startOf shows where a region begins: its start key, and the fields that it holds whole.
 func startOf(keys rowkey.Keys, at skew.Key) string {
 	if len(at) == 0 {
-		return regions.Start(nil)
+		return at.Start()
 	}
 	fields := keys.Describe(at)
 	if fields == "" {

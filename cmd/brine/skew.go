@@ -2,13 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"brine/service"
 	"brine/skew"
+	"brine/skew/skewtext"
 )
 
 type skewCmd struct {
@@ -55,11 +54,9 @@ func (c *skewCmd) Run(e *env) error {
 		return adminError(err)
 	}
 	if c.Table != "" {
-		table, err := tableIn(state.Tables, c.Table)
-		if err != nil {
-			return err
+		if state, err = state.Of(c.Table); err != nil {
+			return usage(err)
 		}
-		state = state.Of(table)
 	}
 	switch {
 	case c.Apply:
@@ -70,18 +67,8 @@ func (c *skewCmd) Run(e *env) error {
 		return json.NewEncoder(e.stdout).Encode(state)
 	}
 	for _, name := range slices.Sorted(maps.Keys(state.Tables)) {
-		printSkew(e.stdout, name, state.Tables[name])
+		skewtext.Table(e.stdout, name, state.Tables[name])
 	}
-	printHot(e.stdout, state.Hot)
+	skewtext.Hot(e.stdout, state.Hot)
 	return nil
-}
-
-// tableIn finds a table by its name or the part behind the namespace.
-func tableIn(tables map[string]skew.TableState, name string) (string, error) {
-	for full := range tables {
-		if _, short, _ := strings.Cut(full, ":"); full == name || short == name {
-			return full, nil
-		}
-	}
-	return "", usage(errors.New("that brine writes no table " + name + "; it writes " + strings.Join(slices.Sorted(maps.Keys(tables)), ", ")))
 }

@@ -8,6 +8,7 @@ import (
 
 	"brine/schema/regions"
 	"brine/skew"
+	"brine/skew/skewtext"
 )
 
 // apply does the splits and moves that are advised, each after asking.
@@ -28,11 +29,11 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 	var refused error // the last one
 	for _, h := range state.Hot {
 		if !c.JSON {
-			printHot(e.stdout, []skew.HotSpot{h})
+			skewtext.Hot(e.stdout, []skew.HotSpot{h})
 		}
 		i := slices.IndexFunc(h.Actions, func(a skew.Action) bool { return a.Kind == skew.Split || a.Kind == skew.Move })
 		if i < 0 {
-			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; what does is for you to decide\n", hotPlace(h))
+			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; what does is for you to decide\n", skewtext.Place(h))
 			continue
 		}
 		if err := confirm(e, c.Yes, fmt.Sprintf("%s?", h.Actions[i].Text)); err != nil {

@@ -3,24 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"net/url"
 	"slices"
-	"strings"
 
-	"brine/internal/term"
-	"brine/schema/regions"
 	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
-)
-
-// The size of a heat map in a terminal of 100 columns.
-const (
-	mapRanges  = 40
-	mapColumns = 60
+	"brine/skew/skewtext"
 )
 
 // showMaps shows the heat map of each table.
@@ -29,8 +19,8 @@ func (c *skewCmd) showMaps(e *env, client admin.Client, state skew.State) error 
 	for name := range state.Tables {
 		query := url.Values{"table": {name}, "minutes": {fmt.Sprint(c.Minutes)}}
 		if !c.JSON {
-			query.Set("ranges", fmt.Sprint(mapRanges))
-			query.Set("columns", fmt.Sprint(mapColumns))
+			query.Set("ranges", fmt.Sprint(skewtext.MapRanges))
+			query.Set("columns", fmt.Sprint(skewtext.MapColumns))
 		}
 		var m skew.HeatMap
 		if err := client.Get(e.ctx, service.SkewMapPath+"?"+query.Encode(), &m); err != nil {
@@ -42,56 +32,7 @@ func (c *skewCmd) showMaps(e *env, client admin.Client, state skew.State) error 
 		return json.NewEncoder(e.stdout).Encode(heat)
 	}
 	for _, name := range slices.Sorted(maps.Keys(heat)) {
-		printMap(e.stdout, name, heat[name])
+		skewtext.Map(e.stdout, name, heat[name])
 	}
 	return nil
-}
-
-var shades = []rune(" ·░▒▓█")
-
-// shade draws a value between nothing and the most; a little is not nothing.
-func shade(value, most float64) rune {
-	if value <= 0 || most <= 0 {
-		return shades[0]
-	}
-	return shades[max(1, int(math.Round(value/most*float64(len(shades)-1))))]
-}
-
-// printMap draws time from left to right and keys from top to bottom, each as wide as the others whatever it holds, with what the
-// darkest shade means.
-func printMap(out io.Writer, table string, m skew.HeatMap) {
-	if len(m.Times) == 0 {
-		term.Println(out, "%s: nothing is known yet", table)
-		return
-	}
-	const layout = "15:04"
-	term.Println(out, "%s: rows a second by key range and time, █ = %s", table, term.Thousands(int64(math.Ceil(m.Most))))
-	width := 0
-	starts := make([]string, len(m.Starts))
-	for i, key := range m.Starts {
-		starts[i] = term.Clip(regions.Start(key), 24)
-		width = max(width, len([]rune(starts[i])))
-	}
-	most := make([]float64, len(m.Times)) // of each column
-	for i, row := range m.Rows {
-		var cells strings.Builder
-		for j, value := range row {
-			cells.WriteRune(shade(value, m.Most))
-			most[j] += value
-		}
-		fmt.Fprintf(out, "  %-*s │%s│ %s\n", width, starts[i], cells.String(), term.Thousands(int64(slices.Max(row))))
-	}
-	largest := slices.Max(most)
-	var sums strings.Builder
-	for _, value := range most {
-		sums.WriteRune(shade(value, largest))
-	}
-	fmt.Fprintf(out, "  %-*s │%s│ %s\n", width, "(all)", sums.String(), term.Thousands(int64(largest)))
-	first, last := m.Times[0].Local().Format(layout), m.Times[len(m.Times)-1].Local().Format(layout)
-	if gap := len(m.Times) - len(first) - len(last); gap > 0 {
-		first += strings.Repeat(" ", gap)
-	} else {
-		first += "–"
-	}
-	fmt.Fprintf(out, "  %-*s  %s%s  until\n", width, "", first, last)
 }

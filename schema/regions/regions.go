@@ -182,16 +182,8 @@ func (t *Table) Describe(r hbase.Region) string {
 	if len(r.End) > 0 {
 		end = term.Clip(rowkey.Binary(r.End), 40)
 	}
-	return fmt.Sprintf("region %s of %s, from %s to %s, %s on %s", r.Encoded, t.Name, term.Clip(Start(r.Start), 40), end, t.Size(r.Encoded),
+	return fmt.Sprintf("region %s of %s, from %s to %s, %s on %s", r.Encoded, t.Name, term.Clip(skew.Key(r.Start).Start(), 40), end, t.Size(r.Encoded),
 		r.Server)
-}
-
-// Start writes the row that a region begins with.
-func Start(row []byte) string {
-	if len(row) == 0 {
-		return "(first)"
-	}
-	return rowkey.Binary(row)
 }
 
 // Size writes what a region holds in files and memory; servers report it in MB.

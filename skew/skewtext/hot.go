@@ -1,0 +1,34 @@
+// Package skewtext writes what skew knows for people: how the rows of a table lie over its regions and servers, what is hot, and the map
+// of its key ranges over time.
+//
+// Texts of rows and servers stay within their lines, as term keeps them.
+package skewtext
+
+import (
+	"fmt"
+	"io"
+
+	"brine/internal/term"
+	"brine/skew"
+)
+
+// Hot shows what is hot, why, and what helps.
+func Hot(out io.Writer, spots []skew.HotSpot) {
+	for _, h := range spots {
+		fmt.Fprintln(out)
+		term.Wrapped(out, "", fmt.Sprintf("%s: %s, %s rows a second, %.0f %% of all, %.1f times the mean, for %.0f s", h.Severity, Place(h),
+			term.Thousands(int64(h.Rate)), 100*h.Share, h.Times, h.Seconds))
+		term.Wrapped(out, "  cause: ", fmt.Sprintf("%s: %s", h.Cause, h.Why))
+		for i, a := range h.Actions {
+			term.Wrapped(out, map[bool]string{true: "  do:    ", false: "  or:    "}[i == 0], a.String())
+		}
+	}
+}
+
+// Place names what is hot: a region or a server.
+func Place(h skew.HotSpot) string {
+	if h.Region == nil {
+		return "server " + h.Server + " is hot"
+	}
+	return fmt.Sprintf("%s: the region from %s on %s is hot", h.Table, term.Clip(h.Region.Start.Start(), 40), h.Server)
+}
