@@ -3,11 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"brine/config"
 	"brine/hbase"
@@ -40,7 +35,7 @@ func (c *checkCmd) Run(e *env) error {
 	if len(paths) == 0 {
 		paths = []string{defaultConfig}
 	}
-	files, err := configFiles(paths)
+	files, err := config.Files(paths)
 	if err != nil {
 		return usage(err)
 	}
@@ -97,29 +92,4 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 	}
 	defer close()
 	return schema.Check(ctx, cfg, file, servers)
-}
-
-// configFiles lists the files, and the .yaml files of folders, in order.
-func configFiles(paths []string) ([]string, error) {
-	var out []string
-	for _, p := range paths {
-		info, err := os.Stat(p)
-		if err != nil || !info.IsDir() {
-			out = append(out, p) // Load says what is wrong with a file that is not there
-			continue
-		}
-		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")) {
-				out = append(out, path)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no .yaml files there")
-	}
-	return out, nil
 }
