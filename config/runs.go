@@ -15,8 +15,11 @@ import (
 
 // Options say how to reach the brokers.
 func (k *Kafka) Options() ingest.Kafka {
-	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: k.sasl}
+	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: k.sasl, Failed: k.failed}
 }
+
+// Watch has failed called for connections to the brokers; see ingest.Kafka.
+func (k *Kafka) Watch(failed func(address string, failures int, err error)) { k.failed = failed }
 
 // RowsGroup is the consumer group of the loop that writes the pipeline's rows.
 func (p *Pipeline) RowsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".rows" }

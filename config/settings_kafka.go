@@ -42,8 +42,9 @@ type Kafka struct {
 	// Who we are to the brokers.
 	SASL SASL `set:"sasl"`
 
-	tls  *tls.Config    // nil unless enabled
-	sasl sasl.Mechanism // nil for none
+	tls    *tls.Config    // nil unless enabled
+	sasl   sasl.Mechanism // nil for none
+	failed func(address string, failures int, err error)
 }
 
 // TLS is the section kafka.tls.

@@ -47,7 +47,7 @@ func (c *checkCmd) Run(e *env) error {
 		case problems.Err() != nil:
 			code = exitUsage
 		case c.Connect:
-			cfg.Within(e.patience)
+			within(e, cfg)
 			found, err := checkServers(e.ctx, cfg, file)
 			if err != nil {
 				return err

@@ -48,7 +48,7 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 		return nil, errReported{exitUsage}
 	}
 	if e.patience > 0 {
-		cfg.Within(e.patience)
+		within(e, cfg)
 		go service.HoldHeap(e.ctx, int64(cfg.Memory)) // as long as the process
 	}
 	return cfg, nil

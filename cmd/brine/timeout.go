@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
+
+	"brine/config"
+	"brine/service/stores"
 )
 
 // timeoutFlag is the flag of commands that somebody waits for.
@@ -21,6 +25,12 @@ func (f timeoutFlag) AfterApply(e *env) error {
 }
 
 const minTimeout = 100 * time.Millisecond
+
+// within holds what a command asks of its servers to --timeout; brokers that fail again and again are warned of, as stores are.
+func within(e *env, cfg *config.Config) {
+	cfg.Within(e.patience)
+	cfg.Kafka.Watch(stores.NewOutages(slog.New(slog.NewTextHandler(e.stderr, nil))).Kafka)
+}
 
 // timedOut gives the error of servers that did not answer in time its exit code.
 func timedOut(e *env, err error) error {

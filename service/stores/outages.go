@@ -14,11 +14,11 @@ import (
 
 const (
 	warnFrom   = 3                // failures in a row
-	warnEvery  = time.Minute      // of one table, or one index
+	warnEvery  = time.Minute      // of one table, one index, or one broker
 	outageLast = 90 * time.Second // after its last failure: a try may take a minute, and the pause before it 20 s
 )
 
-// Outages are what fails in the stores again and again, without an end of its own. Each is warned of from its third failure in a row on,
+// Outages are what fails in the stores, or in Kafka, again and again, without an end of its own. Each is warned of from its third failure in a row on,
 // then once a minute, with the last cause, which names the server.
 type Outages struct {
 	log *slog.Logger
@@ -32,11 +32,13 @@ type Outages struct {
 const ShownCause = 500
 
 type outage struct {
-	kind, of string // a table, or a pipeline
+	kind, of string // a table, a pipeline, or a broker
 	failures int
 	last     error
 	at       time.Time
 }
+
+const kindBroker = "broker"
 
 // NewOutages returns outages that warn in log.
 func NewOutages(log *slog.Logger) *Outages {
@@ -61,7 +63,11 @@ func (o *Outages) fail(key string, now outage) {
 	}
 	o.mu.Unlock()
 	if due {
-		o.log.Warn("a store fails again and again", now.kind, now.of, "tries", now.failures, "error", term.Clip(now.last.Error(), ShownCause))
+		what := "a store"
+		if now.kind == kindBroker {
+			what = "Kafka"
+		}
+		o.log.Warn(what+" fails again and again", now.kind, now.of, "tries", now.failures, "error", term.Clip(now.last.Error(), ShownCause))
 	}
 }
 
@@ -109,6 +115,11 @@ func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 		o.pass(i.Region.Encoded, i.Table)
 	}
 	return hooks
+}
+
+// Kafka notes a failure of a broker; it is what ingest.Kafka.Failed calls.
+func (o *Outages) Kafka(address string, failures int, err error) {
+	o.fail(address, outage{kind: kindBroker, of: address, failures: failures, last: err})
 }
 
 // Index adds them to the hooks of a pipeline's documents.

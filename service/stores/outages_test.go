@@ -81,3 +81,23 @@ func TestOutagesOfTheIndex(t *testing.T) {
 		t.Error("it is well again")
 	}
 }
+
+// A broker is warned of by its address, as a store is.
+func TestOutagesOfKafka(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)))
+		for n := range 90 { // a try a second
+			o.Kafka("10.0.0.1:9092", n+1, errors.New("connection refused"))
+			time.Sleep(time.Second)
+		}
+		for _, tries := range []string{"3", "63"} {
+			if want := `level=WARN msg="Kafka fails again and again" broker=10.0.0.1:9092 tries=` + tries + ` error="connection refused"`; !strings.Contains(log.String(), want) {
+				t.Errorf("no %q", want)
+			}
+		}
+		if n := strings.Count(log.String(), "\n"); n != 2 {
+			t.Errorf("%d warnings:\n%s", n, &log)
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	meta "github.com/segmentio/kafka-go/protocol/metadata"
 	"github.com/segmentio/kafka-go/sasl"
 
 	"brine/internal/sockets"
@@ -25,6 +26,9 @@ type Kafka struct {
 
 	// Dial opens the connections, for proxies and tests; default a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Failed is called when a connection could not be made or broke: so many times since a broker last answered. It must be quick and safe
+	// for concurrent use; nil means nothing is called.
+	Failed func(address string, failures int, err error)
 }
 
 // EnsureDefaults fills what is unset.
@@ -43,10 +47,11 @@ type Cluster struct {
 	client    *kafka.Client
 	topicIDs  bool // topics have ids on these brokers
 
-	mu     sync.Mutex
-	conns  map[*trackedConn]struct{}
-	closed bool
-	fault  error // of the last connection that could not be made or broke, since a broker answered
+	mu       sync.Mutex
+	conns    map[*trackedConn]struct{}
+	closed   bool
+	failures int   // connections that could not be made or broke, since a broker answered
+	fault    error // of the last of them
 }
 
 // New makes a cluster that connects to nothing yet. An answer may take as long as timeout; of the topics' leaders' moves it learns early.
@@ -72,7 +77,9 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 	defer c.mu.Unlock()
 	switch {
 	case err == nil:
-		c.fault = nil
+		if _, cached := request.(*meta.Request); !cached { // the transport answers those itself
+			c.failures, c.fault = 0, nil
+		}
 	case refusesUs(err):
 		err = fmt.Errorf("%w: %w", ErrDenied, err)
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
@@ -87,8 +94,13 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 // failed notes what befell a connection, with its address.
 func (c *Cluster) failed(address string, err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.failures++
 	c.fault = fmt.Errorf("%s: %w", address, err)
+	failures := c.failures
+	c.mu.Unlock()
+	if c.kafka.Failed != nil {
+		c.kafka.Failed(address, failures, err)
+	}
 }
 
 // trackedConn leaves the cluster's list as it is closed.
@@ -115,7 +127,9 @@ func (t *trackedConn) Close() error {
 func (c *Cluster) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.kafka.Dial(ctx, network, address)
 	if err != nil {
-		c.failed(address, err)
+		if !errors.Is(err, context.Canceled) {
+			c.failed(address, err)
+		}
 		return nil, err
 	}
 	t := &trackedConn{conn, c}
