@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -110,6 +111,52 @@ func metaSchema() (*hbasepb.TableSchema, store.Schema) {
 }
 
 func (c *cluster) now() int64 { return millis(c.opts.Clock()) }
+
+// listen makes the cluster's places and begins their first lives.
+func (c *cluster) listen() error {
+	alone := c.opts.Servers == 1
+	c.master = &Node{cluster: c, index: -1, master: true, regions: alone}
+	if err := c.start(c.master, c.opts.Addr); err != nil {
+		return err
+	}
+	if alone {
+		c.master.index = 0
+		c.places.add(c.master)
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.opts.Addr)
+	if err != nil {
+		return err
+	}
+	for i := range c.opts.Servers {
+		p := &Node{cluster: c, index: i, regions: true}
+		if err := c.start(p, net.JoinHostPort(host, "0")); err != nil {
+			return err
+		}
+		c.places.add(p)
+	}
+	return nil
+}
+
+// end ends the nodes and what runs for them, and closes the store.
+func (c *cluster) end() error {
+	c.cancel()
+	for _, n := range c.lives() {
+		n.end(false)
+	}
+	c.wg.Wait()
+	return c.store.Close()
+}
+
+// lives returns the newest life of every node, the master's first; of a start that failed those that there are.
+func (c *cluster) lives() (ns []*node) {
+	for _, p := range append([]*Node{c.master}, c.places.all()...) {
+		if n := p.life.Load(); n != nil && !slices.Contains(ns, n) {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}
 
 // load reads the catalogue, assigns the regions of enabled tables to the nodes in turn and writes that to hbase:meta.
 func (c *cluster) load() error {

@@ -159,3 +159,23 @@ func (o *Outcome) action(a *hbasepb.Action) *Exception {
 	}
 	return o.Rows[string(a.GetMutation().GetRow())]
 }
+
+// CutMeta makes hbase:meta unreachable: calls of its region are never answered, until fix is called.
+func (s *Server) CutMeta() (fix func()) {
+	return s.Control("", func(r *Request) *Outcome {
+		p, ok := r.Param.(interface {
+			GetRegion() *hbasepb.RegionSpecifier
+		})
+		if !ok || p.GetRegion() == nil || !isMeta(string(p.GetRegion().GetValue())) {
+			return nil
+		}
+		r.Keep()
+		return &Outcome{Silent: true}
+	})
+}
+
+// HoldMaster makes the master answer PleaseHoldException, as one that has just started, until release is called.
+func (s *Server) HoldMaster() (release func()) {
+	s.cluster.waiting.Add(1)
+	return sync.OnceFunc(func() { s.cluster.waiting.Add(-1) })
+}

@@ -14,7 +14,7 @@ import (
 // scanMethods read the rows of a region in turn: Scan, which opens, reads, renews and closes scanners.
 //
 // What they do not do:
-//   - heartbeats and cursors: a call answers when it has rows, or at the region's end;
+//   - heartbeats and cursors: a call is answered when it has the rows that it asks for or the region ends, however long that takes;
 //   - a row is read whole before it is cut into partial results; a response holds at most Options.MaxResult, give or take a row;
 //   - max_result_size counts the bytes of cells, not Java's heap;
 //   - a filter's hint to seek is taken as "skip"; filters are those of internal/filter;

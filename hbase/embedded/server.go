@@ -2,13 +2,11 @@ package embedded
 
 import (
 	"errors"
-	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"brine/hbase/embedded/internal/store"
-	"brine/hbase/hbasepb"
 )
 
 // Server is a running cluster. It is safe for concurrent use.
@@ -55,52 +53,6 @@ func startOn(o Options, st *store.Store) (*Server, error) {
 		n.run()
 	}
 	return s, nil
-}
-
-// listen makes the cluster's places and begins their first lives.
-func (c *cluster) listen() error {
-	alone := c.opts.Servers == 1
-	c.master = &Node{cluster: c, index: -1, master: true, regions: alone}
-	if err := c.start(c.master, c.opts.Addr); err != nil {
-		return err
-	}
-	if alone {
-		c.master.index = 0
-		c.places.add(c.master)
-		return nil
-	}
-	host, _, err := net.SplitHostPort(c.opts.Addr)
-	if err != nil {
-		return err
-	}
-	for i := range c.opts.Servers {
-		p := &Node{cluster: c, index: i, regions: true}
-		if err := c.start(p, net.JoinHostPort(host, "0")); err != nil {
-			return err
-		}
-		c.places.add(p)
-	}
-	return nil
-}
-
-// end ends the nodes and what runs for them, and closes the store.
-func (c *cluster) end() error {
-	c.cancel()
-	for _, n := range c.lives() {
-		n.end(false)
-	}
-	c.wg.Wait()
-	return c.store.Close()
-}
-
-// lives returns the newest life of every node, the master's first; of a start that failed those that there are.
-func (c *cluster) lives() (ns []*node) {
-	for _, p := range append([]*Node{c.master}, c.places.all()...) {
-		if n := p.life.Load(); n != nil && !slices.Contains(ns, n) {
-			ns = append(ns, n)
-		}
-	}
-	return ns
 }
 
 // Addr is the host:port to connect to: of the master and registry, and of the region server too when there is one only.
@@ -170,24 +122,4 @@ func (s *Server) Move(region string, to *Node) error {
 func (s *Server) Balance() (moved int) {
 	_, moved = s.cluster.balance(false)
 	return moved
-}
-
-// CutMeta makes hbase:meta unreachable: calls of its region are never answered, until fix is called.
-func (s *Server) CutMeta() (fix func()) {
-	return s.Control("", func(r *Request) *Outcome {
-		p, ok := r.Param.(interface {
-			GetRegion() *hbasepb.RegionSpecifier
-		})
-		if !ok || p.GetRegion() == nil || !isMeta(string(p.GetRegion().GetValue())) {
-			return nil
-		}
-		r.Keep()
-		return &Outcome{Silent: true}
-	})
-}
-
-// HoldMaster makes the master answer PleaseHoldException, as one that has just started, until release is called.
-func (s *Server) HoldMaster() (release func()) {
-	s.cluster.waiting.Add(1)
-	return sync.OnceFunc(func() { s.cluster.waiting.Add(-1) })
 }
