@@ -39,14 +39,9 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 		{"exceptions.RegionMovedException", "Region moved to: hostname=" + strings.Replace(host, "127.0.0.1", "localhost", 1) + " port=" + port + " startCode=1. As of locationSeqNum=9.", 1, 0},
 	} {
 		t.Run(fmt.Sprint(tt.class, tt.failures), func(t *testing.T) {
-			c := open(t, patient("rpc://"+s.Addr()))
-			fresh := tt.most == 40
-			start := time.Now()
-			if fresh {
-				createTable(t, c, "t", splits...)
-			}
 			var lookups, states atomic.Int32
-			c.opts.Hooks.Call = func(i CallInfo) {
+			opts := patient("rpc://" + s.Addr())
+			opts.Hooks.Call = func(i CallInfo) {
 				switch i.Method {
 				case "Scan":
 					lookups.Add(1)
@@ -54,6 +49,14 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 					states.Add(1)
 				}
 			}
+			c := open(t, opts)
+			fresh := tt.most == 40
+			start := time.Now()
+			if fresh {
+				createTable(t, c, "t", splits...)
+			}
+			lookups.Store(0)
+			states.Store(0)
 			if failed := land(t, c, puts(rows...)); failed != nil {
 				t.Fatal(failed)
 			}
