@@ -67,3 +67,30 @@ func TestAQuestionGoesOnWhenHBaseIsBack(t *testing.T) {
 		t.Errorf("%v: %s", err, &stderr)
 	}
 }
+
+// A replay of dead letters whose HBase died ends within --timeout too, with what became of the last try.
+func TestAReplayOfDeadLettersEndsWhenHBaseDied(t *testing.T) {
+	t.Parallel()
+	servers, server := ownStack(t, embedded.Options{})
+	j := newJob(t, servers)
+	j.send(0, `{"waybill":"W1","action":"A","at":1357034220000,"station":7}`)
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	j.replace("station: text", "station: int")
+	server.Control("Multi", func(*embedded.Request) *embedded.Outcome {
+		go server.Master().Kill()
+		return &embedded.Outcome{Silent: true}
+	})
+	began := time.Now()
+	out, code := j.exit("deadletters", "replay", "-c", j.file, "--timeout", "2s")
+	if took := time.Since(began); code != exitUnreachable || took > time.Minute {
+		t.Errorf("exit %d after %v", code, took)
+	}
+	for _, part := range []string{"brine: ", "no answer in time", server.Addr(), "connection refused", "0 of 1 record written", "hint: ", "--timeout"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("does not say %q: %s", part, out)
+		}
+	}
+	if left := j.output("deadletters", "ls", "-c", j.file, "--json"); strings.Count(left, "\n") != 1 {
+		t.Errorf("the dead letters are now\n%s", left)
+	}
+}
