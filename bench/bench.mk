@@ -40,9 +40,10 @@ bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a r
 bench-query: data/orders.jsonl.gz ## Measure timelines, orders by a word and how soon an event is found, on real HBase and Elasticsearch (EVENTS)
 	$(GO) run ./bench/query $(if $(EVENTS),-events $(EVENTS))
 
-.PHONY: bench-sick
-bench-sick: data/orders.jsonl.gz ## Measure what one sick region of 16 costs the others through the whole pipeline (RATE)
-	$(GO) run ./bench/sick $(if $(RATE),-rate $(RATE))
+.PHONY: bench-failing-region bench-sick
+bench-failing-region: data/orders.jsonl.gz ## Measure what one failing region of 16 costs the others through the whole pipeline (RATE)
+	$(GO) run ./bench/failingregion $(if $(RATE),-rate $(RATE))
+bench-sick: bench-failing-region # its former name
 
 .PHONY: bench-metrics
 bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, METRICS_ROUNDS)

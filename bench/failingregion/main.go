@@ -1,6 +1,6 @@
-// Command sick measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own,
+// Command failingregion measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own,
 // reads from a Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one
-// region; then from a real Kafka to a real HBase, one region of which is split. `make bench-sick` runs it; nothing imports it.
+// region; then from a real Kafka to a real HBase, one region of which is split. `make bench-failing-region` runs it; nothing imports it.
 package main
 
 import (
@@ -33,7 +33,7 @@ const (
 	regions       = 16
 
 	healthyFor = 5 * time.Second
-	sickFor    = 10 * time.Second
+	failingFor = 10 * time.Second
 )
 
 // stage is the servers of one fault, and the fault.
@@ -41,7 +41,7 @@ type stage struct {
 	kafka, hbase string
 	rate         int           // events/s that are published; what the pipeline does at full rate depends on what else the machine does
 	settle       time.Duration // until all runs as ever
-	sicken       func(context.Context) (cure func() error, err error)
+	fail         func(context.Context) (end func() error, err error)
 	close        func()
 }
 
@@ -55,11 +55,11 @@ type bench struct {
 }
 
 func main() {
-	b := bench{report: measure.NewReport("sick")}
+	b := bench{report: measure.NewReport("failing-region")}
 	flag.IntVar(&b.rate, "rate", 40_000, "events per second into the embedded servers")
 	flag.IntVar(&b.split, "split-rate", 25_000, "events per second into the real ones, where a region is split")
 	flag.Parse()
-	measure.Main("sick", b.run)
+	measure.Main("failing-region", b.run)
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
@@ -85,9 +85,9 @@ func (b *bench) run(ctx context.Context) (err error) {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published (split: %d, into real servers); one region of %d is sick for %v "+
+	text := b.report.Heading() + fmt.Sprintf(" %d events/s are published (split: %d, into real servers); one region of %d fails for %v "+
 		"(split: for as long as it takes).\n\n",
-		b.rate, b.split, regions, sickFor) +
+		b.rate, b.split, regions, failingFor) +
 		"| one region | rows/s before | rows/s of the others meanwhile | of theirs before | all settled after |\n|---|---|---|---|---|\n" +
 		b.rows.String() +
 		"\n" + measure.TargetTable(b.report.Targets)
@@ -140,11 +140,11 @@ func (b *bench) refusing(name, class string) func(context.Context) (*stage, erro
 		}
 		s := &stage{kafka: kafka.ListenAddrs()[0], hbase: "rpc://" + server.Addr(), rate: b.rate, settle: 2 * time.Second}
 		s.close = func() { _ = server.Close(); kafka.Close() }
-		s.sicken = func(context.Context) (func() error, error) {
-			sick := server.Regions(table)[regions/2]
+		s.fail = func(context.Context) (func() error, error) {
+			failing := server.Regions(table)[regions/2]
 			remove := server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 				r.Keep()
-				return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick.Encoded: {Class: class, Message: "as bench-sick wants it"}}}
+				return &embedded.Outcome{Regions: map[string]*embedded.Exception{failing.Encoded: {Class: class, Message: "as bench-failing-region wants it"}}}
 			})
 			return func() error { remove(); return nil }, nil
 		}
@@ -163,7 +163,7 @@ func (b *bench) splitting(ctx context.Context) (*stage, error) {
 		real.Close()
 		return nil, err
 	}
-	s.sicken = func(ctx context.Context) (func() error, error) {
+	s.fail = func(ctx context.Context) (func() error, error) {
 		all, err := real.Admin.Regions(ctx, table)
 		if err != nil {
 			return nil, err
@@ -171,9 +171,9 @@ func (b *bench) splitting(ctx context.Context) (*stage, error) {
 		if len(all) != regions {
 			return nil, fmt.Errorf("%s has %d regions, not %d", table, len(all), regions)
 		}
-		sick := all[regions/2]
+		failing := all[regions/2]
 		split := make(chan error, 1)
-		go func() { split <- real.Admin.SplitRegion(ctx, sick, append(bytes.Clone(sick.Start), '8')) }()
+		go func() { split <- real.Admin.SplitRegion(ctx, failing, append(bytes.Clone(failing.Start), '8')) }()
 		return func() error { return <-split }, nil
 	}
 	return s, nil
@@ -192,12 +192,12 @@ func (b *bench) measure(ctx context.Context, name string, s *stage, metrics stri
 	if err != nil {
 		return err
 	}
-	cure, err := s.sicken(ctx)
+	end, err := s.fail(ctx)
 	if err != nil {
 		return err
 	}
-	meanwhile, err := rate(metrics, sickFor)
-	if err := errors.Join(err, cure()); err != nil {
+	meanwhile, err := rate(metrics, failingFor)
+	if err := errors.Join(err, end()); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -208,6 +208,6 @@ func (b *bench) measure(ctx context.Context, name string, s *stage, metrics stri
 	fmt.Fprintf(os.Stderr, "%s: %.0f rows/s, then %.0f rows/s: the others keep %.2f\n", name, healthy.Value, meanwhile.Value, share.Value)
 	fmt.Fprintf(&b.rows, "| %s | %.0f | %.0f | %.2f | %.1f s |\n", name, healthy.Value, meanwhile.Value, share.Value,
 		time.Since(began).Seconds())
-	b.report.Targets = append(b.report.Targets, measure.AtLeast("sick."+name+".others_rate", share, 0.9))
+	b.report.Targets = append(b.report.Targets, measure.AtLeast("failing_region."+name+".others_rate", share, 0.9))
 	return nil
 }
