@@ -13,6 +13,7 @@ import (
 	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
+	"brine/skew/skewtest"
 )
 
 // skew and top show the token of a brine: from the flag, the environment or the configuration. Nothing prints it.
@@ -25,7 +26,7 @@ func TestCommandsShowTheTokenAndNeverPrintIt(t *testing.T) {
 	}
 	port := admin.New(l, "127.0.0.1:0", admin.Options{Metrics: prometheus.NewRegistry(), Healthy: fine, Ready: fine, Token: token})
 	shown := 0
-	service.HandleSkew(port, hotTables("scans", []skew.Region{{Name: "r0", Server: "s0:1"}}))
+	service.HandleSkew(port, skewtest.HotTables("scans", []skew.Region{{Name: "r0", Server: "s0:1"}}))
 	port.Handle("GET "+service.PipelinesPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer "+token {
 			shown++

@@ -21,6 +21,7 @@ import (
 	"brine/service"
 	"brine/service/devstack"
 	"brine/skew"
+	"brine/skew/skewtest"
 )
 
 // planted is what a terminal would act on: it clears the screen, sets the window's title, turns letters round, is no UTF-8, and
@@ -148,7 +149,7 @@ func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 
 // The same of what an admin port answers, whoever that is.
 func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
-	tables := hotTables("scans"+planted, []skew.Region{{Name: "r0" + planted, Server: "s0" + planted, End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5" + planted)}})
+	tables := skewtest.HotTables("scans"+planted, []skew.Region{{Name: "r0" + planted, Server: "s0" + planted, End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5" + planted)}})
 	state := tables.State()
 	code := http.StatusOK
 	brine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

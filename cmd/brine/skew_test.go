@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +17,7 @@ import (
 	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
+	"brine/skew/skewtest"
 )
 
 // skewedServer answers as the admin port of a brine that has written two tables, one of them with three salt buckets.
@@ -36,13 +35,7 @@ func skewedServer(t *testing.T) string {
 	clock = clock.Add(2 * skew.Window)
 	counter.Add(skew.Batch{Region: regions[2], Count: skew.Count{Rows: 10, Bytes: 1000}})
 	tables.Counter("idle", skew.Shape{}).SetRegions([]skew.Region{{Name: "r9", Server: "a:1"}})
-	mux := http.NewServeMux()
-	service.HandleSkew(mux, tables)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
+	return serveTables(t, tables)
 }
 
 func brine(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -100,41 +93,6 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// hotTables are those of a brine that has written for five minutes into the regions given, and for the last twenty seconds half of it
-// into one courier's rows, some of them with bytes that a terminal must not see.
-func hotTables(table string, regions []skew.Region) *skew.Tables {
-	clock := time.Unix(1_700_000_000, 0)
-	tables := skew.NewTables(func() time.Time { return clock })
-	head := func(row []byte) int { return bytes.IndexByte(row, '|') + 1 }
-	counter := tables.Counter(table, skew.Shape{Head: head, Text: func(b []byte) string { return "courier=" + strings.TrimSuffix(string(b), "|") }})
-	counter.SetRegions(regions)
-	rnd := rand.New(rand.NewPCG(1, 1))
-	for second := range 320 {
-		batches := make([]rowList, len(regions))
-		for range 1000 {
-			row := fmt.Appendf(nil, "%04d|%06d", rnd.IntN(10000), rnd.IntN(1e6))
-			if second >= 300 && rnd.IntN(2) == 0 {
-				row = fmt.Appendf(nil, "42\x1b[2J|%06d", rnd.IntN(1e6))
-			}
-			for i, r := range regions {
-				if bytes.Compare(r.Start, row) <= 0 && (len(r.End) == 0 || bytes.Compare(row, r.End) < 0) {
-					batches[i] = append(batches[i], row)
-				}
-			}
-		}
-		for i, rows := range batches {
-			counter.Add(skew.Batch{Region: regions[i], Count: skew.Count{Rows: int64(len(rows)), Bytes: int64(100 * len(rows))}, Rows: rows})
-		}
-		clock = clock.Add(time.Second)
-		tables.Observe()
-	}
-	return tables
-}
-
-type rowList [][]byte
-
-func (l rowList) Row(i int) []byte { return l[i] }
-
 func serveTables(t *testing.T, tables *skew.Tables) (addr string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -154,7 +112,7 @@ func TestSkewNamesWhatIsHotWhyAndWhatHelps(t *testing.T) {
 		}
 		regions = append(regions, r)
 	}
-	addr := serveTables(t, hotTables("scans", regions))
+	addr := serveTables(t, skewtest.HotTables("scans", regions))
 	_, got, _ := brine(t, "skew", "--http", addr)
 	golden(t, "skew-hot.txt", got)
 	if strings.ContainsRune(got, 0x1b) {
@@ -185,7 +143,7 @@ func TestSkewAppliesTheSplitThatItAdvises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := serveTables(t, hotTables("scans", service.SkewRegions(regions)))
+	addr := serveTables(t, skewtest.HotTables("scans", service.SkewRegions(regions)))
 	brine := func(flags ...string) (int, string, string) {
 		var out, errs strings.Builder
 		getenv := func(name string) (string, bool) { return connect, name == "BRINE_HBASE_CONNECT" }

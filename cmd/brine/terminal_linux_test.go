@@ -13,6 +13,7 @@ import (
 
 	"brine/internal/term"
 	"brine/skew"
+	"brine/skew/skewtest"
 )
 
 // openTerminal opens a terminal of so many columns; read gives what was written to it, once.
@@ -53,7 +54,7 @@ func openTerminal(t *testing.T, columns int) (terminal *os.File, read func() str
 // Table lines have columns; everything else fits the terminal and says the same as where there is none.
 func TestSkewFitsTheTerminal(t *testing.T) {
 	regions := []skew.Region{{Name: "r0", End: skew.Key("5"), Server: "a:1"}, {Name: "r1", Start: skew.Key("5"), Server: "b:1"}}
-	addr := serveTables(t, hotTables("scans", regions))
+	addr := serveTables(t, skewtest.HotTables("scans", regions))
 	_, flat, _ := brine(t, "skew", "--http", addr)
 	const columns = 60
 	terminal, read := openTerminal(t, columns)

@@ -9,10 +9,11 @@ import (
 	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
+	"brine/skew/skewtest"
 )
 
 func TestTopAsksABrinesAdminPort(t *testing.T) {
-	tables := hotTables("scans", []skew.Region{{Name: "r0", Server: "s0:1", End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5")}})
+	tables := skewtest.HotTables("scans", []skew.Region{{Name: "r0", Server: "s0:1", End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5")}})
 	mux := http.NewServeMux()
 	service.HandleSkew(mux, tables)
 	mux.HandleFunc("GET "+service.PipelinesPath, func(w http.ResponseWriter, _ *http.Request) {

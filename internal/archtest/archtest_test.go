@@ -23,6 +23,7 @@ var rules = []struct {
 	{"skew/skewtext", []string{"internal/term", "skew"}, "what skew knows, for people"},
 	{"skew", nil, "counts in, indices out"},
 	{"plan", []string{"rowkey", "skew"}, "sampled rows in, a plan out"},
+	{"skew/skewtest", []string{"skew"}, "the skew of tables, for tests"},
 	{"search", nil, "what is asked of an index, whatever the index"},
 	{"internal/backoff", nil, ""},
 	{"internal/completion", nil, "a command line's model in, words out"},
