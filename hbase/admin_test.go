@@ -337,7 +337,7 @@ func TestAdminHeedsItsContext(t *testing.T) {
 	}
 }
 
-func TestUntestedVersionIsToldOnce(t *testing.T) {
+func TestUntestedVersionIsReportedOnce(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -349,17 +349,17 @@ func TestUntestedVersionIsToldOnce(t *testing.T) {
 				HbaseVersion: &hbasepb.HBaseVersionFileContent{Version: proto.String(version)},
 			}}}
 		})
-		var told []string
+		var reported []string
 		c, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + s.Addr(), Hooks: hbase.Hooks{
-			Untested: func(i hbase.UntestedInfo) { told = append(told, i.Version) },
+			Untested: func(i hbase.UntestedInfo) { reported = append(reported, i.Version) },
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.Close()
 		remove()
-		if got := strings.Join(told, " "); got != want {
-			t.Errorf("%s: told %q", version, fmt.Sprint(told))
+		if got := strings.Join(reported, " "); got != want {
+			t.Errorf("%s: reported %q", version, fmt.Sprint(reported))
 		}
 	}
 }

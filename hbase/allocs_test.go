@@ -24,7 +24,7 @@ import (
 // reads no more of a call than its id and how many mutations each region has.
 type quietConn struct {
 	mu     sync.Mutex
-	wake   *sync.Cond // guards and tells of all below
+	wake   *sync.Cond // guards all below, and is woken by its changes
 	in     []byte     // written and not yet understood
 	out    []byte     // to be read
 	read   int        // of out

@@ -32,13 +32,13 @@ func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 		c := p.open(p.options())
 		var err error
 		took := allocated(func() { _, err = c.Get(t.Context(), "t", Get{Row: []byte("a")}) })
-		told := lies.Load()
-		if err == nil || told < 3 {
-			t.Errorf("%d lies: %v", told, err)
+		answered := lies.Load()
+		if err == nil || answered < 3 {
+			t.Errorf("%d lies: %v", answered, err)
 		}
 		const believed = 1 << 20 // of a length, before anything has come
-		if most := uint64(told) * 2 * believed; took > most {
-			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, told, most)
+		if most := uint64(answered) * 2 * believed; took > most {
+			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, answered, most)
 		}
 		c.Close()
 		p.stop()

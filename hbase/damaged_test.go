@@ -21,11 +21,11 @@ func TestOneUnreadableRowOfMeta(t *testing.T) {
 		opts := p.options()
 		opts.Pause, opts.Retries, opts.OperationTimeout = 100*ms, 1000, time.Minute
 		var mu sync.Mutex
-		var told []RetryInfo
+		var reported []RetryInfo
 		opts.Hooks.Retry = func(i RetryInfo) {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, i)
+			reported = append(reported, i)
 		}
 		c := p.open(opts)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -49,8 +49,8 @@ func TestOneUnreadableRowOfMeta(t *testing.T) {
 			}
 		}
 		mu.Lock()
-		if len(told) == 0 || told[len(told)-1].Err == nil || !strings.Contains(told[len(told)-1].Err.Error(), "row \"t,h,7.") {
-			t.Errorf("the hook is told %+v", told)
+		if len(reported) == 0 || reported[len(reported)-1].Err == nil || !strings.Contains(reported[len(reported)-1].Err.Error(), "row \"t,h,7.") {
+			t.Errorf("the hook got %+v", reported)
 		}
 		mu.Unlock()
 		p.mu.Lock()
@@ -79,17 +79,17 @@ func TestMalformedCellsAreTriedAgain(t *testing.T) {
 			}
 			return &reply{param: &hbasepb.ScanResponse{CellsPerResult: []uint32{1}}, cells: []byte("no cell, and long enough for one")}
 		}
-		var told []RetryInfo
+		var reported []RetryInfo
 		opts := p.options()
-		opts.Hooks.Retry = func(i RetryInfo) { told = append(told, i) }
+		opts.Hooks.Retry = func(i RetryInfo) { reported = append(reported, i) }
 		c := p.open(opts)
 		if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) < 4 || told[0].Region != "" || told[len(told)-1].Region == "" {
-			t.Fatalf("%d retries: %+v", len(told), told)
+		if len(reported) < 4 || reported[0].Region != "" || reported[len(reported)-1].Region == "" {
+			t.Fatalf("%d retries: %+v", len(reported), reported)
 		}
-		for i, r := range told {
+		for i, r := range reported {
 			if r.Failures != i+1 || r.Class != "invalid response" || !strings.Contains(r.Err.Error(), peerAddr+": invalid answer: ") {
 				t.Errorf("%+v", r)
 			}

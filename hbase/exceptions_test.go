@@ -167,9 +167,9 @@ func (b *exceptionBench) fail(t *testing.T, method string, e *exceptionCase, who
 		Class: remote.Package + e.class, Message: strings.NewReplacer("$HOST", other, "$PORT", port).Replace(e.message),
 		DoNotRetry: e.doNotRetry, ServerOverloaded: e.overloaded,
 	}
-	sick := string(b.c.locator.Cached("t", []byte("h")).Name)
+	failing := string(b.c.locator.Cached("t", []byte("h")).Name)
 	t.Cleanup(b.Control(method, func(r *embedded.Request) *embedded.Outcome {
-		if !strings.Contains(fmt.Sprint(r.Param), sick[:len("t,g,")]) || n == 0 {
+		if !strings.Contains(fmt.Sprint(r.Param), failing[:len("t,g,")]) || n == 0 {
 			return nil
 		}
 		n--
@@ -177,7 +177,7 @@ func (b *exceptionBench) fail(t *testing.T, method string, e *exceptionCase, who
 		if whole {
 			return &embedded.Outcome{Exception: x}
 		}
-		return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick: x}}
+		return &embedded.Outcome{Regions: map[string]*embedded.Exception{failing: x}}
 	}))
 }
 
@@ -227,18 +227,18 @@ func TestAnswersOfAMultiThatSayNothing(t *testing.T) {
 			b := newExceptionBench(t, 5)
 			b.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 				answer := new(hbasepb.MultiResponse)
-				sick := -1
+				failing := -1
 				for i, a := range r.Param.(*hbasepb.MultiRequest).RegionAction {
 					if strings.HasPrefix(string(a.Region.Value), "t,g,") {
-						sick = i
+						failing = i
 					}
 					answer.RegionActionResult = append(answer.RegionActionResult,
 						&hbasepb.RegionActionResult{ResultOrException: []*hbasepb.ResultOrException{applied(0)}})
 				}
-				if sick < 0 {
+				if failing < 0 {
 					return nil
 				}
-				answer.RegionActionResult[sick] = nothing
+				answer.RegionActionResult[failing] = nothing
 				return &embedded.Outcome{Apply: true, Answer: answer}
 			})
 			if failed := land(t, b.c, puts(benchRows...)); failed != nil {

@@ -125,11 +125,11 @@ var answeredFaults = map[string]func(l *load){
 	},
 	"one region too busy": func(l *load) {
 		busy := &embedded.Exception{Class: remote.Package + "RegionTooBusyException"}
-		sick := l.region("5").Encoded
+		failing := l.region("5").Encoded
 		name := string(l.region("5").Name)
 		remove := l.s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 			r.Keep()
-			return &embedded.Outcome{Regions: map[string]*embedded.Exception{sick: busy, name: busy}}
+			return &embedded.Outcome{Regions: map[string]*embedded.Exception{failing: busy, name: busy}}
 		})
 		l.retried(5)
 		remove()

@@ -55,7 +55,7 @@ func works(t *testing.T, connect string) {
 	if addr, err := c.Master(ctx); !errors.Is(err, ErrNoMaster) {
 		t.Errorf("the master is at %q: %v", addr, err)
 	} else if strings.Contains(err.Error(), "region") {
-		t.Errorf("a master that is missing is told as %v", err)
+		t.Errorf("the error of a missing master is %v", err)
 	}
 }
 

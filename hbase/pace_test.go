@@ -78,12 +78,12 @@ func rates(t *testing.T, c *Client, span time.Duration, late int) (n [2][16]int)
 
 // otherRegions compares what all regions but the failing one, and as many as may suffer with it, reached in both spans: one
 // region may by chance have a little less than all together.
-func otherRegions(t *testing.T, n [2][16]int, sick, mates int, least float64) {
+func otherRegions(t *testing.T, n [2][16]int, failing, mates int, least float64) {
 	t.Helper()
 	var lost []int
 	before, during := 0, 0
 	for k := range 16 {
-		if k == sick {
+		if k == failing {
 			continue
 		}
 		before, during = before+n[0][k], during+n[1][k]
@@ -163,13 +163,13 @@ func TestHangingRegionHoldsUpOnlyItsCall(t *testing.T) {
 }
 
 // One region of 16 that is too busy, or not served, for a long time costs the others nothing.
-func TestSickRegionCostsTheOthersNothing(t *testing.T) {
+func TestFailingRegionCostsTheOthersNothing(t *testing.T) {
 	for _, class := range []string{"RegionTooBusyException", "NotServingRegionException"} {
 		t.Run(class, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				p := slowPeer(t, func(int, time.Duration) time.Duration { return 10 * ms })
-				_, sick := p.region(5)
+				_, failing := p.region(5)
 				tame := p.answer
 				p.answer = func(c *peerCall) *reply {
 					r := tame(c)
@@ -177,7 +177,7 @@ func TestSickRegionCostsTheOthersNothing(t *testing.T) {
 						return r
 					}
 					for i, ra := range c.multi().RegionAction {
-						if string(ra.Region.Value) == string(sick) {
+						if string(ra.Region.Value) == string(failing) {
 							out := r.param.(*hbasepb.MultiResponse).RegionActionResult[i]
 							out.ResultOrException, out.Exception = nil, failedWith(0, class, "").Exception
 						}

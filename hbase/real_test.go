@@ -131,7 +131,7 @@ func TestRealRelease(t *testing.T) {
 	c := open(t, Options{Connect: testenv.HBase(t), Hooks: Hooks{Untested: func(i UntestedInfo) { untested = append(untested, i.Version) }}})
 	version, tested, err := c.ServerVersion(t.Context())
 	if err != nil || !tested || len(untested) > 0 {
-		t.Errorf("HBase %s: tested %v, told of %v; %v", version, tested, untested, err)
+		t.Errorf("HBase %s: tested %v, reported %v; %v", version, tested, untested, err)
 	}
 	if want := os.Getenv("BRINE_REAL_HBASE_VERSION"); want != "" && version != want {
 		t.Errorf("HBase %s runs, want %s", version, want)

@@ -17,13 +17,13 @@ func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, sixteen()...)
 		gate := make(chan struct{})
-		_, sick := p.region(5)
+		_, failing := p.region(5)
 		p.answer = func(c *peerCall) *reply {
 			if c.method != "Multi" {
 				return nil
 			}
 			r := p.multi(c)
-			if m := c.multi(); c.nth > 0 && string(m.RegionAction[0].Region.Value) == string(sick) {
+			if m := c.multi(); c.nth > 0 && string(m.RegionAction[0].Region.Value) == string(failing) {
 				r.param.(*hbasepb.MultiResponse).RegionActionResult[0] = &hbasepb.RegionActionResult{
 					Exception: &hbasepb.NameBytesPair{Name: proto.String(remote.Package + "RegionTooBusyException")}}
 				return r
@@ -61,7 +61,7 @@ func TestStats(t *testing.T) {
 }
 
 // For each call of mutations the hook Send reports how much leaves, how long it has waited at most, and how many calls are unanswered.
-func TestSendTellsWhatWaited(t *testing.T) {
+func TestSendReportsWhatWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		p.answer = func(c *peerCall) *reply {

@@ -87,7 +87,7 @@ func TestRegionInTransitionWaitsAlone(t *testing.T) {
 				_ = c.Close()
 				p.stop()
 				if len(reasons) != 1 || !reasons["NoServerForRegionException, relocate"] {
-					t.Errorf("told as %v", reasons)
+					t.Errorf("reported as %v", reasons)
 				}
 			})
 		})
@@ -184,7 +184,7 @@ func TestRegionBeforeIsNotBeyondAHole(t *testing.T) {
 }
 
 // A row of hbase:meta that cannot be found, since no server says where hbase:meta is, comes with no region.
-func TestNobodyTellsWhereMetaIs(t *testing.T) {
+func TestUnknownPlaceOfMeta(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c := p.open(p.options())

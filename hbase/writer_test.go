@@ -215,16 +215,16 @@ func TestRequestTooBigIsSplitDownToTheOneMutation(t *testing.T) {
 }
 
 // A region that fails for a long time does not hold up its neighbours on the same server.
-func TestSickRegionWaitsAlone(t *testing.T) {
+func TestFailingRegionWaitsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, "g", "p")
-		_, sick := p.region(1)
+		_, failing := p.region(1)
 		p.answer = func(c *peerCall) *reply {
 			if c.method != "Multi" {
 				return nil
 			}
 			for _, ra := range c.multi().RegionAction {
-				if string(ra.Region.Value) == string(sick) {
+				if string(ra.Region.Value) == string(failing) {
 					return &reply{silent: true}
 				}
 			}

@@ -66,7 +66,7 @@ func TestZooKeeperFindsTheCluster(t *testing.T) {
 }
 
 // What a user must know is reported at once, with every member's answer or the setting to fix.
-func TestZooKeeperTellsWhatIsWrong(t *testing.T) {
+func TestZooKeeperErrorsNameTheCause(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault func(z *zktest.Ensemble, o *Options)
 		want  []string

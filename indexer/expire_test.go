@@ -35,8 +35,8 @@ func (p *purged) Purge(ctx context.Context, index string, before int64) (int, er
 	return p.answer(ctx, call)
 }
 
-// told collects what the hook reports, as "index n error".
-func told(o *indexer.Options) *[]string {
+// reported collects what the hook reports, as "index n error".
+func reported(o *indexer.Options) *[]string {
 	var list []string
 	o.Hooks.Purged = func(i indexer.PurgedInfo) { list = append(list, fmt.Sprintf("%s %d %v", i.Index, i.Documents, i.Err)) }
 	return &list
@@ -58,7 +58,7 @@ func TestPurgeComesAtTheStartAndEachHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newPurged(func(_ context.Context, call int) (int, error) { return 3 - call, nil })
 		var said *[]string
-		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { purgeOf(o); said = told(o) })
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { purgeOf(o); said = reported(o) })
 		time.Sleep(3*time.Hour - time.Second)
 		w.Close()
 		time.Sleep(3 * time.Hour)
@@ -69,7 +69,7 @@ func TestPurgeComesAtTheStartAndEachHour(t *testing.T) {
 			t.Errorf("at %v, want %v", e.at, want)
 		}
 		if want := []string{"orders 3 <nil>", "second 2 <nil>", "orders 1 <nil>"}; !slices.Equal(*said, want) {
-			t.Errorf("told %q, want %q", *said, want)
+			t.Errorf("reported %q, want %q", *said, want)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
 				return 0, nil
 			})
 			var said *[]string
-			w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { purgeOf(o); said = told(o) })
+			w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { purgeOf(o); said = reported(o) })
 			time.Sleep(3 * time.Hour)
 			synctest.Wait()
 			w.Close()
@@ -94,7 +94,7 @@ func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
 				t.Errorf("call %d failed: %d calls, want 8", fails, len(e.calls))
 			}
 			if want := []string{[]string{"orders", "second"}[fails%2] + " 7 injected"}; !slices.Equal(*said, want) {
-				t.Errorf("call %d failed: told %q, want %q", fails, *said, want)
+				t.Errorf("call %d failed: reported %q, want %q", fails, *said, want)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func TestPurgeOfADownEngine(t *testing.T) {
 		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) {
 			o.Documents[0].Purge = time.Hour
 			o.RetryFor = 24 * time.Hour
-			said = told(o)
+			said = reported(o)
 		})
 		f := submit(w, indexertest.Event(1, "a", "x"))
 		time.Sleep(12*time.Hour + time.Second)
@@ -132,7 +132,7 @@ func TestPurgeOfADownEngine(t *testing.T) {
 		synctest.Wait()
 		w.Close()
 		if want := append(slices.Repeat([]string{"orders 0 injected"}, 12), "orders 1 <nil>"); !slices.Equal(*said, want) {
-			t.Errorf("told %q, want %q", *said, want)
+			t.Errorf("reported %q, want %q", *said, want)
 		}
 	})
 }
@@ -148,12 +148,12 @@ func TestPurgeThatHangsIsLeft(t *testing.T) {
 			return 0, ctx.Err()
 		})
 		var said *[]string
-		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Documents[0].Purge = time.Hour; said = told(o) })
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Documents[0].Purge = time.Hour; said = reported(o) })
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		w.Close()
 		if len(*said) < 2 || !strings.Contains((*said)[0], context.DeadlineExceeded.Error()) || (*said)[1] != "orders 1 <nil>" {
-			t.Errorf("told %q", *said)
+			t.Errorf("reported %q", *said)
 		}
 	})
 }
@@ -166,11 +166,11 @@ func TestPurgeEndsWithTheWriter(t *testing.T) {
 			return 0, ctx.Err()
 		})
 		var said *[]string
-		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Documents[0].Purge = time.Hour; said = told(o) })
+		w := newWriter(t, e, indexer.Whole, func(o *indexer.Options) { o.Documents[0].Purge = time.Hour; said = reported(o) })
 		time.Sleep(time.Minute)
 		w.Close()
 		if took := time.Since(e.began); took != time.Minute || len(e.calls) != 1 || len(*said) != 0 {
-			t.Errorf("closed after %v, calls %q, told %q", took, e.calls, *said)
+			t.Errorf("closed after %v, calls %q, reported %q", took, e.calls, *said)
 		}
 		failures, err := event.Settle(t.Context(), submit(w, indexertest.Event(1, "a", "x")))
 		if err != nil || len(failures) != 1 || failures[0].Verdict != event.Retry || !errors.Is(failures[0].Err, indexer.ErrClosed) {

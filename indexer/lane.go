@@ -168,7 +168,7 @@ func (l *lane) idle() {
 // document; twice as long every time, up to half of it left to chance.
 func (l *lane) pause() {
 	if l.waiting > 0 {
-		l.told(l.waiting, time.Until(l.due), 1)
+		l.reportRetry(l.waiting, time.Until(l.due), 1)
 	}
 	if l.failed == 0 && (l.rereads == 0 || l.decided > 0) {
 		l.attempt = 0
@@ -176,10 +176,10 @@ func (l *lane) pause() {
 	}
 	d := backoff.Exponential(l.w.opts.Pause, l.w.opts.MaxPause, l.attempt)
 	l.attempt++
-	l.told(l.failed+l.rereads, d, l.attempt)
+	l.reportRetry(l.failed+l.rereads, d, l.attempt)
 	_ = backoff.Wait(l.w.ctx, d) // run looks whether the writer is closed
 }
 
-func (l *lane) told(documents int, d time.Duration, attempt int) {
+func (l *lane) reportRetry(documents int, d time.Duration, attempt int) {
 	l.w.opts.Hooks.Retry(RetryInfo{Documents: documents, Pause: max(0, d), Attempt: attempt, Err: l.pauseErr})
 }

@@ -27,7 +27,7 @@ const (
 	closed                    // not until an operator acts: an index that takes nothing
 )
 
-// remedyOf decides by the status, and tells a document's fault from its index's by how the fault's kind begins: names of
+// remedyOf decides by the status, and distinguishes a document's fault from its index's by how the fault's kind begins: names of
 // exceptions change from release to release. Unknown is wait.
 func remedyOf(status int, kind string) remedy {
 	switch {

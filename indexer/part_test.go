@@ -49,10 +49,10 @@ func TestPartsExpire(t *testing.T) {
 		}
 		d := &opts.Documents[0]
 		d.Key, d.Every, d.Time, d.Keep = key, indexer.Year, "at", 24*time.Hour
-		var told []string
+		var reported []string
 		opts.Hooks.Expired = func(i indexer.ExpiredInfo) {
 			if errors.Is(i.Err, errFault) {
-				told = append(told, i.Parts...)
+				reported = append(reported, i.Parts...)
 			}
 		}
 		start := time.Now()
@@ -67,8 +67,8 @@ func TestPartsExpire(t *testing.T) {
 		for i := range 3 {
 			want = append(want, start.Add(time.Duration(i)*time.Hour-24*time.Hour).UnixMilli())
 		}
-		if !slices.Equal(e.before, want) || len(told) != 3 {
-			t.Errorf("expired before %v, want %v; told %q", e.before, want, told)
+		if !slices.Equal(e.before, want) || len(reported) != 3 {
+			t.Errorf("expired before %v, want %v; reported %q", e.before, want, reported)
 		}
 	})
 }

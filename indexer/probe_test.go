@@ -26,8 +26,8 @@ func (p *probes) add(i indexer.ProbeInfo) {
 	p.all = append(p.all, i)
 }
 
-// told waits until all else waits, and returns the probes that have ended.
-func (p *probes) told() []indexer.ProbeInfo {
+// ended waits until all else waits, and returns the probes that have ended.
+func (p *probes) ended() []indexer.ProbeInfo {
 	synctest.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,11 +71,11 @@ func TestProbesMeasureTheRefresh(t *testing.T) {
 					index(t, w, ev)
 					time.Sleep(20 * time.Millisecond)
 				}
-				if n := len(p.told()); n < 22 || n > 24 {
+				if n := len(p.ended()); n < 22 || n > 24 {
 					t.Errorf("%s: %d probes in two minutes, want one each 5 s", changes, n)
 				}
 				longest := time.Duration(0)
-				for _, i := range p.told() {
+				for _, i := range p.ended() {
 					d := i.Ended.Sub(i.Durable)
 					longest = max(longest, d)
 					if i.Outcome != indexer.Shown || i.Index != "orders" || d <= 0 || d > time.Second+150*time.Millisecond {
@@ -88,8 +88,8 @@ func TestProbesMeasureTheRefresh(t *testing.T) {
 				if longest < 500*time.Millisecond {
 					t.Errorf("%s: none took longer than %v, with a second between refreshes", changes, longest)
 				}
-				if n := e.searches(); n > 11*len(p.told()) {
-					t.Errorf("%s: %d searches for %d documents", changes, n, len(p.told()))
+				if n := e.searches(); n > 11*len(p.ended()) {
+					t.Errorf("%s: %d searches for %d documents", changes, n, len(p.ended()))
 				}
 			})
 		})
@@ -116,12 +116,12 @@ func TestProbesGiveUp(t *testing.T) {
 						index(t, w, produced(fmt.Sprint(i), 1))
 						time.Sleep(time.Second)
 					}
-					if len(p.told()) != 0 {
-						t.Errorf("given up before a minute: %v", p.told())
+					if len(p.ended()) != 0 {
+						t.Errorf("given up before a minute: %v", p.ended())
 					}
 					time.Sleep(10 * time.Second)
-					if len(p.told()) != 1 || p.told()[0].Outcome != c.want || p.told()[0].Ended.Sub(p.told()[0].Durable) > time.Minute {
-						t.Fatalf("probes %v, want one that was %s within a minute", p.told(), c.want)
+					if len(p.ended()) != 1 || p.ended()[0].Outcome != c.want || p.ended()[0].Ended.Sub(p.ended()[0].Durable) > time.Minute {
+						t.Fatalf("probes %v, want one that was %s within a minute", p.ended(), c.want)
 					}
 					if n := e.searches(); n > c.most {
 						t.Errorf("%d searches in a minute", n)
@@ -129,8 +129,8 @@ func TestProbesGiveUp(t *testing.T) {
 					e.heal()
 					index(t, w, produced("a", 1))
 					time.Sleep(2 * time.Second)
-					if len(p.told()) != 2 || p.told()[1].Outcome != indexer.Shown {
-						t.Errorf("after the outage: %v, want one that is shown", p.told())
+					if len(p.ended()) != 2 || p.ended()[1].Outcome != indexer.Shown {
+						t.Errorf("after the outage: %v, want one that is shown", p.ended())
 					}
 				})
 			})
@@ -153,8 +153,8 @@ func TestProbesEndWithTheWriter(t *testing.T) {
 			if err := w.Close(); err != nil || time.Since(closed) > 0 {
 				t.Errorf("closed after %v, error %v", time.Since(closed), err)
 			}
-			if e.searches() == 0 || len(p.told()) > 0 {
-				t.Errorf("%d searches, and told %v", e.searches(), p.told())
+			if e.searches() == 0 || len(p.ended()) > 0 {
+				t.Errorf("%d searches, and probes %v", e.searches(), p.ended())
 			}
 		})
 	}
@@ -169,13 +169,13 @@ func TestPartialChangesThatAreOlderAreNotProbed(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			index(t, w, indexertest.Event(10, "a", nil, "tea"))
 			time.Sleep(10 * time.Second)
-			if len(p.told()) != 1 {
-				t.Errorf("%d probes, want the first change's: %v", len(p.told()), p.told())
+			if len(p.ended()) != 1 {
+				t.Errorf("%d probes, want the first change's: %v", len(p.ended()), p.ended())
 			}
 			index(t, w, indexertest.Event(30, "a", "sent"))
 			time.Sleep(10 * time.Second)
-			if len(p.told()) != 2 {
-				t.Errorf("%d probes, want those of the first and the third change: %v", len(p.told()), p.told())
+			if len(p.ended()) != 2 {
+				t.Errorf("%d probes, want those of the first and the third change: %v", len(p.ended()), p.ended())
 			}
 		})
 	})

@@ -50,16 +50,16 @@ func TestTheWatermarkKnowsTheOldestRecord(t *testing.T) {
 }
 
 // Each record of a flight is reported once, however the flight is narrowed down before it lands.
-func TestEachRecordIsToldOfOnce(t *testing.T) {
-	told := map[int64]int{}
+func TestEachRecordIsReportedOnce(t *testing.T) {
+	reported := map[int64]int{}
 	s := &stream{partition: &partition{runner: &runner{Options: &Options{}}}}
 	s.Hooks.ensureDefaults()
 	s.Hooks.Durable = func(i DurableInfo) {
 		if want := TimesOf(i.Records); i.Times != want {
-			t.Errorf("told of %+v, want %+v", i.Times, want)
+			t.Errorf("reported %+v, want %+v", i.Times, want)
 		}
 		for _, r := range i.Records {
-			told[r.Offset]++
+			reported[r.Offset]++
 		}
 	}
 	records := make([]event.Record, 10)
@@ -75,8 +75,8 @@ func TestEachRecordIsToldOfOnce(t *testing.T) {
 	f.records, f.times = kept[2:3], TimesOf(kept[2:3])
 	s.durable(f, nil)
 	for i := range records {
-		if n := told[int64(i)]; n != 1 {
-			t.Errorf("record %d was told of %d times", i, n)
+		if n := reported[int64(i)]; n != 1 {
+			t.Errorf("record %d was reported %d times", i, n)
 		}
 	}
 }

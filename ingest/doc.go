@@ -59,8 +59,8 @@
 //   - Records of aborted transactions are written: TestAbortedTransactionIsLeftOut, TestRestartInsideAnAbortedTransaction,
 //     TestAbortedBatchesAreLeftOutByProducer. Those of open ones are: TestOpenTransactionIsWaitedForAndIsNoLag.
 //   - Offsets are gone, and reading jumps over them silently: TestOffsetGoneStopsAndSays, TestOffsetGoneByPolicy,
-//     TestTopicMadeAnew. Those of another topic of the same name are taken for its own: TestLongerTopicMadeAnewIsKnownByItsID,
-//     TestTopicMadeAnewWhileRunning. Looking for a topic that was deleted makes it: TestTopicGoneIsWaitedForAndNotMade.
+//     TestTopicRecreated. Those of another topic of the same name are taken for its own: TestLongerRecreatedTopicIsKnownByItsID,
+//     TestTopicRecreatedWhileRunning. Looking for a topic that was deleted makes it: TestTopicGoneIsWaitedForAndNotMade.
 //   - "latest" passes what was written before the first commit, or before a new partition was seen:
 //     TestLatestBeginsAtTheEndAndRemembersIt, TestNewPartitionIsReadFromItsFirstRecord.
 //   - A new partition is not taken up: TestPartitionAddedInMidStreamIsTakenUp.

@@ -38,7 +38,7 @@ func (r *runner) otherTopic(ctx context.Context, partition int, offset int64, wh
 	if err != nil {
 		return 0, err
 	}
-	to, err := r.goOn(partition, offset, low, high, TopicAnew, why)
+	to, err := r.goOn(partition, offset, low, high, TopicRecreated, why)
 	if err != nil {
 		return 0, err
 	}

@@ -86,7 +86,7 @@ func TestOffsetGoneByPolicy(t *testing.T) {
 
 // A topic that was deleted and recreated is shorter than what is committed: stop, or begin again by policy; and then the
 // commit goes back with it, or a crash would lose what lies between.
-func TestTopicMadeAnew(t *testing.T) {
+func TestTopicRecreated(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(10, 0)
 	s := newStore()

@@ -196,7 +196,7 @@ func TestRealStaticMember(t *testing.T) {
 }
 
 // A real topic that is deleted and recreated while the loop runs: nothing of the new one is passed.
-func TestRealTopicMadeAnew(t *testing.T) {
+func TestRealTopicRecreated(t *testing.T) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)
 	createReal(t, admin, topic, 1)

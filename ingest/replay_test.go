@@ -192,7 +192,7 @@ func TestPlanChangesNothing(t *testing.T) {
 	}
 }
 
-func TestReplayAgainBeginsAnew(t *testing.T) {
+func TestReplayAgainStartsOver(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(10, 0)
 	o := b.replay(newStore(), "again", Earliest, Latest)

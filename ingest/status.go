@@ -24,9 +24,9 @@ const (
 
 // Reasons for which a partition waits or halts, besides those of its Writer and AllRejected.
 const (
-	OffsetGone  event.Reason = "offset_gone"  // the next offset is not in the log
-	TopicAnew   event.Reason = "topic_anew"   // the topic was deleted and recreated since the last commit
-	CorruptData event.Reason = "corrupt_data" // the broker sends bytes that are no records
+	OffsetGone     event.Reason = "offset_gone"  // the next offset is not in the log
+	TopicRecreated event.Reason = "topic_anew"   // the topic was deleted and recreated since the last commit
+	CorruptData    event.Reason = "corrupt_data" // the broker sends bytes that are no records
 
 	DeadLettersDown event.Reason = "dead_letters_down" // rejected records cannot be kept
 )

@@ -103,8 +103,8 @@ func TestRowsOfTwoKeysAreLookedUp(t *testing.T) {
 	}
 }
 
-// TestRowsWithTheSameBytesAreToldApart looks up orders of which one has under the first key the bytes that the other has under the second.
-func TestRowsWithTheSameBytesAreToldApart(t *testing.T) {
+// TestRowsWithTheSameBytesAreDistinguished looks up orders of which one has under the first key the bytes that the other has under the second.
+func TestRowsWithTheSameBytesAreDistinguished(t *testing.T) {
 	swapped := event.Schema{Version: 3, Fields: []event.Field{{Name: "a", Type: event.Text}, {Name: "b", Type: event.Text}, {Name: "user", Type: event.Text}, {Name: "v", Type: event.Int}}}
 	parse := func(expr string) *rowkey.Key {
 		k, err := rowkey.Parse(expr, []rowkey.Field{{Name: "a", Type: rowkey.Text}, {Name: "b", Type: rowkey.Text}})

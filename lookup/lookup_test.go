@@ -170,7 +170,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 	b.lookup.Release()
 	b.lookup.Hurry()
 	if !b.released || !b.hurried {
-		t.Error("the writer was not told to let go, and to hurry")
+		t.Error("Release and Hurry did not reach the writer")
 	}
 }
 

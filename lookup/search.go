@@ -55,7 +55,7 @@ func (s *search) begin(batch *event.Batch) {
 		if s.lacks(ev) >= 0 {
 			s.lacking = append(s.lacking, i)
 		} else if err := s.key(ev); err == nil && s.known.get(s.name) == nil {
-			s.known.put(s.name, s.told(ev))
+			s.known.put(s.name, s.valuesOf(ev))
 		}
 	}
 	for _, i := range s.lacking {
@@ -112,7 +112,7 @@ func (s *search) want() *want {
 	return w
 }
 
-func (s *search) told(ev *event.Event) []event.Value {
+func (s *search) valuesOf(ev *event.Event) []event.Value {
 	values := make([]event.Value, len(s.at))
 	for n, at := range s.at {
 		values[n] = own(ev.Values[at])

@@ -12,7 +12,7 @@ func at(partition int, watermark, end int64) ingest.PartitionStatus {
 	return ingest.PartitionStatus{Partition: partition, Watermark: watermark, End: end}
 }
 
-func TestDrainIsToldFromRates(t *testing.T) {
+func TestDrainIsEstimatedFromRates(t *testing.T) {
 	now := time.Unix(1000, 0)
 	var r rates
 	look := func(after time.Duration, parts ...ingest.PartitionStatus) float64 {

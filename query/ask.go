@@ -222,7 +222,7 @@ func refused(err error) error {
 	return &Fault{Msg: err.Error()}
 }
 
-// asFault tells what the index says of the question from what it says of itself.
+// asFault returns what the index says of the question as a Fault, and other errors as they are.
 func asFault(err error) error {
 	if fault, ok := errors.AsType[*search.Error](err); ok {
 		return &Fault{Arg: fault.Field, Msg: fault.Msg}

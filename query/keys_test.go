@@ -100,10 +100,10 @@ func twoKeysAreLookedUp(t *testing.T, client *hbase.Client) {
 	}
 }
 
-// TestBytesOfTwoKeysAreToldApart reads a row whose bytes mean one visit under the first key and another under the second.
-func TestBytesOfTwoKeysAreToldApart(t *testing.T) { onBoth(t, bytesOfTwoKeysAreToldApart) }
+// TestBytesOfTwoKeysAreDistinguished reads a row whose bytes mean one visit under the first key and another under the second.
+func TestBytesOfTwoKeysAreDistinguished(t *testing.T) { onBoth(t, bytesOfTwoKeysAreDistinguished) }
 
-func bytesOfTwoKeysAreToldApart(t *testing.T, client *hbase.Client) {
+func bytesOfTwoKeysAreDistinguished(t *testing.T, client *hbase.Client) {
 	v := newVisits(t, client, "twice", sink.RowEvent, rowkey.Keys{{Key: visitKey(t, `user + "|" + id`)}, {From: turn, Key: visitKey(t, `id + "|" + user`)}})
 	v.write(t, `{"user":"a","id":"b","v":5,"page":"old"}`, `{"user":"b","id":"a","v":2000,"page":"new"}`) // both are row a|b
 	for user, want := range map[string]string{"a": "gone= id=b note= page=old user=a @5 false", "b": "gone= id=a note= page=new user=b @2000 false"} {

@@ -144,7 +144,7 @@ func sampleOf(typ rowkey.Type) rowkey.Value {
 	return rowkey.Value{Type: typ, Int: 1}
 }
 
-// key is the one that new rows have, for what any of them tells.
+// key is the one that new rows have, for what all of them have in common.
 func (t Table) key() *rowkey.Key { return t.Keys.Newest() }
 
 // keyTypes are the types of what the keys can be asked by: one that lacks a field says so when it is asked.

@@ -53,7 +53,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	return []Finding{f}
 }
 
-// lintCoarse: what follows a time tells events apart that are seldom at one time. Within a second or an hour they are not so seldom.
+// lintCoarse: what follows a time distinguishes events that are seldom at one time. Within a second or an hour they are not so seldom.
 func (k *Key) lintCoarse(at *number, others []string) []Finding {
 	if at.unit.div == 1 {
 		return nil

@@ -246,7 +246,7 @@ func (p *parser) separate() error {
 				or = fmt.Sprintf("reverse(%s, 12)", s.reads()[0].name)
 			}
 			e := syntaxError(next.offset,
-				fmt.Sprintf("%s has no fixed length, so where %s begins could not be told", s.expr(), next.expr()),
+				fmt.Sprintf("%s has no fixed length, so where %s begins would be ambiguous", s.expr(), next.expr()),
 				fmt.Sprintf(`write %s + "|" + %s, or %s`, s.expr(), next.expr(), or))
 			e.Rule = "ambiguous"
 			return e

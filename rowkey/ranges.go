@@ -181,7 +181,7 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 	return nil, nil
 }
 
-// after is the least value above v, as far as p tells values apart; null when there is none.
+// after is the least value above v, as far as p distinguishes values; null when there is none.
 func after(p part, v Value) Value {
 	n, isNumber := p.(*number)
 	switch {

@@ -74,7 +74,7 @@ func (s *Service) watchLoads(ctx context.Context) {
 		err := s.takeLoads(within)
 		cancel()
 		if err != nil && !failing && ctx.Err() == nil {
-			s.log.Warn("the cluster does not tell the loads of its regions; skew is told from what this brine writes alone", "error", err)
+			s.log.Warn("the cluster does not report the loads of its regions; skew is measured from what this brine writes alone", "error", err)
 		}
 		failing = err != nil
 		select {
@@ -85,7 +85,7 @@ func (s *Service) watchLoads(ctx context.Context) {
 	}
 }
 
-// takeLoads takes the regions of all tables, and what the cluster tells of them.
+// takeLoads takes the regions of all tables, and what the cluster reports about them.
 func (s *Service) takeLoads(ctx context.Context) error {
 	status, err := s.hbase.Client.ClusterStatus(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Service) countFields(p *config.Pipeline) func(sink.SubmitInfo) {
 	}
 }
 
-// ShapeOf tells the skew counters what a table's key is made of, the newest if it has several; none: not known.
+// ShapeOf returns, for the skew counters, what a table's key is made of, the newest if it has several; none: not known.
 func ShapeOf(keys rowkey.Keys) skew.Shape {
 	key, salt := keys.Newest(), keys.Salt()
 	if key == nil {

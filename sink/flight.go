@@ -42,7 +42,7 @@ func (f *flight) settle() {
 	for i := range f.parts {
 		if p := &f.parts[i]; p.done {
 			f.failures = append(f.failures, f.sink.judge(p, now)...)
-			f.sink.tellSpread(p)
+			f.sink.reportSpread(p)
 		}
 	}
 	f.failures = worst(f.failures)

@@ -47,7 +47,7 @@ func (f *flight) keep(rest []part) (o event.Outcome) {
 		default:
 			_ = p.wait(context.Background()) // it is done
 			f.failures = append(f.failures, f.sink.judge(p, now)...)
-			f.sink.tellSpread(p)
+			f.sink.reportSpread(p)
 		}
 	}
 	f.giveBack()
@@ -80,5 +80,5 @@ func (s *Sink) divide(p, left *part, now time.Time) {
 	left.before = p.durable()
 	p.remember(left.before, now)
 	s.refusals.Settled(now, p.batch.Len()-len(left.from))
-	s.tellSpread(p)
+	s.reportSpread(p)
 }

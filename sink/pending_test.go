@@ -92,20 +92,20 @@ func TestStalledFlightReportsItsOwnEvents(t *testing.T) {
 	if err != nil || len(settled.Pending) > 0 {
 		t.Fatal(settled, err)
 	}
-	type told struct {
+	type reported struct {
 		Index   int
 		Verdict event.Verdict
 		Row     string
 	}
-	var got []told
+	var got []reported
 	for _, x := range settled.Failures {
 		row := "first" + string(rune('A'+x.Index))
 		if !strings.Contains(x.Err.Error(), row) {
 			row = x.Err.Error()
 		}
-		got = append(got, told{x.Index, x.Verdict, row})
+		got = append(got, reported{x.Index, x.Verdict, row})
 	}
-	want := []told{{1, event.Reject, "firstB"}, {5, event.Reject, "firstF"}, {7, event.Retry, "firstH"}}
+	want := []reported{{1, event.Reject, "firstB"}, {5, event.Reject, "firstF"}, {7, event.Retry, "firstH"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(- wanted, + got)\n%s", diff)
 	}

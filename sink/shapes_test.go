@@ -202,7 +202,7 @@ func testTTL(t *testing.T, client *hbase.Client) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if expired != 3 {
-		t.Errorf("the hook was told of %d expired events, not of 3", expired)
+		t.Errorf("the hook got %d expired events, not of 3", expired)
 	}
 	const soon = 2 * time.Second
 	at := time.Now()

@@ -168,7 +168,7 @@ func TestEveryEventBecomesARowInEachTable(t *testing.T) {
 	}
 }
 
-func TestClientIsToldToLetGoAndToHurry(t *testing.T) {
+func TestReleaseAndHurryReachTheClient(t *testing.T) {
 	c := &fake{}
 	s := newSink(t, c, sink.Options{Schema: scans, Rows: []sink.Rows{scanRows(t)}})
 	s.Release()

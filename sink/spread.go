@@ -9,8 +9,8 @@ func (s *Sink) counted(t *target) int {
 	return n
 }
 
-// tellSpread reports to the hook what of a part is durable.
-func (s *Sink) tellSpread(p *part) {
+// reportSpread reports to the hook what of a part is durable.
+func (s *Sink) reportSpread(p *part) {
 	if len(p.ends) == 0 {
 		return
 	}

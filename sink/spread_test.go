@@ -37,7 +37,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 		t.Fatal(failures, err)
 	}
 	if !slices.Equal(tables, []string{"logistics:scans"}) {
-		t.Errorf("told of %v; only one key has a salt", tables)
+		t.Errorf("reported %v; only one key has a salt", tables)
 	}
 	want := make([]sink.Bucket, 3)
 	for i, row := range client.rows["logistics:scans"] {
@@ -67,14 +67,14 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 func TestSpreadLeavesOutTablesOfVeryManyBuckets(t *testing.T) {
 	rows := scanRows(t)
 	rows.Table.Keys = rowkey.One(key(t, scans, `salt(2000, waybill) + waybill + "|" + desc(at, ms) + "|" + action`))
-	hooks := sink.Hooks{Spread: func(i sink.SpreadInfo) { t.Errorf("told of %d buckets", len(i.Buckets)) }}
+	hooks := sink.Hooks{Spread: func(i sink.SpreadInfo) { t.Errorf("reported %d buckets", len(i.Buckets)) }}
 	s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{rows}, Hooks: hooks})
 	if _, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, scan("a", 1)))); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestSubmitIsToldOfEachBatch(t *testing.T) {
+func TestSubmitHookGetsEachBatch(t *testing.T) {
 	var waybills []string
 	hooks := sink.Hooks{Submit: func(i sink.SubmitInfo) {
 		for _, ev := range i.Events {
@@ -88,6 +88,6 @@ func TestSubmitIsToldOfEachBatch(t *testing.T) {
 		}
 	}
 	if !slices.Equal(waybills, []string{"a", "b", "c"}) {
-		t.Errorf("told of %q", waybills)
+		t.Errorf("reported %q", waybills)
 	}
 }

@@ -49,7 +49,7 @@ func (w *workload) tenths(n, rate int, row func() string) {
 }
 
 // Of a region of very many too few rows are seen to find a cause: that is said, and nothing is made up.
-func TestACauseThatCannotBeToldIsUnknown(t *testing.T) {
+func TestACauseThatCannotBeFoundIsUnknown(t *testing.T) {
 	w := newWorkload(Shape{}, even(8), 1)
 	for range 10 {
 		for i, r := range w.list {

@@ -16,7 +16,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 		t.Fatalf("nothing is known of the cluster yet: %+v", rep)
 	}
 	var reads, writes [4]uint64
-	tell := func(servers int) {
+	report := func(servers int) {
 		names := make([]string, servers)
 		for i := range names {
 			names[i] = fmt.Sprint("s", i)
@@ -27,7 +27,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 		}
 		c.SetLoads(names, list)
 	}
-	tell(4)
+	report(4)
 	for range 20 { // r1 is read, r2 is written by others
 		clock.pass(15 * time.Second)
 		reads[1] += 1500
@@ -36,7 +36,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 			reads[i] += 15
 			writes[i] += 15
 		}
-		tell(4)
+		report(4)
 	}
 	rep := c.Report()
 	near := func(got, want float64) bool { return math.Abs(got-want) < 0.01*want }
@@ -49,7 +49,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 	}
 	reads, writes = [4]uint64{}, [4]uint64{150, 150, 150, 150} // the regions were opened again: their counts begin again
 	clock.pass(15 * time.Second)
-	tell(9)
+	report(9)
 	rep = c.Report()
 	if l := rep.Regions[1].Cluster; l.Reads > 101 || l.Reads < 0 || l.Writes > 10 {
 		t.Errorf("after they were opened again: %+v", l)

@@ -20,7 +20,7 @@ type expecter struct {
 
 // recorder makes the ops of events. It is used by one goroutine.
 type recorder interface {
-	// record gives, for each key that the event changes, the table, the key and the ops, or why the event is not written.
+	// record returns, for each key that the event changes, the table, the key and the ops, or why the event is not written.
 	record(ctx context.Context, ev *event.Event) ([]event.Failure, error)
 	changes() *changes
 }

@@ -178,7 +178,7 @@ func (j *judge) finding(f *fold, of Finding) Finding {
 	return of
 }
 
-// close tells what of the key is missing, in one finding when nothing of it is there.
+// close reports what of the key is missing, in one finding when nothing of it is there.
 func (j *judge) close(f *fold, cells []Cell, seen *outcome) {
 	t := &j.tally
 	if seen.expected > 0 {

@@ -49,10 +49,10 @@ type Source struct {
 
 	Rows      *sink.Options    // what is written: rows,
 	Documents *indexer.Options // or documents
-	// Through gives the Writer that stands before the one that writes, and completes events for it; nil: none does.
+	// Through returns the Writer that stands before the one that writes, and completes events for it; nil: none does.
 	Through func(event.Writer) (event.Writer, error)
 
-	// Letters gives the topic's dead letters; nil: there are none.
+	// Letters returns the topic's dead letters; nil: there are none.
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]
 }
 

@@ -97,8 +97,8 @@ func TestWhatADeleteHidesIsSaidToBeMissingStill(t *testing.T) {
 	}
 }
 
-// TestRepairOfMoreThanIsToldWritesEverythingAgain finds more than it may keep.
-func TestRepairOfMoreThanIsToldWritesEverythingAgain(t *testing.T) {
+// TestRepairOfMoreThanIsListedWritesEverythingAgain finds more than it may keep.
+func TestRepairOfMoreThanIsListedWritesEverythingAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
 	for i := range 60 {

@@ -78,9 +78,9 @@ func appendColumn(dst, family, qualifier []byte) []byte {
 	return append(append(append(dst, family...), ':'), qualifier...)
 }
 
-// hider is a Store that can tell what hides a cell.
+// hider is a Store that can say what hides a cell.
 type hider interface {
-	// hiding gives the version of a delete marker that hides a column's cells up to and with a version; of any column when that is
+	// hiding returns the version of a delete marker that hides a column's cells up to and with a version; of any column when that is
 	// empty. It is −1 when there is none.
 	hiding(ctx context.Context, key, column []byte, version int64) (int64, error)
 }

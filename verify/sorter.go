@@ -100,7 +100,7 @@ func (s *sorter) spill() error {
 		if c := bytes.Compare(s.key(a.at), s.key(b.at)); c != 0 {
 			return c
 		}
-		return bytes.Compare(s.entry(a.at)[entryHead:], s.entry(b.at)[entryHead:]) // so that the same is told each time
+		return bytes.Compare(s.entry(a.at)[entryHead:], s.entry(b.at)[entryHead:]) // so that the same is reported each time
 	})
 	out := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.size), 256<<10)
 	starts := make([]int64, 0, s.shards+1)
@@ -110,7 +110,7 @@ func (s *sorter) spill() error {
 			starts = append(starts, at)
 		}
 		entry := s.entry(it.at)
-		_, _ = out.Write(entry) // Flush tells
+		_, _ = out.Write(entry) // Flush returns the error
 		at += int64(len(entry))
 	}
 	if err := out.Flush(); err != nil {

@@ -12,9 +12,9 @@ import (
 type Store interface {
 	// Splits are keys that cut the store into ranges of work, ascending.
 	Splits(ctx context.Context) ([][]byte, error)
-	// Get gives the cells of each key; none where there is no such row.
+	// Get returns the cells of each key; none where there is no such row.
 	Get(ctx context.Context, keys [][]byte) ([][]Cell, error)
-	// Scan gives the rows from a key up to another, in order; an empty end is the store's. A row lasts until the next one.
+	// Scan returns the rows from a key up to another, in order; an empty end is the store's. A row lasts until the next one.
 	Scan(ctx context.Context, from, to []byte) iter.Seq2[Row, error]
 	// Remove deletes cells, each with what is older of its column.
 	Remove(ctx context.Context, key []byte, cells []Cell) error

@@ -71,9 +71,9 @@ func (s *shop) all(ctx context.Context, t *tally, r *query.Reader, args ...strin
 		for _, f := range page.Rows {
 			switch {
 			case seen[string(f.Key)]:
-				s.tell(t.view, args, "row %q comes twice", f.Key)
+				s.differs(t.view, args, "row %q comes twice", f.Key)
 			case f.State != query.Same:
-				s.tell(t.view, args, "row %q is %s", f.Key, f.State)
+				s.differs(t.view, args, "row %q is %s", f.Key, f.State)
 			}
 			seen[string(f.Key)] = true
 		}
@@ -88,12 +88,12 @@ func (s *shop) all(ctx context.Context, t *tally, r *query.Reader, args ...strin
 // same compares an answer with the input, row by row in order.
 func same[T any](s *shop, view string, args []string, got []query.Found, want []T, differ func(row, T) string) {
 	if len(got) != len(want) {
-		s.tell(view, args, "%d rows, the input has %d", len(got), len(want))
+		s.differs(view, args, "%d rows, the input has %d", len(got), len(want))
 		return
 	}
 	for i := range got {
 		if text := differ(fields(&got[i].Row), want[i]); text != "" {
-			s.tell(view, args, "row %d of %d: %s", i, len(got), text)
+			s.differs(view, args, "row %d of %d: %s", i, len(got), text)
 			return
 		}
 	}

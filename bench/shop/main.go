@@ -132,8 +132,8 @@ func (s *shop) view(name string) (*query.Reader, error) {
 	return query.Open(v, s.hbase, s.engine)
 }
 
-// tell reports an answer that is not as in the input; the first few of them in full.
-func (s *shop) tell(view string, args []string, format string, of ...any) {
+// differs reports an answer that is not as in the input; the first few of them in full.
+func (s *shop) differs(view string, args []string, format string, of ...any) {
 	const most = 20
 	if s.wrong++; s.wrong <= most {
 		fmt.Fprintf(os.Stderr, "wrong: %s %s: %s\n", view, strings.Join(args, " "), fmt.Sprintf(format, of...))

@@ -150,7 +150,7 @@ func (s *shop) checkCount(ctx context.Context, t *tally, r *query.Reader, args [
 		return fmt.Errorf("%s %v: %w", t.view, args, err)
 	}
 	if got.Rows != int64(len(want)) {
-		s.tell(t.view, args, "counts %d, the input has %d", got.Rows, len(want))
+		s.differs(t.view, args, "counts %d, the input has %d", got.Rows, len(want))
 	}
 	byStatus := map[string]int64{}
 	for _, o := range want {
@@ -158,11 +158,11 @@ func (s *shop) checkCount(ctx context.Context, t *tally, r *query.Reader, args [
 	}
 	for _, c := range got.Values[0].Counts {
 		if text, _ := c.Value.(string); byStatus[text] != c.N {
-			s.tell(t.view, args, "counts %d as %v, the input has %d", c.N, c.Value, byStatus[text])
+			s.differs(t.view, args, "counts %d as %v, the input has %d", c.N, c.Value, byStatus[text])
 		}
 	}
 	if len(got.Values[0].Counts) != len(byStatus) {
-		s.tell(t.view, args, "counts %v, the input has %v", got.Values[0].Counts, byStatus)
+		s.differs(t.view, args, "counts %v, the input has %v", got.Values[0].Counts, byStatus)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (s *shop) checkDetails(ctx context.Context, t *tally, r *query.Reader, user
 	for i, f := range page.Rows {
 		rows[i] = f.Row
 		if _, read := fields(&f.Row)["items"]; read {
-			s.tell(t.view, args, "the list has read the details")
+			s.differs(t.view, args, "the list has read the details")
 		}
 	}
 	read, err := r.Whole(ctx, rows...)

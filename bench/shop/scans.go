@@ -138,7 +138,7 @@ func (s *shop) checkStations(ctx context.Context) error {
 			return err
 		}
 		if got.Rows != int64(len(all)) {
-			s.tell(t.view, []string{arg}, "counts %d, the input has %d", got.Rows, len(all))
+			s.differs(t.view, []string{arg}, "counts %d, the input has %d", got.Rows, len(all))
 		}
 	}
 	s.out.addAsked(t)
@@ -150,7 +150,7 @@ func (s *shop) checkStations(ctx context.Context) error {
 func (s *shop) newestFirst(view string, args []string, got []query.Found) {
 	for i := 1; i < len(got); i++ {
 		if fields(&got[i-1].Row).int("at") < fields(&got[i].Row).int("at") {
-			s.tell(view, args, "row %d of %d is newer than the one before it", i, len(got))
+			s.differs(view, args, "row %d of %d is newer than the one before it", i, len(got))
 			return
 		}
 	}

@@ -29,7 +29,7 @@ func (s *shop) checkStatuses(ctx context.Context) error {
 			return err
 		}
 		if got.Rows != int64(n) {
-			s.tell(t.view, args, "counts %d, the input has %d", got.Rows, n)
+			s.differs(t.view, args, "counts %d, the input has %d", got.Rows, n)
 		}
 		page, err := r.Page(ctx, query.Request{Args: args, Limit: 1})
 		stop()
@@ -37,7 +37,7 @@ func (s *shop) checkStatuses(ctx context.Context) error {
 			return err
 		}
 		if t.rows += len(page.Rows); len(page.Rows) != 1 || fields(&page.Rows[0].Row).int("created") != newest[status] {
-			s.tell(t.view, args, "the newest is not the input's")
+			s.differs(t.view, args, "the newest is not the input's")
 		}
 	}
 	s.out.addAsked(t)

@@ -61,7 +61,7 @@ func TestEveryAttributeIsApplied(t *testing.T) {
 	}
 }
 
-// TestCodecsAreAppliedOrNamed alters a table to each codec: a server that lacks it is told of by the codec's name, and nothing is altered.
+// TestCodecsAreAppliedOrNamed alters a table to each codec: a server that lacks it is reported with the codec's name, and nothing is altered.
 func TestCodecsAreAppliedOrNamed(t *testing.T) {
 	for server, start := range map[string]func(*testing.T) string{"embedded": embeddedHBase, "real": func(t *testing.T) string { return testenv.HBase(t) }} {
 		t.Run(server, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestBrokersWithoutConfiguration: what needs only brokers is told them by a flag or the environment, and needs no file.
+// TestBrokersWithoutConfiguration: what needs only brokers takes them from a flag or the environment, and needs no file.
 func TestBrokersWithoutConfiguration(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
@@ -36,14 +36,14 @@ func TestBrokersWithoutConfiguration(t *testing.T) {
 			t.Errorf("offsets before there are any: exit %d: %s", code, out)
 		}
 		j.must("run", "-q", "-c", j.file, "--until-end")
-		for name, told := range map[string]struct{ settings, flags []string }{
+		for name, given := range map[string]struct{ settings, flags []string }{
 			"flag": {[]string{group}, []string{"--brokers", brokers}}, "environment": {[]string{group, "BRINE_KAFKA_BROKERS=" + brokers}, nil},
 		} {
-			if out, code := alone(told.settings, append([]string{"offsets", "show"}, told.flags...)...); code != exitOK ||
+			if out, code := alone(given.settings, append([]string{"offsets", "show"}, given.flags...)...); code != exitOK ||
 				!strings.Contains(out, "scans.rows: topic "+j.topic+", group "+j.name+".scans.rows") || !strings.HasSuffix(strings.TrimSpace(strings.Split(out, "no members")[0]), " 0") {
 				t.Errorf("%s: offsets show: exit %d:\n%s", name, code, out)
 			}
-			if out, code := alone(told.settings, append([]string{"deadletters", "ls", "--text", "W2", "--pipeline", "scans"}, told.flags...)...); code != exitOK ||
+			if out, code := alone(given.settings, append([]string{"deadletters", "ls", "--text", "W2", "--pipeline", "scans"}, given.flags...)...); code != exitOK ||
 				!strings.Contains(out, "scans.rows") || !strings.Contains(out, "missing_field") {
 				t.Errorf("%s: deadletters ls: exit %d:\n%s", name, code, out)
 			}

@@ -179,8 +179,8 @@ func TestKeysLookedUpEndToEnd(t *testing.T) {
 			if len(letters) != 1 || letters[0].Reason != event.MissingField || letters[0].Field != "user" || !strings.Contains(letters[0].Detail, ids+", where it is looked up, has not come within 2s") {
 				t.Errorf("dead letters: %+v", letters)
 			}
-			if r, told := j.verified(0, "--full"); len(told) > 0 {
-				t.Errorf("verify, which looks the same keys up, tells of %v: %+v", told, r)
+			if r, listed := j.verified(0, "--full"); len(listed) > 0 {
+				t.Errorf("verify, which looks the same keys up, lists %v: %+v", listed, r)
 			}
 		})
 	}

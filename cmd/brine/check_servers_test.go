@@ -9,7 +9,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// TestCheckKnowsTheServers: that some servers of a cluster would have nothing to write is told by its live servers, for a table
+// TestCheckKnowsTheServers: that some servers of a cluster would have nothing to write is known from its live servers, for a table
 // that is there by the regions that it has.
 func TestCheckKnowsTheServers(t *testing.T) {
 	t.Parallel()

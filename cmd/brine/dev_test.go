@@ -61,7 +61,7 @@ func devJSON(t *testing.T, done func(map[string]reading) bool, args ...string) (
 
 func never(map[string]reading) bool { return false }
 
-// settledAll tells that as many events as the samples hold, less those of an earlier start, are settled.
+// settledAll reports whether as many events as the samples hold, less those of an earlier start, are settled.
 func settledAll(earlier map[string]reading) func(map[string]reading) bool {
 	return func(last map[string]reading) bool {
 		for half, n := range devEvents {

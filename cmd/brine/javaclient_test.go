@@ -96,7 +96,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// awaitSettled waits until scans.rows has settled so many offsets, as /readyz tells.
+// awaitSettled waits until scans.rows has settled so many offsets, as /readyz reports.
 func awaitSettled(t *testing.T, admin string, offsets int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), standstill)

@@ -255,7 +255,7 @@ func (d *attackedDev) round(ctx context.Context, waybill string) error {
 	return d.healthy(ctx)
 }
 
-// healthy asks for health until it is told: a port may close a connection to make room.
+// healthy asks for health until it gets an answer: a port may close a connection to make room.
 func (d *attackedDev) healthy(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.http+"/healthz", nil)
 	if err != nil {

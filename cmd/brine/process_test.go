@@ -110,7 +110,7 @@ func (p *process) metric(name string) (total float64) {
 	return total
 }
 
-// half returns the status of one of the halves, as /healthz tells it.
+// half returns the status of one of the halves, as /healthz reports it.
 func (p *process) half(name string) ingest.Status {
 	p.t.Helper()
 	_, body := p.get("/healthz")

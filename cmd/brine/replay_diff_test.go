@@ -67,8 +67,8 @@ func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 	})
 }
 
-// TestDiffTellsNewerOlderAndOtherCells compares records with cells that were written by hand.
-func TestDiffTellsNewerOlderAndOtherCells(t *testing.T) {
+// TestDiffDistinguishesNewerOlderAndOtherCells compares records with cells that were written by hand.
+func TestDiffDistinguishesNewerOlderAndOtherCells(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
 	at := time.Now().Truncate(time.Millisecond)

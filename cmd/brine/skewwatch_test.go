@@ -13,9 +13,9 @@ import (
 	"brine/skew"
 )
 
-// A brine that runs tells of its tables what it wrote, the values of its hot fields that most events have, and what the cluster tells of the regions. When
-// the master is gone it says so, what the cluster told grows old, and the rest goes on.
-func TestARunningBrineTellsItsSkew(t *testing.T) {
+// A brine that runs reports of its tables what it wrote, the values of its hot fields that most events have, and what the cluster reports of the regions. When
+// the master is gone it says so, the cluster's last report ages, and the rest goes on.
+func TestARunningBrineReportsItsSkew(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{Servers: 2, DetectAfter: time.Millisecond})
 	servers.hbase += "," + server.Nodes()[0].Addr() + "," + server.Nodes()[1].Addr()
@@ -25,35 +25,35 @@ func TestARunningBrineTellsItsSkew(t *testing.T) {
 	const records = 300
 	n := j.publish(first(sample.Scans(), records))
 	p.until("scans.rows", n)
-	told := p.skewOf(j.table, func(skew.TableState) bool { return true })
-	if !p.tells(told.RowsTotal, n) || len(told.Regions) != 16 {
-		t.Errorf("%d rows are told of, written were %d; %d regions", told.RowsTotal, n, len(told.Regions))
+	reported := p.skewOf(j.table, func(skew.TableState) bool { return true })
+	if !p.hasCounted(reported.RowsTotal, n) || len(reported.Regions) != 16 {
+		t.Errorf("%d rows are reported, written were %d; %d regions", reported.RowsTotal, n, len(reported.Regions))
 	}
-	top := told.HeavyFields["station"]
-	if len(top) == 0 || !p.tells(top[0].Rows, stationIn(t, records, top[0].Text)) {
-		t.Errorf("hot fields: %+v", told.HeavyFields)
+	top := reported.HeavyFields["station"]
+	if len(top) == 0 || !p.hasCounted(top[0].Rows, stationIn(t, records, top[0].Text)) {
+		t.Errorf("hot fields: %+v", reported.HeavyFields)
 	}
-	told = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil })
-	if len(told.Servers) != 2 || told.Servers[0].Regions+told.Servers[1].Regions != 16 {
-		t.Errorf("servers: %+v", told.Servers)
+	reported = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil })
+	if len(reported.Servers) != 2 || reported.Servers[0].Regions+reported.Servers[1].Regions != 16 {
+		t.Errorf("servers: %+v", reported.Servers)
 	}
 
 	server.Master().Kill()
 	n += j.publish(first(sample.Scans(), records))
 	p.until("scans.rows", n)
 	const old = 40 // seconds: it was asked for again meanwhile, and given up
-	told = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil && s.Cluster.Age > old })
-	if !p.tells(told.RowsTotal, n) {
-		t.Errorf("without a master %d rows are told of, written were %d", told.RowsTotal, n)
+	reported = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil && s.Cluster.Age > old })
+	if !p.hasCounted(reported.RowsTotal, n) {
+		t.Errorf("without a master %d rows are reported, written were %d", reported.RowsTotal, n)
 	}
-	if log := p.log.String(); strings.Count(log, "the cluster does not tell the loads of its regions") != 1 {
+	if log := p.log.String(); strings.Count(log, "the cluster does not report the loads of its regions") != 1 {
 		t.Errorf("the log:\n%s", log)
 	}
 	p.stop()
 }
 
-// tells whether so many were counted as were written: each once, but for those that a rebalance made come again.
-func (p *process) tells(counted int64, written int) bool {
+// hasCounted reports whether so many were counted as were written: each once, but for those that a rebalance made come again.
+func (p *process) hasCounted(counted int64, written int) bool {
 	return counted >= int64(written) && counted <= int64(written)+int64(p.metric("brine_ingest_redelivered_records_total"))
 }
 

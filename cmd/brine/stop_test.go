@@ -43,7 +43,7 @@ func TestStopDrains(t *testing.T) {
 	}
 }
 
-// silence has a server answer no write any more; what it gives tells of the first one.
+// silence has a server answer no write any more; the channel it returns has the first one.
 func silence(server *embedded.Server) (asked <-chan struct{}) {
 	first := make(chan struct{}, 1)
 	server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {

@@ -22,8 +22,8 @@ import (
 	"brine/verify"
 )
 
-// verified runs a verification that has to end with an exit code, and returns its last result and how many findings it told of each kind.
-func (j *job) verified(code int, args ...string) (result verify.ReportLine, told map[verify.Kind]int) {
+// verified runs a verification that has to end with an exit code, and returns its last result and how many findings of each kind it listed.
+func (j *job) verified(code int, args ...string) (result verify.ReportLine, listed map[verify.Kind]int) {
 	j.t.Helper()
 	cmd := j.command(append([]string{"verify", "-c", j.file, "-q", "--json"}, args...)...)
 	var stderr strings.Builder
@@ -37,7 +37,7 @@ func (j *job) verified(code int, args ...string) (result verify.ReportLine, told
 	if got != code {
 		j.t.Fatalf("brine verify %s exits with %d, expected %d\n%s%s", strings.Join(args, " "), got, code, out, stderr.String())
 	}
-	told = map[verify.Kind]int{}
+	listed = map[verify.Kind]int{}
 	for line := range strings.Lines(string(out)) {
 		var f verify.FindingLine
 		var r verify.ReportLine
@@ -45,13 +45,13 @@ func (j *job) verified(code int, args ...string) (result verify.ReportLine, told
 			j.t.Fatalf("%q: %v", line, err)
 		}
 		if f.Kind != "" {
-			told[f.Kind]++
+			listed[f.Kind]++
 		}
 		if r.Result != "" {
 			result = r
 		}
 	}
-	return result, told
+	return result, listed
 }
 
 // stored puts cells into the job's table beside all pipelines.
@@ -69,7 +69,7 @@ func (j *job) stored(do func(b *hbase.Batch)) {
 	}
 }
 
-// TestVerifyFindsAndRepairs verifies the orders' table and index, empties both, adds what belongs to nobody, and fixes it: verify tells how
+// TestVerifyFindsAndRepairs verifies the orders' table and index, empties both, adds what belongs to nobody, and fixes it: verify says how
 // many rows and documents are missing, and afterwards the outcome is what it was.
 func TestVerifyFindsAndRepairs(t *testing.T) {
 	t.Parallel()
@@ -77,8 +77,8 @@ func TestVerifyFindsAndRepairs(t *testing.T) {
 		n := j.publish(slices.Values(orderChanges()))
 		j.must("run", "-q", "-c", j.file, "--until-end")
 		want := j.outcome()
-		r, told := j.verified(0, "--full")
-		if len(r.Tables) != 2 || r.Problems != 0 || len(told) != 0 || r.Tables[0].Rows != int64(want.rows.rows) || r.Tables[1].Rows != int64(len(want.docs)) {
+		r, listed := j.verified(0, "--full")
+		if len(r.Tables) != 2 || r.Problems != 0 || len(listed) != 0 || r.Tables[0].Rows != int64(want.rows.rows) || r.Tables[1].Rows != int64(len(want.docs)) {
 			t.Fatalf("of %v verify says %+v", want, r)
 		}
 		if r.Sources[0].Records != int64(n) || r.Tables[0].Cells != int64(want.rows.cells) || r.Tables[0].Digest != r.Tables[0].Expected {
@@ -90,8 +90,8 @@ func TestVerifyFindsAndRepairs(t *testing.T) {
 			b.Mutate([]byte("nobody's"))
 			b.Put([]byte("brief"), []byte("status"), 5, []byte("?"))
 		})
-		r, told = j.verified(exitDiffers, "--full")
-		if got := r.Tables[0].Found; got[verify.Missing] != r.Tables[0].Rows || got[verify.Extra] != 1 || told[verify.Extra] != 1 {
+		r, listed = j.verified(exitDiffers, "--full")
+		if got := r.Tables[0].Found; got[verify.Missing] != r.Tables[0].Rows || got[verify.Extra] != 1 || listed[verify.Extra] != 1 {
 			t.Errorf("of an empty table with an extra row verify says %+v", r)
 		}
 		if got := r.Tables[1].Found[verify.Missing]; got != r.Tables[1].Rows {
@@ -120,9 +120,9 @@ func TestVerifyFindsADocumentDeletedByHand(t *testing.T) {
 	ids := []string{string(indexer.AppendID(nil, []byte(rows[0]))), string(indexer.AppendID(nil, []byte(rows[1])))}
 	j.request(http.MethodDelete, "/"+j.name+"/_doc/"+url.PathEscape(ids[0])+"?refresh=true", "")
 	j.request(http.MethodPut, "/"+j.name+"/_doc/"+url.PathEscape(ids[1])+"?refresh=true", fmt.Sprintf(`{"_row":%q,"_ver":1,"status":"old","_vers":{"status":1}}`, ids[1]))
-	r, told := j.verified(exitDiffers, "--half", "documents", "--full")
-	if told[verify.Missing] < 2 || told[verify.Stale] != 1 {
-		t.Errorf("of a document that is gone and one that is old verify says %v, %+v", told, r)
+	r, listed := j.verified(exitDiffers, "--half", "documents", "--full")
+	if listed[verify.Missing] < 2 || listed[verify.Stale] != 1 {
+		t.Errorf("of a document that is gone and one that is old verify says %v, %+v", listed, r)
 	}
 	if r, _ := j.verified(0, "--half", "documents", "--full", "--repair"); r.Problems != 0 {
 		t.Errorf("after the repair verify says %+v", r)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// output looks in what a program writes for what tells where it listens.
+// output looks in what a program writes for the addresses it listens on.
 type output struct {
 	match *regexp.Regexp
 	found chan []string

@@ -36,7 +36,7 @@ func (o *options) stage(ctx context.Context) (err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	defer func() {
 		cancel()
-		_ = g.Wait() // what ends a process here is that it is told to
+		_ = g.Wait() // processes end here because they are told to
 	}()
 	dev, err := start(ctx, g, `Kafka on (\S+?), HBase on (rpc://\S+?), http://(\S+?)/metrics`, nil,
 		o.brine, "dev", "--data", filepath.Join(dir, "dev"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestAlertsTellWhatToDo(t *testing.T) {
+func TestAlertsSayWhatToDo(t *testing.T) {
 	name := regexp.MustCompile(`^Brine[A-Z][A-Za-z]+$`)
 	tests := ""
 	for _, text := range readAll(t, "*.rules.test.yaml") {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// process is a program that runs for a test. Its output is searched for what tells where it listens.
+// process is a program that runs for a test. Its output is searched for the addresses it listens on.
 type process struct {
 	name  string
 	match *regexp.Regexp
@@ -29,7 +29,7 @@ type process struct {
 	done   bool // found was sent
 }
 
-// run starts a program, which ends with the test, and waits until its output matches; it gives the groups.
+// run starts a program, which ends with the test, and waits until its output matches. It returns the groups.
 func run(t *testing.T, match string, path string, args ...string) []string {
 	t.Helper()
 	p := &process{name: filepath.Base(path), match: regexp.MustCompile(match), found: make(chan []string, 1)}

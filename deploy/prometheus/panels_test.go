@@ -77,7 +77,7 @@ func TestEveryPanelHasData(t *testing.T) {
 
 const metricsOn = `metrics and health on http://(\S+)`
 
-// beside runs a brine beside brine dev that writes the same scans into a salted table too, which brine dev has none of, and gives where its metrics are.
+// beside runs a brine beside brine dev that writes the same scans into a salted table too, which brine dev has none of. It returns the address of its metrics.
 func beside(t *testing.T, brine string) string {
 	t.Helper()
 	const config = "../pictures/pictures.yaml"
@@ -88,7 +88,7 @@ func beside(t *testing.T, brine string) string {
 	return run(t, metricsOn, brine, "run", "-c", config, "--quiet")[0]
 }
 
-// verify runs brine verify --follow beside brine dev, and gives where its metrics are.
+// verify runs brine verify --follow beside brine dev. It returns the address of its metrics.
 func verify(t *testing.T, brine string) string {
 	t.Helper()
 	return run(t, metricsOn, brine, "verify", "-c", "../../examples/dev.yaml", "--pipeline", "scans",

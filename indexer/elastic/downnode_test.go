@@ -25,9 +25,9 @@ import (
 
 // twoNodes answers for two nodes, the first of which fails until it recovers.
 type twoNodes struct {
-	sick func(*http.Request) (*http.Response, error)
-	well time.Time
-	to   [2][]time.Time // when each was asked
+	failing func(*http.Request) (*http.Response, error)
+	well    time.Time
+	to      [2][]time.Time // when each was asked
 }
 
 func (n *twoNodes) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,7 +37,7 @@ func (n *twoNodes) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	n.to[at] = append(n.to[at], time.Now())
 	if at == 0 && time.Now().Before(n.well) {
-		return n.sick(r)
+		return n.failing(r)
 	}
 	return answered(r, http.StatusOK, strings.NewReader(`{"items":[{"index":{"_id":"a","status":200}}]}`)), nil
 }
@@ -46,10 +46,10 @@ func answered(r *http.Request, status int, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}
 }
 
-// TestSickNodeIsLeftOutAndTriedAgain: for a minute, and then for longer, whatever it fails with; and once it recovers it is asked as the
+// TestFailingNodeIsLeftOutAndTriedAgain: for a minute, and then for longer, whatever it fails with; and once it recovers it is asked as the
 // other is.
-func TestSickNodeIsLeftOutAndTriedAgain(t *testing.T) {
-	for name, sick := range map[string]func(*http.Request) (*http.Response, error){
+func TestFailingNodeIsLeftOutAndTriedAgain(t *testing.T) {
+	for name, failing := range map[string]func(*http.Request) (*http.Response, error){
 		"refuses": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
 		"freezes": func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
@@ -64,7 +64,7 @@ func TestSickNodeIsLeftOutAndTriedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := &twoNodes{sick: sick, well: time.Now().Add(10 * time.Minute)}
+				n := &twoNodes{failing: failing, well: time.Now().Add(10 * time.Minute)}
 				e, err := elastic.Open(elastic.Options{Addresses: []string{"http://first:9200", "http://second:9200"}, Transport: n})
 				if err != nil {
 					t.Fatal(err)
@@ -174,8 +174,8 @@ func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		name string
-		sick func(http.ResponseWriter, *http.Request)
+		name    string
+		failing func(http.ResponseWriter, *http.Request)
 	}{
 		{"none", nil},
 		{"refuses", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
@@ -195,9 +195,9 @@ func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var asked atomic.Int64
 			node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if c.sick != nil {
+				if c.failing != nil {
 					asked.Add(1)
-					c.sick(w, r)
+					c.failing(w, r)
 				}
 				proxy(real).ServeHTTP(w, r)
 			}))
@@ -237,8 +237,8 @@ func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 			}
 			t.Logf("%d documents in %v, %d of %d calls lost", page.Total, took, lost.Load(), sent.Load())
 			most := calls * int64(1+took/time.Minute) // each lane finds out once, and it is asked again each minute
-			if n := asked.Load(); c.sick != nil && (n < 1 || n > most) {
-				t.Errorf("the sick node was asked %d times in %v, want one to %d", n, took, most)
+			if n := asked.Load(); c.failing != nil && (n < 1 || n > most) {
+				t.Errorf("the failing node was asked %d times in %v, want one to %d", n, took, most)
 			}
 		})
 	}

@@ -39,13 +39,13 @@ func TestProbesSearch(t *testing.T) {
 		}
 		return answers[searches.Add(1)-1]
 	}
-	told := make(chan indexer.ProbeInfo, 1)
-	r := start(t, s, indexer.Whole, func(o *indexer.Options) { o.Hooks.Probe = func(i indexer.ProbeInfo) { told <- i } })
+	probes := make(chan indexer.ProbeInfo, 1)
+	r := start(t, s, indexer.Whole, func(o *indexer.Options) { o.Hooks.Probe = func(i indexer.ProbeInfo) { probes <- i } })
 	if failures, err := event.Settle(t.Context(), r.Submit(t.Context(), &event.Batch{Events: []event.Event{indexertest.Event(20, "o", "paid")}})); err != nil || len(failures) > 0 {
 		t.Fatalf("failures %v, error %v", failures, err)
 	}
 	select {
-	case i := <-told:
+	case i := <-probes:
 		if d := i.Ended.Sub(i.Durable); i.Outcome != indexer.Shown || d < 700*time.Millisecond {
 			t.Errorf("%s after %v; want shown after seven pauses", i.Outcome, d)
 		}

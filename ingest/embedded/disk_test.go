@@ -52,8 +52,8 @@ func TestTornStateIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var told warnings
-		d := &disk{dir: dir, warn: told.add}
+		var warned warnings
+		d := &disk{dir: dir, warn: warned.add}
 		for range 3 {
 			d.Logf(kfake.LogLevelWarn, "persist group entry write: %v", &fs.PathError{Op: "write", Path: path, Err: syscall.EIO})
 		}
@@ -72,8 +72,8 @@ func TestTornStateIsCutOff(t *testing.T) {
 			t.Errorf("a while later: refuses %v, %v", d.refuses(), d.err())
 		}
 		want := "the data folder cannot be written: write " + path + ": input/output error\nthe data folder can be written again"
-		if told.all() != want {
-			t.Errorf("told %q, want %q", told.all(), want)
+		if warned.all() != want {
+			t.Errorf("warned %q, want %q", warned.all(), want)
 		}
 	})
 }
@@ -120,8 +120,8 @@ func TestKafkaOnAFullDisk(t *testing.T) {
 		}
 	}()
 	dir, ballast := filepath.Join(mount, "kafka"), filepath.Join(mount, "ballast")
-	var told warnings
-	b, client := startOn(t, dir, told.add)
+	var warned warnings
+	b, client := startOn(t, dir, warned.add)
 	acknowledged := 0
 	produce := func() error {
 		err := client.ProduceSync(t.Context(), kgo.StringRecord(fmt.Sprint(acknowledged))).FirstErr()
@@ -138,8 +138,8 @@ func TestKafkaOnAFullDisk(t *testing.T) {
 		if err := produce(); !errors.Is(err, kerr.KafkaStorageError) && !errors.Is(err, kgo.ErrRecordRetries) {
 			t.Errorf("a record on a full disk: %v", err)
 		}
-		if err := b.Broken(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(told.all(), "no space left on device") || !strings.Contains(told.all(), dir) {
-			t.Errorf("Broken is %v, told %q", err, told.all())
+		if err := b.Broken(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(warned.all(), "no space left on device") || !strings.Contains(warned.all(), dir) {
+			t.Errorf("Broken is %v, warned %q", err, warned.all())
 		}
 		if end == 1 {
 			break
@@ -159,7 +159,7 @@ func TestKafkaOnAFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	b, client = startOn(t, dir, told.add)
+	b, client = startOn(t, dir, warned.add)
 	defer b.Close()
 	defer client.Close()
 	if n := countRecords(t, client); n != acknowledged {

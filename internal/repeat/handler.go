@@ -49,7 +49,7 @@ func New(next slog.Handler, every time.Duration) *Handler {
 		kinds: map[string]int{}}}
 }
 
-// LeftOut sets the hook that is told of lines that were left out, before the first of them.
+// LeftOut sets the hook that reports lines that were left out, before the first of them.
 func (h *Handler) LeftOut(hook func(slog.Level, int)) {
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
@@ -130,7 +130,7 @@ func (ls *lines) over(key string) {
 		ls.mu.Unlock()
 		return
 	}
-	told := *l
+	last := *l
 	if l.again == 0 {
 		ls.forget(key, l)
 	} else {
@@ -139,7 +139,7 @@ func (ls *lines) over(key string) {
 	}
 	leftOut := ls.leftOut
 	ls.mu.Unlock()
-	told.print(leftOut)
+	last.print(leftOut)
 }
 
 func (ls *lines) forget(key string, l *line) {
@@ -158,7 +158,7 @@ func (l *line) print(leftOut func(slog.Level, int)) {
 		l.last.AddAttrs(slog.Int("left_out_before", n))
 		leftOut(l.last.Level, n)
 	}
-	_ = l.next.Handle(context.Background(), l.last) // where the log cannot be written, nobody can be told
+	_ = l.next.Handle(context.Background(), l.last) // where the log cannot be written, nothing can be reported
 }
 
 // Close prints what waits. Lines that come later are printed at once.

@@ -148,7 +148,7 @@ func (w *World) checkCollisions(want expected) {
 			}
 		}
 	}
-	w.counts.Shared, w.counts.Told = len(shared), len(w.collisions[suffixes[1]])
+	w.counts.Shared, w.counts.Reported = len(shared), len(w.collisions[suffixes[1]])
 }
 
 // count takes the numbers of the run.

@@ -125,8 +125,8 @@ func (r *results) page() string {
 		all.Seeds, all.Simulated/(24*3600), time.Duration(all.Took*float64(time.Second)).Round(time.Minute), faults, len(all.Failed))
 	c := &all.Counts
 	fmt.Fprintf(&b, "%d records came in and were submitted %d times, %d of them again by the loop; %d became dead letters. Processes had %d lives, partitions were assigned %d times, %d flights were abandoned, "+
-		"%d partitions halted for a while, and %d commits were made, of which %d failed. The longest time from the end of the faults to no lag was %.1f s, of %v allowed. %d rows were shared by two events; the undisturbed runs told of %d.\n\n",
-		c.Records, c.Submitted, c.Retried, c.Letters, c.Lives, c.Assignments, c.Abandoned, c.Halted, c.Commits, c.CommitsFailed, all.CaughtUp, catchUp, c.Shared, c.Told)
+		"%d partitions halted for a while, and %d commits were made, of which %d failed. The longest time from the end of the faults to no lag was %.1f s, of %v allowed. %d rows were shared by two events; the undisturbed runs reported %d.\n\n",
+		c.Records, c.Submitted, c.Retried, c.Letters, c.Lives, c.Assignments, c.Abandoned, c.Halted, c.Commits, c.CommitsFailed, all.CaughtUp, catchUp, c.Shared, c.Reported)
 	b.WriteString("| fault | times |\n|---|---|\n")
 	for _, kind := range slices.Sorted(maps.Keys(all.Kinds)) {
 		fmt.Fprintf(&b, "| %s | %d |\n", kind, all.Kinds[kind])

@@ -55,8 +55,8 @@ func (y *tally) check(t *testing.T) {
 	p := &y.piece
 	t.Logf("%d seeds, %.1f h simulated, caught up within %.1f s, %+v", p.Seeds, p.Simulated/3600, p.CaughtUp, p.Counts)
 	if c := p.Counts; p.Seeds >= 300 {
-		if c.Told < c.Shared*97/100 {
-			t.Errorf("10: two events share %d rows, and only %d were told of", c.Shared, c.Told)
+		if c.Reported < c.Shared*97/100 {
+			t.Errorf("10: two events share %d rows, and only %d were reported", c.Shared, c.Reported)
 		}
 		if min(c.Letters, c.Retried, c.CommitsFailed, c.Abandoned, c.Halted) < p.Seeds/3 || c.Submitted < c.Records*101/100 {
 			t.Errorf("the faults of %d seeds are hardly felt: %+v", p.Seeds, c)

@@ -44,7 +44,7 @@ type Counts struct {
 	Retried                          int // events, by the loop
 	Assignments, CommitsFailed       int
 	Halted, Abandoned                int // partitions, flights
-	Shared, Told                     int // rows that two different events share, and those that the undisturbed run reported
+	Shared, Reported                 int // rows that two different events share, and those that the undisturbed run reported
 }
 
 // Add adds to the counts.

@@ -46,7 +46,7 @@ func TestLimiterCutsOffWhoMakesNoProgress(t *testing.T) {
 	}
 }
 
-// named is a connection that can only be closed, and tells who it was.
+// named is a connection that can only be closed, and notes its name then.
 type named struct {
 	net.Conn
 	name   string

@@ -42,7 +42,7 @@ func refuse(w http.ResponseWriter, why string) {
 	http.Error(w, why, http.StatusUnauthorized)
 }
 
-// same compares two secrets in a time that tells nothing of them, nor of their lengths.
+// same compares two secrets in a time that reveals nothing about them or their lengths.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1

@@ -110,8 +110,8 @@ func TestTargetsAreShort(t *testing.T) {
 		if got := strings.Join(measure.Shorts(r.targets(2, 2)), " "); got != c.short {
 			t.Errorf("%s: short are %q, want %q", c.name, got, c.short)
 		}
-		if tells := strings.Contains(r.table(), "ended early: fault 2."); tells != (r.Stuck != "") {
-			t.Errorf("%s: the page tells of an early end: %v", c.name, tells)
+		if says := strings.Contains(r.table(), "ended early: fault 2."); says != (r.Stuck != "") {
+			t.Errorf("%s: the page says that it ended early: %v", c.name, says)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func TestWentOn(t *testing.T) {
 	g.note(before, zero.Add(5*time.Second))
 	g.note(map[place]progress{a: {10, 10}, b: {10, 10}}, zero.Add(6*time.Second))
 	if !g.wentOn(before) || !g.caughtUp(zero, g.inputs) || g.caughtUp(zero.Add(time.Minute), g.inputs) {
-		t.Error("all has gone on, and is as told")
+		t.Error("all has gone on, as it should")
 	}
 	if g.Stands != 5*time.Second {
 		t.Errorf("it stood for %v, want 5 s", g.Stands)

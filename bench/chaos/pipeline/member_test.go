@@ -13,7 +13,7 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-func TestMemberThatDoesNotStopIsKilledAndTold(t *testing.T) {
+func TestMemberThatDoesNotStopIsKilledAndReported(t *testing.T) {
 	script := `trap "" TERM; echo deaf; while :; do sleep 0.05; done`
 	ms := &members{logs: t.TempDir(), ending: 300 * time.Millisecond, command: func() *exec.Cmd { return exec.Command("sh", "-c", script) }}
 	t.Cleanup(ms.kill)

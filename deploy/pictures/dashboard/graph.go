@@ -93,7 +93,7 @@ func points(values []float64, plot box, most float64) (d string, first, last flo
 	return strings.ReplaceAll(path.String(), " -", "-"), first, last
 }
 
-// largest keeps the n series with the largest values, in the order of the panel, and tells how many it left out.
+// largest keeps the n series with the largest values, in the order of the panel, and returns how many it left out.
 func largest(all []series, n int) (kept []series, left int) {
 	if len(all) <= n {
 		return all, 0

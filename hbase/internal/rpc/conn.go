@@ -343,7 +343,7 @@ func readOn(r io.Reader, first []byte, n int) ([]byte, error) {
 	return whole, err
 }
 
-// readError tells an idle connection from a silent one.
+// readError distinguishes an idle connection from a silent one.
 func (c *conn) readError(err error) error {
 	var timeout net.Error
 	if !errors.As(err, &timeout) || !timeout.Timeout() {

@@ -31,7 +31,7 @@ type Preamble struct {
 	Auth Auth
 }
 
-// PreambleKind tells the three preambles apart.
+// PreambleKind is which of the three preambles it is.
 type PreambleKind byte
 
 // The kinds of preamble.

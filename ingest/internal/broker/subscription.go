@@ -13,7 +13,7 @@ import (
 //
 // We write version 0, which every client reads, and skip what later ones add.
 
-var errForeign = errors.New("what a member tells the group cannot be read; is there another program in it?")
+var errForeign = errors.New("what a member sent to the group cannot be read; is there another program in it?")
 
 // subscription is what a member wants. Its user data says what it knows of the topic: the coordinator readmits a member without a
 // rebalance only when nothing of this has changed.

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// makeAnew deletes the topic, makes it again, and puts n records into partition 0.
-func (b *fakeKafka) makeAnew(n int) {
+// recreate deletes the topic, makes it again, and puts n records into partition 0.
+func (b *fakeKafka) recreate(n int) {
 	b.t.Helper()
 	if err := b.DeleteTopic(topic); err != nil {
 		b.t.Fatal(err)
@@ -32,7 +32,7 @@ func (b *fakeKafka) commitAs(offset int64, metadata string) {
 }
 
 // The new log has grown past what was committed of the old one: only the topic's id tells them apart.
-func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
+func TestLongerRecreatedTopicIsKnownByItsID(t *testing.T) {
 	for _, c := range []struct {
 		policy  Policy
 		written int // records of the new topic
@@ -44,7 +44,7 @@ func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
 				eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 })
 				metadata := b.GroupInfo(group).Commits[topic][0].Metadata
 				l.stop()
-				b.makeAnew(50)
+				b.recreate(50)
 				b.commitAs(10, metadata)
 				s := newStore()
 				o := b.options(s)
@@ -67,7 +67,7 @@ func TestLongerTopicMadeAnewIsKnownByItsID(t *testing.T) {
 }
 
 // The same while the loop runs: what it reads before it hears of the change is not what it goes on from.
-func TestTopicMadeAnewWhileRunning(t *testing.T) {
+func TestTopicRecreatedWhileRunning(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
@@ -80,7 +80,7 @@ func TestTopicMadeAnewWhileRunning(t *testing.T) {
 		b.wantCommitted(b.sent)
 		down.Store(true)
 		l.cluster.Cut()
-		b.makeAnew(50)
+		b.recreate(50)
 		down.Store(false)
 		time.Sleep(time.Minute)
 		if s.written[place{0, 0}] != 2 || s.written[place{0, 9}] != 2 || !s.holds(0, 50) {
