@@ -8,7 +8,7 @@ import (
 	"brine/hbase"
 )
 
-// TestStatesOfNarrowTables: what the families that were read cannot tell of a row, all of them do.
+// TestStatesOfNarrowTables: what the families that were read cannot show of a row, all of them do.
 func TestStatesOfNarrowTables(t *testing.T) {
 	v := shopView(t)
 	v.Families = []string{"b"}

@@ -19,7 +19,7 @@ type configFlag struct {
 }
 
 // load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more. Advice is
-// for those who design a table: check, key lint and tables plan give it. What is declared and not used only check tells.
+// for those who design a table: check, key lint and tables plan give it. What is declared and not used only check reports.
 func (f configFlag) load(e *env) (*config.Config, error) {
 	cfg, problems := config.Load(f.Config, e.getenv)
 	return loaded(e, cfg, problems, seriously)

@@ -13,7 +13,7 @@ import (
 	"brine/skew/skewtext"
 )
 
-// What the first run shows: a real flight told as a waybill, and a generated trail.
+// What the first run shows: a real flight as a waybill, and a generated trail.
 const (
 	sampleWaybill  = "UA-1545-20130101-EWR"
 	generatedTrail = "YD310000000000"

@@ -17,7 +17,7 @@ import (
 var devEvents = map[string]int64{"scans.rows": 57_794, "orders.rows": 7_855, "orders.documents": 7_855}
 
 // devJSON runs brine dev --json with a temporary folder of its own until it ends by itself or done says that it is to be
-// asked to. It gives the last line of each half, and the most memory (bytes) that the process had.
+// asked to. It returns the last line of each half, and the most memory (bytes) that the process had.
 func devJSON(t *testing.T, done func(map[string]reading) bool, args ...string) (last map[string]reading, peak int64) {
 	t.Helper()
 	temp := t.TempDir()

@@ -28,7 +28,7 @@ type topCmd struct {
 // Help is shown under the command's own help.
 func (topCmd) Help() string {
 	return `What brines and the cluster do now: pipelines, tables, regions, servers, the keys that are written most, and what is hot.
-With a configuration (-c) the cluster is asked for all of its regions; with --http alone, brines tell of those that they write.
+With a configuration (-c) the cluster is asked for all of its regions; with --http alone, brines report those that they write.
 
 In the terminal:
   p t r s k h  what to list      ← →    the column to sort by     R      turn the order round
