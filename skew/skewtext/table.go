@@ -62,13 +62,13 @@ func printHottest(out io.Writer, r skew.Report) {
 		when, term.Clip(hottest.Region.Start.Start(), 40), 100*share, share*float64(len(r.Regions))))
 }
 
-// printServers shows the spread over servers, and what the cluster tells of all its clients.
+// printServers shows the spread over servers, and what the cluster reports of all its clients.
 func printServers(out io.Writer, r skew.Report) {
 	term.Wrapped(out, "  ", fmt.Sprintf("over %s: regions max/mean %.3f, writes max/mean %.3f", term.Count(len(r.Servers), "server"),
 		r.ServerRegions.MaxMean, r.ServerWrites.MaxMean))
 	if c := r.Cluster; c != nil {
-		term.Wrapped(out, "  ", fmt.Sprintf("as the cluster told %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f", c.Age, c.Data.MaxMean,
-			c.Reads.MaxMean, c.Writes.MaxMean))
+		term.Wrapped(out, "  ", fmt.Sprintf("as the cluster reported %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f", c.Age,
+			c.Data.MaxMean, c.Reads.MaxMean, c.Writes.MaxMean))
 	} else {
 		fmt.Fprintln(out, "  the cluster's own loads are not known")
 	}
