@@ -42,7 +42,7 @@ func (p *process) health(path string, status int, reason string) {
 				return
 			}
 		}
-		if time.Since(start) > time.Minute {
+		if time.Since(start) > standstill {
 			p.t.Fatalf("%s is still %d, want %d with a reason like %q: %s", path, code, status, reason, body)
 		}
 	}

@@ -83,7 +83,7 @@ func (p *process) untilRetrying(partitions int) {
 		if n >= partitions {
 			return
 		}
-		if time.Since(start) > 2*time.Minute {
+		if time.Since(start) > standstill {
 			p.t.Fatalf("documents are not being retried: %+v", status)
 		}
 	}

@@ -69,7 +69,7 @@ func TestAWrongSearchAddressIsNamed(t *testing.T) {
 			var progress string
 			like := regexp.MustCompile(`(?s)"pipeline": "orders.documents".*"cause": "[^"]*` + cause)
 			for start := time.Now(); !like.MatchString(progress); _, progress = p.get(service.PipelinesPath) {
-				if time.Since(start) > time.Minute {
+				if time.Since(start) > standstill {
 					t.Fatalf("the progress is %s", progress)
 				}
 				wait(t, 20*time.Millisecond)

@@ -236,7 +236,7 @@ func (d *attackedDev) behave(ctx context.Context) {
 
 // round takes one scan through all of brine.
 func (d *attackedDev) round(ctx context.Context, waybill string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, standstill)
 	defer cancel()
 	event := fmt.Sprintf(`{"waybill":%q,"action":"DEPART","station":"EWR","at":%d,"courier":"C1"}`, waybill, time.Now().UnixMilli())
 	if err := d.producer.ProduceSync(ctx, kgo.KeyStringRecord(waybill, event)).FirstErr(); err != nil {

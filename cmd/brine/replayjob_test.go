@@ -37,7 +37,7 @@ func (j *job) live() string {
 // committed is what a group has committed of the job's topic, by partition.
 func (j *job) committed(group string) map[int]int64 {
 	j.t.Helper()
-	for until := time.Now().Add(time.Minute); ; wait(j.t, 100*time.Millisecond) {
+	for until := time.Now().Add(standstill); ; wait(j.t, 100*time.Millisecond) {
 		offsets, err := committedOffsets(j.t.Context(), j.client(), group, j.topic, devPartitions)
 		if err == nil {
 			return offsets

@@ -68,7 +68,7 @@ func (p *process) skewOf(table string, enough func(skew.TableState) bool) skew.T
 		if s, ok := state.Tables[table]; ok && enough(s) {
 			return s
 		}
-		if time.Since(start) > 2*time.Minute {
+		if time.Since(start) > standstill {
 			p.t.Fatalf("still: %+v\n%s", state.Tables[table].Cluster, &p.log)
 		}
 	}
