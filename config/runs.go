@@ -21,13 +21,44 @@ func (k *Kafka) Options() ingest.Kafka {
 // Watch has failed called for connections to the brokers; see ingest.Kafka.
 func (k *Kafka) Watch(failed func(address string, failures int, err error)) { k.failed = failed }
 
+// Half is one of a pipeline's two loops: what writes its rows, or its documents.
+type Half struct {
+	Pipeline *Pipeline
+	Kind     string // rows or documents
+}
+
+// Name is the half's name: orders.rows.
+func (h Half) Name() string { return h.Pipeline.Name + "." + h.Kind }
+
+// Group is the half's consumer group.
+func (h Half) Group() string { return h.Pipeline.config.Kafka.Group + "." + h.Name() }
+
+// Halves are those that the pipeline has, rows before documents.
+func (p *Pipeline) Halves() (halves []Half) {
+	if len(p.Rows) > 0 {
+		halves = append(halves, Half{p, "rows"})
+	}
+	if len(p.Documents) > 0 {
+		halves = append(halves, Half{p, "documents"})
+	}
+	return halves
+}
+
+// Halves are those of all pipelines.
+func (c *Config) Halves() (halves []Half) {
+	for _, p := range c.Pipelines {
+		halves = append(halves, p.Halves()...)
+	}
+	return halves
+}
+
 // RowsGroup is the consumer group of the loop that writes the pipeline's rows.
-func (p *Pipeline) RowsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".rows" }
+func (p *Pipeline) RowsGroup() string { return Half{p, "rows"}.Group() }
 
 // DocumentsGroup is the consumer group of the loop that writes the pipeline's documents.
-func (p *Pipeline) DocumentsGroup() string { return p.config.Kafka.Group + "." + p.Name + ".documents" }
+func (p *Pipeline) DocumentsGroup() string { return Half{p, "documents"}.Group() }
 
-// PipelineOf takes the name of a consumer group apart, as RowsGroup and DocumentsGroup put it together.
+// PipelineOf takes the name of a consumer group apart, as Half.Group puts it together.
 func (k *Kafka) PipelineOf(group string) (name, half string, ok bool) {
 	rest, ok := strings.CutPrefix(group, k.Group+".")
 	at := strings.LastIndexByte(rest, '.')

@@ -11,6 +11,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/ingest"
+	"brine/ingest/offsets"
 )
 
 // Appender puts a fixed sequence of records into a topic that nobody else publishes to, each exactly once however often it is begun
@@ -20,12 +21,13 @@ type Appender struct {
 	Kafka          ingest.Kafka
 	RequestTimeout time.Duration // for one answer of a broker
 	Topic          string
-	Ends           func(ctx context.Context) ([]int64, error) // the next offset of each partition of Topic
+	Ends           func(ctx context.Context) ([]int64, error) // the next offset of each partition of Topic; nil: the brokers are asked
 	Pause          func(ctx context.Context) error            // called before each request; nil means none
 	Sent           func(n int)                                // called after each acknowledged request; nil means nothing is
 	Shared         bool                                       // others may have published there: as many records as theirs are passed over
 
-	client *kafka.Client // of one Publish
+	client *kafka.Client // of one Publish, as is ends
+	ends   func(ctx context.Context) ([]int64, error)
 }
 
 // AppendBatch is how many records an Appender puts into one request.
@@ -36,7 +38,13 @@ func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]
 	transport := &kafka.Transport{TLS: a.Kafka.TLS, SASL: a.Kafka.SASL, ClientID: a.Kafka.ClientID}
 	defer transport.CloseIdleConnections()
 	a.client = &kafka.Client{Addr: kafka.TCP(a.Kafka.Brokers...), Timeout: a.RequestTimeout, Transport: transport}
-	ends, err := a.Ends(ctx)
+	a.ends = a.Ends
+	if a.ends == nil {
+		lookUps := offsets.Open(a.Kafka, a.RequestTimeout)
+		defer lookUps.Close()
+		a.ends = func(ctx context.Context) ([]int64, error) { return lookUps.Ends(ctx, a.Topic) }
+	}
+	ends, err := a.ends(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -119,7 +127,7 @@ func (a *Appender) send(ctx context.Context, part int, end *int64, records []Rec
 		if attempt == 5 || ctx.Err() != nil {
 			return fmt.Errorf("publish to %s/%d: %w", a.Topic, part, err)
 		}
-		ends, lookErr := a.Ends(ctx)
+		ends, lookErr := a.ends(ctx)
 		if lookErr != nil {
 			return errors.Join(err, lookErr)
 		}

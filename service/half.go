@@ -34,18 +34,9 @@ type Half struct {
 
 // chosen are the halves that the options name, pipeline by pipeline, rows before documents.
 func (s *Service) chosen() (halves []*Half) {
-	add := func(p *config.Pipeline, kind, group string) {
-		name := HalfName(p.Name, kind)
-		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, name) {
-			halves = append(halves, &Half{name: name, pipeline: p, kind: kind, opts: s.cfg.Ingest(p, group)})
-		}
-	}
-	for _, p := range s.cfg.Pipelines {
-		if len(p.Rows) > 0 {
-			add(p, Rows, p.RowsGroup())
-		}
-		if len(p.Documents) > 0 {
-			add(p, Documents, p.DocumentsGroup())
+	for _, h := range s.cfg.Halves() {
+		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, h.Name()) {
+			halves = append(halves, &Half{name: h.Name(), pipeline: h.Pipeline, kind: h.Kind, opts: s.cfg.Ingest(h.Pipeline, h.Group())})
 		}
 	}
 	return halves

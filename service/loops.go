@@ -10,6 +10,7 @@ import (
 	"brine/internal/backoff"
 	"brine/internal/fault"
 	"brine/schema"
+	"brine/service/brokers"
 )
 
 // makeLoops makes each half a member of its group to be.
@@ -44,7 +45,7 @@ func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 		if err := backoff.Wait(ctx, h.opts.HaltPause); err != nil {
 			return err
 		}
-		return schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.opts.Topics)
+		return schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.topics)
 	}
 }
 
@@ -58,9 +59,9 @@ func IngestError(err error) error {
 	case errors.Is(err, ingest.ErrOtherReplay):
 		return fault.Misused(err)
 	case errors.Is(err, ingest.ErrDenied):
-		return fault.New(fault.Failed, err, KafkaFix(err))
+		return fault.New(fault.Failed, err, brokers.Fix(err))
 	case errors.Is(err, ingest.ErrUnreachable):
-		return fault.New(fault.Unreachable, err, KafkaFix(err))
+		return fault.New(fault.Unreachable, err, brokers.Fix(err))
 	}
 	return err
 }

@@ -26,6 +26,7 @@ import (
 	"brine/metrics"
 	"brine/schema"
 	"brine/service/admin"
+	"brine/service/brokers"
 	"brine/service/stores"
 	"brine/skew"
 	"brine/tracing"
@@ -43,11 +44,10 @@ const (
 // Options say what of a configuration is opened, and for what.
 type Options struct {
 	For     Purpose
-	Halves  []string      // names of halves, such as orders.rows; nil: all of the pipelines
-	Log     *slog.Logger  // required
-	Version string        // of this program, for metrics and traces
-	Topics  schema.Topics // what is asked of the brokers before a pipeline that forgets deletes writes
-	Servers []Server      // further servers in this process, whose health is the service's
+	Halves  []string     // names of halves, such as orders.rows; nil: all of the pipelines
+	Log     *slog.Logger // required
+	Version string       // of this program, for metrics and traces
+	Servers []Server     // further servers in this process, whose health is the service's
 }
 
 // Server is one in this process, which may be unable to write its folder.
@@ -60,6 +60,7 @@ type Server struct {
 type Service struct {
 	cfg    *config.Config
 	opts   Options
+	topics schema.Topics // what is asked of the brokers before a pipeline that forgets deletes writes
 	log    *slog.Logger
 	hbase  *stores.HBase  // nil when nothing that was asked for needs it
 	engine indexer.Engine // nil when no half writes documents
@@ -93,7 +94,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	if opts.Halves != nil {
 		cfg = Only(cfg, pipelinesOf(cfg, opts.Halves)...)
 	}
-	s := &Service{cfg: cfg, opts: opts, log: opts.Log, registry: prometheus.NewRegistry(), tables: skew.NewTables(time.Now),
+	s := &Service{cfg: cfg, opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(), tables: skew.NewTables(time.Now),
 		outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers)}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&metrics.Skew{Tables: s.tables, Start: s.describeStart}, metrics.Build(opts.Version))

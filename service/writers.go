@@ -23,7 +23,7 @@ func (s *Service) OpenWriters(ctx context.Context) error {
 	for _, h := range s.halves {
 		if !slices.Contains(checked, h.pipeline) {
 			checked = append(checked, h.pipeline)
-			if err := schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.opts.Topics); err != nil {
+			if err := schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.topics); err != nil {
 				return err
 			}
 		}

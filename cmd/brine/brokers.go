@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"brine/config"
-	"brine/ingest/offsets"
 )
 
 // brokersFlag is the flag of commands that need no more than brokers.
@@ -51,54 +48,4 @@ func (e *env) with(name, value string) *env {
 		return e.getenv(asked)
 	}
 	return &changed
-}
-
-// findPipelines adds the pipelines whose groups the brokers know to a configuration that has none.
-func findPipelines(ctx context.Context, cfg *config.Config, client *offsets.Client) error {
-	groups, err := client.Groups(ctx)
-	if err != nil {
-		return kafkaError(err)
-	}
-	for _, group := range groups {
-		name, half, ok := cfg.Kafka.PipelineOf(group)
-		if !ok {
-			continue
-		}
-		topics, err := client.Topics(ctx, group)
-		if err != nil {
-			return kafkaError(err)
-		}
-		for _, topic := range topics {
-			cfg.Found(name, topic, half)
-		}
-	}
-	if len(cfg.Pipelines) == 0 {
-		return &exitError{exitMissing, fmt.Errorf("the brokers know no group %s.PIPELINE.rows or .documents", cfg.Kafka.Group),
-			"BRINE_KAFKA_GROUP names another first part of the groups; a pipeline that has committed nothing is known to its configuration only: " +
-				"-c FILE"}
-	}
-	return nil
-}
-
-// deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
-const deadSuffix = ".dead"
-
-// findDeadLetters adds the topics whose dead letters the brokers hold to a configuration that has no pipelines.
-func findDeadLetters(ctx context.Context, cfg *config.Config) error {
-	client := lookUps(&cfg.Kafka)
-	defer client.Close()
-	names, err := client.TopicNames(ctx)
-	if err != nil {
-		return kafkaError(err)
-	}
-	for _, name := range names {
-		if topic, ok := strings.CutSuffix(name, deadSuffix); ok {
-			cfg.Found("", topic, "")
-		}
-	}
-	if len(cfg.Pipelines) == 0 {
-		return &exitError{exitMissing, errors.New("the brokers have no topic of dead letters, whose names end in " + deadSuffix),
-			"those of other names are known to the configuration only: -c FILE"}
-	}
-	return nil
 }

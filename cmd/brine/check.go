@@ -8,6 +8,7 @@ import (
 	"brine/hbase"
 	"brine/internal/term"
 	"brine/schema"
+	"brine/service/brokers"
 	"brine/service/stores"
 )
 
@@ -79,7 +80,7 @@ func (c *checkCmd) Run(e *env) error {
 
 // checkServers compares a configuration with its servers.
 func checkServers(ctx context.Context, cfg *config.Config, file string) (config.Problems, error) {
-	servers := schema.Servers{Topics: brokerTopics{cfg}}
+	servers := schema.Servers{Topics: brokers.Topics{Config: cfg}}
 	opts := cfg.HBase()
 	opts.Hooks.Untested = func(i hbase.UntestedInfo) { servers.Untested = stores.Untested(i.Version) }
 	cluster, err := openHBase(ctx, cfg, opts)

@@ -13,6 +13,7 @@ import (
 	"brine/internal/term"
 	"brine/internal/when"
 	"brine/rowkey"
+	"brine/service/brokers"
 )
 
 type deadlettersCmd struct {
@@ -83,73 +84,30 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// letterOwners find out whose letters are: which half of which pipeline has rejected the record.
-type letterOwners struct {
-	cfg        *config.Config
-	undeclared bool // no configuration declares the pipelines: what letters say of theirs is all that is known
-}
-
-// of returns the pipeline and the half of a group; nil when the configuration has none such.
-func (o *letterOwners) of(group string) (p *config.Pipeline, half string) {
-	for _, p := range o.cfg.Pipelines {
-		switch group {
-		case p.RowsGroup():
-			return p, "rows"
-		case p.DocumentsGroup():
-			return p, "documents"
-		}
-	}
-	if name, half, ok := o.cfg.Kafka.PipelineOf(group); ok && o.undeclared {
-		return &config.Pipeline{Name: name}, half
-	}
-	return nil, ""
-}
-
-// name is pipeline.half, or the group when the configuration has none such.
-func (o *letterOwners) name(group string) string {
-	p, half := o.of(group)
-	if p == nil {
-		return group
-	}
-	return p.Name + "." + half
-}
-
-// letterScan is the scan that the flags ask for, and whose letters it finds.
-type letterScan struct {
-	deadletter.Scan
-	letterOwners
-}
-
-func newLetterScan(e *env, cfg *config.Config, f *letterFilter) (*letterScan, error) {
-	s := &letterScan{letterOwners: letterOwners{cfg: cfg}}
-	if len(cfg.Pipelines) == 0 {
-		if err := findDeadLetters(e.ctx, cfg); err != nil {
-			return nil, err
-		}
-		s.undeclared = true
-	} else if f.Pipeline != "" {
+// scan is the scan that the flags ask for.
+func (f *letterFilter) scan(e *env, cfg *config.Config) (*brokers.DeadLetters, error) {
+	if f.Pipeline != "" && len(cfg.Pipelines) > 0 {
 		if _, err := pipeline(cfg, f.Pipeline); err != nil {
 			return nil, err
 		}
 	}
-	for _, p := range cfg.Pipelines {
-		o := cfg.Ingest(p, p.RowsGroup()).DeadLetterTopicOptions()
-		same := func(other deadletter.Options) bool { return other.Topic == o.Topic }
-		if (s.undeclared || f.Pipeline == "" || f.Pipeline == p.Name) && !slices.ContainsFunc(s.Topics, same) {
-			s.Topics = append(s.Topics, o)
-		}
+	filter, err := f.parse(time.Now())
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	s.Filter, err = f.parse(time.Now())
-	s.Filter.Groups = func(group string) bool {
-		p, half := s.of(group)
-		return (f.Pipeline == "" || p != nil && p.Name == f.Pipeline) && (f.Half == "both" || f.Half == "" || half == f.Half)
-	}
-	return s, err
+	return brokers.NewDeadLetters(e.ctx, cfg, f.Pipeline, kindOf(f.Half), filter)
 }
 
-// ended says what was looked at: none found is an answer only for that.
-func (s *letterScan) ended(out io.Writer, n int) {
+// kindOf is the kind of halves that the flag --half means; empty: both.
+func kindOf(half string) string {
+	if half == "both" {
+		return ""
+	}
+	return half
+}
+
+// printScanned says what was looked at: none found is an answer only for that.
+func printScanned(out io.Writer, s *brokers.DeadLetters, n int) {
 	if len(s.Read) == 0 {
 		var topics []string
 		for _, o := range s.Topics {

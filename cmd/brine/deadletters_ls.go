@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
-	"time"
 
-	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/internal/when"
 	"brine/service"
+	"brine/service/brokers"
 )
 
 type deadlettersLsCmd struct {
@@ -40,7 +40,7 @@ func (c *deadlettersLsCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	scan, err := newLetterScan(e, cfg, &c.letterFilter)
+	scan, err := c.scan(e, cfg)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *deadlettersLsCmd) Run(e *env) error {
 	return c.list(e, scan, after)
 }
 
-func (c *deadlettersLsCmd) list(e *env, scan *letterScan, after deadletter.Place) error {
+func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadletter.Place) error {
 	table := term.Table{Out: e.stdout}
 	enc := json.NewEncoder(e.stdout)
 	enc.SetEscapeHTML(false)
@@ -77,38 +77,33 @@ func (c *deadlettersLsCmd) list(e *env, scan *letterScan, after deadletter.Place
 		n, last = n+1, l.Place.String()
 		switch {
 		case c.JSON:
-			if err := enc.Encode(letterObject(l, scan.name(l.Group), false)); err != nil {
+			if err := enc.Encode(l.Object(scan.Name(l.Group), false)); err != nil {
 				return err
 			}
 		default:
 			if n == 1 {
 				table.Row("WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL")
 			}
-			table.Row(letterColumns(l, scan.name(l.Group))...)
+			table.Row(letterColumns(l, scan.Name(l.Group))...)
 		}
 	}
 	table.Flush()
-	c.ended(e, scan, n)
+	printScanned(c.besides(e), scan, n)
 	return nil
 }
 
 // more says how to go on behind a full page.
 func (c *deadlettersLsCmd) more(e *env, last string) error {
-	out := e.stdout
-	if c.JSON {
-		out = e.stderr
-	}
-	_, err := fmt.Fprintf(out, "more: --after '%s'\n", last)
+	_, err := fmt.Fprintf(c.besides(e), "more: --after '%s'\n", last)
 	return err
 }
 
-// ended says what was looked at: none found is an answer only for that.
-func (c *deadlettersLsCmd) ended(e *env, scan *letterScan, n int) {
-	out := e.stdout
+// besides is where is said what is no dead letter.
+func (c *deadlettersLsCmd) besides(e *env) io.Writer {
 	if c.JSON {
-		out = e.stderr
+		return e.stderr
 	}
-	scan.ended(out, n)
+	return e.stdout
 }
 
 func letterColumns(l *deadletter.Kept, name string) []string {
@@ -116,11 +111,9 @@ func letterColumns(l *deadletter.Kept, name string) []string {
 	if !l.Replayed.IsZero() {
 		detail = "replayed " + when.Text(l.Replayed.UnixMilli())
 	}
-	return []string{when.Text(l.Time.UnixMilli()), name, recordPlace(l.Record.Partition, l.Record.Offset), string(l.Reason),
+	return []string{when.Text(l.Time.UnixMilli()), name, l.Origin().InTopic(), string(l.Reason),
 		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(bytesText(l.Record.Key), 40), detail}
 }
-
-func recordPlace(partition int, offset int64) string { return fmt.Sprintf("%d:%d", partition, offset) }
 
 // bytesText shows bytes as text where they are, else those that are not as \xNN; - for null.
 func bytesText(b []byte) string {
@@ -130,27 +123,14 @@ func bytesText(b []byte) string {
 	return term.Line(string(b))
 }
 
-// letterSum is a line of a summary.
-type letterSum struct {
-	Pipeline string       `json:"pipeline"`
-	Reason   event.Reason `json:"reason"`
-	Field    string       `json:"field,omitempty"`
-	Letters  int          `json:"letters"`
-	Replayed int          `json:"replayed,omitempty"`
-	First    time.Time    `json:"first"`
-	Last     time.Time    `json:"last"`
-	Example  string       `json:"example"` // the place of the last one's record
-}
-
-func (c *deadlettersLsCmd) summary(e *env, scan *letterScan) error {
+func (c *deadlettersLsCmd) summary(e *env, scan *brokers.DeadLetters) error {
 	sums, err := deadletter.Summarize(scan.Letters(e.ctx, deadletter.Place{}))
 	if err != nil {
 		return service.IngestError(err)
 	}
 	n, enc, table := 0, json.NewEncoder(e.stdout), term.Table{Out: e.stdout}
 	for i, sum := range sums {
-		s := letterSum{scan.name(sum.Group), sum.Reason, sum.Field, sum.Letters, sum.Replayed, sum.First, sum.Last,
-			recordPlace(sum.Example.Partition, sum.Example.Offset)}
+		s := sum.Object(scan.Name(sum.Group))
 		n += s.Letters
 		if c.JSON {
 			if err := enc.Encode(s); err != nil {
@@ -165,6 +145,6 @@ func (c *deadlettersLsCmd) summary(e *env, scan *letterScan) error {
 			when.Text(s.First.UnixMilli()), when.Text(s.Last.UnixMilli()), s.Example)
 	}
 	table.Flush()
-	c.ended(e, scan, n)
+	printScanned(c.besides(e), scan, n)
 	return nil
 }

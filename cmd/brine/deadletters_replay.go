@@ -9,13 +9,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"brine/config"
-	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/service"
+	"brine/service/brokers"
 )
 
 type deadlettersReplayCmd struct {
@@ -38,17 +37,6 @@ Examples:
   brine deadletters replay -c brine.yaml --pipeline scans --reason wrong_type --since 2013-01-31`
 }
 
-// letterReplay is the replay of the letters of one half.
-type letterReplay struct {
-	pipeline *config.Pipeline
-	target   deadletter.Target
-
-	letters  int
-	written  int
-	rejected map[event.Reason]int
-	last     *deadletter.Letter // of the rejected
-}
-
 func (c *deadlettersReplayCmd) Run(e *env) error {
 	if c.All {
 		return usage(errors.New("--all: dead letters that have been replayed are not replayed again; brine replay reads records again by " +
@@ -58,13 +46,21 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	scan, halves, err := c.plan(e, cfg)
+	scan, err := c.scan(e, cfg)
+	if err != nil {
+		return err
+	}
+	letters, err := deadletter.CountByGroup(scan.Letters(e.ctx, deadletter.Place{}))
+	if err != nil {
+		return service.IngestError(err)
+	}
+	halves, err := c.printCounts(e, scan, letters)
 	if err != nil || c.DryRun || len(halves) == 0 {
 		return err
 	}
 	var names []string
-	for _, r := range halves {
-		names = append(names, r.target.Name)
+	for _, h := range halves {
+		names = append(names, h.Name())
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := openService(e.ctx, cfg, service.ToWrite, log, names...)
@@ -72,110 +68,68 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 		return err
 	}
 	defer s.Close()
-	targets := make([]*deadletter.Target, len(halves))
-	for i, r := range halves {
-		r.aim(s, log, e.patience)
-		targets[i] = &r.target
+	var targets []deadletter.Target
+	for _, name := range names {
+		targets = append(targets, s.DeadLetterTarget(name, e.patience))
 	}
-	err = scan.Replay(e.ctx, c.Rate, targets, func(to *deadletter.Target, out deadletter.Outcome) {
-		halves[slices.Index(targets, to)].add(out)
-	})
+	outcomes, err := scan.Replay(e.ctx, c.Rate, targets)
 	err = service.IngestError(err)
-	for _, r := range halves {
-		err = errors.Join(err, c.result(e, r))
+	for i, h := range halves {
+		err = errors.Join(err, c.printOutcome(e, h.Name(), letters[h.Group()], outcomes[i]))
 	}
 	return err
 }
 
-// plan counts the letters that are meant, by half. The scan that it returns is for another reading.
-func (c *deadlettersReplayCmd) plan(e *env, cfg *config.Config) (*letterScan, []*letterReplay, error) {
-	scan, err := newLetterScan(e, cfg, &c.letterFilter)
-	if err != nil {
-		return nil, nil, err
-	}
-	byGroup, unknown, n := map[string]*letterReplay{}, map[string]int{}, 0
-	for l, err := range scan.Letters(e.ctx, deadletter.Place{}) {
-		if err != nil {
-			return nil, nil, service.IngestError(err)
+// printCounts says how many dead letters are meant, and returns the halves that they are of, by name.
+func (c *deadlettersReplayCmd) printCounts(e *env, scan *brokers.DeadLetters, letters map[string]int) (halves []config.Half, err error) {
+	n, unknown := 0, []string(nil)
+	for _, group := range slices.Sorted(maps.Keys(letters)) {
+		n += letters[group]
+		if h, ok := scan.Half(group); ok {
+			halves = append(halves, h)
+		} else {
+			unknown = append(unknown, group)
 		}
-		n++
-		p, _ := scan.of(l.Group)
-		if p == nil {
-			unknown[l.Group]++
-			continue
-		}
-		if byGroup[l.Group] == nil {
-			byGroup[l.Group] = &letterReplay{pipeline: p, rejected: map[event.Reason]int{},
-				target: deadletter.Target{Name: scan.name(l.Group), Group: l.Group}}
-		}
-		byGroup[l.Group].letters++
 	}
 	if !c.JSON || n == 0 {
-		scan.ended(e.stderr, n)
+		printScanned(e.stderr, scan, n)
 	}
-	halves := slices.SortedFunc(maps.Values(byGroup), func(a, b *letterReplay) int { return cmp.Compare(a.target.Name, b.target.Name) })
-	for _, r := range halves {
+	slices.SortFunc(halves, func(a, b config.Half) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, h := range halves {
 		switch {
 		case c.DryRun && c.JSON:
-			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": r.target.Name, "letters": r.letters}))
+			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": h.Name(), "letters": letters[h.Group()]}))
 		case c.DryRun:
-			fmt.Fprintf(e.stdout, "%s: %s to replay\n", r.target.Name, term.Count(r.letters, "letter"))
+			fmt.Fprintf(e.stdout, "%s: %s to replay\n", h.Name(), term.Count(letters[h.Group()], "letter"))
 		}
 	}
-	for _, group := range slices.Sorted(maps.Keys(unknown)) {
+	for _, group := range unknown {
 		fmt.Fprintf(e.stderr, "brine: %s of group %s, which this configuration does not have, are left out\n",
-			term.Count(unknown[group], "letter"), group)
+			term.Count(letters[group], "letter"), group)
 	}
-	return scan, halves, err
+	return halves, err
 }
 
-// aim has the letters written to the half's store, for as long as --timeout says; what fails again and again is warned of, once a minute.
-func (r *letterReplay) aim(s *service.Service, log *slog.Logger, timeout time.Duration) {
-	h, to := s.Half(r.target.Name), &r.target
-	o := h.Ingest()
-	o.EnsureDefaults()
-	to.Schema, to.Writer, to.RetryMin, to.RetryMax, to.Patience = o.Schema, o.Writer, o.RetryMin, o.RetryMax, timeout
-	to.Cause = func() string { return s.CauseOf(h) }
-	var warned time.Time
-	to.Retried = func(tries int, f event.Failure) {
-		if tries >= 3 && time.Since(warned) >= time.Minute {
-			log.Warn("dead letters wait", "pipeline", to.Name, "tries", tries, "reason", f.Reason, "error", f.Err)
-			warned = time.Now()
-		}
-	}
-}
-
-func (r *letterReplay) add(out deadletter.Outcome) {
-	r.written += out.Written
-	for reason, n := range out.Rejected {
-		r.rejected[reason] += n
-	}
-	if out.Last != nil {
-		r.last = out.Last
-	}
-}
-
-// result says what became of a half's letters. It fails when some are still rejected.
-func (c *deadlettersReplayCmd) result(e *env, r *letterReplay) error {
+// printOutcome says what became of a half's dead letters. It fails when some are still rejected.
+func (c *deadlettersReplayCmd) printOutcome(e *env, name string, letters int, out deadletter.Outcome) error {
 	rejected, reasons := 0, []string(nil)
-	for _, reason := range slices.Sorted(maps.Keys(r.rejected)) {
-		rejected += r.rejected[reason]
-		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(r.rejected[reason]))))
+	for _, reason := range slices.Sorted(maps.Keys(out.Rejected)) {
+		rejected += out.Rejected[reason]
+		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(out.Rejected[reason]))))
 	}
-	name := r.target.Name
 	if c.JSON {
-		if err := json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": name, "letters": r.letters, "written": r.written,
-			"rejected": r.rejected}); err != nil {
+		if err := json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": name, "letters": letters, "written": out.Written,
+			"rejected": out.Rejected}); err != nil {
 			return err
 		}
 	} else {
-		written, letters := term.Thousands(int64(r.written)), term.Count(r.letters, "record")
-		fmt.Fprintf(e.stdout, "%s: %s of %s written and marked as replayed\n", name, written, letters)
+		fmt.Fprintf(e.stdout, "%s: %s of %s written and marked as replayed\n", name, term.Thousands(int64(out.Written)),
+			term.Count(letters, "record"))
 	}
 	if rejected == 0 {
 		return nil
 	}
-	last := fmt.Sprintf("%s, field %q: %s", recordPlace(r.last.Record.Partition, r.last.Record.Offset), r.last.Field, r.last.Detail)
+	last := fmt.Sprintf("%s, field %q: %s", out.Last.Origin().InTopic(), out.Last.Field, out.Last.Detail)
 	return &exitError{exitFailed, fmt.Errorf("%s: %s can still not be written: %s; the last is %s", name, term.Count(rejected, "record"),
 		strings.Join(reasons, ", "), last),
 		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole"}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/internal/when"
@@ -42,7 +41,8 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	scan, err := newLetterScan(e, cfg, &letterFilter{Pipeline: c.Pipeline, Partition: []int{place.Partition}, All: true})
+	filter := letterFilter{Pipeline: c.Pipeline, Half: "both", Partition: []int{place.Partition}, All: true}
+	scan, err := filter.scan(e, cfg)
 	if err != nil {
 		return err
 	}
@@ -61,12 +61,12 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 		if n++; n > 1 && !c.JSON {
 			fmt.Fprintln(e.stdout)
 		}
-		if err := c.show(e.stdout, l, scan.name(l.Group)); err != nil {
+		if err := c.show(e.stdout, l, scan.Name(l.Group)); err != nil {
 			return err
 		}
 	}
 	if n == 0 {
-		scan.ended(e.stderr, 0)
+		printScanned(e.stderr, scan, 0)
 		return &exitError{exitFailed, fmt.Errorf("no dead letter of the record at %s", c.Record),
 			"brine deadletters ls --all shows those that are there"}
 	}
@@ -86,7 +86,7 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string
 	if c.JSON {
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
-		return enc.Encode(letterObject(l, name, true))
+		return enc.Encode(l.Object(name, true))
 	}
 	state := "open"
 	if !l.Replayed.IsZero() {
@@ -104,7 +104,7 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string
 	if l.Detail != "" {
 		row("detail", l.Detail)
 	}
-	if fix := reasonFixes[l.Reason]; fix != "" {
+	if fix := deadletter.Fix(l.Reason); fix != "" {
 		row("fix", fix)
 	}
 	row("state", state)
@@ -129,20 +129,4 @@ func valueOf(value []byte) string {
 		return string(value)
 	}
 	return bytesText(value)
-}
-
-// reasonFixes is what helps, by reason.
-var reasonFixes = map[event.Reason]string{
-	event.Undecodable:    "fix the producer: the pipeline takes one JSON object a record",
-	event.MissingField:   "fix the producer, or declare another path for the field; the row key and the version need it",
-	event.WrongType:      "fix the producer, or declare the type that the field has",
-	event.BadVersion:     "declare the unit that the field has: time_ms or time_s",
-	event.FutureVersion:  "fix the clock of what made the record, or declare the unit that the field has",
-	event.LateVersion:    "raise allowed_lateness of the pipeline, and what it is part of: purge_deletes_after",
-	event.KeyTooLong:     "leave the field out of the key, or take a part or a hash of it",
-	event.BadKey:         "give the key's field an encoding that takes this value",
-	event.BadName:        "fix the producer: the name cannot be that of a column",
-	event.TooLarge:       "raise hbase.max_cell_bytes or search.max_document_bytes, here and on the servers",
-	event.Refused:        "see what the server says of this row above",
-	event.MappingRefused: "fix the index's field, or the type that the pipeline declares",
 }

@@ -10,6 +10,7 @@ import (
 	"brine/examples"
 	"brine/internal/term"
 	"brine/service"
+	"brine/service/brokers"
 	"brine/service/devstack"
 )
 
@@ -93,7 +94,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	}
 	log, done := newLog(e, slog.LevelWarn)
 	defer done()
-	opts := serviceOptions(cfg, service.ToRun, log)
+	opts := serviceOptions(service.ToRun, log)
 	opts.Servers = stack.Servers()
 	s, err := service.Open(ctx, cfg, opts)
 	if err != nil {
@@ -125,7 +126,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 // show publishes the sample, waits until it is written, and shows what is there and how to go on.
 func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *service.Service, line *live) error {
 	began := time.Now()
-	offsets := brokerOffsets{stack.Offsets()}
+	offsets := brokers.Offsets{Client: stack.Offsets()}
 	defer offsets.Close()
 	total, fresh, err := stack.PublishSamples(ctx, offsets, e.stderr)
 	if err != nil {

@@ -50,10 +50,11 @@ func createTopicBy(ctx context.Context, client *kafka.Client, topic string, part
 	return c.CreateTopic(ctx, topic, partitions)
 }
 
-// appenderBy puts records at the end of a topic. What it looks up with ends with the process.
+// appenderBy puts records at the end of a topic.
 func appenderBy(client *kafka.Client, topic string) *publish.Appender {
 	c, k := lookUpsOf(client)
-	return appender(c, k, time.Minute, topic)
+	c.Close()
+	return &publish.Appender{Kafka: k, RequestTimeout: time.Minute, Topic: topic}
 }
 
 // sum is the number of records that these end offsets stand for, in a topic that has lost none.

@@ -12,6 +12,7 @@ import (
 
 	"brine/ingest/offsets"
 	"brine/internal/term"
+	"brine/service/brokers"
 )
 
 type offsetsSetCmd struct {
@@ -37,23 +38,12 @@ Examples:
   brine offsets set -c brine.yaml --to file:saved.jsonl --yes`
 }
 
-// offsetMove is what would become of one partition.
-type offsetMove struct {
-	Pipeline  string `json:"pipeline"` // pipeline.half
-	Partition int    `json:"partition"`
-	Now       *int64 `json:"now"` // null: nothing is committed
-	Then      int64  `json:"then"`
-	Again     int64  `json:"again"`   // records that are read again
-	Skipped   int64  `json:"skipped"` // records that are never read
-	Done      bool   `json:"done"`
-}
-
 func (c *offsetsSetCmd) Run(e *env) error {
 	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}
-	client := lookUps(&cfg.Kafka)
+	client := brokers.Open(&cfg.Kafka)
 	defer client.Close()
 	groups, err := c.groups(e.ctx, cfg, client)
 	if err != nil {
@@ -63,7 +53,7 @@ func (c *offsetsSetCmd) Run(e *env) error {
 	n := 0
 	for i, g := range groups {
 		if moves[i], err = c.moves(e.ctx, g, client); err != nil {
-			return fmt.Errorf("%s: %w", g.name, err)
+			return fmt.Errorf("%s: %w", g.Half.Name(), err)
 		}
 		n += len(moves[i])
 	}
@@ -74,37 +64,22 @@ func (c *offsetsSetCmd) Run(e *env) error {
 	if !c.JSON || !c.Yes && !c.DryRun {
 		printMoves(e.stderr, groups, moves)
 	}
-	if err := idle(groups); err != nil || c.DryRun {
+	if err := brokers.Idle(groups); err != nil || c.DryRun {
 		return errors.Join(err, c.print(e, groups, moves, false))
 	}
 	if err := confirm(e, c.Yes, "Set these offsets?"); err != nil {
 		return err
 	}
 	for i, g := range groups {
-		if err := setError(g, client.Set(e.ctx, g.Group, moves[i])); err != nil {
-			return fmt.Errorf("%s: %w", g.name, err)
+		if err := g.Set(e.ctx, client, moves[i]); err != nil {
+			return err
 		}
 	}
 	return c.print(e, groups, moves, true)
 }
 
-// idle fails when a group has members: they would not notice, and commit over what is set.
-func idle(groups []*liveGroup) error {
-	var members []string
-	for _, g := range groups {
-		for _, m := range g.Members {
-			members = append(members, g.Group.Group+": "+m)
-		}
-	}
-	if len(members) == 0 {
-		return nil
-	}
-	return &exitError{exitFailed, fmt.Errorf("the group is in use, nothing was changed:\n%s", strings.Join(members, "\n")),
-		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over"}
-}
-
 // moves says what would change for a group.
-func (c *offsetsSetCmd) moves(ctx context.Context, g *liveGroup, client *offsets.Client) ([]offsets.Move, error) {
+func (c *offsetsSetCmd) moves(ctx context.Context, g *brokers.Group, client *offsets.Client) ([]offsets.Move, error) {
 	then, err := c.target(ctx, g, client)
 	if err != nil {
 		return nil, err
@@ -120,10 +95,10 @@ func (c *offsetsSetCmd) moves(ctx context.Context, g *liveGroup, client *offsets
 }
 
 // target returns the offset that --to means, for each partition that it means.
-func (c *offsetsSetCmd) target(ctx context.Context, g *liveGroup, client *offsets.Client) (map[int]int64, error) {
+func (c *offsetsSetCmd) target(ctx context.Context, g *brokers.Group, client *offsets.Client) (map[int]int64, error) {
 	text := strings.TrimSpace(c.To)
 	if file, saved := strings.CutPrefix(text, "file:"); saved {
-		return savedOffsets(file, g.name)
+		return savedOffsets(file, g.Half.Name())
 	}
 	then, err := client.Target(ctx, g.Group, text, time.Now())
 	switch {
@@ -132,27 +107,15 @@ func (c *offsetsSetCmd) target(ctx context.Context, g *liveGroup, client *offset
 	case errors.Is(err, offsets.ErrSyntax):
 		return nil, usage(fmt.Errorf("--to %q: %w", text, err))
 	}
-	return then, kafkaError(err)
+	return then, brokers.Error(err)
 }
 
-// setError gives the error of a group whose offsets could not be set its exit code.
-func setError(g *liveGroup, err error) error {
-	switch {
-	case errors.Is(err, offsets.ErrMembers):
-		err = fmt.Errorf("group %s has a member since: its offsets were not set: %w", g.Group.Group, err)
-		return &exitError{exitFailed, err, "stop it first"}
-	case offsets.Answered(err):
-		return err
-	}
-	return kafkaError(err)
-}
-
-func printMoves(out io.Writer, groups []*liveGroup, moves [][]offsets.Move) {
+func printMoves(out io.Writer, groups []*brokers.Group, moves [][]offsets.Move) {
 	for i, g := range groups {
 		if len(moves[i]) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "%s: topic %s, group %s\n", g.name, g.Topic, g.Group.Group)
+		fmt.Fprintf(out, "%s: topic %s, group %s\n", g.Half.Name(), g.Topic, g.Group.Group)
 		fmt.Fprintf(out, "  partition            now           then     read again        skipped\n")
 		var again, skipped int64
 		for _, m := range moves[i] {
@@ -166,13 +129,13 @@ func printMoves(out io.Writer, groups []*liveGroup, moves [][]offsets.Move) {
 		}
 		fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", term.Thousands(again), term.Thousands(skipped))
 		if skipped > 0 {
-			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n", term.Thousands(skipped), g.name)
+			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n", term.Thousands(skipped), g.Half.Name())
 		}
 	}
 }
 
 // print says what has become of the moves.
-func (c *offsetsSetCmd) print(e *env, groups []*liveGroup, moves [][]offsets.Move, set bool) error {
+func (c *offsetsSetCmd) print(e *env, groups []*brokers.Group, moves [][]offsets.Move, set bool) error {
 	n, enc := 0, json.NewEncoder(e.stdout)
 	for i, of := range moves {
 		n += len(of)
@@ -180,7 +143,7 @@ func (c *offsetsSetCmd) print(e *env, groups []*liveGroup, moves [][]offsets.Mov
 			if !c.JSON {
 				continue
 			}
-			if err := enc.Encode(offsetMove{groups[i].name, m.Partition, m.Now, m.Then, m.Again, m.Skipped, set}); err != nil {
+			if err := enc.Encode(groups[i].Move(m, set)); err != nil {
 				return err
 			}
 		}
@@ -191,37 +154,20 @@ func (c *offsetsSetCmd) print(e *env, groups []*liveGroup, moves [][]offsets.Mov
 	return nil
 }
 
-// savedOffsets reads what show --json has printed of a group. Partitions without a commit are left as they are.
-func savedOffsets(file, name string) (map[int]int64, error) {
+// savedOffsets reads what show --json has printed of a half.
+func savedOffsets(file, half string) (map[int]int64, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, usage(fmt.Errorf("--to: %w", err))
 	}
 	defer f.Close()
-	out, found := map[int]int64{}, 0
-	lines := json.NewDecoder(f)
-	for n := 1; ; n++ {
-		var line offsetLine
-		err := lines.Decode(&line)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && line.Pipeline == "" {
-			err = errors.New("it names no pipeline")
-		}
-		if err != nil {
-			return nil, usage(fmt.Errorf("--to: %s: object %d is no line of brine offsets show --json: %w", file, n, err))
-		}
-		if line.Pipeline != name {
-			continue
-		}
-		if found++; line.Committed != nil {
-			out[line.Partition] = *line.Committed
-		}
-	}
-	if found == 0 {
+	committed, found, err := brokers.Saved(f, half)
+	switch {
+	case err != nil:
+		return nil, usage(fmt.Errorf("--to: %s: %w", file, err))
+	case !found:
 		return nil, usage(fmt.Errorf("--to: %s holds nothing of %s; choose the pipelines that it was saved of with --pipeline and --half",
-			file, name))
+			file, half))
 	}
-	return out, nil
+	return committed, nil
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"brine/internal/term"
+	"brine/service/brokers"
 )
 
 type offsetsShowCmd struct {
@@ -25,26 +27,12 @@ Examples:
   brine offsets show -c brine.yaml --pipeline scans --json > saved.jsonl`
 }
 
-// offsetLine is what show says of a partition. set takes pipeline, partition and committed back.
-type offsetLine struct {
-	Pipeline  string   `json:"pipeline"` // pipeline.half
-	Group     string   `json:"group"`
-	Topic     string   `json:"topic"`
-	Partition int      `json:"partition"`
-	Earliest  int64    `json:"earliest"`
-	Committed *int64   `json:"committed"` // null: nothing
-	Latest    int64    `json:"latest"`
-	Lag       int64    `json:"lag"`             // offsets, an upper bound of the records
-	Members   []string `json:"members"`         // of the group, and those that were killed until their sessions end
-	Session   float64  `json:"session_seconds"` // for how long at most
-}
-
 func (c *offsetsShowCmd) Run(e *env) error {
 	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
 		return err
 	}
-	client := lookUps(&cfg.Kafka)
+	client := brokers.Open(&cfg.Kafka)
 	defer client.Close()
 	groups, err := c.groups(e.ctx, cfg, client)
 	if err != nil {
@@ -52,56 +40,40 @@ func (c *offsetsShowCmd) Run(e *env) error {
 	}
 	for i, g := range groups {
 		if c.JSON {
-			if err := g.encode(json.NewEncoder(e.stdout)); err != nil {
-				return err
+			enc := json.NewEncoder(e.stdout)
+			for _, p := range g.Positions() {
+				if err := enc.Encode(p); err != nil {
+					return err
+				}
 			}
 			continue
 		}
 		if i > 0 {
 			fmt.Fprintln(e.stdout)
 		}
-		g.print(e)
+		printPositions(e.stdout, g)
 	}
 	return nil
 }
 
-func (g *liveGroup) line(partition int) offsetLine {
-	next, committed := g.Next(partition)
-	line := offsetLine{Pipeline: g.name, Group: g.Group.Group, Topic: g.Topic, Partition: partition, Earliest: g.Starts[partition],
-		Latest: g.Ends[partition], Lag: g.Lag(partition), Members: g.Members, Session: g.session.Seconds()}
-	if committed {
-		line.Committed = &next
-	}
-	return line
-}
-
-func (g *liveGroup) encode(enc *json.Encoder) error {
-	for p := range g.Ends {
-		if err := enc.Encode(g.line(p)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (g *liveGroup) print(e *env) {
-	fmt.Fprintf(e.stdout, "%s: topic %s, group %s\n", g.name, g.Topic, g.Group.Group)
-	fmt.Fprintf(e.stdout, "  partition       earliest      committed         latest lag in offsets\n")
+func printPositions(out io.Writer, g *brokers.Group) {
+	fmt.Fprintf(out, "%s: topic %s, group %s\n", g.Half.Name(), g.Topic, g.Group.Group)
+	fmt.Fprintf(out, "  partition       earliest      committed         latest lag in offsets\n")
 	var lag int64
-	for p := range g.Ends {
-		line, committed := g.line(p), "-"
-		if line.Committed != nil {
-			committed = term.Thousands(*line.Committed)
+	for _, p := range g.Positions() {
+		committed := "-"
+		if p.Committed != nil {
+			committed = term.Thousands(*p.Committed)
 		}
-		earliest, latest := term.Thousands(line.Earliest), term.Thousands(line.Latest)
-		fmt.Fprintf(e.stdout, "  %9d %14s %14s %14s %14s\n", p, earliest, committed, latest, term.Thousands(line.Lag))
-		lag += line.Lag
+		fmt.Fprintf(out, "  %9d %14s %14s %14s %14s\n", p.Partition, term.Thousands(p.Earliest), committed, term.Thousands(p.Latest),
+			term.Thousands(p.Lag))
+		lag += p.Lag
 	}
-	fmt.Fprintf(e.stdout, "  %9s %14s %14s %14s %14s\n", "all", "", "", "", term.Thousands(lag))
+	fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", "", term.Thousands(lag))
 	if len(g.Members) == 0 {
-		fmt.Fprintln(e.stdout, "  no members")
+		fmt.Fprintln(out, "  no members")
 	}
 	for _, m := range g.Members {
-		fmt.Fprintf(e.stdout, "  member %s, unless it was killed less than %v ago\n", m, g.session)
+		fmt.Fprintf(out, "  member %s, unless it was killed less than %v ago\n", m, g.Session)
 	}
 }

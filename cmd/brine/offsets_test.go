@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"brine/internal/sample"
+	"brine/service/brokers"
 )
 
 // TestOffsetsAreShownAndSet moves the live group of a stopped brine to each kind of place. What is read again changes no cell; the group of
@@ -98,7 +99,7 @@ func (j *job) refusedOffsets() {
 	j.t.Helper()
 	before := fmt.Sprint(j.committed(j.groups()[0]))
 	other := filepath.Join(j.t.TempDir(), "other.jsonl")
-	line, err := json.Marshal(offsetLine{Pipeline: "other.rows"})
+	line, err := json.Marshal(brokers.Position{Pipeline: "other.rows"})
 	if err != nil {
 		j.t.Fatal(err)
 	}

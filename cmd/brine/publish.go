@@ -1,22 +1,16 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"brine/config"
-	"brine/ingest"
-	"brine/ingest/offsets"
 	"brine/internal/term"
 	"brine/publish"
+	"brine/service/brokers"
 )
 
 type publishCmd struct {
@@ -64,9 +58,6 @@ func (c *publishCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	if err := c.create(e, cfg); err != nil {
-		return kafkaError(err)
-	}
 	began, sent, said := time.Now(), int64(0), time.Now()
 	report := func(n int64) {
 		if sent += n; time.Since(said) > 2*time.Second {
@@ -75,7 +66,16 @@ func (c *publishCmd) Run(e *env) error {
 			fmt.Fprintf(e.stderr, "%s records, %s\n", term.Thousands(sent), term.Rate(p.PerSecond()))
 		}
 	}
-	before, n, err := c.publish(e, cfg, source, report)
+	k := &cfg.Kafka
+	job := publish.Job{
+		Options: publish.Options{Kafka: k.Options(), Credentials: publish.Credentials(k.SASL), RequestTimeout: k.RequestTimeout},
+		Topic:   c.Topic, Partitions: c.Partitions, Group: k.Group, Name: c.Name, Rate: c.Rate, Again: c.Again, Alone: c.Alone,
+		Log: e.stderr, Sent: report,
+	}
+	if err := job.Create(e.ctx); err != nil {
+		return brokers.Error(err)
+	}
+	before, n, err := job.Publish(e.ctx, source)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
 		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", term.Thousands(before+n)), "the same command goes on from there"}
@@ -94,25 +94,6 @@ func (c *publishCmd) Run(e *env) error {
 	return reportSkipped(e.stderr, &source.Skipped)
 }
 
-// create makes the topic if it is missing. Brokers that cannot be reached at all are not waited for: their address may be wrong.
-func (c *publishCmd) create(e *env, cfg *config.Config) error {
-	for p := (publish.Patience{Limit: publish.MaxWait, Log: e.stderr}); ; {
-		err := createTopic(e.ctx, &cfg.Kafka, c.Topic, c.Partitions)
-		if !offsets.Answered(err) {
-			return err
-		}
-		if err := p.Wait(e.ctx, err); err != nil {
-			return err
-		}
-	}
-}
-
-func createTopic(ctx context.Context, k *config.Kafka, topic string, partitions int) error {
-	client := lookUps(k)
-	defer client.Close()
-	return client.CreateTopic(ctx, topic, partitions)
-}
-
 // source reads the files as the pipeline of the topic does, if there is one.
 func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 	s = &publish.Source{Files: c.Files, Key: c.Key, Time: c.Time, SkipBad: c.SkipBad}
@@ -126,66 +107,6 @@ func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 		s.Fields = cfg.Pipelines[i].Schema().Fields
 	}
 	return s, nil
-}
-
-// publish begins the publishing, and begins it again where it stopped while that may help.
-func (c *publishCmd) publish(e *env, cfg *config.Config, source *publish.Source, sent func(int64)) (before, n int64, err error) {
-	p := publish.Patience{Limit: publish.MaxWait, Log: e.stderr}
-	moved := func(n int64) {
-		p.Moved()
-		sent(n)
-	}
-	return p.Attempts(e.ctx, c.Again, func(again bool) (int64, int64, error) {
-		if !c.Alone {
-			return c.transactions(cfg, moved).Publish(e.ctx, c.options(cfg), source.Records(), again)
-		}
-		client := lookUps(&cfg.Kafka)
-		defer client.Close()
-		put, err := c.appender(client, cfg, moved).Publish(e.ctx, source.Records())
-		n += int64(put)
-		return 0, n, err
-	})
-}
-
-func (c *publishCmd) appender(client *offsets.Client, cfg *config.Config, sent func(int64)) *publish.Appender {
-	a := appender(client, cfg.Kafka.Options(), cfg.Kafka.RequestTimeout, c.Topic)
-	a.Sent = func(n int) { sent(int64(n)) }
-	if c.Rate > 0 {
-		limit := rate.NewLimiter(rate.Limit(c.Rate), max(c.Rate/10, publish.AppendBatch))
-		a.Pause = func(ctx context.Context) error { return limit.WaitN(ctx, publish.AppendBatch) }
-	}
-	return a
-}
-
-// appender puts records at the end of a topic.
-func appender(client *offsets.Client, k ingest.Kafka, timeout time.Duration, topic string) *publish.Appender {
-	return &publish.Appender{Kafka: k, RequestTimeout: timeout, Topic: topic,
-		Ends: func(ctx context.Context) ([]int64, error) { return client.Ends(ctx, topic) }}
-}
-
-func (c *publishCmd) transactions(cfg *config.Config, sent func(int64)) *publish.Transactions {
-	t := &publish.Transactions{Topic: c.Topic, Name: cfg.Kafka.Group + ".publish." + c.name(), Sent: sent}
-	if c.Rate > 0 {
-		t.Limit = rate.NewLimiter(rate.Limit(c.Rate), max(1, c.Rate/100))
-	}
-	return t
-}
-
-func (*publishCmd) options(cfg *config.Config) publish.Options {
-	k := &cfg.Kafka
-	return publish.Options{Kafka: k.Options(), Credentials: publish.Credentials(k.SASL), RequestTimeout: k.RequestTimeout}
-}
-
-// name is what progress is kept under.
-func (c *publishCmd) name() string {
-	if c.Name != "" {
-		return c.Name
-	}
-	text := c.Topic
-	for _, file := range c.Files {
-		text += "_" + filepath.Base(file)
-	}
-	return offsets.PlainName(strings.TrimSuffix(text, ".gz"))
 }
 
 // reportSkipped says which lines were skipped; that is exit code 1, since not all of the files is in the topic.

@@ -18,6 +18,7 @@ import (
 	"brine/schema"
 	"brine/search"
 	"brine/service"
+	"brine/service/brokers"
 )
 
 type reindexCmd struct {
@@ -150,15 +151,15 @@ func (c *reindexCmd) source(s *service.Service, p *config.Pipeline) reindex.Sour
 	}
 	settled := func(group string) func(context.Context) (map[int]int64, error) {
 		return func(ctx context.Context) (map[int]int64, error) {
-			client := lookUps(&s.Config().Kafka)
+			client := brokers.Open(&s.Config().Kafka)
 			defer client.Close()
 			ends, err := client.Ends(ctx, p.Topic)
 			if err != nil {
-				return nil, kafkaError(err)
+				return nil, brokers.Error(err)
 			}
 			committed, err := client.CommittedAll(ctx, group, p.Topic, len(ends))
 			if err != nil {
-				return nil, kafkaError(err)
+				return nil, brokers.Error(err)
 			}
 			done := make(map[int]int64, len(ends))
 			for i := range ends {

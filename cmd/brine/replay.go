@@ -84,7 +84,7 @@ func (c *replayCmd) Run(e *env) error {
 		}
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := service.OpenReplays(e.ctx, cfg, serviceOptions(cfg, service.ToWrite, log), left)
+	s, err := service.OpenReplays(e.ctx, cfg, serviceOptions(service.ToWrite, log), left)
 	if err != nil {
 		return err
 	}

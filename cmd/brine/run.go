@@ -12,6 +12,7 @@ import (
 
 	"brine/config"
 	"brine/service"
+	"brine/service/brokers"
 )
 
 type runCmd struct {
@@ -60,9 +61,9 @@ func (c *runCmd) Run(e *env) error {
 	if c.UntilEnd {
 		go func() {
 			defer cancel()
-			brokers := brokerOffsets{lookUps(&cfg.Kafka)}
-			defer brokers.Close()
-			ended <- s.UntilEnd(ctx, brokers)
+			offsets := brokers.Offsets{Client: brokers.Open(&cfg.Kafka)}
+			defer offsets.Close()
+			ended <- s.UntilEnd(ctx, offsets)
 		}()
 	} else {
 		ended <- nil

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 
 	"brine/config"
 	"brine/event"
 	"brine/forecast"
+	"brine/service/brokers"
 )
 
 // openSample opens what --sample names: topic:NAME, topic:NAME@N or a file of records. It returns the pipelines that take the sample: those
@@ -54,24 +54,8 @@ func topicSample(ctx context.Context, cfg *config.Config, text string, pipelines
 	if len(pipelines) == 0 {
 		return nil, nil, usage(fmt.Errorf("--sample: no pipeline reads topic %s", topic))
 	}
-	client := lookUps(&cfg.Kafka)
-	defer client.Close()
-	ends, err := client.StableEnds(ctx, topic)
-	if err != nil {
-		return nil, nil, kafkaError(err)
-	}
-	starts, err := client.Starts(ctx, topic)
-	if err != nil {
-		return nil, nil, kafkaError(err)
-	}
-	records := func(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
-		return func(yield func(*event.Record, error) bool) {
-			reader := topicReader(&cfg.Kafka, topic)
-			defer reader.Close()
-			reader.Records(ctx, partition, from, to)(yield)
-		}
-	}
-	return forecast.OfTopic(n, starts, ends, records), pipelines, nil
+	sample, err := brokers.Topics{Config: cfg}.Sample(ctx, topic, n)
+	return sample, pipelines, err
 }
 
 // sampleError says of an error of the sample itself which flag named it.

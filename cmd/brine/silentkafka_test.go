@@ -16,7 +16,7 @@ import (
 // silentKafka is a Kafka that is silent, to everybody, from the first request that asks more than which topics there are.
 func silentKafka(t *testing.T) string {
 	t.Helper()
-	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.SeedTopics(1, scansExample.topic, scansExample.topic+deadSuffix))
+	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.SeedTopics(1, scansExample.topic, scansExample.topic+".dead"))
 	if err != nil {
 		t.Fatal(err)
 	}

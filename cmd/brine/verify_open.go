@@ -13,6 +13,7 @@ import (
 	"brine/lookup"
 	"brine/metrics"
 	"brine/service"
+	"brine/service/brokers"
 	"brine/verify"
 )
 
@@ -31,11 +32,11 @@ type verification struct {
 
 // verifiedHalf is one half of a pipeline, and the group whose commits say what is expected of it.
 type verifiedHalf struct {
-	*liveGroup
+	*brokers.Group
 	pipeline *config.Pipeline
 }
 
-func (h verifiedHalf) rows() bool { return h.Group.Group == h.pipeline.RowsGroup() }
+func (h verifiedHalf) rows() bool { return h.Half.Kind == service.Rows }
 
 // open finds out what is meant, and opens the stores of that.
 func (c *verifyCmd) open(e *env) (*verification, error) {
@@ -43,17 +44,14 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verification{cmd: c, cfg: cfg, brokers: lookUps(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
+	v := &verification{cmd: c, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
 	v.log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	groups, err := c.groups(e.ctx, cfg, v.brokers)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range groups {
-		i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool {
-			return g.Group.Group == p.RowsGroup() || g.Group.Group == p.DocumentsGroup()
-		})
-		v.halves = append(v.halves, verifiedHalf{g, cfg.Pipelines[i]})
+		v.halves = append(v.halves, verifiedHalf{g, g.Half.Pipeline})
 	}
 	if err := v.openStores(e.ctx); err != nil {
 		return nil, err
@@ -70,8 +68,8 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 	v.options = verify.Options{Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp}
 	var halves []string
 	for _, h := range v.halves {
-		v.options.Sources = append(v.options.Sources, v.source(h.name, h.pipeline, h.rows()))
-		halves = append(halves, h.name)
+		v.options.Sources = append(v.options.Sources, v.source(h.Half.Name(), h.pipeline, h.rows()))
+		halves = append(halves, h.Half.Name())
 	}
 	if err := v.whole(); err != nil {
 		return usage(err)
@@ -142,7 +140,7 @@ func (v *verification) expect(ctx context.Context) error {
 	}
 	for i, h := range v.halves {
 		if len(h.Committed) == 0 {
-			v.screen.note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.name, h.Group.Group)
+			v.screen.note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.Half.Name(), h.Group.Group.Group)
 			continue
 		}
 		v.options.Sources[i].Settled = committed[i]
@@ -154,7 +152,7 @@ func (v *verification) expect(ctx context.Context) error {
 func (v *verification) committed(ctx context.Context) ([]map[int]int64, error) {
 	out := make([]map[int]int64, len(v.halves))
 	for i, h := range v.halves {
-		if err := h.lookUp(ctx, v.brokers); err != nil {
+		if err := h.LookUp(ctx, v.brokers); err != nil {
 			return nil, err
 		}
 		out[i] = map[int]int64{}
@@ -172,7 +170,7 @@ func (v *verification) writers(ctx context.Context) ([]event.Writer, error) {
 	}
 	var out []event.Writer
 	for _, h := range v.halves {
-		out = append(out, v.service.Half(h.name).Writer())
+		out = append(out, v.service.Half(h.Half.Name()).Writer())
 	}
 	return out, ctx.Err()
 }

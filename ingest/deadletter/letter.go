@@ -23,6 +23,9 @@ type Letter struct {
 	Replayed time.Time // of a mark, and of a dead letter that one closes: when the record was written after all
 }
 
+// Origin is the place of the record in its own topic.
+func (l *Letter) Origin() Place { return Place{l.Record.Topic, l.Record.Partition, l.Record.Offset} }
+
 // New returns the dead letter of a record that cannot be written.
 func New(rec *event.Record, reason event.Reason, err error, group string) Letter {
 	e := &event.Error{Reason: reason}
@@ -56,6 +59,9 @@ type Place struct {
 	Partition int
 	Offset    int64
 }
+
+// InTopic is the place within its topic: PARTITION:OFFSET.
+func (p Place) InTopic() string { return fmt.Sprintf("%d:%d", p.Partition, p.Offset) }
 
 func (p Place) String() string { return fmt.Sprintf("%s/%d:%d", p.Topic, p.Partition, p.Offset) }
 

@@ -33,6 +33,16 @@ type Outcome struct {
 	Last     *Letter              // one of those, with its new reason
 }
 
+func (o *Outcome) add(more Outcome) {
+	o.Written += more.Written
+	for reason, n := range more.Rejected {
+		o.Rejected[reason] += n
+	}
+	if more.Last != nil {
+		o.Last = more.Last
+	}
+}
+
 // Replay writes the records of dead letters again on the path of the loop: decoded again, submitted, retried for as long as ctx and
 // Patience last. The version of each write is the event's own, so nothing newer is overwritten. A dead letter is marked once its record is
 // durable in the store; one that is rejected stays open, and is written again if the reason has changed. A halt ends it with an

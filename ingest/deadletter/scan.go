@@ -118,14 +118,22 @@ const (
 	replayBatchBytes = 4 << 20
 )
 
-// Replay writes the scan's dead letters of these groups again, at most that many a second (0: no limit), and calls settled with the outcome
-// of each batch. It ends with the first error; what is durable by then is marked.
-func (s *Scan) Replay(ctx context.Context, perSecond int, targets []*Target, settled func(*Target, Outcome)) error {
-	batches := make([]batch, len(targets))
-	for i, t := range targets {
-		batches[i].to = t
+// Replay writes the scan's dead letters of these groups again, at most that many a second (0: no limit), and returns the outcome of each
+// target. It ends with the first error; what is durable by then is marked, and in the outcomes.
+func (s *Scan) Replay(ctx context.Context, perSecond int, targets []Target) ([]Outcome, error) {
+	r := replayer{batches: make([]batch, len(targets))}
+	for i := range targets {
+		r.batches[i].to, r.batches[i].outcome.Rejected = &targets[i], map[event.Reason]int{}
 	}
-	r := replayer{batches: batches, settled: settled}
+	err := s.replay(ctx, perSecond, &r)
+	outcomes := make([]Outcome, len(targets))
+	for i := range r.batches {
+		outcomes[i] = r.batches[i].outcome
+	}
+	return outcomes, err
+}
+
+func (s *Scan) replay(ctx context.Context, perSecond int, r *replayer) error {
 	if perSecond > 0 {
 		r.limit = rate.NewLimiter(rate.Limit(perSecond), replayBatch)
 	}
@@ -153,13 +161,13 @@ func (s *Scan) Replay(ctx context.Context, perSecond int, targets []*Target, set
 type replayer struct {
 	batches []batch
 	limit   *rate.Limiter // nil: none
-	settled func(*Target, Outcome)
 }
 
 type batch struct {
 	to      *Target
 	letters []Kept
 	bytes   int
+	outcome Outcome // of those before
 }
 
 func (r *replayer) add(ctx context.Context, log *Log, kept *Kept) error {
@@ -195,7 +203,7 @@ func (r *replayer) write(ctx context.Context, log *Log, b *batch) error {
 		}
 	}
 	outcome, err := log.Replay(ctx, b.to, b.letters)
-	r.settled(b.to, outcome)
+	b.outcome.add(outcome)
 	b.letters, b.bytes = b.letters[:0], 0
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.to.Name, err)

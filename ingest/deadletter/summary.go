@@ -54,6 +54,18 @@ func (s *Sum) add(l *Letter) {
 		s.First = l.Time.UTC()
 	}
 	if !l.Time.Before(s.Last) {
-		s.Last, s.Example = l.Time.UTC(), Place{l.Record.Topic, l.Record.Partition, l.Record.Offset}
+		s.Last, s.Example = l.Time.UTC(), l.Origin()
 	}
+}
+
+// CountByGroup returns how many dead letters each group has.
+func CountByGroup(letters iter.Seq2[*Kept, error]) (map[string]int, error) {
+	n := map[string]int{}
+	for l, err := range letters {
+		if err != nil {
+			return nil, err
+		}
+		n[l.Group]++
+	}
+	return n, nil
 }

@@ -1,4 +1,4 @@
-package service
+package brokers
 
 import (
 	"crypto/tls"
@@ -10,9 +10,9 @@ import (
 	"brine/ingest"
 )
 
-// KafkaFix says what to do about brokers that could not be asked: about what refused the connection where that is known. A denial of
+// Fix says what to do about brokers that could not be asked: about what refused the connection where that is known. A denial of
 // something else says itself what is lacking.
-func KafkaFix(err error) string {
+func Fix(err error) string {
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError

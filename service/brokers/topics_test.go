@@ -1,4 +1,4 @@
-package main
+package brokers
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 	cfg := &config.Config{Kafka: config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 2 * time.Second}}
 	want := []int64{0, 1, 2, 9, 10}
 
-	latest, err := brokerTopics{cfg}.Latest(t.Context(), topic, 100)
+	latest, err := Topics{cfg}.Latest(t.Context(), topic, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,11 @@ func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 		t.Fatal(problems)
 	}
 	scans.Kafka = cfg.Kafka
-	sample, pipelines, err := openSample(t.Context(), scans, "topic:"+topic, nil)
+	sample, err := Topics{scans}.Sample(t.Context(), topic, forecast.TopicRecords)
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets, err := scans.Forecast(pipelines...)
+	targets, err := scans.Forecast("scans")
 	if err != nil {
 		t.Fatal(err)
 	}

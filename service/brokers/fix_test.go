@@ -1,4 +1,4 @@
-package service
+package brokers
 
 import (
 	"crypto/tls"
@@ -13,7 +13,7 @@ import (
 	"brine/ingest"
 )
 
-func TestKafkaFix(t *testing.T) {
+func TestFix(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		says string
@@ -30,7 +30,7 @@ func TestKafkaFix(t *testing.T) {
 		{ingest.ErrNoSASL, "remove kafka.sasl"},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, "is Kafka running at kafka.brokers?"},
 	} {
-		if got := KafkaFix(fmt.Errorf("kafka: %w", c.err)); !strings.Contains(got, c.says) {
+		if got := Fix(fmt.Errorf("kafka: %w", c.err)); !strings.Contains(got, c.says) {
 			t.Errorf("%v: %s", c.err, got)
 		}
 	}

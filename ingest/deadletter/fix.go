@@ -1,0 +1,21 @@
+package deadletter
+
+import "brine/event"
+
+// Fix returns what helps against a reason; empty: nothing is known.
+func Fix(reason event.Reason) string { return fixes[reason] }
+
+var fixes = map[event.Reason]string{
+	event.Undecodable:    "fix the producer: the pipeline takes one JSON object a record",
+	event.MissingField:   "fix the producer, or declare another path for the field; the row key and the version need it",
+	event.WrongType:      "fix the producer, or declare the type that the field has",
+	event.BadVersion:     "declare the unit that the field has: time_ms or time_s",
+	event.FutureVersion:  "fix the clock of what made the record, or declare the unit that the field has",
+	event.LateVersion:    "raise allowed_lateness of the pipeline, and what it is part of: purge_deletes_after",
+	event.KeyTooLong:     "leave the field out of the key, or take a part or a hash of it",
+	event.BadKey:         "give the key's field an encoding that takes this value",
+	event.BadName:        "fix the producer: the name cannot be that of a column",
+	event.TooLarge:       "raise hbase.max_cell_bytes or search.max_document_bytes, here and on the servers",
+	event.Refused:        "see what the server says of this row above",
+	event.MappingRefused: "fix the index's field, or the type that the pipeline declares",
+}

@@ -1,0 +1,84 @@
+package deadletter
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"brine/event"
+)
+
+// Object is a dead letter as JSON. Bytes that are no text are in the fields that end in base64.
+type Object struct {
+	Pipeline  string       `json:"pipeline"` // of whose writer did not take it
+	Group     string       `json:"group"`
+	Topic     string       `json:"topic"`
+	Partition int          `json:"partition"`
+	Offset    int64        `json:"offset"`
+	Timestamp int64        `json:"timestamp"` // the record's, ms since 1970
+	Reason    event.Reason `json:"reason"`
+	Field     string       `json:"field,omitempty"`
+	Detail    string       `json:"detail,omitempty"`
+	Written   time.Time    `json:"written"`
+	Replayed  time.Time    `json:"replayed,omitzero"`
+	Place     string       `json:"place"` // in the topic of dead letters
+	Key       *string      `json:"key,omitempty"`
+	KeyBytes  []byte       `json:"key_base64,omitempty"`
+	Headers   []Header     `json:"headers,omitempty"`
+	Value     *string      `json:"value,omitempty"`
+	Bytes     []byte       `json:"value_base64,omitempty"`
+}
+
+// Header is a record's header as JSON.
+type Header struct {
+	Name  string  `json:"name"`
+	Value *string `json:"value,omitempty"`
+	Bytes []byte  `json:"value_base64,omitempty"`
+}
+
+// Object returns the dead letter of a pipeline as JSON; the record's value and headers only when it is asked for whole.
+func (k *Kept) Object(pipeline string, whole bool) Object {
+	o := Object{Pipeline: pipeline, Group: k.Group, Topic: k.Record.Topic, Partition: k.Record.Partition, Offset: k.Record.Offset,
+		Timestamp: k.Record.Timestamp, Reason: k.Reason, Field: k.Field, Detail: k.Detail, Written: k.Time.UTC(),
+		Place: k.Place.String()}
+	if !k.Replayed.IsZero() {
+		o.Replayed = k.Replayed.UTC()
+	}
+	o.Key, o.KeyBytes = textOrBytes(k.Record.Key)
+	if whole {
+		o.Value, o.Bytes = textOrBytes(k.Record.Value)
+		for _, h := range k.Record.Headers {
+			text, bytes := textOrBytes(h.Value)
+			o.Headers = append(o.Headers, Header{h.Key, text, bytes})
+		}
+	}
+	return o
+}
+
+// textOrBytes returns the text, or the bytes where they are none; neither for null.
+func textOrBytes(b []byte) (*string, []byte) {
+	switch {
+	case b == nil:
+		return nil, nil
+	case utf8.Valid(b):
+		text := string(b)
+		return &text, nil
+	}
+	return nil, b
+}
+
+// SumObject is a Sum as JSON.
+type SumObject struct {
+	Pipeline string       `json:"pipeline"`
+	Reason   event.Reason `json:"reason"`
+	Field    string       `json:"field,omitempty"`
+	Letters  int          `json:"letters"`
+	Replayed int          `json:"replayed,omitempty"`
+	First    time.Time    `json:"first"`
+	Last     time.Time    `json:"last"`
+	Example  string       `json:"example"` // where the last one's record is
+}
+
+// Object returns the total of a pipeline's dead letters of one kind as JSON.
+func (s *Sum) Object(pipeline string) SumObject {
+	return SumObject{pipeline, s.Reason, s.Field, s.Letters, s.Replayed, s.First, s.Last, s.Example.InTopic()}
+}

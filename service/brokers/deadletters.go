@@ -1,0 +1,88 @@
+package brokers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"brine/config"
+	"brine/ingest/deadletter"
+	"brine/internal/fault"
+)
+
+// DeadLetters is a scan of the dead letters of pipelines, and knows which half has rejected a record.
+type DeadLetters struct {
+	deadletter.Scan
+	cfg        *config.Config
+	undeclared bool // no configuration declares the pipelines: what dead letters say of theirs is all that is known
+}
+
+// NewDeadLetters returns a scan of the dead letters of a pipeline (empty: of all) and of one kind of its halves (empty: of both) that a
+// filter takes. A configuration that has no pipelines gets those whose dead letters the brokers hold.
+func NewDeadLetters(ctx context.Context, cfg *config.Config, pipeline, kind string, filter deadletter.Filter) (*DeadLetters, error) {
+	d := &DeadLetters{Scan: deadletter.Scan{Filter: filter}, cfg: cfg, undeclared: len(cfg.Pipelines) == 0}
+	if d.undeclared {
+		if err := findDeadLetters(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range cfg.Pipelines {
+		o := cfg.Ingest(p, p.RowsGroup()).DeadLetterTopicOptions()
+		same := func(other deadletter.Options) bool { return other.Topic == o.Topic }
+		if (d.undeclared || pipeline == "" || pipeline == p.Name) && !slices.ContainsFunc(d.Topics, same) {
+			d.Topics = append(d.Topics, o)
+		}
+	}
+	d.Filter.Groups = func(group string) bool {
+		h, ok := d.Half(group)
+		return (pipeline == "" || ok && h.Pipeline.Name == pipeline) && (kind == "" || h.Kind == kind)
+	}
+	return d, nil
+}
+
+// Half returns the half of a group; ok is false when the configuration has none such.
+func (d *DeadLetters) Half(group string) (h config.Half, ok bool) {
+	for _, p := range d.cfg.Pipelines {
+		for _, kind := range []string{"rows", "documents"} { // those too that the pipeline has no more
+			if h := (config.Half{Pipeline: p, Kind: kind}); h.Group() == group {
+				return h, true
+			}
+		}
+	}
+	if name, kind, ok := d.cfg.Kafka.PipelineOf(group); ok && d.undeclared {
+		return config.Half{Pipeline: &config.Pipeline{Name: name}, Kind: kind}, true
+	}
+	return config.Half{}, false
+}
+
+// Name is pipeline.half, or the group when the configuration has none such.
+func (d *DeadLetters) Name(group string) string {
+	if h, ok := d.Half(group); ok {
+		return h.Name()
+	}
+	return group
+}
+
+// deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
+const deadSuffix = ".dead"
+
+// findDeadLetters adds the topics whose dead letters the brokers hold to a configuration that has no pipelines.
+func findDeadLetters(ctx context.Context, cfg *config.Config) error {
+	client := Open(&cfg.Kafka)
+	defer client.Close()
+	names, err := client.TopicNames(ctx)
+	if err != nil {
+		return Error(err)
+	}
+	for _, name := range names {
+		if topic, ok := strings.CutSuffix(name, deadSuffix); ok {
+			cfg.Found("", topic, "")
+		}
+	}
+	if len(cfg.Pipelines) == 0 {
+		return fault.New(fault.Missing, errors.New("the brokers have no topic of dead letters, whose names end in "+deadSuffix),
+			"those of other names are known to the configuration only: -c FILE")
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package brokers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"brine/config"
+	"brine/ingest/offsets"
+	"brine/internal/fault"
+)
+
+// Group is the consumer group of one half of a pipeline, as the brokers know it.
+type Group struct {
+	*offsets.Group
+	Half    config.Half
+	Session time.Duration // for how long brokers list a member that was killed
+}
+
+// Groups looks up the groups of halves.
+func Groups(ctx context.Context, client *offsets.Client, cfg *config.Config, halves []config.Half) ([]*Group, error) {
+	var out []*Group
+	for _, h := range halves {
+		g := &Group{Half: h, Session: cfg.Kafka.SessionTimeout}
+		if err := g.LookUp(ctx, client); err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// LookUp asks the brokers where the group is now.
+func (g *Group) LookUp(ctx context.Context, client *offsets.Client) error {
+	found, err := client.Group(ctx, g.Half.Group(), g.Half.Pipeline.Topic)
+	if err != nil {
+		return Error(fmt.Errorf("%s: %w", g.Half.Name(), err))
+	}
+	g.Group = found
+	return nil
+}
+
+// FindPipelines adds the pipelines whose groups the brokers know to a configuration that has none.
+func FindPipelines(ctx context.Context, client *offsets.Client, cfg *config.Config) error {
+	groups, err := client.Groups(ctx)
+	if err != nil {
+		return Error(err)
+	}
+	for _, group := range groups {
+		name, half, ok := cfg.Kafka.PipelineOf(group)
+		if !ok {
+			continue
+		}
+		topics, err := client.Topics(ctx, group)
+		if err != nil {
+			return Error(err)
+		}
+		for _, topic := range topics {
+			cfg.Found(name, topic, half)
+		}
+	}
+	if len(cfg.Pipelines) == 0 {
+		return fault.New(fault.Missing, fmt.Errorf("the brokers know no group %s.PIPELINE.rows or .documents", cfg.Kafka.Group),
+			"BRINE_KAFKA_GROUP names another first part of the groups; a pipeline that has committed nothing is known to its configuration only: "+
+				"-c FILE")
+	}
+	return nil
+}
+
+// Position is where a group is in a partition, as JSON. Positions that were kept are read again by Saved.
+type Position struct {
+	Pipeline  string   `json:"pipeline"` // pipeline.half
+	Group     string   `json:"group"`
+	Topic     string   `json:"topic"`
+	Partition int      `json:"partition"`
+	Earliest  int64    `json:"earliest"`
+	Committed *int64   `json:"committed"` // null: nothing
+	Latest    int64    `json:"latest"`
+	Lag       int64    `json:"lag"`             // offsets, an upper bound of the records
+	Members   []string `json:"members"`         // of the group, and those that were killed until their sessions end
+	Session   float64  `json:"session_seconds"` // for how long at most
+}
+
+// Positions are where the group is, by partition.
+func (g *Group) Positions() []Position {
+	out := make([]Position, len(g.Ends))
+	for p := range out {
+		out[p] = Position{Pipeline: g.Half.Name(), Group: g.Group.Group, Topic: g.Topic, Partition: p, Earliest: g.Starts[p],
+			Latest: g.Ends[p], Lag: g.Lag(p), Members: g.Members, Session: g.Session.Seconds()}
+		if next, committed := g.Next(p); committed {
+			out[p].Committed = &next
+		}
+	}
+	return out
+}
+
+// Saved reads what was committed of a half from its positions as JSON, among those of others. Partitions without a commit are left out;
+// found reports whether any position is of the half.
+func Saved(positions io.Reader, half string) (committed map[int]int64, found bool, err error) {
+	committed = map[int]int64{}
+	objects := json.NewDecoder(positions)
+	for n := 1; ; n++ {
+		var p Position
+		err := objects.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return committed, found, nil
+		}
+		if err == nil && p.Pipeline == "" {
+			err = errors.New("it names no pipeline")
+		}
+		if err != nil {
+			return nil, found, fmt.Errorf("object %d is no line of brine offsets show --json: %w", n, err)
+		}
+		if p.Pipeline != half {
+			continue
+		}
+		if found = true; p.Committed != nil {
+			committed[p.Partition] = *p.Committed
+		}
+	}
+}
+
+// Move is what would become of one partition of a group, as JSON.
+type Move struct {
+	Pipeline  string `json:"pipeline"` // pipeline.half
+	Partition int    `json:"partition"`
+	Now       *int64 `json:"now"` // null: nothing is committed
+	Then      int64  `json:"then"`
+	Again     int64  `json:"again"`   // records that are read again
+	Skipped   int64  `json:"skipped"` // records that are never read
+	Done      bool   `json:"done"`
+}
+
+// Move returns a move of the group's as JSON.
+func (g *Group) Move(m offsets.Move, done bool) Move {
+	return Move{g.Half.Name(), m.Partition, m.Now, m.Then, m.Again, m.Skipped, done}
+}
+
+// Idle fails when a group has members: they would not notice that it was moved, and commit over that.
+func Idle(groups []*Group) error {
+	var members []string
+	for _, g := range groups {
+		for _, m := range g.Members {
+			members = append(members, g.Group.Group+": "+m)
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return fault.New(fault.Failed, fmt.Errorf("the group is in use, nothing was changed:\n%s", strings.Join(members, "\n")),
+		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over")
+}
+
+// Set has the group go on elsewhere.
+func (g *Group) Set(ctx context.Context, client *offsets.Client, moves []offsets.Move) error {
+	err := client.Set(ctx, g.Group, moves)
+	switch {
+	case errors.Is(err, offsets.ErrMembers):
+		err = fmt.Errorf("group %s has a member since: its offsets were not set: %w", g.Group.Group, err)
+		err = fault.New(fault.Failed, err, "stop it first")
+	case !offsets.Answered(err):
+		err = Error(err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.Half.Name(), err)
+	}
+	return nil
+}

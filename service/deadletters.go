@@ -1,0 +1,27 @@
+package service
+
+import (
+	"time"
+
+	"brine/event"
+	"brine/ingest/deadletter"
+)
+
+// DeadLetterTarget returns where dead letters of a half are written again: to the half's store, as its loop does, for as long as patience
+// lasts (0: forever). What fails again and again is logged, once a minute. The service was opened ToWrite.
+func (s *Service) DeadLetterTarget(half string, patience time.Duration) deadletter.Target {
+	h := s.Half(half)
+	o := h.Ingest()
+	o.EnsureDefaults()
+	var warned time.Time
+	return deadletter.Target{
+		Name: half, Group: o.Group, Schema: o.Schema, Writer: o.Writer, RetryMin: o.RetryMin, RetryMax: o.RetryMax, Patience: patience,
+		Cause: func() string { return s.CauseOf(h) },
+		Retried: func(tries int, f event.Failure) {
+			if tries >= 3 && time.Since(warned) >= time.Minute {
+				s.log.Warn("dead letters wait", "pipeline", half, "tries", tries, "reason", f.Reason, "error", f.Err)
+				warned = time.Now()
+			}
+		},
+	}
+}
