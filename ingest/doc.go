@@ -72,7 +72,7 @@
 //   - Memory runs out while the store hangs: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes,
 //     TestNothingDecodedIsKeptThroughAnOutage; or what has piled up meanwhile is written slowly: TestCatchesUpAtFullRateAfterAnOutage.
 //   - An empty topic is taken for a fault: TestEmptyTopicIsWaitedOn; a missing one for an empty one:
-//     TestMissingTopicIsSaidBeforeAnythingStarts.
+//     TestMissingTopicIsReportedBeforeAnythingStarts.
 //   - A replay moves the live group, or loses its place: TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone,
 //     TestReplayBesideTheLiveLoop, TestReplayIsResumedAfterAKill, TestLongRangesAreKeptShort. It hides that its range is partly gone:
 //     TestReplayByTimeSaysWhatMayBeMissing.

@@ -18,7 +18,7 @@ import (
 	"brine/event"
 )
 
-func TestMissingTopicIsSaidBeforeAnythingStarts(t *testing.T) {
+func TestMissingTopicIsReportedBeforeAnythingStarts(t *testing.T) {
 	b := newBroker(t, 1)
 	o := b.options(newStore())
 	o.Topic = "courier.scand"
@@ -63,7 +63,7 @@ func TestMissingTopicIsAwaited(t *testing.T) {
 	l.stop()
 }
 
-func TestUnreachableBrokerIsSaid(t *testing.T) {
+func TestUnreachableBrokerIsReported(t *testing.T) {
 	b := newBroker(t, 1)
 	o := b.options(newStore())
 	o.RequestTimeout = 100 * time.Millisecond

@@ -19,7 +19,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-func TestFaultsAreSaidAllAtOnce(t *testing.T) {
+func TestFaultsAreReportedAllAtOnce(t *testing.T) {
 	o := Options{
 		Topic: "t", DeadLetterTopic: "t", OutOfRange: "skip", Start: Offsets(map[int]int64{0: 1}),
 		Schema:         event.Schema{Fields: []event.Field{{Name: "a", Type: event.Text}}, Version: 0},

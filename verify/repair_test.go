@@ -76,9 +76,9 @@ func TestRepairFixesWhatCanBeFixed(t *testing.T) {
 	}
 }
 
-// TestWhatADeleteHidesIsSaidToBeMissingStill deletes a row by hand, with a marker of a later version: no write of the event's own version
+// TestWhatADeleteHidesIsReportedAsStillMissing deletes a row by hand, with a marker of a later version: no write of the event's own version
 // can be seen before the marker is compacted away, and verify does not claim otherwise.
-func TestWhatADeleteHidesIsSaidToBeMissingStill(t *testing.T) {
+func TestWhatADeleteHidesIsReportedAsStillMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
 	w.send(someOrders...)

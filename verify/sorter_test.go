@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSorterGivesEachShardInOrder adds more than its buffer holds, in two parts, and reads after each.
-func TestSorterGivesEachShardInOrder(t *testing.T) {
+// TestSorterReturnsEachShardInOrder adds more than its buffer holds, in two parts, and reads after each.
+func TestSorterReturnsEachShardInOrder(t *testing.T) {
 	type entry struct {
 		shard        int
 		key, payload string

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestChangesThatTieAreSaid has two orders with two changes in one millisecond, one of them twice: check foresees the ties, run warns of
+// TestChangesThatTieAreReported has two orders with two changes in one millisecond, one of them twice: check foresees the ties, run warns of
 // them, and verify counts the rows and documents that depend on them; none of them fails for it.
-func TestChangesThatTieAreSaid(t *testing.T) {
+func TestChangesThatTieAreReported(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, embeddedStack(t), ordersExample)
 	const at = 1_700_000_000_000

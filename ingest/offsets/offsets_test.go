@@ -102,7 +102,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-func TestMissingTopicIsSaid(t *testing.T) {
+func TestMissingTopicIsReported(t *testing.T) {
 	c, _, _ := tenRecords(t)
 	if _, err := c.Ends(t.Context(), "other"); !NoTopic(err) || !Answered(err) {
 		t.Errorf("error %v", err)

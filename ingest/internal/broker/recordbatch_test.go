@@ -202,7 +202,7 @@ func TestAbortedBatchesAreLeftOutByProducer(t *testing.T) {
 	}
 }
 
-func TestOldFormatIsSaid(t *testing.T) {
+func TestOldFormatIsReported(t *testing.T) {
 	b := testBatch{records: []testRecord{value(0)}}.bytes()
 	b[magicOffset] = 1
 	if _, _, err := readAll(t, b, 0, aborts{}); err == nil || err.Error() != "corrupt record batch at offset 0: format 1; only format 2 (Kafka 0.11 and later) can be read" {
