@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -22,6 +21,7 @@ import (
 
 	"brine/hbase"
 	"brine/internal/backoff"
+	"brine/internal/datadir/datadirtest"
 )
 
 // devProcess is a brine dev of its own, and what it has printed so far.
@@ -138,15 +138,7 @@ const allWritten = "events are in Kafka, and as rows and documents in HBase and 
 // when there is space, ends when it is asked to though the disk is full, and has lost no row.
 func TestDevOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	mount := t.TempDir()
-	if err := unix.Mount("tmpfs", mount, "tmpfs", 0, "size=20m"); err != nil {
-		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
-	}
-	defer func() {
-		if err := unix.Unmount(mount, 0); err != nil {
-			t.Error(err)
-		}
-	}()
+	mount := datadirtest.SmallDisk(t)
 	ballast, dir := filepath.Join(mount, "ballast"), filepath.Join(mount, "data")
 	if err := os.WriteFile(ballast, make([]byte, 10<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -164,7 +156,7 @@ func TestDevOnAFullDisk(t *testing.T) {
 	p.until(t, "it is healthy", func() bool { return strings.Contains(p.health(t), `"ok": true`) })
 	scans, orders := p.rows(t, "logistics:scans"), p.rows(t, "shop:orders")
 
-	fillUp(t, ballast)
+	datadirtest.Fill(t, ballast)
 	began := time.Now()
 	p.stop(t)
 	t.Logf("ended %v after it was asked to", time.Since(began).Round(time.Millisecond))
@@ -176,22 +168,6 @@ func TestDevOnAFullDisk(t *testing.T) {
 		t.Errorf("%d scans and %d orders, there were %d and %d", s, o, scans, orders)
 	}
 	p.stop(t)
-}
-
-// fillUp writes to a file until the disk is full.
-func fillUp(t *testing.T, name string) {
-	t.Helper()
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for block := make([]byte, 64<<10); err == nil; {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
 }
 
 // TestDevWithoutDescriptors: while the process may open no more files, both servers' ports say so and are not deaf afterwards.

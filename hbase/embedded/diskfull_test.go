@@ -3,42 +3,25 @@ package embedded_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
-
 	"brine/hbase/embedded"
+	"brine/hbase/embedded/internal/store/storetest"
 	"brine/hbase/hbasepb"
 
 	"google.golang.org/protobuf/proto"
 )
 
-// fullDisk is the system's file system, on which there is no space while full is set.
-func fullDisk(full *atomic.Bool) vfs.FS {
-	return errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		switch op.Kind {
-		case errorfs.OpCreate, errorfs.OpFileWrite:
-			if full.Load() {
-				return &os.PathError{Op: "write", Path: op.Path, Err: syscall.ENOSPC}
-			}
-		}
-		return nil
-	}))
-}
-
 // TestFullDiskIsReportedAndRecovered: while the disk is full every write and read is answered with an IOException that a client may retry and that
 // names cause and path; nothing that was acknowledged is lost, and all goes on, regions and tables too, when there is space.
 func TestFullDiskIsReportedAndRecovered(t *testing.T) {
-	var full atomic.Bool
+	disk := storetest.NewDisk(syscall.ENOSPC)
 	warned := make(chan string, 100)
 	dir := t.TempDir()
-	s, err := embedded.StartOnDisk(embedded.Options{Dir: dir, Servers: 2, DetectAfter: time.Millisecond, Warn: func(err error) { warned <- err.Error() }}, fullDisk(&full))
+	s, err := embedded.StartOnDisk(embedded.Options{Dir: dir, Servers: 2, DetectAfter: time.Millisecond, Warn: func(err error) { warned <- err.Error() }}, disk.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +32,7 @@ func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 		row := fmt.Sprint("1", n)
 		c.must("Mutate", &hbasepb.MutateRequest{Region: region(name), Mutation: putOf(row, 1)}, &hbasepb.MutateResponse{}, block(cell(row, "e", "q", 1, 4, row)))
 	}
-	full.Store(true)
+	disk.Full.Store(true)
 	for _, call := range []struct {
 		method        string
 		param, result proto.Message
@@ -74,7 +57,7 @@ func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 	if got := <-warned; !strings.Contains(got, "no space left on device") || !strings.Contains(got, dir) {
 		t.Errorf("warned %q", got)
 	}
-	full.Store(false)
+	disk.Full.Store(false)
 	if got := <-warned; !strings.Contains(got, "can be written again") {
 		t.Errorf("warned %q", got)
 	}
@@ -100,14 +83,14 @@ func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 
 // TestCloseWithAFullDisk ends though calls and a change of the catalogue wait for space.
 func TestCloseWithAFullDisk(t *testing.T) {
-	var full atomic.Bool
-	s, err := embedded.StartOnDisk(embedded.Options{Dir: t.TempDir()}, fullDisk(&full))
+	disk := storetest.NewDisk(syscall.ENOSPC)
+	s, err := embedded.StartOnDisk(embedded.Options{Dir: t.TempDir()}, disk.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := create(t, s.Addr(), "t", nil, family("e"))
 	c, m := dial(t, s.Addr(), "ClientService"), dial(t, s.Addr(), "MasterService")
-	full.Store(true)
+	disk.Full.Store(true)
 	m.send("CreateNamespace", &hbasepb.CreateNamespaceRequest{NamespaceDescriptor: &hbasepb.NamespaceDescriptor{Name: []byte("ns")}}, nil)
 	for s.Broken() == nil {
 		time.Sleep(time.Millisecond)

@@ -20,6 +20,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/internal/datadir/datadirtest"
 )
 
 // warnings gathers what a broker says of its folder.
@@ -110,15 +112,7 @@ func TestRefusals(t *testing.T) {
 // TestKafkaOnAFullDisk: on a disk of 20 MB that is full nothing is acknowledged, the cause is reported, and all that was acknowledged is
 // there when there is space again, in this process and in the next, whether this one could write down its state at its end or not.
 func TestKafkaOnAFullDisk(t *testing.T) {
-	mount := t.TempDir()
-	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=20m"); err != nil {
-		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
-	}
-	defer func() {
-		if err := syscall.Unmount(mount, 0); err != nil {
-			t.Error(err)
-		}
-	}()
+	mount := datadirtest.SmallDisk(t)
 	dir, ballast := filepath.Join(mount, "kafka"), filepath.Join(mount, "ballast")
 	var warned warnings
 	b, client := startOn(t, dir, warned.add)
@@ -134,7 +128,7 @@ func TestKafkaOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for end := range 2 {
-		fillDisk(t, ballast)
+		datadirtest.Fill(t, ballast)
 		if err := produce(); !errors.Is(err, kerr.KafkaStorageError) && !errors.Is(err, kgo.ErrRecordRetries) {
 			t.Errorf("a record on a full disk: %v", err)
 		}
@@ -179,21 +173,6 @@ func startOn(t *testing.T, dir string, warn func(error)) (*Broker, *kgo.Client) 
 		t.Fatal(err)
 	}
 	return b, client
-}
-
-func fillDisk(t *testing.T, name string) {
-	t.Helper()
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for block := make([]byte, 64<<10); err == nil; {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
 }
 
 // countRecords reads the topic to its end.

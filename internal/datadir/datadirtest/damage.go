@@ -1,4 +1,4 @@
-// Package datadirtest damages data folders: tests of the embedded stores import it.
+// Package datadirtest damages data folders, and fills the disks that they are on: tests of the embedded stores import it.
 package datadirtest
 
 import (

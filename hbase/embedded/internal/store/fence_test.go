@@ -8,46 +8,23 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"brine/hbase/embedded/internal/store/storetest"
+	"brine/internal/datadir/datadirtest"
 )
 
-// disk is a folder on a disk that can be full, and counts what is written to it.
+// disk is a disk that fails, and what the store says of it.
 type disk struct {
-	vfs.FS
-	full   atomic.Bool
-	failAt atomic.Int64 // that many writes on from now fail until it is freed; 0: none
-	err    error
+	*storetest.Disk
 
 	mu     sync.Mutex
 	warned []string
 }
 
-func newDisk(err error) *disk {
-	d := &disk{err: err}
-	d.FS = errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(d.inject))
-	return d
-}
-
-func (d *disk) inject(op errorfs.Op) error {
-	switch op.Kind {
-	case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo, errorfs.OpReuseForWrite, errorfs.OpRename:
-	default:
-		return nil
-	}
-	if n := d.failAt.Add(-1); n == 0 {
-		d.full.Store(true)
-	}
-	if d.full.Load() {
-		return &os.PathError{Op: "write", Path: op.Path, Err: d.err}
-	}
-	return nil
-}
+func newDisk(err error) *disk { return &disk{Disk: storetest.NewDisk(err)} }
 
 func (d *disk) warn(err error) {
 	d.mu.Lock()
@@ -109,7 +86,7 @@ func TestNothingIsWrittenBehindAFailedWrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d, dir := newDisk(c.err), t.TempDir()
 			s := d.open(t, dir, true)
-			d.failAt.Store(c.at)
+			d.FailAt.Store(c.at)
 			acknowledged := writeUntilItFails(t, s, c.err)
 			if err := put(s, "refused"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, c.err) {
 				t.Errorf("a put while the disk is full: %v", err)
@@ -117,7 +94,7 @@ func TestNothingIsWrittenBehindAFailedWrite(t *testing.T) {
 			if err := s.Broken(); !errors.Is(err, c.err) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("Broken is %v: it names neither cause nor path", err)
 			}
-			d.full.Store(false)
+			d.Full.Store(false)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if err := s.Wait(ctx); err != nil {
@@ -215,7 +192,7 @@ func TestCloseWhileTheFolderIsOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.full.Store(true)
+	d.Full.Store(true)
 	if err := s.install(late); !errors.Is(err, errClosed) {
 		t.Errorf("install: %v", err)
 	}
@@ -231,11 +208,11 @@ func TestFlushThatFails(t *testing.T) {
 	if err := put(s, "a"); err != nil {
 		t.Fatal(err)
 	}
-	d.full.Store(true)
+	d.Full.Store(true)
 	if err := s.Flush(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Flush: %v", err)
 	}
-	d.full.Store(false)
+	d.Full.Store(false)
 	if err := s.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +233,7 @@ func TestCloseWhileTheDiskIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.full.Store(true)
+	d.Full.Store(true)
 	if err := put(s, "b"); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("put: %v", err)
 	}
@@ -272,7 +249,7 @@ func TestCloseWhileTheDiskIsFull(t *testing.T) {
 	if _, err := Open(Options{Dir: dir, FS: d.FS}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Open on a full disk: %v", err)
 	}
-	d.full.Store(false)
+	d.Full.Store(false)
 	s = d.open(t, dir, false)
 	check(t, s, []string{"a"})
 	if err := s.Close(); err != nil {
@@ -284,7 +261,7 @@ func TestCloseWhileTheDiskIsFull(t *testing.T) {
 func TestCommitSurely(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)
 	s := d.open(t, t.TempDir(), false)
-	d.full.Store(true)
+	d.Full.Store(true)
 	b := s.NewBatch()
 	if err := b.SetRecord("table/t", []byte("v")); err != nil {
 		t.Fatal(err)
@@ -294,7 +271,7 @@ func TestCommitSurely(t *testing.T) {
 	for s.Broken() == nil {
 		time.Sleep(time.Millisecond)
 	}
-	d.full.Store(false)
+	d.Full.Store(false)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -308,22 +285,13 @@ func TestCommitSurely(t *testing.T) {
 
 // TestFullDisk is the same on a real one of 20 MB, filled with a file.
 func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=20m"); err != nil {
-		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
-	}
-	defer func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	}()
-	d := &disk{FS: vfs.Default}
+	dir, d := datadirtest.SmallDisk(t), newDisk(nil)
 	s := d.open(t, filepath.Join(dir, "store"), false)
 	if err := put(s, "before"); err != nil {
 		t.Fatal(err)
 	}
 	ballast := filepath.Join(dir, "ballast")
-	fill(t, ballast)
+	datadirtest.Fill(t, ballast)
 	acknowledged := append(writeUntilItFails(t, s, syscall.ENOSPC), "before")
 	if err := s.Broken(); err == nil || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("Broken is %v", err)
@@ -340,21 +308,5 @@ func TestFullDisk(t *testing.T) {
 	check(t, s, append(acknowledged, "again"))
 	if err := s.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-// fill writes a file until the disk is full.
-func fill(t *testing.T, name string) {
-	t.Helper()
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for block := make([]byte, 64<<10); err == nil; {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
 	}
 }

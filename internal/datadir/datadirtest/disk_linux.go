@@ -1,0 +1,39 @@
+package datadirtest
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// SmallDisk mounts a disk of 20 MB as long as a test takes, and returns where. Where the machine lets it mount none the test is skipped.
+func SmallDisk(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=20m"); err != nil {
+		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// Fill appends to a file until its disk is full.
+func Fill(t testing.TB, name string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 64<<10); err == nil; {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
