@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,8 +25,9 @@ import (
 // the partition's folder says which offsets were acknowledged: it is written before the answer to a producer is, after the records are on
 // disk, and so never says more than must be there. It is not synced: an older one asks for less.
 //
-// Markers of transactions, which no producer sends, and what retention has removed are noted within lookEvery. Topics that are compacted
-// have gaps, and are not held against it.
+// So are the markers of a transaction that its producer ends: without one its records would count as those of a process that was killed.
+// Markers of transactions that time ends, and what retention has removed, are noted within lookEvery. Topics that are compacted have gaps,
+// and are not held against it.
 
 // acknowledgedDir is the folder of those files, which have the names of the partitions' folders.
 const acknowledgedDir = "acknowledged"
@@ -38,6 +40,9 @@ type acknowledgements struct {
 	dir  string
 	fail func(error)
 
+	ends    chan chan struct{} // of transactions, closed once their markers are noted
+	stopped chan struct{}      // nobody notes any longer
+
 	mu    sync.Mutex
 	parts map[string]extent // by the name of the partition's folder
 }
@@ -47,7 +52,7 @@ func newAcknowledgements(dir string, fail func(error)) (*acknowledgements, error
 		return nil, err
 	}
 	parts, err := readExtents(dir)
-	return &acknowledgements{dir: dir, fail: fail, parts: parts}, err
+	return &acknowledgements{dir: dir, fail: fail, ends: make(chan chan struct{}), stopped: make(chan struct{}), parts: parts}, err
 }
 
 func partitionName(topic string, p int32) string {
@@ -157,6 +162,30 @@ func (a *acknowledgements) look(c *kfake.Cluster) {
 	}
 }
 
+// noteEnds notes the markers of transactions that end, until ctx does.
+func (a *acknowledgements) noteEnds(ctx context.Context, c *kfake.Cluster) {
+	defer close(a.stopped)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case noted := <-a.ends:
+			a.look(c)
+			close(noted)
+		}
+	}
+}
+
+// ended returns when the markers of a transaction that has ended are noted. It is not called by kfake's own goroutine, which is asked.
+func (a *acknowledgements) ended() {
+	noted := make(chan struct{})
+	select {
+	case a.ends <- noted:
+		<-noted
+	case <-a.stopped:
+	}
+}
+
 // seen notes the extent that a partition has now.
 func (a *acknowledgements) seen(name string, is extent) {
 	a.mu.Lock()
@@ -239,10 +268,10 @@ func checkAcknowledged(dir string, parts map[string][]batch) error {
 	return nil
 }
 
-// asked is a request to produce whose answer has not been sent.
+// asked is a request to produce, or to end a transaction, whose answer has not been sent.
 type asked struct {
-	correlation uint32
-	version     int16
+	correlation  uint32
+	key, version int16
 }
 
 // mostAsked is more requests of a connection than kfake takes before it answers. Those that want no answer go when others come.
@@ -250,44 +279,52 @@ const mostAsked = 16
 
 // ask notes a request that was checked.
 func (c *guarded) ask(frame []byte, q kmsg.Request, body []byte) {
-	if q.Key() != kmsg.Produce.Int16() {
+	if key := kmsg.Key(q.Key()); key != kmsg.Produce && key != kmsg.EndTxn {
 		c.guard.acks.request(q, body)
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = append(c.asked[max(0, len(c.asked)+1-mostAsked):], asked{binary.BigEndian.Uint32(frame[8:]), q.GetVersion()})
+	c.asked = append(c.asked[max(0, len(c.asked)+1-mostAsked):], asked{binary.BigEndian.Uint32(frame[8:]), q.Key(), q.GetVersion()})
 }
 
 // acknowledge notes what an answer acknowledges.
 func (c *guarded) acknowledge(frame []byte) {
-	version, ok := c.answers(frame)
+	q, ok := c.answers(frame)
 	if !ok {
 		return
 	}
-	r := kmsg.NewPtrProduceResponse()
-	r.SetVersion(version)
+	r := kmsg.ResponseForKey(q.key)
+	r.SetVersion(q.version)
 	body := frame[8:]
 	if r.IsFlexible() && len(body) > 0 {
 		body = body[1:] // the header has no tags
 	}
-	if r.ReadFrom(body) == nil {
+	if r.ReadFrom(body) != nil {
+		return
+	}
+	switch r := r.(type) {
+	case *kmsg.ProduceResponse:
 		c.guard.acks.produced(r)
+	case *kmsg.EndTxnResponse:
+		if r.ErrorCode == 0 {
+			c.guard.acks.ended()
+		}
 	}
 }
 
-// answers reports whether a frame is the answer to a request to produce, and of which version.
-func (c *guarded) answers(frame []byte) (version int16, ok bool) {
+// answers returns the request that a frame answers, and reports whether there is one.
+func (c *guarded) answers(frame []byte) (q asked, ok bool) {
 	if len(frame) < 8 {
-		return 0, false
+		return q, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.asked, func(a asked) bool { return a.correlation == binary.BigEndian.Uint32(frame[4:]) })
 	if i < 0 {
-		return 0, false
+		return q, false
 	}
-	version = c.asked[i].version
+	q = c.asked[i]
 	c.asked = c.asked[i+1:]
-	return version, true
+	return q, true
 }

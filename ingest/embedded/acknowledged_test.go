@@ -158,3 +158,75 @@ func request(t *testing.T, b *embedded.Broker, q kmsg.Request) {
 		t.Fatal(err)
 	}
 }
+
+// TestMarkersAreAcknowledged: after a kill -9 at any time a transaction that was committed is, and when its marker is missing that is noticed:
+// its records would be taken for those of a producer that was killed.
+func TestMarkersAreAcknowledged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kafka")
+	b, err := startIn(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.TransactionalID("t"), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: "shop.orders", Value: []byte("committed")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
+		t.Fatal(err)
+	}
+	killed := datadirtest.Copy(t, dir)
+	if got := committedIn(t, datadirtest.Copy(t, killed)); !slices.Equal(got, []string{"committed"}) {
+		t.Errorf("committed records: %q", got)
+	}
+	partition := filepath.Join("partitions", "shop.orders-0")
+	segments, err := filepath.Glob(filepath.Join(killed, partition, "*.dat"))
+	if err != nil || len(segments) != 1 {
+		t.Fatal(segments, err)
+	}
+	if err := cutAtBatch(strings.TrimSuffix(segments[0], ".dat")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := startIn(t, killed); !errors.Is(err, embedded.ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(killed, partition)+" is damaged") {
+		t.Errorf("without the marker it says %v", err)
+		if err == nil {
+			b.Close()
+			t.Errorf("and has %q", committedIn(t, killed))
+		}
+	}
+}
+
+// committedIn reads what is committed in the first partition of a folder.
+func committedIn(t *testing.T, dir string) (values []string) {
+	t.Helper()
+	b, err := startIn(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{"shop.orders": {0: kgo.NewOffset().AtStart()}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for at, end := int64(0), b.PartitionInfo("shop.orders", 0).HighWatermark; at < end; {
+		fetches := client.PollFetches(t.Context())
+		if err := fetches.Err(); err != nil {
+			t.Fatal(err)
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			if at = r.Offset + 1; !r.Attrs.IsControl() {
+				values = append(values, string(r.Value))
+			}
+		})
+	}
+	return values
+}

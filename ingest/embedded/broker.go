@@ -67,6 +67,9 @@ func start(d *disk, acks *acknowledgements, opts []kfake.Opt) (*Broker, error) {
 	if d != nil {
 		d.refuse(cluster)
 	}
+	if acks != nil {
+		go acks.noteEnds(ctx, cluster) // ends in Close
+	}
 	go b.keep(ctx, WatchMembers(cluster, client, callTime)) // ends in Close
 	return b, nil
 }
@@ -104,6 +107,9 @@ func (b *Broker) Broken() error {
 func (b *Broker) Close() {
 	b.stop()
 	<-b.stopped // kfake answers no question once it is closed
+	if b.acks != nil {
+		<-b.acks.stopped
+	}
 	b.client.Close()
 	b.Cluster.Close()
 	if b.disk != nil && b.disk.err() == nil {

@@ -80,7 +80,7 @@ type guarded struct {
 	mu      sync.Mutex // guards what follows: kfake writes while it reads
 	pending []int      // bytes of the requests without an answer
 	kept    int        // bytes of the largest answer
-	asked   []asked    // requests to produce, the oldest first
+	asked   []asked    // requests that acknowledged.go waits for the answers of, the oldest first
 }
 
 func (c *guarded) Read(b []byte) (int, error) {
