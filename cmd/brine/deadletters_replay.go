@@ -85,7 +85,7 @@ func (c *deadlettersReplayCmd) printCounts(e *env, scan *brokers.DeadLetters, le
 	n, unknown := 0, []string(nil)
 	for _, group := range slices.Sorted(maps.Keys(letters)) {
 		n += letters[group]
-		if h, ok := scan.Half(group); ok {
+		if h, ok := scan.Half(group); ok && slices.Contains(h.Pipeline.Halves(), h) {
 			halves = append(halves, h)
 		} else {
 			unknown = append(unknown, group)

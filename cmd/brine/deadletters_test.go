@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"brine/config"
+	"brine/ingest/deadletter"
 	"brine/internal/term"
+	"brine/service/brokers"
 
 	"github.com/segmentio/kafka-go"
 )
@@ -222,5 +225,27 @@ func TestDeadLettersOfDeepAndEmptyRecordsAreReadable(t *testing.T) {
 		if len(l.Field) > 200 {
 			t.Errorf("a field of %d bytes", len(l.Field))
 		}
+	}
+}
+
+// TestDeadLettersOfAHalfThatIsGone: dead letters of a half that the pipeline has no more are left out of a replay, and that is said.
+func TestDeadLettersOfAHalfThatIsGone(t *testing.T) {
+	cfg, problems := config.Load("../../examples/orders.yaml", func(string) (string, bool) { return "", false })
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	p := cfg.Pipelines[0]
+	p.Documents = nil
+	scan, err := brokers.NewDeadLetters(t.Context(), cfg, "", "", deadletter.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	halves, err := (&deadlettersReplayCmd{}).printCounts(&env{stderr: &said}, scan, map[string]int{p.RowsGroup(): 1, p.DocumentsGroup(): 2})
+	if err != nil || !slices.Equal(halves, []config.Half{{Pipeline: p, Kind: "rows"}}) {
+		t.Errorf("%v, %v", halves, err)
+	}
+	if want := "2 letters of group " + p.DocumentsGroup() + ", which this configuration does not have, are left out"; !strings.Contains(said.String(), want) {
+		t.Errorf("said %q, expected %q", &said, want)
 	}
 }

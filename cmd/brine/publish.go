@@ -58,22 +58,22 @@ func (c *publishCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
+	k := &cfg.Kafka
+	job := publish.Job{
+		Options: publish.Options{Kafka: k.Options(), Credentials: publish.Credentials(k.SASL), RequestTimeout: k.RequestTimeout},
+		Topic:   c.Topic, Partitions: c.Partitions, Group: k.Group, Name: c.Name, Rate: c.Rate, Again: c.Again, Alone: c.Alone,
+		Log: e.stderr,
+	}
+	if err := job.Create(e.ctx); err != nil {
+		return brokers.Error(err)
+	}
 	began, sent, said := time.Now(), int64(0), time.Now()
-	report := func(n int64) {
+	job.Sent = func(n int64) {
 		if sent += n; time.Since(said) > 2*time.Second {
 			said = time.Now()
 			p := term.Progress{Done: sent, Elapsed: time.Since(began)}
 			fmt.Fprintf(e.stderr, "%s records, %s\n", term.Thousands(sent), term.Rate(p.PerSecond()))
 		}
-	}
-	k := &cfg.Kafka
-	job := publish.Job{
-		Options: publish.Options{Kafka: k.Options(), Credentials: publish.Credentials(k.SASL), RequestTimeout: k.RequestTimeout},
-		Topic:   c.Topic, Partitions: c.Partitions, Group: k.Group, Name: c.Name, Rate: c.Rate, Again: c.Again, Alone: c.Alone,
-		Log: e.stderr, Sent: report,
-	}
-	if err := job.Create(e.ctx); err != nil {
-		return brokers.Error(err)
 	}
 	before, n, err := job.Publish(e.ctx, source)
 	switch {

@@ -12,8 +12,8 @@ import (
 
 // What the packages may grow to. Numbers in comments are those that the redesign is to reach; lower the others as they come true.
 const (
-	mainLines    = 6_009 // of cmd/brine without tests; 6,500
-	mainFile     = 300   // lines of one of its files; 200
+	mainLines    = 6_009 // of cmd/brine without tests
+	mainFile     = 204   // lines of one of its files; 200
 	packageFiles = 35    // of any package but main and generated ones
 )
 
