@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,5 +80,32 @@ func TestBrokersThatDoNotAnswer(t *testing.T) {
 		if code != exitUnreachable || stdout != "" || !strings.Contains(stderr, nobody+": connection refused") {
 			t.Errorf("%q: exit %d\n%s%s", args, code, stdout, stderr)
 		}
+	}
+}
+
+// TestBrokersThatCloseTheConnection: which did is said, and what that may mean.
+func TestBrokersThatCloseTheConnection(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			var length uint32 // of a request: what is closed with something unread is reset
+			if binary.Read(conn, binary.BigEndian, &length) == nil {
+				_, _ = io.CopyN(io.Discard, conn, int64(length))
+			}
+			conn.Close()
+		}
+	}()
+	code, stdout, stderr := brine(t, "offsets", "show", "--brokers", l.Addr().String())
+	if code != exitUnreachable || stdout != "" || !strings.Contains(stderr, l.Addr().String()+": the connection was closed") || !strings.Contains(stderr, "hint: is Kafka running at kafka.brokers? One that wants kafka.sasl") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }

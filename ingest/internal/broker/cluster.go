@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -82,6 +83,8 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 		}
 	case refusesUs(err):
 		err = fmt.Errorf("%w: %w", ErrDenied, err)
+	case ended(err) && ended(c.fault):
+		err = c.fault // with the address
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 	case c.fault != nil:
 		err = fmt.Errorf("%w; last: %w", err, c.fault)
@@ -90,6 +93,9 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 	}
 	return response, err
 }
+
+// ended reports whether a connection ended where something was to be read.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // failed notes what befell a connection, with its address.
 func (c *Cluster) failed(address string, err error) {

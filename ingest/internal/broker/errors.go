@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
@@ -80,7 +79,7 @@ func mayPass(err error) bool {
 	case errors.As(err, &answer):
 		return answer.Temporary() || answer == kafka.BrokerNotAvailable // which is what kafka-go says when it knows of no broker yet
 	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
+	return ended(err) || errors.As(err, &network)
 }
 
 // Answered reports whether an error is a broker's answer, rather than the lack of one.
