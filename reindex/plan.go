@@ -66,6 +66,17 @@ func (r *Run) Plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
+// Work is about how many rows and records are left to be read.
+func (p *Plan) Work() (n int64) {
+	for _, t := range p.Tables {
+		n += max(0, p.Documents-t.Done)
+	}
+	for _, t := range p.Topics {
+		n += t.Records
+	}
+	return n
+}
+
 func (r *Run) planSource(ctx context.Context, p *Plan, s *Source, at *source) error {
 	if p.Phase == Scanning {
 		bytes, err1 := bytesOf(ctx, r.opts.Client, s.Table)

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -13,35 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/config"
-	"brine/examples"
-	"brine/indexer"
 	"brine/service"
 )
-
-// A reindex warns of an index that fails as run does.
-func TestOutagesOfAReindex(t *testing.T) {
-	cfg, problems := config.Parse("dev.yaml", examples.Dev, func(name string) (string, bool) { return "http://127.0.0.1:1", name == "BRINE_SEARCH_CONNECT" })
-	if cfg == nil {
-		t.Fatal(problems)
-	}
-	var log bytes.Buffer
-	at := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return len(p.Documents) > 0 })
-	p := cfg.Pipelines[at]
-	s, err := openService(t.Context(), cfg, service.ToRead, slog.New(slog.NewTextHandler(&log, nil)), service.HalfName(p.Name, service.Documents))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	hooks := (&reindexCmd{Index: p.Documents[0].Index}).source(s, p).Documents.Hooks
-	for range 3 {
-		hooks.Retry(indexer.RetryInfo{Err: errors.New("10.0.0.1:9200: connection refused")})
-	}
-	hooks.Items(indexer.ItemsInfo{Index: "orders", Outcome: indexer.Again, Events: 5})
-	if n := strings.Count(log.String(), "10.0.0.1:9200: connection refused"); n != 1 {
-		t.Errorf("%d warnings: %s", n, &log)
-	}
-}
 
 // A search address at which nobody listens, or something else answers, is named with what it says: in the log, in the progress and in health, which
 // turns red.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,15 +9,12 @@ import (
 	"strings"
 
 	"brine/config"
-	"brine/event"
 	"brine/indexer"
 	"brine/internal/term"
-	"brine/lookup"
 	"brine/reindex"
 	"brine/schema"
 	"brine/search"
 	"brine/service"
-	"brine/service/brokers"
 )
 
 type reindexCmd struct {
@@ -86,7 +82,7 @@ func (c *reindexCmd) Run(e *env) error {
 	case err != nil:
 		return reindexError(err)
 	}
-	screen.result(run.Progress(), c.DropOld)
+	screen.result(run.Result())
 	return nil
 }
 
@@ -132,44 +128,9 @@ func (c *reindexCmd) options(s *service.Service, log *slog.Logger) reindex.Optio
 	o := reindex.Options{Index: c.Index, From: reindex.From(c.From), Engine: s.Engine(), Rate: float64(c.Rate), Workers: c.Workers,
 		Again: c.Again, SkipRefused: c.SkipRefused, SkipMissing: c.SkipMissing, DropOld: c.DropOld, Logger: log, Client: s.Client()}
 	for _, p := range s.Config().Pipelines {
-		o.Sources = append(o.Sources, c.source(s, p))
+		o.Sources = append(o.Sources, s.ReindexSource(p, c.Index))
 	}
 	return o
-}
-
-func (c *reindexCmd) source(s *service.Service, p *config.Pipeline) reindex.Source {
-	src := reindex.Source{Pipeline: p.Name, Ingest: s.Config().Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink()}
-	src.Documents.Documents = slices.DeleteFunc(src.Documents.Documents, func(d indexer.Document) bool { return d.Index != c.Index })
-	src.Documents.Hooks = s.WatchIndex(p.Name, src.Documents.Hooks)
-	for _, d := range p.Documents {
-		if d.Index == c.Index {
-			src.Table = cmp.Or(d.Table, p.Rows[0].Table)
-		}
-	}
-	if opts, completes := p.Lookup(); completes {
-		src.Through = func(to event.Writer) (event.Writer, error) { return lookup.New(s.Client(), to, opts) }
-	}
-	settled := func(group string) func(context.Context) (map[int]int64, error) {
-		return func(ctx context.Context) (map[int]int64, error) {
-			client := brokers.Open(&s.Config().Kafka)
-			defer client.Close()
-			ends, err := client.Ends(ctx, p.Topic)
-			if err != nil {
-				return nil, brokers.Error(err)
-			}
-			committed, err := client.CommittedAll(ctx, group, p.Topic, len(ends))
-			if err != nil {
-				return nil, brokers.Error(err)
-			}
-			done := make(map[int]int64, len(ends))
-			for i := range ends {
-				done[i] = committed[i] // 0 says more than no entry: it has been asked for
-			}
-			return done, nil
-		}
-	}
-	src.RowsDone = settled(p.RowsGroup())
-	return src
 }
 
 // reindexError gives an error its exit code, and says what fixes it.

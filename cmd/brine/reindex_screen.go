@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"brine/internal/term"
 	"brine/reindex"
@@ -23,14 +22,7 @@ type reindexPlan struct {
 }
 
 func (s *reindexScreen) plan(p *reindex.Plan) {
-	work := float64(0)
-	for _, t := range p.Tables {
-		work += float64(max(0, p.Documents-t.Done))
-	}
-	for _, t := range p.Topics {
-		work += float64(t.Records)
-	}
-	seconds := 0.0
+	work, seconds := float64(p.Work()), 0.0
 	if s.rate > 0 {
 		seconds = work / float64(s.rate)
 	}
@@ -67,69 +59,18 @@ func (s *reindexScreen) plan(p *reindex.Plan) {
 	}
 }
 
-// reindexReading is the JSON line of progress.
-type reindexReading struct {
-	Phase   reindex.Phase `json:"phase"`
-	Rows    int64         `json:"rows"` // in the new index
-	Ranges  int64         `json:"ranges"`
-	Left    int64         `json:"ranges_left"`
-	Records int64         `json:"records"` // of the topic, in this round
-	Behind  int64         `json:"records_left"`
-	PerSec  float64       `json:"per_second"`
-	ETA     float64       `json:"eta_seconds"` // −1 while unknown
-	Refused int64         `json:"refused"`
-	Waiting string        `json:"waiting,omitempty"`
-}
-
 // follow shows progress while work goes on.
 func (s *reindexScreen) follow(run *reindex.Run, documents int64, work func() error) (err error) {
-	var before reindexReading
-	at, first := time.Now(), int64(-1)
+	meter := run.Meter(documents)
 	s.During(func() { err = work() }, func() {
-		p := run.Progress()
-		if p.Phase == "" {
-			return // it looks for what was begun
-		}
-		if first < 0 {
-			first = p.Rows
-		}
-		now := newReindexReading(&p, documents, first)
-		now.rate(&before, time.Since(at))
-		before, at = now, time.Now()
-		if !s.quiet {
+		if now, ok := meter.Read(); ok && !s.quiet {
 			s.Show(s.line(&now, documents))
 		}
 	})
 	return err
 }
 
-// newReindexReading reckons what is left: of the table as many rows as the old index has documents, of the topic what is in it.
-func newReindexReading(p *reindex.Progress, documents, first int64) reindexReading {
-	r := reindexReading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Records: p.Records,
-		Behind: p.RecordsLeft, Refused: p.Refused}
-	if p.Phase == reindex.Scanning {
-		r.ETA = term.Progress{Done: p.Rows - first, Left: max(1, documents-p.Rows), Elapsed: p.Elapsed}.ETA()
-	} else {
-		r.ETA = term.Progress{Done: p.Records, Left: p.RecordsLeft, Elapsed: p.Elapsed}.ETA()
-	}
-	if p.Waiting != nil {
-		r.Waiting = p.Waiting.Error()
-	}
-	return r
-}
-
-// rate is what was done since the reading before, of the same phase.
-func (r *reindexReading) rate(before *reindexReading, span time.Duration) {
-	n := r.Records - before.Records
-	if r.Phase == reindex.Scanning {
-		n = r.Rows - before.Rows
-	}
-	if r.Phase == before.Phase {
-		r.PerSec = float64(max(0, n)) / span.Seconds()
-	}
-}
-
-func (s *reindexScreen) line(r *reindexReading, documents int64) string {
+func (s *reindexScreen) line(r *reindex.Reading, documents int64) string {
 	if s.json {
 		return term.JSON(r)
 	}
@@ -148,33 +89,22 @@ func (s *reindexScreen) line(r *reindexReading, documents int64) string {
 	return text
 }
 
-// reindexResult is the JSON line of a reindex that is done.
-type reindexResult struct {
-	Finished bool     `json:"finished"`
-	Rows     int64    `json:"rows"`
-	Refused  int64    `json:"refused"`
-	Examples []string `json:"examples,omitempty"` // of what was refused
-	Former   []string `json:"former"`             // the indexes whose place was taken
-	Dropped  bool     `json:"dropped"`            // they are
-	Seconds  float64  `json:"seconds"`
-}
-
-func (s *reindexScreen) result(p reindex.Progress, dropped bool) {
+func (s *reindexScreen) result(r reindex.Result) {
 	if s.json {
-		s.JSON(reindexResult{true, p.Rows, p.Refused, p.Examples, p.Former, dropped, p.Elapsed.Seconds()})
+		s.JSON(r)
 		return
 	}
 	s.Keep()
-	fmt.Fprintf(s.Out, "done in %v: the new index has its place", term.Seconds(p.Elapsed.Seconds()))
-	if p.Rows > 0 {
-		fmt.Fprintf(s.Out, ", with the documents of %s rows and of what came meanwhile", term.Thousands(p.Rows))
+	fmt.Fprintf(s.Out, "done in %v: the new index has its place", term.Seconds(r.Seconds))
+	if r.Rows > 0 {
+		fmt.Fprintf(s.Out, ", with the documents of %s rows and of what came meanwhile", term.Thousands(r.Rows))
 	}
-	if p.Refused > 0 {
-		fmt.Fprintf(s.Out, "; %s were refused, such as %s", term.Thousands(p.Refused), term.Line(p.Examples[0]))
+	if r.Refused > 0 {
+		fmt.Fprintf(s.Out, "; %s were refused, such as %s", term.Thousands(r.Refused), term.Line(r.Examples[0]))
 	}
 	fmt.Fprintln(s.Out)
-	for _, name := range p.Former {
-		if dropped {
+	for _, name := range r.Former {
+		if r.Dropped {
 			fmt.Fprintf(s.Out, "  %s is dropped\n", name)
 		} else {
 			fmt.Fprintf(s.Out, "  %s is kept, and nothing reads or writes it; drop it when it is not wanted any more\n", name)

@@ -8,9 +8,8 @@ import (
 
 	"brine/config"
 	"brine/event"
-	"brine/ingest"
+	"brine/hbase"
 	"brine/ingest/offsets"
-	"brine/lookup"
 	"brine/metrics"
 	"brine/service"
 	"brine/service/brokers"
@@ -35,8 +34,6 @@ type verifiedHalf struct {
 	*brokers.Group
 	pipeline *config.Pipeline
 }
-
-func (h verifiedHalf) rows() bool { return h.Half.Kind == service.Rows }
 
 // open finds out what is meant, and opens the stores of that.
 func (c *verifyCmd) open(e *env) (*verification, error) {
@@ -68,7 +65,7 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 	v.options = verify.Options{Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp}
 	var halves []string
 	for _, h := range v.halves {
-		v.options.Sources = append(v.options.Sources, v.source(h.Half.Name(), h.pipeline, h.rows()))
+		v.options.Sources = append(v.options.Sources, v.source(h.pipeline, h.Half.Kind))
 		halves = append(halves, h.Half.Name())
 	}
 	if err := v.whole(); err != nil {
@@ -94,7 +91,11 @@ func (v *verification) whole() error {
 		if v.verifies(p) {
 			continue
 		}
-		others = append(others, v.source(p.Name, p, true), v.source(p.Name, p, false))
+		for _, kind := range []string{service.Rows, service.Documents} {
+			other := v.source(p, kind)
+			other.Name = p.Name
+			others = append(others, other)
+		}
 	}
 	t, by := verify.Shared(v.options.Sources, others)
 	if by == nil {
@@ -107,28 +108,11 @@ func (v *verification) whole() error {
 	return fmt.Errorf("--full: %s is also written by pipeline %s, whose rows would count as extra; leave --pipeline out", what+t.Name, by.Name)
 }
 
-// source is one half of a pipeline, of which all is expected.
-func (v *verification) source(name string, p *config.Pipeline, rows bool) verify.Source {
-	group := p.DocumentsGroup()
-	if rows {
-		group = p.RowsGroup()
-	}
-	span := v.cmd.span
-	s := verify.Source{Name: name, Ingest: v.cfg.Ingest(p, group), From: span.From, To: span.To, Partitions: span.Partitions}
+// source is one half of a pipeline, of which all of the range is expected.
+func (v *verification) source(p *config.Pipeline, kind string) verify.Source {
+	s := service.VerifySource(v.cfg, p, kind, v.log, func() *hbase.Client { return v.service.Client() })
+	s.From, s.To, s.Partitions = v.cmd.span.From, v.cmd.span.To, v.cmd.span.Partitions
 	s.Ingest.RecordsPerSecond = float64(v.cmd.Rate)
-	s.Ingest.OutOfRange = ingest.FromEarliest
-	s.Ingest.Logger = v.log
-	s.Letters = verify.DeadLetters(s.Ingest)
-	if rows {
-		opts := p.Sink()
-		s.Rows = &opts
-	} else {
-		opts := p.Indexer()
-		s.Documents = &opts
-	}
-	if opts, completes := p.Lookup(); completes {
-		s.Through = func(to event.Writer) (event.Writer, error) { return lookup.New(v.service.Client(), to, opts) }
-	}
 	return s
 }
 

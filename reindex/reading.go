@@ -1,0 +1,88 @@
+package reindex
+
+import (
+	"time"
+
+	"brine/internal/term"
+)
+
+// Reading is how far a Run is, as JSON.
+type Reading struct {
+	Phase   Phase   `json:"phase"`
+	Rows    int64   `json:"rows"` // in the new index
+	Ranges  int64   `json:"ranges"`
+	Left    int64   `json:"ranges_left"`
+	Records int64   `json:"records"` // of the topic, in this round
+	Behind  int64   `json:"records_left"`
+	PerSec  float64 `json:"per_second"`
+	ETA     float64 `json:"eta_seconds"` // −1 while unknown
+	Refused int64   `json:"refused"`
+	Waiting string  `json:"waiting,omitempty"`
+}
+
+// Meter reads how far a Run is, and how much it does in a second. It is not for concurrent use.
+type Meter struct {
+	run       *Run
+	documents int64 // in the old index
+	first     int64 // rows in the new index at the first reading; −1: there was none
+	before    Reading
+	at        time.Time
+}
+
+// Meter returns a meter of the run. Documents is how many the old index has, as Plan says.
+func (r *Run) Meter(documents int64) *Meter {
+	return &Meter{run: r, documents: documents, first: -1, at: time.Now()}
+}
+
+// Read returns how far the run is; false while it looks for what was begun. The rate is that since the reading before, of the same phase.
+func (m *Meter) Read() (Reading, bool) {
+	p := m.run.Progress()
+	if p.Phase == "" {
+		return Reading{}, false
+	}
+	if m.first < 0 {
+		m.first = p.Rows
+	}
+	now := p.reading(m.documents, m.first)
+	if now.Phase == m.before.Phase {
+		n := now.Records - m.before.Records
+		if now.Phase == Scanning {
+			n = now.Rows - m.before.Rows
+		}
+		now.PerSec = float64(max(0, n)) / time.Since(m.at).Seconds()
+	}
+	m.before, m.at = now, time.Now()
+	return now, true
+}
+
+// reading reckons what is left: of the table as many rows as the old index has documents, of the topic what is in it.
+func (p *Progress) reading(documents, first int64) Reading {
+	r := Reading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Records: p.Records,
+		Behind: p.RecordsLeft, Refused: p.Refused}
+	if p.Phase == Scanning {
+		r.ETA = term.Progress{Done: p.Rows - first, Left: max(1, documents-p.Rows), Elapsed: p.Elapsed}.ETA()
+	} else {
+		r.ETA = term.Progress{Done: p.Records, Left: p.RecordsLeft, Elapsed: p.Elapsed}.ETA()
+	}
+	if p.Waiting != nil {
+		r.Waiting = p.Waiting.Error()
+	}
+	return r
+}
+
+// Result is what a Run has done, as JSON.
+type Result struct {
+	Finished bool     `json:"finished"`
+	Rows     int64    `json:"rows"`
+	Refused  int64    `json:"refused"`
+	Examples []string `json:"examples,omitempty"` // of what was refused
+	Former   []string `json:"former"`             // the indexes whose place was taken
+	Dropped  bool     `json:"dropped"`            // they are
+	Seconds  float64  `json:"seconds"`
+}
+
+// Result returns what the run has done, once it has ended without an error.
+func (r *Run) Result() Result {
+	p := r.Progress()
+	return Result{true, p.Rows, p.Refused, p.Examples, p.Former, r.opts.DropOld, p.Elapsed.Seconds()}
+}

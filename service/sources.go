@@ -1,0 +1,77 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+
+	"brine/config"
+	"brine/event"
+	"brine/hbase"
+	"brine/indexer"
+	"brine/ingest"
+	"brine/lookup"
+	"brine/reindex"
+	"brine/service/brokers"
+	"brine/verify"
+)
+
+// VerifySource returns a half of a pipeline as verify reads it: all of its topic, of which all is expected. client is asked for where the
+// half looks keys up, once the stores are open.
+func VerifySource(cfg *config.Config, p *config.Pipeline, kind string, log *slog.Logger, client func() *hbase.Client) verify.Source {
+	s := verify.Source{Name: HalfName(p.Name, kind), Through: through(p, client)}
+	if kind == Rows {
+		opts := p.Sink()
+		s.Ingest, s.Rows = cfg.Ingest(p, p.RowsGroup()), &opts
+	} else {
+		opts := p.Indexer()
+		s.Ingest, s.Documents = cfg.Ingest(p, p.DocumentsGroup()), &opts
+	}
+	s.Ingest.OutOfRange, s.Ingest.Logger = ingest.FromEarliest, log
+	s.Letters = verify.DeadLetters(s.Ingest)
+	return s
+}
+
+// ReindexSource returns a pipeline as reindex reads it for an index that it writes.
+func (s *Service) ReindexSource(p *config.Pipeline, index string) reindex.Source {
+	src := reindex.Source{Pipeline: p.Name, Ingest: s.cfg.Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink(),
+		Through: through(p, s.Client)}
+	src.Documents.Documents = slices.DeleteFunc(src.Documents.Documents, func(d indexer.Document) bool { return d.Index != index })
+	src.Documents.Hooks = s.WatchIndex(p.Name, src.Documents.Hooks)
+	for _, d := range p.Documents {
+		if d.Index == index {
+			src.Table = cmp.Or(d.Table, p.Rows[0].Table)
+		}
+	}
+	src.RowsDone = func(ctx context.Context) (map[int]int64, error) { return s.settled(ctx, p.RowsGroup(), p.Topic) }
+	return src
+}
+
+// settled asks the brokers for the offsets before which a group has settled all, by partition.
+func (s *Service) settled(ctx context.Context, group, topic string) (map[int]int64, error) {
+	client := brokers.Open(&s.cfg.Kafka)
+	defer client.Close()
+	ends, err := client.Ends(ctx, topic)
+	if err != nil {
+		return nil, brokers.Error(err)
+	}
+	committed, err := client.CommittedAll(ctx, group, topic, len(ends))
+	if err != nil {
+		return nil, brokers.Error(err)
+	}
+	done := make(map[int]int64, len(ends))
+	for i := range ends {
+		done[i] = committed[i] // 0 says more than no entry: it has been asked for
+	}
+	return done, nil
+}
+
+// through returns the Writer that looks keys up before the one that writes; nil for a pipeline that looks none up.
+func through(p *config.Pipeline, client func() *hbase.Client) func(event.Writer) (event.Writer, error) {
+	opts, looksUp := p.Lookup()
+	if !looksUp {
+		return nil
+	}
+	return func(to event.Writer) (event.Writer, error) { return lookup.New(client(), to, opts) }
+}
