@@ -185,3 +185,19 @@ func (x *Index) field(name string) *IndexField {
 	}
 	return nil
 }
+
+// Rename gives tables other names, and has the pipelines write them under those.
+func (c *Config) Rename(into map[string]string) {
+	for _, p := range c.Pipelines {
+		for i := range p.Rows {
+			if to := into[p.Rows[i].Table]; to != "" {
+				p.Rows[i].Table = to
+			}
+		}
+	}
+	for _, t := range c.Tables {
+		if to := into[t.Name]; to != "" {
+			t.Name = to
+		}
+	}
+}

@@ -62,6 +62,14 @@ func (p Plan) Left() (n int64) {
 	return n
 }
 
+// Done is the number of offsets that were replayed before.
+func (p Plan) Done() (n int64) {
+	for _, part := range p.Partitions {
+		n += min(part.Next, part.To) - part.From
+	}
+	return n
+}
+
 // Missing says in words what was asked for and the plan lacks; none when it has all.
 func (p Plan) Missing() []string {
 	var missing []string

@@ -2,7 +2,9 @@ package verify
 
 import (
 	"fmt"
+	"strconv"
 
+	"brine/internal/term"
 	"brine/rowkey"
 )
 
@@ -34,4 +36,19 @@ func (f *Finding) String() string {
 		text += fmt.Sprintf("; record %d:%d of %s", rec.Partition, rec.Offset, rec.Topic)
 	}
 	return text
+}
+
+// Tied says how much of the table depends on the order in which changes were applied, with an example; there are Ties.
+func (t *TableReport) Tied() string {
+	what, key, have := "row", fmt.Sprint(rowkey.Binary(t.Tie.Key)), "have"
+	if t.Documents {
+		what, key = "document", strconv.Quote(string(t.Tie.Key))
+	}
+	if t.Ties == 1 {
+		have = "has"
+	}
+	at := func(r Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
+	return fmt.Sprintf("%s %s changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; such as "+
+		"%s %s: records %s and %s of %s",
+		term.Count(int(t.Ties), what), have, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
 }

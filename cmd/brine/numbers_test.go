@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/internal/sample"
+	"brine/service"
 )
 
 // TestTopOfNobodyFails: brine top --once prints what it knows, and fails when somebody does not answer.
@@ -59,7 +60,7 @@ func TestReplayOfAKeySaysWhatWasReadAndReplayed(t *testing.T) {
 	if !strings.Contains(out, "at most 40 records, ") || !strings.Contains(out, "done: 2 records of 40 that were read replayed in ") {
 		t.Errorf("it says\n%s", out)
 	}
-	result := lastObject[replayResult](t, j.must("replay", "-q", "-c", j.file, "--from", "earliest", "--key", "b", "--name", "c", "--json"))
+	result := lastObject[service.ReplayResult](t, j.must("replay", "-q", "-c", j.file, "--from", "earliest", "--key", "b", "--name", "c", "--json"))
 	if result.Read != 40 || result.Replayed != 2 {
 		t.Errorf("%+v", result)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/internal/sample"
+	"brine/service"
 )
 
 // TestReplayChangesNoCell replays a whole topic by offsets and by time, each twice and each killed in the middle: afterwards
@@ -121,7 +122,7 @@ func TestReplaySaysWhatIsMissing(t *testing.T) {
 				t.Errorf("--from %s: exit %d, expected %d and %q:\n%s", r.from, code, exitFailed, r.says, out)
 			}
 			out = j.must("replay", "-c", j.file, "--from", r.from, "--skip-missing", "--json")
-			result := lastObject[replayResult](t, out)
+			result := lastObject[service.ReplayResult](t, out)
 			if result.Replayed != events+1-100 || result.Dead != 1 || !result.Finished {
 				t.Errorf("--from %s: %+v, expected %d records and a dead letter", r.from, result, events+1-100)
 			}
@@ -157,7 +158,7 @@ func TestReplayStopsAndGoesOn(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errOut.String(), "offsets left\nhint: the same command goes on from there") {
 		t.Errorf("exit %d, standard error %q", code, errOut.String())
 	}
-	result := lastObject[replayResult](t, j.must("replay", "-c", j.file, "--from", "earliest", "--json", "--name", "stop"))
+	result := lastObject[service.ReplayResult](t, j.must("replay", "-c", j.file, "--from", "earliest", "--json", "--name", "stop"))
 	if result.Replayed == 0 || result.Replayed >= 4000 || !result.Finished {
 		t.Errorf("%+v after the stop, expected the rest of 4000", result)
 	}

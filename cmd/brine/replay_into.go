@@ -47,24 +47,8 @@ func (c *replayCmd) redirect(cfg *config.Config, p *config.Pipeline) error {
 			return fmt.Errorf("--into: the pipeline %s writes %s too; say where those rows go: %s=OTHER", p.Name, name, name)
 		}
 	}
-	rename(cfg, into)
+	cfg.Rename(into)
 	return nil
-}
-
-// rename gives tables of the configuration, which is this command's alone, other names.
-func rename(cfg *config.Config, into map[string]string) {
-	for _, p := range cfg.Pipelines {
-		for i := range p.Rows {
-			if to := into[p.Rows[i].Table]; to != "" {
-				p.Rows[i].Table = to
-			}
-		}
-	}
-	for _, t := range cfg.Tables {
-		if to := into[t.Name]; to != "" {
-			t.Name = to
-		}
-	}
 }
 
 // createShadows makes the tables of --into that are missing, with the families and regions that the configuration gives the pipeline's own.

@@ -11,21 +11,8 @@ import (
 	"brine/service"
 )
 
-// replayResult is the JSON line of a replay that is done.
-type replayResult struct {
-	Pipeline string  `json:"pipeline"` // pipeline.half
-	Read     int64   `json:"read"`     // records settled by this process
-	Replayed int64   `json:"replayed"` // those of them that were meant: of the keys, if some are given
-	Retries  int64   `json:"retries"`
-	Dead     int64   `json:"dead_letters"`
-	Gone     int64   `json:"gone"` // left the topic after the plan was made
-	Seconds  float64 `json:"seconds"`
-	Finished bool    `json:"finished"`
-}
-
 func (s *replayScreen) result(r *service.Replay) {
-	n := r.Counts()
-	result := replayResult{r.Name, n.Settled, n.Settled - n.LeftOut, n.Retries, n.Dead, r.Gone(), r.Took.Seconds(), true}
+	result := r.Result()
 	if s.json {
 		s.JSON(result)
 		return

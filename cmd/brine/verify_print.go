@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
 	"brine/internal/term"
-	"brine/rowkey"
 	"brine/verify"
 )
 
@@ -134,23 +132,8 @@ func (s *verifyScreen) table(t *verify.TableReport) {
 	}
 	fmt.Fprintf(s.Out, "\n  digest %016x, expected %016x\n", t.Digest, t.Expected)
 	if t.Ties > 0 {
-		fmt.Fprintf(s.Out, "  %s\n", tiesText(t))
+		fmt.Fprintf(s.Out, "  %s\n", t.Tied())
 	}
-}
-
-// tiesText says how much of a table depends on the order in which changes were applied, with an example.
-func tiesText(t *verify.TableReport) string {
-	what, key, have := "row", fmt.Sprint(rowkey.Binary(t.Tie.Key)), "have"
-	if t.Documents {
-		what, key = "document", strconv.Quote(string(t.Tie.Key))
-	}
-	if t.Ties == 1 {
-		have = "has"
-	}
-	at := func(r verify.Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
-	return fmt.Sprintf("%s %s changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; such as "+
-		"%s %s: records %s and %s of %s",
-		term.Count(int(t.Ties), what), have, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
 }
 
 // again prints what was found, and no more.

@@ -1,0 +1,87 @@
+package service
+
+import (
+	"fmt"
+
+	"brine/ingest"
+	"brine/internal/term"
+)
+
+// ReplayPlan is the plan of a replay as a line of JSON.
+type ReplayPlan struct {
+	Pipeline string      `json:"pipeline"` // pipeline.half
+	Plan     ingest.Plan `json:"plan"`
+	Left     int64       `json:"left"`              // offsets, an upper bound of the records
+	Seconds  float64     `json:"seconds,omitempty"` // expected, at the rate that is set
+	Missing  []string    `json:"missing"`
+}
+
+// PlanLine returns the plan as JSON.
+func (r *Replay) PlanLine() ReplayPlan {
+	line := ReplayPlan{Pipeline: r.Name, Plan: r.Plan, Left: r.Plan.Left(), Missing: append([]string{}, r.Plan.Missing()...)}
+	if rate := r.Options.RecordsPerSecond; rate > 0 {
+		line.Seconds = float64(line.Left) / rate
+	}
+	return line
+}
+
+// ReplayReading is the progress of one partition, or of all of a half together (Partition −1).
+type ReplayReading struct {
+	Pipeline  string       `json:"pipeline"` // pipeline.half
+	Partition int          `json:"partition"`
+	Done      int64        `json:"done"` // offsets since this process began, an upper bound of the records
+	Left      int64        `json:"left"`
+	PerSec    float64      `json:"records_per_second"` // since the reading before, which the caller keeps and sets it from
+	ETA       float64      `json:"eta_seconds"`        // at the mean rate since this process began; −1 while unknown
+	Waiting   string       `json:"waiting,omitempty"`
+	Retries   int64        `json:"retries"`      // of all partitions
+	Dead      int64        `json:"dead_letters"` // of all partitions
+	State     ingest.State `json:"state"`
+}
+
+// replayed is the state of a partition whose range is settled.
+const replayed ingest.State = "done"
+
+// Readings returns how far each partition is, and all together.
+func (r *Replay) Readings() []ReplayReading {
+	progress := r.Progress()
+	counts := r.Counts()
+	all := ReplayReading{Pipeline: r.Name, Partition: -1, State: replayed, Retries: counts.Retries, Dead: counts.Dead}
+	var out []ReplayReading
+	for _, p := range progress.Partitions {
+		reading := ReplayReading{Pipeline: r.Name, Partition: p.Partition, Done: p.Done, Left: p.Left, State: p.State,
+			Retries: all.Retries, Dead: all.Dead}
+		if p.Left == 0 {
+			reading.State = replayed
+		} else {
+			all.State = p.State
+		}
+		switch reading.State {
+		case ingest.Halted, ingest.Waiting, ingest.Retrying:
+			reading.Waiting = fmt.Sprintf("%s: %s", p.State, p.Detail)
+		}
+		reading.ETA = term.Progress{Done: p.Done, Left: p.Left, Elapsed: progress.Elapsed}.ETA()
+		all.Done, all.Left = all.Done+p.Done, all.Left+p.Left
+		out = append(out, reading)
+	}
+	all.ETA = term.Progress{Done: all.Done, Left: all.Left, Elapsed: progress.Elapsed}.ETA()
+	return append(out, all)
+}
+
+// ReplayResult is the JSON line of a replay that is done.
+type ReplayResult struct {
+	Pipeline string  `json:"pipeline"` // pipeline.half
+	Read     int64   `json:"read"`     // records settled by this process
+	Replayed int64   `json:"replayed"` // those of them that were meant: of the keys, if some are given
+	Retries  int64   `json:"retries"`
+	Dead     int64   `json:"dead_letters"`
+	Gone     int64   `json:"gone"` // left the topic after the plan was made
+	Seconds  float64 `json:"seconds"`
+	Finished bool    `json:"finished"`
+}
+
+// Result returns what the replay has done, once it has ended without an error.
+func (r *Replay) Result() ReplayResult {
+	n := r.Counts()
+	return ReplayResult{r.Name, n.Settled, n.Settled - n.LeftOut, n.Retries, n.Dead, r.Gone(), r.Took.Seconds(), true}
+}
