@@ -116,7 +116,7 @@ func TestPipelineOptions(t *testing.T) {
 func TestElasticOptions(t *testing.T) {
 	got := everything(t).Search.Elastic()
 	want := elastic.Options{Addresses: []string{"https://search-1:9200", "https://search-2:9200"}, Username: "brine", Password: "hunter2",
-		Analyzer: "smartcn", Shards: 2, Replicas: 0, Refresh: 5 * time.Second, MaxAnswerBytes: 64 << 20}
+		Analyzer: "smartcn", Shards: 2, Replicas: elastic.NoReplicas, Refresh: 5 * time.Second, MaxAnswerBytes: 64 << 20}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -63,8 +63,12 @@ func (s *Search) Embedded() (dir string, ok bool) { return strings.CutPrefix(s.C
 
 // Elastic returns the options of a client for the search engine. Where Embedded says so, there is no such engine.
 func (s *Search) Elastic() elastic.Options {
+	replicas := s.Replicas
+	if replicas == 0 {
+		replicas = elastic.NoReplicas // of the options, 0 stands for their default
+	}
 	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, CACert: s.ca,
-		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: s.Replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}
+		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}
 	for node := range strings.SplitSeq(s.Connect, ",") {
 		out.Addresses = append(out.Addresses, strings.TrimSpace(node))
 	}

@@ -182,8 +182,8 @@ func (t *Table) Describe(r hbase.Region) string {
 	if len(r.End) > 0 {
 		end = term.Clip(rowkey.Binary(r.End), 40)
 	}
-	return fmt.Sprintf("region %s of %s, from %s to %s, %s on %s", r.Encoded, t.Name, term.Clip(skew.Key(r.Start).Start(), 40), end, t.Size(r.Encoded),
-		r.Server)
+	begin := term.Clip(skew.Key(r.Start).Start(), 40)
+	return fmt.Sprintf("region %s of %s, from %s to %s, %s on %s", r.Encoded, t.Name, begin, end, t.Size(r.Encoded), r.Server)
 }
 
 // Size writes what a region holds in files and memory; servers report it in MB.

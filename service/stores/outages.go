@@ -18,8 +18,8 @@ const (
 	outageLast = 90 * time.Second // after its last failure: a try may take a minute, and the pause before it 20 s
 )
 
-// Outages are what fails in the stores, or in Kafka, again and again, without an end of its own. Each is warned of from its third failure in a row on,
-// then once a minute, with the last cause, which names the server.
+// Outages are what fails in the stores, or in Kafka, again and again, without an end of its own. Each is warned of from its third failure
+// in a row on, then once a minute, with the last cause, which names the server.
 type Outages struct {
 	log *slog.Logger
 
