@@ -6,11 +6,11 @@ ROUNDS ?= 3
 
 .PHONY: bench
 bench: ## Measure the record's path step by step, into docs/benchmarks.md
-	$(GO) run ./bench/micro
+	$(GO) run ./bench micro
 
 .PHONY: bench-load
 bench-load: ## Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
-	$(GO) run ./bench/load -rows $(ROWS) -rounds $(ROUNDS)
+	$(GO) run ./bench load --rows $(ROWS) --rounds $(ROUNDS)
 
 .PHONY: bench-pipeline
 bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows (ROWS, ROUNDS)
@@ -30,7 +30,7 @@ bench-consume: data/orders.jsonl.gz ## Measure Kafka to events, without a store,
 
 .PHONY: bench-embedded
 bench-embedded: ## Measure the embedded HBase server through the wire, with and without fsync (ROWS, ROUNDS)
-	$(GO) run ./bench/embedded -rows $(ROWS) -rounds $(ROUNDS)
+	$(GO) run ./bench embedded --rows $(ROWS) --rounds $(ROUNDS)
 
 .PHONY: bench-index
 bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a real Elasticsearch (DOCUMENTS, ROUNDS)

@@ -13,6 +13,18 @@ import (
 	"brine/hbase"
 )
 
+// Make runs what `make TARGET` measures, unless nothing of it could be recorded. Its error names the target.
+func Make(target string, run func() error) error {
+	err := Recordable()
+	if err == nil {
+		err = run()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	return nil
+}
+
 // Main runs the benchmark `make bench-NAME` until it is done or asked to stop. It exits with 1 when that failed or a target is short.
 func Main(name string, run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

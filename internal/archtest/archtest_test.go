@@ -83,7 +83,8 @@ var rules = []struct {
 	{"config/...", []string{"config/...", "internal/when", "event", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer/...", "indexer", "query", "search"}, ""},
 	{"config", []string{"config/...", "internal/when", "event", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "search"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
-	{"bench/...", []string{"*"}, "nothing imports a benchmark"},
+	{"bench", []string{"bench/..."}, "a subcommand is a package below it"},
+	{"bench/...", []string{"*"}, "nothing but bench imports a benchmark"},
 	{"deploy/...", []string{"deploy/..."}, "deployed beside brine, and made without it"},
 }
 

@@ -1,14 +1,13 @@
-// Command embedded measures the embedded HBase server, a process of its own, with the rows and the client of `make bench-load`.
-// `make bench-embedded` runs it; nothing imports it.
+// Package embedded measures the embedded HBase server, a process of its own, with the rows and the client of `make bench-load`.
+// `make bench-embedded` runs it.
 //
 // What is durable: with fsync an acknowledgement waits for the disk, without it for the operating system (a killed process loses nothing,
 // a failure of power may), which is also what HBase's write-ahead log does as it comes. Both are measured, in alternating order.
-package main
+package embedded
 
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,19 +28,23 @@ const (
 	regions = 16
 )
 
+// Command is its command line.
+type Command struct {
+	Rows   int `default:"2000000" help:"Rows of a load."`
+	Rounds int `default:"3" help:"Rounds of each form."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{rows: c.Rows, rounds: c.Rounds, report: measure.NewReport("embedded")}
+	return measure.Make("bench-embedded", func() error { return b.run(ctx) })
+}
+
 type bench struct {
 	rows, rounds   int
 	dir            string
 	server, client string // binaries
 	report         *measure.Report
-}
-
-func main() {
-	b := bench{report: measure.NewReport("embedded")}
-	flag.IntVar(&b.rows, "rows", 2_000_000, "rows of a load")
-	flag.IntVar(&b.rounds, "rounds", 3, "rounds of each form")
-	flag.Parse()
-	measure.Main("embedded", b.run)
 }
 
 func (b *bench) run(ctx context.Context) (err error) {

@@ -1,15 +1,13 @@
-// Command load compares our HBase client with HBase's own: bench/load/client beside bench/java and, with one column, HBase's
-// PerformanceEvaluation, each a process of its own, against a real HBase that this run alone uses. `make bench-load` runs it; nothing
-// imports it.
+// Package load compares our HBase client with HBase's own: bench/load/client beside bench/java and, with one column, HBase's
+// PerformanceEvaluation, each a process of its own, against a real HBase that this run alone uses. `make bench-load` runs it.
 //
 // They write equal rows in each round, in alternating order, each into a new table of 16 regions with the write-ahead log on; two
 // loads before the first round warm the server. It ends with one line per target, `name value target ok|short|undecided`, and exits
 // with 1 when one is short.
-package main
+package load
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,23 +32,26 @@ const (
 // buffers is the write buffer of each of Java's mutators, by columns: what is best for it.
 var buffers = map[int]int{4: 2 << 20, 1: 4 << 20}
 
+// Command is its command line.
+type Command struct {
+	Rows   int    `default:"2000000" help:"Rows of a load."`
+	Rounds int    `default:"3" help:"Rounds of each shape."`
+	Heap   string `default:"4g" help:"Heap of the HBase server."`
+	Client string `help:"Flags for our loader, such as --client='-cpuprofile FILE'."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{rows: c.Rows, rounds: c.Rounds, flags: strings.Fields(c.Client)}
+	return measure.Make("bench-load", func() error { return b.run(ctx, c.Heap) })
+}
+
 type bench struct {
 	*measure.Stage
 	rows, rounds int
 	client       string   // our loader
 	flags        []string // for it
 	report       *measure.Report
-}
-
-func main() {
-	var b bench
-	flag.IntVar(&b.rows, "rows", 2_000_000, "rows of a load")
-	flag.IntVar(&b.rounds, "rounds", 3, "rounds of each shape")
-	heap := flag.String("heap", "4g", "heap of the HBase server")
-	extra := flag.String("client", "", "flags for our loader, such as '-cpuprofile FILE'")
-	flag.Parse()
-	b.flags = strings.Fields(*extra)
-	measure.Main("load", func(ctx context.Context) error { return b.run(ctx, *heap) })
 }
 
 func (b *bench) run(ctx context.Context, heap string) (err error) {

@@ -1,13 +1,14 @@
-// Command micro runs the Go benchmarks of the record's path and writes what they measured, beside its targets, into
-// docs/benchmarks.md. `make bench` runs it; nothing imports it.
+// Package micro runs the Go benchmarks of the record's path and writes what they measured, beside its targets, into
+// docs/benchmarks.md. `make bench` runs it.
 //
 // It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short. Time is CPU time of one
 // core (-cpu 1), medians of several runs, since these machines are small and shared. Commands are
 // timed on all cores.
-package main
+package micro
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -64,11 +65,12 @@ var commands = []string{"./cmd/brine"}
 
 const runs = 6
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+// Command is its command line.
+type Command struct{}
+
+// Run measures.
+func (*Command) Run(ctx context.Context) error {
+	return measure.Make("bench", func() error { return run(ctx) })
 }
 
 // line is one run of one benchmark.
@@ -77,14 +79,11 @@ type line struct{ ns, allocs, ratio float64 }
 // result is what a benchmark's runs come to.
 type result struct{ ns, allocs, ratio measure.Estimate }
 
-func run() error {
-	if err := measure.Recordable(); err != nil {
-		return err
-	}
+func run(ctx context.Context) error {
 	measured := map[string]result{}
 	for _, pkg := range packages() {
 		fmt.Fprintln(os.Stderr, "measuring", pkg)
-		if err := benchmark(pkg, measured); err != nil {
+		if err := benchmark(ctx, pkg, measured); err != nil {
 			return err
 		}
 	}
@@ -113,7 +112,7 @@ func packages() []string {
 }
 
 // benchmark runs the wanted benchmarks of a package.
-func benchmark(pkg string, into map[string]result) error {
+func benchmark(ctx context.Context, pkg string, into map[string]result) error {
 	var names []string
 	for _, t := range targets {
 		if t.pkg == pkg {
@@ -125,7 +124,7 @@ func benchmark(pkg string, into map[string]result) error {
 	if slices.Contains(commands, pkg) {
 		cpus = strconv.Itoa(runtime.NumCPU())
 	}
-	cmd := exec.Command("go", "test", "-run", "^$", "-bench", "^("+strings.Join(names, "|")+")$", "-benchmem", "-cpu", cpus,
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^("+strings.Join(names, "|")+")$", "-benchmem", "-cpu", cpus,
 		"-benchtime", "0.5s", "-count", strconv.Itoa(runs), pkg)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
