@@ -94,8 +94,10 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	if opts.Halves != nil {
 		cfg = Only(cfg, pipelinesOf(cfg, opts.Halves)...)
 	}
-	s := &Service{cfg: cfg, opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(), tables: skew.NewTables(time.Now),
-		outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers)}
+	s := &Service{
+		cfg: cfg, opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
+		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
+	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&metrics.Skew{Tables: s.tables, Start: s.describeStart}, metrics.Build(opts.Version))
 	s.ingest = metrics.NewIngest(s.registry)

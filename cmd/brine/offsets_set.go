@@ -129,7 +129,8 @@ func printMoves(out io.Writer, groups []*brokers.Group, moves [][]offsets.Move) 
 		}
 		fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", term.Thousands(again), term.Thousands(skipped))
 		if skipped > 0 {
-			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n", term.Thousands(skipped), g.Half.Name())
+			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n",
+				term.Thousands(skipped), g.Half.Name())
 		}
 	}
 }

@@ -17,7 +17,8 @@ func HotTables(table string, regions []skew.Region) *skew.Tables {
 	clock := time.Unix(1_700_000_000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
 	head := func(row []byte) int { return bytes.IndexByte(row, '|') + 1 }
-	counter := tables.Counter(table, skew.Shape{Head: head, Text: func(b []byte) string { return "courier=" + strings.TrimSuffix(string(b), "|") }})
+	courier := func(b []byte) string { return "courier=" + strings.TrimSuffix(string(b), "|") }
+	counter := tables.Counter(table, skew.Shape{Head: head, Text: courier})
 	counter.SetRegions(regions)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for second := range 320 {

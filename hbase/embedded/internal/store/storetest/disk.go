@@ -26,7 +26,8 @@ func NewDisk(err error) *Disk {
 
 func (d *Disk) inject(op errorfs.Op) error {
 	switch op.Kind {
-	case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo, errorfs.OpReuseForWrite, errorfs.OpRename:
+	case errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo,
+		errorfs.OpReuseForWrite, errorfs.OpRename:
 	default:
 		return nil
 	}
