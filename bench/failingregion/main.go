@@ -144,7 +144,8 @@ func (b *bench) refusing(name, class string) func(context.Context) (*stage, erro
 			failing := server.Regions(table)[regions/2]
 			remove := server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 				r.Keep()
-				return &embedded.Outcome{Regions: map[string]*embedded.Exception{failing.Encoded: {Class: class, Message: "as bench-failing-region wants it"}}}
+				fault := &embedded.Exception{Class: class, Message: "as bench-failing-region wants it"}
+				return &embedded.Outcome{Regions: map[string]*embedded.Exception{failing.Encoded: fault}}
 			})
 			return func() error { remove(); return nil }, nil
 		}
