@@ -14,19 +14,19 @@ bench-load: ## Measure the HBase client beside HBase's Java client and Performan
 
 .PHONY: bench-pipeline
 bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows (ROWS, ROUNDS)
-	$(GO) run ./bench/pipeline -events $(ROWS) -rounds $(ROUNDS)
+	$(GO) run ./bench pipeline --events $(ROWS) --rounds $(ROUNDS)
 
 .PHONY: bench-delay
 bench-delay: data/orders.jsonl.gz ## Measure the delay from producing an event to reading its row at half of the rate that is settled live (ROWS)
-	$(GO) run ./bench/pipeline -delay -events $(ROWS)
+	$(GO) run ./bench pipeline --delay --events $(ROWS)
 
 .PHONY: bench-outage
 bench-outage: data/orders.jsonl.gz ## Measure what an HBase that stands still for OUTAGE (5m) costs: memory, and the rate after it, into docs/benchmarks.md (EVENTS, OUTAGES)
-	$(GO) run ./bench/pipeline -outage $(or $(OUTAGE),5m) -events $(or $(EVENTS),4000000) -rounds $(or $(OUTAGES),1)
+	$(GO) run ./bench pipeline --outage $(or $(OUTAGE),5m) --events $(or $(EVENTS),4000000) --rounds $(or $(OUTAGES),1)
 
 .PHONY: bench-consume
 bench-consume: data/orders.jsonl.gz ## Measure Kafka to events, without a store, beside kafka-go on a real Kafka (ROWS, ROUNDS)
-	$(GO) run ./bench/consume -events $(ROWS) -rounds $(ROUNDS)
+	$(GO) run ./bench consume --events $(ROWS) --rounds $(ROUNDS)
 
 .PHONY: bench-embedded
 bench-embedded: ## Measure the embedded HBase server through the wire, with and without fsync (ROWS, ROUNDS)
@@ -34,32 +34,32 @@ bench-embedded: ## Measure the embedded HBase server through the wire, with and 
 
 .PHONY: bench-index
 bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a real Elasticsearch (DOCUMENTS, ROUNDS)
-	$(GO) run ./bench/index $(if $(DOCUMENTS),-documents $(DOCUMENTS)) -rounds $(ROUNDS)
+	$(GO) run ./bench index $(if $(DOCUMENTS),--documents $(DOCUMENTS)) --rounds $(ROUNDS)
 
 .PHONY: bench-query
 bench-query: data/orders.jsonl.gz ## Measure timelines, orders by a word and how soon an event is found, on real HBase and Elasticsearch (EVENTS)
-	$(GO) run ./bench/query $(if $(EVENTS),-events $(EVENTS))
+	$(GO) run ./bench query $(if $(EVENTS),--events $(EVENTS))
 
 .PHONY: bench-failing-region bench-sick
 bench-failing-region: data/orders.jsonl.gz ## Measure what one failing region of 16 costs the others through the whole pipeline (RATE)
-	$(GO) run ./bench/failingregion $(if $(RATE),-rate $(RATE))
+	$(GO) run ./bench failing-region $(if $(RATE),--rate $(RATE))
 bench-sick: bench-failing-region # its former name
 
 .PHONY: bench-metrics
 bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, METRICS_ROUNDS)
-	$(GO) run ./bench/metrics $(if $(EVENTS),-events $(EVENTS)) $(if $(METRICS_ROUNDS),-rounds $(METRICS_ROUNDS))
+	$(GO) run ./bench metrics $(if $(EVENTS),--events $(EVENTS)) $(if $(METRICS_ROUNDS),--rounds $(METRICS_ROUNDS))
 
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
-	$(GO) run ./bench/chaos/hbase $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")
+	$(GO) run ./bench chaos hbase $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults "$(FAULTS)")
 
 .PHONY: chaos-index
 chaos-index: data/orders.jsonl.gz data/scans.jsonl.gz ## Kill and freeze a real Elasticsearch ten times while brine fills it and a real HBase, and verify, into docs/reliability.md
-	$(GO) run ./bench/chaos/index $(INDEX_FLAGS)
+	$(GO) run ./bench chaos index $(INDEX_FLAGS)
 
 .PHONY: chaos
 chaos: data/orders.jsonl.gz ## Break real Kafka, HBase and brine itself in twenty ways while 1.2 million events come in, and verify, into docs/reliability.md (SEED, FAULTS)
-	$(GO) run ./bench/chaos/pipeline $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults "$(FAULTS)")
+	$(GO) run ./bench chaos pipeline $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults "$(FAULTS)")
 
 # The order centre of examples/shop.yaml, whole, on real servers of its own; SCALE=4 has each order four times, SCALE=full is 13,920,352 orders of
 # 215,091 users, which takes two hours and 16 GB of disk (and HEAP=10g DEVCLUSTER_ELASTICSEARCH_HEAP=2g). DEVCLUSTER_RUN=DIR uses the servers of that folder, and leaves them and what they hold.

@@ -2,7 +2,7 @@
 // a target for each (bench.mk), and runs it from the repository's root, whose files it reads and writes.
 //
 // What is compared by its memory, a loader or a server, is a program of its own, so that nothing else is in it: load/client,
-// index/client, index/peer, embedded/server.
+// consume/client, index/client, index/peer, embedded/server.
 package main
 
 import (
@@ -10,20 +10,38 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"brine/bench/chaos"
+	"brine/bench/consume"
 	"brine/bench/embedded"
+	"brine/bench/failingregion"
+	"brine/bench/index"
 	"brine/bench/load"
+	"brine/bench/metrics"
 	"brine/bench/micro"
+	"brine/bench/pipeline"
+	"brine/bench/query"
 )
 
 // cli is the whole command line.
 type cli struct {
-	Micro    micro.Command    `cmd:"" help:"Measure the record's path step by step."`
-	Load     load.Command     `cmd:"" help:"Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase."`
-	Embedded embedded.Command `cmd:"" help:"Measure the embedded HBase server through the wire, with and without fsync."`
+	Micro         micro.Command         `cmd:"" help:"Measure the record's path step by step."`
+	Load          load.Command          `cmd:"" help:"Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase."`
+	Pipeline      pipeline.Command      `cmd:"" help:"Measure Kafka to HBase beside the Java loader without Kafka; the delay of an event; an outage of HBase."`
+	Consume       consume.Command       `cmd:"" help:"Measure Kafka to events, without a store, beside kafka-go on a real Kafka."`
+	Embedded      embedded.Command      `cmd:"" help:"Measure the embedded HBase server through the wire, with and without fsync."`
+	Index         index.Command         `cmd:"" help:"Measure the indexer beside go-elasticsearch's BulkIndexer on a real Elasticsearch."`
+	Query         query.Command         `cmd:"" help:"Measure timelines, orders by a word and how soon an event is found, on real HBase and Elasticsearch."`
+	FailingRegion failingregion.Command `cmd:"" help:"Measure what one failing region of 16 costs the others through the whole pipeline."`
+	Metrics       metrics.Command       `cmd:"" help:"Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions."`
+	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and ask what was lost."`
+
+	MetricsServers metrics.Servers `cmd:"" hidden:"" help:"Be the servers of metrics, in a process of their own."`
 }
 
 func main() {
@@ -42,6 +60,7 @@ func options() []kong.Option {
 	return []kong.Option{
 		kong.Name("bench"),
 		kong.Description("Measurements of brine, and faults around it. Run it from the repository's root."),
+		kong.Vars{"seed": strconv.FormatInt(time.Now().UnixNano(), 10)},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	}
 }

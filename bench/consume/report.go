@@ -1,4 +1,4 @@
-package main
+package consume
 
 import (
 	"fmt"
@@ -10,14 +10,11 @@ import (
 // perCore is how many events a load reads in a second of CPU time.
 func perCore(l measure.Load) float64 { return float64(l.Rows) / l.ClientCPU }
 
-// ways are kafka-go's.
-var ways = []string{"kafka-go-reader", "kafka-go-fetch"}
-
 // judge holds brine to 400,000 events a second of one core, or, should kafka-go itself be slower than that, to nine tenths of its rate.
 func (b *bench) judge() {
 	for _, codec := range []string{"plain", "lz4"} {
 		bound := 400_000.0
-		for _, way := range ways {
+		for _, way := range clients[1:] { // kafka-go's
 			bound = min(bound, 0.9*measure.Median(b.counted(way, codec), perCore))
 		}
 		b.report.Targets = append(b.report.Targets, measure.AtLeast("consume."+codec+".events_per_core_s",

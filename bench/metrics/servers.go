@@ -1,4 +1,4 @@
-package main
+package metrics
 
 import (
 	"bufio"
@@ -23,20 +23,24 @@ import (
 )
 
 const (
-	serveIn    = "BRINE_BENCH_SERVE" // in the environment: be the servers, with data in this folder
-	topic      = "courier.scans"     // of examples/dev.yaml, as the pipeline
+	topic      = "courier.scans" // of examples/dev.yaml, as the pipeline
 	pipeline   = "scans"
 	partitions = 8
 )
 
-// serve is the other process: it prints the servers' addresses and ends with its standard input.
-func serve(dir string) error {
+// Servers is the other process: it prints the servers' addresses and ends with its standard input.
+type Servers struct {
+	Dir string `arg:"" help:"Folder of HBase's data."`
+}
+
+// Run serves.
+func (c *Servers) Run() error {
 	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(partitions, topic))
 	if err != nil {
 		return err
 	}
 	defer kafka.Close()
-	server, err := embedded.Start(embedded.Options{Dir: dir})
+	server, err := embedded.Start(embedded.Options{Dir: c.Dir})
 	if err != nil {
 		return err
 	}
@@ -65,8 +69,8 @@ func startServers(ctx context.Context) (_ *servers, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.cmd = exec.CommandContext(ctx, self)
-	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), serveIn+"="+filepath.Join(s.dir, "hbase")), os.Stderr
+	s.cmd = exec.CommandContext(ctx, self, "metrics-servers", filepath.Join(s.dir, "hbase"))
+	s.cmd.Stderr = os.Stderr
 	out, err1 := s.cmd.StdoutPipe()
 	in, err2 := s.cmd.StdinPipe()
 	if err := errors.Join(err1, err2, s.cmd.Start()); err != nil {

@@ -1,17 +1,15 @@
-// Command pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
+// Package pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
 // rows of the same shape without Kafka. `make bench-pipeline` runs it; `make bench-delay`, which measures the delay from producing an
-// event to reading its row; and `make bench-outage`, which measures what an HBase that hangs for minutes costs. Nothing imports
-// it.
+// event to reading its row; and `make bench-outage`, which measures what an HBase that hangs for minutes costs.
 //
 // brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each
 // round; a replay of the whole topic goes into an empty table too. The order alternates, two loads before the first round warm the
 // server. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
-package main
+package pipeline
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,6 +43,29 @@ var examples = map[string]example{
 	replayed: {"examples/scans.yaml", "logistics:scans", 3},
 }
 
+// Command is its command line.
+type Command struct {
+	Events int           `default:"2000000" help:"Events of a load."`
+	Rounds int           `default:"3" help:"Rounds."`
+	Heap   string        `default:"4g" help:"Heap of the HBase server."`
+	Delay  bool          `help:"Measure only the delay from producing an event to reading its row."`
+	Outage time.Duration `default:"0" help:"Measure only what an HBase that stands still for so long costs."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{events: c.Events, rounds: c.Rounds, outage: c.Outage}
+	name, run := "pipeline", b.rates
+	switch {
+	case c.Delay:
+		name, run = "delay", b.settings
+	case c.Outage > 0:
+		name, run = interrupted, b.interruptions
+	}
+	b.report = measure.NewReport(name)
+	return measure.Make("bench-"+name, func() error { return run(ctx, c.Heap) })
+}
+
 type bench struct {
 	*measure.Stage
 	events, rounds int
@@ -55,25 +76,6 @@ type bench struct {
 	outage         time.Duration
 	aways          []away
 	report         *measure.Report
-}
-
-func main() {
-	var b bench
-	flag.IntVar(&b.events, "events", 2_000_000, "events of a load")
-	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
-	heap := flag.String("heap", "4g", "heap of the HBase server")
-	delays := flag.Bool("delay", false, "measure only the delay from producing an event to reading its row")
-	flag.DurationVar(&b.outage, "outage", 0, "measure only what an HBase that stands still for so long costs")
-	flag.Parse()
-	name, run := "pipeline", b.rates
-	switch {
-	case *delays:
-		name, run = "delay", b.settings
-	case b.outage > 0:
-		name, run = interrupted, b.interruptions
-	}
-	b.report = measure.NewReport(name)
-	measure.Main(name, func(ctx context.Context) error { return run(ctx, *heap) })
 }
 
 // on starts servers for itself, fills the topic, and measures there.

@@ -1,11 +1,10 @@
-// Command metrics measures what metrics, skew and tracing cost the pipeline: the same records are read from a Kafka and written to an
+// Package metrics measures what metrics, skew and tracing cost the pipeline: the same records are read from a Kafka and written to an
 // embedded HBase, both in a process beside this one, with all hooks and without, in alternating rounds; and it measures a scrape of
-// 10,000 regions. `make bench-metrics` runs it; nothing imports it.
-package main
+// 10,000 regions. `make bench-metrics` runs it.
+package metrics
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 
@@ -20,16 +19,16 @@ const (
 	traced  = "tracing too"
 )
 
-func main() {
-	events, rounds := flag.Int("events", 1_500_000, "events of each load, many, so that what a process does once at its start counts little"),
-		flag.Int("rounds", 9, "rounds that count: costs of a few per cent need many")
-	profile := flag.String("profile", "", "file for a CPU profile of the loads with metrics")
-	flag.Parse()
-	if dir := os.Getenv(serveIn); dir != "" {
-		measure.Main("metrics", func(context.Context) error { return serve(dir) })
-		return
-	}
-	measure.Main("metrics", func(ctx context.Context) error { return run(ctx, *events, *rounds, *profile) })
+// Command is its command line.
+type Command struct {
+	Events  int    `default:"1500000" help:"Events of each load, many, so that what a process does once at its start counts little."`
+	Rounds  int    `default:"9" help:"Rounds that count: costs of a few per cent need many."`
+	Profile string `help:"File for a CPU profile of the loads with metrics."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	return measure.Make("bench-metrics", func() error { return run(ctx, c.Events, c.Rounds, c.Profile) })
 }
 
 func run(ctx context.Context, events, rounds int, profile string) error {

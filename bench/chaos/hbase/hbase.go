@@ -1,5 +1,5 @@
-// Command hbase writes to a real HBase at a constant rate while it breaks that HBase, and then counts: every acknowledged mutation
-// must be there, none twice, those of one row in the order given. `make chaos-hbase` runs it; nothing imports it.
+// Package hbase writes to a real HBase at a constant rate while it breaks that HBase, and then counts: every acknowledged mutation
+// must be there, none twice, those of one row in the order given. `make chaos-hbase` runs it.
 //
 // The cluster is this run's alone: ZooKeeper, a master and two region servers, each a process that is killed, stopped and started by
 // its own id, and all of which end with the run, also when it fails or is interrupted. The faults come one after another, in an order
@@ -8,40 +8,29 @@
 // Read kinds.go and package fault (which faults, and what each does), masterless.go (what else the master's death is held against),
 // load.go and stalls.go (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
 // It ends with a line per target, `name value target ok|short`, and exits with 1 when one is short.
-package main
+package hbase
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"brine/bench/measure"
 )
 
-func main() {
-	var r run
-	var only string
-	flag.Uint64Var(&r.Seed, "seed", uint64(time.Now().UnixNano()), "decides the order of the faults and what they hit")
-	flag.IntVar(&r.Rate, "rate", 2000, "mutations per second")
-	flag.StringVar(&only, "faults", "", "only these, in this order: a comma between kinds; without it the whole plan")
-	flag.DurationVar(&r.limit, "limit", 15*time.Minute, "time for everything; the last fault begins two minutes before it is over")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := measure.Recordable()
-	if err == nil {
-		err = r.main(ctx, only)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos-hbase:", err)
-		stop()
-		os.Exit(1)
-	}
+// Command is its command line.
+type Command struct {
+	Seed   uint64        `default:"${seed}" help:"Decides the order of the faults and what they hit."`
+	Rate   int           `default:"2000" help:"Mutations per second."`
+	Faults string        `help:"Only these, in this order: a comma between kinds; without it the whole plan."`
+	Limit  time.Duration `default:"15m" help:"Time for everything; the last fault begins two minutes before it is over."`
+}
+
+// Run breaks HBase, and counts.
+func (c *Command) Run(ctx context.Context) error {
+	r := run{Seed: c.Seed, Rate: c.Rate, limit: c.Limit}
+	return measure.Make("chaos-hbase", func() error { return r.main(ctx, c.Faults) })
 }
 
 func (r *run) main(ctx context.Context, only string) (err error) {

@@ -1,15 +1,14 @@
-// Command consume measures the first half of brine alone, from a real Kafka to events, with no store: the whole loop, its group and
+// Package consume measures the first half of brine alone, from a real Kafka to events, with no store: the whole loop, its group and
 // its commits included, with a writer that takes everything at once; beside kafka-go, which only reads the records and decodes
-// nothing. `make bench-consume` runs it; nothing imports it.
+// nothing. `make bench-consume` runs it.
 //
 // Every load is a process of its own over the same topic, in alternating order. What counts is CPU time: events per second of one
 // core. It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short.
-package main
+package consume
 
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,32 +26,31 @@ const (
 	eventsFile = "scans.jsonl"
 )
 
+// clients are what reads the topics: bench/consume/client has them by these names.
+var clients = []string{"brine", "kafka-go-reader", "kafka-go-fetch"}
+
 // codecs are the topics, by how their batches are compressed.
 var codecs = map[string]kgo.CompressionCodec{"plain": kgo.NoCompression(), "lz4": kgo.Lz4Compression()}
+
+// Command is its command line.
+type Command struct {
+	Events int `default:"2000000" help:"Events of a topic."`
+	Rounds int `default:"3" help:"Rounds."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{events: c.Events}
+	return measure.Make("bench-consume", func() error { return b.run(ctx, c.Rounds) })
+}
 
 type bench struct {
 	*measure.Cluster
 	events int
 	kafka  string // its address
 	broker int    // its process
-	self   string // this program
+	client string // the program that is a load
 	report *measure.Report
-}
-
-func main() {
-	var b bench
-	flag.IntVar(&b.events, "events", 2_000_000, "events of a topic")
-	rounds := flag.Int("rounds", 3, "rounds")
-	client := flag.String("client", "", "be one load with this client, over -topic at -kafka")
-	topic := flag.String("topic", "", "topic of a load")
-	flag.StringVar(&b.kafka, "kafka", "", "broker of a load")
-	flag.Parse()
-	measure.Main("consume", func(ctx context.Context) error {
-		if *client != "" {
-			return consume(ctx, *client, b.kafka, *topic, b.events)
-		}
-		return b.run(ctx, *rounds)
-	})
 }
 
 func (b *bench) run(ctx context.Context, rounds int) (err error) {
@@ -66,7 +64,7 @@ func (b *bench) run(ctx context.Context, rounds int) (err error) {
 	}
 	var loads []string
 	for codec := range codecs {
-		for client := range clients {
+		for _, client := range clients {
 			loads = append(loads, client+" "+codec)
 			if err := b.load(ctx, client+" "+codec, 0); err != nil { // the broker's pages and its compiled code are warm from here on
 				return err
@@ -81,7 +79,7 @@ func (b *bench) run(ctx context.Context, rounds int) (err error) {
 }
 
 func (b *bench) prepare(ctx context.Context) (err error) {
-	if b.self, err = b.Build(ctx, "./bench/consume"); err != nil {
+	if b.client, err = b.Build(ctx, "./bench/consume/client"); err != nil {
 		return err
 	}
 	if b.kafka, err = b.Address("BRINE_REAL_KAFKA"); err != nil {
@@ -142,7 +140,8 @@ func (b *bench) load(ctx context.Context, load string, round int) error {
 	if _, err := fmt.Sscan(load, &client, &topic); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, b.self, "-client", client, "-topic", topic, "-kafka", b.kafka, "-events", strconv.Itoa(b.events))
+	cmd := exec.CommandContext(ctx, b.client, "-client", client, "-kafka", b.kafka, "-topic", topic, "-partitions", strconv.Itoa(partitions),
+		"-events", strconv.Itoa(b.events))
 	l, err := measure.Run(cmd, load, measure.Shape{Rows: b.events}, b.broker)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
-	"brine/bench/measure"
 	"brine/event"
 	"brine/ingest"
 )
@@ -21,18 +20,9 @@ import (
 // fetchBytes is what all clients ask a broker for at a time: brine's default.
 const fetchBytes = 1 << 20
 
-// clients read a topic of that many records to its end.
-var clients = map[string]func(ctx context.Context, broker, topic string, records int64) error{
+// clients read a topic to its end.
+var clients = map[string]func(context.Context, topic) error{
 	"brine": loop, "kafka-go-reader": readers, "kafka-go-fetch": fetches,
-}
-
-// consume is one load: it says when it begins, and what it took.
-func consume(ctx context.Context, client, broker, topic string, records int) error {
-	read, ok := clients[client]
-	if !ok {
-		return fmt.Errorf("no client %q", client)
-	}
-	return measure.Say(func() error { return read(ctx, broker, topic, int64(records)) })
 }
 
 // scans is what examples/scans.yaml declares of a scan.
@@ -49,33 +39,33 @@ func (nothing) Release()                                          {}
 func (nothing) Hurry()                                            {}
 
 // loop is brine's, in a group of its own, until all records are settled. A record that cannot be decoded is an error.
-func loop(ctx context.Context, broker, topic string, records int64) error {
+func loop(ctx context.Context, t topic) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	done := errors.New("done")
 	var settled, decoded atomic.Int64
 	err := ingest.Run(ctx, ingest.Options{
-		Kafka: ingest.Kafka{Brokers: []string{broker}}, Topic: topic, Group: fmt.Sprint("bench-", os.Getpid()), Schema: scans, Writer: nothing{},
+		Kafka: ingest.Kafka{Brokers: []string{t.broker}}, Topic: t.name, Group: fmt.Sprint("bench-", os.Getpid()), Schema: scans, Writer: nothing{},
 		MaxFetchBytes: fetchBytes, Logger: slog.New(slog.DiscardHandler),
 		Hooks: ingest.Hooks{
 			Decoded: func(i ingest.DecodedInfo) { decoded.Add(int64(i.Events)) },
 			Settled: func(i ingest.SettledInfo) {
-				if settled.Add(int64(i.Records)) == records {
+				if settled.Add(int64(i.Records)) == t.records {
 					stop(done)
 				}
 			},
 		},
 	})
-	if err == nil && (!errors.Is(context.Cause(ctx), done) || decoded.Load() != records) {
-		err = fmt.Errorf("%d records settled, %d decoded, expected %d", settled.Load(), decoded.Load(), records)
+	if err == nil && (!errors.Is(context.Cause(ctx), done) || decoded.Load() != t.records) {
+		err = fmt.Errorf("%d records settled, %d decoded, expected %d", settled.Load(), decoded.Load(), t.records)
 	}
 	return err
 }
 
 // readers is one kafka-go Reader for each partition.
-func readers(ctx context.Context, broker, topic string, records int64) error {
-	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
-		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: topic, Partition: partition, MinBytes: 1,
+func readers(ctx context.Context, t topic) error {
+	return each(ctx, t, func(ctx context.Context, partition int, count func(int64) bool) error {
+		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{t.broker}, Topic: t.name, Partition: partition, MinBytes: 1,
 			MaxBytes: fetchBytes, QueueCapacity: 1000})
 		for {
 			if _, err := r.ReadMessage(ctx); err != nil || count(1) {
@@ -86,12 +76,12 @@ func readers(ctx context.Context, broker, topic string, records int64) error {
 }
 
 // fetches is kafka-go's lower end: one fetch after another of each partition, and the bytes of each key and value.
-func fetches(ctx context.Context, broker, topic string, records int64) error {
-	client := &kafka.Client{Addr: kafka.TCP(broker)}
-	return each(ctx, records, func(ctx context.Context, partition int, count func(int64) bool) error {
+func fetches(ctx context.Context, t topic) error {
+	client := &kafka.Client{Addr: kafka.TCP(t.broker)}
+	return each(ctx, t, func(ctx context.Context, partition int, count func(int64) bool) error {
 		var buf []byte
 		for offset := int64(0); ; {
-			r, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: fetchBytes,
+			r, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: t.name, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: fetchBytes,
 				MaxWait: 500 * time.Millisecond})
 			if err == nil {
 				err = r.Error
@@ -133,26 +123,26 @@ func read(buf []byte, b kafka.Bytes) ([]byte, error) {
 }
 
 // each reads all partitions at once, until all records were counted.
-func each(ctx context.Context, records int64, read func(ctx context.Context, partition int, count func(int64) bool) error) error {
+func each(ctx context.Context, t topic, read func(ctx context.Context, partition int, count func(int64) bool) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var counted atomic.Int64
 	count := func(n int64) bool {
-		done := counted.Add(n) >= records
+		done := counted.Add(n) >= t.records
 		if done {
 			stop()
 		}
 		return done
 	}
 	var g errgroup.Group
-	for partition := range partitions {
+	for partition := range t.partitions {
 		g.Go(func() error { return read(ctx, partition, count) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if n := counted.Load(); n != records {
-		return fmt.Errorf("%d records read, expected %d", n, records)
+	if n := counted.Load(); n != t.records {
+		return fmt.Errorf("%d records read, expected %d", n, t.records)
 	}
 	return nil
 }

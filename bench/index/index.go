@@ -1,14 +1,13 @@
-// Command index compares brine's indexer with go-elasticsearch's BulkIndexer, at the best of three settings: each a process of its
-// own, against a real Elasticsearch that this run alone uses. `make bench-index` runs it; nothing imports it.
+// Package index compares brine's indexer with go-elasticsearch's BulkIndexer, at the best of three settings: each a process of its
+// own, against a real Elasticsearch that this run alone uses. `make bench-index` runs it.
 //
 // Both write equal documents with equal versions in each round, in alternating order, each into a new index; two loads before the
 // first round warm the server. brine writes partial changes beside, four of each document, far apart. It ends with one line per
 // target, `name value target ok|short`, and exits with 1 when one is short.
-package main
+package index
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -37,6 +36,19 @@ var settings = []struct {
 	workers, flush int
 }{{"esutil-2x5MB", 2, 5_000_000}, {"esutil-4x1MB", 4, 1_000_000}, {"esutil-3x4MB", 3, 4_000_000}}
 
+// Command is its command line.
+type Command struct {
+	Documents int    `default:"300000" help:"Changes of a load."`
+	Rounds    int    `default:"3" help:"Rounds."`
+	Client    string `help:"Flags for our client, such as --client='-cpuprofile FILE'."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{documents: c.Documents, rounds: c.Rounds, flags: strings.Fields(c.Client), report: measure.NewReport("index")}
+	return measure.Make("bench-index", func() error { return b.run(ctx) })
+}
+
 type bench struct {
 	*measure.Cluster
 	documents, rounds int
@@ -46,16 +58,6 @@ type bench struct {
 	server            int // its process
 	engine            *elastic.Engine
 	report            *measure.Report
-}
-
-func main() {
-	b := bench{report: measure.NewReport("index")}
-	flag.IntVar(&b.documents, "documents", 300_000, "changes of a load")
-	flag.IntVar(&b.rounds, "rounds", 3, "rounds")
-	extra := flag.String("client", "", "flags for our client, such as '-cpuprofile FILE'")
-	flag.Parse()
-	b.flags = strings.Fields(*extra)
-	measure.Main("index", b.run)
 }
 
 func (b *bench) run(ctx context.Context) (err error) {

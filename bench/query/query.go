@@ -1,16 +1,15 @@
-// Command query measures how quickly what brine has written is read: timelines by the key, from a real HBase of five million events; a
+// Package query measures how quickly what brine has written is read: timelines by the key, from a real HBase of five million events; a
 // user's orders by a word, from a real Elasticsearch and HBase; and how soon an event is found by a search while half of what can be
-// indexed comes in. `make bench-query` runs it; nothing imports it.
+// indexed comes in. `make bench-query` runs it.
 //
 // Questions are asked at a fixed rate, whether or not the ones before are answered, and each is timed from the moment at which it was
 // due: a server that hangs for a second makes all of that second's questions late, as their askers would see it. The views are
 // those of examples/shop.yaml. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is
 // short.
-package main
+package query
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,6 +32,21 @@ const (
 	timelineRate = 500 // questions a second
 	ordersRate   = 100
 )
+
+// Command is its command line.
+type Command struct {
+	Events  int           `default:"5000000" help:"Scan events in HBase."`
+	Orders  int           `default:"1073741824" help:"Most changes of orders, of those of make data."`
+	Refresh time.Duration `default:"1s" help:"The setting search.refresh."`
+	For     time.Duration `default:"60s" help:"How long each kind of question is asked."`
+	Heap    string        `default:"4g" help:"Heap of the HBase server."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{events: c.Events, orders: c.Orders, refresh: c.Refresh, asking: c.For, report: measure.NewReport("query")}
+	return measure.Make("bench-query", func() error { return b.run(ctx, c.Heap) })
+}
 
 type bench struct {
 	*measure.Cluster
@@ -61,17 +75,6 @@ type detail struct {
 	RefreshTime time.Duration `json:"refresh"`
 
 	Timeline, Keyword, Searchable measure.Milliseconds `json:"-"`
-}
-
-func main() {
-	b := bench{report: measure.NewReport("query")}
-	flag.IntVar(&b.events, "events", 5_000_000, "scan events in HBase")
-	flag.IntVar(&b.orders, "orders", 1<<30, "most changes of orders, of those of make data")
-	flag.DurationVar(&b.refresh, "refresh", time.Second, "search.refresh")
-	flag.DurationVar(&b.asking, "for", 60*time.Second, "how long each kind of question is asked")
-	heap := flag.String("heap", "4g", "heap of the HBase server")
-	flag.Parse()
-	measure.Main("query", func(ctx context.Context) error { return b.run(ctx, *heap) })
 }
 
 func (b *bench) run(ctx context.Context, heap string) (err error) {

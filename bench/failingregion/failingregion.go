@@ -1,13 +1,12 @@
-// Command failingregion measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own,
+// Package failingregion measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own,
 // reads from a Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one
-// region; then from a real Kafka to a real HBase, one region of which is split. `make bench-failing-region` runs it; nothing imports it.
-package main
+// region; then from a real Kafka to a real HBase, one region of which is split. `make bench-failing-region` runs it.
+package failingregion
 
 import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,6 +44,18 @@ type stage struct {
 	close        func()
 }
 
+// Command is its command line.
+type Command struct {
+	Rate      int `default:"40000" help:"Events per second into the embedded servers."`
+	SplitRate int `default:"25000" help:"Events per second into the real ones, where a region is split."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{rate: c.Rate, split: c.SplitRate, report: measure.NewReport("failing-region")}
+	return measure.Make("bench-failing-region", func() error { return b.run(ctx) })
+}
+
 type bench struct {
 	rate   int // events/s, of the embedded servers
 	split  int // events/s, of the real ones
@@ -52,14 +63,6 @@ type bench struct {
 	brine  string
 	report *measure.Report
 	rows   strings.Builder // of the page's table
-}
-
-func main() {
-	b := bench{report: measure.NewReport("failing-region")}
-	flag.IntVar(&b.rate, "rate", 40_000, "events per second into the embedded servers")
-	flag.IntVar(&b.split, "split-rate", 25_000, "events per second into the real ones, where a region is split")
-	flag.Parse()
-	measure.Main("failing-region", b.run)
 }
 
 func (b *bench) run(ctx context.Context) (err error) {

@@ -1,0 +1,16 @@
+// Package chaos is the runs that break real servers, and brine itself, and ask afterwards whether anything was lost: each is a package
+// below, and shares its faults with the others in package fault.
+package chaos
+
+import (
+	"brine/bench/chaos/hbase"
+	"brine/bench/chaos/index"
+	"brine/bench/chaos/pipeline"
+)
+
+// Command is its command line.
+type Command struct {
+	Pipeline pipeline.Command `cmd:"" help:"Break real Kafka, HBase and brine itself while events come in, and verify."`
+	HBase    hbase.Command    `cmd:"" name:"hbase" help:"Break a real HBase cluster under load, and count."`
+	Index    index.Command    `cmd:"" help:"Kill and freeze a real Elasticsearch while brine fills it and a real HBase, and verify."`
+}

@@ -1,0 +1,50 @@
+// Package index runs brine from a real Kafka into a real HBase and a real Elasticsearch, while the index is killed and hangs
+// again and again, and reports what that did to the rate at which rows are written, and what is wrong with the documents afterwards.
+// `make chaos-index` runs it.
+//
+// The servers are this run's alone. Events come at a constant rate into two topics: scans, each of which replaces its document, and
+// the changes of orders, which are merged into theirs. The index is killed and frozen in turns; in between it is there for a while, so
+// that the two rates are of one run.
+//
+// Read index.yaml (what brine runs), run.go (the whole), progress.go (how far brine is, and the two rates), backlog.go (the rate of
+// a backlog, with the index away and without one), report.go. It ends with a line per
+// target, `name value target ok|short`, and exits with 1 when one is short.
+package index
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// Command is its command line.
+type Command struct {
+	Faults int           `default:"10" help:"How often the index is killed or frozen."`
+	Rate   int           `default:"600" help:"Events a second, of each topic."`
+	Away   time.Duration `default:"15s" help:"How long it stands still, or is gone before it is started again."`
+	There  time.Duration `default:"15s" help:"How long it is there between two faults."`
+	Limit  time.Duration `default:"45m" help:"Longest time for everything."`
+	Record bool          `default:"true" negatable:"" help:"Write the page and the results."`
+}
+
+// Run breaks the index, and verifies.
+func (c *Command) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Limit, fmt.Errorf("not done after %v (--limit)", c.Limit))
+	defer cancel()
+	r := run{Began: time.Now(), Faults: c.Faults, Rate: c.Rate, away: c.Away, there: c.There}
+	all := func() error {
+		if err := r.all(ctx); err != nil {
+			return err
+		}
+		return r.finish(c.Record)
+	}
+	if c.Record {
+		return measure.Make("chaos-index", all)
+	}
+	if err := all(); err != nil {
+		return fmt.Errorf("chaos-index: %w", err)
+	}
+	return nil
+}
