@@ -61,15 +61,6 @@ chaos-index: data/orders.jsonl.gz data/scans.jsonl.gz ## Kill and freeze a real 
 chaos: data/orders.jsonl.gz ## Break real Kafka, HBase and brine itself in twenty ways while 1.2 million events come in, and verify, into docs/reliability.md (SEED, FAULTS)
 	$(GO) run ./bench chaos pipeline $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults "$(FAULTS)")
 
-# The order centre of examples/shop.yaml, whole, on real servers of its own; SCALE=4 has each order four times, SCALE=full is 13,920,352 orders of
-# 215,091 users, which takes two hours and 16 GB of disk (and HEAP=10g DEVCLUSTER_ELASTICSEARCH_HEAP=2g). DEVCLUSTER_RUN=DIR uses the servers of that folder, and leaves them and what they hold.
-SCALE ?= 1
-HEAP  ?= 2g
-
-.PHONY: shop
-shop: data/orders.jsonl.gz ## Write 155,848 orders into real servers and check the answer of every view against the input, into bench/results/shop.json (SCALE)
-	$(GO) run ./bench/shop -scale $(SCALE) -heap $(HEAP)
-
 # Whole processes against Kafka and HBase in one bubble of simulated time, with faults drawn by seeds.
 # What a run comes to is kept in bench/results/simulate.json, after each 250 seeds: runs of different ranges add up, and without FIRST a run goes
 # on where the record ends.

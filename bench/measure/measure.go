@@ -1,5 +1,5 @@
 // Package measure is what the benchmarks share: real servers of their own, loaders as processes of their own, spreads, targets
-// and reports. Nothing but benchmarks imports it.
+// and reports. Nothing imports it but those that measure: bench, acceptance, and the records of the simulation.
 //
 // The invariant: everything that is compared ran in one run, in alternating order, against one server process that was warmed
 // before, and time and CPU of every loader count over the same span: from the first row until the last one is acknowledged. The start of a

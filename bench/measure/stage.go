@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"brine/hbase"
 )
@@ -23,21 +21,6 @@ func Make(target string, run func() error) error {
 		return fmt.Errorf("%s: %w", target, err)
 	}
 	return nil
-}
-
-// Main runs the benchmark `make bench-NAME` until it is done or asked to stop. It exits with 1 when that failed or a target is short.
-func Main(name string, run func(context.Context) error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := Recordable()
-	if err == nil {
-		err = run(ctx)
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "bench-%s: %v\n", name, err)
-		stop()
-		os.Exit(1)
-	}
 }
 
 // Stage is real servers with HBase among them, and what every benchmark on them needs.

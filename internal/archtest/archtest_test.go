@@ -85,6 +85,7 @@ var rules = []struct {
 	{"cmd/brine", []string{"*"}, ""},
 	{"bench", []string{"bench/..."}, "a subcommand is a package below it"},
 	{"bench/...", []string{"*"}, "nothing but bench imports a benchmark"},
+	{"acceptance", []string{"*"}, "nothing imports it"},
 	{"deploy/...", []string{"deploy/..."}, "deployed beside brine, and made without it"},
 }
 

@@ -1,8 +1,8 @@
-// Command shop writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with the
+// Command acceptance writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with the
 // built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs it;
 // nothing imports it.
 //
-// -scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took,
+// --scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took,
 // how the rows lie over the regions, and how long the questions took, keeps that in bench/results/shop.json, and exits with 1 when one
 // answer is wrong. With DEVCLUSTER_RUN in the environment the servers are those of that folder, and stay up: what is there already is
 // not written again, and is checked again.
@@ -10,11 +10,14 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"brine/bench/measure"
 	"brine/config"
@@ -44,12 +47,23 @@ type shop struct {
 	wrong int // answers
 }
 
+// cli is the command line.
+type cli struct {
+	Scale string `default:"1" help:"Copies of the orders, 1 to 99, or full."`
+	Heap  string `default:"2g" help:"Heap of the HBase server."`
+	Asks  int    `default:"1000" help:"Questions of each kind whose time is taken."`
+}
+
 func main() {
-	scale := flag.String("scale", "1", "copies of the orders, 1 to 99, or full")
-	heap := flag.String("heap", "2g", "heap of the HBase server")
-	asks := flag.Int("asks", 1000, "questions of each kind whose time is taken")
-	flag.Parse()
-	measure.Main("shop", func(ctx context.Context) error { return run(ctx, *scale, *heap, *asks) })
+	var c cli
+	kong.Parse(&c, kong.Name("acceptance"), kong.Description("The order centre of examples/shop.yaml, whole, on real servers."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := measure.Make("bench-shop", func() error { return run(ctx, c.Scale, c.Heap, c.Asks) }); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1)
+	}
 }
 
 func run(ctx context.Context, scale, heap string, asks int) (err error) {
