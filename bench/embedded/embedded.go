@@ -6,14 +6,12 @@
 package embedded
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"brine/bench/measure"
@@ -73,27 +71,12 @@ func (b *bench) load(ctx context.Context, form string, round int) error {
 	dir := filepath.Join(b.dir, "data")
 	defer func() { _ = os.RemoveAll(dir) }() // it is a temporary folder
 	server := exec.CommandContext(ctx, b.server, "-dir", dir, "-fsync="+strconv.FormatBool(form == synced))
-	server.Stderr = os.Stderr
-	stdin, err := server.StdinPipe()
+	addresses, stop, err := measure.Serve(server)
 	if err != nil {
 		return err
 	}
-	stdout, err := server.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := server.Start(); err != nil {
-		return err
-	}
-	defer func() {
-		_ = stdin.Close() // it ends by that
-		_ = server.Wait()
-	}()
-	address, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("the server did not name its address: %w", err)
-	}
-	return b.fill(ctx, strings.TrimSpace(address), server.Process.Pid, form, round)
+	defer stop()
+	return b.fill(ctx, addresses[0], server.Process.Pid, form, round)
 }
 
 // fill loads all rows into the server at an address, and counts them.

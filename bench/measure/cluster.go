@@ -101,6 +101,18 @@ func (c *Cluster) PID(server string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
+// Digest lets HBase's own client read a table: what is reported must not rest on our own scans alone.
+func (c *Cluster) Digest(ctx context.Context, table string) (string, error) {
+	connect, err := c.Address("BRINE_REAL_HBASE")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, devcluster, "digest", table, connect)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
 // Build compiles a command of ours to a file of this run, and returns its path.
 func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) {
 	return Build(ctx, c.dir, pkg)

@@ -52,8 +52,7 @@ func (c *Servers) Run() error {
 // servers are the other process as this one sees it.
 type servers struct {
 	dir    string
-	cmd    *exec.Cmd
-	stdin  io.Closer
+	stop   func()
 	kafka  string
 	hbase  string
 	cfg    *config.Config
@@ -69,27 +68,23 @@ func startServers(ctx context.Context) (_ *servers, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.cmd = exec.CommandContext(ctx, self, "metrics-servers", filepath.Join(s.dir, "hbase"))
-	s.cmd.Stderr = os.Stderr
-	out, err1 := s.cmd.StdoutPipe()
-	in, err2 := s.cmd.StdinPipe()
-	if err := errors.Join(err1, err2, s.cmd.Start()); err != nil {
-		return nil, err
+	addresses, stop, err := measure.Serve(exec.CommandContext(ctx, self, "metrics-servers", filepath.Join(s.dir, "hbase")))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
-	s.stdin = in
-	if _, err := fmt.Fscanln(bufio.NewReader(out), &s.kafka, &s.hbase); err != nil {
-		s.close()
-		return nil, fmt.Errorf("the servers do not say where they are: %w", err)
-	}
+	s.stop, s.kafka, s.hbase = stop, addresses[0], addresses[1]
 	env := map[string]string{"BRINE_KAFKA_BROKERS": s.kafka, "BRINE_HBASE_CONNECT": s.hbase}
 	cfg, problems := config.Parse("examples/dev.yaml", examples.Dev, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	s.cfg = cfg
-	return s, problems.Err()
+	if err := problems.Err(); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *servers) close() {
-	_ = s.stdin.Close() // ends it
-	_ = s.cmd.Wait()    // what it has is not needed any more
+	s.stop()
 	_ = os.RemoveAll(s.dir)
 }
 

@@ -1,30 +1,13 @@
 package hbase
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
+	"brine/bench/chaos/fault"
 	"brine/bench/measure"
 )
-
-const page = "docs/reliability.md"
-
-// askJava lets HBase's own client read the same table: what we found in it must not rest on our own scans alone.
-func (r *run) askJava(ctx context.Context) error {
-	connect, err := r.procs.Address("BRINE_REAL_HBASE")
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, "deploy/devcluster/devcluster", "digest", table, connect)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	r.Java = strings.TrimSpace(string(out))
-	return err
-}
 
 // targets are what a run has to keep, given the number of faults and kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
@@ -72,15 +55,15 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 
 // finish keeps the run, writes its table into the page, and judges.
 func (r *run) finish(targets []measure.Target) error {
-	about := measure.NewReport("chaos-hbase")
-	head := fmt.Sprintf("%s, %s, commit %s, HBase 2.6.4; `make chaos-hbase SEED=%d`: %d faults in %.1f minutes, %d mutations a second.\n\n",
-		about.Machine, about.Date, about.Commit, r.Seed, int(targets[0].Value), r.Seconds/60, r.Rate)
+	about := fault.Now()
+	what := fmt.Sprintf("HBase 2.6.4; `make chaos-hbase SEED=%d`: %d faults in %.1f minutes, %d mutations a second.",
+		r.Seed, int(targets[0].Value), r.Seconds/60, r.Rate)
 	whole := struct {
-		Date, Commit, Machine string
+		fault.About
 		*run
 		Targets []measure.Target
-	}{about.Date, about.Commit, about.Machine, r, targets}
-	return measure.Conclude("chaos-hbase", "chaos-hbase", page, whole, head+r.table()+"\n"+measure.TargetTable(targets), targets)
+	}{about, r, targets}
+	return fault.Conclude("chaos-hbase", about, whole, what, r.table(), targets)
 }
 
 // table is a line per kind of fault, in the order of the kinds' names.

@@ -119,7 +119,8 @@ func (r *run) read(ctx context.Context) (err error) {
 	if r.Findings, err = r.load.model.verify(ctx, r.admin); err != nil {
 		return fmt.Errorf("reading the table: %w", err)
 	}
-	return r.askJava(ctx)
+	r.Java, err = r.procs.Digest(ctx, table)
+	return err
 }
 
 func (r *run) create(ctx context.Context) error {

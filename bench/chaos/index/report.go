@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"brine/bench/chaos/fault"
 	"brine/bench/measure"
 	"brine/verify"
 )
-
-const page = "docs/reliability.md"
 
 // targets are what a run has to keep.
 func (r *run) targets() []measure.Target {
@@ -33,19 +32,18 @@ func (r *run) targets() []measure.Target {
 // finish keeps the run and writes its table into the page, and judges.
 func (r *run) finish(record bool) error {
 	targets := r.targets()
-	about := measure.NewReport("chaos-index")
 	if !record {
 		fmt.Print(r.table())
 		return measure.Judge(targets)
 	}
-	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`.\n\n", about.Machine,
-		about.Date, about.Commit)
+	about := fault.Now()
 	whole := struct {
-		Date, Commit, Machine string
+		fault.About
 		*run
 		Targets []measure.Target
-	}{about.Date, about.Commit, about.Machine, r, targets}
-	return measure.Conclude("chaos-index", "chaos-index", page, whole, head+r.table()+"\n"+measure.TargetTable(targets), targets)
+	}{about, r, targets}
+	what := "Kafka 4.3.1, HBase 2.6.4, Elasticsearch 8.19.21; `make chaos-index`."
+	return fault.Conclude("chaos-index", about, whole, what, r.table(), targets)
 }
 
 // table is what happened while the index was there, and while it was not.

@@ -167,7 +167,7 @@ func (r *run) publish(ctx context.Context, cancel context.CancelCauseFunc, pipel
 	switch {
 	case ctx.Err() != nil: // it was enough
 	case err == nil:
-		cancel(fmt.Errorf("all of data/%s.jsonl.gz is published before the last fault: give a lower -rate, or fewer -faults", pipeline))
+		cancel(fmt.Errorf("all of data/%s.jsonl.gz is published before the last fault: give a lower --rate, or fewer --faults", pipeline))
 	default:
 		cancel(fmt.Errorf("publish to %s: %w\n%s", topics[pipeline], err, strings.TrimSpace(string(out))))
 	}

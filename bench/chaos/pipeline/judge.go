@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 
 	"brine/bench/chaos/fault"
 )
@@ -43,10 +40,10 @@ func (r *run) judge(ctx context.Context) (err error) {
 	for _, in := range r.Inputs {
 		t := &table{Name: in.table}
 		r.Tables = append(r.Tables, t)
-		if t.Disturbed, err = r.digest(ctx, "chaos:"+in.table); err != nil {
+		if t.Disturbed, err = r.procs.Digest(ctx, "chaos:"+in.table); err != nil {
 			return err
 		}
-		if t.Calm, err = r.digest(ctx, "calm:"+in.table); err != nil {
+		if t.Calm, err = r.procs.Digest(ctx, "calm:"+in.table); err != nil {
 			return err
 		}
 		if r.Letters[in.topic], err = r.letters(ctx, in.table); err != nil {
@@ -54,18 +51,6 @@ func (r *run) judge(ctx context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// digest lets HBase's own client read a table: what is reported must not rest on our own scans alone.
-func (r *run) digest(ctx context.Context, table string) (string, error) {
-	connect, err := r.procs.Address("BRINE_REAL_HBASE")
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, "deploy/devcluster/devcluster", "digest", table, connect)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	return strings.TrimSpace(string(out)), err
 }
 
 // rows is how many rows a digest says there are.

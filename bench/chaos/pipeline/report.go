@@ -10,8 +10,6 @@ import (
 	"brine/verify"
 )
 
-const page = "docs/reliability.md"
-
 // targets are what a run has to keep, given the number of faults and kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
 	byKind := r.played()
@@ -67,15 +65,14 @@ func abs(n int) int { return max(n, -n) }
 
 // finish keeps the run, writes its table into the page, and judges.
 func (r *run) finish(targets []measure.Target) error {
-	about := measure.NewReport("chaos")
-	head := fmt.Sprintf("%s, %s, commit %s, Kafka 4.3.1, HBase 2.6.4; seed %d, %d processes of brine, events published over %v.\n\n",
-		about.Machine, about.Date, about.Commit, r.Seed, r.Members, r.publishing)
+	about := fault.Now()
+	what := fmt.Sprintf("Kafka 4.3.1, HBase 2.6.4; seed %d, %d processes of brine, events published over %v.", r.Seed, r.Members, r.publishing)
 	whole := struct {
-		Date, Commit, Machine string
+		fault.About
 		*run
 		Targets []measure.Target
-	}{about.Date, about.Commit, about.Machine, r, targets}
-	return measure.Conclude("chaos", "chaos", page, whole, head+r.table()+"\n"+measure.TargetTable(targets), targets)
+	}{about, r, targets}
+	return fault.Conclude("chaos", about, whole, what, r.table(), targets)
 }
 
 // table is a line per kind of fault, those of brine and Kafka first.
