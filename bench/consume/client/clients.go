@@ -17,8 +17,11 @@ import (
 	"brine/ingest"
 )
 
-// fetchBytes is what all clients ask a broker for at a time: brine's default.
-const fetchBytes = 1 << 20
+// What all clients ask a broker for at a time, and for how long it may wait for more: brine's defaults.
+const (
+	fetchBytes = 1 << 20
+	maxWait    = 500 * time.Millisecond
+)
 
 // clients read a topic to its end.
 var clients = map[string]func(context.Context, topic) error{
@@ -66,7 +69,7 @@ func loop(ctx context.Context, t topic) error {
 func readers(ctx context.Context, t topic) error {
 	return each(ctx, t, func(ctx context.Context, partition int, count func(int64) bool) error {
 		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{t.broker}, Topic: t.name, Partition: partition, MinBytes: 1,
-			MaxBytes: fetchBytes, QueueCapacity: 1000})
+			MaxBytes: fetchBytes, QueueCapacity: 1000, MaxWait: maxWait}) // Close waits for a fetch
 		for {
 			if _, err := r.ReadMessage(ctx); err != nil || count(1) {
 				return errors.Join(unlessDone(ctx, err), r.Close())
@@ -82,7 +85,7 @@ func fetches(ctx context.Context, t topic) error {
 		var buf []byte
 		for offset := int64(0); ; {
 			r, err := client.Fetch(ctx, &kafka.FetchRequest{Topic: t.name, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: fetchBytes,
-				MaxWait: 500 * time.Millisecond})
+				MaxWait: maxWait})
 			if err == nil {
 				err = r.Error
 			}
