@@ -63,6 +63,43 @@ func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
 	t.Logf("%d publishings failed and were begun again", failed)
 }
 
+// TestAnswersWithoutThePartitionAreRefused: taken for success, or for nothing published yet, they would have records published twice.
+func TestAnswersWithoutThePartitionAreRefused(t *testing.T) {
+	t.Parallel()
+	const records, partitions, topic = 10, 2, "cut"
+	for _, key := range []kmsg.Key{kmsg.TxnOffsetCommit, kmsg.OffsetFetch} {
+		broker := testenv.KafkaFake(t, partitions, topic)
+		publish := func() error {
+			p := Transactions{Topic: topic, Name: "publish." + topic, batch: records}
+			_, _, err := p.Publish(t.Context(), options(broker, 5*time.Second), numbered(records), false)
+			return err
+		}
+		if key == kmsg.OffsetFetch {
+			if err := publish(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		broker.ControlKey(key.Int16(), func(req kmsg.Request) (kmsg.Response, error, bool) {
+			resp := req.ResponseKind()
+			if r, ok := resp.(*kmsg.OffsetFetchResponse); ok && req.GetVersion() >= 8 {
+				r.Groups = []kmsg.OffsetFetchResponseGroup{{Group: "publish." + topic}}
+			}
+			return resp, nil, true
+		})
+		if err := publish(); !errors.Is(err, errNoPartition) {
+			t.Errorf("%s: %v", key.Name(), err)
+		}
+		if err := publish(); err != nil {
+			t.Errorf("%s, once more: %v", key.Name(), err)
+		}
+		for value, times := range countCommitted(t, broker, topic, partitions) {
+			if times != 1 {
+				t.Errorf("%s: record %s is there %d times", key.Name(), value, times)
+			}
+		}
+	}
+}
+
 // TestPublishAtARateGoesOnWhereItStopped ends a publishing after each transaction that it commits while it waits for its next record's turn.
 func TestPublishAtARateGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,9 @@ import (
 	"brine/internal/backoff"
 )
 
+// errNoPartition is of an answer that might stand for progress which was not kept, or for none at all: records would be published twice.
+var errNoPartition = errors.New("the answer does not have the partition that was asked about")
+
 // remember commits the progress within the open transaction.
 func (p *Transactions) remember(ctx context.Context, at int64, digest string) error {
 	id, epoch, err := p.client.ProducerID(ctx)
@@ -38,8 +41,11 @@ func (p *Transactions) remember(ctx context.Context, at int64, digest string) er
 	offset.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: p.Topic, Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{part}}}
 	err = retried(ctx, func() error {
 		resp, err := offset.RequestWith(ctx, p.client)
-		if err != nil || len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		if err != nil {
 			return err
+		}
+		if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+			return errNoPartition
 		}
 		return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
 	})
@@ -59,8 +65,13 @@ func (p *Transactions) progress(ctx context.Context) (n int64, digest string, er
 		if err != nil {
 			return err
 		}
-		if err := kerr.ErrorForCode(resp.ErrorCode); err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		switch err := kerr.ErrorForCode(resp.ErrorCode); {
+		case errors.Is(err, kerr.GroupIDNotFound): // nothing was published under the name
+			return nil
+		case err != nil:
 			return err
+		case len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1:
+			return errNoPartition
 		}
 		for _, t := range resp.Topics {
 			for _, part := range t.Partitions {
