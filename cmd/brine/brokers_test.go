@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,26 +87,39 @@ func TestBrokersThatDoNotAnswer(t *testing.T) {
 // TestBrokersThatCloseTheConnection: which did is said, and what that may mean.
 func TestBrokersThatCloseTheConnection(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
+	for _, c := range []struct {
+		name, answer string
+		says, hint   string
+	}{
+		{"without a word", "", "the connection was closed", "is Kafka running at kafka.brokers? One that wants kafka.sasl"},
+		{"with an alert of TLS", "\x15\x03\x03\x00\x02\x02\x46", "expecting TLS", "the port speaks TLS: set kafka.tls"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
-				return
+				t.Fatal(err)
 			}
-			var length uint32 // of a request: what is closed with something unread is reset
-			if binary.Read(conn, binary.BigEndian, &length) == nil {
-				_, _ = io.CopyN(io.Discard, conn, int64(length))
+			t.Cleanup(func() { l.Close() })
+			go func() {
+				for {
+					conn, err := l.Accept()
+					if err != nil {
+						return
+					}
+					var length uint32 // of a request: what is closed with something unread is reset
+					if binary.Read(conn, binary.BigEndian, &length) == nil {
+						_, _ = io.CopyN(io.Discard, conn, int64(length))
+					}
+					_, _ = io.WriteString(conn, c.answer)
+					conn.Close()
+				}
+			}()
+			code, stdout, stderr := brine(t, "offsets", "show", "--brokers", l.Addr().String())
+			like := regexp.MustCompile(regexp.QuoteMeta(l.Addr().String()) + ": .*" + c.says + "(?s:.*)hint: " + regexp.QuoteMeta(c.hint))
+			if code != exitUnreachable || stdout != "" || !like.MatchString(stderr) {
+				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 			}
-			conn.Close()
-		}
-	}()
-	code, stdout, stderr := brine(t, "offsets", "show", "--brokers", l.Addr().String())
-	if code != exitUnreachable || stdout != "" || !strings.Contains(stderr, l.Addr().String()+": the connection was closed") || !strings.Contains(stderr, "hint: is Kafka running at kafka.brokers? One that wants kafka.sasl") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +53,8 @@ type Cluster struct {
 	conns    map[*trackedConn]struct{}
 	closed   bool
 	failures int   // connections that could not be made or broke, since a broker answered
-	fault    error // of the last of them
+	fault    error // of the last of them, with its address
+	faulty   string
 }
 
 // New makes a cluster that connects to nothing yet. An answer may take as long as timeout; of the topics' leaders' moves it learns early.
@@ -83,8 +85,10 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 		}
 	case refusesUs(err):
 		err = fmt.Errorf("%w: %w", ErrDenied, err)
+	case ended(err) && ended(c.fault) && wantsTLS(err):
+		err = fmt.Errorf("%s: %w", c.faulty, err)
 	case ended(err) && ended(c.fault):
-		err = c.fault // with the address
+		err = c.fault
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 	case c.fault != nil:
 		err = fmt.Errorf("%w; last: %w", err, c.fault)
@@ -97,11 +101,14 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 // ended reports whether a connection ended where something was to be read.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
+// wantsTLS reports whether kafka-go has recognized an alert of TLS in what came before the end. Its error has no type.
+func wantsTLS(err error) bool { return strings.Contains(err.Error(), "expecting TLS") }
+
 // failed notes what befell a connection, with its address.
 func (c *Cluster) failed(address string, err error) {
 	c.mu.Lock()
 	c.failures++
-	c.fault = fmt.Errorf("%s: %w", address, err)
+	c.fault, c.faulty = fmt.Errorf("%s: %w", address, err), address
 	failures := c.failures
 	c.mu.Unlock()
 	if c.kafka.Failed != nil {
