@@ -1,6 +1,6 @@
-// Command acceptance writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with the
-// built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs it;
-// nothing imports it.
+// Command acceptance writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with
+// the built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs
+// it.
 //
 // --scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took,
 // how the rows lie over the regions, and how long the questions took, keeps that in bench/results/shop.json, and exits with 1 when one

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"brine/indexer"
 )
 
 func (l *loader) checkIndex(x *Index) {
@@ -18,7 +20,7 @@ func (l *loader) checkIndex(x *Index) {
 		switch at := join(setting+".fields", f.Name); {
 		case !indexFieldName(f.Name):
 			l.faultName(at, Name, "is no name of a document's field", "use letters, digits, \"_\" and \"-\", not \"_\" first")
-		case f.Name == deletedField && f.Type != "boolean" && f.Type != "":
+		case f.Name == indexer.FieldDeleted && f.Type != "boolean" && f.Type != "":
 			l.fault(at, FieldTypes, "searches pass over documents in which this field is true, so it must be boolean", "give it another name")
 		}
 	}
@@ -159,7 +161,7 @@ func (l *loader) checkPurge(c *Config, x *Index) {
 			if d.Index != x.Name {
 				continue
 			}
-			deletes = deletes || d.deleted(p) != "" || d.fills(deletedField)
+			deletes = deletes || d.deleted(p) != "" || d.fills(indexer.FieldDeleted)
 			const orMark = ", or remove it, so that deleted documents stay, marked"
 			if what, fix := p.untimed(); what != "" {
 				l.fault(at, HardDeletes, fmt.Sprintf("the age of a delete is counted from its version, and of pipeline %s %s", p.Name, what),

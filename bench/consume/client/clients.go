@@ -48,8 +48,8 @@ func loop(ctx context.Context, t topic) error {
 	done := errors.New("done")
 	var settled, decoded atomic.Int64
 	err := ingest.Run(ctx, ingest.Options{
-		Kafka: ingest.Kafka{Brokers: []string{t.broker}}, Topic: t.name, Group: fmt.Sprint("bench-", os.Getpid()), Schema: scans, Writer: nothing{},
-		MaxFetchBytes: fetchBytes, Logger: slog.New(slog.DiscardHandler),
+		Kafka: ingest.Kafka{Brokers: []string{t.broker}}, Topic: t.name, Group: fmt.Sprint("bench-", os.Getpid()), Schema: scans,
+		Writer: nothing{}, MaxFetchBytes: fetchBytes, Logger: slog.New(slog.DiscardHandler),
 		Hooks: ingest.Hooks{
 			Decoded: func(i ingest.DecodedInfo) { decoded.Add(int64(i.Events)) },
 			Settled: func(i ingest.SettledInfo) {
