@@ -1,4 +1,4 @@
-// Package config reads brine.yaml and turns it into each package's Options. Besides cmd/brine, benchmarks and tools import it.
+// Package config reads brine.yaml and turns it into each package's Options.
 //
 // The settings are the structs of settings*.go: their tags say name, default and bounds, their comments say what a setting
 // means. The loader, the JSON Schema and docs/configuration.md all come from these structs, so none can say what the others

@@ -1,6 +1,5 @@
 // Package indexer is the Writer for the search index: it turns events into documents, groups of documents into bulk calls,
-// and the answer to every single document into a verdict. cmd/brine joins it to the ingest loop; the engines below it
-// (elastic, embedded) import it for the Engine interface that they implement.
+// and the answer to every single document into a verdict. The engines below it (elastic, embedded) implement its interface Engine.
 //
 // The path of an event: Submit encodes its documents (document.go) and queues each in the lane of its id (writer.go); a lane
 // takes what has gathered, at most one write for a document, merges partial changes into what the index holds (partial.go),

@@ -1,5 +1,5 @@
 // Package ingest is the Kafka loop: it assigns partitions, fetches, decodes, hands batches to a Writer, keeps the
-// watermark and commits offsets, and writes dead letters. cmd/brine runs it once per pipeline half; verify reads with it.
+// watermark and commits offsets, and writes dead letters.
 //
 // The invariant: an offset is committed only after everything before it is settled (durable in the store or in the dead
 // letters), never backwards, and never by a member that lost the partition. (One exception, by the operator's policy
@@ -9,12 +9,18 @@
 //
 //	Loop.Run → consume        loop.go        a generation of the group after another; broker.Member joins and sends heartbeats
 //	Loop.assign               start.go       a partition each, which goes on at its commit or begins at Options.Start
+//	assignment.run            assignment.go  called by consume through Member.Attend: a goroutine per partition, and commits beside them
 //	partition.run → stream    partition.go   one uninterrupted reading; after a halt it begins again at the watermark
 //	stream.fetch              fetch.go       chunks of records, charged to the Budget; gone.go decides about offsets that are gone
-//	stream.submit → takeOff   flight.go      a chunk is cut into flights; each is decoded and submitted
-//	stream.settle → land      flight.go      dead letters are buried, failures sorted; park.go, shrink.go give room to others
+//	stream.submit → takeOff   flight.go      a chunk is cut into flights; each is decoded and submitted to the Writer
+//	stream.settle → land      flight.go      a flight is seen to its end: dead letters are buried, failures sorted
+//	stream.await              park.go        land waits here for the Writer; a flight held up by a failing region alone is parked
+//	stream.resubmit           again.go       what is retried is decoded again; shrink.go lets go of what is durable
+//	stream.reject             rejects.go     land ends here: what is still rejected is buried, or too many in a row halt the partition
 //	watermark.settle          watermark.go   everything below its low edge is settled
-//	assignment.commitNow      commit.go      the low edges are committed, for a generation that still holds
+//	commitUntil → commitNow   commit.go      the low edges are committed, for a generation that still holds
+//
+// Between takeOff and await the flight is the Writer's: for rows that is package sink, whose sink.go goes on with Sink.Submit.
 //
 // Replay does the same over a fixed range (plan.go, replay.go). Kafka's protocol is in internal/broker, dead letters in deadletter;
 // offsets is for questions about topics and groups.

@@ -1,5 +1,5 @@
 // Package lookup completes events that lack fields of their rows' keys: it reads the fields in another table, where the event's own
-// fields say which row, before a writer gets the events. cmd/brine puts it in front of the sink and the indexer.
+// fields say which row, before a writer gets the events.
 //
 // The invariant: what is looked up never changes. An order's user and time of creation stay the same, whenever and however often they
 // are looked up; so a completed event is as pure a function of its record as any other, and a value that was found once, or that

@@ -1,5 +1,4 @@
-// Package metrics adapts the hooks of the other packages to Prometheus collectors. cmd/brine imports it and serves the
-// registry; nothing else does.
+// Package metrics adapts the hooks of the other packages to Prometheus collectors.
 //
 // The invariant: label values come from closed sets or are bounded by the configuration (tables, pipelines, servers);
 // never from a key, an error's text or a region without a bound.

@@ -1,6 +1,6 @@
 // Package query reads what brine has written, decoded back into fields: rows by the fields of their key, and rows whose
 // documents a search index finds; and views, which are kinds of question that are known to have an answer before anyone asks.
-// cmd/brine imports it; so can a service that wants to read the same tables.
+// A service that wants to read the same tables can import it.
 //
 // The invariant: a query reads no row that it does not return, but for those that are marked deleted. Which rows to read
 // follows from the key, or from the index; what neither can answer is refused with the field that is missing.

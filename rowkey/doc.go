@@ -2,8 +2,8 @@
 //
 //	md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action
 //
-// and encodes, decodes, ranges over, splits by, explains and lints it. sink, query and config import it; so can anyone who
-// wants salted, designed row keys and nothing else of ours. It imports nothing of ours and is pure: a key is a function of
+// and encodes, decodes, ranges over, splits by, explains and lints it. Anyone can import it who wants
+// salted, designed row keys and nothing else of ours. It imports nothing of ours and is pure: a key is a function of
 // the named values alone, never of a clock, an offset or chance, so a replay finds the row that the first run wrote.
 //
 // The invariant: what Append encodes, Decode returns; and the byte order of keys is the order that the expression states.

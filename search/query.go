@@ -1,5 +1,5 @@
 // Package search is what is asked of a search index and what it answers: Query, Hit, Page and the Searcher that turns the
-// one into the other. The engines below indexer implement Searcher; query and cmd/brine ask it.
+// one into the other. The engines below indexer implement Searcher.
 //
 // It is pure and imports nothing of ours. The invariant: a Query that Validate passes means the same to every engine, but
 // for how text is cut into words.

@@ -1,5 +1,4 @@
-// Package sink is the Writer for HBase: it turns events into mutations and batches of them into flights. cmd/brine joins
-// it to the ingest loop.
+// Package sink is the Writer for HBase: it turns events into mutations and batches of them into flights.
 //
 // The invariant: a mutation is a pure function of its event, and every cell's timestamp is the event's version; so applying
 // it again, late or after an unknown outcome changes nothing.
@@ -9,6 +8,15 @@
 // delete, or that has left rows behind, removes some (see Deletes). A field that is null has no cell (see NullPolicy), and a packed
 // cell holds only fields that are not. A row that would have no cell at all gets a single empty one, without a qualifier, in the
 // family of its first column: so each row is seen, and rows can be counted.
+//
+// The way of a batch; the next function to read, and its file:
+//
+//	Sink.Submit    sink.go    called by takeOff of package ingest; package lookup may be between
+//	draft.add      draft.go   an event's mutations, in the batch of each table; check.go rejects an event whole
+//	Client.Submit  sink.go    hbase.Mutator.Submit: step 1 of hbase/internal/pipeline/doc.go
+//	part.wait      flight.go  flight.Wait waits here until the client's flight is done; pending.go is for one that stalls
+//	Sink.judge     judge.go   a verdict on each mutation that failed
+//	flight.settle  flight.go  the worst verdict of each event goes back to await and land of package ingest
 package sink
 
 import (

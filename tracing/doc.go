@@ -1,7 +1,6 @@
 // Package tracing follows some records through brine as OpenTelemetry spans: the record, the flight that it is written with, and the
 // calls that carry the flight's mutations to region servers, or its documents to the search engine. It follows a question that is
-// asked in a sampled trace, down to the searches that answer it. cmd/brine joins it to the hooks of ingest, hbase and indexer; nothing
-// else imports it.
+// asked in a sampled trace, down to the searches that answer it.
 //
 // A record is followed if its producer has sampled it, which its header traceparent says (W3C Trace Context); its span then is a part
 // of the producer's trace. Of records without that header one in so many is followed.

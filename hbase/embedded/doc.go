@@ -1,6 +1,6 @@
 // Package embedded is an HBase server in this process, on a loopback port, speaking HBase's own wire and storing in Pebble:
-// for `brine dev`, for tests, and for faults on demand. HBase's Java client works against it. cmd/brine and tests import
-// it; it shares only the wire's bytes and messages with our client, so that neither hides the other's mistakes.
+// for `brine dev`, for tests, and for faults on demand. HBase's Java client works against it. It
+// shares only the wire's bytes and messages with our client, so that neither hides the other's mistakes.
 //
 // One Server is a cluster: a catalogue of namespaces, tables and regions, and nodes, each with its own listener, connections,
 // scanners and start code. With Options.Servers 1 the one node is region server and master; with more the master has a

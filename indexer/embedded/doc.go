@@ -1,6 +1,6 @@
 // Package embedded is the indexer.Engine in this process: Bleve indexes on disk, one folder each, for `brine dev`, tests and
 // installations without a search server. Text is cut into words by Bleve's cjk analyzer: Chinese, Japanese and Korean into
-// pairs of characters, other scripts at blanks and punctuation, in lower case. cmd/brine opens it.
+// pairs of characters, other scripts at blanks and punctuation, in lower case.
 //
 // The invariants: what Bulk has answered is on disk (it survives kill -9) and found by Get and Search at once; conditions on
 // versions are checked and applied under one lock of the index. LIMITS.md lists what it does not do.

@@ -5,6 +5,7 @@
 // of one identity lie in one partition, in which the last one counts: the others are repeats, since a write whose answer was lost is made
 // again. A mark behind a dead letter says that its record has been written since: see docs/adr/0017.
 //
+//	letter.go   Letter: a record that could not be written; Kept: a dead letter in its topic
 //	topic.go    the topic: made when it is missing, written     record.go  how a letter and a mark look in Kafka
 //	log.go      Log: reads a topic as it was when it was opened
 //	scan.go     Scan: the letters that a Filter takes, of several topics

@@ -1,5 +1,5 @@
 // Package embedded is a Kafka in this process, on a loopback port: franz-go's kfake, with groups that forget a member that is gone as
-// a broker's do. brine dev, the benchmarks and tests import it; package ingest does not know of it.
+// a broker's do. Package ingest does not know of it.
 //
 // The invariant: whatever becomes of the processes that join a group, a moment later its partitions belong to members that are there.
 // kfake alone does not keep it. It begins a member's session when the answer to the member's request to join could be sent, so a process

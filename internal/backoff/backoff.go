@@ -1,4 +1,4 @@
-// Package backoff says how long to wait before trying again, and waits. hbase, ingest and indexer import it.
+// Package backoff says how long to wait before trying again, and waits.
 //
 // Its functions keep no state: the caller counts its failures, or has Pauses count them.
 package backoff

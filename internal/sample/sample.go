@@ -1,5 +1,5 @@
 // Package sample is input for demos, tests and benchmarks: a month of real scan events, and generated courier trails and
-// order changes, each as JSON objects in the order in which they would be published. cmd/brine and tests import it.
+// order changes, each as JSON objects in the order in which they would be published.
 //
 // The invariant: it is always the same. Every sequence gives the same bytes on every machine, so counts and results can
 // be stated. README.md says where each comes from and which parts are generated or derived.

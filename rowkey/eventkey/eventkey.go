@@ -1,5 +1,5 @@
-// Package eventkey binds a row key to the fields of a pipeline's events, so that every part that needs an event's row (sink,
-// indexer, plan, verify) makes the same one. It is where the two pure packages event and rowkey, which know nothing of each
+// Package eventkey binds a row key to the fields of a pipeline's events, so that every part that needs an event's row makes
+// the same one. It is where the two pure packages event and rowkey, which know nothing of each
 // other, meet.
 //
 // The invariant: one event has one row key, for every caller.

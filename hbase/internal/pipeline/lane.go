@@ -73,7 +73,7 @@ type part struct {
 	bytes   int
 	failed  int       // the lane's failures when it sent
 	search  isolation // the lane's when it sent
-	heirs   []*lane   // that have it in their out
+	heirs   []*lane   // that have it in their unanswered
 }
 
 // mayGo reports whether the lane has something to send, and nothing keeps it from being sent or located.

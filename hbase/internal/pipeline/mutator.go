@@ -48,7 +48,7 @@ type Mutator struct {
 	// The Writer's mutex guards these. Lanes that no longer linger may be listed, and a lane more than once; bytes counts theirs too.
 	lingering []*lane
 	bytes     int
-	timer     *time.Timer // of the linger; set while held has any
+	timer     *time.Timer // of the linger; set while lingering has any
 	round     int         // of the timer
 }
 

@@ -1,6 +1,6 @@
 // Package wire is HBase's RPC as bytes: the preamble and header that open a connection, the frames of requests and
-// responses, the cell blocks behind them, and the hand-written coding of Multi, the call that carries every mutation.
-// hbase (the client's directions) and hbase/embedded (the server's) import it.
+// responses, the cell blocks behind them, and the hand-written coding of Multi, the call that carries every mutation:
+// the client's directions and the server's.
 //
 // Encoders append to the caller's buffer. Decoders return views into the bytes they were given: valid as long as those are.
 //

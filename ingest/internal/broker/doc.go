@@ -1,6 +1,5 @@
 // Package broker speaks Kafka's protocol, over kafka-go's Transport: it finds topics, is a member of a consumer group, fetches
-// records, looks up and commits offsets, and produces. Three packages use it: ingest, whose loop it serves, ingest/offsets and
-// ingest/deadletter. What a record means, and when an offset may be committed, is theirs.
+// records, looks up and commits offsets, and produces. What a record means, and when an offset may be committed, is its callers'.
 //
 //	cluster.go     Cluster: the connections to the brokers        errors.go   what their errors mean
 //	topic.go       Topic: partitions and id of a topic
@@ -11,6 +10,7 @@
 //	log.go         Records: a range of a partition, without a group
 //	offsets.go     ends of a log, and what groups have committed
 //	produce.go     produce, create a topic, a topic's settings      admin.go    what commands ask: topics, groups
+//	wire.go        integers and frames, for the answers that are read here
 //
 // Fetch answers and a few requests are read and written here, since kafka-go reads them wrongly or does not know them: each
 // file says why. See docs/adr/0007, 0015 and 0030.

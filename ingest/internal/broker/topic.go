@@ -51,7 +51,7 @@ func (t Topic) Recreated(mark string) bool {
 	return strings.HasPrefix(mark, topicMark) && t.id != (topicID{}) && mark != t.Mark()
 }
 
-// metadataVersion is the first one with topic ids; metadataAsk asks for one topic in it. kafka-go stops at version 8.
+// metadataVersion is the first one with topic ids. kafka-go stops at version 8.
 const metadataVersion = 10
 
 // Topic asks for the state of a topic. It never makes the topic, as older look-ups do on some brokers. Its errors say what is

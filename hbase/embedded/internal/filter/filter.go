@@ -1,5 +1,5 @@
 // Package filter has the filters and comparators of HBase that the embedded server serves, made of the messages in which clients
-// send them. hbase/embedded imports it; internal/store asks a filter about rows and cells. LIMITS.md lists what is not here.
+// send them; internal/store asks a filter about rows and cells. LIMITS.md lists what is not here.
 package filter
 
 import (

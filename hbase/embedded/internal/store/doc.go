@@ -1,5 +1,5 @@
 // Package store keeps HBase cells in Pebble and answers reads with HBase's semantics: versions, time to live, delete
-// markers, time ranges. hbase/embedded imports it; it knows no protobuf, no wire and no region servers.
+// markers, time ranges. It knows no protobuf, no wire and no region servers.
 //
 // A table is a space of cells, named by a number that is never used twice. Regions do not show in the keys, so that a
 // split, a merge or a move writes nothing but hbase:meta. The keys of one cell and of one record of the catalogue:
