@@ -31,12 +31,23 @@ func (t *Tables) State() State {
 
 // Of keeps of the state what is of one table, which is named whole or by the part behind its namespace.
 func (s State) Of(name string) (State, error) {
-	for table := range s.Tables {
-		if _, short, _ := strings.Cut(table, ":"); table == name || short == name {
-			return s.of(table), nil
+	if _, ok := s.Tables[name]; ok {
+		return s.of(name), nil
+	}
+	names := slices.Sorted(maps.Keys(s.Tables))
+	var matches []string
+	for _, table := range names {
+		if _, short, _ := strings.Cut(table, ":"); short == name {
+			matches = append(matches, table)
 		}
 	}
-	return s, errors.New("that brine writes no table " + name + "; it writes " + strings.Join(slices.Sorted(maps.Keys(s.Tables)), ", "))
+	switch len(matches) {
+	case 0:
+		return s, errors.New("that brine writes no table " + name + "; it writes " + strings.Join(names, ", "))
+	case 1:
+		return s.of(matches[0]), nil
+	}
+	return s, errors.New("table " + name + " is short for " + strings.Join(matches, " and ") + "; write one of them")
 }
 
 func (s State) of(table string) State {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 	return cfg, nil
 }
 
+// errAmbiguous ends the error of a name that is short for several tables.
+var errAmbiguous = errors.New("write one of them")
+
 // table finds a table of the configuration; an empty name means the only one.
 func table(cfg *config.Config, name string) (*config.Table, error) {
 	if name == "" && len(cfg.Tables) == 1 {
@@ -62,16 +66,22 @@ func table(cfg *config.Config, name string) (*config.Table, error) {
 	if t := cfg.Table(name); t != nil {
 		return t, nil
 	}
-	var names []string
+	var names, matches []string
 	for _, t := range cfg.Tables {
 		// The part behind the namespace is enough where it is unambiguous.
 		if _, short, ok := strings.Cut(t.Name, ":"); ok && short == name {
-			return t, nil
+			matches = append(matches, t.Name)
 		}
 		names = append(names, t.Name)
 	}
 	slices.Sort(names)
-	if name == "" {
+	slices.Sort(matches)
+	switch {
+	case len(matches) == 1:
+		return cfg.Table(matches[0]), nil
+	case len(matches) > 1:
+		return nil, usage(fmt.Errorf("table %q is short for %s; %w", name, strings.Join(matches, " and "), errAmbiguous))
+	case name == "":
 		return nil, usage(fmt.Errorf("name a table: %s", strings.Join(names, ", ")))
 	}
 	return nil, usage(fmt.Errorf("no table %q in the configuration; it has %s", name, strings.Join(names, ", ")))

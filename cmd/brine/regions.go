@@ -38,17 +38,17 @@ func (f *regionsFlags) open(e *env, name string, work func(*hbase.Client, *regio
 	if err != nil {
 		return err
 	}
+	var keys rowkey.Keys
+	if known, err := table(cfg, name); err == nil {
+		name, keys = known.Name, known.RowKeys()
+	} else if name == "" || errors.Is(err, errAmbiguous) {
+		return err
+	}
 	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
 	if err != nil {
 		return err
 	}
 	defer cluster.Close()
-	var keys rowkey.Keys
-	if known, err := table(cfg, name); err == nil {
-		name, keys = known.Name, known.RowKeys()
-	} else if name == "" {
-		return err
-	}
 	t, err := regions.Open(e.ctx, cluster.Client, name, keys)
 	if err != nil {
 		return noSuchTable(name, err)
