@@ -4,9 +4,9 @@ import "time"
 
 // HBase is the section hbase. The names in brackets are HBase's own settings.
 type HBase struct {
-	// Where the cluster is: `rpc://host:port,host:port` names masters or region servers (HBase 2.5 or later), `zk://host:port,host:port/znode`
-	// ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2), `embedded:DIR` runs an HBase inside this
-	// process that keeps its data in DIR.
+	// Where the cluster is: `rpc://host:port,host:port` names masters (HBase 2.4 or later) or region servers (2.5 or later),
+	// `zk://host:port,host:port/znode` ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2),
+	// `embedded:DIR` runs an HBase inside this process that keeps its data in DIR.
 	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
 	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
 	User string `set:"user" example:"brine"`

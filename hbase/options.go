@@ -207,7 +207,7 @@ const (
 	defaultMasterPort    = "16000"
 	defaultZooKeeperPort = "2181"
 	defaultZnode         = "/hbase"
-	connectForms         = "give the masters as rpc://host:port,host:port (HBase 2.5 or newer), " +
+	connectForms         = "give the masters as rpc://host:port,host:port (HBase 2.4 or newer), " +
 		"or the ZooKeeper servers as zk://host:port,host:port/znode"
 )
 

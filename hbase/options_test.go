@@ -9,7 +9,7 @@ import (
 func TestValidateNamesEveryFault(t *testing.T) {
 	o := Options{Connect: "localhost:16000", Pause: -1, OperationTimeout: time.Second, MaxServerCalls: -2, MaxRequestBytes: 1 << 31}
 	o.EnsureDefaults()
-	const want = `hbase: Options.Connect is "localhost:16000": give the masters as rpc://host:port,host:port (HBase 2.5 or newer), or the ZooKeeper servers as zk://host:port,host:port/znode
+	const want = `hbase: Options.Connect is "localhost:16000": give the masters as rpc://host:port,host:port (HBase 2.4 or newer), or the ZooKeeper servers as zk://host:port,host:port/znode
 hbase: Options.Pause is -1ns, must be at least 1ms
 hbase: Options.OperationTimeout is 1s, must be at least 1m0s
 hbase: Options.MaxRequestBytes is 2147483648, must be from 1024 to 1073741824
