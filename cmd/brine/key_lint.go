@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"brine/config"
 	"brine/rowkey"
@@ -76,6 +77,7 @@ func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 // ofTable returns what check says of a table and the pipelines that write it, and what follows from the number of servers.
 func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
 	cfg, problems := config.Load(c.Config, e.getenv)
+	problems = slices.DeleteFunc(problems, func(p config.Problem) bool { return p.Code == config.Unused })
 	if cfg == nil { // the problems say why
 		return problems, nil
 	}
