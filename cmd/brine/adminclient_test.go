@@ -12,11 +12,12 @@ import (
 
 	"brine/service"
 	"brine/service/admin"
+	"brine/service/devstack"
 	"brine/skew"
 	"brine/skew/skewtest"
 )
 
-// skew and top show the token of a brine: from the flag, the environment or the configuration. Nothing prints it.
+// skew, top and dev node show the token of a brine: from the flag, the environment or the configuration. Nothing prints it.
 func TestCommandsShowTheTokenAndNeverPrintIt(t *testing.T) {
 	const token, wrong = "hunter2-hunter2-hunter2", "wrong-hunter2-wrong"
 	fine := func() (any, error) { return nil, nil }
@@ -33,6 +34,7 @@ func TestCommandsShowTheTokenAndNeverPrintIt(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("[]"))
 	}))
+	port.Handle("GET "+devstack.NodesPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("[]")) }))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- port.Run(ctx) }()
@@ -56,6 +58,8 @@ func TestCommandsShowTheTokenAndNeverPrintIt(t *testing.T) {
 		{"skew, by the configuration", []string{"skew", "-c", file}, map[string]string{"BRINE_HTTP_LISTEN": port.Addr(), "BRINE_HTTP_TOKEN": token}, exitOK, "scans"},
 		{"skew, wrong", []string{"skew", "--http", port.Addr(), "--token", wrong}, nil, exitUsage, "hint: give its http.token in BRINE_HTTP_TOKEN, or as --token"},
 		{"skew, no header", []string{"skew", "--http", port.Addr(), "--token", token + "\n"}, nil, exitUnreachable, "Authorization"},
+		{"dev node ls, by the flag", []string{"dev", "node", "ls", "--http", port.Addr(), "--token", token}, nil, exitOK, "NODE"},
+		{"dev node ls, wrong", []string{"dev", "node", "ls", "--http", port.Addr(), "--token", wrong}, nil, exitUsage, "or as --token"},
 		{"top, by the flag", append(top, "--http", port.Addr(), "--token", token), nil, exitOK, "tables: 1"},
 		{"top, by the environment", append(top, "--http", port.Addr()), map[string]string{"BRINE_HTTP_TOKEN": token}, exitOK, "tables: 1"},
 		{"top, wrong", append(top, "--http", port.Addr(), "--token", wrong), nil, -1, "401"},

@@ -30,6 +30,7 @@ func (devNodeCmd) Help() string {
 // devNodeFlags are those of every command on the region servers of a brine dev.
 type devNodeFlags struct {
 	timeoutFlag
+	tokenFlag
 	HTTP string `name:"http" required:"" placeholder:"HOST:PORT" help:"Admin port of the running brine dev, as it prints it."`
 	JSON bool   `help:"Print JSON."`
 }
@@ -56,7 +57,7 @@ func (c *devNodeStartCmd) Run(e *env) error {
 
 // ask asks the running brine dev, and prints the region servers as they are then.
 func (f *devNodeFlags) ask(e *env, method, path string) error {
-	client, err := adminClient(e, configFlag{}, f.HTTP, tokenFlag{})
+	client, err := adminClient(e, configFlag{}, f.HTTP, f.tokenFlag)
 	if err != nil {
 		return err
 	}
