@@ -22,12 +22,13 @@ func (f brokersFlag) config(e *env, file configFlag) (*config.Config, error) {
 		e = e.with(brokersVariable, strings.Join(f.Brokers, ","))
 		e.brokers = true
 	}
-	if _, given := e.getenv(brokersVariable); given && file.Config == defaultConfig && !exists(file.Config) {
+	_, given := e.getenv(brokersVariable)
+	if given && file.Config == defaultConfig && !exists(file.Config) {
 		cfg, problems := config.Brokers(e.getenv)
 		return loaded(e, cfg, problems, seriously)
 	}
 	cfg, err := file.load(e)
-	if err != nil && !exists(file.Config) {
+	if err != nil && !given && !exists(file.Config) {
 		fmt.Fprintln(e.stderr, "hint: --brokers HOST:PORT needs no configuration")
 	}
 	return cfg, err
