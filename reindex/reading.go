@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"brine/internal/term"
+	"brine/internal/wording"
 )
 
 // Reading is how far a Run is, as JSON.
@@ -65,7 +66,7 @@ func (p *Progress) reading(documents, first int64) Reading {
 		r.ETA = term.Progress{Done: p.Records, Left: p.RecordsLeft, Elapsed: p.Elapsed}.ETA()
 	}
 	if p.Waiting != nil {
-		r.Waiting = p.Waiting.Error()
+		r.Waiting = wording.Plain(p.Waiting.Error())
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"brine/event"
 	"brine/ingest"
 	"brine/internal/term"
+	"brine/internal/wording"
 	"brine/service/stores"
 	"brine/skew"
 )
@@ -98,7 +99,7 @@ func (s *Service) CauseOf(h *Half) string {
 		}
 	}
 	if err := s.outages.Cause(of...); err != nil {
-		return term.Clip(err.Error(), stores.ShownCause)
+		return term.Clip(wording.Plain(err.Error()), stores.ShownCause)
 	}
 	return ""
 }

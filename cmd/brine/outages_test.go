@@ -13,8 +13,8 @@ import (
 	"brine/service"
 )
 
-// A search address at which nobody listens, or something else answers, is named with what it says: in the log, in the progress and in health, which
-// turns red.
+// A search address at which nobody listens, or something else answers, is named with what it says, in plain words: in the log, in the progress and in
+// health, which turns red.
 func TestAWrongSearchAddressIsNamed(t *testing.T) {
 	t.Parallel()
 	socket, nobody, err := bound()
@@ -30,7 +30,7 @@ func TestAWrongSearchAddressIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j := newJobOf(t, mixedStack(t), ordersExample)
+			j := newJobOf(t, embeddedStack(t), ordersExample)
 			j.publish(slices.Values(orderChanges()[:100]))
 			p := j.begin("BRINE_SEARCH_CONNECT=http://"+tt.addr, "BRINE_SEARCH_PAUSE=5ms", "BRINE_SEARCH_MAX_PAUSE=50ms", "BRINE_SEARCH_RETRY_FOR=1s", "BRINE_HTTP_STALL=300ms")
 			cause := regexp.QuoteMeta(tt.addr) + ".*" + regexp.QuoteMeta(tt.says)
@@ -44,7 +44,12 @@ func TestAWrongSearchAddressIsNamed(t *testing.T) {
 				}
 				wait(t, 20*time.Millisecond)
 			}
+			_, health := p.get("/healthz")
 			p.stop()
+			shown := health + progress + p.log.String()
+			if found := regexp.MustCompile(foreign.String() + `|connect: `).FindString(shown); found != "" {
+				t.Errorf("%q in\n%s", found, shown)
+			}
 			if line := regexp.MustCompile(`level=WARN msg="a store fails again and again" pipeline=orders tries=3 error=.*` + cause); !line.MatchString(p.log.String()) {
 				t.Errorf("the log says nothing of it:\n%s", p.log.String())
 			}

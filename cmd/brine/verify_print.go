@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/internal/term"
+	"brine/internal/wording"
 	"brine/verify"
 )
 
@@ -26,9 +27,9 @@ func newVerifyScreen(out io.Writer, asJSON, quiet bool) *verifyScreen {
 	return &verifyScreen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet}
 }
 
-// note prints a line that belongs to no report.
+// note prints a line that belongs to no report, in plain words.
 func (s *verifyScreen) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := wording.Plain(fmt.Sprintf(format, args...))
 	if s.json {
 		s.JSON(map[string]string{"note": text})
 		return

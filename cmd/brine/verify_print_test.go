@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -35,5 +36,15 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 		if c.report.Tables != nil && !strings.Contains(asJSON.String(), `"first_tie":{"key":"o\\x1B1"`) {
 			t.Errorf("%s: %s", c.name, asJSON.String())
 		}
+	}
+}
+
+// Why a round of --follow was not done is said in plain words.
+func TestVerifyNotesInPlainWords(t *testing.T) {
+	_, err := new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")
+	var out strings.Builder
+	newVerifyScreen(&out, false, true).note("not verified: %v", err)
+	if want := "not verified: 127.0.0.1:1: connection refused\n"; out.String() != want {
+		t.Errorf("got %q, want %q", &out, want)
 	}
 }
