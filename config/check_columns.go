@@ -40,7 +40,7 @@ func (l *loader) checkColumnName(t *Table, name, setting string) {
 	family, qualifier, ok := strings.Cut(name, ":")
 	switch {
 	case !ok || family == "":
-		l.faultName(setting, Name, "is no column", "write \"family:qualifier\"")
+		l.faultName(setting, Name, "is not a valid column", "write \"family:qualifier\"")
 	case t != nil && len(t.Families) > 0 && !slices.ContainsFunc(t.Families, func(f Family) bool { return f.Name == family }):
 		names := make([]string, len(t.Families))
 		for i, f := range t.Families {

@@ -13,13 +13,13 @@ import (
 func (l *loader) checkIndex(x *Index) {
 	setting := join("indexes", x.Name)
 	if !indexName(x.Name) {
-		l.faultName(setting, Name, "is no name of an index",
+		l.faultName(setting, Name, "is not a valid index name",
 			"use lower-case letters, digits, \".\", \"_\" and \"-\", a letter first, at most 200")
 	}
 	for _, f := range x.Fields {
 		switch at := join(setting+".fields", f.Name); {
 		case !indexFieldName(f.Name):
-			l.faultName(at, Name, "is no name of a document's field", "use letters, digits, \"_\" and \"-\", not \"_\" first")
+			l.faultName(at, Name, "is not a valid document field name", "use letters, digits, \"_\" and \"-\", not \"_\" first")
 		case f.Name == indexer.FieldDeleted && f.Type != "boolean" && f.Type != "":
 			l.fault(at, FieldTypes, "searches pass over documents in which this field is true, so it must be boolean", "give it another name")
 		}
@@ -192,7 +192,7 @@ var viewNames = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,99}$`)
 func (l *loader) checkView(c *Config, v *View) {
 	setting := join("views", v.Name)
 	if !viewNames.MatchString(v.Name) {
-		l.faultName(setting, Name, "is no name of a view", "use lower-case letters, digits, \"_\" and \"-\", a letter first")
+		l.faultName(setting, Name, "is not a valid view name", "use lower-case letters, digits, \"_\" and \"-\", a letter first")
 	}
 	for _, t := range c.Tables {
 		if _, short, _ := strings.Cut(t.Name, ":"); t.Name == v.Name || short == v.Name {

@@ -16,7 +16,7 @@ import (
 func (l *loader) checkKafka(k *Kafka) {
 	for i, broker := range k.Brokers {
 		if fix := hostPort(broker, true); fix != "" {
-			l.fault("kafka.brokers["+strconv.Itoa(i)+"]", Address, "is no broker's address", fix)
+			l.fault("kafka.brokers["+strconv.Itoa(i)+"]", Address, "is not a valid broker address", fix)
 		}
 	}
 	if k.Group != "" && !kafkaName(k.Group) {
@@ -89,7 +89,7 @@ func (l *loader) checkTLS(k *Kafka) {
 	if cert != nil && key != nil {
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			l.fault(setting+".cert", Unreadable, "is no pair with key: "+strings.TrimPrefix(err.Error(), "tls: "),
+			l.fault(setting+".cert", Unreadable, "is not a valid pair with key: "+strings.TrimPrefix(err.Error(), "tls: "),
 				"name the certificate and its own key, in PEM")
 		}
 		k.tls.Certificates = []tls.Certificate{pair}

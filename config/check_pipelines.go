@@ -13,7 +13,8 @@ import (
 func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	setting := join("pipelines", p.Name)
 	if !pipelineNames.MatchString(p.Name) {
-		l.faultName(setting, Name, "is no name of a pipeline", "use letters, digits, \"_\" and \"-\", since consumer groups are named after it")
+		l.faultName(setting, Name, "is not a valid pipeline name",
+			"use letters, digits, \"_\" and \"-\", since consumer groups are named after it")
 	}
 	l.checkTopics(p, setting)
 	l.checkFields(p, setting)
@@ -38,7 +39,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 func (l *loader) checkTopics(p *Pipeline, setting string) {
 	for name, topic := range map[string]string{".topic": p.Topic, ".dead_letters": p.DeadLetters} {
 		if topic != "" && !kafkaName(topic) {
-			l.fault(setting+name, Name, "is no name of a topic", "use letters, digits, \".\", \"_\" and \"-\", at most 249")
+			l.fault(setting+name, Name, "is not a valid topic name", "use letters, digits, \".\", \"_\" and \"-\", at most 249")
 		}
 	}
 	if p.DeadLetters != "" && p.DeadLetters == p.Topic {
@@ -52,7 +53,7 @@ func (l *loader) checkFields(p *Pipeline, setting string) {
 		f := &p.Fields[i]
 		at := join(setting+".fields", f.Name)
 		if !fieldNames.MatchString(f.Name) {
-			l.faultName(at, Name, "is no name of a field",
+			l.faultName(at, Name, "is not a valid field name",
 				"use letters, digits and \"_\", not a digit first; where the record calls it otherwise, give its path: "+
 					"my_name: { type: text, path: "+f.Name+" }")
 		}
@@ -200,7 +201,7 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	f := p.field(at)
 	switch {
 	case strings.HasPrefix(p.Version, "seq") && n == "":
-		l.fault(setting, VersionType, quote(p.Version)+" is no version of two fields",
+		l.fault(setting, VersionType, quote(p.Version)+" is not a valid version of two fields",
 			"write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
 	case f == nil:
 		l.noField(p, setting, at)

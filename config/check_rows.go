@@ -45,7 +45,7 @@ func (l *loader) checkAs(p *Pipeline, r *Rows) {
 		at := join(r.setting+".as", f.Name)
 		switch {
 		case !fieldNames.MatchString(f.Name):
-			l.faultName(at, Name, "is no name of a field", "use letters, digits and \"_\", not a digit first")
+			l.faultName(at, Name, "is not a valid field name", "use letters, digits and \"_\", not a digit first")
 		case f.Field != "" && p.field(f.Field) == nil:
 			l.noField(p, at, f.Field)
 		}
@@ -59,7 +59,7 @@ func (l *loader) checkEach(p *Pipeline, r *Rows, i int) {
 	asToo := func(f KeyField) bool { return f.Name == e.Name }
 	switch {
 	case !fieldNames.MatchString(e.Name):
-		l.faultName(at, Name, "is no name of a field", "use letters, digits and \"_\", not a digit first")
+		l.faultName(at, Name, "is not a valid field name", "use letters, digits and \"_\", not a digit first")
 	case i > 0:
 		l.faultName(at, EachRow, "a row has one word in its key, and "+r.Each[0].Name+" is one already", "write another entry of rows for it")
 	case p.field(e.Name) != nil || slices.ContainsFunc(r.As, asToo):

@@ -8,16 +8,16 @@ import (
 
 func (l *loader) checkHTTP(h *HTTP) {
 	if fix := hostPort(h.Listen, false); h.Listen != "" && fix != "" {
-		l.fault("http.listen", Address, "is no address to listen at", fix)
+		l.fault("http.listen", Address, "is not a valid listen address", fix)
 	}
 	for i, name := range h.Hosts {
 		if !hostNames.MatchString(name) {
-			l.fault("http.hosts["+strconv.Itoa(i)+"]", Name, "is no name of a host",
+			l.fault("http.hosts["+strconv.Itoa(i)+"]", Name, "is not a valid host name",
 				"write the name alone, without a port, or *.NAME for every name below it")
 		}
 	}
 	if h.Token != "" && !tokens.MatchString(h.Token) {
-		l.fault("http.token", Name, "is no token",
+		l.fault("http.token", Name, "is not a valid token",
 			"write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
 	}
 }
@@ -28,7 +28,7 @@ func (l *loader) checkTracing(to string) {
 	}
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		l.fault("tracing.to", Address, "is no place that spans can go to", "write http://host:4318, file:PATH or stdout")
+		l.fault("tracing.to", Address, "is not a valid destination for spans", "write http://host:4318, file:PATH or stdout")
 	} else if u.User != nil {
 		l.fault("tracing.to", Address, "holds a user name or password, and brine sends none to a collector", "write http://host:4318")
 	}
@@ -46,9 +46,9 @@ func (l *loader) checkHBase(connect string) {
 		}
 	case scheme == "zk" && slashes:
 		servers, _, _ := strings.Cut(hosts, "/")
-		l.checkHBaseHosts(servers, ":2181", "is no ZooKeeper server's address", "write zk://host:port,host:port/znode")
+		l.checkHBaseHosts(servers, ":2181", "is not a valid ZooKeeper address", "write zk://host:port,host:port/znode")
 	case scheme == "rpc" && slashes:
-		l.checkHBaseHosts(hosts, ":16000", "is no master's address", "write rpc://host:port, masters separated by commas")
+		l.checkHBaseHosts(hosts, ":16000", "is not a valid master address", "write rpc://host:port, masters separated by commas")
 	default:
 		l.fault(setting, Address, "begins with no scheme that brine knows",
 			"write rpc://host:port or zk://host:port/znode for a cluster, or embedded:DIR")
@@ -81,7 +81,7 @@ func (l *loader) checkSearch(s *Search) {
 		for node := range strings.SplitSeq(s.Connect, ",") {
 			u, err := url.Parse(strings.TrimSpace(node))
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-				l.fault(setting, Address, "is no URL of a search engine", "write http://host:9200, https://host:9200 or embedded:DIR")
+				l.fault(setting, Address, "is not a valid search engine URL", "write http://host:9200, https://host:9200 or embedded:DIR")
 				break
 			} else if u.User != nil {
 				l.fault(setting, Address, "holds a user name or password", "give them as search.user and search.password: ${SEARCH_PASSWORD}")

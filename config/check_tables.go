@@ -21,7 +21,7 @@ const (
 func (l *loader) checkTable(c *Config, t *Table) {
 	setting := join("tables", t.Name)
 	if !tableName(t.Name) {
-		l.faultName(setting, Name, "is no name of a table", "write namespace:name or name, of letters, digits and \"_\"")
+		l.faultName(setting, Name, "is not a valid table name", "write namespace:name or name, of letters, digits and \"_\"")
 	}
 	if len(t.Families) > manyFamilies {
 		l.warn(setting+".families", ManyFamilies, fmt.Sprintf("there are %d families, and each is flushed whenever one is full", len(t.Families)),
@@ -41,12 +41,12 @@ func (l *loader) checkTable(c *Config, t *Table) {
 func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 	switch {
 	case !familyName(f.Name):
-		l.faultName(setting, Name, "is no name of a column family", "use letters and digits; one letter is best")
+		l.faultName(setting, Name, "is not a valid column family name", "use letters and digits; one letter is best")
 	case len(f.Name) > longFamily:
 		l.warnName(setting, LongName, fmt.Sprintf("its %d bytes are stored in every cell", len(f.Name)), "one letter is best")
 	}
 	if f.TTL%time.Second != 0 {
-		l.fault(setting+".ttl", Range, "is no whole number of seconds",
+		l.fault(setting+".ttl", Range, "is not a whole number of seconds",
 			"HBase counts a TTL in seconds: write "+DurationText(f.TTL.Truncate(time.Second)+time.Second))
 	}
 	if f.MinVersions > f.Versions {

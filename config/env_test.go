@@ -57,7 +57,7 @@ func TestEnvironmentFaultsNameTheVariable(t *testing.T) {
 		"BRINE_KAFKA_BROKERS", "localhost", "BRINE_MEMORY", "much", "BRINE_HBASE_RETRIES", "1", "BRINE_HBASE_CONNECT", ""))
 	const want = `BRINE_HBASE_CONNECT: hbase.connect: is empty; write connect: rpc://master1:16000,master2:16000 [missing]
 BRINE_HBASE_RETRIES: warning: hbase.retries: so few retries are over before a region has moved or been split: its rows then come back, and the loop submits their events again and again, which takes longer; leave it at 15 [few-retries]
-BRINE_KAFKA_BROKERS: kafka.brokers[0]: is no broker's address; write host:port [address]
+BRINE_KAFKA_BROKERS: kafka.brokers[0]: is not a valid broker address; write host:port [address]
 BRINE_MEMORY: memory: its value is not a size; write memory: 64MiB [type]
 `
 	if diff := cmp.Diff(want, problems.String()); diff != "" {

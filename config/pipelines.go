@@ -150,9 +150,9 @@ func (p *Pipeline) untimed() (what, fix string) {
 	at, n := p.versionFields()
 	switch f := p.field(at); {
 	case n != "":
-		return "versions " + p.Version + " are no times", "write version: " + at + " if no two changes of a row are of one millisecond"
+		return "versions " + p.Version + " are not timestamps", "write version: " + at + " if no two changes of a row are of one millisecond"
 	case f != nil && f.eventType() == event.Int:
-		return "field " + f.Name + ", the version, is no time", "declare it as time_ms if it is one"
+		return "field " + f.Name + ", the version, is not a timestamp", "declare it as time_ms if it is one"
 	}
 	return "", ""
 }

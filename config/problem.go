@@ -256,7 +256,7 @@ var codeMeanings = []struct {
 	{EachRow, "A row for each word cannot be made: the key does not hold the word, or it is taken from no text."},
 	{Members, "Columns of members are asked for of a field that has none, or a setting for them stands at another column."},
 	{MembersNulls, "Null members cannot delete their columns, since which ones there could be is not known."},
-	{RowTTL, "A row's ttl cannot be kept: it is no time, its versions are no times, or it would end delete markers too."},
+	{RowTTL, "A row's ttl cannot be kept: it is not a time, its versions are not timestamps, or it would end delete markers too."},
 	{ManyRows, "A document stands beside one row of an event, and the event becomes several in that table."},
 	{ColumnDiffers, "One column is filled from fields of different types, or of different names (warning)."},
 	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
@@ -268,7 +268,8 @@ var codeMeanings = []struct {
 	{DocumentNulls, "Row and document cannot end equal where whole changes tie in their version and have nulls, since the row keeps what " +
 		"is null (warning)."},
 	{Routing, "An index is routed by a field whose value cannot be read back from the ids of all of its documents."},
-	{HardDeletes, "Rows cannot be deleted hard: their versions are no times, they are events, or delete markers would be dropped too early."},
+	{HardDeletes, "Rows cannot be deleted hard: their versions are not timestamps, they are events, or delete markers would be dropped " +
+		"too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change " +
 		"lacks."},
 	{ViewCode, "A view cannot be answered: by neither the key nor the index, not in its order, or its rows are not found so."},

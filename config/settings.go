@@ -43,8 +43,8 @@ type Config struct {
 
 // HTTP is the section http.
 type HTTP struct {
-	// Address of the admin port, which serves /metrics, /healthz and /readyz, and, on the same machine or to who shows `token`, what is
-	// known of tables and pipelines. Port 0 takes a free one.
+	// Address of the admin port, which serves /metrics, /healthz and /readyz, and, on the same machine or to requests that present `token`,
+	// what is known of tables and pipelines. Port 0 takes a free one.
 	Listen string `set:"listen" default:"127.0.0.1:8765"`
 	// How long a partition may stand still, with records before it, until /healthz answers 503 and names it.
 	Stall time.Duration `set:"stall" default:"1m" min:"100ms" max:"1d"`
@@ -52,7 +52,7 @@ type HTTP struct {
 	// is every name below NAME. A request by another name is refused, since a page of the web can have a browser send it and read the
 	// answer.
 	Hosts []string `set:"hosts" example:"[brine.example.com]"`
-	// Who is not on the same machine is served metrics and health only, unless the request shows this: `Authorization: Bearer TOKEN`. At
+	// Requests from other machines get only metrics and health unless they present this token: `Authorization: Bearer TOKEN`. At
 	// least 16 visible characters. Take it from the environment, as `brine skew` and `brine top` do: BRINE_HTTP_TOKEN.
 	Token string `set:"token,secret" example:"${ADMIN_TOKEN}"`
 	// Whether profiles of the process are served, below /debug/pprof/.

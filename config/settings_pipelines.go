@@ -30,7 +30,7 @@ type Pipeline struct {
 	KeyFrom KeyFrom `set:"key_from" example:"shop:order_ids"`
 	// The rows that an event becomes.
 	Rows []Rows `set:"rows" example:"[ { table: logistics:scans, set: { \"e:s\": station } } ]"`
-	// Text fields of which `brine skew` and `brine top` name the values that most events have, beside the first field of each row key.
+	// Text fields whose most frequent values `brine skew` and `brine top` list, beside those of the first field of each row key.
 	HotFields []string `set:"hot_fields" example:"[station, courier]"`
 	// The documents that an event becomes.
 	Documents []Documents `set:"documents" example:"[ { index: scans, set: { waybill: waybill } } ]"`
@@ -61,8 +61,8 @@ type Field struct {
 	// one too, likewise the other numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a
 	// millisecond is cut off.
 	Format string `set:"format" example:"\"%Y-%m-%d %H:%M:%S\""`
-	// Where the clock stood that showed a `time` without a zone, as a name or as `+08:00` (default UTC). Of a time that came twice, since the
-	// clock was set back, the first one is meant; one that did not come, since it was set forward, is taken as if it had not been set yet.
+	// Time zone of a `time` without one, as a name or as `+08:00` (default UTC). A time that came twice, since the clock was set back,
+	// means its first occurrence; one that was skipped, since the clock was set forward, is read as if it had not been set yet.
 	Zone string `set:"zone" example:"Asia/Shanghai"`
 	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50.
 	From string `set:"from" oneof:"number"`

@@ -35,7 +35,7 @@ type HBase struct {
 	MaxRequestRows int `set:"max_request_rows" default:"2048" min:"1" max:"100000"`
 	// Most bytes in one call [hbase.client.max.perrequest.heapsize].
 	MaxRequestBytes Bytes `set:"max_request_bytes" default:"4MiB" min:"64KiB" max:"256MiB"`
-	// Calls that may be out to one server at a time [hbase.client.max.perserver.tasks].
+	// Calls that may be pending at one server at a time [hbase.client.max.perserver.tasks].
 	MaxServerCalls int `set:"max_server_calls" default:"2" min:"1" max:"100"`
 	// Largest cell; a larger one is a dead letter [hbase.client.keyvalue.maxsize].
 	MaxCellBytes Bytes `set:"max_cell_bytes" default:"10MiB" min:"1KiB" max:"256MiB"`
@@ -67,7 +67,7 @@ type Search struct {
 	Replicas int `set:"replicas" default:"1" min:"0" max:"100"`
 	// How soon what was written can be found. `brine tables apply` changes it of indexes that exist.
 	Refresh time.Duration `set:"refresh" default:"1s" min:"1ms" max:"1d"`
-	// Bulk calls that may be out at a time, for each pipeline.
+	// Bulk calls that may be pending at a time, for each pipeline.
 	Calls int `set:"calls" default:"3" min:"1" max:"64"`
 	// Most documents in one bulk call.
 	MaxBulkDocuments int `set:"max_bulk_documents" default:"1000" min:"1" max:"100000"`

@@ -58,7 +58,7 @@ func TestTLS(t *testing.T) {
 	if len(cfg.Search.Elastic().CACert) == 0 {
 		t.Error("the search engine's certificates are not read")
 	}
-	if _, problems = parse(other); !strings.Contains(problems.String(), "kafka.tls.cert: is no pair with key: private key does not match public key") {
+	if _, problems = parse(other); !strings.Contains(problems.String(), "kafka.tls.cert: is not a valid pair with key: private key does not match public key") {
 		t.Errorf("a key of another certificate: %v", problems)
 	}
 }

@@ -106,7 +106,7 @@ func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error 
 			return err
 		}
 		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, tries-1), time.Duration(tries)*maxPoll)); err != nil {
-			return &Error{Op: op, Table: r.Table, Attempts: tries, Err: fmt.Errorf("it is on %s still: %w", now.Server, err)}
+			return &Error{Op: op, Table: r.Table, Attempts: tries, Err: fmt.Errorf("it is still on %s: %w", now.Server, err)}
 		}
 		if err := c.master(ctx, op, r.Table, "MoveRegion", in, new(hbasepb.MoveRegionResponse)); err != nil {
 			return err

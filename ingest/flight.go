@@ -30,7 +30,7 @@ type flight struct {
 	events    int  // submitted the last time, tombstones left out
 	passed    int  // records that are left out: of other keys than are asked for, or tombstones
 	rejected  int  // records that are dead letters
-	written   bool // something of it is known to be
+	written   bool // at least one record is known to be written
 	undecided bool // it counts in rejects
 	order     int  // in which it took off, among all of the Loop
 

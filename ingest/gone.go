@@ -22,7 +22,7 @@ func (s *stream) outOfRange(offset int64) (*broker.Chunk, error) {
 	if low <= offset && offset <= high {
 		return nil, broker.ErrOutOfRange // not any more, or the brokers do not agree yet: ask again
 	}
-	to, err := s.goOn(s.id, offset, low, high, OffsetGone, fmt.Errorf("next is offset %d, and the log is %d to %d", offset, low, high))
+	to, err := s.goOn(s.id, offset, low, high, OffsetGone, fmt.Errorf("the next offset is %d, but the log holds %d to %d", offset, low, high))
 	switch {
 	case err != nil:
 		return nil, err

@@ -174,7 +174,7 @@ func untilEither(a, b context.Context) {
 
 func (l *Loop) refusal(err error) error {
 	if errors.Is(err, broker.ErrFenced) {
-		return fmt.Errorf("ingest: group %q: another process has come as %q; give each process an instance id of its own: %w",
+		return fmt.Errorf("ingest: group %q: another process joined with instance id %q; give each process an instance id of its own: %w",
 			l.Group, l.InstanceID, err)
 	}
 	return fmt.Errorf("ingest: group %q: %w", l.Group, err)

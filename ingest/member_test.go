@@ -88,7 +88,7 @@ func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		select {
 		case err := <-ended:
-			if !errors.Is(err, broker.ErrFenced) || !strings.Contains(err.Error(), `another process has come as "pod-0"`) {
+			if !errors.Is(err, broker.ErrFenced) || !strings.Contains(err.Error(), `another process joined with instance id "pod-0"`) {
 				t.Errorf("the first ended with %v", err)
 			}
 		default:

@@ -44,7 +44,7 @@ func TestOffsetGoneStopsAndSays(t *testing.T) {
 		eventually(t, "it halts and says what is gone", func() bool {
 			problems := l.Status().Problems(time.Now(), time.Minute)
 			return len(problems) == 1 && strings.Contains(problems[0], "partition 0 is halted at offset 10") &&
-				strings.Contains(problems[0], "next is offset 10, and the log is 15 to 20")
+				strings.Contains(problems[0], "the next offset is 10, but the log holds 15 to 20")
 		})
 		eventually(t, "the other goes on", func() bool { return b.committedOffset(1) == 20 })
 		b.neverCommits(t, 0, 11, 30*time.Millisecond)

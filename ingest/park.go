@@ -22,7 +22,7 @@ func (s *stream) park(f *flight) {
 	s.free <- &flight{}
 }
 
-var errFailing = errors.New("a part of the store fails, and holds up the events that are for it")
+var errFailing = errors.New("part of the store is failing and holds up its events")
 
 // await waits until the flight is settled and returns what has failed, by the indexes of the events of its records. If it may keep
 // fewer of these, it is parked as soon as all that is not durable waits for a part of the store that fails.

@@ -90,7 +90,7 @@ func (c *csvColumn) value(text string) (any, error) {
 		return v, worded(err, "neither true nor false")
 	case event.Nested:
 		if !json.Valid([]byte(text)) {
-			return nil, errors.New("no JSON")
+			return nil, errors.New("not valid JSON")
 		}
 		return json.RawMessage(text), nil
 	case event.Float:

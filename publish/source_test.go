@@ -66,7 +66,7 @@ func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
 		{"id,s\nA,soon\n", `FILE, line 2: column s: "soon": no time such as 2013-01-31T08:00:00Z, and no whole number of seconds since 1970`},
 		{"id,t,us,no\nA,31/01/2013 08:00,1357344000123456,1.50\n", `{"id":"A","no":"1.50","t":"31/01/2013 08:00","us":"1357344000123456"}`},
 		{"id,t\nA,31/02/2013 08:00\n", `FILE, line 2: column t: "31/02/2013 08:00": a time as %d/%m/%Y %H:%M is expected`},
-		{"id,j\nA,{\n", `FILE, line 2: column j: "{": no JSON`},
+		{"id,j\nA,{\n", `FILE, line 2: column j: "{": not valid JSON`},
 		{"id,id\n", `FILE: line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
 		{"id,b,b.c\nA,1,2\n", `FILE: line 1: columns b and b.c would be one place of the record, or one within the other; rename one`},
 		{"id,x,a.x\nA,1,2\n", `FILE: line 1: columns x and a.x would be one place of the record, or one within the other; rename one`},

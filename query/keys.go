@@ -46,8 +46,8 @@ func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket
 	return out, joins, nil
 }
 
-// tails gives, by key, the bytes that its rows are not ordered by: a salt, and of several keys all that the conditions hold fast, by
-// what of a key gives its tail under them. It refuses to merge rows of keys that do not order them alike.
+// tails returns, per key, how many leading bytes do not order its rows: a salt, and of several keys all that the conditions hold fast; of
+// returns a key's tail under them. It refuses to merge rows of keys that do not order them alike.
 func (t Table) tails(of func(*rowkey.Key) (rowkey.Tail, error)) (leads []int, joins bool, err error) {
 	if len(t.Keys) == 1 {
 		return []int{t.Keys[0].Key.SaltWidth()}, false, nil

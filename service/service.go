@@ -1,7 +1,7 @@
 // Package service is the pipelines of a configuration at work.
 //
 // Open connects to what the pipelines write to and prepares what the caller's purpose needs: loops that run, writers that a replay writes
-// with, or only the stores, for who reads. Run works until its context ends. A Service owns its clients, writers, loops and admin port, and
+// with, or only the stores, for readers. Run works until its context ends. A Service owns its clients, writers, loops and admin port, and
 // Close ends them; between the two it reports the status, the health and the summary of each half.
 //
 // A pipeline has two halves, its rows and its documents. They are two loops with two consumer groups, and neither waits for the other.

@@ -90,7 +90,7 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 		return nil, err
 	}
 	if schema.Sequence != "" && len(rows.Table.TTL) > 0 {
-		return nil, fmt.Errorf("versions seq(…, %s) are no times, so a family's ttl would never end; remove it", schema.Sequence)
+		return nil, fmt.Errorf("versions seq(…, %s) are not timestamps, so a family's ttl would never end; remove it", schema.Sequence)
 	}
 	if rows.Empty != "" {
 		t.family(rows.Empty)

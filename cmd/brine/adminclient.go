@@ -39,7 +39,7 @@ func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.C
 	}
 	host, port, err := net.SplitHostPort(c.Addr)
 	if err != nil || port == "0" {
-		return c, usage(fmt.Errorf("%q is no address of an admin port: give --http HOST:PORT as the running brine prints it", c.Addr))
+		return c, usage(fmt.Errorf("%q is not an admin port address: give --http HOST:PORT as the running brine prints it", c.Addr))
 	}
 	if host == "" {
 		c.Addr = net.JoinHostPort("127.0.0.1", port)

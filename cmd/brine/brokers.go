@@ -10,7 +10,7 @@ import (
 
 // brokersFlag is the flag of commands that need no more than brokers.
 type brokersFlag struct {
-	Brokers []string `placeholder:"HOST:PORT,…" help:"Brokers, in place of those of the configuration; then none is needed. So it is with BRINE_KAFKA_BROKERS, and the other BRINE_KAFKA_… say how to log in."`
+	Brokers []string `placeholder:"HOST:PORT,…" help:"Brokers to use instead of those of the configuration, which is then not needed. BRINE_KAFKA_BROKERS does the same; the other BRINE_KAFKA_… say how to log in."`
 }
 
 const brokersVariable = config.EnvPrefix + "KAFKA_BROKERS"

@@ -63,7 +63,7 @@ func TestBrokersWithoutConfiguration(t *testing.T) {
 		if out, code := alone(nil, "offsets", "show"); code != exitUsage || !strings.Contains(out, "hint: --brokers HOST:PORT needs no configuration") {
 			t.Errorf("neither file nor brokers: exit %d: %s", code, out)
 		}
-		if out, code := alone(nil, "offsets", "show", "--brokers", "localhost"); code != exitUsage || !strings.Contains(out, "is no broker's address; write host:port") {
+		if out, code := alone(nil, "offsets", "show", "--brokers", "localhost"); code != exitUsage || !strings.Contains(out, "is not a valid broker address; write host:port") {
 			t.Errorf("no address: exit %d: %s", code, out)
 		}
 	})

@@ -27,7 +27,7 @@ type letterFilter struct {
 	configFlag
 	timeoutFlag
 	Pipeline  string   `placeholder:"NAME" help:"Only of this pipeline."`
-	Half      string   `enum:"rows,documents,both" default:"both" help:"Only those that the rows or the documents could not be made of: rows, documents or both (default)."`
+	Half      string   `enum:"rows,documents,both" default:"both" help:"Only dead letters of the rows or of the documents: rows, documents or both (default)."`
 	Reason    []string `placeholder:"REASON,…" help:"Only for these reasons, as missing_field."`
 	Since     string   `placeholder:"TIME" help:"Only dead letters written at this time or later, as 2013-01-31T08:00:00Z, or so long ago, as 2h."`
 	Until     string   `placeholder:"TIME" help:"Only dead letters written before this time."`

@@ -18,10 +18,10 @@ import (
 type deadlettersLsCmd struct {
 	letterFilter
 	brokersFlag
-	Limit   int    `default:"50" help:"Most letters; 0 for all."`
-	After   string `placeholder:"PLACE" help:"Go on where an answer ended, with the same flags."`
+	Limit   int    `default:"50" help:"Maximum number of dead letters; 0 for all."`
+	After   string `placeholder:"PLACE" help:"Go on where the last page ended, with the same flags."`
 	Summary bool   `help:"Only how many there are, by pipeline, reason and field."`
-	JSON    bool   `help:"Print a JSON object per letter."`
+	JSON    bool   `help:"Print a JSON object per dead letter."`
 }
 
 // Help is shown under the command's own help.
@@ -50,10 +50,10 @@ func (c *deadlettersLsCmd) Run(e *env) error {
 	after := deadletter.Place{}
 	if c.After != "" {
 		if after, err = deadletter.ParsePlace(c.After); err != nil || after.Topic == "" {
-			return usage(fmt.Errorf("--after %q: give what the end of the answer before says", c.After))
+			return usage(fmt.Errorf("--after %q: give the --after value printed at the end of the last page", c.After))
 		}
 		if !slices.ContainsFunc(scan.Topics, func(o deadletter.Options) bool { return o.Topic == after.Topic }) {
-			return usage(fmt.Errorf("--after %q: none of the pipelines that are meant has the topic %s; give the flags of the answer before",
+			return usage(fmt.Errorf("--after %q: none of the selected pipelines has the topic %s; give the flags of the last page",
 				c.After, after.Topic))
 		}
 	}
@@ -98,7 +98,7 @@ func (c *deadlettersLsCmd) more(e *env, last string) error {
 	return err
 }
 
-// besides is where is said what is no dead letter.
+// besides is where everything but dead letters is written.
 func (c *deadlettersLsCmd) besides(e *env) io.Writer {
 	if c.JSON {
 		return e.stderr

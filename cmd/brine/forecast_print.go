@@ -24,7 +24,7 @@ func printForecast(e *env, cfg *config.Config, r *forecast.Report) {
 		printSplit(e.stdout, term.NewPaint(e.stdout, e.getenv), cfg.Table(r.Table).RowKeys(), r)
 		printProposed(e.stdout, r)
 	} else {
-		fmt.Fprintln(e.stdout, "  no event of the sample has a row: nothing is foreseen")
+		fmt.Fprintln(e.stdout, "  no event in the sample produces a row; nothing to forecast")
 	}
 	for _, w := range r.Warnings() {
 		term.Wrapped(e.stdout, "  ", "warning: "+w.Msg)

@@ -93,7 +93,7 @@ func TestHealthIsProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := j.publish(first(sample.Scans(), 1000))
-		check(t, p, n, `scans.rows: partition \d is retrying at offset 0, .*: unavailable: a part of the store fails, .*; last retry because of connection`, func() {
+		check(t, p, n, `scans.rows: partition \d is retrying at offset 0, .*: unavailable: part of the store is failing .*; last retry because of connection`, func() {
 			again, err := embedded.Start(opts)
 			if err != nil {
 				t.Fatal(err)

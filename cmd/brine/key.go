@@ -16,7 +16,7 @@ type keyCmd struct {
 	Decode  keyDecodeCmd  `cmd:"" help:"Print the fields of a row key."`
 	Explain keyExplainCmd `cmd:"" help:"Describe a key part by part, or a row key of it."`
 	Range   keyRangeCmd   `cmd:"" help:"Print the rows between which a query scans."`
-	Lint    keyLintCmd    `cmd:"" help:"Say what will disappoint about a key, and the fix."`
+	Lint    keyLintCmd    `cmd:"" help:"Report a key's likely problems, with fixes."`
 }
 
 // keyFlags say which key is meant: a table's of the configuration, or an expression with its fields.

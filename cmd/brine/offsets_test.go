@@ -115,7 +115,7 @@ func (j *job) refusedOffsets() {
 		{"soon", `--to "soon": write earliest, latest, a time`, exitUsage},
 		{"+many", "write +N or -N with a number of records", exitUsage},
 		{"file:" + other, "holds nothing of scans.rows", exitUsage},
-		{"file:" + j.file, "object 1 is no line of brine offsets show --json", exitUsage},
+		{"file:" + j.file, "object 1 was not written by brine offsets show --json", exitUsage},
 		{"file:nowhere", "no such file", exitUsage},
 	} {
 		out, code := j.exit("offsets", "set", "-c", j.file, "--yes", "--to="+r.to)

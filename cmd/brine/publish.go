@@ -27,7 +27,7 @@ type publishCmd struct {
 	Rate       int      `help:"Most records per second; 0 for no limit."`
 	Name       string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the topic and the files' names)."`
 	Again      bool     `help:"Publish everything again, though it has been done or begun."`
-	Alone      bool     `help:"Nothing else is published to this topic: without transactions, and progress is how many records the partitions hold."`
+	Alone      bool     `help:"Assume that nothing else publishes to this topic: use no transactions, and resume by the number of records in the partitions."`
 }
 
 // Help is shown under the command's own help.

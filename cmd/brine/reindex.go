@@ -20,7 +20,7 @@ import (
 type reindexCmd struct {
 	configFlag
 	Index       string `arg:"" help:"Index of the configuration to rebuild."`
-	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Build it of the rows in hbase, or of the records in the topic."`
+	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Build it from the rows in hbase, or from the records in the topic."`
 	Rate        int    `help:"Most rows, and then records, per second of each pipeline (default: no limit)."`
 	Workers     int    `default:"4" help:"Ranges of the table that are read at the same time (default 4)."`
 	DropOld     bool   `help:"Drop the old index once the new one has its place and is complete."`

@@ -65,7 +65,7 @@ func (c *tablesPlanCmd) Run(e *env) error {
 	}
 	if err == nil && c.Sample != "" && !slices.ContainsFunc(report, func(r forecast.Report) bool { return r.Rows > 0 }) {
 		// A sample without any row looks like one without faults.
-		err = &exitError{exitFailed, errors.New("no event of the sample has a row: nothing is foreseen"),
+		err = &exitError{exitFailed, errors.New("no event in the sample produces a row; nothing to forecast"),
 			"sample the topic, or a file of its records, one JSON object a line"}
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 
 // timeoutFlag is the flag of commands that somebody waits for.
 type timeoutFlag struct {
-	Timeout time.Duration `default:"30s" help:"End when a server has not answered for so long, all tries included (default 30s). What takes long goes on while answers come."`
+	Timeout time.Duration `default:"30s" help:"Give up when a server has not answered for this long, retries included (default 30s). A long command goes on as long as answers come."`
 }
 
 // AfterApply has every client that the command makes keep to it.

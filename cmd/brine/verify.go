@@ -21,7 +21,7 @@ type verifyCmd struct {
 	To          string        `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
 	Partitions  []int         `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
 	Full        bool          `help:"Read all of the tables and indexes too, and find what no record accounts for."`
-	Sample      string        `default:"100%" placeholder:"SHARE" help:"Verify so many of the rows, always the same ones: 1% (default 100%)."`
+	Sample      string        `default:"100%" placeholder:"SHARE" help:"Share of the rows to verify, always the same ones, as 1% (default 100%)."`
 	Ahead       bool          `help:"Expect also what the live group has not committed yet."`
 	Repair      bool          `help:"Write what is missing, stale or different again, and look once more."`
 	DeleteExtra bool          `help:"With --full: delete the cells, and fields of documents, that no record accounts for."`
@@ -43,7 +43,7 @@ type verifyCmd struct {
 func (verifyCmd) Help() string {
 	return `Reads a range of the topics, makes of each record what the pipeline makes of it, and compares that with what is in the tables and
 indexes: what is missing, stale or different, which events share a row, and which records are neither there nor among the
-dead letters. Nothing is changed, in Kafka neither, without --repair or --delete-extra. It may run beside the live pipeline:
+dead letters. Nothing is changed, not even in Kafka, without --repair or --delete-extra. It may run beside the live pipeline:
 only what that has committed is expected to be there. Exits with 7 when something is found.
 
 Examples:

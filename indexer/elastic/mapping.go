@@ -175,7 +175,7 @@ type mapped struct {
 	} `json:"mappings"`
 }
 
-// field is one of an index; without a type, it lacks it. Servers leave out what is as it comes.
+// field returns a mapped field; its Type is empty if the index has no such field. Servers omit defaults.
 func (m mapped) field(name string) indexer.Field {
 	p, ok := m.Mappings.Properties[name]
 	switch f := (indexer.Field{Name: name, Type: indexer.Type(p.Type)}); {

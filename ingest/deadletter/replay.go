@@ -61,8 +61,8 @@ func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, 
 	unsettled := r.write(ctx)
 	outcome := Outcome{Written: len(r.written), Rejected: map[event.Reason]int{}}
 	if err := l.mark(context.WithoutCancel(ctx), r.written); err != nil {
-		return outcome, fmt.Errorf("%d records are written, and their letters not marked: %w; replaying them again does no harm", len(r.written),
-			err)
+		return outcome, fmt.Errorf("%d records are written, but their dead letters are not marked: %w; replaying them again does no harm",
+			len(r.written), err)
 	}
 	for i := range r.rejected {
 		outcome.Rejected[r.rejected[i].Reason]++

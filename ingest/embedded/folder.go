@@ -85,7 +85,7 @@ func checkState(dir string) error {
 			return err
 		}
 		if !json.Valid(text) {
-			return datadir.Damaged(path, "it is no JSON")
+			return datadir.Damaged(path, "it is not valid JSON")
 		}
 	}
 	for _, name := range stateLogs {

@@ -1,5 +1,4 @@
-// Package fault is an error as whoever ends with it needs it: with its kind, which decides a command's exit code or an answer's status, and
-// with what fixes it.
+// Package fault is an error with its kind, which decides a command's exit code or an answer's status, and its fix.
 package fault
 
 import "errors"

@@ -113,7 +113,7 @@ func Saved(positions io.Reader, half string) (committed map[int]int64, found boo
 			err = errors.New("it names no pipeline")
 		}
 		if err != nil {
-			return nil, found, fmt.Errorf("object %d is no line of brine offsets show --json: %w", n, err)
+			return nil, found, fmt.Errorf("object %d was not written by brine offsets show --json: %w", n, err)
 		}
 		if p.Pipeline != half {
 			continue

@@ -45,7 +45,7 @@ func TestSavedPositions(t *testing.T) {
 		t.Errorf("%v, %t, %v", got, found, err)
 	}
 	for _, text := range []string{`{"partition":0}`, `{"pipeline":"scans.rows"} nonsense`} {
-		if _, _, err := Saved(strings.NewReader(text), "scans.rows"); err == nil || !strings.Contains(err.Error(), "is no line of brine offsets show") {
+		if _, _, err := Saved(strings.NewReader(text), "scans.rows"); err == nil || !strings.Contains(err.Error(), "was not written by brine offsets show") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -356,7 +356,7 @@ func (c *conn) readError(err error) error {
 	}
 	return &remote.ConnError{
 		Server: c.addr, Class: "timeout", Dead: true,
-		Err: fmt.Errorf("%d calls out and no answer for %v", len(c.pending), c.opts.RPCTimeout),
+		Err: fmt.Errorf("%d calls pending and no answer for %v", len(c.pending), c.opts.RPCTimeout),
 	}
 }
 
