@@ -16,6 +16,7 @@ import (
 	"brine/event"
 	"brine/internal/sample"
 	"brine/internal/term"
+	"brine/publish"
 )
 
 // IsCSV reports whether OpenFile takes a file of this name for CSV, whose columns are read by a pipeline's fields.
@@ -23,9 +24,9 @@ func IsCSV(name string) bool {
 	return strings.EqualFold(filepath.Ext(strings.TrimSuffix(name, ".gz")), ".csv")
 }
 
-// OpenFile returns the sample in a file of JSON lines or, with the fields of its columns, of CSV; either may be gzipped. A record's
-// place is its line, and its timestamp is now. The error is a *SampleError.
-func OpenFile(name string, fields []event.Field) (Sample, error) {
+// OpenFile returns the sample in a file of JSON lines or, with the fields of its columns, of CSV, in an encoding that publish knows; either
+// may be gzipped. A record's place is its line, and its timestamp is now. The error is a *SampleError.
+func OpenFile(name, encoding string, fields []event.Field) (Sample, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, badSample("%w; name a file of JSON lines or CSV, or topic:NAME", err)
@@ -34,8 +35,12 @@ func OpenFile(name string, fields []event.Field) (Sample, error) {
 		return nil, badSample("%s is a folder; name a file of JSON lines or CSV", name)
 	}
 	f := lineFile{name: name, now: time.Now().UnixMilli()}
-	if IsCSV(name) {
-		return newCSVFile(f, fields), nil
+	from, err := publish.ParseEncoding(encoding)
+	if err != nil {
+		return nil, &SampleError{err}
+	}
+	if IsCSV(name) || from != nil {
+		return &sourceFile{f, publish.Source{Fields: fields, Encoding: from}}, nil
 	}
 	return &f, nil
 }

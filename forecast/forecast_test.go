@@ -80,7 +80,7 @@ func packed(t *testing.T, content string) string {
 func TestAReportOfAFile(t *testing.T) {
 	content := lines(50_000) // several blocks
 	for name, content := range map[string]string{"a.jsonl": content, "a.jsonl.gz": packed(t, content)} {
-		sample, err := OpenFile(write(t, name, content), nil)
+		sample, err := OpenFile(write(t, name, content), "utf-8", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestAReportOfAFile(t *testing.T) {
 // TestReadingGoesOn holds that a file is cut into blocks at its lines alone.
 func TestReadingGoesOn(t *testing.T) {
 	long := strings.Repeat("x", 3*blockBytes)
-	sample, err := OpenFile(write(t, "long.jsonl", "1\n"+long+"\n\n2\n3"), nil)
+	sample, err := OpenFile(write(t, "long.jsonl", "1\n"+long+"\n\n2\n3"), "utf-8", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestReadingGoesOn(t *testing.T) {
 
 func TestCSVIsReadByTheFields(t *testing.T) {
 	now := time.Now().UnixMilli()
-	sample, err := OpenFile(write(t, "a.csv", fmt.Sprintf("id,at,v\na,%d,x\nb,%d,y\n", now, now)), schema.Fields)
+	sample, err := OpenFile(write(t, "a.csv", fmt.Sprintf("id,at,v\na,%d,x\nb,%d,y\n", now, now)), "utf-8", schema.Fields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestFilesThatAreNoSamples(t *testing.T) {
 		if name != "" {
 			file = write(t, name, content)
 		}
-		sample, err := OpenFile(file, schema.Fields)
+		sample, err := OpenFile(file, "utf-8", schema.Fields)
 		if err == nil {
 			_, err = Run(t.Context(), sample, []Target{scans(t, "id")}, 0)
 		}

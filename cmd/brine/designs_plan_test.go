@@ -30,7 +30,7 @@ func (d *design) checkPlan() {
 	if err := os.WriteFile(sample, []byte(shiftTimes(d.events, d.later)), 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	source, err := forecast.OpenFile(sample, nil)
+	source, err := forecast.OpenFile(sample, "utf-8", nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}

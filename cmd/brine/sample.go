@@ -14,7 +14,7 @@ import (
 
 // openSample opens what --sample names: topic:NAME, topic:NAME@N or a file of records. It returns the pipelines that take the sample: those
 // that are named or, of a topic, those that read it; none: all.
-func openSample(ctx context.Context, cfg *config.Config, name string, pipelines []string) (forecast.Sample, []string, error) {
+func openSample(ctx context.Context, cfg *config.Config, name, encoding string, pipelines []string) (forecast.Sample, []string, error) {
 	for _, p := range pipelines {
 		if cfg.Pipeline(p) == nil {
 			return nil, nil, usage(fmt.Errorf("--pipeline: there is no pipeline %s", p))
@@ -35,7 +35,7 @@ func openSample(ctx context.Context, cfg *config.Config, name string, pipelines 
 		}
 		fields = p.Schema().Fields
 	}
-	sample, err := forecast.OpenFile(name, fields)
+	sample, err := forecast.OpenFile(name, encoding, fields)
 	return sample, pipelines, sampleError(err)
 }
 

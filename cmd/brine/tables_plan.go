@@ -16,6 +16,7 @@ type tablesPlanCmd struct {
 	configFlag
 	timeoutFlag
 	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"JSON lines or CSV as brine publish takes them (also .gz), or the oldest N records (default 100000) of a topic: show each region's share of them, where to split, collisions and what a TTL would hide."`
+	Encoding string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name that browsers know."`
 	Pipeline []string `placeholder:"NAME" help:"Take the sample for these pipelines only (default: all, or those that read the topic)."`
 	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as many as are configured)."`
 	Offline  bool     `help:"Do not ask the cluster: show what would be made on an empty one."`
@@ -76,7 +77,7 @@ func (c *tablesPlanCmd) forecast(ctx context.Context, cfg *config.Config) ([]for
 	if c.Sample == "" {
 		return nil, nil
 	}
-	sample, pipelines, err := openSample(ctx, cfg, c.Sample, c.Pipeline)
+	sample, pipelines, err := openSample(ctx, cfg, c.Sample, c.Encoding, c.Pipeline)
 	if err != nil {
 		return nil, err
 	}

@@ -8,17 +8,13 @@ import (
 	"brine/publish"
 )
 
-// csvFile is a file of CSV, whose rows are the records that publish makes of them.
-type csvFile struct {
+// sourceFile is a file of CSV or in an encoding other than UTF-8, whose records are those that publish makes of it.
+type sourceFile struct {
 	lineFile
 	source publish.Source
 }
 
-func newCSVFile(file lineFile, fields []event.Field) *csvFile {
-	return &csvFile{file, publish.Source{Fields: fields}}
-}
-
-func (f *csvFile) read(_ context.Context, emit func(block) error) error {
+func (f *sourceFile) read(_ context.Context, emit func(block) error) error {
 	var rows []publish.Object
 	bytes := 0
 	flush := func() error {
@@ -43,7 +39,7 @@ func (f *csvFile) read(_ context.Context, emit func(block) error) error {
 	return flush()
 }
 
-func (f *csvFile) records(rows []publish.Object) iter.Seq2[int64, *event.Record] {
+func (f *sourceFile) records(rows []publish.Object) iter.Seq2[int64, *event.Record] {
 	return func(yield func(int64, *event.Record) bool) {
 		rec := event.Record{Topic: f.name, Timestamp: f.now}
 		for _, row := range rows {
