@@ -27,10 +27,7 @@ func TestMentionedCommandsAndFlagsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := mentions{t: t, app: parser.Model.Node}
-	for _, dir := range []string{".", "../../config", "../../ingest", "../../hbase", "../../sink", "../../indexer", "../../query", "../../verify", "../../reindex",
-		"../../publish", "../../skew", "../../plan", "../../rowkey", "../../lookup", "../../metrics"} {
-		m.inPackage(dir)
-	}
+	m.inPackages("../..")
 	for _, dir := range []string{"../../docs", "../../examples", "../../deploy"} {
 		m.inPages(dir)
 	}
@@ -73,6 +70,25 @@ type mentions struct {
 	t               *testing.T
 	app             *kong.Node
 	commands, flags int
+}
+
+// inPackages looks at the packages that brine is built of. What only tests, benchmarks and pictures need has flags of its own.
+func (m *mentions) inPackages(root string) {
+	apart := []string{"acceptance", "bench", "deploy", "internal/archtest", "internal/testenv"}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		dir, err := filepath.Rel(root, path)
+		if slices.Contains(apart, filepath.ToSlash(dir)) || d.Name() == "testdata" || dir != "." && strings.HasPrefix(d.Name(), ".") {
+			return filepath.SkipDir
+		}
+		m.inPackage(path)
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
 }
 
 // inPackage looks at what the code of a folder can print. A flag that stands without a command must be one of the commands that the file
