@@ -59,6 +59,7 @@ func (c *topCmd) Run(e *env) error {
 			reader.Brines = []top.Brine{shownBrine(asked)}
 		}
 		if _, embedded := cfg.Cluster.Embedded(); !embedded { // an embedded one belongs to the brine that runs
+			cfg.Within(admin.ShortTimeout)
 			cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
 			if err != nil {
 				return err
@@ -91,9 +92,7 @@ func (c *topCmd) once(e *env, reader *top.Reader, view *top.View) error {
 	case <-time.After(c.Every):
 	}
 	snap := reader.Read(e.ctx, time.Now())
-	for _, line := range view.Print(snap) {
-		fmt.Fprintln(e.stdout, line)
-	}
+	fmt.Fprintln(e.stdout, strings.Join(view.Print(snap), "\n"))
 	if len(snap.Problems) > 0 {
 		return &exitError{exitUnreachable, errors.New(strings.Join(snap.Problems, "; ")),
 			"brine's address is its http.listen; the cluster's, hbase.connect"}

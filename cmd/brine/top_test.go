@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"brine/hbase/embedded"
 	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
@@ -34,5 +37,25 @@ func TestTopAsksABrinesAdminPort(t *testing.T) {
 	code, _, said := brine(t, "top", "--http", addr, "--http", "127.0.0.1:1", "--once", "--every", "10ms")
 	if code != exitUnreachable || !strings.Contains(said, "127.0.0.1:1 does not answer") || strings.Contains(said, addr) {
 		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
+// A master that is silent is a problem that top --once names and ends with; it does not wait until the client gives up by itself.
+func TestTopOnceEndsWhenTheMasterIsSilent(t *testing.T) {
+	t.Parallel()
+	servers, server := ownStack(t, embedded.Options{})
+	j := newJob(t, servers)
+	server.Control("GetClusterStatus", func(r *embedded.Request) *embedded.Outcome {
+		r.Keep()
+		return &embedded.Outcome{Silent: true}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var out, said strings.Builder
+	settings := map[string]string{"BRINE_HBASE_CONNECT": servers.hbase}
+	code := run(&env{ctx: ctx, stdout: &out, stderr: &said, getenv: func(name string) (string, bool) { v, ok := settings[name]; return v, ok }},
+		[]string{"top", "-c", j.file, "--once", "--every", "10ms", "--http", "127.0.0.1:1"})
+	if code != exitUnreachable || !strings.Contains(said.String(), "the cluster does not answer: ") || ctx.Err() != nil {
+		t.Errorf("exit %d: %s%s", code, &out, &said)
 	}
 }
