@@ -129,7 +129,9 @@ func startBroker(ts *testscript.TestScript, neg bool, args []string) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, args[0]))
 	ts.Check(err)
 	ts.Defer(cluster.Close)
-	client := &kafka.Client{Addr: kafka.TCP(cluster.ListenAddrs()...)}
+	transport := &kafka.Transport{} // the usual one remembers the topics of a broker that had the same port
+	ts.Defer(transport.CloseIdleConnections)
+	client := &kafka.Client{Addr: kafka.TCP(cluster.ListenAddrs()...), Transport: transport}
 	for partition := range 2 {
 		batch := make([]kafka.Record, records)
 		for i := range batch {
