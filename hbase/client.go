@@ -99,12 +99,7 @@ func (c *Client) Close() error {
 
 // joined is ctx that ends with the client as well, then with ErrClosed as its cause.
 func (c *Client) joined(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(c.ctx, func() { cancel(ErrClosed) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
+	return remote.Join(ctx, c.ctx)
 }
 
 // Stats reads all lanes, which takes some microseconds for a thousand: for a scrape or a live line, not for each batch.

@@ -28,16 +28,6 @@ type Env struct {
 	ForgetServer func(addr string)
 }
 
-// joined returns ctx that ends with the client as well, then with remote.ErrClosed as its cause.
-func (w *Writer) joined(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(w.env.Ctx, func() { cancel(remote.ErrClosed) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
 // Options bound what the pipeline holds and sends. They are the client's options of these names.
 type Options struct {
 	MaxRequestRows   int // in one call

@@ -85,7 +85,7 @@ func (w *Writer) reserve(ctx context.Context, f *Flight, size int) error {
 	weight := min(size, w.opts.MaxBufferedBytes)
 	if !w.budget.TryAcquire(int64(weight)) {
 		defer w.suspendLinger()()
-		ctx, cancel := w.joined(ctx)
+		ctx, cancel := remote.Join(ctx, w.env.Ctx)
 		defer cancel()
 		if err := w.budget.Acquire(ctx, int64(weight)); err != nil {
 			return fmt.Errorf("waiting for room for %d bytes: %w", size, context.Cause(ctx))
@@ -104,7 +104,7 @@ func (w *Writer) unreserve(f *Flight, size int) {
 // awaitRoom waits until a lane that was full may take more.
 func (w *Writer) awaitRoom(ctx context.Context, room <-chan struct{}) error {
 	defer w.suspendLinger()()
-	ctx, cancel := w.joined(ctx)
+	ctx, cancel := remote.Join(ctx, w.env.Ctx)
 	defer cancel()
 	select {
 	case <-room:
