@@ -28,6 +28,9 @@ var (
 	ErrOtherReplay = errors.New("the name of this replay is taken")
 )
 
+// WantsTLS reports whether an error is of a port that speaks TLS, asked without it.
+func WantsTLS(err error) bool { return broker.WantsTLS(err) }
+
 // DeadLetters keeps records that cannot be written, whole and with the reason. It is safe for concurrent use.
 type DeadLetters interface {
 	// Write returns nil only when all dead letters are durable. It is called again with the same dead letters after an error: a

@@ -28,7 +28,7 @@ func Fix(err error) string {
 		return "the port does not speak TLS: correct kafka.brokers, or remove kafka.tls"
 	case err != nil && strings.Contains(err.Error(), "remote error: tls: "):
 		return "the brokers refuse this client: set kafka.tls.cert and kafka.tls.key to a certificate that they accept"
-	case err != nil && strings.Contains(err.Error(), "expecting TLS"): // kafka-go's own words
+	case ingest.WantsTLS(err):
 		return "the port speaks TLS: set kafka.tls, or correct kafka.brokers"
 	case errors.Is(err, ingest.ErrCredentials):
 		return "correct kafka.sasl.user or kafka.sasl.password"

@@ -85,7 +85,7 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 		}
 	case refusesUs(err):
 		err = fmt.Errorf("%w: %w", ErrDenied, err)
-	case ended(err) && ended(c.fault) && wantsTLS(err):
+	case ended(err) && ended(c.fault) && WantsTLS(err):
 		err = fmt.Errorf("%s: %w", c.faulty, err)
 	case ended(err) && ended(c.fault):
 		err = c.fault
@@ -101,8 +101,8 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 // ended reports whether a connection ended where something was to be read.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// wantsTLS reports whether kafka-go has recognized an alert of TLS in what came before the end. Its error has no type.
-func wantsTLS(err error) bool { return strings.Contains(err.Error(), "expecting TLS") }
+// WantsTLS reports whether kafka-go has recognized an alert of TLS in what came before the end. Its error has no type.
+func WantsTLS(err error) bool { return err != nil && strings.Contains(err.Error(), "expecting TLS") }
 
 // failed notes what befell a connection, with its address.
 func (c *Cluster) failed(address string, err error) {
