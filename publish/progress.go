@@ -73,16 +73,13 @@ func (p *Transactions) progress(ctx context.Context) (n int64, digest string, er
 		case len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1:
 			return errNoPartition
 		}
-		for _, t := range resp.Topics {
-			for _, part := range t.Partitions {
-				if err := kerr.ErrorForCode(part.ErrorCode); err != nil {
-					return err
-				}
-				n = max(0, part.Offset)
-				if part.Metadata != nil {
-					digest = *part.Metadata
-				}
-			}
+		part := resp.Topics[0].Partitions[0]
+		if err := kerr.ErrorForCode(part.ErrorCode); err != nil {
+			return err
+		}
+		n = max(0, part.Offset)
+		if part.Metadata != nil {
+			digest = *part.Metadata
 		}
 		return nil
 	})
