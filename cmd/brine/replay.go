@@ -108,21 +108,12 @@ func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipe
 		}
 		keys = append(keys, key)
 	}
-	groups := map[string]string{}
-	if len(p.Rows) > 0 && c.Half != service.Documents {
-		groups[service.Rows] = p.RowsGroup()
-	}
-	if len(p.Documents) > 0 && c.Half != service.Rows {
-		groups[service.Documents] = p.DocumentsGroup()
-	}
-	if len(groups) == 0 {
+	halves := slices.DeleteFunc(p.Halves(), func(h config.Half) bool { return c.Half != "both" && c.Half != h.Kind })
+	if len(halves) == 0 {
 		return nil, usage(fmt.Errorf("--half %s: the pipeline %s writes no %s", c.Half, p.Name, c.Half))
 	}
-	for _, half := range []string{service.Rows, service.Documents} {
-		if groups[half] == "" {
-			continue
-		}
-		r, err := service.PlanReplay(ctx, service.HalfName(p.Name, half), c.options(span, keys, cfg.Ingest(p, groups[half])))
+	for _, h := range halves {
+		r, err := service.PlanReplay(ctx, h.Name(), c.options(span, keys, cfg.Ingest(p, h.Group())))
 		if err != nil {
 			return nil, err
 		}
