@@ -101,7 +101,7 @@ func NestedValue(json string) Value { return Value{Type: Nested, text: []byte(js
 // TimeValue makes a time from milliseconds since 1970.
 func TimeValue(ms int64) Value { return Value{Type: TimeMS, bits: uint64(ms)} }
 
-// Event is a decoded record.
+// Event is what a record says; a record of some formats says several, which follow each other in a batch.
 type Event struct {
 	Record  *Record
 	Values  []Value // by position in the schema's fields
@@ -109,8 +109,8 @@ type Event struct {
 	// Former are the values before the change, where the record has a before-image; nil: it has none. A row whose key is made of
 	// fields that the change has changed is another one afterwards.
 	Former []Value
-	// Tombstone: the record has no value. A log writes one behind a delete, so that Kafka may forget the key; it says nothing new.
-	Tombstone bool
+	// LeftOut is why the event writes nothing; empty: it writes.
+	LeftOut LeftOut
 }
 
 // Batch is events of one partition in offset order. Its decoder owns it and uses it again: a Writer must not

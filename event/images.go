@@ -62,7 +62,7 @@ func (s Schema) former(n int) (path []string, ok bool) {
 
 // images is what a decoder knows of them.
 type images struct {
-	before, after *node // after is nil where it is the record itself
+	before, after *Node // after is nil where it is the record itself
 	deleted       int   // position of Images.Deleted; -1: none
 }
 
@@ -96,12 +96,12 @@ func (d *Decoder) compare(values []Value) (former []Value) {
 }
 
 // has reports whether the current record has an object here.
-func (d *Decoder) has(n *node) bool { return n.seen == d.count && !n.null }
+func (d *Decoder) has(n *Node) bool { return n.seen == d.build.count && !n.null }
 
 // unchanged fills what the before-image lacks with the value of the after-image.
-func (d *Decoder) unchanged(n *node, values []Value) {
+func (d *Decoder) unchanged(n *Node, values []Value) {
 	for _, m := range n.children {
-		switch absent := m.seen != d.count; {
+		switch absent := m.seen != d.build.count; {
 		case m.field < 0 && (absent || !m.null):
 			d.unchanged(m, values)
 		case m.field >= 0 && absent:

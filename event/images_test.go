@@ -72,8 +72,8 @@ func TestImages(t *testing.T) {
 				if ev.Former != nil {
 					got += ", formerly" + show(c.schema, event.Event{Values: ev.Former})[len("version=0"):]
 				}
-				if ev.Tombstone != (c.in == "") {
-					t.Errorf("tombstone: %v", ev.Tombstone)
+				if (ev.LeftOut == event.Tombstone) != (c.in == "") {
+					t.Errorf("tombstone: %v", (ev.LeftOut == event.Tombstone))
 				}
 			}
 			if got != c.want {

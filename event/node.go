@@ -2,17 +2,44 @@ package event
 
 import "strings"
 
-// node is one object key on the way to a declared field.
-type node struct {
+// Node is one key on the way to a declared field, or a field itself: the tree of what a schema reads of a record.
+type Node struct {
 	key      string
 	path     string      // for people: keys from the root, joined by "."
 	field    int         // position in the schema, behind its last one for what the field was before; -1 on the way
 	typ      Type        // of the field
 	time     *TimeFormat // of a Time
 	numbers  bool        // of a Text: numbers are taken too
-	children []*node     // of an object
-	seen     uint64      // Decoder.count of the last record that held this key
+	children []*Node     // of an object
+	seen     uint64      // Builder.count of the last event that held this key
 	null     bool        // there
+}
+
+// Key is the name of the member, column or field that the node stands for.
+func (n *Node) Key() string { return n.key }
+
+// Path is the keys from the root, joined by dots, for people.
+func (n *Node) Path() string { return n.path }
+
+// Children are the nodes below n; a declared field has none.
+func (n *Node) Children() []*Node { return n.children }
+
+// Type is the declared type of the field, or 0 for a node on the way to fields.
+func (n *Node) Type() Type {
+	if n.field < 0 {
+		return 0
+	}
+	return n.typ
+}
+
+// Find returns the child of a key, or nil.
+func (n *Node) Find(key []byte) *Node {
+	for _, m := range n.children {
+		if m.key == string(key) {
+			return m
+		}
+	}
+	return nil
 }
 
 // place puts a field, or what it was before, where the record holds it.
@@ -25,7 +52,7 @@ func (d *Decoder) place(path []string, field int, f Field) {
 }
 
 // at finds or adds the node at a path.
-func (d *Decoder) at(path []string) *node {
+func (d *Decoder) at(path []string) *Node {
 	n := d.root
 	for depth, key := range path {
 		n = n.child(key, strings.Join(path[:depth+1], "."))
@@ -36,13 +63,11 @@ func (d *Decoder) at(path []string) *node {
 func fieldPath(f Field) string { return strings.Join(f.Keys(), ".") }
 
 // child finds or adds the key below n.
-func (n *node) child(key, path string) *node {
-	for _, m := range n.children {
-		if m.key == key {
-			return m
-		}
+func (n *Node) child(key, path string) *Node {
+	if m := n.Find([]byte(key)); m != nil {
+		return m
 	}
-	m := &node{key: key, path: path, field: -1}
+	m := &Node{key: key, path: path, field: -1}
 	n.children = append(n.children, m)
 	return m
 }

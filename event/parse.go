@@ -11,7 +11,7 @@ import (
 
 // parse sets v to what one scalar says as a value of n's field; detail is empty, or says what is wrong with it. raw is
 // checked JSON of this kind that lives as long as the batch.
-func (b *Batch) parse(v *Value, n *node, kind jsontext.Kind, raw []byte) (detail string) {
+func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail string) {
 	switch t := n.typ; {
 	case t == Text && kind == '"':
 		v.Type, v.text = Text, b.text(raw)
@@ -84,12 +84,27 @@ func (b *Batch) text(quoted []byte) []byte {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
-	if cap(b.texts)-len(b.texts) < len(quoted) {
-		b.texts = make([]byte, 0, max(2*cap(b.texts), 4*len(quoted), 4096)) // the full buffer stays with the values that point to it
-	}
+	b.room(len(quoted))
 	start := len(b.texts)
 	b.texts = appendUnquoted(b.texts, quoted)
 	return b.texts[start:len(b.texts):len(b.texts)]
+}
+
+// room makes room for n bytes more in the batch's buffer of texts.
+func (b *Batch) room(n int) *Batch {
+	if cap(b.texts)-len(b.texts) < n {
+		b.texts = make([]byte, 0, max(2*cap(b.texts), 4*n, 4096)) // the full buffer stays with the values that point to it
+	}
+	return b
+}
+
+// appendQuoted appends a text as a JSON string.
+func appendQuoted(dst, text []byte) []byte {
+	dst, err := jsontext.AppendQuote(dst, text)
+	if err != nil {
+		panic("BUG: event: checked UTF-8 cannot be quoted: " + err.Error())
+	}
+	return dst
 }
 
 // appendUnquoted appends what a quoted string says, which is never longer than the string with its quotes.
@@ -109,4 +124,21 @@ func (b *Batch) cut(n int) []Value {
 	start := len(b.values)
 	b.values = b.values[:start+n]
 	return b.values[start : start+n : start+n]
+}
+
+// mark is how far a batch is filled.
+type mark struct{ events, values, texts, capacity int }
+
+func (b *Batch) mark() mark { return mark{len(b.Events), len(b.values), len(b.texts), cap(b.values)} }
+
+// cutOff takes a batch back to a mark: of a record that was rejected nothing stays.
+func (b *Batch) cutOff(m mark) {
+	clear(b.Events[m.events:])
+	b.Events = b.Events[:m.events]
+	if cap(b.values) != m.capacity { // a new buffer, which holds nothing older
+		m.values = 0
+	}
+	clear(b.values[m.values:])
+	b.values = b.values[:m.values]
+	b.texts = b.texts[:min(m.texts, len(b.texts))]
 }

@@ -97,6 +97,8 @@ type Schema struct {
 	Sequence string
 	// Lateness is how far the version, a time, may lie behind the record's timestamp; 0: as far as it will.
 	Lateness time.Duration
+	// Format is how the records encode these fields; nil: as JSON objects.
+	Format Format
 	// Images are the before- and after-images of the records, if they hold any.
 	Images Images
 }

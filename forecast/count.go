@@ -70,7 +70,16 @@ func (c *counter) add(at int64, rec *event.Record, measure bool) {
 		c.reject(at, err)
 		return
 	}
-	ev := &c.batch.Events[0]
+	for i := range c.batch.Events {
+		c.event(at, rec, &c.batch.Events[i], measure)
+	}
+}
+
+// event counts one event of the record at a place of the sample.
+func (c *counter) event(at int64, rec *event.Record, ev *event.Event, measure bool) {
+	if ev.LeftOut != "" {
+		return
+	}
 	if slices.ContainsFunc(c.lookup, func(field int) bool { return ev.Values[field].Null() }) {
 		c.out.LookedUp++
 		return

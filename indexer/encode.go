@@ -11,7 +11,7 @@ import (
 
 // encode appends the op of one event and document to c.
 func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event) *event.Failure {
-	if ev.Tombstone {
+	if ev.LeftOut != "" {
 		return nil
 	}
 	if ev.Values == nil { // it says no more than that a document was left, as a row does that was

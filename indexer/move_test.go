@@ -26,7 +26,7 @@ func TestMovedDocuments(t *testing.T) {
 	moved := from("a", indexertest.Event(2, "b", "moved"))
 	back := from("b", indexertest.Event(4, "a", "back"))
 	paid := from("a", indexertest.Event(3, "a", "paid")) // comes from another world: late, and older than back
-	tombstone := event.Event{Record: &event.Record{}, Values: make([]event.Value, len(created.Values)), Tombstone: true}
+	tombstone := event.Event{Record: &event.Record{}, Values: make([]event.Value, len(created.Values)), LeftOut: event.Tombstone}
 	for _, c := range []struct {
 		name   string
 		events []event.Event

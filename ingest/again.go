@@ -1,31 +1,46 @@
 package ingest
 
-import "brine/event"
+import (
+	"slices"
 
-// eventsOf returns those of records that were decoded to an event, in their order.
-func (s *stream) eventsOf(records []event.Record) []*event.Record {
-	all := make([]*event.Record, len(records))
-	for i := range records {
-		all[i] = &records[i]
+	"brine/event"
+)
+
+// list notes the record of each event of a flight. It reports false when the partition goes away first.
+func (s *stream) list(f *flight) bool {
+	all := make([]*event.Record, len(f.records))
+	for i := range f.records {
+		all[i] = &f.records[i]
 	}
-	batch := s.decodeAgain(all)
-	events := all[:len(batch.Events)]
-	for i := range events {
-		events[i] = batch.Events[i].Record
-	}
-	return events
+	batch, ok := s.decodeAgain(all)
+	f.left = recordsOf(batch)
+	return ok
 }
 
-// decodeAgain returns the events of records that were decoded before, in a batch of their own.
-func (s *stream) decodeAgain(records []*event.Record) *event.Batch {
+// recordsOf returns the record of each event.
+func recordsOf(batch *event.Batch) []*event.Record {
+	records := make([]*event.Record, len(batch.Events))
+	for i := range batch.Events {
+		records[i] = batch.Events[i].Record
+	}
+	return records
+}
+
+// decodeAgain returns the events of records that were decoded before, in a batch of their own. It reports false when the partition goes
+// away first.
+func (s *stream) decodeAgain(records []*event.Record) (*event.Batch, bool) {
 	batch := &event.Batch{}
 	decoder := event.NewDecoder(s.Schema) // the stream's own is in use by submit
 	for _, rec := range records {
-		if s.takes(rec) {
-			_ = decoder.Decode(rec, batch) // what cannot be decoded is a dead letter already
+		if !s.takes(rec) {
+			continue
 		}
+		if !s.resolve(s.drain, decoder, rec) {
+			return batch, false
+		}
+		_ = decoder.Decode(rec, batch) // what cannot be decoded is a dead letter already
 	}
-	return batch
+	return batch, true
 }
 
 // keep filters a list in place down to what failed.
@@ -36,11 +51,18 @@ func keep[T any](list []T, failed []event.Failure) []T {
 	return list[:len(failed)]
 }
 
-// resubmit submits what is left of a flight.
-func (s *stream) resubmit(f *flight) event.Flight {
-	batch := s.decodeAgain(f.left)
-	if len(batch.Events) != len(f.left) {
+// resubmit submits what is left of a flight: all events of a record of which one is left, since writing some of them twice does no harm. It
+// reports false when the partition goes away first.
+func (s *stream) resubmit(f *flight) bool {
+	batch, ok := s.decodeAgain(f.left)
+	if !ok {
+		return false
+	}
+	left := recordsOf(batch)
+	if !slices.Equal(slices.Compact(slices.Clone(left)), f.left) {
 		panic("BUG: a record that was decoded once is not decoded again")
 	}
-	return s.Writer.Submit(f.ctx, batch)
+	f.left, f.events = left, writing(batch.Events)
+	f.out = s.Writer.Submit(f.ctx, batch)
+	return true
 }

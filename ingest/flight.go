@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"brine/event"
@@ -22,13 +24,15 @@ type flight struct {
 	times   Times               // of records
 	letters []deadletter.Letter // of records that could not be decoded
 	out     event.Flight        // nil when there is no event
-	left    []*event.Record     // of events that are not settled; nil as long as nothing has failed
+	left    []*event.Record     // of events that are not settled, one for each; nil as long as nothing has failed
+	buried  []*event.Record     // that are dead letters though other events of theirs may be written; see plural
 	impeded bool                // it has reported that it is retried
 	parked  bool                // it has given its place in the window away; see park.go
 	charge  int64               // of the budget, for being parked
 
-	events    int  // submitted the last time, tombstones left out
-	passed    int  // records that are left out: of other keys than are asked for, or tombstones
+	events    int  // submitted the last time, without those that write nothing
+	plural    bool // some of its records have several events
+	passed    int  // records that are left out: of other keys than are asked for, or whose events all write nothing
 	rejected  int  // records that are dead letters
 	written   bool // at least one record is known to be written
 	undecided bool // it counts in rejects
@@ -84,10 +88,13 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 		return false
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
-	f.passed, f.rejected, f.written = 0, 0, false
+	f.passed, f.rejected, f.written, f.plural = 0, 0, false, false
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, FlightInfo{Partition: s.id, Records: records})
 	began = s.took(f.ctx, StepRoom, began)
-	s.decode(f)
+	if !s.decode(f) {
+		s.abandon(f)
+		return false
+	}
 	f.times = TimesOf(records)
 	began = s.took(f.ctx, StepDecode, began)
 	f.number = s.mark.open(end, records[0].Timestamp)
@@ -106,8 +113,17 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	return true
 }
 
-// decode fills the stream's batch with the flight's events, and the flight's dead letters with what cannot be decoded.
-func (s *stream) decode(f *flight) {
+// abandon lets go of a flight that was not submitted.
+func (s *stream) abandon(f *flight) {
+	f.landed(false)
+	f.chunk, f.records, f.ctx, f.landed = nil, nil, nil, nil
+	s.abandoned.Add(1)
+	s.free <- f
+}
+
+// decode fills the stream's batch with the flight's events, and the flight's dead letters with what cannot be decoded. It reports false
+// when the partition goes away first, or halts.
+func (s *stream) decode(f *flight) bool {
 	s.decoder.Reset(&s.batch)
 	clear(f.letters)
 	f.letters = f.letters[:0]
@@ -116,18 +132,62 @@ func (s *stream) decode(f *flight) {
 			f.passed++
 			continue
 		}
+		if !s.resolve(s.work, s.decoder, &f.records[i]) {
+			return false
+		}
+		from := len(s.batch.Events)
 		if err := s.decoder.Decode(&f.records[i], &s.batch); err != nil {
 			f.letters = append(f.letters, s.letter(&f.records[i], event.Undecodable, err))
+			continue
 		}
-	}
-	f.events = len(s.batch.Events)
-	for i := range s.batch.Events {
-		if s.batch.Events[i].Tombstone {
+		events := s.batch.Events[from:]
+		f.plural = f.plural || len(events) > 1
+		if writing(events) == 0 {
 			f.passed++
-			f.events--
 		}
 	}
+	f.events = writing(s.batch.Events)
 	s.Hooks.Decoded(DecodedInfo{Partition: s.id, Events: len(s.batch.Events)})
+	return true
+}
+
+// writing counts the events that write something.
+func writing(events []event.Event) (n int) {
+	for i := range events {
+		if events[i].LeftOut == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// resolve waits until a record can be decoded. It reports false when ctx ends first, or the partition halts.
+func (s *stream) resolve(ctx context.Context, d *event.Decoder, rec *event.Record) bool {
+	err := d.Resolve(ctx, rec)
+	if err == nil {
+		return true
+	}
+	s.progress.impede()
+	defer s.progress.free()
+	for pauses := s.pauses(); err != nil; err = d.Resolve(ctx, rec) {
+		if ctx.Err() != nil {
+			return false
+		}
+		reason := event.Unavailable
+		if u, ok := errors.AsType[*event.Unresolved](err); ok {
+			if reason = u.Reason; u.Verdict == event.Halt {
+				s.halt(&haltError{u.Reason, u.Err})
+				return false
+			}
+		}
+		s.progress.impeded(Waiting, reason, err)
+		s.Hooks.Waiting(WaitingInfo{Partition: s.id, Reason: reason, Err: err})
+		s.Logger.Warn("records wait to be decoded", "topic", s.Topic, "partition", s.id, "offset", rec.Offset, "error", err)
+		if pauses.Wait(ctx) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // letter makes the dead letter of a record that cannot be written.
@@ -165,7 +225,7 @@ func (s *stream) settle(f *flight) {
 	}
 	f.landed(settled)
 	f.chunk.Release()
-	f.chunk, f.records, f.left, f.ctx, f.landed = nil, nil, nil, nil, nil
+	f.chunk, f.records, f.left, f.buried, f.ctx, f.landed = nil, nil, nil, nil, nil, nil
 	if f.impeded {
 		f.impeded = false
 		s.progress.free()
@@ -210,8 +270,8 @@ func (s *stream) land(f *flight) bool {
 		if len(failures) == 0 {
 			break
 		}
-		if f.left == nil {
-			f.left = s.eventsOf(f.records)
+		if f.left == nil && !s.list(f) {
+			return false
 		}
 		retry, letters, halt := s.triage(f, failures)
 		held = append(held, letters...)
@@ -229,7 +289,9 @@ func (s *stream) land(f *flight) bool {
 		if len(retry) == 0 {
 			break
 		}
-		f.left = keep(f.left, retry)
+		if f.left = keep(f.left, retry); f.plural {
+			f.left = slices.Compact(f.left)
+		}
 		s.impede(f, retry[0].Reason, retry[0].Err)
 		if len(held) == 0 {
 			s.park(f)
@@ -238,7 +300,9 @@ func (s *stream) land(f *flight) bool {
 		if s.wait(pauses) != nil {
 			return false
 		}
-		f.out, f.events = s.resubmit(f), len(f.left)
+		if !s.resubmit(f) {
+			return false
+		}
 		s.Writer.Release() // it is late already
 		s.Hooks.Retried(RetriedInfo{Partition: s.id, Events: len(retry), Reason: retry[0].Reason})
 	}
@@ -269,7 +333,12 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 	for _, failure := range failures {
 		switch failure.Verdict {
 		case event.Reject:
-			letters = append(letters, s.letter(f.left[failure.Index], failure.Reason, failure.Err))
+			rec := f.left[failure.Index]
+			if f.plural && slices.Contains(f.buried, rec) {
+				continue
+			}
+			f.buried = append(f.buried, rec)
+			letters = append(letters, s.letter(rec, failure.Reason, failure.Err))
 		case event.Halt:
 			if halt == nil {
 				halt = &haltError{failure.Reason, failure.Err}

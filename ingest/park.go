@@ -27,7 +27,7 @@ var errFailing = errors.New("part of the store is failing and holds up its event
 // await waits until the flight is settled and returns what has failed, by the indexes of the events of its records. If it may keep
 // fewer of these, it is parked as soon as all that is not durable waits for a part of the store that fails.
 func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
-	if !mayPark || f.left != nil { // of what is left the flight holds no more than its copies
+	if !mayPark || f.plural || f.left != nil { // of what is left the flight holds no more than its copies
 		return event.Settle(s.drain, f.out)
 	}
 	outcome, err := f.out.Wait(s.drain, event.Stalled)
@@ -37,7 +37,7 @@ func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
 	left := outcome.Left()
 	s.impede(f, event.Unavailable, errFailing)
 	s.park(f)
-	narrowed := s.narrow(f, s.recordsOf(f, left))
+	narrowed := s.narrow(f, s.recordsOfSome(f, left))
 	failures, err := event.Settle(s.drain, f.out)
 	if narrowed {
 		failures = slices.Clone(failures)
@@ -48,9 +48,9 @@ func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
 	return failures, err
 }
 
-// recordsOf returns the records of some of a flight's events: events are the records in their order, without those that were not asked
-// for and those that could not be decoded.
-func (s *stream) recordsOf(f *flight, events []int) []*event.Record {
+// recordsOfSome returns the records of some of a flight's events, which are the records in their order, without those that were not asked for
+// and those that could not be decoded: no record has several.
+func (s *stream) recordsOfSome(f *flight, events []int) []*event.Record {
 	records := make([]*event.Record, 0, len(events))
 	letters := f.letters
 	n := 0 // events so far

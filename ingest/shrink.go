@@ -9,9 +9,9 @@ import (
 
 // shrink lets a flight that is being retried keep only the records that are left of it, copied, so that the memory of its
 // chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a failing region holds on
-// to its own events alone.
+// to its own events alone. A flight whose records have several events keeps them all.
 func (s *stream) shrink(f *flight) {
-	if !s.narrow(f, f.left) {
+	if f.plural || !s.narrow(f, f.left) {
 		return
 	}
 	for i := range f.records {

@@ -49,7 +49,7 @@ func (s *search) begin(batch *event.Batch) {
 	defer s.mu.Unlock()
 	for i := range batch.Events {
 		ev := &batch.Events[i]
-		if ev.Tombstone {
+		if ev.LeftOut != "" {
 			continue
 		}
 		if s.lacks(ev) >= 0 {

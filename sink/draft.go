@@ -77,7 +77,7 @@ func (d *draft) release() {
 
 // add makes the mutations of event number i, or rejects it whole.
 func (d *draft) add(i int, ev *event.Event, now time.Time) {
-	if ev.Tombstone {
+	if ev.LeftOut != "" {
 		return
 	}
 	if err := d.check(ev); err != nil {

@@ -24,7 +24,7 @@ func NewPreview(opts Options) (*Preview, error) {
 // rejected. What row holds lasts until row returns; cells, which are asked for when they are needed, last until the next event.
 func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {
 	d := p.draft
-	if ev.Tombstone {
+	if ev.LeftOut != "" {
 		return nil
 	}
 	if err := d.check(ev); err != nil {

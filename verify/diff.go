@@ -133,18 +133,14 @@ func (d *differ) chosen(rec *event.Record) bool {
 func (d *differ) add(ctx context.Context, rec *event.Record) error {
 	d.out.Records++
 	d.decoder.Reset(&d.batch)
+	if err := d.decoder.Resolve(ctx, rec); err != nil {
+		return err
+	}
 	err := d.decoder.Decode(rec, &d.batch)
-	if err == nil {
-		ev := &d.batch.Events[0]
-		err = d.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
-			row := wantedRow{key: bytes.Clone(key), version: ev.Version}
-			for _, cell := range cells() {
-				cell.Value = bytes.Clone(cell.Value)
-				row.cells = append(row.cells, cell)
-			}
-			d.pending[table] = append(d.pending[table], row)
-			d.n++
-		})
+	for i := range d.batch.Events {
+		if err == nil {
+			err = d.want(&d.batch.Events[i])
+		}
 	}
 	if err != nil {
 		d.out.Rejected++
@@ -153,6 +149,19 @@ func (d *differ) add(ctx context.Context, rec *event.Record) error {
 		return nil
 	}
 	return d.compare(ctx)
+}
+
+// want notes the rows that an event becomes.
+func (d *differ) want(ev *event.Event) error {
+	return d.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
+		row := wantedRow{key: bytes.Clone(key), version: ev.Version}
+		for _, cell := range cells() {
+			cell.Value = bytes.Clone(cell.Value)
+			row.cells = append(row.cells, cell)
+		}
+		d.pending[table] = append(d.pending[table], row)
+		d.n++
+	})
 }
 
 // compare reads the pending rows and counts what differs.

@@ -52,11 +52,18 @@ func (o *Outcome) add(more Outcome) {
 func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, error) {
 	r := replay{to: to, decoder: event.NewDecoder(to.Schema)}
 	for i := range letters {
+		if err := r.decoder.Resolve(ctx, letters[i].Record); err != nil {
+			return Outcome{Rejected: map[event.Reason]int{}}, fmt.Errorf("decoding a dead letter: %w", err)
+		}
+		from := len(r.batch.Events)
 		if err := r.decoder.Decode(letters[i].Record, &r.batch); err != nil {
 			r.reject(&letters[i], event.Undecodable, err)
 			continue
 		}
-		r.pending = append(r.pending, &letters[i])
+		one := &replayed{letter: &letters[i], events: len(r.batch.Events) - from}
+		for range one.events {
+			r.pending = append(r.pending, one)
+		}
 	}
 	unsettled := r.write(ctx)
 	outcome := Outcome{Written: len(r.written), Rejected: map[event.Reason]int{}}
@@ -81,11 +88,24 @@ type replay struct {
 	to      *Target
 	decoder *event.Decoder
 	batch   event.Batch
-	pending []*Kept // of the batch's events
+	pending []*replayed // of the batch's events
 
 	written  []*Kept
 	rejected []Letter // with the new reason
 	changed  []Letter // those of them whose reason has changed
+}
+
+// replayed is one dead letter on its way; its record may have several events.
+type replayed struct {
+	letter   *Kept
+	events   int  // that are not settled
+	rejected bool // one of those that are
+}
+
+// settled notes that one of its events is, and reports whether the record is written.
+func (l *replayed) settled() bool {
+	l.events--
+	return l.events == 0 && !l.rejected
 }
 
 // write submits the batch until each of its events is durable or rejected.
@@ -170,14 +190,23 @@ func (p *patience) ended(pending int, err error) error {
 func (r *replay) triage(failures []event.Failure) (retry []event.Failure, halt error) {
 	next := 0
 	settle := func(to int) {
-		r.written = append(r.written, r.pending[next:to]...)
+		for _, l := range r.pending[next:to] {
+			if l.settled() {
+				r.written = append(r.written, l.letter)
+			}
+		}
 		next = to + 1
 	}
 	for _, f := range failures {
 		settle(f.Index)
 		switch f.Verdict {
 		case event.Reject:
-			r.reject(r.pending[f.Index], f.Reason, f.Err)
+			l := r.pending[f.Index]
+			if !l.rejected {
+				l.rejected = true
+				r.reject(l.letter, f.Reason, f.Err)
+			}
+			l.settled()
 		case event.Halt:
 			halt = fmt.Errorf("%s: %w", f.Reason, f.Err)
 		default:

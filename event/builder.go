@@ -1,0 +1,133 @@
+package event
+
+import "fmt"
+
+// Builder takes what a Reader finds in a record, and makes its events. It holds the record's values to the declared types of their
+// fields, so that every format takes and refuses the same.
+type Builder struct {
+	decoder *Decoder
+	record  *Record
+	batch   *Batch
+	values  []Value // of the event at hand: all fields, then, where there are images, the same of the before-image
+	leftOut LeftOut // why the event at hand writes nothing
+	count   uint64  // of events; marks the nodes that the one at hand has had
+}
+
+// make makes the events of rec.
+func (b *Builder) make(rec *Record, batch *Batch) *Error {
+	b.record, b.batch = rec, batch
+	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
+	b.begin()
+	switch imaged := b.decoder.images.before != nil; {
+	case imaged && len(rec.Value) == 0:
+		n := len(b.decoder.schema.Fields)
+		batch.Events = append(batch.Events,
+			Event{Record: rec, Values: b.values[:n:n], Version: max(0, rec.Timestamp), LeftOut: Tombstone})
+		return nil
+	case rec.Value == nil:
+		return &Error{Reason: Undecodable, Detail: "the record has no value: it is a tombstone, which deletes its key in a compacted topic"}
+	}
+	if err := b.decoder.reader.Read(rec, b); err != nil {
+		return err
+	}
+	return b.finish()
+}
+
+// begin makes room for an event.
+func (b *Builder) begin() {
+	n := len(b.decoder.schema.Fields)
+	if b.decoder.images.before != nil {
+		n *= 2
+	}
+	b.values, b.leftOut = b.batch.cut(n), ""
+	b.count++
+}
+
+// finish appends the event at hand to the batch.
+func (b *Builder) finish() *Error {
+	d, n := b.decoder, len(b.decoder.schema.Fields)
+	ev := Event{Record: b.record, Values: b.values[:n:n], LeftOut: b.leftOut}
+	if b.leftOut != "" {
+		ev.Version = max(0, b.record.Timestamp)
+	} else {
+		if d.images.before != nil {
+			ev.Former = d.compare(b.values)
+		}
+		var err *Error
+		if ev.Version, err = d.version(b.record, b.values); err != nil {
+			return err
+		}
+	}
+	b.batch.Events = append(b.batch.Events, ev)
+	return nil
+}
+
+// Next ends the event at hand and begins another one of the same record. A Reader whose records say one thing each never calls it.
+func (b *Builder) Next() *Error {
+	if err := b.finish(); err != nil {
+		return err
+	}
+	b.begin()
+	return nil
+}
+
+// LeaveOut makes the event at hand one that writes nothing.
+func (b *Builder) LeaveOut(why LeftOut) { b.leftOut = why }
+
+// have notes that the event has a node.
+func (b *Builder) have(n *Node) *Error {
+	if n.seen == b.count {
+		return &Error{Reason: Undecodable, Field: n.path, Detail: "it is there twice"}
+	}
+	n.seen, n.null = b.count, false
+	return nil
+}
+
+// Has reports whether the event at hand has a node, null or not.
+func (b *Builder) Has(n *Node) bool { return n.seen == b.count }
+
+// Forget takes back what the event has of a node and of those below it: for formats in which the last of several values counts.
+func (b *Builder) Forget(n *Node) {
+	n.seen = 0
+	if n.field >= 0 {
+		b.values[n.field] = Value{}
+	}
+	for _, m := range n.children {
+		b.Forget(m)
+	}
+}
+
+// Enter notes that an object is at n, whose members follow. It is an error if a field is declared here.
+func (b *Builder) Enter(n *Node) *Error {
+	if n.field >= 0 {
+		return n.Wrong("an object")
+	}
+	return b.have(n)
+}
+
+// Null notes that n is there and null.
+func (b *Builder) Null(n *Node) *Error {
+	err := b.have(n)
+	n.null = true
+	return err
+}
+
+// Keep copies bytes to where they last as long as the batch: for what a Reader decodes rather than cuts out of the record.
+func (b *Builder) Keep(p []byte) []byte {
+	t := b.batch.room(len(p))
+	start := len(t.texts)
+	t.texts = append(t.texts, p...)
+	return t.texts[start:len(t.texts):len(t.texts)]
+}
+
+// Wrong is the reject of a value that the node cannot hold; found names its kind with an article, as "an array".
+func (n *Node) Wrong(found string) *Error {
+	wanted := "an object"
+	switch {
+	case n.field >= 0 && n.typ == Time:
+		wanted = n.time.Expects()
+	case n.field >= 0:
+		wanted = expected[n.typ]
+	}
+	return &Error{Reason: WrongType, Field: n.path, Detail: fmt.Sprintf("%s is expected, found %s", wanted, found)}
+}

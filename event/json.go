@@ -1,0 +1,115 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// jsonReader reads JSON objects strictly: RFC 8259 grammar, valid UTF-8 (lone surrogate escapes included), no declared field
+// twice, nothing after the object. Names are compared exactly. Fields that are not declared are skipped over.
+// Texts are cut out of the record without copying.
+type jsonReader struct {
+	root  *Node
+	json  jsontext.Decoder
+	input bytes.Buffer // over the record's bytes, which json reads in place
+	name  []byte       // scratch for a member name written with escapes
+}
+
+// Read implements Reader.
+func (r *jsonReader) Read(rec *Record, b *Builder) *Error {
+	r.input = *bytes.NewBuffer(rec.Value)
+	r.json.Reset(&r.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see Builder.have
+	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
+		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+	}
+	if err := r.object(r.root, rec.Value, b); err != nil {
+		return err
+	}
+	if rest := bytes.TrimLeft(rec.Value[r.json.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(rec.Value)-len(rest))}
+	}
+	return nil
+}
+
+// object reads the members of one object of the record.
+func (r *jsonReader) object(n *Node, record []byte, b *Builder) *Error {
+	if _, err := r.json.ReadToken(); err != nil {
+		return undecodable(err)
+	}
+	for r.json.PeekKind() != '}' {
+		name, err := r.json.ReadValue()
+		if err != nil {
+			return undecodable(err)
+		}
+		m := r.find(n, name)
+		if m == nil {
+			if _, err := r.json.ReadValue(); err != nil {
+				return undecodable(err)
+			}
+			continue
+		}
+		if err := b.have(m); err != nil {
+			return err
+		}
+		if err := r.member(m, record, b); err != nil {
+			return err
+		}
+	}
+	if _, err := r.json.ReadToken(); err != nil {
+		return undecodable(err)
+	}
+	return nil
+}
+
+// find returns the declared key that a quoted member name means, or nil.
+func (r *jsonReader) find(n *Node, quoted jsontext.Value) *Node {
+	name := []byte(quoted[1 : len(quoted)-1])
+	if bytes.IndexByte(name, '\\') >= 0 {
+		r.name = appendUnquoted(r.name[:0], quoted)
+		name = r.name
+	}
+	return n.Find(name)
+}
+
+// member reads the value of one declared key.
+func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
+	kind := r.json.PeekKind()
+	n.null = kind == 'n'
+	if n.field < 0 && kind == '{' {
+		return r.object(n, record, b)
+	}
+	raw, err := r.json.ReadValue()
+	switch {
+	case err != nil:
+		return undecodable(err)
+	case kind == 'n':
+		return nil
+	case n.field < 0:
+		return &Error{Reason: WrongType, Field: n.path, Detail: "an object is expected, found " + kindName(kind)}
+	}
+	// What ReadValue returns lasts until the next read only; the same bytes of the record last longer.
+	end := int(r.json.InputOffset())
+	if detail := b.batch.parse(&b.values[n.field], n, kind, record[end-len(raw):end]); detail != "" {
+		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
+	}
+	return nil
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a bool"
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	default:
+		return "a number"
+	}
+}

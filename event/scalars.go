@@ -1,0 +1,262 @@
+package event
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Unit is what a binary format counts a time in, since 1970-01-01 UTC.
+type Unit uint8
+
+// The units of Avro's, Protobuf's and Debezium's times.
+const (
+	Days Unit = iota + 1
+	Seconds
+	Milliseconds
+	Microseconds
+	Nanoseconds
+)
+
+// The methods below set a field to what a binary format holds. Each takes a type that the value fits without loss, as JSON's reader does, and
+// rejects any other. Bytes that they are handed must last as long as the batch: those of the record do, others Keep copies.
+
+// Text sets a field to a string, which must be UTF-8.
+func (b *Builder) Text(n *Node, text []byte) *Error {
+	if err := b.have(n); err != nil {
+		return err
+	}
+	switch {
+	case !utf8.Valid(text):
+		return &Error{Reason: Undecodable, Field: n.path, Detail: "invalid UTF-8 in a string"}
+	case n.field >= 0 && n.typ == Text:
+		b.values[n.field] = TextOf(text)
+	case n.field >= 0 && n.typ == Time:
+		ms, ok := n.time.Parse(text)
+		if !ok {
+			return n.Wrong(Quoted(text))
+		}
+		b.values[n.field] = TimeValue(ms)
+	case n.field >= 0 && n.typ == Nested:
+		var room [64]byte
+		return b.json(n, appendQuoted(room[:0], text))
+	default:
+		return n.Wrong("a string")
+	}
+	return nil
+}
+
+// Int sets a field to an integer.
+func (b *Builder) Int(n *Node, i int64) *Error {
+	if err := b.have(n); err != nil {
+		return err
+	}
+	var v Value
+	switch {
+	case n.field < 0:
+		return n.Wrong("a number")
+	case n.typ == Int:
+		v = IntValue(i)
+	case n.typ == Float:
+		v = FloatValue(float64(i))
+	case n.typ == TimeMS:
+		v = TimeValue(i)
+	case n.typ == TimeS:
+		if i > math.MaxInt64/1000 || i < math.MinInt64/1000 {
+			return &Error{Reason: WrongType, Field: n.path, Detail: "the time does not fit 64 bits of milliseconds"}
+		}
+		v = TimeValue(i * 1000)
+	default:
+		var room [20]byte
+		return b.number(n, strconv.AppendInt(room[:0], i, 10))
+	}
+	b.values[n.field] = v
+	return nil
+}
+
+// Uint sets a field to an integer without a sign.
+func (b *Builder) Uint(n *Node, i uint64) *Error {
+	if i <= math.MaxInt64 {
+		return b.Int(n, int64(i))
+	}
+	if n.field >= 0 && (n.typ == Int || n.typ == TimeMS || n.typ == TimeS) {
+		return &Error{Reason: WrongType, Field: n.path, Detail: "the number does not fit 64 bits"}
+	}
+	if n.field >= 0 && n.typ == Float {
+		return b.Float(n, float64(i))
+	}
+	if err := b.have(n); err != nil {
+		return err
+	}
+	var room [20]byte
+	return b.number(n, strconv.AppendUint(room[:0], i, 10))
+}
+
+// Float sets a field to a floating-point number.
+func (b *Builder) Float(n *Node, f float64) *Error {
+	if err := b.have(n); err != nil {
+		return err
+	}
+	switch {
+	case math.IsNaN(f):
+		return n.Wrong("NaN")
+	case math.IsInf(f, 0):
+		return n.Wrong("infinity")
+	case n.field < 0:
+		return n.Wrong("a number")
+	case n.typ == Float:
+		b.values[n.field] = FloatValue(f)
+		return nil
+	case n.typ == Int || n.typ == TimeMS || n.typ == TimeS:
+		return n.Wrong("a floating-point number")
+	}
+	var room [32]byte
+	return b.number(n, strconv.AppendFloat(room[:0], f, 'g', -1, 64))
+}
+
+// Bool sets a field to a bool.
+func (b *Builder) Bool(n *Node, truth bool) *Error {
+	if err := b.have(n); err != nil {
+		return err
+	}
+	switch {
+	case n.field >= 0 && n.typ == Bool:
+		b.values[n.field] = BoolValue(truth)
+	case n.field >= 0 && n.typ == Nested:
+		return b.json(n, strconv.AppendBool(nil, truth))
+	default:
+		return n.Wrong("a bool")
+	}
+	return nil
+}
+
+// Time sets a field to a time, whatever type of time it is declared, or an Int to the count itself. What is below a millisecond is cut off.
+func (b *Builder) Time(n *Node, count int64, u Unit) *Error {
+	if n.field < 0 || !n.typ.IsTime() {
+		return b.Int(n, count)
+	}
+	if err := b.have(n); err != nil {
+		return err
+	}
+	ms, ok := u.milliseconds(count)
+	if !ok {
+		return &Error{Reason: WrongType, Field: n.path, Detail: "the time does not fit 64 bits of milliseconds"}
+	}
+	b.values[n.field] = TimeValue(ms)
+	return nil
+}
+
+// milliseconds rounds down.
+func (u Unit) milliseconds(count int64) (ms int64, ok bool) {
+	factor := int64(1)
+	switch u {
+	case Days:
+		factor = 24 * 60 * 60 * 1000
+	case Seconds:
+		factor = 1000
+	case Microseconds:
+		return floorDiv(count, 1000), true
+	case Nanoseconds:
+		return floorDiv(count, 1e6), true
+	}
+	return count * factor, count <= math.MaxInt64/factor && count >= math.MinInt64/factor
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// Decimal sets a field to unscaled × 10^-scale, where unscaled is a big-endian two's complement: a Text to its digits, exactly.
+func (b *Builder) Decimal(n *Node, unscaled []byte, scale int) *Error {
+	if err := b.have(n); err != nil {
+		return err
+	}
+	if len(unscaled) > maxDecimalBytes || scale < 0 || scale > maxScale {
+		return &Error{Reason: WrongType, Field: n.path, Detail: "the decimal has more than 38 digits"}
+	}
+	var room [64]byte
+	return b.number(n, appendDecimal(room[:0], unscaled, scale))
+}
+
+const (
+	maxDecimalBytes = 16 // 38 digits fit 127 bits
+	maxScale        = 38
+)
+
+// appendDecimal appends the digits of unscaled × 10^-scale.
+func appendDecimal(dst, unscaled []byte, scale int) []byte {
+	i := new(big.Int).SetBytes(unscaled)
+	if len(unscaled) > 0 && unscaled[0] >= 0x80 {
+		i.Sub(i, new(big.Int).Lsh(big.NewInt(1), uint(8*len(unscaled))))
+	}
+	if i.Sign() < 0 {
+		dst = append(dst, '-')
+		i.Neg(i)
+	}
+	var room [40]byte
+	digits := i.Append(room[:0], 10)
+	for len(digits) <= scale {
+		digits = append([]byte{'0'}, digits...)
+	}
+	dst = append(dst, digits[:len(digits)-scale]...)
+	if scale > 0 {
+		dst = append(append(dst, '.'), digits[len(digits)-scale:]...)
+	}
+	return dst
+}
+
+// Bytes sets a field to bytes: a Text, if they are UTF-8.
+func (b *Builder) Bytes(n *Node, p []byte) *Error {
+	if n.field >= 0 && n.typ == Text && utf8.Valid(p) {
+		return b.Text(n, p)
+	}
+	if err := b.have(n); err != nil {
+		return err
+	}
+	return n.Wrong("bytes")
+}
+
+// JSON sets a Nested field to checked JSON.
+func (b *Builder) JSON(n *Node, json []byte) *Error {
+	if err := b.have(n); err != nil {
+		return err
+	}
+	return b.json(n, json)
+}
+
+func (b *Builder) json(n *Node, json []byte) *Error {
+	if n.field < 0 || n.typ != Nested {
+		return n.Wrong("JSON")
+	}
+	b.values[n.field] = Value{Type: Nested, text: b.Keep(json)}
+	return nil
+}
+
+// number sets a field that holds numbers as they are written.
+func (b *Builder) number(n *Node, digits []byte) *Error {
+	switch {
+	case n.field < 0:
+		return n.Wrong("a number")
+	case n.typ == Text && n.numbers:
+		b.values[n.field] = TextOf(b.Keep(digits))
+		return nil
+	case n.typ == Nested:
+		return b.json(n, digits)
+	case n.typ == Time:
+		ms, ok := n.time.Parse(digits)
+		if !ok {
+			return n.Wrong(string(digits))
+		}
+		b.values[n.field] = TimeValue(ms)
+		return nil
+	}
+	if detail := b.batch.parse(&b.values[n.field], n, '0', digits); detail != "" {
+		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
+	}
+	return nil
+}
