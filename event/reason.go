@@ -15,6 +15,7 @@ const (
 	KeyTooLong     Reason = "key_too_long"    // HBase takes 32,767 bytes
 	BadKey         Reason = "bad_key"         // a value that the key's language cannot hold (too wide, holds the separator)
 	BadName        Reason = "bad_name"        // a member of the record cannot be the name of a column
+	BadExpression  Reason = "bad_expression"  // an expression of the pipeline has no answer for the event
 	TooLarge       Reason = "too_large"       // a cell, a row or a document over the limit
 	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
 	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document

@@ -18,6 +18,7 @@ var rules = []struct {
 	why   string
 }{
 	{"event", nil, "what passes along the path must not know the path"},
+	{"derive", []string{"event"}, "expressions over values, and nothing else to ask"},
 	{"rowkey", nil, "row keys are pure and stand alone"},
 	{"rowkey/eventkey", []string{"event", "rowkey"}, "where the two pure packages meet"},
 	{"skew/skewtext", []string{"internal/term", "skew"}, "what skew knows, for people"},

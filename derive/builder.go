@@ -1,0 +1,143 @@
+package derive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+
+	"brine/event"
+)
+
+// Builder compiles the expressions of a pipeline in the order in which they are written.
+type Builder struct {
+	env    *cel.Env
+	fields []event.Field // of the record, then those that were made
+	broken error         // why there is no env
+	rules  Rules
+}
+
+// New begins with the fields of the record, whose names and types must be valid.
+func New(fields []event.Field) *Builder {
+	b := &Builder{fields: slices.Clone(fields)}
+	b.env, b.broken = language()
+	for _, f := range fields {
+		b.declare(f)
+	}
+	b.rules.record = len(fields)
+	return b
+}
+
+// declare makes a field known to the expressions that follow.
+func (b *Builder) declare(f event.Field) {
+	if b.broken == nil && unnamed(f) == "" {
+		b.env, b.broken = b.env.Extend(cel.Variable(f.Name, variables[f.Type.Stored()]))
+	}
+}
+
+func (b *Builder) position(name string) int {
+	return slices.IndexFunc(b.fields, func(f event.Field) bool { return f.Name == name })
+}
+
+// Let adds a field of this type; 0: of the type that the expression makes. Expressions after it may name the field. It is the type, or
+// a *Fault.
+func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.Type, error) {
+	if b.position(name) >= 0 {
+		return 0, &Fault{Text: "field " + name + " is declared already; choose another name"}
+	}
+	e, err := b.try(setting, text)
+	switch {
+	case err != nil:
+		return 0, err
+	case typ == 0:
+		typ = e.typ
+	case typ.Stored() != e.typ:
+		return 0, &Fault{Text: fmt.Sprintf("it makes %s, and %s is declared %s", article(e.typ), name, typ)}
+	}
+	b.add(event.Field{Name: name, Type: typ.Stored()}, e)
+	b.declare(b.fields[len(b.fields)-1])
+	return e.typ, nil
+}
+
+// Condition adds a bool field that is never null. No expression can name it.
+func (b *Builder) Condition(name, setting, text string) error {
+	e, err := b.question(setting, text)
+	if err != nil {
+		return err
+	}
+	e.question = true
+	b.add(event.Field{Name: name, Type: event.Bool}, e)
+	return nil
+}
+
+// When says which events are kept. It may name every field that was made, before it or after.
+func (b *Builder) When(setting, text string) error {
+	e, err := b.question(setting, text)
+	if err != nil {
+		return err
+	}
+	e.question = true
+	b.rules.when = &e
+	return nil
+}
+
+func (b *Builder) add(f event.Field, e expression) {
+	b.fields = append(b.fields, f)
+	b.rules.lets = append(b.rules.lets, e)
+}
+
+// question compiles an expression that is true or false.
+func (b *Builder) question(setting, text string) (expression, error) {
+	e, err := b.try(setting, text)
+	if err == nil && e.typ != event.Bool {
+		err = &Fault{Text: fmt.Sprintf("it makes %s, and must be true or false", article(e.typ))}
+	}
+	return e, err
+}
+
+func (b *Builder) try(setting, text string) (expression, error) {
+	if b.broken != nil {
+		return expression{}, &Fault{Text: plain(b.broken.Error())}
+	}
+	if strings.TrimSpace(text) == "" {
+		return expression{}, &Fault{Text: "it is empty"}
+	}
+	e, fault := b.compile(setting, text)
+	if fault != nil {
+		return expression{}, fault
+	}
+	return e, nil
+}
+
+// explain says of a field that is there and cannot be named why it cannot.
+func (b *Builder) explain(f *Fault) *Fault {
+	if name, ok := strings.CutPrefix(f.Text, "there is no field and no function "); ok {
+		if i := b.position(name); i >= 0 {
+			f.Text = "field " + name + " " + unnamed(b.fields[i])
+		}
+	}
+	return f
+}
+
+// Fields are those of the record and, behind them, those that were made: a schema's.
+func (b *Builder) Fields() []event.Field { return slices.Clone(b.fields) }
+
+// Rules are what was compiled so far.
+func (b *Builder) Rules() *Rules {
+	r := b.rules
+	r.fields = b.Fields()
+	r.plan()
+	return &r
+}
+
+func article(t event.Type) string {
+	switch t {
+	case event.Int:
+		return "an int"
+	case event.TimeMS:
+		return "a time"
+	default:
+		return "a " + t.String()
+	}
+}

@@ -1,0 +1,85 @@
+package derive
+
+import (
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
+)
+
+// maxText is the longest text that an expression looks at; one that is longer is an error of the event that has it. It bounds what an
+// event can cost, together with maxCost.
+const maxText = 64 << 10 // bytes
+
+// maxCost is the most that one expression may cost, in CEL's units: one is a comparison, or ten bytes that are looked at or copied. It
+// leaves room for a text of two dozen others, each as long as can be.
+const maxCost = 2_000_000
+
+// estimator knows what CEL does not: how long a field can be, and what conversions and our functions make.
+type estimator struct{}
+
+func (estimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+	if len(n.Path()) != 1 {
+		return nil
+	}
+	if n.Type().IsExactType(cel.StringType) || n.Type().IsExactType(cel.NullableType(cel.StringType)) {
+		return &cost.SizeEstimate{Max: maxText}
+	}
+	return &cost.SizeEstimate{Min: 1, Max: 1}
+}
+
+// printed is how long the texts are that conversions make of what has no length of its own.
+var printed = map[string]uint64{
+	"bool_to_string": 5, "int64_to_string": 20, "uint64_to_string": 20, "double_to_string": 24, "timestamp_to_string": 48,
+	"duration_to_string": 32,
+}
+
+// scanned are overloads that look at each byte of their texts once, and what they make of them is no longer.
+var scanned = map[string]bool{
+	"contains_string": true, "string_lowerAscii": true, "string_upperAscii": true, "string_trim": true, "string_substring": true,
+	"string_substring_from": true, "string_to_timestamp": true, "string_to_duration": true, "string_to_int64": true,
+	"string_to_double": true, "equals": true, "not_equals": true, "less_string": true, "less_equals_string": true,
+	"greater_string": true, "greater_equals_string": true, "starts_with_string": true, "ends_with_string": true, "size_string": true,
+	"string_size": true,
+}
+
+func (e estimator) EstimateCallCost(_, overload string, target *cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
+	if n, ok := printed[overload]; ok {
+		return &cost.CallEstimate{CostEstimate: cost.FixedCostEstimate(10), ResultSize: &cost.SizeEstimate{Min: 1, Max: n}}
+	}
+	if !scanned[overload] {
+		return nil
+	}
+	if target != nil {
+		args = append([]cost.AstNode{*target}, args...)
+	}
+	read, texts := cost.FixedSizeEstimate(0), 0
+	for _, a := range args {
+		if size := e.sizeOf(a); size != nil {
+			read = read.Add(*size)
+			texts++
+		} else if isText(a.Type()) {
+			return nil // CEL's own estimate has no bound either
+		}
+	}
+	if texts == 0 {
+		return nil
+	}
+	made := read
+	made.Min = 0
+	return &cost.CallEstimate{CostEstimate: read.MultiplyByCostFactor(0.1).Add(cost.FixedCostEstimate(1)), ResultSize: &made}
+}
+
+// sizeOf is the size of a text; nil where it is none, or nobody knows.
+func (e estimator) sizeOf(n cost.AstNode) *cost.SizeEstimate {
+	if !isText(n.Type()) {
+		return nil
+	}
+	if size := n.ComputedSize(); size != nil {
+		return size
+	}
+	return e.EstimateSize(n)
+}
+
+func isText(t *types.Type) bool {
+	return t.Kind() == types.StringKind || t.IsExactType(cel.NullableType(cel.StringType))
+}

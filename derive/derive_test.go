@@ -1,0 +1,238 @@
+package derive
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/event"
+)
+
+// parcel is a schema and an event of it.
+var parcel = []event.Field{
+	{Name: "waybill", Type: event.Text}, {Name: "courier", Type: event.Text}, {Name: "weight", Type: event.Int},
+	{Name: "price", Type: event.Float}, {Name: "express", Type: event.Bool}, {Name: "at", Type: event.TimeS},
+	{Name: "note", Type: event.Text}, {Name: "count", Type: event.Int}, {Name: "items", Type: event.Nested},
+	{Name: "place", Type: event.Int, Path: []string{"$partition"}},
+}
+
+func parcelValues() []event.Value {
+	return []event.Value{event.TextValue("SF1001"), event.TextValue("Ångström"), event.IntValue(1500), event.FloatValue(12.5),
+		event.BoolValue(true), event.TimeValue(1_700_000_000_123), {}, {}, event.NestedValue("[]"), event.IntValue(3)}
+}
+
+// ask evaluates one let of any type.
+func ask(text string, values []event.Value) (event.Value, event.Type, error) {
+	b := New(parcel)
+	typ, err := b.Let("answer", 0, "let.answer", text)
+	if err != nil {
+		return event.Value{}, 0, err
+	}
+	values = append(values, event.Value{})
+	if _, err := b.Rules().evaluator().Derive(values); err != nil {
+		return event.Value{}, typ, err
+	}
+	return values[len(values)-1], typ, nil
+}
+
+func show(v event.Value) string {
+	switch v.Type {
+	case event.Text:
+		return fmt.Sprintf("%q", v.Text())
+	case event.Int:
+		return fmt.Sprint(v.Int())
+	case event.Float:
+		return fmt.Sprint(v.Float())
+	case event.Bool:
+		return fmt.Sprint(v.Bool())
+	case event.TimeMS:
+		return fmt.Sprint(v.Int(), " ms")
+	}
+	return "null"
+}
+
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		typ        event.Type
+	}{
+		{`courier + " " + waybill`, `"Ångström SF1001"`, event.Text},
+		{`courier`, `"Ångström"`, event.Text},
+		{`note`, `null`, event.Text},
+		{`note == null ? "none" : note`, `"none"`, event.Text},
+		{`note == null && count == null && courier != null`, `true`, event.Bool},
+		{`note != "left"`, `true`, event.Bool},
+		{`weight * 2 + 1`, `3001`, event.Int},
+		{`double(weight) / 1000.0`, `1.5`, event.Float},
+		{`price * 2.0`, `25`, event.Float},
+		{`weight > 1000 && price < 20.0 && express`, `true`, event.Bool},
+		{`count > 3 || express`, `true`, event.Bool},
+		{`waybill in ["SF1000", "SF1001"]`, `true`, event.Bool},
+		{`{"SF": "Shunfeng", "YT": "Yuantong"}[waybill.substring(0, 2)]`, `"Shunfeng"`, event.Text},
+		{`waybill.matches("^SF[0-9]+$")`, `true`, event.Bool},
+		{`waybill.startsWith("SF") && courier.contains("ström") && waybill.endsWith("1")`, `true`, event.Bool},
+		{`at`, `1700000000123 ms`, event.TimeMS},
+		{`at + duration("1h")`, `1700003600123 ms`, event.TimeMS},
+		{`ms(at)`, `1700000000123`, event.Int},
+		{`int(at)`, `1700000000`, event.Int},
+		{`time_ms(weight)`, `1500 ms`, event.TimeMS},
+		{`at > timestamp("2023-11-14T00:00:00Z")`, `true`, event.Bool},
+		{`at.getHours()`, `22`, event.Int},
+		{`at.getHours("Asia/Shanghai")`, `6`, event.Int},
+		{`string(weight) + "g"`, `"1500g"`, event.Text},
+		{`string(at)`, `"2023-11-14T22:13:20.123Z"`, event.Text},
+		{`int("12") + size(courier)`, `20`, event.Int},
+		{`courier.upperAscii() + courier.lowerAscii()`, `"ÅNGSTRöMÅngström"`, event.Text},
+		{`("  " + waybill + "\n").trim()`, `"SF1001"`, event.Text},
+		{`courier.substring(1, 3) + courier.substring(7)`, `"ngm"`, event.Text},
+		{`courier.substring(8)`, `""`, event.Text},
+		{`courier == waybill`, `false`, event.Bool},
+	} {
+		v, typ, err := ask(c.text, parcelValues())
+		if err != nil || show(v) != c.want || typ != c.typ {
+			t.Errorf("%s: %s %s (%v), want %s %s", c.text, show(v), typ, err, c.want, c.typ)
+		}
+	}
+}
+
+func TestEventsWithoutAnswer(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`note + "!"`, `bad_expression: let.answer: no such overload: _+_; note is null or absent: ask note == null first`},
+		{`count > 3`, `bad_expression: let.answer: no such overload: _>_; count is null or absent: ask count == null first`},
+		{`weight / (weight - 1500)`, `bad_expression: let.answer: division by zero`},
+		{`weight * 9223372036854775807`, `bad_expression: let.answer: integer overflow`},
+		{`price / 0.0`, `bad_expression: let.answer: +Inf is no number that a store holds`},
+		{`int(waybill)`, `bad_expression: let.answer: type conversion error from 'string' to 'int'`},
+		{`{"YT": 1}[waybill]`, `bad_expression: let.answer: no such key: SF1001`},
+		{`courier.substring(3, 9)`, `bad_expression: let.answer: substring(3, 9) of 8 characters`},
+		{`courier.substring(-1)`, `bad_expression: let.answer: substring(-1, 10) of 8 characters`},
+		{`at.getHours("Mars/Olympus")`, `bad_expression: let.answer: unknown time zone Mars/Olympus`},
+	} {
+		if _, _, err := ask(c.text, parcelValues()); err == nil || err.Error() != c.want {
+			t.Errorf("%s:\n%v, want\n%s", c.text, err, c.want)
+		}
+	}
+	long := parcelValues()
+	long[1] = event.TextValue(strings.Repeat("x", maxText+1))
+	_, _, err := ask(`courier.contains("y")`, long)
+	if want := "bad_expression: let.answer: courier is 65537 bytes long, more than the 65536 that expressions look at"; err == nil || err.Error() != want {
+		t.Errorf("a long text: %v, want %s", err, want)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`statoin == "x"`, `at its character 1: there is no field and no function statoin`},
+		{"weight > 3 &&\n  price > 1", "at its line 2, character 9: found no matching overload for '_>_' applied to '(double, int)'"},
+		{`weight > 1.5`, `at its character 8: found no matching overload for '_>_' applied to '(int, double)'`},
+		{`courier +`, `at its character 10: mismatched input '<EOF>'`},
+		{``, `it is empty`},
+		{` `, `it is empty`},
+		{`now > at`, `at its character 1: there is no now: a replay would decide otherwise; compare with the event's own times`},
+		{`has(note)`, `at its character 4: there is no has(); compare with null: field != null`},
+		{`["a"].exists(x, x == courier)`, `at its character 13: there is no exists(): expressions have no loops, so that their cost is known`},
+		{`$partition > 3`, `at its character 1: a name cannot begin with $; declare a field of it, and name that`},
+		{`place > 3`, `at its character 1: field place ` + unstable},
+		{`items == "[]"`, `at its character 1: field items is declared json, of which expressions know nothing; declare the field inside it that is meant`},
+		{`[courier]`, `it makes a list(string), which no field can hold; make a text, an int, a float, a bool or a time`},
+		{`null`, `it makes a null_type, which no field can hold; make a text, an int, a float, a bool or a time`},
+		{`dyn(courier) == 1`, `at its character 4: there is no field and no function dyn`},
+		{`google.protobuf.StringValue{value: courier}`, `at its character 28: it makes a message of Protocol Buffers, which no field can hold`},
+		{`courier.matches(waybill)`, `at its character 17: the regular expression must stand in the text itself, between quotes`},
+		{`courier.matches("(")`, "at its character 17: error parsing regexp: missing closing ): `(`"},
+		{`package`, `at its character 1: reserved identifier: package`},
+	} {
+		_, _, err := ask(c.text, parcelValues())
+		var f *Fault
+		if !errors.As(err, &f) || err.Error() != c.want {
+			t.Errorf("%s:\n%v, want\n%s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestHostileExpressionsAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"nested", strings.Repeat("(", 1000) + "1" + strings.Repeat(")", 1000), "nested more than 100 levels"},
+		{"nested calls", strings.Repeat("string(", 300) + "courier" + strings.Repeat(")", 300), "nested more than 100 levels"},
+		{"a minus for each character", strings.Repeat("-", 4000) + "1", ""},
+		{"chain", "courier" + strings.Repeat(" + courier", 60), "it could cost"},
+		{"long chain", "courier" + strings.Repeat("+courier", 400), "nested more than"},
+		{"many regular expressions", `courier.matches("` + strings.Repeat("(a+)+", 60) + `")` + strings.Repeat(` || courier.matches("`+strings.Repeat("(a+)+", 60)+`")`, 9), "it could cost"},
+		{"large regular expression", `courier.matches("((a{30}){30}b|c{1000})")`, "exceeds limit of 500"},
+		{"long literal", `courier == "` + strings.Repeat("x", 5000) + `"`, "longer than 4096"},
+		{"many literals", "[" + strings.Repeat("1,", 1500) + "1] == []", "more than 500 names"},
+		{"a text as a number of lists", `[courier, courier] + [courier] == [waybill]`, ""},
+	} {
+		_, _, err := ask(c.text, parcelValues())
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want … %s …", c.name, err, c.want)
+		} else if err != nil {
+			t.Logf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestLetsAndWhenAreOrdered(t *testing.T) {
+	b := New(parcel)
+	for _, l := range []struct{ name, text string }{
+		{"kilos", `weight / 1000`}, {"heavy", `kilos > 0`}, {"risky", `1000 / count`},
+	} {
+		if _, err := b.Let(l.name, 0, "let."+l.name, l.text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.When("when", `heavy && count != null`); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Condition("rows[0].when", "rows[0].when", `express`); err != nil {
+		t.Fatal(err)
+	}
+	r := b.Rules()
+	e := r.evaluator()
+	values := func() []event.Value { return append(parcelValues(), make([]event.Value, 4)...) }
+	v := values()
+	if keep, err := e.Derive(v); keep || err != nil {
+		t.Errorf("count is null: keep %v, %v; risky is not asked of what is left out", keep, err)
+	}
+	v = values()
+	v[7] = event.IntValue(10)
+	if keep, err := e.Derive(v); !keep || err != nil || show(v[10]) != "1" || show(v[11]) != "true" || show(v[12]) != "100" || show(v[13]) != "true" {
+		t.Errorf("keep %v, %v, values %v", keep, err, v[10:])
+	}
+	v = values()
+	v[7] = event.IntValue(0)
+	if _, err := e.Derive(v); err == nil {
+		t.Error("a division by zero passed")
+	}
+	if got := fmt.Sprint(r.Sources("heavy"), r.WhenSources(), r.Sources("rows[0].when")); got != "[2] [2 7] [4]" {
+		t.Errorf("sources %s", got)
+	}
+	v = values()
+	v[7], v[4] = event.IntValue(1), event.Value{}
+	if _, err := e.Derive(v); err == nil || !strings.Contains(err.Error(), "it is neither true nor false; express is null") {
+		t.Errorf("a condition that is null: %v", err)
+	}
+}
+
+func TestTypesOfLets(t *testing.T) {
+	b := New(parcel)
+	for _, c := range []struct {
+		typ        event.Type
+		text, want string
+	}{
+		{event.Text, `weight`, "it makes an int, and x is declared text"},
+		{event.TimeMS, `weight`, "it makes an int, and x is declared time_ms"},
+		{event.Int, `at`, "it makes a time, and x is declared int"},
+	} {
+		if _, err := b.Let("x", c.typ, "let.x", c.text); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.text, err, c.want)
+		}
+	}
+	if _, err := b.Let("weight", 0, "let.weight", `1`); err == nil {
+		t.Error("a field was declared twice")
+	}
+	if err := b.When("when", `weight`); err == nil || err.Error() != "it makes an int, and must be true or false" {
+		t.Errorf("when: %v", err)
+	}
+}

@@ -1,0 +1,153 @@
+package derive
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unsafe"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"brine/event"
+)
+
+// Evaluator asks rules about events. It belongs to one goroutine.
+type Evaluator struct {
+	rules *Rules
+	boxes [][]box // by let, and of when behind them: the fields that it names
+	scope scope
+	frame *interpreter.ExecutionFrame // over the scope
+}
+
+// Evaluator makes an evaluator.
+func (r *Rules) Evaluator() event.Evaluator { return r.evaluator() }
+
+func (r *Rules) evaluator() *Evaluator {
+	e := &Evaluator{rules: r, boxes: make([][]box, len(r.lets)+1)}
+	for i := range e.boxes {
+		x := r.when
+		if i < len(r.lets) {
+			x = &r.lets[i]
+		}
+		if x == nil {
+			continue
+		}
+		e.boxes[i] = make([]box, len(x.names))
+		for n, field := range x.names {
+			e.boxes[i][n].open(r.fields[field].Name, field)
+		}
+	}
+	frame, err := interpreter.NewExecutionFrame(&e.scope)
+	if err != nil {
+		panic("BUG: derive: " + err.Error())
+	}
+	e.frame = frame
+	return e
+}
+
+// Derive fills the fields that are made, which lie behind those of the record, and reports whether the event is kept. If it is not,
+// fields that were not needed to know that stay null.
+func (e *Evaluator) Derive(values []event.Value) (keep bool, err *event.Error) {
+	r := e.rules
+	if err := e.make(r.before, values); err != nil {
+		return false, err
+	}
+	if r.when != nil {
+		kept, err := e.eval(len(r.lets), r.when, values)
+		if err != nil || !kept.Bool() {
+			return false, err
+		}
+	}
+	return true, e.make(r.after, values)
+}
+
+func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
+	for _, i := range lets {
+		v, err := e.eval(i, &e.rules.lets[i], values)
+		if err != nil {
+			return err
+		}
+		values[e.rules.record+i] = v
+	}
+	return nil
+}
+
+// eval returns what expression number i, x, answers.
+func (e *Evaluator) eval(i int, x *expression, values []event.Value) (event.Value, *event.Error) {
+	e.scope.values, e.scope.boxes = values, e.boxes[i]
+	out, _, err := x.program.Eval(e.frame)
+	if err != nil {
+		return event.Value{}, e.failed(x, err.Error())
+	}
+	v, fault := unbox(out)
+	if fault == "" && x.question && v.Null() {
+		fault = "it is neither true nor false"
+	}
+	if fault != "" {
+		return event.Value{}, e.failed(x, fault)
+	}
+	return v, nil
+}
+
+// failed words why an expression has no answer.
+func (e *Evaluator) failed(x *expression, fault string) *event.Error {
+	fault = plain(fault)
+	var null []string
+	for _, f := range x.names {
+		if e.scope.values[f].Null() {
+			null = append(null, e.rules.fields[f].Name)
+		}
+	}
+	if len(null) > 0 {
+		fault += fmt.Sprintf("; %s null or absent: ask %s == null first", isOrAre(null), null[0])
+	}
+	return (&event.Error{Reason: event.BadExpression, Detail: x.setting + ": " + fault}).Short()
+}
+
+func isOrAre(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	return strings.Join(names, ", ") + " are"
+}
+
+// unbox is what a result says as a value; fault says why it cannot be one. A text aliases the event's or memory of its own.
+func unbox(v ref.Val) (out event.Value, fault string) {
+	switch v := v.(type) {
+	case types.Bool:
+		return event.BoolValue(bool(v)), ""
+	case types.String:
+		return event.TextOf(unsafe.Slice(unsafe.StringData(string(v)), len(v))), ""
+	case types.Int:
+		return event.IntValue(int64(v)), ""
+	case types.Double:
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return out, fmt.Sprintf("%v is no number that a store holds", f)
+		}
+		return event.FloatValue(float64(v)), ""
+	case types.Timestamp:
+		return event.TimeValue(v.UnixMilli()), ""
+	case types.Null:
+		return out, ""
+	}
+	return out, fmt.Sprintf("it makes a %T", v)
+}
+
+// scope is the Activation of one evaluation: the boxes of the fields that the expression names.
+type scope struct {
+	values []event.Value
+	boxes  []box
+}
+
+func (s *scope) ResolveName(name string) (any, bool) {
+	for i := range s.boxes {
+		if b := &s.boxes[i]; b.name == name {
+			return b.fill(s.values[b.field]), true
+		}
+	}
+	return nil, false
+}
+
+func (s *scope) Parent() interpreter.Activation { return nil }

@@ -1,0 +1,113 @@
+package derive
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+
+	"brine/event"
+)
+
+// expression is compiled CEL.
+type expression struct {
+	setting string // for people
+	program cel.Program
+	typ     event.Type
+	names   []int // the fields that it names, by position
+
+	question bool // null is no answer
+}
+
+// compile checks a text and bounds its cost.
+func (b *Builder) compile(setting, text string) (expression, *Fault) {
+	checked, issues := b.env.Compile(text)
+	if issues.Err() != nil {
+		return expression{}, b.explain(faultOf(issues))
+	}
+	tree := checked.NativeRep()
+	if f := refusedNode(tree); f != nil {
+		return expression{}, f
+	}
+	typ, ok := outputs[unwrapped(checked.OutputType())]
+	if !ok {
+		return expression{}, &Fault{Text: fmt.Sprintf("it makes a %s, which no field can hold; make a text, an int, a float, a bool or a time",
+			plain(checked.OutputType().String()))}
+	}
+	bound, err := b.env.EstimateCost(checked, estimator{})
+	if err != nil {
+		return expression{}, &Fault{Text: plain(err.Error())}
+	}
+	if bound.Max > maxCost {
+		return expression{}, &Fault{Text: costly(bound.Max)}
+	}
+	program, err := b.env.Program(checked, cel.EvalOptions(cel.OptOptimize))
+	if err != nil {
+		return expression{}, &Fault{Text: plain(err.Error())}
+	}
+	return expression{setting: setting, program: program, typ: typ, names: b.named(tree)}, nil
+}
+
+func costly(most uint64) string {
+	const fix = "look at fewer texts, join fewer, or shorten its regular expressions"
+	if most > 1<<62 {
+		return "nothing bounds what it could cost for one event; " + fix
+	}
+	return fmt.Sprintf("it could cost %d for one event whose texts are %d bytes long, more than %d; %s", most, maxText, maxCost, fix)
+}
+
+// outputs are the field types that results have.
+var outputs = map[string]event.Type{
+	"string": event.Text, "int": event.Int, "double": event.Float, "bool": event.Bool, "google.protobuf.Timestamp": event.TimeMS,
+}
+
+// unwrapped is a type's name without the null that it may be.
+func unwrapped(t *types.Type) string {
+	return wrapped.ReplaceAllString(t.String(), "$1")
+}
+
+// refusedNode finds what CEL takes and nobody should have: messages of Protocol Buffers, and regular expressions that come from events.
+func refusedNode(tree *ast.AST) (found *Fault) {
+	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch {
+		case found != nil:
+		case e.Kind() == ast.StructKind:
+			found = faultAt(tree, e, "it makes a message of Protocol Buffers, which no field can hold")
+		case e.Kind() == ast.ComprehensionKind:
+			found = faultAt(tree, e, "it has a loop")
+		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "matches":
+			args := e.AsCall().Args()
+			if p := args[len(args)-1]; p.Kind() != ast.LiteralKind {
+				found = faultAt(tree, p, "the regular expression must stand in the text itself, between quotes")
+			} else if text, ok := p.AsLiteral().Value().(string); ok {
+				if _, err := regexp.Compile(text); err != nil {
+					found = faultAt(tree, p, err.Error())
+				}
+			}
+		}
+	}))
+	return found
+}
+
+func faultAt(tree *ast.AST, e ast.Expr, text string) *Fault {
+	at := tree.SourceInfo().GetStartLocation(e.ID())
+	return &Fault{Line: at.Line(), Column: at.Column() + 1, Text: text}
+}
+
+// named are the fields that an expression names.
+func (b *Builder) named(tree *ast.AST) []int {
+	var out []int
+	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.IdentKind {
+			return
+		}
+		if i := b.position(e.AsIdent()); i >= 0 && !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}))
+	slices.Sort(out)
+	return out
+}

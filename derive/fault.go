@@ -1,0 +1,80 @@
+package derive
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+)
+
+// Fault is what is wrong with an expression.
+type Fault struct {
+	Line, Column int // where in its text, from 1; 0: all of it
+	Text         string
+}
+
+func (f *Fault) Error() string {
+	switch {
+	case f.Line == 0:
+		return f.Text
+	case f.Line == 1:
+		return fmt.Sprintf("at its character %d: %s", f.Column, f.Text)
+	}
+	return fmt.Sprintf("at its line %d, character %d: %s", f.Line, f.Column, f.Text)
+}
+
+// faultOf is the first of what CEL found.
+func faultOf(issues *cel.Issues) *Fault {
+	all := issues.Errors()
+	if len(all) == 0 {
+		return &Fault{Text: plain(issues.Err().Error())}
+	}
+	first := all[0]
+	f := &Fault{Text: plain(first.Message)}
+	if first.Location != nil && first.Location.Line() > 0 {
+		f.Line, f.Column = first.Location.Line(), first.Location.Column()+1
+	}
+	return f
+}
+
+var (
+	wrapped   = regexp.MustCompile(`wrapper\(([\w.]+)\)`)
+	container = regexp.MustCompile(` \(in container '[^']*'\)`)
+	undefined = regexp.MustCompile(`^undeclared reference to '(.*)'`)
+)
+
+// most is as much as is said of a fault: CEL lists all that a text might have gone on with.
+const most = 400
+
+// plain is CEL's message in the words of a configuration.
+func plain(message string) string {
+	message = wrapped.ReplaceAllString(container.ReplaceAllString(message, ""), "$1")
+	message = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration").Replace(message)
+	message, _, _ = strings.Cut(strings.TrimPrefix(message, "Syntax error: "), " expecting {")
+	switch m := undefined.FindStringSubmatch(message); {
+	case m == nil:
+	case m[1] == "has":
+		message = "there is no has(); compare with null: field != null"
+	case m[1] == "now":
+		message = "there is no now: a replay would decide otherwise; compare with the event's own times"
+	case m[1] == "exists" || m[1] == "all" || m[1] == "map" || m[1] == "filter" || m[1] == "exists_one":
+		message = "there is no " + m[1] + "(): expressions have no loops, so that their cost is known"
+	default:
+		message = "there is no field and no function " + m[1]
+	}
+	switch {
+	case strings.Contains(message, "token recognition error at: '$'"):
+		message = "a name cannot begin with $; declare a field of it, and name that"
+	case strings.Contains(message, "recursion limit exceeded"), strings.Contains(message, "max recursion depth exceeded"):
+		message = fmt.Sprintf("it is nested more than %d levels deep; a chain of + is as deep as it is long", maxNesting)
+	case strings.Contains(message, "code point size exceeds limit"):
+		message = fmt.Sprintf("it is longer than %d characters", maxSource)
+	case strings.Contains(message, "node count exceeds limit"):
+		message = fmt.Sprintf("it has more than %d names, values and calls", maxNodes)
+	}
+	if len(message) > most {
+		message = strings.ToValidUTF8(message[:most], "") + "…"
+	}
+	return message
+}
