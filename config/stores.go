@@ -75,6 +75,9 @@ func (s *Search) Elastic() elastic.Options {
 	return out
 }
 
+// Patience is what Within has set; 0: nothing has.
+func (c *Config) Patience() time.Duration { return c.Cluster.patience }
+
 // Within bounds how long the clients of the configuration wait for one answer, with all of their tries; the settings that say less stay. It
 // is for commands with somebody before them: a loop waits for as long as it takes.
 func (c *Config) Within(patience time.Duration) {

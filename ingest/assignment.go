@@ -50,15 +50,18 @@ func (a *assignment) run(revoked, stop context.Context) {
 // hurryEvery is how often the writer is hurried, and how long a pause of the loop lasts, while little time is left.
 const hurryEvery = time.Second
 
-// abandonAtDeadline gives up what is still pending StopTimeout after a stop, or drainTime after the partitions were taken away. Until then
-// it hurries the writer.
+// abandonAtDeadline gives up what is still pending StopTimeout after a stop, or drainTime after the partitions were taken away; at once
+// where the waiting was given up. Until then it hurries the writer.
 func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, abandon func()) {
 	for _, p := range a.partitions {
 		p.progress.state(Draining, "", nil)
 	}
 	deadline := time.NewTimer(a.drainTime())
 	defer deadline.Stop()
-	if stop.Err() != nil {
+	switch {
+	case gaveUp(stop):
+		deadline.Reset(0)
+	case stop.Err() != nil:
 		deadline.Reset(a.StopTimeout)
 	}
 	tick := time.NewTicker(hurryEvery)

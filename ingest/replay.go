@@ -29,6 +29,9 @@ type ReplayOptions struct {
 	Into       string   // where Writer writes to, if not where the live group does: part of what Name identifies
 	Again      bool     // begin again, whatever is kept under Name
 	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name
+
+	Patience time.Duration // Run gives up when nothing was settled for so long; 0: never
+	Cause    func() string // what the Writer's store fails with while a first try is pending; empty: not known. nil: never known
 }
 
 // ReplayProgress is how far a Run is.
@@ -159,7 +162,8 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 }
 
 // Run replays what Plan has found until it is settled. When ctx ends first it settles what is pending, saves the progress and
-// returns ctx's error; Plan and Run of the same name then go on. A Replay runs once.
+// returns ctx's error; Plan and Run of the same name then go on. So it does when Patience ends, with an error of time
+// (context.DeadlineExceeded) that says what was waited for; what is pending by then is left. A Replay runs once.
 func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if _, none := r.Writer.(planOnly); none {
 		return errors.New("ingest: Writer is nil")
@@ -175,11 +179,17 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	}
 	r.Hooks.Assigned(AssignedInfo{Generation: a.generation, Partitions: a.ids()})
 	r.current.Store(&replaying{a, plan, time.Now()})
+	ctx, rest := r.patiently(ctx, a)
+	defer rest()
 	a.run(context.Background(), ctx)
-	if left := r.Progress().Left(); left > 0 {
-		return fmt.Errorf("ingest: replay %q ends with %d offsets left: %w", r.asked.Name, left, context.Cause(ctx))
+	left := r.Progress().Left()
+	switch {
+	case left == 0:
+		return nil
+	case r.asked.Untracked:
+		return fmt.Errorf("ingest: %d offsets are left: %w", left, context.Cause(ctx))
 	}
-	return nil
+	return fmt.Errorf("ingest: replay %q ends with %d offsets left: %w", r.asked.Name, left, context.Cause(ctx))
 }
 
 // assign makes a partition of each part of the plan. Its commits carry the plan.

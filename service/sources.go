@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -29,8 +30,36 @@ func VerifySource(cfg *config.Config, p *config.Pipeline, kind string, log *slog
 		s.Ingest, s.Documents = cfg.Ingest(p, p.DocumentsGroup()), &opts
 	}
 	s.Ingest.OutOfRange, s.Ingest.Logger = ingest.FromEarliest, log
+	s.Patience = cfg.Patience()
 	s.Letters = verify.DeadLetters(s.Ingest)
 	return s
+}
+
+// VerifiesWhole makes sure that the sources, each a half of a pipeline, are all that writes their tables and indexes: what the others write
+// would count as extra.
+func VerifiesWhole(cfg *config.Config, sources []verify.Source) error {
+	var others []verify.Source
+	for _, p := range cfg.Pipelines {
+		if slices.ContainsFunc(sources, func(s verify.Source) bool {
+			return s.Name == HalfName(p.Name, Rows) || s.Name == HalfName(p.Name, Documents)
+		}) {
+			continue
+		}
+		for _, kind := range []string{Rows, Documents} {
+			other := VerifySource(cfg, p, kind, nil, nil)
+			other.Name = p.Name
+			others = append(others, other)
+		}
+	}
+	t, by := verify.Shared(sources, others)
+	if by == nil {
+		return nil
+	}
+	what := "table "
+	if t.Documents {
+		what = "index "
+	}
+	return fmt.Errorf("--full: %s is also written by pipeline %s, whose rows would count as extra; leave --pipeline out", what+t.Name, by.Name)
 }
 
 // ReindexSource returns a pipeline as reindex reads it for an index that it writes.

@@ -159,7 +159,7 @@ func (c *Check) readSources(ctx context.Context) error {
 func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Position, partitions []int, tail bool) (ingest.Plan, error) {
 	s := &c.opts.Sources[source]
 	x := &expecter{check: c, source: source, tail: tail}
-	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true}
+	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true, Patience: s.Patience}
 	o.Writer, o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, x, o.Topic, ingest.Hooks{Skipped: func(i ingest.SkippedInfo) {
 		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete,
 			i.From, i.To-1, i.Partition))

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"time"
 
@@ -94,7 +95,7 @@ func (f *Follower) verify(ctx context.Context, o Options, moved []int) error {
 	}
 	records, err := check.Repair(ctx, writers)
 	if err != nil {
-		return err
+		return fmt.Errorf("%d records were written again before: %w", records, err)
 	}
 	if r, err = check.Again(ctx); err != nil {
 		return err

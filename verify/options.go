@@ -52,6 +52,11 @@ type Source struct {
 	// Through returns the Writer that stands before the one that writes, and completes events for it; nil: none does.
 	Through func(event.Writer) (event.Writer, error)
 
+	// Patience is for how long the reading, or a repair, may go on with nothing settled while something waits for an answer; 0: forever.
+	Patience time.Duration
+	// Cause returns what the store fails with while a first try of a repair is pending; empty: not known. nil: never known.
+	Cause func() string
+
 	// Letters returns the topic's dead letters; nil: there are none.
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]
 }

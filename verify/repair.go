@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"brine/event"
 	"brine/ingest"
 )
 
 // Repair writes the records of what it can fix again, through the writers of the sources, in their order. What is newer stays, since a
-// write means the same whenever it is applied. Records that cannot be written become dead letters. It returns how many records there
-// were. Again says what came of it.
+// write means the same whenever it is applied. Records that cannot be written become dead letters. It returns how many records were
+// settled, also with an error: those stay written. Again says what came of it.
 func (c *Check) Repair(ctx context.Context, writers []event.Writer) (records int64, err error) {
 	for i := range c.opts.Sources {
 		only := c.damaged(i)
@@ -55,24 +56,31 @@ func (c *Check) damaged(source int) map[int][]int64 {
 	return only
 }
 
-// writeAgain replays the part of a source that holds the offsets, and writes just those.
+// writeAgain replays the part of a source that holds the offsets, and writes just those. It returns how many records were settled.
 func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only map[int][]int64) (int64, error) {
-	from, to, partitions, records := map[int]int64{}, map[int]int64{}, []int{}, int64(0)
+	from, to, partitions := map[int]int64{}, map[int]int64{}, []int{}
 	for _, p := range c.plans[source].Partitions {
 		offsets, touched := only[p.Partition]
 		switch {
 		case !touched || p.From == p.To:
 			continue
 		case offsets == nil:
-			from[p.Partition], to[p.Partition], records = p.From, p.To, records+p.To-p.From
+			from[p.Partition], to[p.Partition] = p.From, p.To
 		default:
-			from[p.Partition], to[p.Partition], records = offsets[0], offsets[len(offsets)-1]+1, records+int64(len(offsets))
+			from[p.Partition], to[p.Partition] = offsets[0], offsets[len(offsets)-1]+1
 		}
 		partitions = append(partitions, p.Partition)
 	}
-	o := ingest.ReplayOptions{Options: c.opts.Sources[source].Ingest, From: ingest.Offsets(from), To: ingest.Offsets(to),
-		Partitions: partitions, Untracked: true}
+	s := &c.opts.Sources[source]
+	o := ingest.ReplayOptions{Options: s.Ingest, From: ingest.Offsets(from), To: ingest.Offsets(to),
+		Partitions: partitions, Untracked: true, Patience: s.Patience, Cause: s.Cause}
 	o.Writer = &chosen{w, only}
+	var whole atomic.Int64 // records of partitions that are written as a whole: offsets would count markers too
+	o.Hooks.Wrote = func(i ingest.WroteInfo) {
+		if only[i.Partition] == nil {
+			whole.Add(int64(i.Records))
+		}
+	}
 	replay, err := ingest.NewReplay(o)
 	if err != nil {
 		return 0, err
@@ -81,10 +89,20 @@ func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only
 	if err != nil || plan.Left() == 0 {
 		return 0, err
 	}
-	c.opts.Hooks.Phase(PhaseInfo{"repairing " + c.opts.Sources[source].Name, func() (int64, int64) {
+	c.opts.Hooks.Phase(PhaseInfo{"repairing " + s.Name, func() (int64, int64) {
 		return plan.Left() - replay.Progress().Left(), plan.Left()
 	}})
-	return records, replay.Run(ctx, plan)
+	err = replay.Run(ctx, plan)
+	return whole.Load() + settled(plan, replay.Progress(), only), err
+}
+
+// settled counts the listed offsets before which all is settled.
+func settled(plan ingest.Plan, progress ingest.ReplayProgress, only map[int][]int64) (n int64) {
+	for i, p := range progress.Partitions {
+		before, _ := slices.BinarySearch(only[p.Partition], plan.Partitions[i].Next+p.Done)
+		n += int64(before)
+	}
+	return n
 }
 
 // chosen is a Writer of some records only; of a partition without a list it writes all.
@@ -110,8 +128,10 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return event.Part{Flight: w.Writer.Submit(ctx, &some), At: at}
 }
 
-// DeleteExtra deletes what no record accounts for, and no other cell. It returns how many rows and documents had some.
+// DeleteExtra deletes what no record accounts for, and no other cell. It returns how many rows and documents had some deleted, also with an
+// error. Other rows go on when one cannot be deleted, unless its store has not answered in time.
 func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
+	failed := 0
 	for i := range c.suspects {
 		f := &c.suspects[i]
 		if f.Kind.Fix() != ByDeleteExtra {
@@ -119,13 +139,25 @@ func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 		}
 		t := &c.opts.Tables[c.opts.table(f.Table, f.Document)]
 		if removeErr := t.Store.Remove(ctx, f.Key, f.cells); removeErr != nil {
-			err = errors.Join(err, fmt.Errorf("verify: %s, %s: %w", f.Table, f.Key, removeErr))
+			failed++
+			if failed <= shownFailures {
+				err = errors.Join(err, fmt.Errorf("verify: %s, %s: %w", f.Table, f.Key, removeErr))
+			}
+			if ctx.Err() != nil || errors.Is(removeErr, context.DeadlineExceeded) {
+				return rows, err
+			}
 			continue
 		}
 		rows++
 	}
+	if failed > shownFailures {
+		err = errors.Join(err, fmt.Errorf("verify: %d more could not be deleted", failed-shownFailures))
+	}
 	return rows, err
 }
+
+// shownFailures is how many rows that could not be deleted are named.
+const shownFailures = 10
 
 // Again looks at what was found once more, after a repair.
 func (c *Check) Again(ctx context.Context) (*Report, error) {

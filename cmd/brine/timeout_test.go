@@ -94,3 +94,28 @@ func TestAReplayOfDeadLettersEndsWhenHBaseDied(t *testing.T) {
 		t.Errorf("the dead letters are now\n%s", left)
 	}
 }
+
+// A repair whose HBase died ends within --timeout too, and says that nothing was written.
+func TestARepairEndsWhenHBaseDied(t *testing.T) {
+	t.Parallel()
+	servers, server := ownStack(t, embedded.Options{})
+	j := newJob(t, servers)
+	j.send(0, `{"waybill":"W1","action":"A","at":1357034220000,"station":"JFK"}`)
+	server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
+		if r.Param.(*hbasepb.MultiRequest).GetRegionAction()[0].GetAction()[0].GetMutation() == nil {
+			return nil // it reads
+		}
+		go server.Master().Kill()
+		return &embedded.Outcome{Silent: true}
+	})
+	began := time.Now()
+	out, code := j.exit("verify", "-q", "-c", j.file, "--repair", "--timeout", "3s")
+	if took := time.Since(began); code != exitUnreachable || took > time.Minute {
+		t.Errorf("exit %d after %v", code, took)
+	}
+	for _, part := range []string{"written again: 0 records, before it failed", "brine: ", "nothing was settled for 3s; last: ", server.Addr(), "hint: ", "--timeout"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("does not say %q: %s", part, out)
+		}
+	}
+}

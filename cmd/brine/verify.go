@@ -140,10 +140,9 @@ func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (
 		}
 		records := int64(0)
 		v.work(func() { records, err = check.Repair(e.ctx, writers) })
-		if err != nil {
+		if v.screen.repaired(records, err); err != nil {
 			return report, err
 		}
-		v.screen.repaired(records)
 		fixed = true
 	}
 	if extra := report.Fixable(verify.ByDeleteExtra); v.cmd.DeleteExtra && extra > 0 {
@@ -152,10 +151,9 @@ func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (
 			return report, err
 		}
 		rows, err := check.DeleteExtra(e.ctx)
-		if err != nil {
+		if v.screen.deleted(rows, err); err != nil {
 			return report, err
 		}
-		v.screen.note("what was extra is deleted in %s rows and documents", term.Thousands(rows))
 		fixed = true
 	}
 	if !fixed {

@@ -25,7 +25,7 @@ func (v *verification) follow(ctx context.Context) error {
 			v.metrics.Verified(time.Now())
 		},
 		Repaired: func(records int64, again *verify.Report) {
-			v.screen.repaired(records)
+			v.screen.repaired(records, nil)
 			v.screen.again(again, v.cmd.Show)
 			v.metrics.Verified(time.Now())
 		},

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"slices"
 
 	"brine/config"
 	"brine/event"
@@ -56,10 +54,6 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	return v, nil
 }
 
-func (v *verification) verifies(p *config.Pipeline) bool {
-	return slices.ContainsFunc(v.halves, func(h verifiedHalf) bool { return h.pipeline == p })
-}
-
 // openStores opens what the halves write to, and no other, and makes the options of the verification.
 func (v *verification) openStores(ctx context.Context) (err error) {
 	v.options = verify.Options{Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp}
@@ -68,8 +62,10 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 		v.options.Sources = append(v.options.Sources, v.source(h.pipeline, h.Half.Kind))
 		halves = append(halves, h.Half.Name())
 	}
-	if err := v.whole(); err != nil {
-		return usage(err)
+	if v.cmd.Full {
+		if err := service.VerifiesWhole(v.cfg, v.options.Sources); err != nil {
+			return usage(err)
+		}
 	}
 	if v.service, err = openService(ctx, v.cfg, service.ToRead, v.log, halves...); err != nil {
 		return err
@@ -81,37 +77,11 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 	return nil
 }
 
-// whole makes sure that a full verification knows all that writes its tables and indexes.
-func (v *verification) whole() error {
-	if !v.cmd.Full {
-		return nil
-	}
-	var others []verify.Source
-	for _, p := range v.cfg.Pipelines {
-		if v.verifies(p) {
-			continue
-		}
-		for _, kind := range []string{service.Rows, service.Documents} {
-			other := v.source(p, kind)
-			other.Name = p.Name
-			others = append(others, other)
-		}
-	}
-	t, by := verify.Shared(v.options.Sources, others)
-	if by == nil {
-		return nil
-	}
-	what := "table "
-	if t.Documents {
-		what = "index "
-	}
-	return fmt.Errorf("--full: %s is also written by pipeline %s, whose rows would count as extra; leave --pipeline out", what+t.Name, by.Name)
-}
-
 // source is one half of a pipeline, of which all of the range is expected.
 func (v *verification) source(p *config.Pipeline, kind string) verify.Source {
 	s := service.VerifySource(v.cfg, p, kind, v.log, func() *hbase.Client { return v.service.Client() })
 	s.From, s.To, s.Partitions = v.cmd.span.From, v.cmd.span.To, v.cmd.span.Partitions
+	s.Cause = func() string { return v.service.CauseOf(v.service.Half(s.Name)) }
 	s.Ingest.RecordsPerSecond = float64(v.cmd.Rate)
 	return s
 }

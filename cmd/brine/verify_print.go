@@ -73,9 +73,25 @@ func (s *verifyScreen) draw() {
 	}
 }
 
-// repaired prints how much a repair has written.
-func (s *verifyScreen) repaired(records int64) {
-	s.note("written again: %s records", term.Thousands(records))
+// repaired prints how much a repair has written; one that failed says what it did before.
+func (s *verifyScreen) repaired(records int64, err error) {
+	s.fixed("repaired_records", records, err, "written again: %s records", term.Thousands(records))
+}
+
+// deleted prints in how many rows and documents something extra was deleted, likewise.
+func (s *verifyScreen) deleted(rows int64, err error) {
+	s.fixed("deleted_extra", rows, err, "what was extra is deleted in %s rows and documents", term.Thousands(rows))
+}
+
+func (s *verifyScreen) fixed(name string, n int64, err error, format string, args ...any) {
+	if err != nil {
+		format += ", before it failed"
+	}
+	if s.json {
+		s.JSON(map[string]any{"note": fmt.Sprintf(format, args...), name: n, "complete": err == nil})
+		return
+	}
+	s.note(format, args...)
 }
 
 func (s *verifyScreen) line(r verifyReading) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net"
 	"strings"
 	"testing"
@@ -46,5 +47,27 @@ func TestVerifyNotesInPlainWords(t *testing.T) {
 	newVerifyScreen(&out, false, true).note("not verified: %v", err)
 	if want := "not verified: 127.0.0.1:1: connection refused\n"; out.String() != want {
 		t.Errorf("got %q, want %q", &out, want)
+	}
+}
+
+// What a repair, or a deletion, did before it failed is printed, as JSON too.
+func TestVerifyPrintsWhatItDidBeforeItFailed(t *testing.T) {
+	for _, c := range []struct {
+		json bool
+		err  error
+		want string
+	}{
+		{false, nil, "written again: 1,204 records\nwhat was extra is deleted in 3 rows and documents\n"},
+		{false, context.DeadlineExceeded, "written again: 1,204 records, before it failed\nwhat was extra is deleted in 3 rows and documents, before it failed\n"},
+		{true, context.DeadlineExceeded, `{"complete":false,"note":"written again: 1,204 records, before it failed","repaired_records":1204}` + "\n" +
+			`{"complete":false,"deleted_extra":3,"note":"what was extra is deleted in 3 rows and documents, before it failed"}` + "\n"},
+	} {
+		var out strings.Builder
+		s := newVerifyScreen(&out, c.json, true)
+		s.repaired(1204, c.err)
+		s.deleted(3, c.err)
+		if out.String() != c.want {
+			t.Errorf("%v, %v: got %s, want %s", c.json, c.err, &out, c.want)
+		}
 	}
 }

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// impatience is why a replay is given up: nothing was settled for so long, while something waited for an answer.
+type impatience struct {
+	after time.Duration
+	last  string // what the waiting is for; empty: not known
+}
+
+func (i *impatience) Error() string {
+	text := fmt.Sprintf("nothing was settled for %v", i.after)
+	if i.last != "" {
+		text += "; last: " + i.last
+	}
+	return text
+}
+
+// Unwrap makes it an error of time.
+func (i *impatience) Unwrap() error { return context.DeadlineExceeded }
+
+// gaveUp reports whether what stopped an assignment is impatience: then what is pending has been waited for long enough.
+func gaveUp(stop context.Context) bool {
+	_, is := errors.AsType[*impatience](context.Cause(stop))
+	return is
+}
+
+// patiently is ctx that ends when the replay's patience does. The time counts only while a partition waits for something, and begins again
+// with whatever is settled.
+func (r *Replay) patiently(ctx context.Context, a *assignment) (patient context.Context, stop func()) {
+	if r.asked.Patience <= 0 {
+		return ctx, func() {}
+	}
+	patient, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(max(r.asked.Patience/16, time.Millisecond))
+		defer tick.Stop()
+		left, since := int64(-1), time.Now()
+		for {
+			select {
+			case <-patient.Done():
+				return
+			case <-tick.C:
+			}
+			if now := r.Progress().Left(); now != left || !a.waits() {
+				left, since = now, time.Now()
+			} else if time.Since(since) >= r.asked.Patience {
+				cancel(&impatience{r.asked.Patience, r.waitsFor(a)})
+			}
+		}
+	}()
+	return patient, func() { cancel(nil) }
+}
+
+// waits reports whether a partition has flights that are not settled, or cannot go on.
+func (a *assignment) waits() bool {
+	for _, p := range a.partitions {
+		if _, out := p.mark.oldest(); out || p.progress.snapshot().State != Running {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsFor says what keeps an assignment waiting: what its partitions say, or, while a first try is pending, its store.
+func (r *Replay) waitsFor(a *assignment) string {
+	for _, p := range a.partitions {
+		if s := p.progress.snapshot(); s.Detail != "" && s.Detail != errFailing.Error() {
+			return fmt.Sprintf("partition %d, %s: %s", p.id, s.Reason, s.Detail)
+		}
+	}
+	if r.asked.Cause != nil {
+		return r.asked.Cause()
+	}
+	return ""
+}

@@ -1,0 +1,157 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/sink"
+	"brine/verify"
+)
+
+// silent is a Writer that never settles batches with a record that has a part in it.
+type silent struct {
+	event.Writer
+	part string
+}
+
+func (w *silent) Submit(ctx context.Context, batch *event.Batch) event.Flight {
+	for _, ev := range batch.Events {
+		if strings.Contains(string(ev.Record.Value), w.part) {
+			return never{}
+		}
+	}
+	return w.Writer.Submit(ctx, batch)
+}
+
+// never is a flight that is not settled.
+type never struct{}
+
+func (never) Wait(ctx context.Context, _ event.Until) (event.Outcome, error) {
+	<-ctx.Done()
+	return event.Outcome{}, ctx.Err()
+}
+
+// patient verifies the world, whose table is empty, with patience for its repair.
+func (w *world) patient(most int, patience time.Duration) *verify.Check {
+	w.t.Helper()
+	o := w.options()
+	o.MaxFindings = most
+	o.Sources[0].Patience, o.Sources[0].Cause = patience, func() string { return "10.0.0.7:16020: connection refused" }
+	c, r := w.verify(o)
+	if r.Fixable(verify.ByRepair) == 0 {
+		w.t.Fatal("nothing is missing")
+	}
+	return c
+}
+
+// TestARepairThatIsGivenUpSaysWhatItDid repairs with a store that never answers for one partition: the repair ends with what it waited for,
+// and counts what it has written in the others, whether it writes single records or all.
+func TestARepairThatIsGivenUpSaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{100, 2} {
+		w := newWorld(t, embeddedHBase)
+		w.send(someOrders...)
+		c := w.patient(most, 4*time.Second)
+		records, err := c.Repair(t.Context(), []event.Writer{&silent{w.sink(), `"o2"`}})
+		if !errors.Is(err, context.DeadlineExceeded) || records != 6 {
+			t.Errorf("with %d findings: %d records, %v", most, records, err)
+		}
+		for _, part := range []string{"3 offsets are left", "nothing was settled for 4s", "last: 10.0.0.7:16020: connection refused"} {
+			if err != nil && !strings.Contains(err.Error(), part) {
+				t.Errorf("with %d findings, %q is not in %v", most, part, err)
+			}
+		}
+	}
+}
+
+// TestARepairEndsWhenHBaseDied has HBase die with the first call of a repair, which ends within its patience with what became of the last try.
+func TestARepairEndsWhenHBaseDied(t *testing.T) {
+	t.Parallel()
+	var server *embedded.Server
+	w := newWorld(t, func(t *testing.T) string {
+		var err error
+		if server, err = embedded.Start(embedded.Options{Dir: t.TempDir()}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Close() })
+		return "rpc://" + server.Addr()
+	})
+	w.send(someOrders...)
+	c := w.patient(100, 3*time.Second)
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr(), Patience: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	mutator, err := client.Mutator(hbase.MutatorOptions{Autoflush: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := sink.New(sink.HBase(mutator), *w.rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Control("Multi", func(*embedded.Request) *embedded.Outcome {
+		go server.Master().Kill()
+		return &embedded.Outcome{Silent: true}
+	})
+	records, err := c.Repair(t.Context(), []event.Writer{rows})
+	if !errors.Is(err, context.DeadlineExceeded) || records != 0 {
+		t.Fatalf("%d records, %v", records, err)
+	}
+	for _, part := range []string{"9 offsets are left", "nothing was settled for 3s", server.Addr(), "connection refused"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in %v", part, err)
+		}
+	}
+	_ = server.Master().Restart("") // for the clean-up
+}
+
+// lazyStore fails to delete, as a store that has gone.
+type lazyStore struct {
+	verify.Store
+	calls int
+	err   error
+}
+
+func (s *lazyStore) Remove(ctx context.Context, key []byte, cells []verify.Cell) error {
+	if s.calls++; s.calls > 1 {
+		return s.err
+	}
+	return s.Store.Remove(ctx, key, cells)
+}
+
+// TestDeletingWhatIsExtraEndsWithAStoreThatDoesNotAnswer deletes extra rows until the store does not answer: what was done is counted, and
+// the other rows do not wait as long each.
+func TestDeletingWhatIsExtraEndsWithAStoreThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err   error
+		calls int
+	}{{context.DeadlineExceeded, 2}, {errors.New("access denied"), 14}} {
+		w := newWorld(t, embeddedHBase)
+		w.send(someOrders...)
+		w.write()
+		for i := range 14 {
+			w.put("x"+string(rune('a'+i)), "f", "total", 9, "extra")
+		}
+		o := w.options()
+		o.Full = true
+		store := &lazyStore{Store: o.Tables[0].Store, err: c.err}
+		o.Tables[0].Store = store
+		check, _ := w.verify(o)
+		rows, err := check.DeleteExtra(t.Context())
+		if rows != 1 || !errors.Is(err, c.err) || store.calls != c.calls {
+			t.Errorf("%d rows, %d calls, %v", rows, store.calls, err)
+		}
+		if more := "3 more could not be deleted"; strings.Contains(err.Error(), more) != (c.calls == 14) {
+			t.Errorf("%q: %v", more, err)
+		}
+	}
+}
