@@ -20,6 +20,7 @@ var rules = []struct {
 	{"event", nil, "what passes along the path must not know the path"},
 	{"derive", []string{"event"}, "expressions over values, and nothing else to ask"},
 	{"rowkey", nil, "row keys are pure and stand alone"},
+	{"registry", []string{"internal/backoff"}, "bytes and ids in, schemas out: decoders of records stand above it"},
 	{"rowkey/eventkey", []string{"event", "rowkey"}, "where the two pure packages meet"},
 	{"skew/skewtext", []string{"internal/term", "skew"}, "what skew knows, for people"},
 	{"skew", nil, "counts in, indices out"},

@@ -1,0 +1,609 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+)
+
+const userSchema = `{"type":"record","name":"User","fields":[{"name":"id","type":"string"}]}`
+
+// fake is a registry in this process that counts what it is asked.
+type fake struct {
+	*srfake.Registry
+	requests atomic.Int64
+}
+
+func newFake(t *testing.T, options ...srfake.Option) *fake {
+	f := &fake{Registry: srfake.New(options...)}
+	t.Cleanup(f.Close)
+	f.ClearInterceptors()
+	f.Intercept(f.count)
+	return f
+}
+
+func (f *fake) count(http.ResponseWriter, *http.Request) bool { f.requests.Add(1); return false }
+
+// instead has a handler answer, until the returned function is called.
+func (f *fake) instead(h func(w http.ResponseWriter, r *http.Request) bool) (end func()) {
+	f.Intercept(h)
+	return func() { f.ClearInterceptors(); f.Intercept(f.count) }
+}
+
+func answering(status int, body string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+		return true
+	}
+}
+
+// open returns a client whose clock stands until it is moved.
+func open(t *testing.T, o Options) (*Client, *clock) {
+	t.Helper()
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	at := &clock{now: time.Unix(1_700_000_000, 0)}
+	c.now = at.read
+	return c, at
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func id(n int64) ID { return ID{Kind: Number, Number: n} }
+
+func outcome(t *testing.T, err error) *Error {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%v is no Error", err)
+	}
+	return e
+}
+
+func TestResolve(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 3, 7, sr.Schema{Schema: userSchema})
+	f.SeedSchema("order-value", 1, 8, sr.Schema{Schema: `{"type":"object"}`, Type: sr.TypeJSON})
+	c, _ := open(t, Options{URLs: []string{f.URL()}})
+	if _, ok := c.Lookup(id(7)); ok {
+		t.Fatal("a schema was there before it was asked for")
+	}
+	if err := c.Resolve(t.Context(), id(7), id(8), id(7)); err != nil {
+		t.Fatal(err)
+	}
+	s, ok := c.Lookup(id(7))
+	if !ok || s.Text != userSchema || s.Type != Avro || s.String() != "id 7 (user-value v3)" {
+		t.Errorf("%+v", s)
+	}
+	if s, _ := c.Lookup(id(8)); s.Type != JSONSchema || s.Text != `{"type":"object"}` {
+		t.Errorf("%+v", s)
+	}
+	before := f.requests.Load()
+	if err := c.Resolve(t.Context(), id(7), id(8)); err != nil || f.requests.Load() != before {
+		t.Errorf("%v, and %d more requests", err, f.requests.Load()-before)
+	}
+	if n := testing.AllocsPerRun(100, func() { c.Lookup(id(7)) }); n != 0 {
+		t.Errorf("a look-up allocates %v times", n)
+	}
+}
+
+func TestConcurrentFetchesAreOne(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
+	entered, release := make(chan struct{}, 100), make(chan struct{})
+	f.instead(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/schemas/ids/7" {
+			entered <- struct{}{}
+			<-release
+		}
+		return false
+	})
+	c, _ := open(t, Options{URLs: []string{f.URL()}})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() { first <- c.Resolve(ctx, id(7)) }()
+	<-entered
+	cancel() // the one who came first leaves; the others are served all the same
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if err := c.Resolve(t.Context(), id(7)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(release)
+	wg.Wait()
+	if n := len(entered); n != 0 {
+		t.Errorf("%d more requests for the schema", n)
+	}
+}
+
+func TestGUID(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 2, 7, sr.Schema{Schema: userSchema})
+	api, err := sr.NewClient(sr.URLs(f.URL()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := api.SchemaByVersion(t.Context(), "user-value", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guid := ID{Kind: GUID, GUID: [16]byte(unhex(strings.ReplaceAll(found.GUID, "-", "")))}
+	c, _ := open(t, Options{URLs: []string{f.URL()}, Cache: t.TempDir()})
+	if err := c.Resolve(t.Context(), guid); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := c.Lookup(guid); s.Text != userSchema || s.ID != guid {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestReferences(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("city", 1, 1, sr.Schema{Schema: `{"city":1}`})
+	f.SeedSchema("address", 2, 2, sr.Schema{Schema: `{"address":1}`, References: []sr.SchemaReference{{Name: "City", Subject: "city", Version: 1}}})
+	f.SeedSchema("user", 1, 3, sr.Schema{Schema: `{"user":1}`, References: []sr.SchemaReference{
+		{Name: "Address", Subject: "address", Version: 2}, {Name: "City", Subject: "city", Version: 1}}})
+	c, _ := open(t, Options{URLs: []string{f.URL()}})
+	if err := c.Resolve(t.Context(), id(3)); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := c.Lookup(id(3))
+	got, _ := json.Marshal(s.References)
+	want := `[{"name":"City","subject":"city","version":1,"text":"{\"city\":1}"},{"name":"Address","subject":"address","version":2,"text":"{\"address\":1}"}]`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if files := s.Files(); files["City"] != `{"city":1}` || len(files) != 2 {
+		t.Errorf("files: %v", files)
+	}
+}
+
+// A registry that compiles Protobuf answers with descriptors, another with the text for either form.
+func TestProtobuf(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("a.proto", 1, 1, sr.Schema{Schema: `syntax = "proto3"; message A {}`, Type: sr.TypeProtobuf})
+	f.SeedSchema("b", 1, 2, sr.Schema{Schema: `syntax = "proto3"; import "a.proto"; message B { A a = 1; }`, Type: sr.TypeProtobuf,
+		References: []sr.SchemaReference{{Name: "a.proto", Subject: "a.proto", Version: 1}}})
+	for _, compiles := range []bool{false, true} {
+		end := f.instead(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("format") != "serialized" || !compiles {
+				return false
+			}
+			return answering(http.StatusOK, `{"schemaType":"PROTOBUF","schema":"CgVh"}`)(w, r)
+		})
+		c, _ := open(t, Options{URLs: []string{f.URL()}})
+		if err := c.Resolve(t.Context(), id(2)); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := c.Lookup(id(2))
+		if s.Type != Protobuf || !strings.Contains(s.Text, "message B") || !strings.Contains(s.References[0].Text, "message A") {
+			t.Errorf("%+v", s)
+		}
+		if (string(s.Descriptor) == "\n\x05a") != compiles || (s.References[0].Descriptor != nil) != compiles {
+			t.Errorf("compiles %v: descriptor %q", compiles, s.Descriptor)
+		}
+		end()
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer func(http.ResponseWriter, *http.Request) bool
+		want   Outcome
+		text   string
+	}{
+		{"500", answering(500, `{"error_code":50001,"message":"store"}`), Retry, `status 500: it answered "store"; look at the registry`},
+		{"503 of a proxy", answering(503, "<html>down</html>"), Retry, `status 503: it answered "<html>down</html>"`},
+		{"408", answering(408, ""), Retry, "status 408: it answered \"no response\""},
+		{"429", answering(429, "slow down"), Retry, "status 429"},
+		{"401", answering(401, `{"error_code":401,"message":"Unauthorized"}`), Denied, "may not be read: GET http://"},
+		{"403", answering(403, ``), Denied, "let the user of brine read"},
+		{"404", answering(404, `{"error_code":40403,"message":"Schema 7 not found"}`), Retry, `is not known yet: GET http://`},
+		{"redirection", answering(302, ""), Retry, "write into registry.url the address"},
+		{"garbage", answering(200, "<html>login</html>"), Retry, "its answer is not the JSON of a registry; look at what answers"},
+		{"an object of something else", answering(200, `{"a":1}`), Retry, "the answer holds no schema"},
+		{"a list", answering(200, `[]`), Retry, "its answer is not the JSON"},
+		{"huge", func(w http.ResponseWriter, _ *http.Request) bool {
+			for range 100 {
+				_, _ = w.Write(make([]byte, 1<<10))
+			}
+			return true
+		}, Retry, "the answer is longer than 65536 bytes"},
+		{"ends early", func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, `{"schema":`)
+			return true
+		}, Retry, "unexpected EOF"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			f.instead(c.answer)
+			client, _ := open(t, Options{URLs: []string{f.URL()}, MaxAnswerBytes: 64 << 10})
+			e := outcome(t, client.Resolve(t.Context(), id(7)))
+			if e.Outcome != c.want || !strings.Contains(e.Error(), c.text) || !strings.Contains(e.Error(), "/schemas/ids/7: ") || e.ID != id(7) {
+				t.Errorf("%s: %v\nwant %s with %q", e.Outcome, e, c.want, c.text)
+			}
+			if e.Advice() == "" || e.Wait <= 0 {
+				t.Errorf("advice %q, wait %v", e.Advice(), e.Wait)
+			}
+			if _, ok := client.Lookup(id(7)); ok {
+				t.Error("there is a schema")
+			}
+		})
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	f := newFake(t)
+	url := f.URL()
+	f.Close()
+	c, _ := open(t, Options{URLs: []string{url}})
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Error(), "connection refused; see that the registry runs") {
+		t.Errorf("%v", e)
+	}
+}
+
+// A registry that says nothing, or its answer byte by byte, is given up after the time of a request.
+func TestHangs(t *testing.T) {
+	for name, begin := range map[string]string{"nothing": "", "the beginning of an answer": `{"schema":"`} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			ended := make(chan struct{})
+			f.instead(func(w http.ResponseWriter, r *http.Request) bool {
+				if begin != "" {
+					_, _ = io.WriteString(w, begin)
+					w.(http.Flusher).Flush()
+				}
+				<-r.Context().Done()
+				close(ended)
+				return true
+			})
+			c, _ := open(t, Options{URLs: []string{f.URL()}, Timeout: 50 * time.Millisecond})
+			if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Error(), "no whole answer within 50ms") {
+				t.Errorf("%v", e)
+			}
+			<-ended
+		})
+	}
+}
+
+// Close ends what hangs.
+func TestCloseWhileFetching(t *testing.T) {
+	f := newFake(t)
+	entered := make(chan struct{})
+	f.instead(func(_ http.ResponseWriter, r *http.Request) bool {
+		close(entered)
+		<-r.Context().Done()
+		return true
+	})
+	c, _ := open(t, Options{URLs: []string{f.URL()}, Timeout: time.Hour})
+	done := make(chan error)
+	go func() { done <- c.Resolve(t.Context(), id(7)) }()
+	<-entered
+	c.Close()
+	if e := outcome(t, <-done); e.Outcome != Retry {
+		t.Errorf("%v", e)
+	}
+	if e := outcome(t, c.Resolve(t.Context(), id(8))); !strings.Contains(e.Error(), "the client was closed") {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestNotFoundForAMoment(t *testing.T) {
+	f := newFake(t)
+	c, at := open(t, Options{URLs: []string{f.URL()}})
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || e.Status != 404 || e.Code != 40403 {
+		t.Fatalf("%v", e)
+	}
+	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
+	asked := f.requests.Load()
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || f.requests.Load() != asked {
+		t.Errorf("%v, and %d requests", e, f.requests.Load()-asked)
+	}
+	at.move(time.Second)
+	if err := c.Resolve(t.Context(), id(7)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 1, 8, sr.Schema{Schema: userSchema})
+	c, at := open(t, Options{URLs: []string{f.URL()}, UnknownAfter: 30 * time.Second})
+	for range 29 {
+		if e := outcome(t, c.Resolve(t.Context(), id(7), id(8))); e.Outcome != Retry {
+			t.Fatalf("%v", e)
+		}
+		at.move(time.Second)
+	}
+	at.move(time.Second)
+	e := outcome(t, c.Resolve(t.Context(), id(7), id(8)))
+	if e.Outcome != Unknown || !strings.Contains(e.Error(), "schema of id 7 is unknown: GET http://") {
+		t.Errorf("%v", e)
+	}
+	if _, ok := c.Lookup(id(8)); !ok {
+		t.Error("the other id is not in memory")
+	}
+	asked := f.requests.Load()
+	if _, err := c.Schema(t.Context(), id(7)); outcome(t, err).Outcome != Unknown || f.requests.Load() != asked {
+		t.Errorf("%v, and %d requests", err, f.requests.Load()-asked)
+	}
+	f.SeedSchema("user-value", 2, 7, sr.Schema{Schema: userSchema}) // it comes after all
+	at.move(10 * time.Second)
+	if err := c.Resolve(t.Context(), id(7)); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is seen of an id before an outage does not count after it: a registry that comes up may not have read all of its schemas.
+func TestAnOutageBeginsTheWaitAgain(t *testing.T) {
+	f := newFake(t)
+	c, at := open(t, Options{URLs: []string{f.URL()}})
+	_ = c.Resolve(t.Context(), id(7))
+	at.move(50 * time.Second)
+	end := f.instead(answering(503, ""))
+	_ = c.Resolve(t.Context(), id(7))
+	end()
+	for _, after := range []time.Duration{10 * time.Second, 50 * time.Second} {
+		at.move(after)
+		if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry {
+			t.Errorf("%v", e)
+		}
+	}
+	at.move(10 * time.Second)
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Unknown {
+		t.Errorf("%v", e)
+	}
+}
+
+// A server that is no registry has no id at all: a topic must not become dead letters for it.
+func TestAnotherServerMakesNoIDUnknown(t *testing.T) {
+	f := newFake(t)
+	f.instead(answering(404, "<html>no such page</html>"))
+	c, at := open(t, Options{URLs: []string{f.URL()}})
+	_ = c.Resolve(t.Context(), id(7))
+	at.move(time.Hour)
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Advice(), "registry.url up to where /schemas begins") {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	for name, c := range map[string]struct {
+		header string
+		o      Options
+	}{
+		"basic":  {"Basic dTpodW50ZXIy", Options{Username: "u", Password: "hunter2"}},
+		"bearer": {"Bearer hunter2", Options{Token: "hunter2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, srfake.WithAuth(c.header))
+			f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
+			c.o.URLs = []string{f.URL()}
+			client, _ := open(t, c.o)
+			if err := client.Resolve(t.Context(), id(7)); err != nil {
+				t.Error(err)
+			}
+			without, _ := open(t, Options{URLs: []string{f.URL()}})
+			if e := outcome(t, without.Resolve(t.Context(), id(7))); e.Outcome != Denied {
+				t.Errorf("%v", e)
+			}
+			// One that repeats what it was sent gives nothing away.
+			f.instead(func(w http.ResponseWriter, r *http.Request) bool {
+				return answering(500, fmt.Sprint(r.Header, "hunter2"))(w, r)
+			})
+			e := outcome(t, client.Resolve(t.Context(), id(8)))
+			if text := e.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyMg") || strings.Contains(text, "dTpodW50ZXIy") {
+				t.Error(text)
+			}
+		})
+	}
+}
+
+func TestRestartDuringAnOutage(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("city", 1, 1, sr.Schema{Schema: `{"city":1}`})
+	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema, References: []sr.SchemaReference{{Name: "City", Subject: "city", Version: 1}}})
+	o := Options{URLs: []string{f.URL()}, Cache: t.TempDir()}
+	c, _ := open(t, o)
+	if err := c.Resolve(t.Context(), id(7)); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := c.Lookup(id(7))
+	c.Close()
+	f.instead(answering(503, ""))
+
+	again, _ := open(t, o)
+	if err := again.Resolve(t.Context(), id(7)); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := again.Lookup(id(7))
+	if g, w := fmt.Sprintf("%+v", *got), fmt.Sprintf("%+v", *want); g != w {
+		t.Errorf("got  %s\nwant %s", g, w)
+	}
+	if e := outcome(t, again.Resolve(t.Context(), id(8))); e.Outcome != Retry {
+		t.Errorf("one that was never seen: %v", e)
+	}
+	other, _ := open(t, Options{URLs: []string{f.URL() + "/other"}, Cache: o.Cache})
+	if e := outcome(t, other.Resolve(t.Context(), id(7))); e.Outcome != Retry {
+		t.Errorf("of another registry: %v", e)
+	}
+}
+
+func TestCorruptedFileIsFetchedAgain(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
+	o := Options{URLs: []string{f.URL()}, Cache: t.TempDir()}
+	c, _ := open(t, o)
+	if err := c.Resolve(t.Context(), id(7)); err != nil {
+		t.Fatal(err)
+	}
+	path := c.dir.path(id(7))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte(nil), whole...)
+	flipped[len(flipped)/2] ^= 1
+	for name, text := range map[string][]byte{"empty": nil, "cut": whole[:len(whole)-3], "a bit flipped": flipped, "something else": []byte("hello\n")} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var kept []KeptInfo
+		o.Hooks.Kept = func(i KeptInfo) { kept = append(kept, i) }
+		again, _ := open(t, o)
+		if s, err := again.Schema(t.Context(), id(7)); err != nil || s.Text != userSchema {
+			t.Errorf("%s: %v, %v", name, s, err)
+		}
+		if len(kept) != 2 || kept[0].Err == nil || kept[0].Written || kept[1].Err != nil || !kept[1].Written || kept[0].Path != path {
+			t.Errorf("%s: %+v", name, kept)
+		}
+		if now, _ := os.ReadFile(path); string(now) != string(whole) {
+			t.Errorf("%s: the file is not as before", name)
+		}
+	}
+	// The file of one id in the place of another.
+	if err := os.WriteFile(c.dir.path(id(8)), whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := open(t, o)
+	if err := again.Resolve(t.Context(), id(8)); outcome(t, err).Status != 404 {
+		t.Errorf("%v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.Cache, "*", "*.tmp")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	f := newFake(t)
+	long := strings.Repeat(" ", 1<<10)
+	const ids, most = 1000, 100 << 10
+	for n := range ids {
+		f.SeedSchema(fmt.Sprint("s", n), 1, n+1, sr.Schema{Schema: userSchema + long})
+	}
+	var last CachedInfo
+	c, _ := open(t, Options{URLs: []string{f.URL()}, MaxBytes: most, Calls: 1, Hooks: Hooks{Cached: func(i CachedInfo) {
+		if i.Bytes > most || i.Schemas > 100 {
+			t.Errorf("%+v", i)
+		}
+		last = i
+	}}})
+	for n := range ids {
+		if _, err := c.Schema(t.Context(), id(int64(n+1))); err != nil {
+			t.Fatal(err)
+		}
+		c.Lookup(id(1)) // one that is used stays
+	}
+	if _, ok := c.Lookup(id(1)); !ok || last.Schemas < 20 {
+		t.Errorf("the one in use is there: %v; %+v", ok, last)
+	}
+	if _, ok := c.Lookup(id(2)); ok {
+		t.Error("the one not used for longest is there")
+	}
+	few, _ := open(t, Options{URLs: []string{f.URL()}, MaxSchemas: 10})
+	for n := range 30 {
+		if err := few.Resolve(t.Context(), id(int64(n+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(few.memory.entries); n != 10 {
+		t.Errorf("%d schemas", n)
+	}
+}
+
+// apicurio answers as Apicurio's two APIs do: the contentId of globalId 70 is 7.
+func apicurio(t *testing.T) *httptest.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /apis/ccompat/v7/schemas/ids/7", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"schema": userSchema, "schemaType": "AVRO"})
+	})
+	mux.HandleFunc("GET /apis/registry/v3/search/versions", func(w http.ResponseWriter, r *http.Request) {
+		versions := []any{}
+		if r.URL.Query().Get("globalId") == "70" && r.Header.Get("Accept") == "application/json" {
+			versions = append(versions, map[string]any{"globalId": 70, "contentId": 7})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"count": len(versions), "versions": versions})
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestApicurio(t *testing.T) {
+	s := apicurio(t)
+	c, at := open(t, Options{URLs: []string{s.URL + "/apis/ccompat/v7"}, Framing: ApicurioGlobal})
+	content, global := ID{Kind: ContentID, Number: 7}, ID{Kind: GlobalID, Number: 70}
+	if err := c.Resolve(t.Context(), content, global); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []ID{content, global} {
+		if s, _ := c.Lookup(id); s.Text != userSchema || s.ID != id {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+	missing := ID{Kind: GlobalID, Number: 7} // which is a contentId, and no globalId
+	_ = c.Resolve(t.Context(), missing)
+	at.move(time.Hour)
+	if e := outcome(t, c.Resolve(t.Context(), missing)); e.Outcome != Unknown || !strings.Contains(e.Error(), "/apis/registry/v3/search/versions") {
+		t.Errorf("%v", e)
+	}
+	confluent, _ := open(t, Options{URLs: []string{s.URL}})
+	if e := outcome(t, confluent.Resolve(t.Context(), global)); e.Outcome != Denied {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "Options.URLs is empty"},
+		{Options{URLs: []string{"localhost:8081"}}, "URLs[0] is not a URL"},
+		{Options{URLs: []string{"http://u:hunter2@h:8081"}}, "URLs[0] holds a user name"},
+		{Options{URLs: []string{"http://h"}, Framing: "x"}, "Framing is none of [confluent apicurio"},
+		{Options{URLs: []string{"http://h"}, Token: "a", Username: "b"}, "Token is set, and so is"},
+		{Options{URLs: []string{"http://h"}, Calls: -1}, "Calls is negative"},
+	} {
+		_, err := New(c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v, want %q in it", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package registry
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// dir keeps schemas in files, one each, below a folder for the registry's URLs: whoever moves to another registry gets none of the old
+// one's.
+//
+// A file is a line, "brine-schema 1" and the SHA-256 of what follows in hex, and the Schema as JSON. It is written beside its place and
+// renamed, so that it is there whole or not at all.
+type dir struct{ folder string } // empty: none
+
+const fileMagic = "brine-schema 1 "
+
+func (d *dir) open(folder string, urls []string) error {
+	if folder == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(strings.Join(urls, "\n")))
+	d.folder = filepath.Join(folder, hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(d.folder, 0o700); err != nil {
+		return fmt.Errorf("registry: the folder of the cache cannot be made: %w", err)
+	}
+	return nil
+}
+
+// path is the file of an id.
+func (d *dir) path(id ID) string {
+	number := strconv.FormatInt(id.Number, 10)
+	switch id.Kind {
+	case Number:
+		return filepath.Join(d.folder, "id-"+number+".json")
+	case ContentID:
+		return filepath.Join(d.folder, "content-"+number+".json")
+	case GlobalID:
+		return filepath.Join(d.folder, "global-"+number+".json")
+	}
+	return filepath.Join(d.folder, "guid-"+id.guid()+".json")
+}
+
+// read returns the schema that is kept, nil if there is none. An error is of a file that cannot be used, as if there were none.
+func (d *dir) read(id ID, most int64) (*Schema, error) {
+	if d.folder == "" {
+		return nil, nil
+	}
+	f, err := os.Open(d.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	// What is text in an answer may be longer in the file, where it is escaped again and bytes are base64.
+	text, err := io.ReadAll(io.LimitReader(f, 8*most))
+	if err != nil {
+		return nil, err
+	}
+	head, body, ok := bytes.Cut(text, []byte("\n"))
+	sum, magic := strings.CutPrefix(string(head), fileMagic)
+	if want := sha256.Sum256(body); !ok || !magic || sum != hex.EncodeToString(want[:]) {
+		return nil, errors.New("the file is not as it was written")
+	}
+	s := new(Schema)
+	if err := json.Unmarshal(body, s); err != nil {
+		return nil, err
+	}
+	if s.ID != id {
+		return nil, fmt.Errorf("the file holds the schema of %s", s.ID)
+	}
+	return s, nil
+}
+
+func (d *dir) write(s *Schema) (err error) {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	path := d.path(s.ID)
+	f, err := os.CreateTemp(d.folder, filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	sum := sha256.Sum256(body)
+	_, err = f.WriteString(fileMagic + hex.EncodeToString(sum[:]) + "\n")
+	if err == nil {
+		_, err = f.Write(body)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

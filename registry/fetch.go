@@ -1,0 +1,260 @@
+package registry
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/sr"
+)
+
+const (
+	maxReferences = 256 // of one schema, with those of its references
+	maxDepth      = 32  // of references of references
+	maxSubjects   = 16  // of one schema that are kept for messages
+)
+
+// Paths of the two APIs of an Apicurio.
+const (
+	ccompatPath  = "/apis/ccompat/v"
+	apicurioPath = "/apis/registry/v3"
+)
+
+// connect makes the clients of the APIs.
+func (c *Client) connect() error {
+	if c.o.Transport == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.TLSClientConfig = c.o.TLS.Clone()
+		t.MaxResponseHeaderBytes = 64 << 10
+		c.o.Transport = t
+	}
+	plain := &http.Client{
+		Transport: &bounded{base: c.o.Transport, most: c.o.MaxAnswerBytes},
+		Timeout:   c.o.Timeout,
+		// A redirection would carry the password to where nobody wrote that it may go.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	options := []sr.ClientOpt{sr.HTTPClient(plain), sr.UserAgent("brine")}
+	if c.o.Username != "" || c.o.Password != "" {
+		options = append(options, sr.BasicAuth(c.o.Username, c.o.Password))
+	}
+	if c.o.Token != "" {
+		options = append(options, sr.BearerToken(c.o.Token))
+	}
+	var own []string
+	for _, u := range c.o.URLs {
+		if before, _, ok := strings.Cut(u, ccompatPath); ok {
+			own = append(own, before+apicurioPath)
+		}
+	}
+	var err error
+	if c.api, err = sr.NewClient(append(options, sr.URLs(c.o.URLs...))...); err != nil {
+		return fmt.Errorf("registry: %w", err)
+	}
+	if len(own) == len(c.o.URLs) {
+		json := sr.PreReq(func(r *http.Request) error { r.Header.Set("Accept", "application/json"); return nil })
+		c.own, err = sr.NewClient(append(options, sr.URLs(own...), json)...)
+	}
+	return err
+}
+
+// requestError is the error of one request, and what it asked.
+type requestError struct {
+	url string
+	err error
+}
+
+func (e *requestError) Error() string { return e.err.Error() }
+func (e *requestError) Unwrap() error { return e.err }
+
+func (c *Client) get(ctx context.Context, api *sr.Client, path string, into any) error {
+	err := api.Do(ctx, http.MethodGet, path, nil, into)
+	if err == nil {
+		return nil
+	}
+	base := c.o.URLs[0]
+	if api == c.own {
+		before, _, _ := strings.Cut(base, ccompatPath)
+		base = before + apicurioPath
+	}
+	at := strings.TrimSuffix(base, "/") + path
+	var answered *sr.ResponseError
+	if errors.As(err, &answered) {
+		at = answered.URL // of several, the one that answered
+	}
+	return &requestError{url: at, err: err}
+}
+
+// answer is a schema as the API describes it. The type is a text here: one that sr does not know is the decoder's to refuse.
+type answer struct {
+	Schema     *string `json:"schema"`
+	SchemaType string  `json:"schemaType"`
+	Subject    string  `json:"subject"`
+	Version    int     `json:"version"`
+	References []struct {
+		Name    string `json:"name"`
+		Subject string `json:"subject"`
+		Version int    `json:"version"`
+	} `json:"references"`
+}
+
+var errNoSchema = errors.New("the answer holds no schema")
+
+// schema asks for a schema at a path.
+func (c *Client) schema(ctx context.Context, path string) (*answer, error) {
+	a := new(answer)
+	if err := c.get(ctx, c.api, path, a); err != nil {
+		return nil, err
+	}
+	if a.Schema == nil {
+		return nil, &requestError{url: c.o.URLs[0] + path, err: errNoSchema}
+	}
+	return a, nil
+}
+
+// ask has the registry answer for an id.
+func (c *Client) ask(ctx context.Context, id ID) (*Schema, error) {
+	path, err := c.pathOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.schema(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Schema{ID: id, Type: Type(strings.ToUpper(a.SchemaType)), Text: *a.Schema}
+	if s.Type == "" {
+		s.Type = Avro
+	}
+	left := c.o.MaxAnswerBytes - int64(len(s.Text))
+	if s.Type == Protobuf {
+		s.Descriptor = c.descriptor(ctx, path, &left)
+	}
+	walk := &references{client: c, schema: s, seen: map[string]bool{}, left: left}
+	if err := walk.add(ctx, a, 0); err != nil {
+		return nil, err
+	}
+	s.Subjects = c.subjects(ctx, path, a)
+	return s, nil
+}
+
+// pathOf is where the API has the schema of an id.
+func (c *Client) pathOf(ctx context.Context, id ID) (string, error) {
+	number := id.Number
+	switch id.Kind {
+	case GUID:
+		return "/schemas/guids/" + id.guid(), nil
+	case GlobalID:
+		var err error
+		if number, err = c.contentID(ctx, id.Number); err != nil {
+			return "", err
+		}
+	}
+	return "/schemas/ids/" + strconv.FormatInt(number, 10), nil
+}
+
+// descriptor asks for the compiled form of a Protobuf schema; nil if the registry has none.
+func (c *Client) descriptor(ctx context.Context, path string, left *int64) []byte {
+	a, err := c.schema(sr.WithParams(ctx, sr.Format("serialized"), sr.ShowDeleted), path)
+	if err != nil {
+		return nil
+	}
+	// A registry that does not know the format answers with the text, whose blanks and semicolons are not of base64.
+	b, err := base64.StdEncoding.DecodeString(*a.Schema)
+	if err != nil || len(b) == 0 || int64(len(b)) > *left {
+		return nil
+	}
+	*left -= int64(len(b))
+	return b
+}
+
+// subjects asks where a schema is registered. They are for messages: without an answer there are none.
+func (c *Client) subjects(ctx context.Context, path string, a *answer) []Subject {
+	if a.Subject != "" {
+		return []Subject{{Name: a.Subject, Version: a.Version}}
+	}
+	if !strings.HasPrefix(path, "/schemas/ids/") {
+		return nil
+	}
+	var subjects []Subject
+	if err := c.get(ctx, c.api, path+"/versions", &subjects); err != nil {
+		return nil
+	}
+	return subjects[:min(len(subjects), maxSubjects)]
+}
+
+// references walks what a schema needs.
+type references struct {
+	client *Client
+	schema *Schema
+	seen   map[string]bool // by name: the first of a name counts, as in Confluent's own clients
+	left   int64           // bytes that they may have
+}
+
+// add adds the references of a schema, each behind its own.
+func (r *references) add(ctx context.Context, a *answer, depth int) error {
+	for _, needed := range a.References {
+		if r.seen[needed.Name] {
+			continue
+		}
+		r.seen[needed.Name] = true
+		path := "/subjects/" + url.PathEscape(needed.Subject) + "/versions/latest"
+		if needed.Version > 0 {
+			path = "/subjects/" + url.PathEscape(needed.Subject) + "/versions/" + strconv.Itoa(needed.Version)
+		}
+		if depth >= maxDepth || len(r.seen) > maxReferences {
+			return &requestError{url: r.client.o.URLs[0] + path, err: fmt.Errorf("the schema has more than %d references, or they go deeper than %d",
+				maxReferences, maxDepth)}
+		}
+		// Others may still need a version of a subject that was deleted.
+		b, err := r.client.schema(sr.WithParams(ctx, sr.ShowDeleted), path)
+		if err != nil {
+			return err
+		}
+		if r.left -= int64(len(*b.Schema)); r.left < 0 {
+			return &requestError{url: r.client.o.URLs[0] + path, err: errTooLong(r.client.o.MaxAnswerBytes)}
+		}
+		found := Reference{Name: needed.Name, Subject: needed.Subject, Version: needed.Version, Text: *b.Schema}
+		if r.schema.Descriptor != nil {
+			found.Descriptor = r.client.descriptor(ctx, path, &r.left)
+		}
+		if err := r.add(ctx, b, depth+1); err != nil {
+			return err
+		}
+		r.schema.References = append(r.schema.References, found)
+	}
+	return nil
+}
+
+var errNoGlobal = errors.New("registry.url is none of an Apicurio's ccompat API")
+
+// contentID asks Apicurio's own API for the contentId of a globalId, since its ccompat API knows no other.
+func (c *Client) contentID(ctx context.Context, global int64) (int64, error) {
+	const path = "/search/versions"
+	if c.own == nil {
+		return 0, &requestError{url: c.o.URLs[0], err: errNoGlobal}
+	}
+	var found struct {
+		Versions []struct {
+			GlobalID  int64 `json:"globalId"`
+			ContentID int64 `json:"contentId"`
+		} `json:"versions"`
+	}
+	query := sr.RawParams(url.Values{"globalId": {strconv.FormatInt(global, 10)}})
+	if err := c.get(sr.WithParams(ctx, query), c.own, path, &found); err != nil {
+		return 0, err
+	}
+	for _, v := range found.Versions {
+		if v.GlobalID == global && v.ContentID > 0 {
+			return v.ContentID, nil
+		}
+	}
+	before, _, _ := strings.Cut(c.o.URLs[0], ccompatPath)
+	return 0, &requestError{url: before + apicurioPath + path, err: &sr.ResponseError{StatusCode: http.StatusNotFound,
+		ErrorCode: sr.ErrSchemaNotFound.Code, Message: "no version has the globalId"}}
+}

@@ -1,0 +1,71 @@
+package registry
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// memory holds the schemas used last. A look-up writes nothing that others read, but once between two changes.
+type memory struct {
+	mu         sync.RWMutex
+	entries    map[ID]*entry
+	bytes      int64
+	tick       atomic.Int64 // counts changes
+	maxEntries int
+	maxBytes   int64
+}
+
+type entry struct {
+	schema *Schema
+	size   int64
+	used   atomic.Int64 // the tick at the last use
+}
+
+func (m *memory) init(entries int, bytes int64) {
+	m.entries, m.maxEntries, m.maxBytes = map[ID]*entry{}, entries, bytes
+}
+
+func (m *memory) get(id ID) (*Schema, bool) {
+	m.mu.RLock()
+	e := m.entries[id]
+	m.mu.RUnlock()
+	if e == nil {
+		return nil, false
+	}
+	if now := m.tick.Load(); e.used.Load() != now {
+		e.used.Store(now)
+	}
+	return e.schema, true
+}
+
+// put adds a schema and lets those go that were not used for longest, until the rest fits; the new one stays in any case.
+func (m *memory) put(s *Schema) (schemas int, bytes int64, evicted int) {
+	e := &entry{schema: s, size: s.size()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e.used.Store(m.tick.Add(1))
+	if old := m.entries[s.ID]; old != nil {
+		m.bytes -= old.size
+	}
+	m.entries[s.ID] = e
+	m.bytes += e.size
+	for len(m.entries) > 1 && (len(m.entries) > m.maxEntries || m.bytes > m.maxBytes) {
+		m.evict(s.ID)
+		evicted++
+	}
+	return len(m.entries), m.bytes, evicted
+}
+
+// evict lets the entry go that was not used for longest, other than keep. It looks at all of them, which costs less than the fetch before
+// it.
+func (m *memory) evict(keep ID) {
+	var oldest ID
+	var e *entry
+	for id, other := range m.entries {
+		if id != keep && (e == nil || other.used.Load() < e.used.Load()) {
+			oldest, e = id, other
+		}
+	}
+	m.bytes -= e.size
+	delete(m.entries, oldest)
+}

@@ -1,0 +1,198 @@
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+
+	"brine/internal/backoff"
+)
+
+// Pauses in which an id is not asked for again.
+const (
+	firstPause   = 100 * time.Millisecond // after a failure; it doubles
+	longestPause = 5 * time.Second
+	missingPause = time.Second      // after "not found", while that may still change
+	unknownPause = 10 * time.Second // after that
+)
+
+// fail makes the Error of an id that could not be had and remembers it.
+func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
+	e := c.explain(id, err)
+	missing := e.Status == http.StatusNotFound
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.failed[id]
+	if f == nil {
+		f = &failure{}
+		c.forget()
+		c.failed[id] = f
+	}
+	now := c.now()
+	switch {
+	case !missing:
+		f.missing = time.Time{} // what comes up again may not have read all of its schemas yet
+	case f.missing.IsZero():
+		f.missing = now
+	}
+	if missing && now.Sub(f.missing) >= c.o.UnknownAfter {
+		c.mu.Unlock()
+		wrong := c.notThere(ctx, e)
+		c.mu.Lock()
+		if wrong {
+			e.Fix = "the registry's API is not there: write registry.url up to where /schemas begins, as http://host:8081 or " +
+				"http://host:8080/apis/ccompat/v7"
+		} else {
+			e.Outcome = Unknown
+		}
+	}
+	f.tries++
+	switch {
+	case e.Outcome == Unknown:
+		e.Wait = unknownPause
+	case missing:
+		e.Wait = min(missingPause, max(c.o.UnknownAfter/4, 0))
+	default:
+		e.Wait = backoff.Exponential(firstPause, longestPause, f.tries-1)
+	}
+	f.err, f.until = e, now.Add(e.Wait)
+	return e
+}
+
+// forget makes room for one more failure: the one that was asked for longest ago goes.
+func (c *Client) forget() {
+	if len(c.failed) < maxFailures {
+		return
+	}
+	var oldest ID
+	var until time.Time
+	for id, f := range c.failed {
+		if oldest.Kind == 0 || f.until.Before(until) {
+			oldest, until = id, f.until
+		}
+	}
+	delete(c.failed, oldest)
+}
+
+// notThere reports whether a "not found" is none of a registry, but of whatever else is at its address: then every id would be unknown.
+func (c *Client) notThere(ctx context.Context, e *Error) bool {
+	if e.Code/100 == http.StatusNotFound { // 40401, 40403, …: a registry's own
+		return false
+	}
+	return c.Check(ctx) != nil
+}
+
+// explain makes an Error of what a request came to. Nobody but fail makes it Unknown.
+func (c *Client) explain(id ID, err error) *Error {
+	e := &Error{Outcome: Retry, ID: id, URL: c.o.URLs[0], Cause: err.Error()}
+	var request *requestError
+	if errors.As(err, &request) {
+		e.URL = request.url
+	}
+	var answered *sr.ResponseError
+	var tooLong errTooLong
+	switch {
+	case errors.As(err, &answered):
+		c.answered(e, answered)
+	case errors.Is(err, errNoGlobal):
+		e.Outcome, e.Cause = Denied, errNoGlobal.Error()
+		e.Fix = "write registry.url: http://host:8080" + ccompatPath + "7, by which globalIds can be looked up"
+	case errors.As(err, &tooLong):
+		e.Cause, e.Fix = tooLong.Error(), "look at what answers there: a schema is not that long"
+	case errors.Is(err, errNoSchema):
+		e.Cause, e.Fix = errNoSchema.Error(), garbageFix
+	default:
+		c.unanswered(e, err)
+	}
+	e.Cause, e.URL = c.clean(e.Cause), c.clean(e.URL)
+	return e
+}
+
+const garbageFix = "look at what answers at registry.url: a proxy, or another server"
+
+// answered explains an answer that is an error.
+func (c *Client) answered(e *Error, a *sr.ResponseError) {
+	e.Status, e.Code = a.StatusCode, a.ErrorCode
+	e.Cause = "it answered nothing"
+	if text := a.Error(); text != "" {
+		e.Cause = "it answered " + strconv.QuoteToGraphic(cut(text))
+	}
+	switch {
+	case a.StatusCode == http.StatusUnauthorized:
+		e.Outcome, e.Fix = Denied, "write registry.username and registry.password, or registry.token, as the registry knows them"
+	case a.StatusCode == http.StatusForbidden:
+		e.Outcome, e.Fix = Denied, "let the user of brine read schemas and subjects at the registry"
+	case a.StatusCode == http.StatusNotFound:
+		e.Fix = "register the schema, or look at which registry the record's writer uses"
+	case a.StatusCode == http.StatusTooManyRequests:
+		e.Fix = "the registry asks for fewer requests; brine goes on to ask"
+	case a.StatusCode < 400:
+		e.Fix = "write into registry.url the address that it redirects to"
+	case a.StatusCode >= 500 || a.StatusCode == http.StatusRequestTimeout:
+		e.Fix = "look at the registry; brine goes on to ask"
+	default:
+		e.Fix = garbageFix
+	}
+}
+
+// unanswered explains that there is no answer, or none that can be read.
+func (c *Client) unanswered(e *Error, err error) {
+	e.Fix = "see that the registry runs, and that registry.url names it; brine goes on to ask"
+	var timeout interface{ Timeout() bool }
+	var certificate *tls.CertificateVerificationError
+	var network *url.Error
+	switch {
+	case errors.As(err, &network):
+		e.err, e.Cause = network.Err, network.Err.Error()
+	case strings.Contains(err.Error(), "unable to decode"):
+		e.Cause, e.Fix = "its answer is not the JSON of a registry", garbageFix
+	case errors.Is(err, context.Canceled):
+		e.err, e.Cause, e.Fix = context.Canceled, "the client was closed", ""
+		return
+	}
+	switch {
+	case errors.As(err, &certificate):
+		e.Fix = "name the certificates that the registry's is signed by: registry.tls.ca"
+	case strings.Contains(e.Cause, "server gave HTTP response to HTTPS client"):
+		e.Fix = "write http:// in registry.url"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		e.Cause = "no whole answer within " + c.o.Timeout.String()
+	}
+}
+
+// most runes of a text from elsewhere that a message shows.
+const mostShown = 200
+
+func cut(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > mostShown {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// clean takes the secrets out of a text and escapes what is not printable: what answers may repeat what it was sent.
+func (c *Client) clean(text string) string {
+	basic := base64.StdEncoding.EncodeToString([]byte(c.o.Username + ":" + c.o.Password))
+	for _, secret := range []string{c.o.Password, c.o.Token, basic} {
+		if secret != "" && c.o.Password+c.o.Token != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
