@@ -36,6 +36,8 @@ var attributeNames = map[string][2]string{
 // TestEveryAttributeIsApplied makes a table with every attribute, and alters one to them, on both servers; the servers then
 // describe it so, a second time there is nothing to do, and what the configuration does not name any more stays.
 func TestEveryAttributeIsApplied(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	for server, start := range map[string]func(*testing.T) string{"embedded": embeddedHBase, "real": func(t *testing.T) string { return testenv.HBase(t) }} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +65,8 @@ func TestEveryAttributeIsApplied(t *testing.T) {
 
 // TestCodecsAreAppliedOrNamed alters a table to each codec: a server that lacks it is reported with the codec's name, and nothing is altered.
 func TestCodecsAreAppliedOrNamed(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	for server, start := range map[string]func(*testing.T) string{"embedded": embeddedHBase, "real": func(t *testing.T) string { return testenv.HBase(t) }} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()

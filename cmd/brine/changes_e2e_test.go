@@ -95,6 +95,8 @@ func (j *job) shownLog(words string) map[string]string {
 
 // TestLogOfMovesEndToEnd: however the changes come, what was left is gone and what is there is shown, in both tables and the index.
 func TestLogOfMovesEndToEnd(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	changes, left := logOf(150)
 	r := rand.New(rand.NewPCG(8, 8))
 	another := slices.Clone(changes)
@@ -136,6 +138,7 @@ func TestLogOfMovesEndToEnd(t *testing.T) {
 // TestKeysLookedUpEndToEnd: changes that know an order's id alone reach its row, also those that come before its creation; those of an
 // order that never comes are dead letters that name the field.
 func TestKeysLookedUpEndToEnd(t *testing.T) {
+	t.Parallel()
 	const orders = 100
 	var changes [][]byte
 	for i := range orders {

@@ -9,6 +9,7 @@ import (
 
 // TestCheckKnowsHowLongRecordsAreKept: delete markers have to outlast the records that could be replayed after them.
 func TestCheckKnowsHowLongRecordsAreKept(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, start(t))

@@ -8,6 +8,7 @@ import (
 
 // Answers that come all at once are each for the next question.
 func TestEachQuestionHasItsAnswer(t *testing.T) {
+	t.Parallel()
 	e := &env{stdin: strings.NewReader("y\nno\n YES \ny"), stderr: io.Discard}
 	for i, want := range []bool{true, false, true, true, false} {
 		if err := confirm(e, false, "Go on?"); (err == nil) != want {

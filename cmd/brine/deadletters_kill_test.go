@@ -11,6 +11,7 @@ import (
 
 // TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of letters between two of its batches, and begins it again.
 func TestReplayOfDeadLettersGoesOnAfterAKill(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	const n = 500 + 100 // more than are written at once
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

@@ -41,11 +41,14 @@ var designs = []struct{ name, key string }{
 // TestDesigns makes each design's tables, takes its events through Kafka into them, and asks its queries, on both servers.
 // queries.txt holds the commands and what they print; UPDATE_DESIGNS=1 writes what the embedded server's print into it.
 func TestDesigns(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	for _, server := range []struct {
 		name  string
 		hbase func(t *testing.T) string
 	}{{"embedded", embeddedHBase}, {"real", func(t *testing.T) string { return testenv.HBase(t) }}} {
 		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
 			s := stack{brokers: testenv.KafkaFake(t, devPartitions).ListenAddrs(), hbase: server.hbase(t), lasting: server.name == "real", search: "embedded:" + filepath.Join(t.TempDir(), "search")}
 			for _, d := range designs {
 				t.Run(d.name, func(t *testing.T) {

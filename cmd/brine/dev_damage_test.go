@@ -68,6 +68,8 @@ func flipFile(t *testing.T, pattern ...string) string {
 
 // TestDevRefusesDamage: brine dev on a damaged folder names the file and what can be done, and ends with the exit code for damaged data.
 func TestDevRefusesDamage(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	for _, file := range []string{"hbase/MANIFEST-*", "hbase/*.log", "kafka/meta.json", "search/*/root.bolt"} {
 		t.Run(file, func(t *testing.T) {
 			dir := devFolder(t)
@@ -83,6 +85,7 @@ func TestDevRefusesDamage(t *testing.T) {
 // TestDataIsItsOwners: whatever brine dev keeps, in a folder that it made, and in one that an older brine had made for all to read, is
 // its owner's alone.
 func TestDataIsItsOwners(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	begun := func(map[string]reading) bool { return true } // its first progress: all that it keeps is open
@@ -115,6 +118,7 @@ func TestDataIsItsOwners(t *testing.T) {
 // TestDevRepairs: a brine dev whose HBase and index are damaged has all its rows and documents again after --repair, which says what it
 // saved, what it lost, and where what was damaged is.
 func TestDevRepairs(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	devJSON(t, settledAll(nil), "--data", dir)

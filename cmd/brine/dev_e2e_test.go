@@ -20,6 +20,8 @@ import (
 // TestDevGoesOnWhereItWas kills a whole `brine dev`, servers and all, and starts it again on the same folder: the rows of both
 // pipelines and the documents are what undisturbed runs make.
 func TestDevGoesOnWhereItWas(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	want := undisturbed(t, bundledScans())
 	wantOrders := undisturbedOrders(t, slices.Collect(sample.Orders(2000)))
 	dir := filepath.Join(t.TempDir(), "data")

@@ -6,6 +6,7 @@ import "testing"
 
 // TestDevMemory holds brine dev, three servers and both pipelines in one process, to 200 MiB while it ingests the samples.
 func TestDevMemory(t *testing.T) {
+	notShort(t)
 	const most = 200 << 20
 	_, peak := devJSON(t, settledAll(nil))
 	if peak == 0 {

@@ -59,6 +59,32 @@ func scanTable(t *testing.T, connect, table string) contents {
 	return c
 }
 
+// shared is what the first test that needs it makes, for all that do.
+type shared[T any] struct {
+	once sync.Once
+	made *T
+}
+
+func (s *shared[T]) by(t *testing.T, do func() T) T {
+	t.Helper()
+	s.once.Do(func() {
+		v := do()
+		s.made = &v
+	})
+	if s.made == nil {
+		t.Fatal("the test that was to make what this one needs has failed")
+	}
+	return *s.made
+}
+
+var calmScans shared[contents]
+
+// undisturbedScans is what undisturbed makes of all scans.
+func undisturbedScans(t *testing.T) contents {
+	t.Helper()
+	return calmScans.by(t, func() contents { return undisturbed(t, sample.Scans()) })
+}
+
 // undisturbed is the table that one calm run on the embedded stack makes of these events.
 func undisturbed(t *testing.T, events iter.Seq[[]byte]) contents {
 	t.Helper()
@@ -69,7 +95,8 @@ func undisturbed(t *testing.T, events iter.Seq[[]byte]) contents {
 }
 
 func TestScansEndToEnd(t *testing.T) {
-	want := undisturbed(t, sample.Scans())
+	t.Parallel()
+	want := undisturbedScans(t)
 	if want.rows != sample.ScanCount {
 		t.Fatalf("the table has %d rows of %d events", want.rows, sample.ScanCount)
 	}
@@ -90,9 +117,12 @@ func TestScansEndToEnd(t *testing.T) {
 // TestKillInMidStream kills brine with SIGKILL again and again while events come in: afterwards every event is in the table
 // exactly once, and the table is cell for cell what a calm run makes.
 func TestKillInMidStream(t *testing.T) {
-	want := undisturbed(t, sample.Scans())
+	notShort(t)
+	t.Parallel()
+	want := undisturbedScans(t)
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting for the sessions of the killed
 			j := newJob(t, servers(t))
 			// Slow enough for a kill to hit it in the middle on any machine.
 			j.replace("    topic: ", "    read: { rate: 20000 }\n    topic: ")
@@ -129,7 +159,9 @@ func TestKillInMidStream(t *testing.T) {
 // TestKilledWhileItJoins kills brines that wait for another to let partitions go. They are given a share for all that, as nobody knows yet;
 // a moment later it is read by the one that is there.
 func TestKilledWhileItJoins(t *testing.T) {
-	want := undisturbed(t, sample.Scans())
+	notShort(t)
+	t.Parallel()
+	want := undisturbedScans(t)
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		const events, kills = sample.ScanCount, 2
 		half := j.pipeline + ".rows"

@@ -236,6 +236,7 @@ func resident(t *testing.T, peak int64) {
 
 // A pipeline whose HBase turns hostile says what is wrong and where, and is unhealthy, in bounded memory.
 func TestAHostileHBaseHoldsAPipelineUp(t *testing.T) {
+	t.Parallel()
 	for _, h := range hostilities {
 		if !h.pipeline {
 			continue

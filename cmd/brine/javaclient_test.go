@@ -20,6 +20,7 @@ import (
 // TestJavaClientAgainstDev lets HBase's own Java client work on a brine dev: it counts the rows of the sample, and goes
 // through create with splits, list regions, put, get, scan, count, disable and drop, with the answers that a real HBase gave.
 func TestJavaClientAgainstDev(t *testing.T) {
+	t.Parallel()
 	const suite = "../../hbase/hbasetest/"
 	java := testenv.Java(t).Compile(t, suite+"java/Conform.java", suite+"java/Load.java", suite+"java/Mutations.java", suite+"java/Regions.java", suite+"java/RowDigest.java", suite+"java/Text.java")
 	hbasePort, httpPort := freePort(t), freePort(t)

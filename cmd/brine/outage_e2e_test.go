@@ -22,14 +22,16 @@ func (j *job) start(d *door) *process {
 
 // TestIndexOutage: while the index cannot be reached, rows are written as if nothing were, and afterwards no document is missing.
 func TestIndexOutage(t *testing.T) {
+	t.Parallel()
 	changes := orderChanges()
-	want := undisturbedOrders(t, changes)
+	want := undisturbedChanges(t)
 	newOutage := func(t *testing.T) (*job, *door, int) {
 		j := newJobOf(t, mixedStack(t), ordersExample)
 		j.replace("search:\n", "search:\n  pause: 20ms\n  max_pause: 200ms\n  retry_for: 1s\n")
 		return j, newDoor(t, j.search), j.publish(slices.Values(changes))
 	}
 	t.Run("absent at the start", func(t *testing.T) {
+		t.Parallel()
 		j, door, n := newOutage(t)
 		p := j.start(door)
 		took := p.until("orders.rows", n)
@@ -46,6 +48,7 @@ func TestIndexOutage(t *testing.T) {
 		j.expect(want)
 	})
 	t.Run("stopped in mid-stream", func(t *testing.T) {
+		t.Parallel()
 		j, door, n := newOutage(t)
 		j.replace("    topic: ", "    read: { rate: 1500 }\n    topic: ") // slow enough to be stopped in the middle
 		door.open(t)
@@ -92,6 +95,7 @@ func (p *process) untilRetrying(partitions int) {
 // TestDocumentsThatTheIndexRefuses: a change that makes a document unfit for the index is a dead letter; its row is written,
 // and so is what other changes say of the same order.
 func TestDocumentsThatTheIndexRefuses(t *testing.T) {
+	t.Parallel()
 	immense := strings.Repeat("x", 40_000) // longer than any term of a keyword
 	change := func(order, more string, at int) []byte {
 		return fmt.Appendf(nil, `{"order":%q,"user":"u77777","created":1748736000000,"at":%d,%s}`, order, 1748736000000+at, more)

@@ -11,9 +11,12 @@ import (
 
 // TestPackedScansEndToEnd writes the same scans with a cell for each field and with one for all: a query finds the same.
 func TestPackedScansEndToEnd(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	const n = 3000
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := servers(t)
 			plain, packed := newJob(t, s), newJobOf(t, s, packedExample)
 			for _, j := range []*job{plain, packed} {

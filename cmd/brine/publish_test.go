@@ -41,6 +41,7 @@ func (j *job) contentsOf() [][]string {
 // TestPublishedExactlyOnceThoughKilled kills brine publish again and again while someone else publishes to the same topic: readers of
 // committed records then find each record of the files once, those of one key in order, and all of the others.
 func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
+	notShort(t)
 	t.Parallel()
 	const events, foreign = 6000, 30
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

@@ -48,6 +48,7 @@ const aDay = 24 * time.Hour
 // TestLateChangeBringsNoDeletedDocumentBack: a delete whose version lies far behind its record is old enough to be forgotten at once, while what it
 // deleted is in the topic, or has yet to come. Either nothing is written, or what is that late is a dead letter.
 func TestLateChangeBringsNoDeletedDocumentBack(t *testing.T) {
+	t.Parallel()
 	for _, lateness := range []string{"", "allowed_lateness: 1d"} {
 		t.Run(lateness, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,7 @@ func (j *job) answered(args ...string) (rows []map[string]any) {
 
 // TestQueryFindsOrders asks for orders as users do: by a word and a status, page by page, and by the key.
 func TestQueryFindsOrders(t *testing.T) {
+	t.Parallel()
 	j := newJobOf(t, mixedStack(t), ordersExample)
 	j.publish(slices.Values(orderChanges()))
 	j.must("run", "-q", "-c", j.file, "--until-end")

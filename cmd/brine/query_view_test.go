@@ -15,6 +15,7 @@ import (
 
 // TestViews asks every view of examples/shop.yaml, and compares the answers with what the records say by themselves.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	for _, s := range orderStacks {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel() // much of it is waiting for tables to be made and deleted

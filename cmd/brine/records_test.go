@@ -99,6 +99,7 @@ func badRecords(at time.Time) []sent {
 // TestBadRecordsAreDeadLetters sends every kind of record that can never become a row among good ones: each is a dead letter,
 // whole and with its reason and field, and all others are rows.
 func TestBadRecordsAreDeadLetters(t *testing.T) {
+	t.Parallel()
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, servers(t))

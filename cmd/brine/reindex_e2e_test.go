@@ -12,6 +12,7 @@ import (
 // TestReindexEndToEnd: an index that is rebuilt, of the rows or of the topic, is the old one document by document, and is
 // what verify expects.
 func TestReindexEndToEnd(t *testing.T) {
+	t.Parallel()
 	changes := orderChanges()
 	for _, s := range orderStacks {
 		t.Run(s.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 // TestSecuredKafka writes through the listeners of a real broker that let in only those whom it knows; with anything else than the right
 // credentials it is refused, and says why but never the password.
 func TestSecuredKafka(t *testing.T) {
+	t.Parallel()
 	secured := testenv.KafkaSecured(t)
 	user, password := testenv.Name(t), rand.Text()
 	tls := func(fields ...string) string {

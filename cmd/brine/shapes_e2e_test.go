@@ -67,8 +67,11 @@ func alphabet(n int) (out []string) {
 
 // TestShapesEndToEnd takes records through Kafka into rows of each shape, and asks for them: on both servers the same.
 func TestShapesEndToEnd(t *testing.T) {
+	notShort(t)
+	t.Parallel()
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := servers(t)
 			for _, x := range shapes(time.Now()) {
 				t.Run(x.pipeline, func(t *testing.T) {
@@ -114,6 +117,7 @@ func (j *job) fieldsOf(query ...string) string {
 
 // TestManyWordsInLittleMemory: what a batch of events becomes may be many times what it was, and more than all of memory.
 func TestManyWordsInLittleMemory(t *testing.T) {
+	notShort(t)
 	const orders, each = 2000, 64
 	j := newJobOf(t, embeddedStack(t), example{"../cmd/brine/testdata/shapes/words.yaml", "words", "shop.words", "shop:words", "", "order"})
 	j.replace("tables:", "memory: 16MiB\ntables:")

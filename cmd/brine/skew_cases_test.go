@@ -64,7 +64,8 @@ func (h *hotCase) hits(t *testing.T, r *skew.Region) bool {
 	return in >= rows/4
 }
 
-func hotCases(t *testing.T) []*hotCase {
+// hotCases are the three ways in which regions become hot, by a clock.
+func hotCases(t *testing.T, now func() time.Time) []*hotCase {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	waybill := func() rowkey.Value { return rowkey.TextValue(fmt.Sprintf("YD%012d", rnd.Int64N(1e12))) }
 	courier := func(n int) rowkey.Value { return rowkey.TextValue(fmt.Sprintf("c%04d", n)) }
@@ -81,7 +82,7 @@ func hotCases(t *testing.T) []*hotCase {
 		return map[string]rowkey.Value{"courier": courier(n), "waybill": waybill()}
 	}
 
-	began := time.Now().UnixMilli()
+	began := now().UnixMilli()
 	growing := &hotCase{table: "growing", key: hotKey(t, `asc(at, ms) + waybill`), cause: skew.Monotonic, action: skew.Salt, salted: `salt(16, at, waybill) + asc(at, ms) + waybill`}
 	const hour = 3_600_000
 	for i := int64(1); i < 8; i++ {
@@ -91,7 +92,7 @@ func hotCases(t *testing.T) []*hotCase {
 	growing.event = func(hot bool) map[string]rowkey.Value {
 		at := began - rnd.Int64N(8*hour)
 		if hot {
-			at = time.Now().UnixMilli()
+			at = now().UnixMilli()
 		}
 		return map[string]rowkey.Value{"at": rowkey.TimeValue(at), "waybill": waybill()}
 	}

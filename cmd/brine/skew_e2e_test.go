@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,16 +21,26 @@ import (
 	"brine/skew"
 )
 
-// hotBench writes the tables of all cases at a steady rate, as a running brine does, and watches them as it does.
+// hotBench writes the tables of all cases at a rate that is steady by its own clock, as a running brine does, and watches them as it does.
 type hotBench struct {
+	clock  *steppedClock
 	client *hbase.Client
 	mutate *hbase.Mutator
 	tables *skew.Tables
 	cases  []*hotCase
 }
 
+// steppedClock goes on by what it is moved: how fast the servers and the machine are does not matter to what is seen by it.
+type steppedClock struct{ moved atomic.Int64 }
+
+var steppedFrom = time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)
+
+func (c *steppedClock) Now() time.Time       { return steppedFrom.Add(time.Duration(c.moved.Load())) }
+func (c *steppedClock) Step(d time.Duration) { c.moved.Add(int64(d)) }
+
 func newHotBench(t *testing.T, connect string) *hotBench {
-	b := &hotBench{tables: skew.NewTables(time.Now), cases: hotCases(t)}
+	clock := &steppedClock{}
+	b := &hotBench{clock: clock, tables: skew.NewTables(clock.Now), cases: hotCases(t, clock.Now)}
 	var err error
 	if b.client, err = hbase.Open(t.Context(), hbase.Options{Connect: connect, Hooks: metrics.HBase(prometheus.NewRegistry(), b.tables)}); err != nil {
 		t.Fatal(err)
@@ -65,15 +76,13 @@ func (b *hotBench) create(t *testing.T, h *hotCase) {
 	b.tables.Counter(h.table, service.ShapeOf(rowkey.One(h.key))).SetRegions(service.SkewRegions(regions))
 }
 
-// write writes 1,000 rows a second into each table, and calls each once a second, until it says that it is enough or so many
-// seconds have passed.
+// write writes 1,000 rows a second, by the clock, into each table, and calls each once a second, until it says that it is enough or so
+// many seconds have passed.
 func (b *hotBench) write(t *testing.T, seconds int, hot bool, each func() bool) {
 	t.Helper()
 	const ticks, rows = 10, 100
-	tick := time.NewTicker(time.Second / ticks)
-	defer tick.Stop()
 	for n := 1; n <= seconds*ticks; n++ {
-		<-tick.C
+		b.clock.Step(time.Second / ticks)
 		var flights []*hbase.Flight
 		for _, h := range b.cases {
 			batch := hbase.NewBatch(h.table)
@@ -111,13 +120,9 @@ func (b *hotBench) spots() map[string]skew.HotSpot {
 // TestHotRegionsAreFoundAndFixed makes regions hot in three ways, waits until they are found with their cause, does what is
 // advised, and holds what comes of it against what was foreseen.
 func TestHotRegionsAreFoundAndFixed(t *testing.T) {
-	if testenv.Race {
-		t.Skip("ten seconds are too few for what is slowed down so much")
-	}
-	if testing.Short() {
-		t.Skip("it takes a minute")
-	}
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
 		server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +130,10 @@ func TestHotRegionsAreFoundAndFixed(t *testing.T) {
 		t.Cleanup(func() { server.Close() })
 		foundAndFixed(t, newHotBench(t, "rpc://"+server.Addr()))
 	})
-	t.Run("real", func(t *testing.T) { foundAndFixed(t, newHotBench(t, testenv.HBase(t))) })
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		foundAndFixed(t, newHotBench(t, testenv.HBase(t)))
+	})
 }
 
 func foundAndFixed(t *testing.T, b *hotBench) {
@@ -135,20 +143,16 @@ func foundAndFixed(t *testing.T, b *hotBench) {
 		}
 		return false
 	})
-	began, last := time.Now(), time.Now()
+	began := b.clock.Now()
 	b.write(t, 60, true, func() bool {
-		all, spots := true, b.spots()
-		if time.Since(last) > 1500*time.Millisecond { // the server stood still, and a region is hot when it is so for a time without a gap
-			began = time.Now()
-		}
-		last = time.Now()
+		all, spots, passed := true, b.spots(), b.clock.Now().Sub(began)
 		for _, h := range b.cases {
 			if s, ok := spots[h.table]; ok && h.found == 0 && s.Cause == h.cause && h.hits(t, s.Region) {
-				h.found = time.Since(began)
+				h.found = passed
 			}
 			all = all && h.found > 0
 		}
-		return all && time.Since(began) > 13*time.Second // the effect is foreseen from the last ten seconds
+		return all && passed > 13*time.Second // the effect is foreseen from the last ten seconds
 	})
 	spots := b.spots()
 	for _, h := range b.cases {

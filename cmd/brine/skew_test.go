@@ -129,6 +129,7 @@ func TestSkewNamesWhatIsHotWhyAndWhatHelps(t *testing.T) {
 }
 
 func TestSkewAppliesTheSplitThatItAdvises(t *testing.T) {
+	t.Parallel()
 	connect := embeddedHBase(t)
 	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 // One of three servers has most regions, another none: the advised move is done after a yes, and what is answered with no is left.
 func TestSkewAppliesTheMoveThatItAdvises(t *testing.T) {
+	t.Parallel()
 	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Servers: 3})
 	if err != nil {
 		t.Fatal(err)

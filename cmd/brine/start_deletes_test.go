@@ -16,6 +16,7 @@ func (j *job) configure(name, value string) {
 
 // TestNothingStartsThatForgetsDeletesTooEarly: whoever would write with such a setting refuses it as check does, and says the same.
 func TestNothingStartsThatForgetsDeletesTooEarly(t *testing.T) {
+	t.Parallel()
 	const text = `
 kafka: { brokers: [%q], group: %[4]s }
 hbase: { connect: %[2]q }

@@ -8,6 +8,7 @@ import (
 // TestTablesAreAlteredAndRegionsChanged does on both servers what an operator does: alter a table, split a region where a row
 // lies, and merge it again.
 func TestTablesAreAlteredAndRegionsChanged(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

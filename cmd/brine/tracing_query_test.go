@@ -11,6 +11,7 @@ import (
 
 // A question is followed in its asker's trace if that is sampled, and spans have a place to go to other than the answer's.
 func TestAQuestionIsFollowedInItsAskersTrace(t *testing.T) {
+	t.Parallel()
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	file := filepath.Join(t.TempDir(), "spans.json")
 	wrong := errors.New("wrong")

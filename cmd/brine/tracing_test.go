@@ -42,6 +42,7 @@ func readSpans(t *testing.T, file string) (all []tracedSpan) {
 // A record that its producer traces is followed through the whole of brine: its span is the producer's child, its flight the record's, and
 // the calls to HBase are the flight's.
 func TestATracedRecordIsFollowedToItsCalls(t *testing.T) {
+	t.Parallel()
 	j := newJob(t, embeddedStack(t))
 	file := filepath.Join(t.TempDir(), "spans.json")
 	j.replace("kafka:", "tracing: { to: \"file:"+file+"\", one_in: 0 }\nkafka:")

@@ -45,6 +45,7 @@ func (j *job) startAndSubmit() *exec.Cmd {
 // TestKillLosesNothingThatIsHeldBack kills brine while its write buffer holds everything, then in mid-stream between two
 // flushes: no offset was committed of what had not been flushed, and so in the end every event is in the table.
 func TestKillLosesNothingThatIsHeldBack(t *testing.T) {
+	notShort(t)
 	t.Parallel()   // most of it is waiting for the sessions of the killed to end
 	const n = 4000 // in each partition no more than a window, in all less than a write buffer
 	j := bufferedJob(t, "30s")

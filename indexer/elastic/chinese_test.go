@@ -21,12 +21,13 @@ func TestChineseWordsOfRealOpenSearch(t *testing.T) { chineseWords(t, testenv.Op
 // chineseWords: with the analyzer smartcn text is cut into words of a dictionary, and found by them. What the standard one finds by single characters,
 // and the embedded index by pairs of them, is not found: a part of a word, and characters of two.
 func chineseWords(t *testing.T, address string) {
+	t.Parallel()
 	e, err := elastic.Open(elastic.Options{Addresses: []string{address}, Replicas: elastic.NoReplicas, Analyzer: "smartcn"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		deleteIndexes(t, address)
+		deleteIndexes(t, address, indexertest.Prefix+"chinese-")
 		e.Close()
 	})
 	index := fmt.Sprintf("%schinese-%d", indexertest.Prefix, time.Now().UnixNano())

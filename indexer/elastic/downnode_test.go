@@ -168,7 +168,8 @@ func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 	const calls, batches, size = 3, 30, 100
 	address := testenv.Elasticsearch(t)
-	t.Cleanup(func() { deleteIndexes(t, address) })
+	t.Parallel()
+	t.Cleanup(func() { deleteIndexes(t, address, indexertest.Prefix+"nodes-") })
 	real, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)

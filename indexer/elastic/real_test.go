@@ -33,8 +33,9 @@ func TestConformanceOfRealElasticsearch9(t *testing.T) { conforms(t, testenv.Ela
 func TestConformanceOfRealOpenSearch(t *testing.T) { conforms(t, testenv.OpenSearch(t)) }
 
 func conforms(t *testing.T, address string) {
+	t.Parallel()
 	e := open(t, address)
-	t.Cleanup(func() { deleteIndexes(t, address) })
+	t.Cleanup(func() { deleteIndexes(t, address, indexertest.RunPrefix) })
 	indexertest.Run(t, func(*testing.T) indexer.Engine { return e })
 	t.Run("ThreeShards", func(t *testing.T) {
 		e, err := elastic.Open(elastic.Options{Addresses: []string{address}, Replicas: elastic.NoReplicas, Shards: 3})
@@ -46,9 +47,9 @@ func conforms(t *testing.T, address string) {
 	})
 }
 
-// deleteIndexes deletes what the tests have made.
-func deleteIndexes(t testing.TB, address string) {
-	resp, err := http.Get(address + "/_alias/" + indexertest.Prefix + "*")
+// deleteIndexes deletes the indexes whose names begin so: a test's own, as others run beside it.
+func deleteIndexes(t testing.TB, address, prefix string) {
+	resp, err := http.Get(address + "/_alias/" + prefix + "*")
 	if err != nil {
 		t.Error(err)
 		return
@@ -59,7 +60,7 @@ func deleteIndexes(t testing.TB, address string) {
 		t.Error(err)
 	}
 	for name := range indexes {
-		if !strings.HasPrefix(name, indexertest.Prefix) {
+		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		req, _ := http.NewRequest("DELETE", address+"/"+name, nil)
@@ -96,7 +97,7 @@ func ask(t *testing.T, method, url, body string) int {
 func BenchmarkRealElasticsearch(b *testing.B) {
 	address := testenv.Elasticsearch(b)
 	e := open(b, address)
-	b.Cleanup(func() { deleteIndexes(b, address) })
+	b.Cleanup(func() { deleteIndexes(b, address, indexertest.Prefix+"bench-") })
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		b.Run(string(changes), func(b *testing.B) {
 			opts := indexertest.Options(b, fmt.Sprintf("%sbench-%s-%d", indexertest.Prefix, changes, time.Now().UnixNano()), changes)

@@ -23,6 +23,7 @@ func TestFaultsOfRealOpenSearch(t *testing.T) { faults(t, testenv.OpenSearch(t))
 // faults puts an index into states that operators meet. What is written meanwhile waits or halts, nothing is dead-lettered, and
 // when the state has ended everything is there.
 func faults(t *testing.T, address string) {
+	t.Parallel()
 	ask := func(method, path, body string) {
 		t.Helper()
 		if status := ask(t, method, address+path, body); status >= 300 {
@@ -63,9 +64,10 @@ func faults(t *testing.T, address string) {
 	} {
 		for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 			t.Run(c.name+"/"+string(changes), func(t *testing.T) {
+				t.Parallel()
 				e := open(t, address)
 				index := fmt.Sprintf("%sfault-%d", indexertest.Prefix, time.Now().UnixNano())
-				t.Cleanup(func() { deleteIndexes(t, address) })
+				t.Cleanup(func() { deleteIndexes(t, address, index) })
 				opts := indexertest.Options(t, index, changes)
 				opts.RetryFor, opts.Pause, opts.MaxPause = 500*time.Millisecond, 50*time.Millisecond, 100*time.Millisecond
 				if err := e.EnsureIndex(t.Context(), opts.Mappings()[0]); err != nil {

@@ -15,8 +15,9 @@ import (
 // one that has taken its place, though the document has the same sequence number there.
 func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 	address := testenv.Elasticsearch(t)
+	t.Parallel()
 	e := open(t, address)
-	t.Cleanup(func() { deleteIndexes(t, address) })
+	t.Cleanup(func() { deleteIndexes(t, address, indexertest.Prefix+"term-") })
 	name := fmt.Sprintf("%sterm-%d", indexertest.Prefix, time.Now().UnixNano())
 	for range 2 { // the second time the former index has been opened again itself
 		var docs []indexer.Stored

@@ -19,6 +19,7 @@ func TestTombstonesAreForgottenByOpenSearch(t *testing.T) {
 // forgetsTombstones shows why documents are not deleted by version: what the server remembers of a delete is in memory, however long
 // index.gc_deletes is. If this fails, ADR 22 has lost its reason.
 func forgetsTombstones(t *testing.T, address string) {
+	t.Parallel()
 	index := fmt.Sprintf("%stombstones-%d", indexertest.Prefix, time.Now().UnixNano())
 	ask := func(method, path, body string) int {
 		t.Helper()

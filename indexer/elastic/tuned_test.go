@@ -156,7 +156,8 @@ func TestTuningOfRealOpenSearch(t *testing.T) { tuning(t, testenv.OpenSearch(t))
 // tuning: refresh and replicas are changed in every part; the analyzer is as the index was made with, whose name the server does not
 // report.
 func tuning(t *testing.T, address string) {
-	t.Cleanup(func() { deleteIndexes(t, address) })
+	t.Parallel()
+	t.Cleanup(func() { deleteIndexes(t, address, indexertest.Prefix+"tuned-") })
 	for _, every := range []indexer.Every{"", indexer.Month} {
 		m := indexer.Mapping{Index: fmt.Sprintf("%stuned-%d", indexertest.Prefix, time.Now().UnixNano()), Every: every,
 			Fields: []indexer.Field{{Name: "item", Type: indexer.Text}}}

@@ -63,14 +63,20 @@ func Run(t *testing.T, open Open) {
 		{"RebuildDiscarded", testRebuildDiscarded},
 		{"RebuildParts", testRebuildParts},
 	}) {
-		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // each on indexes of its own, which a real server takes its time to make
+			c.test(t, open(t))
+		})
 	}
 }
 
 // Prefix begins the names of all indexes that the tests make.
 const Prefix = "brinetest-"
 
-func newName() string { return fmt.Sprintf("%s%08x", Prefix, rand.Uint32()) }
+// RunPrefix begins the names of those that Run and RunRouting make.
+const RunPrefix = Prefix + "run-"
+
+func newName() string { return fmt.Sprintf("%s%08x", RunPrefix, rand.Uint32()) }
 
 func deadline(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

@@ -25,7 +25,10 @@ var routingTests = []test{
 // RunRouting runs those of the tests that ask for several shards: what is on a wrong one is then twice there, or not found.
 func RunRouting(t *testing.T, open Open) {
 	for _, c := range routingTests {
-		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, open(t))
+		})
 	}
 }
 
