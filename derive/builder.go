@@ -55,7 +55,7 @@ func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.
 	case typ.Stored() != e.typ:
 		return 0, &Fault{Text: fmt.Sprintf("it makes %s, and %s is declared %s", article(e.typ), name, typ)}
 	}
-	b.add(event.Field{Name: name, Type: typ.Stored()}, e)
+	b.add(event.Field{Name: name, Type: typ.Stored(), Made: true}, e)
 	b.declare(b.fields[len(b.fields)-1])
 	return e.typ, nil
 }
@@ -67,7 +67,7 @@ func (b *Builder) Condition(name, setting, text string) error {
 		return err
 	}
 	e.question = true
-	b.add(event.Field{Name: name, Type: event.Bool}, e)
+	b.add(event.Field{Name: name, Type: event.Bool, Made: true}, e)
 	return nil
 }
 

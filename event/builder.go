@@ -47,12 +47,17 @@ func (b *Builder) begin() {
 func (b *Builder) finish() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
 	ev := Event{Record: b.record, Values: b.values[:n:n], LeftOut: b.leftOut}
-	if b.leftOut != "" {
+	if ev.LeftOut == "" && d.images.before != nil {
+		ev.Former = d.compare(b.values)
+	}
+	if ev.LeftOut == "" && d.evaluator != nil {
+		if err := d.derive(&ev); err != nil {
+			return err
+		}
+	}
+	if ev.LeftOut != "" {
 		ev.Version = max(0, b.record.Timestamp)
 	} else {
-		if d.images.before != nil {
-			ev.Former = d.compare(b.values)
-		}
 		var err *Error
 		if ev.Version, err = d.version(b.record, b.values); err != nil {
 			return err

@@ -15,6 +15,7 @@ type Decoder struct {
 	reader      Reader
 	resolver    Resolver // the reader, if it is one
 	build       Builder
+	evaluator   Evaluator // of the schema's Derive; nil: none
 }
 
 // NewDecoder makes a decoder for records of this schema, which must be valid (Schema.Validate).
@@ -24,15 +25,15 @@ func NewDecoder(schema Schema) *Decoder {
 	}
 	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), root: &Node{field: -1}}
 	for i, f := range schema.Fields {
-		if schema.Images.Deleted == f.Name {
+		if i == schema.Version {
+			d.versionPath = fieldPath(f)
+		}
+		if schema.Images.Deleted == f.Name || f.Made {
 			continue // not of the record
 		}
 		d.place(f.Keys(), i, f)
 		if former, ok := schema.former(i); ok {
 			d.place(former, len(schema.Fields)+i, f)
-		}
-		if i == schema.Version {
-			d.versionPath = fieldPath(f)
 		}
 	}
 	if i := schema.Images; len(i.Before) > 0 {
@@ -42,6 +43,9 @@ func NewDecoder(schema Schema) *Decoder {
 		}
 	}
 	d.build.decoder = d
+	if schema.Derive != nil {
+		d.evaluator = schema.Derive.Evaluator()
+	}
 	if d.reader = Reader(&jsonReader{root: d.root}); schema.Format != nil {
 		d.reader = schema.Format.NewReader(d.root)
 	}

@@ -41,3 +41,6 @@ type LeftOut string
 
 // Tombstone: the record has no value. A log writes one behind a delete, so that Kafka may forget the key; it says nothing new.
 const Tombstone LeftOut = "tombstone"
+
+// Filtered: the pipeline's own filter says no.
+const Filtered LeftOut = "filtered"

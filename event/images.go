@@ -36,7 +36,7 @@ func (s Schema) validateImages() error {
 	}
 	found := false
 	for n, f := range s.Fields {
-		if within(f.Keys(), i.Before) {
+		if !f.Made && within(f.Keys(), i.Before) {
 			return fmt.Errorf("field %s lies within the before-image, which is read for every field of the after-image; remove it", f.Name)
 		}
 		_, ok := s.former(n)
@@ -54,7 +54,7 @@ func within(path, of []string) bool { return len(path) >= len(of) && slices.Equa
 // former is where records hold what field n was before the change.
 func (s Schema) former(n int) (path []string, ok bool) {
 	path = s.Fields[n].Keys()
-	if len(s.Images.Before) == 0 || s.Fields[n].Name == s.Images.Deleted || !within(path, s.Images.After) || len(path) == len(s.Images.After) {
+	if len(s.Images.Before) == 0 || s.Fields[n].Name == s.Images.Deleted || s.Fields[n].Made || !within(path, s.Images.After) || len(path) == len(s.Images.After) {
 		return nil, false
 	}
 	return append(slices.Clone(s.Images.Before), path[len(s.Images.After):]...), true

@@ -62,6 +62,8 @@ type Field struct {
 
 	Format, Zone string // of a Time: see ParseTimeFormat
 	Numbers      bool   // of a Text: a number is taken too, as it is written
+
+	Made bool // no record holds it: the schema's Derive makes it
 }
 
 // Keys are the object keys from the record's root to the field.
@@ -101,6 +103,8 @@ type Schema struct {
 	Format Format
 	// Images are the before- and after-images of the records, if they hold any.
 	Images Images
+	// Derive makes the fields that are Made, and says which events are kept; nil: there are none, and all are.
+	Derive Deriver
 }
 
 // Validate reports the first fault of the schema: an unnamed or untyped field, two fields on one path, a path through
@@ -121,6 +125,12 @@ func (s Schema) Validate() error {
 			return err
 		}
 		names[f.Name] = true
+		if f.Made {
+			if s.Derive == nil {
+				return fmt.Errorf("field %s is made, and nothing makes it", f.Name)
+			}
+			continue
+		}
 		if other, ok := paths[joined(f.Keys())]; ok {
 			return fmt.Errorf("fields %s and %s have the same path; one field can be used in many places", other, f.Name)
 		}
@@ -128,6 +138,9 @@ func (s Schema) Validate() error {
 	}
 	for _, f := range s.Fields {
 		for n := range f.Keys() {
+			if f.Made {
+				break
+			}
 			if other, ok := paths[joined(f.Keys()[:n])]; ok && n > 0 {
 				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so is taken as a whole",
 					f.Name, other, s.Fields[s.position(other)].Type)
