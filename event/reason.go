@@ -27,8 +27,8 @@ const (
 )
 
 // Rejects are the reasons for which events are dead-lettered.
-var Rejects = []Reason{Undecodable, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey, BadName, BadExpression, TooLarge,
-	Refused, MappingRefused}
+var Rejects = []Reason{Undecodable, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey, BadName, BadExpression,
+	TooLarge, Refused, MappingRefused}
 
 // Error is a reject found while decoding or keying one event.
 type Error struct {

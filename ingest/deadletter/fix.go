@@ -15,6 +15,7 @@ var fixes = map[event.Reason]string{
 	event.KeyTooLong:     "leave the field out of the key, or take a part or a hash of it",
 	event.BadKey:         "give the key's field an encoding that takes this value",
 	event.BadName:        "fix the producer: the name cannot be that of a column",
+	event.BadExpression:  "ask field != null in the expression where a field can be absent, then replay; or fix the producer",
 	event.TooLarge:       "raise hbase.max_cell_bytes or search.max_document_bytes, here and on the servers",
 	event.Refused:        "see what the server says of this row above",
 	event.MappingRefused: "fix the index's field, or the type that the pipeline declares",
