@@ -29,3 +29,15 @@ func (e *SampleError) Error() string { return e.Err.Error() }
 func (e *SampleError) Unwrap() error { return e.Err }
 
 func badSample(format string, args ...any) error { return &SampleError{fmt.Errorf(format, args...)} }
+
+// Each passes f the records of a sample, in order, until it returns an error, which Each returns then. A record lasts until f returns.
+func Each(ctx context.Context, s Sample, f func(*event.Record) error) error {
+	return s.read(ctx, func(b block) error {
+		for _, rec := range b.records {
+			if err := f(rec); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -334,10 +334,12 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 		switch failure.Verdict {
 		case event.Reject:
 			rec := f.left[failure.Index]
-			if f.plural && slices.Contains(f.buried, rec) {
+			if slices.Contains(f.buried, rec) {
 				continue
 			}
-			f.buried = append(f.buried, rec)
+			if f.plural {
+				f.buried = append(f.buried, rec)
+			}
 			letters = append(letters, s.letter(rec, failure.Reason, failure.Err))
 		case event.Halt:
 			if halt == nil {

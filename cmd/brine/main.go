@@ -28,6 +28,7 @@ var version = "dev"
 type cli struct {
 	Dev         devGroup       `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
 	Run         runCmd         `cmd:"" help:"Run the pipelines of a configuration."`
+	Init        initCmd        `cmd:"" help:"Propose a configuration of a sample: fields, row keys to choose from, versions."`
 	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect also against the servers."`
 	Tables      tablesCmd      `cmd:"" help:"Plan, create and alter tables."`
 	Regions     regionsCmd     `cmd:"" help:"Show, split, merge, move, flush and compact a table's regions."`

@@ -78,6 +78,7 @@ var rules = []struct {
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term", "internal/wording"}, "rows and records become documents by the code that writes them"},
 	{"top", []string{"hbase", "skew", "internal/term", "internal/wording"}, "a picture of what others report; it runs nothing"},
 	{"forecast", []string{"event", "plan", "publish", "rowkey", "sink", "internal/sample", "internal/term"}, "a sample and targets in, a report out"},
+	{"propose", []string{"event", "forecast", "rowkey", "rowkey/eventkey", "internal/term"}, "a sample in, a configuration out"},
 	{"schema", []string{"config", "event", "forecast", "hbase", "indexer", "ingest", "internal/fault", "internal/term", "plan", "rowkey", "search"}, "what a configuration says of stores, and what they are"},
 	{"publish", []string{"event", "ingest", "ingest/offsets", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"brine/config"
+	"brine/event"
+	"brine/forecast"
+	"brine/internal/term"
+	"brine/propose"
+	"brine/service/brokers"
+)
+
+type initCmd struct {
+	Sample   string   `placeholder:"FILE" help:"Records to propose from: a file of JSON lines or CSV (also .gz), or topic:NAME (default: of --topic, if there are brokers)."`
+	Topic    string   `help:"Topic that the pipeline is to read."`
+	Brokers  []string `default:"localhost:9092" placeholder:"HOST:PORT,…" help:"Brokers of the topic."`
+	HBase    string   `name:"hbase" default:"rpc://localhost:16000" placeholder:"URL" help:"Where HBase is, as hbase.connect has it."`
+	Encoding string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in."`
+	Records  int      `default:"20000" help:"Most records of the sample that are read."`
+	Key      int      `placeholder:"N" help:"Take proposed key N, from 1 (default: ask at a terminal, else the first)."`
+	Output   string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write; - prints it."`
+	Force    bool     `help:"Overwrite the file."`
+	JSON     bool     `help:"Print the proposals as JSON, and write nothing."`
+	timeoutFlag
+}
+
+// Help is shown under the command's own help.
+func (initCmd) Help() string {
+	return `Reads a sample and writes a commented brine.yaml that brine check accepts: the fields with their types and the formats of their
+times, a row key with the reasons for it and others to choose from, and the version with its ties in the sample. At a terminal it
+asks for what no flag says.
+
+Examples:
+  brine init --topic courier.scans --sample scans.jsonl.gz
+  brine init --topic shop.orders --brokers kafka1:9092
+  brine init --topic shop.orders --sample orders.csv --key 2 -o -`
+}
+
+func (c *initCmd) Run(e *env) error {
+	if err := c.ask(e); err != nil {
+		return err
+	}
+	if c.Output != "-" && !c.Force && !c.JSON && exists(c.Output) {
+		return usage(fmt.Errorf("-o: %s is there already; name another file, or give --force to overwrite it", c.Output))
+	}
+	p, err := propose.Of(e.ctx, c.options(e))
+	if errors.Is(err, propose.ErrSample) {
+		return &exitError{exitFailed, err, ""}
+	}
+	if err != nil {
+		return sampleError(err)
+	}
+	if c.JSON {
+		return json.NewEncoder(e.stdout).Encode(p)
+	}
+	choice, err := c.choose(e, p)
+	if err != nil {
+		return err
+	}
+	if c.Output == "-" {
+		_, err := e.stdout.Write(p.YAML(choice))
+		return err
+	}
+	if err := os.WriteFile(c.Output, p.YAML(choice), 0o600); err != nil {
+		return err
+	}
+	if _, problems := config.Load(c.Output, e.getenv); problems.Err() != nil {
+		return fmt.Errorf("%s is written, and needs a correction by hand: %w", c.Output, problems.Err())
+	}
+	fmt.Fprintf(e.stdout, "%s is written: key %s\nnext: brine check --connect %[1]s\n", c.Output, p.Keys[choice].Expr)
+	return nil
+}
+
+// ask asks for what no flag says, of a person.
+func (c *initCmd) ask(e *env) error {
+	person := e.stdin != nil && term.IsTerminal(e.stdin)
+	if c.Topic == "" {
+		c.Topic = strings.TrimPrefix(c.Sample, "topic:")
+		if c.Topic == c.Sample {
+			c.Topic = ""
+		}
+	}
+	if c.Topic == "" && person {
+		fmt.Fprint(e.stderr, "Topic to read: ")
+		c.Topic = strings.TrimSpace(readLine(e.stdin))
+	}
+	if c.Topic == "" {
+		return usage(errors.New("--topic: name the topic that the pipeline is to read"))
+	}
+	if c.Sample == "" && person {
+		fmt.Fprintf(e.stderr, "File of sample records (empty: read topic %s at %s): ", c.Topic, strings.Join(c.Brokers, ","))
+		c.Sample = strings.TrimSpace(readLine(e.stdin))
+	}
+	if c.Sample == "" {
+		c.Sample = "topic:" + c.Topic
+	}
+	if c.Records < 1 {
+		return usage(fmt.Errorf("--records: %d; read 1 at least", c.Records))
+	}
+	return nil
+}
+
+// options says how the sample is read.
+func (c *initCmd) options(e *env) propose.Options {
+	o := propose.Options{Topic: c.Topic, Brokers: c.Brokers, HBase: c.HBase, Source: filepath.Base(c.Sample), Records: c.Records}
+	name, ok := strings.CutPrefix(c.Sample, "topic:")
+	if !ok {
+		o.Texts = forecast.IsCSV(c.Sample)
+		o.Open = func(fields []event.Field) (forecast.Sample, error) {
+			sample, err := forecast.OpenFile(c.Sample, c.Encoding, fields)
+			return sample, sampleError(err)
+		}
+		return o
+	}
+	o.Keyed, o.Source = true, "topic "+name
+	o.Open = func([]event.Field) (forecast.Sample, error) {
+		topic, n, err := forecast.ParseTopic(name)
+		if err != nil {
+			return nil, sampleError(err)
+		}
+		cfg, err := brokersFlag{Brokers: c.Brokers}.config(e, configFlag{defaultConfig})
+		if err != nil {
+			return nil, err
+		}
+		return brokers.Topics{Config: cfg}.Sample(e.ctx, topic, min(n, int64(c.Records)))
+	}
+	return o
+}
+
+// choose returns the number of the key to take, from 0.
+func (c *initCmd) choose(e *env, p *propose.Proposal) (int, error) {
+	n := c.Key
+	if n == 0 && len(p.Keys) > 1 && c.Output != "-" && e.stdin != nil && term.IsTerminal(e.stdin) {
+		for i, k := range p.Keys {
+			fmt.Fprintf(e.stderr, "%d. %s\n   %s\n", i+1, k.Expr, k.Reads)
+		}
+		fmt.Fprintf(e.stderr, "Key [1]: ")
+		if answer := strings.TrimSpace(readLine(e.stdin)); answer != "" {
+			if _, err := fmt.Sscanf(answer, "%d", &n); err != nil {
+				return 0, usage(fmt.Errorf("%q is not a number from 1 to %d", answer, len(p.Keys)))
+			}
+		}
+	}
+	if n == 0 {
+		n = 1
+	}
+	if n < 1 || n > len(p.Keys) {
+		return 0, usage(fmt.Errorf("--key: %d; choose from 1 to %d", n, len(p.Keys)))
+	}
+	return n - 1, nil
+}

@@ -1,0 +1,211 @@
+package propose
+
+import (
+	"fmt"
+	"slices"
+
+	"brine/event"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+// Key is a proposed row key.
+type Key struct {
+	Expr   string   `json:"key"`
+	Row    string   `json:"row"`        // event or entity
+	Reads  string   `json:"reads"`      // what one scan or get answers
+	Spread float64  `json:"spread"`     // largest share of the sample's rows in one of 16 equal regions; 0.0625 is even
+	Rows   int      `json:"rows"`       // that the sample becomes
+	Clash  int      `json:"collisions"` // records that would overwrite a different one, where each record is to be a row of its own
+	fields []string // in it
+}
+
+// keys are the proposals, the one that fits the sample best first.
+func (s *sample) keys(entity, owner, birth int, version string) []Key {
+	var out []Key
+	add := func(k Key, parts ...part) {
+		k.Expr, k.fields = expression(parts)
+		if s.measure(&k) == nil {
+			out = append(out, k)
+		}
+	}
+	id, repeated := s.part(entity), s.counts[entity] < len(s.events)
+	salt := s.salt(entity)
+	if at := s.field(version); at >= 0 && repeated {
+		parts := []part{salt, id, s.newest(at)}
+		parts = append(parts, s.tieBreaker(entity, at)...)
+		add(Key{Row: "event", Reads: fmt.Sprintf("all records of one %s, the newest first", s.fields[entity].Name)}, parts...)
+	}
+	if repeated {
+		add(Key{Row: "entity", Reads: fmt.Sprintf("the latest state of one %s: its changes meet in one row", s.fields[entity].Name)}, salt, id)
+	} else {
+		add(Key{Row: "event", Reads: fmt.Sprintf("the record of one %s", s.fields[entity].Name)}, salt, id)
+	}
+	if owner >= 0 {
+		parts := []part{s.salt(owner), s.part(owner)}
+		reads := fmt.Sprintf("all of one %s's records by %s", s.fields[owner].Name, s.fields[entity].Name)
+		if birth >= 0 {
+			parts = append(parts, s.newest(birth))
+			reads = fmt.Sprintf("all of one %s's records, the newest first", s.fields[owner].Name)
+		}
+		row := "event"
+		if repeated {
+			row = "entity"
+		}
+		add(Key{Row: row, Reads: reads}, append(parts, id)...)
+	}
+	if s.partial(entity) { // changes that meet in one row first
+		slices.SortStableFunc(out, func(a, b Key) int { return rank(a) - rank(b) })
+	}
+	return out
+}
+
+// rank puts rows in which partial changes meet before those that hold one change.
+func rank(k Key) int {
+	if k.Row == "entity" {
+		return 0
+	}
+	return 1
+}
+
+// part is one part of a key; its text is followed by a separator unless it is the last one or of a fixed width.
+type part struct {
+	text, field string
+	open        bool // of any length
+	separator   string
+}
+
+// expression joins parts.
+func expression(parts []part) (text string, fields []string) {
+	for i, p := range parts {
+		if i > 0 {
+			text += " + "
+		}
+		text += p.text
+		if p.open && i < len(parts)-1 {
+			text += " + " + p.separator
+		}
+		if !slices.Contains(fields, p.field) {
+			fields = append(fields, p.field)
+		}
+	}
+	return text, fields
+}
+
+// salt spreads rows by a field.
+func (s *sample) salt(f int) part {
+	return part{text: fmt.Sprintf("md5(%s, 4)", s.fields[f].Name), field: s.fields[f].Name}
+}
+
+// part is a field as it stands in a key.
+func (s *sample) part(f int) part {
+	p := part{text: s.fields[f].Name, field: s.fields[f].Name, open: true, separator: `"|"`}
+	switch t := s.fields[f].Type; {
+	case t == event.Int:
+		p.text, p.open = "asc("+p.text+")", false
+	case t.IsTime():
+		return s.newest(f)
+	case t == event.Bool:
+		p.open = true
+	case s.columns[f].barred:
+		p.separator = `"\x00"`
+	}
+	return p
+}
+
+// newest is a time, or a number that grows, so that the latest comes first.
+func (s *sample) newest(f int) part {
+	p := part{field: s.fields[f].Name, text: fmt.Sprintf("desc(%s, ms)", s.fields[f].Name)}
+	if s.fields[f].Type == event.Int {
+		p.text = "desc(" + s.fields[f].Name + ")"
+	}
+	return p
+}
+
+// tieBreaker is what tells the records of one entity and time apart: the field that does it in the sample, of the fewest values. Where
+// nothing has to be told apart a short one that varies is taken too: what does not tie in the sample may later.
+func (s *sample) tieBreaker(entity, at int) []part {
+	best, bestSame := -1, s.same([]int{entity, at})
+	for f := range s.fields {
+		t := s.fields[f].Type
+		if f == entity || f == at || !s.complete(f) || t != event.Text && t != event.Int || s.columns[f].longest > 32 || s.decides(entity, f) {
+			continue
+		}
+		same := s.same([]int{entity, at, f})
+		if same < bestSame || same == bestSame && (best < 0 || s.counts[f] < s.counts[best]) {
+			best, bestSame = f, same
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return []part{{text: `"|"`}, s.part(best)}
+}
+
+// same counts the records that differ from an earlier one with the same values of these fields.
+func (s *sample) same(fields []int) (n int) {
+	seen := map[string]contents{}
+	for i := range s.events {
+		place := ""
+		for _, f := range fields {
+			place += s.cells[f][i] + "\x00\x01"
+		}
+		if seen[place].differ(s.hashes[i]) {
+			n++
+		}
+		seen[place] = seen[place].and(s.hashes[i])
+	}
+	return n
+}
+
+// measure makes the rows of the sample. It is an error when the key cannot be, or when a record has no row.
+func (s *sample) measure(k *Key) error {
+	schema := s.schema()
+	key, err := eventkey.Parse(k.Expr, schema)
+	if err != nil {
+		return err
+	}
+	encoder, err := eventkey.New(key, schema)
+	if err != nil {
+		return err
+	}
+	rows, regions, most := map[string]contents{}, [16]int{}, 0
+	for i := range s.events {
+		row, err := encoder.Append(nil, &s.events[i])
+		if err != nil || len(row) > rowkey.MaxRow {
+			return fmt.Errorf("record %d: %w", i, err)
+		}
+		there := rows[string(row)]
+		rows[string(row)] = there.and(s.hashes[i])
+		if r := hex(row[0]); there == nil && r >= 0 {
+			regions[r]++
+			most = max(most, regions[r])
+		}
+		if k.Row == "event" && there.differ(s.hashes[i]) {
+			k.Clash++
+		}
+	}
+	k.Rows = len(rows)
+	k.Spread = float64(most) / float64(max(1, len(rows)))
+	return nil
+}
+
+// hex is the value of the digit that a salt begins with; -1: it is none.
+func hex(digit byte) int {
+	switch {
+	case digit >= '0' && digit <= '9':
+		return int(digit - '0')
+	case digit >= 'a' && digit <= 'f':
+		return int(digit-'a') + 10
+	}
+	return -1
+}
+
+// schema declares the fields, with the records' own time as the version.
+func (s *sample) schema() event.Schema {
+	out := event.Schema{Version: -1}
+	for _, f := range s.fields {
+		out.Fields = append(out.Fields, f.Field)
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package propose_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brine/event"
+	"brine/forecast"
+	"brine/internal/sample"
+	"brine/propose"
+)
+
+const now = 1_760_000_000_000
+
+// of makes options for records of these values, whose keys are in a field; none: they have no keys.
+func of(topic, key string, values iter.Seq[[]byte], limit int) propose.Options {
+	var records []event.Record
+	for value := range values {
+		if len(records) == limit {
+			break
+		}
+		rec := event.Record{Value: value, Timestamp: now}
+		if key != "" {
+			var fields map[string]any
+			if json.Unmarshal(value, &fields) == nil {
+				rec.Key = fmt.Append(nil, fields[key])
+			}
+		}
+		records = append(records, rec)
+	}
+	return propose.Options{Topic: topic, Brokers: []string{"localhost:9092"}, HBase: "rpc://localhost:16000", Source: "a sample", Records: limit,
+		Keyed: key != "", Open: func([]event.Field) (forecast.Sample, error) { return forecast.OfRecords(records), nil }}
+}
+
+func lines(text ...string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, line := range text {
+			if !yield([]byte(line)) {
+				return
+			}
+		}
+	}
+}
+
+// csv is options of a file, which is read without fields and again with them.
+func csv(t *testing.T, topic, text string) propose.Options {
+	file := filepath.Join(t.TempDir(), "sample.csv")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := of(topic, "", none, 1000)
+	o.Texts = true
+	o.Open = func(fields []event.Field) (forecast.Sample, error) { return forecast.OpenFile(file, "utf-8", fields) }
+	return o
+}
+
+// none are no records.
+func none(func([]byte) bool) {}
+
+// TestGolden shows the whole file for each kind of sample. BRINE_UPDATE=1 writes what is made now.
+func TestGolden(t *testing.T) {
+	for name, o := range map[string]propose.Options{
+		"scans":  of("courier.scans", "waybill", sample.Scans(), 4000),
+		"orders": of("shop.orders", "order", sample.Orders(1000), 4000),
+		"csv": csv(t, "shop.orders", `order_id,user_id,created,updated,status,total,zip,gift
+1,u1,2024-01-01 10:00:00,2024-01-01 10:00:00,created,12.50,00501,false
+1,u1,2024-01-01 10:00:00,2024-01-01 11:00:00,paid,12.50,00501,false
+2,u1,2024-01-01 10:05:00,2024-01-01 10:05:00,created,3,10001,true
+2,u1,2024-01-01 10:05:00,2024-01-01 10:06:00,paid,3,10001,true
+3,u2,2024-01-02 10:00:00,2024-01-02 10:00:00,created,99.99,10001,false
+`),
+		"nested": of("app.events", "", lines(
+			`{"id":"a|1","meta":{"ts":1700000000123,"host":{"name":"x","up":true}},"tags":["a"],"odd name":1,"n":"7"}`,
+			`{"id":"a|2","meta":{"ts":1700000001123,"host":{"name":"y","up":false}},"tags":[],"odd name":2.5,"n":8}`,
+			`not JSON`,
+			`{"id":"a|3","meta":{"ts":1700000001123,"host":{"name":"y","up":false}},"tags":[],"odd name":2.5,"n":8}`), 100),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := propose.Of(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := p.YAML(0)
+			golden := filepath.Join("testdata", name+".yaml")
+			if os.Getenv("BRINE_UPDATE") == "1" {
+				if err := os.WriteFile(golden, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestTiesAreCounted: of two times the one with fewer ties is the version, and a time that never changes is none.
+func TestTiesAreCounted(t *testing.T) {
+	p, err := propose.Of(t.Context(), of("t", "id", lines(
+		`{"id":"a","day":"2024-01-01","at":1700000000000,"born":1600000000000,"s":"x"}`,
+		`{"id":"a","day":"2024-01-01","at":1700000000001,"born":1600000000000,"s":"y"}`,
+		`{"id":"a","day":"2024-01-02","at":1700000000001,"born":1600000000000,"s":"z"}`,
+		`{"id":"a","day":"2024-01-02","at":1700000000001,"born":1600000000000,"s":"z"}`,
+		`{"id":"b","day":"2024-01-02","at":1700000000002,"born":1600000000003,"s":"x"}`), 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range p.Versions {
+		got = append(got, fmt.Sprintf("%s %d", v.Field, v.Ties))
+	}
+	// The records' own times are all the same, and one record came twice, which is no tie.
+	if want := "at 1,day 1, 2"; strings.Join(got, ",") != want {
+		t.Errorf("got %q, want %q", strings.Join(got, ","), want)
+	}
+}
+
+// TestCollisionsAreCounted: where no field tells two records apart, the proposal says how many would be lost.
+func TestCollisionsAreCounted(t *testing.T) {
+	p, err := propose.Of(t.Context(), of("t", "id", lines(
+		`{"id":"a","at":1700000000000,"x":1.5}`, `{"id":"a","at":1700000000000,"x":2.5}`, `{"id":"a","at":1700000000001,"x":2.5}`,
+		`{"id":"b","at":1700000000001,"x":2.5}`), 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := p.Keys[0]; k.Row != "event" || k.Clash != 1 || k.Rows != 3 {
+		t.Errorf("%+v", k)
+	}
+	if text := string(p.YAML(0)); !strings.Contains(text, "1 record would overwrite a different one") {
+		t.Errorf("the file does not say so:\n%s", text)
+	}
+}
+
+func TestNothingToPropose(t *testing.T) {
+	for name, c := range map[string]struct {
+		values iter.Seq[[]byte]
+		want   string
+	}{
+		"no records": {none, "holds 0 records"},
+		"no JSON":    {lines("a", "b"), "none of them is a JSON object"},
+		"no name":    {lines(`{"x":1.5}`, `{"x":2.5}`), "no field of a sample names what a record is about"},
+	} {
+		_, err := propose.Of(context.Background(), of("t", "", c.values, 10))
+		if !errors.Is(err, propose.ErrSample) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// FuzzOf: any records give a proposal or an error, and what is proposed names fields of its own.
+func FuzzOf(f *testing.F) {
+	f.Add([]byte(`{"id":"a","at":1700000000000}`), []byte(`{"id":"b","at":1700000000000,"o":{"":{"\u0000":1}}}`))
+	f.Add([]byte(`{"1":"2","_":{"_":{"_":{"_":{"_":1}}}}}`), []byte(`{"1":"3","_":null}`))
+	f.Add([]byte(`{"a.b":"x","a":{"b":"y"}}`), []byte(`{"a.b":"y","a":{"b":"z"}}`))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		p, err := propose.Of(t.Context(), of("t", "", lines(string(a), string(b)), 2))
+		if err != nil {
+			return
+		}
+		for i := range p.Keys {
+			if text := p.YAML(i); len(text) == 0 {
+				t.Fatal("an empty file")
+			}
+		}
+	})
+}

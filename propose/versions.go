@@ -1,0 +1,91 @@
+package propose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"brine/event"
+)
+
+// Version is a field by which the changes of one entity can be put in order.
+type Version struct {
+	Field string `json:"field"` // empty: the time of the Kafka record
+	Ties  int    `json:"ties"`  // records that differ from another one of their entity with the same version
+	Of    int    `json:"of"`    // records
+}
+
+const dayMS = 24 * 60 * 60 * 1000
+
+// versions are the candidates, the best first: fewest ties, then most different values.
+func (s *sample) versions(entity int) []Version {
+	var out []Version
+	for f := range s.fields {
+		if s.orders(f) {
+			// A time that never changes says when the entity began, not in which order its changes came.
+			if s.counts[entity] < len(s.events) && s.decides(entity, f) {
+				continue
+			}
+			out = append(out, Version{Field: s.fields[f].Name, Of: len(s.events),
+				Ties: s.ties(entity, func(i int) int64 { return s.events[i].Values[f].Int() })})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Version) int {
+		f, g := s.field(a.Field), s.field(b.Field)
+		return cmp.Or(cmp.Compare(a.Ties, b.Ties), cmp.Compare(s.counts[g], s.counts[f]))
+	})
+	return append(out, Version{Of: len(s.events), Ties: s.ties(entity, func(i int) int64 { return s.events[i].Record.Timestamp })})
+}
+
+// orders reports whether a field may be a version.
+func (s *sample) orders(f int) bool {
+	t := s.fields[f].Type
+	if !s.complete(f) || !t.IsTime() && (t != event.Int || !s.named(f, []string{"version", "seq", "sequence", "revision", "lsn"})) {
+		return false
+	}
+	for i := range s.events {
+		v := s.events[i].Values[f].Int()
+		if v < 0 || v == math.MaxInt64 || v-dayMS > s.events[i].Record.Timestamp {
+			return false
+		}
+	}
+	return true
+}
+
+// ties counts the records that differ from an earlier one of their entity with the same version.
+func (s *sample) ties(entity int, version func(i int) int64) (n int) {
+	type place struct {
+		entity  string
+		version int64
+	}
+	seen := map[place]contents{}
+	for i := range s.events {
+		at := place{s.cells[entity][i], version(i)}
+		if seen[at].differ(s.hashes[i]) {
+			n++
+		}
+		seen[at] = seen[at].and(s.hashes[i])
+	}
+	return n
+}
+
+// field is the position of a field; -1: there is none of the name.
+func (s *sample) field(name string) int {
+	return slices.IndexFunc(s.fields, func(f Field) bool { return f.Name == name })
+}
+
+// contents are the hashes of the different records at one place; most places have one.
+type contents []uint64
+
+// differ reports whether a record is another one than those that are there: one that came twice is not.
+func (c contents) differ(hash uint64) bool { return len(c) > 0 && !slices.Contains(c, hash) }
+
+func (c contents) and(hash uint64) contents {
+	if slices.Contains(c, hash) || len(c) == maxContents {
+		return c
+	}
+	return append(c, hash)
+}
+
+// maxContents bounds what is compared where all records are at one place.
+const maxContents = 16

@@ -1,0 +1,195 @@
+package propose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/event"
+	"brine/internal/term"
+)
+
+// YAML writes the configuration with key number choice, from 0, and says of the others what they would be.
+func (p *Proposal) YAML(choice int) []byte {
+	w := &writer{}
+	k, topic := &p.Keys[choice], name(p.opts.Topic)
+	w.line(0, "# brine.yaml for topic %s, proposed by brine init of %s.", p.opts.Topic, p.opts.Source)
+	w.line(0, "# %s were read%s. What is said here of values holds of those; read it through once.", records(p.Records), p.bad())
+	w.line(0, "#")
+	w.line(0, "#   brine check --connect    compares it with the servers")
+	w.line(0, "#   brine tables apply       creates the table")
+	w.line(0, "#   brine run                writes")
+	w.line(0, "")
+	w.line(0, "kafka:")
+	w.line(1, "brokers: [%s]", strings.Join(quoted(p.opts.Brokers), ", "))
+	w.line(1, "group: brine")
+	w.line(0, "")
+	w.line(0, "hbase:")
+	w.line(1, "connect: %s", quote(p.opts.HBase))
+	w.line(0, "")
+	p.table(w, k, topic)
+	w.line(0, "")
+	p.pipeline(w, k, topic)
+	return []byte(w.String())
+}
+
+func (p *Proposal) bad() string {
+	if p.Bad == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s no JSON object and would be dead letters", term.Thousands(int64(p.Bad))+" of them are")
+}
+
+// table writes the table, and the other keys as comments.
+func (p *Proposal) table(w *writer, k *Key, table string) {
+	w.line(0, "tables:")
+	w.line(1, "%s:", table)
+	w.line(2, "row: %s", k.Row+rowNote(k.Row))
+	w.line(2, "# Answers: %s.", k.Reads)
+	w.line(2, "# %s", p.measured(k))
+	w.line(2, "key: %s", k.Expr)
+	for i := range p.Keys {
+		if other := &p.Keys[i]; other != k {
+			w.line(2, "#")
+			w.line(2, "# Or, with row: %s, for %s:", other.Row, other.Reads)
+			w.line(2, "# key: %s", other.Expr)
+			w.line(2, "# %s", p.measured(other))
+		}
+	}
+	w.line(2, "families:")
+	w.line(3, "d: { versions: 1, compression: gz, bloom: row }")
+	w.line(2, "regions: 16                 # the salt spreads rows over them evenly from the first write on")
+}
+
+func rowNote(row string) string {
+	if row == "entity" {
+		return "                 # changes of one entity meet in one row, column by column, the newest version winning"
+	}
+	return "                  # each record is a row of its own"
+}
+
+// measured is what the sample says of a key.
+func (p *Proposal) measured(k *Key) string {
+	text := fmt.Sprintf("In the sample: %s, at most %.0f %% of them in one of 16 equal regions", term.Count(k.Rows, "row"), 100*k.Spread)
+	switch {
+	case k.Row == "event" && k.Clash > 0:
+		text += fmt.Sprintf("; %s would overwrite a different one: add a field that tells them apart", records(k.Clash))
+	case k.Row == "event":
+		text += "; no record overwrites a different one"
+	}
+	return text + "."
+}
+
+func records(n int) string { return term.Count(n, "record") }
+
+// pipeline writes the pipeline.
+func (p *Proposal) pipeline(w *writer, k *Key, table string) {
+	w.line(0, "pipelines:")
+	w.line(1, "%s:", table)
+	w.line(2, "topic: %s", quote(p.opts.Topic))
+	w.line(2, "format: json")
+	w.line(2, "fields:")
+	for _, f := range p.Fields {
+		w.line(3, "%s", declaration(f))
+	}
+	p.version(w)
+	if p.Partial {
+		w.line(2, "changes: partial              # a record carries the fields that it changes")
+	} else {
+		w.line(2, "changes: whole                # a record carries all fields")
+	}
+	w.line(2, "rows:")
+	w.line(3, "- table: %s", table)
+	w.line(4, "set:")
+	for _, f := range p.columns(k) {
+		w.line(5, "%q: %s", "d:"+f.Name, f.Name)
+	}
+}
+
+// columns are the fields that are not read back from the key: at least one, since a row has a cell.
+func (p *Proposal) columns(k *Key) []Field {
+	out := slices.DeleteFunc(slices.Clone(p.Fields), func(f Field) bool { return slices.Contains(k.fields, f.Name) })
+	if len(out) == 0 {
+		return p.Fields[:1]
+	}
+	return out
+}
+
+// version writes the version, and what else could be one.
+func (p *Proposal) version(w *writer) {
+	best := p.Versions[0]
+	if best.Field == "" {
+		w.line(2, "# No version: no field orders the changes of one %s, so the time of the Kafka record does.", p.Entity)
+	} else {
+		w.line(2, "version: %-20s # orders the changes of one %s%s", best.Field, p.Entity, tied(best))
+	}
+	for _, v := range p.Versions[1:] {
+		what := "version: " + v.Field
+		if v.Field == "" {
+			if what = "none, for the time of the Kafka record"; !p.opts.Keyed {
+				continue // of a file: when it is published
+			}
+		}
+		w.line(2, "# Or %s: %s.", what, strings.TrimPrefix(tied(v), "; "))
+	}
+}
+
+func tied(v Version) string {
+	if v.Ties == 0 {
+		return "; no ties in the sample"
+	}
+	return fmt.Sprintf("; %s of the sample tie, and which of them wins depends on the order they are applied in", records(v.Ties))
+}
+
+// declaration is a field in the mapping of fields.
+func declaration(f Field) string {
+	text := f.Type.String()
+	var more []string
+	if len(f.Path) > 0 {
+		more = append(more, "path: ["+strings.Join(quoted(f.Path), ", ")+"]")
+	}
+	if f.Type == event.Time && f.Format != event.RFC3339 {
+		more = append(more, "format: "+quote(f.Format))
+	}
+	if f.Numbers {
+		more = append(more, "from: number")
+	}
+	if len(more) > 0 {
+		text = "{ type: " + text + ", " + strings.Join(more, ", ") + " }"
+	}
+	text = f.Name + ": " + text
+	if f.Note != "" {
+		text = fmt.Sprintf("%-28s # %s", text, f.Note)
+	}
+	return text
+}
+
+// writer writes lines, two spaces a level.
+type writer struct{ strings.Builder }
+
+func (w *writer) line(depth int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if text != "" {
+		w.WriteString(strings.Repeat("  ", depth))
+	}
+	w.WriteString(strings.TrimRight(text, " ") + "\n")
+}
+
+func quoted(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = quote(text)
+	}
+	return out
+}
+
+// quote writes a text so that YAML reads it as this text.
+func quote(text string) string {
+	plain := text != "" && strings.Trim(text, "0123456789.+-eE_") != "" && strings.IndexFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-/", r)
+	}) < 0 && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text))
+	if plain {
+		return text
+	}
+	return fmt.Sprintf("%q", text)
+}
