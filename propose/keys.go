@@ -122,7 +122,7 @@ func (s *sample) newest(f int) part {
 	return p
 }
 
-// tieBreaker is what tells the records of one entity and time apart: the field that does it in the sample, of the fewest values. Where
+// tieBreaker is what sets the records of one entity and time apart: the field that does it in the sample, of the fewest values. Where
 // nothing has to be told apart a short one that varies is taken too: what does not tie in the sample may later.
 func (s *sample) tieBreaker(entity, at int) []part {
 	best, bestSame := -1, s.same([]int{entity, at})
