@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"crypto/tls"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"brine/ingest"
 	"brine/lookup"
 	"brine/query"
+	"brine/registry"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -122,6 +124,31 @@ func TestElasticOptions(t *testing.T) {
 	}
 }
 
+func TestRegistryOptions(t *testing.T) {
+	got, ok := everything(t).Registry()
+	want := registry.Options{URLs: []string{"https://registry-1:8080/apis/ccompat/v7", "https://registry-2:8080/apis/ccompat/v7"},
+		Framing: registry.ApicurioGlobal, Username: "brine", Password: "hunter2", TLS: &tls.Config{ServerName: "registry", MinVersion: tls.VersionTLS12},
+		Cache: "./data/schemas", Timeout: 3 * time.Second, UnknownAfter: 20 * time.Second, MaxBytes: 32 << 20}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(tls.Config{})); diff != "" || !ok {
+		t.Errorf("%v, -want +got:\n%s", ok, diff)
+	}
+	cfg, problems := Parse("brine.yaml", []byte(minimal), environ())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if _, ok := cfg.Registry(); ok {
+		t.Error("a registry that no section names")
+	}
+	cfg, _ = Parse("brine.yaml", []byte(minimal+"registry: { url: 'http://localhost:8081' }\n"), environ())
+	defaults, _ := cfg.Registry()
+	owner := registry.Options{URLs: []string{"http://localhost:8081"}, MaxBytes: 16 << 20}
+	owner.EnsureDefaults()
+	defaults.EnsureDefaults()
+	if diff := cmp.Diff(owner, defaults, cmpopts.IgnoreFields(registry.Options{}, "Hooks")); diff != "" {
+		t.Errorf("-owner +config:\n%s", diff)
+	}
+}
+
 type nowhere struct{}
 
 func (nowhere) Submit(context.Context, *event.Batch) event.Flight { return nil }
@@ -146,6 +173,12 @@ func valid(t *testing.T, cfg *Config) {
 	t.Helper()
 	if _, embedded := cfg.Search.Embedded(); !embedded && cfg.Search.Connect != "" {
 		o := cfg.Search.Elastic()
+		o.EnsureDefaults()
+		if err := o.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	if o, ok := cfg.Registry(); ok {
 		o.EnsureDefaults()
 		if err := o.Validate(); err != nil {
 			t.Error(err)

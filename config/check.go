@@ -49,6 +49,7 @@ func (l *loader) checkAddresses(c *Config) {
 			"one operation takes at least one call")
 	}
 	l.checkSearch(&c.Search)
+	l.checkRegistry(&c.Schemas)
 	c.Search.answer = int64(max(c.Memory/2, 2*leastAnswer))
 }
 

@@ -68,7 +68,7 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	return nil, nil
 }
 
-// checkTLS reads the files and makes the configuration that clients use.
+// checkTLS makes the configuration that clients use.
 func (l *loader) checkTLS(k *Kafka) {
 	const setting = "kafka.tls"
 	t := &k.TLS
@@ -80,20 +80,26 @@ func (l *loader) checkTLS(k *Kafka) {
 		}
 		return
 	}
-	k.tls = &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
-	if ca := l.readCA(setting+".ca", t.CA); ca != nil {
-		k.tls.RootCAs = x509.NewCertPool()
-		k.tls.RootCAs.AppendCertsFromPEM(ca)
+	k.tls = l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+}
+
+// tlsConfig reads the files of a section and makes the configuration that its clients use.
+func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string) *tls.Config {
+	made := &tls.Config{ServerName: serverName, MinVersion: tls.VersionTLS12}
+	if ca := l.readCA(setting+".ca", caFile); ca != nil {
+		made.RootCAs = x509.NewCertPool()
+		made.RootCAs.AppendCertsFromPEM(ca)
 	}
-	cert, key := l.readPEM(setting+".cert", t.Cert), l.readPEM(setting+".key", t.Key)
+	cert, key := l.readPEM(setting+".cert", certFile), l.readPEM(setting+".key", keyFile)
 	if cert != nil && key != nil {
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
 			l.fault(setting+".cert", Unreadable, "is not a valid pair with key: "+strings.TrimPrefix(err.Error(), "tls: "),
 				"name the certificate and its own key, in PEM")
 		}
-		k.tls.Certificates = []tls.Certificate{pair}
+		made.Certificates = []tls.Certificate{pair}
 	}
+	return made
 }
 
 // readCA reads a file of certificates; nil when there is none, or a fault of it was reported.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -99,6 +100,68 @@ func (l *loader) checkSearch(s *Search) {
 		l.fault("search.pause", Range, "is more than search.max_pause, which is "+DurationText(s.MaxPause),
 			"write a shorter pause, or a longer max_pause")
 	}
+}
+
+func (l *loader) checkRegistry(r *Registry) {
+	const setting = "registry"
+	if r.URL == "" {
+		if l.has(setting) && !l.has(setting+".url") {
+			l.fault(setting, Missing, "names no registry", "write url: http://localhost:8081")
+		}
+		return
+	}
+	secure := l.checkRegistryURLs(r)
+	l.together(setting, "password", "user")
+	l.together(setting, "user", "password")
+	l.together(setting+".tls", "cert", "key")
+	l.together(setting+".tls", "key", "cert")
+	if r.Token != "" && r.User != "" {
+		l.fault(setting+".token", Duplicate, "both a user and a token are set", "keep one of the two")
+	}
+	if r.Token != "" && !visible(r.Token) {
+		l.fault(setting+".token", Name, "holds blanks or characters that no header can hold", "write the token alone")
+	}
+	if t := &r.TLS; t.CA+t.Cert+t.Key+t.ServerName != "" {
+		if !secure {
+			l.fault(setting+".tls", Missing, "does nothing for an http:// URL", "write https:// in registry.url")
+			return
+		}
+		r.tls = l.tlsConfig(setting+".tls", t.CA, t.Cert, t.Key, t.ServerName)
+	}
+}
+
+// checkRegistryURLs reports whether all of them are https.
+func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
+	const setting = "registry.url"
+	secure = true
+	open := false
+	for text := range strings.SplitSeq(r.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(text))
+		switch {
+		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
+			l.fault(setting, Address, "is not a valid URL of a registry", "write http://host:8081, or http://host:8080/apis/ccompat/v7 for an Apicurio")
+			return secure
+		case u.User != nil:
+			l.fault(setting, Address, "holds a user name or password", "give them as registry.user and registry.password: ${REGISTRY_PASSWORD}")
+			return secure
+		case strings.HasSuffix(r.Framing, "_global") && !strings.Contains(u.Path, "/apis/ccompat/v"):
+			l.fault(setting, Address, "is not an Apicurio's ccompat API, by which a globalId is looked up",
+				"write http://host:8080/apis/ccompat/v7, or another registry.framing")
+			return secure
+		}
+		secure = secure && u.Scheme == "https"
+		ip := net.ParseIP(u.Hostname())
+		open = open || u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback()
+	}
+	if open && r.Password+r.Token != "" {
+		l.warn(setting, OpenPassword, "the password or token is sent as it is, over connections that are not encrypted", "write https://")
+	}
+	return secure
+}
+
+// visible reports whether a text is of visible ASCII characters alone.
+func visible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func (l *loader) checkStores(c *Config, p *Pipeline, setting string) {

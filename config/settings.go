@@ -22,6 +22,8 @@ type Config struct {
 	Cluster HBase `set:"hbase"`
 	// Where documents go. Needed by pipelines that have documents.
 	Search Search `set:"search"`
+	// Where the schemas of records are that name theirs. Needed by pipelines whose records are framed by a schema registry's serializers.
+	Schemas Registry `set:"registry"`
 	// The admin port.
 	HTTP HTTP `set:"http"`
 	// Traces of some records.

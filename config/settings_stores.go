@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"crypto/tls"
+	"time"
+)
 
 // HBase is the section hbase. The names in brackets are HBase's own settings.
 type HBase struct {
@@ -90,4 +93,46 @@ type Search struct {
 	ca       []byte        // what CA names
 	answer   int64         // the longest that is read
 	patience time.Duration // see Config.Within
+}
+
+// Registry is the section registry.
+type Registry struct {
+	// Where the schema registry is: URLs of its servers, separated by commas, up to where `/schemas` begins. Confluent, Karapace and Redpanda
+	// have theirs at `http://host:8081`, an Apicurio below `/apis/ccompat/v7`.
+	URL string `set:"url" example:"http://localhost:8081"`
+	// How records name their schema. `confluent`: by the header __value_schema_id (of keys: __key_schema_id), else by their first five bytes,
+	// or 17 with a GUID. `apicurio`: by the header apicurio.value.contentId or globalId (of keys: apicurio.key.…), else by a contentId in their
+	// first five bytes; `apicurio8`: by one in their first nine, of older serializers. `apicurio_global` and `apicurio8_global`: the same with a
+	// globalId, of serializers with `use-id: globalId`.
+	Framing string `set:"framing" default:"confluent" oneof:"confluent apicurio apicurio8 apicurio_global apicurio8_global"`
+	// User name, if the registry asks for one.
+	User string `set:"user" example:"brine"`
+	// Password of the user. Take it from the environment.
+	Password string `set:"password,secret" example:"${REGISTRY_PASSWORD}"`
+	// Bearer token instead of user and password. Take it from the environment.
+	Token string `set:"token,secret" example:"${REGISTRY_TOKEN}"`
+	// Certificates of connections to `https://` URLs.
+	TLS RegistryTLS `set:"tls"`
+	// Folder in which schemas are kept, so that a restart needs no registry for those that were seen before. What an id names never changes: if
+	// the registry is created again, under the same URL, delete the folder. Without it they are kept in memory alone.
+	Cache string `set:"cache" example:"./data/schemas"`
+	// Longest wait for one answer.
+	Timeout time.Duration `set:"timeout" default:"10s" min:"10ms" max:"10m"`
+	// How long an id may be one that the registry does not know, from when it was first asked for: a registry that restarts may not have read
+	// all of its schemas. Records of the id wait for so long, then they are dead letters.
+	UnknownAfter time.Duration `set:"unknown_after" default:"1m" min:"1ms" max:"1d"`
+
+	tls *tls.Config // nil for the system's certificates
+}
+
+// RegistryTLS is the section registry.tls.
+type RegistryTLS struct {
+	// File with the certificates (PEM) that the registry's is signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// File with our own certificate (PEM), where the registry asks for one.
+	Cert string `set:"cert" example:"/etc/brine/brine.pem"`
+	// File with the key of our certificate (PEM).
+	Key string `set:"key,secret" example:"/etc/brine/brine.key"`
+	// Name that the registry's certificate must hold. Without it: the host's of `url`.
+	ServerName string `set:"server_name" example:"registry.example.com"`
 }

@@ -6,6 +6,7 @@ import (
 
 	"brine/hbase"
 	"brine/indexer/elastic"
+	"brine/registry"
 )
 
 // HBase returns the client's options. Connect is as the user wrote it: where Embedded says so, the caller starts that server
@@ -78,12 +79,29 @@ func (s *Search) Elastic() elastic.Options {
 // Patience is what Within has set; 0: nothing has.
 func (c *Config) Patience() time.Duration { return c.Cluster.patience }
 
+// Registry returns the options of a client of the schema registry; ok is false when the configuration names none.
+func (c *Config) Registry() (o registry.Options, ok bool) {
+	r := &c.Schemas
+	if r.URL == "" {
+		return registry.Options{}, false
+	}
+	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, TLS: r.tls, Cache: r.Cache,
+		Timeout: r.Timeout, UnknownAfter: r.UnknownAfter, MaxBytes: min(max(int64(c.Memory)/4, leastAnswer), mostSchemas)}
+	for u := range strings.SplitSeq(r.URL, ",") {
+		o.URLs = append(o.URLs, strings.TrimRight(strings.TrimSpace(u), "/"))
+	}
+	return o, true
+}
+
+// mostSchemas is how many bytes of schemas are in memory however much of it there is.
+const mostSchemas = 64 << 20
+
 // Within bounds how long the clients of the configuration wait for one answer, with all of their tries; the settings that say less stay. It
 // is for commands with somebody before them: a loop waits for as long as it takes.
 func (c *Config) Within(patience time.Duration) {
 	c.Cluster.patience, c.Search.patience = patience, patience
 	for _, d := range []*time.Duration{&c.Cluster.RPCTimeout, &c.Cluster.ScannerTimeout, &c.Cluster.DialTimeout, &c.Kafka.RequestTimeout,
-		&c.Search.CallTimeout} {
+		&c.Search.CallTimeout, &c.Schemas.Timeout} {
 		*d = min(*d, patience)
 	}
 }

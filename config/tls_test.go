@@ -44,7 +44,8 @@ func TestTLS(t *testing.T) {
 	_, other := certificate(t)
 	parse := func(key string) (*Config, Problems) {
 		source := strings.Replace(minimal, "kafka: {", "kafka: { sasl: { mechanism: plain, user: u, password: p }, tls: { enabled: true, server_name: kafka, ca: '"+
-			cert+"', cert: '"+cert+"', key: '"+key+"' },", 1) + "search: { connect: https://localhost:9200, ca: '" + cert + "' }\n"
+			cert+"', cert: '"+cert+"', key: '"+key+"' },", 1) + "search: { connect: https://localhost:9200, ca: '" + cert + "' }\n" +
+			"registry: { url: 'https://localhost:8081', tls: { ca: '" + cert + "', cert: '" + cert + "', key: '" + key + "' } }\n"
 		return Parse("brine.yaml", []byte(source), environ())
 	}
 	cfg, problems := parse(key)
@@ -57,6 +58,9 @@ func TestTLS(t *testing.T) {
 	}
 	if len(cfg.Search.Elastic().CACert) == 0 {
 		t.Error("the search engine's certificates are not read")
+	}
+	if o, _ := cfg.Registry(); o.TLS == nil || len(o.TLS.Certificates) != 1 || o.TLS.RootCAs == nil {
+		t.Errorf("tls of the registry: %+v", o.TLS)
 	}
 	if _, problems = parse(other); !strings.Contains(problems.String(), "kafka.tls.cert: is not a valid pair with key: private key does not match public key") {
 		t.Errorf("a key of another certificate: %v", problems)

@@ -156,7 +156,14 @@ func (c *Client) Schema(ctx context.Context, id ID) (*Schema, error) {
 func (c *Client) Check(ctx context.Context) error {
 	var types []string
 	if err := c.get(ctx, c.api, "/schemas/types", &types); err != nil {
-		return c.explain(ID{}, err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e := c.explain(ID{}, err)
+		if e.Status == http.StatusNotFound {
+			e.Fix = notThereFix
+		}
+		return e
 	}
 	return nil
 }

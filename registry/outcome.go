@@ -48,8 +48,7 @@ func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 		wrong := c.notThere(ctx, e)
 		c.mu.Lock()
 		if wrong {
-			e.Fix = "the registry's API is not there: write registry.url up to where /schemas begins, as http://host:8081 or " +
-				"http://host:8080/apis/ccompat/v7"
+			e.Fix = notThereFix
 		} else {
 			e.Outcome = Unknown
 		}
@@ -116,6 +115,9 @@ func (c *Client) explain(id ID, err error) *Error {
 	return e
 }
 
+const notThereFix = "the registry's API is not there: write registry.url up to where /schemas begins, as http://host:8081 or " +
+	"http://host:8080/apis/ccompat/v7"
+
 const garbageFix = "look at what answers at registry.url: a proxy, or another server"
 
 // answered explains an answer that is an error.
@@ -127,7 +129,7 @@ func (c *Client) answered(e *Error, a *sr.ResponseError) {
 	}
 	switch {
 	case a.StatusCode == http.StatusUnauthorized:
-		e.Outcome, e.Fix = Denied, "write registry.username and registry.password, or registry.token, as the registry knows them"
+		e.Outcome, e.Fix = Denied, "write registry.user and registry.password, or registry.token, as the registry knows them"
 	case a.StatusCode == http.StatusForbidden:
 		e.Outcome, e.Fix = Denied, "let the user of brine read schemas and subjects at the registry"
 	case a.StatusCode == http.StatusNotFound:

@@ -34,11 +34,17 @@ type Topics interface {
 	DeadLetterRoom(ctx context.Context, p *config.Pipeline) (takes, should int, err error)
 }
 
+// Registry is what is asked of the schema registry: whether it is there and lets us in.
+type Registry interface {
+	Check(ctx context.Context) error
+}
+
 // Servers are all those that a configuration names.
 type Servers struct {
 	Stores
 	Topics   Topics
-	Untested string // what is to be said of a cluster of a release that brine is not tested with; empty: nothing
+	Registry Registry // nil: the configuration names none
+	Untested string   // what is to be said of a cluster of a release that brine is not tested with; empty: nothing
 }
 
 // Check compares a configuration, which was read from file, with its servers, and forecasts what would become of the latest records of each
@@ -48,6 +54,11 @@ func Check(ctx context.Context, cfg *config.Config, file string, servers Servers
 	if servers.Untested != "" {
 		c.say(config.Warning, codeUntested, "hbase.connect", servers.Untested,
 			"write to tables of its own first, and read them back with brine query")
+	}
+	if servers.Registry != nil {
+		if err := servers.Registry.Check(ctx); err != nil {
+			return nil, err
+		}
 	}
 	changes, err := Plan(ctx, cfg, servers.Stores)
 	if err != nil {

@@ -23,8 +23,8 @@ type checkCmd struct {
 // Help is shown under the command's own help.
 func (checkCmd) Help() string {
 	return `Every mistake is reported at once, with file, line, column and the fix. Nothing is changed anywhere.
-With --connect: are the topics there, are the tables as the configuration says, have all servers something to write, and
-what would become of the latest records: dead letters, events that collide, and those that a TTL would hide as they are written.
+With --connect: does the schema registry let us in, are the topics there, are the tables as the configuration says, have all servers
+something to write, and what would become of the latest records: dead letters, events that collide, and those that a TTL would hide as they are written.
 
 Examples:
   brine check examples/scans.yaml
@@ -81,6 +81,12 @@ func (c *checkCmd) Run(e *env) error {
 // checkServers compares a configuration with its servers.
 func checkServers(ctx context.Context, cfg *config.Config, file string) (config.Problems, error) {
 	servers := schema.Servers{Topics: brokers.Topics{Config: cfg}}
+	if schemas, err := stores.OpenRegistry(cfg); err != nil {
+		return nil, err
+	} else if schemas != nil {
+		defer schemas.Close()
+		servers.Registry = schemas
+	}
 	opts := cfg.HBase()
 	opts.Hooks.Untested = func(i hbase.UntestedInfo) { servers.Untested = stores.Untested(i.Version) }
 	cluster, err := openHBase(ctx, cfg, opts)

@@ -19,6 +19,7 @@ import (
 	"brine/indexer/elastic"
 	bleve "brine/indexer/embedded"
 	"brine/internal/fault"
+	"brine/registry"
 	"brine/service/admin"
 )
 
@@ -128,6 +129,35 @@ func OpenSearch(cfg *config.Config) (indexer.Engine, error) {
 		return nil, fault.Misused(err)
 	}
 	return engine, nil
+}
+
+// Registry is a client of the schema registry whose errors have their kinds.
+type Registry struct{ *registry.Client }
+
+// OpenRegistry opens the schema registry of a configuration, and asks it nothing; nil when the configuration names none.
+func OpenRegistry(cfg *config.Config) (*Registry, error) {
+	o, ok := cfg.Registry()
+	if !ok {
+		return nil, nil
+	}
+	client, err := registry.New(o)
+	if err != nil {
+		return nil, fault.New(fault.Data, fmt.Errorf("registry.cache: %w", err), "choose a folder that brine may write to")
+	}
+	return &Registry{client}, nil
+}
+
+// Check asks the registry whether it is there and lets us in.
+func (r *Registry) Check(ctx context.Context) error {
+	err := r.Client.Check(ctx)
+	if e, ok := errors.AsType[*registry.Error](err); ok {
+		kind := fault.Unreachable
+		if e.Status != 0 {
+			kind = fault.Failed
+		}
+		return fault.New(kind, fmt.Errorf("registry.url: %w", err), "") // the text has the fix
+	}
+	return err
 }
 
 // closeTime bounds how long one thing may take to close: a disk or a peer may answer nothing any more.
