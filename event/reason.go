@@ -6,7 +6,8 @@ type Reason string
 
 // Reasons found while decoding, by the sink, and by the stores.
 const (
-	Undecodable    Reason = "undecodable"     // not a JSON object
+	Undecodable    Reason = "undecodable"     // not of its format
+	UnknownSchema  Reason = "unknown_schema"  // the registry has no schema of the record's id
 	MissingField   Reason = "missing_field"   // a field that the key or the version needs is absent or null
 	WrongType      Reason = "wrong_type"      // a field holds another type than declared
 	BadVersion     Reason = "bad_version"     // negative, too large, or not a time
@@ -27,8 +28,8 @@ const (
 )
 
 // Rejects are the reasons for which events are dead-lettered.
-var Rejects = []Reason{Undecodable, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey, BadName, BadExpression,
-	TooLarge, Refused, MappingRefused}
+var Rejects = []Reason{Undecodable, UnknownSchema, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey,
+	BadName, BadExpression, TooLarge, Refused, MappingRefused}
 
 // Error is a reject found while decoding or keying one event.
 type Error struct {

@@ -176,11 +176,12 @@ func (b *Builder) Decimal(n *Node, unscaled []byte, scale int) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
-	if len(unscaled) > maxDecimalBytes || scale < 0 || scale > maxScale {
+	var room [64]byte
+	digits, ok := AppendDecimal(room[:0], unscaled, scale)
+	if !ok {
 		return &Error{Reason: WrongType, Field: n.path, Detail: "the decimal has more than 38 digits"}
 	}
-	var room [64]byte
-	return b.number(n, appendDecimal(room[:0], unscaled, scale))
+	return b.number(n, digits)
 }
 
 const (
@@ -188,26 +189,51 @@ const (
 	maxScale        = 38
 )
 
-// appendDecimal appends the digits of unscaled × 10^-scale.
-func appendDecimal(dst, unscaled []byte, scale int) []byte {
-	i := new(big.Int).SetBytes(unscaled)
-	if len(unscaled) > 0 && unscaled[0] >= 0x80 {
-		i.Sub(i, new(big.Int).Lsh(big.NewInt(1), uint(8*len(unscaled))))
+// AppendDecimal appends the digits of unscaled × 10^-scale, where unscaled is a big-endian two's complement. It reports false for one of
+// more than 38 digits.
+func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
+	negative := len(unscaled) > 0 && unscaled[0] >= 0x80
+	for len(unscaled) > 1 && (unscaled[0] == 0 && unscaled[1] < 0x80 || unscaled[0] == 0xff && unscaled[1] >= 0x80) {
+		unscaled = unscaled[1:] // the sign once more
 	}
-	if i.Sign() < 0 {
-		dst = append(dst, '-')
-		i.Neg(i)
+	if len(unscaled) > maxDecimalBytes || scale < 0 || scale > maxScale {
+		return dst, false
 	}
 	var room [40]byte
-	digits := i.Append(room[:0], 10)
-	for len(digits) <= scale {
-		digits = append([]byte{'0'}, digits...)
+	digits := room[:0]
+	if len(unscaled) <= 8 {
+		var u uint64
+		for _, c := range unscaled {
+			u = u<<8 | uint64(c)
+		}
+		if negative {
+			u = -(u | ^uint64(0)<<(8*len(unscaled)))
+		}
+		digits = strconv.AppendUint(digits, u, 10)
+	} else {
+		i := new(big.Int).SetBytes(unscaled)
+		if negative {
+			i.Sub(i, new(big.Int).Lsh(big.NewInt(1), uint(8*len(unscaled))))
+		}
+		digits = i.Abs(i).Append(digits, 10)
 	}
-	dst = append(dst, digits[:len(digits)-scale]...)
+	if negative {
+		dst = append(dst, '-')
+	}
+	whole := len(digits) - scale
+	if whole <= 0 {
+		dst = append(dst, '0')
+	} else {
+		dst = append(dst, digits[:whole]...)
+	}
 	if scale > 0 {
-		dst = append(append(dst, '.'), digits[len(digits)-scale:]...)
+		dst = append(dst, '.')
+		for ; whole < 0; whole++ {
+			dst = append(dst, '0')
+		}
+		dst = append(dst, digits[whole:]...)
 	}
-	return dst
+	return dst, true
 }
 
 // Bytes sets a field to bytes: a Text, if they are UTF-8.

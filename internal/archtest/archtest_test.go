@@ -19,6 +19,7 @@ var rules = []struct {
 }{
 	{"event", nil, "what passes along the path must not know the path"},
 	{"derive", []string{"event"}, "expressions over values, and nothing else to ask"},
+	{"event/avro", []string{"event"}, "bytes in, fields out"},
 	{"rowkey", nil, "row keys are pure and stand alone"},
 	{"registry", []string{"internal/backoff"}, "bytes and ids in, schemas out: decoders of records stand above it"},
 	{"rowkey/eventkey", []string{"event", "rowkey"}, "where the two pure packages meet"},

@@ -1,0 +1,37 @@
+package avro
+
+import "brine/event"
+
+// Bare is the format of records of one schema, without anything that names it.
+func Bare(s *Schema) event.Format { return bare{s} }
+
+type bare struct{ schema *Schema }
+
+// NewReader implements event.Format.
+func (f bare) NewReader(root *event.Node) event.Reader {
+	return &bareReader{plan: planRoot(f.schema, root)}
+}
+
+type bareReader struct {
+	run
+	plan step
+}
+
+// Read implements event.Reader.
+func (r *bareReader) Read(rec *event.Record, b *event.Builder) *event.Error {
+	return r.value(&r.plan, rec.Value, b)
+}
+
+// planRoot makes the plan of whole records. What is not of fields cannot be an event.
+func planRoot(s *Schema, root *event.Node) step {
+	top := plan(s.root, root)
+	if top.do == absent {
+		top.do, top.found = refuse, "null"
+	}
+	for i := range top.steps {
+		if b := &top.steps[i]; top.do == ofUnion && b.do == absent {
+			b.do, b.found = refuse, "null"
+		}
+	}
+	return top
+}

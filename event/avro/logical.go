@@ -1,0 +1,60 @@
+package avro
+
+import "brine/event"
+
+// logical is what a value means beyond its bytes.
+type logical uint8
+
+const (
+	plain logical = iota
+	decimal
+	uuid
+	timeOfDay
+	days
+	milliseconds
+	microseconds
+	nanoseconds
+)
+
+// units are of the logical types that are times.
+var units = [...]event.Unit{days: event.Days, milliseconds: event.Milliseconds, microseconds: event.Microseconds,
+	nanoseconds: event.Nanoseconds}
+
+// unit is 0 for a logical type that is no time.
+func (l logical) unit() event.Unit { return units[l] }
+
+var logicals = map[string]logical{
+	"date": days, "time-millis": timeOfDay, "time-micros": timeOfDay,
+	"timestamp-millis": milliseconds, "timestamp-micros": microseconds, "timestamp-nanos": nanoseconds,
+	"local-timestamp-millis": milliseconds, "local-timestamp-micros": microseconds, "local-timestamp-nanos": nanoseconds,
+}
+
+// connects are the names that Kafka Connect and Debezium write instead of a logical type.
+var connects = map[string]logical{
+	"io.debezium.time.Date": days, "io.debezium.time.Timestamp": milliseconds,
+	"io.debezium.time.MicroTimestamp": microseconds, "io.debezium.time.NanoTimestamp": nanoseconds,
+	"io.debezium.time.Time": timeOfDay, "io.debezium.time.MicroTime": timeOfDay, "io.debezium.time.NanoTime": timeOfDay,
+	"org.apache.kafka.connect.data.Date": days, "org.apache.kafka.connect.data.Timestamp": milliseconds,
+	"org.apache.kafka.connect.data.Time": timeOfDay,
+}
+
+// setLogical takes what the type's kind can be; anything else means nothing, as Avro has it.
+func (t *typ) setLogical(name, connect string) {
+	switch t.kind {
+	case integer, long:
+		if t.logical = logicals[name]; t.logical == plain {
+			t.logical = connects[connect]
+		}
+	case bytes:
+		if name == "decimal" {
+			t.logical = decimal
+		}
+	case fixed:
+		switch {
+		case name == "decimal":
+			t.logical = decimal
+		case name == "uuid" && t.size == 16:
+			t.logical = uuid
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package avro
+
+import "brine/event"
+
+// run reads one record at a time.
+type run struct {
+	cursor
+	b    *event.Builder
+	json []byte // that is being rendered
+}
+
+// value reads a value of the plan's schema, which is all of data.
+func (r *run) value(s *step, data []byte, b *event.Builder) *event.Error {
+	r.cursor, r.b = cursor{data: data}, b
+	err := r.step(s)
+	switch {
+	case err != nil:
+	case r.at < len(data):
+		err = r.fail("%d bytes follow the value that the schema describes, which ends at byte %d", r.left(), r.at)
+	}
+	r.data, r.b, r.broken = nil, nil, nil
+	return err
+}
+
+func (r *run) step(s *step) *event.Error {
+	switch s.do {
+	case scalar:
+		return r.scalar(s)
+	case ofUnion:
+		i, err := r.index(len(s.steps), "branch")
+		if err != nil {
+			return err
+		}
+		return r.step(&s.steps[i])
+	case absent:
+		return r.b.Null(s.node)
+	case ofRecord:
+		return r.record(s)
+	case ofMapping:
+		return r.mapping(s)
+	case ofArray:
+		return r.array(s)
+	case render:
+		return r.render(s)
+	case refuse:
+		return s.refusal()
+	}
+	return r.skip(s.typ)
+}
+
+func (s *step) refusal() *event.Error {
+	if s.node.Path() == "" { // the record as a whole
+		return &event.Error{Reason: event.Undecodable, Detail: "a record is expected, found " + s.found}
+	}
+	return s.node.Wrong(s.found)
+}
+
+// scalar hands a value to its field.
+func (r *run) scalar(s *step) *event.Error {
+	n, t := s.node, s.typ
+	switch t.kind {
+	case text:
+		p, err := r.bytes("a string")
+		if err != nil {
+			return err
+		}
+		return r.b.Text(n, p)
+	case integer:
+		i, err := r.int()
+		if err != nil {
+			return err
+		}
+		return r.number(n, t, i)
+	case long:
+		i, err := r.long()
+		if err != nil {
+			return err
+		}
+		return r.number(n, t, i)
+	case float, double:
+		f, err := r.float(t.kind)
+		if err != nil {
+			return err
+		}
+		return r.b.Float(n, f)
+	case boolean:
+		truth, err := r.bool()
+		if err != nil {
+			return err
+		}
+		return r.b.Bool(n, truth)
+	case enum:
+		i, err := r.index(len(t.symbols), "symbol")
+		if err != nil {
+			return err
+		}
+		return r.b.Text(n, t.symbols[i])
+	}
+	return r.binary(n, t)
+}
+
+// number hands an int or a long to its field.
+func (r *run) number(n *event.Node, t *typ, i int64) *event.Error {
+	switch {
+	case t.logical == plain:
+		return r.b.Int(n, i)
+	case t.logical != timeOfDay:
+		return r.b.Time(n, i, t.logical.unit())
+	case n.Type().IsTime():
+		return n.Wrong("a time of day, without a date")
+	}
+	return r.b.Int(n, i)
+}
+
+// binary hands bytes or a fixed to its field.
+func (r *run) binary(n *event.Node, t *typ) *event.Error {
+	p, err := r.raw(t)
+	switch {
+	case err != nil:
+		return err
+	case t.logical == decimal:
+		return r.b.Decimal(n, p, t.scale)
+	case t.logical == uuid:
+		var room [36]byte
+		return r.b.Text(n, r.b.Keep(appendUUID(room[:0], p)))
+	}
+	return r.b.Bytes(n, p)
+}
+
+// raw cuts out bytes or a fixed.
+func (r *run) raw(t *typ) ([]byte, *event.Error) {
+	if t.kind == bytes {
+		return r.bytes("bytes")
+	}
+	if err := r.need(t.size, "a fixed"); err != nil {
+		return nil, err
+	}
+	return r.cut(t.size), nil
+}
+
+func appendUUID(dst, p []byte) []byte {
+	const digits = "0123456789abcdef"
+	for i, c := range p {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			dst = append(dst, '-')
+		}
+		dst = append(dst, digits[c>>4], digits[c&15])
+	}
+	return dst
+}
+
+func (r *run) record(s *step) *event.Error {
+	if err := r.b.Enter(s.node); err != nil {
+		return err
+	}
+	for i := range s.steps {
+		if err := r.step(&s.steps[i]); err != nil {
+			return r.in(s.typ.fields[i].name, err)
+		}
+	}
+	return nil
+}
+
+// mapping reads the values of the keys that the node has.
+func (r *run) mapping(s *step) *event.Error {
+	if err := r.b.Enter(s.node); err != nil {
+		return err
+	}
+	wanted := s.node.Children()
+	for {
+		b, err := r.block(s.typ.leastItem())
+		if err != nil || b.items == 0 {
+			return err
+		}
+		for range b.items {
+			key, err := r.bytes("a key")
+			if err != nil {
+				return err
+			}
+			of := &step{typ: s.typ.items}
+			for i := range wanted {
+				if wanted[i].Key() == string(key) {
+					of = &s.steps[i]
+				}
+			}
+			if err := r.step(of); err != nil {
+				return r.in(string(key), err)
+			}
+		}
+		if err := r.ended(b); err != nil {
+			return err
+		}
+	}
+}
+
+// array reads the items of the positions that the node asks for.
+func (r *run) array(s *step) *event.Error {
+	if err := r.b.Enter(s.node); err != nil {
+		return err
+	}
+	for first, next := 0, 0; ; {
+		b, err := r.block(s.typ.leastItem())
+		if err != nil || b.items == 0 {
+			return err
+		}
+		last := first + b.items
+		for ; next < len(s.at) && s.at[next] < last; next++ {
+			if err := r.skipItems(s.typ, s.at[next]-first); err != nil {
+				return err
+			}
+			if err := r.step(&s.steps[next]); err != nil {
+				return err
+			}
+			first = s.at[next] + 1
+		}
+		if err := r.skipItems(s.typ, last-first); err != nil {
+			return err
+		}
+		if err := r.ended(b); err != nil {
+			return err
+		}
+		first = last
+	}
+}
