@@ -5,5 +5,6 @@
 // What the writer's schema lacks is absent; a reader's schema and its defaults do not exist here, the declared fields stand for them.
 //
 // It keeps these invariants. Reading is total and pure: any bytes, with any schema, give an event or an *event.Error, in time and memory
-// that the record's length bounds. Every byte of the record is accounted for: it is the whole value that the schema describes, and nothing more.
+// that the record's length bounds. Every byte of the record is accounted for: it is the whole value that the schema describes, and nothing
+// more.
 package avro

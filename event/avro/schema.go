@@ -32,7 +32,8 @@ const (
 )
 
 var kinds = map[string]kind{"null": null, "boolean": boolean, "int": integer, "long": long, "float": float, "double": double,
-	"bytes": bytes, "string": text, "record": record, "error": record, "enum": enum, "array": array, "map": mapping, "fixed": fixed, "union": union}
+	"bytes": bytes, "string": text, "record": record, "error": record, "enum": enum, "array": array, "map": mapping, "fixed": fixed,
+	"union": union}
 
 // typ is a type of a schema. Types may be recursive.
 type typ struct {
