@@ -12,7 +12,7 @@ type Format interface {
 type Reader interface {
 	// Read passes what the record's value holds of the nodes that it was made for to b, each node once for an event. It is total and pure, as
 	// decoding is: any bytes give events or an error, and never a panic; what it needs beside the record, a schema by its id say, never
-	// changes and is there already, see Resolver. The value is not empty.
+	// changes and is there already, see Resolver. The value is not nil; it may be empty.
 	Read(rec *Record, b *Builder) *Error
 }
 

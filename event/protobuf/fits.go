@@ -1,0 +1,185 @@
+package protobuf
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"brine/event"
+)
+
+// Misfit is a declared field that no record of the message can fill.
+type Misfit struct {
+	Field int // position in the fields
+	Msg   string
+	Fix   string
+	// Key is the part of the field's path that the message has not, and Names are those that it has there; else they are empty.
+	Key   string
+	Names []string
+}
+
+// Check finds the fields that the message has not, or has in a way that they never take.
+func (m *Message) Check(fields []event.Field) (out []Misfit) {
+	seen := map[string]int{}
+	for i, f := range fields {
+		names, unfit := follow(m.desc, f)
+		if unfit != nil {
+			unfit.Field = i
+			out = append(out, *unfit)
+			continue
+		}
+		if other, ok := seen[names]; ok {
+			out = append(out, Misfit{Field: i, Msg: fmt.Sprintf("is %s of the message, as field %s is", names, fields[other].Name),
+				Fix: "keep one: a field can be used in many places"})
+			continue
+		}
+		seen[names] = i
+	}
+	return out
+}
+
+// follow follows a field's path through the message. names is the path in the names of the schema.
+func follow(md protoreflect.MessageDescriptor, f event.Field) (names string, unfit *Misfit) {
+	var fd protoreflect.FieldDescriptor
+	at, part := md, false // part: fd stands for an element of a list, or a value of a map
+	for _, key := range f.Keys() {
+		switch {
+		case fd != nil && !part && fd.IsMap():
+			if !parseKey(fd.MapKey().Kind(), key).ok {
+				return "", &Misfit{Msg: fmt.Sprintf("has a path by key %s, and the keys of map %s are %s", quote(key), names, fd.MapKey().Kind()),
+					Fix: "fix the path"}
+			}
+			fd, part = fd.MapValue(), true
+		case fd != nil && !part && fd.IsList():
+			if _, err := strconv.ParseUint(key, 10, 31); err != nil {
+				return "", &Misfit{Msg: fmt.Sprintf("has a path by %s, and %s of the message is repeated", quote(key), names),
+					Fix: fmt.Sprintf("write %s.0 for the first element, or declare a field json with path: %s", names, names)}
+			}
+			part = true
+		case at == nil:
+			return "", &Misfit{Msg: fmt.Sprintf("lies below %s of the message, which is %s", names, kindOf(fd, part)), Fix: "fix the path"}
+		default:
+			next := lookUp(at, key)
+			if next == nil {
+				return "", &Misfit{Msg: fmt.Sprintf("is not in the schema: message %s has no %s", at.FullName(), quote(key)),
+					Fix: "its fields are " + some(fieldNames(at)), Key: key, Names: fieldNames(at)}
+			}
+			key, fd, part = string(next.Name()), next, false
+		}
+		at = fd.Message()
+		names = strings.TrimPrefix(names+"."+key, ".")
+	}
+	if what, fix := misfit(fd, part, f, names); what != "" {
+		return "", &Misfit{Msg: what, Fix: fix}
+	}
+	return names, nil
+}
+
+// some are the first names of a list, for people.
+func some(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// misfit says why a field of the message never fits the declared one; empty if it may.
+func misfit(fd protoreflect.FieldDescriptor, part bool, f event.Field, names string) (what, fix string) {
+	if f.Type == event.Nested {
+		return "", ""
+	}
+	takes := takers(fd, part, f)
+	if slices.Contains(takes, f.Type) {
+		return "", ""
+	}
+	what = fmt.Sprintf("is declared %s, and %s of the message is %s", f.Type, names, kindOf(fd, part))
+	many := !part && fd.Cardinality() == protoreflect.Repeated
+	switch {
+	case many && fd.IsMap():
+		return what, "write the path of one of its values, as " + names + ".KEY, or declare it json"
+	case many:
+		return what, "write the path of an element, as " + names + ".0, or declare it json"
+	case fd.Message() != nil && len(takes) == 0:
+		return what, "write the path of one of its fields, or declare it json"
+	}
+	var types []string
+	for _, t := range append(takes, event.Nested) {
+		types = append(types, t.String())
+	}
+	if f.Type == event.Text && slices.Contains(takes, event.Float) {
+		types = append(types, "{ type: text, from: number }")
+	}
+	last := len(types) - 1
+	return what, "declare it " + strings.Join(types[:last], ", ") + " or " + types[last]
+}
+
+var times = []event.Type{event.TimeMS, event.TimeS, event.Time}
+
+// takers are the types that may take what the field holds, json aside.
+func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.Type {
+	if !part && fd.Cardinality() == protoreflect.Repeated {
+		return nil
+	}
+	kind := fd.Kind()
+	switch wellKnownType(fd.Message()) {
+	case timestamp, date:
+		return append(slices.Clone(times), event.Text)
+	case duration:
+		return []event.Type{event.Float, event.Text}
+	case wrapper:
+		kind = fd.Message().Fields().ByNumber(1).Kind()
+	}
+	var takes []event.Type
+	switch kind {
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		return nil
+	case protoreflect.BoolKind:
+		return []event.Type{event.Bool}
+	case protoreflect.StringKind:
+		return []event.Type{event.Text, event.Time}
+	case protoreflect.BytesKind:
+		return []event.Type{event.Text}
+	case protoreflect.EnumKind:
+		return []event.Type{event.Text, event.Int}
+	case protoreflect.DoubleKind, protoreflect.FloatKind:
+		takes = []event.Type{event.Float, event.Time}
+	default:
+		takes = append([]event.Type{event.Int, event.Float}, times...)
+	}
+	if f.Numbers {
+		takes = append(takes, event.Text)
+	}
+	return takes
+}
+
+// kindOf is what the schema calls a field.
+func kindOf(fd protoreflect.FieldDescriptor, part bool) string {
+	kind := fd.Kind().String()
+	if fd.Message() != nil {
+		kind = string(fd.Message().FullName())
+	} else if fd.Enum() != nil {
+		kind = "enum " + string(fd.Enum().FullName())
+	}
+	switch {
+	case part:
+	case fd.IsMap():
+		return fmt.Sprintf("map<%s, %s>", fd.MapKey().Kind(), kindOf(fd.MapValue(), true))
+	case fd.IsList():
+		return "repeated " + kind
+	}
+	return kind
+}
+
+// fieldNames are the names of a message's fields.
+func fieldNames(md protoreflect.MessageDescriptor) (names []string) {
+	for i := range md.Fields().Len() {
+		names = append(names, string(md.Fields().Get(i).Name()))
+	}
+	return names
+}
+
+func quote(s string) string { return event.Quoted([]byte(s)) }

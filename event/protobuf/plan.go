@@ -1,0 +1,324 @@
+package protobuf
+
+import (
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"brine/event"
+)
+
+// message is what a plan reads of one message: of the one that a record is, or of one in it at the place of a node.
+type message struct {
+	near   [64]*field
+	far    map[protowire.Number]*field // by the numbers beyond
+	fields []*field                    // that are read
+	last   []*field                    // those of fields that take something when the record has been read
+	desc   protoreflect.MessageDescriptor
+}
+
+// role is what is done with a field's occurrences.
+type role uint8
+
+const (
+	scalar   role = iota // set as it comes
+	enter                // a message with nodes below
+	indexed              // a repeated field with nodes below: its elements by their index
+	keyed                // a map with nodes below: its values by key
+	known                // a well-known type, joined and set at last
+	rendered             // JSON, joined and set at last
+	refused              // a message, list or map, where one value is declared
+	rival                // nobody declared it, and it puts an end to other members of its oneof
+)
+
+// field is what a plan reads of one field, element of a list, or value of a map.
+type field struct {
+	node *event.Node // nil of a rival
+	desc protoreflect.FieldDescriptor
+	kind protoreflect.Kind
+	wire protowire.Type
+	role role
+
+	rivals []*field // other members of its oneof
+	also   *field   // another node of the same field: it has two names
+	below  *message // enter
+	parts  []*field // indexed, keyed
+	index  int      // of a part of an indexed
+	key    key      // of a part of a keyed
+	well   wellKnown
+	part   bool // of another one
+
+	standard value  // what it has if it is absent
+	zero     []byte // the same of a rendered
+	preset   bool   // there is such
+	implicit bool   // what is as it would be were it absent is absent
+	names    map[int32][]byte
+	few      [][]byte // names of the numbers from 0 on
+
+	// What the record at hand has.
+	count int    // indexed: elements so far
+	held  []byte // known: contents, joined; rendered: tags with contents, joined
+	own   []byte // room for held if it is joined
+	here  bool   // there was one
+}
+
+// value is a scalar, or anything with a length, as the wire has it.
+type value struct {
+	bits  uint64
+	bytes []byte
+}
+
+// key is a map's key as the wire has it.
+type key struct {
+	bits uint64
+	text string
+	ok   bool // the node's key can be one
+}
+
+// maxFew bounds the enum numbers that are looked up without a map.
+const maxFew = 256
+
+// plan makes a plan for a message of the nodes below n. A node that names no field stays absent: other versions of the schema have it.
+func plan(md protoreflect.MessageDescriptor, n *event.Node) *message {
+	m := &message{desc: md}
+	for _, child := range n.Children() {
+		fd := lookUp(md, child.Key())
+		if fd == nil {
+			continue
+		}
+		f := planField(fd, child, false)
+		if fd.HasPresence() && !fd.HasDefault() || child.Type() == 0 {
+			f.preset = false
+		}
+		m.add(f)
+	}
+	m.oppose()
+	for _, f := range m.fields {
+		switch {
+		case f.preset, f.role == known, f.role == rendered, f.role == indexed, f.role == keyed, f.role == enter && len(f.below.last) > 0:
+			m.last = append(m.last, f)
+		}
+	}
+	return m
+}
+
+// lookUp finds a field by its name, or by its name in JSON.
+func lookUp(md protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
+	if fd := md.Fields().ByName(protoreflect.Name(name)); fd != nil {
+		return fd
+	}
+	return md.Fields().ByJSONName(name)
+}
+
+func (m *message) add(f *field) {
+	if f.role != rival {
+		m.fields = append(m.fields, f)
+	}
+	number := f.desc.Number()
+	if f.also = m.find(number); int(number) < len(m.near) {
+		m.near[number] = f
+		return
+	}
+	if m.far == nil {
+		m.far = map[protowire.Number]*field{}
+	}
+	m.far[number] = f
+}
+
+func (m *message) find(n protowire.Number) *field {
+	if uint(n) < uint(len(m.near)) {
+		return m.near[n]
+	}
+	return m.far[n]
+}
+
+// oppose enters the rivals of members of oneofs.
+func (m *message) oppose() {
+	for _, f := range m.fields {
+		o := f.desc.ContainingOneof()
+		if o == nil || o.IsSynthetic() {
+			continue
+		}
+		for i := range o.Fields().Len() {
+			fd := o.Fields().Get(i)
+			if fd.Number() == f.desc.Number() {
+				continue
+			}
+			if m.find(fd.Number()) == nil {
+				m.add(&field{desc: fd, kind: fd.Kind(), wire: wireType(fd.Kind()), role: rival})
+			}
+			for other := m.find(fd.Number()); other != nil; other = other.also {
+				other.rivals = append(other.rivals, f)
+			}
+		}
+	}
+}
+
+// planField makes the plan of one field, or, of a list or map, of one part.
+func planField(fd protoreflect.FieldDescriptor, n *event.Node, part bool) *field {
+	f := &field{node: n, desc: fd, kind: fd.Kind(), wire: wireType(fd.Kind()), part: part}
+	many := !part && fd.Cardinality() == protoreflect.Repeated
+	leaf := n.Type() != 0
+	f.well = wellKnownType(fd.Message())
+	switch {
+	case n.Type() == event.Nested:
+		f.role = rendered
+	case many && leaf:
+		f.role = refused
+	case many && fd.IsMap():
+		f.role, f.parts = keyed, values(fd, n)
+	case many:
+		f.role, f.parts = indexed, elements(fd, n)
+	case fd.Message() == nil:
+		f.role = scalar
+	case !leaf:
+		f.role, f.below = enter, plan(fd.Message(), n)
+	case f.well != 0:
+		f.role = known
+	default:
+		f.role = refused
+	}
+	f.implicit = !part && !fd.HasPresence()
+	f.presets(many)
+	if f.kind == protoreflect.EnumKind {
+		f.enum()
+	}
+	return f
+}
+
+func wireType(k protoreflect.Kind) protowire.Type {
+	switch k {
+	case protoreflect.Fixed32Kind, protoreflect.Sfixed32Kind, protoreflect.FloatKind:
+		return protowire.Fixed32Type
+	case protoreflect.Fixed64Kind, protoreflect.Sfixed64Kind, protoreflect.DoubleKind:
+		return protowire.Fixed64Type
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind:
+		return protowire.BytesType
+	case protoreflect.GroupKind:
+		return protowire.StartGroupType
+	}
+	return protowire.VarintType
+}
+
+// elements are the parts of a list: the keys of the nodes are numbers from 0 on.
+func elements(fd protoreflect.FieldDescriptor, n *event.Node) (out []*field) {
+	for _, child := range n.Children() {
+		if i, err := strconv.ParseUint(child.Key(), 10, 31); err == nil {
+			f := planField(fd, child, true)
+			f.index, f.preset = int(i), false
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// values are the parts of a map. A value that its entry lacks is the default of its type.
+func values(fd protoreflect.FieldDescriptor, n *event.Node) (out []*field) {
+	for _, child := range n.Children() {
+		if k := parseKey(fd.MapKey().Kind(), child.Key()); k.ok {
+			f := planField(fd.MapValue(), child, true)
+			f.key = k
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// parseKey reads a map's key as Protobuf's JSON writes it.
+func parseKey(k protoreflect.Kind, text string) key {
+	var bits uint64
+	var err error
+	switch k {
+	case protoreflect.StringKind:
+		return key{text: text, ok: true}
+	case protoreflect.BoolKind:
+		bits, err = 0, nil
+		if text == "true" {
+			bits = 1
+		} else if text != "false" {
+			return key{}
+		}
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		var i int64
+		i, err = strconv.ParseInt(text, 10, 32)
+		bits = uint64(i)
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		var i int64
+		i, err = strconv.ParseInt(text, 10, 64)
+		bits = uint64(i)
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		bits, err = strconv.ParseUint(text, 10, 32)
+	default:
+		bits, err = strconv.ParseUint(text, 10, 64)
+	}
+	return key{bits: bits, ok: err == nil}
+}
+
+// presets finds what the field has if it is absent.
+func (f *field) presets(many bool) {
+	if f.role == rendered {
+		f.zero = zeroJSON(f.desc, many)
+		f.preset = true
+		return
+	}
+	if f.role != scalar || f.node.Type() == 0 || f.desc.IsList() {
+		return
+	}
+	f.preset = true
+	switch d := f.desc.Default(); f.kind {
+	case protoreflect.BoolKind:
+		if d.Bool() {
+			f.standard.bits = 1
+		}
+	case protoreflect.EnumKind:
+		f.standard.bits = uint64(int64(d.Enum()))
+	case protoreflect.Int32Kind, protoreflect.Int64Kind, protoreflect.Sfixed32Kind, protoreflect.Sfixed64Kind:
+		f.standard.bits = uint64(d.Int())
+	case protoreflect.Sint32Kind, protoreflect.Sint64Kind:
+		f.standard.bits = protowire.EncodeZigZag(d.Int())
+	case protoreflect.FloatKind:
+		f.standard.bits = uint64(math.Float32bits(float32(d.Float())))
+	case protoreflect.DoubleKind:
+		f.standard.bits = math.Float64bits(d.Float())
+	case protoreflect.StringKind:
+		f.standard.bytes = []byte(d.String())
+	case protoreflect.BytesKind:
+		f.standard.bytes = d.Bytes()
+	default:
+		f.standard.bits = d.Uint()
+	}
+	// A time cannot be empty: a text that is so is one that nobody set.
+	if f.kind == protoreflect.StringKind && f.node.Type() == event.Time && f.implicit && len(f.standard.bytes) == 0 {
+		f.preset = false
+	}
+}
+
+// enum finds the names of an enum's numbers.
+func (f *field) enum() {
+	f.names = map[int32][]byte{}
+	values := f.desc.Enum().Values()
+	for i := range values.Len() {
+		v := values.Get(i)
+		n := int32(v.Number())
+		if _, ok := f.names[n]; ok {
+			continue // the first of several names counts
+		}
+		f.names[n] = []byte(v.Name())
+		if n >= 0 && n < maxFew {
+			for int(n) >= len(f.few) {
+				f.few = append(f.few, nil)
+			}
+			f.few[n] = f.names[n]
+		}
+	}
+}
+
+// name is the name of an enum's number, nil if it has none.
+func (f *field) name(n int32) []byte {
+	if uint32(n) < uint32(len(f.few)) {
+		return f.few[n]
+	}
+	return f.names[n]
+}

@@ -1,0 +1,468 @@
+package protobuf
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"brine/event"
+)
+
+// NewReader implements event.Format.
+func (m *Message) NewReader(root *event.Node) event.Reader { return m.reader(root) }
+
+func (m *Message) reader(root *event.Node) *reader {
+	return &reader{plan: plan(m.desc, root), root: root, schema: m.schema}
+}
+
+// reader reads the messages of one type.
+type reader struct {
+	plan   *message
+	root   *event.Node
+	schema *Schema
+	render renderer
+}
+
+// Read implements event.Reader.
+func (r *reader) Read(rec *event.Record, b *event.Builder) *event.Error { return r.body(rec.Value, b) }
+
+// body reads one message.
+func (r *reader) body(p []byte, b *event.Builder) *event.Error {
+	r.plan.fresh()
+	if err := r.message(r.plan, r.root, p, b); err != nil {
+		return err
+	}
+	return r.finish(r.plan, b)
+}
+
+// fresh forgets what fields collected of another record, or of what is overwritten.
+func (m *message) fresh() {
+	for _, f := range m.last {
+		f.drop()
+	}
+}
+
+// drop forgets what a field collected. Of what lies below fields that are entered it is forgotten when they are entered next.
+func (f *field) drop() {
+	f.count, f.held, f.here = 0, nil, false
+}
+
+// occurrence is a field as it stands in a message.
+type occurrence struct {
+	value
+	wire  protowire.Type
+	whole []byte // with its tag
+}
+
+// next reads the field that p, which is not empty, begins with. The number is 0 if that cannot be read.
+func next(p []byte, o *occurrence) (protowire.Number, int) {
+	o.value = value{}
+	tag, at := uint64(p[0]), 1
+	if tag >= utf8.RuneSelf {
+		if tag, at = protowire.ConsumeVarint(p); at < 0 {
+			return 0, 0
+		}
+	}
+	number := tag >> 3
+	if number == 0 || number > uint64(protowire.MaxValidNumber) {
+		return 0, 0
+	}
+	n := -1
+	switch o.wire = protowire.Type(tag & 7); o.wire {
+	case protowire.VarintType:
+		o.bits, n = protowire.ConsumeVarint(p[at:])
+	case protowire.Fixed32Type:
+		var u uint32
+		u, n = protowire.ConsumeFixed32(p[at:])
+		o.bits = uint64(u)
+	case protowire.Fixed64Type:
+		o.bits, n = protowire.ConsumeFixed64(p[at:])
+	case protowire.BytesType:
+		o.bytes, n = protowire.ConsumeBytes(p[at:])
+	case protowire.StartGroupType:
+		o.bytes, n = protowire.ConsumeGroup(protowire.Number(number), p[at:])
+	}
+	if n < 0 {
+		return 0, 0
+	}
+	o.whole = p[:at+n]
+	return protowire.Number(number), at + n
+}
+
+// message reads the fields of the message at a node.
+func (r *reader) message(m *message, at *event.Node, p []byte, b *event.Builder) *event.Error {
+	var o occurrence
+	for left := p; len(left) > 0; {
+		number, n := next(left, &o)
+		if number == 0 {
+			return broken(at, p, len(p)-len(left))
+		}
+		left = left[n:]
+		for f := m.find(number); f != nil; f = f.also {
+			if err := r.field(f, &o, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// broken says why no field can be read at an offset of a message.
+func broken(at *event.Node, p []byte, offset int) *event.Error {
+	var detail string
+	switch number, wire, n := protowire.ConsumeTag(p[offset:]); {
+	case n < 0 && offset+10 > len(p) && unended(p[offset:]):
+		detail = "the message ends within a field's tag"
+	case n < 0:
+		detail = "no field begins"
+	default:
+		n = protowire.ConsumeFieldValue(number, wire, p[offset+n:])
+		if detail = fmt.Sprintf("field number %d cannot be read", number); n == endOfInput {
+			detail = fmt.Sprintf("the message ends within field number %d", number)
+		}
+	}
+	return (&event.Error{Reason: event.Undecodable, Field: at.Path(),
+		Detail: fmt.Sprintf("%s, at byte %d of %d", detail, offset, len(p))}).Short()
+}
+
+// endOfInput is what protowire answers for a field whose message ends too early.
+var endOfInput = protowire.ConsumeFieldValue(1, protowire.VarintType, nil)
+
+// unended reports whether all bytes say that more follow.
+func unended(p []byte) bool {
+	for _, c := range p {
+		if c < utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// field takes an occurrence of a field.
+func (r *reader) field(f *field, o *occurrence, b *event.Builder) *event.Error {
+	packed := false
+	if o.wire != f.wire {
+		packed = o.wire == protowire.BytesType && !f.part && f.desc.IsList() && packable(f.wire)
+		switch {
+		case f.role == rival:
+			return nil // an unknown field to Protobuf
+		case !packed:
+			return f.wrongWire(o.wire)
+		}
+	}
+	for _, other := range f.rivals {
+		if other.node != nil {
+			b.Forget(other.node)
+			other.drop()
+		}
+	}
+	switch f.role {
+	case scalar:
+		return f.set(o.value, b)
+	case enter:
+		return r.enter(f, o.bytes, b)
+	case indexed:
+		return r.indexed(f, o, packed, b)
+	case keyed:
+		return r.keyed(f, o.bytes, b)
+	case known:
+		f.hold(o.bytes)
+	case rendered:
+		f.hold(o.whole)
+	case refused:
+		return f.node.Wrong(f.what())
+	}
+	return nil
+}
+
+func packable(t protowire.Type) bool {
+	return t == protowire.VarintType || t == protowire.Fixed32Type || t == protowire.Fixed64Type
+}
+
+// what is the field for people.
+func (f *field) what() string {
+	switch {
+	case f.part && f.desc.Message() != nil:
+		return "a message"
+	case f.desc.IsMap():
+		return "a map"
+	case f.desc.IsList() && !f.part:
+		return "a repeated field"
+	}
+	return "a message"
+}
+
+var wireNames = map[protowire.Type]string{protowire.VarintType: "a varint", protowire.Fixed32Type: "4 bytes",
+	protowire.Fixed64Type: "8 bytes", protowire.BytesType: "bytes with a length", protowire.StartGroupType: "a group"}
+
+func (f *field) wrongWire(found protowire.Type) *event.Error {
+	return &event.Error{Reason: event.WrongType, Field: f.node.Path(), Detail: fmt.Sprintf("field number %d is %s, which is %s, found %s",
+		f.desc.Number(), f.kind, wireNames[f.wire], wireNames[found])}
+}
+
+// hold joins what is set at last. The joined contents of messages are those of the merged message, and joined fields those of a message.
+func (f *field) hold(p []byte) {
+	switch {
+	case !f.here:
+		f.here, f.held = true, p[:len(p):len(p)]
+	case len(f.own) > 0 && len(f.held) > 0 && &f.own[0] == &f.held[0]:
+		f.own = append(f.own, p...)
+		f.held = f.own
+	default:
+		f.own = append(append(f.own[:0], f.held...), p...)
+		f.held = f.own
+	}
+}
+
+// enter reads a message with nodes below, or more of it.
+func (r *reader) enter(f *field, p []byte, b *event.Builder) *event.Error {
+	if !b.Has(f.node) {
+		if err := b.Enter(f.node); err != nil {
+			return err
+		}
+		f.below.fresh()
+	}
+	return r.message(f.below, f.node, p, b)
+}
+
+// indexed reads elements of a list.
+func (r *reader) indexed(f *field, o *occurrence, packed bool, b *event.Builder) *event.Error {
+	if !b.Has(f.node) {
+		if err := b.Enter(f.node); err != nil {
+			return err
+		}
+		f.begin()
+	}
+	if !packed {
+		return r.element(f, o, b)
+	}
+	element := occurrence{wire: f.wire}
+	for left := o.bytes; len(left) > 0; {
+		n := 0
+		switch f.wire {
+		case protowire.VarintType:
+			element.bits, n = protowire.ConsumeVarint(left)
+		case protowire.Fixed32Type:
+			var u uint32
+			u, n = protowire.ConsumeFixed32(left)
+			element.bits = uint64(u)
+		default:
+			element.bits, n = protowire.ConsumeFixed64(left)
+		}
+		if n < 0 {
+			return (&event.Error{Reason: event.Undecodable, Field: f.node.Path(),
+				Detail: fmt.Sprintf("the packed values end within value %d", f.count)}).Short()
+		}
+		element.bytes, left = left[:n], left[n:]
+		if err := r.element(f, &element, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin forgets what the parts collected.
+func (f *field) begin() {
+	f.count = 0
+	for _, part := range f.parts {
+		part.drop()
+	}
+}
+
+func (r *reader) element(f *field, o *occurrence, b *event.Builder) *event.Error {
+	i := f.count
+	f.count++
+	for _, part := range f.parts {
+		if part.index != i {
+			continue
+		}
+		if part.role == rendered && o.whole == nil { // of packed ones
+			whole := protowire.AppendTag(nil, f.desc.Number(), f.wire)
+			part.hold(append(whole, o.bytes...))
+			continue
+		}
+		if err := r.field(part, o, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Field numbers of the entries of maps.
+const (
+	entryKey   = 1
+	entryValue = 2
+)
+
+// keyed reads an entry of a map. The last entry of a key counts, and its key may come behind its value.
+func (r *reader) keyed(f *field, p []byte, b *event.Builder) *event.Error {
+	if !b.Has(f.node) {
+		if err := b.Enter(f.node); err != nil {
+			return err
+		}
+		f.begin()
+	}
+	var o occurrence
+	var k value
+	kind := f.desc.MapKey().Kind()
+	for left := p; len(left) > 0; {
+		number, n := next(left, &o)
+		switch {
+		case number == 0:
+			return broken(f.node, p, len(p)-len(left))
+		case number == entryKey && o.wire == wireType(kind):
+			k = o.value
+		}
+		left = left[n:]
+	}
+	k.bits = integer(kind, k.bits)
+	if kind == protoreflect.StringKind && !utf8.Valid(k.bytes) {
+		return &event.Error{Reason: event.Undecodable, Field: f.node.Path(), Detail: "invalid UTF-8 in a map's key"}
+	}
+	for _, part := range f.parts {
+		if part.key.bits != k.bits || part.key.text != string(k.bytes) {
+			continue
+		}
+		if err := r.entry(part, p, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry sets a part of a map to the value of an entry that was read before.
+func (r *reader) entry(part *field, p []byte, b *event.Builder) *event.Error {
+	b.Forget(part.node)
+	part.drop()
+	var o occurrence
+	found := false
+	for left := p; len(left) > 0; {
+		number, n := next(left, &o)
+		left = left[n:]
+		if number != entryValue {
+			continue
+		}
+		found = true
+		if err := r.field(part, &o, b); err != nil {
+			return err
+		}
+	}
+	switch {
+	case found:
+	case part.role == scalar && part.preset:
+		return part.set(part.standard, b)
+	case part.role == rendered, part.role == known:
+		part.here = true
+	case part.role == enter:
+		return r.enter(part, nil, b)
+	case part.role == refused:
+		return part.node.Wrong(part.what())
+	case part.role == scalar:
+		return part.set(value{}, b)
+	}
+	return nil
+}
+
+// integer is what a varint means as a kind of integer, in the 64 bits of a key.
+func integer(k protoreflect.Kind, bits uint64) uint64 {
+	switch k {
+	case protoreflect.BoolKind:
+		return min(bits, 1)
+	case protoreflect.Int32Kind, protoreflect.Sfixed32Kind, protoreflect.EnumKind:
+		return uint64(int64(int32(bits)))
+	case protoreflect.Sint32Kind:
+		return uint64(int64(int32(protowire.DecodeZigZag(bits & math.MaxUint32))))
+	case protoreflect.Sint64Kind:
+		return uint64(protowire.DecodeZigZag(bits))
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		return uint64(uint32(bits))
+	}
+	return bits
+}
+
+// set sets the node to a scalar, instead of what it had.
+func (f *field) set(v value, b *event.Builder) *event.Error {
+	n := f.node
+	if b.Has(n) {
+		b.Forget(n)
+	}
+	switch f.kind {
+	case protoreflect.StringKind:
+		if f.implicit && !f.preset && len(v.bytes) == 0 {
+			return nil
+		}
+		return b.Text(n, v.bytes)
+	case protoreflect.BytesKind:
+		return b.Bytes(n, v.bytes)
+	case protoreflect.BoolKind:
+		return b.Bool(n, v.bits != 0)
+	case protoreflect.DoubleKind:
+		return b.Float(n, math.Float64frombits(v.bits))
+	case protoreflect.FloatKind:
+		return b.Float(n, float64(math.Float32frombits(uint32(v.bits))))
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		return b.Uint(n, v.bits)
+	case protoreflect.EnumKind:
+		return f.setEnum(int32(v.bits), b)
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		return n.Wrong("a message")
+	}
+	return b.Int(n, int64(integer(f.kind, v.bits)))
+}
+
+// setEnum sets the node to the name of an enum's number, or an Int to the number.
+func (f *field) setEnum(number int32, b *event.Builder) *event.Error {
+	if f.node.Type() == event.Int || f.node.Type() == event.Float {
+		return b.Int(f.node, int64(number))
+	}
+	if name := f.name(number); name != nil {
+		return b.Text(f.node, name)
+	}
+	return &event.Error{Reason: event.WrongType, Field: f.node.Path(),
+		Detail: fmt.Sprintf("%s has no name for %d; declare the field int to take it", f.desc.Enum().FullName(), number)}
+}
+
+// finish sets what takes something when the record has been read.
+func (r *reader) finish(m *message, b *event.Builder) *event.Error {
+	for _, f := range m.last {
+		if err := r.end(f, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) end(f *field, b *event.Builder) *event.Error {
+	switch f.role {
+	case scalar:
+		if f.preset && !b.Has(f.node) {
+			return f.set(f.standard, b)
+		}
+	case enter:
+		if b.Has(f.node) {
+			return r.finish(f.below, b)
+		}
+	case indexed, keyed:
+		if !b.Has(f.node) {
+			return nil
+		}
+		for _, part := range f.parts {
+			if part.role == scalar { // it was set, or there is none
+				continue
+			}
+			if err := r.end(part, b); err != nil {
+				return err
+			}
+		}
+	case known:
+		if f.here {
+			return f.setKnown(b)
+		}
+	case rendered:
+		return r.setJSON(f, b)
+	}
+	return nil
+}
