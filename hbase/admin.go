@@ -40,7 +40,10 @@ func (c *Client) Master(ctx context.Context) (addr string, err error) {
 
 // master calls the active master, finding it again when it has moved.
 func (c *Client) master(ctx context.Context, op, table, method string, in, out proto.Message) error {
-	t := c.newTries(op, table)
+	return c.askMaster(ctx, c.newTries(op, table), method, in, out)
+}
+
+func (c *Client) askMaster(ctx context.Context, t *tries, method string, in, out proto.Message) error {
 	t.admin = true
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
 		addr := c.masterAddr.Load()
@@ -53,6 +56,7 @@ func (c *Client) master(ctx context.Context, op, table, method string, in, out p
 			c.masterAddr.Store(addr)
 		}
 		_, err := c.servers.Call(ctx, rpc.MasterService.At(*addr), method, in, out)
+		t.doubt = t.doubt || outcomeUnknown(err)
 		d := remote.Diagnose(err)
 		if d.Class == remote.Package+"UnknownRegionException" {
 			err = &remote.Permanent{Err: err} // a region server may have lost it for a while; the master knows
@@ -72,16 +76,18 @@ type starter interface {
 // maxPoll is the longest pause between two polls of a procedure.
 const maxPoll = time.Second
 
-// procedure begins a procedure and waits for its end. An exception that it ended with is the error.
+// procedure begins a procedure and waits for its end. An exception that it ended with is the error. One whose end is not seen is a
+// BegunError, as the caller's own context may end before the procedure does.
 func (c *Client) procedure(ctx context.Context, op, table, method string, in proto.Message, out starter) error {
-	if err := c.master(ctx, op, table, method, in, out); err != nil {
-		return err
+	t := c.newTries(op, table)
+	if err := c.askMaster(ctx, t, method, in, out); err != nil {
+		return t.maybeBegun(err)
 	}
-	id := out.GetProcId()
+	id, since, reported := out.GetProcId(), time.Now(), time.Duration(0)
 	for polls := 0; ; polls++ {
 		var result hbasepb.GetProcedureResultResponse
 		if err := c.master(ctx, op, table, "getProcedureResult", &hbasepb.GetProcedureResultRequest{ProcId: &id}, &result); err != nil {
-			return err
+			return begun(id, err)
 		}
 		if e := result.GetException().GetGenericException(); e != nil {
 			err := &remote.Exception{Server: "the master's procedure", Class: e.GetClassName(), Text: e.GetMessage()}
@@ -91,8 +97,12 @@ func (c *Client) procedure(ctx context.Context, op, table, method string, in pro
 		if result.GetState() != hbasepb.GetProcedureResultResponse_RUNNING {
 			return nil
 		}
+		if waited := time.Since(since); waited-reported >= runningEvery {
+			reported = waited
+			c.opts.Hooks.Running(ProcedureInfo{Op: op, Table: table, ID: id, For: waited})
+		}
 		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, polls), maxPoll)); err != nil {
-			return &Error{Op: op, Table: table, Attempts: 1, Err: err}
+			return begun(id, &Error{Op: op, Table: table, Attempts: 1, Err: err})
 		}
 	}
 }

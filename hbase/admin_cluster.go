@@ -113,7 +113,7 @@ func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, e
 		asked[r.Server] = true
 		var out hbasepb.GetRegionLoadResponse
 		in := &hbasepb.GetRegionLoadRequest{TableName: locate.TableName(table)}
-		if err := c.onServer(ctx, "load of regions of", r, "GetRegionLoad", in, &out); err != nil {
+		if err := c.onServer(ctx, c.newTries("load of regions of", r.Table), r, "GetRegionLoad", in, &out); err != nil {
 			return nil, err
 		}
 		for _, l := range out.RegionLoads {

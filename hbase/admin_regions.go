@@ -102,14 +102,22 @@ func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error 
 	defer cancel()
 	for tries := 0; ; tries++ {
 		now, err := c.awaitOpen(ctx, op, r)
+		if err != nil && tries > 0 && !errors.Is(err, ErrNoRegion) {
+			err = begun(0, err)
+		}
 		if err != nil || server != "" && now.Server == server || server == "" && tries > 0 {
 			return err
 		}
 		if err := backoff.Wait(ctx, min(backoff.HBase(c.opts.Pause, tries-1), time.Duration(tries)*maxPoll)); err != nil {
-			return &Error{Op: op, Table: r.Table, Attempts: tries, Err: fmt.Errorf("it is still on %s: %w", now.Server, err)}
-		}
-		if err := c.master(ctx, op, r.Table, "MoveRegion", in, new(hbasepb.MoveRegionResponse)); err != nil {
+			err = &Error{Op: op, Table: r.Table, Attempts: tries, Err: fmt.Errorf("it is still on %s: %w", now.Server, err)}
+			if tries > 0 {
+				err = begun(0, err)
+			}
 			return err
+		}
+		t := c.newTries(op, r.Table)
+		if err := c.askMaster(ctx, t, "MoveRegion", in, new(hbasepb.MoveRegionResponse)); err != nil {
+			return t.maybeBegun(err)
 		}
 	}
 }
@@ -142,7 +150,8 @@ func (c *Client) FlushTable(ctx context.Context, table string) error {
 // FlushRegion writes what a region has in memory to files.
 func (c *Client) FlushRegion(ctx context.Context, r Region) error {
 	in := &hbasepb.FlushRegionRequest{Region: locate.Specifier(&r)}
-	return c.onServer(ctx, "flush region of", r, "FlushRegion", in, new(hbasepb.FlushRegionResponse))
+	t := c.newTries("flush region "+r.Encoded+" of", r.Table)
+	return t.maybeBegun(c.onServer(ctx, t, r, "FlushRegion", in, new(hbasepb.FlushRegionResponse)))
 }
 
 // CompactTable asks for a compaction of all regions of a table; a major one makes one file of each store and drops deleted
@@ -154,7 +163,8 @@ func (c *Client) CompactTable(ctx context.Context, table string, major bool) err
 // CompactRegion asks for a compaction of one region.
 func (c *Client) CompactRegion(ctx context.Context, r Region, major bool) error {
 	in := &hbasepb.CompactRegionRequest{Region: locate.Specifier(&r), Major: &major}
-	return c.onServer(ctx, "compact region of", r, "CompactRegion", in, new(hbasepb.CompactRegionResponse))
+	t := c.newTries("compact region "+r.Encoded+" of", r.Table)
+	return t.maybeBegun(c.onServer(ctx, t, r, "CompactRegion", in, new(hbasepb.CompactRegionResponse)))
 }
 
 // Compaction is what compactions run: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
@@ -164,7 +174,8 @@ type Compaction string
 func (c *Client) RegionCompaction(ctx context.Context, r Region) (Compaction, error) {
 	in := &hbasepb.GetRegionInfoRequest{Region: locate.Specifier(&r), CompactionState: proto.Bool(true)}
 	var out hbasepb.GetRegionInfoResponse
-	if err := c.onServer(ctx, "compaction state of region of", r, "GetRegionInfo", in, &out); err != nil {
+	t := c.newTries("compaction state of region "+r.Encoded+" of", r.Table)
+	if err := c.onServer(ctx, t, r, "GetRegionInfo", in, &out); err != nil {
 		return "", err
 	}
 	return Compaction(out.GetCompactionState().String()), nil
@@ -194,8 +205,7 @@ func (c *Client) eachRegion(ctx context.Context, table string, f func(Region) er
 }
 
 // onServer calls the server of a region, wherever it is by now.
-func (c *Client) onServer(ctx context.Context, op string, region Region, method string, in, out proto.Message) error {
-	t := c.newTries(op, region.Table)
+func (c *Client) onServer(ctx context.Context, t *tries, region Region, method string, in, out proto.Message) error {
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
 		r, err := c.locator.Find(ctx, region.Table, region.Start)
 		if err == nil && r.Encoded != region.Encoded {
@@ -209,6 +219,7 @@ func (c *Client) onServer(ctx context.Context, op string, region Region, method 
 			return nil, &remote.Permanent{Err: fmt.Errorf("%w: %s", ErrNoRegion, region.Encoded)}
 		}
 		_, err = c.servers.Call(ctx, rpc.AdminService.At(r.Server), method, in, out)
+		t.doubt = t.doubt || outcomeUnknown(err)
 		return r, err
 	})
 }

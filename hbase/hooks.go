@@ -8,15 +8,16 @@ import (
 // Hooks are called with what the client does; any may be nil. They are called from the client's own goroutines, must be safe for
 // concurrent use, and must not block.
 type Hooks struct {
-	Call     func(CallInfo)     // after every RPC
-	Send     func(SendInfo)     // before every call of mutations
-	Sent     func(*SentInfo)    // after every call of mutations
-	Retry    func(RetryInfo)    // before every wait and resend
-	Applied  func(*AppliedInfo) // per region and answered Multi: how much was acknowledged
-	Flush    func(FlushInfo)    // whenever a Mutator lets mutations go
-	Buffered func(BufferedInfo) // whenever the bytes of mutations in memory change by a batch
-	Dial     func(DialInfo)     // after every attempt to connect
-	Untested func(UntestedInfo) // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
+	Call     func(CallInfo)      // after every RPC
+	Send     func(SendInfo)      // before every call of mutations
+	Sent     func(*SentInfo)     // after every call of mutations
+	Retry    func(RetryInfo)     // before every wait and resend
+	Applied  func(*AppliedInfo)  // per region and answered Multi: how much was acknowledged
+	Flush    func(FlushInfo)     // whenever a Mutator lets mutations go
+	Buffered func(BufferedInfo)  // whenever the bytes of mutations in memory change by a batch
+	Dial     func(DialInfo)      // after every attempt to connect
+	Running  func(ProcedureInfo) // every 5 s that the master works on a change of a table or of regions
+	Untested func(UntestedInfo)  // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
 }
 
 // ensureDefaults puts a no-op where a hook is nil, but for Untested.
@@ -29,6 +30,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Flush)
 	orNothing(&h.Buffered)
 	orNothing(&h.Dial)
+	orNothing(&h.Running)
 }
 
 func orNothing[Info any](hook *func(Info)) {

@@ -23,6 +23,7 @@ type tries struct {
 	failures int
 	region   *Region // that was called last, and failed
 	last     error   // of the last try that failed by itself; nil: none did
+	doubt    bool    // a try of a change may have been taken
 }
 
 func (c *Client) newTries(op, table string) *tries {

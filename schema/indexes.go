@@ -87,16 +87,25 @@ func (c *Changes) applyIndexes(ctx context.Context, engine indexer.Engine) error
 			continue
 		}
 		if err := engine.EnsureIndex(ctx, s.mapping); err != nil {
+			s.begun(err)
 			return SearchError(fmt.Errorf("index %s: %w", s.Index, err))
 		}
 		if len(s.Settings) > 0 {
 			if err := engine.(indexer.Tuned).Tune(ctx, s.Index, s.Settings); err != nil {
+				s.begun(err)
 				return SearchError(fmt.Errorf("index %s: %w", s.Index, err))
 			}
 		}
 		s.Action = doneActions[s.Action]
 	}
 	return nil
+}
+
+// begun marks a step that the engine has not answered in time: it may have done it.
+func (s *IndexStep) begun(err error) {
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.Action = Begun
+	}
 }
 
 // SearchError returns the error of a call to the search engine with its kind: a server that refuses is there, one that does not answer

@@ -106,6 +106,13 @@ func (c *Changes) Apply(ctx context.Context, s Stores) error {
 	return c.applyIndexes(ctx, s.Search)
 }
 
+// Done reports whether an Apply that failed has done something, or begun it.
+func (c *Changes) Done() bool {
+	did := []Action{Created, Extended, Altered, Begun}
+	return slices.ContainsFunc(c.Tables, func(s TableStep) bool { return slices.Contains(did, s.Action) }) ||
+		slices.ContainsFunc(c.Indexes, func(s IndexStep) bool { return slices.Contains(did, s.Action) })
+}
+
 // Create does what was planned but for tables that exist: they stay as they are.
 func (c *Changes) Create(ctx context.Context, s Stores) error {
 	if err := c.createTables(ctx, s.Cluster); err != nil {

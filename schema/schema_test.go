@@ -312,3 +312,53 @@ func TestNothingIsAskedWhereNoDeleteIsForgotten(t *testing.T) {
 		t.Errorf("%v, asked %d times", err, brokers.asked)
 	}
 }
+
+// slowCluster begins what it is asked for in its last step, and does not answer.
+type slowCluster struct {
+	*cluster
+	slow string
+}
+
+func (c *slowCluster) CreateTable(ctx context.Context, t hbase.Table, splits [][]byte) error {
+	if c.slow == "create" {
+		return &hbase.Error{Op: "create table", Table: t.Name, Err: &hbase.BegunError{Procedure: 7, Err: context.DeadlineExceeded}}
+	}
+	return c.cluster.CreateTable(ctx, t, splits)
+}
+
+func (c *slowCluster) AddFamily(ctx context.Context, table string, f hbase.Family) error {
+	if c.slow == "add" {
+		return errors.New("denied")
+	}
+	return c.cluster.AddFamily(ctx, table, f)
+}
+
+// Where not all could be applied, the steps say what was done, what was begun, and what was not.
+func TestAnApplyThatFailsSaysHowFarItGot(t *testing.T) {
+	cfg := load(t, twoTables)
+	for _, c := range []struct {
+		slow string
+		want [3]Action
+		done bool
+	}{
+		{"", [3]Action{Created, Altered, Begun}, true},
+		{"create", [3]Action{Begun, Alter, Create}, true},
+		{"add", [3]Action{Created, Begun, Create}, true},
+	} {
+		tables := oldCluster()
+		stores := Stores{Cluster: &slowCluster{tables, c.slow}, Search: &engine{}}
+		changes, err := Plan(t.Context(), cfg, stores)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changes.Done() {
+			t.Error("nothing was done yet")
+		}
+		stores.Search = &engine{err: context.DeadlineExceeded}
+		err = changes.Apply(t.Context(), stores)
+		got := [3]Action{changes.Tables[0].Action, changes.Tables[1].Action, changes.Indexes[0].Action}
+		if err == nil || got != c.want || changes.Done() != c.done {
+			t.Errorf("%q: %v, %v, want %v", c.slow, err, got, c.want)
+		}
+	}
+}

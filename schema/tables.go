@@ -24,6 +24,7 @@ const (
 	Extended Action = "extended"
 	Alter    Action = "alter"
 	Altered  Action = "altered"
+	Begun    Action = "begun" // not seen to its end: it may still be done, or was in part
 	Nothing  Action = "nothing"
 )
 
@@ -91,6 +92,7 @@ func (c *Changes) createTables(ctx context.Context, cluster Cluster) error {
 			continue
 		}
 		if err != nil {
+			s.begun(err)
 			return s.refused(err)
 		}
 		s.Action = Created
@@ -105,9 +107,15 @@ func (s *TableStep) alter(ctx context.Context, cluster Cluster) error {
 		return nil
 	}
 	for _, f := range s.table.Families {
-		if err := s.alterFamily(ctx, cluster, f); err != nil {
+		i := slices.IndexFunc(s.Changes, func(c Change) bool { return c.Family == f.Name })
+		if i < 0 {
+			continue
+		}
+		if err := s.alterFamily(ctx, cluster, f, &s.Changes[i]); err != nil {
+			s.begun(err)
 			return s.refused(err)
 		}
+		s.Action = Begun // as long as not all is done
 	}
 	if slices.ContainsFunc(s.Changes, func(c Change) bool { return c.Family == "" }) {
 		have, err := cluster.Describe(ctx, s.Table) // as it is now, with all of its families
@@ -115,6 +123,7 @@ func (s *TableStep) alter(ctx context.Context, cluster Cluster) error {
 			return fmt.Errorf("table %s: %w", s.Table, err)
 		}
 		if err := cluster.AlterTable(ctx, merged(have, hbase.Table{Values: s.table.Values})); err != nil {
+			s.begun(err)
 			return s.refused(err)
 		}
 	}
@@ -122,16 +131,19 @@ func (s *TableStep) alter(ctx context.Context, cluster Cluster) error {
 	return nil
 }
 
-// alterFamily adds or changes a family, if it differs.
-func (s *TableStep) alterFamily(ctx context.Context, cluster Cluster, f hbase.Family) error {
-	i := slices.IndexFunc(s.Changes, func(c Change) bool { return c.Family == f.Name })
-	switch {
-	case i < 0:
-		return nil
-	case s.Changes[i].MissingFamily():
+// alterFamily adds or changes a family that differs.
+func (s *TableStep) alterFamily(ctx context.Context, cluster Cluster, f hbase.Family, differs *Change) error {
+	if differs.MissingFamily() {
 		return cluster.AddFamily(ctx, s.Table, f)
 	}
 	return cluster.AlterFamily(ctx, s.Table, f)
+}
+
+// begun marks a step whose end was not seen.
+func (s *TableStep) begun(err error) {
+	if _, is := errors.AsType[*hbase.BegunError](err); is {
+		s.Action = Begun
+	}
 }
 
 // codecNames are what servers call the codecs that they may lack, besides their own names.

@@ -65,17 +65,16 @@ func (c *offsetsSetCmd) Run(e *env) error {
 		printMoves(e.stderr, groups, moves)
 	}
 	if err := brokers.Idle(groups); err != nil || c.DryRun {
-		return errors.Join(err, c.print(e, groups, moves, false))
+		return errors.Join(err, c.print(e, groups, moves, 0))
 	}
 	if err := confirm(e, c.Yes, "Set these offsets?"); err != nil {
 		return err
 	}
-	for i, g := range groups {
-		if err := g.Set(e.ctx, client, moves[i]); err != nil {
-			return err
-		}
+	set, err := brokers.SetAll(e.ctx, client, groups, moves)
+	if set == 0 {
+		return err
 	}
-	return c.print(e, groups, moves, true)
+	return errors.Join(c.print(e, groups, moves, set), err)
 }
 
 // moves says what would change for a group.
@@ -135,21 +134,23 @@ func printMoves(out io.Writer, groups []*brokers.Group, moves [][]offsets.Move) 
 	}
 }
 
-// print says what has become of the moves.
-func (c *offsetsSetCmd) print(e *env, groups []*brokers.Group, moves [][]offsets.Move, set bool) error {
+// print says what has become of the moves, of which those of the first groups are set.
+func (c *offsetsSetCmd) print(e *env, groups []*brokers.Group, moves [][]offsets.Move, set int) error {
 	n, enc := 0, json.NewEncoder(e.stdout)
 	for i, of := range moves {
-		n += len(of)
+		if i < set {
+			n += len(of)
+		}
 		for _, m := range of {
 			if !c.JSON {
 				continue
 			}
-			if err := enc.Encode(groups[i].Move(m, set)); err != nil {
+			if err := enc.Encode(groups[i].Move(m, i < set)); err != nil {
 				return err
 			}
 		}
 	}
-	if !c.JSON && set && n > 0 {
+	if !c.JSON && n > 0 {
 		fmt.Fprintf(e.stdout, "the offsets of %s are set\n", term.Count(n, "partition"))
 	}
 	return nil

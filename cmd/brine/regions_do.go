@@ -161,11 +161,9 @@ func (f *regionsFlags) each(e *env, t *regions.Table, name, done string, do func
 	if err != nil {
 		return err
 	}
-	for _, r := range some {
-		err = errors.Join(err, do(r))
-	}
-	if err != nil {
+	worked, err := regions.Each(some, do)
+	if len(worked) == 0 {
 		return err
 	}
-	return f.report(e, done, t, some...)
+	return errors.Join(f.report(e, done, t, worked...), err)
 }

@@ -57,6 +57,8 @@ func printTables(out io.Writer, steps []schema.TableStep) {
 			fmt.Fprintf(out, "%s: exists with %s, to be altered\n", s.Table, term.Count(s.Regions, "region"))
 		case schema.Altered:
 			fmt.Fprintf(out, "%s: altered\n", s.Table)
+		case schema.Begun:
+			fmt.Fprintf(out, "%s: begun, and may still complete; brine tables plan shows what is left\n", s.Table)
 		}
 		if s.Regions < s.Configured {
 			fmt.Fprintf(out, "  %s, %d configured: left alone; brine regions split\n", term.Count(s.Regions, "region"), s.Configured)
@@ -92,7 +94,7 @@ func printDifferences(out io.Writer, all []schema.Change) {
 func printIndexes(out io.Writer, steps []schema.IndexStep) {
 	words := map[schema.Action]string{"create": "to be created", "created": "created", "extend": "to be given fields",
 		"extended": "was given fields",
-		"alter":    "to be altered", "altered": "altered", "nothing": "exists, nothing to do"}
+		"alter":    "to be altered", "altered": "altered", "begun": "begun, and may still complete", "nothing": "exists, nothing to do"}
 	for _, s := range steps {
 		fmt.Fprintf(out, "index %s: %s", s.Index, words[s.Action])
 		if len(s.Fields) > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 
 	"brine/schema"
 )
@@ -49,10 +50,10 @@ func (c *tablesApplyCmd) Run(e *env) error {
 	if err := c.confirm(e, changes); err != nil {
 		return err
 	}
-	if err := changes.Apply(e.ctx, stores); err != nil {
+	if err = changes.Apply(e.ctx, stores); err != nil && !changes.Done() {
 		return err
 	}
-	return c.show(e, changes)
+	return errors.Join(c.show(e, changes), err)
 }
 
 func (c *tablesApplyCmd) show(e *env, changes *schema.Changes) error {

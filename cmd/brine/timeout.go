@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/hbase"
 	"brine/service/stores"
 )
 
@@ -38,6 +39,9 @@ func timedOut(e *env, err error) error {
 		return err
 	}
 	hint := "see whether that server is well"
+	if _, begun := errors.AsType[*hbase.BegunError](err); begun {
+		hint += "; brine regions ls and brine tables plan show what has become of the change"
+	}
 	if e.patience > 0 {
 		hint += "; --timeout waits longer"
 	}

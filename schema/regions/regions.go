@@ -7,6 +7,7 @@ package regions
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -174,6 +175,28 @@ func Apply(ctx context.Context, client Client, a skew.Action) error {
 		return client.MoveRegion(ctx, regions[i], a.To)
 	}
 	return client.SplitRegion(ctx, regions[i], a.At)
+}
+
+// Each does something to regions, one after the other, and returns those that it was done to. A region that fails does not keep it from the
+// others, but it ends where a server has not answered in time: so would the others.
+func Each(some []hbase.Region, do func(hbase.Region) error) (done []hbase.Region, err error) {
+	tried := 0
+	for _, r := range some {
+		tried++
+		failure := do(r)
+		if failure == nil {
+			done = append(done, r)
+			continue
+		}
+		err = errors.Join(err, failure)
+		if errors.Is(failure, context.DeadlineExceeded) || errors.Is(failure, context.Canceled) {
+			break
+		}
+	}
+	if left := len(some) - tried; err != nil && left > 0 {
+		err = fmt.Errorf("%w; %s not begun", err, term.Count(left, "region"))
+	}
+	return done, err
 }
 
 // Describe names a region to people: by its keys, size and server.

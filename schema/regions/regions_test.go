@@ -1,6 +1,8 @@
 package regions
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -24,6 +26,26 @@ func TestARegionIsFoundByNameAndByKey(t *testing.T) {
 	for name, want := range map[string]string{"4000": "write more of the name, or key:4000", "abcd": "write more of the name", `\x0`: "escape"} {
 		if got, err := table.Find(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v; want an error with %q", name, got.Encoded, err, want)
+		}
+	}
+}
+
+// What is done to many regions ends with the first server that does not answer, and goes on past other failures; what was done is returned.
+func TestEachRegionKeepsWhatWasDone(t *testing.T) {
+	some := []hbase.Region{{Encoded: "a"}, {Encoded: "b"}, {Encoded: "c"}, {Encoded: "d"}}
+	for _, c := range []struct {
+		failure error
+		done    int
+		want    string
+	}{{context.DeadlineExceeded, 1, "2 regions not begun"}, {errors.New("denied"), 3, "denied"}, {nil, 4, ""}} {
+		done, err := Each(some, func(r hbase.Region) error {
+			if r.Encoded == "b" {
+				return c.failure
+			}
+			return nil
+		})
+		if len(done) != c.done || !errors.Is(err, c.failure) || err != nil && !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%v: %d done, %v", c.failure, len(done), err)
 		}
 	}
 }

@@ -155,6 +155,23 @@ func Idle(groups []*Group) error {
 		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over")
 }
 
+// SetAll has groups go on elsewhere, each with its moves, and returns how many of them were set; with an error too, which names those.
+func SetAll(ctx context.Context, client *offsets.Client, groups []*Group, moves [][]offsets.Move) (done int, err error) {
+	var set []string
+	for i, g := range groups {
+		if err := g.Set(ctx, client, moves[i]); err != nil {
+			if len(set) > 0 {
+				err = fmt.Errorf("%w; set before: %s", err, strings.Join(set, ", "))
+			}
+			return i, err
+		}
+		if len(moves[i]) > 0 {
+			set = append(set, g.Half.Name())
+		}
+	}
+	return len(groups), nil
+}
+
 // Set has the group go on elsewhere.
 func (g *Group) Set(ctx context.Context, client *offsets.Client, moves []offsets.Move) error {
 	err := client.Set(ctx, g.Group, moves)
@@ -162,8 +179,8 @@ func (g *Group) Set(ctx context.Context, client *offsets.Client, moves []offsets
 	case errors.Is(err, offsets.ErrMembers):
 		err = fmt.Errorf("group %s has a member since: its offsets were not set: %w", g.Group.Group, err)
 		err = fault.New(fault.Failed, err, "stop it first")
-	case !offsets.Answered(err):
-		err = Error(err)
+	case err != nil && !offsets.Answered(err):
+		err = Error(fmt.Errorf("%w; whether the offsets were set is not known: brine offsets show shows it", err))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.Half.Name(), err)

@@ -50,6 +50,9 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	if opts.Hooks.Retry == nil {
 		opts.Hooks = NewOutages(log).HBase(opts.Hooks)
 	}
+	if opts.Hooks.Running == nil {
+		opts.Hooks.Running = func(i hbase.ProcedureInfo) { log.Info(working(i)) }
+	}
 	client, err := hbase.Open(ctx, opts)
 	if err != nil {
 		h.Close()
@@ -60,6 +63,11 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	}
 	h.Client = client
 	return h, nil
+}
+
+// working says what is waited for while the master works on a change.
+func working(i hbase.ProcedureInfo) string {
+	return fmt.Sprintf("%s %s: the master has worked on it for %v, as procedure %d", i.Op, i.Table, i.For.Round(time.Second), i.ID)
 }
 
 // connectFix says what to look at when no HBase answers where hbase.connect says.

@@ -178,7 +178,7 @@ func (s *Servers) dialled(to Endpoint, d *dialling, c *conn, err error) (closed 
 	defer s.mu.Unlock()
 	d.conn = c
 	if err != nil {
-		d.err = &remote.ConnError{Server: to.addr, Class: "connection", Dead: true, Err: err}
+		d.err = &remote.ConnError{Server: to.addr, Class: "connection", Dead: true, Err: err, Unsent: true}
 		delete(s.conns, to)
 		s.failed[to.addr] = failure{time.Now(), err}
 		return false

@@ -1,0 +1,16 @@
+package stores
+
+import (
+	"testing"
+	"time"
+
+	"brine/hbase"
+)
+
+// What is waited for while the master works on a change is named.
+func TestWhatTheMasterWorksOnIsNamed(t *testing.T) {
+	got := working(hbase.ProcedureInfo{Op: "merge regions of", Table: "scans", ID: 17, For: 5100 * time.Millisecond})
+	if want := "merge regions of scans: the master has worked on it for 5s, as procedure 17"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
