@@ -114,8 +114,8 @@ func (c *Client) Resolve(ctx context.Context, ids ...ID) error {
 			if gravest == nil || e.Outcome > gravest.Outcome {
 				gravest = e
 			}
-			if e.Outcome == Unknown {
-				return nil
+			if e.Outcome == Unknown || e.Status == http.StatusNotFound {
+				return nil // the time of each begins when it is asked for first
 			}
 			return e
 		})

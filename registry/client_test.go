@@ -1,11 +1,15 @@
 package registry
 
 import (
+	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -171,6 +175,29 @@ func TestGUID(t *testing.T) {
 	}
 }
 
+// A registry may say that a schema needs itself, or more than anybody can want.
+func TestHostileReferences(t *testing.T) {
+	for name, c := range map[string]struct{ format, want string }{
+		"itself":  {`{"schema":"{}","references":[{"name":"a","subject":"s","version":1}]}`, ""},
+		"endless": {`{"schema":"{}","references":[{"name":"%d","subject":"s","version":1}]}`, "more than 256 references, or they go deeper than 32"},
+		"long":    {`{"schema":"` + strings.Repeat("x", 3000) + `","references":[{"name":"%d","subject":"s","version":1}]}`, "the answer is longer than 8192 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			n := 0
+			f.instead(func(w http.ResponseWriter, r *http.Request) bool {
+				n++
+				return answering(http.StatusOK, strings.ReplaceAll(c.format, "%d", fmt.Sprint(n)))(w, r)
+			})
+			client, _ := open(t, Options{URLs: []string{f.URL()}, MaxAnswerBytes: 8 << 10})
+			err := client.Resolve(t.Context(), id(7))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 func TestReferences(t *testing.T) {
 	f := newFake(t)
 	f.SeedSchema("city", 1, 1, sr.Schema{Schema: `{"city":1}`})
@@ -265,6 +292,75 @@ func TestOutcomes(t *testing.T) {
 				t.Error("there is a schema")
 			}
 		})
+	}
+}
+
+// An answer is as long as it is without its compression.
+func TestCompressedAnswer(t *testing.T) {
+	f := newFake(t)
+	f.instead(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = z.Write(make([]byte, 10<<20))
+		_ = z.Close()
+		return true
+	})
+	c, _ := open(t, Options{URLs: []string{f.URL()}, MaxAnswerBytes: 64 << 10})
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); !strings.Contains(e.Error(), "the answer is longer than 65536 bytes") {
+		t.Errorf("%v", e)
+	}
+}
+
+// Nobody follows a redirection: the password would go with it.
+func TestRedirectionIsNotFollowed(t *testing.T) {
+	f, other := newFake(t), newFake(t)
+	f.instead(func(w http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(w, r, other.URL(), http.StatusTemporaryRedirect)
+		return true
+	})
+	c, _ := open(t, Options{URLs: []string{f.URL()}, Token: "hunter2"})
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || e.Status != 307 || other.requests.Load() != 0 {
+		t.Errorf("%v, and %d requests elsewhere", e, other.requests.Load())
+	}
+}
+
+// The next server is asked when one is not there.
+func TestSeveralServers(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
+	c, _ := open(t, Options{URLs: []string{"http://127.0.0.1:1", f.URL()}})
+	if err := c.Resolve(t.Context(), id(7)); err != nil {
+		t.Error(err)
+	}
+	if e := outcome(t, c.Resolve(t.Context(), id(8))); !strings.HasPrefix(e.URL, f.URL()) {
+		t.Errorf("%v", e)
+	}
+}
+
+// A registry that asks for a certificate of ours, and has one that no system knows.
+func TestTLS(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
+	s := httptest.NewUnstartedServer(f.Handler())
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	known := x509.NewCertPool()
+	known.AddCert(s.Certificate())
+	both := &tls.Config{RootCAs: known, Certificates: s.TLS.Certificates}
+	for _, c := range []struct {
+		tls  *tls.Config
+		want string
+	}{{both, ""}, {nil, "name the certificates that the registry's is signed by: registry.tls.ca"}, {&tls.Config{RootCAs: known}, "certificate required"}} {
+		client, _ := open(t, Options{URLs: []string{s.URL}, TLS: c.tls})
+		if err := client.Resolve(t.Context(), id(7)); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	client, _ := open(t, Options{URLs: []string{strings.Replace(f.URL(), "http:", "https:", 1)}})
+	if e := outcome(t, client.Resolve(t.Context(), id(7))); !strings.Contains(e.Error(), "write http:// in registry.url") {
+		t.Errorf("%v", e)
 	}
 }
 
@@ -367,6 +463,35 @@ func TestUnknown(t *testing.T) {
 	at.move(10 * time.Second)
 	if err := c.Resolve(t.Context(), id(7)); err != nil {
 		t.Error(err)
+	}
+}
+
+// The time of each id begins when it is first asked for, though others of the same call are not there either.
+func TestManyUnknownWaitTogether(t *testing.T) {
+	f := newFake(t)
+	c, at := open(t, Options{URLs: []string{f.URL()}, Calls: 1})
+	var ids []ID
+	for n := range 50 {
+		ids = append(ids, id(int64(100+n)))
+	}
+	if e := outcome(t, c.Resolve(t.Context(), ids...)); e.Outcome != Retry {
+		t.Errorf("%v", e)
+	}
+	at.move(time.Minute)
+	if e := outcome(t, c.Resolve(t.Context(), ids...)); e.Outcome != Unknown {
+		t.Errorf("%v", e)
+	}
+}
+
+// What failed is remembered of a bounded number of ids.
+func TestFailuresAreBounded(t *testing.T) {
+	c, at := open(t, Options{URLs: []string{"http://127.0.0.1:1"}})
+	for n := range maxFailures + 10 {
+		at.move(10 * time.Second)
+		c.fail(t.Context(), id(int64(n)), errNoSchema)
+	}
+	if n := len(c.failed); n != maxFailures || c.failed[id(0)] != nil || c.failed[id(maxFailures)] == nil {
+		t.Errorf("%d failures", n)
 	}
 }
 

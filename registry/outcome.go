@@ -20,7 +20,7 @@ import (
 const (
 	firstPause   = 100 * time.Millisecond // after a failure; it doubles
 	longestPause = 5 * time.Second
-	missingPause = time.Second      // after "not found", while that may still change
+	missingPause = time.Second      // after "not found", while that may still change; it doubles
 	unknownPause = 10 * time.Second // after that
 )
 
@@ -41,7 +41,7 @@ func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 	case !missing:
 		f.missing = time.Time{} // what comes up again may not have read all of its schemas yet
 	case f.missing.IsZero():
-		f.missing = now
+		f.missing, f.tries = now, 0
 	}
 	if missing && now.Sub(f.missing) >= c.o.UnknownAfter {
 		c.mu.Unlock()
@@ -57,8 +57,9 @@ func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 	switch {
 	case e.Outcome == Unknown:
 		e.Wait = unknownPause
-	case missing:
-		e.Wait = min(missingPause, max(c.o.UnknownAfter/4, 0))
+	case missing: // and asked once more when the time is over
+		e.Wait = min(backoff.Exponential(missingPause, longestPause, f.tries-1), f.missing.Add(c.o.UnknownAfter).Sub(now))
+		e.Wait = max(e.Wait, firstPause)
 	default:
 		e.Wait = backoff.Exponential(firstPause, longestPause, f.tries-1)
 	}

@@ -22,7 +22,7 @@ var rules = []struct {
 	{"event/avro", []string{"event"}, "bytes in, fields out"},
 	{"event/protobuf", []string{"event", "registry"}, "a format reads records, and asks for schemas by their ids"},
 	{"rowkey", nil, "row keys are pure and stand alone"},
-	{"registry", []string{"internal/backoff"}, "bytes and ids in, schemas out: decoders of records stand above it"},
+	{"registry", []string{"event", "internal/backoff"}, "bytes and ids in, schemas out: decoders of records stand above it"},
 	{"rowkey/eventkey", []string{"event", "rowkey"}, "where the two pure packages meet"},
 	{"skew/skewtext", []string{"internal/term", "skew"}, "what skew knows, for people"},
 	{"skew", nil, "counts in, indices out"},
