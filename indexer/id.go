@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// MaxID is the greatest length of a document's id in bytes (Elasticsearch's).
-const MaxID = 512
+// maxID is the greatest length of a document's id in bytes (Elasticsearch's).
+const maxID = 512
 
 // hashMark begins the id of a row whose own text is too long. No row's text begins so: a backslash is followed by x there.
 const hashMark = `\sha256:`
@@ -48,13 +48,13 @@ func ParseRowText(text []byte) ([]byte, error) {
 	return row, nil
 }
 
-// appendID appends the id of the row's document: the row's text, or its hash when that is longer than MaxID. The second
+// appendID appends the id of the row's document: the row's text, or its hash when that is longer than maxID. The second
 // result says which; a hashed document keeps the row's text in FieldKey.
 func appendID(dst, row []byte) (id []byte, hashed bool) {
 	start := len(dst)
-	if len(row) <= MaxID {
+	if len(row) <= maxID {
 		dst = AppendRowText(dst, row)
-		if len(dst)-start <= MaxID {
+		if len(dst)-start <= maxID {
 			return dst, false
 		}
 	}

@@ -37,13 +37,13 @@ func TestRowText(t *testing.T) {
 func FuzzID(f *testing.F) {
 	f.Add([]byte("9f1c|ZTO123"))
 	f.Add([]byte{0, 0xff, '\\', '"'})
-	f.Add([]byte(strings.Repeat("k", MaxID)))
+	f.Add([]byte(strings.Repeat("k", maxID)))
 	f.Add([]byte(strings.Repeat("\x00", 129)))
 	f.Add([]byte(`\sha256:00`))
 	f.Fuzz(func(t *testing.T, row []byte) {
 		id, hashed := appendID([]byte("before"), row)
 		id = id[len("before"):]
-		if len(id) > MaxID || hashed != hashedID(id) {
+		if len(id) > maxID || hashed != hashedID(id) {
 			t.Fatalf("row %q: id %s", row, id)
 		}
 		source := append(appendHead(nil, id, map[bool][]byte{true: AppendRowText(nil, row)}[hashed], 7), '}')

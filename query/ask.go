@@ -93,7 +93,7 @@ func (v *View) reads(q *Question, whole bool) error {
 // Question reads a question of any fields of the table: the key answers it where it can, else the index. Its errors are or wrap a *Fault.
 func (t Table) Question(ask Request) (*Question, error) {
 	q := &Question{table: t, limit: max(0, ask.Limit), deleted: ask.Deleted, after: string(ask.After)}
-	where, err := ParseWhere(t.keyTypes(), ask.Args)
+	where, err := parseWhere(t.keyTypes(), ask.Args)
 	if err == nil {
 		err = refused(t.CheckToken(where, ""))
 	}

@@ -29,7 +29,7 @@ type IndexField struct {
 const anyWords = "text"
 
 // Query makes a query of conditions as people write them: field=value, field=a,b for several values (\, is a comma), field==value and
-// field=from..to as ParseWhere has them, and words for a field that is found by its words; text=words is on the only such field. Its
+// field=from..to as parseWhere has them, and words for a field that is found by its words; text=words is on the only such field. Its
 // errors are *Fault.
 func (x *Index) Query(conditions []string) (search.Query, error) {
 	q := search.Query{Index: x.Name}

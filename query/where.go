@@ -13,11 +13,11 @@ import (
 	"brine/rowkey"
 )
 
-// ParseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
+// parseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
 // and to exclusive (from..=to: inclusive), either side possibly empty; field==value binds it to exactly what stands there, also
 // when ".." is in it or "=" before it. Times are as when.Time reads them; an end that is a bare date means the beginning of
 // that day, UTC. Its errors are *Fault.
-func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
+func parseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
 	where := make(map[string]rowkey.Bound, len(conditions))
 	for _, c := range conditions {
 		name, text, ok := strings.Cut(c, "=")
@@ -40,13 +40,13 @@ func ParseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 	return where, nil
 }
 
-// ParseKeyWhere reads conditions on what keys hold, as ParseWhere does.
+// ParseKeyWhere reads conditions on what keys hold, as parseWhere does.
 func ParseKeyWhere(keys rowkey.Keys, conditions []string) (map[string]rowkey.Bound, error) {
 	types := map[string]rowkey.Type{}
 	for _, f := range keys.Bindable() {
 		types[f.Name] = f.Type
 	}
-	return ParseWhere(types, conditions)
+	return parseWhere(types, conditions)
 }
 
 // ParseKeyValues reads field=value for the fields of a key, and returns their values in its order, null where none is given. A value to

@@ -11,7 +11,7 @@ import (
 var keyFields = map[string]rowkey.Type{"waybill": rowkey.Text, "at": rowkey.Time, "n": rowkey.Int, "ok": rowkey.Bool, "w": rowkey.Float}
 
 func TestParseWhere(t *testing.T) {
-	where, err := ParseWhere(keyFields, []string{"waybill=a=b", "at=2013-01-01..2013-01-02T00:00:01Z", "n=..5", "w=1..=2"})
+	where, err := parseWhere(keyFields, []string{"waybill=a=b", "at=2013-01-01..2013-01-02T00:00:01Z", "n=..5", "w=1..=2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestParseWhere(t *testing.T) {
 // TestParseWhereTakesTimesBeforeNow: how long ago is a time too, as in every command.
 func TestParseWhereTakesTimesBeforeNow(t *testing.T) {
 	before := time.Now()
-	where, err := ParseWhere(keyFields, []string{"at=2h.."})
+	where, err := parseWhere(keyFields, []string{"at=2h.."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func TestParseWhereTakesAValueAsItStands(t *testing.T) {
 	for in, want := range map[string]string{
 		"waybill==a..b": "a..b", "waybill==..": "..", "waybill===a": "=a", "waybill==a=b": "a=b", "waybill==": "", "waybill=a.b": "a.b",
 	} {
-		where, err := ParseWhere(keyFields, []string{in})
+		where, err := parseWhere(keyFields, []string{in})
 		if b := where["waybill"]; err != nil || b.Equal.Type != rowkey.Text || string(b.Equal.Text) != want || b.From.Type != 0 || b.To.Type != 0 || b.Through {
 			t.Errorf("%s: %+v, %v", in, b, err)
 		}
 	}
-	if _, err := ParseWhere(keyFields, []string{"n==1..2"}); err == nil {
+	if _, err := parseWhere(keyFields, []string{"n==1..2"}); err == nil {
 		t.Error("a number was made of 1..2")
 	}
 }
@@ -66,11 +66,11 @@ func TestParseWhereSaysWhatIsWrong(t *testing.T) {
 		{"at=yesterday", `at: "yesterday" is not a time: write ` + when.Forms},
 		{"at=2013-01-01..soon", `at: "soon" is not a time: write ` + when.Forms},
 	} {
-		if _, err := ParseWhere(keyFields, []string{tt.in}); err == nil || err.Error() != tt.want {
+		if _, err := parseWhere(keyFields, []string{tt.in}); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.in, err, tt.want)
 		}
 	}
-	if _, err := ParseWhere(keyFields, []string{"n=1", "n=2"}); err == nil {
+	if _, err := parseWhere(keyFields, []string{"n=1", "n=2"}); err == nil {
 		t.Error("a field given twice must be refused")
 	}
 }

@@ -15,9 +15,6 @@ const (
 	Documents = "documents"
 )
 
-// HalfName names a half of a pipeline: orders.rows.
-func HalfName(pipeline, kind string) string { return pipeline + "." + kind }
-
 // Half is one of a pipeline's two loops: its rows or its documents.
 type Half struct {
 	name     string // pipeline.kind
@@ -45,7 +42,7 @@ func (s *Service) chosen() (halves []*Half) {
 // pipelinesOf are the pipelines that halves of these names belong to.
 func pipelinesOf(cfg *config.Config, halves []string) (pipelines []*config.Pipeline) {
 	for _, p := range cfg.Pipelines {
-		if slices.Contains(halves, HalfName(p.Name, Rows)) || slices.Contains(halves, HalfName(p.Name, Documents)) {
+		if slices.ContainsFunc(p.Halves(), func(h config.Half) bool { return slices.Contains(halves, h.Name()) }) {
 			pipelines = append(pipelines, p)
 		}
 	}
@@ -54,7 +51,11 @@ func pipelinesOf(cfg *config.Config, halves []string) (pipelines []*config.Pipel
 
 // Half returns the half of a name, such as orders.rows; nil when it was not asked for.
 func (s *Service) Half(name string) *Half {
-	if i := slices.IndexFunc(s.halves, func(h *Half) bool { return h.name == name }); i >= 0 {
+	return s.halfWhere(func(h *Half) bool { return h.name == name })
+}
+
+func (s *Service) halfWhere(is func(*Half) bool) *Half {
+	if i := slices.IndexFunc(s.halves, is); i >= 0 {
 		return s.halves[i]
 	}
 	return nil
@@ -70,10 +71,14 @@ type Pipeline struct {
 func (s *Service) Pipeline(name string) Pipeline { return Pipeline{s, name} }
 
 // Rows returns the half that writes rows; nil when it was not asked for.
-func (p Pipeline) Rows() *Half { return p.service.Half(HalfName(p.name, Rows)) }
+func (p Pipeline) Rows() *Half { return p.half(Rows) }
 
 // Documents returns the half that writes documents; nil when it was not asked for.
-func (p Pipeline) Documents() *Half { return p.service.Half(HalfName(p.name, Documents)) }
+func (p Pipeline) Documents() *Half { return p.half(Documents) }
+
+func (p Pipeline) half(kind string) *Half {
+	return p.service.halfWhere(func(h *Half) bool { return h.pipeline.Name == p.name && h.kind == kind })
+}
 
 // Name returns the half's name: pipeline.rows or pipeline.documents.
 func (h *Half) Name() string { return h.name }

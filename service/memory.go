@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"brine/internal/backoff"
 )
 
 // The garbage collector alone lets the heap grow to twice what lives. Nearly all of that would be idle pages here: a loop at full rate
@@ -30,14 +32,7 @@ func HoldHeap(ctx context.Context, memory int64) {
 	before := debug.SetMemoryLimit(limit)
 	defer debug.SetMemoryLimit(before)
 	live := []metrics.Sample{{Name: heapLive}}
-	tick := time.NewTicker(heapPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for backoff.Wait(ctx, heapPoll) == nil {
 		metrics.Read(live)
 		if want := heapLimit(memory, int64(live[0].Value.Uint64())); want > limit+heapStep || want < limit-heapStep {
 			limit = want

@@ -93,7 +93,7 @@ func (s *Service) takeLoads(ctx context.Context) error {
 	}
 	servers := ServerNames(status)
 	s.tables.SetServers(servers)
-	loads := LoadsOf(status)
+	loads := loadsOf(status)
 	for _, table := range s.tables.Names() {
 		regions, failed := s.hbase.Client.Regions(ctx, table)
 		if failed != nil {
@@ -116,8 +116,8 @@ func ServerNames(status hbase.ClusterStatus) []string {
 	return names
 }
 
-// LoadsOf returns the loads of all regions by table.
-func LoadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
+// loadsOf returns the loads of all regions by table.
+func loadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
 	loads := map[string][]skew.RegionLoad{}
 	for _, server := range status.Servers {
 		for _, r := range server.Regions {

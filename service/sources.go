@@ -20,14 +20,15 @@ import (
 
 // VerifySource returns a half of a pipeline as verify reads it: all of its topic, of which all is expected. client is asked for where the
 // half looks keys up, once the stores are open.
-func VerifySource(cfg *config.Config, p *config.Pipeline, kind string, log *slog.Logger, client func() *hbase.Client) verify.Source {
-	s := verify.Source{Name: HalfName(p.Name, kind), Through: through(p, client)}
-	if kind == Rows {
+func VerifySource(cfg *config.Config, h config.Half, log *slog.Logger, client func() *hbase.Client) verify.Source {
+	p := h.Pipeline
+	s := verify.Source{Name: h.Name(), Through: through(p, client), Ingest: cfg.Ingest(p, h.Group())}
+	if h.Kind == Rows {
 		opts := p.Sink()
-		s.Ingest, s.Rows = cfg.Ingest(p, p.RowsGroup()), &opts
+		s.Rows = &opts
 	} else {
 		opts := p.Indexer()
-		s.Ingest, s.Documents = cfg.Ingest(p, p.DocumentsGroup()), &opts
+		s.Documents = &opts
 	}
 	s.Ingest.OutOfRange, s.Ingest.Logger = ingest.FromEarliest, log
 	s.Patience = cfg.Patience()
@@ -40,13 +41,13 @@ func VerifySource(cfg *config.Config, p *config.Pipeline, kind string, log *slog
 func VerifiesWhole(cfg *config.Config, sources []verify.Source) error {
 	var others []verify.Source
 	for _, p := range cfg.Pipelines {
-		if slices.ContainsFunc(sources, func(s verify.Source) bool {
-			return s.Name == HalfName(p.Name, Rows) || s.Name == HalfName(p.Name, Documents)
+		if slices.ContainsFunc(p.Halves(), func(h config.Half) bool {
+			return slices.ContainsFunc(sources, func(s verify.Source) bool { return s.Name == h.Name() })
 		}) {
 			continue
 		}
-		for _, kind := range []string{Rows, Documents} {
-			other := VerifySource(cfg, p, kind, nil, nil)
+		for _, h := range p.Halves() {
+			other := VerifySource(cfg, h, nil, nil)
 			other.Name = p.Name
 			others = append(others, other)
 		}

@@ -24,7 +24,7 @@ func TestOutagesOfAReindex(t *testing.T) {
 	at := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return len(p.Documents) > 0 })
 	p := cfg.Pipelines[at]
 	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRead, Log: slog.New(slog.NewTextHandler(&log, nil)),
-		Halves: []string{service.HalfName(p.Name, service.Documents)}})
+		Halves: []string{config.Half{Pipeline: p, Kind: service.Documents}.Name()}})
 	if err != nil {
 		t.Fatal(err)
 	}

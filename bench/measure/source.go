@@ -36,8 +36,8 @@ func CleanTree() error {
 		strings.Join(files, ", "), TrialVariable)
 }
 
-// Recordable reports before anything is measured that nothing of it could be recorded, unless that is wanted.
-func Recordable() error {
+// recordable reports before anything is measured that nothing of it could be recorded, unless that is wanted.
+func recordable() error {
 	if trial() {
 		return nil
 	}

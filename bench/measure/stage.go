@@ -13,7 +13,7 @@ import (
 
 // Make runs what `make TARGET` measures, unless nothing of it could be recorded. Its error names the target.
 func Make(target string, run func() error) error {
-	err := Recordable()
+	err := recordable()
 	if err == nil {
 		err = run()
 	}

@@ -15,5 +15,15 @@ func openHBase(ctx context.Context, cfg *config.Config, opts hbase.Options) (*st
 	return stores.OpenHBase(ctx, cfg, opts, slog.Default())
 }
 
+// withHBase runs work on the cluster of the configuration.
+func withHBase(e *env, cfg *config.Config, work func(*hbase.Client) error) error {
+	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	return work(cluster.Client)
+}
+
 // closing closes what is no longer used.
 func closing(what string, c io.Closer) { stores.Close(what, c, slog.Default()) }

@@ -10,7 +10,7 @@ import (
 
 	"brine/query"
 	"brine/service"
-	"brine/skew/skewtext"
+	"brine/skew/display"
 )
 
 // What the first run shows: a real flight as a waybill, and a generated trail.
@@ -58,6 +58,6 @@ func showSkew(out io.Writer, s *service.Service) {
 	state := s.Tables().State()
 	for _, name := range slices.Sorted(maps.Keys(state.Tables)) {
 		fmt.Fprintln(out)
-		skewtext.Table(out, name, state.Tables[name])
+		display.Table(out, name, state.Tables[name])
 	}
 }

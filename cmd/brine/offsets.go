@@ -15,8 +15,29 @@ type offsetsCmd struct {
 	Set  offsetsSetCmd  `cmd:"" help:"Have a pipeline go on elsewhere in its topic."`
 }
 
-// offsetsFlags say whose offsets are meant.
+// offsetsFlags say whose offsets are meant, and who has them.
 type offsetsFlags struct {
+	halvesFlags
+	brokersFlag
+}
+
+// open connects to the brokers and runs work on the groups that are meant.
+func (f *offsetsFlags) open(e *env, work func(*offsets.Client, []*brokers.Group) error) error {
+	cfg, err := f.config(e, f.configFlag)
+	if err != nil {
+		return err
+	}
+	client := brokers.Open(&cfg.Kafka)
+	defer client.Close()
+	groups, err := f.groups(e.ctx, cfg, client)
+	if err != nil {
+		return err
+	}
+	return work(client, groups)
+}
+
+// halvesFlags say which halves of pipelines are meant.
+type halvesFlags struct {
 	configFlag
 	timeoutFlag
 	Pipeline string `placeholder:"NAME" help:"Only this pipeline."`
@@ -24,7 +45,7 @@ type offsetsFlags struct {
 }
 
 // groups looks up the groups that are meant.
-func (f *offsetsFlags) groups(ctx context.Context, cfg *config.Config, client *offsets.Client) ([]*brokers.Group, error) {
+func (f *halvesFlags) groups(ctx context.Context, cfg *config.Config, client *offsets.Client) ([]*brokers.Group, error) {
 	if len(cfg.Pipelines) == 0 {
 		if err := brokers.FindPipelines(ctx, client, cfg); err != nil {
 			return nil, err

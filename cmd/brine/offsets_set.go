@@ -17,7 +17,6 @@ import (
 
 type offsetsSetCmd struct {
 	offsetsFlags
-	brokersFlag
 	To         string `required:"" placeholder:"WHERE" help:"earliest, latest, a time (2013-01-31T08:00:00Z, or 2h ago as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N records from where it is, or file:PATH with lines of brine offsets show --json."`
 	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
 	Yes        bool   `short:"y" help:"Do not ask."`
@@ -39,16 +38,10 @@ Examples:
 }
 
 func (c *offsetsSetCmd) Run(e *env) error {
-	cfg, err := c.config(e, c.configFlag)
-	if err != nil {
-		return err
-	}
-	client := brokers.Open(&cfg.Kafka)
-	defer client.Close()
-	groups, err := c.groups(e.ctx, cfg, client)
-	if err != nil {
-		return err
-	}
+	return c.open(e, func(client *offsets.Client, groups []*brokers.Group) error { return c.set(e, client, groups) })
+}
+
+func (c *offsetsSetCmd) set(e *env, client *offsets.Client, groups []*brokers.Group) (err error) {
 	moves := make([][]offsets.Move, len(groups))
 	n := 0
 	for i, g := range groups {

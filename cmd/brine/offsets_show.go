@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 
+	"brine/ingest/offsets"
 	"brine/internal/term"
 	"brine/service/brokers"
 )
 
 type offsetsShowCmd struct {
 	offsetsFlags
-	brokersFlag
 	JSON bool `help:"Print a JSON object per partition; brine offsets set --to file:… takes them back."`
 }
 
@@ -28,16 +28,10 @@ Examples:
 }
 
 func (c *offsetsShowCmd) Run(e *env) error {
-	cfg, err := c.config(e, c.configFlag)
-	if err != nil {
-		return err
-	}
-	client := brokers.Open(&cfg.Kafka)
-	defer client.Close()
-	groups, err := c.groups(e.ctx, cfg, client)
-	if err != nil {
-		return err
-	}
+	return c.open(e, func(_ *offsets.Client, groups []*brokers.Group) error { return c.show(e, groups) })
+}
+
+func (c *offsetsShowCmd) show(e *env, groups []*brokers.Group) error {
 	for i, g := range groups {
 		if c.JSON {
 			enc := json.NewEncoder(e.stdout)

@@ -44,16 +44,13 @@ func (f *regionsFlags) open(e *env, name string, work func(*hbase.Client, *regio
 	} else if name == "" || errors.Is(err, errAmbiguous) {
 		return err
 	}
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
-	if err != nil {
-		return err
-	}
-	defer cluster.Close()
-	t, err := regions.Open(e.ctx, cluster.Client, name, keys)
-	if err != nil {
-		return noSuchTable(name, err)
-	}
-	err = work(cluster.Client, t)
+	err = withHBase(e, cfg, func(client *hbase.Client) error {
+		t, err := regions.Open(e.ctx, client, name, keys)
+		if err != nil {
+			return noSuchTable(name, err)
+		}
+		return work(client, t)
+	})
 	if _, ok := errors.AsType[*regions.NameError](err); ok {
 		return usage(err)
 	}

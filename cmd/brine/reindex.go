@@ -108,9 +108,9 @@ func (c *reindexCmd) open(ctx context.Context, cfg *config.Config, pipelines []*
 	log *slog.Logger) (*service.Service, error) {
 	var halves []string
 	for _, p := range pipelines {
-		halves = append(halves, service.HalfName(p.Name, service.Documents))
+		halves = append(halves, config.Half{Pipeline: p, Kind: service.Documents}.Name())
 		if c.From == string(reindex.FromHBase) {
-			halves = append(halves, service.HalfName(p.Name, service.Rows))
+			halves = append(halves, config.Half{Pipeline: p, Kind: service.Rows}.Name())
 		}
 	}
 	s, err := openService(ctx, cfg, service.ToRead, log, halves...)

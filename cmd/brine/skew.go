@@ -7,7 +7,7 @@ import (
 
 	"brine/service"
 	"brine/skew"
-	"brine/skew/skewtext"
+	"brine/skew/display"
 )
 
 type skewCmd struct {
@@ -67,8 +67,8 @@ func (c *skewCmd) Run(e *env) error {
 		return json.NewEncoder(e.stdout).Encode(state)
 	}
 	for _, name := range slices.Sorted(maps.Keys(state.Tables)) {
-		skewtext.Table(e.stdout, name, state.Tables[name])
+		display.Table(e.stdout, name, state.Tables[name])
 	}
-	skewtext.Hot(e.stdout, state.Hot)
+	display.Hot(e.stdout, state.Hot)
 	return nil
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"brine/hbase"
 	"brine/schema/regions"
 	"brine/skew"
-	"brine/skew/skewtext"
+	"brine/skew/display"
 )
 
 // apply does the splits and moves that are advised, each after asking.
@@ -20,27 +21,26 @@ func (c *skewCmd) apply(e *env, state skew.State) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
-	if err != nil {
-		return err
-	}
-	defer cluster.Close()
+	return withHBase(e, cfg, func(client *hbase.Client) error { return c.applyOn(e, client, state) })
+}
+
+func (c *skewCmd) applyOn(e *env, client *hbase.Client, state skew.State) error {
 	done := []skew.Action{}
 	var refused error // the last one
 	for _, h := range state.Hot {
 		if !c.JSON {
-			skewtext.Hot(e.stdout, []skew.HotSpot{h})
+			display.Hot(e.stdout, []skew.HotSpot{h})
 		}
 		i := slices.IndexFunc(h.Actions, func(a skew.Action) bool { return a.Kind == skew.Split || a.Kind == skew.Move })
 		if i < 0 {
-			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; what does is for you to decide\n", skewtext.Place(h))
+			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; what does is for you to decide\n", display.Place(h))
 			continue
 		}
 		if err := confirm(e, c.Yes, fmt.Sprintf("%s?", h.Actions[i].Text)); err != nil {
 			refused = err
 			continue
 		}
-		if err := regions.Apply(e.ctx, cluster.Client, h.Actions[i]); err != nil {
+		if err := regions.Apply(e.ctx, client, h.Actions[i]); err != nil {
 			return noSuchTable(h.Actions[i].Table, err)
 		}
 		done = append(done, h.Actions[i])

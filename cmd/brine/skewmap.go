@@ -10,7 +10,7 @@ import (
 	"brine/service"
 	"brine/service/admin"
 	"brine/skew"
-	"brine/skew/skewtext"
+	"brine/skew/display"
 )
 
 // showMaps shows the heat map of each table.
@@ -19,8 +19,8 @@ func (c *skewCmd) showMaps(e *env, client admin.Client, state skew.State) error 
 	for name := range state.Tables {
 		query := url.Values{"table": {name}, "minutes": {fmt.Sprint(c.Minutes)}}
 		if !c.JSON {
-			query.Set("ranges", fmt.Sprint(skewtext.MapRanges))
-			query.Set("columns", fmt.Sprint(skewtext.MapColumns))
+			query.Set("ranges", fmt.Sprint(display.MapRanges))
+			query.Set("columns", fmt.Sprint(display.MapColumns))
 		}
 		var m skew.HeatMap
 		if err := client.Get(e.ctx, service.SkewMapPath+"?"+query.Encode(), &m); err != nil {
@@ -32,7 +32,7 @@ func (c *skewCmd) showMaps(e *env, client admin.Client, state skew.State) error 
 		return json.NewEncoder(e.stdout).Encode(heat)
 	}
 	for _, name := range slices.Sorted(maps.Keys(heat)) {
-		skewtext.Map(e.stdout, name, heat[name])
+		display.Map(e.stdout, name, heat[name])
 	}
 	return nil
 }

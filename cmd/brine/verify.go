@@ -16,7 +16,7 @@ import (
 )
 
 type verifyCmd struct {
-	offsetsFlags
+	halvesFlags
 	From        string        `default:"earliest" placeholder:"WHERE" help:"earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
 	To          string        `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
 	Partitions  []int         `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`

@@ -59,7 +59,7 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 	v.options = verify.Options{Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp}
 	var halves []string
 	for _, h := range v.halves {
-		v.options.Sources = append(v.options.Sources, v.source(h.pipeline, h.Half.Kind))
+		v.options.Sources = append(v.options.Sources, v.source(h.Half))
 		halves = append(halves, h.Half.Name())
 	}
 	if v.cmd.Full {
@@ -78,8 +78,8 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 }
 
 // source is one half of a pipeline, of which all of the range is expected.
-func (v *verification) source(p *config.Pipeline, kind string) verify.Source {
-	s := service.VerifySource(v.cfg, p, kind, v.log, func() *hbase.Client { return v.service.Client() })
+func (v *verification) source(h config.Half) verify.Source {
+	s := service.VerifySource(v.cfg, h, v.log, func() *hbase.Client { return v.service.Client() })
 	s.From, s.To, s.Partitions = v.cmd.span.From, v.cmd.span.To, v.cmd.span.Partitions
 	s.Cause = func() string { return v.service.CauseOf(v.service.Half(s.Name)) }
 	s.Ingest.RecordsPerSecond = float64(v.cmd.Rate)

@@ -9,7 +9,7 @@ import (
 
 // StartOnDisk is Start on a file system.
 func StartOnDisk(o Options, fs vfs.FS) (*Server, error) {
-	o = o.withDefaults()
+	o.EnsureDefaults()
 	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, Warn: o.Warn, FS: fs})
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func StartOnDisk(o Options, fs vfs.FS) (*Server, error) {
 
 // StartFailing is Start with a store whose commits fail when the function says so.
 func StartFailing(o Options, beforeCommit func() error) (*Server, error) {
-	o = o.withDefaults()
+	o.EnsureDefaults()
 	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, BeforeCommit: beforeCommit})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -65,58 +67,44 @@ type Applied struct {
 	Values [][]byte // of the cells, in their order
 }
 
-func (o Options) withDefaults() Options {
-	if o.Addr == "" {
-		o.Addr = "127.0.0.1:0"
-	}
+// EnsureDefaults sets what is left out.
+func (o *Options) EnsureDefaults() {
+	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
 	if o.Listen == nil {
 		o.Listen = net.Listen
 	}
-	if o.Servers == 0 {
-		o.Servers = 1
-	}
-	if o.DetectAfter == 0 {
-		o.DetectAfter = 100 * time.Millisecond
-	}
+	o.Servers = cmp.Or(o.Servers, 1)
+	o.DetectAfter = cmp.Or(o.DetectAfter, 100*time.Millisecond)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	if o.ScannerLease == 0 {
-		o.ScannerLease = time.Minute
-	}
-	if o.MaxHeld == 0 {
-		o.MaxHeld = 64 << 20
-	}
-	if o.MaxRequest == 0 {
-		o.MaxRequest = o.MaxHeld / 2
-	}
-	if o.MaxResult == 0 {
-		o.MaxResult = 16 << 20
-	}
-	if o.MaxCell == 0 {
-		o.MaxCell = 10 << 20
-	}
-	return o
+	o.ScannerLease = cmp.Or(o.ScannerLease, time.Minute)
+	o.MaxHeld = cmp.Or(o.MaxHeld, 64<<20)
+	o.MaxRequest = cmp.Or(o.MaxRequest, o.MaxHeld/2)
+	o.MaxResult = cmp.Or(o.MaxResult, 16<<20)
+	o.MaxCell = cmp.Or(o.MaxCell, 10<<20)
 }
 
-func (o Options) validate() error {
-	switch {
-	case o.Servers < 0:
-		return fmt.Errorf("embedded: Servers is %d, it must be positive", o.Servers)
-	case o.DetectAfter < 0:
-		return fmt.Errorf("embedded: DetectAfter is %v, it must be positive", o.DetectAfter)
-	case o.InTransition < 0:
-		return fmt.Errorf("embedded: InTransition is %v, it must be positive", o.InTransition)
-	case o.ScannerLease < 0:
-		return fmt.Errorf("embedded: ScannerLease is %v, it must be positive", o.ScannerLease)
-	case o.MaxHeld < 0:
-		return fmt.Errorf("embedded: MaxHeld is %d, it must be positive", o.MaxHeld)
-	case o.MaxRequest < 0:
-		return fmt.Errorf("embedded: MaxRequest is %d, it must be positive", o.MaxRequest)
-	case o.MaxResult < 0:
-		return fmt.Errorf("embedded: MaxResult is %d, it must be positive", o.MaxResult)
-	case o.MaxCell < 0:
-		return fmt.Errorf("embedded: MaxCell is %d, it must be positive", o.MaxCell)
+// Validate returns all faults of the options, joined.
+func (o *Options) Validate() error {
+	var faults []error
+	for _, f := range []struct {
+		name     string
+		negative bool
+		value    any
+	}{
+		{"Servers", o.Servers < 0, o.Servers},
+		{"DetectAfter", o.DetectAfter < 0, o.DetectAfter},
+		{"InTransition", o.InTransition < 0, o.InTransition},
+		{"ScannerLease", o.ScannerLease < 0, o.ScannerLease},
+		{"MaxHeld", o.MaxHeld < 0, o.MaxHeld},
+		{"MaxRequest", o.MaxRequest < 0, o.MaxRequest},
+		{"MaxResult", o.MaxResult < 0, o.MaxResult},
+		{"MaxCell", o.MaxCell < 0, o.MaxCell},
+	} {
+		if f.negative {
+			faults = append(faults, fmt.Errorf("embedded: Options.%s is %v, it must be positive", f.name, f.value))
+		}
 	}
-	return nil
+	return errors.Join(faults...)
 }

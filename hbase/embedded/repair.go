@@ -57,7 +57,9 @@ func repairCatalogue(dir string) (lost []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newCluster(Options{Dir: dir}.withDefaults(), st)
+	opts := Options{Dir: dir}
+	opts.EnsureDefaults()
+	c := newCluster(opts, st)
 	defer func() { err = errors.Join(err, st.Close()) }()
 	defer c.cancel()
 	if err := c.loadTables(); err != nil {

@@ -18,10 +18,10 @@ type Server struct {
 
 // Start opens the data folder and listens. The error Is ErrInUse, ErrNewerFormat or ErrDamaged when the folder is.
 func Start(o Options) (*Server, error) {
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
+	o.EnsureDefaults()
 	var damage atomic.Pointer[error] // found while the catalogue is read
 	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, Warn: o.Warn, Damaged: func(err error) {
 		damage.Store(&err)

@@ -15,8 +15,8 @@ import (
 // InventoryFile is the name of the inventory in its folder.
 const InventoryFile = "INVENTORY"
 
-// LockFile is the name of the file whose lock says that a folder is in use. It is in no inventory.
-const LockFile = "LOCK"
+// lockFile is the name of the file whose lock says that a folder is in use. It is in no inventory.
+const lockFile = "LOCK"
 
 const heading = "brine inventory 1\n"
 

@@ -13,7 +13,7 @@ type Layout []string
 
 // owns reports whether a file or folder, by its name in the data folder, is the store's.
 func (l Layout) owns(name string) bool {
-	if name == LockFile || name == InventoryFile {
+	if name == lockFile || name == InventoryFile {
 		return true
 	}
 	for _, pattern := range l {
@@ -34,7 +34,7 @@ func (l Layout) walk(dir string, f func(name string, d fs.DirEntry) error) error
 		switch {
 		case err != nil:
 			return err
-		case name == LockFile, name == InventoryFile:
+		case name == lockFile, name == InventoryFile:
 			return nil
 		case !l.owns(name) && d.IsDir():
 			return fs.SkipDir

@@ -14,7 +14,7 @@ var ErrInUse = errors.New("data folder is in use")
 
 // Lock takes a folder until the lock is closed, or the process ends.
 func Lock(dir string) (io.Closer, error) {
-	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_CREATE|os.O_RDWR, fileMode)
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, fileMode)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (l Layout) Make(dir string) error {
 	if err := l.walk(dir, func(name string, d fs.DirEntry) error { return tighten(filepath.Join(dir, name), d) }); err != nil {
 		return err
 	}
-	for _, name := range []string{LockFile, InventoryFile} {
+	for _, name := range []string{lockFile, InventoryFile} {
 		if err := os.Chmod(filepath.Join(dir, name), fileMode); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -59,7 +59,7 @@ func kept(t *testing.T) (plans []*Plan) {
 
 // What was found once is not found again.
 func TestKeptSeeds(t *testing.T) {
-	times := 100
+	times := 30
 	if testing.Short() || testenv.Race {
 		times = 3
 	}

@@ -127,13 +127,6 @@ func (m *Member) Hold(n int) error {
 	return nil
 }
 
-// Held is how many bytes are held for all connections.
-func (l *Limiter) Held() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.held
-}
-
 // cutOff closes a connection. Who reads from it or writes to it fails, and so frees what it held.
 func (l *Limiter) cutOff(m *Member) {
 	defer l.remove(m)

@@ -39,8 +39,8 @@ func TestLimiterCutsOffWhoMakesNoProgress(t *testing.T) {
 			for _, step := range c.steps {
 				play(t, l, step, members, &cut)
 			}
-			if !slices.Equal(cut, c.cut) || l.Held() != c.held {
-				t.Errorf("cut off %q and holds %d, want %q and %d", cut, l.Held(), c.cut, c.held)
+			if !slices.Equal(cut, c.cut) || l.held != c.held {
+				t.Errorf("cut off %q and holds %d, want %q and %d", cut, l.held, c.cut, c.held)
 			}
 		})
 	}

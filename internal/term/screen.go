@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"brine/internal/backoff"
 )
 
 // Screen shows lines that say how something goes: on a terminal each showing is drawn over the one before, elsewhere it follows it.
@@ -28,15 +30,8 @@ func (s *Screen) Follow(ctx context.Context, draw func()) {
 	if s.Terminal {
 		every = 500 * time.Millisecond
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			draw()
-		}
+	for backoff.Wait(ctx, every) == nil {
+		draw()
 	}
 }
 

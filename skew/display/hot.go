@@ -1,8 +1,8 @@
-// Package skewtext writes what skew knows for people: how the rows of a table lie over its regions and servers, what is hot, and the map
+// Package display writes what skew knows for people: how the rows of a table lie over its regions and servers, what is hot, and the map
 // of its key ranges over time.
 //
 // Texts of rows and servers stay within their lines, as term keeps them.
-package skewtext
+package display
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package skewtext
+package display
 
 import (
 	"cmp"
