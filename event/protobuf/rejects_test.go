@@ -185,11 +185,8 @@ func TestSchemas(t *testing.T) {
 		t.Error(m)
 	}
 	// By its descriptors, as a registry has them.
-	var imports [][]byte
-	for _, path := range []string{"google/type/date.proto", "legacy.proto"} {
-		imports = append(imports, descriptor(t, s, path))
-	}
-	again, err := LoadDescriptors(descriptor(t, s, "shop.proto"), imports...)
+	legacy := map[string][]byte{"legacy.proto": descriptor(t, s, "legacy.proto")}
+	again, err := LoadDescriptors("schema.proto", descriptor(t, s, "shop.proto"), legacy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,10 +194,10 @@ func TestSchemas(t *testing.T) {
 	if got := read(again.Message("Order"), declare(t, "id text\nn int item.pieces"), in); got != `id="a" n=1` {
 		t.Error(got)
 	}
-	if _, err := LoadDescriptors(descriptor(t, s, "shop.proto")); err == nil || !strings.Contains(err.Error(), "google/type/date.proto is missing, which it imports") {
+	if _, err := LoadDescriptors("x.proto", descriptor(t, s, "shop.proto"), nil); err == nil || !strings.Contains(err.Error(), "legacy.proto is missing, which it imports") {
 		t.Error(err)
 	}
-	if _, err := LoadDescriptors([]byte{1, 2}); err == nil {
+	if _, err := LoadDescriptors("x.proto", []byte{1, 2}, nil); err == nil {
 		t.Error("garbage is a descriptor")
 	}
 }

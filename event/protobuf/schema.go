@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bufbuild/protocompile"
@@ -76,14 +75,13 @@ func CompileText(name, text string, imports map[string]string) (*Schema, error) 
 
 // compile compiles a file; at is what stands before names in messages.
 func compile(name, at string, open func(string) (io.ReadCloser, error)) (s *Schema, err error) {
-	defer func() { // whatever text somebody registered: it must not end the process
-		if p := recover(); p != nil {
-			s, err = nil, &SchemaError{Msg: fmt.Sprintf("%s%s cannot be compiled: %v", at, name, p), Fix: "see whether protoc compiles it"}
-		}
-	}()
+	defer rescue(&s, &err, at+name)
 	var first error
 	c := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{Accessor: open}),
+		Resolver: protocompile.WithStandardImports(protocompile.CompositeResolver{
+			&protocompile.SourceResolver{Accessor: open},
+			&protocompile.SourceResolver{Accessor: protocompile.SourceAccessorFromMap(common)},
+		}),
 		MaxParallelism: 1,
 		Reporter: reporter.NewReporter(func(e reporter.ErrorWithPos) error {
 			if first == nil {
@@ -123,28 +121,46 @@ func explained(name, at string, err error) error {
 	return e
 }
 
-// LoadDescriptors makes a schema of a serialized FileDescriptorProto; imports are the same of the files that it needs.
-func LoadDescriptors(serialized []byte, imports ...[]byte) (*Schema, error) {
+// LoadDescriptors makes a schema of a serialized FileDescriptorProto; imports are the same of the files that it needs, by the names that it
+// imports them by.
+func LoadDescriptors(name string, serialized []byte, imports map[string][]byte) (s *Schema, err error) {
+	defer rescue(&s, &err, name)
 	l := loader{files: map[string]*descriptorpb.FileDescriptorProto{}}
-	for _, b := range append(slices.Clip(imports), serialized) {
+	parse := func(name string, b []byte) error {
 		d := new(descriptorpb.FileDescriptorProto)
 		if err := proto.Unmarshal(b, d); err != nil {
-			return nil, &SchemaError{Msg: "the descriptor cannot be read: " + err.Error(), Fix: "look at the registry"}
+			return &SchemaError{Msg: "the descriptor of " + name + " cannot be read: " + err.Error(), Fix: "look at the registry"}
 		}
-		l.last, l.files[d.GetName()] = d, d
+		d.Name = &name
+		l.files[name] = d
+		return nil
 	}
-	fd, err := l.load(l.last, 0)
+	for name, b := range imports {
+		if err := parse(name, b); err != nil {
+			return nil, err
+		}
+	}
+	if err := parse(name, serialized); err != nil {
+		return nil, err
+	}
+	fd, err := l.load(l.files[name], 0)
 	if err != nil {
-		return nil, &SchemaError{Msg: "the descriptor of " + l.last.GetName() + " cannot be used: " + err.Error(), Fix: "look at the registry"}
+		return nil, &SchemaError{Msg: "the descriptor of " + name + " cannot be used: " + err.Error(), Fix: "look at the registry"}
 	}
 	return newSchema(fd)
+}
+
+// rescue makes an error of a panic: whatever somebody registered must not end the process.
+func rescue(s **Schema, err *error, name string) {
+	if p := recover(); p != nil {
+		*s, *err = nil, &SchemaError{Msg: fmt.Sprintf("%s cannot be compiled: %v", name, p), Fix: "see whether protoc compiles it"}
+	}
 }
 
 // loader links descriptors.
 type loader struct {
 	files map[string]*descriptorpb.FileDescriptorProto
 	done  protoregistry.Files
-	last  *descriptorpb.FileDescriptorProto
 }
 
 const maxImports = 64 // of imports of imports
@@ -159,6 +175,14 @@ func (l *loader) load(d *descriptorpb.FileDescriptorProto, depth int) (protorefl
 		}
 		if own, ok := l.files[name]; ok {
 			if _, err := l.load(own, depth+1); err != nil {
+				return nil, err
+			}
+		} else if text, ok := common[name]; ok {
+			s, err := CompileText(name, text, nil)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := l.load(protodesc.ToFileDescriptorProto(s.file), depth+1); err != nil {
 				return nil, err
 			}
 		} else if err := l.standard(name); err != nil {

@@ -1,0 +1,259 @@
+package protobuf
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"brine/event"
+	"brine/registry"
+)
+
+// Schemas finds the schemas that records name. A registry.Client does.
+type Schemas interface {
+	// Schema returns the schema of an id. Its error is a *registry.Error or that of ctx.
+	Schema(ctx context.Context, id registry.ID) (*registry.Schema, error)
+}
+
+// Registered is the format of records that name their schemas, and the messages in them, as f frames them: each is read by its own.
+func Registered(f registry.Framing, s Schemas) event.Format {
+	return &registered{source: s, framing: f, schemas: map[registry.ID]compiled{}}
+}
+
+// How many schemas a format keeps compiled, and of how many messages a reader keeps its plan. Beyond, all are let go: those in use come back.
+const (
+	maxSchemas = 1024
+	maxPlans   = 256
+)
+
+type registered struct {
+	source  Schemas
+	framing registry.Framing
+
+	mu      sync.Mutex
+	schemas map[registry.ID]compiled // guarded by mu
+}
+
+// compiled is a schema, or why it cannot be used.
+type compiled struct {
+	schema *Schema
+	fault  string
+}
+
+// NewReader implements event.Format.
+func (f *registered) NewReader(root *event.Node) event.Reader {
+	r := &registeredReader{format: f, root: root, plans: map[registry.ID]map[string]*planned{}}
+	r.header = r.lastHeader
+	return r
+}
+
+// schema returns a schema that can be read by, from memory or the registry.
+func (f *registered) schema(ctx context.Context, id registry.ID) (compiled, error) {
+	f.mu.Lock()
+	c, ok := f.schemas[id]
+	f.mu.Unlock()
+	if ok {
+		return c, nil
+	}
+	s, err := f.source.Schema(ctx, id)
+	if err != nil {
+		return compiled{}, err
+	}
+	f.mu.Lock() // nobody compiles one twice
+	defer f.mu.Unlock()
+	if c, ok := f.schemas[id]; ok {
+		return c, nil
+	}
+	if c.schema, err = FromRegistry(s); err != nil {
+		c = compiled{fault: "the schema of " + s.String() + " cannot be used: " + err.Error()}
+	}
+	if len(f.schemas) >= maxSchemas {
+		clear(f.schemas)
+	}
+	f.schemas[id] = c
+	return c, nil
+}
+
+// FromRegistry compiles what a registry has of a schema.
+func FromRegistry(s *registry.Schema) (*Schema, error) {
+	if s.Type != registry.Protobuf {
+		return nil, &SchemaError{Msg: "it is of type " + string(s.Type), Fix: "write format: " + formatOf(s.Type)}
+	}
+	const name = "schema.proto"
+	whole, imports := len(s.Descriptor) > 0, map[string][]byte{}
+	for _, r := range s.References {
+		whole, imports[r.Name] = whole && len(r.Descriptor) > 0, r.Descriptor
+	}
+	if whole {
+		if out, err := LoadDescriptors(name, s.Descriptor, imports); err == nil {
+			return out, nil
+		}
+	}
+	return CompileText(name, s.Text, s.Files())
+}
+
+func formatOf(t registry.Type) string {
+	switch t {
+	case registry.Avro:
+		return "avro"
+	case registry.JSONSchema:
+		return "json"
+	}
+	return "the one of its records"
+}
+
+// registeredReader reads records of many schemas.
+type registeredReader struct {
+	format *registered
+	root   *event.Node
+	plans  map[registry.ID]map[string]*planned // by the bytes that say which message of the schema it is
+	count  int                                 // of plans
+	path   [maxNested]int
+
+	rec    *event.Record // at hand
+	header func(name string) ([]byte, bool)
+
+	// What Resolve found out of a schema that there is not, until the next record.
+	unknown registry.ID
+	reject  *event.Error
+}
+
+// maxNested is room for the message indexes of any schema that compiles.
+const maxNested = 64
+
+// planned is a message of a schema that records were of.
+type planned struct {
+	reader *reader
+	reject *event.Error // there is no such message, or no such schema
+	named  bool         // the data begins with the message's name
+}
+
+// lastHeader returns the last header of a name.
+func (r *registeredReader) lastHeader(name string) ([]byte, bool) {
+	for i := len(r.rec.Headers) - 1; i >= 0; i-- {
+		if h := &r.rec.Headers[i]; h.Key == name {
+			return h.Value, true
+		}
+	}
+	return nil, false
+}
+
+// framed is a record without what names its schema and message.
+type framed struct {
+	id      registry.ID
+	path    []int  // of the message, where there is a path
+	name    []byte // of the message, where there may be one
+	which   []byte // the bytes of either
+	data    []byte // of the message
+	refData []byte // with the name before it, if there was none after all
+}
+
+func (r *registeredReader) frame(rec *event.Record) (out framed, err error) {
+	r.rec = rec
+	f, err := r.format.framing.Frame(registry.Value, rec.Value, r.header)
+	if err != nil {
+		return out, err
+	}
+	out.id, out.data, out.refData = f.ID, f.Data, f.Data
+	if r.format.framing == registry.Confluent {
+		before := f.Data
+		if f.InHeader {
+			before = f.Indexes
+		}
+		var rest []byte
+		if out.path, rest, err = registry.MessageIndexes(before, r.path[:0]); err != nil {
+			return out, err
+		}
+		out.which = before[:len(before)-len(rest)]
+		if !f.InHeader {
+			out.data = rest
+		}
+		return out, nil
+	}
+	if name, rest, ok := registry.MessageName(f.Data); ok {
+		out.name, out.data = name, rest
+	} else if name, ok := registry.MessageHeader(registry.Value, r.header); ok {
+		out.name = name
+	}
+	out.which = out.name
+	return out, nil
+}
+
+// Resolve implements event.Resolver.
+func (r *registeredReader) Resolve(ctx context.Context, rec *event.Record) error {
+	r.reject = nil
+	f, err := r.frame(rec)
+	if err != nil {
+		return nil //nolint:nilerr // Read rejects it
+	}
+	if r.plans[f.id][string(f.which)] != nil {
+		return nil
+	}
+	c, err := r.format.schema(ctx, f.id)
+	var e *registry.Error
+	switch {
+	case errors.As(err, &e) && e.Outcome == registry.Unknown:
+		r.unknown, r.reject = f.id, &event.Error{Reason: event.UnknownSchema, Detail: e.Error()}
+		return nil
+	case errors.As(err, &e) && e.Outcome == registry.Denied:
+		return &event.Unresolved{Verdict: event.Halt, Reason: event.Denied, Err: e}
+	case errors.As(err, &e):
+		return &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
+	case err != nil:
+		return err
+	}
+	r.plan(&f, c)
+	return nil
+}
+
+// plan makes the plan of a message.
+func (r *registeredReader) plan(f *framed, c compiled) {
+	k := &planned{}
+	var m *Message
+	switch {
+	case c.schema == nil:
+		k.reject = &event.Error{Reason: event.Undecodable, Detail: c.fault}
+	case f.path != nil:
+		m = c.schema.MessageAt(f.path)
+	default:
+		// Bytes that look like a name by chance name nothing: then the record is the first message, as it stands.
+		if m = c.schema.Message(string(f.name)); m != nil && len(f.name) > 0 {
+			k.named = true
+		} else {
+			m = c.schema.MessageAt([]int{0})
+		}
+	}
+	if m != nil {
+		k.reader = m.reader(r.root)
+	} else if k.reject == nil {
+		k.reject = &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " has no message where the record says"}
+	}
+	if r.count++; r.count > maxPlans {
+		clear(r.plans)
+		r.count = 1
+	}
+	if r.plans[f.id] == nil {
+		r.plans[f.id] = map[string]*planned{}
+	}
+	r.plans[f.id][string(f.which)] = k
+}
+
+// Read implements event.Reader.
+func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Error {
+	f, err := r.frame(rec)
+	if err != nil {
+		return (&event.Error{Reason: event.Undecodable, Detail: err.Error()}).Short()
+	}
+	k := r.plans[f.id][string(f.which)]
+	switch {
+	case k == nil && r.reject != nil && r.unknown == f.id:
+		return r.reject
+	case k == nil:
+		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " was not asked for"}
+	case k.reject != nil:
+		return k.reject
+	case !k.named && f.path == nil:
+		return k.reader.body(f.refData, b)
+	}
+	return k.reader.body(f.data, b)
+}
