@@ -22,6 +22,7 @@ func (l *loader) check(c *Config) {
 	}
 	for _, p := range c.Pipelines {
 		l.checkKeyFrom(c, p)
+		l.checkFormerKeys(p)
 	}
 	for _, x := range c.Indexes {
 		l.checkIndex(x)

@@ -36,7 +36,7 @@ func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {
 		l.fault(setting+".table", UnknownTable, "the pipeline writes no row to "+d.Table, "name one of the tables of its rows")
 	}
 	l.checkDocumentTable(p, cmp.Or(d.Table, p.firstTable()), setting)
-	if len(p.Images.Before) > 0 && d.deleted(p) == "" {
+	if p.imaged() && d.deleted(p) == "" {
 		l.fault(setting, ImagesCode, "a change can move a document away from its id, and nothing would hide what it leaves",
 			"name a bool field: images: { …, deleted: gone }, or deleted: here")
 	}
@@ -143,7 +143,7 @@ func nullable(p *Pipeline, r *Rows, d *Documents, key []string) string {
 
 // mayBePartial reports whether no setting of the pipeline needs whole changes.
 func mayBePartial(p *Pipeline) bool {
-	return len(p.Images.Before) == 0 && !slices.ContainsFunc(p.Rows, func(r Rows) bool {
+	return !p.imaged() && !slices.ContainsFunc(p.Rows, func(r Rows) bool {
 		return len(r.Pack) > 0 || r.Nulls != string(sink.NullsMerge) || p.config.Table(r.Table).Row == rowEvent
 	})
 }

@@ -84,7 +84,8 @@ func (l *loader) checkFieldType(f *Field, setting string) {
 		l.fault(setting+".zone", FieldTypes, "is that of times without one, and the field is declared "+f.Type,
 			"declare it time, or remove the zone")
 	}
-	if f.From != "" && t != event.Text && t != 0 {
+	l.checkDecimal(f, t, setting)
+	if f.From == "number" && t != event.Text && t != 0 {
 		l.fault(setting+".from", FieldTypes, "makes a text of numbers, and the field is declared "+f.Type, "declare it text, or remove it")
 	}
 }
@@ -124,7 +125,16 @@ func (l *loader) checkHotFields(p *Pipeline, setting string) {
 // checkImages checks where the values before and after a change are.
 func (l *loader) checkImages(p *Pipeline, setting string) {
 	i := &p.Images
-	if !l.has(setting) || len(i.Before) == 0 {
+	switch {
+	case p.Envelope.Form != "":
+		l.checkEnvelope(p, join("pipelines", p.Name)+".envelope", setting)
+		return
+	case !l.has(setting):
+		return
+	case len(i.Before) == 0:
+		if !l.has(setting + ".before") {
+			l.fault(setting+".before", Missing, "is missing", "write before: before")
+		}
 		return
 	}
 	if p.Changes == changesPartial {

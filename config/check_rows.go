@@ -122,7 +122,7 @@ func (l *loader) checkDeletes(p *Pipeline, r *Rows, t *Table) {
 	if r.Deleted != "" {
 		l.checkDeletedField(p, r.Deleted, r.setting+".deleted")
 	}
-	moves := len(p.Images.Before) > 0 && t != nil && t.Row == rowEntity
+	moves := p.imaged() && t != nil && t.Row == rowEntity
 	fills := func(c Column) bool { return c.Field == r.deleted() }
 	switch marked := r.deleted() != "" && slices.ContainsFunc(r.Set, fills); {
 	case r.HardDeletes:
@@ -227,7 +227,7 @@ func (l *loader) checkLastingKeys(c *Config, p *Pipeline, setting string) {
 	}
 	for _, name := range tables {
 		for _, r := range writers(c, name) {
-			if len(r.pipeline.Images.Before) > 0 {
+			if r.pipeline.imaged() && !r.pipeline.knowsKeyOnly() {
 				l.fault(setting, LookUp, fmt.Sprintf("pipeline %s moves rows of %s, and a change that is looked up would go to where a row is, not "+
 					"to where it was at the change's version", r.pipeline.Name, name),
 					"have each change carry its key's fields, or remove the images there if keys never change")

@@ -38,10 +38,42 @@ func (p *Pipeline) Schema() event.Schema {
 	for i := range p.Fields {
 		f := &p.Fields[i]
 		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path, Format: f.Format, Zone: f.Zone,
-			Numbers: f.From == "number"})
+			Numbers: f.From == "number", Decimal: f.From == "decimal", Scale: f.Scale})
+	}
+	if e := p.envelope(); e != nil {
+		return e.Wrap(s)
 	}
 	return s
 }
+
+// envelope is how records wrap rows; nil: they do not.
+func (p *Pipeline) envelope() *event.Envelope {
+	s := &p.Envelope
+	if s.Form == "" {
+		return nil
+	}
+	e := &event.Envelope{Form: event.EnvelopeForm(s.Form), Unwrapped: s.Unwrapped, Partial: p.Changes == changesPartial}
+	if p.knowsKeyOnly() {
+		e.Keys = append([]string{}, s.Key...)
+	}
+	if s.Truncate == refuse {
+		e.Refused = append(e.Refused, event.Truncate)
+	}
+	if s.Message == refuse {
+		e.Refused = append(e.Refused, event.Message)
+	}
+	return e
+}
+
+const refuse = "reject" // of truncate and message
+
+// knowsKeyOnly reports whether records hold no more of a row before a change than its primary key.
+func (p *Pipeline) knowsKeyOnly() bool {
+	return p.Envelope.Form != "" && (p.Envelope.Before == "key" || p.Envelope.Unwrapped)
+}
+
+// imaged reports whether records say which row they change, or end, so that a change can leave a row behind.
+func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope.Form != "" }
 
 // Sink returns the options of the pipeline's HBase half; its hooks are the caller's to add.
 func (p *Pipeline) Sink() sink.Options {

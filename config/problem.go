@@ -198,6 +198,7 @@ const (
 	PartialPack     Code = "partial-pack"
 	PackDiffers     Code = "pack-differs"
 	ImagesCode      Code = "images"
+	EnvelopeCode    Code = "envelope"
 	HardDeletes     Code = "hard-deletes"
 	Routing         Code = "index-routing"
 	Parts           Code = "index-parts"
@@ -261,6 +262,7 @@ var codeMeanings = []struct {
 	{ColumnDiffers, "One column is filled from fields of different types, or of different names (warning)."},
 	{PartialPack, "A cell holds many fields, and the pipeline's changes carry only some."},
 	{PackDiffers, "Two pipelines write the same cell, and not the same fields into it."},
+	{EnvelopeCode, "The envelope of records does not fit the pipeline: what they hold of former values, or their versions, would not do."},
 	{ImagesCode, "Before- and after-images do not fit the pipeline, or rows that a change leaves behind could not be told apart from those " +
 		"that are there."},
 	{Parts, "An index in parts needs a date that never changes: one filled with a time of the row key."},

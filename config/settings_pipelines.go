@@ -9,6 +9,9 @@ type Pipeline struct {
 	Topic string `set:"topic,required" example:"courier.scans"`
 	// What the records hold. `json`: one JSON object each.
 	Format string `set:"format" default:"json" oneof:"json"`
+	// How a publisher of a database's changes wraps rows: see formats.md. Paths of fields are then those within the row, and fields of the
+	// envelope are reached with a `$`: `$op`, `$source.ts_ms`, and `$row`, the row's index in its record. Without it: records are rows.
+	Envelope Envelope `set:"envelope" example:"debezium"`
 	// The fields that are used of a record, by name, with their types. What a record holds besides is passed over.
 	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
 	// The field whose value orders the writes of one cell and becomes its timestamp; it must be a time, or a whole number
@@ -56,23 +59,47 @@ type Field struct {
 	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
 	Path Path `set:"path" example:"scan.time"`
-	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`, or a
-	// pattern as strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d`
+	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`,
+	// `epoch_days`, or a pattern as strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d`
 	// one too, likewise the other numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a
 	// millisecond is cut off.
 	Format string `set:"format" example:"\"%Y-%m-%d %H:%M:%S\""`
 	// Time zone of a `time` without one, as a name or as `+08:00` (default UTC). A time that came twice, since the clock was set back,
 	// means its first occurrence; one that was skipped, since the clock was set forward, is read as if it had not been set yet.
 	Zone string `set:"zone" example:"Asia/Shanghai"`
-	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50.
-	From string `set:"from" oneof:"number"`
+	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50. `decimal`: a `text` or
+	// `float` is a decimal as Kafka Connect writes it, bytes in base64, where no schema in the record says so; `scale` is its own.
+	From string `set:"from" oneof:"number decimal"`
+	// Digits behind the point of a decimal.
+	Scale int `set:"scale" default:"0" min:"0" max:"38"`
+}
+
+// Envelope is a pipeline's section envelope; the form alone will do.
+type Envelope struct {
+	// The publisher: `debezium`, with or without the schema in each record, `canal` (its flat JSON) or `maxwell`.
+	Form string `set:"form,required,short" oneof:"debezium canal maxwell"`
+	// The row stands alone, as Debezium's ExtractNewRecordState makes it, and the envelope's fields are its members: `$op` is `__op`,
+	// `$source.ts_ms` is `__source_ts_ms`. A delete says so by `__deleted` or `__op`.
+	Unwrapped bool `set:"unwrapped" default:"false"`
+	// What records hold of a row before a change. `full`: all of it, so a change can move its row. `key`: the primary key, as Postgres
+	// logs by default; then keys of rows, and their words, may be made of its fields only.
+	Before string `set:"before" default:"full" oneof:"full key"`
+	// The fields of the database's primary key, where `before` is `key` or rows are unwrapped.
+	Key []string `set:"key" example:"[id]"`
+	// What becomes of a record that says that a table was emptied, which brine does not do.
+	Truncate string `set:"truncate" default:"leave_out" oneof:"leave_out reject"`
+	// What becomes of a record that holds a message of a program, which Debezium calls `m`.
+	Message string `set:"message" default:"leave_out" oneof:"leave_out reject"`
+	// `accept`: changes of one row that have the same version may come, and the one that is written last wins. Required for Canal, whose
+	// times are whole seconds, where rows are entities.
+	Ties string `set:"ties" default:"refuse" oneof:"refuse accept"`
 }
 
 // Images is a pipeline's section images.
 type Images struct {
 	// The object that holds the former values: of the fields that lie below `after`, at the same places. A field that it lacks did not
-	// change.
-	Before Path `set:"before,required" example:"before"`
+	// change. Required, but with an envelope, which knows where they are.
+	Before Path `set:"before" example:"before"`
 	// The object that holds the values. A record without it is a delete, of the row that `before` shows. Without this setting: the record
 	// itself.
 	After Path `set:"after" example:"after"`

@@ -11,14 +11,16 @@ type Builder struct {
 	values  []Value // of the event at hand: all fields, then, where there are images, the same of the before-image
 	leftOut LeftOut // why the event at hand writes nothing
 	count   uint64  // of events; marks the nodes that the one at hand has had
+	row     int     // of the event among those of its record
+	lacking []*Node // values that the publisher could not send; see Envelope
 }
 
 // make makes the events of rec.
 func (b *Builder) make(rec *Record, batch *Batch) *Error {
-	b.record, b.batch = rec, batch
+	b.record, b.batch, b.row = rec, batch, 0
 	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
 	b.begin()
-	switch imaged := b.decoder.images.before != nil; {
+	switch imaged := b.decoder.images.before != nil || b.decoder.envelope != nil; {
 	case imaged && len(rec.Value) == 0:
 		n := len(b.decoder.schema.Fields)
 		batch.Events = append(batch.Events,
@@ -35,20 +37,32 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 
 // begin makes room for an event.
 func (b *Builder) begin() {
-	n := len(b.decoder.schema.Fields)
-	if b.decoder.images.before != nil {
-		n *= 2
-	}
-	b.values, b.leftOut = b.batch.cut(n), ""
+	b.values = b.batch.cut(b.decoder.width())
+	b.restart()
+}
+
+// restart takes back all that the event at hand has.
+func (b *Builder) restart() {
+	clear(b.values)
+	b.leftOut, b.lacking = "", b.lacking[:0]
 	b.count++
+	if e := b.decoder.envelope; e != nil && e.row >= 0 {
+		b.values[e.row] = IntValue(int64(b.row))
+	}
 }
 
 // finish appends the event at hand to the batch.
 func (b *Builder) finish() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
+	gone, err := d.deletes(), (*Error)(nil)
+	if d.envelope != nil && b.leftOut == "" {
+		if gone, err = d.envelope.judge(b); err != nil {
+			return err
+		}
+	}
 	ev := Event{Record: b.record, Values: b.values[:n:n], LeftOut: b.leftOut}
-	if ev.LeftOut == "" && d.images.before != nil {
-		ev.Former = d.compare(b.values)
+	if ev.LeftOut == "" && (d.images.before != nil || d.images.deleted >= 0) {
+		ev.Former = d.compare(b.values, gone)
 	}
 	if ev.LeftOut == "" && d.evaluator != nil {
 		if err := d.derive(&ev); err != nil {
@@ -57,11 +71,8 @@ func (b *Builder) finish() *Error {
 	}
 	if ev.LeftOut != "" {
 		ev.Version = max(0, b.record.Timestamp)
-	} else {
-		var err *Error
-		if ev.Version, err = d.version(b.record, b.values); err != nil {
-			return err
-		}
+	} else if ev.Version, err = d.version(b.record, b.values); err != nil {
+		return err
 	}
 	b.batch.Events = append(b.batch.Events, ev)
 	return nil
@@ -72,6 +83,7 @@ func (b *Builder) Next() *Error {
 	if err := b.finish(); err != nil {
 		return err
 	}
+	b.row++
 	b.begin()
 	return nil
 }

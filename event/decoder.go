@@ -11,6 +11,7 @@ type Decoder struct {
 	versionPath string // for people
 	sequence    int    // position of the schema's Sequence; -1: none
 	images      images
+	envelope    *envelope // nil: none
 	root        *Node
 	reader      Reader
 	resolver    Resolver // the reader, if it is one
@@ -28,7 +29,7 @@ func NewDecoder(schema Schema) *Decoder {
 		if i == schema.Version {
 			d.versionPath = fieldPath(f)
 		}
-		if schema.Images.Deleted == f.Name || f.Made {
+		if schema.Images.Deleted == f.Name || f.Made || schema.Envelope.makes(f) {
 			continue // not of the record
 		}
 		d.place(f.Keys(), i, f)
@@ -36,21 +37,42 @@ func NewDecoder(schema Schema) *Decoder {
 			d.place(former, len(schema.Fields)+i, f)
 		}
 	}
+	d.images.deleted = schema.position(schema.Images.Deleted)
 	if i := schema.Images; len(i.Before) > 0 {
-		d.images = images{before: d.at(i.Before), deleted: schema.position(i.Deleted)}
+		d.images.before = d.at(i.Before)
 		if len(i.After) > 0 {
 			d.images.after = d.at(i.After)
 		}
+	}
+	if schema.Envelope != nil {
+		d.envelope = newEnvelope(d)
 	}
 	d.build.decoder = d
 	if schema.Derive != nil {
 		d.evaluator = schema.Derive.Evaluator()
 	}
-	if d.reader = Reader(&jsonReader{root: d.root}); schema.Format != nil {
+	switch {
+	case schema.Format != nil:
 		d.reader = schema.Format.NewReader(d.root)
+	case d.envelope != nil:
+		d.reader = d.envelope.newReader(d.root)
+	default:
+		d.reader = &jsonReader{root: d.root}
 	}
 	d.resolver, _ = d.reader.(Resolver)
 	return d
+}
+
+// width is how many values an event has while it is built: its fields, the same of the before-image, and what an envelope reads for itself.
+func (d *Decoder) width() int {
+	n := len(d.schema.Fields)
+	if d.images.before != nil {
+		n *= 2
+	}
+	if d.envelope != nil {
+		n += d.envelope.own
+	}
+	return n
 }
 
 // Resolve makes sure of what decoding the record takes beside it; see Resolver. It must have returned nil before the record is decoded.

@@ -18,6 +18,12 @@ type Images struct {
 
 func (s Schema) validateImages() error {
 	i := s.Images
+	if len(i.Before) == 0 && s.Envelope.marksDeletes() {
+		if at := s.position(i.Deleted); i.Deleted != "" && (at < 0 || s.Fields[at].Type != Bool) {
+			return fmt.Errorf("field %s, which says that an event is a delete, is not declared bool; add it to fields", i.Deleted)
+		}
+		return nil
+	}
 	if len(i.Before) == 0 {
 		if i.Deleted != "" || len(i.After) > 0 {
 			return fmt.Errorf("an after-image stands beside a before-image; say where that is")
@@ -54,7 +60,9 @@ func within(path, of []string) bool { return len(path) >= len(of) && slices.Equa
 // former is where records hold what field n was before the change.
 func (s Schema) former(n int) (path []string, ok bool) {
 	path = s.Fields[n].Keys()
-	if len(s.Images.Before) == 0 || s.Fields[n].Name == s.Images.Deleted || s.Fields[n].Made || !within(path, s.Images.After) || len(path) == len(s.Images.After) {
+	f := &s.Fields[n]
+	if len(s.Images.Before) == 0 || !s.Envelope.knowsFormer(f.Name) || f.Name == s.Images.Deleted || f.Made ||
+		!within(path, s.Images.After) || len(path) == len(s.Images.After) {
 		return nil, false
 	}
 	return append(slices.Clone(s.Images.Before), path[len(s.Images.After):]...), true
@@ -68,22 +76,28 @@ type images struct {
 
 // compare returns the values before the change, or nil if the record has none: then it is the first of its kind, or a delete. values
 // are all fields of the event, then the same of the before-image.
-func (d *Decoder) compare(values []Value) (former []Value) {
+//
+// gone says that the event is a delete.
+func (d *Decoder) compare(values []Value, gone bool) (former []Value) {
 	n := len(d.schema.Fields)
-	before := d.has(d.images.before)
-	gone := before && d.images.after != nil && !d.has(d.images.after)
 	if d.images.deleted >= 0 {
 		values[d.images.deleted] = BoolValue(gone)
 	}
 	switch {
-	case !before:
+	case d.images.before == nil || !d.has(d.images.before):
 		return nil
 	case gone:
+		if d.images.after != nil && d.has(d.images.after) {
+			return nil // an envelope says that it is one
+		}
 		for i := range n {
 			if _, ok := d.schema.former(i); ok {
 				values[i] = values[n+i]
 			}
 		}
+		return nil
+	}
+	if d.schema.Envelope.keyOnly() {
 		return nil
 	}
 	d.unchanged(d.images.before, values)
@@ -92,7 +106,13 @@ func (d *Decoder) compare(values []Value) (former []Value) {
 			values[n+i] = values[i]
 		}
 	}
-	return values[n:]
+	return values[n : 2*n : 2*n]
+}
+
+// deletes reports whether the current record has a before-image and no after-image.
+func (d *Decoder) deletes() bool {
+	i := &d.images
+	return i.before != nil && d.has(i.before) && i.after != nil && !d.has(i.after)
 }
 
 // has reports whether the current record has an object here.

@@ -19,18 +19,41 @@ type jsonReader struct {
 
 // Read implements Reader.
 func (r *jsonReader) Read(rec *Record, b *Builder) *Error {
-	r.input = *bytes.NewBuffer(rec.Value)
-	r.json.Reset(&r.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see Builder.have
-	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
-		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
-	}
-	if err := r.object(r.root, rec.Value, b); err != nil {
+	return r.read(r.root, rec.Value, b)
+}
+
+// read reads a value that is one object.
+func (r *jsonReader) read(n *Node, value []byte, b *Builder) *Error {
+	rest, err := r.first(n, value, b)
+	if err != nil {
 		return err
 	}
-	if rest := bytes.TrimLeft(rec.Value[r.json.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(rec.Value)-len(rest))}
+	return trailing(value, len(value)-len(rest))
+}
+
+// trailing refuses what follows a value's object, which ends before at.
+func trailing(value []byte, at int) *Error {
+	if rest := bytes.TrimLeft(value[at:], space); len(rest) > 0 {
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(value)-len(rest))}
 	}
 	return nil
+}
+
+// first reads the object that a value begins with, and returns what follows.
+func (r *jsonReader) first(n *Node, value []byte, b *Builder) (rest []byte, err *Error) {
+	r.reset(value)
+	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
+		return nil, &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+	}
+	if err := r.object(n, value, b); err != nil {
+		return nil, err
+	}
+	return value[r.json.InputOffset():], nil
+}
+
+func (r *jsonReader) reset(value []byte) {
+	r.input = *bytes.NewBuffer(value)
+	r.json.Reset(&r.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see Builder.have
 }
 
 // object reads the members of one object of the record.
@@ -91,6 +114,11 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	}
 	// What ReadValue returns lasts until the next read only; the same bytes of the record last longer.
 	end := int(r.json.InputOffset())
+	if n.column || n.form.kind != 0 {
+		if known, err := b.formed(n, kind, record[end-len(raw):end]); known {
+			return err
+		}
+	}
 	if detail := b.batch.parse(&b.values[n.field], n, kind, record[end-len(raw):end]); detail != "" {
 		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
 	}

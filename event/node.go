@@ -10,6 +10,10 @@ type Node struct {
 	typ      Type        // of the field
 	time     *TimeFormat // of a Time
 	numbers  bool        // of a Text: numbers are taken too
+	texts    bool        // of any type: a text that says the value is taken too
+	column   bool        // of a row, whose value the publisher may be unable to send
+	form     form        // that the value has in JSON, beside its type
+	declared form        // where the record says nothing of it
 	children []*Node     // of an object
 	seen     uint64      // Builder.count of the last event that held this key
 	null     bool        // there
@@ -45,7 +49,11 @@ func (n *Node) Find(key []byte) *Node {
 // place puts a field, or what it was before, where the record holds it.
 func (d *Decoder) place(path []string, field int, f Field) {
 	n := d.at(path)
-	n.field, n.typ, n.numbers = field, f.Type, f.Numbers
+	n.field, n.typ, n.numbers = field, f.Type, f.Numbers || f.Decimal
+	if f.Decimal {
+		n.declared = form{kind: decimalForm, scale: f.Scale}
+	}
+	n.form = n.declared
 	if f.Type == Time {
 		n.time, _ = ParseTimeFormat(f.Format, f.Zone) // the schema is valid
 	}

@@ -12,6 +12,9 @@ import (
 // parse sets v to what one scalar says as a value of n's field; detail is empty, or says what is wrong with it. raw is
 // checked JSON of this kind that lives as long as the batch.
 func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail string) {
+	if n.texts && kind == '"' && n.typ != Text && n.typ != Time {
+		return b.parseSaid(v, n, raw)
+	}
 	switch t := n.typ; {
 	case t == Text && kind == '"':
 		v.Type, v.text = Text, b.text(raw)
@@ -33,6 +36,32 @@ func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail
 		*v = FloatValue(f)
 	default:
 		return parseInteger(v, t, raw)
+	}
+	return ""
+}
+
+// parseSaid sets v to what a text says.
+func (b *Batch) parseSaid(v *Value, n *Node, raw []byte) (detail string) {
+	text := b.text(raw)
+	switch t := n.typ; {
+	case t == Nested && jsontext.Value(text).IsValid():
+		v.Type, v.text = Nested, text
+	case t == Nested:
+		v.Type, v.text = Nested, raw
+	case t == Bool && (string(text) == "1" || string(text) == "true"):
+		*v = BoolValue(true)
+	case t == Bool && (string(text) == "0" || string(text) == "false"):
+		*v = BoolValue(false)
+	case t == Bool || !jsontext.Value(text).IsValid() || jsontext.Value(text).Kind() != '0':
+		return expected[t] + " is expected, found " + Quoted(text)
+	case t == Float:
+		f, err := strconv.ParseFloat(string(text), 64)
+		if err != nil {
+			return "the number is out of range"
+		}
+		*v = FloatValue(f)
+	default:
+		return parseInteger(v, t, text)
 	}
 	return ""
 }

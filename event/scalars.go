@@ -28,6 +28,9 @@ func (b *Builder) Text(n *Node, text []byte) *Error {
 		return err
 	}
 	switch {
+	case n.column && string(text) == unavailable:
+		b.lacking = append(b.lacking, n)
+		return nil
 	case !utf8.Valid(text):
 		return &Error{Reason: Undecodable, Field: n.path, Detail: "invalid UTF-8 in a string"}
 	case n.field >= 0 && n.typ == Text:
@@ -238,7 +241,7 @@ func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
 
 // Bytes sets a field to bytes: a Text, if they are UTF-8.
 func (b *Builder) Bytes(n *Node, p []byte) *Error {
-	if n.field >= 0 && n.typ == Text && utf8.Valid(p) {
+	if n.field >= 0 && n.typ == Text && utf8.Valid(p) || n.column && string(p) == unavailable {
 		return b.Text(n, p)
 	}
 	if err := b.have(n); err != nil {

@@ -62,6 +62,8 @@ type Field struct {
 
 	Format, Zone string // of a Time: see ParseTimeFormat
 	Numbers      bool   // of a Text: a number is taken too, as it is written
+	Decimal      bool   // of a Text or Float: bytes in base64, a two's complement that counts 10^-Scale
+	Scale        int
 
 	Made bool // no record holds it: the schema's Derive makes it
 }
@@ -84,8 +86,13 @@ func (f Field) validate() error {
 	case f.Format != "" || f.Zone != "":
 		return fmt.Errorf("field %s is declared %s, which has no format and no zone; declare it time", f.Name, f.Type)
 	}
-	if f.Numbers && f.Type != Text {
+	switch {
+	case f.Numbers && f.Type != Text:
 		return fmt.Errorf("field %s is declared %s; only a text is made of numbers", f.Name, f.Type)
+	case f.Decimal && f.Type != Text && f.Type != Float:
+		return fmt.Errorf("field %s is declared %s; a decimal is declared text, or float", f.Name, f.Type)
+	case f.Scale < 0 || f.Scale > maxScale:
+		return fmt.Errorf("field %s: a scale of %d; give 0 to %d", f.Name, f.Scale, maxScale)
 	}
 	return nil
 }
@@ -105,6 +112,8 @@ type Schema struct {
 	Images Images
 	// Derive makes the fields that are Made, and says which events are kept; nil: there are none, and all are.
 	Derive Deriver
+	// Envelope is how the publisher of changes wraps rows; nil: records are as Fields and Images say. Set by Envelope.Wrap.
+	Envelope *Envelope
 }
 
 // Validate reports the first fault of the schema: an unnamed or untyped field, two fields on one path, a path through
@@ -148,6 +157,9 @@ func (s Schema) Validate() error {
 		}
 	}
 	if err := s.validateVersion(); err != nil {
+		return err
+	}
+	if err := s.validateEnvelope(); err != nil {
 		return err
 	}
 	return s.validateImages()

@@ -13,7 +13,12 @@ const RFC3339 = "rfc3339"
 
 // epochs are the formats of numbers since 1970: units per second, and what they are called.
 var epochs = map[string]epoch{"epoch_s": {1, "seconds"}, "epoch_ms": {1e3, "milliseconds"}, "epoch_us": {1e6, "microseconds"},
-	"epoch_ns": {1e9, "nanoseconds"}}
+	"epoch_ns": {1e9, "nanoseconds"}, epochDays: {1, "days"}}
+
+const (
+	epochDays  = "epoch_days"
+	daySeconds = 24 * 60 * 60
+)
 
 type epoch struct {
 	perSecond uint64
@@ -23,7 +28,7 @@ type epoch struct {
 // TimeFormat reads times as a field's format says. It remembers the part of its zone that it used last, so it is not safe for
 // concurrent use.
 //
-// A format is RFC3339, epoch_s, epoch_ms, epoch_us or epoch_ns, or a pattern as strftime has it. What is below a millisecond is cut
+// A format is RFC3339, epoch_s, epoch_ms, epoch_us, epoch_ns or epoch_days, or a pattern as strftime has it. What is below a millisecond is cut
 // off. A time without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of
 // the two readings on until the later one are as before the change: of a time that comes twice the first one is meant, and one that
 // does not come at all is as late as if the clock had not been changed yet.
@@ -84,6 +89,8 @@ func (f *TimeFormat) Unit() string {
 		return slices.ContainsFunc(f.steps, func(s timeStep) bool { return s.literal == "" && s.part == part })
 	}
 	switch {
+	case f.format == epochDays:
+		return "day"
 	case f.epoch > 0 || has(second):
 		return ""
 	case has(minute):
@@ -97,7 +104,11 @@ func (f *TimeFormat) Unit() string {
 // Parse reads a time as milliseconds since 1970.
 func (f *TimeFormat) Parse(text []byte) (ms int64, ok bool) {
 	if f.epoch > 0 {
-		return parseEpoch(text, f.epoch)
+		ms, ok = parseEpoch(text, f.epoch)
+		if f.format == epochDays {
+			return ms * daySeconds, ok && ms <= math.MaxInt64/daySeconds && ms >= math.MinInt64/daySeconds
+		}
+		return ms, ok
 	}
 	c := calendar{month: 1, day: 1}
 	for i := range f.steps {

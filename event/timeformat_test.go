@@ -88,7 +88,7 @@ func TestTimesAreReadAsTheirFormatSays(t *testing.T) {
 
 func TestTimeFormatsAreChecked(t *testing.T) {
 	for _, c := range []struct{ format, zone, want string }{
-		{"yyyy-MM-dd", "", `no time format "yyyy-MM-dd"; write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns or a pattern: a pattern is written as strftime has it`},
+		{"yyyy-MM-dd", "", `no time format "yyyy-MM-dd"; write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns, epoch_days or a pattern: a pattern is written as strftime has it`},
 		{"%Y-%Q", "", `time format "%Y-%Q": no part %Q; a pattern is written as strftime has it`},
 		{"%Y-%", "", `time format "%Y-%": no part %;`},
 		{"%F %-p", "", `time format "%F %-p": no part %-p;`},

@@ -72,7 +72,7 @@ const patternHelp = "a pattern is written as strftime has it, as %Y-%m-%d %H:%M:
 func (f *TimeFormat) compile(pattern string) error {
 	if !strings.Contains(pattern, "%") {
 		return &FormatError{fmt.Sprintf("no time format %q", pattern),
-			"write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns or a pattern: " + patternHelp}
+			"write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns, epoch_days or a pattern: " + patternHelp}
 	}
 	for rest := shorthands.Replace(pattern); rest != ""; {
 		literal, after, found := strings.Cut(rest, "%")

@@ -230,7 +230,7 @@ func first(seq iter.Seq[[]byte], n int) iter.Seq[[]byte] {
 }
 
 func TestBundledConfigurationIsGood(t *testing.T) {
-	for _, file := range []string{"dev.yaml", "scans.yaml", "scans-packed.yaml", "orders.yaml", "orders-log.yaml", "orders-by-id.yaml"} {
+	for _, file := range []string{"dev.yaml", "scans.yaml", "scans-packed.yaml", "orders.yaml", "orders-log.yaml", "orders-debezium.yaml", "orders-by-id.yaml"} {
 		if _, problems := config.Load("../../examples/"+file, func(string) (string, bool) { return "", false }); len(problems) > 0 {
 			t.Errorf("%v", problems)
 		}

@@ -1,0 +1,117 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/event"
+)
+
+// checkEnvelope checks how records wrap rows, and what that leaves to images.
+func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
+	e := &p.Envelope
+	for _, name := range []string{".before", ".after"} {
+		if l.has(images + name) {
+			l.fault(images+name, ImagesCode, "the envelope says where images are", "remove it; deleted: may stay")
+		}
+	}
+	if p.Images.Deleted != "" {
+		l.checkDeletedField(p, p.Images.Deleted, images+".deleted")
+	}
+	switch {
+	case e.Unwrapped && e.Form != string(event.Debezium):
+		l.fault(setting+".unwrapped", EnvelopeCode, "only Debezium's rows can stand alone", "remove it")
+	case !p.knowsKeyOnly() && p.Changes == changesPartial:
+		l.fault(setting, EnvelopeCode, "a change that moves a row carries all of it, and the pipeline has changes: partial",
+			"write before: key and the primary key's fields, if rows are never moved, or changes: whole")
+	case p.knowsKeyOnly() && len(e.Key) == 0:
+		l.fault(setting, Missing, "says not which fields are the database's primary key, and records hold no more of what a row was before",
+			"write key: [id] in the envelope")
+	case !p.knowsKeyOnly() && len(e.Key) > 0:
+		l.warn(setting+".key", Unused, "does nothing where records hold whole rows", "remove it, or write before: key")
+	}
+	row := false
+	for i, name := range e.Key {
+		f := p.field(name)
+		if f == nil {
+			l.noField(p, setting+".key["+strconv.Itoa(i)+"]", name)
+		} else if strings.HasPrefix(f.path()[0], "$") {
+			l.fault(setting+".key", EnvelopeCode, "field "+name+" is one of the envelope, not of the row", "name fields of the row")
+		}
+	}
+	for i := range p.Fields {
+		row = row || p.Fields[i].Name != p.Images.Deleted && !strings.HasPrefix(p.Fields[i].path()[0], "$")
+	}
+	if !row {
+		l.fault(join("pipelines", p.Name)+".fields", EnvelopeCode, "none is of the row", "declare columns of the database's table")
+	}
+	for i := range p.Rows {
+		l.checkEnvelopeRow(p, &p.Rows[i])
+	}
+}
+
+// checkEnvelopeRow checks an entry of rows against what records hold.
+func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
+	t := p.config.Table(r.Table)
+	for _, c := range r.Set {
+		if c.Field == wholeRecord {
+			l.faultName(join(r.setting+".set", c.Name), Members, "the record's members are those of the envelope",
+				"declare the columns that the row has")
+		}
+	}
+	if t == nil {
+		return
+	}
+	if p.Envelope.Form == string(event.Canal) && t.Row == rowEntity && p.Envelope.Ties != "accept" {
+		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Canal's times are whole seconds, so that changes of one row of "+t.Name+
+			" can have one version, and the one that is written last wins",
+			"take another publisher; or, if that may be, write ties: accept in the envelope")
+	}
+}
+
+// checkFormerKeys: where records hold no more than the primary key of what a row was, keys of rows are made of no other fields.
+func (l *loader) checkFormerKeys(p *Pipeline) {
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		t := p.config.Table(r.Table)
+		if t == nil || len(t.rowKeys) == 0 || !p.knowsKeyOnly() {
+			continue
+		}
+		for _, name := range t.rowKeys.Fields() {
+			l.checkInKey(p, r, r.eventField(name), "the key of "+t.Name+" takes it")
+		}
+		for _, e := range r.Each {
+			for _, text := range e.texts() {
+				l.checkInKey(p, r, textField(text).Field, "words of it are in the key of "+t.Name)
+			}
+		}
+	}
+}
+
+// checkInKey refuses a field whose former value is not known where it would be needed: a change of it would leave its row behind.
+func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
+	f := p.field(name)
+	if f == nil || slices.Contains(p.Envelope.Key, name) || len(p.Envelope.Key) == 0 || constant(f) {
+		return
+	}
+	l.fault(join(join("pipelines", p.Name)+".fields", name), EnvelopeCode, taken+", and it is not in the primary key, so that records do not hold "+
+		"what it was before a change: the row of "+r.Table+" that it was would stay",
+		"make keys of the primary key's fields, and name all of these in envelope.key; or let the database log whole rows (in Postgres REPLICA IDENTITY FULL) and write before: full")
+}
+
+// constant reports whether a field of the envelope is the same for all changes of a row.
+func constant(f *Field) bool {
+	names := []string{"db", "schema", "table", "name", "collection", "database"}
+	return strings.HasPrefix(f.path()[0], "$") && slices.Contains(names, strings.TrimPrefix(f.path()[len(f.path())-1], "$"))
+}
+
+// checkDecimal holds a field to what decimals are.
+func (l *loader) checkDecimal(f *Field, t event.Type, setting string) {
+	switch {
+	case f.From != "decimal" && l.has(setting+".scale"):
+		l.fault(setting+".scale", FieldTypes, "is that of a decimal", "write from: decimal beside it, or remove it")
+	case f.From == "decimal" && t != event.Text && t != event.Float && t != 0:
+		l.fault(setting+".from", FieldTypes, "makes a text or float of a decimal, and the field is declared "+f.Type, "declare it text, or remove it")
+	}
+}

@@ -1,0 +1,246 @@
+package event
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// connectReader reads JSON as Kafka Connect writes it: bare, or as {"schema": …, "payload": …}, which each record shows. The schema says
+// which values are decimals and times.
+type connectReader struct {
+	jsonReader
+	current *connectSchema // whose forms the nodes have; nil: those that are declared
+	known   map[string]*connectSchema
+}
+
+// connectSchema is one schema of the records, which nearly all of them share.
+type connectSchema struct {
+	head []byte // of a record: all before the payload
+	fields
+}
+
+// fields are a schema as Kafka Connect writes it.
+type fields struct {
+	Type       string            `json:"type"`
+	Name       string            `json:"name"`
+	Field      string            `json:"field"`
+	Parameters map[string]string `json:"parameters"`
+	Fields     []fields          `json:"fields"`
+}
+
+const maxConnectSchemas = 16 // that a decoder remembers
+
+func newConnectReader(root *Node) *connectReader {
+	return &connectReader{jsonReader: jsonReader{root: root}, known: map[string]*connectSchema{}}
+}
+
+// Read implements Reader.
+func (r *connectReader) Read(rec *Record, b *Builder) *Error {
+	value := rec.Value
+	if r.sameSchema(value, b) {
+		return nil
+	}
+	b.restart() // what is wrong is worded alike, whichever schema came before
+	w, err := r.unwrap(value)
+	switch {
+	case err != nil:
+		return err
+	case w.schema == nil || w.payload == nil:
+		r.use(nil)
+		return r.read(r.root, value, b)
+	case string(w.payload) == "null":
+		b.LeaveOut(Tombstone)
+		return nil
+	}
+	if err := r.learn(w); err != nil {
+		return err
+	}
+	return r.read(r.root, w.payload, b)
+}
+
+// sameSchema reads a record that begins as the one before did, without looking at the schema again; false: that does not do.
+func (r *connectReader) sameSchema(value []byte, b *Builder) bool {
+	s := r.current
+	if s == nil || s.head == nil || !bytes.HasPrefix(value, s.head) || !bytes.HasPrefix(value[len(s.head):], []byte{'{'}) {
+		return false
+	}
+	rest, err := r.first(r.root, value[len(s.head):], b)
+	rest, closed := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte{'}'})
+	return err == nil && closed && len(bytes.TrimLeft(rest, space)) == 0
+}
+
+// wrapped is a record as its two parts.
+type wrapped struct{ head, schema, payload []byte }
+
+const space = " \t\r\n"
+
+// unwrap finds the two members that a wrapped record has and no other; a bare one gives none.
+func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
+	r.reset(value)
+	if r.json.PeekKind() != '{' {
+		return wrapped{}, nil
+	}
+	_, err := r.json.ReadToken()
+	for err == nil && r.json.PeekKind() != '}' {
+		var name, raw jsontext.Value
+		if name, err = r.json.ReadValue(); err != nil {
+			break
+		}
+		part := &w.schema
+		switch key := string(name); {
+		case key == `"payload"`:
+			part = &w.payload
+		case key == `"schema"`:
+		case w.schema != nil && w.payload != nil:
+			return wrapped{}, &Error{Reason: Undecodable, Detail: "something follows the payload"}
+		default:
+			return wrapped{}, nil
+		}
+		twice := *part != nil
+		if twice {
+			return wrapped{}, &Error{Reason: Undecodable, Field: string(name[1 : len(name)-1]), Detail: "it is there twice"}
+		}
+		if raw, err = r.json.ReadValue(); err == nil {
+			end := int(r.json.InputOffset())
+			w.head, *part = value[:end-len(raw)], value[end-len(raw):end]
+		}
+	}
+	if err == nil {
+		_, err = r.json.ReadToken()
+	}
+	if err != nil {
+		return wrapped{}, undecodable(err)
+	}
+	if rest := bytes.TrimLeft(value[r.json.InputOffset():], space); w.schema != nil && w.payload != nil && len(rest) > 0 {
+		return wrapped{}, &Error{Reason: Undecodable, Detail: "something follows the payload"}
+	}
+	return w, nil
+}
+
+// learn gives the nodes the forms of a record's schema.
+func (r *connectReader) learn(w wrapped) *Error {
+	if string(w.schema) == "null" {
+		r.use(nil)
+		return nil
+	}
+	s := r.known[string(w.schema)]
+	if s == nil {
+		s = &connectSchema{}
+		if err := json.Unmarshal(w.schema, &s.fields); err != nil {
+			return &Error{Reason: Undecodable, Field: "schema", Detail: "it is no schema of Kafka Connect's"}
+		}
+		if len(w.head) > len(w.schema) { // the payload comes last
+			s.head = bytes.Clone(w.head)
+		}
+		if len(r.known) == maxConnectSchemas {
+			clear(r.known)
+		}
+		r.known[string(w.schema)] = s
+	}
+	r.use(s)
+	return nil
+}
+
+// use gives the nodes the forms of a schema; nil: those that are declared.
+func (r *connectReader) use(s *connectSchema) {
+	if r.current == s {
+		return
+	}
+	if r.current = s; s == nil {
+		r.root.shape(nil)
+	} else {
+		r.root.shape(&s.fields)
+	}
+}
+
+// shape gives n and what is below it the forms that a schema says.
+func (n *Node) shape(s *fields) {
+	if n.form = n.declared; s != nil {
+		n.form = s.form(n.declared)
+	}
+	for _, m := range n.children {
+		m.shape(s.find(m.key))
+	}
+}
+
+func (f *fields) find(key string) *fields {
+	if f == nil {
+		return nil
+	}
+	for i := range f.Fields {
+		if f.Fields[i].Field == key {
+			return &f.Fields[i]
+		}
+	}
+	return nil
+}
+
+// units are the types that count since 1970.
+var units = map[string]Unit{
+	"io.debezium.time.Date": Days, "io.debezium.time.Timestamp": Milliseconds, "io.debezium.time.MicroTimestamp": Microseconds,
+	"io.debezium.time.NanoTimestamp": Nanoseconds, "org.apache.kafka.connect.data.Date": Days,
+	"org.apache.kafka.connect.data.Timestamp": Milliseconds,
+}
+
+// form is the form of values of a type.
+func (f *fields) form(declared form) form {
+	switch f.Name {
+	case "org.apache.kafka.connect.data.Decimal":
+		scale, err := strconv.Atoi(f.Parameters["scale"])
+		if err != nil {
+			return declared
+		}
+		return form{kind: decimalForm, scale: scale}
+	case "io.debezium.data.VariableScaleDecimal":
+		return form{kind: variableForm}
+	case "io.debezium.time.ZonedTimestamp":
+		return form{kind: zonedForm}
+	}
+	if unit, ok := units[f.Name]; ok {
+		return form{kind: unitForm, unit: unit}
+	}
+	if f.Type == "bytes" {
+		return declared
+	}
+	return form{} // a decimal that the connector sends as a text, say
+}
+
+// base64Decimal sets a field to a decimal of bytes in base64.
+func (b *Builder) base64Decimal(n *Node, text []byte, scale int) *Error {
+	var room [2 * maxDecimalBytes]byte
+	if base64.StdEncoding.DecodedLen(len(text)) > len(room) {
+		return &Error{Reason: WrongType, Field: n.path, Detail: "the decimal has more than 38 digits"}
+	}
+	size, err := base64.StdEncoding.Decode(room[:], text)
+	if err != nil || size == 0 {
+		return &Error{Reason: WrongType, Field: n.path, Detail: "a decimal of bytes in base64 is expected, found " + Quoted(text)}
+	}
+	b.Forget(n)
+	return b.Decimal(n, room[:size], scale)
+}
+
+// variableDecimal sets a field to {"scale": 2, "value": "MDk="}.
+func (b *Builder) variableDecimal(n *Node, raw []byte) (known bool, err *Error) {
+	var scale, value []byte
+	var m Members
+	if err := m.Read(raw, func(name, v []byte) *Error {
+		switch string(name) {
+		case "scale":
+			scale = v
+		case "value":
+			value = v
+		}
+		return nil
+	}); err != nil {
+		return true, err
+	}
+	places, wrong := strconv.Atoi(string(scale))
+	if wrong != nil || value == nil {
+		return false, nil
+	}
+	return true, b.base64Decimal(n, value, places)
+}

@@ -1,0 +1,229 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// EnvelopeForm is the form in which a publisher of a database's changes wraps rows.
+type EnvelopeForm string
+
+// The forms of brine.yaml.
+const (
+	Debezium EnvelopeForm = "debezium"
+	Canal    EnvelopeForm = "canal"   // its flat JSON
+	Maxwell  EnvelopeForm = "maxwell" // its JSON
+)
+
+// Envelope is how a publisher of a database's changes wraps rows. Paths of fields are those within the row, and a path whose first key
+// begins with $ is one of the envelope: $op, $source.lsn. $row, an Int, is the row's index in its record.
+//
+// It is a layer over a Format: it places the fields where the publisher's records hold them, reads a few of the envelope's own beside them,
+// and says by these what an event is. Only Debezium's may stand around another format than JSON: the others have none.
+type Envelope struct {
+	Form EnvelopeForm
+	// Unwrapped: the row stands alone, as Debezium's ExtractNewRecordState makes it, and the envelope's fields are members of it: $op is
+	// __op, $source.lsn __source_lsn.
+	Unwrapped bool
+	// Keys are the fields of the primary key, where a before-image holds no more than those; nil: it holds the whole row. What an image with
+	// the key only lacks is unknown, so that there are no former values; a delete has its key.
+	Keys []string
+	// Partial: a column that the database did not send, since it has not changed, is left out. If false, the event is rejected, unless the
+	// before-image has it.
+	Partial bool
+	// Refused are of Truncate and Message those that are rejected rather than left out.
+	Refused []LeftOut
+}
+
+// rowPath is the field of the row's index in its record.
+const rowPath = "$row"
+
+// ofRecord are the first keys of paths that lead to the Kafka record, not into an envelope.
+var ofRecord = []string{"$key", "$header", "$topic", "$partition", "$offset", "$timestamp"}
+
+// Wrap returns the schema of rows as one of records that hold them in the envelope. Of its Images only Deleted may be set.
+func (e *Envelope) Wrap(s Schema) Schema {
+	s.Envelope = e
+	switch {
+	case e.Form == Debezium && !e.Unwrapped:
+		s.Images.Before, s.Images.After = []string{"before"}, []string{"after"}
+	case e.Form != Debezium:
+		s.Images.Before, s.Images.After = []string{"old"}, []string{"data"}
+	}
+	s.Fields = slices.Clone(s.Fields)
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Name != s.Images.Deleted && !f.Made {
+			f.Path = e.place(f.Keys(), s.Images.After)
+		}
+	}
+	return s
+}
+
+// place is where records hold what is at a path of the row or, with $, of the envelope.
+func (e *Envelope) place(path, row []string) []string {
+	own, found := strings.CutPrefix(path[0], "$")
+	switch {
+	case !found:
+		return slices.Concat(row, path)
+	case path[0] == rowPath, slices.Contains(ofRecord, path[0]):
+		return path
+	case e.Unwrapped:
+		return []string{"__" + strings.Join(append([]string{own}, path[1:]...), "_")}
+	}
+	return append([]string{own}, path[1:]...)
+}
+
+// makes reports whether no record holds the field, since the envelope makes it.
+func (e *Envelope) makes(f Field) bool { return e != nil && len(f.Path) == 1 && f.Path[0] == rowPath }
+
+// marksDeletes reports whether events without images can be deletes.
+func (e *Envelope) marksDeletes() bool { return e != nil && e.Unwrapped }
+
+func (e *Envelope) keyOnly() bool { return e != nil && e.Keys != nil }
+
+// knowsFormer reports whether before-images hold a field.
+func (e *Envelope) knowsFormer(field string) bool {
+	return !e.keyOnly() || slices.Contains(e.Keys, field)
+}
+
+func (s Schema) validateEnvelope() error {
+	e := s.Envelope
+	if e == nil {
+		return nil
+	}
+	for _, name := range e.Keys {
+		if s.position(name) < 0 {
+			return fmt.Errorf("field %s of the primary key is not declared; add it to fields", name)
+		}
+	}
+	switch {
+	case e.Form != Debezium && e.Form != Canal && e.Form != Maxwell:
+		return fmt.Errorf("no envelope %q; write %s, %s or %s", e.Form, Debezium, Canal, Maxwell)
+	case e.Form != Debezium && (s.Format != nil || e.Unwrapped):
+		return fmt.Errorf("records of %s are JSON; leave the format away", e.Form)
+	}
+	for _, f := range s.Fields {
+		if e.makes(f) && f.Type != Int {
+			return fmt.Errorf("field %s, the row's index in its record, is declared %s; it must be int", f.Name, f.Type)
+		}
+	}
+	return nil
+}
+
+// envelope is what a decoder knows of it.
+type envelope struct {
+	*Envelope
+	decoder *Decoder
+	own     int // values of an event that are read for the envelope alone
+	row     int // position of the field that is the row's index; -1: none
+	zoned   *TimeFormat
+	kind    *Node
+	deleted *Node // of an unwrapped row
+	// What only records have that are no changes of rows.
+	ddl, status, beat *Node
+}
+
+func newEnvelope(d *Decoder) *envelope {
+	e := &envelope{Envelope: d.schema.Envelope, decoder: d, row: slices.IndexFunc(d.schema.Fields, d.schema.Envelope.makes)}
+	e.zoned, _ = ParseTimeFormat(RFC3339, "")
+	switch {
+	case e.Unwrapped:
+		for _, n := range d.root.children {
+			n.column = !strings.HasPrefix(n.key, "__")
+			n.texts = !n.column
+		}
+		e.kind, e.deleted = e.read(Text, "__op"), e.read(Text, "__deleted")
+	case e.Form == Debezium:
+		for _, n := range slices.Concat(d.images.before.children, d.images.after.children) {
+			n.column = true
+		}
+		e.kind, e.ddl, e.status, e.beat = e.read(Text, "op"), e.read(Text, "ddl"), e.read(Text, "status"), e.read(Int, "ts_ms")
+	default:
+		for _, n := range slices.Concat(d.images.before.children, d.images.after.children) {
+			n.texts = e.Form == Canal
+		}
+		e.kind = e.read(Text, "type")
+	}
+	return e
+}
+
+// read makes a field of the envelope one that is read, whether it is declared or not.
+func (e *envelope) read(t Type, key string) *Node {
+	n := e.decoder.at([]string{key})
+	if n.field < 0 && len(n.children) == 0 {
+		n.field, n.typ = e.decoder.width()+e.own, t
+		e.own++
+	}
+	return n
+}
+
+// newReader returns the reader of JSON in the envelope.
+func (e *envelope) newReader(root *Node) Reader {
+	switch e.Form {
+	case Debezium:
+		return newConnectReader(root)
+	case Canal:
+		return &canalReader{jsonReader: jsonReader{root: root}, data: e.decoder.images.after, old: e.decoder.images.before}
+	}
+	return &jsonReader{root: root}
+}
+
+// said is the text that the event has for one of the envelope's fields; empty: none.
+func (b *Builder) said(n *Node) []byte {
+	if !b.Has(n) || n.field < 0 {
+		return nil
+	}
+	switch v := b.values[n.field]; v.Type {
+	case Text:
+		return v.text
+	case Nested:
+		return bytes.Trim(v.text, `"`)
+	case Bool:
+		return strconv.AppendBool(nil, v.Bool())
+	}
+	return nil
+}
+
+// judge says whether the event at hand is a delete, leaves it out if it writes nothing, or rejects it.
+func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
+	switch {
+	case e.Form == Debezium && strings.HasPrefix(b.record.Topic, "__debezium-heartbeat"):
+		b.LeaveOut(Heartbeat)
+		return false, nil
+	case e.Unwrapped:
+		if string(b.said(e.deleted)) == "true" || string(b.said(e.kind)) == "d" {
+			return true, nil
+		}
+		return false, e.complete(b)
+	case e.Form == Debezium:
+		return e.debezium(b)
+	case e.Form == Maxwell:
+		return e.maxwell(b)
+	}
+	return e.canal(b)
+}
+
+// leaveOut leaves the event out, or rejects it where that is asked for.
+func (e *envelope) leaveOut(b *Builder, why LeftOut) *Error {
+	if slices.Contains(e.Refused, why) {
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("it is a %s, which the pipeline's envelope refuses", strings.ReplaceAll(string(why), "_", " "))}
+	}
+	b.LeaveOut(why)
+	return nil
+}
+
+// images holds an event to the images that a change of its kind has.
+func (e *envelope) images(b *Builder, before, after bool) *Error {
+	i := &e.decoder.images
+	switch {
+	case after && !e.decoder.has(i.after):
+		return &Error{Reason: MissingField, Field: i.after.path, Detail: "a change of its kind has the row here"}
+	case before && !e.decoder.has(i.before):
+		return &Error{Reason: MissingField, Field: i.before.path, Detail: "what the row was before is not known; let the database log whole rows " +
+			"(in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope"}
+	}
+	return nil
+}

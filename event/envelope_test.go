@@ -1,0 +1,236 @@
+package event_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/event"
+)
+
+// wrap is a schema of rows in an envelope, with a field gone that is true in deletes.
+func wrap(e event.Envelope, version int, fields ...event.Field) event.Schema {
+	s := event.Schema{Version: version, Images: event.Images{Deleted: "gone"}}
+	s.Fields = append(fields, event.Field{Name: "gone", Type: event.Bool})
+	return e.Wrap(s)
+}
+
+func at(name string, t event.Type, path ...string) event.Field {
+	return event.Field{Name: name, Type: t, Path: path}
+}
+
+// said is what becomes of a record: its events, one on a line, or the reject.
+func said(t *testing.T, s event.Schema, rec *event.Record) string {
+	t.Helper()
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var b event.Batch
+	if err := event.NewDecoder(s).Decode(rec, &b); err != nil {
+		return err.Error()
+	}
+	var lines []string
+	for i := range b.Events {
+		lines = append(lines, shown(s, &b.Events[i]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func shown(s event.Schema, ev *event.Event) string {
+	if ev.LeftOut != "" {
+		return "left out: " + string(ev.LeftOut)
+	}
+	out := show(s, *ev)
+	for i, v := range ev.Values {
+		if v.Type == event.Nested {
+			out += fmt.Sprintf(" %s=%s", s.Fields[i].Name, v.Text())
+		}
+	}
+	if ev.Former != nil {
+		out += ", formerly" + show(s, event.Event{Values: ev.Former})[len("version=0"):]
+	}
+	return out
+}
+
+var (
+	mysql = wrap(event.Envelope{Form: event.Debezium}, 2, at("id", event.Int), at("name", event.Text), at("at", event.TimeMS, "$source", "ts_ms"),
+		at("op", event.Text, "$op"))
+	keyed = wrap(event.Envelope{Form: event.Debezium, Keys: []string{"id"}}, 2, at("id", event.Int), at("name", event.Text),
+		at("lsn", event.Int, "$source", "lsn"))
+	partial = wrap(event.Envelope{Form: event.Debezium, Keys: []string{"id"}, Partial: true}, 2, at("id", event.Int), at("name", event.Text),
+		at("lsn", event.Int, "$source", "lsn"))
+	refusing = wrap(event.Envelope{Form: event.Debezium, Refused: []event.LeftOut{event.Truncate, event.Message}}, -1, at("id", event.Int))
+	flat     = wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}, 2, at("id", event.Int), at("name", event.Text),
+		at("at", event.TimeMS, "$source", "ts_ms"), at("lsn", event.Int, "$lsn"))
+)
+
+const (
+	source   = `"source":{"connector":"mysql","name":"s1","ts_ms":900,"ts_us":900000,"snapshot":"false","db":"shop","table":"orders","file":"bin.000003","pos":805,"row":0}`
+	postgres = `"source":{"connector":"postgresql","name":"s2","ts_ms":900,"snapshot":"false","schema":"public","table":"orders","txId":7,"lsn":77,"xmin":null}`
+)
+
+func TestDebezium(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		schema event.Schema
+		in     string
+		want   string
+	}{
+		{"create", mysql, `{"before":null,"after":{"id":1,"name":"ann","x":[]},` + source + `,"op":"c","ts_ms":950,"transaction":null}`,
+			`version=900 id=1 name="ann" at=900 op="c" gone=false`},
+		{"snapshot", mysql, `{"before":null,"after":{"id":1,"name":null},` + source + `,"op":"r","ts_ms":950}`, `version=900 id=1 at=900 op="r" gone=false`},
+		{"update", mysql, `{"before":{"id":1,"name":"ann"},"after":{"id":1,"name":"bob"},` + source + `,"op":"u","ts_ms":950}`,
+			`version=900 id=1 name="bob" at=900 op="u" gone=false, formerly id=1 name="ann" at=900 op="u" gone=false`},
+		{"delete", mysql, `{"before":{"id":1004,"name":"Anne"},"after":null,"source":{"connector":"mysql","name":"s1","ts_ms":900,"ts_us":900000,"snapshot":"false","db":"inventory","table":"customers","gtid":null,"file":"bin.000003","pos":805,"row":0,"thread":7},"op":"d","ts_ms":960}`,
+			`version=900 id=1004 name="Anne" at=900 op="d" gone=true`},
+		{"after a delete", mysql, ``, `left out: tombstone`},
+		{"op before the images", mysql, `{"op":"d",` + source + `,"after":null,"before":{"id":1,"name":"ann"}}`, `version=900 id=1 name="ann" at=900 op="d" gone=true`},
+		{"truncate", mysql, `{"before":null,"after":null,` + source + `,"op":"t","ts_ms":950}`, `left out: truncate`},
+		{"truncate without images", mysql, `{` + source + `,"op":"t","ts_ms":950}`, `left out: truncate`},
+		{"truncate refused", refusing, `{` + source + `,"op":"t","ts_ms":950}`, `undecodable: it is a truncate, which the pipeline's envelope refuses`},
+		{"message", keyed, `{"op":"m","ts_ms":950,` + postgres + `,"message":{"prefix":"p","content":"aGk="}}`, `left out: message`},
+		{"message refused", refusing, `{"op":"m","message":{}}`, `undecodable: it is a message, which the pipeline's envelope refuses`},
+		{"heartbeat", mysql, `{"ts_ms":950}`, `left out: heartbeat`},
+		{"schema change", mysql, `{` + source + `,"ts_ms":950,"databaseName":"shop","schemaName":null,"ddl":"ALTER TABLE orders …","tableChanges":[]}`, `left out: schema_change`},
+		{"schema change without ddl", mysql, `{` + source + `,"ts_ms":950,"ddl":null,"tableChanges":[{"type":"CREATE"}]}`, `left out: schema_change`},
+		{"transaction begins", mysql, `{"status":"BEGIN","id":"571","ts_ms":950,"event_count":null,"data_collections":null}`, `left out: transaction`},
+		{"transaction ends", mysql, `{"status":"END","id":"571","ts_ms":950,"event_count":2,"data_collections":[{"data_collection":"s1.a","event_count":1}]}`, `left out: transaction`},
+
+		{"no kind", mysql, `{"before":null,"after":{"id":1},` + source + `}`,
+			`missing_field: field op: it is no change as Debezium writes them; write unwrapped: true in the envelope if its rows stand alone`},
+		{"another kind", mysql, `{"op":"x","after":{"id":1},` + source + `}`, `undecodable: field op: no change is of kind "x"`},
+		{"a kind that is none", mysql, `{"op":1}`, `wrong_type: field op: a string is expected, found a number`},
+		{"a create of nothing", mysql, `{"op":"c","after":null,` + source + `}`, `missing_field: field after: a change of its kind has the row here`},
+		{"delete of a table without a key", mysql, `{"op":"d","before":null,"after":null,` + source + `}`, `missing_field: field before: what the row was before is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
+		{"update of Postgres where full rows are expected", mysql, `{"op":"u","before":null,"after":{"id":1},` + source + `}`, `missing_field: field before: what the row was before is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
+		{"a before-image of the key where full rows are expected", mysql, `{"op":"u","before":{"id":1},"after":{"id":1,"name":"ann"},` + source + `}`, `missing_field: field before.name: the before-image lacks it, so what it was is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope`},
+
+		{"update with the key", keyed, `{"op":"u","before":null,"after":{"id":1,"name":"ann"},` + postgres + `}`, `version=77 id=1 name="ann" lsn=77 gone=false`},
+		{"update of the key", keyed, `{"op":"u","before":{"id":2,"name":""},"after":{"id":1,"name":"ann"},` + postgres + `}`, `version=77 id=1 name="ann" lsn=77 gone=false`},
+		{"delete with the key", keyed, `{"op":"d","before":{"id":1},"after":null,` + postgres + `}`, `version=77 id=1 lsn=77 gone=true`},
+		{"delete with made-up columns", keyed, `{"op":"d","before":{"id":1,"name":""},"after":null,` + postgres + `}`, `version=77 id=1 lsn=77 gone=true`},
+
+		{"unavailable, whole", keyed, `{"op":"u","before":null,"after":{"id":1,"name":"__debezium_unavailable_value"},` + postgres + `}`,
+			`missing_field: field after.name: the database did not send the column, since it has not changed, and each change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
+		{"unavailable, partial", partial, `{"op":"u","before":null,"after":{"id":1,"name":"__debezium_unavailable_value"},` + postgres + `}`, `version=77 id=1 lsn=77 gone=false`},
+		{"unavailable and known before", mysql, `{"op":"u","before":{"id":1,"name":"long"},"after":{"id":1,"name":"__debezium_unavailable_value"},` + source + `}`,
+			`version=900 id=1 name="long" at=900 op="u" gone=false, formerly id=1 name="long" at=900 op="u" gone=false`},
+		{"unavailable in both", mysql, `{"op":"u","before":{"id":1,"name":"__debezium_unavailable_value"},"after":{"id":1,"name":"__debezium_unavailable_value"},` + source + `}`,
+			`missing_field: field after.name: the database did not send the column, since it has not changed, and each change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
+		{"unavailable number", partial, `{"op":"u","before":null,"after":{"id":"__debezium_unavailable_value","name":"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="},` + postgres + `}`, `version=77 lsn=77 gone=false`},
+		{"of another kind", mysql, `{"op":"c","after":{"id":"1"},` + source + `}`, `wrong_type: field after.id: an integer is expected, found a string`},
+
+		{"unwrapped", flat, `{"id":1,"name":"ann","__op":"u","__lsn":77,"__source_ts_ms":900,"__deleted":"false"}`, `version=900 id=1 name="ann" at=900 lsn=77 gone=false`},
+		{"unwrapped delete", flat, `{"id":1,"name":null,"__op":"d","__lsn":77,"__source_ts_ms":900,"__deleted":"true"}`, `version=900 id=1 at=900 lsn=77 gone=true`},
+		{"unwrapped delete by its op", flat, `{"id":1,"__op":"d","__source_ts_ms":900}`, `version=900 id=1 at=900 gone=true`},
+		{"unwrapped tombstone", flat, ``, `left out: tombstone`},
+		{"unwrapped without a version", flat, `{"id":1}`, `missing_field: field __source_ts_ms: it is the version of the event`},
+		{"unwrapped, unavailable", flat, `{"id":1,"name":"__debezium_unavailable_value","__source_ts_ms":900}`,
+			`missing_field: field name: the database did not send the column, since it has not changed, and each change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, in := range []string{c.in, `{"schema":null,"payload":` + c.in + `}`, ` { "payload" : ` + c.in + `, "schema" : {"type":"struct","fields":[]} } `} {
+				if c.in == "" && in != "" {
+					in = `{"schema":null,"payload":null}`
+				}
+				if got := said(t, c.schema, &event.Record{Value: []byte(in), Timestamp: 1000}); got != c.want {
+					t.Errorf("%s\ngot  %s\nwant %s", in, got, c.want)
+				}
+			}
+		})
+	}
+	beat := &event.Record{Topic: "__debezium-heartbeat.s1", Value: []byte(`{"ts_ms":1}`)}
+	if got := said(t, flat, beat); got != "left out: heartbeat" {
+		t.Errorf("a heartbeat by its topic: %s", got)
+	}
+}
+
+// typed has a column of each of Debezium's types that JSON lacks.
+func typed(bare bool) event.Schema {
+	price := event.Field{Name: "price", Type: event.Text, Numbers: true}
+	day, seen := event.Field{Name: "day", Type: event.TimeMS}, event.Field{Name: "seen", Type: event.TimeMS}
+	zoned := event.Field{Name: "zoned", Type: event.TimeMS}
+	if bare {
+		price = event.Field{Name: "price", Type: event.Text, Decimal: true, Scale: 2}
+		day = event.Field{Name: "day", Type: event.Time, Format: "epoch_days"}
+		seen, zoned = event.Field{Name: "seen", Type: event.Time, Format: "epoch_us"}, event.Field{Name: "zoned", Type: event.Time}
+	}
+	return wrap(event.Envelope{Form: event.Debezium}, -1, at("id", event.Int), price,
+		event.Field{Name: "ratio", Type: event.Text, Numbers: true}, day, seen, zoned)
+}
+
+const column = `{"type":"struct","optional":true,"field":"%s","name":"s1.shop.orders.Value","fields":[` +
+	`{"type":"int64","optional":false,"field":"id"},` +
+	`{"type":"bytes","optional":true,"name":"org.apache.kafka.connect.data.Decimal","version":1,"parameters":{"scale":"2","connect.decimal.precision":"10"},"field":"price"},` +
+	`{"type":"struct","fields":[{"type":"int32","field":"scale"},{"type":"bytes","field":"value"}],"name":"io.debezium.data.VariableScaleDecimal","field":"ratio"},` +
+	`{"type":"int32","name":"io.debezium.time.Date","version":1,"field":"day"},` +
+	`{"type":"int64","name":"io.debezium.time.MicroTimestamp","version":1,"field":"seen"},` +
+	`{"type":"string","name":"io.debezium.time.ZonedTimestamp","version":1,"field":"zoned"}]}`
+
+var connectSchema = `{"type":"struct","fields":[` + fmt.Sprintf(column, "before") + `,` + fmt.Sprintf(column, "after") +
+	`,{"type":"string","field":"op"}],"optional":false,"name":"s1.shop.orders.Envelope"}`
+
+func TestDebeziumTypes(t *testing.T) {
+	row := func(price, ratio, day, seen, zoned string) string {
+		return fmt.Sprintf(`{"op":"c","before":null,"after":{"id":1,"price":%s,"ratio":%s,"day":%s,"seen":%s,"zoned":%s}}`, price, ratio, day, seen, zoned)
+	}
+	for _, c := range []struct{ name, in, want string }{
+		{"all", row(`"MDk="`, `{"scale":2,"value":"MDk="}`, `19000`, `1700000000123456`, `"2023-11-14T22:13:20.5Z"`),
+			`version=1000 id=1 price="123.45" ratio="123.45" day=1641600000000 seen=1700000000123 zoned=1700000000500 gone=false`},
+		{"below zero", row(`"/w=="`, `{"scale":0,"value":"/w=="}`, `-1`, `-1`, `"1969-12-31T23:59:59Z"`),
+			`version=1000 id=1 price="-0.01" ratio="-1" day=-86400000 seen=-1 zoned=-1000 gone=false`},
+		{"null", row(`null`, `null`, `null`, `null`, `null`), `version=1000 id=1 gone=false`},
+		{"no decimal", row(`"?"`, `null`, `1`, `1`, `null`), `wrong_type: field after.price: a decimal of bytes in base64 is expected, found "?"`},
+		{"no variable decimal", row(`null`, `{"value":"MDk="}`, `1`, `1`, `null`), `wrong_type: field after.ratio: a string is expected, found an object`},
+		{"a long decimal", row(`"`+strings.Repeat("MDk5", 20)+`"`, `null`, `1`, `1`, `null`), `wrong_type: field after.price: the decimal has more than 38 digits`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := said(t, typed(false), &event.Record{Value: []byte(`{"schema":` + connectSchema + `,"payload":` + c.in + `}`), Timestamp: 1000}); got != c.want {
+				t.Errorf("with schema\ngot  %s\nwant %s", got, c.want)
+			}
+			if got := said(t, typed(true), &event.Record{Value: []byte(c.in), Timestamp: 1000}); got != c.want {
+				t.Errorf("bare\ngot  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSchemasChangeBetweenRecords: which schema the record before had changes nothing.
+func TestSchemasChangeBetweenRecords(t *testing.T) {
+	row := `{"op":"c","before":null,"after":{"id":1,"price":"MDk="}}`
+	other := strings.ReplaceAll(connectSchema, `"scale":"2"`, `"scale":"1"`)
+	records := []string{
+		`{"schema":` + connectSchema + `,"payload":` + row + `}`, `{"schema":` + other + `,"payload":` + row + `}`,
+		`{"payload":` + row + `,"schema":` + connectSchema + `}`, `{"schema":` + connectSchema + `,"payload":` + row + `,"more":1}`,
+		`{"schema":` + connectSchema + `,"payload":` + row + `} `, `{"schema":` + connectSchema + `,"payload":` + row,
+		`{"schema":` + connectSchema + `,"payload":null}`, `{"schema":[],"payload":` + row + `}`, row,
+	}
+	s := typed(false)
+	alone := make([]string, len(records))
+	for i, r := range records {
+		alone[i] = said(t, s, &event.Record{Value: []byte(r), Timestamp: 1000})
+	}
+	for i, want := range []string{`price="123.45"`, `price="1234.5"`, `price="123.45"`, `undecodable: something follows the payload`, `price="123.45"`, "undecodable: unexpected EOF",
+		"left out: tombstone", "undecodable: field schema: it is no schema of Kafka Connect's", `price="MDk="`} {
+		if !strings.Contains(alone[i], want) {
+			t.Errorf("record %d: got %s, want %s", i, alone[i], want)
+		}
+	}
+	d := event.NewDecoder(s)
+	for i := range records {
+		for k := range records {
+			for _, n := range []int{i, k} {
+				var b event.Batch
+				got := ""
+				if err := d.Decode(&event.Record{Value: []byte(records[n]), Timestamp: 1000}, &b); err != nil {
+					got = err.Error()
+				} else {
+					got = shown(s, &b.Events[0])
+				}
+				if got != alone[n] {
+					t.Errorf("record %d after others: %s, alone %s", n, got, alone[n])
+				}
+			}
+		}
+	}
+}
