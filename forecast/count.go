@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,16 +64,41 @@ func newestKeys(o sink.Options) sink.Options {
 }
 
 // add counts the record at a place of the sample; measure says whether its cells are to be measured.
-func (c *counter) add(at int64, rec *event.Record, measure bool) {
+func (c *counter) add(ctx context.Context, at int64, rec *event.Record, measure bool) error {
 	c.decoder.Reset(&c.batch)
+	if err := c.resolve(ctx, rec); err != nil {
+		return err
+	}
 	c.out.Records++
 	if err := c.decoder.Decode(rec, &c.batch); err != nil {
 		c.reject(at, err)
-		return
+		return nil
 	}
 	for i := range c.batch.Events {
 		c.event(at, rec, &c.batch.Events[i], measure)
 	}
+	return nil
+}
+
+// patience is how long a forecast waits for what decoding a record takes, such as its schema.
+const patience = 15 * time.Second
+
+// resolve waits until the record can be decoded: somebody is before a forecast, so not for ever.
+func (c *counter) resolve(ctx context.Context, rec *event.Record) error {
+	err := c.decoder.Resolve(ctx, rec)
+	for until := time.Now().Add(patience); err != nil; err = c.decoder.Resolve(ctx, rec) {
+		u, ok := errors.AsType[*event.Unresolved](err)
+		if !ok || u.Verdict == event.Halt || time.Now().After(until) {
+			return fmt.Errorf("a record of the sample cannot be decoded (topic %s, partition %d, offset %d): %w",
+				rec.Topic, rec.Partition, rec.Offset, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // event counts one event of the record at a place of the sample.

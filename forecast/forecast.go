@@ -74,7 +74,9 @@ func count(ctx context.Context, sample Sample, counters func() ([]*counter, erro
 	for _, mine := range counted {
 		group.Go(func() error {
 			for b := range blocks {
-				b.count(mine)
+				if err := b.count(ctx, mine); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -101,11 +103,14 @@ func count(ctx context.Context, sample Sample, counters func() ([]*counter, erro
 	return counted[0], nil
 }
 
-func (b *block) count(counters []*counter) {
+func (b *block) count(ctx context.Context, counters []*counter) error {
 	measure := b.first < plan.MeasuredEvents
 	for at, rec := range b.records {
 		for _, c := range counters {
-			c.add(at, rec, measure)
+			if err := c.add(ctx, at, rec, measure); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

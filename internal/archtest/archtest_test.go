@@ -19,7 +19,7 @@ var rules = []struct {
 }{
 	{"event", nil, "what passes along the path must not know the path"},
 	{"derive", []string{"event"}, "expressions over values, and nothing else to ask"},
-	{"event/avro", []string{"event"}, "bytes in, fields out"},
+	{"event/avro", []string{"event", "registry"}, "bytes in, fields out"},
 	{"event/protobuf", []string{"event", "registry"}, "a format reads records, and asks for schemas by their ids"},
 	{"rowkey", nil, "row keys are pure and stand alone"},
 	{"registry", []string{"event", "internal/backoff"}, "bytes and ids in, schemas out: decoders of records stand above it"},

@@ -1,0 +1,138 @@
+package avro
+
+import (
+	"fmt"
+	"slices"
+
+	"brine/event"
+)
+
+// Misfit is a declared field that cannot hold what the schema has at its path.
+type Misfit struct{ Found, Fix string }
+
+func (m *Misfit) Error() string  { return m.Found + "; " + m.Fix }
+func (m *Misfit) Advice() string { return m.Fix }
+
+// Fits compares a declared field with the schema. The error is a *Misfit when no record can hold a value that the field takes; of a union one
+// branch need fit. It reports false when the schema has nothing at the field's path: then the field is null in every record.
+func (s *Schema) Fits(f event.Field) (there bool, err error) {
+	found := s.root.at(f.Keys(), nil)
+	if len(found) == 0 {
+		return false, nil
+	}
+	var one *typ
+	for _, t := range found {
+		if t.takenBy(f) {
+			return true, nil
+		}
+		if one == nil || one.kind == null {
+			one = t
+		}
+	}
+	return true, &Misfit{fmt.Sprintf("it is %s in the schema, and declared %s", one, f.Type), "declare it " + one.declared()}
+}
+
+// at appends the types that values at a path have.
+func (t *typ) at(keys []string, found []*typ) []*typ {
+	if t.kind == union {
+		for _, b := range t.branches {
+			found = b.at(keys, found)
+		}
+		return found
+	}
+	if len(keys) == 0 {
+		if !slices.Contains(found, t) {
+			found = append(found, t)
+		}
+		return found
+	}
+	switch t.kind {
+	case record:
+		if i := t.find(keys[0]); i >= 0 {
+			return t.fields[i].typ.at(keys[1:], found)
+		}
+	case mapping:
+		return t.items.at(keys[1:], found)
+	case array:
+		if _, ok := itemOf(keys[0]); ok {
+			return t.items.at(keys[1:], found)
+		}
+	}
+	return found
+}
+
+// takenBy reports whether a field can hold values of the type.
+func (t *typ) takenBy(f event.Field) bool {
+	number := t.kind == integer || t.kind == long
+	switch f.Type {
+	case event.Nested:
+		return true
+	case event.Text:
+		if number || t.kind == float || t.kind == double || t.logical == decimal {
+			return f.Numbers
+		}
+		return t.kind == text || t.kind == enum || t.kind == bytes || t.kind == fixed
+	case event.Int:
+		return number || t.logical == decimal && t.scale == 0
+	case event.Float:
+		return number || t.kind == float || t.kind == double || t.logical == decimal
+	case event.Bool:
+		return t.kind == boolean
+	case event.Time:
+		return t.kind == text || number && t.logical != timeOfDay
+	case event.TimeMS, event.TimeS:
+		return number && t.logical != timeOfDay
+	}
+	return true
+}
+
+// declared is the field type that a type is best declared as.
+func (t *typ) declared() string {
+	switch {
+	case t.logical == decimal:
+		return "{ type: text, from: number }"
+	case t.logical.unit() != 0:
+		return "time_ms"
+	}
+	switch t.kind {
+	case integer, long:
+		return event.Int.String()
+	case float, double:
+		return event.Float.String()
+	case boolean:
+		return event.Bool.String()
+	case text, enum:
+		return event.Text.String()
+	case bytes, fixed:
+		return "text if the bytes are UTF-8, else json, which has them as base64"
+	}
+	return event.Nested.String()
+}
+
+var kindNames = [...]string{null: "null", boolean: "boolean", integer: "int", long: "long", float: "float", double: "double", bytes: "bytes",
+	text: "string", record: "record", enum: "enum", array: "array", mapping: "map", fixed: "fixed", union: "union"}
+
+// String names the type as Avro does, with its meaning.
+func (t *typ) String() string {
+	name := kindNames[t.kind]
+	if t.name != "" {
+		name += " " + t.name
+	}
+	switch t.logical {
+	case decimal:
+		name += " (decimal)"
+	case uuid:
+		name += " (uuid)"
+	case timeOfDay:
+		name += " (time of day)"
+	case days:
+		name += " (date)"
+	case milliseconds:
+		name += " (timestamp in ms)"
+	case microseconds:
+		name += " (timestamp in µs)"
+	case nanoseconds:
+		name += " (timestamp in ns)"
+	}
+	return name
+}
