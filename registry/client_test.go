@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/sr"
@@ -374,29 +375,69 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// A registry that says nothing, or its answer byte by byte, is given up after the time of a request.
+// hanging is a registry that says nothing, or begins an answer and goes on with a byte now and then.
+type hanging struct{ begins bool }
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if h.begins {
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(slow{r.Context()})}, nil
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+type slow struct{ ctx context.Context }
+
+func (s slow) Read(p []byte) (int, error) {
+	select {
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	case <-time.After(time.Second):
+		return copy(p[:1], " "), nil
+	}
+}
+
+// A registry that hangs is given up after the time of a request, however long it goes on to answer.
 func TestHangs(t *testing.T) {
-	for name, begin := range map[string]string{"nothing": "", "the beginning of an answer": `{"schema":"`} {
+	for name, h := range map[string]hanging{"nothing": {}, "byte by byte": {begins: true}} {
 		t.Run(name, func(t *testing.T) {
-			f := newFake(t)
-			ended := make(chan struct{})
-			f.instead(func(w http.ResponseWriter, r *http.Request) bool {
-				if begin != "" {
-					_, _ = io.WriteString(w, begin)
-					w.(http.Flusher).Flush()
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := open(t, Options{URLs: []string{"http://registry:8081"}, Transport: h})
+				began := time.Now()
+				e := outcome(t, c.Resolve(t.Context(), id(7)))
+				if e.Outcome != Retry || !strings.Contains(e.Error(), "no whole answer within 10s") || time.Since(began) != 10*time.Second {
+					t.Errorf("after %v: %v", time.Since(began), e)
 				}
-				<-r.Context().Done()
-				close(ended)
-				return true
 			})
-			c, _ := open(t, Options{URLs: []string{f.URL()}, Timeout: 50 * time.Millisecond})
-			if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Error(), "no whole answer within 50ms") {
-				t.Errorf("%v", e)
-			}
-			<-ended
 		})
 	}
 }
+
+// One whose answers are each in time ends too.
+func TestManyLateAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		late := roundTrip(func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			case <-time.After(9 * time.Second):
+			}
+			n++
+			body := fmt.Sprintf(`{"schema":"{}","references":[{"name":"%d","subject":"s","version":1}]}`, n)
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}, nil
+		})
+		c, _ := open(t, Options{URLs: []string{"http://registry:8081"}, Transport: late})
+		began := time.Now()
+		if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || time.Since(began) != 40*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), e)
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Close ends what hangs.
 func TestCloseWhileFetching(t *testing.T) {
