@@ -24,7 +24,7 @@ func BenchmarkRecord(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				f, err := c.Of(rec, Value)
+				f, err := Confluent.Of(rec, Value)
 				if err != nil {
 					b.Fatal(err)
 				}

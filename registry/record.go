@@ -7,25 +7,25 @@ import (
 	"brine/event"
 )
 
-// Of reads the framing of a part of a record. It is pure; an error is the record's reject.
-func (c *Client) Of(rec *event.Record, part Part) (Framed, *event.Error) {
+// Of reads the framing of a part of a record. It is pure, and allocates only for an error, which is the record's reject.
+func (f Framing) Of(rec *event.Record, part Part) (Framed, *event.Error) {
 	data := rec.Value
 	if part == Key {
 		data = rec.Key
 	}
 	var header func(name string) ([]byte, bool)
 	if len(rec.Headers) > 0 {
-		header = func(name string) ([]byte, bool) { return lastHeader(rec, name) }
+		header = func(name string) ([]byte, bool) { return LastHeader(rec, name) }
 	}
-	f, err := c.o.Framing.Frame(part, data, header)
+	framed, err := f.Frame(part, data, header)
 	if err != nil {
 		return Framed{}, &event.Error{Reason: event.Undecodable, Detail: err.Error()}
 	}
-	return f, nil
+	return framed, nil
 }
 
-// lastHeader returns the last header of a name.
-func lastHeader(rec *event.Record, name string) ([]byte, bool) {
+// LastHeader returns the last header of a name.
+func LastHeader(rec *event.Record, name string) ([]byte, bool) {
 	for i := len(rec.Headers) - 1; i >= 0; i-- {
 		if rec.Headers[i].Key == name {
 			return rec.Headers[i].Value, true
@@ -34,19 +34,69 @@ func lastHeader(rec *event.Record, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// Await returns the schema of an id, as a Resolver of records needs it: what it cannot have is an *event.Unresolved, with the verdict over the
-// record that waits, the error of ctx, or, where no schema will ever come, the *event.Error by which records of the id are rejected. The caller
-// keeps what it makes of the schema for as long as it reads records of the id: the client may let it go.
-func (c *Client) Await(ctx context.Context, id ID) (*Schema, error) {
-	s, err := c.Schema(ctx, id)
+// Judge turns the error of a schema that a record needs into what an event.Resolver says: an *event.Unresolved with the verdict over the record
+// that waits or, where no schema will ever come, the *event.Error that is the record's reject. Any other error stays as it is.
+func Judge(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
-		return s, err
+		return err
 	case e.Outcome == Unknown:
-		return nil, &event.Error{Reason: event.UnknownSchema, Detail: e.Error()}
+		return &event.Error{Reason: event.UnknownSchema, Detail: e.Error()}
 	case e.Outcome == Denied:
-		return nil, &event.Unresolved{Verdict: event.Halt, Reason: event.Denied, Err: e}
+		return &event.Unresolved{Verdict: event.Halt, Reason: event.Denied, Err: e}
 	}
-	return nil, &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
+	return &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
+}
+
+// Unframed is the format of records that a registry's serializer has framed and that can be read without their schema, as JSON can: what follows
+// the frame is read as in, and no registry is asked.
+func Unframed(f Framing, in event.Format) event.Format { return unframed{f, in} }
+
+type unframed struct {
+	framing Framing
+	in      event.Format
+}
+
+// NewReader implements event.Format.
+func (u unframed) NewReader(root *event.Node) event.Reader {
+	r := &unframedReader{framing: u.framing, in: u.in.NewReader(root)}
+	r.resolver, _ = r.in.(event.Resolver)
+	return r
+}
+
+type unframedReader struct {
+	framing  Framing
+	in       event.Reader
+	resolver event.Resolver // nil: in needs nothing else
+	rec      event.Record   // the one at hand, without its frame
+}
+
+// Read implements event.Reader.
+func (r *unframedReader) Read(rec *event.Record, b *event.Builder) *event.Error {
+	if err := r.open(rec); err != nil {
+		return err
+	}
+	return r.in.Read(&r.rec, b)
+}
+
+// Resolve implements event.Resolver.
+func (r *unframedReader) Resolve(ctx context.Context, rec *event.Record) error {
+	if r.resolver == nil || r.open(rec) != nil { // then Read rejects it
+		return nil
+	}
+	return r.resolver.Resolve(ctx, &r.rec)
+}
+
+// open takes a record out of its frame.
+func (r *unframedReader) open(rec *event.Record) *event.Error {
+	framed, err := r.framing.Of(rec, Value)
+	if err != nil {
+		return err
+	}
+	r.rec = *rec
+	if r.rec.Value = framed.Data; len(framed.Data) == 0 {
+		return &event.Error{Reason: event.Undecodable, Detail: "nothing follows " + framed.ID.String()}
+	}
+	return nil
 }
