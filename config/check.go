@@ -142,6 +142,9 @@ func (l *loader) checkUse(c *Config) {
 func usedFields(c *Config, p *Pipeline) map[string]bool {
 	at, n := p.versionFields()
 	used := map[string]bool{at: true, n: true, p.Images.Deleted: true}
+	if in := p.position(); in != nil {
+		used[in.LSN], used[in.File], used[in.Pos], used[in.Source] = true, true, true, true
+	}
 	if p.KeyFrom.table != nil {
 		for _, name := range p.KeyFrom.table.rowKeys.Fields() {
 			used[name] = true

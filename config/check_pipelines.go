@@ -206,10 +206,18 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	if p.Version == "" {
 		return
 	}
+	l.checkEpochs(p, setting+".epochs")
 	setting += ".version"
+	if p.position() != nil {
+		l.checkPosition(p, setting)
+		return
+	}
 	at, n := p.versionFields()
 	f := p.field(at)
 	switch {
+	case strings.HasPrefix(p.Version, "lsn(") || strings.HasPrefix(p.Version, "binlog("):
+		l.fault(setting, VersionType, quote(p.Version)+" is not a valid place in a log",
+			"write version: lsn(at), with an int field, or version: binlog(file, pos), with a text and an int field")
 	case strings.HasPrefix(p.Version, "seq") && n == "":
 		l.fault(setting, VersionType, quote(p.Version)+" is not a valid version of two fields",
 			"write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
@@ -222,6 +230,37 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 			"declare it as a time, or write version: "+at)
 	case n != "":
 		l.checkSequence(p, n, setting)
+	}
+}
+
+// checkPosition checks the fields of a version that is a place in a log.
+func (l *loader) checkPosition(p *Pipeline, setting string) {
+	in := p.position()
+	for _, part := range []struct {
+		name  string
+		types []event.Type
+		want  string
+	}{
+		{in.LSN, []event.Type{event.Int}, "an int"}, {in.File, []event.Type{event.Text}, "a text"}, {in.Pos, []event.Type{event.Int}, "an int"},
+		{in.Source, []event.Type{event.Text, event.Int}, "a text or an int"},
+	} {
+		switch f := p.field(part.name); {
+		case part.name == "":
+		case f == nil:
+			l.noField(p, setting, part.name)
+		case f.eventType() != 0 && !slices.Contains(part.types, f.eventType()):
+			l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "this part of a place in a log is "+part.want)
+		}
+	}
+}
+
+// checkEpochs: epochs tell the sources of positions apart, and need both a field and its values.
+func (l *loader) checkEpochs(p *Pipeline, setting string) {
+	if p.Epochs.From != "" && p.position() == nil {
+		l.fault(setting, VersionType, "only versions that are places in a log have epochs", "remove it, or write version: lsn(…) or binlog(…)")
+	}
+	if p.Epochs.From != "" && len(p.Epochs.Of) == 0 {
+		l.fault(setting, VersionType, "no source has an epoch", "write of: { SOURCE: 0 }, and a higher number for each that took over later")
 	}
 }
 

@@ -33,8 +33,8 @@ const (
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
-		Lateness: p.AllowedLateness,
-		Images:   event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
+		Lateness: p.AllowedLateness, Position: p.position(),
+		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
 	for i := range p.Fields {
 		f := &p.Fields[i]
 		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path, Format: f.Format, Zone: f.Zone,
@@ -145,8 +145,26 @@ func typeName(p *Pipeline, field string) string {
 
 var sequences = regexp.MustCompile(`^seq\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\)$`)
 
+var positions = regexp.MustCompile(`^(?:lsn\( *([A-Za-z0-9_]+) *\)|binlog\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\))$`)
+
+// position is version: lsn(at), or binlog(file, pos); nil: it is another.
+func (p *Pipeline) position() *event.Position {
+	m := positions.FindStringSubmatch(p.Version)
+	if m == nil {
+		return nil
+	}
+	out := &event.Position{LSN: m[1], File: m[2], Pos: m[3], Source: p.Epochs.From, Epochs: map[string]int64{}}
+	for _, e := range p.Epochs.Of {
+		out.Epochs[e.Name] = int64(e.Epoch)
+	}
+	return out
+}
+
 // versionFields are the fields of version: at, or seq(at, n). Empty means that there is none.
 func (p *Pipeline) versionFields() (at, n string) {
+	if p.position() != nil {
+		return "", ""
+	}
 	if m := sequences.FindStringSubmatch(p.Version); m != nil {
 		return m[1], m[2]
 	}
@@ -170,6 +188,8 @@ func (c *Config) Versions(t *Table) VersionKind {
 		switch f := r.pipeline.field(at); {
 		case n != "":
 			return Sequence
+		case r.pipeline.position() != nil:
+			return Number
 		case f != nil && f.eventType() == event.Int:
 			return Number
 		}
@@ -181,6 +201,8 @@ func (c *Config) Versions(t *Table) VersionKind {
 func (p *Pipeline) untimed() (what, fix string) {
 	at, n := p.versionFields()
 	switch f := p.field(at); {
+	case p.position() != nil:
+		return "versions " + p.Version + " are places in a log and no timestamps", "write a version that is a time if the records have one"
 	case n != "":
 		return "versions " + p.Version + " are not timestamps", "write version: " + at + " if no two changes of a row are of one millisecond"
 	case f != nil && f.eventType() == event.Int:

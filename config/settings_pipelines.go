@@ -17,7 +17,13 @@ type Pipeline struct {
 	// The field whose value orders the writes of one cell and becomes its timestamp; it must be a time, or a whole number
 	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
 	// the time of the Kafka record.
+	//
+	// `lsn(at)`, of a log sequence number (Postgres), and `binlog(file, pos)` (MySQL) are places in a database's log: they order changes and are no
+	// times, so no ttl, lateness, hard delete or range of times goes with them, and no check of the record's time. A version has 8 bits of
+	// epoch above 55 of LSN, or 23 of the file's number and 32 of the place in it; what does not fit halts the pipeline.
 	Version string `set:"version" example:"at"`
+	// Which of several databases a record is from, where positions begin again after a fail-over; see `version`.
+	Epochs Epochs `set:"epochs"`
 	// How far the version may lie behind the time of the Kafka record; a later event is a dead letter (`late_version`). Without it no
 	// event is too late. Required where deletes are purged, by `hard_deletes` or `purge_deletes_after` of an index: it bounds how long
 	// after a delete older changes can come.
@@ -93,6 +99,22 @@ type Envelope struct {
 	// `accept`: changes of one row that have the same version may come, and the one that is written last wins. Required for Canal, whose
 	// times are whole seconds, where rows are entities.
 	Ties string `set:"ties" default:"refuse" oneof:"refuse accept"`
+}
+
+// Epochs is a pipeline's section epochs.
+type Epochs struct {
+	// The text or int field that names the server or timeline that a record is from.
+	From string `set:"from" example:"server"`
+	// The epoch of each source, 0 to 255: all changes of a higher one are newer than those of a lower one. A source that is missing here halts
+	// the pipeline. To add one later leaves the versions of earlier records as they are.
+	Of []Epoch `set:"of" example:"{ \"1\": 0, \"2\": 1 }"`
+}
+
+// Epoch is one source and its epoch.
+type Epoch struct {
+	Name string `set:",key"`
+	// A higher number for each source that took over from another.
+	Epoch int `set:"epoch,required,short" min:"0" max:"255" example:"1"`
 }
 
 // Images is a pipeline's section images.

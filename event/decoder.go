@@ -10,6 +10,7 @@ type Decoder struct {
 	schema      Schema
 	versionPath string // for people
 	sequence    int    // position of the schema's Sequence; -1: none
+	logged      *place // of versions that are positions in a log; nil: they are not
 	images      images
 	envelope    *envelope // nil: none
 	root        *Node
@@ -24,7 +25,7 @@ func NewDecoder(schema Schema) *Decoder {
 	if err := schema.Validate(); err != nil {
 		panic("BUG: event.NewDecoder: " + err.Error())
 	}
-	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), root: &Node{field: -1}}
+	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), logged: newPlace(schema), root: &Node{field: -1}}
 	for i, f := range schema.Fields {
 		if i == schema.Version {
 			d.versionPath = fieldPath(f)

@@ -36,6 +36,7 @@ type Error struct {
 	Reason Reason
 	Field  string // path of the field in the record, empty when the record as a whole is meant
 	Detail string
+	Halts  bool // every event behind it would fare alike until somebody acts: the partition halts, and no dead letter is written
 }
 
 func (e *Error) Error() string {

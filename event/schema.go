@@ -104,6 +104,8 @@ type Schema struct {
 	Version int
 	// Sequence is the Int field n of versions seq(at, n), where at is Version's field; empty: versions are of one field.
 	Sequence string
+	// Position makes the version of a place in a database's log, instead; nil: it is a field, or the record's timestamp.
+	Position *Position
 	// Lateness is how far the version, a time, may lie behind the record's timestamp; 0: as far as it will.
 	Lateness time.Duration
 	// Format is how the records encode these fields; nil: as JSON objects.
@@ -156,6 +158,11 @@ func (s Schema) Validate() error {
 			}
 		}
 	}
+	if s.Position != nil {
+		if err := s.Position.validate(s); err != nil {
+			return err
+		}
+	}
 	if err := s.validateVersion(); err != nil {
 		return err
 	}
@@ -199,6 +206,19 @@ func (s Schema) validateVersion() error {
 
 func (s Schema) position(name string) int {
 	return slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name })
+}
+
+// Untimed describes versions that are not milliseconds since 1970, as "versions lsn(…)"; empty: they are, or a whole number is declared.
+func (s Schema) Untimed() string {
+	switch {
+	case s.Sequence != "":
+		return "versions seq(…, " + s.Sequence + ")"
+	case s.Position != nil && s.Position.LSN != "":
+		return "versions lsn(" + s.Position.LSN + ")"
+	case s.Position != nil:
+		return "versions binlog(" + s.Position.File + ", " + s.Position.Pos + ")"
+	}
+	return ""
 }
 
 // joined is a path as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.

@@ -23,7 +23,7 @@ func (e *Error) Short() *Error {
 	if len(e.Field) <= maxPath && len(e.Detail) <= maxDetail {
 		return e
 	}
-	return &Error{Reason: e.Reason, Field: ShortPath(e.Field), Detail: shortDetail(e.Detail)}
+	return &Error{Reason: e.Reason, Field: ShortPath(e.Field), Detail: shortDetail(e.Detail), Halts: e.Halts}
 }
 
 // ShortPath leaves the middle of a long path out.

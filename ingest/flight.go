@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -137,6 +138,10 @@ func (s *stream) decode(f *flight) bool {
 		}
 		from := len(s.batch.Events)
 		if err := s.decoder.Decode(&f.records[i], &s.batch); err != nil {
+			if fault, ok := errors.AsType[*event.Error](err); ok && fault.Halts {
+				s.halt(&haltError{fault.Reason, fmt.Errorf("offset %d: %w", f.records[i].Offset, err)})
+				return false
+			}
 			f.letters = append(f.letters, s.letter(&f.records[i], event.Undecodable, err))
 			continue
 		}

@@ -38,9 +38,8 @@ func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
 	switch {
 	case r.hard && !t.entity:
 		return r, fmt.Errorf("its rows are events, and a delete is one more; keep them, or write row %s", RowEntity)
-	case r.hard && schema.Sequence != "":
-		return r, fmt.Errorf("versions seq(…, %s) are not timestamps, and HBase keeps delete markers by their time; mark rows instead",
-			schema.Sequence)
+	case r.hard && schema.Untimed() != "":
+		return r, fmt.Errorf("%s are not timestamps, and HBase keeps delete markers by their time; mark rows instead", schema.Untimed())
 	case !r.hard && r.moves && r.mark < 0:
 		return r, fmt.Errorf("a change can leave a row behind, and no column would mark it; set one from a bool field and name that as the " +
 			"deletes' field, or delete hard")

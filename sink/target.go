@@ -89,8 +89,8 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 	if t.ttl, err = newTTL(rows, schema, t.nulls); err != nil {
 		return nil, err
 	}
-	if schema.Sequence != "" && len(rows.Table.TTL) > 0 {
-		return nil, fmt.Errorf("versions seq(…, %s) are not timestamps, so a family's ttl would never end; remove it", schema.Sequence)
+	if schema.Untimed() != "" && len(rows.Table.TTL) > 0 {
+		return nil, fmt.Errorf("%s are not timestamps, so a family's ttl would mean something else; remove it", schema.Untimed())
 	}
 	if rows.Empty != "" {
 		t.family(rows.Empty)

@@ -18,8 +18,8 @@ func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
 	switch {
 	case rows.TTL == TTL{}:
 		return t, nil
-	case schema.Sequence != "":
-		return t, fmt.Errorf("versions seq(…, %s) are not timestamps, so a ttl would never end; remove it", schema.Sequence)
+	case schema.Untimed() != "":
+		return t, fmt.Errorf("%s are not timestamps, so a ttl would mean something else; remove it", schema.Untimed())
 	case rows.Deletes.Hard:
 		return t, fmt.Errorf("a ttl would end the delete markers too, and deleted rows would show again; remove one of the two")
 	case nulls != NullsMerge:

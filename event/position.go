@@ -1,0 +1,158 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Position makes a version of a record's place in its database's log: a number that only grows, and is not a time.
+//
+// A version has 63 bits, the epoch in the highest eight of them:
+//
+//	LSN      epoch (8) | lsn (55)             Postgres: bytes of log since the cluster began
+//	Binlog   epoch (8) | file (23) | pos (32) MySQL: the number at the end of the file's name, and the offset in the file
+//
+// Positions start over where another server, or another timeline, becomes the source. What the record says of its source gives the epoch, by
+// a table: adding a source to it leaves the versions of all earlier records as they were, so a replay makes the same ones.
+type Position struct {
+	LSN       string           // the Int field of an LSN; or:
+	File, Pos string           // the Text field of a binlog's file name, and the Int field of the offset in it
+	Source    string           // the Text or Int field that names the server or timeline; empty: there is one, of epoch 0
+	Epochs    map[string]int64 // of each source
+}
+
+// The widths of a version's parts, in bits.
+const (
+	epochBits = 8
+	lsnBits   = 63 - epochBits
+	fileBits  = 23
+	posBits   = 32
+)
+
+func (p *Position) validate(s Schema) error {
+	need := func(name string, types ...Type) error {
+		at := s.position(name)
+		switch {
+		case at < 0:
+			return fmt.Errorf("field %q, which is part of the version, is not declared; add it to fields", name)
+		case !slices.Contains(types, s.Fields[at].Type):
+			return fmt.Errorf("field %s, which is part of the version, is declared %s; it must be %s", name, s.Fields[at].Type, types[0])
+		}
+		return nil
+	}
+	var errs []error
+	if p.LSN != "" {
+		errs = append(errs, need(p.LSN, Int))
+	} else {
+		errs = append(errs, need(p.File, Text), need(p.Pos, Int))
+	}
+	if p.Source != "" {
+		errs = append(errs, need(p.Source, Text, Int))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	for source, epoch := range p.Epochs {
+		if epoch < 0 || epoch >= 1<<epochBits {
+			return fmt.Errorf("epoch %d of %s; an epoch is 0 to %d", epoch, source, 1<<epochBits-1)
+		}
+	}
+	if (p.Source == "") != (len(p.Epochs) == 0) || s.Version != -1 || s.Sequence != "" || s.Lateness != 0 {
+		return fmt.Errorf("a version that is a position goes with no other, with no lateness, and epochs go with the field that names the source")
+	}
+	return nil
+}
+
+// place is a Position bound to the fields of a schema.
+type place struct {
+	*Position
+	lsn, file, pos, source int // fields; -1: none
+}
+
+func newPlace(s Schema) *place {
+	if s.Position == nil {
+		return nil
+	}
+	p := s.Position
+	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source)}
+}
+
+// version is the version of an event with these values. A position that does not fit, or of a source that has no epoch, halts: every event
+// behind it would fare as it does, and none may be lost to dead letters.
+func (p *place) version(fields []Field, values []Value) (int64, *Error) {
+	for _, f := range []int{p.lsn, p.file, p.pos, p.source} {
+		if f >= 0 && values[f].Null() {
+			return 0, &Error{Reason: MissingField, Field: fieldPath(fields[f]), Detail: "it is part of the version of the event"}
+		}
+	}
+	epoch, err := p.epoch(fields, values)
+	if err != nil {
+		return 0, err
+	}
+	var at int64
+	if p.lsn >= 0 {
+		at, err = part(fields[p.lsn], values[p.lsn].Int(), lsnBits)
+	} else {
+		at, err = p.binlog(fields, values)
+	}
+	if err != nil {
+		return 0, err
+	}
+	version := epoch<<lsnBits | at
+	if version == math.MaxInt64 {
+		return 0, &Error{Reason: BadVersion, Halts: true, Detail: fmt.Sprintf("%d is HBase's word for now", version)}
+	}
+	return version, nil
+}
+
+func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
+	name := values[p.file].Text()
+	digits := name[bytes.LastIndexByte(name, '.')+1:]
+	number, err := strconv.ParseUint(string(digits), 10, 63)
+	if err != nil {
+		return 0, &Error{Reason: BadVersion, Field: fieldPath(fields[p.file]),
+			Detail: "a binlog's file name ends with a dot and a number, found " + Quoted(name)}
+	}
+	file, fault := part(fields[p.file], int64(number), fileBits)
+	if fault != nil {
+		return 0, fault
+	}
+	pos, fault := part(fields[p.pos], values[p.pos].Int(), posBits)
+	return file<<posBits | pos, fault
+}
+
+// part holds a number to its width.
+func part(f Field, n int64, bits int) (int64, *Error) {
+	if n < 0 {
+		return 0, &Error{Reason: BadVersion, Field: fieldPath(f), Detail: fmt.Sprintf("%d is negative", n)}
+	}
+	if n >= 1<<bits {
+		return 0, &Error{Reason: BadVersion, Field: fieldPath(f), Halts: true,
+			Detail: fmt.Sprintf("%d does not fit the %d bits that it has in a version; write to a new table, whose versions begin again", n, bits)}
+	}
+	return n, nil
+}
+
+// epoch looks up the epoch of the event's source.
+func (p *place) epoch(fields []Field, values []Value) (int64, *Error) {
+	if p.source < 0 {
+		return 0, nil
+	}
+	name, v := []byte(nil), values[p.source]
+	if name = v.Text(); v.Type == Int {
+		var room [20]byte
+		name = strconv.AppendInt(room[:0], v.Int(), 10)
+	}
+	epoch, ok := p.Epochs[string(name)]
+	if !ok {
+		return 0, &Error{Reason: BadVersion, Field: fieldPath(fields[p.source]), Halts: true,
+			Detail: Quoted(name) + " has no epoch, so its positions cannot be compared with those of other sources; add it to epochs, above " +
+				"those that came before it"}
+	}
+	return epoch, nil
+}

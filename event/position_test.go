@@ -1,0 +1,109 @@
+package event_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"brine/event"
+)
+
+var binlog = event.Schema{
+	Fields:   []event.Field{{Name: "file", Type: event.Text}, {Name: "pos", Type: event.Int}, {Name: "server", Type: event.Int}},
+	Version:  -1,
+	Position: &event.Position{File: "file", Pos: "pos", Source: "server", Epochs: map[string]int64{"1": 0, "2": 1, "9": 255}},
+}
+
+var lsn = event.Schema{Fields: []event.Field{{Name: "lsn", Type: event.Int}}, Version: -1, Position: &event.Position{LSN: "lsn"}}
+
+// TestPositions: places in a log are versions, whatever the record's time is. What does not fit, or cannot be compared, halts; what is no
+// place is the record's own fault.
+func TestPositions(t *testing.T) {
+	for _, c := range []struct {
+		schema      event.Schema
+		in, want    string
+		haltsBehind bool
+	}{
+		{lsn, `{"lsn":24023128}`, "24023128", false},
+		{lsn, `{"lsn":36028797018963967}`, "36028797018963967", false}, // 2⁵⁵−1
+		{lsn, `{"lsn":36028797018963968}`, "bad_version: field lsn: 36028797018963968 does not fit the 55 bits that it has in a version; " +
+			"write to a new table, whose versions begin again", true},
+		{lsn, `{"lsn":-1}`, "bad_version: field lsn: -1 is negative", false},
+		{lsn, `{}`, "missing_field: field lsn: it is part of the version of the event", false},
+		{binlog, `{"file":"bin.000003","pos":805,"server":1}`, fmt.Sprint(3<<32 | 805), false},
+		{binlog, `{"file":"bin.000123","pos":4,"server":1}`, fmt.Sprint(123<<32 | 4), false}, // as numbers, not as texts
+		{binlog, `{"file":"bin.000003","pos":805,"server":2}`, fmt.Sprint(1<<55 | 3<<32 | 805), false},
+		{binlog, `{"file":"host.name.8388607","pos":4294967295,"server":2}`, fmt.Sprint(1<<55 | 8388607<<32 | 4294967295), false},
+		{binlog, `{"file":"b.8388607","pos":4294967295,"server":9}`, "bad_version: 9223372036854775807 is HBase's word for now", true},
+		{binlog, `{"file":"b.8388608","pos":4,"server":1}`, "bad_version: field file: 8388608 does not fit the 23 bits that it has in a version; " +
+			"write to a new table, whose versions begin again", true},
+		{binlog, `{"file":"b.1","pos":4294967296,"server":1}`, "bad_version: field pos: 4294967296 does not fit the 32 bits that it has in a " +
+			"version; write to a new table, whose versions begin again", true},
+		{binlog, `{"file":"b.1","pos":4,"server":3}`, `bad_version: field server: "3" has no epoch, so its positions cannot be compared with ` +
+			"those of other sources; add it to epochs, above those that came before it", true},
+		{binlog, `{"file":"bin","pos":4,"server":1}`, `bad_version: field file: a binlog's file name ends with a dot and a number, found "bin"`, false},
+		{binlog, `{"file":"bin.","pos":4,"server":1}`, `bad_version: field file: a binlog's file name ends with a dot and a number, found "bin."`, false},
+		{binlog, `{"pos":4,"server":1}`, "missing_field: field file: it is part of the version of the event", false},
+		{binlog, `{"file":"b.1","pos":4,"server":null}`, "missing_field: field server: it is part of the version of the event", false},
+	} {
+		e, err := decode(c.schema, c.in, 0)
+		got := fmt.Sprint(e.Version)
+		if err != nil {
+			got = err.Error()
+			fault := (*event.Error)(nil)
+			if !errors.As(err, &fault) || fault.Halts != c.haltsBehind {
+				t.Errorf("%s: halts: %v, want %v", c.in, fault.Halts, c.haltsBehind)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}
+
+// TestPositionsOrderAsLogsDo: the version of a later place is greater, of a later source whatever its place.
+func TestPositionsOrderAsLogsDo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type place struct{ epoch, file, pos int64 }
+		draw := func(name string) place {
+			return place{rapid.SampledFrom([]int64{0, 1}).Draw(t, name+" epoch"), rapid.Int64Range(0, 1<<23-1).Draw(t, name+" file"),
+				rapid.Int64Range(0, 1<<32-1).Draw(t, name+" pos")}
+		}
+		version := func(p place) int64 {
+			e, err := decode(binlog, fmt.Sprintf(`{"file":"mysql-bin.%06d","pos":%d,"server":%d}`, p.file, p.pos, p.epoch+1), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Version
+		}
+		a, b := draw("a"), draw("b")
+		want := cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.file, b.file), cmp.Compare(a.pos, b.pos))
+		if got := cmp.Compare(version(a), version(b)); got != want {
+			t.Fatalf("%v and %v: %d, want %d", a, b, got, want)
+		}
+	})
+}
+
+func TestPositionsAreValidated(t *testing.T) {
+	for want, change := range map[string]func(*event.Schema, *event.Position){
+		"": func(*event.Schema, *event.Position) {},
+		`field "x", which is part of the version, is not declared; add it to fields`:                                            func(_ *event.Schema, p *event.Position) { p.Pos = "x" },
+		"field pos, which is part of the version, is declared int; it must be text":                                             func(_ *event.Schema, p *event.Position) { p.File = "pos" },
+		"epoch 256 of 9; an epoch is 0 to 255":                                                                                  func(_ *event.Schema, p *event.Position) { p.Epochs = map[string]int64{"9": 256} },
+		"a version that is a position goes with no other, with no lateness, and epochs go with the field that names the source": func(s *event.Schema, p *event.Position) { p.Source = "" },
+	} {
+		s, p := binlog, *binlog.Position
+		change(&s, &p)
+		s.Position = &p
+		got := ""
+		if err := s.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
