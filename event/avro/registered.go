@@ -27,7 +27,7 @@ type registered struct {
 // NewReader implements event.Format.
 func (f registered) NewReader(root *event.Node) event.Reader {
 	return &registeredReader{frames: newFrames(f.framing), schemas: f.schemas, root: root, plans: map[registry.ID]*idPlan{},
-		unknown: map[registry.ID]error{}}
+		unknown: map[registry.ID]*event.Error{}}
 }
 
 // registeredReader keeps a plan for each schema that it has met lately. It needs no more than the plan to read a record: a registry that is
@@ -39,7 +39,7 @@ type registeredReader struct {
 	root    *event.Node
 	recent  *idPlan // of the record before
 	plans   map[registry.ID]*idPlan
-	unknown map[registry.ID]error // ids that the registry has no schema of, and said so when it was asked last
+	unknown map[registry.ID]*event.Error // ids that the registry has no schema of, and said so when it was asked last
 }
 
 type idPlan struct {
@@ -69,20 +69,15 @@ func (r *registeredReader) Resolve(ctx context.Context, rec *event.Record) error
 		r.learn(schema)
 		return nil
 	}
-	e, ok := errors.AsType[*registry.Error](err)
-	switch {
-	case !ok:
-		return err
-	case e.Outcome == registry.Unknown:
+	err = registry.Judge(err)
+	if reject, ok := errors.AsType[*event.Error](err); ok {
 		if len(r.unknown) >= maxUnknown {
 			clear(r.unknown)
 		}
-		r.unknown[framed.ID] = e
+		r.unknown[framed.ID] = reject
 		return nil
-	case e.Outcome == registry.Denied:
-		return &event.Unresolved{Verdict: event.Halt, Reason: event.Denied, Err: e}
 	}
-	return &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
+	return err
 }
 
 // Read implements event.Reader.
@@ -94,7 +89,7 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 	p := r.find(framed.ID)
 	if p == nil {
 		if err := r.unknown[framed.ID]; err != nil {
-			return &event.Error{Reason: event.UnknownSchema, Detail: err.Error()}
+			return err
 		}
 		schema, ok := r.schemas.Lookup(framed.ID)
 		if !ok {

@@ -190,16 +190,11 @@ func (r *registeredReader) Resolve(ctx context.Context, rec *event.Record) error
 		return nil
 	}
 	c, err := r.format.schema(ctx, f.id)
-	var e *registry.Error
-	switch {
-	case errors.As(err, &e) && e.Outcome == registry.Unknown:
-		r.unknown, r.reject = f.id, &event.Error{Reason: event.UnknownSchema, Detail: e.Error()}
-		return nil
-	case errors.As(err, &e) && e.Outcome == registry.Denied:
-		return &event.Unresolved{Verdict: event.Halt, Reason: event.Denied, Err: e}
-	case errors.As(err, &e):
-		return &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
-	case err != nil:
+	if err = registry.Judge(err); err != nil {
+		if reject, ok := errors.AsType[*event.Error](err); ok {
+			r.unknown, r.reject = f.id, reject
+			return nil
+		}
 		return err
 	}
 	r.plan(&f, c)
