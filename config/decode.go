@@ -197,7 +197,7 @@ func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting strin
 	} else if homes := homesOf(key.Value); len(homes) > 0 {
 		fix = "it belongs into " + oneOf(homes)
 	}
-	l.at(key, join(setting, key.Value), UnknownSetting, "there is no such setting", fix)
+	l.at(key, join(setting, key.Value), UnknownSetting, "unknown setting", fix)
 }
 
 // cutOff reports whether a name may be the end of a value that was cut at a comma, as in { key: md5(id, 4) + id }.

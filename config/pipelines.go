@@ -103,7 +103,7 @@ func (f *Field) eventType() event.Type {
 	return t
 }
 
-// unit is the span that a time is exact to, as second; empty if it may be exact to a millisecond, or is no time.
+// unit is the span that a time is exact to, as second; empty if it may be exact to a millisecond, or is not a time.
 func (f *Field) unit() string {
 	switch f.eventType() {
 	case event.TimeS:
@@ -178,7 +178,7 @@ type VersionKind int
 const (
 	Milliseconds VersionKind = iota // since 1970
 	Sequence                        // a thousand a millisecond: seq(at, n)
-	Number                          // a whole number that is no time
+	Number                          // a whole number that is not a time
 )
 
 // Versions are those of the table's cells: all pipelines that write it agree.

@@ -106,7 +106,7 @@ func TestComposeConfiguresBrine(t *testing.T) {
 	for _, name := range []string{"BRINE_KAFKA_BROKERS", "BRINE_HBASE_CONNECT", "BRINE_SEARCH_CONNECT"} {
 		m := server.FindStringSubmatch(*brine.Environment[name])
 		if m == nil {
-			t.Fatalf("%s is no address", name)
+			t.Fatalf("%s is not an address", name)
 		}
 		if _, ok := project.Services[m[1]]; !ok {
 			t.Errorf("%s: there is no service %s", name, m[1])

@@ -244,7 +244,7 @@ func parseConnect(s string) (connect, error) {
 			a = net.JoinHostPort(strings.Trim(a, "[]"), port)
 		}
 		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
-			return to, fmt.Errorf("hbase: Options.Connect is %q: %q is no host:port", s, a)
+			return to, fmt.Errorf("hbase: Options.Connect is %q: %q is not host:port", s, a)
 		}
 		to.addrs = append(to.addrs, a)
 	}

@@ -177,7 +177,7 @@ func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) 
 	case d.Every != Day && d.Every != Month && d.Every != Year:
 		bad("every is %q: give day, month or year", d.Every)
 	case at < 0 || !schema.Fields[at].Type.IsTime():
-		bad("time: %q is no time field of the pipeline", d.Time)
+		bad("time: %q is not a time field of the pipeline", d.Time)
 	case d.Key != nil && !slices.Contains(d.Key.Fields(), d.Time):
 		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key",
 			d.Time)

@@ -86,7 +86,7 @@ func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
 	}
 	ms := v.Int()
 	if ms < 0 || ms >= 253_402_300_800_000 { // from year 10000 on
-		return "", &event.Error{Reason: event.WrongType, Field: d.Time, Detail: strconv.FormatInt(ms, 10) + " is no time from 1970 to 9999"}
+		return "", &event.Error{Reason: event.WrongType, Field: d.Time, Detail: strconv.FormatInt(ms, 10) + " is not a time from 1970 to 9999"}
 	}
 	if ms > ev.Record.Timestamp+aheadAtMost.Milliseconds() {
 		return "", &event.Error{Reason: event.FutureVersion, Field: d.Time,

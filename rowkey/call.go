@@ -73,7 +73,7 @@ func (c *call) arg() (arg, error) {
 			case "byte", "bytes":
 				a.unit = "bytes"
 			default:
-				return a, syntaxError(u.offset, fmt.Sprintf("%s is no unit of length", u.text),
+				return a, syntaxError(u.offset, fmt.Sprintf("%s is not a unit of length", u.text),
 					fmt.Sprintf("write %s for hex digits or %s bytes", t.text, t.text))
 			}
 		}
@@ -173,7 +173,7 @@ func (c *call) timeUnit() (*unit, error) {
 		return nil, c.missing("the unit of time: " + list)
 	}
 	a := c.take()
-	return nil, c.wrong(fmt.Sprintf("%s is no unit of time", a.text), suggest(a.text, names, "the units are "+list))
+	return nil, c.wrong(fmt.Sprintf("%s is not a unit of time", a.text), suggest(a.text, names, "the units are "+list))
 }
 
 // bits takes the size of a number.

@@ -243,7 +243,7 @@ func (n *number) value(o uint64) (int64, error) {
 	case n.typ == Float:
 		f := floatOf(o, n.bits)
 		if math.IsNaN(f) {
-			return 0, errors.New("is no number")
+			return 0, errors.New("is not a number")
 		}
 		return int64(math.Float64bits(f)), nil
 	case n.typ == Bool, n.text:
@@ -266,7 +266,7 @@ func (n *number) round(_ *field, v Value) (Value, error) {
 func (u *unit) ms(count int64) (int64, error) {
 	if u.div > 1 {
 		if count > math.MaxInt64/u.div {
-			return 0, fmt.Errorf("%d %s since 1970 is no time", count, u.says)
+			return 0, fmt.Errorf("%d %s since 1970 is not a time", count, u.says)
 		}
 		count *= u.div
 	}

@@ -15,6 +15,6 @@ func TestHoldsTime(t *testing.T) {
 		}
 	}
 	if k.HoldsTime(nil, 1) || k.HoldsTime(row[:8], 9) {
-		t.Error("there is no time in what is no row")
+		t.Error("there is not a time in what is no row")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"brine/event"
 )
 
-// TestTextTimesBecomeWhatMillisecondsDo publishes changes of orders whose times are texts, and one that is no time: keys, versions, columns and
+// TestTextTimesBecomeWhatMillisecondsDo publishes changes of orders whose times are texts, and one that is not a time: keys, versions, columns and
 // documents are those of the same changes with milliseconds.
 func TestTextTimesBecomeWhatMillisecondsDo(t *testing.T) {
 	t.Parallel()

@@ -173,7 +173,7 @@ func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 	}
 	t := c.tables[nameOf(info.TableName)]
 	if t == nil {
-		return errors.New("there is no such table")
+		return errors.New("the table does not exist")
 	}
 	r := regionOf(t, info)
 	r.seq = seq

@@ -70,7 +70,7 @@ func (o *Options) Validate() error {
 	bad(len(o.Addresses) == 0, "Addresses is empty; give http://host:9200")
 	for _, a := range o.Addresses {
 		u, err := url.Parse(a)
-		bad(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https", "Addresses: %q is no address; give http://host:9200", a)
+		bad(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https", "Addresses: %q is not an address; give http://host:9200", a)
 	}
 	bad(o.APIKey != "" && o.Username != "", "APIKey and Username are both set; keep one of them")
 	bad(o.Shards < 1 || o.Shards > 1024, "Shards is %d: give a value within 1 and 1024", o.Shards)

@@ -20,7 +20,7 @@ var rules = []struct {
 	{regexp.MustCompile(`: (?:connect|read|write|bind|accept4?|getsockopt): `), `: `},
 	{regexp.MustCompile(`\blookup (\S+?)(?: on \S+)?: (?:no such host|server misbehaving|Temporary failure in name resolution)`),
 		`no address is known for the host $1`},
-	{regexp.MustCompile(`\blookup (tcp/\S+|\S+): (?:unknown port|invalid port)`), `$1 is no port`},
+	{regexp.MustCompile(`\blookup (tcp/\S+|\S+): (?:unknown port|invalid port)`), `$1 is not a port`},
 	{regexp.MustCompile(`\b(?:i/o timeout|(?:net/http: )?(?:request canceled|timeout awaiting response headers)|context deadline ` +
 		`exceeded)(?: \(Client\.Timeout exceeded[^)]*\))?`), `no answer in time`},
 	{regexp.MustCompile(`\bcontext canceled\b`), `stopped`},
@@ -47,7 +47,7 @@ var rules = []struct {
 	{regexp.MustCompile(`\bcannot parse (?:JSON|empty string|object|array|number|string)\b.*?unparsed tail: ` + quoted), `not JSON`},
 	{regexp.MustCompile(`\b(?:open|stat|lstat|mkdir|readdirent|unlinkat|fdopendir) (\S+): (no such file or directory|permission denied|is ` +
 		`a directory|file exists|not a directory|no space left on device|too many open files)`), `$1: $2`},
-	{regexp.MustCompile(`\bparse ` + quoted + `: (?:[^"\\;\n]|\\?"[^"\\]{1,3}\\?")*`), `$1 is no URL`},
+	{regexp.MustCompile(`\bparse ` + quoted + `: (?:[^"\\;\n]|\\?"[^"\\]{1,3}\\?")*`), `$1 is not a URL`},
 	{regexp.MustCompile(`\bunexpected EOF\b`), `the file or the connection ended too early`},
 	{regexp.MustCompile(`: EOF\b`), `: the connection was closed`},
 }

@@ -51,8 +51,8 @@ func TestPlain(t *testing.T) {
 		{failed(fastjson.Parse("")), `not JSON`},
 		{failed(fastjson.Parse(`{"a":}`)), `not JSON`},
 		{failed(os.Open("no/such/file")), `no/such/file: no such file or directory`},
-		{failed(url.Parse("http://a b/")), `"http://a b/" is no URL`}, //nolint:staticcheck // a bad one
-		{failed(url.Parse("1a:b")), `"1a:b" is no URL`},               //nolint:staticcheck // a bad one
+		{failed(url.Parse("http://a b/")), `"http://a b/" is not a URL`}, //nolint:staticcheck // a bad one
+		{failed(url.Parse("1a:b")), `"1a:b" is not a URL`},               //nolint:staticcheck // a bad one
 		{failed(new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")), `127.0.0.1:1: connection refused`},
 		{failed(new(net.Dialer).DialContext(late, "tcp", "127.0.0.1:1")), `127.0.0.1:1: no answer in time`},
 		{late.Err(), `no answer in time`},
