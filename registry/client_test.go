@@ -336,6 +336,11 @@ func TestSeveralServers(t *testing.T) {
 	if e := outcome(t, c.Resolve(t.Context(), id(8))); !strings.HasPrefix(e.URL, f.URL()) {
 		t.Errorf("%v", e)
 	}
+	gone := f.URL()
+	f.Close()
+	if e := outcome(t, c.Resolve(t.Context(), id(9))); !strings.HasPrefix(e.URL, gone) {
+		t.Errorf("%v", e)
+	}
 }
 
 // A registry that asks for a certificate of ours, and has one that no system knows.

@@ -154,7 +154,7 @@ func (c *Client) unanswered(e *Error, err error) {
 	var network *url.Error
 	switch {
 	case errors.As(err, &network):
-		e.err, e.Cause = network.Err, network.Err.Error()
+		e.err, e.Cause, e.URL = network.Err, network.Err.Error(), network.URL // of several, the last that was tried
 	case strings.Contains(err.Error(), "unable to decode"):
 		e.Cause, e.Fix = "its answer is not the JSON of a registry", garbageFix
 	case errors.Is(err, context.Canceled):
