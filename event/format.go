@@ -51,3 +51,6 @@ const (
 	Message      LeftOut = "message"       // a program's own, in the log
 	Bootstrap    LeftOut = "bootstrap"     // a snapshot begins or ends
 )
+
+// LeftOuts are all reasons for which events are left out.
+var LeftOuts = []LeftOut{Tombstone, Filtered, Heartbeat, SchemaChange, Transaction, Truncate, Message, Bootstrap}

@@ -31,13 +31,14 @@ type flight struct {
 	parked  bool                // it has given its place in the window away; see park.go
 	charge  int64               // of the budget, for being parked
 
-	events    int  // submitted the last time, without those that write nothing
-	plural    bool // some of its records have several events
-	passed    int  // records that are left out: of other keys than are asked for, or whose events all write nothing
-	rejected  int  // records that are dead letters
-	written   bool // at least one record is known to be written
-	undecided bool // it counts in rejects
-	order     int  // in which it took off, among all of the Loop
+	events    int                   // submitted the last time, without those that write nothing
+	plural    bool                  // some of its records have several events
+	passed    int                   // records that are left out: of other keys than are asked for, or whose events all write nothing
+	silent    map[event.LeftOut]int // events that write nothing; nil until there is one
+	rejected  int                   // records that are dead letters
+	written   bool                  // at least one record is known to be written
+	undecided bool                  // it counts in rejects
+	order     int                   // in which it took off, among all of the Loop
 
 	ctx       context.Context // of the hooks and the writer
 	landed    func(settled bool)
@@ -90,6 +91,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
 	f.passed, f.rejected, f.written, f.plural = 0, 0, false, false
+	clear(f.silent)
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, FlightInfo{Partition: s.id, Records: records})
 	began = s.took(f.ctx, StepRoom, began)
 	if !s.decode(f) {
@@ -147,8 +149,11 @@ func (s *stream) decode(f *flight) bool {
 		}
 		events := s.batch.Events[from:]
 		f.plural = f.plural || len(events) > 1
-		if writing(events) == 0 {
-			f.passed++
+		if n := writing(events); n < len(events) {
+			f.leaveOut(events)
+			if n == 0 {
+				f.passed++
+			}
 		}
 	}
 	f.events = writing(s.batch.Events)
@@ -164,6 +169,18 @@ func writing(events []event.Event) (n int) {
 		}
 	}
 	return n
+}
+
+// leaveOut counts the events that write nothing.
+func (f *flight) leaveOut(events []event.Event) {
+	if f.silent == nil {
+		f.silent = map[event.LeftOut]int{}
+	}
+	for i := range events {
+		if why := events[i].LeftOut; why != "" {
+			f.silent[why]++
+		}
+	}
 }
 
 // resolve waits until a record can be decoded. It reports false when ctx ends first, or the partition halts.
@@ -223,7 +240,7 @@ func (s *stream) settle(f *flight) {
 	if settled {
 		s.took(f.ctx, StepSettle, f.submitted)
 		s.durable(f, nil)
-		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed})
+		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed, Events: f.silent})
 		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)

@@ -62,7 +62,9 @@ type SettledInfo struct{ Partition, Records int }
 type WroteInfo struct {
 	Partition int
 	Records   int // in the store
-	LeftOut   int // by a filter
+	LeftOut   int // since their events write nothing, or their keys were not asked for
+	// Events are those that write nothing, by reason; nil: there are none. It is the loop's again when the hook returns.
+	Events map[event.LeftOut]int
 }
 
 // DeadLetteredInfo is how many records are durable in the dead letters.

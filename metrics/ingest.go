@@ -11,7 +11,7 @@ import (
 
 // Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
 type Ingest struct {
-	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped,
+	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, leftOut, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped,
 	commits, commitFailures *prometheus.CounterVec
 
 	steps     *prometheus.HistogramVec
@@ -37,6 +37,8 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		settled:      counter("brine_ingest_settled_records_total", "Records that are durable in the store or in the dead letters."),
 		retried:      counter("brine_ingest_retried_events_total", "Events submitted again after a retry verdict, by reason.", "reason"),
 		dead:         counter("brine_ingest_dead_letters_total", "Records durable in the dead letters, by reason.", "reason"),
+		leftOut: counter("brine_ingest_left_out_events_total",
+			"Events that write nothing though nothing is wrong with them, by reason.", "reason"),
 		waits: counter("brine_ingest_waits_total",
 			"Attempts at a broker or at the dead letters that failed and will be made again, by reason.", "reason"),
 		halts: counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
@@ -76,6 +78,7 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	redelivered, rebalances, joinFailures, abandoned := plain(m.redelivered), plain(m.rebalances), plain(m.joinFailures), plain(m.abandoned)
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
 	retried, dead := byReason(m.retried, pipeline, half, retryReasons), byReason(m.dead, pipeline, half, event.Rejects)
+	leftOut := byReason(m.leftOut, pipeline, half, event.LeftOuts)
 	waits, halts := byReason(m.waits, pipeline, half, waitReasons), byReason(m.halts, pipeline, half, haltReasons)
 	took := map[ingest.Step]prometheus.Observer{}
 	for _, s := range steps {
@@ -94,9 +97,14 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 			submitted.Add(float64(i.Events))
 			batch.Observe(float64(i.Events))
 		},
-		Settled:      func(i ingest.SettledInfo) { settled.Add(float64(i.Records)) },
-		Redelivered:  func(i ingest.RedeliveredInfo) { redelivered.Add(float64(i.Records)) },
-		Retried:      func(i ingest.RetriedInfo) { retried(i.Reason).Add(float64(i.Events)) },
+		Settled:     func(i ingest.SettledInfo) { settled.Add(float64(i.Records)) },
+		Redelivered: func(i ingest.RedeliveredInfo) { redelivered.Add(float64(i.Records)) },
+		Retried:     func(i ingest.RetriedInfo) { retried(i.Reason).Add(float64(i.Events)) },
+		Wrote: func(i ingest.WroteInfo) {
+			for why, n := range i.Events {
+				leftOut(why).Add(float64(n))
+			}
+		},
 		DeadLettered: func(i ingest.DeadLetteredInfo) { dead(i.Reason).Add(float64(i.Records)) },
 		Waiting:      func(i ingest.WaitingInfo) { waits(i.Reason).Inc() },
 		Halted:       func(i ingest.HaltedInfo) { halts(i.Reason).Inc() },

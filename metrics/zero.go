@@ -18,8 +18,8 @@ var (
 )
 
 // byReason returns the counters of a loop by reason: those of the reasons named are there at once, another when it comes.
-func byReason(v *prometheus.CounterVec, pipeline, half string, reasons []event.Reason) func(event.Reason) prometheus.Counter {
-	of := func(r event.Reason) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
+func byReason[R ~string](v *prometheus.CounterVec, pipeline, half string, reasons []R) func(R) prometheus.Counter {
+	of := func(r R) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
 	for _, r := range reasons {
 		of(r)
 	}

@@ -23,17 +23,18 @@ import (
 
 // counted are the counters by reason, remedy or kind, with their labels.
 var counted = map[string][]string{
-	"brine_ingest_dead_letters_total":   {"pipeline", "half", "reason"},
-	"brine_ingest_retried_events_total": {"pipeline", "half", "reason"},
-	"brine_ingest_waits_total":          {"pipeline", "half", "reason"},
-	"brine_ingest_halts_total":          {"pipeline", "half", "reason"},
-	"brine_hbase_retries_total":         {"class", "remedy"},
-	"brine_hbase_flushes_total":         {"reason"},
-	"brine_hbase_dials_total":           {"outcome"},
-	"brine_sink_key_collisions_total":   {"pipeline", "table"},
-	"brine_sink_version_ties_total":     {"pipeline", "table"},
-	"brine_sink_expired_events_total":   {"pipeline", "table", "family"},
-	"brine_verify_findings_total":       {"table", "kind"},
+	"brine_ingest_dead_letters_total":    {"pipeline", "half", "reason"},
+	"brine_ingest_retried_events_total":  {"pipeline", "half", "reason"},
+	"brine_ingest_waits_total":           {"pipeline", "half", "reason"},
+	"brine_ingest_halts_total":           {"pipeline", "half", "reason"},
+	"brine_ingest_left_out_events_total": {"pipeline", "half", "reason"},
+	"brine_hbase_retries_total":          {"class", "remedy"},
+	"brine_hbase_flushes_total":          {"reason"},
+	"brine_hbase_dials_total":            {"outcome"},
+	"brine_sink_key_collisions_total":    {"pipeline", "table"},
+	"brine_sink_version_ties_total":      {"pipeline", "table"},
+	"brine_sink_expired_events_total":    {"pipeline", "table", "family"},
+	"brine_verify_findings_total":        {"table", "kind"},
 }
 
 // At the first scrape of a process that has done nothing each kind that can be is there, at 0. What then happens adds no series.

@@ -93,7 +93,7 @@ func (h *Half) Writer() event.Writer { return h.opts.Writer }
 // Counts is what a half has done since it was opened.
 type Counts struct {
 	Settled int64 // records that are durable in the store or in the dead letters, or left out
-	LeftOut int64 // of those, by a filter
+	LeftOut int64 // of those
 	Batches int64
 	Retries int64 // events that the loop submitted again
 	Dead    int64 // dead letters
@@ -109,7 +109,7 @@ func (h *Half) Counts() Counts {
 
 // count adds the half's counters to the hooks.
 func (h *Half) count(hooks ingest.Hooks) ingest.Hooks {
-	settled, submitted, retried, dead := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered
+	settled, submitted, retried, dead, wrote := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered, hooks.Wrote
 	hooks.Settled = func(i ingest.SettledInfo) {
 		settled(i)
 		h.settled.Add(int64(i.Records))
@@ -129,8 +129,10 @@ func (h *Half) count(hooks ingest.Hooks) ingest.Hooks {
 		h.became.deadLettered(i.Records, i.Reason)
 	}
 	hooks.Wrote = func(i ingest.WroteInfo) {
+		wrote(i)
 		h.became.written.Add(int64(i.Records))
 		h.became.leftOut.Add(int64(i.LeftOut))
+		h.became.leaveOut(i.Events)
 	}
 	return hooks
 }

@@ -14,8 +14,24 @@ import (
 type became struct {
 	written, leftOut atomic.Int64
 
-	mu   sync.Mutex
-	dead map[event.Reason]int64
+	mu     sync.Mutex
+	dead   map[event.Reason]int64
+	silent map[event.LeftOut]int64 // events
+}
+
+// leaveOut counts events that write nothing.
+func (b *became) leaveOut(events map[event.LeftOut]int) {
+	if len(events) == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.silent == nil {
+		b.silent = map[event.LeftOut]int64{}
+	}
+	for why, n := range events {
+		b.silent[why] += int64(n)
+	}
 }
 
 func (b *became) deadLettered(n int, reason event.Reason) {
@@ -35,8 +51,10 @@ type Summary struct {
 	Dead    int64            `json:"dead_letters"`
 	Reasons map[string]int64 `json:"dead_letters_by_reason"`
 	LeftOut int64            `json:"left_out"`
-	Ties    int64            `json:"ties"`
-	Halted  string           `json:"halted,omitempty"` // why
+	// Why events write nothing; absent: all do. A record can have several.
+	LeftOutBy map[string]int64 `json:"left_out_by_reason,omitempty"`
+	Ties      int64            `json:"ties"`
+	Halted    string           `json:"halted,omitempty"` // why
 }
 
 // Summaries returns what became of the records of every half, and an error when a half stands still because all of its records are
@@ -67,6 +85,12 @@ func (h *Half) summary() Summary {
 	for reason, n := range h.became.dead {
 		s.Reasons[string(reason)] = n
 		s.Dead += n
+	}
+	for why, n := range h.became.silent {
+		if s.LeftOutBy == nil {
+			s.LeftOutBy = map[string]int64{}
+		}
+		s.LeftOutBy[string(why)] = n
 	}
 	if why := h.loop.Status().AllRejected; why != "" {
 		s.Result, s.Halted = "all_rejected", why

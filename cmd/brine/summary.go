@@ -25,14 +25,19 @@ func printSummaries(out io.Writer, s *service.Service, asJSON bool) error {
 	return halted
 }
 
-func summaryLine(s *service.Summary) string {
+// byReason lists counts in brackets.
+func byReason(counts map[string]int64) string {
 	var reasons []string
-	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
-		reasons = append(reasons, reason+" "+term.Thousands(s.Reasons[reason]))
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		reasons = append(reasons, reason+" "+term.Thousands(counts[reason]))
 	}
-	line := fmt.Sprintf("%s: %s written, %s%s, %s left out", s.Name, term.Count(int(s.Written), "record"),
+	return inBrackets(strings.Join(reasons, ", "))
+}
+
+func summaryLine(s *service.Summary) string {
+	line := fmt.Sprintf("%s: %s written, %s%s, %s left out%s", s.Name, term.Count(int(s.Written), "record"),
 		term.Count(int(s.Dead), "dead letter"),
-		inBrackets(strings.Join(reasons, ", ")), term.Thousands(s.LeftOut))
+		byReason(s.Reasons), term.Thousands(s.LeftOut), byReason(s.LeftOutBy))
 	if s.Ties > 0 {
 		line += fmt.Sprintf(", %s with changes that tie", term.Count(int(s.Ties), "cell"))
 	}
