@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 
 	"brine/config"
@@ -49,7 +48,7 @@ func (c *checkCmd) Run(e *env) error {
 			code = exitUsage
 		case c.Connect:
 			within(e, cfg)
-			found, err := checkServers(e.ctx, cfg, file)
+			found, err := checkServers(e, cfg, file)
 			if err != nil {
 				return err
 			}
@@ -79,7 +78,7 @@ func (c *checkCmd) Run(e *env) error {
 }
 
 // checkServers compares a configuration with its servers.
-func checkServers(ctx context.Context, cfg *config.Config, file string) (config.Problems, error) {
+func checkServers(e *env, cfg *config.Config, file string) (config.Problems, error) {
 	servers := schema.Servers{Topics: brokers.Topics{Config: cfg}}
 	if schemas, err := stores.OpenRegistry(cfg); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 	}
 	opts := cfg.HBase()
 	opts.Hooks.Untested = func(i hbase.UntestedInfo) { servers.Untested = stores.Untested(i.Version) }
-	cluster, err := openHBase(ctx, cfg, opts)
+	cluster, err := openHBase(e, cfg, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -98,5 +97,5 @@ func checkServers(ctx context.Context, cfg *config.Config, file string) (config.
 		return nil, err
 	}
 	defer close()
-	return schema.Check(ctx, cfg, file, servers)
+	return schema.Check(e.ctx, cfg, file, servers)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"log/slog"
 
@@ -10,14 +9,18 @@ import (
 	"brine/service/stores"
 )
 
-// openHBase connects to the cluster of the configuration; embedded:DIR starts it first.
-func openHBase(ctx context.Context, cfg *config.Config, opts hbase.Options) (*stores.HBase, error) {
-	return stores.OpenHBase(ctx, cfg, opts, slog.Default())
+// openHBase connects to the cluster of the configuration; embedded:DIR starts it first, and ends the command when it is damaged.
+func openHBase(e *env, cfg *config.Config, opts hbase.Options) (*stores.HBase, error) {
+	h, err := stores.OpenHBase(e.ctx, cfg, opts, slog.Default())
+	if err == nil {
+		e.guard(h.Guard)
+	}
+	return h, err
 }
 
 // withHBase runs work on the cluster of the configuration.
 func withHBase(e *env, cfg *config.Config, work func(*hbase.Client) error) error {
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {
 		return err
 	}

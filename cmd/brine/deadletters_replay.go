@@ -63,7 +63,7 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 		names = append(names, h.Name())
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := openService(e.ctx, cfg, service.ToWrite, log, names...)
+	s, err := openService(e, cfg, service.ToWrite, log, names...)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,8 @@ type env struct {
 	patience time.Duration // for one answer of a server; 0: for as long as it takes
 	environ  []string      // all variables, as os.Environ gives them
 	brokers  bool          // --brokers stands for the variable of the same name
+
+	ended func(error) error // what the command's error becomes; see guard
 }
 
 func main() {
@@ -104,7 +106,9 @@ func run(e *env, args []string) int {
 		fmt.Fprintf(e.stderr, "hint: %s\n", helpHint(err))
 		return exitUsage
 	}
-	if err := kctx.Run(e); err != nil {
+	e.ended = func(err error) error { return err }
+	err = kctx.Run(e)
+	if err = e.ended(err); err != nil {
 		return report(e.stderr, timedOut(e, err))
 	}
 	return exitOK

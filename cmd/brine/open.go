@@ -8,12 +8,22 @@ import (
 	"brine/service"
 )
 
-// openService opens what halves of a configuration's pipelines write to; nil: all of them.
-func openService(ctx context.Context, cfg *config.Config, purpose service.Purpose, log *slog.Logger,
-	halves ...string) (*service.Service, error) {
+// openService opens what halves of a configuration's pipelines write to; nil: all of them. The command ends when that is damaged.
+func openService(e *env, cfg *config.Config, purpose service.Purpose, log *slog.Logger, halves ...string) (*service.Service, error) {
 	opts := serviceOptions(purpose, log)
 	opts.Halves = halves
-	return service.Open(ctx, cfg, opts)
+	s, err := service.Open(e.ctx, cfg, opts)
+	if err == nil {
+		e.guard(s.Guard)
+	}
+	return s, err
+}
+
+// guard has the command end, with the damage as its error, when a store in this process finds its folder damaged.
+func (e *env) guard(store func(context.Context) (context.Context, func(error) error)) {
+	ctx, end := store(e.ctx)
+	before := e.ended
+	e.ctx, e.ended = ctx, func(err error) error { return before(end(err)) }
 }
 
 func serviceOptions(purpose service.Purpose, log *slog.Logger) service.Options {

@@ -16,7 +16,7 @@ import (
 
 // stores opens what a question is asked of.
 func (c *queryCmd) stores(e *env, cfg *config.Config, index bool, ask func(query.Client, search.Searcher) error) error {
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {
 		return err
 	}

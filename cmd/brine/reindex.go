@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,7 +56,7 @@ func (c *reindexCmd) Run(e *env) error {
 		return usage(err)
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	s, err := c.open(e.ctx, cfg, pipelines, log)
+	s, err := c.open(e, cfg, pipelines, log)
 	if err != nil {
 		return err
 	}
@@ -104,8 +103,7 @@ func (c *reindexCmd) pipelines(cfg *config.Config) (out []*config.Pipeline, err 
 }
 
 // open opens what is read and written, and no more.
-func (c *reindexCmd) open(ctx context.Context, cfg *config.Config, pipelines []*config.Pipeline,
-	log *slog.Logger) (*service.Service, error) {
+func (c *reindexCmd) open(e *env, cfg *config.Config, pipelines []*config.Pipeline, log *slog.Logger) (*service.Service, error) {
 	var halves []string
 	for _, p := range pipelines {
 		halves = append(halves, config.Half{Pipeline: p, Kind: service.Documents}.Name())
@@ -113,11 +111,11 @@ func (c *reindexCmd) open(ctx context.Context, cfg *config.Config, pipelines []*
 			halves = append(halves, config.Half{Pipeline: p, Kind: service.Rows}.Name())
 		}
 	}
-	s, err := openService(ctx, cfg, service.ToRead, log, halves...)
+	s, err := openService(e, cfg, service.ToRead, log, halves...)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.Engine().Mapping(ctx, c.Index); err != nil && !errors.Is(err, search.ErrNoIndex) {
+	if _, err := s.Engine().Mapping(e.ctx, c.Index); err != nil && !errors.Is(err, search.ErrNoIndex) {
 		s.Close()
 		return nil, schema.SearchError(err)
 	}

@@ -89,8 +89,8 @@ func (c *replayCmd) Run(e *env) error {
 		return err
 	}
 	defer s.Close()
-	ctx, end := s.Guard(e.ctx)
-	return end(c.run(ctx, left, shown))
+	e.guard(s.Guard)
+	return c.run(e.ctx, left, shown)
 }
 
 // plan makes and shows the plan of each half that the command line asks for.

@@ -29,7 +29,7 @@ func (c *replayCmd) diff(e *env, cfg *config.Config, p *config.Pipeline, replays
 			"compare", p.Name))
 	}
 	r := replays[i]
-	cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (c *replayCmd) redirect(cfg *config.Config, p *config.Pipeline) error {
 // createShadows makes the tables of --into that are missing, with the families and regions that the configuration gives the pipeline's own.
 func createShadows(e *env, cfg *config.Config, p *config.Pipeline) error {
 	only := service.Only(cfg, p)
-	cluster, err := openHBase(e.ctx, only, only.HBase())
+	cluster, err := openHBase(e, only, only.HBase())
 	if err != nil {
 		return err
 	}

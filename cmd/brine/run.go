@@ -46,7 +46,7 @@ func (c *runCmd) Run(e *env) error {
 	}
 	log, done := newLog(e, slog.LevelInfo)
 	defer done()
-	s, err := openService(e.ctx, cfg, service.ToRun, log)
+	s, err := openService(e, cfg, service.ToRun, log)
 	if err != nil {
 		return unlessStopped(e.ctx, err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -19,8 +18,8 @@ type tablesCmd struct {
 }
 
 // openStores opens the stores of a configuration; the search engine only if documents are written. close closes both.
-func openStores(ctx context.Context, cfg *config.Config) (s schema.Stores, close func(), err error) {
-	cluster, err := openHBase(ctx, cfg, cfg.HBase())
+func openStores(e *env, cfg *config.Config) (s schema.Stores, close func(), err error) {
+	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {
 		return s, nil, err
 	}

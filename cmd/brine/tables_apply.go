@@ -35,7 +35,7 @@ func (c *tablesApplyCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	stores, close, err := openStores(e.ctx, cfg)
+	stores, close, err := openStores(e, cfg)
 	if err != nil {
 		return err
 	}

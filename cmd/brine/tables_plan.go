@@ -48,7 +48,7 @@ func (c *tablesPlanCmd) Run(e *env) error {
 	if c.Regions != nil && *c.Regions < 1 {
 		return usage(fmt.Errorf("--regions: a table cannot have %d regions; ask for 1 or more, or leave the flag out", *c.Regions))
 	}
-	changes, err := c.plan(e.ctx, cfg)
+	changes, err := c.plan(e, cfg)
 	if err != nil {
 		return err
 	}
@@ -108,14 +108,14 @@ func (c *tablesPlanCmd) forecast(ctx context.Context, cfg *config.Config) ([]for
 	return report, nil
 }
 
-func (c *tablesPlanCmd) plan(ctx context.Context, cfg *config.Config) (*schema.Changes, error) {
+func (c *tablesPlanCmd) plan(e *env, cfg *config.Config) (*schema.Changes, error) {
 	if c.Offline {
 		return schema.PlanOffline(cfg)
 	}
-	stores, close, err := openStores(ctx, cfg)
+	stores, close, err := openStores(e, cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer close()
-	return schema.Plan(ctx, cfg, stores)
+	return schema.Plan(e.ctx, cfg, stores)
 }

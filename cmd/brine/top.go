@@ -60,7 +60,7 @@ func (c *topCmd) Run(e *env) error {
 		}
 		if _, embedded := cfg.Cluster.Embedded(); !embedded { // an embedded one belongs to the brine that runs
 			cfg.Within(admin.ShortTimeout)
-			cluster, err := openHBase(e.ctx, cfg, cfg.HBase())
+			cluster, err := openHBase(e, cfg, cfg.HBase())
 			if err != nil {
 				return err
 			}

@@ -24,6 +24,7 @@ func (e *env) traced(cfg *config.Config, name string, answer func(*env) error) e
 	ctx, answered := tracer.Question(e.ctx, parent, name)
 	within.ctx = ctx
 	err = answer(&within)
+	e.ended = within.ended
 	answered(err)
 	if fault := service.EndTracing(tracer); fault != nil {
 		failed(fault)

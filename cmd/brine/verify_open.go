@@ -48,14 +48,14 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	for _, g := range groups {
 		v.halves = append(v.halves, verifiedHalf{g, g.Half.Pipeline})
 	}
-	if err := v.openStores(e.ctx); err != nil {
+	if err := v.openStores(e); err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
 // openStores opens what the halves write to, and no other, and makes the options of the verification.
-func (v *verification) openStores(ctx context.Context) (err error) {
+func (v *verification) openStores(e *env) (err error) {
 	v.options = verify.Options{Full: v.cmd.Full, Sample: v.cmd.share, Dir: v.cmd.Temp}
 	var halves []string
 	for _, h := range v.halves {
@@ -67,7 +67,7 @@ func (v *verification) openStores(ctx context.Context) (err error) {
 			return usage(err)
 		}
 	}
-	if v.service, err = openService(ctx, v.cfg, service.ToRead, v.log, halves...); err != nil {
+	if v.service, err = openService(e, v.cfg, service.ToRead, v.log, halves...); err != nil {
 		return err
 	}
 	v.metrics = metrics.NewVerify(v.service.Registry())

@@ -42,7 +42,13 @@ func (d Damage) Guard(ctx context.Context) (guarded context.Context, end func(er
 		}
 	}()
 	return guarded, func(err error) error {
-		cancel(nil)
+		select {
+		case damage := <-d.found: // just now
+			d.Report(damage)
+			cancel(Damaged("embedded HBase", damage))
+		default:
+			cancel(nil)
+		}
 		if damage, found := errors.AsType[*fault.Error](context.Cause(guarded)); found {
 			return damage
 		}
