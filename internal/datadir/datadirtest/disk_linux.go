@@ -7,11 +7,20 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of 20 MB as long as a test takes, and returns where. Where the machine lets it mount none the test is skipped.
+// SmallDisk mounts a disk of 20 MB as long as a test takes, and returns where. Where the machine lets it mount none the test is skipped; with
+// BRINE_REAL=required it fails, as without any other server that it needs.
 func SmallDisk(t testing.TB) string {
 	t.Helper()
+	return smallDisk(t, syscall.Mount)
+}
+
+func smallDisk(t testing.TB, mount func(source, target, fstype string, flags uintptr, data string) error) string {
+	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=20m"); err != nil {
+	if err := mount("tmpfs", dir, "tmpfs", 0, "size=20m"); err != nil {
+		if os.Getenv("BRINE_REAL") == "required" {
+			t.Fatalf("this machine lets the test mount no tmpfs, and BRINE_REAL=required: %v", err)
+		}
 		t.Skipf("this machine lets the test mount no tmpfs: %v", err)
 	}
 	t.Cleanup(func() {
