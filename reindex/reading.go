@@ -13,8 +13,8 @@ type Reading struct {
 	Rows    int64   `json:"rows"` // in the new index
 	Ranges  int64   `json:"ranges"`
 	Left    int64   `json:"ranges_left"`
-	Records int64   `json:"records"` // of the topic, in this round
-	Behind  int64   `json:"records_left"`
+	Offsets int64   `json:"offsets"` // of the topic, done in this round: an upper bound of the records
+	Behind  int64   `json:"offsets_left"`
 	PerSec  float64 `json:"per_second"`
 	ETA     float64 `json:"eta_seconds"` // −1 while unknown
 	Refused int64   `json:"refused"`
@@ -46,7 +46,7 @@ func (m *Meter) Read() (Reading, bool) {
 	}
 	now := p.reading(m.documents, m.first)
 	if now.Phase == m.before.Phase {
-		n := now.Records - m.before.Records
+		n := now.Offsets - m.before.Offsets
 		if now.Phase == Scanning {
 			n = now.Rows - m.before.Rows
 		}
@@ -58,7 +58,7 @@ func (m *Meter) Read() (Reading, bool) {
 
 // reading reckons what is left: of the table as many rows as the old index has documents, of the topic what is in it.
 func (p *Progress) reading(documents, first int64) Reading {
-	r := Reading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Records: p.Records,
+	r := Reading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Offsets: p.Records,
 		Behind: p.RecordsLeft, Refused: p.Refused}
 	if p.Phase == Scanning {
 		r.ETA = term.Progress{Done: p.Rows - first, Left: max(1, documents-p.Rows), Elapsed: p.Elapsed}.ETA()

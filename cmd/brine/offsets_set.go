@@ -17,7 +17,7 @@ import (
 
 type offsetsSetCmd struct {
 	offsetsFlags
-	To         string `required:"" placeholder:"WHERE" help:"earliest, latest, a time (2013-01-31T08:00:00Z, or 2h ago as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N records from where it is, or file:PATH with lines of brine offsets show --json."`
+	To         string `required:"" placeholder:"WHERE" help:"earliest, latest, a time (2013-01-31T08:00:00Z, or 2h ago as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N offsets from where it is, or file:PATH with lines of brine offsets show --json."`
 	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
 	Yes        bool   `short:"y" help:"Do not ask."`
 	DryRun     bool   `help:"Show what would change, and stop."`
@@ -121,7 +121,7 @@ func printMoves(out io.Writer, groups []*brokers.Group, moves [][]offsets.Move) 
 		}
 		fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", term.Thousands(again), term.Thousands(skipped))
 		if skipped > 0 {
-			fmt.Fprintf(out, "  %s records would be skipped: %s never writes them, unless they are replayed\n",
+			fmt.Fprintf(out, "  at most %s records would be skipped: %s never writes them, unless they are replayed\n",
 				term.Thousands(skipped), g.Half.Name())
 		}
 	}

@@ -66,7 +66,7 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 		}
 		// The preview says what is skipped, and changes nothing; so does no answer.
 		out = j.must("offsets", "set", "-c", j.file, "--to", "latest", "--dry-run")
-		if !strings.Contains(out, "2,000 records would be skipped: scans.rows never writes them") {
+		if !strings.Contains(out, "at most 2,000 records would be skipped: scans.rows never writes them") {
 			t.Errorf("the preview says\n%s", out)
 		}
 		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "latest"); code != exitFailed || !strings.Contains(out, "Set these offsets? [y/N]") || !strings.Contains(out, "nothing was changed") {

@@ -74,7 +74,7 @@ func (s *reindexScreen) line(r *reindex.Reading, documents int64) string {
 	if s.json {
 		return term.JSON(r)
 	}
-	text := fmt.Sprintf("%-12s %11s records done, %s left", r.Phase, term.Thousands(r.Records), term.Thousands(r.Behind))
+	text := fmt.Sprintf("%-12s %11s offsets done, %s left", r.Phase, term.Thousands(r.Offsets), term.Thousands(r.Behind))
 	if r.Phase == reindex.Scanning {
 		text = fmt.Sprintf("%-12s %11s of about %s rows, %d of %s", r.Phase, term.Thousands(r.Rows), term.Thousands(max(documents, r.Rows)),
 			r.Ranges-r.Left, term.Count(int(r.Ranges), "range"))

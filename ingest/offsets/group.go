@@ -67,8 +67,8 @@ type Move struct {
 	Partition int
 	Now       *int64 // nil: nothing is committed
 	Then      int64
-	Again     int64 // records that are read again
-	Skipped   int64 // records that are never read
+	Again     int64 // offsets that are read again: an upper bound of the records, here and below
+	Skipped   int64 // offsets that are never read
 }
 
 // Moves returns what would change if the group went on at these offsets, in the partitions that are named; nil: in all of them.

@@ -15,7 +15,7 @@ import (
 var ErrSyntax = errors.New("not offsets")
 
 // Target returns the offset that a text means, for each partition that it means: earliest, latest, a time or how long ago, offsets such as
-// 0:1200,1:900, or +N or -N records from where the group is, within the log.
+// 0:1200,1:900, or +N or -N offsets from where the group is, within the log.
 func (c *Client) Target(ctx context.Context, g *Group, text string, now time.Time) (map[int]int64, error) {
 	switch {
 	case text == "earliest":
@@ -56,11 +56,11 @@ func (c *Client) since(ctx context.Context, g *Group, at time.Time) (map[int]int
 	return out, nil
 }
 
-// shifted is a number of records behind or before where the group is, within the log.
+// shifted is a number of offsets behind or before where the group is, within the log.
 func (g *Group) shifted(by string) (map[int]int64, error) {
 	n, err := strconv.ParseInt(by, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("write +N or -N with a number of records%w", silent{ErrSyntax})
+		return nil, fmt.Errorf("write +N or -N with a number of offsets%w", silent{ErrSyntax})
 	}
 	out := map[int]int64{}
 	for p := range g.Ends {

@@ -130,8 +130,8 @@ type Move struct {
 	Partition int    `json:"partition"`
 	Now       *int64 `json:"now"` // null: nothing is committed
 	Then      int64  `json:"then"`
-	Again     int64  `json:"again"`   // records that are read again
-	Skipped   int64  `json:"skipped"` // records that are never read
+	Again     int64  `json:"again"`   // offsets that are read again: an upper bound of the records, here and below
+	Skipped   int64  `json:"skipped"` // offsets that are never read
 	Done      bool   `json:"done"`
 }
 
