@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -90,7 +89,7 @@ func (c *offsetsSetCmd) moves(ctx context.Context, g *brokers.Group, client *off
 func (c *offsetsSetCmd) target(ctx context.Context, g *brokers.Group, client *offsets.Client) (map[int]int64, error) {
 	text := strings.TrimSpace(c.To)
 	if file, saved := strings.CutPrefix(text, "file:"); saved {
-		return savedOffsets(file, g.Half.Name())
+		return brokers.SavedIn(file, g.Half.Name())
 	}
 	then, err := client.Target(ctx, g.Group, text, time.Now())
 	switch {
@@ -147,22 +146,4 @@ func (c *offsetsSetCmd) print(e *env, groups []*brokers.Group, moves [][]offsets
 		fmt.Fprintf(e.stdout, "the offsets of %s are set\n", term.Count(n, "partition"))
 	}
 	return nil
-}
-
-// savedOffsets reads what show --json has printed of a half.
-func savedOffsets(file, half string) (map[int]int64, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, usage(fmt.Errorf("--to: %w", err))
-	}
-	defer f.Close()
-	committed, found, err := brokers.Saved(f, half)
-	switch {
-	case err != nil:
-		return nil, usage(fmt.Errorf("--to: %s: %w", file, err))
-	case !found:
-		return nil, usage(fmt.Errorf("--to: %s holds nothing of %s; choose the pipelines that it was saved of with --pipeline and --half",
-			file, half))
-	}
-	return committed, nil
 }

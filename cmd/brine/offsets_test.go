@@ -113,7 +113,7 @@ func (j *job) refusedOffsets() {
 		{"0:99999", "partition 0 would go on at offset 99999, and its log is 0 to ", exitUsage},
 		{"77:0", "has no partition 77; it has 4", exitMissing},
 		{"soon", `--to "soon": write earliest, latest, a time`, exitUsage},
-		{"+many", "write +N or -N with a number of records", exitUsage},
+		{"+many", "write +N or -N with a number of offsets", exitUsage},
 		{"file:" + other, "holds nothing of scans.rows", exitUsage},
 		{"file:" + j.file, "object 1 was not written by brine offsets show --json", exitUsage},
 		{"file:nowhere", "no such file", exitUsage},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -153,6 +154,24 @@ func Idle(groups []*Group) error {
 	}
 	return fault.New(fault.Failed, fmt.Errorf("the group is in use, nothing was changed:\n%s", strings.Join(members, "\n")),
 		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over")
+}
+
+// SavedIn returns what a file that was made of the output of brine offsets show --json holds of a half; --to file:FILE names it.
+func SavedIn(file, half string) (map[int]int64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fault.Misused(fmt.Errorf("--to: %w", err))
+	}
+	defer f.Close()
+	committed, found, err := Saved(f, half)
+	switch {
+	case err != nil:
+		return nil, fault.Misused(fmt.Errorf("--to: %s: %w", file, err))
+	case !found:
+		return nil, fault.Misused(fmt.Errorf("--to: %s holds nothing of %s; choose the pipelines that it was saved of with --pipeline and --half",
+			file, half))
+	}
+	return committed, nil
 }
 
 // SetAll has groups go on elsewhere, each with its moves, and returns how many of them were set; with an error too, which names those.
