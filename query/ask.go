@@ -49,9 +49,9 @@ func (v *View) Question(ask Request) (*Question, error) {
 	switch {
 	case ask.Limit < 0 || ask.Limit > MaxPage:
 		return nil, &Fault{Arg: "limit", Option: true,
-			Msg: fmt.Sprintf("a page of %d rows is not within 1 and %d; ask for fewer, and go on with the cursor", ask.Limit, MaxPage)}
+			Msg: fmt.Sprintf("a page of %d rows is not within 1 and %d", ask.Limit, MaxPage), Fix: "ask for fewer, and go on with the cursor"}
 	case len(ask.Families) > 0:
-		return nil, &Fault{Arg: "families", Option: true, Msg: "the view says which are read; ask for the whole rows"}
+		return nil, &Fault{Arg: "families", Option: true, Msg: "the view says which are read", Fix: "ask for the whole rows"}
 	case ask.Get != nil:
 		return nil, &Fault{Arg: "get", Option: true, Msg: "the view says whose rows are shown"}
 	}

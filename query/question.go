@@ -14,17 +14,25 @@ import (
 type Fault struct {
 	Arg    string // that is at fault; empty when the question as a whole is meant
 	Option bool   // Arg is a field of Request: limit, after, families or get
-	Msg    string // what is wrong, and the fix
+	Msg    string // what is wrong
+	Fix    string // empty when Msg says it
 
 	named bool // Msg names Arg
 }
 
 func (f *Fault) Error() string {
-	if f.Arg == "" || f.named {
-		return f.Msg
+	text := f.Msg
+	if f.Arg != "" && !f.named {
+		text = f.Arg + ": " + text
 	}
-	return f.Arg + ": " + f.Msg
+	if f.Fix != "" {
+		text += "; " + f.Fix
+	}
+	return text
 }
+
+// Advice returns the fix.
+func (f *Fault) Advice() string { return f.Fix }
 
 // named returns the Fault of an argument that its message names.
 func named(arg, format string, args ...any) *Fault {
@@ -57,7 +65,7 @@ func (v *View) conditions(given []string) ([]condition, error) {
 			return nil, named(name, "view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))
 		}
 		if slices.ContainsFunc(out, func(c condition) bool { return c.arg.Field == name }) {
-			return nil, &Fault{Arg: name, Msg: "is given twice; give it once"}
+			return nil, &Fault{Arg: name, Msg: "is given twice", Fix: "give it once"}
 		}
 		c, err := v.condition(v.args()[i], text)
 		if err != nil {
@@ -67,7 +75,7 @@ func (v *View) conditions(given []string) ([]condition, error) {
 	}
 	for _, a := range v.Where {
 		if !slices.ContainsFunc(out, func(c condition) bool { return c.arg == a }) {
-			return nil, &Fault{Arg: a.Field, Msg: fmt.Sprintf("is missing; view %s needs %s", v.Name, names(v.Where))}
+			return nil, &Fault{Arg: a.Field, Msg: "is missing", Fix: fmt.Sprintf("view %s needs %s", v.Name, names(v.Where))}
 		}
 	}
 	return out, nil
@@ -163,7 +171,7 @@ func (v *View) byKey(q *Question, conditions []condition) error {
 		case !ok:
 			return &Fault{Arg: name, Msg: fmt.Sprintf("the key %s does not hold it", v.Table.key())}
 		case len(c.values) > 1:
-			return &Fault{Arg: name, Msg: fmt.Sprintf("takes one value; write %s==%s if the comma is part of it", name, c.text)}
+			return &Fault{Arg: name, Msg: "takes one value", Fix: fmt.Sprintf("write %s==%s if the comma is part of it", name, c.text)}
 		}
 		bound, err := c.bound(typ)
 		if err != nil {
@@ -172,7 +180,7 @@ func (v *View) byKey(q *Question, conditions []condition) error {
 		q.where[name] = bound
 	}
 	if len(conditions) == 0 {
-		return &Fault{Msg: fmt.Sprintf("this would read the whole of table %s; give one of %s", v.Table.Name, names(v.args()))}
+		return &Fault{Msg: "this would read the whole of table " + v.Table.Name, Fix: "give one of " + names(v.args())}
 	}
 	if err := v.Table.CheckToken(q.where, ""); err != nil {
 		return &Fault{Msg: err.Error()}
