@@ -33,6 +33,7 @@ func (l *loader) check(c *Config) {
 	l.checkMemory(c)
 	if l.problems.Err() == nil { // else what is used is not known
 		l.checkUse(c)
+		l.checkChangeable(c)
 		l.checkAlike(c)
 		for _, v := range c.Views {
 			l.checkView(c, v)
@@ -132,7 +133,11 @@ func (l *loader) checkUse(c *Config) {
 		used := usedFields(c, p)
 		for i := range p.Fields {
 			if name := p.Fields[i].Name; !used[name] {
-				l.warnName(join(join("pipelines", p.Name)+".fields", name), Unused, "nothing uses this field", "remove it, or set a column from it")
+				section := ".fields"
+				if p.Fields[i].made {
+					section = ".let"
+				}
+				l.warnName(join(join("pipelines", p.Name)+section, name), Unused, "nothing uses this field", "remove it, or set a column from it")
 			}
 		}
 	}
@@ -169,6 +174,9 @@ func usedFields(c *Config, p *Pipeline) map[string]bool {
 				used[f.Field] = true
 			}
 		}
+	}
+	for _, name := range p.expressed() {
+		used[name] = true
 	}
 	for _, d := range p.Documents {
 		used[d.deleted(p)] = true

@@ -45,6 +45,7 @@ func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {
 	} else if f != nil && f.eventType() != event.Bool && f.eventType() != 0 {
 		l.fault(setting+".deleted", FieldTypes, "field "+f.Name+" is "+f.Type, "only a bool can say that a document is deleted")
 	}
+	l.checkHiding(c, p, d, setting)
 	for _, f := range d.Set {
 		l.checkDocumentField(p, x, f, join(setting+".set", f.Name))
 	}

@@ -18,6 +18,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	}
 	l.checkTopics(p, setting)
 	l.checkFields(p, setting)
+	l.checkExpressions(p, setting)
 	l.checkVersion(p, setting)
 	l.checkLateness(p, setting)
 	l.checkHotFields(p, setting+".hot_fields")
@@ -30,7 +31,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 		l.checkRows(c, p, i)
 	}
 	for i := range p.Documents {
-		l.checkDocuments(c, p, i, setting+".documents["+strconv.Itoa(i)+"]")
+		l.checkDocuments(c, p, i, p.documentSetting(i))
 	}
 	l.checkStores(c, p, setting)
 	l.checkWrite(c, p, setting+".write")
@@ -144,7 +145,7 @@ func (l *loader) checkImages(p *Pipeline, setting string) {
 	found := false
 	for n := range p.Fields {
 		f := &p.Fields[n]
-		if f.Name == i.Deleted {
+		if f.Name == i.Deleted || f.made {
 			continue
 		}
 		if slices.Equal(f.path(), i.Before) || inside(f.path(), i.Before) {

@@ -37,6 +37,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 	l.checkNulls(c, p, r, r.setting+".nulls")
 	l.checkRowTTL(p, r, t)
 	l.checkDeletes(p, r, t)
+	l.checkOtherwise(p, r, t)
 }
 
 // checkAs checks what the key calls otherwise.

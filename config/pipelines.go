@@ -38,7 +38,13 @@ func (p *Pipeline) Schema() event.Schema {
 	for i := range p.Fields {
 		f := &p.Fields[i]
 		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path, Format: f.Format, Zone: f.Zone,
-			Numbers: f.From == "number", Decimal: f.From == "decimal", Scale: f.Scale})
+			Numbers: f.From == "number", Decimal: f.From == "decimal", Scale: f.Scale, Made: f.made})
+	}
+	for _, name := range p.asked {
+		s.Fields = append(s.Fields, event.Field{Name: name, Type: event.Bool, Made: true})
+	}
+	if p.rules != nil {
+		s.Derive = p.rules
 	}
 	if e := p.envelope(); e != nil {
 		return e.Wrap(s)

@@ -206,6 +206,9 @@ const (
 	DocumentNulls   Code = "document-nulls"
 	LookUp          Code = "look-up"
 	ViewCode        Code = "view"
+	Expression      Code = "expression"
+	OtherwiseCode   Code = "otherwise"
+	Changeable      Code = "when-changes"
 	Unused          Code = "unused"
 )
 
@@ -275,5 +278,8 @@ var codeMeanings = []struct {
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change " +
 		"lacks."},
 	{ViewCode, "A view cannot be answered: by neither the key nor the index, not in its order, or its rows are not found so."},
+	{Expression, "An expression of `let` or `when` cannot be read, is of the wrong type, or could cost too much for one event."},
+	{OtherwiseCode, "An event that `when` leaves out cannot delete what an earlier one has made."},
+	{Changeable, "A `when` can answer differently for two changes of one row, and what the first has written then stays (warning)."},
 	{Unused, "A field, table or index is declared and not used (warning)."},
 }

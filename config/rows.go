@@ -193,6 +193,9 @@ func (r *Rows) sink() sink.Rows {
 		out.Each = &sink.Each{Name: r.Each[0].Name, Tokens: r.Each[0].tokens()}
 	}
 	out.Deletes = sink.Deletes{Field: r.deleted(), Hard: r.HardDeletes}
+	if r.When != "" {
+		out.When, out.Otherwise = r.setting+".when", sink.Otherwise(r.Otherwise)
+	}
 	if d, ok := r.ttlFor(); ok {
 		out.TTL.For = d
 	} else {

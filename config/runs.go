@@ -108,13 +108,16 @@ func (p *Pipeline) Indexer() indexer.Options {
 		MaxRecentBytes: int(min(24<<20, p.config.share()*3/4)), CallTimeout: s.CallTimeout, RetryFor: s.RetryFor, Pause: s.Pause,
 		MaxPause: s.MaxPause, ProbeEvery: s.Probe,
 	}
-	for _, d := range p.Documents {
+	for i, d := range p.Documents {
 		x := p.config.Index(d.Index)
 		doc := indexer.Document{Index: d.Index, Key: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).rowKeys.First(),
 			Changes: indexer.Changes(p.Changes), Deleted: d.deleted(p), Purge: x.PurgeDeletesAfter,
 			Every: indexer.Every(x.Every), Keep: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()}
 		if _, embedded := s.Embedded(); !embedded {
 			doc.Routing = x.Routing
+		}
+		if d.When != "" {
+			doc.When, doc.Hides = p.documentSetting(i)+".when", d.Otherwise == otherwiseDelete
 		}
 		for _, f := range d.Set {
 			if f.Name == x.Time {

@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"brine/derive"
+)
 
 // Pipeline is one of pipelines.
 type Pipeline struct {
@@ -14,6 +18,12 @@ type Pipeline struct {
 	Envelope Envelope `set:"envelope" example:"debezium"`
 	// The fields that are used of a record, by name, with their types. What a record holds besides is passed over.
 	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
+	// Fields that are made of others, by name, in this order: each an expression in CEL, which may name the fields of the record and those
+	// before it. They can be used wherever fields can; see filters.md.
+	Let []Let `set:"let" example:"{ info: \"courier + ' ' + note\" }"`
+	// Which events are kept: an expression in CEL that is true or false. An event for which it is false becomes neither row nor document,
+	// and no dead letter; what an earlier one has made stays. One for which it has no answer is a dead letter (`bad_expression`).
+	When string `set:"when" example:"\"action != 'PING'\""`
 	// The field whose value orders the writes of one cell and becomes its timestamp; it must be a time, or a whole number
 	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
 	// the time of the Kafka record.
@@ -54,6 +64,8 @@ type Pipeline struct {
 	HaltAfterRejects int `set:"halt_after_rejects" default:"1000" min:"0" max:"1000000000"`
 
 	config *Config // that it is part of
+	rules  *derive.Rules
+	asked  []string // the conditions of rows and documents, by setting
 }
 
 // Field is one of a pipeline's fields.
@@ -78,6 +90,8 @@ type Field struct {
 	From string `set:"from" oneof:"number decimal"`
 	// Digits behind the point of a decimal.
 	Scale int `set:"scale" default:"0" min:"0" max:"38"`
+
+	made bool // by a let
 }
 
 // Envelope is a pipeline's section envelope; the form alone will do.
@@ -177,4 +191,13 @@ type Write struct {
 	// that its log is in the memory of all replicas; `fsync_wal`: on their disks. The unsafe ones lose acknowledged rows when a
 	// server dies: `unsafe_async_wal` those of the last moments, `unsafe_skip_wal` all that was not flushed, up to hours of them.
 	Durability string `set:"durability" default:"table" oneof:"table fsync_wal unsafe_async_wal unsafe_skip_wal"`
+}
+
+// Let is a field of a pipeline that is made of others.
+type Let struct {
+	Name string `set:",key"`
+	// The expression.
+	Value string `set:"value,required,short" example:"\"courier + ' ' + note\""`
+	// The field's type. Without it: the type that the expression makes; a time is `time_ms`.
+	Type string `set:"type" oneof:"text int float bool time_ms"`
 }

@@ -29,6 +29,11 @@ type Rows struct {
 	// The field, of type bool, that says that an event is a delete. The column that it fills marks the row, and `brine query` passes
 	// the row over. Without it: `images.deleted`.
 	Deleted string `set:"deleted" example:"cancelled"`
+	// Which events become this row: an expression in CEL that is true or false; see filters.md.
+	When string `set:"when" example:"\"action == 'DELIVER'\""`
+	// What an event for which `when` is false does to its row, which an earlier one may have made. `skip`: nothing. `delete`: it deletes the
+	// row as `deleted` and `hard_deletes` say, at the event's version; only where rows are entities.
+	Otherwise string `set:"otherwise" default:"skip" oneof:"skip delete"`
 	// Deletes rows instead of marking them: everything in the families of these columns, up to the event's version. HBase drops its delete
 	// markers after the families' `purge_deletes_after`, and an older change that came then would show the row again.
 	HardDeletes bool `set:"hard_deletes" default:"false"`
@@ -99,6 +104,11 @@ type Documents struct {
 	// The field of the event, of type bool, that says that the document is deleted; searches then pass it over.
 	// Without it: `images.deleted`.
 	Deleted string `set:"deleted" example:"cancelled"`
+	// Which events become this document: an expression in CEL that is true or false; see filters.md.
+	When string `set:"when" example:"\"action == 'DELIVER'\""`
+	// What an event for which `when` is false does to its document, which an earlier one may have made. `skip`: nothing. `delete`: it marks
+	// it as deleted, at the event's version; needs `deleted`, and rows that are entities.
+	Otherwise string `set:"otherwise" default:"skip" oneof:"skip delete"`
 }
 
 // DocumentField is one field of a document.

@@ -60,13 +60,14 @@ func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.
 	return e.typ, nil
 }
 
-// Condition adds a bool field that is never null. No expression can name it.
+// Condition adds a bool field that is never null, for what an event becomes in one place: see event.Event.Holds. Where it has no answer,
+// only that place has none of the event: the field is then a text that says why. No expression can name it.
 func (b *Builder) Condition(name, setting, text string) error {
 	e, err := b.question(setting, text)
 	if err != nil {
 		return err
 	}
-	e.question = true
+	e.question, e.local = true, true
 	b.add(event.Field{Name: name, Type: event.Bool, Made: true}, e)
 	return nil
 }

@@ -205,12 +205,16 @@ func TestLetsAndWhenAreOrdered(t *testing.T) {
 	if _, err := e.Derive(v); err == nil {
 		t.Error("a division by zero passed")
 	}
-	if got := fmt.Sprint(r.Sources("heavy"), r.WhenSources(), r.Sources("rows[0].when")); got != "[2] [2 7] [4]" {
+	if got := fmt.Sprint(r.Sources("heavy"), r.Sources(When), r.Sources("rows[0].when"), r.Sources(When, "heavy")); got != "[2] [2 7] [4] [7 11]" {
 		t.Errorf("sources %s", got)
 	}
 	v = values()
 	v[7], v[4] = event.IntValue(1), event.Value{}
-	if _, err := e.Derive(v); err == nil || !strings.Contains(err.Error(), "it is neither true nor false; express is null") {
+	if _, err := e.Derive(v); err != nil {
+		t.Errorf("a condition that has no answer: %v", err)
+	}
+	ev := event.Event{Values: v}
+	if _, err := ev.Holds(13); err == nil || !strings.Contains(err.Error(), "rows[0].when: it is neither true nor false; express is null") {
 		t.Errorf("a condition that is null: %v", err)
 	}
 }

@@ -65,8 +65,12 @@ func (e *Evaluator) Derive(values []event.Value) (keep bool, err *event.Error) {
 
 func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 	for _, i := range lets {
-		v, err := e.eval(i, &e.rules.lets[i], values)
-		if err != nil {
+		x := &e.rules.lets[i]
+		v, err := e.eval(i, x, values)
+		switch {
+		case err != nil && x.local:
+			v = event.TextValue(err.Detail)
+		case err != nil:
 			return err
 		}
 		values[e.rules.record+i] = v

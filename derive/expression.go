@@ -20,6 +20,7 @@ type expression struct {
 	names   []int // the fields that it names, by position
 
 	question bool // null is no answer
+	local    bool // what is made where it has no answer says why
 }
 
 // compile checks a text and bounds its cost.

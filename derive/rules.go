@@ -40,31 +40,29 @@ func (r *Rules) plan() {
 	}
 }
 
-// Sources are the fields of the record that an expression's answer follows from, by position: of the let or condition that makes a
-// field.
-func (r *Rules) Sources(field string) []int {
+// When is the name under which Sources knows it.
+const When = ""
+
+// Sources are the fields that an answer follows from, by position: of the let or condition that makes a field, or of When. A field that
+// is made is replaced by those that it is made of, unless it is one of those at which to stop.
+func (r *Rules) Sources(field string, stop ...string) []int {
+	if field == When {
+		if r.when == nil {
+			return nil
+		}
+		return r.sources(r.when, stop, nil)
+	}
 	i := slices.IndexFunc(r.fields, func(f event.Field) bool { return f.Name == field })
-	switch {
-	case i < 0:
-		return nil
-	case i < r.record:
-		return []int{i}
-	}
-	return r.sources(&r.lets[i-r.record], nil)
-}
-
-// WhenSources are those of When.
-func (r *Rules) WhenSources() []int {
-	if r.when == nil {
+	if i < r.record {
 		return nil
 	}
-	return r.sources(r.when, nil)
+	return r.sources(&r.lets[i-r.record], stop, nil)
 }
 
-func (r *Rules) sources(e *expression, out []int) []int {
+func (r *Rules) sources(e *expression, stop []string, out []int) []int {
 	for _, f := range e.names {
-		if f >= r.record {
-			out = r.sources(&r.lets[f-r.record], out)
+		if f >= r.record && !slices.Contains(stop, r.fields[f].Name) {
+			out = r.sources(&r.lets[f-r.record], stop, out)
 		} else if !slices.Contains(out, f) {
 			out = append(out, f)
 		}
@@ -73,5 +71,14 @@ func (r *Rules) sources(e *expression, out []int) []int {
 	return out
 }
 
-// Made are the positions of the fields that are made: from the first on, all.
-func (r *Rules) Made() int { return r.record }
+// Named are the fields that any expression names, by position.
+func (r *Rules) Named() (out []int) {
+	if r.when != nil {
+		out = append(out, r.when.names...)
+	}
+	for i := range r.lets {
+		out = append(out, r.lets[i].names...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -29,3 +29,15 @@ func (d *Decoder) derive(ev *Event) *Error {
 	}
 	return nil
 }
+
+// Holds reports what the condition that made field n answers for the event; n -1: there is none, and it holds. A condition that has no
+// answer has made a Text that says why. One that nobody asked, as of an event that is made of a row, holds.
+func (e *Event) Holds(n int) (bool, *Error) {
+	if n < 0 || e.Values[n].Null() {
+		return true, nil
+	}
+	if v := e.Values[n]; v.Type != Bool {
+		return false, &Error{Reason: BadExpression, Detail: string(v.Text())}
+	}
+	return e.Values[n].Bool(), nil
+}

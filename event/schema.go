@@ -204,6 +204,11 @@ func (s Schema) validateVersion() error {
 	return nil
 }
 
+// Recorded are the fields that records hold.
+func (s Schema) Recorded() []Field {
+	return slices.DeleteFunc(slices.Clone(s.Fields), func(f Field) bool { return f.Made })
+}
+
 func (s Schema) position(name string) int {
 	return slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name })
 }

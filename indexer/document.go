@@ -17,6 +17,7 @@ type document struct {
 	columns []column
 	parted  bool         // the engine keeps it in parts
 	timeAt  int          // position of Time in the schema
+	whenAt  int          // of the condition; -1: none
 	written atomic.Int64 // when the index last took a document, in ms since 1970
 	probe   *probe       // nil: how soon documents are shown is not measured
 }
@@ -36,7 +37,11 @@ type column struct {
 func compile(schema event.Schema, list []Document, parted bool) []*document {
 	var docs []*document
 	for i, declared := range list {
-		d := &document{Document: declared, place: i, parted: parted && declared.Every != "", timeAt: fieldOf(schema, declared.Time)}
+		d := &document{Document: declared, place: i, parted: parted && declared.Every != "", timeAt: fieldOf(schema, declared.Time),
+			whenAt: -1}
+		if declared.When != "" {
+			d.whenAt = fieldOf(schema, declared.When)
+		}
 		for _, c := range declared.columns() {
 			label := append(appendString([]byte{','}, []byte(c.Name)), ':')
 			d.columns = append(d.columns, column{name: c.Name, label: label, at: fieldOf(schema, c.Field)})
@@ -79,6 +84,9 @@ func appendChange(dst []byte, d *document, ev *event.Event, key []byte) (change 
 	for i := range d.columns {
 		dst = append(dst, 0, 0, 0, 0)
 		v := ev.Values[d.columns[i].at]
+		if v.Null() && d.Hides && d.columns[i].name == FieldDeleted {
+			v = event.BoolValue(false) // it may have been hidden
+		}
 		if v.Null() {
 			continue
 		}

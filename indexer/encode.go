@@ -22,7 +22,15 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 	reject := func(reason event.Reason, err error) *event.Failure {
 		return &event.Failure{Index: i, Verdict: event.Reject, Reason: reason, Err: err}
 	}
+	holds, wrong := ev.Holds(d.whenAt)
+	if wrong != nil {
+		return reject(wrong.Reason, fmt.Errorf("index %s: %w", d.Index, wrong))
+	}
 	row, err := c.keys[d.place].Append(c.row[:0], ev)
+	if !holds {
+		w.pass(c, f, d, i, ev, row, err == nil)
+		return nil
+	}
 	if err != nil {
 		reason := event.BadKey
 		if fault, ok := errors.AsType[*event.Error](err); ok {
@@ -76,7 +84,15 @@ func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) 
 	if c.former = row; err != nil || bytes.Equal(row, c.row) {
 		return // there was none, or it is the same still
 	}
-	index, fault := d.part(&c.spans[d.place], &former)
+	if held, wrong := former.Holds(d.whenAt); wrong != nil || !held {
+		return // nor has it made one
+	}
+	w.mark(c, f, d, i, &former, row)
+}
+
+// mark appends the op that marks the document of a row as deleted, at the version of ev, whose values it is made of.
+func (w *Writer) mark(c *cargo, f *flight, d *document, i int, ev *event.Event, row []byte) {
+	index, fault := d.part(&c.spans[d.place], ev)
 	if fault != nil {
 		return // no document can have been written there
 	}
@@ -89,6 +105,50 @@ func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) 
 	}
 	from := len(all)
 	all = append(appendHead(all, id, key, ev.Version), `,"`+FieldDeleted+`":true}`...)
+	c.bytes = all
+	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp,
+		source: all[from:len(all):len(all)]})
+}
+
+// pass is what an event does for which the document's condition does not hold: row is that of its values, if they make one.
+func (w *Writer) pass(c *cargo, f *flight, d *document, i int, ev *event.Event, row []byte, keyed bool) {
+	if c.row = row; !keyed {
+		c.row = row[:0]
+	}
+	switch {
+	case !keyed || !d.Hides:
+	case d.Changes == Whole:
+		w.mark(c, f, d, i, ev, row)
+	default:
+		w.markPartial(c, f, d, i, ev, row)
+	}
+	if ev.Former != nil && d.Deleted != "" && d.Changes == Whole {
+		w.hide(c, f, d, i, ev)
+	}
+}
+
+// markPartial appends the change that says no more than that the document is deleted.
+func (w *Writer) markPartial(c *cargo, f *flight, d *document, i int, ev *event.Event, row []byte) {
+	index, fault := d.part(&c.spans[d.place], ev)
+	if fault != nil {
+		return
+	}
+	only := *ev
+	only.Values = make([]event.Value, len(ev.Values))
+	for _, column := range d.columns {
+		if column.name == FieldDeleted {
+			only.Values[column.at] = event.BoolValue(true)
+		}
+	}
+	start := len(c.bytes)
+	all, hashed := appendID(c.bytes, row)
+	id := all[start:len(all):len(all)]
+	var key []byte
+	if hashed {
+		key = AppendRowText(nil, row)
+	}
+	from := len(all)
+	all, _ = appendChange(all, d, &only, key)
 	c.bytes = all
 	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp,
 		source: all[from:len(all):len(all)]})

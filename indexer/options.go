@@ -36,6 +36,9 @@ type Document struct {
 	Changes Changes
 	Deleted string // the event's bool field that marks a delete; empty: documents are not deleted
 
+	When  string // a condition of the schema's Derive: see event.Event.Holds; empty: every event becomes a document
+	Hides bool   // an event for which it does not hold marks its document as deleted, as Deleted does; else what was there stays
+
 	Every Every         // where the engine is Partitioned: the index has a part for each such span of Time; empty: none
 	Time  string        // the event's time field that says to which part a document belongs; one of Key's, so that it never changes
 	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped, where there are any; 0: forever
@@ -144,6 +147,12 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 				bad("the key names field %s, which the pipeline does not declare", name)
 			}
 		}
+	}
+	if d.When != "" && fieldOf(schema, d.When) < 0 {
+		bad("nothing makes the condition %s", d.When)
+	}
+	if d.Hides && d.Deleted == "" {
+		bad("an event for which the condition does not hold deletes its document, and no field marks it; name a bool field as deleted")
 	}
 	d.validateParts(schema, bad)
 	d.validateRouting(bad)

@@ -28,13 +28,12 @@ func (d *draft) check(ev *event.Event) *event.Error {
 	for n := range d.parts {
 		p := &d.parts[n]
 		start, longest := len(d.rows), 0
-		var err error
-		p.left = span{}
-		p.rows.from = len(d.ends)
-		if d.rows, d.ends, err = p.appendKeys(d.rows, d.ends, ev); err != nil {
-			return d.keyError(p, err)
+		if err := d.makeKeys(p, ev); err != nil {
+			return err
 		}
-		p.rows.to = len(d.ends)
+		if p.act != writes {
+			continue
+		}
 		for _, end := range d.ends[p.rows.from:] {
 			longest, start = max(longest, end-start), end
 		}
@@ -63,7 +62,7 @@ func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 			continue
 		}
 		value, ok := d.cell(c, ev)
-		if !ok && n == p.mark && p.moves {
+		if !ok && n == p.mark && (p.moves || p.hides) {
 			value, ok = isNot, true
 		}
 		if ok || p.nulls == NullsDelete {

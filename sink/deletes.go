@@ -62,7 +62,7 @@ func (d *draft) leave(ev *event.Event) {
 	for n := range d.parts {
 		p := &d.parts[n]
 		p.left = span{len(d.ends), len(d.ends)}
-		if p.moves {
+		if held, err := former.Holds(p.when); p.moves && held && err == nil { // else the former values made no row
 			d.leaveRows(p, &former)
 			p.left.to = len(d.ends)
 		}

@@ -30,6 +30,7 @@ type part struct {
 	rows   span       // of the current event, in draft.ends
 	left   span       // those that the current event leaves
 	cells  span       // of the current event, in draft.cells
+	act    act        // what the current event does to rows
 
 	into   *part // the first entry's of the table: it takes the mutations of all of them, in the order of the events
 	batch  *hbase.Batch
@@ -86,9 +87,11 @@ func (d *draft) add(i int, ev *event.Event, now time.Time) {
 	}
 	for n := range d.parts {
 		p := &d.parts[n]
-		hard := p.hard && p.deletes(ev)
-		for k := p.rows.from; k < p.rows.to; k++ {
-			if hard {
+		if p.act == writes && p.hard && p.deletes(ev) {
+			p.act = deletes
+		}
+		for k := p.rows.from; k < p.rows.to && p.act != passes; k++ {
+			if p.act == deletes {
 				d.remove(p, i, ev, d.row(k))
 			} else {
 				d.mutate(p, i, ev, d.row(k), now)

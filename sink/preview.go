@@ -33,12 +33,16 @@ func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells
 	for n := range d.parts {
 		part := &d.parts[n]
 		if part.hard {
-			if part.deletes(ev) {
+			if part.act == deletes || part.deletes(ev) {
 				continue
 			}
 			part.left = span{}
 		}
-		for k := part.rows.from; k < part.rows.to; k++ {
+		for k := part.rows.from; k < part.rows.to && part.act != passes; k++ {
+			if part.act == deletes {
+				row(part.table.Name, d.row(k), func() []Cell { return []Cell{part.marks()} })
+				continue
+			}
 			row(part.table.Name, d.row(k), func() []Cell { return d.shown(part) })
 		}
 		for k := part.left.from; k < part.left.to; k++ {

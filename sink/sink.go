@@ -72,7 +72,19 @@ type Rows struct {
 	Empty   string            // the family of the empty cell; only without Columns
 	TTL     TTL
 	Deletes Deletes
+
+	When      string    // a condition of the schema's Derive: see event.Event.Holds; empty: every event becomes a row
+	Otherwise Otherwise // empty: Skip
 }
+
+// Otherwise says what an event does to its row when the condition of the entry does not hold.
+type Otherwise string
+
+// What becomes of the row.
+const (
+	Skip   Otherwise = "skip"   // nothing: what an earlier event made stays
+	Delete Otherwise = "delete" // it is deleted as Deletes says; only in a table of RowEntity
+)
 
 // Deletes says what happens to the row of an event that is a delete, and, in a table of RowEntity, of a row that a change has left
 // behind: one that the event's former values make, and its values do not.

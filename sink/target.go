@@ -21,6 +21,8 @@ type target struct {
 	columns  []column
 	ttl      ttl
 	salt     rowkey.Salt // that all keys begin with
+	when     int         // the condition, in the schema; -1: none
+	hides    bool        // an event for which it does not hold deletes its row
 	removal
 	*shared
 }
@@ -99,6 +101,9 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 		return nil, err
 	}
 	if t.removal, err = t.newRemoval(rows.Deletes, schema); err != nil {
+		return nil, err
+	}
+	if err := t.addCondition(rows, schema); err != nil {
 		return nil, err
 	}
 	if len(t.places) > maxFamilies {

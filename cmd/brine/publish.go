@@ -104,7 +104,7 @@ func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 		s.Format = c.Format
 	}
 	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Topic == c.Topic }); i >= 0 {
-		s.Fields = cfg.Pipelines[i].Schema().Fields
+		s.Fields = cfg.Pipelines[i].Schema().Recorded()
 	}
 	return s, nil
 }

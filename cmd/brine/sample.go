@@ -33,7 +33,7 @@ func openSample(ctx context.Context, cfg *config.Config, name, encoding string, 
 		if err != nil {
 			return nil, nil, err
 		}
-		fields = p.Schema().Fields
+		fields = p.Schema().Recorded()
 	}
 	sample, err := forecast.OpenFile(name, encoding, fields)
 	return sample, pipelines, sampleError(err)
