@@ -23,7 +23,7 @@ func (f brokersFlag) config(e *env, file configFlag) (*config.Config, error) {
 		e.brokers = true
 	}
 	_, given := e.getenv(brokersVariable)
-	if given && file.Config == defaultConfig && !exists(file.Config) {
+	if given && !e.named && file.Config == defaultConfig && !exists(file.Config) {
 		cfg, problems := config.Brokers(e.getenv)
 		return loaded(e, cfg, problems, seriously)
 	}

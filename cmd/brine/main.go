@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"syscall"
 	"time"
 
@@ -62,6 +63,7 @@ type env struct {
 	environ  []string      // all variables, as os.Environ gives them
 	brokers  bool          // --brokers stands for the variable of the same name
 
+	named bool              // the configuration, by -c: it must be there
 	ended func(error) error // what the command's error becomes; see guard
 }
 
@@ -106,6 +108,7 @@ func run(e *env, args []string) int {
 		fmt.Fprintf(e.stderr, "hint: %s\n", helpHint(err))
 		return exitUsage
 	}
+	e.named = slices.ContainsFunc(kctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "config" })
 	e.ended = func(err error) error { return err }
 	err = kctx.Run(e)
 	if err = e.ended(err); err != nil {

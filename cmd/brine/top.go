@@ -46,7 +46,7 @@ func (c *topCmd) Run(e *env) error {
 	for _, addr := range c.HTTP {
 		reader.Brines = append(reader.Brines, shownBrine(admin.Client{Addr: addr, Token: c.of(e)}))
 	}
-	if len(c.HTTP) == 0 || c.Config != defaultConfig {
+	if len(c.HTTP) == 0 || e.named {
 		cfg, err := c.load(e)
 		if err != nil {
 			return err
