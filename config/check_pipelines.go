@@ -20,6 +20,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	}
 	l.checkTopics(p, setting)
 	l.checkFields(p, setting)
+	l.checkFormat(c, p, setting)
 	l.checkExpressions(p, setting)
 	l.checkVersion(p, setting)
 	l.checkLateness(p, setting)

@@ -15,6 +15,7 @@ import (
 
 // bind links pipelines and their rows to what they are part of.
 func (c *Config) bind() {
+	c.shared = new(sharedRegistry)
 	for _, p := range c.Pipelines {
 		p.config, p.KeyFrom.table = c, c.Table(p.KeyFrom.Table)
 		for i := range p.Rows {
@@ -33,7 +34,7 @@ const (
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
-		Lateness: p.AllowedLateness, Position: p.position(),
+		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(),
 		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
 	for i := range p.Fields {
 		f := &p.Fields[i]

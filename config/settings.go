@@ -41,6 +41,8 @@ type Config struct {
 	Pipelines []*Pipeline `set:"pipelines,required" example:"{ scans: {…} }"`
 	// What is asked of the tables and indexes, by name: `brine query NAME field=value …` answers, and `brine query --views` lists them.
 	Views []*View `set:"views" example:"{ waybill: {…} }"`
+
+	shared *sharedRegistry
 }
 
 // HTTP is the section http.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"brine/derive"
+	"brine/event"
 )
 
 // Pipeline is one of pipelines.
@@ -11,8 +12,14 @@ type Pipeline struct {
 	Name string `set:",key"`
 	// The topic that is read.
 	Topic string `set:"topic,required" example:"courier.scans"`
-	// What the records hold. `json`: one JSON object each.
-	Format string `set:"format" default:"json" oneof:"json"`
+	// What the records hold. `json`: one JSON object each. `protobuf`: one Protobuf message each, which `schema` and `message` describe; without
+	// `schema` each begins with the id of its schema at the registry of the section `registry`.
+	Format string `set:"format" default:"json" oneof:"json protobuf"`
+	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, from the folder of this file.
+	// The records then hold nothing before their message.
+	SchemaFile string `set:"schema" example:"orders.proto"`
+	// Name of the message that each record is, where the file of `schema` has several.
+	Message string `set:"message" example:"shop.Order"`
 	// How a publisher of a database's changes wraps rows: see formats.md. Paths of fields are then those within the row, and fields of the
 	// envelope are reached with a `$`: `$op`, `$source.ts_ms`, and `$row`, the row's index in its record. Without it: records are rows.
 	Envelope Envelope `set:"envelope" example:"debezium"`
@@ -65,7 +72,8 @@ type Pipeline struct {
 
 	config *Config // that it is part of
 	rules  *derive.Rules
-	asked  []string // the conditions of rows and documents, by setting
+	asked  []string     // the conditions of rows and documents, by setting
+	format event.Format // nil: JSON
 }
 
 // Field is one of a pipeline's fields.
