@@ -219,8 +219,10 @@ func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 	}
 	for _, r := range writers(p.config, t.Name) {
 		if other := r.pipeline.position(); r.pipeline != p && p.position() != nil && other == nil && r.pipeline.Version != "" {
-			l.fault(join("pipelines", p.Name)+".version", VersionType, fmt.Sprintf("its versions are places in a log, and those of pipeline "+
-				"%s, which writes %s too, are not: they cannot be compared", r.pipeline.Name, t.Name), "write versions of one kind in both, or give each a table")
+			l.fault(join("pipelines", p.Name)+".version", VersionType,
+				fmt.Sprintf("its versions are places in a log, and those of pipeline %s, which writes %s too, are not: they cannot be compared",
+					r.pipeline.Name, t.Name),
+				"write versions of one kind in both, or give each a table")
 		}
 		if _, other := r.pipeline.versionFields(); r.pipeline != p && n != "" && other == "" && !strings.HasPrefix(r.pipeline.Version, "seq") {
 			l.fault(join("pipelines", p.Name)+".version", VersionType,

@@ -175,7 +175,8 @@ type timeGuess struct {
 // patterns are the time formats that texts are tried for, the most telling first. Where days and months cannot be told apart both stay,
 // and the first one is taken.
 var patterns = []string{event.RFC3339, "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d",
-	"%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M",
+	"%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M:%S",
+	"%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M",
 	"%m/%d/%Y", "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y", "%a %b %e %H:%M:%S %z %Y", "%d/%b/%Y:%H:%M:%S %z", "%Y%m%d%H%M%S"}
 
 func newEvidence() evidence {

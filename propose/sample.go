@@ -71,8 +71,10 @@ func (s *sample) keyed(f int) bool {
 
 // Names that say what a field identifies.
 var (
-	idNames    = []string{"id", "no", "number", "num", "key", "uuid", "guid", "code", "waybill", "order", "sku", "parcel", "tracking", "shipment", "ref"}
-	ownerNames = []string{"user", "customer", "buyer", "account", "owner", "member", "client", "shop", "store", "seller", "courier", "driver", "tenant", "device"}
+	idNames = []string{"id", "no", "number", "num", "key", "uuid", "guid", "code", "waybill", "order", "sku",
+		"parcel", "tracking", "shipment", "ref"}
+	ownerNames = []string{"user", "customer", "buyer", "account", "owner", "member", "client", "shop",
+		"store", "seller", "courier", "driver", "tenant", "device"}
 )
 
 // named reports whether a word of the field's name is one of these.

@@ -87,6 +87,8 @@ func position(s event.Schema, name string) int {
 // add adds the columns of one entry of rows.
 func (r *recoverer) add(entry *sink.Rows) error {
 	switch {
+	case entry.When != "":
+		return errors.New("a condition leaves rows out, and their documents may be there")
 	case entry.As != nil || entry.Each != nil:
 		return errors.New("an event has several rows there")
 	case len(entry.Table.Keys) > 1:
@@ -121,6 +123,9 @@ func (r *recoverer) add(entry *sink.Rows) error {
 func (r *recoverer) check(s *Source, d *indexer.Document) error {
 	if len(r.columns) == 0 {
 		return notOf(s, "the pipeline writes nothing there")
+	}
+	if d.When != "" {
+		return notOf(s, "a condition over a change says which documents there are, and a row does not hold the change")
 	}
 	need := map[string]string{} // names in the index, by those of the schema
 	for _, c := range d.Set {

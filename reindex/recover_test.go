@@ -20,6 +20,7 @@ type shape struct {
 	moves   bool
 	rows    func(*sink.Rows)
 	set     []string // fields of the document
+	when    string   // the document's condition
 }
 
 func (s shape) source(t *testing.T) *Source {
@@ -32,7 +33,7 @@ func (s shape) source(t *testing.T) *Source {
 	if s.rows != nil {
 		s.rows(&entry)
 	}
-	d := indexer.Document{Index: "orders", Key: key(t, s.key), Changes: s.changes, Deleted: "gone"}
+	d := indexer.Document{Index: "orders", Key: key(t, s.key), Changes: s.changes, Deleted: "gone", When: s.when}
 	for _, name := range s.set {
 		d.Set = append(d.Set, indexer.Column{Name: name, Field: name})
 	}
@@ -120,6 +121,8 @@ func TestRowsThatDoNotHoldTheirDocumentsAreRefused(t *testing.T) {
 		"no column holds total":       {key: "id", changes: indexer.Whole, set: []string{"id", "total"}},
 		"no column holds at":          {key: `id + "|" + asc(at, s)`, changes: indexer.Whole, set: []string{"at"}}, // in seconds
 		"no column holds deleted":     {key: "id", changes: indexer.Partial, set: all, rows: func(r *sink.Rows) { r.Columns = r.Columns[:1] }},
+		"a condition over a change":   {key: "id", changes: indexer.Whole, set: all, when: "kept"},
+		"a condition leaves rows out": {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.When = "kept" }},
 		"deleted hard":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Deletes.Hard = true }},
 		"several rows":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.As = map[string]string{"owner": "id"} }},
 		"several keys":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Table.Keys = append(r.Table.Keys, r.Table.Keys[0]) }},

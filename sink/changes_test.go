@@ -121,9 +121,9 @@ func TestDeletesThatCannotBe(t *testing.T) {
 			func(o *sink.Options) { o.Rows[0].Deletes.Hard, o.Rows[0].TTL.For = true, 1e9 }},
 		{"table t_orders: versions seq(…, n) are not timestamps, and HBase keeps delete markers by their time; mark rows instead",
 			func(o *sink.Options) { o.Rows[0].Deletes.Hard = true; sequenced(o) }},
-		{"table t_orders: versions seq(…, n) are not timestamps, so a family's ttl would never end; remove it",
+		{"table t_orders: versions seq(…, n) are not timestamps, so a family's ttl would mean something else; remove it",
 			func(o *sink.Options) { o.Rows[0].Table.TTL = map[string]time.Duration{"f": 1e9}; sequenced(o) }},
-		{"table t_orders: versions seq(…, n) are not timestamps, so a ttl would never end; remove it", func(o *sink.Options) { o.Rows[0].TTL.For = 1e9; sequenced(o) }},
+		{"table t_orders: versions seq(…, n) are not timestamps, so a ttl would mean something else; remove it", func(o *sink.Options) { o.Rows[0].TTL.For = 1e9; sequenced(o) }},
 		{"", func(*sink.Options) {}},
 	} {
 		opts := sink.Options{Schema: logged, Rows: loggedRows(t, "t", false)}
