@@ -135,7 +135,7 @@ func nullable(p *Pipeline, r *Rows, d *Documents, key []string) string {
 		return d.deleted(p) == name || slices.ContainsFunc(d.Set, func(f DocumentField) bool { return f.Field == name })
 	}
 	for _, column := range r.Set {
-		if name := column.Field; name != at && name != p.Images.Deleted && !slices.Contains(key, name) && fills(name) {
+		if name := column.Field; name != at && name != p.Images.Deleted && !slices.Contains(key, name) && fills(name) && !p.always(name) {
 			return name
 		}
 	}

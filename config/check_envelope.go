@@ -102,6 +102,10 @@ func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 
 // constant reports whether a field of the envelope is the same for all changes of a row.
 func constant(f *Field) bool {
+	switch place, _ := f.place(); place {
+	case event.RecordTopic, event.WholeKey, event.InKey: // a record's key is the row's
+		return true
+	}
 	names := []string{"db", "schema", "table", "name", "collection", "database"}
 	return strings.HasPrefix(f.path()[0], "$") && slices.Contains(names, strings.TrimPrefix(f.path()[len(f.path())-1], "$"))
 }

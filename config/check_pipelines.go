@@ -22,6 +22,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkFields(p, setting)
 	l.checkFormat(c, p, setting)
 	l.checkExpressions(p, setting)
+	l.checkOwnVersion(p, setting)
 	l.checkVersion(p, setting)
 	l.checkLateness(p, setting)
 	l.checkHotFields(p, setting+".hot_fields")
@@ -67,6 +68,8 @@ func (l *loader) checkFields(p *Pipeline, setting string) {
 			}
 		}
 		l.checkFieldType(f, at)
+		l.checkPlace(p, f, at)
+		l.checkConversion(p, f, at)
 	}
 }
 
@@ -97,6 +100,8 @@ func (l *loader) checkFieldType(f *Field, setting string) {
 // checkPaths reports a field whose path is that of an earlier one, or one of which lies inside the other.
 func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 	switch a, b := f.path(), earlier.path(); {
+	case f.Value != "" || earlier.Value != "":
+		return false
 	case slices.Equal(a, b):
 		l.fault(setting, Duplicate, "has the path of field "+earlier.Name, "keep one: a field can be used in many places")
 	case inside(a, b):
@@ -148,7 +153,7 @@ func (l *loader) checkImages(p *Pipeline, setting string) {
 	found := false
 	for n := range p.Fields {
 		f := &p.Fields[n]
-		if f.Name == i.Deleted || f.made {
+		if f.Name == i.Deleted || f.made || f.beside() {
 			continue
 		}
 		if slices.Equal(f.path(), i.Before) || inside(f.path(), i.Before) {

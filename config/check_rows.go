@@ -101,6 +101,11 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes,
 					"the key of "+t.Name+" takes it, and it is json, of which no key can be made",
 					"take a text, number, bool or time of the record into the key")
+			} else if f != nil {
+				if place, _ := f.place(); !place.Replayable() {
+					l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldPath,
+						"the key of "+t.Name+" takes it: "+f.moves(), "take a field of the record into the key")
+				}
 			}
 		}
 		for _, f := range r.As {
@@ -215,6 +220,12 @@ func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
 			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes,
 				fmt.Sprintf("column %s:%s of %s, where it is looked up, is filled from a field declared %s", f.Family, f.Qualifier, t.Name, b.Type),
 				"declare it alike in both")
+		}
+	}
+	for _, f := range found {
+		if own := p.field(f.Name); own != nil && own.Default+own.Value != "" {
+			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), LookUp, "has a value where a change lacks it, so it is never looked up",
+				"remove its default or value")
 		}
 	}
 	l.checkLastingKeys(c, p, at)

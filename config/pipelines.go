@@ -34,12 +34,10 @@ const (
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
-		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(),
+		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(), KeyFormat: p.keyFormat(),
 		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
 	for i := range p.Fields {
-		f := &p.Fields[i]
-		s.Fields = append(s.Fields, event.Field{Name: f.Name, Type: f.eventType(), Path: f.Path, Format: f.Format, Zone: f.Zone,
-			Numbers: f.From == "number", Decimal: f.From == "decimal", Scale: f.Scale, Made: f.made})
+		s.Fields = append(s.Fields, p.Fields[i].event())
 	}
 	for _, name := range p.asked {
 		s.Fields = append(s.Fields, event.Field{Name: name, Type: event.Bool, Made: true})
@@ -101,6 +99,14 @@ func (p *Pipeline) field(name string) *Field {
 	return nil
 }
 
+// keyFormat is how keys are read; nil: as texts.
+func (p *Pipeline) keyFormat() event.Format {
+	if p.KeyFormat == "json" {
+		return event.JSONFormat{}
+	}
+	return nil
+}
+
 // eventType is 0 while the type is missing or unknown, which is reported by itself.
 func (f *Field) eventType() event.Type {
 	t, err := event.ParseType(f.Type)
@@ -121,14 +127,6 @@ func (f *Field) unit() string {
 		}
 	}
 	return ""
-}
-
-// path is where the record holds the field.
-func (f *Field) path() []string {
-	if len(f.Path) == 0 {
-		return []string{f.Name}
-	}
-	return f.Path
 }
 
 var keyTypes = map[event.Type]rowkey.Type{
@@ -269,4 +267,213 @@ func (c *Config) columnOf(t *Table, field string) (*Column, *Rows) {
 		}
 	}
 	return nil, nil
+}
+
+// places are the parts of a record beside what its format finds in the value, by how a path begins.
+var places = map[string]event.Place{
+	"$key": event.WholeKey, "$value": event.WholeValue, "$header": event.InHeader, "$topic": event.RecordTopic,
+	"$partition": event.RecordPartition, "$offset": event.RecordOffset, "$timestamp": event.RecordTime,
+}
+
+// event describes the field as the decoder needs it. What is wrong with it is reported by itself.
+func (f *Field) event() event.Field {
+	place, path := f.place()
+	out := event.Field{Name: f.Name, Type: f.eventType(), Place: place, Path: path, Format: f.Format, Zone: f.Zone,
+		Numbers: f.From == "number", Decimal: f.From == "decimal", Scale: f.Scale, Made: f.made,
+		Convert: event.Conversion{FromText: f.From == "text", Trim: f.Trim, Case: event.Case(f.Case), Else: f.Else}}
+	for _, v := range f.Enum {
+		if out.Convert.Enum == nil {
+			out.Convert.Enum = map[string]string{}
+		}
+		out.Convert.Enum[v.Name] = string(v.To)
+	}
+	if f.Default != "" {
+		out.Default, _ = f.given(f.Default)
+	}
+	if f.Value != "" {
+		out.Const, _ = f.given(f.Value)
+	}
+	return out
+}
+
+// given is a value that the configuration has of the field.
+func (f *Field) given(text Scalar) (event.Value, error) {
+	as := event.Field{Name: f.Name, Type: f.eventType(), Format: f.Format, Zone: f.Zone}
+	if _, err := event.ParseTimeFormat(f.Format, f.Zone); as.Type == 0 || err != nil {
+		return event.Value{}, nil
+	}
+	return as.ValueOf(string(text))
+}
+
+// place is where a record holds the field, and the keys from there on.
+func (f *Field) place() (event.Place, []string) {
+	if len(f.Path) == 0 || !strings.HasPrefix(f.Path[0], "$") {
+		return event.InValue, f.Path
+	}
+	first, rest := f.Path[0], f.Path[1:]
+	if literal, ok := strings.CutPrefix(first, "$$"); ok {
+		return event.InValue, append([]string{"$" + literal}, rest...)
+	}
+	switch place, ok := places[first]; {
+	case !ok: // of an envelope
+		return event.InValue, f.Path
+	case place == event.WholeKey && len(rest) > 0:
+		return event.InKey, rest
+	case place == event.InHeader:
+		return place, []string{strings.Join(rest, ".")} // names of headers may hold dots
+	default:
+		return place, rest
+	}
+}
+
+// beside reports whether the field is not in the record's value.
+func (f *Field) beside() bool {
+	place, _ := f.place()
+	return f.Value != "" || place != event.InValue
+}
+
+// always reports whether every event has a value of the field.
+func (p *Pipeline) always(name string) bool {
+	f := p.field(name)
+	if f == nil {
+		return false
+	}
+	switch place, _ := f.place(); place {
+	case event.RecordTopic, event.RecordPartition, event.RecordOffset:
+		return true
+	default:
+		return f.Default+f.Value != ""
+	}
+}
+
+// path is where the record holds the field.
+func (f *Field) path() []string {
+	switch place, keys := f.place(); {
+	case len(f.Path) == 0:
+		return []string{f.Name}
+	case place == event.InHeader:
+		return append([]string{f.Path[0]}, keys...)
+	}
+	return f.Path
+}
+
+// checkPlace checks a path that begins with $.
+func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
+	if len(f.Path) == 0 || !strings.HasPrefix(f.Path[0], "$") || strings.HasPrefix(f.Path[0], "$$") {
+		return
+	}
+	setting += ".path"
+	first := f.Path[0]
+	switch _, ok := places[first]; {
+	case !ok && p.envelope() != nil:
+		return
+	case !ok:
+		names := []string{"$header.name", "$key", "$offset", "$partition", "$timestamp", "$topic", "$value"}
+		l.fault(setting, FieldPath, first+" is no part of a record", didYouMean(first, names, "write one of "+strings.Join(names, ", ")+
+			"; of a key of the value that begins with $, write $"+first))
+		return
+	}
+	place, keys := f.place()
+	t := f.eventType()
+	want := ""
+	switch {
+	case place == event.InHeader && keys[0] == "":
+		l.fault(setting, FieldPath, "names no header", "write $header.name")
+		return
+	case place == event.InKey && p.keyFormat() == nil:
+		l.fault(setting, FieldPath, "lies in the key, which the pipeline takes for a text", "write key_format: json, or path: $key")
+		return
+	case place != event.InKey && place != event.InHeader && len(keys) > 0:
+		l.fault(setting, FieldPath, first+" has no parts", "write path: "+first)
+		return
+	case place == event.RecordTopic && t != event.Text:
+		want = "text"
+	case !place.Replayable() && t != event.Int:
+		want = "int"
+	case place == event.RecordTime && !t.IsTime():
+		want = "time_ms"
+	case place != event.InKey && t == event.Nested:
+		want = "text"
+	}
+	if want != "" && t != 0 {
+		l.fault(setting, FieldTypes, first+" is no "+f.Type, "declare the field "+want)
+	}
+}
+
+// checkConversion checks what becomes of a field's value on its way in.
+func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
+	t := f.eventType()
+	for _, given := range []struct {
+		name string
+		text Scalar
+	}{{".default", f.Default}, {".value", f.Value}} {
+		if given.text == "" {
+			continue
+		}
+		if _, err := f.given(given.text); err != nil {
+			l.fault(setting+given.name, FieldTypes, quote(string(given.text))+" is no "+f.Type, "write it as a record would")
+		}
+	}
+	if f.Default != "" && p.Changes == changesPartial {
+		l.fault(setting+".default", FieldTypes, "would be written where a change lacks the field, which then did not change", "remove it, or changes: partial")
+	}
+	if f.Value != "" {
+		for _, name := range []string{".path", ".default", ".from", ".trim", ".case", ".enum"} {
+			if l.has(setting + name) {
+				l.fault(setting+name, FieldTypes, "does nothing in a field that has a value: nothing is read", "remove it, or the value")
+			}
+		}
+		return
+	}
+	switch {
+	case t == 0:
+	case f.From == "text" && (t == event.Text || t == event.Nested || t == event.Time):
+		l.fault(setting+".from", FieldTypes, "is of no use: the field is declared "+f.Type+", which takes texts as they are", "remove it")
+	case f.Trim && t == event.Nested:
+		l.fault(setting+".trim", FieldTypes, "the field is declared json, of which nothing is trimmed", "remove it")
+	case f.Case != "" && t != event.Text:
+		l.fault(setting+".case", FieldTypes, "only a text has a case, and the field is declared "+f.Type, "remove it, or declare it text")
+	case len(f.Enum) > 0 && t != event.Text:
+		l.fault(setting+".enum", FieldTypes, "what it lists are texts, and the field is declared "+f.Type, "declare it text")
+	case f.Else != "" && len(f.Enum) == 0:
+		l.fault(setting+".else", FieldTypes, "is what enum does not list, and there is none", "write enum: { \"1\": created }, or remove it")
+	default:
+		l.checkEnum(f, setting+".enum")
+	}
+}
+
+// checkEnum: what is looked up is trimmed and in its case already.
+func (l *loader) checkEnum(f *Field, setting string) {
+	as := event.Conversion{Trim: f.Trim, Case: event.Case(f.Case)}
+	for _, v := range f.Enum {
+		if turned := as.Turn(v.Name); turned != v.Name {
+			l.faultName(join(setting, v.Name), FieldTypes, "is never found: texts are trimmed and turned to another case before", "write "+quote(turned))
+		}
+	}
+}
+
+// checkOwnVersion: what orders changes is the record's, and goes with it.
+func (l *loader) checkOwnVersion(p *Pipeline, setting string) {
+	at, n := p.versionFields()
+	of := []string{at, n}
+	if place := p.position(); place != nil {
+		of = []string{place.LSN, place.File, place.Pos, place.Source}
+	}
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		place, _ := f.place()
+		switch {
+		case f.Name == "" || !slices.Contains(of, f.Name):
+		case !place.Replayable():
+			l.fault(setting+".version", VersionType, f.moves(), "take a field of the record")
+		case f.Name != n && (f.Default != "" || f.Value != ""):
+			l.fault(setting+".version", VersionType, "field "+f.Name+" has a value of its own, which orders nothing",
+				"take one that every record has, and remove its default or value")
+		}
+	}
+}
+
+// moves words why nothing but columns can be made of a partition or an offset.
+func (f *Field) moves() string {
+	return "field " + f.Name + " is " + f.Path[0] + ", and a record that is copied to another topic has another"
 }

@@ -172,6 +172,7 @@ const (
 	UnknownIndex    Code = "unknown-index"
 	UnknownTarget   Code = "unknown-index-field"
 	FieldTypes      Code = "field-types"
+	FieldPath       Code = "field-path"
 	VersionType     Code = "version-type"
 	VersionTTL      Code = "version-ttl"
 	VersionTies     Code = "version-ties"
@@ -240,6 +241,7 @@ var codeMeanings = []struct {
 	{UnknownIndex, "A pipeline writes documents to an index that indexes does not have."},
 	{UnknownTarget, "A document sets a field that its index does not have."},
 	{FieldTypes, "A field's type does not fit the index, or two pipelines declare one key's field differently."},
+	{FieldPath, "A path begins with `$` and is no part of a record, or leads to what changes with the topic and is put into a key."},
 	{VersionType, "The version is neither a time nor a whole number, is no seq(at, n) as it must be, or does not go with what else needs it."},
 	{VersionTTL, "A family has a TTL, and the version is not a time: cells would vanish at once or never."},
 	{VersionTies, "Versions of whole seconds can tie, or sampled records do, and the last applied wins (warning)."},

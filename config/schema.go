@@ -83,6 +83,9 @@ func valueSchema(d *definition) jsonObject {
 	case wholeNumber:
 		return numberSchema(d)
 	}
+	if d.typ == reflect.TypeFor[Scalar]() {
+		return jsonObject{"type": []string{"string", "number", "boolean"}, "minLength": 1}
+	}
 	out := jsonObject{"type": "string", "minLength": 1}
 	if len(d.choices) > 0 {
 		out["enum"] = d.choices

@@ -23,6 +23,9 @@ type Pipeline struct {
 	// How a publisher of a database's changes wraps rows: see formats.md. Paths of fields are then those within the row, and fields of the
 	// envelope are reached with a `$`: `$op`, `$source.ts_ms`, and `$row`, the row's index in its record. Without it: records are rows.
 	Envelope Envelope `set:"envelope" example:"debezium"`
+	// How records' keys are written, for fields that lie in them (`$key.name`). `text`: no field does, and `$key` is the whole key. `json`:
+	// one JSON object each. A record without a key has null fields there.
+	KeyFormat string `set:"key_format" default:"text" oneof:"text json"`
 	// The fields that are used of a record, by name, with their types. What a record holds besides is passed over.
 	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
 	// Fields that are made of others, by name, in this order: each an expression in CEL, which may name the fields of the record and those
@@ -83,7 +86,11 @@ type Field struct {
 	// takes any value as it stands, an object or an array too; a column of it holds the JSON, and neither key nor version can be made of
 	// it.
 	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json"`
-	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name.
+	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name. A key that is a
+	// number stands for an element of a JSON array, from 0 on. Beside the value stand `$key`, `$key.name` (see key_format),
+	// `$header.name` (of several headers of a name the last), `$topic`, `$timestamp` (the time of the Kafka record), `$value` (all of it, as a
+	// text), and `$partition` and `$offset`, which only columns and documents can be filled from: the same record has others in another
+	// topic. What is a text there is read as the field's type. A first key that begins with `$` itself is written `$$`.
 	Path Path `set:"path" example:"scan.time"`
 	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`,
 	// `epoch_days`, or a pattern as strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d`
@@ -93,13 +100,39 @@ type Field struct {
 	// Time zone of a `time` without one, as a name or as `+08:00` (default UTC). A time that came twice, since the clock was set back,
 	// means its first occurrence; one that was skipped, since the clock was set forward, is read as if it had not been set yet.
 	Zone string `set:"zone" example:"Asia/Shanghai"`
-	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50. `decimal`: a `text` or
-	// `float` is a decimal as Kafka Connect writes it, bytes in base64, where no schema in the record says so; `scale` is its own.
-	From string `set:"from" oneof:"number decimal"`
+	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50. `text`: an `int`,
+	// `float`, `bool`, `time_ms` or `time_s` may also be a text in the record: "150" is 150. `true` and `1`, `false` and `0` are bools.
+	// `decimal`: a `text` or `float` is a decimal as Kafka Connect writes it, bytes in base64, where no schema in the record says so;
+	// `scale` is its own.
+	From string `set:"from" oneof:"number text decimal"`
 	// Digits behind the point of a decimal.
 	Scale int `set:"scale" default:"0" min:"0" max:"38"`
+	// Whether white space around a text is left out.
+	Trim bool `set:"trim" default:"false"`
+	// Turns a text to upper or lower case.
+	Case string `set:"case" oneof:"upper lower"`
+	// What a `text` is called instead, by what the record holds: a text, or a number or bool as it is written. What is not listed is a dead
+	// letter (`wrong_type`), unless there is `else`. It is looked up behind `trim` and `case`.
+	Enum []EnumValue `set:"enum" example:"{ \"1\": created, \"2\": paid }"`
+	// What a text that `enum` does not list is called.
+	Else string `set:"else" example:"other"`
+	// The value where a record lacks the field or has null there, as a column would hold it: no `enum` applies to it. Not for the version,
+	// and not with `changes: partial`, where a field that a change lacks did not change.
+	Default Scalar `set:"default" example:"unknown"`
+	// The value, whatever the record says: nothing is read.
+	Value Scalar `set:"value" example:"shop"`
 
 	made bool // by a let
+}
+
+// Scalar is a text that may stand for a number or a bool, and is written as one then.
+type Scalar string
+
+// EnumValue is one value of a field's table.
+type EnumValue struct {
+	Name string `set:",key"`
+	// What the field is then.
+	To Scalar `set:"to,required,short" example:"created"`
 }
 
 // Envelope is a pipeline's section envelope; the form alone will do.

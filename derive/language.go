@@ -37,7 +37,7 @@ var variables = map[event.Type]*cel.Type{
 // unnamed says why no expression can name the field; empty if one can.
 func unnamed(f event.Field) string {
 	switch {
-	case refused[f.Keys()[0]]:
+	case refused[f.Where()]:
 		return unstable
 	case variables[f.Type.Stored()] == nil:
 		return fmt.Sprintf("is declared %s, of which expressions know nothing; declare the field inside it that is meant", f.Type)

@@ -1,6 +1,10 @@
 package event
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Builder takes what a Reader finds in a record, and makes its events. It holds the record's values to the declared types of their
 // fields, so that every format takes and refuses the same.
@@ -13,13 +17,27 @@ type Builder struct {
 	count   uint64  // of events; marks the nodes that the one at hand has had
 	row     int     // of the event among those of its record
 	lacking []*Node // values that the publisher could not send; see Envelope
+	element int     // of the record's list that the event at hand is made of; noElement: none
+	known   bool    // what is beside the record's value is read
+	kept    []Value // that: of the fields beside.copied
 }
 
 // make makes the events of rec.
 func (b *Builder) make(rec *Record, batch *Batch) *Error {
-	b.record, b.batch, b.row = rec, batch, 0
+	b.record, b.batch, b.row, b.element, b.known = rec, batch, 0, noElement, false
 	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
-	b.begin()
+	err := b.all(rec, batch)
+	if err != nil && b.element >= 0 {
+		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(strconv.Itoa(b.element)+"."+err.Field, "."), Detail: err.Detail}
+	}
+	return err
+}
+
+// all makes the events of the record at hand.
+func (b *Builder) all(rec *Record, batch *Batch) *Error {
+	if err := b.begin(); err != nil {
+		return err
+	}
 	switch imaged := b.decoder.images.before != nil || b.decoder.envelope != nil; {
 	case imaged && len(rec.Value) == 0:
 		n := len(b.decoder.schema.Fields)
@@ -35,19 +53,26 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	return b.finish()
 }
 
-// begin makes room for an event.
-func (b *Builder) begin() {
+// begin makes room for an event, and takes what the record holds of it beside its value.
+func (b *Builder) begin() *Error {
 	b.values = b.batch.cut(b.decoder.width())
 	b.restart()
+	if b.decoder.beside.some() && !b.known {
+		return b.readBeside()
+	}
+	return nil
 }
 
-// restart takes back all that the event at hand has.
+// restart takes back all that the event at hand has of the record's value.
 func (b *Builder) restart() {
 	clear(b.values)
 	b.leftOut, b.lacking = "", b.lacking[:0]
 	b.count++
 	if e := b.decoder.envelope; e != nil && e.row >= 0 {
 		b.values[e.row] = IntValue(int64(b.row))
+	}
+	if b.known {
+		b.keepBeside()
 	}
 }
 
@@ -64,6 +89,7 @@ func (b *Builder) finish() *Error {
 	if ev.LeftOut == "" && (d.images.before != nil || d.images.deleted >= 0) {
 		ev.Former = d.compare(b.values, gone)
 	}
+	b.fill(&ev)
 	if ev.LeftOut == "" && d.evaluator != nil {
 		if err := d.derive(&ev); err != nil {
 			return err
@@ -83,10 +109,19 @@ func (b *Builder) Next() *Error {
 	if err := b.finish(); err != nil {
 		return err
 	}
-	b.row++
-	b.begin()
-	return nil
+	if b.row++; b.row == MaxEvents {
+		return &Error{Reason: TooLarge, Detail: fmt.Sprintf("the record says more than %d things", MaxEvents)}
+	}
+	return b.begin()
 }
+
+// MaxEvents is how many events a record makes at most: each takes far more room than the shortest that a record can say.
+const MaxEvents = 10_000
+
+const noElement = -1
+
+// Element says which element of a record's list, from 0 on, the event at hand is made of, for what may be wrong with it.
+func (b *Builder) Element(i int) { b.element = i }
 
 // LeaveOut makes the event at hand one that writes nothing.
 func (b *Builder) LeaveOut(why LeftOut) { b.leftOut = why }

@@ -92,7 +92,7 @@ func (r *canalReader) scan(value []byte) *Error {
 	if _, err := r.json.ReadToken(); err != nil {
 		return undecodable(err)
 	}
-	return trailing(value, int(r.json.InputOffset()))
+	return trailing("object", value, int(r.json.InputOffset()))
 }
 
 // list finds the objects of a list, or of null.

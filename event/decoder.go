@@ -18,6 +18,7 @@ type Decoder struct {
 	resolver    Resolver // the reader, if it is one
 	build       Builder
 	evaluator   Evaluator // of the schema's Derive; nil: none
+	beside      beside
 }
 
 // NewDecoder makes a decoder for records of this schema, which must be valid (Schema.Validate).
@@ -25,24 +26,24 @@ func NewDecoder(schema Schema) *Decoder {
 	if err := schema.Validate(); err != nil {
 		panic("BUG: event.NewDecoder: " + err.Error())
 	}
-	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), logged: newPlace(schema), root: &Node{field: -1}}
+	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), logged: newPlace(schema), root: &Node{field: -1, index: -1}}
 	for i, f := range schema.Fields {
 		if i == schema.Version {
-			d.versionPath = fieldPath(f)
+			d.versionPath = f.Where()
 		}
-		if schema.Images.Deleted == f.Name || f.Made || schema.Envelope.makes(f) {
-			continue // not of the record
+		if schema.Images.Deleted == f.Name || f.Made || schema.Envelope.makes(f) || d.put(i, f) {
+			continue // not of the record's value
 		}
-		d.place(f.Keys(), i, f)
+		d.root.at(f.Keys()).hold(i, f)
 		if former, ok := schema.former(i); ok {
-			d.place(former, len(schema.Fields)+i, f)
+			d.root.at(former).hold(len(schema.Fields)+i, f)
 		}
 	}
 	d.images.deleted = schema.position(schema.Images.Deleted)
 	if i := schema.Images; len(i.Before) > 0 {
-		d.images.before = d.at(i.Before)
+		d.images.before = d.root.at(i.Before)
 		if len(i.After) > 0 {
-			d.images.after = d.at(i.After)
+			d.images.after = d.root.at(i.After)
 		}
 	}
 	if schema.Envelope != nil {
@@ -61,6 +62,10 @@ func NewDecoder(schema Schema) *Decoder {
 		d.reader = &jsonReader{root: d.root}
 	}
 	d.resolver, _ = d.reader.(Resolver)
+	if w := &d.beside; w.keyRoot != nil {
+		w.key = schema.KeyFormat.NewReader(w.keyRoot)
+		w.resolver, _ = w.key.(Resolver)
+	}
 	return d
 }
 
@@ -78,6 +83,13 @@ func (d *Decoder) width() int {
 
 // Resolve makes sure of what decoding the record takes beside it; see Resolver. It must have returned nil before the record is decoded.
 func (d *Decoder) Resolve(ctx context.Context, rec *Record) error {
+	if w := &d.beside; w.resolver != nil && len(rec.Key) > 0 {
+		key := *rec
+		key.Value = rec.Key
+		if err := w.resolver.Resolve(ctx, &key); err != nil {
+			return err
+		}
+	}
 	if d.resolver == nil {
 		return nil
 	}

@@ -41,9 +41,6 @@ type Envelope struct {
 // rowPath is the field of the row's index in its record.
 const rowPath = "$row"
 
-// ofRecord are the first keys of paths that lead to the Kafka record, not into an envelope.
-var ofRecord = []string{"$key", "$header", "$topic", "$partition", "$offset", "$timestamp"}
-
 // Wrap returns the schema of rows as one of records that hold them in the envelope. Of its Images only Deleted may be set.
 func (e *Envelope) Wrap(s Schema) Schema {
 	s.Envelope = e
@@ -55,7 +52,7 @@ func (e *Envelope) Wrap(s Schema) Schema {
 	}
 	s.Fields = slices.Clone(s.Fields)
 	for i := range s.Fields {
-		if f := &s.Fields[i]; f.Name != s.Images.Deleted && !f.Made {
+		if f := &s.Fields[i]; f.Name != s.Images.Deleted && f.OfValue() {
 			f.Path = e.place(f.Keys(), s.Images.After)
 		}
 	}
@@ -68,7 +65,7 @@ func (e *Envelope) place(path, row []string) []string {
 	switch {
 	case !found:
 		return slices.Concat(row, path)
-	case path[0] == rowPath, slices.Contains(ofRecord, path[0]):
+	case path[0] == rowPath:
 		return path
 	case e.Unwrapped:
 		return []string{"__" + strings.Join(append([]string{own}, path[1:]...), "_")}
@@ -152,7 +149,7 @@ func newEnvelope(d *Decoder) *envelope {
 
 // read makes a field of the envelope one that is read, whether it is declared or not.
 func (e *envelope) read(t Type, key string) *Node {
-	n := e.decoder.at([]string{key})
+	n := e.decoder.root.at([]string{key})
 	if n.field < 0 && len(n.children) == 0 {
 		n.field, n.typ = e.decoder.width()+e.own, t
 		e.own++

@@ -72,6 +72,11 @@ func (v Value) Float() float64 { return math.Float64frombits(v.bits) }
 // Bool is the truth of a Bool.
 func (v Value) Bool() bool { return v.bits != 0 }
 
+// Equal reports whether two values are the same, to the bit.
+func (v Value) Equal(w Value) bool {
+	return v.Type == w.Type && v.bits == w.bits && bytes.Equal(v.text, w.text)
+}
+
 // Text is the UTF-8 bytes of a Text, or the JSON of a Nested; it must not be modified.
 func (v Value) Text() []byte { return v.text }
 

@@ -39,11 +39,12 @@ func (u *Unresolved) Unwrap() error { return u.Err }
 // LeftOut is why an event writes nothing, though nothing is wrong with its record; empty: it writes.
 type LeftOut string
 
-// Why events are left out. All but the first two are said by an Envelope.
+// Why events are left out. All but the first three are said by an Envelope.
 const (
 	// Tombstone: the record has no value. A log writes one behind a delete, so that Kafka may forget the key; it says nothing new.
 	Tombstone    LeftOut = "tombstone"
 	Filtered     LeftOut = "filtered"      // the pipeline's own filter says no
+	Empty        LeftOut = "empty"         // the record is a list of nothing
 	Heartbeat    LeftOut = "heartbeat"     // the log is read, and nothing has changed
 	SchemaChange LeftOut = "schema_change" // of a table, not of its rows
 	Transaction  LeftOut = "transaction"   // one begins or ends

@@ -42,7 +42,7 @@ func (s Schema) validateImages() error {
 	}
 	found := false
 	for n, f := range s.Fields {
-		if !f.Made && within(f.Keys(), i.Before) {
+		if f.OfValue() && within(f.Keys(), i.Before) {
 			return fmt.Errorf("field %s lies within the before-image, which is read for every field of the after-image; remove it", f.Name)
 		}
 		_, ok := s.former(n)
@@ -61,7 +61,7 @@ func within(path, of []string) bool { return len(path) >= len(of) && slices.Equa
 func (s Schema) former(n int) (path []string, ok bool) {
 	path = s.Fields[n].Keys()
 	f := &s.Fields[n]
-	if len(s.Images.Before) == 0 || !s.Envelope.knowsFormer(f.Name) || f.Name == s.Images.Deleted || f.Made ||
+	if len(s.Images.Before) == 0 || !s.Envelope.knowsFormer(f.Name) || f.Name == s.Images.Deleted || !f.OfValue() ||
 		!within(path, s.Images.After) || len(path) == len(s.Images.After) {
 		return nil, false
 	}

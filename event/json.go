@@ -15,10 +15,24 @@ type jsonReader struct {
 	json  jsontext.Decoder
 	input bytes.Buffer // over the record's bytes, which json reads in place
 	name  []byte       // scratch for a member name written with escapes
+	array bool         // records are arrays of objects
+
+	broken bool // what was wrong with the element at hand is a fault of the JSON
 }
+
+// JSONFormat is JSON: Schema.Format if records hold more than one object, and Schema.KeyFormat of keys that are objects.
+type JSONFormat struct {
+	Array bool // each record is an array of objects, and each of these is an event; else it is one object
+}
+
+// NewReader implements Format.
+func (f JSONFormat) NewReader(root *Node) Reader { return &jsonReader{root: root, array: f.Array} }
 
 // Read implements Reader.
 func (r *jsonReader) Read(rec *Record, b *Builder) *Error {
+	if r.array {
+		return r.records(rec.Value, b)
+	}
 	return r.read(r.root, rec.Value, b)
 }
 
@@ -28,15 +42,61 @@ func (r *jsonReader) read(n *Node, value []byte, b *Builder) *Error {
 	if err != nil {
 		return err
 	}
-	return trailing(value, len(value)-len(rest))
+	return trailing("object", value, len(value)-len(rest))
 }
 
-// trailing refuses what follows a value's object, which ends before at.
-func trailing(value []byte, at int) *Error {
+// trailing refuses what follows a value's object or array, which ends before at.
+func trailing(what string, value []byte, at int) *Error {
 	if rest := bytes.TrimLeft(value[at:], space); len(rest) > 0 {
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the object at byte %d", len(value)-len(rest))}
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the %s at byte %d", what, len(value)-len(rest))}
 	}
 	return nil
+}
+
+// records reads an array of objects, each of which is an event.
+func (r *jsonReader) records(record []byte, b *Builder) *Error {
+	r.reset(record)
+	if kind := r.json.PeekKind(); kind != '[' && kind != 0 {
+		return &Error{Reason: Undecodable, Detail: "a JSON array of objects is expected, found " + kindName(kind)}
+	}
+	if _, err := r.json.ReadToken(); err != nil {
+		return r.undecodable(err)
+	}
+	n := 0
+	for ; r.json.PeekKind() != ']'; n++ {
+		if n > 0 {
+			if err := b.Next(); err != nil {
+				return err
+			}
+		}
+		b.Element(n)
+		r.broken = false
+		if err := r.element(record, b); err != nil {
+			if r.broken {
+				b.Element(noElement) // the path of a fault of the JSON begins at its root
+			}
+			return err
+		}
+	}
+	if n == 0 {
+		b.LeaveOut(Empty)
+	}
+	if _, err := r.json.ReadToken(); err != nil {
+		return r.undecodable(err)
+	}
+	err := trailing("array", record, int(r.json.InputOffset()))
+	if err != nil {
+		b.Element(noElement)
+	}
+	return err
+}
+
+// element reads the next element of an array of objects.
+func (r *jsonReader) element(record []byte, b *Builder) *Error {
+	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
+		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+	}
+	return r.object(r.root, record, b)
 }
 
 // first reads the object that a value begins with, and returns what follows.
@@ -59,17 +119,17 @@ func (r *jsonReader) reset(value []byte) {
 // object reads the members of one object of the record.
 func (r *jsonReader) object(n *Node, record []byte, b *Builder) *Error {
 	if _, err := r.json.ReadToken(); err != nil {
-		return undecodable(err)
+		return r.undecodable(err)
 	}
 	for r.json.PeekKind() != '}' {
 		name, err := r.json.ReadValue()
 		if err != nil {
-			return undecodable(err)
+			return r.undecodable(err)
 		}
 		m := r.find(n, name)
 		if m == nil {
 			if _, err := r.json.ReadValue(); err != nil {
-				return undecodable(err)
+				return r.undecodable(err)
 			}
 			continue
 		}
@@ -81,9 +141,14 @@ func (r *jsonReader) object(n *Node, record []byte, b *Builder) *Error {
 		}
 	}
 	if _, err := r.json.ReadToken(); err != nil {
-		return undecodable(err)
+		return r.undecodable(err)
 	}
 	return nil
+}
+
+func (r *jsonReader) undecodable(err error) *Error {
+	r.broken = true
+	return undecodable(err)
 }
 
 // find returns the declared key that a quoted member name means, or nil.
@@ -100,13 +165,17 @@ func (r *jsonReader) find(n *Node, quoted jsontext.Value) *Node {
 func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	kind := r.json.PeekKind()
 	n.null = kind == 'n'
-	if n.field < 0 && kind == '{' {
+	switch {
+	case n.field >= 0:
+	case kind == '{':
 		return r.object(n, record, b)
+	case kind == '[' && n.indexed:
+		return r.elements(n, record, b)
 	}
 	raw, err := r.json.ReadValue()
 	switch {
 	case err != nil:
-		return undecodable(err)
+		return r.undecodable(err)
 	case kind == 'n':
 		return nil
 	case n.field < 0:
@@ -119,8 +188,37 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 			return err
 		}
 	}
+	if n.convert != nil {
+		return b.convert(n, kind, record[end-len(raw):end])
+	}
 	if detail := b.batch.parse(&b.values[n.field], n, kind, record[end-len(raw):end]); detail != "" {
 		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
+	}
+	return nil
+}
+
+// elements reads the declared elements of an array.
+func (r *jsonReader) elements(n *Node, record []byte, b *Builder) *Error {
+	if _, err := r.json.ReadToken(); err != nil {
+		return r.undecodable(err)
+	}
+	for i := 0; r.json.PeekKind() != ']'; i++ {
+		m := n.Element(i)
+		if m == nil {
+			if _, err := r.json.ReadValue(); err != nil {
+				return r.undecodable(err)
+			}
+			continue
+		}
+		if err := b.have(m); err != nil {
+			return err
+		}
+		if err := r.member(m, record, b); err != nil {
+			return err
+		}
+	}
+	if _, err := r.json.ReadToken(); err != nil {
+		return r.undecodable(err)
 	}
 	return nil
 }

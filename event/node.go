@@ -1,6 +1,9 @@
 package event
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Node is one key on the way to a declared field, or a field itself: the tree of what a schema reads of a record.
 type Node struct {
@@ -15,6 +18,9 @@ type Node struct {
 	form     form        // that the value has in JSON, beside its type
 	declared form        // where the record says nothing of it
 	children []*Node     // of an object
+	convert  *conversion // of the field; nil: none
+	index    int         // of the array element that key stands for; -1: it is no number
+	indexed  bool        // some children are array elements
 	seen     uint64      // Builder.count of the last event that held this key
 	null     bool        // there
 }
@@ -46,10 +52,25 @@ func (n *Node) Find(key []byte) *Node {
 	return nil
 }
 
-// place puts a field, or what it was before, where the record holds it.
-func (d *Decoder) place(path []string, field int, f Field) {
-	n := d.at(path)
-	n.field, n.typ, n.numbers = field, f.Type, f.Numbers || f.Decimal
+// Element returns the child that stands for an element of an array, or nil: where n is an array, a key that is a number is an index.
+func (n *Node) Element(index int) *Node {
+	if !n.indexed {
+		return nil
+	}
+	for _, m := range n.children {
+		if m.index == index {
+			return m
+		}
+	}
+	return nil
+}
+
+// Indexed reports whether fields are declared within an array at n.
+func (n *Node) Indexed() bool { return n.indexed }
+
+// hold makes n a field, or what it was before, at its position.
+func (n *Node) hold(field int, f Field) {
+	n.field, n.typ, n.numbers, n.convert = field, f.Type, f.Numbers || f.Decimal, newConversion(f)
 	if f.Decimal {
 		n.declared = form{kind: decimalForm, scale: f.Scale}
 	}
@@ -59,23 +80,23 @@ func (d *Decoder) place(path []string, field int, f Field) {
 	}
 }
 
-// at finds or adds the node at a path.
-func (d *Decoder) at(path []string) *Node {
-	n := d.root
-	for depth, key := range path {
-		n = n.child(key, strings.Join(path[:depth+1], "."))
+// at finds or adds the node at a path below n.
+func (n *Node) at(path []string) *Node {
+	for _, key := range path {
+		n = n.child(key)
 	}
 	return n
 }
 
-func fieldPath(f Field) string { return strings.Join(f.Keys(), ".") }
-
 // child finds or adds the key below n.
-func (n *Node) child(key, path string) *Node {
+func (n *Node) child(key string) *Node {
 	if m := n.Find([]byte(key)); m != nil {
 		return m
 	}
-	m := &Node{key: key, path: path, field: -1}
+	m := &Node{key: key, path: strings.TrimPrefix(n.path+"."+key, "."), field: -1, index: -1}
+	if i, err := strconv.Atoi(key); err == nil && strconv.Itoa(i) == key && i >= 0 {
+		m.index, n.indexed = i, true
+	}
 	n.children = append(n.children, m)
 	return m
 }

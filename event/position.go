@@ -87,7 +87,7 @@ func newPlace(s Schema) *place {
 func (p *place) version(fields []Field, values []Value) (int64, *Error) {
 	for _, f := range []int{p.lsn, p.file, p.pos, p.source} {
 		if f >= 0 && values[f].Null() {
-			return 0, &Error{Reason: MissingField, Field: fieldPath(fields[f]), Detail: "it is part of the version of the event"}
+			return 0, &Error{Reason: MissingField, Field: fields[f].Where(), Detail: "it is part of the version of the event"}
 		}
 	}
 	epoch, err := p.epoch(fields, values)
@@ -115,7 +115,7 @@ func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 	digits := name[bytes.LastIndexByte(name, '.')+1:]
 	number, err := strconv.ParseUint(string(digits), 10, 63)
 	if err != nil {
-		return 0, &Error{Reason: BadVersion, Field: fieldPath(fields[p.file]),
+		return 0, &Error{Reason: BadVersion, Field: fields[p.file].Where(),
 			Detail: "a binlog's file name ends with a dot and a number, found " + Quoted(name)}
 	}
 	file, fault := part(fields[p.file], int64(number), fileBits)
@@ -129,10 +129,10 @@ func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 // part holds a number to its width.
 func part(f Field, n int64, bits int) (int64, *Error) {
 	if n < 0 {
-		return 0, &Error{Reason: BadVersion, Field: fieldPath(f), Detail: fmt.Sprintf("%d is negative", n)}
+		return 0, &Error{Reason: BadVersion, Field: f.Where(), Detail: fmt.Sprintf("%d is negative", n)}
 	}
 	if n >= 1<<bits {
-		return 0, &Error{Reason: BadVersion, Field: fieldPath(f), Halts: true,
+		return 0, &Error{Reason: BadVersion, Field: f.Where(), Halts: true,
 			Detail: fmt.Sprintf("%d does not fit the %d bits that it has in a version; write to a new table, whose versions begin again", n, bits)}
 	}
 	return n, nil
@@ -150,7 +150,7 @@ func (p *place) epoch(fields []Field, values []Value) (int64, *Error) {
 	}
 	epoch, ok := p.Epochs[string(name)]
 	if !ok {
-		return 0, &Error{Reason: BadVersion, Field: fieldPath(fields[p.source]), Halts: true,
+		return 0, &Error{Reason: BadVersion, Field: fields[p.source].Where(), Halts: true,
 			Detail: Quoted(name) + " has no epoch, so its positions cannot be compared with those of other sources; add it to epochs, above " +
 				"those that came before it"}
 	}

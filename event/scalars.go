@@ -33,6 +33,8 @@ func (b *Builder) Text(n *Node, text []byte) *Error {
 		return nil
 	case !utf8.Valid(text):
 		return &Error{Reason: Undecodable, Field: n.path, Detail: "invalid UTF-8 in a string"}
+	case n.convert != nil && n.convert.texts:
+		return b.read(n, text)
 	case n.field >= 0 && n.typ == Text:
 		b.values[n.field] = TextOf(text)
 	case n.field >= 0 && n.typ == Time:
@@ -128,6 +130,8 @@ func (b *Builder) Bool(n *Node, truth bool) *Error {
 		b.values[n.field] = BoolValue(truth)
 	case n.field >= 0 && n.typ == Nested:
 		return b.json(n, strconv.AppendBool(nil, truth))
+	case n.looksUp():
+		return b.read(n, b.Keep(strconv.AppendBool(nil, truth)))
 	default:
 		return n.Wrong("a bool")
 	}
@@ -271,6 +275,8 @@ func (b *Builder) number(n *Node, digits []byte) *Error {
 	switch {
 	case n.field < 0:
 		return n.Wrong("a number")
+	case n.looksUp():
+		return b.read(n, b.Keep(digits))
 	case n.typ == Text && n.numbers:
 		b.values[n.field] = TextOf(b.Keep(digits))
 		return nil

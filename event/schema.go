@@ -65,12 +65,19 @@ type Field struct {
 	Decimal      bool   // of a Text or Float: bytes in base64, a two's complement that counts 10^-Scale
 	Scale        int
 
-	Made bool // no record holds it: the schema's Derive makes it
+	Made    bool       // no record holds it: the schema's Derive makes it
+	Place   Place      // of the record: where Path begins
+	Const   Value      // what every event has, whatever its record holds; null: the record is read
+	Default Value      // what an event has whose record lacks the field or has null there; null: nothing
+	Convert Conversion // of what the record holds
 }
 
-// Keys are the object keys from the record's root to the field.
+// OfValue reports whether the field is read from the record's value, at its Keys.
+func (f Field) OfValue() bool { return f.Place == InValue && f.Const.Null() && !f.Made }
+
+// Keys are the object keys from the root of the part of the record that holds the field to the field.
 func (f Field) Keys() []string {
-	if len(f.Path) == 0 {
+	if len(f.Path) == 0 && f.Place == InValue {
 		return []string{f.Name}
 	}
 	return f.Path
@@ -94,7 +101,21 @@ func (f Field) validate() error {
 	case f.Scale < 0 || f.Scale > maxScale:
 		return fmt.Errorf("field %s: a scale of %d; give 0 to %d", f.Name, f.Scale, maxScale)
 	}
-	return nil
+	for _, v := range []Value{f.Const, f.Default} {
+		if !v.Null() && v.Type != f.Type.Stored() {
+			return fmt.Errorf("field %s is declared %s, and the value that it is given is %s", f.Name, f.Type, v.Type)
+		}
+	}
+	if f.Made && (f.Place != InValue || !f.Const.Null() || !f.Default.Null() || !f.Convert.none()) {
+		return fmt.Errorf("field %s is made, so nothing is read: remove its path, its value, its default and what becomes of it", f.Name)
+	}
+	if !f.Const.Null() && (f.Place != InValue || len(f.Path) > 0 || !f.Default.Null()) {
+		return fmt.Errorf("field %s has a value, so nothing is read: remove its path and its default, or the value", f.Name)
+	}
+	if err := f.Convert.validate(f); err != nil {
+		return err
+	}
+	return f.validatePlace()
 }
 
 // Schema is what a pipeline declares of its records: the fields it uses, and which of them is the version.
@@ -110,6 +131,8 @@ type Schema struct {
 	Lateness time.Duration
 	// Format is how the records encode these fields; nil: as JSON objects.
 	Format Format
+	// KeyFormat is how their keys encode the fields that are InKey.
+	KeyFormat Format
 	// Images are the before- and after-images of the records, if they hold any.
 	Images Images
 	// Derive makes the fields that are Made, and says which events are kept; nil: there are none, and all are.
@@ -142,17 +165,20 @@ func (s Schema) Validate() error {
 			}
 			continue
 		}
-		if other, ok := paths[joined(f.Keys())]; ok {
+		if !f.Const.Null() {
+			continue
+		}
+		if f.Place == InKey && s.KeyFormat == nil {
+			return fmt.Errorf("field %s lies in the key, and nothing says how keys are written; give their format", f.Name)
+		}
+		if other, ok := paths[f.joined(len(f.Keys()))]; ok {
 			return fmt.Errorf("fields %s and %s have the same path; one field can be used in many places", other, f.Name)
 		}
-		paths[joined(f.Keys())] = f.Name
+		paths[f.joined(len(f.Keys()))] = f.Name
 	}
 	for _, f := range s.Fields {
 		for n := range f.Keys() {
-			if f.Made {
-				break
-			}
-			if other, ok := paths[joined(f.Keys()[:n])]; ok && n > 0 {
+			if other, ok := paths[f.joined(n)]; ok && n > 0 && f.Const.Null() && !f.Made {
 				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so is taken as a whole",
 					f.Name, other, s.Fields[s.position(other)].Type)
 			}
@@ -185,8 +211,13 @@ func (s Schema) validateVersion() error {
 	if s.Version < -1 || s.Version >= len(s.Fields) {
 		return fmt.Errorf("version is field %d of %d", s.Version, len(s.Fields))
 	}
-	if f := s.Fields[s.Version]; f.Type != Int && !f.Type.IsTime() {
+	switch f := s.Fields[s.Version]; {
+	case f.Type != Int && !f.Type.IsTime():
 		return fmt.Errorf("version %s is declared %s; it must be an int or a time", f.Name, f.Type)
+	case !f.Const.Null() || !f.Default.Null():
+		return fmt.Errorf("version %s has a value of its own, which orders nothing; take it of the record", f.Name)
+	case !f.Place.Replayable():
+		return fmt.Errorf("version %s is %s, which the same record has another of in another topic; take what goes with it", f.Name, f.Where())
 	}
 	if s.Sequence == "" {
 		return nil
@@ -197,6 +228,8 @@ func (s Schema) validateVersion() error {
 		return fmt.Errorf("the sequence %s is not declared; add it to fields", s.Sequence)
 	case s.Fields[n].Type != Int:
 		return fmt.Errorf("the sequence %s is declared %s; it must be int", s.Sequence, s.Fields[n].Type)
+	case !s.Fields[n].Place.Replayable():
+		return fmt.Errorf("the sequence %s is %s, which the same record has another of in another topic", s.Sequence, s.Fields[n].Where())
 	case s.Fields[s.Version].Type == Int:
 		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms, time_s or time",
 			s.Fields[s.Version].Name)
@@ -226,5 +259,7 @@ func (s Schema) Untimed() string {
 	return ""
 }
 
-// joined is a path as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.
-func joined(path []string) string { return strings.Join(path, "\x00") }
+// joined is the first n keys of the field's path, and its place, as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.
+func (f Field) joined(n int) string {
+	return string('0'+rune(f.Place)) + "\x00" + strings.Join(f.Keys()[:n], "\x00")
+}

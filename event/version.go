@@ -44,7 +44,7 @@ const perMillisecond = 1000
 
 // sequenced is the version of the event of the millisecond at that the source counts as n.
 func (d *Decoder) sequenced(at int64, values []Value) (int64, *Error) {
-	v, field := values[d.sequence], fieldPath(d.schema.Fields[d.sequence])
+	v, field := values[d.sequence], d.schema.Fields[d.sequence].Where()
 	switch n := v.Int(); {
 	case v.Null():
 		return 0, &Error{Reason: MissingField, Field: field, Detail: "it is part of the version of the event"}

@@ -3,7 +3,6 @@ package lookup
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"brine/event"
 )
@@ -26,7 +25,7 @@ func (s *search) absent(w *want) {
 			continue
 		}
 		delete(s.since, at)
-		s.reject(i, &event.Error{Reason: event.MissingField, Field: strings.Join(f.Keys(), "."),
+		s.reject(i, &event.Error{Reason: event.MissingField, Field: f.Where(),
 			Detail: fmt.Sprintf("the key needs it, and row %s of table %s, where it is looked up, has not come within %v", w.row(),
 				s.opts.Table, s.opts.Wait)})
 	}

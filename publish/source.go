@@ -173,7 +173,7 @@ func (s *Source) timeFormatsOf(path []string) []*event.TimeFormat {
 	number := event.Field{Type: event.Time, Format: "epoch_ms"}
 	for i := range s.Fields {
 		switch f := &s.Fields[i]; {
-		case !slices.Equal(f.Keys(), path):
+		case !f.OfValue() || !slices.Equal(f.Keys(), path):
 		case f.Type == event.Time:
 			return []*event.TimeFormat{timeFormat(f)}
 		case f.Type == event.TimeS:
@@ -186,7 +186,7 @@ func (s *Source) timeFormatsOf(path []string) []*event.TimeFormat {
 // find returns the path of a field: that of the pipeline's field of this name, else the name's own parts.
 func (s *Source) find(name string) []string {
 	for _, f := range s.Fields {
-		if f.Name == name {
+		if f.Name == name && f.OfValue() {
 			return f.Keys()
 		}
 	}

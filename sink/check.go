@@ -133,4 +133,4 @@ func (d *draft) keyError(p *part, err error) *event.Error {
 	return reject
 }
 
-func fieldPath(f event.Field) string { return strings.Join(f.Keys(), ".") }
+func fieldPath(f event.Field) string { return f.Where() }

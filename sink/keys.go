@@ -66,7 +66,7 @@ func newKeying(key *rowkey.Key, rows Rows, schema event.Schema) (keying, error) 
 			return k, fmt.Errorf("field %q, which the key has as %s, is not declared; add it to fields", rows.As[name], name)
 		}
 		k.as = append(k.as, from)
-		add(name, event.Field{Type: schema.Fields[from].Type, Path: schema.Fields[from].Keys()})
+		add(name, event.Field{Type: schema.Fields[from].Type, Path: schema.Fields[from].Keys(), Place: schema.Fields[from].Place})
 	}
 	if rows.Each != nil {
 		if err := k.checkEach(rows.Each); err != nil {

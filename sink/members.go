@@ -25,7 +25,7 @@ func newMembers(m *Members, fields []event.Field) (*memberColumns, error) {
 		out.except[name] = true
 	}
 	for _, f := range fields {
-		if path := f.Keys(); len(path) == 1 {
+		if path := f.Keys(); len(path) == 1 && f.OfValue() {
 			out.except[path[0]] = true
 		}
 	}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/segmentio/kafka-go"
+)
+
+// published is what records of a format become: a configuration of testdata/formats, records, and what is found afterwards.
+type published struct {
+	example
+	records   []sent
+	query     string
+	want      string // fields of each row; TOPIC stands for the topic
+	documents string
+	dead      []string // reasons and fields of dead letters, of rows or of documents
+}
+
+// TestFormatsEndToEnd takes records of each format through Kafka into rows and documents, and reads the topic again: verify agrees.
+func TestFormatsEndToEnd(t *testing.T) {
+	s := embeddedStack(t)
+	for name, x := range map[string]published{"whole": wholeRecords()} {
+		t.Run(name, func(t *testing.T) {
+			x.file = "../cmd/brine/testdata/formats/" + x.file
+			j := newJobOf(t, s, x.example)
+			j.sendAll(x.records)
+			j.must("run", "-q", "-c", j.file, "--until-end")
+			want := strings.ReplaceAll(x.want, "TOPIC", j.topic)
+			if diff := cmp.Diff(want, j.fieldsOf(strings.Fields(x.query)...)); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(x.documents, j.documentsText()); diff != "" {
+				t.Errorf("documents (-want +got):\n%s", diff)
+			}
+			var dead []string
+			for _, l := range j.deadLetters() {
+				dead = append(dead, fmt.Sprint(l.Reason, " ", l.Field))
+			}
+			slices.Sort(dead)
+			if diff := cmp.Diff(x.dead, slices.Compact(dead)); diff != "" {
+				t.Errorf("dead letters (-want +got):\n%s", diff)
+			}
+			j.verified(0)
+		})
+	}
+}
+
+// documentsText is the job's documents without what brine adds, in the order of their fields.
+func (j *job) documentsText() string {
+	var all []string
+	for _, d := range j.documents() {
+		var fields []string
+		for name, value := range d {
+			if !strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "brine") {
+				fields = append(fields, fmt.Sprint(name, ":", value))
+			}
+		}
+		slices.Sort(fields)
+		all = append(all, strings.Join(fields, " "))
+	}
+	slices.Sort(all)
+	return strings.Join(all, " | ")
+}
+
+func wholeRecords() published {
+	at := time.UnixMilli(1357034220000)
+	header := func(name, value string) kafka.Header { return kafka.Header{Key: name, Value: []byte(value)} }
+	return published{
+		example: example{"whole.yaml", "whole", "shop.whole", "shop:whole", "whole", "order"},
+		records: []sent{
+			{key: []byte(`{"id":"o1"}`), value: []byte(`{"items":[{"sku":"x"}],"state":1,"total":"9.50"}`), time: at, partition: 1,
+				headers: []kafka.Header{header("shop", "BE"), header("tries", "3"), header("shop", " EU ")}},
+			{key: []byte(`{"id":"o2"}`), value: []byte(`{"state":"2"}`), time: at, partition: 1},
+			{key: []byte(`{"id":"o3"}`), value: []byte(`{"state":3}`), time: at},
+			{key: []byte(`o4`), value: []byte(`{}`), time: at},
+			{value: []byte(`{}`), time: at},
+			{key: []byte(`{"id":"o5"}`), value: []byte(`{}`), time: at, headers: []kafka.Header{header("tries", "x")}},
+		},
+		query: "order=o1",
+		want: `at:2013-01-01T09:57:00.000Z first:x offset:0 order:o1 part:1 shop:eu source:app state:created topic:TOPIC total:9.5 ` +
+			`tries:3`,
+		documents: "offset:0 order:o1 shop:eu source:app state:created | offset:1 order:o2 shop:none source:app state:paid",
+		dead:      []string{"missing_field $key.id", "missing_field order", "undecodable $key", "wrong_type $header.tries", "wrong_type state"},
+	}
+}

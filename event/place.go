@@ -1,0 +1,218 @@
+package event
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Place is where a record holds a field: in which part of it.
+type Place uint8
+
+// The parts of a record, by their names in a path.
+const (
+	InValue         Place = iota // what the Format finds in the value
+	InKey                        // $key.PATH: what the KeyFormat finds in the key
+	WholeKey                     // $key: the key as a text
+	WholeValue                   // $value: the value as a text, whatever the format
+	InHeader                     // $header.NAME: the value of a header as a text; of several ones of a name the last
+	RecordTopic                  // $topic
+	RecordPartition              // $partition
+	RecordOffset                 // $offset
+	RecordTime                   // $timestamp
+)
+
+// Replayable reports whether what is there goes with the record: keys, versions and all that decides what is written may be made
+// of it. Partitions and offsets do not: the same record has others in a topic that it was copied to.
+func (p Place) Replayable() bool { return p != RecordPartition && p != RecordOffset }
+
+// Where is the path of a field, for people.
+func (f Field) Where() string {
+	switch keys := strings.Join(f.Keys(), "."); f.Place {
+	case InKey:
+		return keyPath + "." + keys
+	case WholeKey:
+		return keyPath
+	case WholeValue:
+		return "$value"
+	case InHeader:
+		return "$header." + keys
+	case RecordTopic:
+		return "$topic"
+	case RecordPartition:
+		return "$partition"
+	case RecordOffset:
+		return "$offset"
+	case RecordTime:
+		return "$timestamp"
+	default:
+		return keys
+	}
+}
+
+const keyPath = "$key"
+
+// validatePlace holds a field to the part of the record that it is of.
+func (f Field) validatePlace() error {
+	switch p, where := f.Place, f.Where(); {
+	case p == InValue:
+		return nil
+	case p > RecordTime:
+		return fmt.Errorf("field %s is of no part of a record: %d", f.Name, p)
+	case p == InKey && len(f.Path) == 0, p == InHeader && len(f.Path) != 1, p != InKey && p != InHeader && len(f.Path) > 0:
+		return fmt.Errorf("field %s: %s with a path of %d keys is no place in a record", f.Name, where, len(f.Path))
+	case p == RecordTopic && f.Type != Text:
+		return fmt.Errorf("field %s is declared %s, and %s is a text", f.Name, f.Type, where)
+	case !p.Replayable() && f.Type != Int:
+		return fmt.Errorf("field %s is declared %s, and %s is an int", f.Name, f.Type, where)
+	case p == RecordTime && !f.Type.IsTime():
+		return fmt.Errorf("field %s is declared %s, and %s is a time", f.Name, f.Type, where)
+	case p != InKey && f.Type == Nested:
+		return fmt.Errorf("field %s is declared json, and %s is a text", f.Name, where)
+	}
+	return nil
+}
+
+// beside is what a decoder knows of fields that are beside the value of a record.
+type beside struct {
+	parts     []placed
+	fixed     []fixed // constants
+	defaults  []fixed
+	key       Reader // of fields in keys; nil: there are none
+	keyRoot   *Node
+	resolver  Resolver // key, if it is one
+	keyRecord Record   // the record at hand with its key as its value: what key reads
+	copied    []int    // fields of parts and keys: they are read once for all events of a record
+}
+
+func (w *beside) some() bool { return len(w.copied)+len(w.fixed) > 0 }
+
+// placed is a field that is a part of the record.
+type placed struct {
+	place  Place
+	header string
+	node   *Node
+}
+
+// fixed is a value that the schema has for a field.
+type fixed struct {
+	field int
+	value Value
+}
+
+// put places a field that is not in the record's value, and reports whether it is one.
+func (d *Decoder) put(i int, f Field) bool {
+	w := &d.beside
+	if !f.Default.Null() {
+		w.defaults = append(w.defaults, fixed{i, f.Default})
+	}
+	if !f.Const.Null() {
+		w.fixed = append(w.fixed, fixed{i, f.Const})
+		return true
+	}
+	switch f.Place {
+	case InValue:
+		return false
+	case InKey:
+		if w.keyRoot == nil {
+			w.keyRoot = &Node{field: -1, path: keyPath}
+		}
+		w.keyRoot.at(f.Path).hold(i, f)
+	default:
+		n := &Node{path: f.Where()}
+		n.hold(i, f)
+		w.parts = append(w.parts, placed{f.Place, strings.Join(f.Path, ""), n})
+	}
+	w.copied = append(w.copied, i)
+	return true
+}
+
+// readBeside reads what the record holds beside its value.
+func (b *Builder) readBeside() *Error {
+	w := &b.decoder.beside
+	for i := range w.parts {
+		if err := b.part(&w.parts[i]); err != nil {
+			return err
+		}
+	}
+	if err := b.readKey(); err != nil {
+		return err
+	}
+	b.known, b.kept = true, b.kept[:0]
+	for _, i := range w.copied {
+		b.kept = append(b.kept, b.values[i])
+	}
+	b.keepBeside()
+	return nil
+}
+
+// keepBeside sets what every event of the record has.
+func (b *Builder) keepBeside() {
+	w := &b.decoder.beside
+	for _, f := range w.fixed {
+		b.values[f.field] = f.value
+	}
+	for at, i := range w.copied {
+		b.values[i] = b.kept[at]
+	}
+}
+
+// readKey fills the fields that lie in the key.
+func (b *Builder) readKey() *Error {
+	w := &b.decoder.beside
+	if w.key == nil || len(b.record.Key) == 0 {
+		return nil
+	}
+	w.keyRecord = *b.record
+	w.keyRecord.Value = b.record.Key
+	err := w.key.Read(&w.keyRecord, b)
+	if err != nil && !strings.HasPrefix(err.Field, keyPath) {
+		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(keyPath+"."+err.Field, "."), Detail: err.Detail}
+	}
+	return err
+}
+
+// part fills a field that is a part of the record.
+func (b *Builder) part(p *placed) *Error {
+	rec := b.record
+	var text []byte
+	switch p.place {
+	case RecordPartition:
+		return b.Int(p.node, int64(rec.Partition))
+	case RecordOffset:
+		return b.Int(p.node, rec.Offset)
+	case RecordTime:
+		if rec.Timestamp < 0 { // the broker knows none
+			return nil
+		}
+		return b.Time(p.node, rec.Timestamp, Milliseconds)
+	case RecordTopic:
+		return b.Parse(p.node, b.Keep([]byte(rec.Topic)))
+	case WholeKey:
+		text = rec.Key
+	case WholeValue:
+		text = rec.Value
+	case InHeader:
+		for i := len(rec.Headers) - 1; i >= 0; i-- {
+			if rec.Headers[i].Key == p.header {
+				text = rec.Headers[i].Value
+				break
+			}
+		}
+	}
+	if text == nil {
+		return nil
+	}
+	return b.Parse(p.node, text)
+}
+
+// fill gives fields that are null their defaults.
+func (b *Builder) fill(ev *Event) {
+	for _, f := range b.decoder.beside.defaults {
+		if ev.Values[f.field].Null() {
+			ev.Values[f.field] = f.value
+		}
+		if ev.Former != nil && ev.Former[f.field].Null() {
+			ev.Former[f.field] = f.value
+		}
+	}
+}
