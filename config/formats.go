@@ -16,12 +16,22 @@ const formatProtobuf = "protobuf"
 
 // checkFormat checks how the pipeline's records are encoded, and makes the format that reads them.
 func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
-	if p.Format == formatProtobuf {
+	if p.Framing != "" && p.Framing != frameNone && p.Format != formatAvro {
+		l.fault(setting+".framing", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: avro")
+	}
+	switch p.Format {
+	case formatProtobuf:
 		l.checkProtobuf(c, p, setting)
+		return
+	case formatAvro:
+		if p.Message != "" {
+			l.fault(setting+".message", Unused, "does nothing for records of format avro", "remove it")
+		}
+		l.checkAvro(c, p, setting)
 		return
 	}
 	if p.SchemaFile != "" {
-		l.fault(setting+".schema", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: protobuf")
+		l.fault(setting+".schema", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: avro or protobuf")
 	}
 	if p.Message != "" {
 		l.fault(setting+".message", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: protobuf")

@@ -13,11 +13,15 @@ type Pipeline struct {
 	// The topic that is read.
 	Topic string `set:"topic,required" example:"courier.scans"`
 	// What the records hold. `json`: one JSON object each. `protobuf`: one Protobuf message each, which `schema` and `message` describe; without
-	// `schema` each begins with the id of its schema at the registry of the section `registry`.
-	Format string `set:"format" default:"json" oneof:"json protobuf"`
-	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, from the folder of this file.
-	// The records then hold nothing before their message.
+	// `schema` each begins with the id of its schema at the registry of the section `registry`. `avro`: one value of Avro's binary encoding each,
+	// likewise. See formats.md.
+	Format string `set:"format" default:"json" oneof:"json protobuf avro"`
+	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, or an `.avsc` file for `avro`,
+	// from the folder of this file. The records then hold nothing before their message or value, unless `framing` says so.
 	SchemaFile string `set:"schema" example:"orders.proto"`
+	// What stands before records of `format: avro` whose `schema` is a file: an id as `registry.framing` describes it, which is passed over since
+	// the file is the schema of all.
+	Framing string `set:"framing" default:"none" oneof:"none confluent apicurio apicurio8 apicurio_global apicurio8_global"`
 	// Name of the message that each record is, where the file of `schema` has several.
 	Message string `set:"message" example:"shop.Order"`
 	// How a publisher of a database's changes wraps rows: see formats.md. Paths of fields are then those within the row, and fields of the

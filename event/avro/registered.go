@@ -12,8 +12,6 @@ import (
 type Schemas interface {
 	// Schema returns the schema of an id. Its error is a *registry.Error or that of ctx.
 	Schema(ctx context.Context, id registry.ID) (*registry.Schema, error)
-	// Lookup returns the schema if nobody need be asked for it.
-	Lookup(id registry.ID) (*registry.Schema, bool)
 }
 
 // Registered is the format of records that name their schemas, as f frames them: each is read by its own.
@@ -91,11 +89,7 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 		if err := r.unknown[framed.ID]; err != nil {
 			return err
 		}
-		schema, ok := r.schemas.Lookup(framed.ID)
-		if !ok {
-			return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + framed.ID.String() + " was not asked for"}
-		}
-		p = r.learn(schema)
+		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + framed.ID.String() + " was not asked for"}
 	}
 	if p.err != nil {
 		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + p.name + " cannot be used: " + p.err.Error()}

@@ -32,11 +32,6 @@ func (s *shelf) Schema(ctx context.Context, id registry.ID) (*registry.Schema, e
 	return s.schemas[id.Number], nil
 }
 
-func (s *shelf) Lookup(id registry.ID) (*registry.Schema, bool) {
-	found, ok := s.schemas[id.Number]
-	return found, ok
-}
-
 func (s *shelf) add(id int64, subject, text string) {
 	s.schemas[id] = &registry.Schema{ID: registry.ID{Kind: registry.Number, Number: id}, Type: registry.Avro, Text: text,
 		Subjects: []registry.Subject{{Name: subject, Version: 1}}}

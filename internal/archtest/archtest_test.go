@@ -85,7 +85,7 @@ var rules = []struct {
 	{"publish", []string{"event", "ingest", "ingest/offsets", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
 	{"tracing", []string{"event", "hbase", "indexer", "ingest", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
-	{"config", []string{"internal/when", "derive", "event", "event/protobuf", "forecast", "plan", "rowkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "registry"}, "Options of the others"},
+	{"config", []string{"internal/when", "derive", "event", "event/avro", "event/protobuf", "forecast", "plan", "rowkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "registry"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
 	{"bench", []string{"bench/..."}, "a subcommand is a package below it"},
 	{"bench/...", []string{"*"}, "nothing but bench imports a benchmark"},

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/avro"
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"brine/event"
+	"brine/ingest"
+	"brine/internal/sample"
+)
+
+// schemaRegistry is a registry in this process that can be away.
+type schemaRegistry struct {
+	*srfake.Registry
+	seen  map[int]*avro.Schema // by id
+	away  atomic.Bool
+	asked atomic.Int64
+}
+
+func newSchemaRegistry(t *testing.T) *schemaRegistry {
+	t.Helper()
+	r := &schemaRegistry{Registry: srfake.New(), seen: map[int]*avro.Schema{}}
+	t.Cleanup(r.Close)
+	r.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+		r.asked.Add(1)
+		if r.away.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return r.away.Load()
+	})
+	return r
+}
+
+// version is the schema of a number: it always has what a scan is made of, in another order, with other fields beside it, a weight that is
+// widened now and then, and an `at` that is of milliseconds or microseconds.
+func (r *schemaRegistry) version(t *testing.T, n int) (id int, s *avro.Schema) {
+	t.Helper()
+	fields := []string{
+		`{"name":"waybill","type":"string"}`, `{"name":"action","type":{"type":"enum","name":"Action","symbols":["DEPART","ARRIVE","CANCEL"]}}`,
+		`{"name":"station","type":["null","string"]}`, `{"name":"courier","type":["null","string"],"default":null}`,
+		[]string{`{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}}`,
+			`{"name":"at","type":{"type":"long","logicalType":"timestamp-micros"}}`}[n%2],
+	}
+	if n%3 == 0 {
+		fields = append(fields, fmt.Sprintf(`{"name":"added%d","type":{"type":"array","items":"int"},"default":[]}`, n))
+	}
+	fields = append(fields, fmt.Sprintf(`{"name":"weight","type":%q,"doc":"version %d"}`, []string{"int", "long", "float", "double"}[n/250%4], n))
+	shift := n % len(fields)
+	fields = slices.Concat(fields[shift:], fields[:shift])
+	text := `{"type":"record","name":"Scan","namespace":"courier","fields":[` + strings.Join(fields, ",") + `]}`
+	id = n + 1
+	if r.seen[id] == nil {
+		r.SeedSchema("courier.scans-value", id, id, sr.Schema{Schema: text})
+		r.seen[id] = avro.MustParse(text)
+	}
+	return id, r.seen[id]
+}
+
+// framed writes a scan as a registry's serializer does.
+func framed(t *testing.T, id int, s *avro.Schema, n int, scan []byte) []byte {
+	t.Helper()
+	var v struct {
+		Waybill, Action string
+		Station         *string
+		Courier         *string
+		At              int64
+	}
+	if err := json.Unmarshal(scan, &v); err != nil {
+		t.Fatal(err)
+	}
+	orNil := func(s *string) any {
+		if s == nil {
+			return nil
+		}
+		return *s
+	}
+	at := v.At
+	if n%2 == 1 {
+		at = at*1000 + 7
+	}
+	value, err := s.AppendEncode([]byte{0, 0, 0, byte(id >> 8), byte(id)}, map[string]any{"waybill": v.Waybill, "action": v.Action,
+		"station": orNil(v.Station), "courier": orNil(v.Courier), "at": at, "weight": n, fmt.Sprintf("added%d", n): []int{n}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// TestAvroSchemasChange: a thousand versions of a schema follow each other while events flow, the registry is away in the midst of them, and
+// again while brine starts. Nothing stops but what must wait, nothing is lost, and the table is cell for cell what a calm run makes of JSON.
+func TestAvroSchemasChange(t *testing.T) {
+	t.Parallel()
+	const versions, each = 1000, 2
+	scans := slices.Collect(first(sample.Scans(), (versions+1)*each))
+	want := undisturbed(t, slices.Values(scans))
+
+	registry := newSchemaRegistry(t)
+	j := newJob(t, embeddedStack(t))
+	cache := filepath.Join(t.TempDir(), "schemas")
+	j.replace("format: json", "format: avro")
+	j.replace("hbase:\n", fmt.Sprintf("registry: { url: %q, cache: %q }\nhbase:\n", registry.URL(), cache))
+	j.replace("    write: {", "    read: { max_pause: 200ms }\n    write: {")
+	j.must("check", "-c", j.file)
+	sent := 0
+	send := func(from, to int) {
+		t.Helper()
+		var records []sentScan
+		for n := from; n < to; n++ {
+			id, schema := registry.version(t, n)
+			for i := range each {
+				scan := scans[n*each+i]
+				records = append(records, sentScan{n % devPartitions, framed(t, id, schema, n, scan)})
+			}
+		}
+		j.sendScans(records)
+		sent += len(records)
+	}
+	p := j.begin()
+	send(0, versions/2)
+	p.until("scans.rows", sent)
+
+	registry.away.Store(true)
+	send(versions/2, versions)
+	p.untilWaiting("scans.rows")
+	if status, body := p.get("/healthz"); !strings.Contains(body, "schema registry") {
+		t.Errorf("health says %d, and not why records wait: %.500s", status, body)
+	}
+	settled := p.settled("scans.rows")
+	registry.away.Store(false)
+	p.until("scans.rows", sent)
+	t.Logf("%d events of %d versions; %d were settled while the registry was away; it was asked %d times", sent, versions, settled, registry.asked.Load())
+	p.stop()
+
+	// A restart while the registry is away: what was seen before is read by the cache.
+	registry.away.Store(true)
+	asked := registry.asked.Load()
+	var again []sentScan
+	for i := range each {
+		id, schema := registry.version(t, i)
+		again = append(again, sentScan{i, framed(t, id, schema, i, scans[versions*each+i])})
+	}
+	j.sendScans(again)
+	sent += len(again)
+	p = j.begin()
+	p.until("scans.rows", sent)
+	p.stop()
+	if n := registry.asked.Load() - asked; n != 0 {
+		t.Errorf("the registry was asked %d times for schemas that the cache has", n)
+	}
+	if letters := j.deadLetters(); len(letters) > 0 {
+		t.Errorf("%d dead letters, the first: %s %s", len(letters), letters[0].Reason, letters[0].Detail)
+	}
+	if got := scanTable(t, j.hbase, j.table); got != want {
+		t.Errorf("the table is %v, want %v", got, want)
+	}
+	if files, err := os.ReadDir(cache); err != nil || len(files) != 1 {
+		t.Errorf("the cache holds %d folders, %v", len(files), err)
+	}
+}
+
+type sentScan struct {
+	partition int
+	value     []byte
+}
+
+// sendScans sends the records of each partition together.
+func (j *job) sendScans(records []sentScan) {
+	j.t.Helper()
+	for partition := range devPartitions {
+		var values [][]byte
+		for _, r := range records {
+			if r.partition == partition {
+				values = append(values, r.value)
+			}
+		}
+		j.produce(partition, values)
+	}
+}
+
+// untilWaiting waits until a partition of the half waits for a schema.
+func (p *process) untilWaiting(half string) {
+	p.t.Helper()
+	for start := time.Now(); ; wait(p.t, 20*time.Millisecond) {
+		status := p.half(half)
+		if slices.ContainsFunc(status.Partitions, func(s ingest.PartitionStatus) bool {
+			return s.State == ingest.Waiting && s.Reason == event.Unavailable
+		}) {
+			return
+		}
+		if time.Since(start) > standstill {
+			p.t.Fatalf("no partition waits for a schema: %+v", status)
+		}
+	}
+}
+
+// TestAvroRecordsThatCannotBeRead are dead letters with their reasons, and no others are.
+func TestAvroRecordsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	registry := newSchemaRegistry(t)
+	j := newJob(t, embeddedStack(t))
+	j.replace("format: json", "format: avro")
+	j.replace("hbase:\n", fmt.Sprintf("registry: { url: %q, unknown_after: 100ms }\nhbase:\n", registry.URL()))
+	id, schema := registry.version(t, 0)
+	registry.SeedSchema("other-value", 1, 500, sr.Schema{Schema: `{"type":"record","name":"Other","fields":[{"name":"x","type":"string"}]}`})
+	scan := slices.Collect(first(sample.Scans(), 1))[0]
+	good := framed(t, id, schema, 0, scan)
+	j.sendScans([]sentScan{{0, good}, {0, good[:len(good)-1]}, {0, append(slices.Clone(good), 0)}, {0, scan},
+		{0, []byte{0, 0, 0, 3, 231, 2}}, {0, []byte{0, 0, 0, 1, 244, 2, 'x'}}})
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	var reasons []event.Reason
+	for _, l := range j.deadLetters() {
+		reasons = append(reasons, l.Reason)
+		t.Logf("%s, field %q: %s", l.Reason, l.Field, l.Detail)
+	}
+	want := []event.Reason{event.Undecodable, event.Undecodable, event.Undecodable, event.UnknownSchema, event.MissingField}
+	if slices.Sort(reasons); fmt.Sprint(reasons) != fmt.Sprint(slices.Sorted(slices.Values(want))) {
+		t.Errorf("dead letters for %v, want %v", reasons, want)
+	}
+	if got := scanTable(t, j.hbase, j.table); got.rows != 1 {
+		t.Errorf("%d rows", got.rows)
+	}
+}
+
+// produce puts values into a partition of the job's topic.
+func (j *job) produce(partition int, values [][]byte) {
+	j.t.Helper()
+	if len(values) == 0 {
+		return
+	}
+	records := make([]kafka.Record, len(values))
+	for i, v := range values {
+		records[i] = kafka.Record{Value: kafka.NewBytes(v), Time: time.Now()}
+	}
+	resp, err := j.client().Produce(j.t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: partition, RequiredAcks: kafka.RequireAll,
+		Records: kafka.NewRecordReader(records...)})
+	if err == nil {
+		err = resp.Error
+	}
+	if err != nil {
+		j.t.Fatal(err)
+	}
+}
