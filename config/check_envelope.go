@@ -95,9 +95,11 @@ func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 	if f == nil || slices.Contains(p.Envelope.Key, name) || len(p.Envelope.Key) == 0 || constant(f) {
 		return
 	}
-	l.fault(join(join("pipelines", p.Name)+".fields", name), EnvelopeCode, taken+", and it is not in the primary key, so that records do not hold "+
-		"what it was before a change: the row of "+r.Table+" that it was would stay",
-		"make keys of the primary key's fields, and name all of these in envelope.key; or let the database log whole rows (in Postgres REPLICA IDENTITY FULL) and write before: full")
+	l.fault(join(join("pipelines", p.Name)+".fields", name), EnvelopeCode,
+		taken+", and it is not in the primary key, so that records do not hold what it was before a change: the row of "+r.Table+
+			" that it was would stay",
+		"make keys of the primary key's fields, and name all of these in envelope.key; or let the database log whole rows "+
+			"(in Postgres REPLICA IDENTITY FULL) and write before: full")
 }
 
 // constant reports whether a field of the envelope is the same for all changes of a row.
@@ -116,6 +118,7 @@ func (l *loader) checkDecimal(f *Field, t event.Type, setting string) {
 	case f.From != "decimal" && l.has(setting+".scale"):
 		l.fault(setting+".scale", FieldTypes, "is that of a decimal", "write from: decimal beside it, or remove it")
 	case f.From == "decimal" && t != event.Text && t != event.Float && t != 0:
-		l.fault(setting+".from", FieldTypes, "makes a text or float of a decimal, and the field is declared "+f.Type, "declare it text, or remove it")
+		l.fault(setting+".from", FieldTypes, "makes a text or float of a decimal, and the field is declared "+f.Type,
+			"declare it text, or remove it")
 	}
 }

@@ -139,7 +139,8 @@ func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
 		u, err := url.Parse(strings.TrimSpace(text))
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-			l.fault(setting, Address, "is not a valid URL of a registry", "write http://host:8081, or http://host:8080/apis/ccompat/v7 for an Apicurio")
+			l.fault(setting, Address, "is not a valid URL of a registry",
+				"write http://host:8081, or http://host:8080/apis/ccompat/v7 for an Apicurio")
 			return secure
 		case u.User != nil:
 			l.fault(setting, Address, "holds a user name or password", "give them as registry.user and registry.password: ${REGISTRY_PASSWORD}")

@@ -300,7 +300,7 @@ func (f *Field) event() event.Field {
 func (f *Field) given(text Scalar) (event.Value, error) {
 	as := event.Field{Name: f.Name, Type: f.eventType(), Format: f.Format, Zone: f.Zone}
 	if _, err := event.ParseTimeFormat(f.Format, f.Zone); as.Type == 0 || err != nil {
-		return event.Value{}, nil
+		return event.Value{}, nil //nolint:nilerr // reported where the type or the format stands
 	}
 	return as.ValueOf(string(text))
 }
@@ -415,7 +415,8 @@ func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
 		}
 	}
 	if f.Default != "" && p.Changes == changesPartial {
-		l.fault(setting+".default", FieldTypes, "would be written where a change lacks the field, which then did not change", "remove it, or changes: partial")
+		l.fault(setting+".default", FieldTypes, "would be written where a change lacks the field, which then did not change",
+			"remove it, or changes: partial")
 	}
 	if f.Value != "" {
 		for _, name := range []string{".path", ".default", ".from", ".trim", ".case", ".enum"} {
@@ -447,7 +448,8 @@ func (l *loader) checkEnum(f *Field, setting string) {
 	as := event.Conversion{Trim: f.Trim, Case: event.Case(f.Case)}
 	for _, v := range f.Enum {
 		if turned := as.Turn(v.Name); turned != v.Name {
-			l.faultName(join(setting, v.Name), FieldTypes, "is never found: texts are trimmed and turned to another case before", "write "+quote(turned))
+			l.faultName(join(setting, v.Name), FieldTypes, "is never found: texts are trimmed and turned to another case before",
+				"write "+quote(turned))
 		}
 	}
 }

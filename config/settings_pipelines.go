@@ -12,15 +12,15 @@ type Pipeline struct {
 	Name string `set:",key"`
 	// The topic that is read.
 	Topic string `set:"topic,required" example:"courier.scans"`
-	// What the records hold. `json`: one JSON object each. `protobuf`: one Protobuf message each, which `schema` and `message` describe; without
-	// `schema` each begins with the id of its schema at the registry of the section `registry`. `avro`: one value of Avro's binary encoding each,
-	// likewise. See formats.md.
+	// What the records hold. `json`: one JSON object each. `protobuf`: one Protobuf message each, which `schema` and `message` describe;
+	// without `schema` each begins with the id of its schema at the registry of the section `registry`. `avro`: one value of Avro's binary
+	// encoding each, likewise. See formats.md.
 	Format string `set:"format" default:"json" oneof:"json protobuf avro"`
-	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, or an `.avsc` file for `avro`,
-	// from the folder of this file. The records then hold nothing before their message or value, unless `framing` says so.
+	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, or an `.avsc` file for
+	// `avro`, from the folder of this file. The records then hold nothing before their message or value, unless `framing` says so.
 	SchemaFile string `set:"schema" example:"orders.proto"`
-	// What stands before records of `format: avro` whose `schema` is a file: an id as `registry.framing` describes it, which is passed over since
-	// the file is the schema of all.
+	// What stands before records of `format: avro` whose `schema` is a file: an id as `registry.framing` describes it, which is passed over
+	// since the file is the schema of all.
 	Framing string `set:"framing" default:"none" oneof:"none confluent apicurio apicurio8 apicurio_global apicurio8_global"`
 	// Name of the message that each record is, where the file of `schema` has several.
 	Message string `set:"message" example:"shop.Order"`
@@ -42,9 +42,9 @@ type Pipeline struct {
 	// that only grows. `seq(at, n)` is at × 1000 + n, for changes of one millisecond that the source counts as n, 0 to 999. Without it:
 	// the time of the Kafka record.
 	//
-	// `lsn(at)`, of a log sequence number (Postgres), and `binlog(file, pos)` (MySQL) are places in a database's log: they order changes and are no
-	// times, so no ttl, lateness, hard delete or range of times goes with them, and no check of the record's time. A version has 8 bits of
-	// epoch above 55 of LSN, or 23 of the file's number and 32 of the place in it; what does not fit halts the pipeline.
+	// `lsn(at)`, of a log sequence number (Postgres), and `binlog(file, pos)` (MySQL) are places in a database's log: they order changes and
+	// are no times, so no ttl, lateness, hard delete or range of times goes with them, and no check of the record's time. A version has 8 bits
+	// of epoch above 55 of LSN, or 23 of the file's number and 32 of the place in it; what does not fit halts the pipeline.
 	Version string `set:"version" example:"at"`
 	// Which of several databases a record is from, where positions begin again after a fail-over; see `version`.
 	Epochs Epochs `set:"epochs"`
@@ -97,9 +97,9 @@ type Field struct {
 	// topic. What is a text there is read as the field's type. A first key that begins with `$` itself is written `$$`.
 	Path Path `set:"path" example:"scan.time"`
 	// How the record writes a `time`, as a string or a number: `rfc3339` (default), `epoch_s`, `epoch_ms`, `epoch_us`, `epoch_ns`,
-	// `epoch_days`, or a pattern as strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two digits and `%-d`
-	// one too, likewise the other numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below a
-	// millisecond is cut off.
+	// `epoch_days`, or a pattern as strftime has it, of `%Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a %A %F %T %R %D %%`. `%d` takes two
+	// digits and `%-d` one too, likewise the other numbers; a fraction may follow `%S`; `%z` is `Z`, `+08:00`, `+0800` or `+08`. What is below
+	// a millisecond is cut off.
 	Format string `set:"format" example:"\"%Y-%m-%d %H:%M:%S\""`
 	// Time zone of a `time` without one, as a name or as `+08:00` (default UTC). A time that came twice, since the clock was set back,
 	// means its first occurrence; one that was skipped, since the clock was set forward, is read as if it had not been set yet.

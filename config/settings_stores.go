@@ -101,9 +101,9 @@ type Registry struct {
 	// have theirs at `http://host:8081`, an Apicurio below `/apis/ccompat/v7`.
 	URL string `set:"url" example:"http://localhost:8081"`
 	// How records name their schema. `confluent`: by the header __value_schema_id (of keys: __key_schema_id), else by their first five bytes,
-	// or 17 with a GUID. `apicurio`: by the header apicurio.value.contentId or globalId (of keys: apicurio.key.…), else by a contentId in their
-	// first five bytes; `apicurio8`: by one in their first nine, of older serializers. `apicurio_global` and `apicurio8_global`: the same with a
-	// globalId, of serializers with `use-id: globalId`.
+	// or 17 with a GUID. `apicurio`: by the header apicurio.value.contentId or globalId (of keys: apicurio.key.…), else by a contentId in
+	// their first five bytes; `apicurio8`: by one in their first nine, of older serializers. `apicurio_global` and `apicurio8_global`: the
+	// same with a globalId, of serializers with `use-id: globalId`.
 	Framing string `set:"framing" default:"confluent" oneof:"confluent apicurio apicurio8 apicurio_global apicurio8_global"`
 	// User name, if the registry asks for one.
 	User string `set:"user" example:"brine"`
@@ -113,8 +113,8 @@ type Registry struct {
 	Token string `set:"token,secret" example:"${REGISTRY_TOKEN}"`
 	// Certificates of connections to `https://` URLs.
 	TLS RegistryTLS `set:"tls"`
-	// Folder in which schemas are kept, so that a restart needs no registry for those that were seen before. What an id names never changes: if
-	// the registry is created again, under the same URL, delete the folder. Without it they are kept in memory alone.
+	// Folder in which schemas are kept, so that a restart needs no registry for those that were seen before. What an id names never changes:
+	// if the registry is created again, under the same URL, delete the folder. Without it they are kept in memory alone.
 	Cache string `set:"cache" example:"./data/schemas"`
 	// Longest wait for one answer.
 	Timeout time.Duration `set:"timeout" default:"10s" min:"10ms" max:"10m"`

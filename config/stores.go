@@ -85,8 +85,8 @@ func (c *Config) Registry() (o registry.Options, ok bool) {
 	if r.URL == "" {
 		return registry.Options{}, false
 	}
-	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, TLS: r.tls, Cache: r.Cache,
-		Timeout: r.Timeout, UnknownAfter: r.UnknownAfter, MaxBytes: min(max(int64(c.Memory)/4, leastAnswer), mostSchemas)}
+	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, TLS: r.tls,
+		Cache: r.Cache, Timeout: r.Timeout, UnknownAfter: r.UnknownAfter, MaxBytes: min(max(int64(c.Memory)/4, leastAnswer), mostSchemas)}
 	for u := range strings.SplitSeq(r.URL, ",") {
 		o.URLs = append(o.URLs, strings.TrimRight(strings.TrimSpace(u), "/"))
 	}

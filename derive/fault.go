@@ -15,10 +15,10 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string {
-	switch {
-	case f.Line == 0:
+	switch f.Line {
+	case 0:
 		return f.Text
-	case f.Line == 1:
+	case 1:
 		return fmt.Sprintf("at its character %d: %s", f.Column, f.Text)
 	}
 	return fmt.Sprintf("at its line %d, character %d: %s", f.Line, f.Column, f.Text)

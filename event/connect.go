@@ -240,7 +240,7 @@ func (b *Builder) variableDecimal(n *Node, raw []byte) (known bool, err *Error) 
 	}
 	places, wrong := strconv.Atoi(string(scale))
 	if wrong != nil || value == nil {
-		return false, nil
+		return false, nil //nolint:nilerr // it is another object than a decimal of Debezium's
 	}
 	return true, b.base64Decimal(n, value, places)
 }

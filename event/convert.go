@@ -24,7 +24,7 @@ type Conversion struct {
 	FromText bool              // a text is taken too, and read as the field's type
 	Trim     bool              // white space around a text is left out
 	Case     Case              // of a Text
-	Enum     map[string]string // of a Text: what the record holds, a text, or a number or bool as it is written → the field's text; nil: no table
+	Enum     map[string]string // of a Text: what the record holds, as it is written if it is no text → the field's text; nil: no table
 	Else     string            // the text of what Enum lacks; empty: it is rejected
 }
 

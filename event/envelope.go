@@ -206,7 +206,8 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 // leaveOut leaves the event out, or rejects it where that is asked for.
 func (e *envelope) leaveOut(b *Builder, why LeftOut) *Error {
 	if slices.Contains(e.Refused, why) {
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("it is a %s, which the pipeline's envelope refuses", strings.ReplaceAll(string(why), "_", " "))}
+		return &Error{Reason: Undecodable,
+			Detail: fmt.Sprintf("it is a %s, which the pipeline's envelope refuses", strings.ReplaceAll(string(why), "_", " "))}
 	}
 	b.LeaveOut(why)
 	return nil
@@ -219,8 +220,8 @@ func (e *envelope) images(b *Builder, before, after bool) *Error {
 	case after && !e.decoder.has(i.after):
 		return &Error{Reason: MissingField, Field: i.after.path, Detail: "a change of its kind has the row here"}
 	case before && !e.decoder.has(i.before):
-		return &Error{Reason: MissingField, Field: i.before.path, Detail: "what the row was before is not known; let the database log whole rows " +
-			"(in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope"}
+		return &Error{Reason: MissingField, Field: i.before.path, Detail: "what the row was before is not known; let the database log whole " +
+			"rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope"}
 	}
 	return nil
 }

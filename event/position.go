@@ -15,8 +15,8 @@ import (
 //	LSN      epoch (8) | lsn (55)             Postgres: bytes of log since the cluster began
 //	Binlog   epoch (8) | file (23) | pos (32) MySQL: the number at the end of the file's name, and the offset in the file
 //
-// Positions start over where another server, or another timeline, becomes the source. What the record says of its source gives the epoch, by
-// a table: adding a source to it leaves the versions of all earlier records as they were, so a replay makes the same ones.
+// Positions start over where another server, or another timeline, becomes the source. What the record says of its source gives the epoch,
+// by a table: adding a source to it leaves the versions of all earlier records as they were, so a replay makes the same ones.
 type Position struct {
 	LSN       string           // the Int field of an LSN; or:
 	File, Pos string           // the Text field of a binlog's file name, and the Int field of the offset in it

@@ -19,8 +19,8 @@ const (
 	Nanoseconds
 )
 
-// The methods below set a field to what a binary format holds. Each takes a type that the value fits without loss, as JSON's reader does, and
-// rejects any other. Bytes that they are handed must last as long as the batch: those of the record do, others Keep copies.
+// The methods below set a field to what a binary format holds. Each takes a type that the value fits without loss, as JSON's reader does,
+// and rejects any other. Bytes that they are handed must last as long as the batch: those of the record do, others Keep copies.
 
 // Text sets a field to a string, which must be UTF-8.
 func (b *Builder) Text(n *Node, text []byte) *Error {

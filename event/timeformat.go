@@ -28,8 +28,8 @@ type epoch struct {
 // TimeFormat reads times as a field's format says. It remembers the part of its zone that it used last, so it is not safe for
 // concurrent use.
 //
-// A format is RFC3339, epoch_s, epoch_ms, epoch_us, epoch_ns or epoch_days, or a pattern as strftime has it. What is below a millisecond is cut
-// off. A time without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of
+// A format is RFC3339, epoch_s, epoch_ms, epoch_us, epoch_ns or epoch_days, or a pattern as strftime has it. What is below a millisecond is
+// cut off. A time without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of
 // the two readings on until the later one are as before the change: of a time that comes twice the first one is meant, and one that
 // does not come at all is as late as if the clock had not been changed yet.
 type TimeFormat struct {

@@ -48,8 +48,8 @@ func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
 	return failures, err
 }
 
-// recordsOfSome returns the records of some of a flight's events, which are the records in their order, without those that were not asked for
-// and those that could not be decoded: no record has several.
+// recordsOfSome returns the records of some of a flight's events, which are the records in their order, without those that were not asked
+// for and those that could not be decoded: no record has several.
 func (s *stream) recordsOfSome(f *flight, events []int) []*event.Record {
 	records := make([]*event.Record, 0, len(events))
 	letters := f.letters

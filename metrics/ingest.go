@@ -11,8 +11,8 @@ import (
 
 // Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
 type Ingest struct {
-	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, leftOut, waits, halts, redelivered, rebalances, joinFailures, abandoned, skipped,
-	commits, commitFailures *prometheus.CounterVec
+	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, leftOut, waits, halts, redelivered, rebalances, joinFailures, abandoned,
+	skipped, commits, commitFailures *prometheus.CounterVec
 
 	steps     *prometheus.HistogramVec
 	batch     *prometheus.HistogramVec

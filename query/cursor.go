@@ -46,8 +46,8 @@ func (q *Question) open(c Cursor) (place string, err error) {
 	case binary.BigEndian.Uint32(b[5:]) != crc32.ChecksumIEEE([]byte(place)):
 		err = &Fault{Arg: "cursor", Msg: "is damaged", Fix: "take it from the answer as it stands"}
 	case binary.BigEndian.Uint32(b[1:]) != q.sum || b[9] != q.route():
-		err = &Fault{Arg: "cursor", Msg: "belongs to another view or other arguments", Fix: "repeat those that it came from, or ask again from the " +
-			"start"}
+		err = &Fault{Arg: "cursor", Msg: "belongs to another view or other arguments",
+			Fix: "repeat those that it came from, or ask again from the start"}
 	}
 	return place, err
 }

@@ -34,8 +34,8 @@ func LastHeader(rec *event.Record, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// Judge turns the error of a schema that a record needs into what an event.Resolver says: an *event.Unresolved with the verdict over the record
-// that waits or, where no schema will ever come, the *event.Error that is the record's reject. Any other error stays as it is.
+// Judge turns the error of a schema that a record needs into what an event.Resolver says: an *event.Unresolved with the verdict over the
+// record that waits or, where no schema will ever come, the *event.Error that is the record's reject. Any other error stays as it is.
 func Judge(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	switch {
@@ -49,8 +49,8 @@ func Judge(err error) error {
 	return &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
 }
 
-// Unframed is the format of records that a registry's serializer has framed and that can be read without their schema, as JSON can: what follows
-// the frame is read as in, and no registry is asked.
+// Unframed is the format of records that a registry's serializer has framed and that can be read without their schema, as JSON can: what
+// follows the frame is read as in, and no registry is asked.
 func Unframed(f Framing, in event.Format) event.Format { return unframed{f, in} }
 
 type unframed struct {
@@ -82,8 +82,8 @@ func (r *unframedReader) Read(rec *event.Record, b *event.Builder) *event.Error 
 
 // Resolve implements event.Resolver.
 func (r *unframedReader) Resolve(ctx context.Context, rec *event.Record) error {
-	if r.resolver == nil || r.open(rec) != nil { // then Read rejects it
-		return nil
+	if r.resolver == nil || r.open(rec) != nil {
+		return nil //nolint:nilerr // Read rejects what has no frame
 	}
 	return r.resolver.Resolve(ctx, &r.rec)
 }

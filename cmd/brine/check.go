@@ -23,7 +23,8 @@ type checkCmd struct {
 func (checkCmd) Help() string {
 	return `Every mistake is reported at once, with file, line, column and the fix. Nothing is changed anywhere.
 With --connect: does the schema registry let us in, are the topics there, are the tables as the configuration says, have all servers
-something to write, and what would become of the latest records: dead letters, events that collide, and those that a TTL would hide as they are written.
+something to write, and what would become of the latest records: dead letters, events that collide, and those that a TTL would hide as
+they are written.
 
 Examples:
   brine check examples/scans.yaml

@@ -22,7 +22,7 @@ func openSample(ctx context.Context, cfg *config.Config, name, encoding string, 
 	}
 	if topic, ok := strings.CutPrefix(name, "topic:"); ok {
 		if encoding != "" && encoding != "utf-8" {
-			return nil, nil, usage(fmt.Errorf("--encoding %s: the formats of a pipeline say how records of a topic are written; leave it out", encoding))
+			return nil, nil, usage(fmt.Errorf("--encoding %s: a pipeline's format says how records of a topic are written; leave it out", encoding))
 		}
 		return topicSample(ctx, cfg, topic, pipelines)
 	}

@@ -8,7 +8,10 @@ func overview() *board {
 	b.panel(
 		number("Processes", "short", "Processes of brine that Prometheus reaches.", plain,
 			"count("+of("brine_build_info", process)+") or vector(0)"),
-		number("Lag", "short", "Offsets that are in the topics and not yet settled, an upper bound of the records, over all partitions and both halves of the pipelines.", plain,
+		number("Lag", "short",
+			"Offsets that are in the topics and not yet settled, an upper bound of the records, over all partitions and both halves of "+
+				"the pipelines.",
+			plain,
 			"sum("+of("brine_ingest_lag_records", loop)+")"),
 		number("Settled records/s", "short",
 			"Records a second that became durable, in a store or in the dead letters; rows and documents are counted separately.", plain,
@@ -34,8 +37,8 @@ func overview() *board {
 func keepingUp(b *board) {
 	b.row("Throughput and lag")
 	b.panel(
-		graph("Lag", "short", "Offsets that are in the topic and not yet settled, an upper bound of the records. A line that keeps rising means that more arrives than is "+
-			"written. While a broker does not answer, the last known end of the topic counts.",
+		graph("Lag", "short", "Offsets that are in the topic and not yet settled, an upper bound of the records. A line that keeps rising means "+
+			"that more arrives than is written. While a broker does not answer, the last known end of the topic counts.",
 			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
 		graph("Lag in seconds", "s", "Age of the oldest record that is in the topic and not yet settled.",
 			query{"max by (pipeline, half) (" + of("brine_ingest_lag_seconds", loop) + ")", "{{pipeline}} {{half}}"}),

@@ -13,8 +13,8 @@ type Misfit struct{ Found, Fix string }
 func (m *Misfit) Error() string  { return m.Found + "; " + m.Fix }
 func (m *Misfit) Advice() string { return m.Fix }
 
-// Fits compares a declared field with the schema. The error is a *Misfit when no record can hold a value that the field takes; of a union one
-// branch need fit. It reports false when the schema has nothing at the field's path: then the field is null in every record.
+// Fits compares a declared field with the schema. The error is a *Misfit when no record can hold a value that the field takes; of a union
+// one branch need fit. It reports false when the schema has nothing at the field's path: then the field is null in every record.
 func (s *Schema) Fits(f event.Field) (there bool, err error) {
 	found := s.root.at(f.Keys(), nil)
 	if len(found) == 0 {
@@ -109,8 +109,8 @@ func (t *typ) declared() string {
 	return event.Nested.String()
 }
 
-var kindNames = [...]string{null: "null", boolean: "boolean", integer: "int", long: "long", float: "float", double: "double", bytes: "bytes",
-	text: "string", record: "record", enum: "enum", array: "array", mapping: "map", fixed: "fixed", union: "union"}
+var kindNames = [...]string{null: "null", boolean: "boolean", integer: "int", long: "long", float: "float", double: "double",
+	bytes: "bytes", text: "string", record: "record", enum: "enum", array: "array", mapping: "map", fixed: "fixed", union: "union"}
 
 // String names the type as Avro does, with its meaning.
 func (t *typ) String() string {

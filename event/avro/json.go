@@ -122,14 +122,14 @@ func (r *run) appendBinary(t *typ) *event.Error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case t.logical == decimal:
+	switch t.logical {
+	case decimal:
 		var ok bool
 		if r.json, ok = event.AppendDecimal(r.json, p, t.scale); !ok {
 			return &event.Error{Reason: event.WrongType, Detail: "a decimal in it has more than 38 digits"}
 		}
 		return nil
-	case t.logical == uuid:
+	case uuid:
 		r.json = append(appendUUID(append(r.json, '"'), p), '"')
 		return nil
 	}

@@ -49,8 +49,8 @@ func (r *reader) setJSON(f *field, b *event.Builder) *event.Error {
 	return b.JSON(f.node, text)
 }
 
-// json returns the JSON of a field, nil if it has its default. Protobuf's package puts blanks where it likes, one build from another, so they
-// are taken out.
+// json returns the JSON of a field, nil if it has its default. Protobuf's package puts blanks where it likes, one build from another, so
+// they are taken out.
 func (r *renderer) json(f *field, s *Schema) (text []byte, failed *event.Error) {
 	defer func() {
 		if p := recover(); p != nil { // of Protobuf's package, which the record must not reach

@@ -20,7 +20,8 @@ func Registered(f registry.Framing, s Schemas) event.Format {
 	return &registered{source: s, framing: f, schemas: map[registry.ID]compiled{}}
 }
 
-// How many schemas a format keeps compiled, and of how many messages a reader keeps its plan. Beyond, all are let go: those in use come back.
+// How many schemas a format keeps compiled, and of how many messages a reader keeps its plan. Beyond, all are let go: those in use come
+// back.
 const (
 	maxSchemas = 1024
 	maxPlans   = 256

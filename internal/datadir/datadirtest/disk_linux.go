@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of 20 MB as long as a test takes, and returns where. Where the machine lets it mount none the test is skipped; with
-// BRINE_REAL=required it fails, as without any other server that it needs.
+// SmallDisk mounts a disk of 20 MB as long as a test takes, and returns where. Where the machine lets it mount none the test is skipped;
+// with BRINE_REAL=required it fails, as without any other server that it needs.
 func SmallDisk(t testing.TB) string {
 	t.Helper()
 	return smallDisk(t, syscall.Mount)
