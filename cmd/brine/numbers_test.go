@@ -24,7 +24,7 @@ func TestTopOfNobodyFails(t *testing.T) {
 // TestDeadLettersOfNoReasonAreRefused: a reason that there is not would list none.
 func TestDeadLettersOfNoReasonAreRefused(t *testing.T) {
 	code, _, stderr := brine(t, "deadletters", "ls", "-c", "../../examples/scans.yaml", "--reason", "missing_field,nosuch")
-	want := `--reason "nosuch": no record is rejected for it; dead letters have undecodable, missing_field, wrong_type,`
+	want := `--reason "nosuch": no record is rejected for it; dead letters have undecodable, unknown_schema, missing_field, wrong_type,`
 	if code != exitUsage || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

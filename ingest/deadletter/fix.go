@@ -6,7 +6,8 @@ import "brine/event"
 func Fix(reason event.Reason) string { return fixes[reason] }
 
 var fixes = map[event.Reason]string{
-	event.Undecodable:    "fix the producer: the pipeline takes one JSON object a record",
+	event.Undecodable:    "fix the producer, or declare the format that it writes: the record is not of the pipeline's",
+	event.UnknownSchema:  "register the schema, or name the registry that its producer uses (registry.url, registry.framing); then replay",
 	event.MissingField:   "fix the producer, or declare another path for the field; the row key and the version need it",
 	event.WrongType:      "fix the producer, or declare the type that the field has",
 	event.BadVersion:     "declare the unit that the field has: time_ms or time_s",
