@@ -3,23 +3,43 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"brine/event"
+	"brine/event/csv"
 	"brine/event/protobuf"
 	"brine/registry"
 )
 
-const formatProtobuf = "protobuf"
+// The formats of brine.yaml that are no package's own word; formatAvro is the other.
+const (
+	formatJSON     = "json"
+	formatArray    = "json_array"
+	formatProtobuf = "protobuf"
+	formatCSV      = "csv"
+	formatRaw      = "raw"
+)
 
 // checkFormat checks how the pipeline's records are encoded, and makes the format that reads them.
 func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
-	if p.Framing != "" && p.Framing != frameNone && p.Format != formatAvro {
-		l.fault(setting+".framing", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: avro")
-	}
+	l.checkUsesOfFormat(p, setting)
 	switch p.Format {
+	case formatJSON, formatArray:
+		if p.format = nil; p.Format == formatArray || p.framed() {
+			p.format = event.JSONFormat{Array: p.Format == formatArray}
+		}
+		if p.framed() {
+			p.format = registry.Unframed(registry.Framing(p.Framing), p.format)
+		}
+	case formatCSV:
+		l.checkCSV(p, setting)
+	case formatRaw:
+		p.format = event.Raw{}
+		l.checkValueFields(p, nil, setting)
 	case formatProtobuf:
 		l.checkProtobuf(c, p, setting)
 		return
@@ -35,6 +55,73 @@ func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
 	}
 	if p.Message != "" {
 		l.fault(setting+".message", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: protobuf")
+	}
+}
+
+// framed reports whether something stands before the pipeline's records, and is passed over.
+func (p *Pipeline) framed() bool { return p.Framing != "" && p.Framing != frameNone }
+
+// checkUsesOfFormat checks what goes with some formats only.
+func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
+	framed := []string{formatJSON, formatArray, formatAvro}
+	if p.framed() && !slices.Contains(framed, p.Format) {
+		l.fault(setting+".framing", Unused, "does nothing for records of format "+p.Format, "remove it")
+	}
+	if p.Format != formatCSV && len(p.CSV.Columns) > 0 {
+		l.fault(setting+".csv", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: csv")
+	}
+	if p.Envelope.Form != "" && (p.Format == formatCSV || p.Format == formatRaw || p.Format == formatArray) {
+		l.fault(setting+".envelope", EnvelopeCode, "wraps rows in records of one JSON object, and the format is "+p.Format,
+			"remove one of the two")
+	}
+	if p.Format == formatJSON && !p.framed() {
+		return
+	}
+	for i := range p.Rows {
+		for j := range p.Rows[i].Set {
+			if column := &p.Rows[i].Set[j]; column.Field == wholeRecord {
+				l.faultName(join(fmt.Sprintf("%s.rows[%d].set", setting, i), column.Name), Members,
+					"makes columns of the members of a record that is one JSON object, and the format is "+p.Format, "name the fields one by one")
+			}
+		}
+	}
+}
+
+// checkCSV makes the format of rows.
+func (l *loader) checkCSV(p *Pipeline, setting string) {
+	if len(p.CSV.Columns) == 0 {
+		l.fault(setting+".format", Missing, "records of csv have no first row that names their columns",
+			"write csv: { columns: [id, at, status] } with the names of all columns, in their order")
+		return
+	}
+	for i, name := range p.CSV.Columns {
+		if slices.Contains(p.CSV.Columns[:i], name) {
+			l.fault(fmt.Sprintf("%s.csv.columns[%d]", setting, i), Duplicate, "names column "+name+" again", "give each column a name of its own")
+		}
+	}
+	if s := p.CSV.Separator; len(s) != 1 || s[0] >= 0x80 || strings.ContainsAny(s, "\"\r\n") {
+		l.fault(setting+".csv.separator", Type, quote(s)+" cannot separate values", "write one character, such as \",\", \";\" or \"\\t\"")
+		return
+	}
+	p.format = csv.Format{Columns: p.CSV.Columns, Separator: p.CSV.Separator[0]}
+	l.checkValueFields(p, p.CSV.Columns, setting)
+}
+
+// checkValueFields holds the fields of the records' values to what these have: some columns, or nothing.
+func (l *loader) checkValueFields(p *Pipeline, columns []string, setting string) {
+	for _, f := range p.Schema().Fields {
+		at := join(setting+".fields", f.Name)
+		switch keys := f.Keys(); {
+		case !f.OfValue() || f.Name == p.Images.Deleted:
+		case columns == nil:
+			l.faultName(at, FieldPath, "is to be read from the value, and a raw value has no fields",
+				"give it a path: $value, $key, $header.NAME, $topic or $timestamp")
+		case len(keys) > 1:
+			l.faultName(at, FieldPath, "lies within column "+keys[0]+", and a column is one value", "name the column alone")
+		case !slices.Contains(columns, keys[0]):
+			l.faultName(at, FieldPath, "is to be read from column "+keys[0]+", which there is not",
+				didYouMean(keys[0], columns, "csv.columns has "+some(columns)))
+		}
 	}
 }
 

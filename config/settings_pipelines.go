@@ -14,13 +14,16 @@ type Pipeline struct {
 	Topic string `set:"topic,required" example:"courier.scans"`
 	// What the records hold. `json`: one JSON object each. `protobuf`: one Protobuf message each, which `schema` and `message` describe;
 	// without `schema` each begins with the id of its schema at the registry of the section `registry`. `avro`: one value of Avro's binary
-	// encoding each, likewise. See formats.md.
-	Format string `set:"format" default:"json" oneof:"json protobuf avro"`
+	// encoding each, likewise. `json_array`: an array of JSON objects each, every one an event. `csv`: one row each. `raw`: anything; fields
+	// are of the record's key, headers and time, or the whole value. See formats.md.
+	Format string `set:"format" default:"json" oneof:"json json_array protobuf avro csv raw"`
+	// The columns of records of `format: csv`.
+	CSV CSV `set:"csv"`
 	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, or an `.avsc` file for
 	// `avro`, from the folder of this file. The records then hold nothing before their message or value, unless `framing` says so.
 	SchemaFile string `set:"schema" example:"orders.proto"`
-	// What stands before records of `format: avro` whose `schema` is a file: an id as `registry.framing` describes it, which is passed over
-	// since the file is the schema of all.
+	// What stands before records of `format: json`, or of `format: avro` whose `schema` is a file: an id as `registry.framing` describes it,
+	// which is passed over since no schema is asked for.
 	Framing string `set:"framing" default:"none" oneof:"none confluent apicurio apicurio8 apicurio_global apicurio8_global"`
 	// Name of the message that each record is, where the file of `schema` has several.
 	Message string `set:"message" example:"shop.Order"`
@@ -158,6 +161,14 @@ type Envelope struct {
 	// `accept`: changes of one row that have the same version may come, and the one that is written last wins. Required for Canal, whose
 	// times are whole seconds, where rows are entities.
 	Ties string `set:"ties" default:"refuse" oneof:"refuse accept"`
+}
+
+// CSV is a pipeline's section csv.
+type CSV struct {
+	// Names of all columns, in their order: records have no first row. A field's path is its column.
+	Columns []string `set:"columns" example:"[id, at, status]"`
+	// What stands between values: one character.
+	Separator string `set:"separator" default:"," example:"\";\""`
 }
 
 // Epochs is a pipeline's section epochs.

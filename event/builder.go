@@ -28,7 +28,8 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
 	err := b.all(rec, batch)
 	if err != nil && b.element >= 0 {
-		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(strconv.Itoa(b.element)+"."+err.Field, "."), Detail: err.Detail}
+		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(strconv.Itoa(b.element)+"."+err.Field, "."), Detail: err.Detail,
+			Halts: err.Halts}
 	}
 	return err
 }

@@ -36,6 +36,15 @@ func (u *Unresolved) Error() string { return u.Err.Error() }
 // Unwrap returns the cause.
 func (u *Unresolved) Unwrap() error { return u.Err }
 
+// Raw is the format of records whose value has no fields: what is declared of them lies beside it, or is all of it, $value.
+type Raw struct{}
+
+// NewReader implements Format.
+func (Raw) NewReader(*Node) Reader { return Raw{} }
+
+// Read implements Reader.
+func (Raw) Read(*Record, *Builder) *Error { return nil }
+
 // LeftOut is why an event writes nothing, though nothing is wrong with its record; empty: it writes.
 type LeftOut string
 

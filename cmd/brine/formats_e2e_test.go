@@ -24,7 +24,8 @@ type published struct {
 // TestFormatsEndToEnd takes records of each format through Kafka into rows and documents, and reads the topic again: verify agrees.
 func TestFormatsEndToEnd(t *testing.T) {
 	s := embeddedStack(t)
-	for name, x := range map[string]published{"whole": wholeRecords()} {
+	for name, x := range map[string]published{"whole": wholeRecords(), "csv": rowsOfCSV(), "array": arrays(), "framed": framedJSON(),
+		"raw": rawTexts()} {
 		t.Run(name, func(t *testing.T) {
 			x.file = "../cmd/brine/testdata/formats/" + x.file
 			j := newJobOf(t, s, x.example)
@@ -86,5 +87,62 @@ func wholeRecords() published {
 			`tries:3`,
 		documents: "offset:0 order:o1 shop:eu source:app state:created | offset:1 order:o2 shop:none source:app state:paid",
 		dead:      []string{"missing_field $key.id", "missing_field order", "undecodable $key", "wrong_type $header.tries", "wrong_type state"},
+	}
+}
+
+// valued are records of these values.
+func valued(values ...string) (records []sent) {
+	for i, value := range values {
+		records = append(records, sent{value: []byte(value), time: time.UnixMilli(1357034220000), partition: i % 2})
+	}
+	return records
+}
+
+func rowsOfCSV() published {
+	return published{
+		example: example{"csv.yaml", "csv", "shop.csv", "shop:csv", "csv", "id"},
+		records: valued("o1;2013-01-01T09:57:00Z;paid;x\r\n", "o1;2013-01-01T09:58:00Z;\"shipped; at \"\"last\"\"\";", "o2;2013-01-01T09:57:00Z;;",
+			"o3;2013-01-01T09:57:00Z", "o4;soon;;"),
+		query:     "id=o1",
+		want:      `at:2013-01-01T09:58:00.000Z id:o1 status:shipped; at "last"`,
+		documents: `id:o1 status:shipped; at "last" | id:o2 status:none`,
+		dead:      []string{"undecodable ", "wrong_type at"},
+	}
+}
+
+func arrays() published {
+	return published{
+		example: example{"array.yaml", "array", "shop.array", "shop:array", "array", "id"},
+		records: valued(`[{"id":"o1","at":"2013-01-01T09:58:00Z","status":"paid"},{"id":"o2","at":"2013-01-01T09:57:00Z","status":"new"}]`, `[]`,
+			`[{"id":"o1","at":"2013-01-01T09:57:00Z","status":"new"}]`, `[{"id":"o3","at":"2013-01-01T09:57:00Z"},{"id":"o4","at":1}]`, `{}`),
+		query:     "id=o1",
+		want:      `at:2013-01-01T09:58:00.000Z id:o1 status:paid`,
+		documents: `id:o1 status:paid | id:o2 status:new`,
+		dead:      []string{"undecodable ", "wrong_type 1.at"},
+	}
+}
+
+func framedJSON() published {
+	return published{
+		example: example{"framed.yaml", "framed", "shop.framed", "shop:framed", "framed", "id"},
+		records: valued("\x00\x00\x00\x00\x07"+`{"id":"o1","at":"2013-01-01T09:58:00Z","status":"paid"}`,
+			`{"id":"o2","at":"2013-01-01T09:58:00Z"}`, "\x00\x00"),
+		query:     "id=o1",
+		want:      `at:2013-01-01T09:58:00.000Z id:o1 status:paid`,
+		documents: `id:o1 status:paid`,
+		dead:      []string{"undecodable "},
+	}
+}
+
+func rawTexts() published {
+	at := time.UnixMilli(1357034220000)
+	return published{
+		example: example{"raw.yaml", "raw", "shop.raw", "shop:raw", "raw", "id"},
+		records: []sent{{key: []byte("o1"), value: []byte("any, {text"), time: at}, {key: []byte("o2"), value: []byte("\xff"), time: at},
+			{value: []byte("x"), time: at}},
+		query:     "id=o1",
+		want:      `at:2013-01-01T09:57:00.000Z id:o1 status:any, {text`,
+		documents: `id:o1 status:any, {text`,
+		dead:      []string{"missing_field $key", "missing_field id", "undecodable $value"},
 	}
 }

@@ -19,6 +19,7 @@ var rules = []struct {
 }{
 	{"event", nil, "what passes along the path must not know the path"},
 	{"derive", []string{"event"}, "expressions over values, and nothing else to ask"},
+	{"event/csv", []string{"event"}, "bytes in, fields out"},
 	{"event/avro", []string{"event", "registry"}, "bytes in, fields out"},
 	{"event/protobuf", []string{"event", "registry"}, "a format reads records, and asks for schemas by their ids"},
 	{"rowkey", nil, "row keys are pure and stand alone"},
@@ -85,7 +86,7 @@ var rules = []struct {
 	{"publish", []string{"event", "ingest", "ingest/offsets", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "skew", "verify"}, "adapters over the hook types"},
 	{"tracing", []string{"event", "hbase", "indexer", "ingest", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
-	{"config", []string{"internal/when", "derive", "event", "event/avro", "event/protobuf", "forecast", "plan", "rowkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "registry"}, "Options of the others"},
+	{"config", []string{"internal/when", "derive", "event", "event/avro", "event/csv", "event/protobuf", "forecast", "plan", "rowkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "registry"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
 	{"bench", []string{"bench/..."}, "a subcommand is a package below it"},
 	{"bench/...", []string{"*"}, "nothing but bench imports a benchmark"},

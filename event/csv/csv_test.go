@@ -1,0 +1,155 @@
+package csv_test
+
+import (
+	"bytes"
+	stdcsv "encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"brine/event"
+	"brine/event/csv"
+)
+
+var schema = event.Schema{Version: -1, Format: csv.Format{Columns: []string{"id", "at", "note", "weight", "extra"}}, Fields: []event.Field{
+	{Name: "id", Type: event.Text}, {Name: "at", Type: event.Time}, {Name: "note", Type: event.Text}, {Name: "weight", Type: event.Float},
+}}
+
+func decode(s event.Schema, value string) string {
+	var b event.Batch
+	if err := event.NewDecoder(s).Decode(&event.Record{Value: []byte(value)}, &b); err != nil {
+		if reject := (*event.Error)(nil); !errors.As(err, &reject) || reject.Reason == "" {
+			return fmt.Sprintf("%T: %v", err, err)
+		}
+		return err.Error()
+	}
+	var out []string
+	for i, v := range b.Events[0].Values {
+		switch {
+		case v.Null():
+		case v.Type == event.Text:
+			out = append(out, fmt.Sprintf("%s=%q", s.Fields[i].Name, v.Text()))
+		case v.Type == event.Float:
+			out = append(out, fmt.Sprintf("%s=%g", s.Fields[i].Name, v.Float()))
+		default:
+			out = append(out, fmt.Sprintf("%s=%d", s.Fields[i].Name, v.Int()))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestRows(t *testing.T) {
+	semicolons := schema
+	semicolons.Format = csv.Format{Columns: []string{"note", "id"}, Separator: ';'}
+	semicolons.Fields = schema.Fields[:1]
+	for _, c := range []struct {
+		name, in, want string
+		schema         event.Schema
+	}{
+		{"all", "p1,1970-01-01T00:00:01Z,hello,1.5,x", `id="p1" at=1000 note="hello" weight=1.5`, schema},
+		{"a line's end behind it", "p1,,,,\r\n", `id="p1"`, schema},
+		{"several line's ends behind it", "p1,,,,\n\r\n\n", `id="p1"`, schema},
+		{"empty is null, and an empty text is one", `"",,"",,`, `id="" note=""`, schema},
+		{"quotes", `"a,b",,"he said ""no""",,`, `id="a,b" note="he said \"no\""`, schema},
+		{"line's ends within quotes stay as they are", "\"a\r\nb\nc\",,,,", `id="a\r\nb\nc"`, schema},
+		{"a byte-order mark", "\xef\xbb\xbfp1,,,,", `id="p1"`, schema},
+		{"white space is part of a value", " p1 ,,,,", `id=" p1 "`, schema},
+		{"a carriage return within a value", "p\r1,,,,", `id="p\r1"`, schema},
+		{"another separator", "a,b;p1", `id="p1"`, semicolons},
+
+		{"empty", "", "undecodable: the value is empty", schema},
+		{"too few", "p1,,", "undecodable: the row has 3 values, and 5 columns are declared", schema},
+		{"too many", "p1,,,,,", "undecodable: the row has 6 values, and 5 columns are declared", schema},
+		{"a blank line", "\n", "undecodable: the row has 1 values, and 5 columns are declared", schema},
+		{"two rows", "p1,,,,\np2,,,,", "undecodable: a second row begins at byte 7; a record is one row", schema},
+		{"two rows behind a mark", "\xef\xbb\xbfp1,,,,\r\np2,,,,", "undecodable: a second row begins at byte 11; a record is one row", schema},
+		{"a quote within", `p"1,,,,`, "undecodable: a quote stands within a value without quotes, at byte 1", schema},
+		{"behind a quote", `"p1"x,,,,`, "undecodable: something follows the closing quote at byte 3", schema},
+		{"never closed", `p1,"a,,,`, "undecodable: the quote at byte 3 is never closed", schema},
+		{"bad UTF-8, in a column that is not declared too", "p1,,,,\xff", "undecodable: the row is not UTF-8", schema},
+		{"no time", "p1,soon,,,", `wrong_type: field at: a time as 2013-01-31T08:00:00Z (RFC 3339) is expected, found "soon"`, schema},
+		{"no number", "p1,,,heavy,", `wrong_type: field weight: a number is expected, found "heavy"`, schema},
+		{"NaN", "p1,,,NaN,", `wrong_type: field weight: a number is expected, found "NaN"`, schema},
+		{"past 2⁶³", "p1,,,1e999,", `wrong_type: field weight: the number is out of range`, schema},
+	} {
+		if got := decode(c.schema, c.in); got != c.want {
+			t.Errorf("%s: %q\ngot  %s\nwant %s", c.name, c.in, got, c.want)
+		}
+	}
+}
+
+// TestWideAndLongRows: 100,000 columns, and a value of 5 MB, are read as any others.
+func TestWideAndLongRows(t *testing.T) {
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i)
+	}
+	s := event.Schema{Version: -1, Format: csv.Format{Columns: names}, Fields: []event.Field{{Name: "c99999", Type: event.Text}}}
+	if got := decode(s, strings.Repeat("x,", 99_999)+"last"); got != `c99999="last"` {
+		t.Errorf("the last of 100,000: %.100s", got)
+	}
+	s.Format = csv.Format{Columns: []string{"c99999"}}
+	if got := decode(s, `"`+strings.Repeat("y", 5<<20)+`"`); len(got) != 5<<20+len(`c99999=""`) {
+		t.Errorf("%d bytes of a value of 5 MiB: %.50s", len(got), got)
+	}
+}
+
+// TestReadingAllocatesNothing of its own: values are cut out of the record.
+func TestReadingAllocatesNothing(t *testing.T) {
+	d, rec := event.NewDecoder(schema), &event.Record{Value: []byte(`"p1",1970-01-01T00:00:01Z,"he said ""no""",1.5,x`)}
+	var b event.Batch
+	if n := testing.AllocsPerRun(100, func() {
+		d.Reset(&b)
+		if err := d.Decode(rec, &b); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations an event", n)
+	}
+}
+
+// FuzzCSV: any bytes give an event or a reject, and what is taken is what encoding/csv reads, but for line's ends within quotes.
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{"a,b,c", `"a","b ""x""",`, "a,b,c\r\n", "\xef\xbb\xbfa,,c", "a,\"b\r\nc\",d", `"`, "a,b\nc,d", "\r", "a,b,\r"} {
+		f.Add([]byte(seed))
+	}
+	s := event.Schema{Version: -1, Format: csv.Format{Columns: []string{"a", "b", "c"}}, Fields: []event.Field{
+		{Name: "a", Type: event.Text}, {Name: "b", Type: event.Text}, {Name: "c", Type: event.Text}}}
+	d := event.NewDecoder(s)
+	f.Fuzz(func(t *testing.T, value []byte) {
+		var b event.Batch
+		if err := d.Decode(&event.Record{Value: value}, &b); err != nil {
+			if reject := (*event.Error)(nil); !errors.As(err, &reject) || reject.Reason == "" {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		oracle := stdcsv.NewReader(bytes.NewReader(bytes.TrimPrefix(value, []byte("\xef\xbb\xbf"))))
+		want, err := oracle.Read()
+		if err != nil {
+			t.Fatalf("encoding/csv refuses %q: %v", value, err)
+		}
+		if more, err := oracle.Read(); !errors.Is(err, io.EOF) {
+			t.Fatalf("encoding/csv goes on: %q, %v", more, err)
+		}
+		for i, v := range b.Events[0].Values {
+			if got := strings.ReplaceAll(string(v.Text()), "\r\n", "\n"); got != strings.ReplaceAll(want[i], "\r\n", "\n") {
+				t.Fatalf("%q: value %d is %q, encoding/csv says %q", value, i, got, want[i])
+			}
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	d, rec := event.NewDecoder(schema), &event.Record{Value: []byte(`p1,1970-01-01T00:00:01Z,hello,1.5,x`)}
+	var batch event.Batch
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Reset(&batch)
+		if err := d.Decode(rec, &batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
