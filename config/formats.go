@@ -240,9 +240,34 @@ func (s *schemas) Schema(ctx context.Context, id registry.ID) (*registry.Schema,
 	return r.client.Schema(ctx, id)
 }
 
+// WrittenWith is the id of the schema that a record of the pipeline names; ok is false where it names none that can be read.
+func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
+	framing := registry.Framing(p.Framing)
+	switch {
+	case p.framed():
+	case p.config != nil && p.SchemaFile == "" && (p.Format == formatAvro || p.Format == formatProtobuf):
+		framing = registry.Framing(p.config.Schemas.Framing)
+	default:
+		return id, false
+	}
+	framed, err := framing.Of(rec, registry.Value)
+	return framed.ID, err == nil
+}
+
+// RegisteredSchema is the schema of an id, as the registry of the configuration or the cache of its answers has it.
+func (c *Config) RegisteredSchema(ctx context.Context, id registry.ID) (*registry.Schema, error) {
+	if c.shared == nil || c.Schemas.URL == "" {
+		return nil, errors.New("the configuration has no registry")
+	}
+	return (&schemas{config: c}).Schema(ctx, id)
+}
+
 // Close lets go of what the configuration's formats have opened.
 func (c *Config) Close() {
 	r := c.shared
+	if r == nil { // of brokers alone
+		return
+	}
 	r.once.Do(func() { r.err = errors.New("the configuration was closed") })
 	if r.client != nil {
 		r.client.Close()

@@ -229,6 +229,12 @@ func TestAvroRecordsThatCannotBeRead(t *testing.T) {
 	if slices.Sort(reasons); fmt.Sprint(reasons) != fmt.Sprint(slices.Sorted(slices.Values(want))) {
 		t.Errorf("dead letters for %v, want %v", reasons, want)
 	}
+	sums := j.output("deadletters", "ls", "-c", j.file, "--by", "schema", "--json")
+	for _, line := range []string{`"schema":"id 1 (courier.scans-value v1)","letters":2,`, `"schema":"id 500 (other-value v1)","letters":1,`, `"schema":"id 999","letters":1,`, `{"pipeline":"scans.rows","letters":1,`} {
+		if !strings.Contains(sums, line) {
+			t.Errorf("the summary by schemas lacks %s:\n%s", line, sums)
+		}
+	}
 	if got := scanTable(t, j.hbase, j.table); got.rows != 1 {
 		t.Errorf("%d rows", got.rows)
 	}

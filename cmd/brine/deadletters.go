@@ -126,3 +126,11 @@ func printScanned(out io.Writer, s *brokers.DeadLetters, n int) {
 	}
 	fmt.Fprintln(out)
 }
+
+// scanLine says how far a scan is.
+func scanLine(m *deadletter.Meter, elapsed time.Duration) string {
+	p := term.Progress{Elapsed: elapsed}
+	p.Done, p.Left = m.Read()
+	return fmt.Sprintf("dead letters %11s of %11s offsets  %5.1f %%  %11s  ETA %8s", term.Thousands(p.Done), term.Thousands(p.Done+p.Left),
+		p.Percent(), term.Rate(p.PerSecond()), term.Remaining(p.ETA()))
+}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"brine/config"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/internal/when"
@@ -18,10 +20,12 @@ import (
 type deadlettersLsCmd struct {
 	letterFilter
 	brokersFlag
-	Limit   int    `default:"50" help:"Maximum number of dead letters; 0 for all."`
-	After   string `placeholder:"PLACE" help:"Go on where the last page ended, with the same flags."`
-	Summary bool   `help:"Only how many there are, by pipeline, reason and field."`
-	JSON    bool   `help:"Print a JSON object per dead letter."`
+	Limit   int      `default:"50" help:"Maximum number of dead letters; 0 for all."`
+	After   string   `placeholder:"PLACE" help:"Go on where the last page ended, with the same flags."`
+	Summary bool     `help:"Only how many there are, by pipeline, reason, field and schema."`
+	By      []string `enum:"reason,field,schema" placeholder:"WHAT,…" help:"A summary by these only, of reason, field and schema."`
+	JSON    bool     `help:"Print a JSON object per dead letter, or per line of the summary."`
+	Quiet   bool     `short:"q" help:"Print no progress of a summary."`
 }
 
 // Help is shown under the command's own help.
@@ -30,6 +34,7 @@ func (deadlettersLsCmd) Help() string {
 
 Examples:
   brine deadletters ls -c brine.yaml --summary
+  brine deadletters ls -c brine.yaml --by schema --json
   brine deadletters ls --brokers localhost:9092
   brine deadletters ls -c brine.yaml --pipeline scans --half rows --reason missing_field,wrong_type --since 24h
   brine deadletters ls -c brine.yaml --key UA-1545-20130101-EWR --all --json`
@@ -44,8 +49,8 @@ func (c *deadlettersLsCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.Summary {
-		return c.summary(e, scan)
+	if c.Summary || len(c.By) > 0 {
+		return c.summary(e, cfg, scan)
 	}
 	after := deadletter.Place{}
 	if c.After != "" {
@@ -123,13 +128,23 @@ func bytesText(b []byte) string {
 	return term.Line(string(b))
 }
 
-func (c *deadlettersLsCmd) summary(e *env, scan *brokers.DeadLetters) error {
-	sums, err := deadletter.Summarize(scan.Letters(e.ctx, deadletter.Place{}))
-	if err != nil {
+func (c *deadlettersLsCmd) summary(e *env, cfg *config.Config, scan *brokers.DeadLetters) error {
+	defer cfg.Close()
+	asked := func(what string) bool { return len(c.By) == 0 || slices.Contains(c.By, what) }
+	by := deadletter.By{Reason: asked("reason"), Field: asked("field")}
+	if asked("schema") {
+		by.Schema = scan.Schema
+	}
+	var sums []*deadletter.Sum
+	if err := c.withProgress(e, scan, func() (err error) {
+		sums, err = deadletter.Summarize(scan.Letters(e.ctx, deadletter.Place{}), by)
+		return err
+	}); err != nil {
 		return service.IngestError(err)
 	}
 	n, enc, table := 0, json.NewEncoder(e.stdout), term.Table{Out: e.stdout}
 	for i, sum := range sums {
+		sum.Schema = scan.SchemaName(e.ctx, sum.Schema)
 		s := sum.Object(scan.Name(sum.Group))
 		n += s.Letters
 		if c.JSON {
@@ -139,12 +154,26 @@ func (c *deadlettersLsCmd) summary(e *env, scan *brokers.DeadLetters) error {
 			continue
 		}
 		if i == 0 {
-			table.Row("PIPELINE", "REASON", "FIELD", "LETTERS", "FIRST", "LAST", "THE LAST RECORD")
+			table.Row("PIPELINE", "REASON", "FIELD", "SCHEMA", "LETTERS", "FIRST", "LAST", "THE LAST RECORD")
 		}
-		table.Row(s.Pipeline, string(s.Reason), term.Clip(cmp.Or(s.Field, "-"), 40), term.Thousands(int64(s.Letters)),
-			when.Text(s.First.UnixMilli()), when.Text(s.Last.UnixMilli()), s.Example)
+		if s.Other {
+			s.Pipeline = "other"
+		}
+		table.Row(s.Pipeline, cmp.Or(string(s.Reason), "-"), term.Clip(cmp.Or(s.Field, "-"), 40), term.Clip(cmp.Or(s.Schema, "-"), 60),
+			term.Thousands(int64(s.Letters)), when.Text(s.First.UnixMilli()), when.Text(s.Last.UnixMilli()), s.Example)
 	}
 	table.Flush()
 	printScanned(c.besides(e), scan, n)
 	return nil
+}
+
+// withProgress says on stderr how far a scan is while work goes through it.
+func (c *deadlettersLsCmd) withProgress(e *env, scan *brokers.DeadLetters, work func() error) (err error) {
+	if c.Quiet {
+		return work()
+	}
+	scan.Meter = new(deadletter.Meter)
+	screen, began := term.NewScreen(e.stderr, false), time.Now()
+	screen.During(func() { err = work() }, func() { screen.Show(scanLine(scan.Meter, time.Since(began))) })
+	return err
 }

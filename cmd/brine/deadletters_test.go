@@ -60,7 +60,7 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 			}
 		}
 		j.pages(4)
-		if out := j.must("deadletters", "ls", "-c", j.file, "--summary"); !strings.Contains(strings.Join(strings.Fields(out), " "), "scans.rows wrong_type station 2 ") {
+		if out := j.must("deadletters", "ls", "-c", j.file, "--summary"); !strings.Contains(strings.Join(strings.Fields(out), " "), "scans.rows wrong_type station - 2 ") {
 			t.Errorf("the summary is\n%s", out)
 		}
 		if out := j.output("deadletters", "show", "-c", j.file, "1:0", "--value"); out != string(records[3].value) {

@@ -8,7 +8,7 @@
 //	letter.go   Letter: a record that could not be written; Kept: a dead letter in its topic
 //	topic.go    the topic: made when it is missing, written     record.go  how a letter and a mark look in Kafka
 //	log.go      Log: reads a topic as it was when it was opened
-//	scan.go     Scan: the letters that a Filter takes, of several topics
+//	scan.go     Scan: the letters that a Filter takes, of several topics     meter.go  how far it is
 //	summary.go  how many there are of each kind              object.go   dead letters as JSON
 //	fix.go      what helps against each reason
 //	replay.go   Scan.Replay: writes them again, and marks those that are durable

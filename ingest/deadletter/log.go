@@ -18,6 +18,7 @@ type Log struct {
 	cluster *broker.Cluster
 	writer  *Topic
 	ends    []ends // by partition
+	meter   *Meter // nil: nobody asks
 }
 
 type ends struct{ from, to int64 }
@@ -158,11 +159,14 @@ func (l *Log) states(ctx context.Context, p int, from int64, names map[string]st
 // read returns the dead letters and marks of a partition. What is neither is counted.
 func (l *Log) read(ctx context.Context, p int, from int64) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
+		at := from
 		for rec, err := range l.cluster.Records(ctx, l.Topic, p, from, l.ends[p].to) {
 			if err != nil {
 				yield(Kept{}, fmt.Errorf("dead letters: %w", err))
 				return
 			}
+			l.meter.pass(rec.Offset + 1 - at)
+			at = rec.Offset + 1
 			letter, err := Read(rec)
 			if err != nil {
 				l.Scanned.Foreign++
@@ -172,7 +176,20 @@ func (l *Log) read(ctx context.Context, p int, from int64) iter.Seq2[Kept, error
 				return
 			}
 		}
+		l.meter.pass(l.ends[p].to - at) // offsets of transactions, or compacted away
 	}
+}
+
+// offsets is how many Letters reads, from a place on: each partition twice.
+func (l *Log) offsets(partition int, offset int64) (n int64) {
+	for p := partition; p < len(l.ends); p++ {
+		from := l.ends[p].from
+		if p == partition {
+			from = max(from, offset)
+		}
+		n += 2 * max(0, l.ends[p].to-from)
+	}
+	return n
 }
 
 // mark closes dead letters. Once it returns nil that is durable.

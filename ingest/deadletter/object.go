@@ -68,9 +68,11 @@ func textOrBytes(b []byte) (*string, []byte) {
 
 // SumObject is a Sum as JSON.
 type SumObject struct {
-	Pipeline string       `json:"pipeline"`
-	Reason   event.Reason `json:"reason"`
+	Pipeline string       `json:"pipeline,omitempty"`
+	Reason   event.Reason `json:"reason,omitempty"`
 	Field    string       `json:"field,omitempty"`
+	Schema   string       `json:"schema,omitempty"`
+	Other    bool         `json:"other,omitempty"` // all kinds for which there was no room
 	Letters  int          `json:"letters"`
 	Replayed int          `json:"replayed,omitempty"`
 	First    time.Time    `json:"first"`
@@ -80,5 +82,5 @@ type SumObject struct {
 
 // Object returns the total of a pipeline's dead letters of one kind as JSON.
 func (s *Sum) Object(pipeline string) SumObject {
-	return SumObject{pipeline, s.Reason, s.Field, s.Letters, s.Replayed, s.First, s.Last, s.Example.InTopic()}
+	return SumObject{pipeline, s.Reason, s.Field, s.Schema, s.Other, s.Letters, s.Replayed, s.First, s.Last, s.Example.InTopic()}
 }

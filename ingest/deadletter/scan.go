@@ -58,6 +58,7 @@ func (l *Letter) holds(text string) bool {
 type Scan struct {
 	Topics []Options
 	Filter Filter
+	Meter  *Meter // nil: nobody asks how far it is
 
 	Scanned Counts   // so far
 	Read    []string // the topics that are there
@@ -66,6 +67,10 @@ type Scan struct {
 // Letters returns them topic by topic and partition by partition, behind a place (zero: from the first on). Each is valid until the next.
 func (s *Scan) Letters(ctx context.Context, after Place) iter.Seq2[*Kept, error] {
 	return func(yield func(*Kept, error) bool) {
+		if err := s.measure(ctx, after); err != nil {
+			yield(nil, err)
+			return
+		}
 		for _, o := range s.Topics {
 			from := Place{}
 			if after.Topic != "" {
@@ -93,6 +98,7 @@ func (s *Scan) topic(ctx context.Context, o Options, from Place, yield func(*Log
 		return false
 	}
 	defer log.Close()
+	log.meter = s.Meter
 	defer func() { s.Scanned.add(log.Scanned) }()
 	s.Read = append(s.Read, o.Topic)
 	for kept, err := range log.Letters(ctx, from.Partition, from.Offset) {
@@ -134,6 +140,9 @@ func (s *Scan) Replay(ctx context.Context, perSecond int, targets []Target) ([]O
 }
 
 func (s *Scan) replay(ctx context.Context, perSecond int, r *replayer) error {
+	if err := s.measure(ctx, Place{}); err != nil {
+		return err
+	}
 	if perSecond > 0 {
 		r.limit = rate.NewLimiter(rate.Limit(perSecond), replayBatch)
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"brine/config"
 	"brine/ingest/deadletter"
 	"brine/internal/fault"
+	"brine/registry"
 )
 
 // DeadLetters is a scan of the dead letters of pipelines, and knows which half has rejected a record.
@@ -16,6 +18,9 @@ type DeadLetters struct {
 	deadletter.Scan
 	cfg        *config.Config
 	undeclared bool // no configuration declares the pipelines: what dead letters say of theirs is all that is known
+
+	schemas map[string]registry.ID // by what Schema has called them
+	silent  bool                   // the registry has not answered in time
 }
 
 // NewDeadLetters returns a scan of the dead letters of a pipeline (empty: of all) and of one kind of its halves (empty: of both) that a
@@ -63,6 +68,45 @@ func (d *DeadLetters) Name(group string) string {
 	}
 	return group
 }
+
+// Schema is the id of the schema that a dead letter's record was written with; empty: its framing has none, or none that can be read.
+func (d *DeadLetters) Schema(l *deadletter.Letter) string {
+	h, ok := d.Half(l.Group)
+	if !ok {
+		return ""
+	}
+	id, ok := h.Pipeline.WrittenWith(l.Record)
+	if !ok {
+		return ""
+	}
+	name := id.String()
+	if d.schemas == nil {
+		d.schemas = map[string]registry.ID{}
+	}
+	if len(d.schemas) < deadletter.MaxKinds {
+		d.schemas[name] = id
+	}
+	return name
+}
+
+// SchemaName adds to an id of Schema the subject that it is registered for, if the registry, or the cache of its answers, says so soon.
+func (d *DeadLetters) SchemaName(ctx context.Context, schema string) string {
+	id, ok := d.schemas[schema]
+	if !ok || d.silent {
+		return schema
+	}
+	ctx, stop := context.WithTimeout(ctx, nameWithin)
+	defer stop()
+	found, err := d.cfg.RegisteredSchema(ctx, id)
+	if err != nil {
+		d.silent = ctx.Err() != nil // it would be as silent for the next
+		return schema
+	}
+	return found.String()
+}
+
+// nameWithin is how long a registry has to name a schema: names only make an answer easier to read.
+const nameWithin = 5 * time.Second
 
 // deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
 const deadSuffix = ".dead"
