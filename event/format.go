@@ -63,4 +63,4 @@ const (
 )
 
 // LeftOuts are all reasons for which events are left out.
-var LeftOuts = []LeftOut{Tombstone, Filtered, Heartbeat, SchemaChange, Transaction, Truncate, Message, Bootstrap}
+var LeftOuts = []LeftOut{Tombstone, Filtered, Empty, Heartbeat, SchemaChange, Transaction, Truncate, Message, Bootstrap}
