@@ -24,12 +24,11 @@ func (l *Ledger) expect(table int) expected {
 	cells := expected{}
 	for _, records := range l.records {
 		for _, r := range records {
-			if r.scan == nil {
-				continue
-			}
-			for _, c := range tables[table].columns {
-				at := cellOf{tables[table].row(r.scan), c.family + ":" + c.qualifier, r.scan.At}
-				cells[at] = append(cells[at], r.scan)
+			for _, s := range r.scans {
+				for _, c := range tables[table].columns {
+					at := cellOf{tables[table].row(s), c.family + ":" + c.qualifier, s.At}
+					cells[at] = append(cells[at], s)
+				}
 			}
 		}
 	}

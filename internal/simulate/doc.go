@@ -6,7 +6,9 @@
 // the ingest loop, the sink, and the HBase client. Minutes of the bubble's time take a second or so, since time passes only
 // while all wait.
 //
-//	Plan (plan.go)        what a seed draws: sizes, the input, the faults and their times
+//	Plan (plan.go)        what a seed draws: sizes, the input, its format, the faults and their times
+//	encoders (formats.go) the input in its format, written without the decoders that brine reads it with; the registry of its
+//	                      schemas (registry.go) can be away, hang, refuse, forget and answer garbage
 //	internal/memnet       connections in memory that can be cut, stopped, slowed, or lose an answer
 //	World (world.go)      brokers, region servers, the Processes, and the course of a run
 //	Process (process.go)  one life of one brine: a loop, a sink, a client, and what is seen of them

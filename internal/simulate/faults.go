@@ -76,6 +76,15 @@ func init() {
 			t.multi(func() *embedded.Outcome { return &embedded.Outcome{Delay: t.upTo(10 * time.Second)} })
 		},
 		"table disabled": func(t *trouble) { t.multi(t.excepting("TableNotEnabledException")) },
+
+		ofRegistry + " away":    func(t *trouble) { t.schemas(answerAway) },
+		ofRegistry + " hangs":   func(t *trouble) { t.schemas(answerNever) },
+		ofRegistry + " garbage": func(t *trouble) { t.schemas(answerGarbage) },
+		ofRegistry + " refuses": func(t *trouble) { t.schemas(answerRefusal) },
+		ofRegistry + " forgets": func(t *trouble) {
+			t.length = min(t.length, unknownAfter/2) // longer, and an id that it has forgotten is rightly taken for unknown
+			t.schemas(answerUnknown)
+		},
 	}
 }
 

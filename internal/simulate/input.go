@@ -4,7 +4,6 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -18,15 +17,6 @@ import (
 	"brine/rowkey/eventkey"
 	"brine/sink"
 )
-
-// schema is what the pipeline declares of the input.
-var schema = event.Schema{
-	Fields: []event.Field{
-		{Name: "waybill", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "action", Type: event.Text},
-		{Name: "station", Type: event.Text}, {Name: "id", Type: event.Text}, {Name: "note", Type: event.Text},
-	},
-	Version: 1,
-}
 
 const (
 	scansKey = `md5(waybill, 2) + waybill + "|" + desc(at, ms) + "|" + action` // a row for each event
@@ -51,16 +41,21 @@ var tables = []struct {
 }{
 	{"scans", sink.RowEvent, scansKey, (*scan).scansRow, []column{
 		{"e", "i", func(s *scan) string { return s.ID }}, {"e", "s", func(s *scan) string { return s.Station }},
-		{"e", "n", func(s *scan) string { return s.Note }}}},
+		{"e", "n", (*scan).noted}}},
 	{"last", sink.RowEntity, lastKey, (*scan).lastRow, []column{
 		{"a", "i", func(s *scan) string { return s.ID }}, {"b", "s", func(s *scan) string { return s.Station }}}},
 }
 
-// fields are the columns' fields, as the sink's configuration names them.
-var fields = map[string]string{"i": "id", "s": "station", "n": "note"}
+// field is a column's field, as the sink's configuration names it.
+func (p *Plan) field(qualifier string) string {
+	if qualifier == "n" && p.Filter {
+		return "info"
+	}
+	return map[string]string{"i": "id", "s": "station", "n": "note"}[qualifier]
+}
 
 // rows is the sink's configuration of a pair of tables.
-func rows(suffix string) ([]sink.Rows, error) {
+func rows(p *Plan, schema event.Schema, suffix string) ([]sink.Rows, error) {
 	var all []sink.Rows
 	for _, t := range tables {
 		key, err := eventkey.Parse(t.key, schema)
@@ -69,21 +64,19 @@ func rows(suffix string) ([]sink.Rows, error) {
 		}
 		r := sink.Rows{Table: sink.Table{Name: t.name + suffix, Row: t.kind, Keys: rowkey.One(key)}}
 		for _, c := range t.columns {
-			r.Columns = append(r.Columns, sink.Column{Family: c.family, Qualifier: c.qualifier, Field: fields[c.qualifier]})
+			r.Columns = append(r.Columns, sink.Column{Family: c.family, Qualifier: c.qualifier, Field: p.field(c.qualifier)})
 		}
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-// scan is one event, as its JSON has it.
+// scan is one event.
 type scan struct {
-	Waybill string `json:"waybill,omitempty"`
-	At      int64  `json:"at"`
-	Action  string `json:"action"`
-	Station string `json:"station"`
-	ID      string `json:"id"`
-	Note    string `json:"note"`
+	Waybill, Action, Station, ID, Note string
+
+	At   int64
+	Info string // what the pipeline's let makes of it
 }
 
 // scansRow and lastRow are the rows by the words of docs/rowkeys.md, so that they do not share a mistake with rowkey.
@@ -97,14 +90,22 @@ func (s *scan) lastRow() string {
 	return hex.EncodeToString(sum[:])[:2] + s.Waybill
 }
 
+// noted is what the column of notes has of it.
+func (s *scan) noted() string {
+	if s.Info != "" {
+		return s.Info
+	}
+	return s.Note
+}
+
 // record is one record of the input.
 type record struct {
 	due    time.Duration // after the start
 	at     time.Time     // when it was produced
 	key    string
 	value  []byte
-	scan   *scan  // nil: not one that can be written
-	poison string // what is wrong with it; empty: nothing
+	scans  []*scan // what can be written of it
+	poison string  // what is wrong with it; empty: nothing
 }
 
 // input draws the records of a run, which come in over so long, in the order of their times.
@@ -120,21 +121,41 @@ func input(rng *rand.Rand, p *Plan, start time.Time, over time.Duration) []recor
 	return all
 }
 
-// draw makes one record: mostly a new scan, and now and then what makes trouble.
+// draw makes one record: mostly of a new scan, and now and then what makes trouble.
 func draw(rng *rand.Rand, p *Plan, n int, due time.Duration, start time.Time, before []record) record {
-	s := &scan{
+	first, poison := drawScan(rng, p, fmt.Sprintf("%06d", n), due, start, before)
+	r := record{due: due, key: first.Waybill, scans: []*scan{first}, poison: poison}
+	for i := 1; p.Format == "json_array" && i < 1+n%4; i++ { // of one waybill, since what follows what is known only within a partition
+		s, _ := drawScan(rng, p, fmt.Sprintf("%06d.%d", n, i), due, start, nil)
+		s.Waybill = first.Waybill
+		if rng.IntN(10) == 0 {
+			s.At = first.At
+		}
+		r.scans = append(r.scans, s)
+	}
+	if p.Nulls > 0 && rng.Float64() < p.Nulls {
+		r.poison = "null"
+	}
+	r.write(rng, p)
+	return r
+}
+
+// drawScan makes one scan, and says what is to be wrong with its record.
+func drawScan(rng *rand.Rand, p *Plan, id string, due time.Duration, start time.Time, before []record) (s *scan, poison string) {
+	s = &scan{
 		Waybill: fmt.Sprintf("W%03d", rng.IntN(p.Waybills)), At: start.Add(due).UnixMilli() - rng.Int64N(1000),
 		Action: []string{"ARRIVE", "DEPART", "SIGN"}[rng.IntN(3)], Station: fmt.Sprintf("S%02d", rng.IntN(40)),
-		ID: fmt.Sprintf("%06d", n), Note: strings.Repeat("n", rng.IntN(p.Note)),
+		ID: id, Note: strings.Repeat("n", rng.IntN(p.Note)),
 	}
 	var other *scan
 	if len(before) > 0 {
-		other = before[rng.IntN(len(before))].scan
+		if scans := before[rng.IntN(len(before))].scans; len(scans) > 0 {
+			other = scans[0]
+		}
 	}
-	r := record{due: due, scan: s}
 	switch luck := rng.Float64(); {
 	case luck < p.Poison:
-		r.poison = poisons[rng.IntN(len(poisons))]
+		return s, p.poison(rng)
 	case other == nil:
 	case luck < p.Poison+0.01: // an older version comes late
 		s.Waybill, s.At = other.Waybill, other.At-1-rng.Int64N(100_000)
@@ -145,35 +166,55 @@ func draw(rng *rand.Rand, p *Plan, n int, due time.Duration, start time.Time, be
 	case luck < p.Poison+0.035: // two events on one row
 		s.Waybill, s.At, s.Action = other.Waybill, other.At, other.Action
 	}
-	r.spoil(rng)
-	return r
+	return s, ""
 }
 
-var poisons = []string{"no json", "no waybill", "wrong type", "from the future", "too large", "null"}
-
-// spoil writes the record's value, and makes of it what its poison says.
-func (r *record) spoil(rng *rand.Rand) {
-	r.key = r.scan.Waybill
-	switch r.poison {
-	case "no waybill":
-		r.scan.Waybill = ""
-	case "from the future":
-		r.scan.At += (25 + rng.Int64N(1000)) * time.Hour.Milliseconds()
-	case "too large":
-		r.scan.Note = strings.Repeat("n", maxCell+1)
+// poison draws what is wrong with a record.
+func (p *Plan) poison(rng *rand.Rand) string {
+	kinds := []string{"broken", "no waybill", "wrong type", "from the future", "too large", "null"}
+	if p.Filter {
+		kinds = append(kinds, "no note")
 	}
-	r.value, _ = json.Marshal(r.scan) // it has only texts and a number
+	if p.registered() {
+		kinds = append(kinds, "no frame", "unknown schema")
+	}
+	return kinds[rng.IntN(len(kinds))]
+}
+
+// write writes the record's value in the plan's format, makes of it what its poison says, and leaves in scans what must become of it.
+func (r *record) write(rng *rand.Rand, p *Plan) {
+	at := 0
+	if len(r.scans) > 1 {
+		at = rng.IntN(len(r.scans))
+	}
+	bad := r.scans[at]
+	if r.poison != "" {
+		bad.Action = "ARRIVE" // which the filter keeps
+	}
+	switch r.poison {
+	case "from the future":
+		bad.At += (25 + rng.Int64N(1000)) * time.Hour.Milliseconds()
+	case "too large":
+		bad.Note = strings.Repeat("n", maxCell+1)
+	}
+	var all []written
+	for i, s := range r.scans {
+		all = append(all, p.written(s, r.poison, i == at))
+	}
+	r.value = encoders[p.format()](all, r)
 	switch r.poison {
 	case "":
-		return
-	case "no json":
-		r.value = r.value[:len(r.value)/2]
-	case "wrong type":
-		r.value = []byte(`{"waybill":"W","at":"yesterday"}`)
-	case "null":
-		r.value = nil
+	case "no waybill", "too large": // which is seen where it would be written: what comes with it is
+		r.scans = slices.Delete(r.scans, at, at+1)
+	default:
+		r.scans = nil
 	}
-	r.scan = nil
+	r.scans = slices.DeleteFunc(r.scans, func(s *scan) bool { return p.Filter && !s.kept() })
+	if p.Filter {
+		for _, s := range r.scans {
+			s.Info = s.Station + " " + s.Note
+		}
+	}
 }
 
 // partition is where a key's records go.

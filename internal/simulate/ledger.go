@@ -100,18 +100,30 @@ func (l *Ledger) bury(p position) {
 	l.buried[p] = true
 }
 
-// settled reports whether a record is durable: in all tables, or in the dead letters. l.mu is held.
+// settled reports whether what a record says is durable: in all tables, or in the dead letters; one that is left out says nothing. l.mu is held.
 func (l *Ledger) settled(p position) bool {
 	r := l.records[p.partition][p.offset]
-	if r.poison != "" {
-		return l.buried[p]
+	if r.poison != "" && !l.buried[p] {
+		return false
 	}
 	for _, t := range tables {
-		if !l.applied[t.name][r.scan.ID] {
-			return false
+		for _, s := range r.scans {
+			if !l.applied[t.name][s.ID] {
+				return false
+			}
 		}
 	}
 	return true
+}
+
+// writing counts the records of a partition between two offsets that write something.
+func (l *Ledger) writing(partition int, from, to int64) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ; from < to; from++ {
+		n += min(1, len(l.records[partition][from].scans))
+	}
+	return n
 }
 
 // assign notes which member has which partition in a generation, from the leader's request.

@@ -20,6 +20,10 @@ type Plan struct {
 	Note     int     // bytes of a scan's note, at most
 	Poison   float64 // part of the records that cannot be written
 
+	Format string  `json:",omitempty"` // of the records, one of formats; "": json
+	Filter bool    `json:",omitempty"` // the pipeline has a when and a let
+	Nulls  float64 `json:",omitempty"` // part of the records that have no value
+
 	Static     bool // the processes are static members of their group
 	Autoflush  bool
 	Window     int
@@ -54,6 +58,7 @@ func Draw(seed uint64) *Plan {
 		InTransit: time.Duration(rng.IntN(3000)) * time.Millisecond,
 	}
 	kinds := Kinds()
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return strings.HasPrefix(kind, ofRegistry) })
 	for range 5 + rng.IntN(20) {
 		at := time.Duration(rng.Int64N(int64(Trouble)))
 		p.Faults = append(p.Faults, Fault{
@@ -61,9 +66,30 @@ func Draw(seed uint64) *Plan {
 			For: min(Trouble-at, time.Second+time.Duration(rng.Int64N(int64(2*time.Minute)))),
 		})
 	}
+	p.drawFormat()
 	slices.SortFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
+
+// drawFormat draws how the records are written, and what goes wrong with the registry of their schemas, if they have one. The luck is its own:
+// all else that a seed draws is as it would be without.
+func (p *Plan) drawFormat() {
+	rng := rand.New(rand.NewPCG(p.Seed, 4))
+	p.Format = []string{"json", "json", "json_array", "csv", "avro", "protobuf"}[rng.IntN(6)]
+	p.Filter, p.Nulls = rng.IntN(2) == 0, []float64{0, 0.01}[rng.IntN(2)]
+	if !p.registered() {
+		return
+	}
+	kinds := slices.DeleteFunc(Kinds(), func(kind string) bool { return !strings.HasPrefix(kind, ofRegistry) })
+	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+	for _, kind := range kinds[:1+rng.IntN(len(kinds))] {
+		at := time.Duration(rng.Int64N(int64(Trouble)))
+		p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, time.Second+time.Duration(rng.Int64N(int64(time.Minute))))})
+	}
+}
+
+// registered reports whether records name schemas at a registry.
+func (p *Plan) registered() bool { return p.Format == "avro" || p.Format == "protobuf" }
 
 // Kinds are the names of all faults.
 func Kinds() []string {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +12,9 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"brine/event"
+	"brine/event/avro"
 	"brine/ingest"
+	"brine/registry"
 )
 
 // Builds that are wrong in a known way are found, each by the invariant that it breaks: every check can fail.
@@ -53,6 +56,16 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			p.Faults = append(p.Faults, Fault{Kind: "table disabled", At: 9 * time.Minute, For: time.Minute, Seed: p.Seed})
 		}},
 		{"seldom commits", "9", option(func(o *ingest.Options) { o.CommitInterval = 20 * time.Second }), func(p *Plan) { p.Window, p.MaxBatch = 1, 1 }},
+		{"keeps what its filter leaves out", "3", option(func(o *ingest.Options) { o.Schema.Derive = keeping{o.Schema.Derive} }),
+			func(p *Plan) { p.Filter = true }},
+		{"takes an outage of the registry for an unknown schema", "2", Bug{Hooks: func(w *World, _ *Process, o *ingest.Options) {
+			if names, err := w.registry.client(); err == nil {
+				o.Schema.Format = avro.Registered(names.Framing(), impatient{names})
+			}
+		}}, func(p *Plan) {
+			p.Format = "avro"
+			p.Faults = []Fault{{Kind: ofRegistry + " away", At: time.Minute, For: time.Minute}}
+		}},
 		{"cries collision", "10", Bug{Hooks: func(w *World, p *Process, _ *ingest.Options) { w.collided(p, "none") }}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,6 +97,31 @@ func (h hasty) Submit(ctx context.Context, b *event.Batch) event.Flight {
 type landed struct{}
 
 func (landed) Wait(context.Context, event.Until) (event.Outcome, error) { return event.Outcome{}, nil }
+
+// keeping keeps every event.
+type keeping struct{ event.Deriver }
+
+func (k keeping) Evaluator() event.Evaluator { return keepingAll{k.Deriver.Evaluator()} }
+
+type keepingAll struct{ event.Evaluator }
+
+func (k keepingAll) Derive(values []event.Value) (bool, *event.Error) {
+	_, err := k.Evaluator.Derive(values)
+	return true, err
+}
+
+// impatient never waits for a schema.
+type impatient struct{ *registry.Client }
+
+func (i impatient) Schema(ctx context.Context, id registry.ID) (*registry.Schema, error) {
+	s, err := i.Client.Schema(ctx, id)
+	if failed := new(registry.Error); errors.As(err, &failed) && failed.Outcome == registry.Retry {
+		unknown := *failed
+		unknown.Outcome = registry.Unknown
+		return nil, &unknown
+	}
+	return s, err
+}
 
 // spoiling changes events before they are written.
 type spoiling struct {

@@ -57,7 +57,7 @@ func (w *World) start(name, group, tail string) *Process {
 		submitted: map[int]int64{}}
 	p.opts = ingest.Options{
 		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
-		Topic: topic, Group: group, Schema: schema, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
+		Topic: topic, Group: group, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
 		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery,
 		StopTimeout:   stopWithin,
 		MaxFetchBytes: budget / 8, HaltAfterRejects: haltAfterRejects, Logger: w.log.With("process", name),
@@ -96,7 +96,8 @@ func (p *Process) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	targets, err := rows(p.tail)
+	schema := p.world.schema
+	targets, err := rows(p.world.plan, schema, p.tail)
 	if err != nil {
 		return err
 	}
@@ -106,6 +107,15 @@ func (p *Process) live(ctx context.Context) error {
 		return err
 	}
 	o := p.opts
+	if p.world.registry != nil {
+		names, err := p.world.registry.client()
+		if err != nil {
+			return err
+		}
+		defer names.Close()
+		schema.Format = p.world.plan.registeredFormat(names)
+	}
+	o.Schema = schema
 	o.Writer = &watched{Sink: s, process: p}
 	o.Budget = ingest.NewBudget(budget)
 	o.Hooks = p.hooks()

@@ -29,6 +29,7 @@ type piece struct {
 	CaughtUp              float64 // the longest
 	Counts                Counts
 	Kinds                 map[string]int // of the faults
+	Formats               map[string]int `json:",omitempty"` // of the records
 	Failed                []failure      `json:",omitempty"`
 }
 
@@ -105,6 +106,12 @@ func (p *piece) absorb(o *piece) {
 	for kind, n := range o.Kinds {
 		p.Kinds[kind] += n
 	}
+	if p.Formats == nil {
+		p.Formats = map[string]int{}
+	}
+	for format, n := range o.Formats {
+		p.Formats[format] += n
+	}
 	p.Failed = append(p.Failed, o.Failed...)
 }
 
@@ -127,6 +134,13 @@ func (r *results) page() string {
 	fmt.Fprintf(&b, "%d records came in and were submitted %d times, %d of them again by the loop; %d became dead letters. Processes had %d lives, partitions were assigned %d times, %d flights were abandoned, "+
 		"%d partitions halted for a while, and %d commits were made, of which %d failed. The longest time from the end of the faults to no lag was %.1f s, of %v allowed. %d rows were shared by two events; the undisturbed runs reported %d.\n\n",
 		c.Records, c.Submitted, c.Retried, c.Letters, c.Lives, c.Assignments, c.Abandoned, c.Halted, c.Commits, c.CommitsFailed, all.CaughtUp, catchUp, c.Shared, c.Reported)
+	if len(all.Formats) > 0 {
+		b.WriteString("| format | seeds |\n|---|---|\n")
+		for _, format := range slices.Sorted(maps.Keys(all.Formats)) {
+			fmt.Fprintf(&b, "| %s | %d |\n", format, all.Formats[format])
+		}
+		b.WriteString("\n")
+	}
 	b.WriteString("| fault | times |\n|---|---|\n")
 	for _, kind := range slices.Sorted(maps.Keys(all.Kinds)) {
 		fmt.Fprintf(&b, "| %s | %d |\n", kind, all.Kinds[kind])

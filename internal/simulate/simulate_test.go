@@ -60,13 +60,18 @@ func held(t *testing.T, r *Report) {
 	}
 }
 
-// Without faults all is well, and of ties the last change is left.
+// Without faults all is well in every format, and of ties the last change is left.
 func TestUndisturbed(t *testing.T) {
-	p := Draw(1)
-	p.Faults = nil
-	r := run(t, p, Bug{})
-	held(t, r)
-	t.Logf("%v simulated, caught up in %v, %+v", r.Simulated, r.CaughtUp, r.Counts)
+	for format := range encoders {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			p := Draw(1)
+			p.Faults, p.Format, p.Filter, p.Nulls, p.Poison, p.Records = nil, format, format != "json", 0.01, 0.05, 1000
+			r := run(t, p, Bug{})
+			held(t, r)
+			t.Logf("%v simulated, caught up in %v, %+v", r.Simulated, r.CaughtUp, r.Counts)
+		})
+	}
 }
 
 // TestSeed runs one seed that was given, to look at it.

@@ -20,7 +20,7 @@ type tally struct {
 }
 
 func newTally(first uint64, want int, say func(string)) *tally {
-	return &tally{want: want, began: time.Now(), say: say, said: time.Now(), piece: piece{First: first, Last: first + uint64(want) - 1, Kinds: map[string]int{}}}
+	return &tally{want: want, began: time.Now(), say: say, said: time.Now(), piece: piece{First: first, Last: first + uint64(want) - 1, Kinds: map[string]int{}, Formats: map[string]int{}}}
 }
 
 // add takes a run in, and says now and then how far it has come.
@@ -32,6 +32,7 @@ func (y *tally) add(r *Report) {
 	p.Counts.Add(r.Counts)
 	p.Simulated += r.Simulated.Seconds()
 	p.CaughtUp = max(p.CaughtUp, r.CaughtUp.Seconds())
+	p.Formats[r.Plan.format()]++
 	for _, f := range r.Plan.Faults {
 		p.Kinds[f.Kind]++
 	}
@@ -60,6 +61,9 @@ func (y *tally) check(t *testing.T) {
 		}
 		if min(c.Letters, c.Retried, c.CommitsFailed, c.Abandoned, c.Halted) < p.Seeds/3 || c.Submitted < c.Records*101/100 {
 			t.Errorf("the faults of %d seeds are hardly felt: %+v", p.Seeds, c)
+		}
+		if len(p.Formats) < len(encoders) {
+			t.Errorf("only %d of %d formats were drawn", len(p.Formats), len(encoders))
 		}
 		if len(p.Kinds) < len(faults) {
 			t.Errorf("only %d of %d kinds of faults were drawn", len(p.Kinds), len(faults))

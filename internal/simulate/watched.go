@@ -39,7 +39,10 @@ type watched struct {
 func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	f := &watchedFlight{process: w.process}
 	for i := range b.Events {
-		n := int64(b.Events[i].Record.Size())
+		n := int64(0) // of a record with several events the first one has the bytes
+		if i == 0 || b.Events[i].Record != b.Events[i-1].Record {
+			n = int64(b.Events[i].Record.Size())
+		}
 		f.sizes, f.out = append(f.sizes, n), f.out+n
 	}
 	w.process.note(b)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/event"
 	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/internal/memnet"
@@ -24,6 +25,9 @@ type World struct {
 	ledger *Ledger
 	kafka  *brokers
 	store  *store
+	schema event.Schema
+
+	registry *registryFake // nil: records name no schemas
 
 	operator *hbase.Client // no fault is set on its network
 	lives    sync.WaitGroup
@@ -70,7 +74,7 @@ const catchUp = 4 * time.Minute
 // Run runs a plan, in a bubble. It returns when everything in it has ended.
 func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
 	w := &World{plan: plan, bug: bug, log: log, net: memnet.New(plan.Seed), ledger: newLedger(plan.Partitions),
-		began: time.Now(), claimed: map[*embedded.Node]bool{}, collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
+		began: time.Now(), registry: newRegistryFake(plan), claimed: map[*embedded.Node]bool{}, collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
 	r := &Report{Plan: plan}
 	defer func() {
 		r.Findings, r.Simulated, r.Counts = w.ledger.Findings(), time.Since(w.began), w.counts
@@ -87,7 +91,11 @@ func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
 }
 
 func (w *World) setUp(ctx context.Context) error {
-	if err := w.startKafka(); err != nil {
+	var err error
+	if w.schema, err = w.plan.schema(); err != nil {
+		return err
+	}
+	if err = w.startKafka(); err != nil {
 		return err
 	}
 	return w.startStore(ctx)

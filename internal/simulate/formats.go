@@ -1,0 +1,221 @@
+package simulate
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"brine/derive"
+	"brine/event"
+	"brine/event/avro"
+	"brine/event/csv"
+	"brine/event/protobuf"
+	"brine/registry"
+)
+
+// What the pipeline of a plan with a filter asks of events, and beside it the same in Go.
+const (
+	when = `action != "SIGN" || station < "S30"`
+	info = `station + " " + note`
+)
+
+func (s *scan) kept() bool { return s.Action != "SIGN" || s.Station < "S30" }
+
+// schema is what the pipeline declares of the input.
+func (p *Plan) schema() (event.Schema, error) {
+	s := event.Schema{Version: 1, Fields: []event.Field{
+		{Name: "waybill", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "action", Type: event.Text},
+		{Name: "station", Type: event.Text}, {Name: "id", Type: event.Text}, {Name: "note", Type: event.Text},
+	}}
+	switch p.format() {
+	case "json_array":
+		s.Format = event.JSONFormat{Array: true}
+	case "csv":
+		s.Format = csv.Format{Columns: columns}
+	}
+	if !p.Filter {
+		return s, nil
+	}
+	b := derive.New(s.Fields)
+	if _, err := b.Let("info", event.Text, "let.info", info); err != nil {
+		return s, err
+	}
+	if err := b.When("when", when); err != nil {
+		return s, err
+	}
+	s.Fields, s.Derive = b.Fields(), b.Rules()
+	return s, nil
+}
+
+// registeredFormat is the format of records that name their schemas.
+func (p *Plan) registeredFormat(c *registry.Client) event.Format {
+	if p.Format == "avro" {
+		return avro.Registered(c.Framing(), c)
+	}
+	return protobuf.Registered(c.Framing(), c)
+}
+
+// format is the name of the records' format: plans that were kept before there were several have none.
+func (p *Plan) format() string {
+	if p.Format == "" {
+		return "json"
+	}
+	return p.Format
+}
+
+// written is a scan as its record says it: what is nil is absent.
+type written struct{ waybill, at, action, station, id, note *string }
+
+func (p *Plan) written(s *scan, poison string, bad bool) written {
+	at := strconv.FormatInt(s.At, 10)
+	w := written{&s.Waybill, &at, &s.Action, &s.Station, &s.ID, &s.Note}
+	if bad && poison == "no waybill" {
+		w.waybill = nil
+	}
+	if bad && poison == "no note" {
+		w.note = nil
+	}
+	if bad && poison == "wrong type" {
+		at = "yesterday"
+	}
+	return w
+}
+
+// columns are the names of its values, in their order.
+var columns = []string{"waybill", "at", "action", "station", "id", "note"}
+
+func (w *written) values() [6]*string {
+	return [...]*string{w.waybill, w.at, w.action, w.station, w.id, w.note}
+}
+
+// encoders write scans as a record of their format, broken if that is the record's poison.
+var encoders = map[string]func([]written, *record) []byte{
+	"json": func(all []written, r *record) []byte { return r.cut(all[0].json()) },
+	"json_array": func(all []written, r *record) []byte {
+		var texts []string
+		for _, w := range all {
+			texts = append(texts, string(w.json()))
+		}
+		return r.cut([]byte("[" + strings.Join(texts, ", ") + "]"))
+	},
+	"csv": func(all []written, r *record) []byte {
+		var values []string
+		for _, v := range all[0].values() {
+			if v == nil {
+				values = append(values, "")
+			} else {
+				values = append(values, `"`+strings.ReplaceAll(*v, `"`, `""`)+`"`)
+			}
+		}
+		return r.cut([]byte(strings.Join(values, ",")))
+	},
+	"avro":     func(all []written, r *record) []byte { return r.cut(r.framed(nil, all[0].avro(r))) },
+	"protobuf": func(all []written, r *record) []byte { return r.framed([]byte{2, 2}, all[0].protobuf(r)) }, // the second message
+}
+
+// cut is what the poisons that concern the whole record make of its value.
+func (r *record) cut(value []byte) []byte {
+	switch r.poison {
+	case "broken":
+		return value[:len(value)/2]
+	case "null":
+		return nil
+	}
+	return value
+}
+
+func (w *written) json() []byte {
+	members := map[string]any{}
+	for i, v := range w.values() {
+		if v != nil {
+			members[columns[i]] = *v
+		}
+	}
+	if *w.at != "yesterday" {
+		members["at"] = json.Number(*w.at)
+	}
+	text, _ := json.Marshal(members) // it has only texts and a number
+	return text
+}
+
+// edition is the number of the schema that records have which come in at a time: each minute of trouble has another.
+func (r *record) edition() int { return int(r.due / time.Minute) }
+
+// Ids of schemas: those of editions, that of Avro records whose times are texts, and one that nobody has registered.
+const (
+	firstEdition = 256
+	textTimes    = 200
+	nobodys      = 77777
+)
+
+// framed puts the schema's id before a value, as Confluent's serializers do, and the message's indexes.
+func (r *record) framed(indexes, value []byte) []byte {
+	id := firstEdition + r.edition()
+	switch {
+	case r.poison == "null":
+		return nil
+	case r.poison == "no frame":
+		return value
+	case r.poison == "unknown schema":
+		id = nobodys
+	case r.poison == "wrong type" && indexes == nil:
+		id = textTimes
+	}
+	return append(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(id)), indexes...), value...)
+}
+
+// rotated is the order of the columns in an edition.
+func rotated(edition int) (order []int) {
+	for i := range columns {
+		order = append(order, (i+edition)%len(columns))
+	}
+	return order
+}
+
+// avro writes a scan by the words of Avro's specification: a union's branch, a length and its bytes, or a zigzag number.
+func (w *written) avro(r *record) (value []byte) {
+	order := rotated(r.edition())
+	if r.poison == "wrong type" {
+		order = rotated(0)
+	}
+	for _, i := range order {
+		v := w.values()[i]
+		switch {
+		case v == nil:
+			value = append(value, 0)
+		case columns[i] == "at" && r.poison != "wrong type":
+			at, _ := strconv.ParseInt(*v, 10, 64)
+			if r.edition()%2 == 1 { // in microseconds, some of a millisecond
+				at = at*1000 + 7
+			}
+			value = binary.AppendVarint(append(value, 2), at)
+		default:
+			value = append(binary.AppendVarint(append(value, 2), int64(len(*v))), *v...)
+		}
+	}
+	return value
+}
+
+// protobuf writes a scan as a message whose fields have other numbers in each edition.
+func (w *written) protobuf(r *record) (value []byte) {
+	for number, i := range rotated(r.edition()) {
+		v := w.values()[i]
+		if v == nil {
+			continue
+		}
+		field := protowire.Number(number + 1)
+		if at, err := strconv.ParseUint(*v, 10, 64); err == nil && columns[i] == "at" {
+			value = protowire.AppendVarint(protowire.AppendTag(value, field, protowire.VarintType), at)
+		} else {
+			value = protowire.AppendString(protowire.AppendTag(value, field, protowire.BytesType), *v)
+		}
+	}
+	if r.poison == "broken" {
+		return append(value, 0) // no field has the number 0
+	}
+	return value
+}
