@@ -32,6 +32,7 @@ func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
 		return
 	}
 	file := l.beside(p.SchemaFile)
+	p.schemaAt = file
 	text, err := os.ReadFile(file)
 	if err != nil {
 		l.fault(setting+".schema", Unreadable, file+" cannot be read: "+reason(err), "write the path of an .avsc file, from where "+

@@ -137,7 +137,8 @@ func (l *loader) checkProtobuf(c *Config, p *Pipeline, setting string) {
 		p.format = protobuf.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
 		return
 	}
-	s, err := protobuf.CompileFile(l.beside(p.SchemaFile))
+	p.schemaAt = l.beside(p.SchemaFile)
+	s, err := protobuf.CompileFile(p.schemaAt)
 	if err != nil {
 		what, fix := advise(err, "see whether protoc compiles it")
 		l.fault(setting+".schema", Unreadable, what, fix)

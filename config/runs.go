@@ -3,6 +3,8 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,9 +12,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"brine/contract"
 	"brine/forecast"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/lookup"
 	"brine/plan"
 )
 
@@ -129,6 +133,79 @@ func (p *Pipeline) Indexer() indexer.Options {
 			doc.Set = append(doc.Set, indexer.Column{Name: f.Name, Field: f.Field, Type: indexer.Type(x.field(f.Name).Type)})
 		}
 		out.Documents = append(out.Documents, doc)
+	}
+	return out
+}
+
+// Terms are what the pipeline expects of a publisher.
+func (p *Pipeline) Terms() (*contract.Terms, error) {
+	out := &contract.Terms{Pipeline: p.Name, Topic: p.Topic, Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
+		Columns: p.CSV.Columns, Between: p.CSV.Separator}
+	switch framed := p.Format == formatAvro || p.Format == formatProtobuf; {
+	case framed && p.SchemaFile == "":
+		out.Framing = p.config.Schemas.Framing
+	case p.framed():
+		out.Framing = p.Framing
+	}
+	k := &p.config.Kafka
+	for _, address := range k.Brokers {
+		s := contract.Server{Address: address, Encrypted: k.TLS.Enabled}
+		if k.SASL.Mechanism != "none" {
+			s.Mechanism = k.SASL.Mechanism
+		}
+		out.Servers = append(out.Servers, s)
+	}
+	if p.schemaAt == "" {
+		return out, nil
+	}
+	text, err := os.ReadFile(p.schemaAt)
+	out.File, out.Text = filepath.Base(p.schemaAt), text
+	return out, err
+}
+
+// needs are the fields without which every event of the pipeline is rejected.
+func (p *Pipeline) needs() (out []contract.Need) {
+	at, n := p.versionFields()
+	of := []string{at, n}
+	if place := p.position(); place != nil {
+		of = []string{place.LSN, place.File, place.Pos, place.Source}
+	}
+	for _, name := range of {
+		if name != "" {
+			out = append(out, contract.Need{Field: name, Why: "orders the changes of one row"})
+		}
+	}
+	var found []lookup.Field
+	if p.KeyFrom.table != nil {
+		found = p.lookedUp()
+	}
+	key := func(r *Rows, table string) {
+		t := p.config.Table(table)
+		if t == nil || r != nil && r.When != "" {
+			return
+		}
+		for _, name := range t.rowKeys.Fields() {
+			field := name
+			if r != nil {
+				field = r.eventField(name)
+			}
+			looked := slices.ContainsFunc(found, func(f lookup.Field) bool { return f.Name == field })
+			need := contract.Need{Field: field, Why: "part of the key of table " + table}
+			if field != "" && !looked && !slices.Contains(out, need) {
+				out = append(out, need)
+			}
+		}
+	}
+	for i := range p.Rows {
+		key(&p.Rows[i], p.Rows[i].Table)
+	}
+	if p.KeyFrom.table != nil {
+		key(nil, p.KeyFrom.Table)
+	}
+	for i := range p.Documents {
+		if d := &p.Documents[i]; d.When == "" && d.Table != "" && p.rowsOf(d.Table) == nil {
+			key(nil, d.Table)
+		}
 	}
 	return out
 }

@@ -84,6 +84,8 @@ type Pipeline struct {
 	rules  *derive.Rules
 	asked  []string     // the conditions of rows and documents, by setting
 	format event.Format // nil: JSON
+
+	schemaAt string // path of SchemaFile
 }
 
 // Field is one of a pipeline's fields.

@@ -2,6 +2,8 @@ package event_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -218,4 +220,31 @@ func parseTime(t *testing.T, format, zone, text string) (time.Time, bool) {
 	}
 	ms, ok := f.Parse([]byte(text))
 	return time.UnixMilli(ms).UTC(), ok
+}
+
+// TestPatternsMatchWhatIsRead: what a format's pattern matches is read, but for days that no month has.
+func TestPatternsMatchWhatIsRead(t *testing.T) {
+	for _, c := range []struct {
+		format string
+		good   []string
+		bad    []string
+	}{
+		{"", []string{"2024-01-31T08:00:00Z", "2024-01-31T08:00:00.123456+08:00"}, []string{"2024-01-31", "2024-13-01T00:00:00Z", "2024-01-31 08:00:00Z"}},
+		{"%Y-%m-%d %H:%M:%S", []string{"2024-02-29 23:59:59", "2024-02-29 23:59:59.5"}, []string{"2024-2-29 23:59:59", "2024-02-29 24:00:00"}},
+		{"%-d.%-m.%Y", []string{"1.2.2024", "31.12.2024", "01.02.2024"}, []string{"32.1.2024", "1.13.2024", "1/2/2024"}},
+		{"%d %b %Y %I:%M %p", []string{"31 Jan 2024 08:00 PM"}, []string{"31 Foo 2024 08:00 PM", "31 Jan 2024 13:00 PM"}},
+		{"epoch_ms", []string{"1700000000123", "-5"}, []string{"soon", "1e9"}},
+	} {
+		f, err := event.ParseTimeFormat(c.format, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pattern := regexp.MustCompile(f.Pattern())
+		for _, text := range append(slices.Clone(c.good), c.bad...) {
+			_, read := f.Parse([]byte(text))
+			if good := slices.Contains(c.good, text); pattern.MatchString(text) != good || good && !read {
+				t.Errorf("%s: %q: matches %v, read %v", c.format, text, pattern.MatchString(text), read)
+			}
+		}
+	}
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -250,3 +251,42 @@ func (c *calendar) seconds() (s int64, ok bool) {
 	}
 	return t.Unix(), t.Day() == c[day]
 }
+
+// Pattern is a regular expression (ECMA-262) of the texts that are times in this format, for publishers. It may be narrower than what is
+// read, and knows no calendar: the 31st of February fits.
+func (f *TimeFormat) Pattern() string {
+	if f.epoch > 0 {
+		return `^-?[0-9]+(\.[0-9]+)?$`
+	}
+	out := "^"
+	for i := range f.steps {
+		out += f.steps[i].pattern()
+	}
+	return out + "$"
+}
+
+// partPatterns are the regular expressions of parts that are numbers.
+var partPatterns = [parts]string{year: `[0-9]{4}`, month: `(0[1-9]|1[0-2])`, day: `(0[1-9]|[12][0-9]|3[01])`, yearDay: `[0-3][0-9]{2}`,
+	hour: `([01][0-9]|2[0-3])`, hour12: `(0[1-9]|1[0-2])`, minute: `[0-5][0-9]`, second: `[0-5][0-9]`, fraction: `[0-9]{1,9}`,
+	offset: `(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])`}
+
+func (s *timeStep) pattern() string {
+	switch {
+	case s.literal != "":
+		return regexp.QuoteMeta(s.literal)
+	case s.names != nil:
+		return "(" + strings.Join(s.names, "|") + ")"
+	case s.part == year && s.most == 2:
+		return `[0-9]{2}`
+	case s.padded:
+		return `( [1-9]|[12][0-9]|3[01])`
+	case s.fraction:
+		return partPatterns[s.part] + `(\.[0-9]{1,9})?`
+	case s.least == 1:
+		return oneDigit.Replace(partPatterns[s.part])
+	}
+	return partPatterns[s.part]
+}
+
+// oneDigit makes the first of two digits one that may lack.
+var oneDigit = strings.NewReplacer("(0[", "(0?[", "([01][", "([01]?[", "[0-5][", "[0-5]?[")

@@ -33,6 +33,7 @@ type cli struct {
 	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect also against the servers."`
 	Tables      tablesCmd      `cmd:"" help:"Plan, create and alter tables."`
 	Regions     regionsCmd     `cmd:"" help:"Show, split, merge, move, flush and compact a table's regions."`
+	Schema      schemaCmd      `cmd:"" help:"Print what a publisher must send: JSON Schema, AsyncAPI, Avro or Protobuf."`
 	Key         keyCmd         `cmd:"" help:"Encode, decode and explain row keys."`
 	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`

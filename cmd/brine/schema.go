@@ -1,0 +1,44 @@
+package main
+
+import (
+	"brine/contract"
+)
+
+type schemaCmd struct {
+	configFlag
+	Pipeline string `placeholder:"NAME" help:"Pipeline (default: the only one)."`
+	Format   string `enum:",json-schema,asyncapi,avro,proto" default:"" placeholder:"NAME" help:"json-schema, asyncapi, avro or proto (default: the language of the pipeline's format)."`
+}
+
+// Help is shown under the command's own help.
+func (schemaCmd) Help() string {
+	return `Prints what a publisher must send for a pipeline to take its records: fields with their types and the forms of their times, which of them
+no record can do without and why, the record's key and headers. json-schema: JSON Schema (draft 2020-12) of a record, for json,
+json_array, csv and raw. asyncapi: an AsyncAPI 3.0 document of the topic, its brokers and its records, without secrets. avro and proto:
+the smallest Avro schema or Protobuf message of the declared fields, or the file that the pipeline names.
+
+Examples:
+  brine schema -c examples/scans.yaml
+  brine schema -c examples/scans.yaml --pipeline scans --format asyncapi`
+}
+
+func (c *schemaCmd) Run(e *env) error {
+	cfg, err := c.load(e)
+	if err != nil {
+		return err
+	}
+	p, err := pipeline(cfg, c.Pipeline)
+	if err != nil {
+		return err
+	}
+	terms, err := p.Terms()
+	if err != nil {
+		return err
+	}
+	text, err := terms.In(contract.Language(c.Format))
+	if err != nil {
+		return usage(err)
+	}
+	_, err = e.stdout.Write(text)
+	return err
+}

@@ -1,0 +1,127 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+)
+
+// media are the content types of records.
+var media = map[string]string{JSON: "application/json", JSONArray: "application/json", CSV: "text/csv", Raw: "application/octet-stream",
+	Avro: "application/vnd.apache.avro", Protobuf: "application/x-protobuf"}
+
+// security are the types of AsyncAPI's security schemes by SASL's mechanisms.
+var security = map[string]string{"plain": "plain", "scram-sha-256": "scramSha256", "scram-sha-512": "scramSha512"}
+
+// AsyncAPI describes the topic, its brokers and its records as an AsyncAPI 3.0 document, in JSON.
+func (t *Terms) AsyncAPI() ([]byte, error) {
+	payload, err := t.payload()
+	if err != nil {
+		return nil, err
+	}
+	message := object{{"name", t.Pipeline}, {"summary", t.about()}, {"contentType", media[t.Format]}}
+	if payload != nil {
+		message = message.with("payload", payload)
+	}
+	if headers := t.headers(); headers != nil {
+		message = message.with("headers", headers)
+	}
+	key := t.key()
+	if key == nil {
+		key = object{{"description", "records of one entity have one key, so that they stay in one partition, in order"}}
+	}
+	message = message.with("bindings", object{{"kafka", object{{"key", key}, {"bindingVersion", "0.5.0"}}}})
+	servers, schemes := t.servers()
+	components := object{{"messages", object{{t.Pipeline, message}}}}
+	if schemes != nil {
+		components = components.with("securitySchemes", schemes)
+	}
+	var refs []any
+	for _, s := range servers {
+		refs = append(refs, object{{"$ref", "#/servers/" + s.name}})
+	}
+	channel := object{{"address", t.Topic}, {"servers", refs}, {"messages", object{{t.Pipeline, object{{"$ref",
+		"#/components/messages/" + t.Pipeline}}}}}, {"bindings", object{{"kafka", object{{"topic", t.Topic}, {"bindingVersion", "0.5.0"}}}}}}
+	return document(object{
+		{"asyncapi", "3.0.0"},
+		{"info", object{{"title", "Topic " + t.Topic}, {"version", "1.0.0"}, {"description", "What pipeline " + t.Pipeline + " of brine takes."}}},
+		{"defaultContentType", media[t.Format]},
+		{"servers", servers},
+		{"channels", object{{t.Pipeline, channel}}},
+		{"operations", object{{"receive_" + t.Pipeline, object{{"action", "receive"}, {"channel", object{{"$ref", "#/channels/" + t.Pipeline}}},
+			{"messages", []any{object{{"$ref", "#/channels/" + t.Pipeline + "/messages/" + t.Pipeline}}}}}}}},
+		{"components", components},
+	}), nil
+}
+
+// payload describes records' values in the language of their format; nil: none can.
+func (t *Terms) payload() (any, error) {
+	switch t.Format {
+	case Avro:
+		return t.foreign("application/vnd.apache.avro+json;version=1.9.0", t.Avro)
+	case Protobuf:
+		return t.foreign("application/vnd.google.protobuf;version=3", t.Proto)
+	}
+	value, err := t.value()
+	if err != nil || value == nil {
+		return nil, err
+	}
+	return object{{"schemaFormat", "application/schema+json;version=draft-07"}, {"schema", t.plain(value)}}, nil
+}
+
+// plain is a schema without what draft 07 has by another name.
+func (t *Terms) plain(v any) any {
+	switch v := v.(type) {
+	case object:
+		var out object
+		for _, m := range v {
+			if m.name == "prefixItems" {
+				m.name = "items"
+			}
+			out = append(out, member{m.name, t.plain(m.value)})
+		}
+		return out
+	case []any:
+		var out []any
+		for _, e := range v {
+			out = append(out, t.plain(e))
+		}
+		return out
+	}
+	return v
+}
+
+// foreign is a schema in another language than JSON Schema; nothing where it cannot be made of the fields.
+func (t *Terms) foreign(media string, made func() ([]byte, error)) (any, error) {
+	text, err := made()
+	switch {
+	case errors.Is(err, ErrFormat):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case t.Format == Avro:
+		return object{{"schemaFormat", media}, {"schema", rawJSON(text)}}, nil
+	}
+	return object{{"schemaFormat", media}, {"schema", string(text)}}, nil
+}
+
+type rawJSON []byte
+
+// MarshalJSON implements json.Marshaler.
+func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
+
+// servers describes the brokers, and how a publisher proves who it is.
+func (t *Terms) servers() (servers, schemes object) {
+	for i, s := range t.Servers {
+		protocol := "kafka"
+		if s.Encrypted {
+			protocol = "kafka-secure"
+		}
+		server := object{{"host", s.Address}, {"protocol", protocol}}
+		if kind := security[s.Mechanism]; kind != "" {
+			server = server.with("security", []any{object{{"$ref", "#/components/securitySchemes/sasl"}}})
+			schemes = object{{"sasl", object{{"type", kind}}}}
+		}
+		servers = servers.with(fmt.Sprintf("kafka%d", i+1), server)
+	}
+	return servers, schemes
+}

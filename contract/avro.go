@@ -1,0 +1,133 @@
+package contract
+
+import (
+	"regexp"
+	"strings"
+
+	"brine/event"
+)
+
+// avroName is what names in Avro and in Protobuf are.
+var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// described says whether a schema of the records' own language can be made of the fields.
+func (t *Terms) described(format, flag string) error {
+	switch {
+	case t.Format != format:
+		return unfit("records of pipeline %s are %s, not %s; leave --format out", t.Pipeline, t.Format, format)
+	case t.Schema.Envelope != nil || len(t.Schema.Images.Before) > 0:
+		return unfit("records of pipeline %s are changes as their publisher wraps them, and its own schema describes them; write --format "+
+			"asyncapi instead of %s", t.Pipeline, flag)
+	}
+	return nil
+}
+
+// Avro is the smallest Avro schema that the pipeline takes: the fields that it declares. Where all records are of one file it is that file.
+func (t *Terms) Avro() ([]byte, error) {
+	if err := t.described(Avro, "avro"); err != nil {
+		return nil, err
+	}
+	if t.Text != nil {
+		return t.Text, nil
+	}
+	schema, err := t.avroRecord(t.part(event.InValue), typeName(t.Pipeline))
+	if err != nil {
+		return nil, err
+	}
+	return document(schema), nil
+}
+
+// typeName makes the name of a type of a name.
+func typeName(name string) (out string) {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		out += strings.ToUpper(part[:1]) + part[1:]
+	}
+	if out == "" || out[0] >= '0' && out[0] <= '9' {
+		return "Record" + out
+	}
+	return out
+}
+
+func (t *Terms) avroRecord(n *tree, name string) (object, error) {
+	var fields []any
+	for _, m := range n.children {
+		if !avroName.MatchString(m.key) {
+			return nil, unfit("%s is no name of a field in Avro; write the schema by hand, and see docs/formats.md", quoted(m.key))
+		}
+		kind, err := t.avroType(m, name+typeName(m.key))
+		if err != nil {
+			return nil, err
+		}
+		field := object{{"name", m.key}}
+		if m.field != nil {
+			if said := t.says(m); said != "" {
+				field = field.with("doc", said)
+			}
+		}
+		if field = field.with("type", kind); !m.needed() {
+			field[len(field)-1].value = []any{"null", kind}
+			field = field.with("default", nil)
+		}
+		fields = append(fields, field)
+	}
+	return object{{"type", "record"}, {"name", name}, {"fields", fields}}, nil
+}
+
+// avroType is the type of what is at n.
+func (t *Terms) avroType(n *tree, name string) (any, error) {
+	switch {
+	case n.field != nil:
+		return avroScalar(n.field), nil
+	case n.elements():
+		items, err := t.avroType(merged(n), name)
+		return object{{"type", "array"}, {"items", items}}, err
+	}
+	return t.avroRecord(n, name)
+}
+
+// merged is one element that has what any of those below n has.
+func merged(n *tree) *tree {
+	out := &tree{}
+	for _, element := range n.children {
+		if element.field != nil {
+			return &tree{field: element.field, why: element.why}
+		}
+		for _, m := range element.children {
+			if out.child(m.key) == nil {
+				out.children = append(out.children, m)
+			}
+		}
+	}
+	return out
+}
+
+func avroScalar(f *event.Field) any {
+	logical := func(kind, name string) object { return object{{"type", kind}, {"logicalType", name}} }
+	switch f.Type.String() {
+	case "int", "time_s":
+		return "long"
+	case "time_ms":
+		return logical("long", "timestamp-millis")
+	case "time_us":
+		return logical("long", "timestamp-micros")
+	case "time_ns":
+		return logical("long", "timestamp-nanos")
+	case "date":
+		return logical("int", "date")
+	case "decimal":
+		return logical("bytes", "decimal").with("precision", 38).with("scale", f.Scale)
+	case "bytes":
+		return "bytes"
+	case "float":
+		return "double"
+	case "bool":
+		return "boolean"
+	case "time":
+		if strings.HasPrefix(f.Format, "epoch_") {
+			return "long"
+		}
+	}
+	return "string"
+}

@@ -1,0 +1,476 @@
+package contract
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"brine/event"
+)
+
+// JSONSchema describes the records' values, and under $defs their keys and headers where fields lie in these, as JSON Schema (draft 2020-12).
+func (t *Terms) JSONSchema() ([]byte, error) {
+	value, err := t.value()
+	if err != nil {
+		return nil, err
+	}
+	out := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Records of topic " + t.Topic},
+		{"description", t.about()}}
+	out = append(out, value...)
+	var defs object
+	if key := t.key(); key != nil {
+		defs = defs.with("key", key)
+	}
+	if headers := t.headers(); headers != nil {
+		defs = defs.with("headers", headers)
+	}
+	if defs != nil {
+		out = out.with("$defs", defs)
+	}
+	return document(out), nil
+}
+
+// about is what a publisher should know beside the fields.
+func (t *Terms) about() string {
+	said := []string{"What pipeline " + t.Pipeline + " of brine takes. Members that are not listed are passed over."}
+	if t.Framing != "" {
+		said = append(said, "Before each record stands the id of its schema, as "+t.Framing+" writes it.")
+	}
+	switch t.Format {
+	case JSONArray:
+		said = append(said, "Each record is an array of objects, every one an event.")
+	case CSV:
+		said = append(said, "Each record is one row, its values separated by "+quoted(t.Between)+", as RFC 4180 has it; this is its list of values.")
+	}
+	said = append(said, "Texts are UTF-8. Whole numbers have neither fraction nor exponent.")
+	if s := &t.Schema; s.Version < 0 && s.Position == nil {
+		said = append(said, "The time of the Kafka record orders changes of one row.")
+	}
+	return strings.Join(said, " ")
+}
+
+func quoted(text string) string { return string(must(marshal(text))) }
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic("BUG: contract: " + err.Error())
+	}
+	return b
+}
+
+// value describes records' values.
+func (t *Terms) value() (object, error) {
+	root := t.part(event.InValue)
+	switch t.Format {
+	case CSV:
+		return t.row(root), nil
+	case Raw:
+		if whole := t.part(event.WholeValue); whole.field != nil {
+			return t.leaf(whole), nil
+		}
+		return nil, nil
+	case JSON, JSONArray:
+	default:
+		return nil, unfit("records of pipeline %s are %s, which JSON Schema does not describe; leave --format out, or write --format %s or "+
+			"asyncapi", t.Pipeline, t.Format, map[string]string{Avro: "avro", Protobuf: "proto"}[t.Format])
+	}
+	record := t.record(root)
+	if t.Format == JSONArray {
+		return object{{"type", "array"}, {"items", record}, {"maxItems", event.MaxEvents}}, nil
+	}
+	return record, nil
+}
+
+// row describes a row of CSV as a list.
+func (t *Terms) row(root *tree) object {
+	var items []any
+	for _, name := range t.Columns {
+		item := object{{"title", name}, {"type", "string"}}
+		if n := root.child(name); n != nil && n.field != nil {
+			n.texts = true
+			item = append(object{{"title", name}}, t.text(n)...)
+		}
+		items = append(items, item)
+	}
+	return object{{"type", "array"}, {"prefixItems", items}, {"minItems", len(items)}, {"maxItems", len(items)}}
+}
+
+// text describes a field that is written as a text; an empty one is null.
+func (t *Terms) text(n *tree) object {
+	leaf := onlyTexts(t.leaf(n))
+	if n.why == "" || leaf.get("pattern") == nil && leaf.get("enum") == nil {
+		if n.why != "" {
+			return leaf.with("minLength", 1)
+		}
+		return object{{"anyOf", []any{leaf, object{{"const", ""}}}}}
+	}
+	return leaf
+}
+
+// onlyTexts leaves of a leaf what it says of texts.
+func onlyTexts(leaf object) object {
+	var out object
+	for _, m := range leaf {
+		switch m.name {
+		case "type":
+			m.value = "string"
+		case "minimum", "maximum":
+			continue
+		case "enum":
+			m.value = slices.DeleteFunc(slices.Clone(m.value.([]any)), func(v any) bool { _, ok := v.(string); return !ok })
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// node describes what is at n, and below it.
+func (t *Terms) node(n *tree) object {
+	if n.field != nil {
+		leaf := t.leaf(n)
+		if n.why != "" {
+			return leaf
+		}
+		if leaf = nullable(leaf); n.column && !anyText(leaf) {
+			return object{{"anyOf", []any{leaf, object{{"const", unavailable}}}}}
+		}
+		return leaf
+	}
+	return t.branch(n, n.needed())
+}
+
+// unavailable is what Debezium writes in place of a value that the database did not send.
+const unavailable = "__debezium_unavailable_value"
+
+// anyText reports whether a leaf takes any text.
+func anyText(leaf object) bool {
+	if leaf.get("pattern") != nil || leaf.get("enum") != nil {
+		return false
+	}
+	switch kind := leaf.get("type").(type) {
+	case string:
+		return kind == "string"
+	case []string:
+		return slices.Contains(kind, "string")
+	}
+	return true
+}
+
+// branch describes an object, or an array where the keys are its indexes.
+func (t *Terms) branch(n *tree, needed bool) object {
+	var properties object
+	var required []string
+	for _, m := range n.children {
+		properties = properties.with(m.key, t.node(m))
+		if m.needed() {
+			required = append(required, m.key)
+		}
+	}
+	kinds := []string{"object"}
+	var items []any
+	if n.elements() {
+		kinds = append(kinds, "array")
+		items = t.items(n)
+	}
+	if !needed {
+		kinds = append(kinds, "null")
+	}
+	out := object{{"type", oneOrAll(kinds)}, {"properties", properties}}
+	if items != nil {
+		out = out.with("prefixItems", items)
+		if least := n.least(); least > 0 {
+			out = out.with("minItems", least)
+		}
+	}
+	if required != nil {
+		out = out.with("required", required)
+	}
+	return out
+}
+
+// items describes the elements of an array that are declared.
+func (t *Terms) items(n *tree) []any {
+	var out []any
+	for i := range n.last() + 1 {
+		var item any = object{}
+		for _, m := range n.children {
+			if at, _ := index(m.key); at == i {
+				item = t.node(m)
+			}
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// last is the highest index below n; least is how many elements there must be.
+func (n *tree) last() (last int) {
+	for _, m := range n.children {
+		i, _ := index(m.key)
+		last = max(last, i)
+	}
+	return last
+}
+
+func (n *tree) least() (least int) {
+	for _, m := range n.children {
+		if i, _ := index(m.key); m.needed() {
+			least = max(least, i+1)
+		}
+	}
+	return least
+}
+
+func oneOrAll(kinds []string) any {
+	if len(kinds) == 1 {
+		return kinds[0]
+	}
+	return kinds
+}
+
+// nullable takes null too.
+func nullable(leaf object) object {
+	out := slices.Clone(leaf)
+	for i, m := range out {
+		switch kind := m.value.(type) {
+		case string:
+			if m.name == "type" {
+				out[i].value = []string{kind, "null"}
+			}
+		case []string:
+			if m.name == "type" {
+				out[i].value = append(slices.Clone(kind), "null")
+			}
+		case []any:
+			if m.name == "enum" || m.name == "anyOf" {
+				null := any(nil)
+				if m.name == "anyOf" {
+					null = object{{"type", "null"}}
+				}
+				out[i].value = append(slices.Clone(kind), null)
+			}
+		}
+	}
+	return out
+}
+
+// leaf describes a field that is there.
+func (t *Terms) leaf(n *tree) object {
+	f := n.field
+	leaf := t.typed(f, n.texts || f.Convert.FromText)
+	if values := enum(f); values != nil {
+		leaf = object{{"enum", values}}
+	}
+	if said := t.says(n); said != "" {
+		leaf = append(object{{"description", said}}, leaf...)
+	}
+	if !f.Default.Null() && f.Convert.Enum == nil {
+		leaf = leaf.with("default", said(f.Default))
+	}
+	return leaf
+}
+
+// said is a value of the configuration as JSON has it.
+func said(v event.Value) any {
+	switch v.Type {
+	case event.Int, event.TimeMS:
+		return v.Int()
+	case event.Float:
+		return v.Float()
+	case event.Bool:
+		return v.Bool()
+	default:
+		return string(v.Text())
+	}
+}
+
+// says is what a publisher should know of a field.
+func (t *Terms) says(n *tree) string {
+	f := n.field
+	var parts []string
+	if n.why != "" {
+		parts = append(parts, n.why)
+	}
+	switch f.Type {
+	case event.TimeMS:
+		parts = append(parts, "milliseconds since 1970 (UTC)")
+	case event.TimeS:
+		parts = append(parts, "seconds since 1970 (UTC)")
+	case event.Time:
+		if format, err := event.ParseTimeFormat(f.Format, f.Zone); err == nil {
+			parts = append(parts, strings.TrimSuffix(format.Expects()+" in "+f.Zone, " in "))
+		}
+	}
+	if f.Decimal {
+		parts = append(parts, "a decimal as Kafka Connect writes it, bytes in base64")
+	}
+	if f.Convert.Enum != nil && f.Convert.Else != "" {
+		parts = append(parts, "one of "+strings.Join(sorted(f.Convert.Enum), ", ")+"; anything else means "+f.Convert.Else)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func sorted(table map[string]string) (keys []string) {
+	for key := range table {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// enum are the only values of a field; nil: there are others, or it says so in another case or with space around.
+func enum(f *event.Field) (values []any) {
+	if c := &f.Convert; c.Enum == nil || c.Else != "" || c.Trim || c.Case != event.AnyCase {
+		return nil
+	}
+	for _, key := range sorted(f.Convert.Enum) {
+		values = append(values, key)
+		if n, ok := index(key); ok {
+			values = append(values, n)
+		}
+	}
+	return values
+}
+
+const (
+	wholePattern  = `^[+-]?[0-9]+$`
+	numberPattern = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`
+	truthPattern  = `^(true|false|1|0)$`
+	base64Pattern = `^[A-Za-z0-9+/]+={0,2}$`
+)
+
+// typed describes the type of a field; texts says that a text which says the value is taken too. Types are known by their names, as
+// brine.yaml has them.
+func (t *Terms) typed(f *event.Field, texts bool) object {
+	spaced := func(pattern string) string {
+		if f.Convert.Trim {
+			return `^\s*` + strings.Trim(pattern, "^$") + `\s*$`
+		}
+		return pattern
+	}
+	whole := func(low, high int64) object {
+		if f.Name == t.versionName() {
+			low = 0
+		}
+		if f.Name == t.Schema.Sequence && f.Name != "" {
+			low, high = 0, 999
+		}
+		kinds := []string{"integer"}
+		var out object
+		if texts {
+			kinds = append(kinds, "string")
+			out = out.with("pattern", spaced(wholePattern))
+		}
+		return append(object{{"type", oneOrAll(kinds)}, {"minimum", low}, {"maximum", high}}, out...)
+	}
+	switch name := f.Type.String(); name {
+	case "text":
+		return t.textual(f)
+	case "int", "time_ms":
+		return whole(math.MinInt64, math.MaxInt64)
+	case "time_us", "time_ns":
+		return whole(math.MinInt64, math.MaxInt64)
+	case "time_s":
+		return whole(math.MinInt64/1000, math.MaxInt64/1000)
+	case "float":
+		if f.Decimal {
+			return object{{"type", []string{"number", "string"}}, {"pattern", base64Pattern}}
+		}
+		out := object{{"type", "number"}, {"minimum", -math.MaxFloat64}, {"maximum", math.MaxFloat64}}
+		if texts {
+			out[0].value = []string{"number", "string"}
+			out = out.with("pattern", spaced(numberPattern))
+		}
+		return out
+	case "decimal":
+		return object{{"type", []string{"number", "string"}}, {"pattern", numberPattern}}
+	case "bool":
+		if texts {
+			return object{{"type", []string{"boolean", "string"}}, {"pattern", spaced(truthPattern)}}
+		}
+		return object{{"type", "boolean"}}
+	case "time":
+		return timed(f)
+	case "date":
+		return object{{"type", "string"}, {"format", "date"}, {"pattern", `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`}}
+	case "bytes":
+		return object{{"type", "string"}, {"contentEncoding", "base64"}}
+	default: // json: anything
+		return object{}
+	}
+}
+
+// versionName is the field that orders changes; empty: none does by itself.
+func (t *Terms) versionName() string {
+	if v := t.Schema.Version; v >= 0 {
+		return t.Schema.Fields[v].Name
+	}
+	return ""
+}
+
+// textual describes a text.
+func (t *Terms) textual(f *event.Field) object {
+	switch {
+	case f.Decimal:
+		return object{{"type", []string{"string", "object", "number"}}, {"pattern", base64Pattern}}
+	case f.Numbers:
+		return object{{"type", []string{"string", "number"}}}
+	case f.Convert.Enum != nil:
+		return object{{"type", []string{"string", "number", "boolean"}}}
+	}
+	return object{{"type", "string"}}
+}
+
+// timed describes a time in a format of its own.
+func timed(f *event.Field) object {
+	format, err := event.ParseTimeFormat(f.Format, f.Zone)
+	if err != nil {
+		return object{{"type", "string"}}
+	}
+	switch {
+	case strings.HasPrefix(f.Format, "epoch_"):
+		return object{{"type", []string{"number", "string"}}, {"pattern", format.Pattern()}}
+	case f.Format == "" || f.Format == event.RFC3339:
+		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", format.Pattern()}}
+	}
+	return object{{"type", "string"}, {"pattern", format.Pattern()}}
+}
+
+// key describes records' keys; nil: no field lies in them.
+func (t *Terms) key() object {
+	if whole := t.part(event.WholeKey); whole.field != nil {
+		return t.asText(whole)
+	}
+	root := t.part(event.InKey)
+	if len(root.children) == 0 {
+		return nil
+	}
+	return t.branch(root, root.needed())
+}
+
+// asText describes a part of the record that is a text.
+func (t *Terms) asText(n *tree) object {
+	n.texts = true
+	return onlyTexts(t.leaf(n))
+}
+
+// headers describes records' headers; nil: no field is one.
+func (t *Terms) headers() object {
+	root := t.part(event.InHeader)
+	if len(root.children) == 0 {
+		return nil
+	}
+	var properties object
+	var required []string
+	for _, n := range root.children {
+		properties = properties.with(n.key, t.asText(n))
+		if n.why != "" {
+			required = append(required, n.key)
+		}
+	}
+	out := object{{"type", "object"}, {"properties", properties}}
+	if required != nil {
+		out = out.with("required", required)
+	}
+	return out
+}

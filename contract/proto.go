@@ -1,0 +1,75 @@
+package contract
+
+import (
+	"fmt"
+	"strings"
+
+	"brine/event"
+)
+
+// Proto is the smallest Protobuf message that the pipeline takes, as a .proto file. Where all records are of one file it is that file.
+func (t *Terms) Proto() ([]byte, error) {
+	if err := t.described(Protobuf, "proto"); err != nil {
+		return nil, err
+	}
+	if t.Text != nil {
+		return t.Text, nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "// What pipeline %s of brine takes of topic %s. Numbers are the publisher's to choose, and stay as they are once chosen.\n",
+		t.Pipeline, t.Topic)
+	b.WriteString("syntax = \"proto3\";\n\n")
+	if err := t.message(&b, t.part(event.InValue), typeName(t.Pipeline), ""); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}
+
+// message writes a message, with those of its fields within it.
+func (t *Terms) message(b *strings.Builder, n *tree, name, indent string) error {
+	fmt.Fprintf(b, "%smessage %s {\n", indent, name)
+	for i, m := range n.children {
+		if !avroName.MatchString(m.key) {
+			return unfit("%s is no name of a field in Protobuf; write the message by hand, and see docs/formats.md", quoted(m.key))
+		}
+		label, within := "", m
+		if m.field == nil && m.elements() {
+			label, within = "repeated ", merged(m)
+		} else if m.field != nil && m.why == "" {
+			label = "optional "
+		}
+		kind := protoScalar(within.field)
+		if within.field == nil {
+			kind = typeName(m.key)
+			if err := t.message(b, within, kind, indent+"  "); err != nil {
+				return err
+			}
+		} else if said := t.says(within); said != "" {
+			fmt.Fprintf(b, "%s  // %s\n", indent, said)
+		}
+		fmt.Fprintf(b, "%s  %s%s %s = %d;\n", indent, label, kind, m.key, i+1)
+	}
+	fmt.Fprintf(b, "%s}\n", indent)
+	return nil
+}
+
+func protoScalar(f *event.Field) string {
+	if f == nil {
+		return ""
+	}
+	switch f.Type.String() {
+	case "int", "time_ms", "time_s", "time_us", "time_ns":
+		return "int64"
+	case "float":
+		return "double"
+	case "bool":
+		return "bool"
+	case "bytes":
+		return "bytes"
+	case "time":
+		if strings.HasPrefix(f.Format, "epoch_") {
+			return "int64"
+		}
+	}
+	return "string"
+}
