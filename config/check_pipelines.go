@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -327,9 +328,6 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 		}
 		p.Fields = append(p.Fields, Field{Name: let.Name, Type: cmp.Or(let.Type, made.String()), made: true})
 	}
-	if !sound {
-		return // what else is asked may name what was not made
-	}
 	if p.When != "" {
 		if err := b.When(setting+".when", p.When); err != nil {
 			l.expression(setting+".when", p.When, err)
@@ -359,7 +357,7 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 
 // expression reports what is wrong with one.
 func (l *loader) expression(setting, text string, err error) {
-	if text == "" { // reported as missing
+	if text == "" || errors.Is(err, derive.ErrUnchecked) { // what is wrong is reported elsewhere
 		return
 	}
 	if l.has(setting + ".value") {

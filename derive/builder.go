@@ -15,6 +15,7 @@ type Builder struct {
 	env    *cel.Env
 	fields []event.Field // of the record, then those that were made
 	broken error         // why there is no env
+	wrong  []string      // names of lets whose own expressions are wrong
 	rules  Rules
 }
 
@@ -41,7 +42,7 @@ func (b *Builder) position(name string) int {
 }
 
 // Let adds a field of this type; 0: of the type that the expression makes. Expressions after it may name the field. It is the type, or
-// a *Fault.
+// a *Fault. After a fault the others can still be checked, but Rules must not be asked for.
 func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.Type, error) {
 	if b.position(name) >= 0 {
 		return 0, &Fault{Text: "field " + name + " is declared already; choose another name"}
@@ -49,15 +50,25 @@ func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.
 	e, err := b.try(setting, text)
 	switch {
 	case err != nil:
+		b.distrust(name)
 		return 0, err
 	case typ == 0:
 		typ = e.typ
 	case typ.Stored() != e.typ:
+		b.distrust(name)
 		return 0, &Fault{Text: fmt.Sprintf("it makes %s, and %s is declared %s", article(e.typ), name, typ)}
 	}
 	b.add(event.Field{Name: name, Type: typ.Stored(), Made: true}, e)
 	b.declare(b.fields[len(b.fields)-1])
 	return e.typ, nil
+}
+
+// distrust lets expressions name a field of which nobody knows what it is.
+func (b *Builder) distrust(name string) {
+	b.wrong = append(b.wrong, name)
+	if b.broken == nil {
+		b.env, b.broken = b.env.Extend(cel.Variable(name, cel.DynType))
+	}
 }
 
 // Condition adds a bool field that is never null, for what an event becomes in one place: see event.Event.Holds. Where it has no answer,

@@ -37,7 +37,7 @@ var printed = map[string]uint64{
 var scanned = map[string]bool{
 	"contains_string": true, "string_lowerAscii": true, "string_upperAscii": true, "string_trim": true, "string_substring": true,
 	"string_substring_from": true, "string_to_timestamp": true, "string_to_duration": true, "string_to_int64": true,
-	"string_to_double": true, "equals": true, "not_equals": true, "less_string": true, "less_equals_string": true,
+	"string_to_double": true, "string_to_string": true, "equals": true, "not_equals": true, "less_string": true, "less_equals_string": true,
 	"greater_string": true, "greater_equals_string": true, "starts_with_string": true, "ends_with_string": true, "size_string": true,
 	"string_size": true,
 }

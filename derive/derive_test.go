@@ -124,9 +124,10 @@ func TestEventsWithoutAnswer(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`statoin == "x"`, `at its character 1: there is no field and no function statoin`},
-		{"weight > 3 &&\n  price > 1", "at its line 2, character 9: found no matching overload for '_>_' applied to '(double, int)'"},
-		{`weight > 1.5`, `at its character 8: found no matching overload for '_>_' applied to '(int, double)'`},
-		{`courier +`, `at its character 10: mismatched input '<EOF>'`},
+		{"weight > 3 &&\n  price > 1", "at its line 2, character 9: > takes no float with int; convert one with double(), int() or string()"},
+		{`weight > 1.5`, `at its character 8: > takes no int with float; convert one with double(), int() or string()`},
+		{`courier +`, `at its character 10: it ends where more must follow`},
+		{`courier.substring("1")`, `at its character 18: substring() takes other values than text.(text)`},
 		{``, `it is empty`},
 		{` `, `it is empty`},
 		{`now > at`, `at its character 1: there is no now: a replay would decide otherwise; compare with the event's own times`},

@@ -33,6 +33,9 @@ func (b *Builder) compile(setting, text string) (expression, *Fault) {
 	if f := refusedNode(tree); f != nil {
 		return expression{}, f
 	}
+	if b.namesWrong(tree) {
+		return expression{}, ErrUnchecked
+	}
 	typ, ok := outputs[unwrapped(checked.OutputType())]
 	if !ok {
 		return expression{}, &Fault{Text: fmt.Sprintf("it makes a %s, which no field can hold; make a text, an int, a float, a bool or a time",
@@ -101,14 +104,26 @@ func faultAt(tree *ast.AST, e ast.Expr, text string) *Fault {
 // named are the fields that an expression names.
 func (b *Builder) named(tree *ast.AST) []int {
 	var out []int
-	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() != ast.IdentKind {
-			return
-		}
-		if i := b.position(e.AsIdent()); i >= 0 && !slices.Contains(out, i) {
+	for _, name := range names(tree) {
+		if i := b.position(name); i >= 0 && !slices.Contains(out, i) {
 			out = append(out, i)
 		}
-	}))
+	}
 	slices.Sort(out)
+	return out
+}
+
+// namesWrong reports whether an expression names a let that is wrong itself.
+func (b *Builder) namesWrong(tree *ast.AST) bool {
+	return slices.ContainsFunc(names(tree), func(name string) bool { return slices.Contains(b.wrong, name) })
+}
+
+// names are those of an expression, as often as they are there.
+func names(tree *ast.AST) (out []string) {
+	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() == ast.IdentKind {
+			out = append(out, e.AsIdent())
+		}
+	}))
 	return out
 }

@@ -14,6 +14,9 @@ type Fault struct {
 	Text         string
 }
 
+// ErrUnchecked is the fault of an expression in which nothing is known to be wrong but a let that it names.
+var ErrUnchecked = &Fault{Text: "it names a field whose own expression is wrong"}
+
 func (f *Fault) Error() string {
 	switch f.Line {
 	case 0:
@@ -42,7 +45,23 @@ var (
 	wrapped   = regexp.MustCompile(`wrapper\(([\w.]+)\)`)
 	container = regexp.MustCompile(` \(in container '[^']*'\)`)
 	undefined = regexp.MustCompile(`^undeclared reference to '(.*)'`)
+	operands  = regexp.MustCompile(`^found no matching overload for '_(\W+)_' applied to '\(([\w.]+), ([\w.]+)\)'`)
+	arguments = regexp.MustCompile(`^found no matching overload for '(\w+)' applied to '(.*)'`)
 )
+
+// fieldTypes are what a configuration calls CEL's types.
+var fieldTypes = strings.NewReplacer("string", "text", "double", "float", "timestamp", "time")
+
+// mismatch words that an operator or a function does not take what it is given.
+func mismatch(message string) string {
+	if m := operands.FindStringSubmatch(message); m != nil {
+		return fieldTypes.Replace(m[1]+" takes no "+m[2]+" with "+m[3]) + "; convert one with double(), int() or string()"
+	}
+	if m := arguments.FindStringSubmatch(message); m != nil {
+		return m[1] + "() takes other values than " + fieldTypes.Replace(m[2])
+	}
+	return message
+}
 
 // most is as much as is said of a fault: CEL lists all that a text might have gone on with.
 const most = 400
@@ -52,6 +71,7 @@ func plain(message string) string {
 	message = wrapped.ReplaceAllString(container.ReplaceAllString(message, ""), "$1")
 	message = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration").Replace(message)
 	message, _, _ = strings.Cut(strings.TrimPrefix(message, "Syntax error: "), " expecting {")
+	message = mismatch(message)
 	switch m := undefined.FindStringSubmatch(message); {
 	case m == nil:
 	case m[1] == "has":
@@ -64,6 +84,8 @@ func plain(message string) string {
 		message = "there is no field and no function " + m[1]
 	}
 	switch {
+	case message == "mismatched input '<EOF>'":
+		message = "it ends where more must follow"
 	case strings.Contains(message, "token recognition error at: '$'"):
 		message = "a name cannot begin with $; declare a field of it, and name that"
 	case strings.Contains(message, "recursion limit exceeded"), strings.Contains(message, "max recursion depth exceeded"):
