@@ -320,6 +320,7 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 			sound = false
 			continue
 		}
+		p.where = append(p.where, l.placeOf(at))
 		typ, _ := event.ParseType(let.Type) // one of its choices, or absent
 		made, err := b.Let(let.Name, typ, at, let.Value)
 		if err != nil {
@@ -329,6 +330,7 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 		p.Fields = append(p.Fields, Field{Name: let.Name, Type: cmp.Or(let.Type, made.String()), made: true})
 	}
 	if p.When != "" {
+		p.where = append(p.where, l.placeOf(setting+".when"))
 		if err := b.When(setting+".when", p.When); err != nil {
 			l.expression(setting+".when", p.When, err)
 			sound = false
@@ -338,7 +340,7 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 		if text == "" {
 			return
 		}
-		p.asked = append(p.asked, at)
+		p.asked, p.where = append(p.asked, at), append(p.where, l.placeOf(at))
 		if err := b.Condition(at, at, text); err != nil {
 			l.expression(at, text, err)
 			sound = false

@@ -54,6 +54,27 @@ func (l *loader) has(setting string) bool {
 	return ok
 }
 
+// Place is where a setting stands.
+type Place struct {
+	Setting      string
+	File         string
+	Line, Column int    // from 1; 0 when it lies in no line
+	Env          string // the environment variable that its value came from, instead
+}
+
+// placeOf is where the value of a setting, or of its nearest parent that is in the file, stands.
+func (l *loader) placeOf(setting string) Place {
+	n := l.near(setting).value
+	if v, ok := l.variable[n]; ok {
+		return Place{Setting: setting, Env: v}
+	}
+	p := Place{Setting: setting, File: l.file}
+	if n != nil {
+		p.Line, p.Column = n.Line, n.Column
+	}
+	return p
+}
+
 // itsValue stands where a value must not be printed.
 const itsValue = "its value"
 

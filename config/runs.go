@@ -51,6 +51,17 @@ func (p *Pipeline) Halves() (halves []Half) {
 	return halves
 }
 
+// Reads reports whether the pipeline reads a topic.
+func (p *Pipeline) Reads(topic string) bool { return p.Topic == topic }
+
+// WhereIs returns where an expression of the pipeline stands, by its setting, such as pipelines.scans.when; zero: it has none such.
+func (p *Pipeline) WhereIs(setting string) (at Place) {
+	if i := slices.IndexFunc(p.where, func(at Place) bool { return at.Setting == setting }); i >= 0 {
+		at = p.where[i]
+	}
+	return at
+}
+
 // Halves are those of all pipelines.
 func (c *Config) Halves() (halves []Half) {
 	for _, p := range c.Pipelines {

@@ -83,6 +83,7 @@ type Pipeline struct {
 	config *Config // that it is part of
 	rules  *derive.Rules
 	asked  []string     // the conditions of rows and documents, by setting
+	where  []Place      // of the expressions
 	format event.Format // nil: JSON
 
 	schemaAt string // path of SchemaFile

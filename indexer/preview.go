@@ -19,6 +19,7 @@ type Preview struct {
 // Change is what an event does to one document.
 type Change struct {
 	Index  string
+	Part   string // the index that holds it where the engine is Partitioned
 	ID     []byte
 	Whole  bool // the document is replaced
 	Fields []FieldValue
@@ -54,7 +55,7 @@ func (p *Preview) Changes(ev *event.Event, change func(Change)) *event.Failure {
 	}
 	for i := range c.ops {
 		o := &c.ops[i]
-		out := Change{Index: o.doc.Index, ID: o.id, Whole: o.doc.Changes == Whole}
+		out := Change{Index: o.doc.Index, Part: o.index, ID: o.id, Whole: o.doc.Changes == Whole}
 		if out.Whole {
 			out.Fields, _ = fields(&p.parser, o.source) // it has just been written
 		} else {

@@ -85,6 +85,11 @@ type hider interface {
 	hiding(ctx context.Context, key, column []byte, version int64) (int64, error)
 }
 
+// Hiding returns the version of a delete marker that hides a column's cells up to and with a version; −1 when there is none.
+func Hiding(ctx context.Context, client *hbase.Client, table string, row []byte, column string, version int64) (int64, error) {
+	return rowStore{client, table}.hiding(ctx, row, []byte(column), version)
+}
+
 func (s rowStore) hiding(ctx context.Context, key, column []byte, version int64) (int64, error) {
 	scan := hbase.Scan{Start: key, Stop: append(bytes.Clone(key), 0), Raw: true, MaxVersions: 100}
 	marker := int64(-1)

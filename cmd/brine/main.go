@@ -42,6 +42,7 @@ type cli struct {
 	Offsets     offsetsCmd     `cmd:"" help:"Show where the pipelines are in their topics, and have them go on elsewhere."`
 	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines or CSV to a topic, each record once."`
 	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and fix it."`
+	Explain     explainCmd     `cmd:"" help:"Say what became of one record, and why."`
 	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
 	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`

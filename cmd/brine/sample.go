@@ -49,7 +49,7 @@ func topicSample(ctx context.Context, cfg *config.Config, text string, pipelines
 	}
 	if len(pipelines) == 0 {
 		for _, p := range cfg.Pipelines {
-			if p.Topic == topic {
+			if p.Reads(topic) {
 				pipelines = append(pipelines, p.Name)
 			}
 		}

@@ -42,3 +42,21 @@ func (o Offsets) Ends(ctx context.Context, topic string) ([]int64, error) {
 	ends, err := o.Client.Ends(ctx, topic)
 	return ends, Error(err)
 }
+
+// StableEnds returns how far each partition of a topic can be read now.
+func (o Offsets) StableEnds(ctx context.Context, topic string) ([]int64, error) {
+	ends, err := o.Client.StableEnds(ctx, topic)
+	return ends, Error(err)
+}
+
+// Starts returns the first offset of each partition of a topic.
+func (o Offsets) Starts(ctx context.Context, topic string) ([]int64, error) {
+	starts, err := o.Client.Starts(ctx, topic)
+	return starts, Error(err)
+}
+
+// Committed returns what a group has committed of partitions of a topic, with no entry where nothing is committed.
+func (o Offsets) Committed(ctx context.Context, group, topic string, partitions []int) (map[int]int64, error) {
+	committed, err := o.Client.Committed(ctx, group, topic, partitions)
+	return committed, Error(err)
+}

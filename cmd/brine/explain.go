@@ -1,0 +1,55 @@
+package main
+
+import (
+	"log/slog"
+
+	"brine/internal/term"
+	"brine/service"
+)
+
+type explainCmd struct {
+	configFlag
+	timeoutFlag
+	Topic     string `arg:"" help:"Topic of the record."`
+	Partition int    `arg:"" help:"Its partition."`
+	Offset    int64  `arg:"" help:"Its offset."`
+	Pipeline  string `placeholder:"NAME" help:"Only this pipeline (default: all that read the topic)."`
+	JSON      bool   `help:"Print a JSON object."`
+}
+
+// Help is shown under the command's own help.
+func (explainCmd) Help() string {
+	return `Says what each pipeline makes of the record: its fields, its version, what leaves it out, the rows and documents that it becomes beside
+what is there now, its dead letter, and whether its offset is committed. Nothing is written, and no group is joined.
+
+Example:
+  brine explain -c brine.yaml courier.scans 3 1041
+  brine explain -c brine.yaml courier.scans 3 1041 --json`
+}
+
+func (c *explainCmd) Run(e *env) error {
+	cfg, err := c.load(e)
+	if err != nil {
+		return err
+	}
+	halves, err := service.Reading(cfg, c.Topic, c.Pipeline)
+	if err != nil {
+		return err
+	}
+	s, err := openService(e, cfg, service.ToRead, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), halves...)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	report, err := s.Explain(e.ctx, c.Topic, c.Partition, c.Offset)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		screen := term.NewScreen(e.stdout, true)
+		screen.JSON(report)
+		return nil
+	}
+	report.Print(e.stdout)
+	return nil
+}

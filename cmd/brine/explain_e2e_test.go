@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/explain"
+)
+
+var parcelsExample = example{"../cmd/brine/testdata/filters/parcels.yaml", "parcels", "post.parcels", "post:parcels", "parcels", "parcel"}
+
+// parcel is a record of parcelsExample, and what becomes of it in each half.
+type parcel struct {
+	value           string
+	rows, documents explain.Outcome
+}
+
+// parcels are sent a millisecond after each other, that being their version too.
+var parcels = []parcel{
+	{`{"parcel":"A","at":1700000000000,"station":"Oslo","courier":"Ann","weight":500}`, explain.Written, explain.Written},
+	{`{"parcel":"A","at":1700000000001,"station":"TEST","courier":"Ann","weight":500}`, explain.LeftOut, explain.LeftOut},
+	{"not json\u001b[2J", explain.DeadLetter, explain.DeadLetter},
+	{`{"parcel":"A","at":1700000000003,"station":"Oslo","courier":"Ann","weight":-1}`, explain.Written, explain.Written}, // taken back
+	{`{"parcel":"B","at":1700000000004,"station":"Oslo","weight":7}`, explain.DeadLetter, explain.DeadLetter},
+	{`{"parcel":"C","at":1700000000005,"station":"Oslo","courier":"Cid","weight":7}`, explain.Written, explain.Written},
+	{`{"parcel":"D","at":1700000000006,"station":"Oslo","courier":"Ann"}`, explain.DeadLetter, explain.DeadLetter}, // weight is null
+}
+
+func (j *job) sendParcel(i int, value string) {
+	j.sendAt(0, value, time.UnixMilli(1700000000000+int64(i)))
+}
+
+// explained is what brine explain --json says of an offset, without what it shows of rows.
+func (j *job) explained(offset string) (got struct {
+	Pipelines []struct{ Halves []explain.Half }
+}) {
+	j.t.Helper()
+	if err := json.Unmarshal([]byte(j.output("explain", "-c", j.file, "--json", j.topic, "0", offset)), &got); err != nil {
+		j.t.Fatal(err)
+	}
+	return got
+}
+
+// TestExplain asks what became of records of each kind, in text and as JSON.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	j := newJobOf(t, embeddedStack(t), parcelsExample)
+	for i, p := range parcels {
+		j.sendParcel(i, p.value)
+	}
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	n := len(parcels)
+	j.sendParcel(n, fmt.Sprintf(`{"parcel":"E","at":%d,"station":"Oslo","courier":"Cid","weight":700}`, 1700000000000+n))
+	all := append(parcels[:n:n], parcel{"", explain.NotYet, explain.NotYet})
+
+	var text strings.Builder
+	for offset, p := range all {
+		at := fmt.Sprint(offset)
+		text.WriteString(j.output("explain", "-c", j.file, j.topic, "0", at) + "\n")
+		got := j.explained(at)
+		if len(got.Pipelines) != 1 || len(got.Pipelines[0].Halves) != 2 {
+			t.Fatalf("offset %d: %+v", offset, got)
+		}
+		for i, want := range []explain.Outcome{p.rows, p.documents} {
+			if h := got.Pipelines[0].Halves[i]; h.Outcome != want || h.Settled != (offset < n) {
+				t.Errorf("offset %d: %s: %s, settled %t, expected %s", offset, h.Half, h.Outcome, h.Settled, want)
+			}
+		}
+	}
+	steady := text.String()
+	for _, r := range [][2]string{
+		{regexp.QuoteMeta(filepath.Dir(j.file)) + "/", ""}, {j.name, "parcels"}, {`[0-9a-f]{32} on 127\.0\.0\.1:\d+`, "REGION on SERVER"},
+		{`of 202\d-\d\d-\d\dT[0-9:.]+Z, open`, "of TIME, open"}, {`\.dead/0:\d+`, ".dead/0:N"},
+	} {
+		steady = regexp.MustCompile(r[0]).ReplaceAllString(steady, r[1])
+	}
+	golden(t, filepath.Join("filters", "explain.txt"), steady)
+
+	for _, c := range []struct {
+		place []string
+		code  int
+		want  string
+	}{
+		{[]string{j.topic, "0", fmt.Sprint(n + 1)}, exitFailed, fmt.Sprintf("which has offsets 0 to %d\nhint: name an offset within", n)},
+		{[]string{j.topic, "1", "0"}, exitFailed, "which is empty; its next offset is 0"},
+		{[]string{j.topic, "99", "0"}, exitMissing, "has no partition 99; it has 4, from 0 on"},
+		{[]string{"other", "0", "0"}, exitUsage, "no pipeline reads topic other; parcels reads " + j.topic},
+		{[]string{j.topic, "0", "0", "--pipeline", "x"}, exitUsage, "--pipeline: there is no pipeline x"},
+	} {
+		if out, code := j.exit(append([]string{"explain", "-c", j.file}, c.place...)...); code != c.code || !strings.Contains(out, c.want) {
+			t.Errorf("%v: exit %d, expected %d and %q:\n%s", c.place, code, c.code, c.want, out)
+		}
+	}
+}
+
+// TestExplainFindsWhatIsNotThere: rows that were taken away behind brine's back are missing, and two pipelines of a topic answer both.
+func TestExplainFindsWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	j := newJobOf(t, embeddedStack(t), parcelsExample)
+	j.sendParcel(0, parcels[0].value)
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	j.replace("pipelines:\n", "pipelines:\n  others:\n    topic: "+j.topic+"\n    fields: { parcel: text }\n    rows:\n      - { table: "+j.table+
+		", set: { \"e:other\": parcel } }\n")
+	dropTable(t, j.hbase, j.table)
+	j.must("tables", "apply", "-c", j.file)
+	got := j.explained("0")
+	if len(got.Pipelines) != 2 || got.Pipelines[0].Halves[0].Settled || got.Pipelines[1].Halves[0].Outcome != explain.NotThere {
+		t.Errorf("%+v", got.Pipelines)
+	}
+	if only := j.output("explain", "-c", j.file, "--pipeline", "others", j.topic, "0", "0"); strings.Contains(only, "pipeline parcels") {
+		t.Errorf("of one pipeline:\n%s", only)
+	}
+}

@@ -1,0 +1,66 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/ingest"
+	"brine/ingest/deadletter"
+	"brine/ingest/offsets"
+)
+
+// maxLetters is how many records of a partition of dead letters are read to find those of one record; each is read twice.
+const maxLetters = 200_000
+
+// letters looks for the record's dead letters. They lie in one partition, that of the record.
+func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
+	in := s.Letters
+	in.Topic = x.opts.Topic
+	topic := in.DeadLetterTopicOptions()
+	ends, err := x.offsets.Ends(ctx, topic.Topic)
+	if errors.Is(err, ingest.ErrNoTopic) || offsets.NoTopic(err) {
+		return nil // nothing has been rejected yet
+	}
+	if err != nil {
+		return err
+	}
+	starts, err := x.offsets.Starts(ctx, topic.Topic)
+	if err != nil {
+		return err
+	}
+	at := x.opts.Partition % len(ends)
+	if n := ends[at] - starts[at]; n > maxLetters {
+		p.Unread = fmt.Sprintf("partition %d of %s has %d records, more than are read for one; brine deadletters show %d:%d reads them all",
+			at, topic.Topic, n, x.opts.Partition, x.opts.Offset)
+		return nil
+	}
+	log, err := deadletter.Open(ctx, topic)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	for kept, err := range log.Letters(ctx, at, 0) {
+		if err != nil {
+			return err
+		}
+		if kept.Place.Partition != at {
+			break
+		}
+		i := slices.IndexFunc(s.Halves, func(g Group) bool { return g.Name == kept.Group })
+		if rec := kept.Record; i < 0 || rec.Topic != x.opts.Topic || rec.Partition != x.opts.Partition || rec.Offset != x.opts.Offset {
+			continue
+		}
+		l := Letter{Half: s.Halves[i].Half, Reason: kept.Reason, Field: kept.Field, Detail: kept.Detail, Written: kept.Time.UnixMilli(),
+			Place: kept.Place.String()}
+		if !kept.Replayed.IsZero() {
+			ms := kept.Replayed.UnixMilli()
+			l.Replayed = &ms
+		}
+		p.Letters = append(p.Letters, l)
+	}
+	slices.SortStableFunc(p.Letters, func(a, b Letter) int { return -cmp.Compare(a.Half, b.Half) }) // rows before documents
+	return nil
+}

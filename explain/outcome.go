@@ -1,0 +1,146 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+)
+
+// Outcome is what became of a record in one half of a pipeline.
+type Outcome string
+
+// The outcomes.
+const (
+	Written     Outcome = "written"      // it stands there, or something newer does
+	LeftOut     Outcome = "left_out"     // it writes nothing here
+	DeadLetter  Outcome = "dead_letter"  // it is an open dead letter
+	WillBeOne   Outcome = "to_be_letter" // it cannot be written, and is not settled yet
+	NotYet      Outcome = "not_yet"      // it is not settled, and does not stand there
+	NotThere    Outcome = "missing"      // it is settled, and does not stand there: brine verify finds it too
+	LetterLost  Outcome = "lost"         // it cannot be written, is settled, and no dead letter holds it
+	LetterMaybe Outcome = "rejected"     // it cannot be written and is settled; dead letters were not read
+)
+
+// outcome draws the conclusion, and says why.
+func (p *Pipeline) outcome(h *Half) (Outcome, string) {
+	for _, l := range p.Letters {
+		if l.Half == h.Half && l.Replayed == nil {
+			return DeadLetter, "reason " + string(l.Reason)
+		}
+	}
+	if r := p.rejects(h.Half); r != nil {
+		switch {
+		case !h.Settled:
+			return WillBeOne, "reason " + string(r.Reason)
+		case p.Unread != "":
+			return LetterMaybe, "reason " + string(r.Reason)
+		case slices.ContainsFunc(p.Letters, func(l Letter) bool { return l.Half == h.Half }):
+			return Written, "its dead letter was replayed, by another configuration than this one"
+		}
+		return LetterLost, "reason " + string(r.Reason) + ", and no dead letter holds it; was it read by another configuration than this one?"
+	}
+	if a := p.awaits(); a != nil {
+		return NotYet, string(a.Reason) + ": " + a.Detail
+	}
+	states, left := p.states(h.Half)
+	bad := slices.ContainsFunc(states, func(s State) bool { return s == Missing || s == Older || s == There || s == "" })
+	switch {
+	case len(states) == 0:
+		return LeftOut, left
+	case bad && h.Settled:
+		return NotThere, "its offset is committed; brine verify --repair writes what is missing"
+	case bad:
+		return NotYet, ""
+	}
+	return Written, overwritten(states)
+}
+
+// overwritten says why what stands there is something else; empty: all is as it was written.
+func overwritten(states []State) string {
+	var said []string
+	for _, s := range []struct {
+		state State
+		text  string
+	}{
+		{Newer, "a later change has overwritten some of it"},
+		{Hidden, "a later delete hides some of it"},
+		{Tied, "another change of the same version has overwritten some of it"},
+		{Expired, "some of it is older than its TTL"},
+	} {
+		if slices.Contains(states, s.state) {
+			said = append(said, s.text)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// rejects is why a half does not take the record; nil: it does.
+func (p *Pipeline) rejects(half string) *Reject {
+	if p.Rejected != nil {
+		return p.Rejected
+	}
+	for i := range p.Events {
+		for j := range p.Events[i].Rejected {
+			if r := &p.Events[i].Rejected[j]; r.Half == "" || r.Half == half {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Pipeline) awaits() *Reject {
+	if p.Awaits != nil {
+		return p.Awaits
+	}
+	for i := range p.Events {
+		if a := p.Events[i].Awaits; a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// states are those of all that a half writes of the record, and, when that is nothing, why.
+func (p *Pipeline) states(half string) (states []State, left string) {
+	var reasons []string
+	for i := range p.Events {
+		e := &p.Events[i]
+		if e.LeftOut != "" {
+			text := string(e.LeftOut)
+			if e.By != nil {
+				text += ": " + e.By.String()
+			}
+			reasons = append(reasons, text)
+		}
+		for _, c := range e.Conditions {
+			if c.Half == half && !c.Holds {
+				reasons = append(reasons, "filtered: "+c.String())
+			}
+		}
+		switch half {
+		case Rows:
+			for _, r := range e.Rows {
+				for _, c := range r.Cells {
+					states = append(states, c.State)
+				}
+			}
+		default:
+			for _, d := range e.Documents {
+				for _, f := range d.Fields {
+					states = append(states, f.State)
+				}
+				if len(d.Fields) == 0 {
+					states = append(states, presence(d.Found))
+				}
+			}
+		}
+	}
+	return states, strings.Join(slices.Compact(reasons), "; ")
+}
+
+func presence(found bool) State {
+	if found {
+		return Same
+	}
+	return Missing
+}

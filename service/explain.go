@@ -1,0 +1,86 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/config"
+	"brine/explain"
+	"brine/ingest"
+	"brine/internal/fault"
+	"brine/service/brokers"
+)
+
+// Explain says what became of a record in the pipelines that read its topic. The service was opened for all of their halves.
+func (s *Service) Explain(ctx context.Context, topic string, partition int, offset int64) (*explain.Report, error) {
+	k := &s.cfg.Kafka
+	asks := brokers.Offsets{Client: brokers.Open(k)}
+	defer asks.Close()
+	o := explain.Options{Topic: topic, Partition: partition, Offset: offset, Client: s.Client(), Engine: s.engine, Offsets: asks,
+		Kafka: ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout}}
+	for _, p := range s.cfg.Pipelines {
+		if p.Reads(topic) {
+			o.Sources = append(o.Sources, s.explained(p))
+		}
+	}
+	report, err := explain.Explain(ctx, o)
+	switch {
+	case errors.Is(err, explain.ErrNoPartition):
+		return nil, fault.New(fault.Missing, err, "")
+	case errors.Is(err, explain.ErrOutside):
+		return nil, fault.New(fault.Failed, err, "name an offset within; brine deadletters ls lists records that have left the log too")
+	}
+	return report, IngestError(err)
+}
+
+// explained is a pipeline as explain needs it.
+func (s *Service) explained(p *config.Pipeline) explain.Source {
+	src := explain.Source{Pipeline: p.Name, Schema: p.Schema(), Letters: s.cfg.Ingest(p, p.RowsGroup()), Through: through(p, s.Client),
+		Where: func(setting string) explain.Place { return explain.Place(p.WhereIs(setting)) }}
+	if p.When != "" {
+		src.When = "pipelines." + p.Name + ".when"
+	}
+	for _, h := range p.Halves() {
+		src.Halves = append(src.Halves, explain.Group{Half: h.Kind, Name: h.Group()})
+		if h.Kind == Rows {
+			opts := p.Sink()
+			src.Rows = &opts
+		} else {
+			opts := p.Indexer()
+			src.Documents = &opts
+		}
+	}
+	return src
+}
+
+// Reading are the halves of the pipelines that read a topic, and of these only the one that is named, unless the name is empty.
+func Reading(cfg *config.Config, topic, pipeline string) (halves []string, err error) {
+	var topics []string
+	for _, p := range cfg.Pipelines {
+		if !p.Reads(topic) {
+			topics = append(topics, p.Name+" reads "+p.Topic)
+			continue
+		}
+		if pipeline != "" && pipeline != p.Name {
+			continue
+		}
+		for _, h := range p.Halves() {
+			halves = append(halves, h.Name())
+		}
+	}
+	if len(halves) == 0 {
+		who := "no pipeline"
+		if pipeline != "" && cfg.Pipeline(pipeline) == nil {
+			return nil, fault.New(fault.Usage, fmt.Errorf("--pipeline: there is no pipeline %s", pipeline), "")
+		}
+		if pipeline != "" {
+			who = "--pipeline: not " + pipeline
+		}
+		slices.Sort(topics)
+		return nil, fault.New(fault.Usage, fmt.Errorf("%s reads topic %s; %s", who, topic, strings.Join(topics, ", ")), "")
+	}
+	return halves, nil
+}
