@@ -80,6 +80,53 @@ func (p *Pipeline) knowsKeyOnly() bool {
 // imaged reports whether records say which row they change, or end, so that a change can leave a row behind.
 func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope.Form != "" }
 
+// Identity says of fields that rows and documents are known by what each is part of: a key or the version. What another value of such a
+// field is written to is another row, or another version of it.
+func (p *Pipeline) Identity() map[string]string {
+	out := map[string]string{}
+	var part func(name, of string)
+	part = func(name, of string) {
+		if f := p.field(name); f != nil && out[name] == "" {
+			if out[name] = of; f.made && p.rules != nil {
+				for _, i := range p.rules.Sources(name) {
+					part(p.Fields[i].Name, of)
+				}
+			}
+		}
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		for _, name := range p.config.Table(r.Table).rowKeys.Fields() {
+			part(r.eventField(name), "the row key of "+r.Table)
+		}
+		for _, e := range r.Each {
+			for _, text := range e.texts() {
+				name, _, _ := strings.Cut(text, ".")
+				part(name, "the row key of "+r.Table)
+			}
+		}
+	}
+	for _, d := range p.Documents {
+		for _, name := range p.config.Table(cmp.Or(d.Table, p.firstTable())).rowKeys.First().Fields() {
+			part(name, "the ids of "+d.Index)
+		}
+	}
+	if t := p.KeyFrom.table; t != nil {
+		for _, name := range t.rowKeys.Fields() {
+			part(name, "the key by which others are looked up")
+		}
+	}
+	at, n := p.versionFields()
+	names := []string{at, n}
+	if in := p.position(); in != nil {
+		names = append(names, in.LSN, in.File, in.Pos, in.Source)
+	}
+	for _, name := range names {
+		part(name, "the version")
+	}
+	return out
+}
+
 // Sink returns the options of the pipeline's HBase half; its hooks are the caller's to add.
 func (p *Pipeline) Sink() sink.Options {
 	out := sink.Options{Schema: p.Schema(), MaxCellBytes: int(p.config.Cluster.MaxCellBytes)}

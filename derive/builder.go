@@ -83,6 +83,19 @@ func (b *Builder) Condition(name, setting, text string) error {
 	return nil
 }
 
+// Fix adds what a field of this name and type is fixed to: see event.Fix. No expression can name the result.
+func (b *Builder) Fix(name string, typ event.Type, setting, text string) error {
+	e, err := b.try(setting, text)
+	if err != nil {
+		return err
+	}
+	if e.typ == event.TimeMS && !typ.IsTime() {
+		return &Fault{Text: fmt.Sprintf("it makes a time, and %s is declared %s; make a text of it, string(…), or a number, ms(…)", name, typ)}
+	}
+	b.add(event.Field{Name: name + " fixed", Type: e.typ, Made: true}, e)
+	return nil
+}
+
 // When says which events are kept. It may name every field that was made, before it or after.
 func (b *Builder) When(setting, text string) error {
 	e, err := b.question(setting, text)

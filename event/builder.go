@@ -81,6 +81,11 @@ func (b *Builder) restart() {
 func (b *Builder) finish() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
 	gone, err := d.deletes(), (*Error)(nil)
+	if d.fixer != nil && b.leftOut == "" {
+		if err := b.fix(); err != nil {
+			return err
+		}
+	}
 	if d.envelope != nil && b.leftOut == "" {
 		if gone, err = d.envelope.judge(b); err != nil {
 			return err

@@ -167,6 +167,10 @@ func (b *Builder) read(n *Node, text []byte) *Error {
 			return n.Wrong(Quoted(text))
 		}
 	case Nested:
+		if n.loose {
+			b.values[n.field] = Value{Type: Nested, text: b.Keep(appendQuoted(nil, text))}
+			return nil
+		}
 		text = bytes.Trim(text, " \t\r\n")
 		if !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) {
 			return n.Wrong(Quoted(text))

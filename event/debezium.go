@@ -134,7 +134,7 @@ func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, e
 		}
 		b.Forget(n)
 		return true, b.Time(n, count.Int(), f.unit)
-	case kind == '"' && f.kind == zonedForm && n.typ.IsTime():
+	case kind == '"' && f.kind == zonedForm && (n.typ.IsTime() || n.timed):
 		ms, ok := b.decoder.envelope.zoned.Parse(b.batch.text(raw))
 		if !ok {
 			return true, n.Wrong(Quoted(raw[1 : len(raw)-1]))

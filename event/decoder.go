@@ -19,6 +19,7 @@ type Decoder struct {
 	build       Builder
 	evaluator   Evaluator // of the schema's Derive; nil: none
 	beside      beside
+	fixer       *fixer // of the schema's Fix; nil: none
 }
 
 // NewDecoder makes a decoder for records of this schema, which must be valid (Schema.Validate).
@@ -34,9 +35,9 @@ func NewDecoder(schema Schema) *Decoder {
 		if schema.Images.Deleted == f.Name || f.Made || schema.Envelope.makes(f) || d.put(i, f) {
 			continue // not of the record's value
 		}
-		d.root.at(f.Keys()).hold(i, f)
+		d.hold(d.root.at(f.Keys()), i, i)
 		if former, ok := schema.former(i); ok {
-			d.root.at(former).hold(len(schema.Fields)+i, f)
+			d.hold(d.root.at(former), len(schema.Fields)+i, i)
 		}
 	}
 	d.images.deleted = schema.position(schema.Images.Deleted)
@@ -53,6 +54,9 @@ func NewDecoder(schema Schema) *Decoder {
 	if schema.Derive != nil {
 		d.evaluator = schema.Derive.Evaluator()
 	}
+	if schema.Fix != nil {
+		d.fixer = newFixer(schema)
+	}
 	switch {
 	case schema.Format != nil:
 		d.reader = schema.Format.NewReader(d.root)
@@ -67,6 +71,12 @@ func NewDecoder(schema Schema) *Decoder {
 		w.resolver, _ = w.key.(Resolver)
 	}
 	return d
+}
+
+// hold makes a node field number field, or what that was before, at a position of the event's values.
+func (d *Decoder) hold(n *Node, position, field int) {
+	n.hold(position, d.schema.Fields[field])
+	d.loosen(n, field)
 }
 
 // width is how many values an event has while it is built: its fields, the same of the before-image, and what an envelope reads for itself.

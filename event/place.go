@@ -116,10 +116,10 @@ func (d *Decoder) put(i int, f Field) bool {
 		if w.keyRoot == nil {
 			w.keyRoot = &Node{field: -1, path: keyPath}
 		}
-		w.keyRoot.at(f.Path).hold(i, f)
+		d.hold(w.keyRoot.at(f.Path), i, i)
 	default:
 		n := &Node{path: f.Where()}
-		n.hold(i, f)
+		d.hold(n, i, i)
 		w.parts = append(w.parts, placed{f.Place, strings.Join(f.Path, ""), n})
 	}
 	w.copied = append(w.copied, i)

@@ -140,7 +140,7 @@ func (b *Builder) Bool(n *Node, truth bool) *Error {
 
 // Time sets a field to a time, whatever type of time it is declared, or an Int to the count itself. What is below a millisecond is cut off.
 func (b *Builder) Time(n *Node, count int64, u Unit) *Error {
-	if n.field < 0 || !n.typ.IsTime() {
+	if n.field < 0 || !n.typ.IsTime() && !n.timed {
 		return b.Int(n, count)
 	}
 	if err := b.have(n); err != nil {

@@ -27,7 +27,8 @@ func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error
 				case err != nil:
 					yield(Letter{}, err)
 					return
-				case kept.Group != o.Group || kept.Record.Topic != o.Topic || !kept.Replayed.IsZero():
+				case kept.Group != o.Group || kept.Record.Topic != o.Topic || !kept.Replayed.IsZero() && kept.Let == "":
+					// What was fixed on its way back is rejected by the pipeline still, and not lost.
 				case !yield(Letter{kept.Record.Partition, kept.Record.Offset, string(kept.Reason)}, nil):
 					return
 				}

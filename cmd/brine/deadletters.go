@@ -127,6 +127,17 @@ func printScanned(out io.Writer, s *brokers.DeadLetters, n int) {
 	fmt.Fprintln(out)
 }
 
+// withProgress says on stderr how far a scan is while work goes through it.
+func withProgress(e *env, scan *brokers.DeadLetters, quiet bool, work func() error) (err error) {
+	if quiet {
+		return work()
+	}
+	scan.Meter = new(deadletter.Meter)
+	screen, began := term.NewScreen(e.stderr, false), time.Now()
+	screen.During(func() { err = work() }, func() { screen.Show(scanLine(scan.Meter, time.Since(began))) })
+	return err
+}
+
 // scanLine says how far a scan is.
 func scanLine(m *deadletter.Meter, elapsed time.Duration) string {
 	p := term.Progress{Elapsed: elapsed}

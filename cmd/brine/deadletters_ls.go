@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"brine/config"
 	"brine/ingest/deadletter"
@@ -136,7 +135,7 @@ func (c *deadlettersLsCmd) summary(e *env, cfg *config.Config, scan *brokers.Dea
 		by.Schema = scan.Schema
 	}
 	var sums []*deadletter.Sum
-	if err := c.withProgress(e, scan, func() (err error) {
+	if err := withProgress(e, scan, c.Quiet, func() (err error) {
 		sums, err = deadletter.Summarize(scan.Letters(e.ctx, deadletter.Place{}), by)
 		return err
 	}); err != nil {
@@ -165,15 +164,4 @@ func (c *deadlettersLsCmd) summary(e *env, cfg *config.Config, scan *brokers.Dea
 	table.Flush()
 	printScanned(c.besides(e), scan, n)
 	return nil
-}
-
-// withProgress says on stderr how far a scan is while work goes through it.
-func (c *deadlettersLsCmd) withProgress(e *env, scan *brokers.DeadLetters, work func() error) (err error) {
-	if c.Quiet {
-		return work()
-	}
-	scan.Meter = new(deadletter.Meter)
-	screen, began := term.NewScreen(e.stderr, false), time.Now()
-	screen.During(func() { err = work() }, func() { screen.Show(scanLine(scan.Meter, time.Since(began))) })
-	return err
 }

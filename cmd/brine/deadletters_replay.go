@@ -19,9 +19,13 @@ import (
 
 type deadlettersReplayCmd struct {
 	letterFilter
-	Rate   int  `help:"Most records per second; 0 for no limit."`
-	DryRun bool `help:"Say how many letters would be replayed, and stop."`
-	JSON   bool `help:"Print a JSON object per half of a pipeline."`
+	Let           []string `sep:"none" placeholder:"FIELD=EXPR" help:"Fix a field on the way back, by an expression as in let; may be repeated. Fixed fields are texts in it, whatever the record holds."`
+	AlterIdentity bool     `help:"Allow --let for fields of row keys, of ids of documents and of the version."`
+	Rate          int      `help:"Most records per second; 0 for no limit."`
+	DryRun        bool     `help:"Say how many letters would be replayed, and how many rejected again and why, and stop."`
+	Preview       int      `placeholder:"N" help:"Show of the first N letters what would be written and what stands there now; then as --dry-run."`
+	JSON          bool     `help:"Print a JSON object per half of a pipeline, and per letter of a preview."`
+	Quiet         bool     `short:"q" help:"Print no progress."`
 }
 
 // Help is shown under the command's own help.
@@ -32,7 +36,12 @@ replay decodes the records again and writes them as the live pipeline does, besi
 version that is their own, so that nothing newer is overwritten. Fix the configuration or the store first. What is then written
 is marked as replayed and not listed again; what is rejected once more stays. Interrupted in any way, the same command goes on.
 
+--let fixes what the records themselves have wrong, before their fields are held to their types: a value that cannot be decoded at
+all has no fields. The answer is read as the record's own value is. Versions stay those of the events, so a fix makes no older change
+win; a field of a key or of the version is refused without --alter-identity.
+
 Examples:
+  brine deadletters replay -c brine.yaml --let 'weight = weight.trim()' --preview 3
   brine deadletters replay -c brine.yaml --dry-run
   brine deadletters replay -c brine.yaml --pipeline scans --reason wrong_type --since 2013-01-31`
 }
@@ -46,6 +55,11 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	defer cfg.Close()
+	fix, err := c.fix(e, cfg)
+	if err != nil {
+		return err
+	}
 	scan, err := c.scan(e, cfg)
 	if err != nil {
 		return err
@@ -55,8 +69,11 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 		return service.IngestError(err)
 	}
 	halves, err := c.printCounts(e, scan, letters)
-	if err != nil || c.DryRun || len(halves) == 0 {
+	if err != nil || len(halves) == 0 {
 		return err
+	}
+	if c.DryRun || c.Preview > 0 {
+		return c.preview(e, cfg, scan, halves, fix)
 	}
 	var names []string
 	for _, h := range halves {
@@ -70,10 +87,15 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 	defer s.Close()
 	var targets []deadletter.Target
 	for _, name := range names {
-		targets = append(targets, s.DeadLetterTarget(name, e.patience))
+		to := s.DeadLetterTarget(name, e.patience)
+		to.Schema, to.Let = fix.Apply(to.Schema), fix.Text()
+		targets = append(targets, to)
 	}
-	outcomes, err := scan.Replay(e.ctx, c.Rate, targets)
-	err = service.IngestError(err)
+	var outcomes []deadletter.Outcome
+	err = service.IngestError(withProgress(e, scan, c.Quiet, func() (err error) {
+		outcomes, err = scan.Replay(e.ctx, c.Rate, targets)
+		return err
+	}))
 	for i, h := range halves {
 		err = errors.Join(err, c.printOutcome(e, h.Name(), letters[h.Group()], outcomes[i]))
 	}
@@ -95,14 +117,6 @@ func (c *deadlettersReplayCmd) printCounts(e *env, scan *brokers.DeadLetters, le
 		printScanned(e.stderr, scan, n)
 	}
 	slices.SortFunc(halves, func(a, b config.Half) int { return cmp.Compare(a.Name(), b.Name()) })
-	for _, h := range halves {
-		switch {
-		case c.DryRun && c.JSON:
-			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": h.Name(), "letters": letters[h.Group()]}))
-		case c.DryRun:
-			fmt.Fprintf(e.stdout, "%s: %s to replay\n", h.Name(), term.Count(letters[h.Group()], "letter"))
-		}
-	}
 	for _, group := range unknown {
 		fmt.Fprintf(e.stderr, "brine: %s of group %s, which this configuration does not have, are left out\n",
 			term.Count(letters[group], "letter"), group)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"brine/ingest/deadletter"
@@ -91,6 +92,9 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string
 	state := "open"
 	if !l.Replayed.IsZero() {
 		state = "replayed " + when.Text(l.Replayed.UnixMilli())
+		if l.Let != "" {
+			state += ", fixed by " + strings.ReplaceAll(l.Let, "\n", "; ")
+		}
 	}
 	table := term.Table{Out: out}
 	row := func(name, text string) { table.Row(name, text) }

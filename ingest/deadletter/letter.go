@@ -21,6 +21,7 @@ type Letter struct {
 	Time   time.Time
 
 	Replayed time.Time // of a mark, and of a dead letter that one closes: when the record was written after all
+	Let      string    // of these: what the record was fixed by; empty: the pipeline takes it as it is
 }
 
 // Origin is the place of the record in its own topic.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"brine/event"
 	"brine/ingest/internal/broker"
 )
 
@@ -66,20 +67,23 @@ type identity struct {
 }
 
 func (l *Letter) identity(names map[string]string) identity {
-	name := func(s string) string { // one string for all dead letters: a key of the map would keep its own
-		if known, ok := names[s]; ok {
-			return known
-		}
-		names[s] = s
-		return s
+	return identity{one(names, l.Group), one(names, l.Record.Topic), l.Record.Partition, l.Record.Offset}
+}
+
+// one is one string for all dead letters that have it: each would keep its own.
+func one(names map[string]string, s string) string {
+	if known, ok := names[s]; ok {
+		return known
 	}
-	return identity{name(l.Group), name(l.Record.Topic), l.Record.Partition, l.Record.Offset}
+	names[s] = s
+	return s
 }
 
 // state is the last records of an identity in a partition: offsets, −1 for none.
 type state struct {
 	letter, mark int64
 	replayed     time.Time
+	let          string
 }
 
 // Letters returns each dead letter once, partition by partition in the order of their offsets, from a partition on and, in that one, from
@@ -121,7 +125,7 @@ func (l *Log) partition(ctx context.Context, p int, from int64, yield func(Kept,
 			continue
 		}
 		if s.mark > s.letter {
-			letter.Replayed = s.replayed
+			letter.Replayed, letter.Let = s.replayed, s.let
 		}
 		if !yield(letter, nil) {
 			return false
@@ -148,7 +152,7 @@ func (l *Log) states(ctx context.Context, p int, from int64, names map[string]st
 		if letter.Replayed.IsZero() {
 			s.letter = letter.Place.Offset
 		} else {
-			s.mark, s.replayed = letter.Place.Offset, letter.Replayed
+			s.mark, s.replayed, s.let = letter.Place.Offset, letter.Replayed, one(names, letter.Let)
 		}
 		states[id] = s
 		l.Scanned.Records++
@@ -193,10 +197,10 @@ func (l *Log) offsets(partition int, offset int64) (n int64) {
 }
 
 // mark closes dead letters. Once it returns nil that is durable.
-func (l *Log) mark(ctx context.Context, letters []*Kept) error {
+func (l *Log) mark(ctx context.Context, letters []*Kept, let string) error {
 	byPartition := map[int][]*Letter{}
 	for _, letter := range letters {
 		byPartition[letter.Place.Partition] = append(byPartition[letter.Place.Partition], &letter.Letter)
 	}
-	return l.writer.write(ctx, byPartition, (*Letter).mark)
+	return l.writer.write(ctx, byPartition, func(l *Letter) event.Record { return l.mark(let) })
 }

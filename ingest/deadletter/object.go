@@ -20,7 +20,8 @@ type Object struct {
 	Detail    string       `json:"detail,omitempty"`
 	Written   time.Time    `json:"written"`
 	Replayed  time.Time    `json:"replayed,omitzero"`
-	Place     string       `json:"place"` // in the topic of dead letters
+	Let       string       `json:"let,omitempty"` // what the record was fixed by when it was replayed
+	Place     string       `json:"place"`         // in the topic of dead letters
 	Key       *string      `json:"key,omitempty"`
 	KeyBytes  []byte       `json:"key_base64,omitempty"`
 	Headers   []Header     `json:"headers,omitempty"`
@@ -41,7 +42,7 @@ func (k *Kept) Object(pipeline string, whole bool) Object {
 		Timestamp: k.Record.Timestamp, Reason: k.Reason, Field: k.Field, Detail: k.Detail, Written: k.Time.UTC(),
 		Place: k.Place.String()}
 	if !k.Replayed.IsZero() {
-		o.Replayed = k.Replayed.UTC()
+		o.Replayed, o.Let = k.Replayed.UTC(), k.Let
 	}
 	o.Key, o.KeyBytes = textOrBytes(k.Record.Key)
 	if whole {

@@ -25,6 +25,8 @@ const (
 	// HeaderReplayed makes a record a mark: null key, null value, and of the headers only the identity and this one. It says that
 	// the dead letters of this identity before it in its partition have been written since; ms since 1970.
 	HeaderReplayed = "brine.replayed"
+	// HeaderLet is, of a mark, what the record was fixed by when it was written: the pipeline rejects it as before.
+	HeaderLet = "brine.let"
 )
 
 // record is the dead letter as Kafka keeps it.
@@ -50,15 +52,19 @@ func (l *Letter) record() event.Record {
 	return event.Record{Timestamp: l.Time.UnixMilli(), Key: rec.Key, Value: rec.Value, Headers: headers}
 }
 
-// mark is the record that closes the dead letter.
-func (l *Letter) mark() event.Record {
+// mark is the record that closes the dead letter, whose record was fixed by let, if that is not empty.
+func (l *Letter) mark(let string) event.Record {
 	now := time.Now().UnixMilli()
 	header := func(key, value string) event.Header { return event.Header{Key: key, Value: []byte(value)} }
 	number := func(key string, n int64) event.Header { return header(key, strconv.FormatInt(n, 10)) }
-	return event.Record{Timestamp: now, Headers: []event.Header{
+	out := event.Record{Timestamp: now, Headers: []event.Header{
 		header(HeaderTopic, l.Record.Topic), number(HeaderPartition, int64(l.Record.Partition)), number(HeaderOffset, l.Record.Offset),
 		header(HeaderGroup, l.Group), number(HeaderReplayed, now),
 	}}
+	if let != "" {
+		out.Headers = append(out.Headers, header(HeaderLet, let))
+	}
+	return out
 }
 
 // Read takes a record of a dead-letter topic apart: the original record, where it was, and why it is here. The
@@ -106,6 +112,8 @@ func Read(rec *event.Record) (Letter, error) {
 			l.Time = time.UnixMilli(number(h.Key, h.Value))
 		case HeaderReplayed:
 			l.Replayed = time.UnixMilli(number(h.Key, h.Value))
+		case HeaderLet:
+			l.Let = string(h.Value)
 		}
 	}
 	return l, errors.Join(faults...)

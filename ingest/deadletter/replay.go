@@ -13,7 +13,8 @@ import (
 type Target struct {
 	Name   string // in errors, as that of the pipeline
 	Group  string
-	Schema event.Schema
+	Schema event.Schema // with its Fix, if there is one
+	Let    string       // what that is, for marks
 	Writer event.Writer
 
 	RetryMin, RetryMax time.Duration // pauses between tries
@@ -67,7 +68,7 @@ func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, 
 	}
 	unsettled := r.write(ctx)
 	outcome := Outcome{Written: len(r.written), Rejected: map[event.Reason]int{}}
-	if err := l.mark(context.WithoutCancel(ctx), r.written); err != nil {
+	if err := l.mark(context.WithoutCancel(ctx), r.written, to.Let); err != nil {
 		return outcome, fmt.Errorf("%d records are written, but their dead letters are not marked: %w; replaying them again does no harm",
 			len(r.written), err)
 	}

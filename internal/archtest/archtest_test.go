@@ -52,6 +52,7 @@ var rules = []struct {
 	{"service/brokers", []string{"config", "event", "forecast", "ingest", "ingest/deadletter", "ingest/offsets", "internal/fault", "registry"}, "what a configuration names at the brokers, whoever asks"},
 	{"service/stores", []string{"config", "hbase", "hbase/embedded", "indexer", "indexer/elastic", "indexer/embedded", "internal/fault", "internal/term", "registry", "service/admin"}, "what a configuration names, opened"},
 	{"service/devstack", []string{"config", "hbase/embedded", "indexer/embedded", "ingest", "ingest/embedded", "ingest/offsets", "internal/datadir", "internal/fault", "internal/sample", "internal/term", "publish", "schema", "service", "service/admin", "service/stores"}, "servers in one process, and who fills them"},
+	{"service/letters", []string{"config", "derive", "event", "hbase", "indexer", "ingest/deadletter", "internal/when", "rowkey", "service", "sink", "verify"}, "what is done about dead letters, whoever asks for it"},
 	{"service", []string{"config", "event", "explain", "hbase", "indexer", "indexer/embedded", "ingest", "ingest/deadletter", "internal/backoff", "internal/fault", "internal/repeat", "internal/term", "internal/wording", "lookup", "metrics", "reindex", "rowkey", "schema", "service/admin", "service/brokers", "service/stores", "sink", "skew", "tracing", "verify"}, "pipelines at work, whoever started them"},
 	{"hbase/hbasepb/...", []string{"hbase/hbasepb/..."}, ""},
 	{"hbase/hbasepb", nil, ""},

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// TestDeadLettersAreFixedOnTheirWayBack: a preview says what a fix would do and does nothing; the fix is written where nothing newer is; a
+// field of the key or the version needs a word of its own; what was fixed is not lost to verify, and is closed with the fix.
+func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
+	t.Parallel()
+	onStacks(t, ordersExample, func(t *testing.T, j *job) {
+		at := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+		change := func(order string, ms int64, status, payment string) sent {
+			return sent{time: at, key: []byte(order), value: fmt.Appendf(nil, `{"order":%q,"user":"u1","created":%d,"at":%d,"status":%q,"payment":%s}`,
+				order, at.UnixMilli(), at.UnixMilli()+ms, status, payment)}
+		}
+		j.sendAll([]sent{change("O1", 1, "paid", "7"), change("O1", 2, "shipped", `"card"`), change("O2", 1, "paid", "8"),
+			{time: at, value: fmt.Appendf(nil, `{"order":"O3","user":"u1","created":%d,"at":"%d","status":"paid"}`, at.UnixMilli(), at.UnixMilli())},
+			{time: at, value: []byte(`{"order":`)}})
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		replay := func(args ...string) []string {
+			return append([]string{"deadletters", "replay", "-c", j.file, "-q"}, args...)
+		}
+		const fix = `payment = payment == "7" ? "cash" : payment`
+		before := j.outcome()
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"--let", "payment"}, `--let "payment": write FIELD = EXPRESSION`},
+			{[]string{"--let", "paymnt = payment"}, "has no field of this name; it has "},
+			{[]string{"--let", "payment = nothing"}, "there is no field and no function nothing"},
+			{[]string{"--let", "at = int(at)"}, "at: the version"},
+			{[]string{"--let", "user = user.trim()"}, "user: the row key of "},
+		} {
+			if out, code := j.exit(replay(c.args...)...); code != exitUsage || !strings.Contains(out, c.want) {
+				t.Errorf("%v: exit %d, without %q: %s", c.args, code, c.want, out)
+			}
+		}
+		out := j.must(replay("--half", "rows", "--let", fix, "--preview", "3")...)
+		for _, want := range []string{"payment: 7 → cash", "stays ", "shipped at ", "adds ", "payment: 8 → 8", "nothing there",
+			"4 letters to replay; 2 would be written, 2 rejected again (undecodable 1, wrong_type 1)", "rejected again: wrong_type: field at"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("the preview lacks %q:\n%s", want, out)
+			}
+		}
+		if docs := j.output(replay("--half", "documents", "--let", fix, "--preview", "1", "--json")...); !strings.Contains(docs, `"fixed":[{"field":"payment","before":"7","after":"cash"}]`) ||
+			!strings.Contains(docs, `"action":"stays"`) || !strings.Contains(docs, `"writable":2`) {
+			t.Errorf("the preview of documents:\n%s", docs)
+		}
+		if now := j.outcome(); fmt.Sprint(now) != fmt.Sprint(before) {
+			t.Fatalf("a preview has written: %+v, before %+v", now, before)
+		}
+		if out, code := j.exit(replay("--let", fix)...); code != exitFailed || !strings.Contains(out, "orders.rows: 2 of 4 records written and marked") {
+			t.Errorf("exit %d:\n%s", code, out)
+		}
+		if out, code := j.exit(replay("--let", "at = int(at)", "--alter-identity")...); code != exitFailed || !strings.Contains(out, "--let alters at: the version") ||
+			!strings.Contains(out, "orders.rows: 1 of 2 records written") {
+			t.Errorf("exit %d:\n%s", code, out)
+		}
+		rows := j.output("query", "-c", j.file, j.table, "user=u1", "--json")
+		if !strings.Contains(rows, `"shipped"`) || strings.Contains(rows, `"cash"`) || !strings.Contains(rows, `"payment":"8"`) || !strings.Contains(rows, `"O3"`) {
+			t.Errorf("the rows are\n%s", rows)
+		}
+		if shown := j.must("deadletters", "show", "-c", j.file, "0:0"); !strings.Contains(shown, ", fixed by "+fix) {
+			t.Errorf("show says\n%s", shown)
+		}
+		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") {
+			t.Errorf("verify takes what was fixed for lost:\n%s", out)
+		}
+	})
+}
+
+// TestFixedReplayGoesOnAfterAKill: 10,000 letters by one command that is killed and given again, each written once more at most.
+func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	const n = 10_000
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		records := make([]kafka.Record, n)
+		for i := range records {
+			value := fmt.Appendf(nil, `{"waybill":"W%d","action":"A","at":%d,"station":%d}`, i, 1357034220000+i, i)
+			records[i] = kafka.Record{Value: kafka.NewBytes(value), Time: time.Now()}
+		}
+		resp, err := j.client().Produce(t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: 1, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...)})
+		if err == nil {
+			err = resp.Error
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.replace("write: {", "halt_after_rejects: 0\n    write: {")
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		replay := []string{"deadletters", "replay", "-c", j.file, "-q", "--let", `station = "S" + station.trim()`}
+		cmd := j.command(append(replay, "--rate", "2000")...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		open := func() int {
+			return strings.Count(j.output("deadletters", "ls", "-c", j.file, "--json", "--limit", "0"), "\n")
+		}
+		for open() == n {
+			wait(t, 10*time.Millisecond)
+		}
+		kill(t, cmd)
+		left := open()
+		if left == 0 {
+			t.Fatal("the kill came after everything had been written: the test tried nothing")
+		}
+		out := j.must(replay...)
+		if got := scanTable(t, j.hbase, j.table); got.rows != n || open() != 0 {
+			t.Errorf("%v and %d open letters, expected %d rows and none; the last replay said\n%s", got, open(), n, out)
+		}
+		t.Logf("%d of %d letters were left by the kill", left, n)
+	})
+}

@@ -1,0 +1,184 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Fix replaces what records hold of some fields by what expressions make of it, for records that cannot be written as they are. A fixed
+// field is what the expression's answer says, read as what a record holds is read: by the field's type, format and conversion.
+type Fix struct {
+	// Deriver makes a value for each of Fields, in their order, of the fields that Declared returns.
+	Deriver
+	// Fields are positions in the schema's Fields, ascending.
+	Fields []int
+}
+
+// Declared are the schema's recorded fields as the fix's expressions see them: a fixed one is a text, whatever the record holds there: a
+// text itself, a number as it is written, a time that a schema describes in RFC 3339, anything else as JSON.
+func (x *Fix) Declared(fields []Field) (out []Field) {
+	for i, f := range fields {
+		if f.Made {
+			break // those that are made follow
+		}
+		if slices.Contains(x.Fields, i) {
+			f = Field{Name: f.Name, Type: Text, Path: f.Path, Place: f.Place}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Fixable returns why a fix cannot be of a field; empty if it can.
+func (f Field) Fixable() string {
+	switch {
+	case f.Made:
+		return "is made by an expression; fix the fields that it is made of, or the expression"
+	case !f.Const.Null():
+		return "has a value in the configuration, so nothing is read"
+	case f.Place == RecordTopic || f.Place == RecordTime || !f.Place.Replayable():
+		return "is " + f.Where() + ", which Kafka says of the record"
+	}
+	return ""
+}
+
+func (x *Fix) validate(s Schema) error {
+	if x == nil {
+		return nil
+	}
+	for _, i := range x.Fields {
+		if i < 0 || i >= len(s.Fields) {
+			return fmt.Errorf("the fix is of field %d of %d", i, len(s.Fields))
+		}
+		if why := s.Fields[i].Fixable(); why != "" || s.Fields[i].Name == s.Images.Deleted || s.Envelope.makes(s.Fields[i]) {
+			return fmt.Errorf("field %s cannot be fixed: it %s", s.Fields[i].Name, why)
+		}
+	}
+	return nil
+}
+
+// fixer is what a decoder knows of a fix.
+type fixer struct {
+	*Fix
+	evaluator Evaluator
+	recorded  int     // fields that expressions see
+	nodes     []*Node // of Fields: how a record's value is read
+	seen      []Value // the image at hand as expressions see it, and behind it what they make
+	zoned     *TimeFormat
+}
+
+func newFixer(s Schema) *fixer {
+	x := &fixer{Fix: s.Fix, evaluator: s.Fix.Evaluator(), recorded: len(s.Fix.Declared(s.Fields))}
+	for _, i := range x.Fields {
+		n := &Node{path: s.Fields[i].Where(), index: -1}
+		n.hold(i, s.Fields[i])
+		x.nodes = append(x.nodes, n)
+	}
+	x.seen = make([]Value, x.recorded+len(x.Fields))
+	x.zoned, _ = ParseTimeFormat(RFC3339, "")
+	return x
+}
+
+// loosen has the node take anything as it stands if a fix is of its field: that is held to its type once it is fixed.
+func (d *Decoder) loosen(n *Node, field int) {
+	if d.schema.Fix == nil || !slices.Contains(d.schema.Fix.Fields, field) {
+		return
+	}
+	f := d.schema.Fields[field]
+	n.loose, n.timed, n.convert, n.numbers = true, f.Type.IsTime(), nil, false
+	if n.typ = Nested; f.Place != InValue && f.Place != InKey {
+		n.typ = Text
+	}
+}
+
+// fix fixes the event at hand, and what it was before.
+func (b *Builder) fix() *Error {
+	d, n := b.decoder, len(b.decoder.schema.Fields)
+	deletes := d.deletes()
+	if !deletes { // else there is no after-image
+		if err := b.fixImage(b.values[:n]); err != nil {
+			return err
+		}
+	}
+	if d.images.before == nil || !d.has(d.images.before) {
+		return nil
+	}
+	after, former := slices.Clone(b.values[:n]), b.values[n:2*n]
+	copy(b.values[:n], former) // what is read is of the after-image
+	err := b.fixImage(b.values[:n])
+	for _, i := range d.fixer.Fields {
+		if known := !former[i].Null(); known && err == nil { // what it lacks did not change, or is not known
+			former[i] = b.values[i]
+		} else {
+			former[i] = Value{}
+		}
+	}
+	copy(b.values[:n], after)
+	if deletes {
+		return err
+	}
+	return nil
+}
+
+// fixImage fixes the fields of the after-image.
+func (b *Builder) fixImage(values []Value) *Error {
+	x := b.decoder.fixer
+	copy(x.seen, values[:x.recorded])
+	clear(x.seen[x.recorded:])
+	for k, i := range x.Fields {
+		x.seen[i] = b.asText(values[i], x.nodes[k].typ == Nested)
+	}
+	if _, err := x.evaluator.Derive(x.seen); err != nil {
+		return err
+	}
+	for k, i := range x.Fields {
+		made, n := x.seen[x.recorded+k], x.nodes[k]
+		if values[i].Type == TimeMS && made.Type == Text && bytes.Equal(made.text, x.seen[i].text) {
+			continue // it is the time that a schema describes
+		}
+		values[i] = Value{}
+		if made.Null() {
+			continue
+		}
+		text := b.Keep(asWritten(made))
+		if ms, ok := x.zoned.Parse(text); ok && n.typ.IsTime() {
+			values[i] = TimeValue(ms)
+		} else if err := b.read(n, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asText is a loosely read value as a fix's expressions see it.
+func (b *Builder) asText(v Value, nested bool) Value {
+	switch {
+	case v.Type == TimeMS:
+		return TextValue(inUTC(v.Int()))
+	case v.Type == Nested && !nested && len(v.text) > 1 && v.text[0] == '"':
+		return TextOf(b.batch.text(v.text))
+	case v.Type == Nested:
+		return TextOf(v.text)
+	}
+	return v
+}
+
+// asWritten is a value as a text that is read as one of it.
+func asWritten(v Value) []byte {
+	switch v.Type {
+	case Int:
+		return strconv.AppendInt(nil, v.Int(), 10)
+	case Float:
+		return strconv.AppendFloat(nil, v.Float(), 'g', -1, 64)
+	case Bool:
+		return strconv.AppendBool(nil, v.Bool())
+	case TimeMS:
+		return []byte(inUTC(v.Int()))
+	}
+	return v.Text()
+}
+
+func inUTC(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z07:00") }

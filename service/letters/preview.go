@@ -1,0 +1,327 @@
+package letters
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"brine/config"
+	"brine/derive"
+	"brine/event"
+	"brine/hbase"
+	"brine/indexer"
+	"brine/ingest/deadletter"
+	"brine/internal/when"
+	"brine/rowkey"
+	"brine/service"
+	"brine/sink"
+	"brine/verify"
+)
+
+// Preview says what would become of dead letters of one half if they were replayed now. It is used by one goroutine.
+type Preview struct {
+	half     config.Half
+	fixed    []event.Field // that the fix is of
+	decoder  *event.Decoder
+	asIs     *event.Decoder // of the fixed fields as records hold them; nil: nothing is fixed
+	batch    event.Batch
+	rows     *sink.Preview    // nil: of documents
+	docs     *indexer.Preview // nil: of rows
+	every    map[string]indexer.Document
+	client   verify.Getter
+	engine   indexer.Engine
+	Effects  int                  // letters that would be written
+	Rejected map[event.Reason]int // letters that would be rejected again
+}
+
+// NewPreview makes a preview of a half's letters. Without a service, whose stores are asked what stands there, it says no more than Judge.
+func NewPreview(half config.Half, fix *Fix, s *service.Service) (*Preview, error) {
+	p := &Preview{half: half, Rejected: map[event.Reason]int{}, every: map[string]indexer.Document{}}
+	schema := half.Pipeline.Schema()
+	p.decoder = event.NewDecoder(fix.Apply(schema))
+	if fix != nil {
+		asIs, err := asIs(schema, fix)
+		if err != nil {
+			return nil, err
+		}
+		p.asIs = event.NewDecoder(asIs)
+		for _, i := range fix.fix.Fields {
+			p.fixed = append(p.fixed, schema.Fields[i])
+		}
+	}
+	if s != nil {
+		p.client, p.engine = s.Client(), s.Engine()
+	}
+	var err error
+	if half.Kind == service.Rows {
+		p.rows, err = sink.NewPreview(half.Pipeline.Sink())
+		return p, err
+	}
+	o := half.Pipeline.Indexer()
+	for _, d := range o.Documents {
+		p.every[d.Index] = d
+	}
+	p.docs, err = indexer.NewPreview(o)
+	return p, err
+}
+
+// asIs is a schema that reads the fixed fields as they stand, and holds no other to anything.
+func asIs(s event.Schema, fix *Fix) (event.Schema, error) {
+	as := &Fix{fix: &event.Fix{Fields: fix.fix.Fields}}
+	s.Fields = as.fix.Declared(s.Fields)
+	s.Version, s.Sequence, s.Position, s.Lateness, s.Derive = -1, "", nil, 0, nil
+	b := derive.New(s.Fields)
+	for _, i := range as.fix.Fields {
+		if err := b.Fix(s.Fields[i].Name, event.Text, "", s.Fields[i].Name); err != nil {
+			return s, err
+		}
+	}
+	as.fix.Deriver = b.Rules()
+	return as.Apply(s), nil
+}
+
+// Effect is what would become of one letter.
+type Effect struct {
+	Pipeline string       `json:"pipeline"`
+	Record   string       `json:"record"`
+	Reason   event.Reason `json:"reason"` // why it is a dead letter
+	Field    string       `json:"field,omitempty"`
+	Fixed    []FixedField `json:"fixed,omitempty"`
+	Rejected string       `json:"rejected,omitempty"` // why it would be one again
+	LeftOut  int          `json:"left_out,omitempty"` // of its events
+	Version  int64        `json:"version,omitempty"`
+	Places   []Change     `json:"changes"` // never nil
+}
+
+// FixedField is a field before and after the fix; empty: null.
+type FixedField struct {
+	Field  string `json:"field"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// Change is what would become of a cell of a row or a field of a document. Row and values of cells are written as HBase's shell does.
+type Change struct {
+	In      string `json:"in"` // the table or the index
+	Row     string `json:"row"`
+	Column  string `json:"column"`
+	Action  string `json:"action"`
+	Now     string `json:"now,omitempty"`
+	At      int64  `json:"now_version,omitempty"`
+	Then    string `json:"then"`
+	Version int64  `json:"version"`
+}
+
+// What becomes of what stands there.
+const (
+	Adds     = "adds"     // nothing stands there
+	Replaces = "replaces" // something older does
+	Stays    = "stays"    // something newer does, and is not overwritten
+	Same     = "same"     // the same does
+	Ties     = "ties"     // another value of the same version: the one written last wins
+)
+
+// Judge counts a letter: it would be written, or be rejected once more. It asks no store, whose own refusals it does not know.
+func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *event.Error, err error) {
+	p.decoder.Reset(&p.batch)
+	if err := p.decoder.Resolve(ctx, l.Record); err != nil {
+		return nil, fmt.Errorf("decoding the dead letter of %s: %w", l.Origin().InTopic(), err)
+	}
+	failed := p.decoder.Decode(l.Record, &p.batch)
+	for i := range p.batch.Events {
+		if failed == nil {
+			failed = p.draft(&p.batch.Events[i], nil)
+		}
+	}
+	if errors.As(failed, &rejected) {
+		rejected = rejected.Short()
+		p.Rejected[rejected.Reason]++
+		return rejected, nil
+	}
+	if failed == nil {
+		p.Effects++
+	}
+	return nil, failed
+}
+
+// draft makes what an event would become; write is called for each cell and field.
+func (p *Preview) draft(ev *event.Event, write func(in string, key []byte, column string, value []byte, version int64)) error {
+	if ev.LeftOut != "" {
+		return nil
+	}
+	if p.rows != nil {
+		return p.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
+			if write == nil {
+				return
+			}
+			for _, c := range cells() {
+				write(table, key, c.Family+":"+c.Qualifier, c.Value, ev.Version)
+			}
+		})
+	}
+	failure := p.docs.Changes(ev, func(c indexer.Change) {
+		for _, f := range c.Fields {
+			if write != nil {
+				write(c.Index, c.ID, f.Name, f.JSON, cmp.Or(f.Version, ev.Version))
+			}
+		}
+	})
+	if failure == nil {
+		return nil
+	}
+	if err, ok := errors.AsType[*event.Error](failure.Err); ok {
+		return err
+	}
+	return &event.Error{Reason: failure.Reason, Detail: fmt.Sprint(failure.Err)}
+}
+
+// Show says all that is known of a letter that Judge counts.
+func (p *Preview) Show(ctx context.Context, l *deadletter.Kept) (*Effect, error) {
+	e := &Effect{Pipeline: p.half.Name(), Record: l.Origin().InTopic(), Reason: l.Reason, Field: l.Field, Places: []Change{}}
+	before := p.before(l.Record)
+	rejected, err := p.Judge(ctx, l)
+	switch {
+	case err != nil:
+		return nil, err
+	case rejected != nil:
+		e.Rejected = rejected.Error()
+		for i, f := range p.fixed {
+			e.Fixed = append(e.Fixed, FixedField{Field: f.Name, Before: before[i]})
+		}
+		return e, nil
+	}
+	for i := range p.batch.Events {
+		ev := &p.batch.Events[i]
+		if ev.LeftOut != "" {
+			e.LeftOut++
+			continue
+		}
+		if e.Version = ev.Version; i == 0 {
+			for k, f := range p.fixed {
+				e.Fixed = append(e.Fixed, FixedField{f.Name, before[k], textOf(p.value(ev, f.Name))})
+			}
+		}
+		if err := p.compare(ctx, ev, e); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// before are the fixed fields as the record holds them, of its first event; empty where that cannot be read.
+func (p *Preview) before(rec *event.Record) []string {
+	out := make([]string, len(p.fixed))
+	if p.asIs == nil {
+		return out
+	}
+	var b event.Batch
+	if p.asIs.Decode(rec, &b) != nil || len(b.Events) == 0 {
+		return out
+	}
+	for i, f := range p.fixed {
+		out[i] = textOf(b.Events[0].Values[p.position(f.Name)])
+	}
+	return out
+}
+
+func (p *Preview) position(field string) int {
+	return slices.IndexFunc(p.half.Pipeline.Schema().Fields, func(f event.Field) bool { return f.Name == field })
+}
+
+func (p *Preview) value(ev *event.Event, field string) event.Value {
+	return ev.Values[p.position(field)]
+}
+
+func textOf(v event.Value) string {
+	switch v.Type {
+	case event.Int:
+		return fmt.Sprint(v.Int())
+	case event.Float:
+		return fmt.Sprint(v.Float())
+	case event.Bool:
+		return fmt.Sprint(v.Bool())
+	case event.TimeMS:
+		return when.Text(v.Int())
+	}
+	return string(v.Text())
+}
+
+// compare adds what an event would write beside what stands there now.
+func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error {
+	var in, key string
+	var there []Change
+	var failed error
+	err := p.draft(ev, func(to string, row []byte, column string, value []byte, version int64) {
+		if failed != nil {
+			return
+		}
+		if to != in || string(row) != key {
+			in, key = to, string(row)
+			there, failed = p.standing(ctx, ev, to, row)
+		}
+		c := Change{In: to, Row: rowkey.Binary(row), Column: column, Action: Adds, Then: p.written(value), Version: version}
+		if i := slices.IndexFunc(there, func(x Change) bool { return x.Column == column }); i >= 0 {
+			c.Now, c.At = there[i].Now, there[i].At
+			switch {
+			case c.At > version:
+				c.Action = Stays
+			case c.At < version:
+				c.Action = Replaces
+			case c.Now == c.Then:
+				c.Action = Same
+			default:
+				c.Action = Ties
+			}
+		}
+		e.Places = append(e.Places, c)
+	})
+	return cmp.Or(failed, err)
+}
+
+func (p *Preview) written(value []byte) string {
+	if p.rows != nil {
+		return rowkey.Binary(value)
+	}
+	return string(value)
+}
+
+// standing are the cells of a row, or the fields of a document, as they stand now.
+func (p *Preview) standing(ctx context.Context, ev *event.Event, in string, key []byte) (out []Change, err error) {
+	if p.rows != nil {
+		found, err := p.client.GetAll(ctx, in, []hbase.Get{{Row: bytes.Clone(key)}})
+		if errors.Is(err, hbase.ErrNoTable) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading what stands in %s: %w", in, err)
+		}
+		for _, c := range found[0].Cells {
+			out = append(out, Change{Column: string(c.Family) + ":" + string(c.Qualifier), Now: rowkey.Binary(c.Value), At: c.Timestamp})
+		}
+		return out, nil
+	}
+	refs, docs := []indexer.Ref{{Index: p.part(ev, in), ID: bytes.Clone(key)}}, make([]indexer.Stored, 1)
+	if err := p.engine.Get(ctx, refs, docs); err != nil {
+		return nil, fmt.Errorf("reading what stands in %s: %w", in, err)
+	}
+	if !docs[0].Found {
+		return nil, nil
+	}
+	fields, err := indexer.Fields(docs[0].Source)
+	for _, f := range fields {
+		out = append(out, Change{Column: f.Name, Now: string(f.JSON), At: cmp.Or(f.Version, docs[0].Version)})
+	}
+	return out, err
+}
+
+// part is the part of an index that an event's document lies in.
+func (p *Preview) part(ev *event.Event, index string) string {
+	d := p.every[index]
+	if _, parted := p.engine.(indexer.Partitioned); !parted || d.Every == "" || d.Time == "" {
+		return index
+	}
+	return d.Every.Part(index, p.value(ev, d.Time).Int())
+}
