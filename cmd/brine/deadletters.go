@@ -20,6 +20,7 @@ type deadlettersCmd struct {
 	Ls     deadlettersLsCmd     `cmd:"" help:"List records that could not be written."`
 	Show   deadlettersShowCmd   `cmd:"" help:"Show one of them whole."`
 	Replay deadlettersReplayCmd `cmd:"" help:"Write them again, once what they failed for is fixed."`
+	Purge  deadlettersPurgeCmd  `cmd:"" help:"Delete those of long ago."`
 }
 
 // letterFilter says which dead letters are meant.

@@ -119,3 +119,37 @@ func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
 		t.Logf("%d of %d letters were left by the kill", left, n)
 	})
 }
+
+// TestDeadLettersArePurgedByAge: what is older goes once it is confirmed, what is not stays, and is replayed as before.
+func TestDeadLettersArePurgedByAge(t *testing.T) {
+	t.Parallel()
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		bad := sent{time: time.Now(), value: []byte("not json")}
+		j.sendAll([]sent{bad, bad})
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		purge := func(args ...string) []string {
+			return append([]string{"deadletters", "purge", "-c", j.file, "-q"}, args...)
+		}
+		if out := j.must(purge("--older-than", "1h", "--yes")...); !strings.Contains(out, "nothing to delete") {
+			t.Errorf("what is young:\n%s", out)
+		}
+		if out, code := j.exit(purge("--older-than", "2999-01-01")...); code != exitUsage || !strings.Contains(out, "still to come") {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		if out, code := j.exit(purge("--older-than", "1ms")...); code != exitFailed || !strings.Contains(out, "2 letters, 2 of them never replayed") ||
+			!strings.Contains(out, "nothing was changed") {
+			t.Errorf("exit %d without an answer:\n%s", code, out)
+		}
+		if out := j.must(purge("--older-than", "1ms", "--keep-open", "--yes")...); !strings.Contains(out, "nothing to delete") {
+			t.Errorf("open letters are to stay:\n%s", out)
+		}
+		if out := j.output(purge("--older-than", "1ms", "--yes", "--json")...); !strings.Contains(out, `"letters":2,"open":2,`) || !strings.Contains(out, `"deleted":true`) {
+			t.Errorf("the purge says %s", out)
+		}
+		j.sendAll([]sent{bad})
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "1 letter of 1 record scanned") {
+			t.Errorf("after the purge:\n%s", out)
+		}
+	})
+}

@@ -10,6 +10,6 @@
 //	log.go      Log: reads a topic as it was when it was opened
 //	scan.go     Scan: the letters that a Filter takes, of several topics     meter.go  how far it is
 //	summary.go  how many there are of each kind              object.go   dead letters as JSON
-//	fix.go      what helps against each reason
+//	fix.go      what helps against each reason               purge.go    Scan.PlanPurge: what is older, deleted
 //	replay.go   Scan.Replay: writes them again, and marks those that are durable
 package deadletter

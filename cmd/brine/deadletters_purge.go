@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/ingest/deadletter"
+	"brine/internal/term"
+	"brine/internal/when"
+	"brine/service"
+)
+
+type deadlettersPurgeCmd struct {
+	configFlag
+	timeoutFlag
+	brokersFlag
+	Pipeline  string `placeholder:"NAME" help:"Only the topic of this pipeline's dead letters."`
+	OlderThan string `required:"" placeholder:"TIME" help:"Delete what was written before this time, as 2013-01-31T08:00:00Z, or longer ago than this, as 30d."`
+	KeepOpen  bool   `help:"Delete nothing from the first letter on that has not been replayed, in each partition."`
+	Yes       bool   `short:"y" help:"Do not ask."`
+	DryRun    bool   `help:"Show what would be deleted, and stop."`
+	JSON      bool   `help:"Print a JSON object per topic."`
+	Quiet     bool   `short:"q" help:"Print no progress."`
+}
+
+// Help is shown under the command's own help.
+func (deadlettersPurgeCmd) Help() string {
+	return `Shows how many dead letters of each topic are older, how many of them have never been replayed, and asks. A topic is cut off at its
+beginning, in each partition before the first record that is not older: no letter goes that is younger, and one that lies behind a
+younger one stays. What has been replayed stays closed. Several pipelines, and both halves of each, may share a topic.
+
+Examples:
+  brine deadletters purge -c brine.yaml --older-than 30d --dry-run
+  brine deadletters purge -c brine.yaml --older-than 30d --keep-open --yes`
+}
+
+// purged is the JSON line of a topic.
+type purged struct {
+	deadletter.Purge
+	Deleted bool `json:"deleted"`
+}
+
+func (c *deadlettersPurgeCmd) Run(e *env) error {
+	now := time.Now()
+	before, err := parseTime("--older-than", c.OlderThan, now)
+	if err == nil && !before.Before(now) {
+		err = fmt.Errorf("--older-than %q: that is still to come", c.OlderThan)
+	}
+	if err != nil {
+		return usage(err)
+	}
+	cfg, err := c.config(e, c.configFlag)
+	if err != nil {
+		return err
+	}
+	scan, err := (&letterFilter{Pipeline: c.Pipeline, All: true}).scan(e, cfg)
+	if err != nil {
+		return err
+	}
+	var plans []deadletter.Purge
+	if err := withProgress(e, scan, c.Quiet, func() (err error) {
+		plans, err = scan.PlanPurge(e.ctx, before, c.KeepOpen)
+		return err
+	}); err != nil {
+		return service.IngestError(err)
+	}
+	records, open := int64(0), 0
+	for i := range plans {
+		p := &plans[i]
+		records, open = records+p.Records, open+p.Open
+		if !c.JSON || !c.Yes && !c.DryRun {
+			c.print(e, p)
+		}
+	}
+	if records == 0 {
+		fmt.Fprintf(e.stderr, "nothing to delete: no dead letters lie before %s at the beginning of a partition\n", when.Text(before.UnixMilli()))
+	}
+	if records > 0 && !c.DryRun {
+		question := fmt.Sprintf("delete %s for good, with %s that never became rows or documents?", term.Count(int(records), "record"),
+			term.Count(open, "letter"))
+		if err := confirm(e, c.Yes, question); err != nil {
+			return err
+		}
+	}
+	for i := range plans {
+		if !c.DryRun {
+			if failed := plans[i].Run(e.ctx); failed != nil {
+				return errors.Join(err, service.IngestError(failed))
+			}
+		}
+		if c.JSON {
+			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(purged{plans[i], !c.DryRun && plans[i].Records > 0}))
+		}
+	}
+	if records > 0 && !c.DryRun && !c.JSON {
+		fmt.Fprintf(e.stdout, "deleted %s\n", term.Count(int(records), "record"))
+	}
+	return err
+}
+
+// print says what would go of one topic.
+func (c *deadlettersPurgeCmd) print(e *env, p *deadletter.Purge) {
+	fmt.Fprintf(e.stderr, "%s: %s, %s of them never replayed", p.Topic, term.Count(p.Letters, "letter"), term.Thousands(int64(p.Open)))
+	if p.Letters > 0 {
+		fmt.Fprintf(e.stderr, ", of %s to %s", when.Text(p.First.UnixMilli()), when.Text(p.Last.UnixMilli()))
+	}
+	fmt.Fprintf(e.stderr, "; %s in all, with repeats and marks\n", term.Count(int(p.Records), "record"))
+	for _, part := range p.Partitions {
+		fmt.Fprintf(e.stderr, "  partition %d: offsets %s to %s, %s\n", part.Partition, term.Thousands(part.From), term.Thousands(part.Before-1),
+			term.Count(part.Letters, "letter"))
+	}
+}
