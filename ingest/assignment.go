@@ -85,6 +85,35 @@ func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, aba
 	}
 }
 
+// assignments are those of a generation, topic by topic.
+type assignments []*assignment
+
+// run works on all of them; see assignment.run.
+func (all assignments) run(revoked, stop context.Context) {
+	var topics sync.WaitGroup
+	for _, a := range all {
+		topics.Go(func() { a.run(revoked, stop) })
+	}
+	topics.Wait()
+}
+
+func (all assignments) ids() []int {
+	ids := []int{}
+	for _, a := range all {
+		ids = append(ids, a.ids()...)
+	}
+	return ids
+}
+
+func (all assignments) status() (s Status) {
+	for _, a := range all {
+		of := a.status()
+		s.Generation = of.Generation
+		s.Partitions = append(s.Partitions, of.Partitions...)
+	}
+	return s
+}
+
 func (a *assignment) ids() []int {
 	ids := make([]int, len(a.partitions))
 	for i, p := range a.partitions {

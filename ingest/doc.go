@@ -8,6 +8,7 @@
 // A record's way, for each partition of an assignment; the next function to read, and its file:
 //
 //	Loop.Run → consume        loop.go        a generation of the group after another; broker.Member joins and sends heartbeats
+//	Loop.open, Loop.now       topics.go      which topics there are
 //	Loop.assign               start.go       a partition each, which goes on at its commit or begins at Options.Start
 //	assignment.run            assignment.go  called by consume through Member.Attend: a goroutine per partition, and commits beside them
 //	partition.run → stream    partition.go   one uninterrupted reading; after a halt it begins again at the watermark
@@ -38,6 +39,9 @@
 //   - What waits for a failing region holds up everything else: TestWhatWaitsForAFailingRegionHoldsUpNothingElse; or is taken for another
 //     record when memory is short: TestStalledFlightLeavesNothingToTheNextInItsPlace, TestRetriedFlightKeepsItsRecordsWhenItsRetryStalls.
 //   - A partition was taken away, and its old owner commits: TestRevokedPartitionNeverCommits.
+//   - A topic that comes later is read from where it was noticed: TestNewTopicIsReadFromItsFirstRecord; one that was missing at the start:
+//     TestTopicThatWasMissingBeginsAtItsFirstRecord; a partition: TestAddedPartitionsOfAMemberWithNone.
+//   - A topic is assigned to nobody, since the leader has not seen it: TestOnlyOneMemberHasSeenTheNewTopic.
 //   - A commit goes back: TestCommitNeverGoesBackwards.
 //   - A commit fails and is forgotten: TestCommitThatFailsIsMadeAgain.
 //   - Members join and leave: TestMembersJoinAndLeaveWithoutLoss. A member dies: TestDeadMemberIsReplacedWithoutLoss.

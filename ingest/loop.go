@@ -15,13 +15,14 @@ import (
 	"brine/internal/backoff"
 )
 
-// Loop reads one topic as a member of one consumer group and hands its records to a Writer.
+// Loop reads topics as a member of one consumer group and hands their records to a Writer.
 type Loop struct {
-	*runner
+	*runner // of the topic, where there is but one; else what its topics have in common
 	started atomic.Bool
+	topics  topics // only Run's goroutine, and what it waits for, touch it
 
 	mu      sync.Mutex
-	current *assignment // nil until the group has been joined
+	current assignments // nil until the group has been joined
 	joined  bool        // current is not drained yet
 	apart   time.Time   // when current was drained, or, before the first one, when Run began
 	failed  error       // the error of the last attempt to join; nil once one succeeded
@@ -41,7 +42,7 @@ func New(o Options) (*Loop, error) {
 }
 
 func (r *runner) newCluster() *broker.Cluster {
-	return broker.New(r.Kafka, r.RequestTimeout, r.Topic, r.DeadLetterTopic)
+	return broker.New(r.Kafka, r.RequestTimeout, r.names()...)
 }
 
 func newRunner(o *Options) *runner {
@@ -82,7 +83,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // begin connects, again and again while the topic is missing and waited for.
 func (l *Loop) begin(ctx context.Context) error {
 	for {
-		err := l.connect(ctx)
+		err := l.open(ctx)
 		l.absent(err)
 		if !errors.Is(err, ErrNoTopic) || l.AwaitTopic == nil {
 			return err
@@ -110,6 +111,7 @@ func (r *runner) connect(ctx context.Context) error {
 			return fmt.Errorf("offsets of group %q: %w", r.Group, err)
 		}
 		r.fresh.Store(len(committed) == 0)
+		r.first = topic
 		if r.letters = r.DeadLetters; r.letters == nil {
 			r.letters, err = deadletter.OpenTopic(ctx, r.cluster, r.DeadLetterTopic, r.Topic, topic.Partitions)
 		}
@@ -140,11 +142,11 @@ func (l *Loop) consume(ctx context.Context) error {
 			continue
 		}
 		pauses.Failures = 0
-		a := l.assign(m, g)
-		l.Hooks.Assigned(AssignedInfo{Generation: a.generation, Partitions: a.ids()}) // before Status says so
-		l.inside(a)
+		all := l.assign(m, g)
+		l.Hooks.Assigned(AssignedInfo{Generation: int(g.ID), Partitions: all.ids()}) // before Status says so
+		l.inside(all)
 		why := m.Attend(g, func(revoked context.Context) {
-			a.run(revoked, ctx)
+			all.run(revoked, ctx)
 			untilEither(revoked, ctx) // without partitions we stay a member, and do not ask for them again and again
 		})
 		l.parted()
@@ -160,7 +162,7 @@ func (l *Loop) consume(ctx context.Context) error {
 
 // membership says which group the loop is a member of, and how.
 func (l *Loop) membership() *broker.Membership {
-	return &broker.Membership{Group: l.Group, Topic: l.Topic, InstanceID: l.InstanceID,
+	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID,
 		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
 		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Logger: l.Logger}
 }
@@ -181,10 +183,10 @@ func (l *Loop) refusal(err error) error {
 }
 
 // inside notes that the loop is a member of the group, with an assignment.
-func (l *Loop) inside(a *assignment) {
+func (l *Loop) inside(all assignments) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.current, l.joined, l.failed = a, true, nil
+	l.current, l.joined, l.failed = all, true, nil
 }
 
 // waits notes since when the loop waits for other members.
@@ -221,11 +223,9 @@ func (l *Loop) outside(err error) {
 func (l *Loop) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var s Status
-	if l.current != nil {
-		s = l.current.status()
-	}
-	s.AllRejected = errorText(l.rejects.why())
+	s := l.current.status()
+	s.several = l.Topics != nil
+	s.AllRejected = errorText(l.current.rejected())
 	if s.Joined = l.joined; !l.joined {
 		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic
 		if !l.waiting.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"brine/event"
@@ -50,10 +51,11 @@ const (
 	FromLatest   Policy = "latest"   // goes on with the newest, after saying what was skipped
 )
 
-// Options are the settings of one Run: one topic, one group, one writer.
+// Options are the settings of one Run: its topics, one group, one writer.
 type Options struct {
 	Kafka  Kafka
 	Topic  string
+	Topics *Topics      // what a Loop reads in place of Topic; nil: Topic
 	Group  string       // the consumer group, e.g. brine.scans.rows
 	Schema event.Schema // what the pipeline declares of its records
 	Writer event.Writer // where batches go; safe for concurrent use
@@ -97,14 +99,14 @@ type Options struct {
 	// returned nil, and else fails with the error. nil: Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
-	// HaltAfterRejects halts the partitions of a Loop when that many records in a row were rejected, over all of them, and none written:
+	// HaltAfterRejects halts the partitions of a topic when that many records in a row were rejected, over all of them, and none written:
 	// none of those beyond is buried or committed until something is written. 0: never. A Replay does not use it.
 	HaltAfterRejects int
 
 	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers,
 	// which is made when it is missing.
 	DeadLetters     DeadLetters
-	DeadLetterTopic string // default Topic + ".dead"
+	DeadLetterTopic string // default: the record's topic + ".dead"
 
 	Hooks  Hooks
 	Logger *slog.Logger // default slog.Default()
@@ -127,7 +129,11 @@ func (o *Options) EnsureDefaults() {
 	o.RetryMin = cmp.Or(o.RetryMin, 100*time.Millisecond)
 	o.RetryMax = cmp.Or(o.RetryMax, max(o.RetryMin, 15*time.Second))
 	o.HaltPause = cmp.Or(o.HaltPause, 30*time.Second)
-	o.DeadLetterTopic = cmp.Or(o.DeadLetterTopic, o.Topic+".dead")
+	if o.Topics == nil {
+		o.DeadLetterTopic = cmp.Or(o.DeadLetterTopic, o.Topic+DeadLetterSuffix)
+	} else {
+		o.Topics.ensureDefaults()
+	}
 	if o.Budget == nil {
 		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
 	}
@@ -150,11 +156,13 @@ func (o *Options) Validate() error {
 		}
 	}
 	fault(len(o.Kafka.Brokers) == 0, "Kafka.Brokers is empty; name at least one host:port")
-	fault(o.Topic == "", "Topic is empty")
+	fault(o.Topic == "" && o.Topics == nil, "Topic is empty")
+	fault(o.Topics != nil && (o.Topic != "" || len(o.Topics.Names) > 0 == (o.Topics.Match != nil)), "Topics: write Topic, or Names, or Match")
+	fault(o.Topics != nil && slices.Contains(o.Topics.Names, o.DeadLetterTopic), "DeadLetterTopic is %q, one of those that are read", o.DeadLetterTopic)
 	fault(o.Group == "", "Group is empty")
 	fault(o.Writer == nil, "Writer is nil")
 	fault(o.Start.offsets != nil, "Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed")
-	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic, "DeadLetterTopic is %q, the topic that is read", o.Topic)
+	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic && o.Topic != "", "DeadLetterTopic is %q, the topic that is read", o.Topic)
 	if err := o.Schema.Validate(); err != nil {
 		fault(true, "Schema: %w", err)
 	}

@@ -20,6 +20,7 @@ type runner struct {
 	letters DeadLetters
 	limit   *rate.Limiter // nil: none
 	fresh   atomic.Bool   // the group has not committed anything yet
+	first   broker.Topic  // as the topic was then
 	rejects *rejects
 	keys    [][]byte // of a replay: the records that are written; nil: all
 
@@ -43,7 +44,7 @@ type partition struct {
 func (r *runner) partition(id int, until int64, begin func(context.Context) (int64, error)) *partition {
 	p := &partition{runner: r, id: id, begin: begin, until: until}
 	p.mark.reset(-1)
-	p.progress.init(id)
+	p.progress.init(r.Topic, id)
 	return p
 }
 

@@ -99,6 +99,9 @@ type planOnly struct{ event.Writer }
 // Validate reports every fault at once, as that of Options does.
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
+	if o.Topics != nil {
+		faults = append(faults, errors.New("ingest: ReplayOptions.Topics is set: a replay reads one topic"))
+	}
 	if o.Name == "" && !o.Untracked {
 		faults = append(faults, errors.New("ingest: ReplayOptions.Name is empty: the progress of a replay is kept under it"))
 	}

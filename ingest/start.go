@@ -4,27 +4,37 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"brine/ingest/internal/broker"
 )
 
-// assign makes the partitions of a generation, each with where it begins.
-func (l *Loop) assign(m *broker.Member, g *broker.Generation) *assignment {
-	a := &assignment{runner: l.runner, generation: int(g.ID), committed: map[int]int64{}, rejected: map[int]int{}}
-	a.commit = func(offsets map[int]int64, rejected map[int]int) error {
-		return m.Commit(g, noted(offsets, rejected, g.Topic))
+// assign makes what a generation assigns of each topic.
+func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) {
+	for _, name := range slices.Sorted(maps.Keys(g.Topics)) {
+		all = append(all, l.topic(name).assigned(m, g))
 	}
-	for _, id := range g.Partitions {
-		begin := func(ctx context.Context) (int64, error) { return l.startOf(ctx, id) }
-		if c, ok := g.Commits[id]; ok {
+	return all
+}
+
+// assigned makes the partitions that a generation assigns of the topic, each with where it begins.
+func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
+	share := g.Topics[r.Topic]
+	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, rejected: map[int]int{}}
+	a.commit = func(offsets map[int]int64, rejected map[int]int) error {
+		return m.Commit(g, r.Topic, noted(offsets, rejected, share.Topic))
+	}
+	for _, id := range share.Partitions {
+		begin := func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic) }
+		if c, ok := share.Commits[id]; ok {
 			a.committed[id] = c.Offset
 			a.rejected[id], _ = readNote(c.Metadata)
-			begin = func(ctx context.Context) (int64, error) { return l.resumeAt(ctx, id, c, g.Topic) }
+			begin = func(ctx context.Context) (int64, error) { return r.resumeAt(ctx, id, c, share.Topic) }
 		}
-		a.partitions = append(a.partitions, l.partition(id, -1, begin))
+		a.partitions = append(a.partitions, r.partition(id, -1, begin))
 	}
 	sortPartitions(a.partitions)
-	l.rejects.reset(maps.Clone(a.rejected))
+	r.rejects.reset(maps.Clone(a.rejected))
 	return a
 }
 
@@ -39,10 +49,11 @@ func (r *runner) resumeAt(ctx context.Context, partition int, c broker.Commit, t
 }
 
 // startOf says where to begin a partition for which nothing is committed. What it says is committed at once, so that the
-// next start does not depend on the time again. Once the group has committed anything such a partition is a new one and
-// begins at its first record: from "latest" it would lose what was written before we knew of it.
-func (r *runner) startOf(ctx context.Context, partition int) (int64, error) {
-	if r.fresh.Load() {
+// next start does not depend on the time again. Once the group has committed anything such a partition is a new one, as is one that
+// the topic did not have when we first looked, and begins at its first record: from "latest" it would lose what was written before we
+// knew of it.
+func (r *runner) startOf(ctx context.Context, partition int, topic broker.Topic) (int64, error) {
+	if r.fresh.Load() && partition < r.first.Partitions && topic.Is(r.first) {
 		return r.Start.in(ctx, r.cluster, r.Topic, partition)
 	}
 	return Earliest.in(ctx, r.cluster, r.Topic, partition)

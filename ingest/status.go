@@ -33,6 +33,7 @@ const (
 
 // PartitionStatus is the progress of one partition.
 type PartitionStatus struct {
+	Topic     string       `json:"topic"`
 	Partition int          `json:"partition"`
 	State     State        `json:"state"`
 	Reason    event.Reason `json:"reason,omitempty"` // why it is retrying, waiting or halted
@@ -77,10 +78,20 @@ type Status struct {
 	Detail     string            `json:"detail,omitempty"`   // why the last attempt to become one failed, or waits
 	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin before the topic is made
 	Generation int               `json:"generation"`
-	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order
+	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order, topic by topic
 
 	// AllRejected says why partitions are halted for AllRejected; empty when none does.
 	AllRejected string `json:"all_rejected,omitempty"`
+
+	several bool // topics are read
+}
+
+// Name names a partition, with its topic where several are read.
+func (s Status) Name(p PartitionStatus) string {
+	if s.several {
+		return fmt.Sprintf("topic %s, partition %d", p.Topic, p.Partition)
+	}
+	return fmt.Sprintf("partition %d", p.Partition)
 }
 
 // Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
@@ -102,7 +113,7 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {
 			continue
 		}
-		problem := fmt.Sprintf("partition %d is %s at offset %d, %d behind, for %v", p.Partition, p.State, p.Watermark, p.Lag(),
+		problem := fmt.Sprintf("%s is %s at offset %d, %d behind, for %v", s.Name(p), p.State, p.Watermark, p.Lag(),
 			still.Round(time.Second))
 		switch {
 		case p.Reason != "":
@@ -130,8 +141,8 @@ type trouble struct {
 	detail string
 }
 
-func (p *progress) init(partition int) {
-	p.status = PartitionStatus{Partition: partition, State: Starting, Watermark: -1, Committed: -1, Since: time.Now()}
+func (p *progress) init(topic string, partition int) {
+	p.status = PartitionStatus{Topic: topic, Partition: partition, State: Starting, Watermark: -1, Committed: -1, Since: time.Now()}
 }
 
 // snapshot is the status, with what impedes a running partition in place of Running.

@@ -57,10 +57,10 @@ func (c *Cluster) Groups(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// CommittedTopics returns the topics in which a group has committed offsets.
+// CommittedTopics returns the topics in which a group has committed offsets: none of a group that is not known.
 func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string]struct{}, error) {
 	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group})
-	if err == nil {
+	if err == nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
 		err = r.Error
 	}
 	if err != nil {

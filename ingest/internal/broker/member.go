@@ -1,10 +1,14 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,13 +23,12 @@ const (
 	joinVersion, syncVersion, beatVersion, leaveVersion = 5, 3, 3, 3
 )
 
-// topicWatch is how often a member checks whether the topic has changed.
-const topicWatch = 5 * time.Second
-
 // Membership says which group to be a member of, and how.
 type Membership struct {
-	Group, Topic string
-	InstanceID   string // makes the membership static: the group keeps our partitions while we are away, for SessionTimeout
+	Group      string
+	Topics     func(context.Context) (map[string]Topic, error) // what to read, as it is now: asked at each join, and every Watch after it
+	Watch      time.Duration                                   // default 5 s
+	InstanceID string                                          // makes the membership static: the group keeps our partitions while we are away, for SessionTimeout
 
 	SessionTimeout   time.Duration // the broker gives our partitions away when no heartbeat came for that long
 	RebalanceTimeout time.Duration // how long the group waits for its members at a rebalance
@@ -48,12 +51,17 @@ type Member struct {
 
 // Generation is the time between two rebalances, as far as it concerns us.
 type Generation struct {
-	ID         int32
-	Topic      Topic
-	Partitions []int          // ours
-	Commits    map[int]Commit // of ours, where the group has committed anything
+	ID     int32
+	Topics map[string]Share // those that we subscribe to, also where nothing of them is ours
 
 	member string
+}
+
+// Share is what is ours of a topic.
+type Share struct {
+	Topic      Topic // at the generation's begin
+	Partitions []int
+	Commits    map[int]Commit // of these, where the group has committed anything
 }
 
 // Member makes a member, which joins nothing yet.
@@ -66,12 +74,12 @@ const joinTries = 3
 
 // Join takes part in a rebalance and returns its outcome.
 func (m *Member) Join(ctx context.Context) (*Generation, error) {
-	topic, err := m.cluster.Topic(ctx, m.Topic)
+	topics, err := m.Topics(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for tries := 1; ; tries++ {
-		g, err := m.rendezvous(ctx, topic)
+		g, err := m.rendezvous(ctx, topics)
 		switch {
 		case tries > joinTries:
 			return g, err
@@ -85,13 +93,12 @@ func (m *Member) Join(ctx context.Context) (*Generation, error) {
 }
 
 // rendezvous is one attempt to meet the other members.
-func (m *Member) rendezvous(ctx context.Context, topic Topic) (*Generation, error) {
+func (m *Member) rendezvous(ctx context.Context, topics map[string]Topic) (*Generation, error) {
 	defer m.waitAloud()()
-	balancer := kafka.RangeGroupBalancer{}
 	answer, err := m.at.call(ctx, &joingroup.Request{
 		GroupID: m.Group, MemberID: m.id, GroupInstanceID: m.InstanceID, ProtocolType: "consumer",
 		SessionTimeoutMS: int32(m.SessionTimeout.Milliseconds()), RebalanceTimeoutMS: int32(m.RebalanceTimeout.Milliseconds()),
-		Protocols: []joingroup.RequestProtocol{{Name: balancer.ProtocolName(), Metadata: subscription(m.Topic, []byte(topic.String()))}},
+		Protocols: []joingroup.RequestProtocol{{Name: protocolName, Metadata: subscription(topics)}},
 	}, joinVersion, m.RebalanceTimeout+m.cluster.timeout)
 	if err != nil {
 		return nil, err
@@ -105,7 +112,7 @@ func (m *Member) rendezvous(ctx context.Context, topic Topic) (*Generation, erro
 	}
 	var assignments []syncgroup.RequestAssignment
 	if joined.LeaderID == m.id {
-		if assignments, err = m.assign(ctx, topic, joined.Members, balancer); err != nil {
+		if assignments, err = m.assign(ctx, topics, joined.Members); err != nil {
 			return nil, err
 		}
 	}
@@ -119,46 +126,98 @@ func (m *Member) rendezvous(ctx context.Context, topic Topic) (*Generation, erro
 	if err := m.at.failure(synced.ErrorCode); err != nil {
 		return nil, err
 	}
-	g := &Generation{ID: joined.GenerationID, Topic: topic, member: m.id}
-	if g.Partitions, err = appointed(synced.Assignments, m.Topic); err != nil {
+	ours, err := appointed(synced.Assignments)
+	if err != nil {
 		return nil, err
 	}
-	g.Commits, err = m.cluster.Commits(ctx, m.Group, m.Topic, g.Partitions)
-	return g, err
+	g := &Generation{ID: joined.GenerationID, Topics: map[string]Share{}, member: m.id}
+	for name, topic := range topics { // no other: what a former subscription of ours was assigned is not read any more
+		share := Share{Topic: topic, Partitions: ours[name]}
+		if share.Commits, err = m.cluster.Commits(ctx, m.Group, name, share.Partitions); err != nil {
+			return nil, fmt.Errorf("topic %q: %w", name, err)
+		}
+		g.Topics[name] = share
+	}
+	return g, nil
 }
 
-// assign spreads the partitions over all members, as the leader, chosen by the coordinator. Of our own topic it assigns what
-// the generation will watch for changes.
-func (m *Member) assign(ctx context.Context, topic Topic, members []joingroup.ResponseMember,
-	by kafka.GroupBalancer) ([]syncgroup.RequestAssignment, error) {
-	states := map[string]Topic{m.Topic: topic}
-	group := make([]kafka.GroupMember, len(members))
-	for i, other := range members {
-		topics, err := subscribed(other.Metadata)
+// protocolName is what members of a group must agree on. Only the leader assigns, so that a group's versions may do it differently.
+const protocolName = "range"
+
+// assign spreads the partitions over all members, as the leader, chosen by the coordinator. Of our own topics it assigns what the
+// generation will watch for changes. Of topics that only others read, or that have more partitions by what they know, it believes them:
+// our broker may be behind, and nobody would ask again.
+func (m *Member) assign(ctx context.Context, topics map[string]Topic, members []joingroup.ResponseMember) ([]syncgroup.RequestAssignment, error) {
+	partitions := map[string]int{}
+	for name, t := range topics {
+		partitions[name] = t.Partitions
+	}
+	subscribers := map[string][]string{}
+	var others []string
+	for _, member := range members {
+		wants, err := subscribed(member.Metadata)
 		if err != nil {
-			return nil, fmt.Errorf("member %q: %w", other.MemberID, err)
+			return nil, fmt.Errorf("member %q: %w", member.MemberID, err)
 		}
-		group[i] = kafka.GroupMember{ID: other.MemberID, Topics: topics}
-		for _, name := range topics {
-			if _, known := states[name]; known {
-				continue
+		for name, knows := range wants {
+			if _, asked := partitions[name]; !asked {
+				others = append(others, name)
 			}
-			if states[name], err = m.cluster.Topic(ctx, name); err != nil && !errors.Is(err, ErrNoTopic) {
-				return nil, err
-			}
+			partitions[name] = max(partitions[name], knows)
+			subscribers[name] = append(subscribers[name], member.MemberID)
 		}
 	}
-	var partitions []kafka.Partition
-	for name, state := range states {
-		for id := range state.Partitions {
-			partitions = append(partitions, kafka.Partition{Topic: name, ID: id})
-		}
+	if err := m.lookUp(ctx, others, partitions); err != nil {
+		return nil, err
 	}
 	var assignments []syncgroup.RequestAssignment
-	for id, theirs := range by.AssignGroups(group, partitions) {
+	for id, theirs := range spread(partitions, subscribers) {
 		assignments = append(assignments, syncgroup.RequestAssignment{MemberID: id, Assignment: appointment(theirs)})
 	}
 	return assignments, nil
+}
+
+// lookUp raises the partitions of topics to what the brokers say of them.
+func (m *Member) lookUp(ctx context.Context, topics []string, partitions map[string]int) error {
+	if len(topics) == 0 {
+		return nil
+	}
+	found, err := m.cluster.describe(ctx, topics)
+	if err != nil {
+		return err
+	}
+	for _, name := range topics {
+		if t := found[name]; t.err != nil && !NoTopic(t.err) && partitions[name] == 0 {
+			return fmt.Errorf("topic %q: %w", name, t.err)
+		}
+		partitions[name] = max(partitions[name], found[name].state.Partitions)
+	}
+	return nil
+}
+
+// spread gives each topic's partitions to its subscribers in ranges, the first of them one more where they do not come out even, as Kafka's
+// own range assignor does. Each topic begins with the member behind the last that got one more, so that many topics of few partitions do
+// not all go to the same members.
+func spread(partitions map[string]int, subscribers map[string][]string) map[string]map[string][]int {
+	out, turn := map[string]map[string][]int{}, 0
+	for _, name := range slices.Sorted(maps.Keys(subscribers)) {
+		members, n := slices.Sorted(slices.Values(subscribers[name])), partitions[name]
+		each, more, next := n/len(members), n%len(members), 0
+		for i := range members {
+			id, end := members[(i+turn)%len(members)], next+each
+			if i < more {
+				end++
+			}
+			if out[id] == nil {
+				out[id] = map[string][]int{}
+			}
+			for ; next < end; next++ {
+				out[id][name] = append(out[id][name], next)
+			}
+		}
+		turn += more
+	}
+	return out
 }
 
 // Attend runs work while heartbeats go out. The context that work gets ends when the partitions must be given back, for the reason
@@ -168,7 +227,7 @@ func (m *Member) Attend(g *Generation, work func(revoked context.Context)) error
 	revoked, revoke := context.WithCancelCause(context.Background())
 	var attendants sync.WaitGroup
 	attendants.Go(func() { m.sendHeartbeats(alive, g, revoke) })
-	attendants.Go(func() { m.watchTopic(alive, g, revoke) })
+	attendants.Go(func() { m.watchTopics(alive, g, revoke) })
 	work(revoked)
 	done()
 	attendants.Wait()
@@ -176,9 +235,10 @@ func (m *Member) Attend(g *Generation, work func(revoked context.Context)) error
 	return context.Cause(revoked)
 }
 
-// watchTopic calls revoke when the topic has other partitions, or is another topic, than at the generation's begin.
-func (m *Member) watchTopic(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
-	tick := time.NewTicker(topicWatch)
+// watchTopics calls revoke when there are other topics than at the generation's begin, or one has other partitions, or is another topic of
+// its name.
+func (m *Member) watchTopics(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
+	tick := time.NewTicker(cmp.Or(m.Watch, 5*time.Second))
 	defer tick.Stop()
 	for {
 		select {
@@ -186,11 +246,33 @@ func (m *Member) watchTopic(ctx context.Context, g *Generation, revoke context.C
 			return
 		case <-tick.C:
 		}
-		if now, err := m.cluster.Topic(ctx, m.Topic); err == nil && now != g.Topic {
-			revoke(fmt.Errorf("topic %q has changed: from %v to %v", m.Topic, g.Topic, now))
-			return
+		if now, err := m.Topics(ctx); err == nil {
+			if change := g.changed(now); change != "" {
+				revoke(errors.New(change))
+				return
+			}
 		}
 	}
+}
+
+// changed says how the topics differ from those of the generation; empty when they do not.
+func (g *Generation) changed(now map[string]Topic) string {
+	var changes []string
+	for name, topic := range now {
+		switch then, known := g.Topics[name]; {
+		case !known:
+			changes = append(changes, fmt.Sprintf("topic %q is new: %v", name, topic))
+		case then.Topic != topic:
+			changes = append(changes, fmt.Sprintf("topic %q has changed: from %v to %v", name, then.Topic, topic))
+		}
+	}
+	for name := range g.Topics {
+		if _, there := now[name]; !there {
+			changes = append(changes, fmt.Sprintf("topic %q is gone", name))
+		}
+	}
+	slices.Sort(changes)
+	return strings.Join(changes, "; ")
 }
 
 // Leave informs the group that we are leaving for good, which a static member never is.
@@ -204,9 +286,9 @@ func (m *Member) Leave() {
 	}
 }
 
-// Commit commits for a generation.
-func (m *Member) Commit(g *Generation, commits map[int]Commit) error {
+// Commit commits for a generation, of one topic.
+func (m *Member) Commit(g *Generation, topic string, commits map[int]Commit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
 	defer cancel()
-	return m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.member, m.InstanceID}, m.Topic, commits)
+	return m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.member, m.InstanceID}, topic, commits)
 }

@@ -3,6 +3,10 @@ package broker
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // What the members of a group send each other through its coordinator, which does not look into it (integers big-endian, strings
@@ -15,27 +19,45 @@ import (
 
 var errForeign = errors.New("what a member sent to the group cannot be read; is there another program in it?")
 
-// subscription is what a member wants. Its user data says what it knows of the topic: the coordinator readmits a member without a
-// rebalance only when nothing of this has changed.
-func subscription(topic string, knows []byte) []byte {
-	b := appendString([]byte{0, 0, 0, 0, 0, 1}, topic)
+// subscription is what a member wants. Its user data says what it knows of each topic: the coordinator readmits a member without a
+// rebalance only when nothing of this has changed, and a leader whose broker does not know a topic yet takes its partitions from there.
+func subscription(topics map[string]Topic) []byte {
+	b := binary.BigEndian.AppendUint32([]byte{0, 0}, uint32(len(topics)))
+	var knows []byte
+	for _, name := range slices.Sorted(maps.Keys(topics)) {
+		b = appendString(b, name)
+		knows = fmt.Appendf(knows, "%s: %v\n", name, topics[name])
+	}
 	b = binary.BigEndian.AppendUint32(b, uint32(len(knows)))
 	return append(b, knows...)
 }
 
-// subscribed reads the topics of a subscription.
-func subscribed(b []byte) ([]string, error) {
+// subscribed reads a subscription: its topics, each with the partitions that its member knows of, 0 where it does not say.
+func subscribed(b []byte) (map[string]int, error) {
 	r := reader{b: b}
 	r.skip(2)
-	var topics []string
+	topics := map[string]int{}
 	for n := r.int32(); n > 0 && !r.bad; n-- {
-		topics = append(topics, string(r.bytes(int(r.int16()))))
+		topics[string(r.bytes(int(r.int16())))] = 0
 	}
 	if r.bad {
 		return nil, errForeign
 	}
+	for line := range strings.Lines(string(r.bytes(int(r.int32())))) {
+		name, knows, _ := strings.Cut(line, ": ")
+		if _, wanted := topics[name]; !wanted {
+			continue
+		}
+		var partitions int
+		if n, _ := fmt.Sscanf(knows, topicForm, &partitions); n == 1 && partitions > 0 && partitions <= maxPartitions {
+			topics[name] = partitions
+		}
+	}
 	return topics, nil
 }
+
+// maxPartitions is more than any topic has.
+const maxPartitions = 1 << 20
 
 // appointment writes a member's assignment.
 func appointment(partitions map[string][]int) []byte {
@@ -50,20 +72,18 @@ func appointment(partitions map[string][]int) []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// appointed reads the partitions of one topic out of an assignment. No bytes are no partitions.
-func appointed(b []byte, topic string) ([]int, error) {
+// appointed reads the partitions of an assignment. No bytes are no partitions.
+func appointed(b []byte) (map[string][]int, error) {
+	ours := map[string][]int{}
 	if len(b) == 0 {
-		return nil, nil
+		return ours, nil
 	}
 	r := reader{b: b}
 	r.skip(2)
-	var ours []int
 	for n := r.int32(); n > 0 && !r.bad; n-- {
 		name := string(r.bytes(int(r.int16())))
 		for n := r.int32(); n > 0 && !r.bad; n-- {
-			if id := r.int32(); name == topic {
-				ours = append(ours, int(id))
-			}
+			ours[name] = append(ours[name], int(r.int32()))
 		}
 	}
 	if r.bad {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/segmentio/kafka-go"
@@ -33,7 +35,9 @@ func (t Topic) IDs() []int {
 	return ids
 }
 
-func (t Topic) String() string { return fmt.Sprintf("%d partitions, id %v", t.Partitions, t.id) }
+const topicForm = "%d partitions" // how String begins, which other members read
+
+func (t Topic) String() string { return fmt.Sprintf(topicForm+", id %v", t.Partitions, t.id) }
 
 // Mark is what the commits of a topic carry as their metadata, so that a topic that was recreated is not taken for the one
 // that was read. Empty when the brokers have no topic ids.
@@ -46,6 +50,9 @@ func (t Topic) Mark() string {
 
 const topicMark = "topic-id="
 
+// Is reports whether both are states of one topic, as far as brokers tell.
+func (t Topic) Is(other Topic) bool { return t.id == other.id }
+
 // Recreated reports whether a mark is that of an earlier topic of this name.
 func (t Topic) Recreated(mark string) bool {
 	return strings.HasPrefix(mark, topicMark) && t.id != (topicID{}) && mark != t.Mark()
@@ -57,22 +64,101 @@ const metadataVersion = 10
 // Topic asks for the state of a topic. It never makes the topic, as older look-ups do on some brokers. Its errors say what is
 // missing and how it is fixed.
 func (c *Cluster) Topic(ctx context.Context, name string) (Topic, error) {
-	if !c.topicIDs {
-		m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
-		if err != nil {
-			return Topic{}, c.unreachable(err)
+	topics, err := c.Topics(ctx, []string{name})
+	return topics[name], err
+}
+
+// Topics is Topic of several at once. Its error is of the first, by name, that has one.
+func (c *Cluster) Topics(ctx context.Context, names []string) (map[string]Topic, error) {
+	if len(names) == 0 {
+		return map[string]Topic{}, nil
+	}
+	found, err := c.describe(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	topics := make(map[string]Topic, len(names))
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		t := found[name]
+		if err := c.topicError(name, t.err, t.state.Partitions); err != nil {
+			return nil, err
 		}
-		t := m.Topics[0]
-		return Topic{Partitions: len(t.Partitions)}, c.topicError(name, t.Error, len(t.Partitions))
+		topics[name] = t.state
+	}
+	return topics, nil
+}
+
+// Matching asks for the state of all topics that match, Kafka's own left out. Of one that is known and of which a broker cannot say
+// anything now, it is what it was; any other such is left out until it can.
+func (c *Cluster) Matching(ctx context.Context, match func(name string) bool, known map[string]Topic) (map[string]Topic, error) {
+	found, err := c.describe(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	topics := map[string]Topic{}
+	for name, t := range found {
+		if !t.internal && match(name) {
+			t.add(name, topics, known)
+		}
+	}
+	return topics, nil
+}
+
+// Still is Matching of what is known: those of it that are there.
+func (c *Cluster) Still(ctx context.Context, known map[string]Topic) (map[string]Topic, error) {
+	topics := map[string]Topic{}
+	if len(known) == 0 {
+		return topics, nil
+	}
+	found, err := c.describe(ctx, slices.Collect(maps.Keys(known)))
+	if err != nil {
+		return nil, err
+	}
+	for name, t := range found {
+		t.add(name, topics, known)
+	}
+	return topics, nil
+}
+
+// add adds a topic unless it is missing, or nothing is known of it.
+func (d described) add(name string, topics, known map[string]Topic) {
+	former, was := known[name]
+	switch {
+	case NoTopic(d.err):
+	case d.err == nil && d.state.Partitions > 0:
+		topics[name] = d.state
+	case was:
+		topics[name] = former
+	}
+}
+
+// described is what a broker says of a topic.
+type described struct {
+	state    Topic
+	internal bool // Kafka's own
+	err      error
+}
+
+// describe asks any broker for the metadata of topics; nil: of all.
+func (c *Cluster) describe(ctx context.Context, names []string) (map[string]described, error) {
+	if !c.topicIDs {
+		m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
+		if err != nil {
+			return nil, c.unreachable(err)
+		}
+		found := make(map[string]described, len(m.Topics))
+		for _, t := range m.Topics {
+			found[t.Name] = described{Topic{Partitions: len(t.Partitions)}, t.Internal, t.Error}
+		}
+		return found, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	m, err := c.RoundTrip(ctx, c.client.Addr, &topicCall{topic: name, client: c.kafka.ClientID})
+	m, err := c.RoundTrip(ctx, c.client.Addr, &topicCall{topics: names, client: c.kafka.ClientID})
 	if err != nil {
-		return Topic{}, c.unreachable(err)
+		return nil, c.unreachable(err)
 	}
-	a := m.(*topicAnswer)
-	return a.state, c.topicError(name, a.err, a.state.Partitions)
+	return m.(*topicAnswer).topics, nil
 }
 
 // LearnVersions finds out whether the brokers have topic ids; Topic has none before.
@@ -92,13 +178,13 @@ func (c *Cluster) LearnVersions(ctx context.Context) error {
 	return nil
 }
 
-// topicCall asks any broker for the metadata of one topic, in a version that kafka-go does not speak.
-type topicCall struct{ topic, client string }
-
-type topicAnswer struct {
-	err   error
-	state Topic
+// topicCall asks any broker for the metadata of topics, nil: of all, in a version that kafka-go does not speak.
+type topicCall struct {
+	topics []string
+	client string
 }
+
+type topicAnswer struct{ topics map[string]described }
 
 func (*topicCall) ApiKey() protocol.ApiKey                 { return protocol.Metadata }
 func (*topicAnswer) ApiKey() protocol.ApiKey               { return protocol.Metadata }
@@ -116,32 +202,40 @@ func (t *topicCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, err
 	}
 	defer answer.free()
-	return parseTopic(answer.b)
+	return parseTopics(answer.b)
 }
 
 // request is: length int32 · key int16 · version int16 · correlation id int32 · client id string · tags; then an array of
-// topics (id uuid, nullable name, tags) · make it bool · include its operations, the cluster's bool · tags. Arrays and strings of the
-// body are compact: their length plus one is a uvarint.
+// topics, null: all (id uuid, nullable name, tags) · make it bool · include its operations, the cluster's bool · tags. Arrays and strings
+// of the body are compact: their length plus one is a uvarint.
 func (t *topicCall) request() []byte {
-	b := make([]byte, 4, 64+len(t.topic))
+	b := make([]byte, 4, 64+64*len(t.topics))
 	b = binary.BigEndian.AppendUint16(b, uint16(protocol.Metadata))
 	b = binary.BigEndian.AppendUint16(b, metadataVersion)
 	b = binary.BigEndian.AppendUint32(b, topicCallID)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(t.client)))
 	b = append(b, t.client...)
-	b = append(b, 0, 1+1)
-	b = append(b, make([]byte, len(topicID{}))...)
-	b = binary.AppendUvarint(b, uint64(len(t.topic)+1))
-	b = append(b, t.topic...)
-	b = append(b, 0, 0, 0, 0, 0)
+	b = append(b, 0)
+	if t.topics == nil {
+		b = append(b, 0)
+	} else {
+		b = binary.AppendUvarint(b, uint64(len(t.topics)+1))
+	}
+	for _, name := range t.topics {
+		b = append(b, make([]byte, len(topicID{}))...)
+		b = binary.AppendUvarint(b, uint64(len(name)+1))
+		b = append(b, name...)
+		b = append(b, 0)
+	}
+	b = append(b, 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
 }
 
-// parseTopic reads a metadata answer of version 10, with one topic in it: tags · throttle time int32 · brokers (id int32, host,
-// port int32, rack, tags) · cluster id · controller int32 · topics (error int16, name, id uuid, internal bool, partitions (error
-// int16, index, leader and leader epoch int32, three arrays of int32, tags), operations int32, tags) · more.
-func parseTopic(b []byte) (*topicAnswer, error) {
+// parseTopics reads a metadata answer of version 10: tags · throttle time int32 · brokers (id int32, host, port int32, rack, tags) ·
+// cluster id · controller int32 · topics (error int16, name, id uuid, internal bool, partitions (error int16, index, leader and leader
+// epoch int32, three arrays of int32, tags), operations int32, tags) · more.
+func parseTopics(b []byte) (*topicAnswer, error) {
 	r := reader{b: b}
 	r.tags()
 	r.skip(4)
@@ -154,20 +248,34 @@ func parseTopic(b []byte) (*topicAnswer, error) {
 	}
 	r.bytes(r.length())
 	r.skip(4)
-	if n := r.length(); n != 1 {
-		return nil, fmt.Errorf("metadata answer of %d bytes with %d topics, expected 1", len(b), n)
+	a := &topicAnswer{topics: map[string]described{}}
+	for n := r.length(); n > 0 && !r.bad; n-- {
+		name, t := parseTopic(&r)
+		a.topics[name] = t
 	}
-	a := &topicAnswer{}
-	code := r.int16()
-	r.bytes(r.length())
-	copy(a.state.id[:], r.bytes(len(topicID{})))
-	r.skip(1)
-	a.state.Partitions = r.length()
 	if r.bad {
 		return nil, fmt.Errorf("metadata answer of %d bytes is cut off", len(b))
 	}
-	if code != 0 {
-		a.err = kafka.Error(code)
-	}
 	return a, nil
+}
+
+func parseTopic(r *reader) (name string, t described) {
+	if code := r.int16(); code != 0 {
+		t.err = kafka.Error(code)
+	}
+	name = string(r.bytes(r.length()))
+	copy(t.state.id[:], r.bytes(len(topicID{})))
+	internal := r.bytes(1)
+	t.internal = len(internal) == 1 && internal[0] != 0
+	t.state.Partitions = r.length()
+	for n := t.state.Partitions; n > 0 && !r.bad; n-- {
+		r.skip(2 + 4 + 4 + 4)
+		for range 3 {
+			r.skip(4 * r.length())
+		}
+		r.tags()
+	}
+	r.skip(4)
+	r.tags()
+	return name, t
 }

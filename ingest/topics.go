@@ -1,0 +1,256 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/ingest/deadletter"
+	"brine/ingest/internal/broker"
+)
+
+// DeadLetterSuffix ends the name of a topic of dead letters, behind that of the topic whose records they hold, unless options name it.
+const DeadLetterSuffix = ".dead"
+
+// Topics are several topics that one Loop reads: those of Names, each of which must be there, or those that Match takes.
+//
+// A group that has committed nothing in any topic begins in all of them at Options.Start. A topic that it comes to later is new: it
+// begins at its first record, since from "latest" what was written before we knew of it would be lost.
+type Topics struct {
+	Names []string
+	Start map[string]Position // where some of Names begin, while the group has committed nothing of them; for others see above
+
+	Match   func(topic string) bool
+	Refresh time.Duration // how often topics are looked for that match; default 30 s
+}
+
+func (t *Topics) ensureDefaults() {
+	if t.Refresh == 0 {
+		t.Refresh = 30 * time.Second
+	}
+}
+
+// topics is what a Loop knows of its topics.
+type topics struct {
+	runners map[string]*runner      // by topic; nil where there is but one
+	late    map[string]bool         // those that were missing when they were first looked for
+	known   map[string]broker.Topic // that match
+	looked  time.Time               // for others that match
+}
+
+// watchEvery is how often the topics are looked at.
+func (l *Loop) watchEvery() time.Duration {
+	const most = 5 * time.Second
+	if l.Topics != nil && l.Topics.Match != nil {
+		return min(l.Topics.Refresh, most)
+	}
+	return most
+}
+
+// names are the topics that a cluster will be asked about; none: any.
+func (r *runner) names() []string {
+	if r.Topics == nil {
+		return []string{r.Topic, r.DeadLetterTopic}
+	}
+	names := slices.Clone(r.Topics.Names)
+	for _, name := range r.Topics.Names {
+		names = append(names, r.deadLettersOf(name))
+	}
+	return names
+}
+
+func (r *runner) deadLettersOf(topic string) string {
+	if r.DeadLetterTopic != "" {
+		return r.DeadLetterTopic
+	}
+	return topic + DeadLetterSuffix
+}
+
+// open finds the topics, the group's offsets and the topics for dead letters, before anything starts.
+func (l *Loop) open(ctx context.Context) error {
+	var err error
+	if l.Topics == nil {
+		err = l.connect(ctx)
+		if errors.Is(err, ErrNoTopic) {
+			l.Start = Earliest // it was not there before: "latest" would lose what comes until it is found
+		}
+		return err
+	}
+	if err = l.cluster.Patiently(ctx, func() error { return l.openAll(ctx) }); err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	return nil
+}
+
+func (l *Loop) openAll(ctx context.Context) error {
+	if err := l.cluster.LearnVersions(ctx); err != nil {
+		return err
+	}
+	if err := l.allThere(ctx); err != nil {
+		return err
+	}
+	l.topics.looked = time.Time{}
+	found, err := l.now(ctx)
+	if err != nil {
+		return err
+	}
+	committed, err := l.cluster.CommittedTopics(ctx, l.Group)
+	if err != nil {
+		return fmt.Errorf("offsets of group %q: %w", l.Group, err)
+	}
+	l.topics.runners = map[string]*runner{}
+	for name, state := range found {
+		r := l.topic(name)
+		r.first = state
+		r.fresh.Store(len(committed) == 0)
+		if own, ok := l.Topics.Start[name]; ok {
+			_, began := committed[name]
+			r.Start = own
+			r.fresh.Store(!began)
+		}
+		if l.topics.late[name] {
+			r.Start = Earliest
+		}
+		if l.DeadLetters == nil {
+			if r.letters, err = deadletter.OpenTopic(ctx, l.cluster, r.DeadLetterTopic, name, state.Partitions); err != nil {
+				return err
+			}
+		}
+	}
+	if len(found) == 0 {
+		l.Logger.Warn("no topic matches yet", "group", l.Group, "looking_again_in", l.Topics.Refresh)
+	}
+	return nil
+}
+
+// allThere makes sure that all topics are there that are named, and notes those that are not.
+func (l *Loop) allThere(ctx context.Context) (missing error) {
+	for _, name := range l.Topics.Names {
+		_, err := l.cluster.Topic(ctx, name)
+		switch {
+		case errors.Is(err, ErrNoTopic):
+			if l.topics.late == nil {
+				l.topics.late = map[string]bool{}
+			}
+			l.topics.late[name] = true
+			if missing == nil {
+				missing = err
+			}
+		case err != nil:
+			return err
+		}
+	}
+	return missing
+}
+
+// now asks for the state of the topics that are to be read.
+func (l *Loop) now(ctx context.Context) (found map[string]broker.Topic, err error) {
+	switch {
+	case l.Topics == nil:
+		return l.cluster.Topics(ctx, []string{l.Topic})
+	case l.Topics.Match == nil:
+		return l.cluster.Topics(ctx, l.Topics.Names)
+	case time.Since(l.topics.looked) < l.Topics.Refresh:
+		found, err = l.cluster.Still(ctx, l.topics.known)
+	default:
+		if found, err = l.cluster.Matching(ctx, l.Topics.Match, l.topics.known); err == nil {
+			l.topics.looked = time.Now()
+		}
+	}
+	if err == nil {
+		l.topics.known = found
+	}
+	return found, err
+}
+
+// topic is the runner of a topic. One that is not known yet has come since Run began: its first records are its earliest.
+func (l *Loop) topic(name string) *runner {
+	if l.Topics == nil {
+		return l.runner
+	}
+	r := l.topics.runners[name]
+	if r == nil {
+		o := *l.Options
+		o.Topic, o.Topics, o.DeadLetterTopic = name, nil, l.deadLettersOf(name)
+		r = newRunner(&o)
+		r.cluster, r.limit = l.cluster, l.limit
+		if r.letters = l.DeadLetters; r.letters == nil {
+			r.letters = &lateLetters{of: r}
+		}
+		l.topics.runners[name] = r
+	}
+	return r
+}
+
+// lateLetters opens the dead letters of a topic with the first of them, so that one that cannot be made holds up nothing but the partition
+// that needs it.
+type lateLetters struct {
+	of *runner
+
+	mu   sync.Mutex
+	open DeadLetters // nil until then
+}
+
+// Write implements DeadLetters.
+func (l *lateLetters) Write(ctx context.Context, letters []deadletter.Letter) error {
+	open, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return open.Write(ctx, letters)
+}
+
+func (l *lateLetters) opened(ctx context.Context) (DeadLetters, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open != nil {
+		return l.open, nil
+	}
+	r := l.of
+	topic, err := r.cluster.Topic(ctx, r.Topic)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := deadletter.OpenTopic(ctx, r.cluster, r.DeadLetterTopic, r.Topic, topic.Partitions)
+	if err != nil {
+		return nil, err
+	}
+	l.open = opened
+	return opened, nil
+}
+
+// rejected is why one of the topics is halted since all of its records were rejected; nil: none is.
+func (all assignments) rejected() error {
+	for _, a := range all {
+		if err := a.rejects.why(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TopicReader reads records of a topic without a group, as for samples.
+type TopicReader struct {
+	cluster *broker.Cluster
+	topic   string
+}
+
+// NewTopicReader makes a reader of the options' topic. It connects to nothing yet.
+func NewTopicReader(o Options) *TopicReader {
+	o.EnsureDefaults()
+	return &TopicReader{broker.New(o.Kafka, o.RequestTimeout, o.Topic), o.Topic}
+}
+
+// Records reads offsets from up to, and without, to of a partition, as the loop does: those of aborted transactions are left out. A
+// record is valid until the next.
+func (r *TopicReader) Records(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
+	return r.cluster.Records(ctx, r.topic, partition, from, to)
+}
+
+// Close ends all requests.
+func (r *TopicReader) Close() { r.cluster.Close() }
