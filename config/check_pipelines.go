@@ -11,6 +11,7 @@ import (
 
 	"brine/derive"
 	"brine/event"
+	"brine/lookup"
 )
 
 func (l *loader) checkPipeline(c *Config, p *Pipeline) {
@@ -366,6 +367,33 @@ func (l *loader) expression(setting, text string, err error) {
 		setting += ".value"
 	}
 	l.fault(setting, Expression, err.Error(), "see docs/filters.md")
+}
+
+// checkAsked refuses expressions that name fields which are looked up: they are asked before that, and would take them for null.
+func (l *loader) checkAsked(p *Pipeline) {
+	found, looksUp := p.Lookup()
+	if !looksUp || p.rules == nil {
+		return
+	}
+	var made []string
+	for i := range p.Let {
+		made = append(made, p.Let[i].Name)
+	}
+	ask := func(expression, setting string) {
+		for _, i := range p.rules.Sources(expression, made...) {
+			if slices.ContainsFunc(found.Fields, func(f lookup.Field) bool { return f.Name == p.Fields[i].Name }) {
+				l.fault(setting, Expression, "field "+p.Fields[i].Name+" is looked up in "+found.Table+
+					" (key_from) for what has passed the expressions, which would take it for null", "name fields that every record has")
+			}
+		}
+	}
+	ask(derive.When, join("pipelines", p.Name)+".when")
+	for _, name := range made {
+		ask(name, join(join("pipelines", p.Name)+".let", name))
+	}
+	for _, setting := range p.asked {
+		ask(setting, setting)
+	}
 }
 
 // expressed are the fields that lets and conditions name.

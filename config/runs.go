@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"brine/contract"
+	"brine/event"
 	"brine/forecast"
 	"brine/indexer"
 	"brine/ingest"
@@ -97,8 +98,21 @@ func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
 		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
 		RecordsPerSecond: float64(p.Read.Rate), RetryMax: p.Read.MaxPause, HaltPause: p.Read.HaltPause, HaltAfterRejects: p.HaltAfterRejects,
-		DeadLetterTopic: p.DeadLetterTopic(),
+		DeadLetterTopic: p.DeadLetterTopic(), Conditions: p.conditions(group),
 	}
+}
+
+// conditions are those of the rows or documents that a group writes.
+func (p *Pipeline) conditions(group string) []event.Condition {
+	if len(p.asked) == 0 {
+		return nil
+	}
+	if group == p.DocumentsGroup() {
+		o := p.Indexer()
+		return o.Conditions()
+	}
+	o := p.Sink()
+	return o.Conditions()
 }
 
 var outOfRange = map[string]ingest.Policy{"stop": ingest.StopAndSay, "earliest": ingest.FromEarliest, "latest": ingest.FromLatest}

@@ -30,6 +30,28 @@ func (d *Decoder) derive(ev *Event) *Error {
 	return nil
 }
 
+// Condition is a field that says whether an event becomes something in one place.
+type Condition struct {
+	Field int    // in the schema; a Bool that the schema's Derive makes
+	Of    string // the place: a table's or an index's name
+}
+
+// Fails reports whether the condition says no of the event. One that has no answer, for which the place rejects the event, does not.
+func (c Condition) Fails(ev *Event) bool {
+	holds, err := ev.Holds(c.Field)
+	return err == nil && !holds
+}
+
+// Conditions are the conditions of places, by the names of their fields; those of places without one are empty.
+func (s Schema) Conditions(of, fields []string) (out []Condition) {
+	for i, name := range fields {
+		if name != "" {
+			out = append(out, Condition{Field: s.position(name), Of: of[i]})
+		}
+	}
+	return out
+}
+
 // Holds reports what the condition that made field n answers for the event; n -1: there is none, and it holds. A condition that has no
 // answer has made a Text that says why. One that nobody asked, as of an event that is made of a row, holds.
 func (e *Event) Holds(n int) (bool, *Error) {

@@ -30,7 +30,8 @@ type counter struct {
 	target  *Target
 	out     Report
 	decoder *event.Decoder
-	lookup  []int // indices of Target.Lookup in the schema
+	lookup  []int             // indices of Target.Lookup in the schema
+	when    []event.Condition // of the table
 	rows    *sink.Preview
 	now     time.Time
 	tally   *plan.Tally
@@ -45,8 +46,10 @@ func newCounter(t *Target, now time.Time) (*counter, error) {
 	}
 	c := &counter{
 		target: t, decoder: event.NewDecoder(t.Schema), rows: rows, now: now, tally: plan.NewTally(t.Table),
-		out: Report{Pipeline: t.Pipeline, Table: t.Table.Name, Rejected: map[string]Rejected{}, Expired: map[string]int{}, target: t},
+		out: Report{Pipeline: t.Pipeline, Table: t.Table.Name, Rejected: map[string]Rejected{}, Expired: map[string]int{},
+			LeftOut: map[string]int64{}, target: t},
 	}
+	c.when = slices.DeleteFunc(t.Rows.Conditions(), func(c event.Condition) bool { return c.Of != t.Table.Name })
 	for _, name := range t.Lookup {
 		c.lookup = append(c.lookup, slices.IndexFunc(t.Schema.Fields, func(f event.Field) bool { return f.Name == name }))
 	}
@@ -104,7 +107,13 @@ func (c *counter) resolve(ctx context.Context, rec *event.Record) error {
 // event counts one event of the record at a place of the sample.
 func (c *counter) event(at int64, rec *event.Record, ev *event.Event, measure bool) {
 	if ev.LeftOut != "" {
+		c.out.LeftOut[string(ev.LeftOut)]++
 		return
+	}
+	for _, when := range c.when {
+		if when.Fails(ev) {
+			c.out.Filtered++
+		}
 	}
 	if slices.ContainsFunc(c.lookup, func(field int) bool { return ev.Values[field].Null() }) {
 		c.out.LookedUp++
@@ -153,6 +162,10 @@ func (c *counter) reject(at int64, err error) {
 func (c *counter) merge(o *counter) {
 	c.out.Records += o.out.Records
 	c.out.LookedUp += o.out.LookedUp
+	c.out.Filtered += o.out.Filtered
+	for reason, n := range o.out.LeftOut {
+		c.out.LeftOut[reason] += n
+	}
 	for reason, r := range o.out.Rejected {
 		c.out.Rejected[reason] = c.out.Rejected[reason].plus(r)
 	}

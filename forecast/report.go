@@ -15,9 +15,11 @@ type Report struct {
 	Pipeline string              `json:"pipeline"`
 	Table    string              `json:"table"`
 	Records  int                 `json:"records"`
-	Rejected map[string]Rejected `json:"rejected,omitempty"`  // dead letters by reason
-	LookedUp int                 `json:"looked_up,omitempty"` // records that lack fields of their keys: their rows are not foreseen
-	Expired  map[string]int      `json:"expired,omitempty"`   // by family: older than its TTL, so HBase hides them as they are written
+	Rejected map[string]Rejected `json:"rejected,omitempty"`           // dead letters by reason
+	LeftOut  map[string]int64    `json:"left_out_by_reason,omitempty"` // events that become nothing
+	Filtered int                 `json:"filtered,omitempty"`           // events for which the when of the table's rows fails
+	LookedUp int                 `json:"looked_up,omitempty"`          // records that lack fields of their keys: their rows are not foreseen
+	Expired  map[string]int      `json:"expired,omitempty"`            // by family: older than its TTL, so HBase hides them as they are written
 	*plan.Forecast
 	Collided []plan.Pair `json:"collided,omitempty"` // the first of the events that share a row
 	Capacity *plan.Sheet `json:"capacity,omitempty"` // see AddCapacity

@@ -73,6 +73,15 @@ type Options struct {
 	Hooks Hooks
 }
 
+// Conditions are those of the documents.
+func (o *Options) Conditions() []event.Condition {
+	var of, fields []string
+	for i := range o.Documents {
+		of, fields = append(of, o.Documents[i].Index), append(fields, o.Documents[i].When)
+	}
+	return o.Schema.Conditions(of, fields)
+}
+
 // EnsureDefaults sets what is zero to its default. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Calls = cmp.Or(o.Calls, 3)

@@ -35,6 +35,7 @@ type flight struct {
 	plural    bool                  // some of its records have several events
 	passed    int                   // records that are left out: of other keys than are asked for, or whose events all write nothing
 	silent    map[event.LeftOut]int // events that write nothing; nil until there is one
+	filtered  map[string]int        // events for which a condition fails, by Condition.Of; nil until there is one
 	rejected  int                   // records that are dead letters
 	written   bool                  // at least one record is known to be written
 	undecided bool                  // it counts in rejects
@@ -92,6 +93,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
 	f.passed, f.rejected, f.written, f.plural = 0, 0, false, false
 	clear(f.silent)
+	clear(f.filtered)
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, FlightInfo{Partition: s.id, Records: records})
 	began = s.took(f.ctx, StepRoom, began)
 	if !s.decode(f) {
@@ -149,6 +151,7 @@ func (s *stream) decode(f *flight) bool {
 		}
 		events := s.batch.Events[from:]
 		f.plural = f.plural || len(events) > 1
+		f.filter(s.Conditions, events)
 		if n := writing(events); n < len(events) {
 			f.leaveOut(events)
 			if n == 0 {
@@ -179,6 +182,21 @@ func (f *flight) leaveOut(events []event.Event) {
 	for i := range events {
 		if why := events[i].LeftOut; why != "" {
 			f.silent[why]++
+		}
+	}
+}
+
+// filter counts the events for which conditions fail.
+func (f *flight) filter(conditions []event.Condition, events []event.Event) {
+	for _, c := range conditions {
+		for i := range events {
+			if events[i].LeftOut != "" || !c.Fails(&events[i]) {
+				continue
+			}
+			if f.filtered == nil {
+				f.filtered = map[string]int{}
+			}
+			f.filtered[c.Of]++
 		}
 	}
 }
@@ -240,7 +258,7 @@ func (s *stream) settle(f *flight) {
 	if settled {
 		s.took(f.ctx, StepSettle, f.submitted)
 		s.durable(f, nil)
-		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed, Events: f.silent})
+		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed, Events: f.silent, Filtered: f.filtered})
 		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)

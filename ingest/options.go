@@ -60,6 +60,9 @@ type Options struct {
 	Schema event.Schema // what the pipeline declares of its records
 	Writer event.Writer // where batches go; safe for concurrent use
 
+	// Conditions are those that the writer's places ask of the schema's fields: how many events each fails for is reported.
+	Conditions []event.Condition
+
 	// Start is where a group without committed offsets begins; default Earliest. A partition that is added to a topic
 	// the group already reads always begins at its first record.
 	Start Position

@@ -12,6 +12,7 @@ import (
 // Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
 type Ingest struct {
 	fetched, fetchedBytes, decoded, submitted, settled, retried, dead, leftOut, waits, halts, redelivered, rebalances, joinFailures, abandoned,
+	filtered,
 	skipped, commits, commitFailures *prometheus.CounterVec
 
 	steps     *prometheus.HistogramVec
@@ -39,6 +40,8 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		dead:         counter("brine_ingest_dead_letters_total", "Records durable in the dead letters, by reason.", "reason"),
 		leftOut: counter("brine_ingest_left_out_events_total",
 			"Events that write nothing though nothing is wrong with them, by reason.", "reason"),
+		filtered: counter("brine_ingest_filtered_events_total",
+			"Events for which the when of a row or document does not hold, by table or index.", "target"),
 		waits: counter("brine_ingest_waits_total",
 			"Attempts at a broker or at the dead letters that failed and will be made again, by reason.", "reason"),
 		halts: counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
@@ -71,7 +74,7 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 }
 
 // Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.
-func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
+func (m *Ingest) Hooks(pipeline, half string, conditions ...event.Condition) ingest.Hooks {
 	plain := func(v *prometheus.CounterVec) prometheus.Counter { return v.WithLabelValues(pipeline, half) }
 	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded),
 		plain(m.submitted), plain(m.settled)
@@ -79,6 +82,10 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 	skipped, commits, commitFailures := plain(m.skipped), plain(m.commits), plain(m.commitFailures)
 	retried, dead := byReason(m.retried, pipeline, half, retryReasons), byReason(m.dead, pipeline, half, event.Rejects)
 	leftOut := byReason(m.leftOut, pipeline, half, event.LeftOuts)
+	filtered := func(target string) prometheus.Counter { return m.filtered.WithLabelValues(pipeline, half, target) }
+	for _, c := range conditions {
+		filtered(c.Of)
+	}
 	waits, halts := byReason(m.waits, pipeline, half, waitReasons), byReason(m.halts, pipeline, half, haltReasons)
 	took := map[ingest.Step]prometheus.Observer{}
 	for _, s := range steps {
@@ -103,6 +110,9 @@ func (m *Ingest) Hooks(pipeline, half string) ingest.Hooks {
 		Wrote: func(i ingest.WroteInfo) {
 			for why, n := range i.Events {
 				leftOut(why).Add(float64(n))
+			}
+			for target, n := range i.Filtered {
+				filtered(target).Add(float64(n))
 			}
 		},
 		DeadLettered: func(i ingest.DeadLetteredInfo) { dead(i.Reason).Add(float64(i.Records)) },

@@ -39,6 +39,7 @@ func callAll(reg prometheus.Registerer) {
 	reg.MustRegister(&Skew{Tables: tables}, Build("v1.0.0"))
 	loops := NewIngest(reg)
 	callIngest(loops)
+	loops.Hooks("scans", "rows", event.Condition{Of: "t"})
 	s := NewSink(reg).Hooks("scans")
 	s.Collision(sink.CollisionInfo{Table: "t"})
 	s.Expired(sink.ExpiredInfo{Table: "t", Family: "e"})

@@ -28,6 +28,7 @@ var counted = map[string][]string{
 	"brine_ingest_waits_total":           {"pipeline", "half", "reason"},
 	"brine_ingest_halts_total":           {"pipeline", "half", "reason"},
 	"brine_ingest_left_out_events_total": {"pipeline", "half", "reason"},
+	"brine_ingest_filtered_events_total": {"pipeline", "half", "target"},
 	"brine_hbase_retries_total":          {"class", "remedy"},
 	"brine_hbase_flushes_total":          {"reason"},
 	"brine_hbase_dials_total":            {"outcome"},
@@ -41,7 +42,7 @@ var counted = map[string][]string{
 func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	client, loop, rows, verified := HBase(reg, skew.NewTables(time.Now)), NewIngest(reg), NewSink(reg), NewVerify(reg).Hooks()
-	hooks := loop.Hooks("scans", "rows")
+	hooks := loop.Hooks("scans", "rows", event.Condition{Of: "t"})
 	mapped := rows.Hooks("scans", sink.Rows{Table: sink.Table{Name: "t", TTL: map[string]time.Duration{"e": time.Hour}}})
 	verified.Compared(verify.ComparedInfo{Table: "t", Keys: 1})
 	before := map[string]map[string]float64{}

@@ -133,6 +133,7 @@ func (h *Half) count(hooks ingest.Hooks) ingest.Hooks {
 		h.became.written.Add(int64(i.Records))
 		h.became.leftOut.Add(int64(i.LeftOut))
 		h.became.leaveOut(i.Events)
+		h.became.filter(i.Filtered)
 	}
 	return hooks
 }

@@ -3,11 +3,15 @@ package service
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"brine/event"
 	"brine/internal/fault"
+	"brine/internal/term"
 )
 
 // became counts what became of a half's records since the start.
@@ -17,6 +21,22 @@ type became struct {
 	mu     sync.Mutex
 	dead   map[event.Reason]int64
 	silent map[event.LeftOut]int64 // events
+	passed map[string]int64        // events, by the table or index whose condition failed
+}
+
+// filter counts events for which conditions of rows or documents fail.
+func (b *became) filter(events map[string]int) {
+	if len(events) == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.passed == nil {
+		b.passed = map[string]int64{}
+	}
+	for of, n := range events {
+		b.passed[of] += int64(n)
+	}
 }
 
 // leaveOut counts events that write nothing.
@@ -53,8 +73,10 @@ type Summary struct {
 	LeftOut int64            `json:"left_out"`
 	// Why events write nothing; absent: all do. A record can have several.
 	LeftOutBy map[string]int64 `json:"left_out_by_reason,omitempty"`
-	Ties      int64            `json:"ties"`
-	Halted    string           `json:"halted,omitempty"` // why
+	// Events for which the when of a row or document does not hold, by table or index; absent: there are none.
+	Filtered map[string]int64 `json:"filtered,omitempty"`
+	Ties     int64            `json:"ties"`
+	Halted   string           `json:"halted,omitempty"` // why
 }
 
 // Summaries returns what became of the records of every half, and an error when a half stands still because all of its records are
@@ -92,8 +114,51 @@ func (h *Half) summary() Summary {
 		}
 		s.LeftOutBy[string(why)] = n
 	}
+	s.Filtered = maps.Clone(h.became.passed)
 	if why := h.loop.Status().AllRejected; why != "" {
 		s.Result, s.Halted = "all_rejected", why
 	}
 	return s
+}
+
+// byReason lists counts in brackets.
+func byReason(counts map[string]int64) string {
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		reasons = append(reasons, reason+" "+term.Thousands(counts[reason]))
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(reasons, ", ") + ")"
+}
+
+// LeftOutText words how many events are left out, and for how many the when of a row or document does not hold; empty: none.
+func LeftOutText[K ~string](reasons map[K]int64, filtered map[string]int64) (text string) {
+	if n, by := int64(0), map[string]int64{}; len(reasons) > 0 {
+		for reason, events := range reasons {
+			by[string(reason)] = events
+			n += events
+		}
+		text = ", " + term.Thousands(n) + " left out" + byReason(by)
+	}
+	if len(filtered) > 0 {
+		text += ", filtered" + byReason(filtered)
+	}
+	return text
+}
+
+// Line is the summary as a line for people.
+func (s *Summary) Line() string {
+	line := fmt.Sprintf("%s: %s written, %s%s, %s left out%s", s.Name, term.Count(int(s.Written), "record"),
+		term.Count(int(s.Dead), "dead letter"),
+		byReason(s.Reasons), term.Thousands(s.LeftOut), byReason(s.LeftOutBy))
+	line += LeftOutText[string](nil, s.Filtered)
+	if s.Ties > 0 {
+		line += fmt.Sprintf(", %s with changes that tie", term.Count(int(s.Ties), "cell"))
+	}
+	if s.Halted != "" {
+		line += "; HALTED"
+	}
+	return line
 }

@@ -54,7 +54,7 @@ func (s *Service) openWriter(h *Half) (err error) {
 		}
 	}
 	h.opts.Writer = w
-	h.opts.Hooks = h.count(s.ingest.Hooks(h.pipeline.Name, h.kind))
+	h.opts.Hooks = h.count(s.ingest.Hooks(h.pipeline.Name, h.kind, h.opts.Conditions...))
 	if s.tracer != nil {
 		h.opts.Hooks.Flight = s.tracer.Flight(h.pipeline.Name, h.kind)
 	}

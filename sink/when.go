@@ -7,6 +7,15 @@ import (
 	"brine/event"
 )
 
+// Conditions are those of the rows.
+func (o *Options) Conditions() []event.Condition {
+	var of, fields []string
+	for i := range o.Rows {
+		of, fields = append(of, o.Rows[i].Table.Name), append(fields, o.Rows[i].When)
+	}
+	return o.Schema.Conditions(of, fields)
+}
+
 // addCondition needs the target's removal.
 func (t *target) addCondition(rows Rows, schema event.Schema) error {
 	t.when, t.hides = -1, rows.Otherwise == Delete

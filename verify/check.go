@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/event"
 	"brine/ingest"
 )
 
@@ -29,6 +30,26 @@ type Check struct {
 	uncounted map[tableKind]int64 // findings beyond MaxFindings
 	named     map[uint64]bool     // keys of suspects
 	letters   letterCounts
+	silent    []silent // by source
+}
+
+// silent counts the events of a source that make nothing.
+type silent struct {
+	leftOut  map[event.LeftOut]int64
+	filtered map[string]int64 // by the table or index whose condition fails
+}
+
+// leaveOut counts events that make nothing, or not everywhere.
+func (c *Check) leaveOut(source int, i ingest.WroteInfo) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.silent[source]
+	for why, n := range i.Events {
+		s.leftOut[why] += int64(n)
+	}
+	for of, n := range i.Filtered {
+		s.filtered[of] += int64(n)
+	}
 }
 
 type tableKind struct {
@@ -52,6 +73,9 @@ func New(o Options) (*Check, error) {
 	}
 	c := &Check{opts: o, tallies: make([]tally, len(o.Tables)), records: make([]atomic.Int64, len(o.Sources)), began: o.Now(),
 		uncounted: map[tableKind]int64{}, named: map[uint64]bool{}, cancel: func(error) {}}
+	for range o.Sources {
+		c.silent = append(c.silent, silent{map[event.LeftOut]int64{}, map[string]int64{}})
+	}
 	return c, nil
 }
 
@@ -164,6 +188,9 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete,
 			i.From, i.To-1, i.Partition))
 	}}
+	if !tail {
+		o.Hooks.Wrote = func(i ingest.WroteInfo) { c.leaveOut(source, i) }
+	}
 	o.RecordsPerSecond = s.Ingest.RecordsPerSecond
 	if s.Through != nil {
 		through, err := s.Through(x)

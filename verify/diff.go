@@ -44,6 +44,9 @@ type DiffReport struct {
 	Kept     int        `json:"kept_cells"`     // newer ones, which stay
 	Examples []DiffCell `json:"examples"`       // never nil; at most 10
 	Missing  []string   `json:"-"`              // tables that do not exist
+
+	LeftOut  map[string]int64 `json:"left_out_by_reason,omitempty"` // events that become nothing
+	Filtered map[string]int64 `json:"filtered,omitempty"`           // events for which the when of a row fails, by table
 }
 
 // DiffCell is a cell that would change. Row and values are written as HBase's shell does.
@@ -67,6 +70,7 @@ func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) 
 	d := differ{client: rows, decoder: event.NewDecoder(o.Rows.Schema), opts: &o, missing: map[string]bool{},
 		pending: map[string][]wantedRow{}}
 	d.out.Examples = []DiffCell{}
+	d.out.LeftOut, d.out.Filtered = map[string]int64{}, map[string]int64{}
 	var err error
 	if d.rows, err = sink.NewPreview(o.Rows); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
@@ -153,6 +157,15 @@ func (d *differ) add(ctx context.Context, rec *event.Record) error {
 
 // want notes the rows that an event becomes.
 func (d *differ) want(ev *event.Event) error {
+	if ev.LeftOut != "" {
+		d.out.LeftOut[string(ev.LeftOut)]++
+	} else {
+		for _, c := range d.opts.Ingest.Conditions {
+			if c.Fails(ev) {
+				d.out.Filtered[c.Of]++
+			}
+		}
+	}
 	return d.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
 		row := wantedRow{key: bytes.Clone(key), version: ev.Version}
 		for _, cell := range cells() {

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 
+	"brine/event"
 	"brine/rowkey"
 )
 
@@ -58,6 +59,9 @@ type SourceLine struct {
 	Topic    string `json:"topic"`
 	Records  int64  `json:"records"`
 	Ahead    int64  `json:"ahead"` // offsets that are not committed yet
+
+	LeftOut  map[event.LeftOut]int64 `json:"left_out_by_reason,omitempty"` // events that make nothing
+	Filtered map[string]int64        `json:"filtered,omitempty"`           // events for which the when of a row or document fails, by table or index
 }
 
 // TableLine is what was seen in a table, or an index.
@@ -100,7 +104,7 @@ func (r *Report) Line() ReportLine {
 		out.Result = "differs"
 	}
 	for _, s := range r.Sources {
-		out.Sources = append(out.Sources, SourceLine{s.Name, s.Topic, s.Records, s.Ahead})
+		out.Sources = append(out.Sources, SourceLine{s.Name, s.Topic, s.Records, s.Ahead, s.LeftOut, s.Filtered})
 	}
 	for _, t := range r.Tables {
 		of := TableLine{Table: t.Name, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared, Repeats: t.Repeats, Expired: t.Expired,

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"brine/event"
 )
 
 // ErrIncomplete is wrapped by errors about records that have left the topic.
@@ -30,6 +32,9 @@ type SourceReport struct {
 	Offsets int64 // of the range: an upper bound of the records
 	Records int64
 	Ahead   int64 // offsets from the watermark on: what they make may be there or not
+
+	LeftOut  map[event.LeftOut]int64 // events that make nothing, by reason
+	Filtered map[string]int64        // events that make nothing in one table or index, whose condition fails
 }
 
 // TableReport is what was seen in a table, or an index.
@@ -90,7 +95,8 @@ func (c *Check) record(o origin) Record {
 func (c *Check) report() *Report {
 	r := &Report{Took: c.opts.Now().Sub(c.began), Rejected: c.letters.rejected, DeadLettered: c.letters.excused, Lost: c.letters.lost}
 	for i := range c.opts.Sources {
-		s := SourceReport{Name: c.opts.Sources[i].Name, Topic: c.plans[i].Topic, Records: c.records[i].Load()}
+		s := SourceReport{Name: c.opts.Sources[i].Name, Topic: c.plans[i].Topic, Records: c.records[i].Load(),
+			LeftOut: c.silent[i].leftOut, Filtered: c.silent[i].filtered}
 		for _, p := range c.plans[i].Partitions {
 			s.Offsets += p.Left()
 			if settled := c.opts.Sources[i].Settled; settled != nil {

@@ -11,12 +11,18 @@ import (
 	"brine/internal/term"
 	"brine/plan"
 	"brine/rowkey"
+	"brine/service"
 	"brine/skew"
 )
 
 func printForecast(e *env, cfg *config.Config, r *forecast.Report) {
 	records, rows := term.Count(r.Records, "record"), term.Count(r.Rows, "row")
-	fmt.Fprintf(e.stdout, "\n%s → %s: %s, %s%s\n", r.Pipeline, r.Table, records, roughly(r.Exact), rows)
+	filtered := map[string]int64{}
+	if r.Filtered > 0 {
+		filtered[r.Table] = int64(r.Filtered)
+	}
+	fmt.Fprintf(e.stdout, "\n%s → %s: %s, %s%s%s\n", r.Pipeline, r.Table, records, roughly(r.Exact), rows,
+		service.LeftOutText(r.LeftOut, filtered))
 	if r.LookedUp > 0 {
 		fmt.Fprintf(e.stdout, "  %s without fields of the key, which are looked up: not foreseen\n", term.Count(r.LookedUp, "record"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/term"
 	"brine/internal/wording"
+	"brine/service"
 	"brine/verify"
 )
 
@@ -115,7 +116,8 @@ func (s *verifyScreen) report(r *verify.Report, most int) {
 	}
 	s.Keep()
 	for _, src := range r.Sources {
-		fmt.Fprintf(s.Out, "%s: %s records of topic %s", src.Name, term.Thousands(src.Records), src.Topic)
+		fmt.Fprintf(s.Out, "%s: %s records of topic %s%s", src.Name, term.Thousands(src.Records), src.Topic,
+			service.LeftOutText(src.LeftOut, src.Filtered))
 		if src.Ahead > 0 {
 			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, and may be there or not", term.Thousands(src.Ahead))
 		}
