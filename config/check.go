@@ -45,6 +45,7 @@ func (l *loader) check(c *Config) {
 func (l *loader) checkAddresses(c *Config) {
 	l.checkKafka(&c.Kafka)
 	l.checkHTTP(&c.HTTP)
+	l.checkServe(&c.Serve)
 	l.checkTracing(c.Tracing.To)
 	l.checkHBase(c.Cluster.Connect)
 	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {

@@ -5,22 +5,42 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"brine/serve"
 )
 
 func (l *loader) checkHTTP(h *HTTP) {
 	if fix := hostPort(h.Listen, false); h.Listen != "" && fix != "" {
 		l.fault("http.listen", Address, "is not a valid listen address", fix)
 	}
-	for i, name := range h.Hosts {
-		if !hostNames.MatchString(name) {
-			l.fault("http.hosts["+strconv.Itoa(i)+"]", Name, "is not a valid host name",
-				"write the name alone, without a port, or *.NAME for every name below it")
-		}
-	}
+	l.checkHosts("http.hosts", h.Hosts)
 	if h.Token != "" && !tokens.MatchString(h.Token) {
 		l.fault("http.token", Name, "is not a valid token",
 			"write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
 	}
+}
+
+func (l *loader) checkHosts(setting string, names []string) {
+	for i, name := range names {
+		if !hostNames.MatchString(name) {
+			l.fault(setting+"["+strconv.Itoa(i)+"]", Name, "is not a valid host name",
+				"write the name alone, without a port, or *.NAME for every name below it")
+		}
+	}
+}
+
+func (l *loader) checkServe(s *Serve) {
+	const setting = "serve.listen"
+	fix := hostPort(s.Listen, false)
+	switch {
+	case s.Listen == "":
+	case fix != "":
+		l.fault(setting, Address, "is not a valid listen address", fix)
+	case !serve.Loopback(s.Listen):
+		l.fault(setting, Address, "is reached from other machines, which needs accounts, and they are not there yet",
+			"write an address of this machine alone, such as "+serve.DefaultListen)
+	}
+	l.checkHosts("serve.hosts", s.Hosts)
 }
 
 func (l *loader) checkTracing(to string) {

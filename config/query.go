@@ -10,6 +10,7 @@ import (
 	"brine/indexer"
 	"brine/query"
 	"brine/rowkey"
+	"brine/serve"
 )
 
 // Query describes the table as it is read back: its key, each column with the field that a pipeline fills it from, and the
@@ -128,6 +129,24 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 		types[f.Name] = f.Type
 	}
 	return types
+}
+
+// API is what `brine serve` serves of the configuration, without the stores: all views, and the tables that pipelines write.
+func (c *Config) API() (serve.Options, error) {
+	o := serve.Options{Listen: c.Serve.Listen, Hosts: c.Serve.Hosts, Timeout: c.Serve.Timeout, InFlight: c.Serve.InFlight}
+	for _, v := range c.Views {
+		asked, err := v.Query(c)
+		if err != nil {
+			return o, err
+		}
+		o.Views = append(o.Views, asked)
+	}
+	for _, t := range c.Tables {
+		if read, ok := c.Query(t); ok {
+			o.Tables = append(o.Tables, read)
+		}
+	}
+	return o, nil
 }
 
 // Query is the view as it is asked.

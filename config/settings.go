@@ -26,6 +26,8 @@ type Config struct {
 	Schemas Registry `set:"registry"`
 	// The admin port.
 	HTTP HTTP `set:"http"`
+	// The HTTP API of `brine serve`.
+	Serve Serve `set:"serve"`
 	// Traces of some records.
 	Tracing Tracing `set:"tracing"`
 	// Everything that is held between fetching a record and settling it: records, mutations and documents of all
@@ -61,6 +63,19 @@ type HTTP struct {
 	Token string `set:"token,secret" example:"${ADMIN_TOKEN}"`
 	// Whether profiles of the process are served, below /debug/pprof/.
 	Pprof bool `set:"pprof" default:"false"`
+}
+
+// Serve is the section serve.
+type Serve struct {
+	// Address of the API, on loopback: whoever reaches it reads all views and tables. Port 0 takes a free one.
+	Listen string `set:"listen" default:"127.0.0.1:8090"`
+	// Names that the API may be called by, beside localhost and the addresses of loopback. `*.NAME` is every name below NAME. A request by
+	// another name is refused, since a page of the web can have a browser send it and read the answer.
+	Hosts []string `set:"hosts" example:"[orders.localdomain]"`
+	// How long a request may take until its answer is whole; a store that is away or slow is answered with 503 by then.
+	Timeout time.Duration `set:"timeout" default:"5s" min:"10ms" max:"5m"`
+	// Requests that are worked on at a time; one more is answered with 503 at once.
+	InFlight int `set:"in_flight" default:"256" min:"1" max:"100000"`
 }
 
 // Tracing is the section tracing.

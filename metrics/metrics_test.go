@@ -15,6 +15,7 @@ import (
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/serve"
 	"brine/sink"
 	"brine/skew"
 	"brine/verify"
@@ -56,6 +57,11 @@ func callAll(reg prometheus.Registerer) {
 	v.Hooks().Found(verify.FoundInfo{Table: "t", Kind: verify.Missing, Count: 1})
 	v.Verified(clock)
 	v.Failed()
+	api := NewServe(reg).Hooks()
+	api.Begun()
+	api.Ended()
+	api.Shed()
+	api.Answered(serve.AnsweredInfo{Route: "/api/v1/views/waybill", Status: 200, Took: time.Millisecond})
 	Logs(reg)(slog.LevelWarn, 2)
 }
 

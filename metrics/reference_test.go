@@ -68,6 +68,7 @@ var areas = []struct{ title, prefixes string }{
 	{"Skew", "brine_region brine_server brine_salt brine_table brine_loaded"},
 	{"The search index", "brine_index"},
 	{"Verification", "brine_verify"},
+	{"The HTTP API", "brine_serve"},
 	{"The process", "brine_"},
 }
 
@@ -107,6 +108,7 @@ var units = map[string]string{
 	"brine_build_info": "", "brine_region_info": "", "brine_ingest_watermark_offset": "offsets", "brine_ingest_end_offset": "offsets",
 	"brine_ingest_dead_letters_total": "records", "brine_hbase_blocked_submits": "batches", "brine_hbase_calls_in_flight": "calls", "brine_hbase_lanes": "regions",
 	"brine_hbase_lanes_resting": "regions", "brine_hbase_lanes_waiting": "regions", "brine_verify_failed_total": "verifications", "brine_log_lines_left_out_total": "lines",
+	"brine_serve_requests_in_flight": "requests",
 }
 
 func unitOf(name string) string {

@@ -14,6 +14,7 @@ import (
 // Request is one question as people write it: with a command's flags, or a URL's parameters. View.Question and Table.Question validate it.
 type Request struct {
 	Args    []string // the arguments: field=value, field=from..to, field=a,b, field=words
+	Given   []Given  // of a view: more of them, as programs have them
 	Limit   int      // rows; 0 means a view's page, and all of a table's. Of a view at most MaxPage
 	After   Cursor   // go on where an answer to the same arguments ended
 	Deleted bool     // also rows that are marked deleted
@@ -55,7 +56,7 @@ func (v *View) Question(ask Request) (*Question, error) {
 	case ask.Get != nil:
 		return nil, &Fault{Arg: "get", Option: true, Msg: "the view says whose rows are shown"}
 	}
-	q, err := v.question(ask.Args)
+	q, err := v.question(&ask)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type ValueCounts struct {
 func (r *Reader) Count(ctx context.Context, ask Request) (Tally, error) {
 	v := r.view
 	v.Get = nil // it shows other rows, and as many
-	conditions, err := v.conditions(ask.Args)
+	conditions, err := v.conditions(ask.Args, ask.Given)
 	if err != nil {
 		return Tally{}, err
 	}
@@ -63,7 +63,7 @@ func (r *Reader) countDocuments(ctx context.Context, q search.Query) (Tally, err
 
 // countRows reads them all, one page's columns of each.
 func (r *Reader) countRows(ctx context.Context, ask Request) (t Tally, err error) {
-	q, err := r.view.question(ask.Args)
+	q, err := r.view.question(&ask)
 	switch {
 	case err != nil:
 		return t, err

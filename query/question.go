@@ -41,11 +41,12 @@ func named(arg, format string, args ...any) *Fault {
 
 // condition is an argument as it is given.
 type condition struct {
-	arg    Arg
-	text   string   // behind the first "="
-	ranged bool     // text is from..to
-	words  bool     // text is words
-	values []string // else
+	arg      Arg
+	text     string // behind the first "=", as people write it
+	ranged   bool   // from and to are given
+	words    bool   // text is words
+	from, to string // of a range; to with "=" before it goes through
+	values   []string
 }
 
 // maxCondition bounds one argument: no key is longer, and no clause of a query.
@@ -53,25 +54,20 @@ const maxCondition = search.MaxText
 
 // conditions reads what a question gives, by the view's arguments: each once, none that the view does not take, and all that it
 // needs.
-func (v *View) conditions(given []string) ([]condition, error) {
-	var out []condition
-	for _, text := range given {
+func (v *View) conditions(texts []string, given []Given) (out []condition, err error) {
+	for _, text := range texts {
 		name, text, ok := strings.Cut(text, "=")
 		if !ok {
 			return nil, notCondition(name)
 		}
-		i := slices.IndexFunc(v.args(), func(a Arg) bool { return a.Field == name })
-		if i < 0 {
-			return nil, named(name, "view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))
+		if out, err = v.adds(out, name, func(a Arg) (condition, error) { return v.condition(a, text) }); err != nil {
+			return nil, err
 		}
-		if slices.ContainsFunc(out, func(c condition) bool { return c.arg.Field == name }) {
-			return nil, &Fault{Arg: name, Msg: "is given twice", Fix: "give it once"}
+	}
+	for _, g := range given {
+		if out, err = v.adds(out, g.Field, func(a Arg) (condition, error) { return v.given(a, &g) }); err != nil {
+			return nil, err
 		}
-		c, err := v.condition(v.args()[i], text)
-		if err != nil {
-			return nil, &Fault{Arg: name, Msg: err.Error()}
-		}
-		out = append(out, c)
 	}
 	for _, a := range v.Where {
 		if !slices.ContainsFunc(out, func(c condition) bool { return c.arg == a }) {
@@ -79,6 +75,22 @@ func (v *View) conditions(given []string) ([]condition, error) {
 		}
 	}
 	return out, nil
+}
+
+// adds appends the condition on an argument of the view, which is not there yet.
+func (v *View) adds(to []condition, name string, read func(Arg) (condition, error)) ([]condition, error) {
+	i := slices.IndexFunc(v.args(), func(a Arg) bool { return a.Field == name })
+	if i < 0 {
+		return nil, named(name, "view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))
+	}
+	if slices.ContainsFunc(to, func(c condition) bool { return c.arg.Field == name }) {
+		return nil, &Fault{Arg: name, Msg: "is given twice", Fix: "give it once"}
+	}
+	c, err := read(v.args()[i])
+	if err != nil {
+		return nil, &Fault{Arg: name, Msg: err.Error()}
+	}
+	return append(to, c), nil
 }
 
 // condition reads one argument: words where the index finds the field by them, else a range where dots are in it, else values.
@@ -98,7 +110,7 @@ func (v *View) condition(a Arg, text string) (condition, error) {
 		if c.ranged = true; !a.Range {
 			return c, fmt.Errorf("takes a value and no range here; write %s==%s if the dots are part of it", a.Field, text)
 		}
-		if from, to, _ := strings.Cut(text, ".."); from == "" && strings.TrimPrefix(to, "=") == "" {
+		if c.from, c.to, _ = strings.Cut(text, ".."); c.from == "" && strings.TrimPrefix(c.to, "=") == "" {
 			return c, fmt.Errorf("is open at both ends; give from, to or both")
 		}
 	default:
@@ -137,12 +149,12 @@ func splitList(text string) (list []string) {
 }
 
 // question takes the key where it can answer, else the index.
-func (v *View) question(given []string) (*Question, error) {
-	conditions, err := v.conditions(given)
+func (v *View) question(ask *Request) (*Question, error) {
+	conditions, err := v.conditions(ask.Args, ask.Given)
 	if err != nil {
 		return nil, err
 	}
-	q := &Question{sum: v.sum(given)}
+	q := &Question{sum: v.sum(ask)}
 	keyErr := v.byKey(q, conditions)
 	if keyErr == nil {
 		return q, nil
@@ -190,7 +202,7 @@ func (v *View) byKey(q *Question, conditions []condition) error {
 
 func (c *condition) bound(typ rowkey.Type) (b rowkey.Bound, err error) {
 	if c.ranged {
-		return parseBound(typ, c.text)
+		return parseRange(typ, c.from, c.to)
 	}
 	b.Equal, err = ParseValue(typ, c.values[0])
 	return b, err
@@ -222,8 +234,7 @@ func (c *condition) clause(f *IndexField) (search.Clause, error) {
 	case c.words || f.Words:
 		return search.Match{Field: f.Name, Text: c.text}, nil
 	case c.ranged:
-		from, to, _ := strings.Cut(c.text, "..")
-		return f.between(from, to)
+		return f.between(c.from, c.to)
 	}
 	values := make([]any, len(c.values))
 	for i, text := range c.values {
@@ -247,7 +258,11 @@ func (v *View) newestFirst() bool {
 }
 
 // sum is of the view's name and the conditions in any order.
-func (v *View) sum(given []string) uint32 {
-	sorted := slices.Sorted(slices.Values(given))
+func (v *View) sum(ask *Request) uint32 {
+	sorted := slices.Clone(ask.Args)
+	for i := range ask.Given {
+		sorted = append(sorted, ask.Given[i].canonical())
+	}
+	slices.Sort(sorted)
 	return crc32.ChecksumIEEE([]byte(strings.Join(append([]string{v.Name}, sorted...), "\x00")))
 }

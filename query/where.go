@@ -84,6 +84,11 @@ func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {
 		b.Equal, err = ParseValue(typ, text)
 		return b, err
 	}
+	return parseRange(typ, from, to)
+}
+
+// parseRange reads the ends of a range, either possibly empty; to with "=" before it goes through.
+func parseRange(typ rowkey.Type, from, to string) (b rowkey.Bound, err error) {
 	if from != "" {
 		if b.From, err = ParseValue(typ, from); err != nil {
 			return b, err

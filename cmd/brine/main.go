@@ -36,6 +36,7 @@ type cli struct {
 	Schema      schemaCmd      `cmd:"" help:"Print what a publisher must send: JSON Schema, AsyncAPI, Avro or Protobuf."`
 	Key         keyCmd         `cmd:"" help:"Encode, decode and explain row keys."`
 	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
+	Serve       serveCmd       `cmd:"" help:"Serve the views and tables of a configuration over HTTP."`
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
 	Reindex     reindexCmd     `cmd:"" help:"Rebuild an index beside the one in use, and have it take that one's place."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`

@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"brine/internal/guard"
 )
 
 // strangersMay are the paths that anyone is served who can reach the port.
@@ -19,8 +20,8 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case shown && p.opts.Token != "" && same(token, p.opts.Token):
-	case !p.known(r.Host):
-		http.Error(w, fmt.Sprintf("brine is not known as %q here: add the name to http.hosts", hostOf(r.Host)), http.StatusMisdirectedRequest)
+	case !p.names.Known(r.Host):
+		http.Error(w, fmt.Sprintf("brine is not known as %q here: add the name to http.hosts", guard.HostOf(r.Host)), http.StatusMisdirectedRequest)
 		return
 	case slices.Contains(strangersMay, r.URL.Path):
 	case shown && p.opts.Token != "":
@@ -48,36 +49,10 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// known reports whether a request may call the port by this host. A page of the web can make a browser ask us, under a name whose address
-// its owner has changed to ours, and read the answer: such a name is none of these. It cannot do so by an address.
-func (p *Port) known(host string) bool {
-	host = hostOf(host)
-	if _, err := netip.ParseAddr(host); err == nil || host == "" || strings.EqualFold(host, p.own) {
-		return true
-	}
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	return slices.ContainsFunc(p.opts.Hosts, func(name string) bool {
-		below, wild := strings.CutPrefix(strings.ToLower(name), "*")
-		return below == host || wild && strings.HasSuffix(host, below)
-	})
-}
-
-// hostOf is a request's host without its port, in lower case.
-func hostOf(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
-}
-
 // fromLoopback reports whether who asks is on this machine. What a proxy forwards may come from anywhere.
 func fromLoopback(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
-		if r.Header.Get(name) != "" {
-			return false
-		}
+	if guard.Forwarded(r) != "" {
+		return false
 	}
 	remote, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && remote.Addr().Unmap().IsLoopback()

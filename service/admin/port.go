@@ -17,6 +17,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"brine/internal/guard"
 )
 
 // A client that is slower than these is given up. A profile may take longer by the seconds that it was asked for.
@@ -27,6 +29,9 @@ const (
 	idleTimeout   = 90 * time.Second // more than most spans between two scrapes
 	maxHeader     = 16 << 10
 )
+
+// maxConnections is far more than probes, Prometheus and a few people need, and far less than the descriptors of a process.
+const maxConnections = 32
 
 // Health is one check: a nil error means healthy, detail is for people and machines either way.
 type Health func() (detail any, err error)
@@ -46,7 +51,7 @@ type Options struct {
 type Port struct {
 	listener net.Listener
 	opts     Options
-	own      string // the host that the listener was asked for
+	names    guard.Names
 	mux      *http.ServeMux
 	server   *http.Server
 }
@@ -57,10 +62,10 @@ func New(l net.Listener, addr string, opts Options) *Port {
 		opts.Log = slog.Default()
 	}
 	own, _, _ := net.SplitHostPort(addr)
-	p := &Port{listener: l, opts: opts, own: own, mux: http.NewServeMux()}
-	conns := newConnections()
+	p := &Port{listener: l, opts: opts, names: guard.Names{Own: own, More: opts.Hosts, Addresses: true}, mux: http.NewServeMux()}
+	conns := guard.NewConnections(maxConnections)
 	p.server = &http.Server{
-		Handler: http.HandlerFunc(p.serve), ConnState: conns.changed, MaxHeaderBytes: maxHeader,
+		Handler: http.HandlerFunc(p.serve), ConnState: conns.Changed, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "admin").Handler(), slog.LevelWarn),
 	}

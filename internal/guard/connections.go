@@ -1,4 +1,4 @@
-package admin
+package guard
 
 import (
 	"cmp"
@@ -9,12 +9,10 @@ import (
 	"sync"
 )
 
-// maxConnections is far more than probes, Prometheus and a few people need, and far less than the descriptors of a process.
-const maxConnections = 32
-
-// connections keeps a server's connections few: a new one too many closes the one that has been idle for longest, or, when none is idle,
+// Connections keeps a server's connections few: a new one too many closes the one that has been idle for longest, or, when none is idle,
 // the one whose request or answer has taken longest. So a new client is always served, and those who sit there make room.
-type connections struct {
+type Connections struct {
+	most  int
 	mu    sync.Mutex
 	open  map[net.Conn]standing
 	moves uint64 // changes of state so far, by which connections are compared
@@ -25,10 +23,13 @@ type standing struct {
 	since uint64
 }
 
-func newConnections() *connections { return &connections{open: map[net.Conn]standing{}} }
+// NewConnections allows so many.
+func NewConnections(most int) *Connections {
+	return &Connections{most: most, open: map[net.Conn]standing{}}
+}
 
-// changed is the server's ConnState.
-func (c *connections) changed(conn net.Conn, state http.ConnState) {
+// Changed is the server's ConnState.
+func (c *Connections) Changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, known := c.open[conn]
@@ -39,14 +40,14 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	case state != http.StateNew && !known: // closed here, and its server has yet to see that
 		return
 	}
-	if !known && len(c.open) == maxConnections {
+	if !known && len(c.open) == c.most {
 		c.closeOne()
 	}
 	c.moves++
 	c.open[conn] = standing{state == http.StateIdle, c.moves}
 }
 
-func (c *connections) closeOne() {
+func (c *Connections) closeOne() {
 	conn := slices.MinFunc(slices.Collect(maps.Keys(c.open)), func(a, b net.Conn) int {
 		x, y := c.open[a], c.open[b]
 		if x.idle != y.idle {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/service"
+	"brine/service/admin"
+)
+
+type serveCmd struct {
+	configFlag
+	Metrics string `placeholder:"HOST:PORT" help:"Also serve metrics and health here, as http.listen does for brine run."`
+}
+
+// Help is shown under the command's own help.
+func (serveCmd) Help() string {
+	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090), to this machine only and without accounts:
+/api/v1/docs describes the routes for people, /api/v1/openapi.json for programs. SIGTERM and SIGINT answer what was asked and end.
+
+Examples:
+  brine serve -c examples/shop.yaml
+  curl -s 'http://127.0.0.1:8090/api/v1/views/waybill?waybill=UA-1545-20130101-EWR'
+  BRINE_SERVE_LISTEN=127.0.0.1:0 brine serve -c brine.yaml --metrics 127.0.0.1:8766`
+}
+
+func (c *serveCmd) Run(e *env) error {
+	cfg, err := c.load(e)
+	if err != nil {
+		return err
+	}
+	log, done := newLog(e, slog.LevelInfo)
+	defer done()
+	s, err := openService(e, cfg, service.ToRead, log)
+	if err != nil {
+		return unlessStopped(e.ctx, err)
+	}
+	defer s.Close()
+	api, err := s.API()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = api.Close() }() // Run has closed it already, unless it never ran
+	g, ctx := errgroup.WithContext(e.ctx)
+	if c.Metrics != "" {
+		port, err := c.port(s)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s\n", port.Addr())
+		g.Go(func() error { return port.Run(ctx) })
+	}
+	fmt.Fprintf(e.stderr, "brine: serving http://%s/api/v1/docs (%d views, %d tables)\n", api.Addr(), len(cfg.Views), len(cfg.Tables))
+	g.Go(func() error { return api.Run(ctx) })
+	return g.Wait()
+}
+
+// port is for the metrics. Who serves is well as long as it runs: a store that is away is in the answers.
+func (c *serveCmd) port(s *service.Service) (*admin.Port, error) {
+	serving := func() (any, error) { return "serving", nil }
+	return s.Port(c.Metrics, "--metrics", serving, serving)
+}

@@ -1,0 +1,47 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"brine/serve"
+)
+
+// Serve holds the metrics of the HTTP API.
+type Serve struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	shed     prometheus.Counter
+}
+
+// NewServe registers the metrics of the HTTP API. Routes are those of the configuration.
+func NewServe(reg prometheus.Registerer) *Serve {
+	m := &Serve{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_requests_total",
+			Help: "Requests that the HTTP API has answered, by route and status; of no route: other."}, []string{"route", "status"}),
+		duration: prometheus.NewHistogramVec(timing("brine_serve_request_duration_seconds", "Time from a request's header to the end of its answer.",
+			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}), []string{"route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_serve_requests_in_flight", Help: "Requests that are being worked on."}),
+		shed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_serve_shed_requests_total",
+			Help: "Requests that were refused because as many as may be were being worked on."}),
+	}
+	reg.MustRegister(m.requests, m.duration, m.inFlight, m.shed)
+	return m
+}
+
+// Hooks returns the hooks of the API.
+func (m *Serve) Hooks() serve.Hooks {
+	return serve.Hooks{
+		Begun: m.inFlight.Inc, Ended: m.inFlight.Dec, Shed: m.shed.Inc,
+		Answered: func(i serve.AnsweredInfo) {
+			route := i.Route
+			if route == "" || route == "/" {
+				route = "other"
+			}
+			m.requests.WithLabelValues(route, strconv.Itoa(i.Status)).Inc()
+			m.duration.WithLabelValues(route).Observe(i.Took.Seconds())
+		},
+	}
+}

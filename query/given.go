@@ -1,0 +1,166 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/rowkey"
+)
+
+// The parameters of pages where views are asked over HTTP: no argument of a view has these names.
+const (
+	PageSize  = "page_size"
+	PageToken = "page_token"
+)
+
+// Given is an argument of a view as a program has it: nothing in a value is syntax, neither dots, commas nor signs of equality.
+type Given struct {
+	Field    string
+	Values   []string // one, or several where a list may be given
+	From, To string   // instead of Values: the ends of a range, from inclusive and to exclusive, either possibly empty
+}
+
+func (g *Given) canonical() string {
+	return fmt.Sprintf("%s %s %q %q", strconv.Quote(g.Field), strings.Join(quoted(g.Values), ","), g.From, g.To)
+}
+
+func quoted(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = strconv.Quote(s)
+	}
+	return out
+}
+
+// given reads one argument.
+func (v *View) given(a Arg, g *Given) (condition, error) {
+	c := condition{arg: a, values: g.Values, from: g.From, to: g.To, ranged: g.From+g.To != ""}
+	if len(g.From)+len(g.To)+len(strings.Join(g.Values, "")) > maxCondition {
+		return c, fmt.Errorf("has more than %d bytes; give less", maxCondition)
+	}
+	switch {
+	case c.ranged && len(g.Values) > 0:
+		return c, fmt.Errorf("has a value and a range; give one of them")
+	case c.ranged && !a.Range:
+		return c, fmt.Errorf("takes a value and no range here")
+	case c.ranged && strings.HasPrefix(g.To, "="):
+		return c, fmt.Errorf("has an end that begins with =, which none can")
+	case c.ranged:
+		return c, nil
+	case len(g.Values) == 0 || slices.ContainsFunc(g.Values, func(s string) bool { return strings.TrimSpace(s) == "" }):
+		return c, fmt.Errorf("has no value; give one, or leave it out")
+	case len(g.Values) > 1 && (slices.Contains(v.Where, a) || v.wordsOf(a)):
+		return c, fmt.Errorf("takes one value")
+	}
+	if c.words = v.wordsOf(a); c.words {
+		c.text = g.Values[0]
+	}
+	return c, nil
+}
+
+// Parameter is an argument of a view with what is known of its values.
+type Parameter struct {
+	Arg
+	Required bool
+	Type     rowkey.Type
+	Words    bool // found by its words
+	List     bool // several values may be given
+}
+
+// Parameters are the arguments of the view, those that every question gives first.
+func (v *View) Parameters() []Parameter {
+	var out []Parameter
+	types := v.Table.keyTypes()
+	for i, a := range v.args() {
+		p := Parameter{Arg: a, Required: i < len(v.Where), Words: v.wordsOf(a)}
+		var indexed bool
+		if x := v.Table.Index; x != nil && v.Get == nil {
+			if f, err := x.of(a.Field); err == nil {
+				p.Type, indexed = f.Type, true
+			}
+		}
+		if t, ok := types[a.Field]; ok {
+			p.Type = t
+		}
+		p.List = indexed && !p.Required && !p.Words
+		out = append(out, p)
+	}
+	return out
+}
+
+// KeyFields are the fields that a row of the table is found by.
+func (t Table) KeyFields() []rowkey.Field {
+	var out []rowkey.Field
+	types := t.keyTypes()
+	for _, name := range t.Keys.Fields() {
+		out = append(out, rowkey.Field{Name: name, Type: types[name]})
+	}
+	return out
+}
+
+// RowsOf returns what the table's keys call the row with these fields: all that the keys hold, and no others. Its errors are *Fault.
+func (t Table) RowsOf(fields map[string]string) ([][]byte, error) {
+	values := map[string]rowkey.Value{}
+	for _, f := range t.KeyFields() {
+		text, ok := fields[f.Name]
+		if !ok {
+			return nil, &Fault{Arg: f.Name, Msg: "is missing", Fix: "give all fields of the key: " + strings.Join(t.Keys.Fields(), ", ")}
+		}
+		v, err := ParseValue(f.Type, text)
+		if err != nil {
+			return nil, &Fault{Arg: f.Name, Msg: err.Error()}
+		}
+		values[f.Name] = v
+	}
+	for name := range fields {
+		if _, ok := values[name]; !ok {
+			return nil, named(name, "no field %q in the key; it has %s", name, strings.Join(t.Keys.Fields(), ", "))
+		}
+	}
+	keys, err := appendKeys(nil, t.Keys, func(name string) rowkey.Value { return values[name] })
+	return keys, refused(err)
+}
+
+// ByRow reads rows by the keys that answers show. A table may call a row otherwise in other versions: what was found under one of its keys
+// is read under all of them. A row that is not there has no Fields.
+func ByRow(ctx context.Context, c Client, t Table, rows [][]byte) ([]Row, error) {
+	several := len(t.Keys)
+	keys := make([][]byte, 0, several*len(rows))
+	for _, row := range rows {
+		for range several {
+			keys = append(keys, row)
+		}
+	}
+	found, err := ByKey(ctx, c, t, keys)
+	if err != nil || several == 1 {
+		return found, err
+	}
+	var again [][]byte
+	var at []int
+	for i := range found {
+		if len(found[i].Fields) == 0 {
+			continue
+		}
+		if again, err = t.keysOfRow(again, &found[i]); err != nil {
+			return nil, err
+		}
+		at = append(at, i)
+	}
+	whole, err := ByKey(ctx, c, t, again)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range whole {
+		found[at[i]] = row
+	}
+	return found, nil
+}
+
+// PageSize is how many rows a page has unless the question says so.
+func (v *View) PageSize() int { return v.page() }
+
+// Shown is the table whose rows the view shows.
+func (v *View) Shown() *Table { return v.shown() }

@@ -1,0 +1,117 @@
+// Package client asks a brine's HTTP API, and holds the types of its answers: the server writes them, its OpenAPI document describes them,
+// and programs read them. It needs nothing else of brine.
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Row is one row.
+type Row struct {
+	Row     string         `json:"row" doc:"The row's key, as HBase's shell writes it."`
+	Version int64          `json:"version" doc:"The newest version among the cells that were read."`
+	State   string         `json:"state,omitempty" doc:"How the row and its document differ, where the index has found it and they do."`
+	Fields  map[string]any `json:"fields" doc:"Times as RFC 3339; null where there is no value."`
+}
+
+// Page is a part of an answer.
+type Page struct {
+	Rows []Row  `json:"rows"`
+	Next string `json:"next_page_token" doc:"What page_token takes to go on with the same parameters; empty at the end."`
+}
+
+// Line is one of a streamed answer: a row, or, as the last one, its end or why it broke.
+type Line struct {
+	Row   *Row     `json:"row,omitempty"`
+	End   *End     `json:"end,omitempty" doc:"The answer is whole."`
+	Error *Problem `json:"error,omitempty" doc:"The answer broke off here."`
+}
+
+// End is the last line of a streamed answer that is whole.
+type End struct {
+	Next string `json:"next_page_token"`
+}
+
+// Keys are what a batched get asks for.
+type Keys struct {
+	Keys []string `json:"keys" doc:"Keys of rows, as answers show them."`
+}
+
+// Found are the rows of a batched get, in the order of their keys.
+type Found struct {
+	Rows    []Row    `json:"rows"`
+	Missing []string `json:"missing" doc:"Keys of rows that are not there."`
+}
+
+// Questions are many questions of one view.
+type Questions struct {
+	Questions []map[string]Values `json:"questions" doc:"Of each its parameters, named as in the query of the view's route, without those of pages."`
+	PageSize  int                 `json:"page_size,omitempty" doc:"Rows of each answer; without it, the view's page."`
+}
+
+// Answers are those of Questions, in their order.
+type Answers struct {
+	Answers []Page `json:"answers"`
+}
+
+// Values are what a parameter is given: in JSON a text, or a list of them.
+type Values []string
+
+// UnmarshalJSON reads a text or a list of texts.
+func (v *Values) UnmarshalJSON(b []byte) error {
+	var one string
+	if err := json.Unmarshal(b, &one); err == nil && string(b) != "null" {
+		*v = Values{one}
+		return nil
+	}
+	var many []string
+	if err := json.Unmarshal(b, &many); err != nil {
+		return fmt.Errorf("%s is neither a text nor a list of texts", b)
+	}
+	*v = many
+	return nil
+}
+
+// Views are the views of the configuration.
+type Views struct {
+	Views []View `json:"views"`
+}
+
+// View is a question that the configuration declares.
+type View struct {
+	Name       string      `json:"view"`
+	Path       string      `json:"path"`
+	Table      string      `json:"table" doc:"Whose rows it shows."`
+	Order      string      `json:"order,omitempty" doc:"newest or oldest; without it, that of the key."`
+	PageSize   int         `json:"page_size" doc:"Rows of a page, unless the question says how many."`
+	Parameters []Parameter `json:"parameters"`
+}
+
+// Parameter is what a view is asked by.
+type Parameter struct {
+	Name     string `json:"name"`
+	Type     string `json:"type" doc:"text, int, float, bool, time or words"`
+	Required bool   `json:"required"`
+	Range    bool   `json:"range" doc:"NAME.from (inclusive) and NAME.to (exclusive) may be given instead of a value."`
+	List     bool   `json:"list" doc:"It may be given several times: rows with any of the values."`
+}
+
+// Problem says why there is no answer (RFC 9457).
+type Problem struct {
+	Type    string  `json:"type" doc:"What kind it is: a place in the documentation page."`
+	Title   string  `json:"title"`
+	Status  int     `json:"status"`
+	Detail  string  `json:"detail"`
+	Errors  []Wrong `json:"errors,omitempty" doc:"What is wrong with the request."`
+	Request string  `json:"request_id" doc:"Also in the header X-Request-Id, and in brine's log."`
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
+
+// Wrong is an argument that is at fault.
+type Wrong struct {
+	Location string `json:"location" doc:"query.NAME, path.NAME or body.PATH"`
+	Message  string `json:"message"`
+	Fix      string `json:"fix,omitempty"`
+}

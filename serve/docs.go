@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // for the page
+	"encoding/base64"
+	"html/template"
+	"net/http"
+)
+
+//go:embed docs.html
+var docsText string
+
+//go:embed docs.css
+var docsStyle string
+
+var docsPage = template.Must(template.New("docs").Parse(docsText))
+
+// pages are the routes that describe the others: made once, of their table.
+func (s *Server) pages() ([]*endpoint, error) {
+	openAPI, page := []byte(nil), bytes.Buffer{}
+	sum := sha256.Sum256([]byte(docsStyle))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	pages := []*endpoint{
+		{method: http.MethodGet, path: openAPIPath, id: "openapi", about: "This document.", answer: map[string]any{}, free: true,
+			handle: func(c *call) error { return c.made(jsonType, openAPI) }},
+	}
+	s.routes = append(s.routes, pages...)
+	openAPI, err := s.OpenAPI()
+	if err != nil {
+		return nil, err
+	}
+	type shown struct {
+		Method, Path, About string
+		Params              []docsParam
+	}
+	data := struct {
+		Style  template.CSS
+		Routes []shown
+		Kinds  []docsKind
+	}{Style: template.CSS(docsStyle)} //nolint:gosec // it is our own
+	for _, e := range s.routes {
+		route := shown{Method: e.method, Path: e.path, About: e.about}
+		for _, p := range e.params {
+			route.Params = append(route.Params, docsParam{p.name, p.kind.String(), p.about, p.required})
+		}
+		data.Routes = append(data.Routes, route)
+	}
+	for _, k := range kinds {
+		data.Kinds = append(data.Kinds, docsKind{k.name, k.status, k.title, k.about})
+	}
+	if err := docsPage.Execute(&page, data); err != nil {
+		return nil, err
+	}
+	s.mux.HandleFunc("GET "+docsPath, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		_ = (&call{Server: s, w: w, r: r}).made("text/html; charset=utf-8", page.Bytes())
+	})
+	s.routes = s.routes[:len(s.routes)-len(pages)]
+	return pages, nil
+}
+
+type docsParam struct {
+	Name, Type, About string
+	Required          bool
+}
+
+type docsKind struct {
+	Name         string
+	Status       int
+	Title, About string
+}
+
+// made answers with what was made beforehand.
+func (c *call) made(form string, text []byte) error {
+	c.w.Header().Set("Content-Type", form)
+	_, _ = c.w.Write(text) // the asker is gone: nobody is left to answer
+	return nil
+}

@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"brine/rowkey"
+	"brine/serve/client"
+)
+
+// object is a JSON object. Its members are written in the order of their names.
+type object = map[string]any
+
+// OpenAPI is the document that describes the routes (3.1).
+func (s *Server) OpenAPI() ([]byte, error) {
+	schemas := schemas{}
+	paths := object{}
+	for _, e := range s.routes {
+		item, _ := paths[e.path].(object)
+		if item == nil {
+			item = object{}
+			paths[e.path] = item
+		}
+		item[strings.ToLower(e.method)] = e.operation(schemas)
+	}
+	schemas.of(reflect.TypeFor[client.Problem]())
+	doc := object{
+		"openapi": "3.1.0",
+		"info":    object{"title": "brine", "version": s.opts.Version, "description": "Rows that brine has written, by views and by their keys. Read-only."},
+		"paths":   paths,
+		"components": object{"schemas": schemas, "responses": object{"Problem": object{
+			"description": "Why there is no answer (RFC 9457).",
+			"content":     object{"application/problem+json": object{"schema": ref("Problem")}},
+		}}},
+	}
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
+
+// operation describes a route.
+func (e *endpoint) operation(known schemas) object {
+	params := []object{}
+	for _, p := range e.params {
+		params = append(params, p.described())
+	}
+	if e.conditional {
+		params = append(params, object{"in": "header", "name": "If-None-Match", "schema": object{"type": "string"}, "description": "An ETag: 304 if the row still has it."})
+	}
+	content := object{}
+	if e.answer != nil {
+		content[jsonType] = object{"schema": known.of(reflect.TypeOf(e.answer))}
+	}
+	if e.streams {
+		content[linesType] = object{"schema": known.of(reflect.TypeFor[client.Line]())}
+	}
+	ok := object{"description": "The answer.", "content": content}
+	problem := object{"$ref": "#/components/responses/Problem"}
+	answers := object{"200": ok, "default": problem}
+	if e.conditional {
+		ok["headers"] = object{"ETag": object{"description": "The row's version.", "schema": object{"type": "string"}}}
+		answers["304"] = object{"description": "The row has the version of If-None-Match."}
+	}
+	if e.missing {
+		answers["404"] = problem
+	}
+	if !e.free {
+		answers["400"], answers["503"] = problem, problem
+	}
+	o := object{"operationId": e.id, "summary": e.about, "parameters": params, "responses": answers}
+	if e.body != nil {
+		o["requestBody"] = object{"required": true, "content": object{jsonType: object{"schema": known.of(reflect.TypeOf(e.body))}}}
+	}
+	return o
+}
+
+func (p *param) described() object {
+	schema := object{"type": map[rowkey.Type]string{rowkey.Int: "integer", rowkey.Float: "number", rowkey.Bool: "boolean"}[p.kind]}
+	about := p.about
+	if schema["type"] == "" {
+		schema["type"] = "string"
+	}
+	if p.kind == rowkey.Time {
+		about += " RFC 3339, a date, milliseconds since 1970, or how long ago (2h)."
+	}
+	if p.list {
+		schema = object{"type": "array", "items": schema}
+	}
+	o := object{"in": p.in, "name": p.name, "required": p.required, "schema": schema, "description": about}
+	if p.list {
+		o["style"], o["explode"] = "form", true
+	}
+	return o
+}
+
+// schemas are those of Go types, by name.
+type schemas map[string]any
+
+// of is the schema of a type: of a struct, a reference to what it adds.
+func (s schemas) of(t reflect.Type) object {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return s.of(t.Elem())
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer", "format": "int64"}
+	case reflect.Slice:
+		list := object{"type": "array", "items": s.of(t.Elem())}
+		if t == reflect.TypeFor[client.Values]() {
+			return object{"oneOf": []object{{"type": "string"}, list}}
+		}
+		return list
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
+	case reflect.Struct:
+		s.add(t)
+		return ref(t.Name())
+	}
+	return object{} // any value
+}
+
+// add describes a struct by its tags.
+func (s schemas) add(t reflect.Type) {
+	if s[t.Name()] != nil {
+		return
+	}
+	properties, required := object{}, []string{}
+	s[t.Name()] = object{"type": "object", "properties": properties}
+	for f := range t.Fields() {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		schema := s.of(f.Type)
+		if about := f.Tag.Get("doc"); about != "" {
+			schema["description"] = about
+		}
+		properties[name] = schema
+		if option != "omitempty" {
+			required = append(required, name)
+		}
+	}
+	if len(required) > 0 {
+		s[t.Name()].(object)["required"] = required
+	}
+}

@@ -1,0 +1,103 @@
+// Package serve is brine's HTTP API for users: views and rows, read through package query.
+//
+// One table, made of the configuration by New, says what there is: each route with its handler, its parameters and its answers. The handlers
+// are registered from it, the OpenAPI document and the documentation page are written from it, and a test walks it. The API reads and changes
+// nothing, and is for loopback only. No route takes a path, a host or anything that is evaluated.
+//
+// The invariant: a request holds one place of Options.InFlight from its route's beginning to its end, and ends within Options.Timeout,
+// whatever the stores do; one that finds no place is refused at once.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"brine/query"
+	"brine/search"
+)
+
+// DefaultListen is where the API listens unless it is set.
+const DefaultListen = "127.0.0.1:8090"
+
+// Options say what is served, and within what bounds.
+type Options struct {
+	Listen   string        // the address that was asked for: its host may be named by requests; DefaultListen
+	Hosts    []string      // names that requests may call the API by, beside those of loopback; *.NAME is all below NAME
+	Timeout  time.Duration // until an answer is whole, or refused; 5 s
+	InFlight int           // requests that are worked on at a time; 256
+	Version  string        // of this program, for the OpenAPI document
+
+	Views  []query.View
+	Tables []query.Table
+	Rows   query.Client
+	Docs   search.Searcher // nil where no view or table asks an index
+
+	Hooks Hooks
+	// Question begins what a request asks as a part of its caller's trace; what it returns ends it. nil: nothing is followed.
+	Question func(ctx context.Context, traceparent, name string) (context.Context, func(error))
+	Log      *slog.Logger // nil: slog's own
+}
+
+// EnsureDefaults sets what is not set.
+func (o *Options) EnsureDefaults() {
+	o.Listen = cmp.Or(o.Listen, DefaultListen)
+	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
+	o.InFlight = cmp.Or(o.InFlight, 256)
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+}
+
+// Validate returns all that is wrong; EnsureDefaults came before.
+func (o *Options) Validate() error {
+	var errs []error
+	if !Loopback(o.Listen) {
+		errs = append(errs, fmt.Errorf("Listen: %q is not an address of loopback: beyond it the API needs accounts, which are not there yet", o.Listen))
+	}
+	if o.Timeout < 10*time.Millisecond {
+		errs = append(errs, fmt.Errorf("Timeout: %v is less than 10ms", o.Timeout))
+	}
+	if o.InFlight < 1 {
+		errs = append(errs, fmt.Errorf("InFlight: %d is less than 1", o.InFlight))
+	}
+	if o.Rows == nil {
+		errs = append(errs, errors.New("Rows: nothing to read rows from"))
+	}
+	for i := range o.Views {
+		if err := o.Views[i].Check(); err != nil {
+			errs = append(errs, fmt.Errorf("Views: %s: %w", o.Views[i].Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Loopback reports whether an address is reached from this machine only.
+func Loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Hooks are called for requests, by many goroutines; nil ones are not. None may block.
+type Hooks struct {
+	Begun    func()             // a request has its place
+	Ended    func()             // and has left it
+	Shed     func()             // a request has found no place
+	Answered func(AnsweredInfo) // any request, those refused before a route was found included
+}
+
+// AnsweredInfo is a request that was answered.
+type AnsweredInfo struct {
+	Route  string // such as /api/v1/views/NAME; empty: of none
+	Status int
+	Took   time.Duration
+}

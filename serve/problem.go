@@ -1,0 +1,130 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"brine/query"
+	"brine/serve/client"
+)
+
+// kind is a kind of problem: its name is its place in the documentation page.
+type kind struct {
+	name   string
+	status int
+	title  string
+	about  string // for the page
+}
+
+// The kinds, of which nothing but a test and the page needs the list.
+var (
+	badRequest    = kind{"invalid", http.StatusBadRequest, "The request is not valid", "errors names each argument that is at fault, and what helps. The same request fails again."}
+	notThere      = kind{"not-found", http.StatusNotFound, "Not found", "There is no such route, or no such row."}
+	badMethod     = kind{"method", http.StatusMethodNotAllowed, "Method not allowed", "The header Allow says which are."}
+	notAcceptable = kind{"not-acceptable", http.StatusNotAcceptable, "Not acceptable", "The header Accept names no form that the route has."}
+	badType       = kind{"media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json."}
+	tooLarge      = kind{"too-large", http.StatusRequestEntityTooLarge, "Body too large", "A body has at most 1 MiB."}
+	tooLong       = kind{"uri-too-long", http.StatusRequestURITooLong, "URI too long", "Path and query have at most 16 KiB together; a batch takes more."}
+	otherHost     = kind{"host", http.StatusMisdirectedRequest, "Not known by this name", "A page of the web can have a browser ask by a name of its own, and read the answer. Add the name to serve.hosts if it is yours."}
+	wasForwarded  = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused", "Without accounts brine answers this machine only; what a proxy forwards may come from anywhere."}
+	overloaded    = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time", "Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
+	unavailable   = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer", "HBase or the search engine is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
+	internal      = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
+
+	kinds = []kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, overloaded, unavailable, internal}
+)
+
+// refusal is an answer that is a problem.
+type refusal struct {
+	kind   kind
+	detail string
+	wrong  []client.Wrong
+}
+
+func (r *refusal) Error() string { return r.detail }
+
+func refuse(k kind, detail string, wrong ...client.Wrong) error { return &refusal{k, detail, wrong} }
+
+// wrong refuses one argument.
+func wrong(location, message, fix string) error {
+	return refuse(badRequest, location+": "+message, client.Wrong{Location: location, Message: message, Fix: fix})
+}
+
+// optionNames are what a question's options are called here.
+var optionNames = map[string]string{"limit": "page_size", "cursor": "page_token", "after": "page_token"}
+
+// faultAt words a question's fault; at is where its arguments are: query, or a place in the body.
+func faultAt(at string, f *query.Fault) error {
+	name := f.Arg
+	if renamed, ok := optionNames[name]; ok && (f.Option || name == "cursor") {
+		name = renamed
+	}
+	location := at
+	if name != "" {
+		location += "." + name
+	}
+	return wrong(location, f.Msg, f.Fix)
+}
+
+// retryAfter is how many seconds a client is asked to wait.
+const retryAfter = 1
+
+// fail answers with a problem. What a store says goes to the log and not to the asker.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := s.problem(r, err)
+	if p == nil {
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Del("ETag")
+	if p.Status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	w.WriteHeader(p.Status)
+	_ = encode(w, p) // the asker is gone: nobody is left to answer
+}
+
+// problem is an error as the asker sees it; nil when nobody waits for it any more.
+func (s *Server) problem(r *http.Request, err error) *client.Problem {
+	var known *refusal
+	var fault *query.Fault
+	switch {
+	case errors.As(err, &known):
+	case errors.As(err, &fault):
+		errors.As(faultAt("query", fault), &known)
+	case r.Context().Err() != nil && errors.Is(context.Cause(r.Context()), context.Canceled):
+		return nil
+	default:
+		s.opts.Log.Warn("a request was not answered", "request", requestID(r), "route", route(r), "error", err)
+		known = &refusal{kind: unavailable, detail: "the stores gave no answer; the log of brine says why"}
+	}
+	return &client.Problem{
+		Type: docsPath + "#" + known.kind.name, Title: known.kind.title, Status: known.kind.status, Detail: known.detail, Errors: known.wrong,
+		Request: requestID(r),
+	}
+}
+
+// route is the path of the route that a request has found.
+func route(r *http.Request) string {
+	_, path, _ := strings.Cut(r.Pattern, " ")
+	return path
+}
+
+func encode(w interface{ Write([]byte) (int, error) }, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// atPlace words the fault of a question that stands somewhere in a body.
+func atPlace(at string, err error) error {
+	if fault, ok := errors.AsType[*query.Fault](err); ok {
+		return faultAt(at, fault)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"brine/rowkey"
+	"brine/serve/client"
+)
+
+// The paths of the routes that are not a view's or a table's.
+const (
+	root        = "/api/v1"
+	viewsPath   = root + "/views"
+	openAPIPath = root + "/openapi.json"
+	docsPath    = root + "/docs"
+)
+
+// endpoint is a route: all that is known of it, in one place.
+type endpoint struct {
+	method, path string
+	id           string // of the operation
+	about        string // one sentence
+	params       []param
+	body         any // a value of the type of the body; nil: none
+	answer       any // a value of the type of the answer
+	streams      bool
+	conditional  bool // it has an ETag, and answers 304
+	missing      bool // it may answer 404
+	free         bool // it is made beforehand, asks no store and takes no place
+	handle       func(*call) error
+}
+
+// param is a parameter of a route.
+type param struct {
+	in, name string
+	about    string
+	kind     rowkey.Type
+	required bool
+	list     bool
+}
+
+// forms are the media types of the answer.
+func (e *endpoint) forms() []string {
+	if e.streams {
+		return []string{jsonType, linesType}
+	}
+	return []string{jsonType}
+}
+
+func (e *endpoint) queryNames() string {
+	var names []string
+	for _, p := range e.params {
+		if p.in == "query" {
+			names = append(names, p.name)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// table is all routes that answer with data.
+func (s *Server) table() []*endpoint {
+	list := s.listed()
+	routes := []*endpoint{{
+		method: http.MethodGet, path: viewsPath, id: "views", about: "The views of the configuration, with what they are asked by.",
+		answer: client.Views{}, handle: func(c *call) error {
+			if _, err := c.query(); err != nil {
+				return err
+			}
+			return c.json(list)
+		},
+	}}
+	for i := range s.opts.Views {
+		routes = append(routes, viewRoutes(&s.opts.Views[i])...)
+	}
+	for i := range s.opts.Tables {
+		routes = append(routes, tableRoutes(&s.opts.Tables[i])...)
+	}
+	return routes
+}
+
+func viewPath(name string) string  { return viewsPath + "/" + url.PathEscape(name) }
+func tablePath(name string) string { return root + "/tables/" + name }

@@ -1,0 +1,261 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+
+	"brine/internal/guard"
+)
+
+// A client that is slower than these is given up.
+const (
+	headerTimeout  = 5 * time.Second
+	bodyTimeout    = 10 * time.Second
+	readSlack      = 10 * time.Second // to read an answer, beyond Options.Timeout
+	idleTimeout    = 90 * time.Second
+	maxHeader      = 64 << 10
+	maxURI         = 16 << 10
+	maxBody        = 1 << 20
+	maxConnections = 1024
+)
+
+// Server serves the API at a listener.
+type Server struct {
+	opts     Options
+	listener net.Listener
+	server   *http.Server
+	mux      *http.ServeMux
+	names    guard.Names
+	routes   []*endpoint
+	places   chan struct{}
+	answer   http.Handler // the mux, compressing
+}
+
+// New makes a server at l, which it owns from then on. Nothing is served before Run.
+func New(l net.Listener, opts Options) (*Server, error) {
+	opts.EnsureDefaults()
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	own, _, _ := net.SplitHostPort(opts.Listen)
+	s := &Server{
+		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts}, places: make(chan struct{}, opts.InFlight),
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
+		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.register(); err != nil {
+		return nil, err
+	}
+	s.answer = compress(s.mux)
+	conns := guard.NewConnections(maxConnections)
+	s.server = &http.Server{
+		Handler: s, ConnState: conns.Changed, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
+		WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "serve").Handler(), slog.LevelWarn),
+	}
+	return s, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Run serves until ctx ends, and then until what is under way is answered.
+func (s *Server) Run(ctx context.Context) error {
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		within, cancel := context.WithTimeout(context.Background(), s.opts.Timeout+time.Second)
+		defer cancel()
+		if err := s.server.Shutdown(within); err != nil {
+			s.opts.Log.Warn("requests were cut off at the end", "error", err)
+			_ = s.server.Close() // who is still there reads too slowly
+		}
+	})
+	err := s.server.Serve(s.listener)
+	if !stop() {
+		<-ended
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve.listen: %w", err)
+	}
+	return nil
+}
+
+// Close closes a server that may never have run.
+func (s *Server) Close() error { return s.listener.Close() }
+
+// register makes the mux of the table of routes.
+func (s *Server) register() error {
+	s.routes = s.table()
+	pages, err := s.pages()
+	if err != nil {
+		return err
+	}
+	s.routes = append(s.routes, pages...)
+	for _, e := range s.routes {
+		s.mux.Handle(e.method+" "+e.path, s.handler(e))
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, s.unknown(w, r)) })
+	return nil
+}
+
+// unknown says why there is no route for a request.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := *r
+		other.Method = method
+		if _, pattern := s.mux.Handler(&other); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		return refuse(badMethod, r.Method+" is not for this route; it takes "+strings.Join(allowed, ", "))
+	}
+	return refuse(notThere, "there is no such route; GET "+viewsPath+" lists the views, and "+openAPIPath+" has all routes")
+}
+
+// ServeHTTP answers a request, or says why not.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	rec := &recorder{ResponseWriter: w}
+	r.Header.Set(requestHeader, cleanID(r.Header.Get(requestHeader)))
+	h := w.Header()
+	h.Set(requestHeader, requestID(r))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store") // rows are somebody's
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if err := s.admit(r); err != nil {
+		s.fail(rec, r, err)
+	} else {
+		s.answer.ServeHTTP(rec, r)
+	}
+	if s.opts.Hooks.Answered != nil {
+		s.opts.Hooks.Answered(AnsweredInfo{Route: strings.TrimSuffix(route(r), "/{$}"), Status: rec.status(), Took: time.Since(began)})
+	}
+}
+
+// admit says why a request gets no further, whatever it asks.
+func (s *Server) admit(r *http.Request) error {
+	escaped := r.URL.EscapedPath()
+	switch by := guard.Forwarded(r); {
+	case !s.names.Known(r.Host):
+		return refuse(otherHost, "brine is not known by this name here: add it to serve.hosts")
+	case by != "":
+		return refuse(wasForwarded, "the header "+by+" says that this was forwarded, and without accounts only this machine is answered")
+	case len(r.RequestURI) > maxURI:
+		return refuse(tooLong, "path and query are longer than 16 KiB")
+	case path.Clean(escaped) != strings.TrimSuffix(escaped, "/") && escaped != "/":
+		return refuse(notThere, "a path has no empty parts and no dots as parts")
+	}
+	return nil
+}
+
+// handler does for a route what all have in common.
+func (s *Server) handler(e *endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if e.free { // made beforehand: it costs nothing
+			_ = e.handle(&call{Server: s, w: w, r: r})
+			return
+		}
+		select {
+		case s.places <- struct{}{}:
+		default:
+			called(s.opts.Hooks.Shed)
+			s.fail(w, r, refuse(overloaded, "as many requests as may be are being worked on"))
+			return
+		}
+		called(s.opts.Hooks.Begun)
+		defer func() {
+			<-s.places
+			called(s.opts.Hooks.Ended)
+		}()
+		ctx, cancel := context.WithTimeout(r.Context(), s.opts.Timeout)
+		defer cancel()
+		s.work(ctx, e, w, r)
+	}
+}
+
+func called(hook func()) {
+	if hook != nil {
+		hook()
+	}
+}
+
+// work runs a route's handler; a panic is the route's own problem.
+func (s *Server) work(ctx context.Context, e *endpoint, w http.ResponseWriter, r *http.Request) {
+	answered := func(error) {}
+	if s.opts.Question != nil {
+		ctx, answered = s.opts.Question(ctx, r.Header.Get("Traceparent"), e.id)
+	}
+	var err error
+	defer func() {
+		if p := recover(); p != nil {
+			s.opts.Log.Error("BUG: a route panicked", "request", requestID(r), "route", e.path, "panic", p, "stack", string(debug.Stack()))
+			err = refuse(internal, "brine has a fault; its log says more")
+		}
+		answered(err)
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}()
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	c := &call{Server: s, endpoint: e, w: w, r: r, ctx: ctx}
+	if err = c.negotiate(); err == nil {
+		err = e.handle(c)
+	}
+}
+
+// recorder keeps the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	code int
+}
+
+func (r *recorder) WriteHeader(code int) {
+	r.code = code
+	r.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// Flush is for handlers that look for it.
+func (r *recorder) Flush() {
+	if f, ok := r.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+func (r *recorder) status() int {
+	if r.code == 0 {
+		return http.StatusOK
+	}
+	return r.code
+}
+
+// Paths are those of all routes, with their methods.
+func (s *Server) Paths() []string {
+	var out []string
+	for _, e := range s.routes {
+		out = append(out, e.method+" "+e.path)
+	}
+	return slices.Sorted(slices.Values(out))
+}

@@ -1,0 +1,133 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"brine/query"
+	"brine/rowkey"
+	"brine/serve/client"
+)
+
+// maxRow is the longest row key that HBase takes.
+const maxRow = 1<<15 - 1
+
+// tableRoutes are those of one table.
+func tableRoutes(t *query.Table) []*endpoint {
+	path := tablePath(t.Name) + "/rows"
+	name := strings.ReplaceAll(t.Name, ":", "_")
+	var fields []param
+	for _, f := range t.KeyFields() {
+		fields = append(fields, param{in: "query", name: f.Name, about: "A field of the key.", kind: f.Type, required: true})
+	}
+	return []*endpoint{
+		{method: http.MethodGet, path: path + "/{key}", id: "row_" + name, about: "A row of " + t.Name + " by its key.",
+			params: []param{{in: "path", name: "key", about: "As answers show it, escaped as paths are.", kind: rowkey.Text, required: true}},
+			answer: client.Row{}, conditional: true, missing: true, handle: func(c *call) error { return c.rowByKey(t) }},
+		{method: http.MethodGet, path: path, id: "find_" + name, about: "A row of " + t.Name + " by all fields of its key.",
+			params: fields, answer: client.Row{}, conditional: true, missing: true, handle: func(c *call) error { return c.rowByFields(t) }},
+		{method: http.MethodPost, path: path + ":batch", id: "rows_" + name, about: fmt.Sprintf("Up to %d rows of %s by their keys.", maxBatch, t.Name),
+			body: client.Keys{}, answer: client.Found{}, handle: func(c *call) error { return c.rowsByKeys(t) }},
+	}
+}
+
+func (c *call) rowByKey(t *query.Table) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	row, err := parseRow("path.key", c.r.PathValue("key"))
+	if err != nil {
+		return err
+	}
+	rows, err := query.ByRow(c.ctx, c.opts.Rows, *t, [][]byte{row})
+	if err != nil {
+		return err
+	}
+	return c.row(&rows[0])
+}
+
+func (c *call) rowByFields(t *query.Table) error {
+	values, err := c.query()
+	if err != nil {
+		return err
+	}
+	fields := map[string]string{}
+	for name := range values {
+		fields[name] = values.Get(name)
+	}
+	keys, err := t.RowsOf(fields)
+	if err != nil {
+		return err
+	}
+	rows, err := query.ByKey(c.ctx, c.opts.Rows, *t, keys)
+	if err != nil {
+		return err
+	}
+	return c.row(&rows[0])
+}
+
+// row answers with one row, unless the asker has it in this version.
+func (c *call) row(r *query.Row) error {
+	if absent(r) {
+		return refuse(notThere, "there is no such row")
+	}
+	tag := strconv.Quote(strconv.FormatInt(r.Version, 10))
+	c.w.Header().Set("ETag", tag)
+	for has := range strings.SplitSeq(c.r.Header.Get("If-None-Match"), ",") {
+		if has = strings.TrimPrefix(strings.TrimSpace(has), "W/"); has == tag || has == "*" {
+			c.w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+	}
+	return c.json(shown(r))
+}
+
+// absent reports whether a row is not there, or marked as deleted, which is the same to readers.
+func absent(r *query.Row) bool { return len(r.Fields) == 0 || r.Deleted }
+
+func (c *call) rowsByKeys(t *query.Table) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	var asked client.Keys
+	if err := c.body(&asked); err != nil {
+		return err
+	}
+	if n := len(asked.Keys); n == 0 || n > maxBatch {
+		return wrong("body.keys", fmt.Sprintf("are %d, not between 1 and %d", n, maxBatch), "ask in several requests")
+	}
+	keys := make([][]byte, len(asked.Keys))
+	for i, text := range asked.Keys {
+		var err error
+		if keys[i], err = parseRow(fmt.Sprintf("body.keys[%d]", i), text); err != nil {
+			return err
+		}
+	}
+	rows, err := query.ByRow(c.ctx, c.opts.Rows, *t, keys)
+	if err != nil {
+		return err
+	}
+	out := client.Found{Rows: []client.Row{}, Missing: []string{}}
+	for i := range rows {
+		if absent(&rows[i]) {
+			out.Missing = append(out.Missing, asked.Keys[i])
+		} else {
+			out.Rows = append(out.Rows, shown(&rows[i]))
+		}
+	}
+	return c.json(out)
+}
+
+// parseRow reads a row key as answers show it.
+func parseRow(at, text string) ([]byte, error) {
+	row, err := rowkey.ParseBinary(text)
+	switch {
+	case err != nil:
+		return nil, wrong(at, err.Error(), "take it from an answer as it stands")
+	case len(row) == 0 || len(row) > maxRow:
+		return nil, wrong(at, fmt.Sprintf("has %d bytes, not between 1 and %d", len(row), maxRow), "take it from an answer as it stands")
+	}
+	return row, nil
+}

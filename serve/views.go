@@ -1,0 +1,249 @@
+package serve
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/query"
+	"brine/rowkey"
+	"brine/serve/client"
+)
+
+const (
+	maxPage  = query.MaxPage
+	maxBatch = 1000 // keys or questions of one request
+	beside   = 16   // questions of one request that are asked at a time
+	flushed  = 100  // rows of a streamed answer that are sent together
+)
+
+// listed is the list of views.
+func (s *Server) listed() client.Views {
+	out := client.Views{Views: []client.View{}}
+	for i := range s.opts.Views {
+		v := &s.opts.Views[i]
+		shown := client.View{Name: v.Name, Path: viewPath(v.Name), Table: v.Shown().Name, Order: string(v.Order), PageSize: v.PageSize(), Parameters: []client.Parameter{}}
+		for _, p := range v.Parameters() {
+			typ := p.Type.String()
+			if p.Words {
+				typ = "words"
+			}
+			shown.Parameters = append(shown.Parameters, client.Parameter{Name: p.Field, Type: typ, Required: p.Required, Range: p.Range, List: p.List})
+		}
+		out.Views = append(out.Views, shown)
+	}
+	return out
+}
+
+// viewRoutes are those of one view.
+func viewRoutes(v *query.View) []*endpoint {
+	var params []param
+	for _, p := range v.Parameters() {
+		about := map[bool]string{true: "Words, all of which are in the field.", false: "This value."}[p.Words]
+		if p.List {
+			about = "This value; given several times, any of them."
+		}
+		params = append(params, param{in: "query", name: p.Field, about: about, kind: p.Type, required: p.Required && !p.Range, list: p.List})
+		if p.Range {
+			params = append(params, param{in: "query", name: p.Field + ".from", about: "From this value on, instead of a value.", kind: p.Type},
+				param{in: "query", name: p.Field + ".to", about: "Up to this value, which is not among them.", kind: p.Type})
+		}
+	}
+	params = append(params,
+		param{in: "query", name: query.PageSize, about: fmt.Sprintf("Rows of the page, at most %d (default %d).", maxPage, v.PageSize()), kind: rowkey.Int},
+		param{in: "query", name: query.PageToken, about: "next_page_token of the page before, with the same parameters.", kind: rowkey.Text})
+	name := v.Name
+	return []*endpoint{
+		{method: http.MethodGet, path: viewPath(name), id: "view_" + name, about: "Rows of " + v.Shown().Name + ", by the view " + name + ".",
+			params: params, answer: client.Page{}, streams: true, handle: func(c *call) error { return c.view(v) }},
+		{method: http.MethodPost, path: viewPath(name) + ":batch", id: "batch_" + name,
+			about: fmt.Sprintf("The first pages of up to %d questions of the view %s.", maxBatch, name),
+			body:  client.Questions{}, answer: client.Answers{}, handle: func(c *call) error { return c.questions(v) }},
+	}
+}
+
+// view answers a question of a view.
+func (c *call) view(v *query.View) error {
+	values, err := c.query()
+	if err != nil {
+		return err
+	}
+	ask := query.Request{After: query.Cursor(values.Get(query.PageToken))}
+	if ask.Limit, err = pageSize(values.Get(query.PageSize)); err != nil {
+		return err
+	}
+	values.Del(query.PageSize)
+	values.Del(query.PageToken)
+	ask.Given = given(values)
+	question, err := v.Question(ask)
+	if err != nil {
+		return err
+	}
+	if c.lines {
+		return c.stream(question)
+	}
+	page, err := c.page(question)
+	if err != nil {
+		return err
+	}
+	return c.json(page)
+}
+
+// given are the arguments of parameters: NAME.from and NAME.to are the ends of a range.
+func given(values url.Values) (out []query.Given) {
+	at := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		field, end, _ := strings.Cut(name, ".")
+		if _, known := at[field]; !known {
+			at[field] = len(out)
+			out = append(out, query.Given{Field: field})
+		}
+		g := &out[at[field]]
+		switch end {
+		case "from":
+			g.From = values.Get(name)
+		case "to":
+			g.To = values.Get(name)
+		default:
+			g.Values = values[name]
+		}
+	}
+	return out
+}
+
+// page reads an answer whole.
+func (c *call) page(q *query.Question) (client.Page, error) {
+	page := client.Page{Rows: []client.Row{}}
+	a, err := q.Ask(c.ctx, c.opts.Rows, c.opts.Docs)
+	if err != nil {
+		return page, err
+	}
+	for f, err := range a.Rows {
+		if err != nil {
+			return page, err
+		}
+		page.Rows = append(page.Rows, found(&f))
+	}
+	page.Next = string(a.Next())
+	return page, nil
+}
+
+// stream sends an answer row by row. Until the first one nothing is sent, so that an error then is a problem as any other.
+func (c *call) stream(q *query.Question) error {
+	a, err := q.Ask(c.ctx, c.opts.Rows, c.opts.Docs)
+	if err != nil {
+		return err
+	}
+	out := http.NewResponseController(c.w)
+	n := 0
+	for f, err := range a.Rows {
+		if err != nil && n == 0 {
+			return err
+		}
+		if err != nil {
+			c.problemLine(err)
+			return nil
+		}
+		if n++; n == 1 {
+			c.w.Header().Set("Content-Type", linesType)
+		}
+		row := found(&f)
+		if encode(c.w, client.Line{Row: &row}) != nil {
+			return nil // the asker is gone: nobody is left to answer
+		}
+		if n%flushed == 0 {
+			_ = out.Flush() // the next write says what is wrong
+		}
+	}
+	c.w.Header().Set("Content-Type", linesType)
+	_ = encode(c.w, client.Line{End: &client.End{Next: string(a.Next())}}) // as above
+	return nil
+}
+
+// questions answers many questions of a view.
+func (c *call) questions(v *query.View) error {
+	if _, err := c.query(); err != nil {
+		return err
+	}
+	var asked client.Questions
+	if err := c.body(&asked); err != nil {
+		return err
+	}
+	size := min(asked.PageSize, maxPage)
+	switch n := len(asked.Questions); {
+	case n == 0 || n > maxBatch:
+		return wrong("body.questions", fmt.Sprintf("are %d, not between 1 and %d", n, maxBatch), "ask in several requests")
+	case size < 0:
+		return wrong("body.page_size", "is negative", "leave it out for the view's own")
+	case n*max(size, map[bool]int{true: v.PageSize()}[size == 0]) > maxPage:
+		return wrong("body.page_size", fmt.Sprintf("the answers could have more than %d rows together", maxPage), "give a smaller one, or fewer questions")
+	}
+	questions := make([]*query.Question, len(asked.Questions))
+	for i, q := range asked.Questions {
+		at := fmt.Sprintf("body.questions[%d]", i)
+		values, err := c.valid(v, q, at)
+		if err != nil {
+			return err
+		}
+		if questions[i], err = v.Question(query.Request{Given: given(values), Limit: size}); err != nil {
+			return atPlace(at, err)
+		}
+	}
+	pages := make([]client.Page, len(questions))
+	g := errgroup.Group{}
+	g.SetLimit(beside)
+	for i, q := range questions {
+		g.Go(func() (err error) {
+			pages[i], err = c.page(q)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return c.json(client.Answers{Answers: pages})
+}
+
+// valid are the parameters of one of several questions.
+func (c *call) valid(v *query.View, q map[string]client.Values, at string) (url.Values, error) {
+	values := url.Values{}
+	for name, list := range q {
+		field, end, cut := strings.Cut(name, ".")
+		known := slices.ContainsFunc(v.Parameters(), func(p query.Parameter) bool {
+			return p.Field == field && (!cut || p.Range && (end == "from" || end == "to"))
+		})
+		switch {
+		case !known:
+			return nil, wrong(at+"."+name, "the view has no such parameter", "GET "+viewsPath+" lists them")
+		case cut && len(list) != 1:
+			return nil, wrong(at+"."+name, "takes one value", "")
+		}
+		values[name] = list
+	}
+	return values, nil
+}
+
+// found is a row as it is shown.
+func found(f *query.Found) client.Row {
+	row := shown(&f.Row)
+	row.State = string(f.State)
+	return row
+}
+
+func shown(r *query.Row) client.Row {
+	out := client.Row{Row: rowkey.Binary(r.Key), Version: r.Version, Fields: make(map[string]any, len(r.Fields))}
+	for _, f := range r.Fields {
+		v := query.JSONValue(f.Value)
+		if number, ok := v.(float64); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
+			v = fmt.Sprint(number) // which JSON has no number for
+		}
+		out.Fields[f.Name] = v
+	}
+	return out
+}
