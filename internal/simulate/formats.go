@@ -111,7 +111,11 @@ var encoders = map[string]func([]written, *record) []byte{
 				values = append(values, `"`+strings.ReplaceAll(*v, `"`, `""`)+`"`)
 			}
 		}
-		return r.cut([]byte(strings.Join(values, ",")))
+		row := r.cut([]byte(strings.Join(values, ",")))
+		if r.poison == "broken" {
+			row = append(row, `"x`...) // half a row may be one, if it is cut between the two quotes that stand for one
+		}
+		return row
 	},
 	"avro":     func(all []written, r *record) []byte { return r.cut(r.framed(nil, all[0].avro(r))) },
 	"protobuf": func(all []written, r *record) []byte { return r.framed([]byte{2, 2}, all[0].protobuf(r)) }, // the second message
