@@ -95,3 +95,92 @@ func BenchmarkOtherLibraries(b *testing.B) {
 		})
 	}
 }
+
+// An update of 1 kB as Debezium writes it, without its schema.
+const orderChange = `{"before":{"id":100123,"user_id":4711,"status":"PAID","total":"MDk=","city":"Newark","note":"ring twice, second door on the left","updated_at":1357034100000,"weight":12.5},` +
+	`"after":{"id":100123,"user_id":4711,"status":"SENT","total":"MDk=","city":"Newark","note":"ring twice, second door on the left","updated_at":1357034220000,"weight":12.5},` +
+	`"source":{"version":"3.0.0.Final","connector":"mysql","name":"shop","ts_ms":1357034220000,"snapshot":"false","db":"shop","sequence":null,"ts_us":1357034220000000,"ts_ns":1357034220000000000,` +
+	`"table":"orders","server_id":223344,"gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:2341","file":"mysql-bin.000003","pos":80512,"row":0,"thread":7,"query":null},` +
+	`"transaction":{"id":"3e11fa47-71ca-11e1-9e33-c80aa9429562:2341","total_order":1,"data_collection_order":1},"op":"u","ts_ms":1357034220461,"ts_us":1357034220461123,"ts_ns":1357034220461123456,"remark":"` +
+	`of no field; with it the record is of one kilobyte, as those of a table of a dozen columns are, where most columns have numbers 123"}`
+
+// Its columns, of which a pipeline uses all, and what makes its version.
+func orderChanges(e event.Envelope) event.Schema {
+	return wrap(e, 5, at("id", event.Int), at("user_id", event.Int), at("status", event.Text),
+		event.Field{Name: "total", Type: event.Text, Decimal: true, Scale: 2}, at("city", event.Text), at("at", event.TimeMS, "$source", "ts_ms"),
+		at("note", event.Text), at("updated_at", event.TimeMS), at("weight", event.Float))
+}
+
+func measure(b *testing.B, s event.Schema, value string) {
+	b.Helper()
+	rec := &event.Record{Value: []byte(value), Timestamp: 1357034220500}
+	d := event.NewDecoder(s)
+	var batch event.Batch
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(batch.Events) == 1000 {
+			d.Reset(&batch)
+		}
+		if err := d.Decode(rec, &batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDebezium: a change in its forms, beside what other libraries take to read the same columns of both images.
+func BenchmarkDebezium(b *testing.B) {
+	full, keyed := orderChanges(event.Envelope{Form: event.Debezium}), orderChanges(event.Envelope{Form: event.Debezium, Keys: []string{"id"}})
+	b.Run("bare", func(b *testing.B) { measure(b, full, orderChange) })
+	b.Run("of the key", func(b *testing.B) { measure(b, keyed, orderChange) })
+	b.Run("with its schema", func(b *testing.B) { measure(b, full, `{"schema":`+connectSchema+`,"payload":`+orderChange+`}`) })
+	type row struct {
+		ID        int64   `json:"id"`
+		User      int64   `json:"user_id"`
+		Status    string  `json:"status"`
+		Total     string  `json:"total"`
+		City      string  `json:"city"`
+		Note      string  `json:"note"`
+		UpdatedAt int64   `json:"updated_at"`
+		Weight    float64 `json:"weight"`
+	}
+	type change struct {
+		Before, After *row
+		Source        struct {
+			TS int64 `json:"ts_ms"`
+		}
+		Op string
+	}
+	b.Run("encoding-json", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			var c change
+			if err := json.Unmarshal([]byte(orderChange), &c); err != nil || c.After.Note == "" {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("fastjson+Validate", func(b *testing.B) {
+		var p fastjson.Parser
+		in := []byte(orderChange)
+		b.ReportAllocs()
+		for b.Loop() {
+			v, err := p.ParseBytes(in)
+			if err != nil || fastjson.ValidateBytes(in) != nil {
+				b.Fatal(err)
+			}
+			for _, image := range []string{"before", "after"} {
+				for _, key := range []string{"status", "total", "city", "note"} {
+					if len(v.GetStringBytes(image, key)) == 0 {
+						b.Fatal(key)
+					}
+				}
+				if v.GetInt64(image, "id")+v.GetInt64(image, "user_id")+v.GetInt64(image, "updated_at") == 0 || v.GetFloat64(image, "weight") == 0 {
+					b.Fatal(image)
+				}
+			}
+			if v.GetInt64("source", "ts_ms") == 0 || len(v.GetStringBytes("op")) == 0 {
+				b.Fatal("op")
+			}
+		}
+	})
+}

@@ -20,6 +20,8 @@ type Builder struct {
 	element int     // of the record's list that the event at hand is made of; noElement: none
 	known   bool    // what is beside the record's value is read
 	kept    []Value // that: of the fields beside.copied
+
+	digits [64]byte // scratch for a number
 }
 
 // make makes the events of rec.

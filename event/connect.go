@@ -41,10 +41,12 @@ func newConnectReader(root *Node) *connectReader {
 // Read implements Reader.
 func (r *connectReader) Read(rec *Record, b *Builder) *Error {
 	value := rec.Value
-	if r.sameSchema(value, b) {
-		return nil
+	if s := r.current; s != nil && s.head != nil {
+		if r.sameSchema(s.head, value, b) {
+			return nil
+		}
+		b.restart() // what is wrong is worded alike, whichever schema came before
 	}
-	b.restart() // what is wrong is worded alike, whichever schema came before
 	w, err := r.unwrap(value)
 	switch {
 	case err != nil:
@@ -63,12 +65,11 @@ func (r *connectReader) Read(rec *Record, b *Builder) *Error {
 }
 
 // sameSchema reads a record that begins as the one before did, without looking at the schema again; false: that does not do.
-func (r *connectReader) sameSchema(value []byte, b *Builder) bool {
-	s := r.current
-	if s == nil || s.head == nil || !bytes.HasPrefix(value, s.head) || !bytes.HasPrefix(value[len(s.head):], []byte{'{'}) {
+func (r *connectReader) sameSchema(head, value []byte, b *Builder) bool {
+	if !bytes.HasPrefix(value, head) || !bytes.HasPrefix(value[len(head):], []byte{'{'}) {
 		return false
 	}
-	rest, err := r.first(r.root, value[len(s.head):], b)
+	rest, err := r.first(r.root, value[len(head):], b)
 	rest, closed := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte{'}'})
 	return err == nil && closed && len(bytes.TrimLeft(rest, space)) == 0
 }
@@ -78,8 +79,21 @@ type wrapped struct{ head, schema, payload []byte }
 
 const space = " \t\r\n"
 
+// isBare reports whether the first member of a record is another than the two of a wrapped one.
+func isBare(value []byte) bool {
+	i := skipSpace(value, 0)
+	if i == len(value) || value[i] != '{' {
+		return false
+	}
+	first := value[skipSpace(value, i+1):]
+	return !bytes.HasPrefix(first, []byte(`"schema"`)) && !bytes.HasPrefix(first, []byte(`"payload"`))
+}
+
 // unwrap finds the two members that a wrapped record has and no other; a bare one gives none.
 func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
+	if isBare(value) {
+		return wrapped{}, nil
+	}
 	r.reset(value)
 	if r.json.PeekKind() != '{' {
 		return wrapped{}, nil

@@ -79,9 +79,9 @@ func (e *envelope) complete(b *Builder) *Error {
 	if i.before == nil || e.keyOnly() || !e.decoder.has(i.before) {
 		return nil
 	}
-	for _, m := range i.after.children {
-		if before := i.before.Find([]byte(m.key)); before != nil && known(m) && !known(before) {
-			return &Error{Reason: MissingField, Field: before.path, Detail: "the before-image lacks it, so what it was is not known; let the " +
+	for _, p := range e.pairs {
+		if known(p.after) && !known(p.before) {
+			return &Error{Reason: MissingField, Field: p.before.path, Detail: "the before-image lacks it, so what it was is not known; let the " +
 				"database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope"}
 		}
 	}
@@ -106,7 +106,7 @@ const (
 
 // lacks notes that the publisher could not send the value of a column, if the JSON says so.
 func (b *Builder) lacks(n *Node, json []byte) bool {
-	if !n.column {
+	if !n.column || len(json) < len(unavailable) {
 		return false
 	}
 	escaped := json[0] == '"' && bytes.IndexByte(json, '\\') >= 0 && string(b.batch.text(json)) == unavailable

@@ -28,6 +28,7 @@ func NewDecoder(schema Schema) *Decoder {
 		panic("BUG: event.NewDecoder: " + err.Error())
 	}
 	d := &Decoder{schema: schema, sequence: schema.position(schema.Sequence), logged: newPlace(schema), root: &Node{field: -1, index: -1}}
+	d.images.imaged = make([]bool, len(schema.Fields))
 	for i, f := range schema.Fields {
 		if i == schema.Version {
 			d.versionPath = f.Where()
@@ -38,6 +39,7 @@ func NewDecoder(schema Schema) *Decoder {
 		d.hold(d.root.at(f.Keys()), i, i)
 		if former, ok := schema.former(i); ok {
 			d.hold(d.root.at(former), len(schema.Fields)+i, i)
+			d.images.imaged[i] = true
 		}
 	}
 	d.images.deleted = schema.position(schema.Images.Deleted)

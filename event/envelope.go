@@ -119,9 +119,13 @@ type envelope struct {
 	zoned   *TimeFormat
 	kind    *Node
 	deleted *Node // of an unwrapped row
+	pairs   []imaged
 	// What only records have that are no changes of rows.
 	ddl, status, beat *Node
 }
+
+// imaged is a column that both images are read for.
+type imaged struct{ before, after *Node }
 
 func newEnvelope(d *Decoder) *envelope {
 	e := &envelope{Envelope: d.schema.Envelope, decoder: d, row: slices.IndexFunc(d.schema.Fields, d.schema.Envelope.makes)}
@@ -136,6 +140,11 @@ func newEnvelope(d *Decoder) *envelope {
 	case e.Form == Debezium:
 		for _, n := range slices.Concat(d.images.before.children, d.images.after.children) {
 			n.column = true
+		}
+		for _, n := range d.images.after.children {
+			if before := d.images.before.Find([]byte(n.key)); before != nil {
+				e.pairs = append(e.pairs, imaged{before, n})
+			}
 		}
 		e.kind, e.ddl, e.status, e.beat = e.read(Text, "op"), e.read(Text, "ddl"), e.read(Text, "status"), e.read(Int, "ts_ms")
 	default:

@@ -70,8 +70,9 @@ func (s Schema) former(n int) (path []string, ok bool) {
 
 // images is what a decoder knows of them.
 type images struct {
-	before, after *Node // after is nil where it is the record itself
-	deleted       int   // position of Images.Deleted; -1: none
+	before, after *Node  // after is nil where it is the record itself
+	deleted       int    // position of Images.Deleted; -1: none
+	imaged        []bool // the fields that the before-image has too
 }
 
 // compare returns the values before the change, or nil if the record has none: then it is the first of its kind, or a delete. values
@@ -91,7 +92,7 @@ func (d *Decoder) compare(values []Value, gone bool) (former []Value) {
 			return nil // an envelope says that it is one
 		}
 		for i := range n {
-			if _, ok := d.schema.former(i); ok {
+			if d.images.imaged[i] {
 				values[i] = values[n+i]
 			}
 		}
@@ -102,7 +103,7 @@ func (d *Decoder) compare(values []Value, gone bool) (former []Value) {
 	}
 	d.unchanged(d.images.before, values)
 	for i := range n {
-		if _, ok := d.schema.former(i); !ok {
+		if !d.images.imaged[i] {
 			values[n+i] = values[i]
 		}
 	}

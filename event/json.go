@@ -101,6 +101,9 @@ func (r *jsonReader) element(record []byte, b *Builder) *Error {
 
 // first reads the object that a value begins with, and returns what follows.
 func (r *jsonReader) first(n *Node, value []byte, b *Builder) (rest []byte, err *Error) {
+	if end := r.quick(n, value, b); end >= 0 {
+		return value[end:], nil
+	}
 	r.reset(value)
 	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
 		return nil, &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
@@ -183,15 +186,20 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	}
 	// What ReadValue returns lasts until the next read only; the same bytes of the record last longer.
 	end := int(r.json.InputOffset())
+	return b.take(n, kind, record[end-len(raw):end])
+}
+
+// take sets a field to JSON that is checked and no null, and that lasts as long as the batch.
+func (b *Builder) take(n *Node, kind jsontext.Kind, raw []byte) *Error {
 	if n.column || n.form.kind != 0 {
-		if known, err := b.formed(n, kind, record[end-len(raw):end]); known {
+		if known, err := b.formed(n, kind, raw); known {
 			return err
 		}
 	}
 	if n.convert != nil {
-		return b.convert(n, kind, record[end-len(raw):end])
+		return b.convert(n, kind, raw)
 	}
-	if detail := b.batch.parse(&b.values[n.field], n, kind, record[end-len(raw):end]); detail != "" {
+	if detail := b.batch.parse(&b.values[n.field], n, kind, raw); detail != "" {
 		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
 	}
 	return nil

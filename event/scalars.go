@@ -73,8 +73,7 @@ func (b *Builder) Int(n *Node, i int64) *Error {
 		}
 		v = TimeValue(i * 1000)
 	default:
-		var room [20]byte
-		return b.number(n, strconv.AppendInt(room[:0], i, 10))
+		return b.number(n, strconv.AppendInt(b.digits[:0], i, 10))
 	}
 	b.values[n.field] = v
 	return nil
@@ -94,8 +93,7 @@ func (b *Builder) Uint(n *Node, i uint64) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
-	var room [20]byte
-	return b.number(n, strconv.AppendUint(room[:0], i, 10))
+	return b.number(n, strconv.AppendUint(b.digits[:0], i, 10))
 }
 
 // Float sets a field to a floating-point number.
@@ -116,8 +114,7 @@ func (b *Builder) Float(n *Node, f float64) *Error {
 	case n.typ == Int || n.typ == TimeMS || n.typ == TimeS:
 		return n.Wrong("a floating-point number")
 	}
-	var room [32]byte
-	return b.number(n, strconv.AppendFloat(room[:0], f, 'g', -1, 64))
+	return b.number(n, strconv.AppendFloat(b.digits[:0], f, 'g', -1, 64))
 }
 
 // Bool sets a field to a bool.
@@ -183,8 +180,7 @@ func (b *Builder) Decimal(n *Node, unscaled []byte, scale int) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
-	var room [64]byte
-	digits, ok := AppendDecimal(room[:0], unscaled, scale)
+	digits, ok := AppendDecimal(b.digits[:0], unscaled, scale)
 	if !ok {
 		return &Error{Reason: WrongType, Field: n.path, Detail: "the decimal has more than 38 digits"}
 	}
