@@ -116,3 +116,30 @@ func TestExplainFindsWhatIsNotThere(t *testing.T) {
 		t.Errorf("of one pipeline:\n%s", only)
 	}
 }
+
+// TestExplainLooksKeysUp: a change that lacks fields of its key is explained with what is looked up, or with what it waits for.
+func TestExplainLooksKeysUp(t *testing.T) {
+	t.Parallel()
+	j := newJobOf(t, embeddedStack(t), statesExample)
+	at := time.UnixMilli(1700000000000)
+	j.sendAt(0, `{"order":"o1","user":"ann","created":1690000000000,"at":1700000000000,"status":"created"}`, at)
+	j.sendAt(0, `{"order":"o1","at":1700000000001,"status":"paid"}`, at)
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	j.sendAt(0, `{"order":"o2","at":1700000000002,"status":"paid"}`, at)
+	for offset, want := range []struct {
+		outcome explain.Outcome
+		text    string
+	}{
+		{explain.Written, "e:s  created  at 1700000000000  newer: paid at 1700000000001"},
+		{explain.Written, `user     text     "ann"`},
+		{explain.NotYet, "it cannot be written yet: awaited: "},
+	} {
+		place := fmt.Sprint(offset)
+		if h := j.explained(place).Pipelines[0].Halves[0]; h.Outcome != want.outcome {
+			t.Errorf("offset %d: %+v, expected %s", offset, h, want.outcome)
+		}
+		if out := j.output("explain", "-c", j.file, j.topic, "0", place); !strings.Contains(out, want.text) {
+			t.Errorf("offset %d lacks %q:\n%s", offset, want.text, out)
+		}
+	}
+}
