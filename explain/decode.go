@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/internal/when"
+	"brine/rowkey"
 )
 
 // patience is how long is waited for what decoding the record takes, such as its schema.
@@ -157,7 +159,10 @@ func valueOf(v event.Value) (value any, text string) {
 	case event.Int:
 		return v.Int(), strconv.FormatInt(v.Int(), 10)
 	case event.Float:
-		return v.Float(), strconv.FormatFloat(v.Float(), 'g', -1, 64)
+		if text = strconv.FormatFloat(v.Float(), 'g', -1, 64); math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0) {
+			return text, text // JSON has no such numbers
+		}
+		return v.Float(), text
 	case event.Bool:
 		return v.Bool(), strconv.FormatBool(v.Bool())
 	case event.TimeMS:
@@ -165,5 +170,9 @@ func valueOf(v event.Value) (value any, text string) {
 	case event.Nested:
 		return json.RawMessage(slices.Clone(v.Text())), string(v.Text())
 	}
-	return nil, "null"
+	if v.Null() {
+		return nil, "null"
+	}
+	text = rowkey.Binary(event.AppendValue(nil, v)) // as a column holds it
+	return text, text
 }
