@@ -38,6 +38,17 @@ type target struct {
 
 var targets = []target{
 	{"decode: JSON to event, a 200-byte scan", "./event", "BenchmarkDecode/200B", 700, 0, 0},
+	{"decode: a change of 1 kB as Debezium writes it, both images", "./event", "BenchmarkDebezium/bare", 2500, 0, 0},
+	{"beside it: encoding/json", "./event", "BenchmarkDebezium/encoding-json", 0, none, 0},
+	{"beside it: fastjson with its Validate", "./event", "BenchmarkDebezium/fastjson+Validate", 0, none, 0},
+	{"decode: Avro, 8 fields of 8", "./event/avro", "BenchmarkDecode/8_of_8_fields", 350, 0, 0},
+	{"decode: Avro, 8 fields of 20", "./event/avro", "BenchmarkDecode/8_of_20_fields", 0, 0, 0},
+	{"beside it: twmb/avro into a struct", "./event/avro", "BenchmarkOtherLibraries/twmb_struct", 0, none, 0},
+	{"beside it: goavro", "./event/avro", "BenchmarkOtherLibraries/goavro", 0, none, 0},
+	{"decode: Protobuf, 8 fields", "./event/protobuf", "BenchmarkRead/plan", 350, 0, 0},
+	{"beside it: dynamicpb", "./event/protobuf", "BenchmarkRead/dynamicpb", 0, none, 0},
+	{"decode: CSV, a row", "./event/csv", "BenchmarkDecode", 0, 0, 0},
+	{"when, of three clauses, and two lets, one of which joins texts", "./derive", "BenchmarkWhenAndTwoLets", 1000, none, 0},
 	{"key: md5 prefix, waybill, time, action", "./rowkey", "BenchmarkAppend", 150, 0, 0},
 	{"key back to fields", "./rowkey", "BenchmarkDecode", 200, 0, 0},
 	// Nearly all of a key is its hash. Beside crypto/md5's of the same bytes, the machine's state does not count.
