@@ -31,7 +31,12 @@ type Options struct {
 	Hosts    []string      // names that requests may call the API by, beside those of loopback; *.NAME is all below NAME
 	Timeout  time.Duration // until an answer is whole, or refused; 5 s
 	InFlight int           // requests that are worked on at a time; 256
-	Version  string        // of this program, for the OpenAPI document
+
+	// Connections are how many are kept: a new one too many closes the one that has been idle for longest, or whose request has taken
+	// longest. 1,024
+	Connections int
+
+	Version string // of this program, for the OpenAPI document
 
 	Views  []query.View
 	Tables []query.Table
@@ -49,6 +54,7 @@ func (o *Options) EnsureDefaults() {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.InFlight = cmp.Or(o.InFlight, 256)
+	o.Connections = cmp.Or(o.Connections, 1024)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -65,6 +71,9 @@ func (o *Options) Validate() error {
 	}
 	if o.InFlight < 1 {
 		errs = append(errs, fmt.Errorf("InFlight: %d is less than 1", o.InFlight))
+	}
+	if o.Connections < 1 {
+		errs = append(errs, fmt.Errorf("Connections: %d is less than 1", o.Connections))
 	}
 	if o.Rows == nil {
 		errs = append(errs, errors.New("Rows: nothing to read rows from"))

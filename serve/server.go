@@ -20,14 +20,13 @@ import (
 
 // A client that is slower than these is given up.
 const (
-	headerTimeout  = 5 * time.Second
-	bodyTimeout    = 10 * time.Second
-	readSlack      = 10 * time.Second // to read an answer, beyond Options.Timeout
-	idleTimeout    = 90 * time.Second
-	maxHeader      = 64 << 10
-	maxURI         = 16 << 10
-	maxBody        = 1 << 20
-	maxConnections = 1024
+	headerTimeout = 5 * time.Second
+	bodyTimeout   = 10 * time.Second
+	readSlack     = 10 * time.Second // to read an answer, beyond Options.Timeout
+	idleTimeout   = 90 * time.Second
+	maxHeader     = 64 << 10
+	maxURI        = 16 << 10
+	maxBody       = 1 << 20
 )
 
 // Server serves the API at a listener.
@@ -61,7 +60,7 @@ func New(l net.Listener, opts Options) (*Server, error) {
 		return nil, err
 	}
 	s.answer = compress(s.mux)
-	conns := guard.NewConnections(maxConnections)
+	conns := guard.NewConnections(opts.Connections)
 	s.server = &http.Server{
 		Handler: s, ConnState: conns.Changed, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
 		WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,

@@ -1,0 +1,203 @@
+package serve_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/query"
+	"brine/rowkey"
+	"brine/search"
+	"brine/serve"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// store is HBase and the index, as far as the API needs them: rows of centre:scans.
+type store struct {
+	mu    sync.Mutex
+	rows  []hbase.Result // in order
+	away  bool           // calls wait until their context ends
+	fails int            // scans fail before this row; 0: never
+	first chan struct{}  // closed by the first call, unless it is nil
+	gate  chan struct{}  // calls wait for it to be closed, unless it is nil
+}
+
+var errSecret = errors.New("rs-7.internal:16020 says password=hunter2")
+
+func (s *store) call(ctx context.Context) error {
+	s.mu.Lock()
+	away, gate := s.away, s.gate
+	if s.first != nil {
+		close(s.first)
+		s.first = nil
+	}
+	s.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	if away {
+		<-ctx.Done()
+		return errors.Join(errSecret, ctx.Err())
+	}
+	return nil
+}
+
+func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
+	return func(yield func(hbase.Result, error) bool) {
+		if err := s.call(ctx); err != nil {
+			yield(hbase.Result{}, err)
+			return
+		}
+		n := 0
+		for _, r := range s.rows {
+			if bytes.Compare(r.Row, scan.Start) < 0 || scan.Stop != nil && bytes.Compare(r.Row, scan.Stop) >= 0 {
+				continue
+			}
+			if n++; n == s.fails {
+				yield(hbase.Result{}, errSecret)
+				return
+			}
+			if !yield(r, nil) || n == scan.Limit {
+				return
+			}
+		}
+	}
+}
+
+func (s *store) GetAll(ctx context.Context, _ string, gets []hbase.Get) ([]hbase.Result, error) {
+	out := make([]hbase.Result, len(gets))
+	for i, g := range gets {
+		for _, r := range s.rows {
+			if bytes.Equal(r.Row, g.Row) {
+				out[i] = r
+			}
+		}
+	}
+	return out, s.call(ctx)
+}
+
+func (s *store) Search(ctx context.Context, _ search.Query) (search.Page, error) {
+	return search.Page{}, s.call(ctx)
+}
+
+// scan is a row of the store.
+func (s *store) scan(t testing.TB, table query.Table, waybill, at, action, station string) (row []byte) {
+	t.Helper()
+	keys, err := table.RowsOf(map[string]string{"waybill": waybill, "at": at, "action": action})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row = keys[0]
+	s.rows = append(s.rows, hbase.Result{Row: row, Cells: []hbase.Cell{
+		{Row: row, Family: []byte("e"), Qualifier: []byte("c"), Timestamp: 7, Value: []byte("c1")},
+		{Row: row, Family: []byte("e"), Qualifier: []byte("s"), Timestamp: 9, Value: []byte(station)}}})
+	slices.SortFunc(s.rows, func(a, b hbase.Result) int { return bytes.Compare(a.Row, b.Row) })
+	return row
+}
+
+// shop is the API of examples/shop.yaml over a store with three scans of W1 and one of W2.
+type shop struct {
+	*serve.Server
+	*store
+	t    testing.TB
+	row  string // the newest of W1
+	base string // where it serves; empty: nowhere
+	log  *bytes.Buffer
+}
+
+func newShop(t testing.TB, change func(*serve.Options)) *shop {
+	t.Helper()
+	cfg, problems := config.Load("../examples/shop.yaml", func(string) (string, bool) { return "", false })
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	o, err := cfg.API()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shop{store: &store{}, t: t, log: &bytes.Buffer{}}
+	o.Listen, o.Rows, o.Docs, o.Version, o.Log = "127.0.0.1:0", s.store, s.store, "v0", slog.New(slog.NewTextHandler(s.log, nil))
+	if change != nil {
+		change(&o)
+	}
+	for _, table := range o.Tables {
+		if table.Name == "centre:scans" {
+			s.scan(t, table, "W1", "2013-01-01T08:00:00Z", "DEPART", "EWR")
+			s.scan(t, table, "W1", "2013-01-01T10:00:00Z", "ARRIVE", "MIA")
+			s.row = rowkey.Binary(s.scan(t, table, "W1", "2013-01-02T00:00:00Z", "DELIVER", "<img onerror=alert(1)>"))
+			s.scan(t, table, "W2", "2013-01-01T09:00:00Z", "DEPART", "=1+1")
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Server, err = serve.New(l, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// ask sends a request past the network; header is names and values, Host among them.
+func (s *shop) ask(method, target, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Host = "127.0.0.1:8090"
+	for i := 0; i < len(header); i += 2 {
+		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// run serves until the test ends.
+func (s *shop) run() {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	s.base = "http://" + s.Addr()
+	s.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.t.Error(err)
+		}
+		http.DefaultClient.CloseIdleConnections()
+	})
+}
+
+const (
+	timeline = "/api/v1/views/waybill?waybill=W1"
+	batch    = "/api/v1/tables/centre:scans/rows:batch"
+	latest   = "/api/v1/views/waybill-latest:batch"
+	jsonBody = "application/json"
+	patience = time.Minute // of a test: far more than anything takes
+)
+
+func text(t testing.TB, r io.Reader) string {
+	t.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
