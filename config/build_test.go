@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -307,5 +309,31 @@ func TestChangesAreBuilt(t *testing.T) {
 	}
 	if _, ok := log.Lookup(); ok {
 		t.Error("the log looks nothing up")
+	}
+}
+
+// A pattern takes whole names, and neither dead letters of any pipeline nor what Kafka keeps for itself.
+func TestWhatAPatternReads(t *testing.T) {
+	cfg, problems := Load("testdata/topics.good.yaml", environ())
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	named, pattern := cfg.Pipelines[0], cfg.Pipelines[1]
+	pattern.match = regexp.MustCompile(`\A(?:.*shop\..*|courier\.scans)\z`)
+	cfg.Pipelines[0].DeadLetters = "shop.trash"
+	for topic, want := range map[string]bool{"shop.orders": true, "shop.failed": false, "shop.trash": false, "shop.orders.dead": false,
+		"__shop.orders": false, "courier.scans": true, "courier.scans.b": false, "shop.": true} {
+		if pattern.Reads(topic) != want {
+			t.Errorf("%s is read: %t, expected %t", topic, !want, want)
+		}
+	}
+	on := named.On("courier.late")
+	o, all := cfg.Ingest(on, "g"), cfg.Ingest(named, "g")
+	if on.Several() || !on.Part() || o.Topic != "courier.late" || o.Topics != nil || !slices.Equal(all.Topics.Names, named.Named()) ||
+		all.Topics.Start["courier.late"].String() != "latest" || len(all.Topics.Start) != 2 || all.Topics.Match != nil {
+		t.Errorf("on a topic %+v, on all %+v", o, all.Topics)
+	}
+	if match := cfg.Ingest(pattern, "g"); match.Topics.Match == nil || match.Topics.Names != nil || match.DeadLetterTopic != "shop.failed" {
+		t.Errorf("by a pattern %+v", match.Topics)
 	}
 }

@@ -26,11 +26,15 @@ func (l *loader) checkKafka(k *Kafka) {
 		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"",
 			"write the name of the host or the pod: ${HOSTNAME}")
 	}
-	if _, err := startTime(k.Start); err != nil && k.Start != "earliest" && k.Start != "latest" && k.Start != "" {
-		l.fault("kafka.start", Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
-	}
+	l.checkStart("kafka.start", k.Start)
 	l.checkSASL(k)
 	l.checkTLS(k)
+}
+
+func (l *loader) checkStart(setting, start string) {
+	if _, err := startTime(start); err != nil && start != "earliest" && start != "latest" && start != "" {
+		l.fault(setting, Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
+	}
 }
 
 // checkSASL makes the mechanism that clients use.

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"brine/derive"
 	"brine/event"
+	"brine/ingest"
 	"brine/lookup"
 )
 
@@ -20,7 +22,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 		l.faultName(setting, Name, "is not a valid pipeline name",
 			"use letters, digits, \"_\" and \"-\", since consumer groups are named after it")
 	}
-	l.checkTopics(p, setting)
+	l.checkTopics(c, p, setting)
 	l.checkFields(p, setting)
 	l.checkFormat(c, p, setting)
 	l.checkExpressions(p, setting)
@@ -43,15 +45,74 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkWrite(c, p, setting+".write")
 }
 
-func (l *loader) checkTopics(p *Pipeline, setting string) {
+const topicNames = "use letters, digits, \".\", \"_\" and \"-\", at most 249"
+
+func (l *loader) checkTopics(c *Config, p *Pipeline, setting string) {
 	for name, topic := range map[string]string{".topic": p.Topic, ".dead_letters": p.DeadLetters} {
 		if topic != "" && !kafkaName(topic) {
-			l.fault(setting+name, Name, "is not a valid topic name", "use letters, digits, \".\", \"_\" and \"-\", at most 249")
+			l.fault(setting+name, Name, "is not a valid topic name", topicNames)
 		}
 	}
+	l.checkWhichTopics(setting)
 	if p.DeadLetters != "" && p.DeadLetters == p.Topic {
 		l.fault(setting+".dead_letters", DeadLetterTopic, "is the topic that the pipeline reads, so each dead letter would be read again",
-			"write another topic, or leave it away for "+p.Topic+".dead")
+			"write another topic, or leave it away for "+p.Topic+ingest.DeadLetterSuffix)
+	}
+	l.checkNamedTopics(p, setting)
+	l.checkTopicPattern(c, p, setting)
+}
+
+// checkWhichTopics: a pipeline has exactly one of the settings that say what it reads.
+func (l *loader) checkWhichTopics(setting string) {
+	var there []string
+	for _, name := range []string{"topic", "topics", "topic_pattern"} {
+		if l.has(setting + "." + name) {
+			there = append(there, name)
+		}
+	}
+	switch isMapping := l.near(setting).value.Kind == yaml.MappingNode; { // else reported already
+	case len(there) == 0 && isMapping:
+		l.fault(setting+".topic", Missing, "is missing", "write topic: courier.scans, or topics or topic_pattern")
+	case len(there) > 1:
+		l.fault(setting+"."+there[1], Duplicate, "is there beside "+there[0], "keep one of topic, topics and topic_pattern")
+	}
+}
+
+// checkNamedTopics checks each of several topics, and that none holds the dead letters of another.
+func (l *loader) checkNamedTopics(p *Pipeline, setting string) {
+	names := p.Named()
+	for i, t := range p.Topics {
+		at := setting + ".topics[" + strconv.Itoa(i) + "]"
+		switch {
+		case t.Name == "":
+		case !kafkaName(t.Name):
+			l.fault(at, Name, quote(t.Name)+" is not a valid topic name", topicNames)
+		case slices.Contains(names[:i], t.Name):
+			l.fault(at, Duplicate, "topic "+t.Name+" is there twice", "keep one of the two")
+		case t.Name == p.DeadLetters,
+			p.DeadLetters == "" && slices.ContainsFunc(names, func(n string) bool { return n+ingest.DeadLetterSuffix == t.Name }):
+			l.fault(at, DeadLetterTopic, "topic "+t.Name+" is where the pipeline's dead letters go, so each would be read again",
+				"remove it, or write another topic as dead_letters")
+		}
+		l.checkStart(at+".start", t.Start)
+	}
+}
+
+// checkTopicPattern compiles the pattern. Topics that come while brine runs are not asked how long they keep their records.
+func (l *loader) checkTopicPattern(c *Config, p *Pipeline, setting string) {
+	if p.TopicPattern == "" {
+		return
+	}
+	setting += ".topic_pattern"
+	if _, err := regexp.Compile(p.TopicPattern); err != nil { // by itself: what is put around it must not make it whole
+		l.fault(setting, Expression, "is not a regular expression: "+err.Error(), "write one as RE2 has them; \\. is a dot: \"shop\\\\..*\"")
+		return
+	}
+	p.match = regexp.MustCompile(`\A(?:` + p.TopicPattern + `)\z`)
+	purges := slices.ContainsFunc(p.Documents, func(d Documents) bool { x := c.Index(d.Index); return x != nil && x.PurgeDeletesAfter > 0 })
+	if purges || slices.ContainsFunc(p.Rows, func(r Rows) bool { return r.HardDeletes }) {
+		l.fault(setting, HardDeletes, "the pipeline forgets deletes, and a topic that comes later may keep older changes for longer",
+			"name the topics: topics: [ … ]; or remove hard_deletes and purge_deletes_after")
 	}
 }
 

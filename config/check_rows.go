@@ -179,7 +179,7 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 		l.faultName(join(join("tables", t.Name)+".families", f.Name), HardDeletes,
 			"it may drop delete markers at its next major compaction, and an older change that comes late or in a replay would then show a "+
 				"deleted row again",
-			"write purge_deletes_after: 16d there, no less than changes of topic "+p.Topic+" can be read after their versions")
+			"write purge_deletes_after: 16d there, no less than changes of topic "+p.TopicText()+" can be read after their versions")
 	}
 }
 

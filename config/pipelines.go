@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/event"
+	"brine/ingest"
 	"brine/lookup"
 	"brine/rowkey"
 	"brine/sink"
@@ -136,8 +137,72 @@ func (p *Pipeline) Sink() sink.Options {
 	return out
 }
 
-// DeadLetterTopic is where the pipeline's dead letters go.
-func (p *Pipeline) DeadLetterTopic() string { return cmp.Or(p.DeadLetters, p.Topic+".dead") }
+// DeadLetterTopic is where the pipeline's dead letters go; empty where each of several topics has its own.
+func (p *Pipeline) DeadLetterTopic() string {
+	if p.Several() {
+		return p.DeadLetters
+	}
+	return cmp.Or(p.DeadLetters, p.Topic+ingest.DeadLetterSuffix)
+}
+
+// Several reports whether the pipeline reads several topics, or may.
+func (p *Pipeline) Several() bool { return len(p.Topics) > 0 || p.TopicPattern != "" }
+
+// Part reports whether the pipeline stands for one topic of several.
+func (p *Pipeline) Part() bool { return p.one }
+
+// On is the pipeline as it is on one of its topics.
+func (p *Pipeline) On(topic string) *Pipeline {
+	part := *p
+	part.Topic, part.Topics, part.TopicPattern, part.one = topic, nil, "", p.one || p.Several()
+	return &part
+}
+
+// Named are the topics that the pipeline names; none where it has a pattern.
+func (p *Pipeline) Named() (names []string) {
+	if p.Topic != "" {
+		return []string{p.Topic}
+	}
+	for _, t := range p.Topics {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Reads reports whether the pipeline reads a topic. A pattern takes neither dead letters nor what Kafka keeps for itself.
+func (p *Pipeline) Reads(topic string) bool {
+	if p.match == nil {
+		return slices.Contains(p.Named(), topic)
+	}
+	holdsDead := func(other *Pipeline) bool { return other.DeadLetters == topic }
+	return p.match.MatchString(topic) && !strings.HasPrefix(topic, "__") && !strings.HasSuffix(topic, ingest.DeadLetterSuffix) &&
+		!slices.ContainsFunc(p.config.Pipelines, holdsDead)
+}
+
+// TopicText names the pipeline's topics.
+func (p *Pipeline) TopicText() string {
+	if p.TopicPattern != "" {
+		return "topic_pattern " + p.TopicPattern
+	}
+	return strings.Join(p.Named(), ", ")
+}
+
+// readTopics are the topics of a loop; nil: Topic alone.
+func (p *Pipeline) readTopics() *ingest.Topics {
+	if !p.Several() {
+		return nil
+	}
+	t := &ingest.Topics{Names: p.Named(), Start: map[string]ingest.Position{}, Refresh: p.config.Kafka.TopicRefresh}
+	for _, of := range p.Topics {
+		if of.Start != "" {
+			t.Start[of.Name] = position(of.Start)
+		}
+	}
+	if p.match != nil {
+		t.Match = p.Reads
+	}
+	return t
+}
 
 func (p *Pipeline) field(name string) *Field {
 	if i := slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {

@@ -52,9 +52,6 @@ func (p *Pipeline) Halves() (halves []Half) {
 	return halves
 }
 
-// Reads reports whether the pipeline reads a topic.
-func (p *Pipeline) Reads(topic string) bool { return p.Topic == topic }
-
 // WhereIs returns where an expression of the pipeline stands, by its setting, such as pipelines.scans.when; zero: it has none such.
 func (p *Pipeline) WhereIs(setting string) (at Place) {
 	if i := slices.IndexFunc(p.where, func(at Place) bool { return at.Setting == setting }); i >= 0 {
@@ -92,8 +89,8 @@ func (k *Kafka) PipelineOf(group string) (name, half string, ok bool) {
 func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 	k := &c.Kafka
 	return ingest.Options{
-		Kafka: k.Options(), Topic: p.Topic, Group: group, Schema: p.Schema(), Budget: ingest.NewBudget(c.share()),
-		Start: k.start(), OutOfRange: outOfRange[k.OutOfRange],
+		Kafka: k.Options(), Topic: p.Topic, Topics: p.readTopics(), Group: group, Schema: p.Schema(), Budget: ingest.NewBudget(c.share()),
+		Start: position(k.Start), OutOfRange: outOfRange[k.OutOfRange],
 		InstanceID: k.InstanceID, SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
 		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
 		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
@@ -117,15 +114,15 @@ func (p *Pipeline) conditions(group string) []event.Condition {
 
 var outOfRange = map[string]ingest.Policy{"stop": ingest.StopAndSay, "earliest": ingest.FromEarliest, "latest": ingest.FromLatest}
 
-// start is checked to be one of these or a time.
-func (k *Kafka) start() ingest.Position {
-	switch k.Start {
+// position is where a start is, which is checked to be one of these or a time.
+func position(start string) ingest.Position {
+	switch start {
 	case "earliest":
 		return ingest.Earliest
 	case "latest":
 		return ingest.Latest
 	}
-	t, _ := startTime(k.Start)
+	t, _ := startTime(start)
 	return ingest.At(t)
 }
 
@@ -164,7 +161,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 
 // Terms are what the pipeline expects of a publisher.
 func (p *Pipeline) Terms() (*contract.Terms, error) {
-	out := &contract.Terms{Pipeline: p.Name, Topic: p.Topic, Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
+	out := &contract.Terms{Pipeline: p.Name, Topic: p.TopicText(), Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
 		Columns: p.CSV.Columns, Between: p.CSV.Separator}
 	switch framed := p.Format == formatAvro || p.Format == formatProtobuf; {
 	case framed && p.SchemaFile == "":

@@ -18,6 +18,8 @@ type Kafka struct {
 	// Where a group that has committed nothing begins: `earliest` (the oldest record that the topic still holds), `latest`, or
 	// with the first record of a time or later, as 2026-01-31T00:00:00Z.
 	Start string `set:"start" default:"earliest"`
+	// How often topics are looked for that a pipeline's `topic_pattern` matches.
+	TopicRefresh time.Duration `set:"topic_refresh" default:"30s" min:"100ms" max:"1h"`
 	// What to do when the next record is not there any more. `stop`: the partition halts and says which offsets are gone.
 	// `earliest` and `latest`: it goes on there and says what was skipped.
 	OutOfRange string `set:"out_of_range" default:"stop" oneof:"stop earliest latest"`

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"time"
 
 	"brine/derive"
@@ -10,8 +11,14 @@ import (
 // Pipeline is one of pipelines.
 type Pipeline struct {
 	Name string `set:",key"`
-	// The topic that is read.
-	Topic string `set:"topic,required" example:"courier.scans"`
+	// The topic that is read; or else `topics` or `topic_pattern`.
+	Topic string `set:"topic" example:"courier.scans"`
+	// Several topics that are read as one, each by its name, or with where it begins. While one of them is missing the pipeline waits. See
+	// topics.md.
+	Topics []ReadTopic `set:"topics" example:"[shop.orders, { name: shop.returns, start: latest }]"`
+	// All topics are read whose whole name matches this regular expression (RE2), also those that come while brine runs: they begin at their
+	// earliest record. Topics of dead letters, and those whose names begin with `__`, never match.
+	TopicPattern string `set:"topic_pattern" example:"\"shop\\\\..*\""`
 	// What the records hold. `json`: one JSON object each. `protobuf`: one Protobuf message each, which `schema` and `message` describe;
 	// without `schema` each begins with the id of its schema at the registry of the section `registry`. `avro`: one value of Avro's binary
 	// encoding each, likewise. `json_array`: an array of JSON objects each, every one an event. `csv`: one row each. `raw`: anything; fields
@@ -74,19 +81,31 @@ type Pipeline struct {
 	Read Read `set:"read"`
 	// How rows are written.
 	Write Write `set:"write"`
-	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`.
+	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`, where topic is the record's.
 	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
 	// The rows, or the documents, halt when so many records in a row, over all partitions of a process, were rejected and none was
-	// written: then the pipeline is wrong rather than its records, and no more become dead letters. 0: never.
+	// written: then the pipeline is wrong rather than its records, and no more become dead letters. Each of several topics is counted by
+	// itself. 0: never.
 	HaltAfterRejects int `set:"halt_after_rejects" default:"1000" min:"0" max:"1000000000"`
 
 	config *Config // that it is part of
+	one    bool    // it stands for one of several topics; see On
+	match  *regexp.Regexp
 	rules  *derive.Rules
 	asked  []string     // the conditions of rows and documents, by setting
 	where  []Place      // of the expressions
 	format event.Format // nil: JSON
 
 	schemaAt string // path of SchemaFile
+}
+
+// ReadTopic is one of a pipeline's topics; the name alone will do.
+type ReadTopic struct {
+	// The topic.
+	Name string `set:"name,required,short" example:"shop.orders"`
+	// Where it begins while the group has committed nothing of it, as `kafka.start` says it. Without it: there, if the group has committed
+	// nothing in any topic yet, and else at its earliest record.
+	Start string `set:"start" example:"latest"`
 }
 
 // Field is one of a pipeline's fields.

@@ -182,6 +182,16 @@ func (l *Loop) refusal(err error) error {
 	return fmt.Errorf("ingest: group %q: %w", l.Group, err)
 }
 
+// Reads returns the topics of which the loop knows, as it last joined its group.
+func (l *Loop) Reads() (topics []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.current {
+		topics = append(topics, a.Topic)
+	}
+	return topics
+}
+
 // inside notes that the loop is a member of the group, with an assignment.
 func (l *Loop) inside(all assignments) {
 	l.mu.Lock()

@@ -94,6 +94,16 @@ func (s Status) Name(p PartitionStatus) string {
 	return fmt.Sprintf("partition %d", p.Partition)
 }
 
+// Of returns the partitions of one topic.
+func (s Status) Of(topic string) (of []PartitionStatus) {
+	for _, p := range s.Partitions {
+		if p.Topic == topic {
+			of = append(of, p)
+		}
+	}
+	return of
+}
+
 // Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
 // still for longer than stall; and a loop that has been outside its group for that long, or has no topic. None means healthy.
 func (s Status) Problems(now time.Time, stall time.Duration) []string {

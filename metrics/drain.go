@@ -13,7 +13,7 @@ import (
 type rates struct {
 	mu      sync.Mutex
 	at      time.Time
-	last    map[int]ingest.PartitionStatus
+	last    map[partitionOf]ingest.PartitionStatus
 	settled float64
 	arrived float64
 	known   bool
@@ -45,17 +45,24 @@ func (r *rates) drain(now time.Time, parts []ingest.PartitionStatus) (seconds fl
 	}
 }
 
+// partitionOf names a partition of a topic.
+type partitionOf struct {
+	topic     string
+	partition int
+}
+
 // observe takes the moves of the partitions that were ours before, too.
 func (r *rates) observe(now time.Time, parts []ingest.PartitionStatus) {
 	span, before := now.Sub(r.at).Seconds(), r.last
-	r.at, r.last = now, make(map[int]ingest.PartitionStatus, len(parts))
+	r.at, r.last = now, make(map[partitionOf]ingest.PartitionStatus, len(parts))
 	settled, arrived, moved := int64(0), int64(0), false
 	for _, p := range parts {
 		if p.Watermark < 0 {
 			continue
 		}
-		r.last[p.Partition] = p
-		if old, ok := before[p.Partition]; ok {
+		at := partitionOf{p.Topic, p.Partition}
+		r.last[at] = p
+		if old, ok := before[at]; ok {
 			settled += max(0, p.Watermark-old.Watermark)
 			arrived += max(0, p.End-old.End)
 			moved = true

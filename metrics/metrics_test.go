@@ -111,7 +111,7 @@ func callIngest(m *Ingest) {
 	one := []event.Record{{Timestamp: 1}}
 	i.Durable(ingest.DurableInfo{Flight: context.Background(), Records: one, Times: ingest.TimesOf(one)})
 	parts := []ingest.PartitionStatus{
-		{Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
+		{Topic: "courier.scans", Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
 		{Partition: 3, State: ingest.Starting, Watermark: -1},
 	}
 	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20))
@@ -156,7 +156,7 @@ brine_hbase_lanes_resting 2
 brine_hbase_lanes_waiting{server="rs1:16020"} 3
 # HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition, as a broker last said it.
 # TYPE brine_ingest_lag_records gauge
-brine_ingest_lag_records{half="rows",partition="2",pipeline="scans"} 5
+brine_ingest_lag_records{half="rows",partition="2",pipeline="scans",topic="courier.scans"} 5
 # HELP brine_ingest_partitions Partitions that this process has, by what they are doing.
 # TYPE brine_ingest_partitions gauge
 brine_ingest_partitions{half="documents",pipeline="scans",state="draining"} 0

@@ -13,14 +13,14 @@ import (
 var (
 	lagDesc = prometheus.NewDesc("brine_ingest_lag_records",
 		"Offsets between the watermark and the end of the partition, as a broker last said it.",
-		[]string{"pipeline", "half", "partition"}, nil)
+		[]string{"pipeline", "half", "topic", "partition"}, nil)
 	watermarkDesc = prometheus.NewDesc("brine_ingest_watermark_offset",
-		"Everything below this offset is settled.", []string{"pipeline", "half", "partition"}, nil)
+		"Everything below this offset is settled.", []string{"pipeline", "half", "topic", "partition"}, nil)
 	endDesc = prometheus.NewDesc("brine_ingest_end_offset",
-		"Offset at which the partition ends, as a broker last said it.", []string{"pipeline", "half", "partition"}, nil)
+		"Offset at which the partition ends, as a broker last said it.", []string{"pipeline", "half", "topic", "partition"}, nil)
 	ageDesc = prometheus.NewDesc("brine_ingest_lag_seconds",
 		"Age of the partition's oldest record that is not settled, by its own timestamp; 0 when all are.",
-		[]string{"pipeline", "half", "partition"}, nil)
+		[]string{"pipeline", "half", "topic", "partition"}, nil)
 	drainDesc = prometheus.NewDesc("brine_ingest_drain_seconds",
 		"When the lag will be gone, at the rates of the last minute; +Inf while it does not shrink.", []string{"pipeline", "half"}, nil)
 	budgetDesc = prometheus.NewDesc("brine_ingest_budget_bytes",
@@ -82,10 +82,10 @@ func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float6
 			continue
 		}
 		id := strconv.Itoa(part.Partition)
-		gauge(lagDesc, float64(part.Lag()), id)
-		gauge(watermarkDesc, float64(part.Watermark), id)
-		gauge(endDesc, float64(part.End), id)
-		gauge(ageDesc, part.Age(now).Seconds(), id)
+		gauge(lagDesc, float64(part.Lag()), part.Topic, id)
+		gauge(watermarkDesc, float64(part.Watermark), part.Topic, id)
+		gauge(endDesc, float64(part.End), part.Topic, id)
+		gauge(ageDesc, part.Age(now).Seconds(), part.Topic, id)
 	}
 	for _, s := range states {
 		gauge(partitionsDesc, float64(count[s]), string(s))

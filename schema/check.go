@@ -26,6 +26,8 @@ const (
 
 // Topics is what is asked of the brokers. Where a topic does not exist, ingest.ErrNoTopic is in the chain of the error.
 type Topics interface {
+	// Each returns a pipeline as it is on each topic that it reads now. That none matches its pattern is an error of the kind fault.Missing.
+	Each(ctx context.Context, p *config.Pipeline) ([]*config.Pipeline, error)
 	// Latest returns about n of a topic's latest records.
 	Latest(ctx context.Context, topic string, n int) ([]event.Record, error)
 	// Settings returns settings of a topic by their names.
@@ -71,7 +73,7 @@ func Check(ctx context.Context, cfg *config.Config, file string, servers Servers
 		c.index(s)
 	}
 	for _, p := range cfg.Pipelines {
-		if err := c.topic(ctx, p); err != nil {
+		if err := c.topics(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -128,6 +130,19 @@ func (c *checker) index(s IndexStep) {
 		c.say(config.Warning, codeDiffers, setting, x.Name+" is "+x.Is+" in the index, the configuration says "+x.Becomes,
 			"change the index with brine tables apply, or the configuration")
 	}
+}
+
+// topics checks each of the topics that a pipeline reads now.
+func (c *checker) topics(ctx context.Context, p *config.Pipeline) error {
+	parts, err := c.servers.Topics.Each(ctx, p)
+	if missing, ok := errors.AsType[*fault.Error](err); ok && missing.Kind == fault.Missing {
+		c.say(config.Warning, codeMissing, "pipelines."+p.Name+".topic_pattern", "no topic matches it yet", "create one, or correct the pattern")
+		return nil
+	}
+	for _, part := range parts {
+		err = errors.Join(err, c.topic(ctx, part))
+	}
+	return err
 }
 
 // topic checks a pipeline's topic: its latest records, where its dead letters go, and whether deletes outlive its records.

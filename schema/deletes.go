@@ -35,10 +35,28 @@ func CheckDeletes(ctx context.Context, cfg *config.Config, p *config.Pipeline, t
 	return nil
 }
 
+func checkDeletesOfEach(ctx context.Context, cfg *config.Config, file string, p *config.Pipeline, topics Topics) (all config.Problems, err error) {
+	parts, err := topics.Each(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		found, err := checkDeletes(ctx, cfg, file, part, topics)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
 func checkDeletes(ctx context.Context, cfg *config.Config, file string, p *config.Pipeline, topics Topics) (config.Problems, error) {
 	purges := func(d config.Documents) bool { return cfg.Index(d.Index).PurgeDeletesAfter > 0 }
 	if !slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.HardDeletes }) && !slices.ContainsFunc(p.Documents, purges) {
 		return nil, nil
+	}
+	if p.Several() {
+		return checkDeletesOfEach(ctx, cfg, file, p, topics)
 	}
 	kept, err := retentionOf(ctx, topics, p.Topic)
 	if errors.Is(err, ingest.ErrNoTopic) {

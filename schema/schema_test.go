@@ -231,6 +231,13 @@ func (t *topics) Settings(context.Context, string, ...string) (map[string]string
 	return t.settings, t.err
 }
 
+func (t *topics) Each(_ context.Context, p *config.Pipeline) (parts []*config.Pipeline, err error) {
+	for _, name := range p.Named() {
+		parts = append(parts, p.On(name))
+	}
+	return parts, nil
+}
+
 func (t *topics) DeadLetterRoom(context.Context, *config.Pipeline) (takes, should int, err error) {
 	return 1000, 2000, nil
 }

@@ -23,7 +23,7 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 		Kafka: ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout}}
 	for _, p := range s.cfg.Pipelines {
 		if p.Reads(topic) {
-			o.Sources = append(o.Sources, s.explained(p))
+			o.Sources = append(o.Sources, s.explained(p.On(topic)))
 		}
 	}
 	report, err := explain.Explain(ctx, o)
@@ -61,7 +61,7 @@ func Reading(cfg *config.Config, topic, pipeline string) (halves []string, err e
 	var topics []string
 	for _, p := range cfg.Pipelines {
 		if !p.Reads(topic) {
-			topics = append(topics, p.Name+" reads "+p.Topic)
+			topics = append(topics, p.Name+" reads "+p.TopicText())
 			continue
 		}
 		if pipeline != "" && pipeline != p.Name {

@@ -37,7 +37,7 @@ func PlanReplay(ctx context.Context, name string, o ingest.ReplayOptions) (*Repl
 	return r, nil
 }
 
-// OpenReplays opens what replays of different halves write to, and no other store; opts need name neither purpose nor halves.
+// OpenReplays opens what replays write to, and no other store; opts need name neither purpose nor halves.
 func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays []*Replay) (*Service, error) {
 	opts.For, opts.Halves = ToWrite, nil
 	for _, r := range replays {
@@ -59,13 +59,14 @@ func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays 
 // open makes the replay that writes as the half does.
 func (r *Replay) open(half *Half) (err error) {
 	o, like := r.Options, half.Ingest()
-	o.Writer, o.Hooks, o.Logger = like.Writer, like.Hooks, like.Logger
+	own := &Half{name: half.name, pipeline: half.pipeline, kind: half.kind} // another replay of the half may be of another topic
+	o.Writer, o.Hooks, o.Logger = like.Writer, own.count(like.Hooks), like.Logger
 	skipped := o.Hooks.Skipped
 	o.Hooks.Skipped = func(i ingest.SkippedInfo) {
 		skipped(i)
 		r.gone.Add(i.To - i.From)
 	}
-	r.half = half
+	r.half = own
 	r.run, err = ingest.NewReplay(o)
 	return err
 }

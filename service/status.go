@@ -60,7 +60,7 @@ func (s *Service) statusOf(h *Half) Status {
 	for _, p := range loop.Partitions {
 		st.Lag += p.Lag()
 		if p.State == ingest.Halted || p.State == ingest.Waiting || p.State == ingest.Retrying {
-			st.Waiting = fmt.Sprintf("partition %d is %s: %s", p.Partition, p.State, p.Detail)
+			st.Waiting = fmt.Sprintf("%s is %s: %s", loop.Name(p), p.State, p.Detail)
 		}
 	}
 	return st

@@ -33,19 +33,23 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 			missing = append(missing, fmt.Errorf("%s: %s", h.name, status.Detail))
 			continue
 		}
-		if ends[h.opts.Topic] != nil {
-			continue
+		for _, topic := range h.loop.Reads() {
+			if ends[topic] != nil {
+				continue
+			}
+			at, err := offsets.Ends(ctx, topic)
+			if err != nil {
+				return err
+			}
+			ends[topic] = at
 		}
-		at, err := offsets.Ends(ctx, h.opts.Topic)
-		if err != nil {
-			return err
-		}
-		ends[h.opts.Topic] = at
 	}
 	err := poll(ctx, func() bool {
 		return !slices.ContainsFunc(s.halves, func(h *Half) bool {
-			end := ends[h.opts.Topic]
-			return end != nil && !h.rejectsAll(end) && !h.settledTo(ctx, offsets, end)
+			return slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
+				end := ends[topic] // nil: the topic came since, and is not waited for
+				return end != nil && !h.rejectsAll(topic, end) && !h.settledTo(ctx, offsets, topic, end)
+			})
 		})
 	})
 	if err == nil && len(missing) > 0 {
@@ -76,25 +80,25 @@ func (s *Service) joined() bool {
 	})
 }
 
-// settledTo reports whether all partitions of a half are settled to their ends. Brokers that do not answer now will be asked again.
-func (h *Half) settledTo(ctx context.Context, offsets Offsets, ends []int64) bool {
+// settledTo reports whether all partitions of a half are settled in a topic to their ends. Brokers that do not answer now will be asked again.
+func (h *Half) settledTo(ctx context.Context, offsets Offsets, topic string, ends []int64) bool {
 	status := h.loop.Status()
 	if !status.Joined {
 		return false
 	}
-	others, settled := elsewhere(ends, status.Partitions)
+	others, settled := elsewhere(ends, status.Of(topic))
 	if !settled || len(others) == 0 {
 		return settled
 	}
-	committed, err := offsets.Committed(ctx, h.opts.Group, h.opts.Topic, others)
+	committed, err := offsets.Committed(ctx, h.opts.Group, topic, others)
 	return err == nil && !slices.ContainsFunc(others, func(p int) bool { return committed[p] < ends[p] })
 }
 
-// rejectsAll reports whether all of the half's own partitions that are not settled to their ends stand still since all records were
+// rejectsAll reports whether all of the half's own partitions of a topic that are not settled to their ends stand still since all records were
 // rejected.
-func (h *Half) rejectsAll(ends []int64) bool {
+func (h *Half) rejectsAll(topic string, ends []int64) bool {
 	status := h.loop.Status()
-	return status.AllRejected != "" && !slices.ContainsFunc(status.Partitions, func(p ingest.PartitionStatus) bool {
+	return status.AllRejected != "" && !slices.ContainsFunc(status.Of(topic), func(p ingest.PartitionStatus) bool {
 		return p.Partition < len(ends) && p.Watermark < ends[p.Partition] && p.Reason != ingest.AllRejected
 	})
 }

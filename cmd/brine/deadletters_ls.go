@@ -88,7 +88,7 @@ func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadlet
 			if n == 1 {
 				table.Row("WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL")
 			}
-			table.Row(letterColumns(l, scan.Name(l.Group))...)
+			table.Row(letterColumns(l, scan)...)
 		}
 	}
 	table.Flush()
@@ -110,12 +110,16 @@ func (c *deadlettersLsCmd) besides(e *env) io.Writer {
 	return e.stdout
 }
 
-func letterColumns(l *deadletter.Kept, name string) []string {
+func letterColumns(l *deadletter.Kept, scan *brokers.DeadLetters) []string {
+	origin := l.Origin().InTopic()
+	if scan.Several {
+		origin = l.Origin().String()
+	}
 	detail := term.Clip(strings.ReplaceAll(l.Detail, "\n", " "), 80)
 	if !l.Replayed.IsZero() {
 		detail = "replayed " + when.Text(l.Replayed.UnixMilli())
 	}
-	return []string{when.Text(l.Time.UnixMilli()), name, l.Origin().InTopic(), string(l.Reason),
+	return []string{when.Text(l.Time.UnixMilli()), scan.Name(l.Group), origin, string(l.Reason),
 		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(bytesText(l.Record.Key), 40), detail}
 }
 

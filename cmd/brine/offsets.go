@@ -41,6 +41,7 @@ type halvesFlags struct {
 	configFlag
 	timeoutFlag
 	Pipeline string `placeholder:"NAME" help:"Only this pipeline."`
+	Topic    string `placeholder:"TOPIC" help:"Only this one of the topics that a pipeline reads."`
 	Half     string `enum:"rows,documents,both" default:"both" help:"Only what writes the rows, or the documents: rows, documents or both (default)."`
 }
 
@@ -62,5 +63,5 @@ func (f *halvesFlags) groups(ctx context.Context, cfg *config.Config, client *of
 	if len(halves) == 0 {
 		return nil, usage(fmt.Errorf("--half %s: no pipeline that is meant writes %s", f.Half, f.Half))
 	}
-	return brokers.Groups(ctx, client, cfg, halves)
+	return brokers.Groups(ctx, client, cfg, halves, f.Topic)
 }

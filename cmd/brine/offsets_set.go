@@ -41,6 +41,11 @@ func (c *offsetsSetCmd) Run(e *env) error {
 }
 
 func (c *offsetsSetCmd) set(e *env, client *offsets.Client, groups []*brokers.Group) (err error) {
+	if _, places := offsets.Parse(c.To); places == nil || len(c.Partitions) > 0 {
+		if err := brokers.OfOneTopic(brokers.HalvesOf(groups), "--to, --partitions"); err != nil {
+			return err
+		}
+	}
 	moves := make([][]offsets.Move, len(groups))
 	n := 0
 	for i, g := range groups {
@@ -89,7 +94,7 @@ func (c *offsetsSetCmd) moves(ctx context.Context, g *brokers.Group, client *off
 func (c *offsetsSetCmd) target(ctx context.Context, g *brokers.Group, client *offsets.Client) (map[int]int64, error) {
 	text := strings.TrimSpace(c.To)
 	if file, saved := strings.CutPrefix(text, "file:"); saved {
-		return brokers.SavedIn(file, g.Half.Name())
+		return brokers.SavedIn(file, g.Half)
 	}
 	then, err := client.Target(ctx, g.Group, text, time.Now())
 	switch {

@@ -103,7 +103,7 @@ func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 	if c.Format != "auto" {
 		s.Format = c.Format
 	}
-	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Topic == c.Topic }); i >= 0 {
+	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Reads(c.Topic) }); i >= 0 {
 		if p := cfg.Pipelines[i]; p.Format != "json" {
 			return nil, fmt.Errorf("--topic: pipeline %s reads records of format %s, and publish writes JSON objects", p.Name, p.Format)
 		}

@@ -89,6 +89,10 @@ func (c *reindexCmd) Run(e *env) error {
 func (c *reindexCmd) pipelines(cfg *config.Config) (out []*config.Pipeline, err error) {
 	for _, p := range cfg.Pipelines {
 		if slices.ContainsFunc(p.Documents, func(d config.Documents) bool { return d.Index == c.Index }) {
+			if p.Several() {
+				return nil, fmt.Errorf("pipeline %s, which writes the index %s, reads several topics (%s): reindex reads only one; "+
+					"brine replay --half documents writes the index again", p.Name, c.Index, p.TopicText())
+			}
 			out = append(out, p)
 		}
 	}

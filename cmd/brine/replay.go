@@ -14,11 +14,13 @@ import (
 	"brine/internal/term"
 	"brine/rowkey"
 	"brine/service"
+	"brine/service/brokers"
 )
 
 type replayCmd struct {
 	configFlag
 	Pipeline    string   `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
+	Topic       string   `placeholder:"TOPIC" help:"Only this one of the topics that the pipeline reads."`
 	Half        string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
 	From        string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
 	To          string   `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
@@ -112,8 +114,16 @@ func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipe
 	if len(halves) == 0 {
 		return nil, usage(fmt.Errorf("--half %s: the pipeline %s writes no %s", c.Half, p.Name, c.Half))
 	}
+	if halves, err = (brokers.Topics{Config: cfg}).EachHalf(ctx, halves, c.Topic); err != nil {
+		return nil, err
+	}
+	if c.Diff > 0 || span.Partitions != nil {
+		if err := brokers.OfOneTopic(halves, "--diff, --from, --to, --partitions"); err != nil {
+			return nil, err
+		}
+	}
 	for _, h := range halves {
-		r, err := service.PlanReplay(ctx, h.Name(), c.options(span, keys, cfg.Ingest(p, h.Group())))
+		r, err := service.PlanReplay(ctx, h.Name(), c.options(span, keys, cfg.Ingest(h.Pipeline, h.Group())))
 		if err != nil {
 			return nil, err
 		}

@@ -45,6 +45,11 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.span.Partitions != nil {
+		if err := brokers.OfOneTopic(brokers.HalvesOf(groups), "--from, --to, --partitions"); err != nil {
+			return nil, err
+		}
+	}
 	for _, g := range groups {
 		v.halves = append(v.halves, verifiedHalf{g, g.Half.Pipeline})
 	}

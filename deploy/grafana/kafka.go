@@ -25,17 +25,17 @@ func reading(b *board) {
 
 func positions(b *board) {
 	b.row("Partitions")
-	perPartition := sum("pipeline, half, partition", of("brine_ingest_lag_records", loop))
+	perPartition := sum("pipeline, half, topic, partition", of("brine_ingest_lag_records", loop))
 	b.panel(
 		bands("Lag by partition", "short",
 			"Records of each partition that are not yet settled. One bright line is one partition behind the others: it has a heavy key, or is "+
 				"stuck.",
-			query{perPartition, "{{pipeline}} {{half}} {{partition}}"}).Span(16),
+			query{perPartition, "{{pipeline}} {{half}} {{topic}} {{partition}}"}).Span(16),
 		graph("Ten most lagging partitions", "short", "One partition far behind the others has a heavy key, or is stuck.",
-			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{partition}}"}),
+			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{topic}} {{partition}}"}),
 		graph("Lag in seconds by partition", "s", "Age of the oldest unsettled record, of the ten partitions where it is oldest.",
-			query{"topk(10, max by (pipeline, half, partition) (" + of("brine_ingest_lag_seconds", loop) + "))",
-				"{{pipeline}} {{half}} {{partition}}"}),
+			query{"topk(10, max by (pipeline, half, topic, partition) (" + of("brine_ingest_lag_seconds", loop) + "))",
+				"{{pipeline}} {{half}} {{topic}} {{partition}}"}),
 		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled but not committed are read "+
 			"again after a crash, which changes nothing.",
 			query{sum("pipeline, half", rate("brine_ingest_commits_total", loop)), "{{pipeline}} {{half}}"},

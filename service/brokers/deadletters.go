@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/ingest"
 	"brine/ingest/deadletter"
 	"brine/internal/fault"
 	"brine/registry"
@@ -16,6 +17,7 @@ import (
 // DeadLetters is a scan of the dead letters of pipelines, and knows which half has rejected a record.
 type DeadLetters struct {
 	deadletter.Scan
+	Several    bool // a pipeline reads several topics
 	cfg        *config.Config
 	undeclared bool // no configuration declares the pipelines: what dead letters say of theirs is all that is known
 
@@ -33,10 +35,11 @@ func NewDeadLetters(ctx context.Context, cfg *config.Config, pipeline, kind stri
 		}
 	}
 	for _, p := range cfg.Pipelines {
-		o := cfg.Ingest(p, p.RowsGroup()).DeadLetterTopicOptions()
-		same := func(other deadletter.Options) bool { return other.Topic == o.Topic }
-		if (d.undeclared || pipeline == "" || pipeline == p.Name) && !slices.ContainsFunc(d.Topics, same) {
-			d.Topics = append(d.Topics, o)
+		if !d.undeclared && pipeline != "" && pipeline != p.Name {
+			continue
+		}
+		if err := d.add(ctx, p); err != nil {
+			return nil, err
 		}
 	}
 	d.Filter.Groups = func(group string) bool {
@@ -44,6 +47,32 @@ func NewDeadLetters(ctx context.Context, cfg *config.Config, pipeline, kind stri
 		return (pipeline == "" || ok && h.Pipeline.Name == pipeline) && (kind == "" || h.Kind == kind)
 	}
 	return d, nil
+}
+
+// add adds the topics of a pipeline's dead letters. Where topics come and go, those count whose dead letters are there.
+func (d *DeadLetters) add(ctx context.Context, p *config.Pipeline) error {
+	d.Several = d.Several || p.Several()
+	sources := p.Named()
+	if p.TopicPattern != "" {
+		client := Open(&d.cfg.Kafka)
+		defer client.Close()
+		names, err := client.TopicNames(ctx)
+		if err != nil {
+			return Error(err)
+		}
+		for _, name := range names {
+			if source := strings.TrimSuffix(name, deadSuffix); p.Reads(source) {
+				sources = append(sources, source)
+			}
+		}
+	}
+	for _, source := range sources {
+		o := d.cfg.Ingest(p.On(source), p.RowsGroup()).DeadLetterTopicOptions()
+		if !slices.ContainsFunc(d.Topics, func(other deadletter.Options) bool { return other.Topic == o.Topic }) {
+			d.Topics = append(d.Topics, o)
+		}
+	}
+	return nil
 }
 
 // Half returns the half of a group; ok is false when the configuration has none such.
@@ -109,7 +138,7 @@ func (d *DeadLetters) SchemaName(ctx context.Context, schema string) string {
 const nameWithin = 5 * time.Second
 
 // deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
-const deadSuffix = ".dead"
+const deadSuffix = ingest.DeadLetterSuffix
 
 // findDeadLetters adds the topics whose dead letters the brokers hold to a configuration that has no pipelines.
 func findDeadLetters(ctx context.Context, cfg *config.Config) error {

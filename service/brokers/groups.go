@@ -22,8 +22,12 @@ type Group struct {
 	Session time.Duration // for how long brokers list a member that was killed
 }
 
-// Groups looks up the groups of halves.
-func Groups(ctx context.Context, client *offsets.Client, cfg *config.Config, halves []config.Half) ([]*Group, error) {
+// Groups looks up the groups of halves, one for each topic, or for the one that is named.
+func Groups(ctx context.Context, client *offsets.Client, cfg *config.Config, halves []config.Half, topic string) ([]*Group, error) {
+	halves, err := EachHalf(ctx, client, halves, topic)
+	if err != nil {
+		return nil, err
+	}
 	var out []*Group
 	for _, h := range halves {
 		g := &Group{Half: h, Session: cfg.Kafka.SessionTimeout}
@@ -33,6 +37,14 @@ func Groups(ctx context.Context, client *offsets.Client, cfg *config.Config, hal
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// HalvesOf are the halves of groups.
+func HalvesOf(groups []*Group) (halves []config.Half) {
+	for _, g := range groups {
+		halves = append(halves, g.Half)
+	}
+	return halves
 }
 
 // LookUp asks the brokers where the group is now.
@@ -99,9 +111,9 @@ func (g *Group) Positions() []Position {
 	return out
 }
 
-// Saved reads what was committed of a half from its positions as JSON, among those of others. Partitions without a commit are left out;
-// found reports whether any position is of the half.
-func Saved(positions io.Reader, half string) (committed map[int]int64, found bool, err error) {
+// Saved reads what was committed of a half, and of a topic unless that is empty, from its positions as JSON, among those of others.
+// Partitions without a commit are left out; found reports whether any position is of the half.
+func Saved(positions io.Reader, half, topic string) (committed map[int]int64, found bool, err error) {
 	committed = map[int]int64{}
 	objects := json.NewDecoder(positions)
 	for n := 1; ; n++ {
@@ -119,7 +131,7 @@ func Saved(positions io.Reader, half string) (committed map[int]int64, found boo
 		if p.Pipeline != half {
 			continue
 		}
-		if found = true; p.Committed != nil {
+		if found = true; p.Committed != nil && (topic == "" || topic == p.Topic) {
 			committed[p.Partition] = *p.Committed
 		}
 	}
@@ -128,6 +140,7 @@ func Saved(positions io.Reader, half string) (committed map[int]int64, found boo
 // Move is what would become of one partition of a group, as JSON.
 type Move struct {
 	Pipeline  string `json:"pipeline"` // pipeline.half
+	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
 	Now       *int64 `json:"now"` // null: nothing is committed
 	Then      int64  `json:"then"`
@@ -138,7 +151,7 @@ type Move struct {
 
 // Move returns a move of the group's as JSON.
 func (g *Group) Move(m offsets.Move, done bool) Move {
-	return Move{g.Half.Name(), m.Partition, m.Now, m.Then, m.Again, m.Skipped, done}
+	return Move{g.Half.Name(), g.Topic, m.Partition, m.Now, m.Then, m.Again, m.Skipped, done}
 }
 
 // Idle fails when a group has members: they would not notice that it was moved, and commit over that.
@@ -157,13 +170,17 @@ func Idle(groups []*Group) error {
 }
 
 // SavedIn returns what a file that was made of the output of brine offsets show --json holds of a half; --to file:FILE names it.
-func SavedIn(file, half string) (map[int]int64, error) {
+func SavedIn(file string, h config.Half) (map[int]int64, error) {
+	half, topic := h.Name(), ""
+	if h.Pipeline.Part() {
+		topic = h.Pipeline.Topic
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fault.Misused(fmt.Errorf("--to: %w", err))
 	}
 	defer f.Close()
-	committed, found, err := Saved(f, half)
+	committed, found, err := Saved(f, half, topic)
 	switch {
 	case err != nil:
 		return nil, fault.Misused(fmt.Errorf("--to: %s: %w", file, err))

@@ -38,14 +38,14 @@ func TestSavedPositions(t *testing.T) {
 		!strings.Contains(text, `"earliest":0,"committed":null,"latest":5,"lag":5`) {
 		t.Errorf("positions %s", text)
 	}
-	if got, found, err := Saved(strings.NewReader(saved.String()), "scans.rows"); err != nil || !found || !maps.Equal(got, map[int]int64{0: 4}) {
+	if got, found, err := Saved(strings.NewReader(saved.String()), "scans.rows", ""); err != nil || !found || !maps.Equal(got, map[int]int64{0: 4}) {
 		t.Errorf("%v, %t, %v", got, found, err)
 	}
-	if got, found, err := Saved(strings.NewReader(saved.String()), "other.rows"); err != nil || found || len(got) != 0 {
+	if got, found, err := Saved(strings.NewReader(saved.String()), "other.rows", ""); err != nil || found || len(got) != 0 {
 		t.Errorf("%v, %t, %v", got, found, err)
 	}
 	for _, text := range []string{`{"partition":0}`, `{"pipeline":"scans.rows"} nonsense`} {
-		if _, _, err := Saved(strings.NewReader(text), "scans.rows"); err == nil || !strings.Contains(err.Error(), "was not written by brine offsets show") {
+		if _, _, err := Saved(strings.NewReader(text), "scans.rows", ""); err == nil || !strings.Contains(err.Error(), "was not written by brine offsets show") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

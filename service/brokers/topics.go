@@ -2,7 +2,9 @@ package brokers
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 
 	"brine/config"
 	"brine/event"
@@ -10,10 +12,90 @@ import (
 	"brine/ingest"
 	"brine/ingest/deadletter"
 	"brine/ingest/offsets"
+	"brine/internal/fault"
 )
 
 // Topics asks the brokers of a configuration about topics.
 type Topics struct{ Config *config.Config }
+
+// Each returns a pipeline as it is on each of the topics that it reads now, by name. It is where all that reads several topics learns which
+// they are. None match a pattern: that is an error.
+func Each(ctx context.Context, client *offsets.Client, p *config.Pipeline) ([]*config.Pipeline, error) {
+	if !p.Several() {
+		return []*config.Pipeline{p}, nil
+	}
+	names := p.Named()
+	if p.TopicPattern != "" {
+		all, err := client.TopicNames(ctx)
+		if err != nil {
+			return nil, Error(err)
+		}
+		if names = slices.DeleteFunc(all, func(name string) bool { return !p.Reads(name) }); len(names) == 0 {
+			return nil, fault.New(fault.Missing, fmt.Errorf("pipeline %s: no topic matches its topic_pattern %s", p.Name, p.TopicPattern),
+				"create one, or correct the pattern, which is of whole names")
+		}
+	}
+	var parts []*config.Pipeline
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		parts = append(parts, p.On(name))
+	}
+	return parts, nil
+}
+
+// EachHalf is Each of halves, or what of them reads the topic that is named.
+func EachHalf(ctx context.Context, client *offsets.Client, halves []config.Half, topic string) (out []config.Half, err error) {
+	if topic != "" {
+		return onTopic(halves, topic)
+	}
+	for _, h := range halves {
+		parts, err := Each(ctx, client, h.Pipeline)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			out = append(out, config.Half{Pipeline: p, Kind: h.Kind})
+		}
+	}
+	return out, nil
+}
+
+// onTopic are those of the halves that read a topic, as they are on it.
+func onTopic(halves []config.Half, topic string) (on []config.Half, err error) {
+	for _, h := range halves {
+		if h.Pipeline.Reads(topic) {
+			on = append(on, config.Half{Pipeline: h.Pipeline.On(topic), Kind: h.Kind})
+		}
+	}
+	if len(on) == 0 {
+		err = fault.Misused(fmt.Errorf("--topic: no pipeline that is meant reads topic %s", topic))
+	}
+	return on, err
+}
+
+// OfOneTopic makes sure that partitions and offsets, which a flag names, are those of one topic of a pipeline.
+func OfOneTopic(halves []config.Half, flag string) error {
+	for i, h := range halves {
+		if slices.ContainsFunc(halves[:i], func(other config.Half) bool { return other.Name() == h.Name() }) {
+			return fault.Misused(fmt.Errorf("%s: pipeline %s reads several topics, each with partitions and offsets of its own; choose one with --topic",
+				flag, h.Pipeline.Name))
+		}
+	}
+	return nil
+}
+
+// Each is Each of a configuration's brokers.
+func (t Topics) Each(ctx context.Context, p *config.Pipeline) ([]*config.Pipeline, error) {
+	client := Open(&t.Config.Kafka)
+	defer client.Close()
+	return Each(ctx, client, p)
+}
+
+// EachHalf is EachHalf of a configuration's brokers.
+func (t Topics) EachHalf(ctx context.Context, halves []config.Half, topic string) ([]config.Half, error) {
+	client := Open(&t.Config.Kafka)
+	defer client.Close()
+	return EachHalf(ctx, client, halves, topic)
+}
 
 // Latest returns about n of a topic's latest records, spread over its partitions.
 func (t Topics) Latest(ctx context.Context, topic string, n int) ([]event.Record, error) {

@@ -151,8 +151,10 @@ func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 	client := s.Offsets()
 	defer client.Close()
 	for _, p := range cfg.Pipelines {
-		if err := client.CreateTopic(ctx, p.Topic, Partitions); err != nil {
-			return err
+		for _, topic := range p.Named() { // those that a pattern will match come by themselves
+			if err := client.CreateTopic(ctx, topic, Partitions); err != nil {
+				return err
+			}
 		}
 	}
 	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), s.opts.Log)
