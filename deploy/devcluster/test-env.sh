@@ -29,4 +29,7 @@ fi
 for_tests
 out=$("$here/devcluster" up ${servers[@]+"${servers[@]}"} 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }
 echo "$out" >&2
+if [[ -z ${BRINE_REAL_SERVERS:-} ]]; then # tests of change data start it themselves
+  "$here/devcluster" fetch debezium >&2 || skip "Debezium is not there, see above"
+fi
 sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"
