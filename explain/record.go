@@ -69,8 +69,8 @@ type placed struct {
 func (p placed) Error() string { return p.text }
 func (p placed) Unwrap() error { return p.cause }
 
-const absent = "the log has no record at this offset: compaction has removed it, or it belongs to a transaction, as one that was aborted or as the " +
-	"mark of its end"
+const absent = "the log has no record at this offset: compaction has removed it, or it belongs to a transaction, as one that was aborted or " +
+	"as the mark of its end"
 
 // describe begins the report.
 func (x *explainer) describe(rec *event.Record) *Report {

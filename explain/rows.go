@@ -195,7 +195,7 @@ func stateOf(now, version int64, same bool) State {
 	return Tied
 }
 
-// undone reports whether something stands that a delete should have deleted. What the same mutation puts is of the delete's version or newer.
+// undone reports whether something stands that a delete should have deleted. What the same mutation puts may be of the delete's version.
 func undone(m *mutation, c *hbase.Cell, found []hbase.Cell) bool {
 	return slices.ContainsFunc(found, func(f hbase.Cell) bool {
 		return f.Timestamp <= c.Timestamp && bytes.Equal(f.Family, c.Family) &&

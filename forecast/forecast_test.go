@@ -231,3 +231,15 @@ func TestCapacityNeedsToKnowHowLongRowsAreKept(t *testing.T) {
 		t.Errorf("%v: %+v", err, all[0].Capacity)
 	}
 }
+
+// TestWhatIsFilteredIsSaid: a sample of which a condition leaves nothing is warned of; one of which it leaves something is not.
+func TestWhatIsFilteredIsSaid(t *testing.T) {
+	some := Report{Table: "t", Records: 3, LeftOut: map[string]int64{"filtered": 2, "heartbeat": 1}, Forecast: &plan.Forecast{}}
+	if w := some.Warnings(); len(w) != 1 || w[0].Msg != "none of 3 records becomes a row of t: when leaves out 2 events" {
+		t.Errorf("%+v", w)
+	}
+	some.Forecast.Rows = 1
+	if w := some.Warnings(); len(w) != 0 {
+		t.Errorf("%+v", w)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/event"
 	"brine/internal/term"
 	"brine/plan"
 )
@@ -18,8 +19,8 @@ type Report struct {
 	Rejected map[string]Rejected `json:"rejected,omitempty"`           // dead letters by reason
 	LeftOut  map[string]int64    `json:"left_out_by_reason,omitempty"` // events that become nothing
 	Filtered int                 `json:"filtered,omitempty"`           // events for which the when of the table's rows fails
-	LookedUp int                 `json:"looked_up,omitempty"`          // records that lack fields of their keys: their rows are not foreseen
-	Expired  map[string]int      `json:"expired,omitempty"`            // by family: older than its TTL, so HBase hides them as they are written
+	LookedUp int                 `json:"looked_up,omitempty"`          // records that lack fields of their keys, whose rows are not foreseen
+	Expired  map[string]int      `json:"expired,omitempty"`            // by family: older than its TTL, so HBase hides them at once
 	*plan.Forecast
 	Collided []plan.Pair `json:"collided,omitempty"` // the first of the events that share a row
 	Capacity *plan.Sheet `json:"capacity,omitempty"` // see AddCapacity
@@ -57,6 +58,11 @@ func (r *Report) Warnings() []plan.Advice {
 	var out []plan.Advice
 	for _, family := range slices.Sorted(maps.Keys(r.Expired)) {
 		out = append(out, r.expired(family))
+	}
+	if n := r.LeftOut[string(event.Filtered)] + int64(r.Filtered); n > 0 && r.Rows == 0 {
+		out = append(out, plan.Advice{Rule: "filtered", Fix: "correct the when of the pipeline or of its rows, unless that is meant",
+			Msg: fmt.Sprintf("none of %s becomes a row of %s: when leaves out %s", term.Count(r.Records, "record"), r.Table,
+				term.Count(int(n), "event"))})
 	}
 	for _, reason := range slices.Sorted(maps.Keys(r.Rejected)) {
 		x := r.Rejected[reason]

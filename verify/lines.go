@@ -61,7 +61,7 @@ type SourceLine struct {
 	Ahead    int64  `json:"ahead"` // offsets that are not committed yet
 
 	LeftOut  map[event.LeftOut]int64 `json:"left_out_by_reason,omitempty"` // events that make nothing
-	Filtered map[string]int64        `json:"filtered,omitempty"`           // events for which the when of a row or document fails, by table or index
+	Filtered map[string]int64        `json:"filtered,omitempty"`           // events whose condition fails, by table or index
 }
 
 // TableLine is what was seen in a table, or an index.

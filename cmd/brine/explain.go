@@ -19,8 +19,8 @@ type explainCmd struct {
 
 // Help is shown under the command's own help.
 func (explainCmd) Help() string {
-	return `Says what each pipeline makes of the record: its fields, its version, what leaves it out, the rows and documents that it becomes beside
-what is there now, its dead letter, and whether its offset is committed. Nothing is written, and no group is joined.
+	return `Says what each pipeline makes of the record: its fields, its version, what leaves it out, the rows and documents that it
+becomes beside what is there now, its dead letter, and whether its offset is committed. Nothing is written, and no group is joined.
 
 Example:
   brine explain -c brine.yaml courier.scans 3 1041
@@ -36,7 +36,8 @@ func (c *explainCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	s, err := openService(e, cfg, service.ToRead, slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), halves...)
+	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := openService(e, cfg, service.ToRead, log, halves...)
 	if err != nil {
 		return err
 	}
