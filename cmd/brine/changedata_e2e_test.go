@@ -213,7 +213,7 @@ func TestChangeDataOfPostgres(t *testing.T) {
 	}
 }
 
-// compareOrders has brine read what is left of the log, and holds rows and documents against the database.
+// compareOrders has brine read what is left of the log, and holds its rows against the database.
 func (c *changeData) compareOrders() {
 	c.t.Helper()
 	j := c.orders

@@ -100,7 +100,8 @@ func (l *Ledger) bury(p position) {
 	l.buried[p] = true
 }
 
-// settled reports whether what a record says is durable: in all tables, or in the dead letters; one that is left out says nothing. l.mu is held.
+// settled reports whether what a record says is durable: in all tables, or in the dead letters; one that is left out says nothing.
+// l.mu is held.
 func (l *Ledger) settled(p position) bool {
 	r := l.records[p.partition][p.offset]
 	if r.poison != "" && !l.buried[p] {

@@ -71,8 +71,8 @@ func Draw(seed uint64) *Plan {
 	return p
 }
 
-// drawFormat draws how the records are written, and what goes wrong with the registry of their schemas, if they have one. The luck is its own:
-// all else that a seed draws is as it would be without.
+// drawFormat draws how the records are written, and what goes wrong with the registry of their schemas, if they have one. The luck is its
+// own: all else that a seed draws is as it would be without.
 func (p *Plan) drawFormat() {
 	rng := rand.New(rand.NewPCG(p.Seed, 4))
 	p.Format = []string{"json", "json", "json_array", "csv", "avro", "protobuf"}[rng.IntN(6)]
@@ -84,7 +84,8 @@ func (p *Plan) drawFormat() {
 	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	for _, kind := range kinds[:1+rng.IntN(len(kinds))] {
 		at := time.Duration(rng.Int64N(int64(Trouble)))
-		p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, time.Second+time.Duration(rng.Int64N(int64(time.Minute))))})
+		lasts := time.Second + time.Duration(rng.Int64N(int64(time.Minute)))
+		p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, lasts)})
 	}
 }
 

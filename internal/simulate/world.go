@@ -74,7 +74,8 @@ const catchUp = 4 * time.Minute
 // Run runs a plan, in a bubble. It returns when everything in it has ended.
 func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
 	w := &World{plan: plan, bug: bug, log: log, net: memnet.New(plan.Seed), ledger: newLedger(plan.Partitions),
-		began: time.Now(), registry: newRegistryFake(plan), claimed: map[*embedded.Node]bool{}, collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
+		began: time.Now(), registry: newRegistryFake(plan), claimed: map[*embedded.Node]bool{},
+		collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
 	r := &Report{Plan: plan}
 	defer func() {
 		r.Findings, r.Simulated, r.Counts = w.ledger.Findings(), time.Since(w.began), w.counts
