@@ -21,6 +21,7 @@ type devCmd struct {
 	KafkaPort int           `help:"Port of the embedded Kafka (default: a free one)."`
 	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: a free one)."`
 	HTTPPort  int           `name:"http-port" help:"Admin port (default: a free one)."`
+	ServePort int           `help:"Port of the HTTP API (default: a free one)."`
 	JSON      bool          `help:"Print progress as JSON lines."`
 
 	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Region servers of the embedded HBase (default 1)."`
@@ -71,7 +72,7 @@ func (c *devCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
-	stack, err := devstack.Start(devstack.Options{Dir: c.Data, KafkaPort: c.KafkaPort, HBasePort: c.HBasePort, HTTPPort: c.HTTPPort,
+	stack, err := devstack.Start(devstack.Options{Dir: c.Data, KafkaPort: c.KafkaPort, HBasePort: c.HBasePort, HTTPPort: c.HTTPPort, ServePort: c.ServePort,
 		HBaseNodes: c.HBaseNodes, ScannerLease: c.ScannerLease, Log: slog.Default()})
 	if err != nil {
 		return err
@@ -101,16 +102,29 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 		return unlessStopped(ctx, err)
 	}
 	defer s.Close()
+	api, err := s.API()
+	if err != nil {
+		return err
+	}
 	stack.HandleNodes(s)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := api.Run(ctx); err != nil {
+			log.Error("the HTTP API has ended", "error", err)
+		}
+	}()
+	defer func() { cancel(); <-served }() // before the stores are closed
 	if !c.JSON {
 		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.KafkaAddr(),
 			stack.HBaseAddr(), s.Addr())
+		fmt.Fprintf(e.stdout, "; HTTP API on http://%s/api/v1/docs", api.Addr())
 		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.Dir(), map[bool]string{true: " until brine stops"}[c.Data == ""])
 	}
 	line := newLive(e.stdout, c.JSON, s.Status)
 	published := make(chan error, 1)
 	go func() {
-		err := unlessStopped(ctx, c.show(ctx, e, stack, s, line))
+		err := unlessStopped(ctx, c.show(ctx, e, stack, s, api.Addr(), line))
 		if err != nil {
 			cancel()
 		}
@@ -124,7 +138,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 }
 
 // show publishes the sample, waits until it is written, and shows what is there and how to go on.
-func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *service.Service, line *live) error {
+func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *service.Service, api string, line *live) error {
 	began := time.Now()
 	offsets := brokers.Offsets{Client: stack.Offsets()}
 	defer offsets.Close()
@@ -144,7 +158,7 @@ func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *ser
 			term.Thousands(int64(total)), term.Thousands(int64(fresh)), took.Seconds())
 		err = showSamples(ctx, e.stdout, s)
 		showSkew(e.stdout, s)
-		fmt.Fprintf(e.stdout, goOn, s.Addr(), stack.KafkaAddr(), stack.HBaseAddr(), sampleWaybill)
+		fmt.Fprintf(e.stdout, goOn, s.Addr(), stack.KafkaAddr(), stack.HBaseAddr(), sampleWaybill, api)
 		if c.For == 0 {
 			fmt.Fprintf(e.stdout, "Ctrl-C stops.\n\n")
 		}
@@ -157,6 +171,7 @@ Go on:
   curl -s http://%[1]s/metrics | grep ^brine_
   curl -s http://%[1]s/healthz
   brine skew --http %[1]s
+  curl -s 'http://%[5]s/api/v1/views/waybill?waybill=%[4]s'
   BRINE_KAFKA_BROKERS=%[2]s BRINE_HBASE_CONNECT=rpc://%[3]s brine query -c examples/scans.yaml scans waybill=%[4]s
   brine run -c examples/scans.yaml runs the same pipeline on your own Kafka and HBase.
 `

@@ -39,6 +39,7 @@ type Options struct {
 	KafkaPort    int
 	HBasePort    int
 	HTTPPort     int           // of the service's admin port
+	ServePort    int           // of the HTTP API
 	HBaseNodes   int           // region servers
 	ScannerLease time.Duration // of HBase
 	Log          *slog.Logger  // required
@@ -132,6 +133,7 @@ func (s *Stack) Getenv(name string) (string, bool) {
 		config.EnvPrefix + "HBASE_CONNECT":  "rpc://" + s.hbase.Addr(),
 		config.EnvPrefix + "SEARCH_CONNECT": "embedded:" + s.path("search"),
 		config.EnvPrefix + "HTTP_LISTEN":    "127.0.0.1:" + strconv.Itoa(s.opts.HTTPPort),
+		config.EnvPrefix + "SERVE_LISTEN":   "127.0.0.1:" + strconv.Itoa(s.opts.ServePort),
 	}[name]
 	return v, ok
 }
