@@ -30,6 +30,11 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkVersion(p, setting)
 	l.checkLateness(p, setting)
 	l.checkHotFields(p, setting+".hot_fields")
+	for i, name := range p.Mask {
+		if p.field(name) == nil {
+			l.noField(p, setting+".mask["+strconv.Itoa(i)+"]", name)
+		}
+	}
 	l.checkImages(p, setting+".images")
 	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already
 	if len(p.Rows)+len(p.Documents) == 0 && isMapping && !l.has(setting+".rows") && !l.has(setting+".documents") {

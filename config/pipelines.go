@@ -10,6 +10,7 @@ import (
 	"brine/event"
 	"brine/ingest"
 	"brine/lookup"
+	"brine/mask"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -46,6 +47,7 @@ func (p *Pipeline) Schema() event.Schema {
 	if p.rules != nil {
 		s.Derive = p.rules
 	}
+	s.Masked = p.masked()
 	if e := p.envelope(); e != nil {
 		return e.Wrap(s)
 	}
@@ -80,6 +82,94 @@ func (p *Pipeline) knowsKeyOnly() bool {
 
 // imaged reports whether records say which row they change, or end, so that a change can leave a row behind.
 func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope.Form != "" }
+
+// masked are the positions of the fields that are masked: those of the setting, and what expressions make of them.
+func (p *Pipeline) masked() (out []int) {
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		is := slices.Contains(p.Mask, f.Name)
+		if !is && f.made && p.rules != nil {
+			is = slices.ContainsFunc(p.rules.Sources(f.Name), func(from int) bool {
+				return from < len(p.Fields) && slices.Contains(p.Mask, p.Fields[from].Name)
+			})
+		}
+		if is {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Mask says what the pipelines mask.
+func (c *Config) Mask() *mask.Rules {
+	out := &mask.Rules{}
+	for _, p := range c.Pipelines {
+		for _, i := range p.masked() {
+			p.mask(out, p.Fields[i].Name)
+		}
+	}
+	return out
+}
+
+// Unmask has the configuration mask nothing.
+func (c *Config) Unmask() {
+	for _, p := range c.Pipelines {
+		p.Mask = nil
+	}
+}
+
+// mask masks a field of the pipeline, wherever it is written.
+func (p *Pipeline) mask(out *mask.Rules, field string) {
+	out.Field(p.Name, field)
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		for _, c := range r.Set {
+			if c.Field == field {
+				out.Place(r.Table, c.Name)
+				out.Place(r.Table, field)
+			}
+		}
+		for j := range r.Pack {
+			for _, f := range p.packedFields(&r.Pack[j]) {
+				if f.Field == field {
+					out.Place(r.Table, r.Pack[j].Name)
+					out.Place(r.Table, f.Field)
+					out.Place(r.Table, f.Name)
+				}
+			}
+		}
+		t := p.config.Table(r.Table)
+		if t == nil {
+			continue
+		}
+		for _, name := range t.rowKeys.Fields() {
+			if r.eventField(name) == field || r.isWord(name) && r.takesWordsOf(name, field) {
+				out.Key(r.Table, name)
+				out.Place(r.Table, name)
+			}
+		}
+	}
+	for _, d := range p.Documents {
+		for _, f := range d.Set {
+			if f.Field == field {
+				out.Place(d.Index, f.Name)
+			}
+		}
+		if table := cmp.Or(d.Table, p.firstTable()); out.MasksKey(table) {
+			out.Key(d.Index, "")
+		}
+	}
+}
+
+// takesWordsOf reports whether the word of the key of this name may be one of a field.
+func (r *Rows) takesWordsOf(name, field string) bool {
+	return slices.ContainsFunc(r.Each, func(e Each) bool {
+		return e.Name == name && slices.ContainsFunc(e.texts(), func(text string) bool {
+			of, _, _ := strings.Cut(text, ".")
+			return of == field
+		})
+	})
+}
 
 // Identity says of fields that rows and documents are known by what each is part of: a key or the version. What another value of such a
 // field is written to is another row, or another version of it.

@@ -18,6 +18,7 @@ import (
 	"brine/indexer"
 	"brine/ingest"
 	"brine/lookup"
+	"brine/mask"
 	"brine/plan"
 )
 
@@ -292,6 +293,9 @@ func (p *Pipeline) forecast(t *Table) (forecast.Target, error) {
 	out := forecast.Target{
 		Pipeline: p.Name, Schema: p.Schema(), Rows: p.Sink(), TTL: map[string]time.Duration{},
 		Table: plan.Table{Name: t.Name, Key: t.RowKeys().Newest(), EventRows: t.Row == "event", Splits: splits},
+	}
+	if p.config.Mask().MasksKey(t.Name) {
+		out.Table.Masked = mask.Text
 	}
 	if lookup, ok := p.Lookup(); ok {
 		for _, f := range lookup.Fields {

@@ -81,6 +81,8 @@ type Pipeline struct {
 	Read Read `set:"read"`
 	// How rows are written.
 	Write Write `set:"write"`
+	// Fields of which no command, page or message of brine shows what they hold, nor what is made of them; `--unmask` of a command does.
+	Mask []string `set:"mask" example:"[phone]"`
 	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`, where topic is the record's.
 	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
 	// The rows, or the documents, halt when so many records in a row, over all partitions of a process, were rejected and none was

@@ -29,6 +29,9 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	b.record, b.batch, b.row, b.element, b.known = rec, batch, 0, noElement, false
 	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
 	err := b.all(rec, batch)
+	if err != nil && len(b.decoder.schema.Masked) > 0 {
+		err = b.decoder.schema.hide(err)
+	}
 	if err != nil && b.element >= 0 {
 		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(strconv.Itoa(b.element)+"."+err.Field, "."), Detail: err.Detail,
 			Halts: err.Halts}

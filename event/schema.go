@@ -137,6 +137,8 @@ type Schema struct {
 	Images Images
 	// Derive makes the fields that are Made, and says which events are kept; nil: there are none, and all are.
 	Derive Deriver
+	// Masked are the positions of fields of which no error says what they hold.
+	Masked []int
 	// Fix is what is done to records that cannot be written as they are, before their fields are read; nil: nothing.
 	Fix *Fix
 	// Envelope is how the publisher of changes wraps rows; nil: records are as Fields and Images say. Set by Envelope.Wrap.

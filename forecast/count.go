@@ -152,6 +152,7 @@ func planned(cells []sink.Cell) []plan.Cell {
 }
 
 func (c *counter) reject(at int64, err error) {
+	err = c.target.Schema.Hide(err)
 	reason := string(event.Unknown)
 	if fault, ok := errors.AsType[*event.Error](err); ok {
 		reason = string(fault.Reason)

@@ -9,7 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"brine/mask"
 	"brine/plan"
+	"brine/skew"
 )
 
 // Run forecasts what would become of a sample in each target. regions is the number of regions to propose a split for; 0: as many as are
@@ -54,6 +56,7 @@ func addCollided(ctx context.Context, sample Sample, counters func() ([]*counter
 	})
 	for i, c := range counted {
 		out[i].Collided = c.pairs.List()
+		c.target.hide(out[i].Collided)
 		c.fixCollision(&out[i])
 	}
 	return err
@@ -113,4 +116,19 @@ func (b *block) count(ctx context.Context, counters []*counter) error {
 		}
 	}
 	return nil
+}
+
+// hide leaves out of events that collide what the target's pipeline masks.
+func (t *Target) hide(pairs []plan.Pair) {
+	if len(t.Schema.Masked) == 0 {
+		return
+	}
+	for i := range pairs {
+		if t.Table.Masked != "" {
+			pairs[i].Row = skew.Key(t.Table.Masked)
+		}
+		for n := range pairs[i].Events {
+			pairs[i].Events[n].Text = mask.Text
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,10 @@ func (f *Forecast) advise(t *Table) {
 			fix = fmt.Sprintf("split it at %s%s: the largest region then takes %.1f %% instead of %.1f %%", keys(h.SplitAt), others,
 				100*h.Largest, 100*largest)
 		}
-		say("hot-region", fix, "the region from %s takes %.1f %% of the rows, %.3f times the mean", startText(h.Start), 100*h.Share, h.Times)
+		if t.Masked != "" {
+			fix = "split it: brine tables plan --unmask says where"
+		}
+		say("hot-region", fix, "the region from %s takes %.1f %% of the rows, %.3f times the mean", cmp.Or(t.Masked, startText(h.Start)), 100*h.Share, h.Times)
 	}
 	if n := f.emptyRegions(); n > 0 {
 		fix := "leave them out"

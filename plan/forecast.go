@@ -101,6 +101,9 @@ func (t *Tally) Forecast(regions int) (*Forecast, error) {
 	}
 	f.findHot(&t.table, rows)
 	f.findLead(t.table.Key, rows)
+	if f.Lead != nil {
+		f.Lead.Value = cmp.Or(t.table.Masked, f.Lead.Value)
+	}
 	f.Row, f.Packing = t.cells.size(), t.cells.pack()
 	f.Ties, f.FirstTie = t.ties.rows()
 	f.advise(&t.table)

@@ -14,6 +14,7 @@ type Table struct {
 	Name      string
 	Key       *rowkey.Key
 	EventRows bool     // each event is its own row, so that two on one key are a collision
+	Masked    string   // stands for values of the key where they are shown; empty: they are shown
 	Splits    [][]byte // as they are, or as they are configured; in ascending order
 	Families  []Family
 }

@@ -45,6 +45,14 @@ func (q *Question) ByIndex() bool { return q.where == nil }
 // Gets reports whether the rows of another table are shown, each of which is a get.
 func (q *Question) Gets() bool { return q.get != nil }
 
+// Shows is the table whose rows the answer shows.
+func (q *Question) Shows() string {
+	if q.get != nil {
+		return q.get.Name
+	}
+	return q.table.Name
+}
+
 // Question reads a question of the view. Its errors are *Fault.
 func (v *View) Question(ask Request) (*Question, error) {
 	switch {

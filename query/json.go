@@ -9,6 +9,7 @@ import (
 
 	"brine/event"
 	"brine/internal/when"
+	"brine/mask"
 	"brine/rowkey"
 	"brine/search"
 )
@@ -34,6 +35,50 @@ func (f Found) Only(fields ...string) Found {
 		f.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return !slices.Contains(fields, x.Name) })
 	}
 	return f
+}
+
+// Masked are rows with mask.Text instead of what a table masks, for whoever shows them.
+func Masked(rows iter.Seq2[Found, error], rules *mask.Rules, table string) iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		for row, err := range rows {
+			if err == nil {
+				row.Row = row.Row.Masked(rules, table)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// Masked is the row with mask.Text instead of what its table masks.
+func (r Row) Masked(rules *mask.Rules, table string) Row {
+	if rules.MasksKey(table) {
+		r.Key = []byte(mask.Text)
+	}
+	r.Fields = slices.Clone(r.Fields)
+	for i := range r.Fields {
+		if x := &r.Fields[i]; !x.Value.Null() && (rules.MasksPlace(table, x.Name) || rules.MasksKeyField(table, x.Name)) {
+			x.Value = event.TextValue(mask.Text)
+		}
+	}
+	return r
+}
+
+// Masked is the tally with mask.Text instead of the values of fields that an index masks.
+func (t Tally) Masked(rules *mask.Rules, index string) Tally {
+	t.Values = slices.Clone(t.Values)
+	for i := range t.Values {
+		v := &t.Values[i]
+		if !rules.MasksPlace(index, v.Field) {
+			continue
+		}
+		v.Counts = slices.Clone(v.Counts)
+		for n := range v.Counts {
+			v.Counts[n].Value = mask.Text
+		}
+	}
+	return t
 }
 
 // rowJSON is a row as JSON.

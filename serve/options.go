@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"time"
 
+	"brine/mask"
 	"brine/query"
 	"brine/search"
 )
@@ -38,6 +39,7 @@ type Options struct {
 
 	Version string // of this program, for the OpenAPI document
 
+	Masks  *mask.Rules // what is shown to nobody; nil: nothing
 	Views  []query.View
 	Tables []query.Table
 	Rows   query.Client

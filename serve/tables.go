@@ -45,7 +45,7 @@ func (c *call) rowByKey(t *query.Table) error {
 	if err != nil {
 		return err
 	}
-	return c.row(&rows[0])
+	return c.row(t, &rows[0])
 }
 
 func (c *call) rowByFields(t *query.Table) error {
@@ -65,11 +65,11 @@ func (c *call) rowByFields(t *query.Table) error {
 	if err != nil {
 		return err
 	}
-	return c.row(&rows[0])
+	return c.row(t, &rows[0])
 }
 
 // row answers with one row, unless the asker has it in this version.
-func (c *call) row(r *query.Row) error {
+func (c *call) row(t *query.Table, r *query.Row) error {
 	if absent(r) {
 		return refuse(notThere, "there is no such row")
 	}
@@ -81,6 +81,7 @@ func (c *call) row(r *query.Row) error {
 			return nil
 		}
 	}
+	*r = r.Masked(c.opts.Masks, t.Name)
 	return c.json(shown(r))
 }
 
@@ -114,7 +115,8 @@ func (c *call) rowsByKeys(t *query.Table) error {
 		if absent(&rows[i]) {
 			out.Missing = append(out.Missing, asked.Keys[i])
 		} else {
-			out.Rows = append(out.Rows, shown(&rows[i]))
+			row := rows[i].Masked(c.opts.Masks, t.Name)
+			out.Rows = append(out.Rows, shown(&row))
 		}
 	}
 	return c.json(out)

@@ -124,7 +124,7 @@ func (c *call) page(q *query.Question) (client.Page, error) {
 	if err != nil {
 		return page, err
 	}
-	for f, err := range a.Rows {
+	for f, err := range query.Masked(a.Rows, c.opts.Masks, q.Shows()) {
 		if err != nil {
 			return page, err
 		}
@@ -142,7 +142,7 @@ func (c *call) stream(q *query.Question) error {
 	}
 	out := http.NewResponseController(c.w)
 	n := 0
-	for f, err := range a.Rows {
+	for f, err := range query.Masked(a.Rows, c.opts.Masks, q.Shows()) {
 		if err != nil && n == 0 {
 			return err
 		}

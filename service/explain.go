@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/config"
+	"brine/event"
 	"brine/explain"
 	"brine/ingest"
 	"brine/internal/fault"
@@ -27,6 +28,9 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 		}
 	}
 	report, err := explain.Explain(ctx, o)
+	if err == nil {
+		report.Hide(s.cfg.Mask(), func(name string) event.Schema { return s.cfg.Pipeline(name).Schema() })
+	}
 	switch {
 	case errors.Is(err, explain.ErrNoPartition):
 		return nil, fault.New(fault.Missing, err, "")

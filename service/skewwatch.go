@@ -144,10 +144,11 @@ func (s *Service) countFields(p *config.Pipeline) func(sink.SubmitInfo) {
 	if len(p.HotFields) == 0 {
 		return nil
 	}
-	schema := p.Schema()
+	schema, rules := p.Schema(), s.cfg.Mask()
+	names := slices.DeleteFunc(slices.Clone(p.HotFields), func(name string) bool { return rules.MasksField(p.Name, name) })
 	return func(i sink.SubmitInfo) {
 		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})
-		for _, name := range p.HotFields {
+		for _, name := range names {
 			at := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
 			counter.AddField(name, len(i.Events), func(n int) []byte { return i.Events[n].Values[at].Text() })
 		}
@@ -172,7 +173,7 @@ func ShapeOf(keys rowkey.Keys) skew.Shape {
 
 // describeStart describes the start key of a region by the fields that it holds.
 func (s *Service) describeStart(table string, start []byte) string {
-	if t := s.cfg.Table(table); t != nil {
+	if t := s.cfg.Table(table); t != nil && !s.cfg.Mask().MasksKey(table) {
 		return t.RowKeys().Describe(start)
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/mask"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -17,14 +18,15 @@ const tieWarningEvery = time.Minute
 type tieWarnings struct {
 	pipeline string
 	log      *slog.Logger
+	masks    *mask.Rules
 
 	mu     sync.Mutex
 	tables map[string]*tieCount
 	cells  int64
 }
 
-func newTieWarnings(pipeline string, log *slog.Logger) *tieWarnings {
-	return &tieWarnings{pipeline: pipeline, log: log, tables: map[string]*tieCount{}}
+func newTieWarnings(pipeline string, masks *mask.Rules, log *slog.Logger) *tieWarnings {
+	return &tieWarnings{pipeline: pipeline, masks: masks, log: log, tables: map[string]*tieCount{}}
 }
 
 type tieCount struct {
@@ -60,7 +62,7 @@ func (w *tieWarnings) seen(t sink.TieInfo) {
 	if t.Family == nil {
 		what, column = "a delete and another change have one version, and the delete wins; version: seq(at, n) decides", ""
 	}
-	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since, "row", rowkey.Binary(t.Row),
+	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since, "row", mask.If(w.masks.MasksKey(t.Table), fmt.Sprint(rowkey.Binary(t.Row))),
 		"column", column, "version", t.Version,
 		"topic", t.Record.Topic, "records", tiedRecords(t.Partition, t.Offset, t.Record))
 	of.warned, of.since = time.Now(), 0

@@ -15,7 +15,7 @@ import (
 func TestTiesAreWarnedOfOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		w := newTieWarnings("orders", slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{
+		w := newTieWarnings("orders", nil, slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{
 			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 				if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
 					return slog.Attr{}

@@ -10,6 +10,7 @@ import (
 	"brine/indexer"
 	"brine/internal/fault"
 	"brine/lookup"
+	"brine/mask"
 	"brine/metrics"
 	"brine/rowkey"
 	"brine/schema"
@@ -53,7 +54,7 @@ func (s *Service) openWriter(h *Half) (err error) {
 			return err
 		}
 	}
-	h.opts.Writer = w
+	h.opts.Writer = mask.Writer(w, h.pipeline.Schema())
 	h.opts.Hooks = h.count(s.ingest.Hooks(h.pipeline.Name, h.kind, h.opts.Conditions...))
 	if s.tracer != nil {
 		h.opts.Hooks.Flight = s.tracer.Flight(h.pipeline.Name, h.kind)
@@ -65,7 +66,7 @@ func (s *Service) openWriter(h *Half) (err error) {
 func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 	p := h.pipeline
 	opts := p.Sink()
-	h.ties = newTieWarnings(p.Name, s.log)
+	h.ties = newTieWarnings(p.Name, s.cfg.Mask(), s.log)
 	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
 	opts.Hooks.Submit = s.countFields(p)

@@ -11,6 +11,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
+	"brine/mask"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -58,6 +59,17 @@ type DiffCell struct {
 	At      int64  `json:"now_version,omitempty"`
 	Then    string `json:"then"`
 	Version int64  `json:"version"`
+}
+
+// Hide masks the examples.
+func (d *DiffReport) Hide(rules *mask.Rules) {
+	for i := range d.Examples {
+		x := &d.Examples[i]
+		x.Row = mask.If(rules.MasksKey(x.Table), x.Row)
+		if rules.MasksPlace(x.Table, x.Column) {
+			x.Then, x.Now = mask.Text, mask.If(x.Now != "", x.Now)
+		}
+	}
 }
 
 // Getter reads rows; *hbase.Client is one.

@@ -1,5 +1,7 @@
 package verify
 
+import "brine/mask"
+
 // Finding is one thing that is wrong.
 type Finding struct {
 	Table    string // or index; of Lost the topic
@@ -22,4 +24,19 @@ type Record struct {
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
 	Offset    int64  `json:"offset"`
+}
+
+// Hide masks what a report shows of keys.
+func (r *Report) Hide(rules *mask.Rules) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; rules.MasksKey(f.Table) {
+			f.Key = []byte(mask.Text)
+		}
+	}
+	for i := range r.Tables {
+		if t := &r.Tables[i]; t.Tie != nil && rules.MasksKey(t.Name) {
+			tie := *t.Tie
+			tie.Key, t.Tie = []byte(mask.Text), &tie
+		}
+	}
 }

@@ -17,12 +17,16 @@ const defaultConfig = "brine.yaml"
 // configFlag is the flag of every command that reads a configuration.
 type configFlag struct {
 	Config string `short:"c" default:"brine.yaml" placeholder:"FILE" help:"Configuration (default brine.yaml)."`
+	Unmask bool   `help:"Show what fields hold that a pipeline masks."`
 }
 
 // load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more. Advice is
 // for those who design a table: check, key lint and tables plan give it. What is declared and not used only check reports.
 func (f configFlag) load(e *env) (*config.Config, error) {
 	cfg, problems := config.Load(f.Config, e.getenv)
+	if f.Unmask && cfg != nil {
+		cfg.Unmask()
+	}
 	return loaded(e, cfg, problems, seriously)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -91,6 +92,9 @@ func (f *letterFilter) scan(e *env, cfg *config.Config) (*brokers.DeadLetters, e
 		if _, err := pipeline(cfg, f.Pipeline); err != nil {
 			return nil, err
 		}
+	}
+	if f.Text != "" && !cfg.Mask().Nothing() {
+		return nil, usage(errors.New("--text looks into records, and pipelines mask fields; --unmask allows it"))
 	}
 	filter, err := f.parse(time.Now())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"brine/internal/when"
 	"brine/service"
 	"brine/service/brokers"
+	"brine/service/letters"
 )
 
 type deadlettersLsCmd struct {
@@ -68,7 +69,7 @@ func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadlet
 	table := term.Table{Out: e.stdout}
 	enc := json.NewEncoder(e.stdout)
 	enc.SetEscapeHTML(false)
-	n, last := 0, ""
+	rules, n, last := scan.Mask(), 0, ""
 	for l, err := range scan.Letters(e.ctx, after) {
 		if err != nil {
 			table.Flush() // those before the error are shown; the error is what counts
@@ -81,14 +82,16 @@ func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadlet
 		n, last = n+1, l.Place.String()
 		switch {
 		case c.JSON:
-			if err := enc.Encode(l.Object(scan.Name(l.Group), false)); err != nil {
+			o := l.Object(scan.Name(l.Group), false)
+			letters.Cover(scan, rules, l).Hide(&o)
+			if err := enc.Encode(o); err != nil {
 				return err
 			}
 		default:
 			if n == 1 {
 				table.Row("WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL")
 			}
-			table.Row(letterColumns(l, scan)...)
+			table.Row(letterColumns(l, scan, letters.Cover(scan, rules, l))...)
 		}
 	}
 	table.Flush()
@@ -110,17 +113,21 @@ func (c *deadlettersLsCmd) besides(e *env) io.Writer {
 	return e.stdout
 }
 
-func letterColumns(l *deadletter.Kept, scan *brokers.DeadLetters) []string {
+func letterColumns(l *deadletter.Kept, scan *brokers.DeadLetters, c *letters.Covered) []string {
 	origin := l.Origin().InTopic()
 	if scan.Several {
 		origin = l.Origin().String()
 	}
-	detail := term.Clip(strings.ReplaceAll(l.Detail, "\n", " "), 80)
+	detail, key := l.Detail, bytesText(l.Record.Key)
+	if c != nil {
+		detail, key = c.Detail, c.Key
+	}
+	detail = term.Clip(strings.ReplaceAll(detail, "\n", " "), 80)
 	if !l.Replayed.IsZero() {
 		detail = "replayed " + when.Text(l.Replayed.UnixMilli())
 	}
 	return []string{when.Text(l.Time.UnixMilli()), scan.Name(l.Group), origin, string(l.Reason),
-		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(bytesText(l.Record.Key), 40), detail}
+		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(key, 40), detail}
 }
 
 // bytesText shows bytes as text where they are, else those that are not as \xNN; - for null.

@@ -84,6 +84,7 @@ func (c *deadlettersReplayCmd) preview(e *env, cfg *config.Config, scan *brokers
 				if err != nil {
 					return err
 				}
+				effect.Hide(halfOf(halves, l.Group).Pipeline.Name, cfg.Mask())
 				if err := c.printEffect(e.stdout, effect); err != nil {
 					return err
 				}
@@ -99,6 +100,10 @@ func (c *deadlettersReplayCmd) preview(e *env, cfg *config.Config, scan *brokers
 		err = errors.Join(err, c.printJudged(e.stdout, h.Name(), previews[h.Group()]))
 	}
 	return service.IngestError(err)
+}
+
+func halfOf(halves []config.Half, group string) config.Half {
+	return halves[slices.IndexFunc(halves, func(h config.Half) bool { return h.Group() == group })]
 }
 
 // printJudged says how many letters of a half would be written.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +12,9 @@ import (
 	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/internal/when"
+	"brine/mask"
 	"brine/service"
+	"brine/service/letters"
 )
 
 type deadlettersShowCmd struct {
@@ -56,13 +59,17 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 		if place.Topic != "" && l.Record.Topic != place.Topic {
 			continue
 		}
+		covered := letters.Cover(scan, scan.Mask(), l)
+		if c.Value && covered != nil {
+			return &exitError{exitFailed, fmt.Errorf("the value of %s: %s", c.Record, covered.Value), mask.Unasked}
+		}
 		if c.Value {
 			return printBytes(e.stdout, l.Record.Value)
 		}
 		if n++; n > 1 && !c.JSON {
 			fmt.Fprintln(e.stdout)
 		}
-		if err := c.show(e.stdout, l, scan.Name(l.Group)); err != nil {
+		if err := c.show(e.stdout, l, scan.Name(l.Group), covered); err != nil {
 			return err
 		}
 	}
@@ -83,11 +90,13 @@ func printBytes(out io.Writer, b []byte) error {
 	return term.Draw(out, string(b))
 }
 
-func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string) error {
+func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string, covered *letters.Covered) error {
 	if c.JSON {
 		enc := json.NewEncoder(out)
 		enc.SetEscapeHTML(false)
-		return enc.Encode(l.Object(name, true))
+		o := l.Object(name, true)
+		covered.Hide(&o)
+		return enc.Encode(o)
 	}
 	state := "open"
 	if !l.Replayed.IsZero() {
@@ -105,14 +114,21 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string
 	if l.Field != "" {
 		row("field", l.Field)
 	}
-	if l.Detail != "" {
-		row("detail", l.Detail)
+	detail := l.Detail
+	if covered != nil {
+		detail = covered.Detail
+	}
+	if detail != "" {
+		row("detail", detail)
 	}
 	if fix := deadletter.Fix(l.Reason); fix != "" {
 		row("fix", fix)
 	}
 	row("state", state)
 	row("kept at", l.Place.String())
+	if covered != nil {
+		return printCovered(out, &table, covered)
+	}
 	row("key", bytesText(l.Record.Key))
 	for _, h := range l.Record.Headers {
 		row("header", h.Key+"="+bytesText(h.Value))
@@ -120,6 +136,18 @@ func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, name string
 	row("value", fmt.Sprintf("%s bytes", term.Thousands(int64(len(l.Record.Value)))))
 	table.Flush()
 	_, err := fmt.Fprintln(out, valueOf(l.Record.Value))
+	return err
+}
+
+// printCovered prints what may be shown of a record.
+func printCovered(out io.Writer, table *term.Table, c *letters.Covered) error {
+	table.Row("key", c.Key)
+	table.Row("value", c.Value)
+	for _, f := range c.Fields {
+		table.Row("  "+f.Name, term.Clip(cmp.Or(f.Text, "-"), 200))
+	}
+	table.Flush()
+	_, err := fmt.Fprintln(out, "the record is "+mask.Unasked)
 	return err
 }
 

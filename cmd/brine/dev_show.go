@@ -46,7 +46,7 @@ func showSamples(ctx context.Context, out io.Writer, s *service.Service) error {
 		if err != nil {
 			return err
 		}
-		if err := (&rowTable{fields: w.fields}).print(out, answer.Rows); err != nil {
+		if err := (&rowTable{fields: w.fields}).print(out, query.Masked(answer.Rows, cfg.Mask(), w.table)); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func (c *initCmd) options(e *env) propose.Options {
 		if err != nil {
 			return nil, sampleError(err)
 		}
-		cfg, err := brokersFlag{Brokers: c.Brokers}.config(e, configFlag{defaultConfig})
+		cfg, err := brokersFlag{Brokers: c.Brokers}.config(e, configFlag{Config: defaultConfig})
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/config"
+	"brine/mask"
 	"brine/rowkey"
 )
 
@@ -26,10 +27,13 @@ type keyFlags struct {
 	Key    string            `help:"A key expression instead of a table's key." placeholder:"EXPR"`
 	Fields map[string]string `help:"With --key: its fields and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
 	JSON   bool              `help:"Print JSON."`
+
+	masks mask.Rules
+	table string
 }
 
 // parse returns the keys that are meant, several only of a table, and the arguments that do not name the table.
-func (f keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
+func (f *keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
 	if f.Key != "" {
 		key, err := f.expression()
 		return rowkey.One(key), args, err
@@ -42,6 +46,7 @@ func (f keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	f.masks, f.table = *cfg.Mask(), t.Name
 	if len(t.RowKeys()) == 0 {
 		return nil, nil, usage(fmt.Errorf("no pipeline writes table %s, so the types of its key's fields are not known", t.Name))
 	}
@@ -98,7 +103,7 @@ type keyRow struct {
 }
 
 // read returns the row, and the key that fits it; without a row, or when none fits, the newest.
-func (f keyRow) read(e *env) (*rowkey.Key, []byte, error) {
+func (f *keyRow) read(e *env) (*rowkey.Key, []byte, error) {
 	keys, args, err := f.parse(e, arguments(f.Table, f.Row))
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"brine/mask"
 	"brine/rowkey"
 )
 
@@ -32,13 +33,15 @@ func (c *keyDecodeCmd) Run(e *env) error {
 	if c.JSON {
 		out := map[string]any{}
 		for i, name := range key.Fields() {
-			out[name] = values[i].JSON()
+			if out[name] = values[i].JSON(); c.masks.MasksKeyField(c.table, name) {
+				out[name] = mask.Text
+			}
 		}
 		return json.NewEncoder(e.stdout).Encode(out)
 	}
 	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	for i, name := range key.Fields() {
-		fmt.Fprintf(w, "%s\t%s\n", name, keyValueText(values[i]))
+		fmt.Fprintf(w, "%s\t%s\n", name, mask.If(c.masks.MasksKeyField(c.table, name), keyValueText(values[i])))
 	}
 	return w.Flush()
 }

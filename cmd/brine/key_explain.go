@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"brine/internal/term"
+	"brine/mask"
 	"brine/rowkey"
 )
 
@@ -27,6 +28,11 @@ func (c *keyExplainCmd) Run(e *env) error {
 	parts, err := key.Explain(row)
 	if err != nil {
 		err = usage(err) // said after the parts that were found before it
+	}
+	for i := range parts {
+		if p := &parts[i]; c.masks.MasksKey(c.table) && len(p.Bytes) > 0 {
+			p.Bytes, p.Value = []byte(mask.Text), mask.Text
+		}
 	}
 	if c.JSON {
 		return errors.Join(json.NewEncoder(e.stdout).Encode(map[string]any{"key": key.String(), "parts": parts}), err)

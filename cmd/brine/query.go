@@ -84,7 +84,11 @@ func (c *queryCmd) runTable(e *env, cfg *config.Config) error {
 	if err != nil {
 		return c.failure(err)
 	}
-	return c.answer(e, cfg, question, cfg.Versions(t))
+	shown := table.Name
+	if request.Get != nil {
+		shown = request.Get.Name
+	}
+	return c.answer(e, cfg, question, shown, cfg.Versions(t))
 }
 
 // readable is a table as it is asked.
@@ -128,16 +132,18 @@ func (c *queryCmd) runView(e *env, cfg *config.Config, declared *config.View) er
 	if c.Count {
 		return c.count(e, cfg, view, request, question.ByIndex())
 	}
-	return c.answer(e, cfg, question, cfg.Versions(declared.Shown(cfg)))
+	shown := declared.Shown(cfg)
+	return c.answer(e, cfg, question, shown.Name, cfg.Versions(shown))
 }
 
-// answer asks the stores and prints the rows.
-func (c *queryCmd) answer(e *env, cfg *config.Config, question *query.Question, counts config.VersionKind) error {
+// answer asks the stores and prints the rows, which are of a table.
+func (c *queryCmd) answer(e *env, cfg *config.Config, question *query.Question, table string, counts config.VersionKind) error {
 	return c.stores(e, cfg, question.ByIndex(), func(rows query.Client, docs search.Searcher) error {
 		a, err := question.Ask(e.ctx, rows, docs)
 		if err != nil {
 			return err
 		}
+		a.Rows = query.Masked(a.Rows, cfg.Mask(), table)
 		if c.JSON {
 			err = query.WriteJSON(e.stdout, a.Rows, c.Fields...)
 		} else {
@@ -161,6 +167,9 @@ func (c *queryCmd) count(e *env, cfg *config.Config, view query.View, request qu
 			return err
 		}
 		t, err := reader.Count(e.ctx, request)
+		if view.Table.Index != nil {
+			t = t.Masked(cfg.Mask(), view.Table.Index.Name)
+		}
 		switch {
 		case err != nil:
 			return err

@@ -39,6 +39,7 @@ func (c *replayCmd) diff(e *env, cfg *config.Config, p *config.Pipeline, replays
 	if err != nil {
 		return fmt.Errorf("--diff: %w", err)
 	}
+	d.Hide(cfg.Mask())
 	shown.diff(replayDiff{r.Name, *d})
 	return nil
 }

@@ -40,6 +40,7 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 		return nil, err
 	}
 	v := &verification{cmd: c, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
+	v.screen.masks = cfg.Mask()
 	v.log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	groups, err := c.groups(e.ctx, cfg, v.brokers)
 	if err != nil {

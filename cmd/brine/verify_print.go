@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/term"
 	"brine/internal/wording"
+	"brine/mask"
 	"brine/service"
 	"brine/verify"
 )
@@ -17,6 +18,7 @@ type verifyScreen struct {
 	term.Screen
 	json  bool
 	quiet bool
+	masks *mask.Rules
 
 	mu    sync.Mutex
 	what  string
@@ -109,6 +111,7 @@ func (s *verifyScreen) line(r verifyReading) string {
 
 // report prints what was verified and what was found.
 func (s *verifyScreen) report(r *verify.Report, most int) {
+	r.Hide(s.masks)
 	if s.json {
 		s.findings(r, len(r.Findings))
 		s.JSON(r.Line())
@@ -157,6 +160,7 @@ func (s *verifyScreen) table(t *verify.TableReport) {
 
 // again prints what was found, and no more.
 func (s *verifyScreen) again(r *verify.Report, most int) {
+	r.Hide(s.masks)
 	if s.json {
 		s.report(r, most)
 		return

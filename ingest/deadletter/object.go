@@ -26,7 +26,13 @@ type Object struct {
 	KeyBytes  []byte       `json:"key_base64,omitempty"`
 	Headers   []Header     `json:"headers,omitempty"`
 	Value     *string      `json:"value,omitempty"`
-	Bytes     []byte       `json:"value_base64,omitempty"`
+
+	// Instead of key, headers and value, where the pipeline masks fields.
+	KeyHidden   string         `json:"key_hidden,omitempty"`
+	ValueHidden string         `json:"value_hidden,omitempty"`
+	Fields      map[string]any `json:"fields,omitempty"`
+
+	Bytes []byte `json:"value_base64,omitempty"`
 }
 
 // Header is a record's header as JSON.

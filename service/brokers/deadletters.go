@@ -11,6 +11,7 @@ import (
 	"brine/ingest"
 	"brine/ingest/deadletter"
 	"brine/internal/fault"
+	"brine/mask"
 	"brine/registry"
 )
 
@@ -97,6 +98,9 @@ func (d *DeadLetters) Name(group string) string {
 	}
 	return group
 }
+
+// Mask says what the configuration masks.
+func (d *DeadLetters) Mask() *mask.Rules { return d.cfg.Mask() }
 
 // Schema is the id of the schema that a dead letter's record was written with; empty: its framing has none, or none that can be read.
 func (d *DeadLetters) Schema(l *deadletter.Letter) string {

@@ -1,0 +1,89 @@
+package explain
+
+import (
+	"encoding/json"
+	"errors"
+
+	"brine/event"
+	"brine/mask"
+)
+
+var hidden = json.RawMessage(`"` + mask.Text + `"`)
+
+// Hide masks what pipelines mask: all that is shown of the record, of what it becomes and of what stands there.
+func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Schema) {
+	for i := range r.Pipelines {
+		p := &r.Pipelines[i]
+		if !rules.Any(p.Pipeline) {
+			continue
+		}
+		if r.Key != nil || r.KeyBytes != nil {
+			masked := mask.Text
+			r.Key, r.KeyBytes = &masked, nil
+		}
+		s := schemas(p.Pipeline)
+		p.Rejected.hide(&s)
+		for n := range p.Letters {
+			l := &p.Letters[n]
+			c := Reject{Reason: l.Reason, Field: l.Field, Detail: l.Detail}
+			c.hide(&s)
+			l.Detail = c.Detail
+		}
+		for n := range p.Events {
+			p.Events[n].hide(rules, p.Pipeline, &s)
+		}
+	}
+}
+
+// hide leaves out of a reject what may quote the record.
+func (r *Reject) hide(s *event.Schema) {
+	if r == nil {
+		return
+	}
+	if e, ok := errors.AsType[*event.Error](s.Hide(&event.Error{Reason: r.Reason, Field: r.Field, Detail: r.Detail})); ok {
+		r.Detail = e.Detail
+	}
+}
+
+func (e *Event) hide(rules *mask.Rules, pipeline string, s *event.Schema) {
+	for _, fields := range [][]Field{e.Fields, e.Before} {
+		for i := range fields {
+			if f := &fields[i]; rules.MasksField(pipeline, f.Name) && f.Value != nil {
+				f.Value, f.text = mask.Text, mask.Text
+			}
+		}
+	}
+	e.Awaits.hide(s)
+	for i := range e.Rejected {
+		e.Rejected[i].hide(s)
+	}
+	for i := range e.Rows {
+		e.Rows[i].hide(rules)
+	}
+	for i := range e.Documents {
+		d := &e.Documents[i]
+		d.ID = mask.If(rules.MasksKey(d.Index), d.ID)
+		for n := range d.Fields {
+			if f := &d.Fields[n]; rules.MasksPlace(d.Index, f.Name) {
+				f.Value = hidden
+				if f.Now != nil {
+					f.Now = hidden
+				}
+			}
+		}
+	}
+}
+
+func (r *Row) hide(rules *mask.Rules) {
+	if rules.MasksKey(r.Table) {
+		r.Row = mask.Text
+		for i := range r.Parts {
+			r.Parts[i].Bytes, r.Parts[i].Value = []byte(mask.Text), mask.Text
+		}
+	}
+	for i := range r.Cells {
+		if c := &r.Cells[i]; rules.MasksPlace(r.Table, c.Column) {
+			c.Value, c.Now = mask.If(c.Value != "", c.Value), mask.If(c.Now != "", c.Now)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+// Package mask decides what of records, rows and documents may be shown: every command, page and message that shows some asks it.
+//
+// A pipeline masks fields of its own (its setting mask). What is made of a masked field is masked with it: fields that expressions make,
+// columns, fields of documents, row keys. A record that cannot be taken apart is masked as a whole, as are words about it that may
+// quote it.
+//
+// The invariant: what a Rules does not know is shown, what it is asked about and masks is replaced by Text, whose length says nothing.
+package mask
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+)
+
+// Text stands for what is masked.
+const Text = "***"
+
+// Unasked is said where something is left out that a flag would show.
+const Unasked = "not shown, since the pipeline masks fields; --unmask shows it"
+
+// Rules say what is masked. The zero Rules, and nil, mask nothing.
+type Rules struct {
+	fields map[[2]string]bool // pipeline, field
+	places map[[2]string]bool // table and column, or index and field
+	keys   map[[2]string]bool // table and field of its key; of an index its name and no field
+}
+
+// Field masks a field of a pipeline.
+func (r *Rules) Field(pipeline, field string) { add(&r.fields, pipeline, field) }
+
+// Place masks a column of a table, as family:qualifier, or by the name of what is packed in it; or a field of an index.
+func (r *Rules) Place(in, name string) { add(&r.places, in, name) }
+
+// Key masks a field of the key of a table, and so the key as a whole; or, without a field, the ids of an index.
+func (r *Rules) Key(in, field string) {
+	add(&r.keys, in, field)
+	add(&r.keys, in, "")
+}
+
+func add(m *map[[2]string]bool, in, name string) {
+	if *m == nil {
+		*m = map[[2]string]bool{}
+	}
+	(*m)[[2]string{in, name}] = true
+}
+
+// Nothing reports whether nothing is masked.
+func (r *Rules) Nothing() bool { return r == nil || len(r.fields) == 0 }
+
+// Any reports whether a pipeline masks any field.
+func (r *Rules) Any(pipeline string) bool {
+	if r == nil {
+		return false
+	}
+	for of := range r.fields {
+		if of[0] == pipeline {
+			return true
+		}
+	}
+	return false
+}
+
+// MasksField reports whether a field of a pipeline is masked.
+func (r *Rules) MasksField(pipeline, field string) bool {
+	return r != nil && r.fields[[2]string{pipeline, field}]
+}
+
+// MasksPlace reports whether a column of a table, or a field of an index, is masked.
+func (r *Rules) MasksPlace(in, name string) bool { return r != nil && r.places[[2]string{in, name}] }
+
+// MasksKey reports whether the key of a table, or the ids of an index, hold something that is masked.
+func (r *Rules) MasksKey(in string) bool { return r != nil && r.keys[[2]string{in, ""}] }
+
+// MasksKeyField reports whether a field of a table's key is masked.
+func (r *Rules) MasksKeyField(table, field string) bool {
+	return r != nil && field != "" && r.keys[[2]string{table, field}]
+}
+
+// If returns Text instead of what is masked.
+func If(masked bool, text string) string {
+	if masked {
+		return Text
+	}
+	return text
+}
+
+// secret keys the hashes of one process: a telephone number would be found by its plain hash.
+var secret = func() []byte { b := make([]byte, 32); _, _ = rand.Read(b); return b }()
+
+// Bytes says of bytes that are not shown how many they are, and by a hash which of one process's answers are the same.
+func Bytes(b []byte) string {
+	if b == nil {
+		return "null"
+	}
+	h := hmac.New(sha256.New, secret)
+	h.Write(b)
+	return fmt.Sprintf("%d bytes, hash %x", len(b), h.Sum(nil)[:6])
+}

@@ -1,0 +1,101 @@
+package letters
+
+import (
+	"brine/event"
+	"brine/ingest/deadletter"
+	"brine/mask"
+	"brine/service/brokers"
+)
+
+// Covered is what may be shown of a letter of a pipeline that masks fields: no part of the record as it is, but its fields one by one.
+type Covered struct {
+	Key    string
+	Value  string
+	Detail string
+	Fields []CoveredField // as the record holds them, of its first event; nil: the record cannot be taken apart
+}
+
+// CoveredField is a field, mask.Text for what is masked; empty: null.
+type CoveredField struct {
+	Name, Text string
+}
+
+// Cover returns what may be shown of a letter; nil: the letter as it is.
+func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Covered {
+	h, ok := d.Half(l.Group)
+	if !ok && rules.Nothing() {
+		return nil
+	}
+	if !ok { // of a group that was renamed: nobody knows what it masked
+		return &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value), Detail: mask.Text}
+	}
+	p := h.Pipeline
+	if !rules.Any(p.Name) {
+		return nil
+	}
+	s := p.Schema()
+	var why *event.Error
+	if e, ok := s.Hide(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail}).(*event.Error); ok { //nolint:errorlint // as it was given
+		why = e
+	}
+	out := &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value)}
+	if why != nil {
+		out.Detail = why.Detail
+	}
+	whole := &Fix{fix: &event.Fix{}}
+	for i, f := range s.Fields {
+		if f.Fixable() == "" && f.Name != s.Images.Deleted {
+			whole.fix.Fields = append(whole.fix.Fields, i)
+		}
+	}
+	as, err := asIs(s, whole)
+	if err != nil || as.Validate() != nil {
+		return out
+	}
+	var b event.Batch
+	if event.NewDecoder(as).Decode(l.Record, &b) != nil || len(b.Events) == 0 {
+		return out
+	}
+	for _, i := range whole.fix.Fields {
+		name := s.Fields[i].Name
+		v := b.Events[0].Values[i]
+		out.Fields = append(out.Fields, CoveredField{name, mask.If(!v.Null() && rules.MasksField(p.Name, name), textOf(v))})
+	}
+	return out
+}
+
+// Hide covers a letter as JSON; nil leaves it as it is.
+func (c *Covered) Hide(o *deadletter.Object) {
+	if c == nil {
+		return
+	}
+	whole := o.Value != nil || o.Bytes != nil || o.Headers != nil
+	o.Key, o.KeyBytes, o.Headers, o.Value, o.Bytes = nil, nil, nil, nil, nil
+	o.KeyHidden, o.Detail = c.Key, c.Detail
+	if !whole {
+		return
+	}
+	o.ValueHidden = c.Value
+	for _, f := range c.Fields {
+		if o.Fields == nil {
+			o.Fields = map[string]any{}
+		}
+		o.Fields[f.Name] = f.Text
+	}
+}
+
+// Hide covers an effect of a preview.
+func (e *Effect) Hide(pipeline string, rules *mask.Rules) {
+	for i := range e.Fixed {
+		if f := &e.Fixed[i]; rules.MasksField(pipeline, f.Field) {
+			f.Before, f.After = mask.Text, mask.Text
+		}
+	}
+	for i := range e.Places {
+		c := &e.Places[i]
+		c.Row = mask.If(rules.MasksKey(c.In), c.Row)
+		if rules.MasksPlace(c.In, c.Column) {
+			c.Then, c.Now = mask.Text, mask.If(c.Now != "", c.Now)
+		}
+	}
+}
