@@ -37,7 +37,11 @@ func number(text []byte) bool {
 // infer declares a field for each column. texts says that all values are texts whatever they mean, as those of CSV are.
 func (p *profile) infer(texts bool) []Field {
 	columns := p.fields()
-	names := p.names(columns)
+	var paths [][]string
+	for _, c := range columns {
+		paths = append(paths, c.path)
+	}
+	names := names(paths)
 	var out []Field
 	for i, c := range columns {
 		f := Field{Field: event.Field{Name: names[i]}, Note: c.share(p.records - p.bad)}
@@ -113,16 +117,16 @@ func (c *column) share(records int) string {
 }
 
 // names are legal and different names, the last key of a path where that is enough.
-func (p *profile) names(columns []*column) []string {
+func names(paths [][]string) []string {
 	last := map[string]int{}
-	for _, c := range columns {
-		last[legal(c.path[len(c.path)-1])]++
+	for _, path := range paths {
+		last[legal(path[len(path)-1])]++
 	}
-	out, taken := make([]string, len(columns)), map[string]bool{}
-	for i, c := range columns {
-		name := legal(c.path[len(c.path)-1])
+	out, taken := make([]string, len(paths)), map[string]bool{}
+	for i, path := range paths {
+		name := legal(path[len(path)-1])
 		if last[name] > 1 {
-			name = legal(strings.Join(c.path, "_"))
+			name = legal(strings.Join(path, "_"))
 		}
 		for n := 2; taken[name]; n++ {
 			name = fmt.Sprintf("%s_%d", strings.TrimSuffix(name, fmt.Sprintf("_%d", n-1)), n)

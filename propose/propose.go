@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/event"
@@ -21,6 +22,11 @@ type Options struct {
 	Open func(fields []event.Field) (forecast.Sample, error)
 	// Texts: all values are texts whatever they mean, until fields say what; so it is with CSV.
 	Texts bool
+	// Schema is the file of a schema, .proto or .avsc, that all records are of, and SchemaAs its path as it is written; Message names the
+	// message where the file has several.
+	Schema, SchemaAs, Message string
+	Registry                  string   // URL of a schema registry, whose ids the records name
+	Columns                   []string // of records that are CSV; those that lack are c1, c2, …
 	// Keyed: the records have keys and times of their own, as those of a topic have.
 	Keyed bool
 }
@@ -35,7 +41,8 @@ type Proposal struct {
 	Versions []Version `json:"versions"`          // the first is taken
 	Fields   []Field   `json:"-"`
 
-	opts Options
+	opts     Options
+	encoding *encoding
 }
 
 // ErrSample is the error of a sample of which nothing can be proposed.
@@ -47,32 +54,84 @@ func Of(ctx context.Context, o Options) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile := newProfile()
-	for i := range raw {
-		profile.add(raw[i].Value)
+	e, err := o.encoding(ctx, raw)
+	if e != nil {
+		defer e.close()
 	}
-	if profile.records == profile.bad {
-		return nil, fmt.Errorf("%w: %s holds %d records, and none of them is a JSON object", ErrSample, o.Source, profile.records)
+	if err != nil {
+		return nil, err
 	}
-	p := &Proposal{Records: profile.records, Bad: profile.bad, Fields: profile.infer(o.Texts), opts: o}
+	p := &Proposal{Records: len(raw), opts: o, encoding: e}
+	columns, err := p.declare(raw)
+	if err != nil {
+		return nil, err
+	}
 	events, err := p.decode(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	s := newSample(p.Fields, profile.fields(), events)
-	entity := s.entity()
-	if entity < 0 {
-		return nil, fmt.Errorf("%w: no field of %s names what a record is about: none is in all records with values of its own; write the key "+
-			"yourself, see docs/rowkeys.md", ErrSample, o.Source)
+	if columns == nil {
+		columns = columnsOf(p.Fields, events)
 	}
-	p.Versions = s.versions(entity)
-	version := p.Versions[0].Field
-	p.Entity, p.Partial = p.Fields[entity].Name, s.partial(entity)
-	p.Keys = s.keys(entity, s.owner(entity), s.birth(entity, s.field(version)), version)
-	if len(p.Keys) == 0 {
-		return nil, fmt.Errorf("%w: no key of field %s holds for all records of %s", ErrSample, p.Entity, o.Source)
+	return p, p.weigh(newSample(p.Fields, columns, events))
+}
+
+// declare makes the fields: of a schema, or of the values, of which the columns are what there is to know then.
+func (p *Proposal) declare(raw []event.Record) ([]*column, error) {
+	e := p.encoding
+	if e.fields != nil {
+		p.Fields = e.declare()
+		if e.changes != nil {
+			p.Fields = e.changes.extend(p.Fields)
+		}
+		return nil, nil
 	}
-	return p, nil
+	profile := newProfile()
+	for i := range raw {
+		e.objects(raw[i].Value, profile.add)
+	}
+	if p.Bad = profile.bad; profile.records == profile.bad {
+		return nil, fmt.Errorf("%w: %s holds %d records, and none of them is a JSON object", ErrSample, p.opts.Source, profile.records)
+	}
+	p.Fields = profile.infer(e.texts)
+	if e.changes != nil {
+		p.Fields = e.changes.extend(p.Fields)
+	}
+	if e.name != "json" || e.format != nil || e.changes != nil {
+		return nil, nil
+	}
+	return profile.fields(), nil
+}
+
+// weigh finds versions and keys.
+func (p *Proposal) weigh(s *sample) error {
+	e, entity := p.encoding, s.entity()
+	s.whole = e.fields != nil
+	if c := e.changes; c != nil {
+		key := c.positions(p.Fields)
+		if key == nil && entity >= 0 {
+			key = []int{entity}
+		}
+		if key != nil {
+			p.Versions = []Version{{Field: c.at, Of: len(s.events), Ties: s.ties(key[0], func(i int) int64 {
+				return s.events[i].Values[s.field(c.at)].Int()
+			})}}
+			p.Entity, p.Keys = strings.Join(namesOf(p.Fields, key), ", "), s.changeKeys(key, c.whole)
+		}
+	} else if entity >= 0 {
+		p.Versions = s.versions(entity)
+		version := p.Versions[0].Field
+		p.Entity, p.Partial = p.Fields[entity].Name, s.partial(entity)
+		p.Keys = s.keys(entity, s.owner(entity), s.birth(entity, s.field(version)), version)
+	}
+	switch {
+	case p.Entity == "":
+		return fmt.Errorf("%w: no field of %s names what a record is about: none is in all records with values of its own; write the key "+
+			"yourself, see docs/rowkeys.md", ErrSample, p.opts.Source)
+	case len(p.Keys) == 0:
+		return fmt.Errorf("%w: no key of field %s holds for all records of %s", ErrSample, p.Entity, p.opts.Source)
+	}
+	return nil
 }
 
 // errEnough ends the reading of a sample.
@@ -98,12 +157,24 @@ func (o *Options) read(ctx context.Context, fields []event.Field) ([]event.Recor
 	return out, nil
 }
 
-// decode reads the records by the fields; those that are no JSON objects are left out.
-func (p *Proposal) decode(ctx context.Context, raw []event.Record) ([]event.Event, error) {
-	schema := event.Schema{Version: -1}
+// schema is how the records are read.
+func (p *Proposal) schema() event.Schema {
+	e := p.encoding
+	out := event.Schema{Version: -1, Format: e.format}
 	for _, f := range p.Fields {
-		schema.Fields = append(schema.Fields, f.Field)
+		out.Fields = append(out.Fields, f.Field)
 	}
+	if e.changes == nil {
+		return out
+	}
+	_, envelope := e.changes.envelope(p.Fields)
+	out.Images.Deleted = e.changes.gone
+	return envelope.Wrap(out)
+}
+
+// decode reads the records by the fields; those that cannot be read, and those that say nothing, are left out.
+func (p *Proposal) decode(ctx context.Context, raw []event.Record) ([]event.Event, error) {
+	schema := p.schema()
 	if p.opts.Texts {
 		var err error
 		if raw, err = p.opts.read(ctx, schema.Fields); err != nil {
@@ -113,11 +184,23 @@ func (p *Proposal) decode(ctx context.Context, raw []event.Record) ([]event.Even
 	if err := schema.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSample, err)
 	}
-	d, batch := event.NewDecoder(schema), &event.Batch{}
+	d, batch, bad, why := event.NewDecoder(schema), &event.Batch{}, 0, error(nil)
 	for i := range raw {
-		_ = d.Decode(&raw[i], batch) // what is no object is counted as bad already
+		if err := d.Resolve(ctx, &raw[i]); err != nil {
+			return nil, err
+		}
+		if err := d.Decode(&raw[i], batch); err != nil && len(raw[i].Value) > 0 {
+			bad, why = bad+1, err
+		}
 	}
-	return batch.Events, nil
+	if p.encoding.fields != nil {
+		p.Bad = bad
+	}
+	events := slices.DeleteFunc(batch.Events, func(ev event.Event) bool { return ev.LeftOut != "" })
+	if len(events) == 0 && why != nil {
+		return nil, fmt.Errorf("%w: no record of %s can be read as %s: %w", ErrSample, p.opts.Source, p.encoding.name, why)
+	}
+	return events, nil
 }
 
 // name is a word for a pipeline: what a topic's name ends with.

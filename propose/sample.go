@@ -17,6 +17,7 @@ type sample struct {
 	cells   [][]string // by field, then by event: the bytes of the value; empty is null
 	hashes  []uint64   // of the records
 	counts  []int      // different values of each field that are not null
+	whole   bool       // a record has all fields of its schema, and what is null there is none
 }
 
 func newSample(fields []Field, columns []*column, events []event.Event) *sample {
@@ -144,5 +145,5 @@ func (s *sample) birth(entity, version int) int {
 
 // partial reports whether some changes of an entity lack fields that others of it have.
 func (s *sample) partial(entity int) bool {
-	return slices.ContainsFunc(s.columns, func(c *column) bool { return c.seen < len(s.events) }) && s.counts[entity] < len(s.events)
+	return !s.whole && slices.ContainsFunc(s.columns, func(c *column) bool { return c.seen < len(s.events) }) && s.counts[entity] < len(s.events)
 }

@@ -27,6 +27,12 @@ func (p *Proposal) YAML(choice int) []byte {
 	w.line(0, "hbase:")
 	w.line(1, "connect: %s", quote(p.opts.HBase))
 	w.line(0, "")
+	for _, line := range p.encoding.sections {
+		w.line(0, "%s", line)
+	}
+	if p.encoding.sections != nil {
+		w.line(0, "")
+	}
 	p.table(w, k, topic)
 	w.line(0, "")
 	p.pipeline(w, k, topic)
@@ -37,7 +43,11 @@ func (p *Proposal) bad() string {
 	if p.Bad == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s no JSON object and would be dead letters", term.Thousands(int64(p.Bad))+" of them are")
+	what := "no JSON object"
+	if p.encoding.fields != nil {
+		what = "not of the schema"
+	}
+	return fmt.Sprintf("; %s %s and would be dead letters", term.Thousands(int64(p.Bad))+" of them are", what)
 }
 
 // table writes the table, and the other keys as comments.
@@ -87,7 +97,15 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 	w.line(0, "pipelines:")
 	w.line(1, "%s:", table)
 	w.line(2, "topic: %s", quote(p.opts.Topic))
-	w.line(2, "format: json")
+	w.line(2, "format: %s", p.encoding.name)
+	for _, line := range p.encoding.lines {
+		w.line(2, "%s", line)
+	}
+	if c := p.encoding.changes; c != nil {
+		setting, _ := c.envelope(p.Fields)
+		w.line(2, "%s", setting)
+		w.line(2, "images: { deleted: %s }", c.gone)
+	}
 	w.line(2, "fields:")
 	for _, f := range p.Fields {
 		w.line(3, "%s", declaration(f))

@@ -21,6 +21,10 @@ type initCmd struct {
 	Topic    string   `help:"Topic that the pipeline is to read."`
 	Brokers  []string `default:"localhost:9092" placeholder:"HOST:PORT,…" help:"Brokers of the topic."`
 	HBase    string   `name:"hbase" default:"rpc://localhost:16000" placeholder:"URL" help:"Where HBase is, as hbase.connect has it."`
+	Registry string   `placeholder:"URL" help:"Schema registry whose ids the records begin with: Avro, Protobuf or JSON."`
+	Schema   string   `placeholder:"FILE" help:"File of the schema that all records are of, .avsc or .proto."`
+	Message  string   `placeholder:"NAME" help:"Message of the .proto file that each record is."`
+	Columns  []string `placeholder:"NAME,…" help:"Names of the columns of a topic whose records are rows of CSV (default: c1,c2,…)."`
 	Encoding string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in."`
 	Records  int      `default:"20000" help:"Most records of the sample that are read."`
 	Key      int      `placeholder:"N" help:"Take proposed key N, from 1 (default: ask at a terminal, else the first)."`
@@ -34,12 +38,16 @@ type initCmd struct {
 func (initCmd) Help() string {
 	return `Reads a sample and writes a commented brine.yaml that brine check accepts: the fields with their types and the formats of their
 times, a row key with the reasons for it and others to choose from, and the version with its ties in the sample. At a terminal it
-asks for what no flag says.
+asks for what no flag says. Records may be JSON objects or arrays of them, Debezium's changes, rows of CSV, and with --registry or --schema
+Avro and Protobuf.
 
 Examples:
   brine init --topic courier.scans --sample scans.jsonl.gz
   brine init --topic shop.orders --brokers kafka1:9092
-  brine init --topic shop.orders --sample orders.csv --key 2 -o -`
+  brine init --topic shop.orders --sample orders.csv --key 2 -o -
+  brine init --topic shop.orders --registry http://localhost:8081
+  brine init --topic shop.orders --schema orders.proto --message shop.Order
+  brine init --topic parcels --columns id,at,status`
 }
 
 func (c *initCmd) Run(e *env) error {
@@ -108,7 +116,8 @@ func (c *initCmd) ask(e *env) error {
 
 // options says how the sample is read.
 func (c *initCmd) options(e *env) propose.Options {
-	o := propose.Options{Topic: c.Topic, Brokers: c.Brokers, HBase: c.HBase, Source: filepath.Base(c.Sample), Records: c.Records}
+	o := propose.Options{Topic: c.Topic, Brokers: c.Brokers, HBase: c.HBase, Source: filepath.Base(c.Sample), Records: c.Records,
+		Schema: c.Schema, SchemaAs: c.beside(), Message: c.Message, Registry: c.Registry, Columns: c.Columns}
 	name, ok := strings.CutPrefix(c.Sample, "topic:")
 	if !ok {
 		o.Texts = forecast.IsCSV(c.Sample)
@@ -131,6 +140,22 @@ func (c *initCmd) options(e *env) propose.Options {
 		return brokers.Topics{Config: cfg}.Sample(e.ctx, topic, min(n, int64(c.Records)))
 	}
 	return o
+}
+
+// beside is the path of the schema's file from the folder of the one that is written, which it is read from.
+func (c *initCmd) beside() string {
+	from, err := filepath.Abs(filepath.Dir(c.Output))
+	if c.Schema == "" || c.Output == "-" || err != nil {
+		return c.Schema
+	}
+	file, err := filepath.Abs(c.Schema)
+	if err != nil {
+		return c.Schema
+	}
+	if path, err := filepath.Rel(from, file); err == nil {
+		return path
+	}
+	return file
 }
 
 // choose returns the number of the key to take, from 0.

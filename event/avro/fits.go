@@ -136,3 +136,64 @@ func (t *typ) String() string {
 	}
 	return name
 }
+
+// deepest is how many keys a path of Fields has at most.
+const deepest = 4
+
+// Fields are the fields that records of the schema have, as they are best declared; none if it is no record. What holds many values is json.
+func (s *Schema) Fields() []event.Field { return s.root.only().leaves(nil, nil) }
+
+// only is the one type that a union has beside null; a union of several is itself.
+func (t *typ) only() *typ {
+	if t.kind != union {
+		return t
+	}
+	var one *typ
+	for _, b := range t.branches {
+		switch {
+		case b.kind == null:
+		case one != nil:
+			return t
+		default:
+			one = b
+		}
+	}
+	if one == nil {
+		return t
+	}
+	return one
+}
+
+func (t *typ) leaves(path []string, out []event.Field) []event.Field {
+	if t.kind != record || len(path) == deepest {
+		if len(path) == 0 {
+			return out
+		}
+		f := event.Field{Path: path, Type: event.Nested}
+		return append(out, t.asDeclared(f))
+	}
+	for i := range t.fields {
+		f := &t.fields[i]
+		out = f.typ.only().leaves(append(path[:len(path):len(path)], f.name), out)
+	}
+	return out
+}
+
+// asDeclared declares a field of the type.
+func (t *typ) asDeclared(f event.Field) event.Field {
+	switch {
+	case t.logical == decimal:
+		f.Type, f.Numbers = event.Text, true
+	case t.logical.unit() != 0:
+		f.Type = event.TimeMS
+	case t.kind == integer, t.kind == long:
+		f.Type = event.Int
+	case t.kind == float, t.kind == double:
+		f.Type = event.Float
+	case t.kind == boolean:
+		f.Type = event.Bool
+	case t.kind == text, t.kind == enum, t.logical == uuid:
+		f.Type = event.Text
+	}
+	return f
+}

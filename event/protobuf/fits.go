@@ -183,3 +183,53 @@ func fieldNames(md protoreflect.MessageDescriptor) (names []string) {
 }
 
 func quote(s string) string { return event.Quoted([]byte(s)) }
+
+// deepest is how many keys a path of Fields has at most.
+const deepest = 4
+
+// Fields are the fields that the message has, as they are best declared. What holds many values is json.
+func (m *Message) Fields() []event.Field { return leaves(m.desc, nil, nil) }
+
+func leaves(md protoreflect.MessageDescriptor, path []string, out []event.Field) []event.Field {
+	for i := range md.Fields().Len() {
+		fd := md.Fields().Get(i)
+		at := append(path[:len(path):len(path)], string(fd.Name()))
+		if !fd.IsList() && !fd.IsMap() && fd.Message() != nil && wellKnownType(fd.Message()) == 0 && len(at) < deepest {
+			out = leaves(fd.Message(), at, out)
+			continue
+		}
+		out = append(out, event.Field{Path: at, Type: declared(fd)})
+	}
+	return out
+}
+
+// declared is the type that a field is best declared as.
+func declared(fd protoreflect.FieldDescriptor) event.Type {
+	kind := fd.Kind()
+	switch {
+	case fd.IsList() || fd.IsMap():
+		return event.Nested
+	case fd.Message() != nil:
+		switch wellKnownType(fd.Message()) {
+		case timestamp, date:
+			return event.TimeMS
+		case duration:
+			return event.Float
+		case wrapper:
+			kind = fd.Message().Fields().ByNumber(1).Kind()
+		default:
+			return event.Nested
+		}
+	}
+	switch kind {
+	case protoreflect.StringKind, protoreflect.EnumKind:
+		return event.Text
+	case protoreflect.BoolKind:
+		return event.Bool
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return event.Float
+	case protoreflect.BytesKind, protoreflect.MessageKind, protoreflect.GroupKind:
+		return event.Nested
+	}
+	return event.Int
+}

@@ -88,7 +88,7 @@ var rules = []struct {
 	{"top", []string{"hbase", "skew", "internal/term", "internal/wording"}, "a picture of what others report; it runs nothing"},
 	{"forecast", []string{"skew", "mask", "event", "plan", "publish", "rowkey", "sink", "internal/sample", "internal/term"}, "a sample and targets in, a report out"},
 	{"contract", []string{"event"}, "what a pipeline declares in, a document out"},
-	{"propose", []string{"event", "forecast", "rowkey", "rowkey/eventkey", "internal/term"}, "a sample in, a configuration out"},
+	{"propose", []string{"event", "event/avro", "event/csv", "event/protobuf", "forecast", "registry", "rowkey", "rowkey/eventkey", "internal/term"}, "a sample in, a configuration out"},
 	{"schema", []string{"config", "event", "forecast", "hbase", "indexer", "ingest", "internal/fault", "internal/term", "plan", "rowkey", "search"}, "what a configuration says of stores, and what they are"},
 	{"publish", []string{"event", "ingest", "ingest/offsets", "internal/backoff"}, "files in, records out"},
 	{"metrics", []string{"event", "hbase", "ingest", "sink", "indexer", "serve", "skew", "verify"}, "adapters over the hook types"},

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/avro"
+	"github.com/twmb/franz-go/pkg/sr"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"brine/internal/testenv"
+)
+
+const (
+	parcelAvro = `{"type":"record","name":"Parcel","fields":[{"name":"id","type":"string"},
+	{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"weight","type":["null","double"],"default":null},
+	{"name":"to","type":{"type":"record","name":"To","fields":[{"name":"city","type":"string"},{"name":"zip","type":["null","int"]}]}},
+	{"name":"tags","type":{"type":"array","items":"string"}}]}`
+	parcelProto = `syntax = "proto3";
+package shop;
+message Parcel {
+  message To { string city = 1; optional int32 zip = 2; }
+  string id = 1;
+  int64 at = 2;
+  optional double weight = 3;
+  To to = 4;
+  repeated string tags = 5;
+}
+message Other { string x = 1; }
+`
+)
+
+// parcelTime is of the first parcel; each is a second later.
+var parcelTime = time.UnixMilli(1_700_000_000_000)
+
+// encodedParcels are records of an encoding: four parcels, each of three changes.
+func encodedParcels(encode func(id string, at int64, n int) []byte) (out []sent) {
+	for n := range 12 {
+		at := parcelTime.Add(time.Duration(n) * time.Second)
+		out = append(out, sent{partition: n % devPartitions, time: at, value: encode(fmt.Sprintf("p%d", n%4), at.UnixMilli(), n)})
+	}
+	return out
+}
+
+func avroParcel(prefix ...byte) func(string, int64, int) []byte {
+	schema := avro.MustParse(parcelAvro)
+	return func(id string, at int64, n int) []byte {
+		value, err := schema.AppendEncode(append([]byte(nil), prefix...), map[string]any{"id": id, "at": at, "weight": 1.5 * float64(n),
+			"to": map[string]any{"city": []string{"Oslo", "Bergen"}[n%2], "zip": nil}, "tags": []string{"a"}})
+		if err != nil {
+			panic(err)
+		}
+		return value
+	}
+}
+
+func protobufParcel(prefix ...byte) func(string, int64, int) []byte {
+	return func(id string, at int64, n int) []byte {
+		to := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), []string{"Oslo", "Bergen"}[n%2])
+		b := protowire.AppendTag(append([]byte(nil), prefix...), 1, protowire.BytesType)
+		b = protowire.AppendString(b, id)
+		b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), uint64(at))
+		b = protowire.AppendBytes(protowire.AppendTag(b, 4, protowire.BytesType), to)
+		return protowire.AppendString(protowire.AppendTag(b, 5, protowire.BytesType), "a")
+	}
+}
+
+// debeziumParcels are changes of rows with a key of two columns: inserts, updates, and a delete with its tombstone. full: rows stand before
+// changes, and records have no schema.
+func debeziumParcels(full bool) (out []sent) {
+	wrap := func(fields, payload string) []byte {
+		if full {
+			return []byte(payload)
+		}
+		return fmt.Appendf(nil, `{"schema":{"type":"struct","fields":[%s]},"payload":%s}`, fields, payload)
+	}
+	const columns = `{"field":"shop","type":"int32"},{"field":"id","type":"int64"},{"field":"price","type":"bytes",` +
+		`"name":"org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2"}},` +
+		`{"field":"made","type":"int64","name":"io.debezium.time.MicroTimestamp"},{"field":"note","type":"string"}`
+	const schema = `{"field":"before","type":"struct","fields":[` + columns + `]},{"field":"after","type":"struct","fields":[` + columns + `]}`
+	for n := range 12 {
+		at := parcelTime.Add(time.Duration(n) * time.Second)
+		row := func(n int) string {
+			return fmt.Sprintf(`{"shop":%d,"id":%d,"price":"MDk=","made":%d,"note":"note %d"}`, 1+n%2, n%4, parcelTime.UnixMicro(), n)
+		}
+		key := fmt.Sprintf(`{"shop":%d,"id":%d}`, 1+n%2, n%4)
+		before, after, op := "null", row(n), "c"
+		switch {
+		case n >= 4 && n < 11:
+			before, op = row(n-4), "u"
+		case n == 11:
+			before, after, op = row(n-4), "null", "d"
+		}
+		if !full && before != "null" {
+			before = key
+		}
+		value := fmt.Sprintf(`{"before":%s,"after":%s,"source":{"connector":"postgresql","ts_ms":%d,"lsn":%d},"op":%q,"ts_ms":%d}`,
+			before, after, at.UnixMilli(), 1000+n, op, at.UnixMilli()+5)
+		// A row's changes share a partition.
+		out = append(out, sent{partition: n % 4 % devPartitions, time: at, key: wrap(`{"field":"shop"},{"field":"id"}`, key), value: wrap(schema, value)})
+		if op == "d" {
+			out = append(out, sent{partition: n % 4 % devPartitions, time: at, key: out[len(out)-1].key})
+		}
+	}
+	return out
+}
+
+// TestInitOfFormats: of a topic of each format init writes a configuration that check accepts and that run and verify run.
+func TestInitOfFormats(t *testing.T) {
+	t.Parallel()
+	s := embeddedStack(t)
+	registry := newSchemaRegistry(t)
+	registry.SeedSchema("avro-value", 1, 1, sr.Schema{Schema: parcelAvro})
+	registry.SeedSchema("protobuf-value", 1, 2, sr.Schema{Schema: parcelProto, Type: sr.TypeProtobuf})
+	registry.SeedSchema("json-value", 1, 3, sr.Schema{Schema: `{"type":"object"}`, Type: sr.TypeJSON})
+	dir := t.TempDir()
+	schemas := map[string]string{"p.avsc": parcelAvro, "p.proto": parcelProto}
+	for name, text := range schemas {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	jsonParcel := func(id string, at int64, n int) string {
+		return fmt.Sprintf(`{"id":%q,"at":%d,"to":{"city":"Oslo"},"n":%d}`, id, at, n)
+	}
+	for name, c := range map[string]struct {
+		flags   []string
+		records []sent
+		want    []string // lines of the configuration
+		rows    int      // that are expected afterwards
+	}{
+		"debezium": {nil, debeziumParcels(true), []string{"envelope: debezium ", "images: { deleted: gone }", "changed_at: { type: time_ms, path: [\"$source\", ts_ms] }",
+			"version: changed_at", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
+		"debezium with schemas": {nil, debeziumParcels(false), []string{"envelope: { form: debezium, before: key, key: [shop, id] }",
+			"price: { type: text, from: number }", "made: time_ms"}, 4},
+		"avro by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 1)), []string{"format: avro", "url: ", "at: time_ms",
+			"weight: float", "city: { type: text, path: [to, city] }", "tags: json", "version: at"}, 12},
+		"avro by a file": {[]string{"--schema", filepath.Join(dir, "p.avsc")}, encodedParcels(avroParcel()), []string{"format: avro", "schema: p.avsc"}, 12},
+		"protobuf by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(protobufParcel(0, 0, 0, 0, 2, 0)), []string{"format: protobuf", "at: int",
+			"city: { type: text, path: [to, city] }", "zip: { type: int, path: [to, zip] }"}, 0},
+		"protobuf by a file": {[]string{"--schema", filepath.Join(dir, "p.proto"), "--message", "shop.Parcel"}, encodedParcels(protobufParcel()),
+			[]string{"format: protobuf", "schema: p.proto", "message: shop.Parcel"}, 0},
+		"json behind ids": {[]string{"--registry", registry.URL()}, encodedParcels(func(id string, at int64, n int) []byte {
+			return append([]byte{0, 0, 0, 0, 3}, jsonParcel(id, at, n)...)
+		}), []string{"format: json", "framing: confluent"}, 12},
+		"arrays": {nil, encodedParcels(func(id string, at int64, n int) []byte {
+			return []byte("[" + jsonParcel(id, at, n) + "," + jsonParcel(id+"x", at, n) + "]")
+		}), []string{"format: json_array"}, 24},
+		"csv": {[]string{"--columns", "parcel,at,city"}, encodedParcels(func(id string, at int64, n int) []byte {
+			return fmt.Appendf(nil, "%s;%s;\"Oslo; %d\"", id, time.UnixMilli(at).UTC().Format("2006-01-02 15:04:05"), n)
+		}), []string{"format: csv", `csv: { columns: [parcel, at, city], separator: ";" }`, `at: { type: time, format: "%Y-%m-%d %H:%M:%S" }`}, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := &job{stack: s, t: t, topic: testenv.Name(t), file: filepath.Join(dir, testenv.Name(t)+".yaml")}
+			if err := createTopicBy(t.Context(), j.client(), j.topic, devPartitions); err != nil {
+				t.Fatal(err)
+			}
+			j.sendAll(c.records)
+			j.must(append([]string{"init", "--topic", j.topic, "--brokers", strings.Join(s.brokers, ","), "--hbase", s.hbase, "-o", j.file}, c.flags...)...)
+			text, err := os.ReadFile(j.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(text), want) {
+					t.Errorf("the configuration lacks %q", want)
+				}
+			}
+			j.must("check", j.file)
+			j.must("tables", "apply", "-c", j.file)
+			out := j.must("run", "-q", "-c", j.file, "--until-end")
+			verified := j.must("verify", "-c", j.file, "--full")
+			if c.rows > 0 && !strings.Contains(verified, fmt.Sprintf(": %d rows with ", c.rows)) {
+				t.Errorf("there are not %d rows", c.rows)
+			}
+			if t.Failed() || !strings.Contains(out, " records written, 0 dead letters") {
+				t.Errorf("%s\n%s\n%s", text, out, verified)
+			}
+		})
+	}
+}

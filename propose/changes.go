@@ -1,0 +1,253 @@
+package propose
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/event"
+)
+
+// changes are what a sample of a database's log says of it. Of such logs only Debezium's are recognized.
+type changes struct {
+	key   []string // columns of the primary key, as the records' keys have them
+	whole bool     // whole rows stand before each update and delete
+	at    string   // the field of the time of a change
+	gone  string   // the field that says that a change is a delete
+}
+
+// change is a record of Debezium's.
+type change struct {
+	Op            string
+	Before, After json.RawMessage
+	Source        json.RawMessage
+}
+
+// row is what a record says of a row; nil: nothing.
+func (c *change) row() []byte {
+	if len(c.After) > 0 && c.After[0] == '{' {
+		return c.After
+	}
+	if len(c.Before) > 0 && c.Before[0] == '{' {
+		return c.Before
+	}
+	return nil
+}
+
+// wrapped is what stands around JSON that Kafka Connect writes with its schema.
+type wrapped struct {
+	Schema  *connect
+	Payload json.RawMessage
+}
+
+// connect is a schema as Kafka Connect writes it.
+type connect struct {
+	Type, Name, Field string
+	Fields            []connect
+}
+
+func unwrap(value []byte) (schema *connect, inner []byte) {
+	var w wrapped
+	if json.Unmarshal(value, &w) == nil && w.Schema != nil && len(w.Payload) > 0 {
+		return w.Schema, w.Payload
+	}
+	return nil, value
+}
+
+// debezium reads a record; false: it is no change of a row.
+func debezium(value []byte) (c change, ok bool) {
+	_, inner := unwrap(value)
+	if json.Unmarshal(inner, &c) != nil {
+		return change{}, false
+	}
+	return c, c.Op != "" && c.row() != nil && len(c.Source) > 0
+}
+
+// findChanges finds out whether the records are changes as Debezium writes them.
+func (e *encoding) findChanges(o *Options, raw []event.Record) error {
+	within := func(key string) bool {
+		return slices.ContainsFunc(e.fields, func(f event.Field) bool { return f.Path[0] == key })
+	}
+	switch {
+	case e.name == "avro" && within("before") && within("after") && within("op"):
+		e.changes = &changes{}
+		e.fields = slices.DeleteFunc(e.fields, func(f event.Field) bool { return f.Path[0] != "after" || len(f.Path) == 1 })
+		for i := range e.fields {
+			e.fields[i].Path = e.fields[i].Path[1:]
+		}
+	case e.name == "json" && e.format == nil && share(raw, func(v []byte) bool { _, ok := debezium(v); return ok }):
+		e.changes = &changes{whole: true}
+		e.objects = func(value []byte, each func([]byte)) {
+			if c, ok := debezium(value); ok {
+				each(c.row())
+			}
+		}
+		e.read(raw)
+	default:
+		return nil
+	}
+	for i := range raw {
+		if key := keyOf(raw[i].Key); key != nil {
+			e.changes.key = key
+			break
+		}
+	}
+	if e.changes.key == nil && !e.changes.whole {
+		return fmt.Errorf("%w: records of %s are changes of rows, and neither their keys nor what stands before a change say which columns are "+
+			"the primary key; write the configuration yourself, see docs/formats.md", ErrSample, o.Source)
+	}
+	return nil
+}
+
+// read sees whether rows before changes are whole, and takes the columns' types of the schema where each record has one.
+func (e *encoding) read(raw []event.Record) {
+	updates, fields := 0, []event.Field(nil)
+	for i := range raw {
+		c, ok := debezium(raw[i].Value)
+		if !ok {
+			continue
+		}
+		schema, _ := unwrap(raw[i].Value)
+		if fields = rowFields(schema); fields != nil && e.fields == nil {
+			e.fields = fields
+		}
+		if c.Op == "u" || c.Op == "d" {
+			updates++
+			e.changes.whole = e.changes.whole && members(c.Before) >= max(1, members(c.After))
+		}
+	}
+	e.changes.whole = e.changes.whole && updates > 0
+	if fields == nil {
+		e.fields = nil // some records say nothing of their types
+	}
+}
+
+// members counts those of an object.
+func members(object []byte) int {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(object, &m) != nil {
+		return 0
+	}
+	return len(m)
+}
+
+// connectTypes are the types of columns by what Kafka Connect calls them.
+var connectTypes = map[string]event.Type{
+	"io.debezium.time.Date": event.TimeMS, "io.debezium.time.Timestamp": event.TimeMS, "io.debezium.time.MicroTimestamp": event.TimeMS,
+	"io.debezium.time.NanoTimestamp": event.TimeMS, "io.debezium.time.ZonedTimestamp": event.Time,
+	"org.apache.kafka.connect.data.Date": event.TimeMS, "org.apache.kafka.connect.data.Timestamp": event.TimeMS,
+	"int8": event.Int, "int16": event.Int, "int32": event.Int, "int64": event.Int, "float": event.Float, "double": event.Float,
+	"float32": event.Float, "float64": event.Float, "boolean": event.Bool, "string": event.Text, "bytes": event.Text,
+}
+
+// rowFields are the columns that a schema has below after.
+func rowFields(schema *connect) (out []event.Field) {
+	if schema == nil {
+		return nil
+	}
+	at := slices.IndexFunc(schema.Fields, func(f connect) bool { return f.Field == "after" })
+	if at < 0 {
+		return nil
+	}
+	for _, c := range schema.Fields[at].Fields {
+		f := event.Field{Path: []string{c.Field}, Type: event.Nested}
+		if strings.HasSuffix(c.Name, "Decimal") {
+			f.Type, f.Numbers = event.Text, true
+		} else if t, ok := connectTypes[c.Name]; ok {
+			f.Type = t
+		} else if t, ok := connectTypes[c.Type]; ok {
+			f.Type = t
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// keyOf are the members of a record's key, in their order; nil: it is no object.
+func keyOf(key []byte) (out []string) {
+	_, inner := unwrap(key)
+	d := json.NewDecoder(bytes.NewReader(inner))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return nil
+		}
+		text, ok := name.(string)
+		if !ok {
+			return nil
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// extend adds the fields of the envelope that a pipeline needs.
+func (c *changes) extend(fields []Field) []Field {
+	free := func(name string) string {
+		for slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
+			name += "_"
+		}
+		return name
+	}
+	c.at, c.gone = free("changed_at"), free("gone")
+	return append(fields,
+		Field{Field: event.Field{Name: c.at, Type: event.TimeMS, Path: []string{"$source", "ts_ms"}}, Note: "when the database made the change"},
+		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "made, not read: true in a delete"})
+}
+
+// positions are the fields of the primary key.
+func (c *changes) positions(fields []Field) (out []int) {
+	for _, name := range c.key {
+		at := slices.IndexFunc(fields, func(f Field) bool { return len(f.Keys()) == 1 && f.Keys()[0] == name })
+		if at < 0 {
+			return nil
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// namesOf are the names of some fields.
+func namesOf(fields []Field, at []int) (out []string) {
+	for _, i := range at {
+		out = append(out, fields[i].Name)
+	}
+	return out
+}
+
+// envelope is the setting envelope, and what it means.
+func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
+	e = &event.Envelope{Form: event.Debezium}
+	if c.whole {
+		return "envelope: debezium          # whole rows stand before each change of the sample", e
+	}
+	e.Keys = namesOf(fields, c.positions(fields))
+	return "envelope: { form: debezium, before: key, key: [" + strings.Join(e.Keys, ", ") + "] }", e
+}
+
+// changeKeys are the proposals for rows of a database: of the primary key first.
+func (s *sample) changeKeys(key []int, whole bool) (out []Key) {
+	parts := []part{s.salt(key[0])}
+	for _, f := range key {
+		parts = append(parts, s.part(f))
+	}
+	add := func(reads string, parts []part) {
+		k := Key{Row: "entity", Reads: reads}
+		k.Expr, k.fields = expression(parts)
+		if s.measure(&k) == nil {
+			out = append(out, k)
+		}
+	}
+	add("the latest state of one "+strings.Join(namesOf(s.fields, key), ", ")+": its changes meet in one row", parts)
+	if owner := s.owner(key[0]); whole && owner >= 0 && !slices.Contains(key, owner) {
+		add(fmt.Sprintf("all of one %s's rows by %s; a change of %[1]s moves its row", s.fields[owner].Name, s.fields[key[0]].Name),
+			append([]part{s.salt(owner), s.part(owner)}, parts[1:]...))
+	}
+	return out
+}

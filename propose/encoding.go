@@ -1,0 +1,288 @@
+package propose
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/event"
+	"brine/event/avro"
+	brinecsv "brine/event/csv"
+	"brine/event/protobuf"
+	"brine/registry"
+)
+
+// encoding is how the records of a sample are encoded, and what there is to say of it in brine.yaml.
+type encoding struct {
+	name     string        // the pipeline's format
+	format   event.Format  // nil: one JSON object a record
+	fields   []event.Field // that a schema has; nil: the values say
+	texts    bool          // values are texts whatever they mean
+	objects  func(value []byte, each func([]byte))
+	lines    []string // of the pipeline
+	sections []string // of the file
+	changes  *changes // of a database's log; nil: records are no changes of rows
+	client   *registry.Client
+}
+
+func (e *encoding) close() {
+	if e.client != nil {
+		e.client.Close()
+	}
+}
+
+// itself is a record that is one object.
+func itself(value []byte, each func([]byte)) { each(value) }
+
+// encoding finds out how the records are encoded.
+func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, error) {
+	e := &encoding{name: "json", texts: o.Texts, objects: itself}
+	var err error
+	switch {
+	case o.Texts:
+		return e, nil
+	case o.Schema != "":
+		err = e.byFile(o)
+	case o.Registry != "":
+		err = e.byRegistry(ctx, o, raw)
+	case share(raw, func(v []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("{")) }):
+	case share(raw, func(v []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("[")) }):
+		e.name, e.format, e.objects = "json_array", event.JSONFormat{Array: true}, elements
+	default:
+		e.byRows(o, raw)
+	}
+	if err == nil {
+		err = e.findChanges(o, raw)
+	}
+	return e, err
+}
+
+// share reports whether most records are of a kind.
+func share(raw []event.Record, of func(value []byte) bool) bool {
+	n, all := 0, 0
+	for i := range raw {
+		if len(raw[i].Value) == 0 {
+			continue
+		}
+		if all++; of(raw[i].Value) {
+			n++
+		}
+	}
+	return 2*n > all
+}
+
+// elements passes the elements of an array.
+func elements(value []byte, each func([]byte)) {
+	var all []json.RawMessage
+	if json.Unmarshal(value, &all) != nil {
+		each(value) // which is counted as bad
+		return
+	}
+	for _, one := range all {
+		each(one)
+	}
+}
+
+// byFile takes the fields of a schema's file.
+func (e *encoding) byFile(o *Options) error {
+	path := o.SchemaAs
+	if path == "" {
+		path = o.Schema
+	}
+	e.lines = append(e.lines, "schema: "+quote(path))
+	if filepath.Ext(o.Schema) != ".proto" {
+		text, err := os.ReadFile(o.Schema)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrSample, err)
+		}
+		s, err := avro.Parse(string(text))
+		if err != nil {
+			return fmt.Errorf("%w: %s is no Avro schema: %w", ErrSample, o.Schema, err)
+		}
+		e.name, e.format, e.fields = "avro", avro.Bare(s), s.Fields()
+		return nil
+	}
+	s, err := protobuf.CompileFile(o.Schema)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrSample, err)
+	}
+	names := s.Messages()
+	m := s.Message(o.Message)
+	if o.Message == "" && len(names) == 1 {
+		m = s.Message(names[0])
+	}
+	if m == nil {
+		return fmt.Errorf("%w: %s has the messages %s; name the one that each record is with --message", ErrSample, o.Schema,
+			strings.Join(names, ", "))
+	}
+	if e.name, e.format, e.fields = "protobuf", m, m.Fields(); o.Message != "" {
+		e.lines = append(e.lines, "message: "+o.Message)
+	}
+	return nil
+}
+
+// byRegistry takes the fields of the schema that the first record names.
+func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Record) (err error) {
+	if e.client, err = registry.New(registry.Options{URLs: []string{o.Registry}, UnknownAfter: -1}); err != nil {
+		return fmt.Errorf("%w: %w", ErrSample, err)
+	}
+	at := slices.IndexFunc(raw, func(r event.Record) bool { return len(r.Value) > 0 })
+	if at < 0 {
+		return fmt.Errorf("%w: %s holds no record with a value", ErrSample, o.Source)
+	}
+	framed, wrong := registry.Confluent.Of(&raw[at], registry.Value)
+	if wrong != nil {
+		return fmt.Errorf("%w: %s", ErrSample, wrong.Detail)
+	}
+	s, err := e.client.Schema(ctx, framed.ID)
+	if err != nil {
+		return err
+	}
+	e.sections = []string{"registry:", "  url: " + quote(o.Registry)}
+	switch s.Type {
+	case registry.JSONSchema:
+		e.sections, e.lines = nil, []string{"framing: confluent          # the id of a schema stands before each object"}
+		e.format = registry.Unframed(registry.Confluent, event.JSONFormat{})
+		e.objects = func(value []byte, each func([]byte)) { each(unframed(value)) }
+	case registry.Protobuf:
+		return e.byMessage(s, &framed)
+	default:
+		var references []string
+		for _, r := range s.References {
+			references = append(references, r.Text)
+		}
+		parsed, err := avro.Parse(s.Text, references...)
+		if err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrSample, s, err)
+		}
+		e.name, e.format, e.fields = "avro", avro.Registered(registry.Confluent, e.client), parsed.Fields()
+	}
+	return nil
+}
+
+// unframed is a value without the id before it.
+func unframed(value []byte) []byte {
+	framed, wrong := registry.Confluent.Of(&event.Record{Value: value}, registry.Value)
+	if wrong != nil {
+		return value
+	}
+	return framed.Data
+}
+
+func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed) error {
+	compiled, err := protobuf.FromRegistry(s)
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrSample, s, err)
+	}
+	path, _, err := framed.Message(nil)
+	m := compiled.MessageAt(path)
+	if err != nil || m == nil {
+		return fmt.Errorf("%w: %s has no message where the first record says", ErrSample, s)
+	}
+	e.name, e.format, e.fields = "protobuf", protobuf.Registered(registry.Confluent, e.client), m.Fields()
+	return nil
+}
+
+// byRows tries whether records are rows of CSV: of the separator by which most have the same number of values, two at least.
+func (e *encoding) byRows(o *Options, raw []event.Record) {
+	for _, separator := range []byte{',', ';', '\t', '|'} {
+		counts, most := map[int]int{}, 0
+		for i := range raw {
+			if row := rowOf(raw[i].Value, separator); row != nil {
+				counts[len(row)]++
+			}
+		}
+		for n, times := range counts {
+			if n > 1 && (most == 0 || times > counts[most] || times == counts[most] && n > most) {
+				most = n
+			}
+		}
+		if 2*counts[most] <= len(raw) || len(o.Columns) > 0 && len(o.Columns) != most {
+			continue
+		}
+		columns := o.Columns
+		for i := len(columns); i < most; i++ {
+			columns = append(columns, fmt.Sprintf("c%d", i+1))
+		}
+		e.name, e.format, e.texts = "csv", brinecsv.Format{Columns: columns, Separator: separator}, true
+		setting := "columns: [" + strings.Join(quoted(columns), ", ") + "]"
+		if separator != ',' {
+			setting += fmt.Sprintf(", separator: %q", string(rune(separator)))
+		}
+		e.lines = []string{"csv: { " + setting + " }"}
+		e.objects = func(value []byte, each func([]byte)) { each(objectOf(columns, rowOf(value, separator))) }
+		return
+	}
+}
+
+// rowOf reads a row; nil: it is none.
+func rowOf(value []byte, separator byte) []string {
+	r := csv.NewReader(bytes.NewReader(value))
+	r.Comma = rune(separator)
+	row, err := r.Read()
+	if err != nil {
+		return nil
+	}
+	return row
+}
+
+// objectOf is a row as a JSON object of texts; what is empty is absent.
+func objectOf(columns, row []string) []byte {
+	if len(row) != len(columns) {
+		return nil
+	}
+	object := map[string]string{}
+	for i, name := range columns {
+		if row[i] != "" {
+			object[name] = row[i]
+		}
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// declare names the fields of a schema.
+func (e *encoding) declare() (out []Field) {
+	var paths [][]string
+	for _, f := range e.fields {
+		paths = append(paths, f.Path)
+	}
+	for i, name := range names(paths) {
+		f := e.fields[i]
+		if f.Name = name; len(f.Path) == 1 && f.Path[0] == name {
+			f.Path = nil
+		}
+		out = append(out, Field{Field: f})
+	}
+	return out
+}
+
+// columnsOf is what a sample knows of fields by their values alone.
+func columnsOf(fields []Field, events []event.Event) []*column {
+	out := make([]*column, len(fields))
+	for f := range fields {
+		c := &column{path: fields[f].Keys()}
+		for i := range events {
+			v := events[i].Values[f]
+			if v.Null() {
+				continue
+			}
+			c.seen++
+			if v.Type == event.Text {
+				c.longest = max(c.longest, len(v.Text()))
+				c.barred = c.barred || bytes.IndexByte(v.Text(), '|') >= 0
+			}
+		}
+		out[f] = c
+	}
+	return out
+}
