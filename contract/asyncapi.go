@@ -43,7 +43,8 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 		"#/components/messages/" + t.Pipeline}}}}}, {"bindings", object{{"kafka", object{{"topic", t.Topic}, {"bindingVersion", "0.5.0"}}}}}}
 	return document(object{
 		{"asyncapi", "3.0.0"},
-		{"info", object{{"title", "Topic " + t.Topic}, {"version", "1.0.0"}, {"description", "What pipeline " + t.Pipeline + " of brine takes."}}},
+		{"info", object{{"title", "Topic " + t.Topic}, {"version", "1.0.0"},
+			{"description", "What pipeline " + t.Pipeline + " of brine takes."}}},
 		{"defaultContentType", media[t.Format]},
 		{"servers", servers},
 		{"channels", object{{t.Pipeline, channel}}},

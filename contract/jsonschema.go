@@ -8,7 +8,8 @@ import (
 	"brine/event"
 )
 
-// JSONSchema describes the records' values, and under $defs their keys and headers where fields lie in these, as JSON Schema (draft 2020-12).
+// JSONSchema describes the records' values, and under $defs their keys and headers where fields lie in these, as JSON Schema
+// (draft 2020-12).
 func (t *Terms) JSONSchema() ([]byte, error) {
 	value, err := t.value()
 	if err != nil {
@@ -40,7 +41,8 @@ func (t *Terms) about() string {
 	case JSONArray:
 		said = append(said, "Each record is an array of objects, every one an event.")
 	case CSV:
-		said = append(said, "Each record is one row, its values separated by "+quoted(t.Between)+", as RFC 4180 has it; this is its list of values.")
+		said = append(said, "Each record is one row, its values separated by "+quoted(t.Between)+
+			", as RFC 4180 has it; this is its list of values.")
 	}
 	said = append(said, "Texts are UTF-8. Whole numbers have neither fraction nor exponent.")
 	if s := &t.Schema; s.Version < 0 && s.Position == nil {

@@ -16,7 +16,8 @@ func (t *Terms) Proto() ([]byte, error) {
 		return t.Text, nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "// What pipeline %s of brine takes of topic %s. Numbers are the publisher's to choose, and stay as they are once chosen.\n",
+	fmt.Fprintf(&b, "// What pipeline %s of brine takes of topic %s. "+
+		"Numbers are the publisher's to choose, and stay as they are once chosen.\n",
 		t.Pipeline, t.Topic)
 	b.WriteString("syntax = \"proto3\";\n\n")
 	if err := t.message(&b, t.part(event.InValue), typeName(t.Pipeline), ""); err != nil {

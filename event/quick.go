@@ -9,8 +9,8 @@ import (
 )
 
 // JSON is read twice at most. The quick way walks the record's bytes and knows only that something is wrong, never what: then all that
-// it has set is taken back, and the record is read again by way of jsontext, which words the reject. So the quick way may give up on what is
-// rare, and it must never take what jsontext refuses.
+// it has set is taken back, and the record is read again by way of jsontext, which words the reject. So the quick way may give up on what
+// is rare, and it must never take what jsontext refuses.
 
 // quickDepth is how deep objects and arrays lie within each other before the quick way gives up.
 const quickDepth = 64

@@ -51,10 +51,9 @@ func (x *explainer) read(ctx context.Context) (*event.Record, error) {
 
 func outside(o *Options, from, to int64) error {
 	text := fmt.Sprintf("offset %d is not within partition %d of topic %q, ", o.Offset, o.Partition, o.Topic)
-	switch {
-	case from == to:
+	if from == to {
 		text += fmt.Sprintf("which is empty; its next offset is %d", to)
-	default:
+	} else {
 		text += fmt.Sprintf("which has offsets %d to %d", from, to-1)
 	}
 	return placed{ErrOutside, text}
@@ -69,8 +68,8 @@ type placed struct {
 func (p placed) Error() string { return p.text }
 func (p placed) Unwrap() error { return p.cause }
 
-const absent = "the log has no record at this offset: compaction has removed it, or it belongs to a transaction, as one that was aborted or " +
-	"as the mark of its end"
+const absent = "the log has no record at this offset: compaction has removed it, or it belongs to a transaction, " +
+	"as one that was aborted or as the mark of its end"
 
 // describe begins the report.
 func (x *explainer) describe(rec *event.Record) *Report {

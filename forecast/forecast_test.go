@@ -238,7 +238,7 @@ func TestWhatIsFilteredIsSaid(t *testing.T) {
 	if w := some.Warnings(); len(w) != 1 || w[0].Msg != "none of 3 records becomes a row of t: when leaves out 2 events" {
 		t.Errorf("%+v", w)
 	}
-	some.Forecast.Rows = 1
+	some.Rows = 1
 	if w := some.Warnings(); len(w) != 0 {
 		t.Errorf("%+v", w)
 	}

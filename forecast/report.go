@@ -72,7 +72,8 @@ func (r *Report) Warnings() []plan.Advice {
 	}
 	for _, a := range r.Advice {
 		if t := r.FirstTie; a.Rule == plan.TieRule && t != nil {
-			a.Msg += fmt.Sprintf("; such as row %s: %s, and %s", cmp.Or(r.target.Table.Masked, t.Row.String()), r.Place(t.Events[0]), r.Place(t.Events[1]))
+			a.Msg += fmt.Sprintf("; such as row %s: %s, and %s", cmp.Or(r.target.Table.Masked, t.Row.String()),
+				r.Place(t.Events[0]), r.Place(t.Events[1]))
 		}
 		out = append(out, a)
 	}

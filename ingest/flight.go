@@ -258,7 +258,8 @@ func (s *stream) settle(f *flight) {
 	if settled {
 		s.took(f.ctx, StepSettle, f.submitted)
 		s.durable(f, nil)
-		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed, Events: f.silent, Filtered: f.filtered})
+		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed, Events: f.silent,
+			Filtered: f.filtered})
 		s.settled(f.number, f.count)
 	} else {
 		s.abandoned.Add(1)

@@ -161,7 +161,8 @@ func (o *Options) Validate() error {
 	fault(len(o.Kafka.Brokers) == 0, "Kafka.Brokers is empty; name at least one host:port")
 	fault(o.Topic == "" && o.Topics == nil, "Topic is empty")
 	fault(o.Topics != nil && (o.Topic != "" || len(o.Topics.Names) > 0 == (o.Topics.Match != nil)), "Topics: write Topic, or Names, or Match")
-	fault(o.Topics != nil && slices.Contains(o.Topics.Names, o.DeadLetterTopic), "DeadLetterTopic is %q, one of those that are read", o.DeadLetterTopic)
+	fault(o.Topics != nil && slices.Contains(o.Topics.Names, o.DeadLetterTopic), "DeadLetterTopic is %q, one of those that are read",
+		o.DeadLetterTopic)
 	fault(o.Group == "", "Group is empty")
 	fault(o.Writer == nil, "Writer is nil")
 	fault(o.Start.offsets != nil, "Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed")

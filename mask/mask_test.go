@@ -75,7 +75,7 @@ func TestRejectsOfAWriterQuoteNothing(t *testing.T) {
 			t.Errorf("%d: %s, expected %s", i, f.Err, want[i])
 		}
 	}
-	if w.failures[0].Err != error(refused) {
+	if w.failures[0].Err != error(refused) { //nolint:errorlint // that very one
 		t.Error("the flight's own failures are changed")
 	}
 }

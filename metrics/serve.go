@@ -21,7 +21,8 @@ func NewServe(reg prometheus.Registerer) *Serve {
 	m := &Serve{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_requests_total",
 			Help: "Requests that the HTTP API has answered, by route and status; of no route: other."}, []string{"route", "status"}),
-		duration: prometheus.NewHistogramVec(timing("brine_serve_request_duration_seconds", "Time from a request's header to the end of its answer.",
+		duration: prometheus.NewHistogramVec(timing("brine_serve_request_duration_seconds",
+			"Time from a request's header to the end of its answer.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}), []string{"route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_serve_requests_in_flight", Help: "Requests that are being worked on."}),
 		shed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_serve_shed_requests_total",

@@ -36,7 +36,8 @@ func (f *Forecast) advise(t *Table) {
 		if t.Masked != "" {
 			fix = "split it: brine tables plan --unmask says where"
 		}
-		say("hot-region", fix, "the region from %s takes %.1f %% of the rows, %.3f times the mean", cmp.Or(t.Masked, startText(h.Start)), 100*h.Share, h.Times)
+		say("hot-region", fix, "the region from %s takes %.1f %% of the rows, %.3f times the mean",
+			cmp.Or(t.Masked, startText(h.Start)), 100*h.Share, h.Times)
 	}
 	if n := f.emptyRegions(); n > 0 {
 		fix := "leave them out"

@@ -145,5 +145,6 @@ func (s *sample) birth(entity, version int) int {
 
 // partial reports whether some changes of an entity lack fields that others of it have.
 func (s *sample) partial(entity int) bool {
-	return !s.whole && slices.ContainsFunc(s.columns, func(c *column) bool { return c.seen < len(s.events) }) && s.counts[entity] < len(s.events)
+	return !s.whole && slices.ContainsFunc(s.columns, func(c *column) bool { return c.seen < len(s.events) }) &&
+		s.counts[entity] < len(s.events)
 }

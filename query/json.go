@@ -42,7 +42,7 @@ func Masked(rows iter.Seq2[Found, error], rules *mask.Rules, table string) iter.
 	return func(yield func(Found, error) bool) {
 		for row, err := range rows {
 			if err == nil {
-				row.Row = row.Row.Masked(rules, table)
+				row.Row = row.Masked(rules, table)
 			}
 			if !yield(row, err) {
 				return

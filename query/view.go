@@ -129,7 +129,8 @@ func (v *View) checkArgs() error {
 			return refuse("keep it in where, if every question gives it, or in optional", "%s is named twice", a.Field)
 		}
 		if a.Field == PageSize || a.Field == PageToken {
-			return refuse("give the pipeline's field another name", "%s is what pages are asked by over HTTP, and no argument can be called so", a.Field)
+			return refuse("give the pipeline's field another name", "%s is what pages are asked by over HTTP, and no argument can be called so",
+				a.Field)
 		}
 		seen[a.Field] = true
 	}

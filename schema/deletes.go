@@ -35,7 +35,8 @@ func CheckDeletes(ctx context.Context, cfg *config.Config, p *config.Pipeline, t
 	return nil
 }
 
-func checkDeletesOfEach(ctx context.Context, cfg *config.Config, file string, p *config.Pipeline, topics Topics) (all config.Problems, err error) {
+func checkDeletesOfEach(ctx context.Context, cfg *config.Config, file string, p *config.Pipeline,
+	topics Topics) (all config.Problems, err error) {
 	parts, err := topics.Each(ctx, p)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ var docsPage = template.Must(template.New("docs").Parse(docsText))
 func (s *Server) pages() ([]*endpoint, error) {
 	openAPI, page := []byte(nil), bytes.Buffer{}
 	sum := sha256.Sum256([]byte(docsStyle))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	pages := []*endpoint{
 		{method: http.MethodGet, path: openAPIPath, id: "openapi", about: "This document.", answer: map[string]any{}, free: true,
 			handle: func(c *call) error { return c.made(jsonType, openAPI) }},

@@ -27,8 +27,9 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	schemas.of(reflect.TypeFor[client.Problem]())
 	doc := object{
 		"openapi": "3.1.0",
-		"info":    object{"title": "brine", "version": s.opts.Version, "description": "Rows that brine has written, by views and by their keys. Read-only."},
-		"paths":   paths,
+		"info": object{"title": "brine", "version": s.opts.Version,
+			"description": "Rows that brine has written, by views and by their keys. Read-only."},
+		"paths": paths,
 		"components": object{"schemas": schemas, "responses": object{"Problem": object{
 			"description": "Why there is no answer (RFC 9457).",
 			"content":     object{"application/problem+json": object{"schema": ref("Problem")}},
@@ -46,7 +47,8 @@ func (e *endpoint) operation(known schemas) object {
 		params = append(params, p.described())
 	}
 	if e.conditional {
-		params = append(params, object{"in": "header", "name": "If-None-Match", "schema": object{"type": "string"}, "description": "An ETag: 304 if the row still has it."})
+		params = append(params, object{"in": "header", "name": "If-None-Match", "schema": object{"type": "string"},
+			"description": "An ETag: 304 if the row still has it."})
 	}
 	content := object{}
 	if e.answer != nil {

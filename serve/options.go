@@ -1,8 +1,8 @@
 // Package serve is brine's HTTP API for users: views and rows, read through package query.
 //
-// One table, made of the configuration by New, says what there is: each route with its handler, its parameters and its answers. The handlers
-// are registered from it, the OpenAPI document and the documentation page are written from it, and a test walks it. The API reads and changes
-// nothing, and is for loopback only. No route takes a path, a host or anything that is evaluated.
+// One table, made of the configuration by New, says what there is: each route with its handler, its parameters and its answers. The
+// handlers are registered from it, the OpenAPI document and the documentation page are written from it, and a test walks it. The API reads
+// and changes nothing, and is for loopback only. No route takes a path, a host or anything that is evaluated.
 //
 // The invariant: a request holds one place of Options.InFlight from its route's beginning to its end, and ends within Options.Timeout,
 // whatever the stores do; one that finds no place is refused at once.
@@ -66,23 +66,25 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var errs []error
 	if !Loopback(o.Listen) {
-		errs = append(errs, fmt.Errorf("Listen: %q is not an address of loopback: beyond it the API needs accounts, which are not there yet", o.Listen))
+		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: "+
+			"beyond it the API needs accounts, which are not there yet",
+			o.Listen))
 	}
 	if o.Timeout < 10*time.Millisecond {
-		errs = append(errs, fmt.Errorf("Timeout: %v is less than 10ms", o.Timeout))
+		errs = append(errs, fmt.Errorf("serve: Options.Timeout: %v is less than 10ms", o.Timeout))
 	}
 	if o.InFlight < 1 {
-		errs = append(errs, fmt.Errorf("InFlight: %d is less than 1", o.InFlight))
+		errs = append(errs, fmt.Errorf("serve: Options.InFlight: %d is less than 1", o.InFlight))
 	}
 	if o.Connections < 1 {
-		errs = append(errs, fmt.Errorf("Connections: %d is less than 1", o.Connections))
+		errs = append(errs, fmt.Errorf("serve: Options.Connections: %d is less than 1", o.Connections))
 	}
 	if o.Rows == nil {
-		errs = append(errs, errors.New("Rows: nothing to read rows from"))
+		errs = append(errs, errors.New("serve: Options.Rows: nothing to read rows from"))
 	}
 	for i := range o.Views {
 		if err := o.Views[i].Check(); err != nil {
-			errs = append(errs, fmt.Errorf("Views: %s: %w", o.Views[i].Name, err))
+			errs = append(errs, fmt.Errorf("serve: Options.Views: %s: %w", o.Views[i].Name, err))
 		}
 	}
 	return errors.Join(errs...)

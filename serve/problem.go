@@ -22,20 +22,29 @@ type kind struct {
 
 // The kinds, of which nothing but a test and the page needs the list.
 var (
-	badRequest    = kind{"invalid", http.StatusBadRequest, "The request is not valid", "errors names each argument that is at fault, and what helps. The same request fails again."}
+	badRequest = kind{"invalid", http.StatusBadRequest, "The request is not valid",
+		"errors names each argument that is at fault, and what helps. The same request fails again."}
 	notThere      = kind{"not-found", http.StatusNotFound, "Not found", "There is no such route, or no such row."}
 	badMethod     = kind{"method", http.StatusMethodNotAllowed, "Method not allowed", "The header Allow says which are."}
-	notAcceptable = kind{"not-acceptable", http.StatusNotAcceptable, "Not acceptable", "The header Accept names no form that the route has."}
-	badType       = kind{"media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json."}
-	tooLarge      = kind{"too-large", http.StatusRequestEntityTooLarge, "Body too large", "A body has at most 1 MiB."}
-	tooLong       = kind{"uri-too-long", http.StatusRequestURITooLong, "URI too long", "Path and query have at most 16 KiB together; a batch takes more."}
-	otherHost     = kind{"host", http.StatusMisdirectedRequest, "Not known by this name", "A page of the web can have a browser ask by a name of its own, and read the answer. Add the name to serve.hosts if it is yours."}
-	wasForwarded  = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused", "Without accounts brine answers this machine only; what a proxy forwards may come from anywhere."}
-	overloaded    = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time", "Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
-	unavailable   = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer", "HBase or the search engine is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
-	internal      = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
+	notAcceptable = kind{"not-acceptable", http.StatusNotAcceptable, "Not acceptable",
+		"The header Accept names no form that the route has."}
+	badType  = kind{"media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json."}
+	tooLarge = kind{"too-large", http.StatusRequestEntityTooLarge, "Body too large", "A body has at most 1 MiB."}
+	tooLong  = kind{"uri-too-long", http.StatusRequestURITooLong, "URI too long",
+		"Path and query have at most 16 KiB together; a batch takes more."}
+	otherHost = kind{"host", http.StatusMisdirectedRequest, "Not known by this name",
+		"A page of the web can have a browser ask by a name of its own, and read the answer. Add the name to serve.hosts if it is yours."}
+	wasForwarded = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused",
+		"Without accounts brine answers this machine only; what a proxy forwards may come from anywhere."}
+	overloaded = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time",
+		"Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
+	unavailable = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer",
+		"HBase or the search engine is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
+	internal = kind{"internal", http.StatusInternalServerError, "Internal error",
+		"A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
 
-	kinds = []kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, overloaded, unavailable, internal}
+	kinds = []kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge,
+		tooLong, otherHost, wasForwarded, overloaded, unavailable, internal}
 )
 
 // refusal is an answer that is a problem.

@@ -196,7 +196,10 @@ func TestOneTooManyIsShedAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.base+timeline, nil)
-		_, err := http.DefaultClient.Do(req)
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			err = resp.Body.Close()
+		}
 		waiting <- err
 	}()
 	<-begun

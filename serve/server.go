@@ -49,7 +49,8 @@ func New(l net.Listener, opts Options) (*Server, error) {
 	}
 	own, _, _ := net.SplitHostPort(opts.Listen)
 	s := &Server{
-		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts}, places: make(chan struct{}, opts.InFlight),
+		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
+		places: make(chan struct{}, opts.InFlight),
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
 		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))

@@ -28,8 +28,9 @@ func tableRoutes(t *query.Table) []*endpoint {
 			answer: client.Row{}, conditional: true, missing: true, handle: func(c *call) error { return c.rowByKey(t) }},
 		{method: http.MethodGet, path: path, id: "find_" + name, about: "A row of " + t.Name + " by all fields of its key.",
 			params: fields, answer: client.Row{}, conditional: true, missing: true, handle: func(c *call) error { return c.rowByFields(t) }},
-		{method: http.MethodPost, path: path + ":batch", id: "rows_" + name, about: fmt.Sprintf("Up to %d rows of %s by their keys.", maxBatch, t.Name),
-			body: client.Keys{}, answer: client.Found{}, handle: func(c *call) error { return c.rowsByKeys(t) }},
+		{method: http.MethodPost, path: path + ":batch", id: "rows_" + name,
+			about: fmt.Sprintf("Up to %d rows of %s by their keys.", maxBatch, t.Name),
+			body:  client.Keys{}, answer: client.Found{}, handle: func(c *call) error { return c.rowsByKeys(t) }},
 	}
 }
 

@@ -28,13 +28,15 @@ func (s *Server) listed() client.Views {
 	out := client.Views{Views: []client.View{}}
 	for i := range s.opts.Views {
 		v := &s.opts.Views[i]
-		shown := client.View{Name: v.Name, Path: viewPath(v.Name), Table: v.Shown().Name, Order: string(v.Order), PageSize: v.PageSize(), Parameters: []client.Parameter{}}
+		shown := client.View{Name: v.Name, Path: viewPath(v.Name), Table: v.Shown().Name, Order: string(v.Order),
+			PageSize: v.PageSize(), Parameters: []client.Parameter{}}
 		for _, p := range v.Parameters() {
 			typ := p.Type.String()
 			if p.Words {
 				typ = "words"
 			}
-			shown.Parameters = append(shown.Parameters, client.Parameter{Name: p.Field, Type: typ, Required: p.Required, Range: p.Range, List: p.List})
+			shown.Parameters = append(shown.Parameters, client.Parameter{Name: p.Field, Type: typ, Required: p.Required,
+				Range: p.Range, List: p.List})
 		}
 		out.Views = append(out.Views, shown)
 	}
@@ -56,7 +58,8 @@ func viewRoutes(v *query.View) []*endpoint {
 		}
 	}
 	params = append(params,
-		param{in: "query", name: query.PageSize, about: fmt.Sprintf("Rows of the page, at most %d (default %d).", maxPage, v.PageSize()), kind: rowkey.Int},
+		param{in: "query", name: query.PageSize, about: fmt.Sprintf("Rows of the page, at most %d (default %d).", maxPage, v.PageSize()),
+			kind: rowkey.Int},
 		param{in: "query", name: query.PageToken, about: "next_page_token of the page before, with the same parameters.", kind: rowkey.Text})
 	name := v.Name
 	return []*endpoint{
@@ -182,7 +185,8 @@ func (c *call) questions(v *query.View) error {
 	case size < 0:
 		return wrong("body.page_size", "is negative", "leave it out for the view's own")
 	case n*max(size, map[bool]int{true: v.PageSize()}[size == 0]) > maxPage:
-		return wrong("body.page_size", fmt.Sprintf("the answers could have more than %d rows together", maxPage), "give a smaller one, or fewer questions")
+		return wrong("body.page_size", fmt.Sprintf("the answers could have more than %d rows together", maxPage),
+			"give a smaller one, or fewer questions")
 	}
 	questions := make([]*query.Question, len(asked.Questions))
 	for i, q := range asked.Questions {

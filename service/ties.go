@@ -62,7 +62,8 @@ func (w *tieWarnings) seen(t sink.TieInfo) {
 	if t.Family == nil {
 		what, column = "a delete and another change have one version, and the delete wins; version: seq(at, n) decides", ""
 	}
-	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since, "row", mask.If(w.masks.MasksKey(t.Table), fmt.Sprint(rowkey.Binary(t.Row))),
+	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since,
+		"row", mask.If(w.masks.MasksKey(t.Table), fmt.Sprint(rowkey.Binary(t.Row))),
 		"column", column, "version", t.Version,
 		"topic", t.Record.Topic, "records", tiedRecords(t.Partition, t.Offset, t.Record))
 	of.warned, of.since = time.Now(), 0

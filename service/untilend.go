@@ -80,7 +80,8 @@ func (s *Service) joined() bool {
 	})
 }
 
-// settledTo reports whether all partitions of a half are settled in a topic to their ends. Brokers that do not answer now will be asked again.
+// settledTo reports whether all partitions of a half are settled in a topic to their ends. Brokers that do not answer now will be
+// asked again.
 func (h *Half) settledTo(ctx context.Context, offsets Offsets, topic string, ends []int64) bool {
 	status := h.loop.Status()
 	if !status.Joined {
@@ -94,8 +95,8 @@ func (h *Half) settledTo(ctx context.Context, offsets Offsets, topic string, end
 	return err == nil && !slices.ContainsFunc(others, func(p int) bool { return committed[p] < ends[p] })
 }
 
-// rejectsAll reports whether all of the half's own partitions of a topic that are not settled to their ends stand still since all records were
-// rejected.
+// rejectsAll reports whether all of the half's own partitions of a topic that are not settled to their ends stand still since all
+// records were rejected.
 func (h *Half) rejectsAll(topic string, ends []int64) bool {
 	status := h.loop.Status()
 	return status.AllRejected != "" && !slices.ContainsFunc(status.Of(topic), func(p ingest.PartitionStatus) bool {

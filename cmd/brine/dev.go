@@ -72,7 +72,8 @@ func (c *devCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
-	stack, err := devstack.Start(devstack.Options{Dir: c.Data, KafkaPort: c.KafkaPort, HBasePort: c.HBasePort, HTTPPort: c.HTTPPort, ServePort: c.ServePort,
+	stack, err := devstack.Start(devstack.Options{Dir: c.Data, KafkaPort: c.KafkaPort, HBasePort: c.HBasePort, HTTPPort: c.HTTPPort,
+		ServePort:  c.ServePort,
 		HBaseNodes: c.HBaseNodes, ScannerLease: c.ScannerLease, Log: slog.Default()})
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ type serveCmd struct {
 
 // Help is shown under the command's own help.
 func (serveCmd) Help() string {
-	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090), to this machine only and without accounts:
-/api/v1/docs describes the routes for people, /api/v1/openapi.json for programs. SIGTERM and SIGINT answer what was asked and end.
+	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090), to this machine only and without
+accounts: /api/v1/docs describes the routes for people, /api/v1/openapi.json for programs. SIGTERM and SIGINT answer what was asked and end.
 
 Examples:
   brine serve -c examples/shop.yaml

@@ -181,13 +181,13 @@ func (s *serving) runCurls(j *shopJob) {
 			list[i] = strings.Trim(list[i], "'")
 		}
 		for i := 1; i < len(list); i++ {
-			switch w := list[i]; {
-			case w == "-s":
-			case w == "-H":
+			switch w := list[i]; w {
+			case "-s":
+			case "-H":
 				i++
 				name, value, _ := strings.Cut(list[i], ": ")
 				req.Header.Set(name, value)
-			case w == "-d":
+			case "-d":
 				i++
 				req.Method, req.Body = http.MethodPost, io.NopCloser(strings.NewReader(strings.ReplaceAll(list[i], `"ROW"`, strconv.Quote(row.Row))))
 			default:

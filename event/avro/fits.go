@@ -140,7 +140,8 @@ func (t *typ) String() string {
 // deepest is how many keys a path of Fields has at most.
 const deepest = 4
 
-// Fields are the fields that records of the schema have, as they are best declared; none if it is no record. What holds many values is json.
+// Fields are the fields that records of the schema have, as they are best declared; none if it is no record. What holds many values
+// is json.
 func (s *Schema) Fields() []event.Field { return s.root.only().leaves(nil, nil) }
 
 // only is the one type that a union has beside null; a union of several is itself.

@@ -176,7 +176,7 @@ func (p *Postgres) Stop() {
 		return
 	}
 	if err := p.process.Process.Signal(syscall.SIGQUIT); err == nil {
-		<-p.ended
+		<-p.ended //nolint:errcheck // it ends by the signal
 	}
 	p.process = nil
 }

@@ -78,7 +78,8 @@ func (c *Client) Row(ctx context.Context, table, key string) (out Row, err error
 
 // Newer reads a row by its key unless it still has a version; then the error is ErrNotModified.
 func (c *Client) Newer(ctx context.Context, table, key string, than int64) (out Row, err error) {
-	return out, c.get(ctx, tablePath(table)+"/rows/"+url.PathEscape(key), nil, &out, "If-None-Match", strconv.Quote(strconv.FormatInt(than, 10)))
+	return out, c.get(ctx, tablePath(table)+"/rows/"+url.PathEscape(key), nil, &out,
+		"If-None-Match", strconv.Quote(strconv.FormatInt(than, 10)))
 }
 
 // Rows reads many rows by their keys.

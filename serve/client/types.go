@@ -46,7 +46,7 @@ type Found struct {
 
 // Questions are many questions of one view.
 type Questions struct {
-	Questions []map[string]Values `json:"questions" doc:"Of each its parameters, named as in the query of the view's route, without those of pages."`
+	Questions []map[string]Values `json:"questions" doc:"Of each its parameters, named as in the view's query, without those of pages."`
 	PageSize  int                 `json:"page_size,omitempty" doc:"Rows of each answer; without it, the view's page."`
 }
 

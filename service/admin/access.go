@@ -21,7 +21,8 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case shown && p.opts.Token != "" && same(token, p.opts.Token):
 	case !p.names.Known(r.Host):
-		http.Error(w, fmt.Sprintf("brine is not known as %q here: add the name to http.hosts", guard.HostOf(r.Host)), http.StatusMisdirectedRequest)
+		http.Error(w, fmt.Sprintf("brine is not known as %q here: add the name to http.hosts", guard.HostOf(r.Host)),
+			http.StatusMisdirectedRequest)
 		return
 	case slices.Contains(strangersMay, r.URL.Path):
 	case shown && p.opts.Token != "":

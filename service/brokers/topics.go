@@ -76,7 +76,8 @@ func onTopic(halves []config.Half, topic string) (on []config.Half, err error) {
 func OfOneTopic(halves []config.Half, flag string) error {
 	for i, h := range halves {
 		if slices.ContainsFunc(halves[:i], func(other config.Half) bool { return other.Name() == h.Name() }) {
-			return fault.Misused(fmt.Errorf("%s: pipeline %s reads several topics, each with partitions and offsets of its own; choose one with --topic",
+			return fault.Misused(fmt.Errorf("%s: pipeline %s reads several topics, each with partitions and offsets of its own; "+
+				"choose one with --topic",
 				flag, h.Pipeline.Name))
 		}
 	}

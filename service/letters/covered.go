@@ -35,7 +35,8 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 	}
 	s := p.Schema()
 	var why *event.Error
-	if e, ok := s.Hide(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail}).(*event.Error); ok { //nolint:errorlint // as it was given
+	hidden := s.Hide(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail})
+	if e, ok := hidden.(*event.Error); ok { //nolint:errorlint // as it was given
 		why = e
 	}
 	out := &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value)}

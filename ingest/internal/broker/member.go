@@ -28,7 +28,7 @@ type Membership struct {
 	Group      string
 	Topics     func(context.Context) (map[string]Topic, error) // what to read, as it is now: asked at each join, and every Watch after it
 	Watch      time.Duration                                   // default 5 s
-	InstanceID string                                          // makes the membership static: the group keeps our partitions while we are away, for SessionTimeout
+	InstanceID string                                          // makes the membership static: partitions stay ours for SessionTimeout
 
 	SessionTimeout   time.Duration // the broker gives our partitions away when no heartbeat came for that long
 	RebalanceTimeout time.Duration // how long the group waits for its members at a rebalance
@@ -147,7 +147,8 @@ const protocolName = "range"
 // assign spreads the partitions over all members, as the leader, chosen by the coordinator. Of our own topics it assigns what the
 // generation will watch for changes. Of topics that only others read, or that have more partitions by what they know, it believes them:
 // our broker may be behind, and nobody would ask again.
-func (m *Member) assign(ctx context.Context, topics map[string]Topic, members []joingroup.ResponseMember) ([]syncgroup.RequestAssignment, error) {
+func (m *Member) assign(ctx context.Context, topics map[string]Topic, members []joingroup.ResponseMember) (
+	[]syncgroup.RequestAssignment, error) {
 	partitions := map[string]int{}
 	for name, t := range topics {
 		partitions[name] = t.Partitions

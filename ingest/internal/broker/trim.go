@@ -12,8 +12,8 @@ import (
 	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// Trim deletes the records of a partition that lie before an offset, and returns the first offset that is left. A call whose answer was lost
-// is made again without harm.
+// Trim deletes the records of a partition that lie before an offset, and returns the first offset that is left. A call whose answer was
+// lost is made again without harm.
 func (c *Cluster) Trim(ctx context.Context, topic string, partition int, before int64) (low int64, err error) {
 	err = c.Patiently(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
