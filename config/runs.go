@@ -162,7 +162,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 
 // Terms are what the pipeline expects of a publisher.
 func (p *Pipeline) Terms() (*contract.Terms, error) {
-	out := &contract.Terms{Pipeline: p.Name, Topic: p.TopicText(), Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
+	out := &contract.Terms{Pipeline: p.Name, Topic: p.TopicText(), Topics: p.Named(), Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
 		Columns: p.CSV.Columns, Between: p.CSV.Separator}
 	switch framed := p.Format == formatAvro || p.Format == formatProtobuf; {
 	case framed && p.SchemaFile == "":

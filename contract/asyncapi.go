@@ -12,7 +12,7 @@ var media = map[string]string{JSON: "application/json", JSONArray: "application/
 // security are the types of AsyncAPI's security schemes by SASL's mechanisms.
 var security = map[string]string{"plain": "plain", "scram-sha-256": "scramSha256", "scram-sha-512": "scramSha512"}
 
-// AsyncAPI describes the topic, its brokers and its records as an AsyncAPI 3.0 document, in JSON.
+// AsyncAPI describes the topics, their brokers and their records as an AsyncAPI 3.0 document, in JSON.
 func (t *Terms) AsyncAPI() ([]byte, error) {
 	payload, err := t.payload()
 	if err != nil {
@@ -39,19 +39,39 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	for _, s := range servers {
 		refs = append(refs, object{{"$ref", "#/servers/" + s.name}})
 	}
-	channel := object{{"address", t.Topic}, {"servers", refs}, {"messages", object{{t.Pipeline, object{{"$ref",
-		"#/components/messages/" + t.Pipeline}}}}}, {"bindings", object{{"kafka", object{{"topic", t.Topic}, {"bindingVersion", "0.5.0"}}}}}}
+	channels, operations := t.channels(refs)
 	return document(object{
 		{"asyncapi", "3.0.0"},
 		{"info", object{{"title", "Topic " + t.Topic}, {"version", "1.0.0"},
 			{"description", "What pipeline " + t.Pipeline + " of brine takes."}}},
 		{"defaultContentType", media[t.Format]},
 		{"servers", servers},
-		{"channels", object{{t.Pipeline, channel}}},
-		{"operations", object{{"receive_" + t.Pipeline, object{{"action", "receive"}, {"channel", object{{"$ref", "#/channels/" + t.Pipeline}}},
-			{"messages", []any{object{{"$ref", "#/channels/" + t.Pipeline + "/messages/" + t.Pipeline}}}}}}}},
+		{"channels", channels},
+		{"operations", operations},
 		{"components", components},
 	}), nil
+}
+
+// channels describes each topic as a channel, and its receiving as an operation. Where a pattern says the topics, the one channel has no
+// address, as AsyncAPI has it of addresses that are known only at run time.
+func (t *Terms) channels(servers []any) (channels, operations object) {
+	add := func(name string, address any, bindings object) {
+		channels = channels.with(name, object{{"address", address}, {"servers", servers},
+			{"messages", object{{t.Pipeline, object{{"$ref", "#/components/messages/" + t.Pipeline}}}}}, {"bindings", bindings}})
+		operations = operations.with("receive_"+name, object{{"action", "receive"}, {"channel", object{{"$ref", "#/channels/" + name}}},
+			{"messages", []any{object{{"$ref", "#/channels/" + name + "/messages/" + t.Pipeline}}}}})
+	}
+	for _, topic := range t.Topics {
+		name := topic
+		if len(t.Topics) == 1 {
+			name = t.Pipeline
+		}
+		add(name, topic, object{{"kafka", object{{"topic", topic}, {"bindingVersion", "0.5.0"}}}})
+	}
+	if len(t.Topics) == 0 {
+		add(t.Pipeline, nil, object{{"kafka", object{{"bindingVersion", "0.5.0"}}}})
+	}
+	return channels, operations
 }
 
 // payload describes records' values in the language of their format; nil: none can.

@@ -26,7 +26,8 @@ const (
 // Terms are what a pipeline expects of a publisher.
 type Terms struct {
 	Pipeline string
-	Topic    string
+	Topic    string   // its topic, or what says its topics, for people
+	Topics   []string // their names; nil: a pattern says them
 	Format   string
 	Framing  string // what stands before each record; empty: nothing
 	Schema   event.Schema

@@ -344,6 +344,48 @@ func TestAsyncAPI(t *testing.T) {
 	}
 }
 
+// TestAsyncAPIOfSeveralTopics: a channel for each topic; a pattern is no address.
+func TestAsyncAPIOfSeveralTopics(t *testing.T) {
+	terms, err := declared(t, `id + "|" + asc(shop)`, beside).Terms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		topics []string
+		want   string
+	}{
+		{[]string{"t"}, `map[p:t]`},
+		{[]string{"a.b", "c"}, `map[a.b:a.b c:c]`},
+		{nil, `map[p:<nil>]`},
+	} {
+		terms.Topics = c.topics
+		text, err := terms.AsyncAPI()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var root struct {
+			Channels map[string]struct {
+				Address  any
+				Bindings struct{ Kafka struct{ Topic any } }
+			}
+		}
+		var all map[string]any
+		if err := errors.Join(json.Unmarshal(text, &root), json.Unmarshal(text, &all)); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, all, all)
+		got := map[string]any{}
+		for name, channel := range root.Channels {
+			if got[name] = channel.Address; channel.Address != channel.Bindings.Kafka.Topic {
+				t.Errorf("%v: the address of %s is %v, its topic %v", c.topics, name, channel.Address, channel.Bindings.Kafka.Topic)
+			}
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%v: channels %v, want %s", c.topics, got, c.want)
+		}
+	}
+}
+
 // follow resolves all references.
 func follow(t *testing.T, root map[string]any, v any) (n int) {
 	switch v := v.(type) {
