@@ -23,6 +23,7 @@ func (l *loader) check(c *Config) {
 	for _, p := range c.Pipelines {
 		l.checkKeyFrom(c, p)
 		l.checkFormerKeys(p)
+		l.checkTombstones(p)
 		l.checkAsked(p)
 	}
 	for _, x := range c.Indexes {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/event"
+	"brine/lookup"
 )
 
 // checkEnvelope checks how records wrap rows, and what that leaves to images.
@@ -100,6 +101,78 @@ func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 			" that it was would stay",
 		"make keys of the primary key's fields, and name all of these in envelope.key; or let the database log whole rows "+
 			"(in Postgres REPLICA IDENTITY FULL) and write before: full")
+}
+
+// checkTombstones: a record without a value says which row it deletes, and when, by what lies beside the value alone.
+func (l *loader) checkTombstones(p *Pipeline) {
+	setting := join("pipelines", p.Name)
+	switch {
+	case !p.tombstones():
+		return
+	case p.imaged():
+		l.fault(setting+".deletes", Tombstones, "records say by their images what is deleted, and what has no value behind a delete is nothing new",
+			"remove it, or the envelope or images.before")
+		return
+	case p.Images.Deleted == "":
+		l.fault(setting+".deletes", Missing, "says not which field marks a delete",
+			"declare a bool, gone: bool, and write images: { deleted: gone }")
+	}
+	at, n := p.versionFields()
+	of := []string{at, n}
+	if in := p.position(); in != nil {
+		of = []string{in.LSN, in.File, in.Pos, in.Source}
+	}
+	for _, name := range of {
+		l.checkBesideValue(p, name, "the version is made of it",
+			"leave version away, so that it is the record's own time, or take it of a header: path: $header."+name)
+	}
+	named := func(name string) {
+		l.checkBesideValue(p, name, "a row key is made of it", "give it a path in the record's key: $key, or, with key_format: json, $key."+name)
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		t := p.config.Table(r.Table)
+		if t == nil || len(t.rowKeys) == 0 {
+			continue
+		}
+		for _, name := range t.rowKeys.Fields() {
+			if name = r.eventField(name); !p.looksUp(name) {
+				named(name)
+			}
+		}
+		for j := range r.Each {
+			for _, text := range r.Each[j].texts() {
+				named(textField(text).Field)
+			}
+		}
+	}
+	if p.KeyFrom.table != nil {
+		for _, name := range p.KeyFrom.table.rowKeys.Fields() {
+			named(name)
+		}
+	}
+}
+
+// looksUp reports whether a field is looked up where an event lacks it.
+func (p *Pipeline) looksUp(name string) bool {
+	return p.KeyFrom.table != nil && slices.ContainsFunc(p.lookedUp(), func(f lookup.Field) bool { return f.Name == name })
+}
+
+// checkBesideValue refuses a field that a record without a value lacks. It is reported once, however many need it.
+func (l *loader) checkBesideValue(p *Pipeline, name, needed, fix string) {
+	f := p.field(name)
+	if f == nil || f.Type == "" || f.event().OfTombstone() || f.made && (p.rules == nil || p.rules.Beside(name)) {
+		return
+	}
+	section := ".fields"
+	if f.made {
+		section, fix = ".let", "make it of fields that lie in the record's key: $key, or, with key_format: json, $key.name"
+	}
+	at := join(join("pipelines", p.Name)+section, name)
+	if slices.ContainsFunc(l.problems, func(o Problem) bool { return o.Setting == at && o.Code == Tombstones }) {
+		return
+	}
+	l.fault(at, Tombstones, needed+", and it lies in the record's value, which a tombstone lacks (deletes: tombstone)", fix)
 }
 
 // constant reports whether a field of the envelope is the same for all changes of a row.

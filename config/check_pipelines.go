@@ -208,6 +208,11 @@ func (l *loader) checkImages(p *Pipeline, setting string) {
 		return
 	case !l.has(setting):
 		return
+	case len(i.Before) == 0 && p.tombstones() && len(i.After) == 0:
+		if i.Deleted != "" {
+			l.checkDeletedField(p, i.Deleted, setting+".deleted")
+		}
+		return
 	case len(i.Before) == 0:
 		if !l.has(setting + ".before") {
 			l.fault(setting+".before", Missing, "is missing", "write before: before")

@@ -128,7 +128,7 @@ func (l *loader) checkDeletes(p *Pipeline, r *Rows, t *Table) {
 	if r.Deleted != "" {
 		l.checkDeletedField(p, r.Deleted, r.setting+".deleted")
 	}
-	moves := p.imaged() && t != nil && t.Row == rowEntity
+	moves := (p.imaged() || p.tombstones()) && t != nil && t.Row == rowEntity
 	fills := func(c Column) bool { return c.Field == r.deleted() }
 	switch marked := r.deleted() != "" && slices.ContainsFunc(r.Set, fills); {
 	case r.HardDeletes:

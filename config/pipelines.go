@@ -37,7 +37,8 @@ func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
 		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(), KeyFormat: p.keyFormat(),
-		Images: event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted}}
+		Images:     event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted},
+		Tombstones: p.tombstones()}
 	for i := range p.Fields {
 		s.Fields = append(s.Fields, p.Fields[i].event())
 	}
@@ -82,6 +83,9 @@ func (p *Pipeline) knowsKeyOnly() bool {
 
 // imaged reports whether records say which row they change, or end, so that a change can leave a row behind.
 func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope.Form != "" }
+
+// tombstones reports whether a record without a value is a delete.
+func (p *Pipeline) tombstones() bool { return p.Deletes != "" }
 
 // masked are the positions of the fields that are masked: those of the setting, and what expressions make of them.
 func (p *Pipeline) masked() (out []int) {

@@ -65,6 +65,11 @@ type Pipeline struct {
 	// Where records hold what a row was before the change and is after it, as logs of databases do. A change of a field of a key then moves
 	// the row: what it was is deleted at the change's version. Only with `changes: whole`.
 	Images Images `set:"images"`
+	// `tombstone`: a record without a value, as compacted topics have them, deletes the row that its key names, and its document:
+	// `images.deleted` is true for it. The fields of row keys must then lie beside the value (`$key`, `$key.name`, `$header.name`), and so
+	// must the version; the record's own time does. A tombstone that lacks one of them is a dead letter. Without this setting every
+	// record without a value is one.
+	Deletes string `set:"deletes" oneof:"tombstone"`
 	// What a record carries. `whole`: every field, so a document is replaced. `partial`: the fields that changed, so they are
 	// merged into the document, each by its version.
 	Changes string `set:"changes" default:"whole" oneof:"whole partial"`

@@ -63,6 +63,22 @@ func (e *Evaluator) Derive(values []event.Value) (keep bool, err *event.Error) {
 	return true, e.make(r.after, values)
 }
 
+// DeriveTombstone implements event.Evaluator.
+func (e *Evaluator) DeriveTombstone(values []event.Value) (keep bool, err *event.Error) {
+	r := e.rules
+	if err := e.make(r.beside, values); err != nil {
+		return false, err
+	}
+	if !r.whenBeside {
+		return true, nil
+	}
+	kept, err := e.eval(len(r.lets), r.when, values)
+	if err != nil {
+		return false, err
+	}
+	return kept.Bool(), nil
+}
+
 func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 	for _, i := range lets {
 		x := &e.rules.lets[i]

@@ -14,6 +14,9 @@ type Rules struct {
 	when   *expression  // nil: every event is kept
 
 	before, after []int // lets that when needs, and the others: one that fails for events which when leaves out does no harm
+
+	beside     []int // lets of nothing that lies in a record's value: those that a tombstone has
+	whenBeside bool  // when names nothing that does
 }
 
 // plan orders the lets around when.
@@ -38,6 +41,23 @@ func (r *Rules) plan() {
 			r.after = append(r.after, i)
 		}
 	}
+	for i := range r.lets {
+		if r.lies(&r.lets[i]) {
+			r.beside = append(r.beside, i)
+		}
+	}
+	r.whenBeside = r.when != nil && r.lies(r.when)
+}
+
+// lies reports whether nothing that an expression follows from lies in a record's value.
+func (r *Rules) lies(e *expression) bool {
+	return !slices.ContainsFunc(r.sources(e, nil, nil), func(f int) bool { return !r.fields[f].OfTombstone() })
+}
+
+// Beside reports whether the let that makes a field follows from nothing that lies in a record's value.
+func (r *Rules) Beside(field string) bool {
+	i := slices.IndexFunc(r.fields, func(f event.Field) bool { return f.Name == field })
+	return i >= r.record && r.lies(&r.lets[i-r.record])
 }
 
 // When is the name under which Sources knows it.

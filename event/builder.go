@@ -19,6 +19,7 @@ type Builder struct {
 	lacking []*Node // values that the publisher could not send; see Envelope
 	element int     // of the record's list that the event at hand is made of; noElement: none
 	known   bool    // what is beside the record's value is read
+	gone    bool    // the record is a tombstone, and so a delete
 	kept    []Value // that: of the fields beside.copied
 
 	digits [64]byte // scratch for a number
@@ -26,7 +27,7 @@ type Builder struct {
 
 // make makes the events of rec.
 func (b *Builder) make(rec *Record, batch *Batch) *Error {
-	b.record, b.batch, b.row, b.element, b.known = rec, batch, 0, noElement, false
+	b.record, b.batch, b.row, b.element, b.known, b.gone = rec, batch, 0, noElement, false, false
 	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
 	err := b.all(rec, batch)
 	if err != nil && len(b.decoder.schema.Masked) > 0 {
@@ -50,6 +51,8 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 		batch.Events = append(batch.Events,
 			Event{Record: rec, Values: b.values[:n:n], Version: max(0, rec.Timestamp), LeftOut: Tombstone})
 		return nil
+	case rec.Value == nil && b.decoder.schema.Tombstones:
+		return b.tombstone()
 	case rec.Value == nil:
 		return &Error{Reason: Undecodable, Detail: "the record has no value: it is a tombstone, which deletes its key in a compacted topic"}
 	}
@@ -85,7 +88,7 @@ func (b *Builder) restart() {
 // finish appends the event at hand to the batch.
 func (b *Builder) finish() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
-	gone, err := d.deletes(), (*Error)(nil)
+	gone, err := b.gone || d.deletes(), (*Error)(nil)
 	if d.fixer != nil && b.leftOut == "" {
 		if err := b.fix(); err != nil {
 			return err

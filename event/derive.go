@@ -11,12 +11,19 @@ type Evaluator interface {
 	// Derive fills those of an event's values that no record holds, and reports whether the event is kept: of one that is not, some may
 	// stay null. What it answers follows from values alone. Texts that it makes may alias those of values.
 	Derive(values []Value) (keep bool, err *Error)
+	// DeriveTombstone is Derive for a record without a value. Nobody knows the fields that lie in the value, so what names one of them is
+	// not asked: it leaves what it would make null, and the event is kept.
+	DeriveTombstone(values []Value) (keep bool, err *Error)
 }
 
 // derive makes the fields of an event that no record holds, and leaves it out where it is not kept. An event that was not kept before the
 // change, or could not be one, has left no rows.
 func (d *Decoder) derive(ev *Event) *Error {
-	keep, err := d.evaluator.Derive(ev.Values)
+	ask := d.evaluator.Derive
+	if d.build.gone {
+		ask = d.evaluator.DeriveTombstone
+	}
+	keep, err := ask(ev.Values)
 	switch {
 	case err != nil:
 		return err

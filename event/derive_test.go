@@ -23,6 +23,8 @@ func (doubling) Derive(values []event.Value) (bool, *event.Error) {
 	}
 }
 
+func (d doubling) DeriveTombstone(values []event.Value) (bool, *event.Error) { return d.Derive(values) }
+
 func TestDerivedFields(t *testing.T) {
 	schema := event.Schema{Version: 2, Derive: doubling{}, Images: event.Images{Before: []string{"before"}, After: []string{"after"}},
 		Fields: []event.Field{{Name: "id", Type: event.Text, Path: []string{"after", "id"}}, {Name: "n", Type: event.Int, Path: []string{"after", "n"}},

@@ -153,12 +153,15 @@ func newEnvelope(d *Decoder) *envelope {
 		}
 		e.kind = e.read(Text, "type")
 	}
+	if d.logged != nil {
+		d.logged.readSnapshot(e)
+	}
 	return e
 }
 
 // read makes a field of the envelope one that is read, whether it is declared or not.
-func (e *envelope) read(t Type, key string) *Node {
-	n := e.decoder.root.at([]string{key})
+func (e *envelope) read(t Type, path ...string) *Node {
+	n := e.decoder.root.at(path)
 	if n.field < 0 && len(n.children) == 0 {
 		n.field, n.typ = e.decoder.width()+e.own, t
 		e.own++

@@ -208,11 +208,61 @@ func (b *Builder) part(p *placed) *Error {
 // fill gives fields that are null their defaults.
 func (b *Builder) fill(ev *Event) {
 	for _, f := range b.decoder.beside.defaults {
-		if ev.Values[f.field].Null() {
+		if ev.Values[f.field].Null() && (!b.gone || b.decoder.schema.Fields[f.field].OfTombstone()) {
 			ev.Values[f.field] = f.value
 		}
 		if ev.Former != nil && ev.Former[f.field].Null() {
 			ev.Former[f.field] = f.value
 		}
 	}
+}
+
+// OfTombstone reports whether a record without a value can have a field that is not made: it does not lie in the value.
+func (f Field) OfTombstone() bool {
+	return !f.Made && (!f.Const.Null() || f.Place != InValue && f.Place != WholeValue)
+}
+
+// validateTombstones: nothing but what lies beside a record's value can say which row a tombstone ends, and when.
+func (s Schema) validateTombstones() error {
+	if !s.Tombstones {
+		return nil
+	}
+	at := s.position(s.Images.Deleted)
+	switch {
+	case len(s.Images.Before) > 0 || s.Envelope != nil:
+		return fmt.Errorf("records say by their images what is deleted, so a record without a value does not; choose one of the two")
+	case at < 0 || s.Fields[at].Type != Bool:
+		return fmt.Errorf("records without a value are deletes, and no bool field says so; name one, and add it to fields")
+	}
+	for _, name := range s.versionFields() {
+		if f := s.Fields[s.position(name)]; !f.OfTombstone() {
+			return fmt.Errorf("field %s is of the version, and records without a value, which are deletes, lack it; take the record's own "+
+				"timestamp, or a header", f.Name)
+		}
+	}
+	return nil
+}
+
+// versionFields are the names of the fields that the version is made of.
+func (s Schema) versionFields() (names []string) {
+	if s.Version >= 0 {
+		names = append(names, s.Fields[s.Version].Name)
+	}
+	of := []string{s.Sequence}
+	if p := s.Position; p != nil {
+		of = append(of, p.LSN, p.File, p.Pos, p.Source)
+	}
+	for _, name := range of {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// tombstone makes the delete that a record without a value is. Of its fields it has those beside the value; a default stands for what a
+// value lacks, and not for a value.
+func (b *Builder) tombstone() *Error {
+	b.gone = true
+	return b.finish()
 }

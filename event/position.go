@@ -17,6 +17,9 @@ import (
 //
 // Positions start over where another server, or another timeline, becomes the source. What the record says of its source gives the epoch,
 // by a table: adding a source to it leaves the versions of all earlier records as they were, so a replay makes the same ones.
+//
+// Rows of an incremental snapshot, which Debezium reads from Postgres while it streams the log, have no LSN of their own. They stand at the
+// beginning of their epoch, 0: whatever the log says of such a row in this epoch is newer, in whichever order the two come.
 type Position struct {
 	LSN       string           // the Int field of an LSN; or:
 	File, Pos string           // the Text field of a binlog's file name, and the Int field of the offset in it
@@ -71,7 +74,8 @@ func (p *Position) validate(s Schema) error {
 // place is a Position bound to the fields of a schema.
 type place struct {
 	*Position
-	lsn, file, pos, source int // fields; -1: none
+	lsn, file, pos, source int   // fields; -1: none
+	snapshot               *Node // what Debezium says of the snapshot that a row is of; nil: it is not read
 }
 
 func newPlace(s Schema) *place {
@@ -79,14 +83,29 @@ func newPlace(s Schema) *place {
 		return nil
 	}
 	p := s.Position
-	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source)}
+	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source), nil}
+}
+
+// readSnapshot has the envelope read what stands beside the LSN and says which snapshot the row is of.
+func (p *place) readSnapshot(e *envelope) {
+	lsn := e.Envelope.place([]string{"$source", "lsn"}, nil)
+	if p.lsn < 0 || e.Form != Debezium || !slices.Equal(e.decoder.schema.Fields[p.lsn].Path, lsn) {
+		return
+	}
+	p.snapshot = e.read(Nested, e.Envelope.place([]string{"$source", "snapshot"}, nil)...)
+}
+
+// unplaced reports whether the event is a row of an incremental snapshot that has no LSN.
+func (p *place) unplaced(b *Builder) bool {
+	return p.snapshot != nil && b.values[p.lsn].Null() && string(b.said(p.snapshot)) == "incremental"
 }
 
 // version is the version of an event with these values. A position that does not fit, or of a source that has no epoch, halts: every event
 // behind it would fare as it does, and none may be lost to dead letters.
-func (p *place) version(fields []Field, values []Value) (int64, *Error) {
+func (p *place) version(fields []Field, b *Builder) (int64, *Error) {
+	values, begins := b.values, p.unplaced(b)
 	for _, f := range []int{p.lsn, p.file, p.pos, p.source} {
-		if f >= 0 && values[f].Null() {
+		if f >= 0 && values[f].Null() && (f != p.lsn || !begins) {
 			return 0, &Error{Reason: MissingField, Field: fields[f].Where(), Detail: "it is part of the version of the event"}
 		}
 	}
@@ -95,6 +114,9 @@ func (p *place) version(fields []Field, values []Value) (int64, *Error) {
 		return 0, err
 	}
 	var at int64
+	if begins {
+		return epoch << lsnBits, nil
+	}
 	if p.lsn >= 0 {
 		at, err = part(fields[p.lsn], values[p.lsn].Int(), lsnBits)
 	} else {

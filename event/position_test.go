@@ -107,3 +107,51 @@ func TestPositionsAreValidated(t *testing.T) {
 		}
 	}
 }
+
+// TestIncrementalSnapshotsStandBelowTheLog: their rows, which have no LSN, are older than all that the log says in their epoch, and newer than
+// all of the epoch before. Any other row without an LSN is rejected, as before.
+func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
+	fields := func(e event.Envelope, more ...event.Field) event.Schema {
+		s := event.Schema{Version: -1, Images: event.Images{Deleted: "gone"}, Position: &event.Position{LSN: "lsn", Source: "server",
+			Epochs: map[string]int64{"a": 0, "b": 1}},
+			Fields: append([]event.Field{{Name: "id", Type: event.Int}, {Name: "gone", Type: event.Bool},
+				{Name: "lsn", Type: event.Int, Path: []string{"$source", "lsn"}}, {Name: "server", Type: event.Text, Path: []string{"$source", "name"}}}, more...)}
+		return e.Wrap(s)
+	}
+	wrapped := fields(event.Envelope{Form: event.Debezium})
+	bare := fields(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}})
+	declared := fields(event.Envelope{Form: event.Debezium}, event.Field{Name: "snapshot", Type: event.Text, Path: []string{"$source", "snapshot"}})
+	row := func(server, lsn, snapshot string) string {
+		return fmt.Sprintf(`{"before":null,"after":{"id":1},"source":{"name":%q,"snapshot":%s,"lsn":%s},"op":"r"}`, server, snapshot, lsn)
+	}
+	const missing = "missing_field: field source.lsn: it is part of the version of the event"
+	for _, c := range []struct {
+		schema   event.Schema
+		in, want string
+	}{
+		{wrapped, row("a", "null", `"incremental"`), "0"},
+		{wrapped, row("b", "null", `"incremental"`), fmt.Sprint(int64(1) << 55)},
+		{declared, row("b", "null", `"incremental"`), fmt.Sprint(int64(1) << 55)},
+		{wrapped, row("b", "7", `"incremental"`), fmt.Sprint(int64(1)<<55 + 7)},
+		{wrapped, row("a", "7", `"last"`), "7"}, {wrapped, row("a", "7", "true"), "7"}, {wrapped, row("a", "7", "null"), "7"}, {wrapped, row("a", "7", "{}"), "7"},
+		{wrapped, row("a", "null", `"last"`), missing}, {wrapped, row("a", "null", "null"), missing}, {wrapped, row("a", "null", "true"), missing},
+		{wrapped, row("c", "null", `"incremental"`), `bad_version: field source.name: "c" has no epoch, so its positions cannot be compared with ` +
+			"those of other sources; add it to epochs, above those that came before it"},
+		{wrapped, `{"schema":{"type":"struct"},"payload":` + row("b", "null", `"incremental"`) + "}", fmt.Sprint(int64(1) << 55)},
+		{bare, `{"id":1,"__source_name":"b","__source_snapshot":"incremental","__source_lsn":null}`, fmt.Sprint(int64(1) << 55)},
+		{bare, `{"id":1,"__source_name":"b","__source_lsn":9}`, fmt.Sprint(int64(1)<<55 + 9)},
+		{bare, `{"id":1,"__source_name":"b"}`, "missing_field: field __source_lsn: it is part of the version of the event"},
+	} {
+		if err := c.schema.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		e, err := decode(c.schema, c.in, 0)
+		got := fmt.Sprint(e.Version)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}

@@ -135,6 +135,9 @@ type Schema struct {
 	KeyFormat Format
 	// Images are the before- and after-images of the records, if they hold any.
 	Images Images
+	// Tombstones: a record without a value is a delete of what its other parts name, and Images.Deleted says so of it. Where it is false,
+	// such a record is rejected, or left out behind an Envelope.
+	Tombstones bool
 	// Derive makes the fields that are Made, and says which events are kept; nil: there are none, and all are.
 	Derive Deriver
 	// Masked are the positions of fields of which no error says what they hold.
@@ -200,6 +203,9 @@ func (s Schema) Validate() error {
 		return err
 	}
 	if err := s.validateEnvelope(); err != nil {
+		return err
+	}
+	if err := s.validateTombstones(); err != nil {
 		return err
 	}
 	return s.validateImages()

@@ -10,7 +10,7 @@ const maxAhead = 24 * 60 * 60 * 1000 // ms that a version may lie ahead of its r
 // version finds the event's version and checks it against the record, never against the clock: a replay must agree.
 func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 	if d.logged != nil {
-		return d.logged.version(d.schema.Fields, values)
+		return d.logged.version(d.schema.Fields, &d.build)
 	}
 	version, field := rec.Timestamp, ""
 	if d.schema.Version >= 0 {

@@ -35,6 +35,9 @@ func newMembers(m *Members, fields []event.Field) (*memberColumns, error) {
 // addMembers makes a cell of each member of an event's object.
 func (d *draft) addMembers(p *part, c *column, ev *event.Event) *event.Error {
 	object, field := ev.Record.Value, ""
+	if c.field < 0 && object == nil { // a tombstone
+		return nil
+	}
 	if c.field >= 0 {
 		v := ev.Values[c.field]
 		if v.Null() {

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var customersExample = example{"customers.yaml", "customers", "shop.customers", "shop:customers", "customers", "id"}
+
+// customers are the records of a compacted topic, one a millisecond, and what its keys end as: those whose last record has no value are gone.
+func customers(n int) (records []sent, left map[string]string) {
+	r := rand.New(rand.NewPCG(18, 1))
+	left = map[string]string{}
+	at := time.UnixMilli(1357034220000)
+	for range 6 * n {
+		id := fmt.Sprintf("c%03d", r.IntN(n))
+		rec := sent{key: fmt.Appendf(nil, `{"id":%q}`, id), time: at, partition: int(id[3]) % devPartitions}
+		delete(left, id)
+		if r.IntN(3) > 0 {
+			name, city := fmt.Sprintf("name%d", r.IntN(100)), ""
+			left[id] = name + " unknown"
+			if r.IntN(2) == 0 {
+				city = `,"city":"Oslo"`
+				left[id] = name + " Oslo"
+			}
+			rec.value = fmt.Appendf(nil, `{"name":%q%s}`, name, city)
+		}
+		records, at = append(records, rec), at.Add(time.Millisecond)
+	}
+	return records, left
+}
+
+// TestTombstonesEndToEnd: a record without a value ends its key's row and document, whatever comes late; one whose key lacks what the row key
+// needs is a dead letter; verify, replay and explain agree.
+func TestTombstonesEndToEnd(t *testing.T) {
+	t.Parallel()
+	records, left := customers(40)
+	gone := 0
+	for i := range records {
+		if last := records[i]; last.value == nil && !slices.ContainsFunc(records[i+1:], func(s sent) bool { return string(s.key) == string(last.key) }) {
+			gone++
+		}
+	}
+	if gone < 5 || len(left) < 5 {
+		t.Fatalf("%d are gone, %d are left", gone, len(left))
+	}
+	r := rand.New(rand.NewPCG(18, 2))
+	shuffled := slices.Clone(records)
+	r.Shuffle(len(shuffled), func(a, b int) { shuffled[a], shuffled[b] = shuffled[b], shuffled[a] })
+	for name, all := range map[string][]sent{"in order": records, "shuffled": shuffled} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := newJobOf(t, embeddedStack(t), customersExample)
+			at := time.UnixMilli(1357034300000)
+			j.sendAll(append(slices.Clone(all), sent{key: []byte(`{"name":"x"}`), time: at}, sent{time: at}, sent{key: []byte(`c1`), time: at}))
+			s, out := j.ran(exitOK)
+			if s.LeftOut > 0 {
+				t.Errorf("left out %v\n%s", s.LeftOutBy, out)
+			}
+			var dead []string
+			for _, l := range j.deadLetters() {
+				dead = append(dead, fmt.Sprint(l.Reason, " ", l.Field))
+			}
+			slices.Sort(dead)
+			if diff := cmp.Diff([]string{"missing_field $key.id", "missing_field id", "undecodable $key"}, slices.Compact(dead)); diff != "" {
+				t.Errorf("dead letters (-want +got):\n%s", diff)
+			}
+			got := map[string]string{}
+			for n := range 40 {
+				id := fmt.Sprintf("c%03d", n)
+				for _, row := range j.rowsOf("id=" + id) {
+					f := row["fields"].(map[string]any)
+					got[id] = fmt.Sprint(f["name"], " ", f["city"])
+				}
+			}
+			if diff := cmp.Diff(left, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+			found := map[string]string{}
+			for _, d := range j.documents() {
+				if d["deleted"] != true {
+					found[fmt.Sprint(d["id"])] = fmt.Sprint(d["name"], " ", d["city"])
+				}
+			}
+			if diff := cmp.Diff(left, found); diff != "" {
+				t.Errorf("documents (-want +got):\n%s", diff)
+			}
+			if report, listed := j.verified(exitOK); len(listed) > 0 {
+				t.Errorf("verify: %+v, %v", report, listed)
+			}
+			before := scanTable(t, j.hbase, j.table)
+			j.must("replay", "-c", j.file, "-q", "--from", "earliest")
+			if after := scanTable(t, j.hbase, j.table); after != before {
+				t.Errorf("a replay makes %v of %v", after, before)
+			}
+			j.explainsTombstone()
+		})
+	}
+}
+
+// explainsTombstone asks what became of the first record of partition 0 that has no value.
+func (j *job) explainsTombstone() {
+	j.t.Helper()
+	for offset := 0; ; offset++ {
+		out := j.output("explain", "-c", j.file, "--json", j.topic, "0", fmt.Sprint(offset))
+		var got struct {
+			NoValue   bool `json:"no_value"`
+			Pipelines []struct {
+				Events []struct {
+					Fields []struct {
+						Name  string
+						Value any
+					}
+				}
+				Halves []struct{ Outcome string }
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			j.t.Fatal(err)
+		}
+		if !got.NoValue {
+			continue
+		}
+		p := got.Pipelines[0]
+		text := fmt.Sprintf("%v %v", p.Events, p.Halves)
+		if !strings.Contains(text, "{gone true}") || !strings.Contains(text, "[{written} {written}]") {
+			j.t.Errorf("explain says %s of a tombstone: %s", text, out)
+		}
+		return
+	}
+}

@@ -1,0 +1,157 @@
+package event_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"brine/derive"
+	"brine/event"
+)
+
+// users is a compacted topic: each key's last record is what is known of it, and one without a value is its end.
+func users() event.Schema {
+	return event.Schema{Version: -1, KeyFormat: event.JSONFormat{}, Tombstones: true, Images: event.Images{Deleted: "gone"},
+		Fields: []event.Field{
+			{Name: "id", Type: event.Text, Place: event.InKey, Path: []string{"id"}},
+			{Name: "site", Type: event.Int, Place: event.InKey, Path: []string{"site"}, Default: event.IntValue(7)},
+			{Name: "note", Type: event.Text, Default: event.TextValue("none")},
+			{Name: "by", Type: event.Text, Place: event.InHeader, Path: []string{"by"}},
+			{Name: "shop", Type: event.Text, Const: event.TextValue("A")},
+			{Name: "gone", Type: event.Bool},
+		}}
+}
+
+func TestTombstones(t *testing.T) {
+	for _, c := range []struct{ name, key, value, want string }{
+		{"a value", `{"id":"u1","site":2}`, `{"note":"x"}`, `u1 2 x ann A false @100`},
+		{"a value without the field", `{"id":"u1"}`, `{}`, `u1 7 none ann A false @100`},
+		{"what says that it is a delete is never read", `{"id":"u1"}`, `{"gone":true}`, `u1 7 none ann A false @100`},
+		{"no value", `{"id":"u1","site":2}`, "", `u1 2 - ann A true @100`},
+		{"a default of the key, none of the value", `{"id":"u1"}`, "", `u1 7 - ann A true @100`},
+		{"a key that lacks a field leaves it null, for the row key to miss", `{"site":2}`, "", `- 2 - ann A true @100`},
+		{"no key", "", "", `- 7 - ann A true @100`},
+		{"a broken key", `{"id":`, "", `undecodable: field $key`},
+	} {
+		s := users()
+		if err := s.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		rec := &event.Record{Timestamp: 100, Key: []byte(c.key), Headers: []event.Header{{Key: "by", Value: []byte("ann")}}}
+		if c.value != "" {
+			rec.Value = []byte(c.value)
+		}
+		got := decodedText(s, rec)
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	s := users()
+	s.Tombstones, s.Images.Deleted = false, ""
+	if got := decodedText(s, &event.Record{Key: []byte(`{"id":"u1"}`)}); !strings.HasPrefix(got, "undecodable: the record has no value") {
+		t.Errorf("where tombstones are none: %s", got)
+	}
+}
+
+// TestExpressionsOfTombstones: what an expression names and lies in the value is not known, so the expression is not asked.
+func TestExpressionsOfTombstones(t *testing.T) {
+	s := users()
+	b := derive.New(s.Fields)
+	for _, let := range [][2]string{{"place", `id + "/" + string(site)`}, {"said", `id + note`}, {"whole", `place + said`}} {
+		if _, err := b.Let(let[0], event.Text, let[0], let[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec := &event.Record{Timestamp: 5, Key: []byte(`{"id":"u1","site":3}`)}
+	for _, c := range []struct{ when, want string }{
+		{"", `u1 3 - - A true u1/3 - - @5`},
+		{`note == "x"`, `u1 3 - - A true u1/3 - - @5`},
+		{`site == 3 && by == null`, `u1 3 - - A true u1/3 - - @5`},
+		{`site == 4`, `filtered`},
+		{`by == "ann" || by.startsWith("a")`, `bad_expression`},
+	} {
+		asked := s
+		if c.when != "" {
+			if err := b.When("when", c.when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked.Fields, asked.Derive = b.Fields(), b.Rules()
+		if err := asked.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if got := decodedText(asked, rec); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.when, got, c.want)
+		}
+	}
+}
+
+func TestSchemasOfTombstones(t *testing.T) {
+	for _, c := range []struct {
+		want  string
+		spoil func(*event.Schema)
+	}{
+		{"records say by their images what is deleted", func(s *event.Schema) {
+			s.Images.Before, s.Images.After = []string{"before"}, []string{"after"}
+		}},
+		{"no bool field says so", func(s *event.Schema) { s.Images.Deleted = "" }},
+		{"no bool field says so", func(s *event.Schema) { s.Images.Deleted = "note" }},
+		{"field at is of the version", func(s *event.Schema) {
+			s.Fields = append(s.Fields, event.Field{Name: "at", Type: event.TimeMS})
+			s.Version = len(s.Fields) - 1
+		}},
+		{"field n is of the version", func(s *event.Schema) {
+			s.Fields = append(s.Fields, event.Field{Name: "at", Type: event.TimeMS, Place: event.InHeader, Path: []string{"at"}},
+				event.Field{Name: "n", Type: event.Int})
+			s.Version, s.Sequence = len(s.Fields)-2, "n"
+		}},
+		{"field lsn is of the version", func(s *event.Schema) {
+			s.Fields = append(s.Fields, event.Field{Name: "lsn", Type: event.Int})
+			s.Position = &event.Position{LSN: "lsn"}
+		}},
+	} {
+		s := users()
+		c.spoil(&s)
+		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	s := users()
+	s.Fields = append(s.Fields, event.Field{Name: "at", Type: event.TimeMS, Place: event.InHeader, Path: []string{"at"}})
+	s.Version = len(s.Fields) - 1
+	rec := &event.Record{Timestamp: 100, Key: []byte(`{"id":"u1"}`), Headers: []event.Header{{Key: "at", Value: []byte("90")}}}
+	if got := decodedText(s, rec); !strings.HasSuffix(got, "@90") {
+		t.Errorf("a version of a header: %s", got)
+	}
+	rec.Headers = nil
+	if got := decodedText(s, rec); !strings.HasPrefix(got, "missing_field: field $header.at") {
+		t.Errorf("a version of a header that is not there: %s", got)
+	}
+}
+
+// decodedText is what the record's one event is, or why it is none.
+func decodedText(s event.Schema, rec *event.Record) string {
+	var b event.Batch
+	if err := event.NewDecoder(s).Decode(rec, &b); err != nil {
+		return err.Error()
+	}
+	ev := b.Events[0]
+	if ev.LeftOut != "" {
+		return string(ev.LeftOut)
+	}
+	var texts []string
+	for _, v := range ev.Values {
+		switch v.Type {
+		case event.Text:
+			texts = append(texts, string(v.Text()))
+		case event.Int:
+			texts = append(texts, strconv.FormatInt(v.Int(), 10))
+		case event.Bool:
+			texts = append(texts, strconv.FormatBool(v.Bool()))
+		case event.TimeMS:
+		default:
+			texts = append(texts, "-")
+		}
+	}
+	return strings.Join(texts, " ") + " @" + strconv.FormatInt(ev.Version, 10)
+}
