@@ -36,6 +36,8 @@ var rules = []struct {
 	{"internal/datadir/datadirtest", nil, ""},
 	{"internal/datadir", nil, "what every embedded store's folder is to be"},
 	{"internal/fault", nil, "any package may end with one"},
+	{"internal/gssapi/gssapitest", nil, "a KDC must not share the mistakes of who asks it"},
+	{"internal/gssapi", nil, "tokens in, tokens out, whoever carries them"},
 	{"internal/guard", nil, "what any HTTP port holds its callers to, whatever it serves"},
 	{"internal/refusal", nil, ""},
 	{"internal/repeat", nil, ""},

@@ -1,0 +1,346 @@
+package gssapi
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jcmturner/gokrb5/v8/types"
+
+	"brine/internal/gssapi/gssapitest"
+)
+
+// Every reason why there is no ticket is named, with what to do about it.
+func TestLoginSaysWhyNot(t *testing.T) {
+	kdc := gssapitest.NewKDC(realm)
+	keytab, conf := kdc.Keytab(t, "brine", server), kdc.Conf(t, "kdc:88")
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, o *Options)
+		server string
+		is     error
+		want   string
+	}{
+		{name: "unknown server", server: "hbase/elsewhere", is: ErrUnknownServer, want: "hbase/elsewhere@TEST.EXAMPLE; is it the one that the server runs as"},
+		{name: "unknown principal", is: ErrUnknownPrincipal, want: "is nobody@TEST.EXAMPLE written as the KDC has it", change: func(t *testing.T, o *Options) {
+			other := gssapitest.NewKDC(realm)
+			o.Principal, o.Keytab = "nobody", other.Keytab(t, "nobody")
+		}},
+		{name: "keytab of before", is: ErrWrongKey, want: "Export the keytab again", change: func(t *testing.T, o *Options) {
+			other := gssapitest.NewKDC(realm)
+			o.Keytab = other.Keytab(t, "brine")
+		}},
+		{name: "clock ahead", is: ErrClockSkew, want: "this machine's is 10m0s behind", change: func(t *testing.T, _ *Options) {
+			kdc.Set(func(f *gssapitest.Faults) { f.Skew = 10*time.Minute + 100*time.Millisecond })
+			t.Cleanup(func() { kdc.Set(func(f *gssapitest.Faults) { f.Skew = 0 }) })
+		}},
+		{name: "KDC of another realm", is: ErrWrongRealm, want: "it does not serve the realm of brine@OTHER", change: func(t *testing.T, o *Options) {
+			other := gssapitest.NewKDC("OTHER")
+			o.Principal, o.Keytab, o.Krb5Conf = "brine@OTHER", other.Keytab(t, "brine"), other.Conf(t, "kdc:88")
+		}},
+		{name: "no KDC of the realm", is: ErrWrongRealm, want: "krb5.conf names no KDC of OTHER", change: func(t *testing.T, o *Options) {
+			other := gssapitest.NewKDC("OTHER")
+			o.Principal, o.Keytab = "brine@OTHER", other.Keytab(t, "brine")
+		}},
+		{name: "no KDC answers", is: ErrKDC, want: "kdc:88: ", change: func(t *testing.T, _ *Options) {
+			kdc.Set(func(f *gssapitest.Faults) { f.Down = true })
+			t.Cleanup(func() { kdc.Set(func(f *gssapitest.Faults) { f.Down = false }) })
+		}},
+		{name: "no KDC is there", is: ErrKDC, want: "kdc:88: connection refused", change: func(_ *testing.T, o *Options) {
+			o.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
+		}},
+		{name: "ticket that has ended", is: ErrExpired, want: "get another one (kinit)", change: func(t *testing.T, o *Options) {
+			o.Keytab, o.TicketCache = "", writeCache(t, kdc, -time.Hour, 0)
+		}},
+		{name: "cache of another", want: "is of brine@TEST.EXAMPLE, not of other@TEST.EXAMPLE", change: func(t *testing.T, o *Options) {
+			o.Principal, o.Keytab, o.TicketCache = "other", "", writeCache(t, kdc, time.Hour, 0)
+		}},
+		{name: "no cache", is: os.ErrNotExist, want: "/nowhere", change: func(_ *testing.T, o *Options) { o.Keytab, o.TicketCache = "", "FILE:/nowhere" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := Options{Principal: "brine", Keytab: keytab, Krb5Conf: conf, Dial: kdc.Dial}
+			if c.change != nil {
+				c.change(t, &o)
+			}
+			if c.server == "" {
+				c.server = server
+			}
+			l, err := NewLogin(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			_, err = l.Ticket(t.Context(), c.server)
+			if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v\nwant %q", err, c.want)
+			}
+		})
+	}
+}
+
+// What no KDC is needed for is said before any is asked.
+func TestLoginChecksItsFiles(t *testing.T) {
+	kdc := gssapitest.NewKDC(realm)
+	keytab, conf := kdc.Keytab(t, "brine"), kdc.Conf(t, "kdc:88")
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.WriteFile(damaged, []byte("\x05\x02\x00\x00\x00\x08abcdefgh"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kdc.Set(func(f *gssapitest.Faults) { f.EType = 23 })
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Principal: "brine"}, "give a keytab or a ticket cache"},
+		{Options{Principal: "brine", Keytab: keytab, TicketCache: "x"}, "and not both"},
+		{Options{Keytab: keytab}, "say which principal"},
+		{Options{Principal: "other", Keytab: keytab}, "no key of other@TEST.EXAMPLE; it has those of [brine@TEST.EXAMPLE]"},
+		{Options{Principal: "rc4", Keytab: kdc.Keytab(t, "rc4")}, "has no AES key of rc4@TEST.EXAMPLE (types 17 to 19), only types [23]"},
+		{Options{Principal: "brine", Keytab: "/nowhere"}, "/nowhere"},
+		{Options{Principal: "brine", Keytab: damaged}, "damaged"},
+		{Options{TicketCache: "KEYRING:x"}, "only files are read"},
+		{Options{Principal: "brine", Keytab: keytab, Krb5Conf: "/nowhere"}, "/nowhere"},
+		{Options{Principal: "brine", Keytab: keytab, Krb5Conf: damaged}, ""},
+	} {
+		if c.o.Krb5Conf == "" {
+			c.o.Krb5Conf = conf
+		}
+		if l, err := NewLogin(c.o); err == nil {
+			l.Close()
+			if c.want != "" {
+				t.Errorf("%+v: no error, want %q", c.o, c.want)
+			}
+		} else if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v\nwant %q", err, c.want)
+		}
+	}
+}
+
+// The second KDC is asked where the first does not answer.
+func TestAnotherKDC(t *testing.T) {
+	kdc := gssapitest.NewKDC(realm)
+	dead := errors.New("connection refused")
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if addr == "dead:88" {
+			return nil, dead
+		}
+		return kdc.Dial(ctx, network, addr)
+	}
+	kdc.Key(server)
+	for range 10 { // gokrb5 shuffles them
+		l, err := NewLogin(Options{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, "dead:88", "alive:88"), Dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Ticket(t.Context(), server); err != nil {
+			t.Error(err)
+		}
+		l.Close()
+	}
+}
+
+// Tickets of a minute are had for hours; a KDC that is away for a while is reported, and missed by nobody.
+func TestRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kdc := gssapitest.NewKDC(realm)
+		kdc.Set(func(f *gssapitest.Faults) { f.Life = time.Minute })
+		kdc.Key(server)
+		var warned atomic.Int64
+		file := kdc.Keytab(t, "brine")
+		l, err := NewLogin(Options{Principal: "brine", Keytab: file, Krb5Conf: kdc.Conf(t, "kdc:88"), Dial: kdc.Dial, Warn: func(error) { warned.Add(1) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for range 360 {
+			got, err := l.Ticket(t.Context(), server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Until().After(time.Now()) {
+				t.Fatal("it has ended")
+			}
+			time.Sleep(10 * time.Second)
+		}
+		synctest.Wait()
+		if logins, _, _ := kdc.Counts(); logins < 70 || logins > 75 || warned.Load() > 0 {
+			t.Errorf("%d logins in an hour of tickets of 60 s, which are renewed after 50 s; %d warnings", logins, warned.Load())
+		}
+
+		kdc.Set(func(f *gssapitest.Faults) { f.Down = true })
+		var away error
+		for range 120 {
+			time.Sleep(time.Second)
+			_, away = l.Ticket(t.Context(), server)
+		}
+		if !errors.Is(away, ErrKDC) || warned.Load() == 0 {
+			t.Errorf("no KDC for 2 minutes: %v, %d warnings", away, warned.Load())
+		}
+		kdc.Set(func(f *gssapitest.Faults) { f.Down = false })
+		kdc.Key("brine") // meanwhile the keytab was changed
+		kdc.WriteKeytab(t, file, "brine")
+		if _, err := l.Ticket(t.Context(), server); err != nil {
+			t.Errorf("it is back: %v", err)
+		}
+	})
+}
+
+// A ticket cache is read again when another one is there, and its ticket is renewed when none is.
+func TestTicketCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kdc := gssapitest.NewKDC(realm)
+		kdc.Set(func(f *gssapitest.Faults) { f.Life = time.Hour })
+		kdc.Key(server)
+		file := writeCache(t, kdc, time.Hour, 3*time.Hour)
+		l, err := NewLogin(Options{TicketCache: file, Krb5Conf: kdc.Conf(t, "kdc:88"), Dial: kdc.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ticket := func() {
+			t.Helper()
+			if _, err := l.Ticket(t.Context(), server); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ticket()
+		logins, renewals, _ := kdc.Counts()
+		time.Sleep(55 * time.Minute)
+		synctest.Wait()
+		if _, now, _ := kdc.Counts(); now != renewals+1 {
+			t.Errorf("%d renewals after 55 minutes of an hour", now-renewals)
+		}
+		ticket()
+		newer := writeCache(t, kdc, 24*time.Hour, 0)
+		if err := os.Rename(newer, file); err != nil {
+			t.Fatal(err)
+		}
+		before, _, _ := kdc.Counts()
+		time.Sleep(10 * time.Hour)
+		ticket()
+		if now, again, _ := kdc.Counts(); again != renewals+1 || now != before || logins == 0 {
+			t.Errorf("it renewed %d more tickets, though a newer one was there", again-renewals-1)
+		}
+	})
+}
+
+// writeCache logs in and writes what kinit would, but for when it ends.
+func writeCache(t *testing.T, kdc *gssapitest.KDC, until, renewable time.Duration) string {
+	t.Helper()
+	kdc.Set(func(f *gssapitest.Faults) { f.Renew, f.Life = renewable, until.Abs() })
+	l, err := NewLogin(Options{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, "kdc:88"), Dial: kdc.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.busy <- struct{}{}
+	got, err := l.grant(t.Context())
+	<-l.busy
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.until = time.Now().Add(until)
+	if renewable > 0 {
+		got.renewable = time.Now().Add(renewable)
+	}
+	file := filepath.Join(t.TempDir(), "cache")
+	if err := os.WriteFile(file, encodeCache(t, got), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func encodeCache(t testing.TB, got Ticket) []byte {
+	t.Helper()
+	number := binary.BigEndian.AppendUint32
+	data := func(b []byte, s string) []byte { return append(number(b, uint32(len(s))), s...) }
+	principal := func(b []byte, p types.PrincipalName, realm string) []byte {
+		b = number(number(b, uint32(p.NameType)), uint32(len(p.NameString)))
+		b = data(b, realm)
+		for _, s := range p.NameString {
+			b = data(b, s)
+		}
+		return b
+	}
+	b := []byte{5, 4, 0, 12, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0}
+	b = principal(b, got.client, got.realm)
+	config := types.PrincipalName{NameString: []string{"krb5_ccache_conf_data", "fast_avail"}}
+	for _, e := range []struct {
+		server types.PrincipalName
+		realm  string
+		ticket func() ([]byte, error)
+	}{
+		{config, "X-CACHECONF:", func() ([]byte, error) { return []byte("yes"), nil }},
+		{got.ticket.SName, got.realm, got.ticket.Marshal},
+	} {
+		b = principal(principal(b, got.client, got.realm), e.server, e.realm)
+		b = data(binary.BigEndian.AppendUint16(b, uint16(got.key.KeyType)), string(got.key.KeyValue))
+		var renewable uint32
+		if !got.renewable.IsZero() {
+			renewable = uint32(got.renewable.Unix())
+		}
+		for _, at := range []uint32{uint32(got.since.Unix()), 0, uint32(got.until.Unix()), renewable} {
+			b = number(b, at)
+		}
+		b = append(b, 0, 0, 0, 0, 0)
+		b = number(number(b, 0), 0)
+		ticket, err := e.ticket()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = data(data(b, string(ticket)), "")
+	}
+	return b
+}
+
+// FuzzCache decodes any bytes as a ticket cache.
+func FuzzCache(f *testing.F) {
+	p := newPeers(f, supported[0])
+	p.login.busy <- struct{}{}
+	got, err := p.login.grant(f.Context())
+	<-p.login.busy
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(encodeCache(f, got))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := decodeCache(b); err == nil && c.server != "krbtgt/"+c.realm+"@"+c.realm && !strings.HasPrefix(c.server, "krbtgt/") {
+			t.Fatalf("a ticket for %s", c.server)
+		}
+	})
+}
+
+func TestServersName(t *testing.T) {
+	kdc := gssapitest.NewKDC(realm)
+	names := map[string]string{"10.0.0.7": "RS7.example.com.", "127.0.0.1": "localhost"}
+	l, err := NewLogin(Options{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, "kdc:88"),
+		Lookup: func(_ context.Context, addr string) ([]string, error) {
+			if n, ok := names[addr]; ok {
+				return []string{n}, nil
+			}
+			return nil, errors.New("no such address")
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, c := range []struct{ pattern, addr, want string }{
+		{"hbase/_HOST@R", "10.0.0.7:16020", "hbase/rs7.example.com@R"},
+		{"hbase/_HOST", "127.0.0.1:1", "hbase/localhost"},
+		{"hbase/_HOST", "10.0.0.8:1", "hbase/10.0.0.8"},
+		{"hbase/_HOST", "RS9.Example.com:16020", "hbase/rs9.example.com"}, // rdns = false
+		{"hbase/cluster", "10.0.0.7:16020", "hbase/cluster"},
+	} {
+		if got := l.Server(t.Context(), c.pattern, c.addr); got != c.want {
+			t.Errorf("%s at %s: %s, want %s", c.pattern, c.addr, got, c.want)
+		}
+	}
+}

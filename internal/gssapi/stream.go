@@ -1,0 +1,101 @@
+package gssapi
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Stream is a byte stream whose bytes travel wrapped:
+//
+//	int32 length │ wrap token, again and again
+//
+// What one side writes at once need not be what the other one unwraps at once. One goroutine reads; any may write.
+type Stream struct {
+	layer *Layer
+	in    io.Reader
+	limit int // the longest token that is read
+	rest  []byte
+	token []byte // kept for the next one
+
+	mu    sync.Mutex // the order of sequence numbers is that on the wire
+	out   io.Writer
+	frame []byte
+}
+
+// written is how many bytes are wrapped at a time, so that what is written needs room once, and the peer can begin with it.
+const written = 64 << 10
+
+// NewStream returns what follows an exchange on a connection; limit is the longest token that is read.
+func NewStream(layer *Layer, in io.Reader, out io.Writer, limit int) *Stream {
+	return &Stream{layer: layer, in: in, out: out, limit: limit}
+}
+
+func (s *Stream) Read(b []byte) (int, error) {
+	for len(s.rest) == 0 {
+		if err := s.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// next reads a token. Room for a long one is made as its bytes come.
+func (s *Stream) next() error {
+	var prefix [4]byte
+	if _, err := io.ReadFull(s.in, prefix[:]); err != nil {
+		return err
+	}
+	n := int64(int32(binary.BigEndian.Uint32(prefix[:])))
+	if n < 0 || n > int64(s.limit) {
+		return fmt.Errorf("%w: a wrapped message of %d bytes, limit %d", ErrToken, n, s.limit)
+	}
+	token, err := readAll(s.in, s.token[:0], int(n))
+	if err != nil {
+		return err
+	}
+	if s.token = nil; cap(token) <= 2*written {
+		s.token = token
+	}
+	s.rest, err = s.layer.Unwrap(token, s.layer.Seal)
+	return err
+}
+
+// readAll reads n bytes into b's room, which grows as they come.
+func readAll(in io.Reader, b []byte, n int) ([]byte, error) {
+	for len(b) < n {
+		step := min(n-len(b), max(1<<20, len(b)))
+		if cap(b)-len(b) < step {
+			b = append(make([]byte, 0, len(b)+step), b...)
+		}
+		at := len(b)
+		b = b[:at+step]
+		if _, err := io.ReadFull(in, b[at:]); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+func (s *Stream) Write(b []byte) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := written
+	if s.layer.Max > 0 {
+		most = min(most, max(1, s.layer.Max-s.layer.Overhead()))
+	}
+	for len(b) > 0 {
+		part := b[:min(len(b), most)]
+		s.frame = s.layer.Wrap(append(s.frame[:0], 0, 0, 0, 0), part, s.layer.Seal)
+		binary.BigEndian.PutUint32(s.frame, uint32(len(s.frame)-4))
+		if _, err := s.out.Write(s.frame); err != nil {
+			return n, err
+		}
+		n += len(part)
+		b = b[len(part):]
+	}
+	return n, nil
+}
