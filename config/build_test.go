@@ -42,6 +42,7 @@ func TestHBaseOptions(t *testing.T) {
 		RPCTimeout: 10 * time.Second, OperationTimeout: 5 * time.Minute, ScannerTimeout: 30 * time.Second, DialTimeout: 2 * time.Second,
 		TCPKeepAlive: 5 * time.Second, TCPDelay: true,
 		MaxRequestRows: 1000, MaxRequestBytes: 2 << 20, MaxBufferedBytes: 32 << 20, MaxServerCalls: 4, MaxCellBytes: 1 << 20, MaxAnswerBytes: 32 << 20, Compression: "snappy",
+		TLS: &hbase.TLS{ServerName: "hbase", MinVersion: tls.VersionTLS13},
 	}
 	cfg := everything(t)
 	if diff := cmp.Diff(want, cfg.HBase()); diff != "" {

@@ -3,14 +3,13 @@ package config
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"os"
 	"strconv"
-	"strings"
 
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"brine/internal/certs"
 )
 
 func (l *loader) checkKafka(k *Kafka) {
@@ -76,15 +75,19 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 func (l *loader) checkTLS(k *Kafka) {
 	const setting = "kafka.tls"
 	t := &k.TLS
+	if l.wantsTLS(setting, t.Enabled, t.CA+t.Cert+t.Key+t.ServerName) {
+		k.tls = l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+	}
+}
+
+// wantsTLS checks what the sections of TLS have in common; others are the texts of the settings beside enabled.
+func (l *loader) wantsTLS(setting string, enabled bool, others string) bool {
 	l.together(setting, "cert", "key")
 	l.together(setting, "key", "cert")
-	if !t.Enabled {
-		if t.CA+t.Cert+t.Key+t.ServerName != "" {
-			l.fault(setting+".enabled", Missing, "is false, and other settings of TLS are there", "write enabled: true")
-		}
-		return
+	if !enabled && others != "" {
+		l.fault(setting+".enabled", Missing, "is false, and other settings of TLS are there", "write enabled: true")
 	}
-	k.tls = l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+	return enabled
 }
 
 // tlsConfig reads the files of a section and makes the configuration that its clients use.
@@ -96,10 +99,9 @@ func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string
 	}
 	cert, key := l.readPEM(setting+".cert", certFile), l.readPEM(setting+".key", keyFile)
 	if cert != nil && key != nil {
-		pair, err := tls.X509KeyPair(cert, key)
+		pair, err := certs.Pair(cert, key)
 		if err != nil {
-			l.fault(setting+".cert", Unreadable, "is not a valid pair with key: "+strings.TrimPrefix(err.Error(), "tls: "),
-				"name the certificate and its own key, in PEM")
+			l.fault(setting+".cert", Unreadable, err.Error(), "name the certificate and its own key, in PEM")
 		}
 		made.Certificates = []tls.Certificate{pair}
 	}
@@ -109,8 +111,11 @@ func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string
 // readCA reads a file of certificates; nil when there is none, or a fault of it was reported.
 func (l *loader) readCA(setting, file string) []byte {
 	pem := l.readPEM(setting, file)
-	if pem != nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {
-		l.fault(setting, Unreadable, file+" holds no certificate", "name a file of certificates in PEM")
+	if pem == nil {
+		return nil
+	}
+	if _, err := certs.Authorities(pem); err != nil {
+		l.fault(setting, Unreadable, file+" "+err.Error(), "name a file of certificates in PEM")
 		return nil
 	}
 	return pem
@@ -120,17 +125,9 @@ func (l *loader) readPEM(setting, file string) []byte {
 	if file == "" {
 		return nil
 	}
-	info, err := os.Stat(file)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("no regular file")
-	}
-	var pem []byte
-	if err == nil {
-		pem, err = os.ReadFile(file)
-	}
+	pem, err := certs.ReadPEM(file)
 	if err != nil {
-		l.fault(setting, Unreadable, file+" cannot be read: "+reason(err), "name a file in PEM")
-		return nil
+		l.fault(setting, Unreadable, err.Error(), "name a file in PEM")
 	}
 	return pem
 }

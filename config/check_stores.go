@@ -76,6 +76,20 @@ func (l *loader) checkHBase(connect string) {
 	}
 }
 
+// checkHBaseTLS checks the section; the client reads the files again.
+func (l *loader) checkHBaseTLS(h *HBase) {
+	const setting = "hbase.tls"
+	t := &h.TLS
+	if !l.wantsTLS(setting, t.Enabled, t.CA+t.Cert+t.Key+t.ServerName) {
+		return
+	}
+	if _, embedded := h.Embedded(); embedded {
+		l.fault(setting, Missing, "does nothing for an HBase inside this process", "remove it, or name a cluster in hbase.connect")
+		return
+	}
+	l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+}
+
 // checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.
 func (l *loader) checkHBaseHosts(hosts, port, fault, fix string) {
 	for host := range strings.SplitSeq(hosts, ",") {

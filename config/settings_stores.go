@@ -45,6 +45,8 @@ type HBase struct {
 	// How cells are compressed between brine and the region servers, both ways [hbase.client.rpc.compressor]; they must have the
 	// codec's library, which for `gzip` they always do. It spares a slow network and costs processor time, ours and the servers'.
 	Compression string `set:"compression" default:"none" oneof:"none gzip snappy lz4 zstd"`
+	// Encryption of the connections to the servers.
+	TLS HBaseTLS `set:"tls"`
 
 	patience time.Duration // see Config.Within
 }
@@ -135,4 +137,22 @@ type RegistryTLS struct {
 	Key string `set:"key,secret" example:"/etc/brine/brine.key"`
 	// Name that the registry's certificate must hold. Without it: the host's of `url`.
 	ServerName string `set:"server_name" example:"registry.example.com"`
+}
+
+// HBaseTLS is the section hbase.tls.
+type HBaseTLS struct {
+	// Whether the connections to masters and region servers are encrypted. Then nothing is sent to them in plain text. Those to ZooKeeper
+	// are not. The files are read again for each new connection.
+	Enabled bool `set:"enabled" default:"false"`
+	// File with the certificates (PEM) that the servers' are signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// File with our own certificate (PEM), where servers ask for one [hbase.server.netty.tls.client.auth.mode].
+	Cert string `set:"cert" example:"/etc/brine/brine.pem"`
+	// File with the key of our certificate (PEM).
+	Key string `set:"key,secret" example:"/etc/brine/brine.key"`
+	// Name that every server's certificate must hold. Without it: the name by which each is dialled, which for region servers is the one
+	// that HBase knows them by.
+	ServerName string `set:"server_name" example:"hbase.example.com"`
+	// Oldest version of TLS that is spoken; servers take TLSv1.2 alone unless they are set otherwise [hbase.rpc.tls.enabledProtocols].
+	MinVersion string `set:"min_version" default:"TLSv1.2" oneof:"TLSv1.2 TLSv1.3"`
 }

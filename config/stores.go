@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ func (c *Config) HBase() hbase.Options {
 	h := &c.Cluster
 	loops, _ := c.loops()
 	return hbase.Options{
+		TLS:     h.tls(),
 		Connect: h.Connect, User: h.User,
 		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
 		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
@@ -25,6 +27,17 @@ func (c *Config) HBase() hbase.Options {
 		MaxAnswerBytes: max(int(c.Memory)/4, leastAnswer+int(h.MaxCellBytes)), // two may be there, while one is let go
 	}
 }
+
+// tls returns how connections are encrypted; nil for plain text.
+func (h *HBase) tls() *hbase.TLS {
+	t := &h.TLS
+	if !t.Enabled {
+		return nil
+	}
+	return &hbase.TLS{CA: t.CA, Cert: t.Cert, Key: t.Key, ServerName: t.ServerName, MinVersion: tlsVersions[t.MinVersion]}
+}
+
+var tlsVersions = map[string]uint16{"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}
 
 // leastAnswer is how long an answer of a store may be however little memory there is: of HBase beside a cell, of a search engine twice.
 const leastAnswer = 8 << 20

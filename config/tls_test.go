@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"math/big"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/hbase"
 )
 
 // certificate writes a certificate signed by its own key, and the key, into a folder of the test.
@@ -43,7 +46,8 @@ func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
 	_, other := certificate(t)
 	parse := func(key string) (*Config, Problems) {
-		source := strings.Replace(minimal, "kafka: {", "kafka: { sasl: { mechanism: plain, user: u, password: p }, tls: { enabled: true, server_name: kafka, ca: '"+
+		withHBase := strings.Replace(minimal, `hbase: { connect: "embedded:./data" }`, "hbase: { connect: 'rpc://hbase:16000', tls: { enabled: true, server_name: hbase, ca: '"+cert+"', cert: '"+cert+"', key: '"+key+"' } }", 1)
+		source := strings.Replace(withHBase, "kafka: {", "kafka: { sasl: { mechanism: plain, user: u, password: p }, tls: { enabled: true, server_name: kafka, ca: '"+
 			cert+"', cert: '"+cert+"', key: '"+key+"' },", 1) + "search: { connect: https://localhost:9200, ca: '" + cert + "' }\n" +
 			"registry: { url: 'https://localhost:8081', tls: { ca: '" + cert + "', cert: '" + cert + "', key: '" + key + "' } }\n"
 		return Parse("brine.yaml", []byte(source), environ())
@@ -61,6 +65,12 @@ func TestTLS(t *testing.T) {
 	}
 	if o, _ := cfg.Registry(); o.TLS == nil || len(o.TLS.Certificates) != 1 || o.TLS.RootCAs == nil {
 		t.Errorf("tls of the registry: %+v", o.TLS)
+	}
+	if h := cfg.HBase(); h.TLS == nil || *h.TLS != (hbase.TLS{CA: cert, Cert: cert, Key: key, ServerName: "hbase", MinVersion: tls.VersionTLS12}) {
+		t.Errorf("tls of HBase: %+v", h.TLS)
+	}
+	if _, problems = parse(other); !strings.Contains(problems.String(), "hbase.tls.cert: is not a valid pair with key: private key does not match public key") {
+		t.Errorf("a key of another certificate, to HBase: %v", problems)
 	}
 	if _, problems = parse(other); !strings.Contains(problems.String(), "kafka.tls.cert: is not a valid pair with key: private key does not match public key") {
 		t.Errorf("a key of another certificate: %v", problems)

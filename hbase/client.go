@@ -44,9 +44,13 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	calls, err := opts.rpc()
+	if err != nil {
+		return nil, err
+	}
 	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	c.servers = rpc.New(c.ctx, opts.rpc(), &c.wg)
+	c.servers = rpc.New(c.ctx, calls, &c.wg)
 	if to.zooKeeper {
 		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, zk.Open(to.addrs, to.znode, opts.DialTimeout, dial), nil)
 	} else {

@@ -8,16 +8,17 @@ import (
 // Hooks are called with what the client does; any may be nil. They are called from the client's own goroutines, must be safe for
 // concurrent use, and must not block.
 type Hooks struct {
-	Call     func(CallInfo)      // after every RPC
-	Send     func(SendInfo)      // before every call of mutations
-	Sent     func(*SentInfo)     // after every call of mutations
-	Retry    func(RetryInfo)     // before every wait and resend
-	Applied  func(*AppliedInfo)  // per region and answered Multi: how much was acknowledged
-	Flush    func(FlushInfo)     // whenever a Mutator lets mutations go
-	Buffered func(BufferedInfo)  // whenever the bytes of mutations in memory change by a batch
-	Dial     func(DialInfo)      // after every attempt to connect
-	Running  func(ProcedureInfo) // every 5 s that the master works on a change of a table or of regions
-	Untested func(UntestedInfo)  // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
+	Call         func(CallInfo)         // after every RPC
+	Send         func(SendInfo)         // before every call of mutations
+	Sent         func(*SentInfo)        // after every call of mutations
+	Retry        func(RetryInfo)        // before every wait and resend
+	Applied      func(*AppliedInfo)     // per region and answered Multi: how much was acknowledged
+	Flush        func(FlushInfo)        // whenever a Mutator lets mutations go
+	Buffered     func(BufferedInfo)     // whenever the bytes of mutations in memory change by a batch
+	Dial         func(DialInfo)         // after every attempt to connect
+	Certificates func(CertificatesInfo) // after the files of Options.TLS have changed
+	Running      func(ProcedureInfo)    // every 5 s that the master works on a change of a table or of regions
+	Untested     func(UntestedInfo)     // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
 }
 
 // ensureDefaults puts a no-op where a hook is nil, but for Untested.
@@ -30,6 +31,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Flush)
 	orNothing(&h.Buffered)
 	orNothing(&h.Dial)
+	orNothing(&h.Certificates)
 	orNothing(&h.Running)
 }
 
@@ -64,6 +66,11 @@ type BufferedInfo = pipeline.BufferedInfo
 
 // DialInfo is one attempt to connect to a server.
 type DialInfo = rpc.DialInfo
+
+// CertificatesInfo is what became of a change of the files of Options.TLS.
+type CertificatesInfo struct {
+	Err error // why they cannot be used, and those before are; nil: new connections use them
+}
 
 // UntestedInfo is a cluster of a release that this client is not tested with.
 type UntestedInfo struct{ Version string }

@@ -3,6 +3,7 @@ package hbase
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"brine/hbase/internal/remote"
 	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
+	"brine/internal/certs"
 	"brine/internal/sockets"
 )
 
@@ -57,8 +59,21 @@ type Options struct {
 	// gzip, snappy, lz4 or zstd. It saves network traffic and costs CPU time on both sides.
 	Compression string
 
+	// TLS encrypts the connections to masters, region servers and the registry by RPC, not those to ZooKeeper; nil: plain text. With it
+	// nothing goes out in plain text, whatever a server offers.
+	TLS *TLS
+
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer, with the settings of TCP above
 	Hooks Hooks
+}
+
+// TLS is how connections are encrypted. The files are PEM, and are read again for each new connection: what they hold then counts. While they
+// are not whole, what they held before does; see Hooks.Certificates.
+type TLS struct {
+	CA         string // file of the authorities that have signed the servers' certificates; empty: the system's
+	Cert, Key  string // files of the client's own certificate and its key, where servers ask for one [hbase.server.netty.tls.client.auth.mode]
+	ServerName string // that the servers' certificates must hold; empty: the name or address by which each is dialled
+	MinVersion uint16 // tls.VersionTLS12, the default and all that servers take unless set otherwise, or tls.VersionTLS13
 }
 
 // defaults are HBase's own, except where it has no such bound.
@@ -123,13 +138,34 @@ func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, 
 	}
 }
 
-// rpc returns what connections need of the options.
-func (o *Options) rpc() rpc.Options {
+// rpc returns what connections need of the options. It reads the files of TLS.
+func (o *Options) rpc() (rpc.Options, error) {
 	compression, _ := wire.ParseCompression(o.Compression) // checked by Validate
-	return rpc.Options{
+	r := rpc.Options{
 		User: o.User, Compression: compression, RPCTimeout: o.RPCTimeout, DialTimeout: o.DialTimeout,
 		MaxAnswerBytes: o.MaxAnswerBytes, Dial: o.Dial, Called: o.Hooks.Call, Dialled: o.Hooks.Dial,
 	}
+	if o.TLS == nil {
+		return r, nil
+	}
+	files := certs.Files{CA: o.TLS.CA, Cert: o.TLS.Cert, Key: o.TLS.Key}
+	store, err := certs.Open(files, func(err error) { o.Hooks.Certificates(CertificatesInfo{err}) })
+	if err != nil {
+		return r, fmt.Errorf("hbase: Options.TLS: %w", err)
+	}
+	client := &certs.Client{Store: store, ServerName: o.TLS.ServerName, MinVersion: o.TLS.MinVersion, Section: "hbase.tls", Connect: "hbase.connect"}
+	dial, most := o.Dial, o.DialTimeout-o.DialTimeout/10 // who waits is to know why it failed, and has DialTimeout
+	r.TLS = true
+	r.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return client.Encrypt(ctx, conn, addr)
+	}
+	return r, nil
 }
 
 // pipeline returns what the write path needs of the options.
@@ -163,6 +199,12 @@ func (o *Options) Validate() error {
 	}
 	if _, err := wire.ParseCompression(o.Compression); err != nil {
 		errs = append(errs, fmt.Errorf("hbase: Options.Compression: %w", err))
+	}
+	if t := o.TLS; t != nil && (t.Cert == "") != (t.Key == "") {
+		errs = append(errs, errors.New("hbase: Options.TLS has a certificate without its key, or a key alone: set Cert and Key"))
+	}
+	if t := o.TLS; t != nil && t.MinVersion != 0 && t.MinVersion != tls.VersionTLS12 && t.MinVersion != tls.VersionTLS13 {
+		errs = append(errs, fmt.Errorf("hbase: Options.TLS.MinVersion is %#04x, must be tls.VersionTLS12 or tls.VersionTLS13", t.MinVersion))
 	}
 	for _, d := range []struct {
 		name       string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
+	"brine/internal/certs"
 	"brine/internal/sockets"
 
 	"google.golang.org/protobuf/proto"
@@ -34,6 +36,7 @@ type cluster struct {
 	deltas   deltas
 	limiter  *sockets.Limiter // of all connections of all nodes
 	reading  gauge            // scans
+	tls      *tls.Config      // nil: plain text
 
 	ctx       context.Context // done when the server is closed
 	cancel    context.CancelFunc
@@ -111,6 +114,32 @@ func metaSchema() (*hbasepb.TableSchema, store.Schema) {
 }
 
 func (c *cluster) now() int64 { return millis(c.opts.Clock()) }
+
+// secure returns a connection as Options.TLS wants it, after its handshake.
+func (c *cluster) secure(conn net.Conn) (net.Conn, error) {
+	if c.tls == nil {
+		return conn, nil
+	}
+	return certs.Accept(conn, c.tls, c.opts.TLS.PlainText)
+}
+
+// openTLS reads the files of Options.TLS.
+func (c *cluster) openTLS() error {
+	o := c.opts.TLS
+	if o == nil {
+		return nil
+	}
+	store, err := certs.Open(certs.Files{CA: o.CA, Cert: o.Cert, Key: o.Key}, func(err error) {
+		if err != nil && c.opts.Warn != nil {
+			c.opts.Warn(err)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("embedded: Options.TLS: %w", err)
+	}
+	c.tls = store.Server(clientAuth[o.ClientAuth], cmp.Or(o.MinVersion, tls.VersionTLS12))
+	return nil
+}
 
 // listen makes the cluster's places and begins their first lives.
 func (c *cluster) listen() error {

@@ -31,7 +31,8 @@ const (
 // conn is one client's connection. serve reads; each call runs in its own goroutine and answers under mu.
 type conn struct {
 	node   *node
-	net    gatedConn
+	net    gatedConn // what ends with a Close
+	stream net.Conn  // what is read and written: net, or TLS over it; serve sets it before any call
 	header *hbasepb.ConnectionHeader
 	cells  bool // the client reads cell blocks
 
@@ -51,8 +52,8 @@ func newConn(n *node, c net.Conn) *conn {
 func (c *conn) serve(ctx context.Context) {
 	defer c.member.Leave()
 	defer c.net.Close()
-	in := bufio.NewReaderSize(c.net, 16<<10)
-	if !c.greet(in) {
+	in := c.greet()
+	if in == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -85,13 +86,21 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// greet runs the handshake within its time limit and reports whether calls follow.
-func (c *conn) greet(in *bufio.Reader) bool {
-	if err := c.net.SetReadDeadline(time.Now().Add(handshakeTimeout)); err != nil {
-		return false
+// greet runs the handshakes within their time limit, and returns where calls follow; nil if none do.
+func (c *conn) greet() *bufio.Reader {
+	err := c.net.SetDeadline(time.Now().Add(handshakeTimeout))
+	if err == nil {
+		c.stream, err = c.node.cluster.secure(c.net)
 	}
+	if err != nil {
+		return nil
+	}
+	in := bufio.NewReaderSize(c.stream, 16<<10)
 	ok, err := c.handshake(in)
-	return ok && err == nil && c.net.SetReadDeadline(time.Time{}) == nil
+	if !ok || err != nil || c.net.SetDeadline(time.Time{}) != nil {
+		return nil
+	}
+	return in
 }
 
 // handshake reads preamble and connection header. It answers the registry's preamble, after which the connection ends as
@@ -259,7 +268,7 @@ func (c *conn) write(h *hbasepb.ResponseHeader, result proto.Message, cells []by
 	if err := c.net.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	if _, err = c.net.Write(*frame); err != nil {
+	if _, err = c.stream.Write(*frame); err != nil {
 		c.net.Close() // half a frame may have been sent: nothing can follow it
 		return err
 	}

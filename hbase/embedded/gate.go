@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"time"
@@ -87,6 +88,14 @@ func (c gatedConn) Write(b []byte) (written int, err error) {
 			return written, err
 		}
 	}
+}
+
+// CloseWrite says that nothing more comes from this side.
+func (c gatedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 // portion is what passes a narrow gate at once: a tenth of a second's bytes.

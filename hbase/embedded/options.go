@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -26,6 +27,9 @@ type Options struct {
 
 	// Listen opens the listeners, for networks other than the machine's own; default net.Listen.
 	Listen func(network, addr string) (net.Listener, error)
+
+	// TLS is what all listeners speak; nil: plain text.
+	TLS *TLS
 
 	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
 	// the master's and registry's, and they listen on free ports of its host.
@@ -55,6 +59,45 @@ type Options struct {
 
 	Warn   func(error)   // called with what fails outside of calls and is retried; it must not block; default: silent
 	Logger pebble.Logger // of the storage engine; default: silent
+}
+
+// TLS is how the server's connections are encrypted, by files in PEM that are read again for each of them. What is wrong with files that have
+// changed goes to Options.Warn, and those before stay.
+type TLS struct {
+	Cert, Key  string     // files of the server's certificate and its key
+	CA         string     // file of the authorities that clients' certificates are signed by
+	ClientAuth ClientAuth // default: no certificate is asked for
+	MinVersion uint16     // default tls.VersionTLS12
+	PlainText  bool       // the same port takes plain text as well [hbase.server.netty.tls.supportplaintext, there true unless set]
+}
+
+// ClientAuth is what the server wants of clients' certificates [hbase.server.netty.tls.client.auth.mode].
+type ClientAuth string
+
+// The words are HBase's, whose default is Need.
+const (
+	None ClientAuth = "none"
+	Want ClientAuth = "want" // one that is shown must be good
+	Need ClientAuth = "need"
+)
+
+var clientAuth = map[ClientAuth]tls.ClientAuthType{
+	"": tls.NoClientCert, None: tls.NoClientCert, Want: tls.VerifyClientCertIfGiven, Need: tls.RequireAndVerifyClientCert,
+}
+
+func (t *TLS) validate() error {
+	var faults []error
+	if t.Cert == "" || t.Key == "" {
+		faults = append(faults, errors.New("embedded: Options.TLS lacks Cert or Key, which a server must have"))
+	}
+	auth, known := clientAuth[t.ClientAuth]
+	if !known {
+		faults = append(faults, fmt.Errorf("embedded: Options.TLS.ClientAuth is %q, it must be none, want or need", t.ClientAuth))
+	}
+	if known && auth != tls.NoClientCert && t.CA == "" {
+		faults = append(faults, fmt.Errorf("embedded: Options.TLS.ClientAuth is %s, and CA names no authorities", t.ClientAuth))
+	}
+	return errors.Join(faults...)
 }
 
 // Applied is one mutation that was applied.
@@ -88,6 +131,9 @@ func (o *Options) EnsureDefaults() {
 // Validate returns all faults of the options, joined.
 func (o *Options) Validate() error {
 	var faults []error
+	if o.TLS != nil {
+		faults = append(faults, o.TLS.validate())
+	}
 	for _, f := range []struct {
 		name     string
 		negative bool

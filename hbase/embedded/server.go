@@ -42,6 +42,9 @@ func Start(o Options) (*Server, error) {
 // startOn starts the cluster on an open store, which it then owns.
 func startOn(o Options, st *store.Store) (*Server, error) {
 	c := newCluster(o, st)
+	if err := c.openTLS(); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	s := &Server{cluster: c, controls: &c.controls, close: sync.OnceValue(c.end)}
 	if err := c.listen(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -53,6 +53,9 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	if opts.Hooks.Running == nil {
 		opts.Hooks.Running = func(i hbase.ProcedureInfo) { log.Info(working(i)) }
 	}
+	if opts.Hooks.Certificates == nil {
+		opts.Hooks.Certificates = func(i hbase.CertificatesInfo) { readAgain(log, "hbase.tls", i.Err) }
+	}
 	client, err := hbase.Open(ctx, opts)
 	if err != nil {
 		h.Close()
@@ -63,6 +66,15 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	}
 	h.Client = client
 	return h, nil
+}
+
+// readAgain says what became of certificates that have changed.
+func readAgain(log *slog.Logger, section string, err error) {
+	if err != nil {
+		log.Warn(section+": its files have changed and cannot be used", "error", err)
+		return
+	}
+	log.Info(section + ": its files have changed, and new connections use them")
 }
 
 // working says what is waited for while the master works on a change.

@@ -21,6 +21,7 @@ import (
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/remote"
 	"brine/hbase/internal/wire"
+	"brine/internal/certs"
 
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/proto"
@@ -54,6 +55,7 @@ type conn struct {
 	mu      sync.Mutex // guards what follows, and the socket's read deadline
 	pending map[uint32]*call
 	waiting bool // an answer must come by the read deadline, though the caller may have gone
+	heard   bool // an answer has come
 	nextID  uint32
 	err     error // why life has ended
 }
@@ -80,10 +82,10 @@ func (s *Servers) newConn(socket net.Conn, to Endpoint) (*conn, error) {
 		return nil, err
 	}
 	if _, err := socket.Write(hello); err != nil {
-		return nil, fmt.Errorf("handshake: %w", err)
+		return nil, opts.unanswered(fmt.Errorf("handshake: %w", err))
 	}
 	if err := probe(socket, to.addr, packing); err != nil {
-		return nil, err
+		return nil, opts.unanswered(err)
 	}
 	if err := socket.SetDeadline(time.Time{}); err != nil {
 		return nil, err
@@ -286,10 +288,30 @@ func (c *conn) readPrefix(r *bufio.Reader) (int, error) {
 		return 0, err
 	}
 	n, err := wire.FrameLen(prefix, c.opts.MaxAnswerBytes)
+	if err != nil && alert(prefix) {
+		return 0, errors.New("the port speaks TLS; set hbase.tls, or correct hbase.connect")
+	}
 	if err == nil && n > r.Buffered() { // what follows has a call's time of its own
 		err = c.socket.SetReadDeadline(time.Now().Add(c.opts.RPCTimeout))
 	}
 	return n, err
+}
+
+// alert reports whether the first bytes of an answer are a TLS record that says that what we sent is none: its type, and 3 as the major
+// version.
+func alert(prefix [wire.PrefixLen]byte) bool { return prefix[0] == 21 && prefix[1] == 3 }
+
+// unanswered says what may be wrong with a connection that has ended before anything came over it: a server that wants another kind of
+// connection closes it so.
+func (o *Options) unanswered(err error) error {
+	if !certs.Ended(err) {
+		return err
+	}
+	if o.TLS {
+		return fmt.Errorf("the server ended the connection before it answered anything, as one does that refuses our certificate "+
+			"(hbase.tls.cert): %w", err)
+	}
+	return fmt.Errorf("the server ended the connection before it answered anything, as one does that wants TLS (hbase.tls): %w", err)
 }
 
 // readBody reads what follows the header of an answer, and delivers it. Over all connections, as many large answers are read at once
@@ -364,6 +386,7 @@ func (c *conn) deliver(r wire.Response) {
 	c.mu.Lock()
 	q := c.pending[r.CallID]
 	delete(c.pending, r.CallID)
+	c.heard = true
 	c.armRead()
 	c.mu.Unlock()
 	if q == nil {
@@ -384,10 +407,13 @@ func (c *conn) fail(err error) {
 		}
 		_, silent := errors.AsType[*remote.ConnError](err)
 		_, refused := errors.AsType[*remote.Exception](err)
+		c.mu.Lock()
 		if !silent && !refused && !errors.Is(err, remote.ErrClosed) {
+			if !c.heard {
+				err = c.opts.unanswered(err)
+			}
 			err = &remote.ConnError{Server: c.addr, Class: "connection", Err: err, Cut: true}
 		}
-		c.mu.Lock()
 		c.err = err
 		out := c.pending
 		c.pending = nil

@@ -42,6 +42,7 @@ type Options struct {
 	RPCTimeout     time.Duration // of one call
 	DialTimeout    time.Duration
 	MaxAnswerBytes int
+	TLS            bool // what Dial returns is encrypted
 	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
 	Called         func(CallInfo) // after every call; may be nil
 	Dialled        func(DialInfo) // after every attempt to connect; may be nil

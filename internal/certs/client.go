@@ -1,0 +1,214 @@
+package certs
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Client encrypts connections to servers.
+type Client struct {
+	Store      *Store
+	ServerName string // that servers' certificates must hold; empty: the host that is dialled
+	MinVersion uint16 // 0: TLS 1.2
+
+	Section string // of the settings, for fixes: hbase.tls
+	Connect string // the setting of the servers' addresses: hbase.connect
+}
+
+// Encrypt makes a connection to host:port encrypted, within ctx. If that fails, with an *Error, the connection is closed. What it returns
+// explains the alert that a server may send later: in TLS 1.3 it has read our certificate only when our side is done.
+func (c *Client) Encrypt(ctx context.Context, plain net.Conn, addr string) (net.Conn, error) {
+	began := time.Now()
+	held := c.Store.now()
+	config := &tls.Config{ServerName: c.ServerName, MinVersion: cmp.Or(c.MinVersion, tls.VersionTLS12), RootCAs: held.roots}
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return nil, errors.Join(err, plain.Close())
+		}
+		config.ServerName = host
+	}
+	if held.own != nil { // shown whatever authorities the server names, so that it says what is wrong with it
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return held.own, nil }
+	}
+	conn := tls.Client(plain, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = plain.Close() // why the handshake failed says more
+		return nil, c.explain(ctx, err, held.own != nil, time.Since(began))
+	}
+	return &explained{Conn: conn, client: c, own: held.own != nil}, nil
+}
+
+// explained is a connection whose errors say what the server's alerts mean.
+type explained struct {
+	*tls.Conn
+	client *Client
+	own    bool // a certificate of ours was there to be shown
+}
+
+func (c *explained) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		err = c.alerted(err)
+	}
+	return n, err
+}
+
+func (c *explained) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		err = c.alerted(err)
+	}
+	return n, err
+}
+
+func (c *explained) alerted(err error) error {
+	if e := c.client.alert(err, c.own); e != nil {
+		return e
+	}
+	return err
+}
+
+// Error is why a connection could not be encrypted, and what to do about it.
+type Error struct {
+	Msg, Fix string
+	Err      error
+}
+
+func (e *Error) Error() string { return e.Msg + "; " + e.Fix }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Advice is the fix.
+func (e *Error) Advice() string { return e.Fix }
+
+// explain says why a handshake failed.
+func (c *Client) explain(ctx context.Context, err error, own bool, after time.Duration) error {
+	e := &Error{Err: err}
+	if verification, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		e.Msg, e.Fix = c.refused(verification.Err)
+		return e
+	}
+	if alert := c.alert(err, own); alert != nil {
+		return alert
+	}
+	timeout, isTimeout := errors.AsType[net.Error](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case plain:
+		e.Msg, e.Fix = "the port does not speak TLS", "enable TLS on the servers, correct "+c.Connect+", or remove "+c.Section
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), isTimeout && timeout.Timeout():
+		e.Msg = fmt.Sprintf("the TLS handshake was not answered within %v", after.Round(time.Millisecond))
+		e.Fix = "is this the right port (" + c.Connect + ")? One that does not speak TLS may answer nothing: then remove " + c.Section
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case Ended(err):
+		e.Msg = "the connection was closed during the TLS handshake"
+		e.Fix = "a port that does not speak TLS does so: enable it on the servers, correct " + c.Connect + ", or remove " + c.Section
+	case strings.Contains(err.Error(), "protocol version"):
+		e.Msg, e.Fix = c.versions()
+	default:
+		e.Msg = "the TLS handshake failed: " + strings.TrimPrefix(err.Error(), "tls: ")
+		e.Fix = "look at " + c.Section + " and at how the servers are set up for TLS"
+	}
+	return e
+}
+
+// Ended reports whether an error is that the other side ended the connection.
+func Ended(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+func (c *Client) versions() (msg, fix string) {
+	return "the server takes none of our versions of TLS, which are " + version(cmp.Or(c.MinVersion, tls.VersionTLS12)) + " or newer",
+		"enable a newer one on the servers, or lower " + c.Section + ".min_version"
+}
+
+// alert explains what a server says before it ends a connection; nil if err is nothing of that kind. Alerts have no type that can be
+// asked for.
+func (c *Client) alert(err error, own bool) error {
+	op, ok := errors.AsType[*net.OpError](err)
+	if !ok || op.Op != "remote error" {
+		return nil
+	}
+	said := strings.TrimPrefix(op.Err.Error(), "tls: ")
+	e := &Error{Err: err}
+	switch {
+	case strings.Contains(said, "protocol version"):
+		e.Msg, e.Fix = c.versions()
+	case strings.Contains(said, "unrecognized name"):
+		e.Msg, e.Fix = "the server does not know the name that it was called by", "correct "+c.Section+".server_name or "+c.Connect
+	case !strings.Contains(said, "certificate") && said != "handshake failure" && said != "access denied":
+		e.Msg, e.Fix = "the server ended the TLS connection: "+said, "the server's log says why"
+	case own:
+		e.Msg = "the server refuses our certificate: " + said
+		e.Fix = "name in " + c.Section + ".cert one that is valid now and signed by an authority that the servers know; their log says more"
+	default:
+		e.Msg = "the server wants a certificate of ours: " + said
+		e.Fix = "set " + c.Section + ".cert and " + c.Section + ".key"
+	}
+	return e
+}
+
+// refused says what is wrong with a server's certificate.
+func (c *Client) refused(err error) (msg, fix string) {
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	host, isHost := errors.AsType[x509.HostnameError](err)
+	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
+	const renew = "have it renewed, or set the clock of this machine"
+	switch {
+	case isInvalid && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
+		return "the server's certificate " + subject(invalid.Cert) + " is not valid before " + when(invalid.Cert.NotBefore), renew
+	case isInvalid && invalid.Reason == x509.Expired:
+		return "the server's certificate " + subject(invalid.Cert) + " expired at " + when(invalid.Cert.NotAfter), renew
+	case isHost:
+		return "the server's certificate " + subject(host.Certificate) + " is for " + names(host.Certificate) + ", not for " + host.Host,
+			"have one made for that name, or set " + c.Section + ".server_name to one that it holds"
+	case isUnknown && string(unknown.Cert.RawIssuer) == string(unknown.Cert.RawSubject):
+		return "the server's certificate " + subject(unknown.Cert) + " is signed by itself, and not known here",
+			"name a file that holds it in " + c.Section + ".ca"
+	case isUnknown:
+		return "the server's certificate " + subject(unknown.Cert) + " is signed by an authority that is not known here, " + quoted(unknown.Cert.Issuer.String()),
+			"name the file of that authority's certificate in " + c.Section + ".ca"
+	}
+	return "the server's certificate is refused: " + strings.TrimPrefix(err.Error(), "x509: "), "have one made that is valid for a server"
+}
+
+func subject(c *x509.Certificate) string { return quoted(c.Subject.String()) }
+
+// names are those that a certificate is for.
+func names(c *x509.Certificate) string {
+	all := c.DNSNames
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	if len(all) == 0 {
+		return "no host"
+	}
+	text := strings.Join(all, ", ")
+	if len(text) > shown {
+		return quoted(text)
+	}
+	return strings.Map(printable, text)
+}
+
+const shown = 200 // bytes of what a server says of itself
+
+func quoted(s string) string { return fmt.Sprintf("%q", s[:min(shown, len(s))]) }
+
+func printable(r rune) rune {
+	if r < ' ' || r > '~' {
+		return '?'
+	}
+	return r
+}
+
+func when(t time.Time) string { return t.UTC().Format(time.RFC3339) }
