@@ -35,8 +35,9 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 	if i = skipSpace(in, i+1); i < len(in) && in[i] == '}' {
 		return i + 1
 	}
-	for i < len(in) && in[i] == '"' {
-		end, escaped := endOfString(in, i)
+	var last bool
+	for i < len(in) {
+		end, value, escaped := quickName(in, i)
 		if end < 0 {
 			return -1
 		}
@@ -45,30 +46,16 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 			r.name = appendUnquoted(r.name[:0], in[i:end])
 			name = r.name
 		}
-		if i = skipSpace(in, end); i >= len(in) || in[i] != ':' {
-			return -1
-		}
-		i = skipSpace(in, i+1)
 		if m := n.Find(name); m == nil {
-			i = endOfValue(in, i, quickDepth)
+			i = endOfValue(in, value, quickDepth)
 		} else if b.have(m) == nil {
-			i = r.quickMember(m, in, i, b)
+			i = r.quickMember(m, in, value, b)
 		} else {
 			return -1
 		}
-		if i < 0 {
-			return -1
+		if i, last = nextValue(in, i, '}'); last {
+			return i
 		}
-		if i = skipSpace(in, i); i >= len(in) {
-			return -1
-		}
-		if in[i] == '}' {
-			return i + 1
-		}
-		if in[i] != ',' {
-			return -1
-		}
-		i = skipSpace(in, i+1)
 	}
 	return -1
 }
@@ -108,6 +95,7 @@ func (r *jsonReader) quickElements(n *Node, in []byte, i int, b *Builder) int {
 	if i = skipSpace(in, i+1); i < len(in) && in[i] == ']' {
 		return i + 1
 	}
+	var last bool
 	for index := 0; i < len(in); index++ {
 		if m := n.Element(index); m == nil {
 			i = endOfValue(in, i, quickDepth)
@@ -116,21 +104,42 @@ func (r *jsonReader) quickElements(n *Node, in []byte, i int, b *Builder) int {
 		} else {
 			return -1
 		}
-		if i < 0 {
-			return -1
+		if i, last = nextValue(in, i, ']'); last {
+			return i
 		}
-		if i = skipSpace(in, i); i >= len(in) {
-			return -1
-		}
-		if in[i] == ']' {
-			return i + 1
-		}
-		if in[i] != ',' {
-			return -1
-		}
-		i = skipSpace(in, i+1)
 	}
 	return -1
+}
+
+// quickName is where the name at in[i] ends, and where its value begins.
+func quickName(in []byte, i int) (end, value int, escaped bool) {
+	if in[i] != '"' {
+		return -1, -1, false
+	}
+	if end, escaped = endOfString(in, i); end < 0 {
+		return -1, -1, false
+	}
+	if i = skipSpace(in, end); i >= len(in) || in[i] != ':' {
+		return -1, -1, false
+	}
+	return end, skipSpace(in, i+1), escaped
+}
+
+// nextValue goes on where a value of a list ended: to the next one, or behind the byte that closes the list, or to -1; then it was the last.
+func nextValue(in []byte, i int, closing byte) (next int, last bool) {
+	if i < 0 {
+		return -1, true
+	}
+	if i = skipSpace(in, i); i >= len(in) {
+		return -1, true
+	}
+	switch in[i] {
+	case ',':
+		return skipSpace(in, i+1), false
+	case closing:
+		return i + 1, true
+	}
+	return -1, true
 }
 
 func skipSpace(in []byte, i int) int {
@@ -174,37 +183,20 @@ func endOfWord(in []byte, i int, word string) int {
 
 // endOfList is where the object or array at in[i] ends.
 func endOfList(in []byte, i, depth int, named bool) int {
-	last := in[i] + 2 // } of {, and ] of [
-	if i = skipSpace(in, i+1); i < len(in) && in[i] == last {
+	closing := in[i] + 2 // } of {, and ] of [
+	if i = skipSpace(in, i+1); i < len(in) && in[i] == closing {
 		return i + 1
 	}
+	var last bool
 	for i < len(in) {
 		if named {
-			if in[i] != '"' {
+			if _, i, _ = quickName(in, i); i < 0 {
 				return -1
 			}
-			end, _ := endOfString(in, i)
-			if end < 0 {
-				return -1
-			}
-			if i = skipSpace(in, end); i >= len(in) || in[i] != ':' {
-				return -1
-			}
-			i = skipSpace(in, i+1)
 		}
-		if i = endOfValue(in, i, depth); i < 0 {
-			return -1
+		if i, last = nextValue(in, endOfValue(in, i, depth), closing); last {
+			return i
 		}
-		if i = skipSpace(in, i); i >= len(in) {
-			return -1
-		}
-		if in[i] == last {
-			return i + 1
-		}
-		if in[i] != ',' {
-			return -1
-		}
-		i = skipSpace(in, i+1)
 	}
 	return -1
 }
