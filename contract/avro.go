@@ -104,27 +104,16 @@ func merged(n *tree) *tree {
 }
 
 func avroScalar(f *event.Field) any {
-	logical := func(kind, name string) object { return object{{"type", kind}, {"logicalType", name}} }
-	switch f.Type.String() {
-	case "int", "time_s":
+	switch f.Type {
+	case event.Int, event.TimeS:
 		return "long"
-	case "time_ms":
-		return logical("long", "timestamp-millis")
-	case "time_us":
-		return logical("long", "timestamp-micros")
-	case "time_ns":
-		return logical("long", "timestamp-nanos")
-	case "date":
-		return logical("int", "date")
-	case "decimal":
-		return logical("bytes", "decimal").with("precision", 38).with("scale", f.Scale)
-	case "bytes":
-		return "bytes"
-	case "float":
+	case event.TimeMS:
+		return object{{"type", "long"}, {"logicalType", "timestamp-millis"}}
+	case event.Float:
 		return "double"
-	case "bool":
+	case event.Bool:
 		return "boolean"
-	case "time":
+	case event.Time:
 		if strings.HasPrefix(f.Format, "epoch_") {
 			return "long"
 		}

@@ -341,8 +341,7 @@ const (
 	base64Pattern = `^[A-Za-z0-9+/]+={0,2}$`
 )
 
-// typed describes the type of a field; texts says that a text which says the value is taken too. Types are known by their names, as
-// brine.yaml has them.
+// typed describes the type of a field; texts says that a text which says the value is taken too.
 func (t *Terms) typed(f *event.Field, texts bool) object {
 	spaced := func(pattern string) string {
 		if f.Convert.Trim {
@@ -365,16 +364,14 @@ func (t *Terms) typed(f *event.Field, texts bool) object {
 		}
 		return append(object{{"type", oneOrAll(kinds)}, {"minimum", low}, {"maximum", high}}, out...)
 	}
-	switch name := f.Type.String(); name {
-	case "text":
+	switch f.Type {
+	case event.Text:
 		return t.textual(f)
-	case "int", "time_ms":
+	case event.Int, event.TimeMS:
 		return whole(math.MinInt64, math.MaxInt64)
-	case "time_us", "time_ns":
-		return whole(math.MinInt64, math.MaxInt64)
-	case "time_s":
+	case event.TimeS:
 		return whole(math.MinInt64/1000, math.MaxInt64/1000)
-	case "float":
+	case event.Float:
 		if f.Decimal {
 			return object{{"type", []string{"number", "string"}}, {"pattern", base64Pattern}}
 		}
@@ -384,19 +381,13 @@ func (t *Terms) typed(f *event.Field, texts bool) object {
 			out = out.with("pattern", spaced(numberPattern))
 		}
 		return out
-	case "decimal":
-		return object{{"type", []string{"number", "string"}}, {"pattern", numberPattern}}
-	case "bool":
+	case event.Bool:
 		if texts {
 			return object{{"type", []string{"boolean", "string"}}, {"pattern", spaced(truthPattern)}}
 		}
 		return object{{"type", "boolean"}}
-	case "time":
+	case event.Time:
 		return timed(f)
-	case "date":
-		return object{{"type", "string"}, {"format", "date"}, {"pattern", `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`}}
-	case "bytes":
-		return object{{"type", "string"}, {"contentEncoding", "base64"}}
 	default: // json: anything
 		return object{}
 	}

@@ -58,16 +58,14 @@ func protoScalar(f *event.Field) string {
 	if f == nil {
 		return ""
 	}
-	switch f.Type.String() {
-	case "int", "time_ms", "time_s", "time_us", "time_ns":
+	switch f.Type {
+	case event.Int, event.TimeMS, event.TimeS:
 		return "int64"
-	case "float":
+	case event.Float:
 		return "double"
-	case "bool":
+	case event.Bool:
 		return "bool"
-	case "bytes":
-		return "bytes"
-	case "time":
+	case event.Time:
 		if strings.HasPrefix(f.Format, "epoch_") {
 			return "int64"
 		}
