@@ -1,6 +1,10 @@
 package event
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // Decoder turns records into events. It is not safe for concurrent use: every partition worker has its own.
 //
@@ -106,6 +110,29 @@ func (d *Decoder) Resolve(ctx context.Context, rec *Record) error {
 		return nil
 	}
 	return d.resolver.Resolve(ctx, rec)
+}
+
+// patience is how long ResolveSoon waits, and retryPause how long between two tries.
+const (
+	patience   = 15 * time.Second
+	retryPause = 200 * time.Millisecond
+)
+
+// ResolveSoon is Resolve for commands: somebody waits for the answer, so it tries again for a while and not for ever. What cannot be waited
+// for ends it at once.
+func (d *Decoder) ResolveSoon(ctx context.Context, rec *Record) error {
+	err := d.Resolve(ctx, rec)
+	for until := time.Now().Add(patience); err != nil; err = d.Resolve(ctx, rec) {
+		if u, ok := errors.AsType[*Unresolved](err); !ok || u.Verdict == Halt || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(retryPause):
+		}
+	}
+	return nil
 }
 
 // Decode appends the events of rec to b, one at least. On error (always an *Error) b is unchanged.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"brine/event"
 	"brine/ingest/deadletter"
@@ -17,13 +16,10 @@ import (
 	"brine/rowkey"
 )
 
-// patience is how long is waited for what decoding the record takes, such as its schema.
-const patience = 15 * time.Second
-
 // events makes the record's events, and what they write.
 func (x *explainer) events(ctx context.Context, s *Source, rec *event.Record, p *Pipeline) error {
 	d := event.NewDecoder(s.Schema)
-	err := resolve(ctx, d, rec)
+	err := d.ResolveSoon(ctx, rec)
 	if u, ok := errors.AsType[*event.Unresolved](err); ok {
 		p.Awaits = &Reject{Reason: u.Reason, Detail: u.Error()}
 		return nil
@@ -46,22 +42,6 @@ func (x *explainer) events(ctx context.Context, s *Source, rec *event.Record, p 
 			return err
 		}
 		p.Events = append(p.Events, *out)
-	}
-	return nil
-}
-
-// resolve waits until the record can be decoded: somebody is before it, so not for ever.
-func resolve(ctx context.Context, d *event.Decoder, rec *event.Record) error {
-	err := d.Resolve(ctx, rec)
-	for until := time.Now().Add(patience); err != nil; err = d.Resolve(ctx, rec) {
-		if u, ok := errors.AsType[*event.Unresolved](err); !ok || u.Verdict == event.Halt || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
 	}
 	return nil
 }

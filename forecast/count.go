@@ -83,25 +83,13 @@ func (c *counter) add(ctx context.Context, at int64, rec *event.Record, measure 
 	return nil
 }
 
-// patience is how long a forecast waits for what decoding a record takes, such as its schema.
-const patience = 15 * time.Second
-
-// resolve waits until the record can be decoded: somebody is before a forecast, so not for ever.
+// resolve waits until the record can be decoded.
 func (c *counter) resolve(ctx context.Context, rec *event.Record) error {
-	err := c.decoder.Resolve(ctx, rec)
-	for until := time.Now().Add(patience); err != nil; err = c.decoder.Resolve(ctx, rec) {
-		u, ok := errors.AsType[*event.Unresolved](err)
-		if !ok || u.Verdict == event.Halt || time.Now().After(until) {
-			return fmt.Errorf("a record of the sample cannot be decoded (topic %s, partition %d, offset %d): %w",
-				rec.Topic, rec.Partition, rec.Offset, err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
+	err := c.decoder.ResolveSoon(ctx, rec)
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	return nil
+	return fmt.Errorf("a record of the sample cannot be decoded (topic %s, partition %d, offset %d): %w", rec.Topic, rec.Partition, rec.Offset, err)
 }
 
 // event counts one event of the record at a place of the sample.
