@@ -31,10 +31,10 @@ func (w *writes) writeDocuments(ctx context.Context, ev *event.Event, out *Event
 
 // document is a change beside what the index has of it.
 func (w *writes) document(ctx context.Context, c *indexer.Change, version int64) (*Document, error) {
-	ref := indexer.Ref{Index: c.Index, ID: c.ID}
+	ref := indexer.Ref{Index: c.In(w.opts.Engine), ID: c.ID}
 	out := &Document{Index: c.Index, ID: string(c.ID), Whole: c.Whole, Fields: []DocumentField{}}
-	if _, parted := w.opts.Engine.(indexer.Partitioned); parted && c.Part != c.Index {
-		ref.Index, out.Part = c.Part, c.Part
+	if ref.Index != c.Index {
+		out.Part = ref.Index
 	}
 	var stored [1]indexer.Stored
 	err := w.opts.Engine.Get(ctx, []indexer.Ref{ref}, stored[:])

@@ -25,6 +25,14 @@ type Change struct {
 	Fields []FieldValue
 }
 
+// In returns the index of an engine that holds the document.
+func (c *Change) In(e Engine) string {
+	if _, parted := e.(Partitioned); parted {
+		return c.Part
+	}
+	return c.Index
+}
+
 // FieldValue is one field of a document, as JSON in one spelling only.
 type FieldValue struct {
 	Name    string

@@ -30,7 +30,6 @@ type Preview struct {
 	batch    event.Batch
 	rows     *sink.Preview    // nil: of documents
 	docs     *indexer.Preview // nil: of rows
-	every    map[string]indexer.Document
 	client   verify.Getter
 	engine   indexer.Engine
 	Effects  int                  // letters that would be written
@@ -39,7 +38,7 @@ type Preview struct {
 
 // NewPreview makes a preview of a half's letters. Without a service, whose stores are asked what stands there, it says no more than Judge.
 func NewPreview(half config.Half, fix *Fix, s *service.Service) (*Preview, error) {
-	p := &Preview{half: half, Rejected: map[event.Reason]int{}, every: map[string]indexer.Document{}}
+	p := &Preview{half: half, Rejected: map[event.Reason]int{}}
 	schema := half.Pipeline.Schema()
 	p.decoder = event.NewDecoder(fix.Apply(schema))
 	if fix != nil {
@@ -60,11 +59,7 @@ func NewPreview(half config.Half, fix *Fix, s *service.Service) (*Preview, error
 		p.rows, err = sink.NewPreview(half.Pipeline.Sink())
 		return p, err
 	}
-	o := half.Pipeline.Indexer()
-	for _, d := range o.Documents {
-		p.every[d.Index] = d
-	}
-	p.docs, err = indexer.NewPreview(o)
+	p.docs, err = indexer.NewPreview(half.Pipeline.Indexer())
 	return p, err
 }
 
@@ -147,8 +142,8 @@ func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *even
 	return nil, failed
 }
 
-// draft makes what an event would become; write is called for each cell and field.
-func (p *Preview) draft(ev *event.Event, write func(in string, key []byte, column string, value []byte, version int64)) error {
+// draft makes what an event would become; write is called for each cell and field: of a table or an index, and the part of it that holds it.
+func (p *Preview) draft(ev *event.Event, write func(in, part string, key []byte, column string, value []byte, version int64)) error {
 	if ev.LeftOut != "" {
 		return nil
 	}
@@ -158,14 +153,14 @@ func (p *Preview) draft(ev *event.Event, write func(in string, key []byte, colum
 				return
 			}
 			for _, c := range cells() {
-				write(table, key, c.Family+":"+c.Qualifier, c.Value, ev.Version)
+				write(table, table, key, c.Family+":"+c.Qualifier, c.Value, ev.Version)
 			}
 		})
 	}
 	failure := p.docs.Changes(ev, func(c indexer.Change) {
 		for _, f := range c.Fields {
 			if write != nil {
-				write(c.Index, c.ID, f.Name, f.JSON, cmp.Or(f.Version, ev.Version))
+				write(c.Index, c.In(p.engine), c.ID, f.Name, f.JSON, cmp.Or(f.Version, ev.Version))
 			}
 		}
 	})
@@ -254,13 +249,13 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 	var in, key string
 	var there []Change
 	var failed error
-	err := p.draft(ev, func(to string, row []byte, column string, value []byte, version int64) {
+	err := p.draft(ev, func(to, part string, row []byte, column string, value []byte, version int64) {
 		if failed != nil {
 			return
 		}
 		if to != in || string(row) != key {
 			in, key = to, string(row)
-			there, failed = p.standing(ctx, ev, to, row)
+			there, failed = p.standing(ctx, part, row)
 		}
 		c := Change{In: to, Row: rowkey.Binary(row), Column: column, Action: Adds, Then: p.written(value), Version: version}
 		if i := slices.IndexFunc(there, func(x Change) bool { return x.Column == column }); i >= 0 {
@@ -288,8 +283,8 @@ func (p *Preview) written(value []byte) string {
 	return string(value)
 }
 
-// standing are the cells of a row, or the fields of a document, as they stand now.
-func (p *Preview) standing(ctx context.Context, ev *event.Event, in string, key []byte) (out []Change, err error) {
+// standing are the cells of a row, or the fields of a document, as they stand now in a table or a part of an index.
+func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Change, err error) {
 	if p.rows != nil {
 		found, err := p.client.GetAll(ctx, in, []hbase.Get{{Row: bytes.Clone(key)}})
 		if errors.Is(err, hbase.ErrNoTable) {
@@ -303,7 +298,7 @@ func (p *Preview) standing(ctx context.Context, ev *event.Event, in string, key 
 		}
 		return out, nil
 	}
-	refs, docs := []indexer.Ref{{Index: p.part(ev, in), ID: bytes.Clone(key)}}, make([]indexer.Stored, 1)
+	refs, docs := []indexer.Ref{{Index: in, ID: bytes.Clone(key)}}, make([]indexer.Stored, 1)
 	if err := p.engine.Get(ctx, refs, docs); err != nil {
 		return nil, fmt.Errorf("reading what stands in %s: %w", in, err)
 	}
@@ -315,13 +310,4 @@ func (p *Preview) standing(ctx context.Context, ev *event.Event, in string, key 
 		out = append(out, Change{Column: f.Name, Now: string(f.JSON), At: cmp.Or(f.Version, docs[0].Version)})
 	}
 	return out, err
-}
-
-// part is the part of an index that an event's document lies in.
-func (p *Preview) part(ev *event.Event, index string) string {
-	d := p.every[index]
-	if _, parted := p.engine.(indexer.Partitioned); !parted || d.Every == "" || d.Time == "" {
-		return index
-	}
-	return d.Every.Part(index, p.value(ev, d.Time).Int())
 }
