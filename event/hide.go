@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// hidden stands for what an error does not say, since the schema masks fields.
-const hidden = "***"
+// Hidden stands for what is not shown, since a schema masks fields. Its length says nothing.
+const Hidden = "***"
 
 // quoted is what a detail may have of a record, or of what was made of one.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
@@ -34,15 +34,15 @@ func (s *Schema) hide(e *Error) *Error {
 	case at >= 0 && !slices.Contains(s.Masked, at) && e.Reason != BadExpression:
 		return e
 	case at >= 0:
-		out.Detail = hidden
+		out.Detail = Hidden
 	case e.Reason == BadExpression:
 		setting, _, _ := strings.Cut(e.Detail, ": ")
-		out.Detail = setting + ": " + hidden
+		out.Detail = setting + ": " + Hidden
 	case e.Reason == Refused || e.Reason == MappingRefused || e.Reason == Unknown:
-		out.Detail = hidden
+		out.Detail = Hidden
 	default:
-		if out.Detail = quoted.ReplaceAllString(e.Detail, hidden); strings.ContainsAny(out.Detail, "\"'`") {
-			out.Detail = hidden
+		if out.Detail = quoted.ReplaceAllString(e.Detail, Hidden); strings.ContainsAny(out.Detail, "\"'`") {
+			out.Detail = Hidden
 		}
 	}
 	return &out
@@ -51,5 +51,5 @@ func (s *Schema) hide(e *Error) *Error {
 // concealed is an error whose text may quote a record.
 type concealed struct{ err error }
 
-func (*concealed) Error() string   { return hidden }
+func (*concealed) Error() string   { return Hidden }
 func (c *concealed) Unwrap() error { return c.err }

@@ -12,10 +12,12 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+
+	"brine/event"
 )
 
 // Text stands for what is masked.
-const Text = "***"
+const Text = event.Hidden
 
 // Unasked is said where something is left out that a flag would show.
 const Unasked = "not shown, since the pipeline masks fields; --unmask shows it"
