@@ -32,6 +32,7 @@ type call struct {
 	r        *http.Request
 	ctx      context.Context //nolint:containedctx // of the request, with its deadline
 	lines    bool            // the asker wants a line a row
+	values   url.Values      // of the query
 }
 
 // cleanID is the id of a request: the caller's where it is one, else a new one.

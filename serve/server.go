@@ -218,7 +218,10 @@ func (s *Server) work(ctx context.Context, e *endpoint, w http.ResponseWriter, r
 	}()
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c := &call{Server: s, endpoint: e, w: w, r: r, ctx: ctx}
-	if err = c.negotiate(); err == nil {
+	if err = c.negotiate(); err != nil {
+		return
+	}
+	if c.values, err = c.query(); err == nil {
 		err = e.handle(c)
 	}
 }

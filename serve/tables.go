@@ -35,9 +35,6 @@ func tableRoutes(t *query.Table) []*endpoint {
 }
 
 func (c *call) rowByKey(t *query.Table) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	row, err := parseRow("path.key", c.r.PathValue("key"))
 	if err != nil {
 		return err
@@ -50,13 +47,9 @@ func (c *call) rowByKey(t *query.Table) error {
 }
 
 func (c *call) rowByFields(t *query.Table) error {
-	values, err := c.query()
-	if err != nil {
-		return err
-	}
 	fields := map[string]string{}
-	for name := range values {
-		fields[name] = values.Get(name)
+	for name := range c.values {
+		fields[name] = c.values.Get(name)
 	}
 	keys, err := t.RowsOf(fields)
 	if err != nil {
@@ -90,9 +83,6 @@ func (c *call) row(t *query.Table, r *query.Row) error {
 func absent(r *query.Row) bool { return len(r.Fields) == 0 || r.Deleted }
 
 func (c *call) rowsByKeys(t *query.Table) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	var asked client.Keys
 	if err := c.body(&asked); err != nil {
 		return err

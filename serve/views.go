@@ -73,17 +73,14 @@ func viewRoutes(v *query.View) []*endpoint {
 
 // view answers a question of a view.
 func (c *call) view(v *query.View) error {
-	values, err := c.query()
+	limit, err := pageSize(c.values.Get(query.PageSize))
 	if err != nil {
 		return err
 	}
-	ask := query.Request{After: query.Cursor(values.Get(query.PageToken))}
-	if ask.Limit, err = pageSize(values.Get(query.PageSize)); err != nil {
-		return err
-	}
-	values.Del(query.PageSize)
-	values.Del(query.PageToken)
-	ask.Given = given(values)
+	ask := query.Request{After: query.Cursor(c.values.Get(query.PageToken)), Limit: limit}
+	c.values.Del(query.PageSize)
+	c.values.Del(query.PageToken)
+	ask.Given = given(c.values)
 	question, err := v.Question(ask)
 	if err != nil {
 		return err
@@ -171,9 +168,6 @@ func (c *call) stream(q *query.Question) error {
 
 // questions answers many questions of a view.
 func (c *call) questions(v *query.View) error {
-	if _, err := c.query(); err != nil {
-		return err
-	}
 	var asked client.Questions
 	if err := c.body(&asked); err != nil {
 		return err
