@@ -2,7 +2,6 @@ package deadletter
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 )
 
@@ -27,23 +26,11 @@ func (s *Scan) measure(ctx context.Context, after Place) error {
 		return nil
 	}
 	var total int64
-	for _, o := range s.Topics {
-		from := Place{}
-		if after.Topic != "" {
-			if o.Topic != after.Topic {
-				continue
-			}
-			from, after = Place{Partition: after.Partition, Offset: after.Offset + 1}, Place{}
-		}
-		log, err := Open(ctx, o)
-		if errors.Is(err, ErrNoTopic) {
-			continue
-		}
+	for o, err := range s.opened(ctx, after) {
 		if err != nil {
 			return err
 		}
-		total += log.offsets(from.Partition, from.Offset)
-		log.Close()
+		total += o.offsets(o.from.Partition, o.from.Offset)
 	}
 	s.Meter.done.Store(0)
 	s.Meter.total.Store(total)

@@ -2,7 +2,6 @@ package deadletter
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"brine/event"
@@ -39,22 +38,17 @@ func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool
 		return nil, err
 	}
 	var out []Purge
-	for _, o := range s.Topics {
-		log, err := Open(ctx, o)
-		if errors.Is(err, ErrNoTopic) {
-			continue
-		}
+	for o, err := range s.opened(ctx, Place{}) {
 		if err != nil {
 			return nil, err
 		}
 		s.Read = append(s.Read, o.Topic)
-		log.meter = s.Meter
-		p, err := log.planPurge(ctx, olderThan, keepOpen)
-		log.Close()
+		o.meter = s.Meter
+		p, err := o.planPurge(ctx, olderThan, keepOpen)
 		if err != nil {
 			return nil, err
 		}
-		p.options = o
+		p.options = o.options
 		out = append(out, *p)
 	}
 	return out, nil

@@ -71,46 +71,72 @@ func (s *Scan) Letters(ctx context.Context, after Place) iter.Seq2[*Kept, error]
 			yield(nil, err)
 			return
 		}
-		for _, o := range s.Topics {
+		for o, err := range s.opened(ctx, after) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for kept, err := range s.letters(ctx, o) {
+				if !yield(kept, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// opened is a topic of a scan that is there.
+type opened struct {
+	*Log
+	options Options
+	from    Place // the first to be read
+}
+
+// opened opens the scan's topics behind a place, each until the next.
+func (s *Scan) opened(ctx context.Context, after Place) iter.Seq2[opened, error] {
+	return func(yield func(opened, error) bool) {
+		skip := after
+		for _, options := range s.Topics {
 			from := Place{}
-			if after.Topic != "" {
-				if o.Topic != after.Topic {
+			if skip.Topic != "" {
+				if options.Topic != skip.Topic {
 					continue
 				}
-				from, after = Place{Partition: after.Partition, Offset: after.Offset + 1}, Place{}
+				from, skip = Place{Partition: skip.Partition, Offset: skip.Offset + 1}, Place{}
 			}
-			if !s.topic(ctx, o, from, func(_ *Log, kept *Kept, err error) bool { return kept == nil && err == nil || yield(kept, err) }) {
+			log, err := Open(ctx, options)
+			if errors.Is(err, ErrNoTopic) {
+				continue // nothing has been rejected yet
+			}
+			if err != nil {
+				yield(opened{}, err)
+				return
+			}
+			more := yield(opened{log, options, from}, nil)
+			log.Close()
+			if !more {
 				return
 			}
 		}
 	}
 }
 
-// topic yields the dead letters of one topic, with the log that they are in, and nil at its end. It reports false when no more are wanted,
-// or after an error.
-func (s *Scan) topic(ctx context.Context, o Options, from Place, yield func(*Log, *Kept, error) bool) bool {
-	log, err := Open(ctx, o)
-	if errors.Is(err, ErrNoTopic) {
-		return true // nothing has been rejected yet
-	}
-	if err != nil {
-		yield(nil, nil, err)
-		return false
-	}
-	defer log.Close()
-	log.meter = s.Meter
-	defer func() { s.Scanned.add(log.Scanned) }()
-	s.Read = append(s.Read, o.Topic)
-	for kept, err := range log.Letters(ctx, from.Partition, from.Offset) {
-		if err != nil {
-			yield(nil, nil, err)
-			return false
-		}
-		if s.Filter.Takes(&kept.Letter) && !yield(log, &kept, nil) {
-			return false
+// letters returns the dead letters of one topic. The first error is the last.
+func (s *Scan) letters(ctx context.Context, o opened) iter.Seq2[*Kept, error] {
+	return func(yield func(*Kept, error) bool) {
+		o.meter = s.Meter
+		defer func() { s.Scanned.add(o.Scanned) }()
+		s.Read = append(s.Read, o.Topic)
+		for kept, err := range o.Letters(ctx, o.from.Partition, o.from.Offset) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if s.Filter.Takes(&kept.Letter) && !yield(&kept, nil) {
+				return
+			}
 		}
 	}
-	return yield(log, nil, nil)
 }
 
 func (c *Counts) add(more Counts) {
@@ -146,21 +172,20 @@ func (s *Scan) replay(ctx context.Context, perSecond int, r *replayer) error {
 	if perSecond > 0 {
 		r.limit = rate.NewLimiter(rate.Limit(perSecond), replayBatch)
 	}
-	for _, o := range s.Topics {
-		var failed error
-		s.topic(ctx, o, Place{}, func(log *Log, kept *Kept, err error) bool {
-			switch {
-			case err != nil:
-				failed = err
-			case kept == nil: // the topic's end
-				failed = r.flush(ctx, log)
-			default:
-				failed = r.add(ctx, log, kept)
+	for o, err := range s.opened(ctx, Place{}) {
+		if err != nil {
+			return err
+		}
+		for kept, err := range s.letters(ctx, o) {
+			if err == nil {
+				err = r.add(ctx, o.Log, kept)
 			}
-			return failed == nil
-		})
-		if failed != nil {
-			return failed
+			if err != nil {
+				return err
+			}
+		}
+		if err := r.flush(ctx, o.Log); err != nil {
+			return err
 		}
 	}
 	return nil
