@@ -9,44 +9,63 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of letters between two of its batches, and begins it again.
+// TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of letters between two of its batches, and gives it again.
 func TestReplayOfDeadLettersGoesOnAfterAKill(t *testing.T) {
 	notShort(t)
 	t.Parallel()
-	const n = 500 + 100 // more than are written at once
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
-		records := make([]kafka.Record, n)
-		for i := range records {
-			value := fmt.Appendf(nil, `{"waybill":"W%d","action":"A","at":%d,"station":%d}`, i, 1357034220000+i, i)
-			records[i] = kafka.Record{Value: kafka.NewBytes(value), Time: time.Now()}
-		}
-		resp, err := j.client().Produce(t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: 2, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...)})
-		if err == nil {
-			err = resp.Error
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 		// So many rejects in a minute would halt the store's half; these are rejected before they come to it.
-		j.must("run", "-q", "-c", j.file, "--until-end")
-		j.replace("station: text", "station: int")
-		cmd := j.command("deadletters", "replay", "-c", j.file, "--rate", "10")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		open := func() int {
-			return strings.Count(j.output("deadletters", "ls", "-c", j.file, "--json", "--limit", "0"), "\n")
-		}
-		for open() == n {
-			wait(t, 10*time.Millisecond)
-		}
-		kill(t, cmd)
-		if left := open(); left == 0 {
-			t.Fatal("the kill came after everything had been written: the test tried nothing")
-		}
-		out := j.must("deadletters", "replay", "-c", j.file)
-		if got := scanTable(t, j.hbase, j.table); got.rows != n || open() != 0 {
-			t.Errorf("%v and %d open letters, expected %d rows and none; the last replay said\n%s", got, open(), n, out)
-		}
+		j.killReplay(500+100, 10, func() { j.replace("station: text", "station: int") }) // more than are written at once
 	})
+}
+
+// TestFixedReplayGoesOnAfterAKill: 10,000 letters by one command that is killed and given again, each written once more at most.
+func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	onStacks(t, scansExample, func(t *testing.T, j *job) {
+		j.replace("write: {", "halt_after_rejects: 0\n    write: {")
+		j.killReplay(10_000, 2000, func() {}, "--let", `station = "S" + station.trim()`)
+	})
+}
+
+// killReplay makes n letters, of stations that are numbers, repairs what rejected them, and kills a replay between two of its batches; the
+// same command once more writes them all.
+func (j *job) killReplay(n, rate int, repair func(), args ...string) {
+	j.t.Helper()
+	records := make([]kafka.Record, n)
+	for i := range records {
+		value := fmt.Appendf(nil, `{"waybill":"W%d","action":"A","at":%d,"station":%d}`, i, 1357034220000+i, i)
+		records[i] = kafka.Record{Value: kafka.NewBytes(value), Time: time.Now()}
+	}
+	resp, err := j.client().Produce(j.t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: 2, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...)})
+	if err == nil {
+		err = resp.Error
+	}
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	repair()
+	replay := append([]string{"deadletters", "replay", "-c", j.file, "-q"}, args...)
+	cmd := j.command(append(replay, "--rate", fmt.Sprint(rate))...)
+	if err := cmd.Start(); err != nil {
+		j.t.Fatal(err)
+	}
+	open := func() int {
+		return strings.Count(j.output("deadletters", "ls", "-c", j.file, "--json", "--limit", "0"), "\n")
+	}
+	for open() == n {
+		wait(j.t, 10*time.Millisecond)
+	}
+	kill(j.t, cmd)
+	left := open()
+	if left == 0 {
+		j.t.Fatal("the kill came after everything had been written: the test tried nothing")
+	}
+	out := j.must(replay...)
+	if got := scanTable(j.t, j.hbase, j.table); got.rows != n || open() != 0 {
+		j.t.Errorf("%v and %d open letters, expected %d rows and none; the last replay said\n%s", got, open(), n, out)
+	}
+	j.t.Logf("%d of %d letters were left by the kill", left, n)
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/segmentio/kafka-go"
 )
 
 // TestDeadLettersAreFixedOnTheirWayBack: a preview says what a fix would do and does nothing; the fix is written where nothing newer is; a
@@ -73,50 +71,6 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") {
 			t.Errorf("verify takes what was fixed for lost:\n%s", out)
 		}
-	})
-}
-
-// TestFixedReplayGoesOnAfterAKill: 10,000 letters by one command that is killed and given again, each written once more at most.
-func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
-	notShort(t)
-	t.Parallel()
-	const n = 10_000
-	onStacks(t, scansExample, func(t *testing.T, j *job) {
-		records := make([]kafka.Record, n)
-		for i := range records {
-			value := fmt.Appendf(nil, `{"waybill":"W%d","action":"A","at":%d,"station":%d}`, i, 1357034220000+i, i)
-			records[i] = kafka.Record{Value: kafka.NewBytes(value), Time: time.Now()}
-		}
-		resp, err := j.client().Produce(t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: 1, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...)})
-		if err == nil {
-			err = resp.Error
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		j.replace("write: {", "halt_after_rejects: 0\n    write: {")
-		j.must("run", "-q", "-c", j.file, "--until-end")
-		replay := []string{"deadletters", "replay", "-c", j.file, "-q", "--let", `station = "S" + station.trim()`}
-		cmd := j.command(append(replay, "--rate", "2000")...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		open := func() int {
-			return strings.Count(j.output("deadletters", "ls", "-c", j.file, "--json", "--limit", "0"), "\n")
-		}
-		for open() == n {
-			wait(t, 10*time.Millisecond)
-		}
-		kill(t, cmd)
-		left := open()
-		if left == 0 {
-			t.Fatal("the kill came after everything had been written: the test tried nothing")
-		}
-		out := j.must(replay...)
-		if got := scanTable(t, j.hbase, j.table); got.rows != n || open() != 0 {
-			t.Errorf("%v and %d open letters, expected %d rows and none; the last replay said\n%s", got, open(), n, out)
-		}
-		t.Logf("%d of %d letters were left by the kill", left, n)
 	})
 }
 
