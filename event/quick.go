@@ -125,7 +125,8 @@ func quickName(in []byte, i int) (end, value int, escaped bool) {
 	return end, skipSpace(in, i+1), escaped
 }
 
-// nextValue goes on where a value of a list ended: to the next one, or behind the byte that closes the list, or to -1; then it was the last.
+// nextValue goes on where a value of a list ended: to the next one, or behind the byte that closes the list, or to -1. last reports that
+// there is no next one.
 func nextValue(in []byte, i int, closing byte) (next int, last bool) {
 	if i < 0 {
 		return -1, true

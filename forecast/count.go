@@ -89,7 +89,8 @@ func (c *counter) resolve(ctx context.Context, rec *event.Record) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("a record of the sample cannot be decoded (topic %s, partition %d, offset %d): %w", rec.Topic, rec.Partition, rec.Offset, err)
+	return fmt.Errorf("a record of the sample cannot be decoded (topic %s, partition %d, offset %d): %w",
+		rec.Topic, rec.Partition, rec.Offset, err)
 }
 
 // event counts one event of the record at a place of the sample.

@@ -142,7 +142,7 @@ func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *even
 	return nil, failed
 }
 
-// draft makes what an event would become; write is called for each cell and field: of a table or an index, and the part of it that holds it.
+// draft makes what an event would become. write is called for each cell and field, with the table or index and its part that holds it.
 func (p *Preview) draft(ev *event.Event, write func(in, part string, key []byte, column string, value []byte, version int64)) error {
 	if ev.LeftOut != "" {
 		return nil
