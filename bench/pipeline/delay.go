@@ -35,7 +35,8 @@ const (
 	probes     = 400
 	probeEvery = 50 * time.Millisecond // however long the ones before take
 	probePoll  = 2 * time.Millisecond
-	probeLimit = 10 * time.Second // then the row is missing
+	probeCoast = 50               // a row is read for again after this part of the time that it has taken so far, if that is more
+	probeLimit = 60 * time.Second // then the row is missing
 )
 
 // delay is from just before an event is sent to Kafka until its row is read from HBase.
@@ -173,7 +174,8 @@ func (b *bench) probeOnce(ctx context.Context, client *kafka.Client, table strin
 	return b.await(ctx, table, row(waybill, at.UnixMilli()), at)
 }
 
-// await reads a row until it is there.
+// await reads a row until it is there. The later it comes, the fewer reads: rows that wait for a server with too much to do would else give it
+// a hundred thousand reads a second more, and none of them would come.
 func (b *bench) await(ctx context.Context, table string, row []byte, since time.Time) error {
 	for time.Since(since) < probeLimit {
 		got, err := b.Admin.Get(ctx, table, hbase.Get{Row: row})
@@ -183,7 +185,7 @@ func (b *bench) await(ctx context.Context, table string, row []byte, since time.
 		if len(got.Cells) > 0 {
 			return nil
 		}
-		time.Sleep(probePoll)
+		time.Sleep(max(probePoll, time.Since(since)/probeCoast))
 	}
 	return fmt.Errorf("row %q is not there after %v", row, probeLimit)
 }
