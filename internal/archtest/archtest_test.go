@@ -84,6 +84,7 @@ var rules = []struct {
 	{"indexer", []string{"event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/refusal"}, ""},
 	{"lookup", []string{"event", "rowkey", "rowkey/eventkey", "hbase"}, "a writer in front of a writer, whichever it is"},
 	{"query", []string{"mask", "event", "rowkey", "rowkey/eventkey", "hbase", "search", "internal/when"}, ""},
+	{"account", []string{"internal/backoff"}, "who may ask, whatever is asked"},
 	{"serve/client", nil, "it speaks to the API, and shares no code with what answers"},
 	{"serve", []string{"mask", "hbase", "internal/guard", "query", "rowkey", "search", "serve/client"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
 	{"verify", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term"}, "what is expected is made by the code that writes"},

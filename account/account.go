@@ -1,0 +1,298 @@
+package account
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-sql-driver/mysql"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Role says what an account may do. Each may do what those before it may.
+type Role string
+
+// The roles.
+const (
+	Customer Role = "customer" // reads its own rows
+	Support  Role = "support"  // reads everybody's rows, with a reason
+	Operator Role = "operator" // operates brine
+	Admin    Role = "admin"    // administrates accounts
+)
+
+// Roles are all roles, the least first.
+var Roles = []Role{Customer, Support, Operator, Admin}
+
+// AtLeast reports whether a role may do what another may. A role that is none may nothing.
+func (r Role) AtLeast(other Role) bool {
+	has, needs := slices.Index(Roles, r), slices.Index(Roles, other)
+	return has >= 0 && needs >= 0 && has >= needs
+}
+
+// lesser is that of two roles which may do less.
+func lesser(a, b Role) Role {
+	if a.AtLeast(b) {
+		return b
+	}
+	return a
+}
+
+// Account is one account.
+type Account struct {
+	ID      int64
+	Name    string // normalised
+	Owner   string // whose rows a customer sees: the value of a table's owner field
+	Role    Role
+	Enabled bool
+	Created time.Time
+	Changed time.Time
+}
+
+// Errors that callers tell apart.
+var (
+	ErrNotFound = errors.New("there is no such account")
+	ErrTaken    = errors.New("there is an account of this name already")
+)
+
+// RuleError is an argument that breaks a rule of accounts.
+type RuleError struct {
+	Arg string // name, password, role, owner, hash, expires
+	Msg string
+	Fix string
+}
+
+func (e *RuleError) Error() string { return e.Arg + " " + e.Msg + "; " + e.Fix }
+
+// Advice returns the fix, with which the error's text ends.
+func (e *RuleError) Advice() string { return e.Fix }
+
+const maxName = 190
+
+// Normalise returns the form of a name that accounts are known by: two that look alike in width or case are one.
+func Normalise(name string) (string, error) {
+	n := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
+	odd := func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsMark(c) && !unicode.IsDigit(c) && !strings.ContainsRune(".@_-+", c)
+	}
+	switch {
+	case n == "":
+		return "", &RuleError{"name", "is empty", "give one"}
+	case !utf8.ValidString(name) || strings.ContainsFunc(n, odd):
+		return "", &RuleError{"name", "has other characters than letters, digits and . @ _ - +", "leave them out"}
+	case len(n) > maxName:
+		return "", &RuleError{"name", fmt.Sprintf("has more than %d bytes", maxName), "give a shorter one"}
+	}
+	return n, nil
+}
+
+func checkRole(role Role, owner string) error {
+	switch {
+	case !slices.Contains(Roles, role):
+		return &RuleError{"role", fmt.Sprintf("%q is none", string(role)), "write customer, support, operator or admin"}
+	case len(owner) > maxName || strings.ContainsFunc(owner, unicode.IsControl) || !utf8.ValidString(owner):
+		return &RuleError{"owner", "is longer than 190 bytes, or is no text", "give the value that the owner's rows have"}
+	case role == Customer && owner == "":
+		return &RuleError{"owner", "is missing, so the customer would own no row", "give the value that the owner's rows have"}
+	}
+	return nil
+}
+
+// Add makes an account.
+func (s *Store) Add(ctx context.Context, name, owner string, role Role, password string) (Account, error) {
+	n, err := Normalise(name)
+	if err == nil {
+		err = errors.Join(checkRole(role, owner), CheckPassword(n, password))
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return Account{}, err
+	}
+	return s.insert(ctx, n, owner, role, hash, true)
+}
+
+// Import makes an account of a hash that another system made of its password; Check of the hash's form comes before.
+func (s *Store) Import(ctx context.Context, name, owner string, role Role, enabled bool, hash string) (Account, error) {
+	n, err := Normalise(name)
+	if err == nil {
+		err = errors.Join(checkRole(role, owner), CheckHash(hash))
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	return s.insert(ctx, n, owner, role, hash, enabled)
+}
+
+func (s *Store) insert(ctx context.Context, name, owner string, role Role, hash string, enabled bool) (Account, error) {
+	now := s.now()
+	res, err := s.db.ExecContext(ctx, "INSERT INTO accounts (name, owner, role, enabled, hash, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		name, owner, string(role), enabled, hash, now, now)
+	if err != nil {
+		if _, known := s.Get(ctx, name); known == nil {
+			return Account{}, ErrTaken
+		}
+		return Account{}, err
+	}
+	id, err := res.LastInsertId()
+	return Account{ID: id, Name: name, Owner: owner, Role: role, Enabled: enabled, Created: at(now), Changed: at(now)}, err
+}
+
+const accountColumns = "a.id, a.name, a.owner, a.role, a.enabled, a.created, a.changed"
+
+func scanAccount(row interface{ Scan(...any) error }, more ...any) (a Account, err error) {
+	var created, changed int64
+	err = row.Scan(append([]any{&a.ID, &a.Name, &a.Owner, &a.Role, &a.Enabled, &created, &changed}, more...)...)
+	a.Created, a.Changed = at(created), at(changed)
+	return a, err
+}
+
+// Get is the account of a name.
+func (s *Store) Get(ctx context.Context, name string) (Account, error) {
+	a, _, err := s.withHash(ctx, name)
+	return a, err
+}
+
+func (s *Store) withHash(ctx context.Context, name string) (a Account, hash string, err error) {
+	n, err := Normalise(name)
+	if err != nil {
+		return a, "", ErrNotFound
+	}
+	a, err = scanAccount(s.db.QueryRowContext(ctx, "SELECT "+accountColumns+", a.hash FROM accounts a WHERE a.name = ?", n), &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return a, hash, err
+}
+
+// List returns up to limit accounts in the order of their names, behind a name.
+func (s *Store) List(ctx context.Context, behind string, limit int) ([]Account, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT "+accountColumns+" FROM accounts a WHERE a.name > ? ORDER BY a.name LIMIT ?", behind, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Account
+	for rows.Next() {
+		a, err := scanAccount(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, rows.Err()
+}
+
+// Change is what an administrator changes of an account; nil leaves it.
+type Change struct {
+	Role    *Role
+	Owner   *string
+	Enabled *bool
+}
+
+// Change changes an account, and ends its sessions: they begin again with what it is now.
+func (s *Store) Change(ctx context.Context, name string, c Change) (Account, error) {
+	var out Account
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		n, err := Normalise(name)
+		if err != nil {
+			return ErrNotFound
+		}
+		a, err := scanAccount(tx.QueryRowContext(ctx, "SELECT "+accountColumns+" FROM accounts a WHERE a.name = ?", n))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		} else if err != nil {
+			return err
+		}
+		if c.Role != nil {
+			a.Role = *c.Role
+		}
+		if c.Owner != nil {
+			a.Owner = *c.Owner
+		}
+		if c.Enabled != nil {
+			a.Enabled = *c.Enabled
+		}
+		if err := checkRole(a.Role, a.Owner); err != nil {
+			return err
+		}
+		a.Changed = at(s.now())
+		out = a
+		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET role = ?, owner = ?, enabled = ?, changed = ? WHERE id = ?",
+			string(a.Role), a.Owner, a.Enabled, ms(a.Changed), a.ID); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE account = ?", a.ID)
+		return err
+	})
+	s.fresh.forget(out.ID)
+	return out, err
+}
+
+// SetPassword gives an account another password, and ends its sessions.
+func (s *Store) SetPassword(ctx context.Context, name, password string) error {
+	n, err := Normalise(name)
+	if err == nil {
+		err = CheckPassword(n, password)
+	}
+	if err != nil {
+		return err
+	}
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	a, err := s.Get(ctx, n)
+	if err != nil {
+		return err
+	}
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET hash = ?, changed = ? WHERE id = ?", hash, s.now(), a.ID); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM delays WHERE who = ?", accountKey(n)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE account = ?", a.ID)
+		return err
+	})
+	s.fresh.forget(a.ID)
+	return err
+}
+
+// inTx has do work in a transaction, once more if the database has ended it because of another.
+func (s *Store) inTx(ctx context.Context, do func(*sql.Tx) error) (err error) {
+	for range 5 {
+		if err = s.tryTx(ctx, do); !deadlocked(err) {
+			break
+		}
+	}
+	return err
+}
+
+func (s *Store) tryTx(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		_ = tx.Rollback() // the error says more
+		return err
+	}
+	return tx.Commit()
+}
+
+// deadlocked reports whether InnoDB has chosen a transaction to give way to another.
+func deadlocked(err error) bool {
+	const deadlock = 1213
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && e.Number == deadlock
+}

@@ -1,0 +1,183 @@
+package account
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Entry is one entry of the audit: who did what to what, and why.
+type Entry struct {
+	ID      int64
+	At      time.Time
+	Account string
+	Role    Role
+	Action  string // such as read, sign-in, account.disable
+	Object  string // of it, without what is masked from anybody
+	Reason  string
+	Address string
+	Request string // its id, as in the log
+}
+
+// ErrClosed is the audit of a store that is closed.
+var ErrClosed = errors.New("the accounts are closed")
+
+// Lengths that the columns hold.
+const (
+	maxObject = 16 << 10
+	maxReason = 1000
+	maxText   = 180
+	maxShort  = 64
+)
+
+// Audit returns when the entry is committed. Entries that come at the same time are committed together.
+func (s *Store) Audit(ctx context.Context, e Entry) error {
+	e.At = s.opts.Now()
+	e.Account, e.Action = cut(e.Account, maxText), cut(e.Action, maxText)
+	e.Object, e.Reason = cut(e.Object, maxObject), cut(e.Reason, maxReason)
+	e.Address, e.Request = cut(e.Address, maxShort), cut(e.Request, maxShort)
+	return s.audit.commit(ctx, e)
+}
+
+func cut(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// Entries lists the audit backwards from an id (0: from its end), of all accounts or of one.
+func (s *Store) Entries(ctx context.Context, before int64, account string, limit int) ([]Entry, error) {
+	where, args := []string{"1 = 1"}, []any{}
+	if before > 0 {
+		where, args = append(where, "id < ?"), append(args, before)
+	}
+	if account != "" {
+		n, err := Normalise(account)
+		if err != nil {
+			return nil, nil //nolint:nilerr // no account has such a name
+		}
+		where, args = append(where, "account = ?"), append(args, n)
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT id, at, account, role, action, object, reason, address, request FROM audit WHERE "+
+		strings.Join(where, " AND ")+" ORDER BY id DESC LIMIT ?", append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Entry
+	for rows.Next() {
+		var e Entry
+		var when int64
+		if err := rows.Scan(&e.ID, &when, &e.Account, &e.Role, &e.Action, &e.Object, &e.Reason, &e.Address, &e.Request); err != nil {
+			return nil, err
+		}
+		e.At = at(when)
+		out = append(out, e)
+	}
+	return out, rows.Err()
+}
+
+// committer commits entries in groups. Its goroutine ends with close.
+type committer struct {
+	db    *sql.DB
+	queue chan *waiting
+	done  chan struct{} // closed by close
+	once  sync.Once
+	ended chan struct{} // closed by run
+}
+
+type waiting struct {
+	entry  Entry
+	result chan error // of one place
+}
+
+const maxGroup = 100
+
+func newCommitter(db *sql.DB) *committer {
+	c := &committer{db: db, queue: make(chan *waiting, maxGroup), done: make(chan struct{}), ended: make(chan struct{})}
+	go c.run()
+	return c
+}
+
+func (c *committer) close() {
+	c.once.Do(func() { close(c.done) })
+	<-c.ended
+}
+
+func (c *committer) commit(ctx context.Context, e Entry) error {
+	w := &waiting{e, make(chan error, 1)}
+	select {
+	case <-c.done:
+		return ErrClosed
+	default:
+	}
+	select {
+	case c.queue <- w:
+	case <-c.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-w.result:
+		return err
+	case <-c.ended:
+		select {
+		case err := <-w.result:
+			return err
+		default:
+			return ErrClosed
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *committer) run() {
+	defer close(c.ended)
+	for {
+		select {
+		case w := <-c.queue:
+			c.group(w)
+		case <-c.done:
+			for {
+				select {
+				case w := <-c.queue:
+					c.group(w)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// group commits an entry with all that wait.
+func (c *committer) group(first *waiting) {
+	group := []*waiting{first}
+	for len(group) < maxGroup && len(c.queue) > 0 {
+		group = append(group, <-c.queue)
+	}
+	const row = "(?, ?, ?, ?, ?, ?, ?, ?)"
+	var args []any
+	for _, w := range group {
+		e := &w.entry
+		args = append(args, ms(e.At), e.Account, string(e.Role), e.Action, e.Object, e.Reason, e.Address, e.Request)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	_, err := c.db.ExecContext(ctx, "INSERT INTO audit (at, account, role, action, object, reason, address, request) VALUES "+
+		row+strings.Repeat(", "+row, len(group)-1), args...)
+	for _, w := range group {
+		w.result <- err
+	}
+}

@@ -1,0 +1,32 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"brine/internal/backoff"
+)
+
+// lockFolder waits until no other process has the file locked.
+func lockFolder(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
+		}
+		if err := backoff.Wait(ctx, 20*time.Millisecond); err != nil {
+			return nil, errors.Join(fmt.Errorf("waiting for another process, which has %s locked: %w", path, err), f.Close())
+		}
+	}
+}

@@ -1,0 +1,54 @@
+-- +goose Up
+CREATE TABLE accounts (
+  id       BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  name     VARCHAR(190) NOT NULL UNIQUE,
+  owner    VARCHAR(190) NOT NULL DEFAULT '',
+  role     VARCHAR(16)  NOT NULL,
+  enabled  TINYINT      NOT NULL DEFAULT 1,
+  hash     VARCHAR(512) NOT NULL,
+  created  BIGINT       NOT NULL,
+  changed  BIGINT       NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE sessions (
+  token    BINARY(32) NOT NULL PRIMARY KEY,
+  account  BIGINT     NOT NULL,
+  created  BIGINT     NOT NULL,
+  used     BIGINT     NOT NULL,
+  INDEX sessions_account (account),
+  CONSTRAINT sessions_of FOREIGN KEY (account) REFERENCES accounts (id)
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE tokens (
+  id       BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  token    BINARY(32)   NOT NULL UNIQUE,
+  account  BIGINT       NOT NULL,
+  name     VARCHAR(190) NOT NULL,
+  role     VARCHAR(16)  NOT NULL,
+  created  BIGINT       NOT NULL,
+  expires  BIGINT       NOT NULL,
+  used     BIGINT       NOT NULL DEFAULT 0,
+  INDEX tokens_account (account),
+  CONSTRAINT tokens_of FOREIGN KEY (account) REFERENCES accounts (id)
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE delays (
+  who      VARCHAR(255) NOT NULL PRIMARY KEY,
+  failures BIGINT       NOT NULL,
+  until    BIGINT       NOT NULL,
+  changed  BIGINT       NOT NULL,
+  INDEX delays_changed (changed)
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+CREATE TABLE audit (
+  id       BIGINT        NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  at       BIGINT        NOT NULL,
+  account  VARCHAR(190)  NOT NULL,
+  role     VARCHAR(16)   NOT NULL,
+  action   VARCHAR(190)  NOT NULL,
+  object   TEXT          NOT NULL,
+  reason   VARCHAR(1024) NOT NULL,
+  address  VARCHAR(64)   NOT NULL,
+  request  VARCHAR(64)   NOT NULL,
+  INDEX audit_account (account, id)
+) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
