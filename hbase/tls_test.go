@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/internal/certs"
 	"brine/internal/certs/certstest"
+	"brine/internal/testenv"
 )
 
 // network is who signs for whom in a test: the servers' authority, the clients' and one that nobody knows.
@@ -44,61 +47,88 @@ func (n network) client(by *certstest.Authority, l certstest.Leaf) *hbase.TLS {
 	return o
 }
 
-func (n network) trusting(a *certstest.Authority) *hbase.TLS { return &hbase.TLS{CA: a.CA} }
-
 func with[T any](o *T, change func(*T)) *T { change(o); return o }
 
-// tlsCases are what servers and clients may bring together. Empty says: they work; else the error of Open has each of its texts.
+// tlsCases are what servers and clients may bring together. Empty says: they work; else the error of Open has each of its texts. They are the
+// rows of the matrix in docs/security.md.
 var tlsCases = []struct {
-	name   string
-	server func(network) *embedded.TLS // nil result: plain text
-	client func(network) *hbase.TLS
-	says   []string
+	name     string
+	server   func(network) *embedded.TLS // nil: plain text
+	client   func(network) *hbase.TLS    // nil: plain text
+	says     []string
+	real     realHBase // on which of the real ones it runs too
+	realSays []string  // where that one says something else
 }{
-	{"good", func(n network) *embedded.TLS { return n.server(certstest.Leaf{}) }, func(n network) *hbase.TLS { return n.trusting(n.servers) }, nil},
-	{"TLS 1.3 alone", func(n network) *embedded.TLS { return n.server(certstest.Leaf{}) },
-		func(n network) *hbase.TLS {
-			return with(n.trusting(n.servers), func(o *hbase.TLS) { o.MinVersion = tls.VersionTLS13 })
-		}, nil},
-	{"a server name of its own", func(n network) *embedded.TLS { return n.server(certstest.Leaf{Hosts: []string{"hbase.internal"}}) },
-		func(n network) *hbase.TLS {
-			return with(n.trusting(n.servers), func(o *hbase.TLS) { o.ServerName = "hbase.internal" })
-		}, nil},
-	{"mutual", needing, func(n network) *hbase.TLS { return n.client(n.clients, certstest.Leaf{}) }, nil},
-	{"wanted and shown", wanting, func(n network) *hbase.TLS { return n.client(n.clients, certstest.Leaf{}) }, nil},
-	{"wanted and not shown", wanting, func(n network) *hbase.TLS { return n.trusting(n.servers) }, nil},
-	{"a port of both, with TLS", both, func(n network) *hbase.TLS { return n.trusting(n.servers) }, nil},
-	{"a port of both, in plain text", both, func(network) *hbase.TLS { return nil }, nil},
-	{"expired", func(n network) *embedded.TLS { return n.server(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}) },
-		func(n network) *hbase.TLS { return n.trusting(n.servers) },
-		[]string{`the server's certificate "CN=leaf" expired at 20`, "have it renewed, or set the clock of this machine"}},
-	{"not yet valid", func(n network) *embedded.TLS { return n.server(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}) },
-		func(n network) *hbase.TLS { return n.trusting(n.servers) },
-		[]string{`the server's certificate "CN=leaf" is not valid before 20`, "have it renewed, or set the clock of this machine"}},
-	{"wrong name", func(n network) *embedded.TLS {
-		return n.server(certstest.Leaf{Hosts: []string{"hbase.example", "10.1.2.3"}})
-	},
-		func(n network) *hbase.TLS { return n.trusting(n.servers) },
-		[]string{`"CN=leaf" is for hbase.example, 10.1.2.3, not for 127.0.0.1`, "have one made for that name, or set hbase.tls.server_name"}},
-	{"self-signed", func(n network) *embedded.TLS { return n.server(certstest.Leaf{Self: true}) },
-		func(n network) *hbase.TLS { return n.trusting(n.servers) },
-		[]string{`"CN=leaf" is signed by itself, and not known here`, "name a file that holds it in hbase.tls.ca"}},
-	{"unknown authority", func(n network) *embedded.TLS { return n.server(certstest.Leaf{}) }, func(n network) *hbase.TLS { return n.trusting(n.unknown) },
-		[]string{`"CN=leaf" is signed by an authority that is not known here, "CN=servers"`, "name the file of that authority's certificate in hbase.tls.ca"}},
-	{"no client certificate", needing, func(n network) *hbase.TLS { return n.trusting(n.servers) },
-		[]string{"the server wants a certificate of ours: certificate required", "set hbase.tls.cert and hbase.tls.key"}},
-	{"client certificate expired", needing, func(n network) *hbase.TLS {
-		return n.client(n.clients, certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour})
-	}, []string{"the server refuses our certificate: expired certificate", "name in hbase.tls.cert one that is valid now"}},
-	{"client certificate not yet valid", needing, func(n network) *hbase.TLS {
-		return n.client(n.clients, certstest.Leaf{From: time.Hour, Till: 2 * time.Hour})
-	}, []string{"the server refuses our certificate: expired certificate", "name in hbase.tls.cert one that is valid now"}},
-	{"client certificate of an unknown authority", needing, func(n network) *hbase.TLS { return n.client(n.unknown, certstest.Leaf{}) },
-		[]string{"the server refuses our certificate: unknown certificate authority", "signed by an authority that the servers know"}},
-	{"TLS to a plain port", func(network) *embedded.TLS { return nil }, func(n network) *hbase.TLS { return n.trusting(n.servers) },
-		[]string{"the port does not speak TLS", "enable TLS on the servers, correct hbase.connect, or remove hbase.tls"}},
-	{"plain text to a TLS port", func(n network) *embedded.TLS { return n.server(certstest.Leaf{}) }, func(network) *hbase.TLS { return nil },
-		[]string{"the server ended the connection before it answered anything, as one does that wants TLS (hbase.tls)"}},
+	{name: "a certificate of the authority in `ca`", server: serving(certstest.Leaf{}), client: trusting},
+	{name: "the same, `min_version: TLSv1.3`", server: serving(certstest.Leaf{}), client: newest, real: realTLS,
+		realSays: []string{"the server takes none of our versions of TLS, which are 1.3 or newer", "lower hbase.tls.min_version"}},
+	{name: "one for `server_name`", server: serving(certstest.Leaf{Hosts: []string{"hbase.internal"}}), client: named("hbase.internal")},
+	{name: "mutual: certificates of both sides", server: needing, client: showing(certstest.Leaf{}), real: realTLS},
+	{name: "one of the client is wanted, and shown", server: wanting, client: showing(certstest.Leaf{})},
+	{name: "one of the client is wanted, and not shown", server: wanting, client: trusting},
+	{name: "TLS to a port of both", server: both, client: trusting},
+	{name: "plain text to a port of both", server: both},
+	{name: "the server's has expired", server: serving(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), client: trusting,
+		says: []string{"the server's certificate \"CN=leaf\" expired at 20", "have it renewed, or set the clock of this machine"}},
+	{name: "the server's is not yet valid", server: serving(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), client: trusting,
+		says: []string{"the server's certificate \"CN=leaf\" is not valid before 20", "have it renewed, or set the clock of this machine"}},
+	{name: "the server's is for another name", server: serving(certstest.Leaf{Hosts: []string{"hbase.example", "10.1.2.3"}}), client: trusting,
+		says: []string{"\"CN=leaf\" is for hbase.example, 10.1.2.3, not for 127.0.0.1", "have one made for that name, or set hbase.tls.server_name"}},
+	{name: "the server's is not for `server_name`", server: serving(certstest.Leaf{}), client: named("hbase.internal"), real: realTLS,
+		says: []string{" is for localhost, 127.0.0.1, not for hbase.internal", "or set hbase.tls.server_name to one that it holds"}},
+	{name: "the server's is signed by itself", server: serving(certstest.Leaf{Self: true}), client: trusting,
+		says: []string{"\"CN=leaf\" is signed by itself, and not known here", "name a file that holds it in hbase.tls.ca"}},
+	{name: "the server's is of an unknown authority", server: serving(certstest.Leaf{}), client: strange, real: realTLS,
+		says: []string{" is signed by an authority that is not known here, ", "name the file of that authority's certificate in hbase.tls.ca"}},
+	{name: "none of the client", server: needing, client: trusting, real: realTLS,
+		says:     []string{"the server wants a certificate of ours: certificate required", "set hbase.tls.cert and hbase.tls.key"},
+		realSays: []string{"the server wants a certificate of ours: bad certificate", "set hbase.tls.cert and hbase.tls.key"}},
+	{name: "the client's has expired", server: needing, client: showing(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), real: realTLS,
+		says:     []string{"the server refuses our certificate: expired certificate", "name in hbase.tls.cert one that is valid now"},
+		realSays: []string{"the server refuses our certificate: unknown certificate", "name in hbase.tls.cert one that is valid now"}},
+	{name: "the client's is not yet valid", server: needing, client: showing(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), real: realTLS,
+		says:     []string{"the server refuses our certificate: expired certificate", "name in hbase.tls.cert one that is valid now"},
+		realSays: []string{"the server refuses our certificate: unknown certificate", "name in hbase.tls.cert one that is valid now"}},
+	{name: "the client's is of an unknown authority", server: needing, client: stranger, real: realTLS,
+		says:     []string{"the server refuses our certificate: unknown certificate authority", "signed by an authority that the servers know"},
+		realSays: []string{"the server refuses our certificate: unknown certificate", "signed by an authority that the servers know"}},
+	{name: "the client's is for another address", server: needing, client: showing(certstest.Leaf{Hosts: []string{"brine.example"}}), real: realTLS,
+		realSays: []string{"the server refuses our certificate: unknown certificate", "made for this machine's address"}},
+	{name: "TLS to a port of plain text", client: trusting, real: realPlain,
+		says: []string{"the port does not speak TLS", "enable TLS on the servers, correct hbase.connect, or remove hbase.tls"}},
+	{name: "plain text to a port of TLS", server: serving(certstest.Leaf{}), real: realTLS,
+		says: []string{"the server ended the connection before it answered anything, as one does that wants TLS (hbase.tls)"}},
+}
+
+// realHBase is one of the real servers.
+type realHBase int
+
+const (
+	realNone  realHBase = iota
+	realTLS             // which wants certificates of clients, for their addresses
+	realPlain           // which knows no TLS
+)
+
+func serving(l certstest.Leaf) func(network) *embedded.TLS {
+	return func(n network) *embedded.TLS { return n.server(l) }
+}
+
+func trusting(n network) *hbase.TLS { return &hbase.TLS{CA: n.servers.CA} }
+func strange(n network) *hbase.TLS  { return &hbase.TLS{CA: n.unknown.CA} }
+func stranger(n network) *hbase.TLS { return n.client(n.unknown, certstest.Leaf{}) }
+
+func showing(l certstest.Leaf) func(network) *hbase.TLS {
+	return func(n network) *hbase.TLS { return n.client(n.clients, l) }
+}
+
+func named(server string) func(network) *hbase.TLS {
+	return func(n network) *hbase.TLS {
+		return with(showing(certstest.Leaf{})(n), func(o *hbase.TLS) { o.ServerName = server })
+	}
+}
+
+func newest(n network) *hbase.TLS {
+	return with(showing(certstest.Leaf{})(n), func(o *hbase.TLS) { o.MinVersion = tls.VersionTLS13 })
 }
 
 func needing(n network) *embedded.TLS {
@@ -122,26 +152,97 @@ func TestTLS(t *testing.T) {
 	for _, c := range tlsCases {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNetwork(t)
-			s, err := embedded.Start(embedded.Options{TLS: c.server(n), Servers: 2}) // the master's port and those of region servers
+			o := embedded.Options{Servers: 2} // the master's port and those of region servers
+			if c.server != nil {
+				o.TLS = c.server(n)
+			}
+			s, err := embedded.Start(o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			client, err := hbase.Open(t.Context(), options(s.Addr(), c.client(n)))
-			if len(c.says) > 0 {
-				wantText(t, err, append(c.says, s.Addr())...)
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
-			table(t, client, "t")
-			if got, err := client.Get(t.Context(), "t", hbase.Get{Row: []byte("r42")}); err != nil || len(got.Cells) == 0 {
-				t.Errorf("%v %v", got, err)
-			}
+			tryTLS(t, "rpc://"+s.Addr(), c.client, n, c.says)
 		})
 	}
+}
+
+// The same with real servers, where what they do is not ours.
+func TestTLSReal(t *testing.T) {
+	for _, c := range tlsCases {
+		if c.real == realNone {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			n, connect := newNetwork(t), ""
+			if c.real == realPlain {
+				connect = testenv.HBase(t)
+			} else {
+				r := testenv.HBaseTLS(t)
+				n.servers = certstest.Load(t, r.CA, r.CAKey)
+				n.clients, connect = n.servers, r.Connect
+			}
+			says := c.says
+			if c.realSays != nil {
+				says = c.realSays
+			}
+			tryTLS(t, connect, c.client, n, says)
+		})
+	}
+}
+
+// tryTLS opens a client, which works or is refused with all that says has.
+func tryTLS(t *testing.T, connect string, client func(network) *hbase.TLS, n network, says []string) {
+	t.Helper()
+	o := options(strings.TrimPrefix(connect, "rpc://"), nil)
+	if client != nil {
+		o.TLS = client(n)
+	}
+	c, err := hbase.Open(t.Context(), o)
+	if len(says) > 0 {
+		wantText(t, err, append(says, strings.TrimPrefix(connect, "rpc://"))...)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	name := testenv.Name(t)
+	table(t, c, name)
+	if got, err := c.Get(t.Context(), name, hbase.Get{Row: []byte("r42")}); err != nil || len(got.Cells) == 0 {
+		t.Errorf("%v %v", got, err)
+	}
+	if err := errors.Join(c.DisableTable(t.Context(), name), c.DeleteTable(t.Context(), name)); err != nil {
+		t.Error(err)
+	}
+}
+
+var update = flag.Bool("update", false, "write the matrix of docs/security.md again")
+
+// TestSecurityMatrix holds the page to the tables of the tests.
+func TestSecurityMatrix(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| who shows what | embedded | HBase 2.6.4 | brine says |\n|---|---|---|---|\n")
+	for _, c := range tlsCases {
+		outcome := func(says []string) string {
+			if len(says) > 0 {
+				return "refused"
+			}
+			return "works"
+		}
+		real, says := "", c.says
+		if c.real != realNone {
+			if c.realSays != nil {
+				says = c.realSays
+			}
+			real = outcome(says)
+		}
+		said := ""
+		if len(says) > 0 {
+			said = strings.Trim(strings.TrimSuffix(strings.ReplaceAll(says[0], `"CN=leaf"`, "…"), " 20"), " ,")
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.name, outcome(c.says), real, said)
+	}
+	testenv.Section(t, "docs/security.md", "tls", b.String(), *update)
 }
 
 func wantText(t *testing.T, err error, texts ...string) {
@@ -173,7 +274,7 @@ func TestTLSHandshakeThatComesToNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			addr := answering(t, c.answer)
-			o := options(addr, n.trusting(n.servers))
+			o := options(addr, trusting(n))
 			if strings.Contains(c.says, "not answered") {
 				o.DialTimeout = 100 * time.Millisecond
 			}
@@ -365,7 +466,7 @@ func TestTLSErrorHasItsFix(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	_, err = hbase.Open(t.Context(), options(s.Addr(), n.trusting(n.servers)))
+	_, err = hbase.Open(t.Context(), options(s.Addr(), trusting(n)))
 	if e, ok := errors.AsType[*certs.Error](err); !ok || e.Msg != "the port does not speak TLS" || e.Advice() == "" {
 		t.Errorf("%v", err)
 	}

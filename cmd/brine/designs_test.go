@@ -141,10 +141,10 @@ func (d *design) named(table string) string {
 }
 
 // dropTable deletes a table of a server that goes on after the test.
-func dropTable(t *testing.T, connect, table string) {
+func dropTable(t *testing.T, connect, table string, by ...*hbase.TLS) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
 	defer cancel()
-	client, err := hbase.Open(ctx, hbase.Options{Connect: connect})
+	client, err := hbase.Open(ctx, hbase.Options{Connect: connect, TLS: only(by)})
 	if err != nil {
 		t.Error(err)
 		return

@@ -28,9 +28,9 @@ func (c contents) String() string {
 	return fmt.Sprintf("%d rows, %d cells, SHA-256 %s", c.rows, c.cells, c.digest[:16])
 }
 
-func scanTable(t *testing.T, connect, table string) contents {
+func scanTable(t *testing.T, connect, table string, by ...*hbase.TLS) contents {
 	t.Helper()
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect})
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, TLS: only(by)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/ingest"
 	"brine/internal/testenv"
@@ -25,8 +26,9 @@ import (
 type stack struct {
 	brokers []string
 	hbase   string
-	search  string // as search.connect; embedded:DIR is in the brine process
-	lasting bool   // they outlive the test too: what it makes there it takes away
+	search  string     // as search.connect; embedded:DIR is in the brine process
+	lasting bool       // they outlive the test too: what it makes there it takes away
+	tls     *hbase.TLS // to reach the HBase; nil: plain text
 }
 
 func embeddedStack(t *testing.T) stack {
@@ -128,7 +130,7 @@ func (j *job) takeAway() {
 	if _, err := j.client().DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{j.topic, j.topic + ".dead"}}); err != nil {
 		j.t.Error(err)
 	}
-	dropTable(j.t, j.hbase, j.table)
+	dropTable(j.t, j.hbase, j.table, j.tls)
 	if j.index != "" {
 		j.deleteIndex(ctx)
 	}
@@ -153,6 +155,12 @@ func (j *job) command(args ...string) *exec.Cmd {
 		return cmd.Process.Kill()
 	}
 	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+strings.Join(j.brokers, ","), "BRINE_HBASE_CONNECT="+j.hbase, "BRINE_SEARCH_CONNECT="+j.search, "BRINE_HTTP_LISTEN=127.0.0.1:0")
+	if j.tls != nil {
+		cmd.Env = append(cmd.Env, "BRINE_HBASE_TLS_ENABLED=true", "BRINE_HBASE_TLS_CA="+j.tls.CA)
+		if j.tls.Cert != "" {
+			cmd.Env = append(cmd.Env, "BRINE_HBASE_TLS_CERT="+j.tls.Cert, "BRINE_HBASE_TLS_KEY="+j.tls.Key)
+		}
+	}
 	return cmd
 }
 

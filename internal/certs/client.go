@@ -150,7 +150,8 @@ func (c *Client) alert(err error, own bool) error {
 		e.Msg, e.Fix = "the server ended the TLS connection: "+said, "the server's log says why"
 	case own:
 		e.Msg = "the server refuses our certificate: " + said
-		e.Fix = "name in " + c.Section + ".cert one that is valid now and signed by an authority that the servers know; their log says more"
+		e.Fix = "name in " + c.Section + ".cert one that is valid now, signed by an authority that the servers know and, if they look at that, made for this " +
+			"machine's address; their log says more"
 	default:
 		e.Msg = "the server wants a certificate of ours: " + said
 		e.Fix = "set " + c.Section + ".cert and " + c.Section + ".key"

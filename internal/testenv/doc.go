@@ -3,7 +3,7 @@
 // this process always. Tests of any package import
 // it, nothing else does.
 //
-// A real server is named by BRINE_REAL_KAFKA, BRINE_REAL_HBASE, BRINE_REAL_HBASE_ZK, BRINE_REAL_ELASTICSEARCH, BRINE_REAL_ELASTICSEARCH9 or
+// A real server is named by BRINE_REAL_KAFKA, BRINE_REAL_HBASE, BRINE_REAL_HBASE_ZK, BRINE_REAL_HBASE_TLS, BRINE_REAL_ELASTICSEARCH, BRINE_REAL_ELASTICSEARCH9 or
 // BRINE_REAL_OPENSEARCH, else by deploy/devcluster/run/env, which `make real-up` writes. A test whose server is missing or does not
 // answer is skipped with the reason. BRINE_REAL=required makes that a failure; BRINE_REAL=off skips every such test.
 //

@@ -50,6 +50,24 @@ func HBase(t testing.TB) string {
 	return connect
 }
 
+// SecuredHBase is how a real HBase is reached that takes nobody without TLS and a certificate.
+type SecuredHBase struct {
+	Connect   string // rpc://host:port
+	CA, CAKey string // files of the authority (PEM) that signed its certificate and the client's, and of that one's key
+	Cert, Key string // files of the client's certificate and key (PEM)
+}
+
+// HBaseTLS returns a real HBase that takes nobody without TLS and a certificate. It speaks TLS 1.2 alone, as HBase does unless set otherwise.
+func HBaseTLS(t testing.TB) SecuredHBase {
+	t.Helper()
+	h := SecuredHBase{Connect: address(t, "BRINE_REAL_HBASE_TLS")}
+	listens(t, "HBase with TLS", strings.TrimPrefix(h.Connect, "rpc://"))
+	dir := address(t, "BRINE_REAL_HBASE_TLS_CERTIFICATES")
+	h.CA, h.CAKey = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ca.key")
+	h.Cert, h.Key = filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key")
+	return h
+}
+
 // HBaseZooKeeper returns the connect string of the same HBase by its ZooKeeper, zk://host:port/parent.
 func HBaseZooKeeper(t testing.TB) string {
 	t.Helper()
@@ -151,13 +169,19 @@ func missing(t testing.TB, format string, args ...any) {
 // devcluster returns the folder deploy/devcluster of the module that the test belongs to.
 func devcluster(t testing.TB) string {
 	t.Helper()
+	return filepath.Join(root(t), "deploy", "devcluster")
+}
+
+// root is the module's folder.
+func root(t testing.TB) string {
+	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "deploy", "devcluster")
+			return dir
 		}
 		up := filepath.Dir(dir)
 		if up == dir {

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# HBase standalone: master, one region server and ZooKeeper in one process. devcluster sources this file.
+# HBase standalone: master, one region server and ZooKeeper in one process; hbase, and hbase-tls, which takes nobody without TLS and a
+# certificate. devcluster sources this file.
 
 # hbase_java are the flags that HBase and Hadoop need on Java 17, for servers and clients.
 hbase_java=(-Djava.net.preferIPv4Stack=true
@@ -8,9 +9,27 @@ for package in java.lang java.nio sun.nio.ch java.lang.reflect java.util java.ut
   hbase_java+=("--add-opens=java.base/$package=ALL-UNNAMED")
 done
 
-start_hbase() {
-  local dir=$1 master region zookeeper
-  read -r master region zookeeper < <(ports hbase 3)
+start_hbase() { standalone hbase "$1" "${DEVCLUSTER_HBASE_HEAP:-1g}" <<<"${DEVCLUSTER_HBASE_SITE:-}"; }
+
+start_hbase-tls() {
+  local dir=$1
+  mkdir -p "$dir"
+  certificates "$dir/tls" >>"$dir/log" 2>&1 || return
+  standalone hbase-tls "$dir" 512m <<END
+hbase.server.netty.tls.enabled true
+hbase.server.netty.tls.supportplaintext false
+hbase.server.netty.tls.client.auth.mode need
+hbase.client.netty.tls.enabled true
+hbase.rpc.tls.keystore.location $dir/tls/server.pem
+hbase.rpc.tls.truststore.location $dir/tls/ca.pem
+END
+}
+
+# standalone SERVER DIR HEAP starts one process with the "name value" lines of standard input in its hbase-site.xml.
+standalone() {
+  local server=$1 dir=$2 heap=$3 master region zookeeper more
+  more=$(cat)
+  read -r master region zookeeper < <(ports "$server" 3)
   one_version "$dir"
   hbase_conf "$dir" <<END
 hbase.rootdir file://$dir/data
@@ -23,19 +42,26 @@ hbase.master.port $master
 hbase.regionserver.port $region
 hbase.master.wait.on.regionservers.timeout 1000
 hbase.master.wait.on.regionservers.maxtostart 1
-${DEVCLUSTER_HBASE_SITE:-}
+$more
 END
   # shellcheck disable=SC2086 # flags are words
-  launch hbase java "-Xmx${DEVCLUSTER_HBASE_HEAP:-1g}" ${DEVCLUSTER_HBASE_JAVA:-} "${hbase_java[@]}" \
+  launch "$server" java "-Xmx$heap" ${DEVCLUSTER_HBASE_JAVA:-} "${hbase_java[@]}" \
     -cp "$dir/conf:$(jars hbase)/*" org.apache.hadoop.hbase.master.HMaster start
 }
 
 ready_hbase() { echo "Master has completed initialization"; }
+ready_hbase-tls() { ready_hbase; }
 
 env_hbase() {
   read -r master _ zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE=rpc://127.0.0.1:$master"
   echo "BRINE_REAL_HBASE_ZK=zk://127.0.0.1:$zookeeper/hbase"
+}
+
+env_hbase-tls() {
+  read -r master _ zookeeper <"$1/ports"
+  echo "BRINE_REAL_HBASE_TLS=rpc://127.0.0.1:$master"
+  echo "BRINE_REAL_HBASE_TLS_CERTIFICATES=$1/tls"
 }
 
 # hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what

@@ -2,27 +2,10 @@
 # Kafka: broker and controller in one process (KRaft), with three listeners: plain text, SCRAM over TLS, and TLS that asks for the client's
 # certificate. devcluster sources this file.
 
-# kafka_certificates DIR makes, once, a certificate authority (ca.pem) and what it has signed: server.pem for the broker, client.pem and
-# client.key for a client. Their names are those of loopback.
-kafka_certificates() {
-  local dir=$1 name
-  [[ -f $dir/client.pem ]] && return
-  mkdir -p "$dir"
-  openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj "/CN=brine devcluster" -keyout "$dir/ca.key" -out "$dir/ca.pem" || return
-  printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n' >"$dir/extensions"
-  for name in server client; do
-    openssl req -newkey rsa:2048 -nodes -subj "/CN=$name" -keyout "$dir/$name.key" -out "$dir/$name.csr" || return
-    openssl x509 -req -in "$dir/$name.csr" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 3650 \
-      -extfile "$dir/extensions" -out "$dir/$name.crt" || return
-  done
-  cat "$dir/server.key" "$dir/server.crt" >"$dir/server.pem"
-  mv "$dir/client.crt" "$dir/client.pem"
-}
-
 start_kafka() {
   local dir=$1 port controller scram mtls
   read -r port controller scram mtls < <(ports kafka 4)
-  kafka_certificates "$dir/tls" >>"$dir/log" 2>&1 || return
+  certificates "$dir/tls" >>"$dir/log" 2>&1 || return
   cat >"$dir/server.properties" <<END
 process.roles=broker,controller
 node.id=1

@@ -3,9 +3,11 @@ package certstest
 
 import (
 	"cmp"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -23,7 +25,7 @@ type Authority struct {
 
 	dir  string
 	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
+	key  crypto.Signer
 }
 
 // Leaf says what a certificate is to be. The zero value is one for this machine, as server and client, that is valid now.
@@ -47,6 +49,16 @@ func New(t testing.TB, name string) *Authority {
 	a.CA = filepath.Join(a.dir, "ca.pem")
 	write(t, a.CA, "CERTIFICATE", a.cert.Raw)
 	return a
+}
+
+// Load takes an authority from its files, to sign in a folder of the test.
+func Load(t testing.TB, ca, key string) *Authority {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(ca, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Authority{CA: ca, dir: t.TempDir(), cert: pair.Leaf, key: pair.PrivateKey.(crypto.Signer)}
 }
 
 // Issue makes a certificate and its key, and returns their files. One of the same name takes the place of an earlier one, as a renewal does.
@@ -85,7 +97,7 @@ func (a *Authority) Issue(t testing.TB, l Leaf) (cert, key string) {
 	return cert, key
 }
 
-func newKey(t testing.TB) *ecdsa.PrivateKey {
+func newKey(t testing.TB) crypto.Signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -103,9 +115,9 @@ func serial(t testing.TB) *big.Int {
 	return n
 }
 
-func sign(t testing.TB, template, parent *x509.Certificate, of, by *ecdsa.PrivateKey) *x509.Certificate {
+func sign(t testing.TB, template, parent *x509.Certificate, of, by crypto.Signer) *x509.Certificate {
 	t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &of.PublicKey, by)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, of.Public(), by)
 	if err != nil {
 		t.Fatal(err)
 	}

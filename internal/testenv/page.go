@@ -1,0 +1,34 @@
+package testenv
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Section holds a part of a page, named from the module's root on, to what a test's table says: the part between the comments "NAME: begin"
+// and "NAME: end". With update it is written.
+func Section(t testing.TB, page, name, want string, update bool) {
+	t.Helper()
+	file := filepath.Join(root(t), page)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
+	before, rest, found := strings.Cut(string(text), begin)
+	got, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no %q … %q", page, begin, end)
+	}
+	if got == want {
+		return
+	}
+	if !update {
+		t.Fatalf("%s is not what the tests say about %s: run them with -update; they say\n%s", page, name, want)
+	}
+	if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
