@@ -23,6 +23,7 @@ type Client struct {
 	writer  *pipeline.Writer
 	auto    *Mutator // behind Submit
 
+	kerberos   *rpc.Kerberos          // nil: SIMPLE
 	nonceGroup uint64                 // of this client's increments and appends
 	masterAddr atomic.Pointer[string] // of the active master; nil: to be asked
 
@@ -50,6 +51,10 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	}
 	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	if calls.Kerberos, err = opts.login(); err != nil {
+		return nil, err
+	}
+	c.kerberos = calls.Kerberos
 	c.servers = rpc.New(c.ctx, calls, &c.wg)
 	if to.zooKeeper {
 		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, zk.Open(to.addrs, to.znode, opts.DialTimeout, dial), nil)
@@ -98,6 +103,9 @@ func (c *Client) Close() error {
 	c.servers.Close()
 	c.wg.Wait()
 	c.closed.Do(c.locator.Close)
+	if c.kerberos != nil {
+		c.kerberos.Login.Close()
+	}
 	return nil
 }
 

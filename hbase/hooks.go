@@ -17,6 +17,7 @@ type Hooks struct {
 	Buffered     func(BufferedInfo)     // whenever the bytes of mutations in memory change by a batch
 	Dial         func(DialInfo)         // after every attempt to connect
 	Certificates func(CertificatesInfo) // after the files of Options.TLS have changed
+	Renewal      func(RenewalInfo)      // after the ticket of Options.Kerberos could not be renewed; it is tried again
 	Running      func(ProcedureInfo)    // every 5 s that the master works on a change of a table or of regions
 	Untested     func(UntestedInfo)     // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
 }
@@ -32,6 +33,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Buffered)
 	orNothing(&h.Dial)
 	orNothing(&h.Certificates)
+	orNothing(&h.Renewal)
 	orNothing(&h.Running)
 }
 
@@ -71,6 +73,9 @@ type DialInfo = rpc.DialInfo
 type CertificatesInfo struct {
 	Err error // why they cannot be used, and those before are; nil: new connections use them
 }
+
+// RenewalInfo is why the ticket of Options.Kerberos could not be renewed, and when it ends.
+type RenewalInfo struct{ Err error }
 
 // UntestedInfo is a cluster of a release that this client is not tested with.
 type UntestedInfo struct{ Version string }

@@ -63,6 +63,10 @@ type Options struct {
 	// nothing goes out in plain text, whatever a server offers.
 	TLS *TLS
 
+	// Kerberos authenticates the connections to masters, region servers and the registry by RPC, and may encrypt them, not those to ZooKeeper;
+	// nil: SIMPLE authentication, by which servers believe User. A server that asks for none is refused.
+	Kerberos *Kerberos
+
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer, with the settings of TCP above
 	Hooks Hooks
 }
@@ -205,6 +209,9 @@ func (o *Options) Validate() error {
 	}
 	if t := o.TLS; t != nil && t.MinVersion != 0 && t.MinVersion != tls.VersionTLS12 && t.MinVersion != tls.VersionTLS13 {
 		errs = append(errs, fmt.Errorf("hbase: Options.TLS.MinVersion is %#04x, must be tls.VersionTLS12 or tls.VersionTLS13", t.MinVersion))
+	}
+	if o.Kerberos != nil {
+		errs = append(errs, o.Kerberos.validate())
 	}
 	for _, d := range []struct {
 		name       string

@@ -37,6 +37,7 @@ type cluster struct {
 	limiter  *sockets.Limiter // of all connections of all nodes
 	reading  gauge            // scans
 	tls      *tls.Config      // nil: plain text
+	kerberos *authenticator   // nil: whoever comes is let in
 
 	ctx       context.Context // done when the server is closed
 	cancel    context.CancelFunc

@@ -13,6 +13,7 @@ import (
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
+	"brine/internal/gssapi"
 	"brine/internal/sockets"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -32,7 +33,7 @@ const (
 type conn struct {
 	node   *node
 	net    gatedConn // what ends with a Close
-	stream net.Conn  // what is read and written: net, or TLS over it; serve sets it before any call
+	stream net.Conn  // what is read and written: net, or what protects it; serve sets it before any call
 	header *hbasepb.ConnectionHeader
 	cells  bool // the client reads cell blocks
 
@@ -86,6 +87,9 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
+// readAhead is how many bytes are read from a connection at once.
+const readAhead = 16 << 10
+
 // greet runs the handshakes within their time limit, and returns where calls follow; nil if none do.
 func (c *conn) greet() *bufio.Reader {
 	err := c.net.SetDeadline(time.Now().Add(handshakeTimeout))
@@ -95,40 +99,86 @@ func (c *conn) greet() *bufio.Reader {
 	if err != nil {
 		return nil
 	}
-	in := bufio.NewReaderSize(c.stream, 16<<10)
-	ok, err := c.handshake(in)
-	if !ok || err != nil || c.net.SetDeadline(time.Time{}) != nil {
+	in, err := c.handshake(bufio.NewReaderSize(c.stream, readAhead))
+	if err != nil || c.net.SetDeadline(time.Time{}) != nil {
 		return nil
 	}
 	return in
 }
 
-// handshake reads preamble and connection header. It answers the registry's preamble, after which the connection ends as
-// with HBase, and the one that asks for a Kerberos principal, after which another preamble follows.
-func (c *conn) handshake(in *bufio.Reader) (ok bool, err error) {
+// handshake reads preamble and connection header, and what authenticates the client between them. It returns where calls follow; nil if none do.
+// It answers the registry's preamble, after which the connection ends as with HBase, and the one that asks for a Kerberos principal, after
+// which another preamble follows.
+func (c *conn) handshake(in *bufio.Reader) (calls *bufio.Reader, err error) {
+	kerberos := c.node.cluster.kerberos
 	for {
 		var b [wire.PreambleLen]byte
 		if _, err := io.ReadFull(in, b[:]); err != nil {
-			return false, err
+			return nil, err
 		}
 		p, err := wire.DecodePreamble(b)
 		switch {
 		case err != nil && string(b[:4]) == "HBas":
-			return false, c.refuse(classWrongVersion, "serverVersion=0, clientVersion=%d, authMethod=%d", b[4], b[5])
+			return nil, c.refuse(classWrongVersion, "serverVersion=0, clientVersion=%d, authMethod=%d", b[4], b[5])
 		case err != nil:
-			return false, c.refuse(classFatalConnection, "Expected HEADER=HBas but received HEADER=%q", b[:4])
+			return nil, c.refuse(classFatalConnection, "Expected HEADER=HBas but received HEADER=%q", b[:4])
 		case p.Kind == wire.Registry:
-			return false, c.answer(noCall, &hbasepb.GetConnectionRegistryResponse{ClusterId: proto.String(c.node.cluster.id)}, nil)
+			return nil, c.answer(noCall, &hbasepb.GetConnectionRegistryResponse{ClusterId: proto.String(c.node.cluster.id)}, nil)
 		case p.Kind == wire.SecurityInfo:
 			if err := c.refuse(classSecurityNotEnabled, "security is not enabled"); err != nil {
-				return false, err
+				return nil, err
 			}
 			continue
+		case kerberos != nil && p.Auth != wire.AuthKerberos:
+			return nil, c.refuse(classAccessDenied, "Authentication is required")
+		case kerberos != nil:
+			if in, err = c.authenticate(in, kerberos); err != nil {
+				return nil, err
+			}
 		case p.Auth != wire.AuthSimple:
-			return false, c.refuse(classBadAuth, "serverVersion=0, clientVersion=0, authMethod=%d: only SIMPLE (80) is spoken here", p.Auth)
+			return nil, c.refuse(classBadAuth, "serverVersion=0, clientVersion=0, authMethod=%d: only SIMPLE (80) is spoken here", p.Auth)
 		}
-		return c.readHeader(in)
+		if ok, err := c.readHeader(in); !ok {
+			return nil, err
+		}
+		return in, nil
 	}
+}
+
+// authenticator is what Options.Kerberos says.
+type authenticator struct {
+	acceptor *gssapi.Acceptor
+	offered  gssapi.QOP
+}
+
+// authenticate lets the client prove itself, and returns where everything after that is read.
+func (c *conn) authenticate(in *bufio.Reader, a *authenticator) (*bufio.Reader, error) {
+	exchange := gssapi.NewServer(a.acceptor, a.offered)
+	for !exchange.Done() {
+		token, err := wire.ReadSASLToken(in)
+		if err != nil {
+			return nil, err
+		}
+		challenge, err := exchange.Step(token)
+		switch {
+		case err != nil && challenge != nil: // a token that says why
+			_, failed := c.stream.Write(wire.AppendSASLChallenge(nil, challenge))
+			return nil, errors.Join(err, failed)
+		case err != nil:
+			_, failed := c.stream.Write(wire.AppendSASLError(nil, &wire.SASLError{Class: classSASL, Message: err.Error()}))
+			return nil, errors.Join(err, failed)
+		case !exchange.Done():
+			if _, err := c.stream.Write(wire.AppendSASLChallenge(nil, challenge)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if exchange.Layer() == nil {
+		return in, nil
+	}
+	const overhead = 1 << 10
+	c.stream = exchange.Layer().Conn(c.stream, in, c.node.cluster.opts.MaxRequest+wire.PrefixLen+overhead)
+	return bufio.NewReaderSize(c.stream, readAhead), nil
 }
 
 func (c *conn) readHeader(in *bufio.Reader) (bool, error) {

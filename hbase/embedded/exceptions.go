@@ -75,6 +75,8 @@ const (
 	classScannerReset       = hbasePackage + "exceptions.ScannerResetException"
 	classFatalConnection    = hbasePackage + "ipc.FatalConnectionException"
 	classWrongVersion       = hbasePackage + "ipc.WrongVersionException"
+	classAccessDenied       = hbasePackage + "security.AccessDeniedException"
+	classSASL               = "javax.security.sasl.SaslException"
 	classBadAuth            = hbasePackage + "ipc.BadAuthException"
 	classUnknownService     = hbasePackage + "ipc.UnknownServiceException"
 	classUnsupportedCodec   = hbasePackage + "ipc.UnsupportedCellCodecException"

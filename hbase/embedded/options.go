@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/hbase/embedded/internal/store"
+	"brine/internal/gssapi"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -30,6 +31,9 @@ type Options struct {
 
 	// TLS is what all listeners speak; nil: plain text.
 	TLS *TLS
+
+	// Kerberos lets in only who has a ticket for the server; nil: whoever comes is let in.
+	Kerberos *Kerberos
 
 	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
 	// the master's and registry's, and they listen on free ports of its host.
@@ -98,6 +102,32 @@ func (t *TLS) validate() error {
 		faults = append(faults, fmt.Errorf("embedded: Options.TLS.ClientAuth is %s, and CA names no authorities", t.ClientAuth))
 	}
 	return errors.Join(faults...)
+}
+
+// Kerberos is how clients are authenticated. Who they are is not asked for any further: all may do everything.
+type Kerberos struct {
+	Keytab string   // file with the keys of the server's principal; it is read at the start
+	QOP    []string // qualities of protection that are offered [hbase.rpc.protection]: auth, auth-int, auth-conf; default all
+}
+
+// open reads the keytab.
+func (k *Kerberos) open() (*authenticator, error) {
+	var a authenticator
+	for _, name := range k.QOP {
+		q, err := gssapi.ParseQOP(name)
+		if err != nil {
+			return nil, fmt.Errorf("embedded: Options.Kerberos.QOP: %w", err)
+		}
+		a.offered |= q
+	}
+	if a.offered == 0 {
+		a.offered = gssapi.Auth | gssapi.Int | gssapi.Conf
+	}
+	var err error
+	if a.acceptor, err = gssapi.NewAcceptor(k.Keytab); err != nil {
+		return nil, fmt.Errorf("embedded: Options.Kerberos: %w", err)
+	}
+	return &a, nil
 }
 
 // Applied is one mutation that was applied.

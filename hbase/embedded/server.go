@@ -45,6 +45,12 @@ func startOn(o Options, st *store.Store) (*Server, error) {
 	if err := c.openTLS(); err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	if o.Kerberos != nil {
+		var err error
+		if c.kerberos, err = o.Kerberos.open(); err != nil {
+			return nil, errors.Join(err, st.Close())
+		}
+	}
 	s := &Server{cluster: c, controls: &c.controls, close: sync.OnceValue(c.end)}
 	if err := c.listen(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -55,7 +55,7 @@ type kdcs struct {
 }
 
 const (
-	kdcTimeout = 5 * time.Second // for one of them, so that another one has its turn
+	kdcTimeout = 3 * time.Second // for one of them, so that another one has its turn
 	maxAnswer  = 1 << 20
 	hops       = 5 // referrals to other realms that are followed
 )

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 )
 
@@ -31,6 +32,19 @@ const written = 64 << 10
 func NewStream(layer *Layer, in io.Reader, out io.Writer, limit int) *Stream {
 	return &Stream{layer: layer, in: in, out: out, limit: limit}
 }
+
+// Conn returns a connection whose bytes travel wrapped: those that were read ahead, or all, are read from in.
+func (l *Layer) Conn(c net.Conn, in io.Reader, limit int) net.Conn {
+	return &protected{c, NewStream(l, in, c, limit)}
+}
+
+type protected struct {
+	net.Conn
+	stream *Stream
+}
+
+func (p *protected) Read(b []byte) (int, error)  { return p.stream.Read(b) }
+func (p *protected) Write(b []byte) (int, error) { return p.stream.Write(b) }
 
 func (s *Stream) Read(b []byte) (int, error) {
 	for len(s.rest) == 0 {

@@ -70,15 +70,21 @@ type call struct {
 }
 
 // newConn shakes hands on a connected socket and starts its two goroutines. Nothing is answered to the handshake
-// unless it is refused.
-func (s *Servers) newConn(socket net.Conn, to Endpoint) (*conn, error) {
+// unless it is refused; Kerberos has an exchange of its own in front of it.
+func (s *Servers) newConn(ctx context.Context, socket net.Conn, to Endpoint) (*conn, error) {
 	opts, packing := &s.opts, s.opts.packing(to.service)
-	hello := wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthSimple})
-	hello, err := wire.AppendConnectionHeader(hello, connectionHeader(opts.User, to.service, packing))
-	if err != nil {
+	if err := socket.SetDeadline(time.Now().Add(opts.DialTimeout)); err != nil {
 		return nil, err
 	}
-	if err := socket.SetDeadline(time.Now().Add(opts.DialTimeout)); err != nil {
+	var hello []byte
+	var err error
+	if opts.Kerberos == nil {
+		hello = wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthSimple})
+	} else if socket, err = opts.authenticate(ctx, socket, to.addr); err != nil {
+		return nil, err
+	}
+	hello, err = wire.AppendConnectionHeader(hello, connectionHeader(opts.userInfo(), to.service, packing))
+	if err != nil {
 		return nil, err
 	}
 	if _, err := socket.Write(hello); err != nil {
@@ -101,9 +107,9 @@ func (s *Servers) newConn(socket net.Conn, to Endpoint) (*conn, error) {
 }
 
 // connectionHeader carries a version because servers answer parts of a Multi only to clients newer than 1.2.
-func connectionHeader(user string, service Service, c wire.Compression) *hbasepb.ConnectionHeader {
+func connectionHeader(user *hbasepb.UserInformation, service Service, c wire.Compression) *hbasepb.ConnectionHeader {
 	h := &hbasepb.ConnectionHeader{
-		UserInfo:            &hbasepb.UserInformation{EffectiveUser: &user},
+		UserInfo:            user,
 		ServiceName:         proto.String(string(service)),
 		CellBlockCodecClass: proto.String(wire.Codec),
 		VersionInfo: &hbasepb.VersionInfo{

@@ -37,7 +37,8 @@ func (s Service) At(addr string) Endpoint { return Endpoint{addr, s} }
 
 // Options are what connections need of a client's options.
 type Options struct {
-	User           string // effective user of SIMPLE authentication
+	User           string    // effective user of SIMPLE authentication
+	Kerberos       *Kerberos // nil: SIMPLE
 	Compression    wire.Compression
 	RPCTimeout     time.Duration // of one call
 	DialTimeout    time.Duration
@@ -200,7 +201,7 @@ func (s *Servers) connect(to Endpoint) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.newConn(socket, to)
+	c, err := s.newConn(ctx, socket, to)
 	if err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}

@@ -1,0 +1,103 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/wire"
+	"brine/internal/gssapi"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Kerberos is how connections are authenticated.
+type Kerberos struct {
+	Login  *gssapi.Login
+	Server string // the servers' principal: service/_HOST[@REALM]
+	QOP    gssapi.QOP
+}
+
+// protectedOverhead is more than wrapping adds to an answer.
+const protectedOverhead = 64 << 10
+
+// authenticate writes the preamble, proves both sides to each other, and returns what everything after it goes over: the socket, or what
+// protects it. The ticket is got first, since the server waits only for so long.
+func (o *Options) authenticate(ctx context.Context, socket net.Conn, addr string) (net.Conn, error) {
+	k, by := o.Kerberos, time.Now().Add(o.DialTimeout)
+	if d, ok := ctx.Deadline(); ok {
+		by = d
+	}
+	by = by.Add(-time.Until(by) / 10) // who waits for the connection is to learn why there is none
+	ctx, cancel := context.WithDeadline(ctx, by)
+	defer cancel()
+	if err := socket.SetDeadline(by); err != nil {
+		return nil, err
+	}
+	server := k.Login.Server(ctx, k.Server, addr)
+	ticket, err := k.Login.Ticket(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := socket.Write(wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthKerberos})); err != nil {
+		return nil, fmt.Errorf("handshake: %w", err)
+	}
+	layer, err := exchange(socket, gssapi.NewClient(ticket, k.QOP))
+	if err != nil {
+		k.Login.Forget(server) // its keys may have been changed: the next try has another ticket
+		return nil, exchangeError(addr, server, err)
+	}
+	if layer == nil {
+		return socket, nil
+	}
+	return layer.Conn(socket, socket, o.MaxAnswerBytes+protectedOverhead), nil
+}
+
+// exchange has the client's tokens answered until it is done.
+func exchange(socket net.Conn, client *gssapi.Client) (*gssapi.Layer, error) {
+	var challenge []byte
+	for {
+		token, err := client.Step(challenge)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := socket.Write(wire.AppendSASLToken(nil, token)); err != nil {
+			return nil, err
+		}
+		if client.Done() {
+			return client.Layer(), nil
+		}
+		if challenge, err = wire.ReadSASLChallenge(socket); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// exchangeError words what ended an exchange.
+func exchangeError(addr, server string, err error) error {
+	refused, isRefusal := errors.AsType[*wire.SASLError](err)
+	other, isOther := errors.AsType[*wire.OtherAnswer](err)
+	switch {
+	case errors.Is(err, wire.ErrNoAuthentication):
+		return errors.New("it offers to go on without authentication, which is refused: hbase.kerberos is set, and this server has no Kerberos " +
+			"(hbase.security.authentication)")
+	case isRefusal:
+		return fmt.Errorf("it refuses our ticket for %s: %w (its log says more; do its keytab, its clock and its hbase.rpc.protection fit?)",
+			server, refused)
+	case isOther && other.Response.Exception != nil:
+		return remote.NewException(addr, other.Response.Exception)
+	}
+	return fmt.Errorf("Kerberos with %s: %w", server, err)
+}
+
+// userInfo says who calls, where nothing else does: the server believes it.
+func (o *Options) userInfo() *hbasepb.UserInformation {
+	if o.Kerberos != nil {
+		return nil // any other user than the ticket's would be one to act for
+	}
+	return &hbasepb.UserInformation{EffectiveUser: proto.String(o.User)}
+}

@@ -1,0 +1,278 @@
+package hbase_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/internal/gssapi/gssapitest"
+)
+
+const (
+	krbRealm  = "TEST.EXAMPLE"
+	krbServer = "hbase/localhost"
+)
+
+// secured is a KDC and what a server and a client need of it.
+type secured struct {
+	*gssapitest.KDC
+	addr   string
+	server embedded.Kerberos
+	client hbase.Kerberos
+}
+
+func secure(t testing.TB) *secured {
+	t.Helper()
+	kdc := gssapitest.NewKDC(krbRealm)
+	addr := kdc.Listen(t)
+	return &secured{kdc, addr, embedded.Kerberos{Keytab: kdc.Keytab(t, krbServer)},
+		hbase.Kerberos{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, addr)}}
+}
+
+// options are a client's, patient enough for the time that a machine which is busy takes.
+func (s *secured) options(connect string) hbase.Options {
+	k := s.client
+	return hbase.Options{Connect: connect, Kerberos: &k, Pause: 2 * time.Millisecond, PauseServerOverloaded: 2 * time.Millisecond}
+}
+
+func open(t testing.TB, o hbase.Options) *hbase.Client {
+	t.Helper()
+	c, err := hbase.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Every quality of protection carries every kind of call, cells of several wrapped messages included.
+func TestKerberos(t *testing.T) {
+	for _, qop := range []string{"", "auth", "auth-int", "auth-conf"} {
+		t.Run("qop "+qop, func(t *testing.T) {
+			s := secure(t)
+			server, err := embedded.Start(embedded.Options{Kerberos: &s.server})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { server.Close() })
+			seen := new(tap)
+			o := s.options("rpc://" + server.Addr())
+			o.Kerberos.QOP, o.Dial, o.User, o.Compression = qop, seen.dial, "somebody else", "gzip"
+			c := open(t, o)
+			table(t, c, "orders")
+			marker := []byte("what nobody but the server reads")
+			large := bytes.Repeat([]byte("0123456789abcdef"), 1<<17)
+			b := hbase.NewBatch("orders")
+			b.Mutate(marker)
+			b.Put([]byte("e"), []byte("large"), 1, large)
+			if failed, err := c.Submit(t.Context(), b).Wait(t.Context()); err != nil || failed != nil {
+				t.Fatal(failed, err)
+			}
+			got, err := c.Get(t.Context(), "orders", hbase.Get{Row: marker})
+			if err != nil || len(got.Cells) != 1 || !bytes.Equal(got.Cells[0].Value, large) {
+				t.Fatalf("%d cells, %v", len(got.Cells), err)
+			}
+			if sealed := !bytes.Contains(seen.bytes(), marker); sealed != (qop == "auth-conf") {
+				t.Errorf("what is sent is sealed: %v", sealed)
+			}
+		})
+	}
+}
+
+// Whoever is not let in learns why, at once.
+func TestKerberosRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, s *secured, server *embedded.Options, client *hbase.Options)
+		is     error
+		want   string
+	}{
+		{name: "client without", is: hbase.ErrDenied, want: "Authentication is required", change: func(_ *testing.T, _ *secured, _ *embedded.Options, o *hbase.Options) { o.Kerberos = nil }},
+		{name: "server without", is: hbase.ErrDenied, want: "BadAuthException", change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) { o.Kerberos = nil }},
+		{name: "less protection", is: hbase.ErrDowngrade, want: "the server offers auth, auth-int, and qop is auth-conf",
+			change: func(_ *testing.T, _ *secured, o *embedded.Options, c *hbase.Options) {
+				o.Kerberos.QOP, c.Kerberos.QOP = []string{"auth", "auth-int"}, "auth-conf"
+			}},
+		{name: "more protection", is: hbase.ErrDowngrade, want: "the server offers auth-conf, and qop is auth",
+			change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) {
+				o.Kerberos.QOP = []string{"auth-conf"}
+			}},
+		{name: "unknown server", is: hbase.ErrUnknownServer, want: "other/localhost@TEST.EXAMPLE",
+			change: func(_ *testing.T, _ *secured, _ *embedded.Options, c *hbase.Options) {
+				c.Kerberos.ServerPrincipal = "other/_HOST"
+			}},
+		{name: "server's keytab of before", is: hbase.ErrWrongKey, want: "the server's keytab is not the KDC's",
+			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) { s.Key(krbServer) }},
+		{name: "keytab of before", is: hbase.ErrWrongKey, want: "Export the keytab again",
+			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) { s.Key("brine") }},
+		{name: "clock", is: hbase.ErrClockSkew, want: "this machine's is 10m0s behind",
+			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) {
+				s.Set(func(f *gssapitest.Faults) { f.Skew = 10*time.Minute + time.Second })
+			}},
+		{name: "no KDC", is: hbase.ErrNoKDC, want: "no KDC answers of realm TEST.EXAMPLE",
+			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) {
+				s.Set(func(f *gssapitest.Faults) { f.Down = true })
+			}},
+		{name: "wrong realm", is: hbase.ErrWrongRealm, want: "it does not serve the realm of brine@OTHER", change: func(t *testing.T, s *secured, _ *embedded.Options, c *hbase.Options) {
+			other := gssapitest.NewKDC("OTHER")
+			c.Kerberos.Principal, c.Kerberos.Keytab, c.Kerberos.Krb5Conf = "brine@OTHER", other.Keytab(t, "brine"), other.Conf(t, s.addr)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := secure(t)
+			so, co := embedded.Options{Kerberos: &s.server}, s.options("")
+			c.change(t, s, &so, &co)
+			server, err := embedded.Start(so)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			co.Connect = "rpc://" + server.Addr()
+			client, err := hbase.Open(t.Context(), co)
+			if err == nil {
+				client.Close()
+			}
+			if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v\nwant %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Servers that do not keep to the exchange: the error says what they did, and comes while the time to connect is not over, or when it is.
+func TestKerberosHostileServers(t *testing.T) {
+	frame := func(b []byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
+	success := []byte{0, 0, 0, 0}
+	for _, c := range []struct {
+		name   string
+		answer []byte // to the first token; nil: nothing, and the connection stays open
+		want   string
+	}{
+		{"no authentication", append(success, 0xff, 0xff, 0xff, 0xa8), "without authentication, which is refused"},
+		{"refusal", append(append([]byte{0, 0, 0, 1}, frame([]byte("org.x.SomeException"))...), frame([]byte("no \x1b[31mentry"))...),
+			"it refuses our ticket for hbase/localhost"},
+		{"huge token", append(success, 0x7f, 0xff, 0xff, 0xff), "limit 1048576"},
+		{"a token that is none", append(success, frame([]byte("hello"))...), "malformed Kerberos token"},
+		{"an empty token", append(success, 0, 0, 0, 0), "malformed Kerberos token"},
+		{"HTTP", []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "malformed bytes on the wire"},
+		{"nothing", nil, "Kerberos with hbase/localhost: read tcp"},
+		{"the end", []byte{}, "EOF"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := secure(t)
+			s.Key(krbServer)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go answerOnce(l, c.answer)
+			o := s.options("rpc://" + l.Addr().String())
+			if c.answer == nil {
+				o.DialTimeout = 500 * time.Millisecond
+			}
+			client, err := hbase.Open(t.Context(), o)
+			if err == nil {
+				client.Close()
+				t.Fatal("it is let in")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v\nwant %q", err, c.want)
+			}
+		})
+	}
+}
+
+// answerOnce reads preamble and first token of each connection, and answers those. Without an answer it holds the connection until the client
+// gives it up.
+func answerOnce(l net.Listener, answer []byte) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			var head [10]byte
+			if _, err := io.ReadFull(c, head[:]); err != nil {
+				return
+			}
+			_, _ = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(head[6:]))) // whatever it was
+			if answer != nil {
+				_, _ = c.Write(answer) // the client sees what is missing
+				return
+			}
+			_, _ = io.Copy(io.Discard, c) // until it ends
+		}()
+	}
+}
+
+// Tickets of two seconds, and connections that are cut all the time: what was acknowledged is there, and the KDC was asked again and again.
+func TestKerberosRenewalUnderLoad(t *testing.T) {
+	s := secure(t)
+	s.Set(func(f *gssapitest.Faults) { f.Life = 2 * time.Second })
+	server, err := embedded.Start(embedded.Options{Kerberos: &s.server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	o := s.options("rpc://" + server.Addr())
+	o.Kerberos.QOP = "auth-conf"
+	cut := new(tap)
+	o.Dial = cut.dial
+	c := open(t, o)
+	if err := c.CreateTable(t.Context(), hbase.Table{Name: "t", Families: []hbase.Family{{Name: "e"}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	written := 0
+	for logins := 0; logins < 3; logins, _, _ = s.Counts() {
+		b := hbase.NewBatch("t")
+		for range 100 {
+			b.Mutate(fmt.Appendf(nil, "%08d", written))
+			b.Put([]byte("e"), []byte("q"), 1, []byte("v"))
+			written++
+		}
+		flight := c.Submit(t.Context(), b)
+		if written%5000 == 0 {
+			cut.all()
+		}
+		if failed, err := flight.Wait(t.Context()); err != nil || failed != nil {
+			t.Fatal(failed, err)
+		}
+	}
+	found := 0
+	for _, err := range c.Scan(t.Context(), "t", hbase.Scan{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found++
+	}
+	if found != written {
+		t.Errorf("%d of %d rows are there", found, written)
+	}
+}
+
+func TestKerberosOptions(t *testing.T) {
+	for want, k := range map[string]hbase.Kerberos{
+		"needs a Keytab or a TicketCache": {Principal: "brine"},
+		"Principal is empty":              {Keytab: "k"},
+		`no quality of protection "best"`: {Principal: "brine", Keytab: "k", QOP: "best"},
+		"no such file":                    {Principal: "brine", Keytab: "k", Krb5Conf: "/nowhere/krb5.conf"},
+	} {
+		_, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://127.0.0.1:1", Kerberos: &k})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := embedded.Start(embedded.Options{Kerberos: &embedded.Kerberos{Keytab: "/nowhere"}}); err == nil {
+		t.Error("a server without a keytab starts")
+	}
+}
