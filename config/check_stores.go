@@ -14,10 +14,20 @@ func (l *loader) checkHTTP(h *HTTP) {
 		l.fault("http.listen", Address, "is not a valid listen address", fix)
 	}
 	l.checkHosts("http.hosts", h.Hosts)
+	l.checkPortTLS("http.tls", &h.TLS)
 	if h.Token != "" && !tokens.MatchString(h.Token) {
 		l.fault("http.token", Name, "is not a valid token",
 			"write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
 	}
+}
+
+// checkPortTLS checks the files of a port, which reads them again when it is opened.
+func (l *loader) checkPortTLS(setting string, t *PortTLS) {
+	l.together(setting, "cert", "key")
+	l.together(setting, "key", "cert")
+	l.together(setting, "client_ca", "cert")
+	l.readCA(setting+".client_ca", t.ClientCA)
+	l.tlsConfig(setting, "", t.Cert, t.Key, "")
 }
 
 func (l *loader) checkHosts(setting string, names []string) {

@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"brine/internal/certs"
+)
 
 // The structs of this file and of those beside it, settings_*.go, are the settings. A comment above a field is its documentation, here
 // and in docs/configuration.md and the JSON Schema. Tags:
@@ -63,6 +67,27 @@ type HTTP struct {
 	Token string `set:"token,secret" example:"${ADMIN_TOKEN}"`
 	// Whether profiles of the process are served, below /debug/pprof/.
 	Pprof bool `set:"pprof" default:"false"`
+	// Encryption of the admin port.
+	TLS PortTLS `set:"tls"`
+}
+
+// PortTLS is the section http.tls.
+type PortTLS struct {
+	// File with the port's certificate (PEM), behind it those between it and its authority. With it the port speaks TLS and nothing else. The
+	// files of this section are read again for each new connection.
+	Cert string `set:"cert" example:"/etc/brine/port.pem"`
+	// File with the key of the certificate (PEM).
+	Key string `set:"key,secret" example:"/etc/brine/port.key"`
+	// File with the certificates (PEM) of authorities: who connects must show a certificate that one of them has signed. Without it nobody
+	// is asked for one.
+	ClientCA string `set:"client_ca" example:"/etc/brine/clients.pem"`
+	// Oldest version of TLS that is spoken.
+	MinVersion string `set:"min_version" default:"TLSv1.2" oneof:"TLSv1.2 TLSv1.3"`
+}
+
+// Port returns how the port is encrypted, if it is.
+func (t *PortTLS) Port() certs.Port {
+	return certs.Port{Files: certs.Files{CA: t.ClientCA, Cert: t.Cert, Key: t.Key}, MinVersion: tlsVersions[t.MinVersion]}
 }
 
 // Serve is the section serve.

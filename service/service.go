@@ -147,11 +147,11 @@ func (s *Service) openPort() (err error) {
 // Port opens a port that serves the service's metrics, what it knows of skew, and these checks of health; setting is where addr was chosen.
 // The service's own port is opened by Open.
 func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admin.Port, error) {
-	l, err := admin.Listen(addr, setting, s.log)
+	http := &s.cfg.HTTP
+	l, err := admin.ListenTLS(addr, setting, "http.tls", http.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
 	}
-	http := &s.cfg.HTTP
 	p := admin.New(l, addr, admin.Options{
 		Metrics: s.registry, Healthy: healthy, Ready: ready, Hosts: http.Hosts, Token: http.Token, Pprof: http.Pprof, Log: s.log,
 	})
@@ -238,6 +238,9 @@ func (s *Service) Registry() *prometheus.Registry { return s.registry }
 
 // Addr returns where the admin port listens. The service was opened ToRun.
 func (s *Service) Addr() string { return s.admin.Addr() }
+
+// URL is where the paths of the admin port begin.
+func (s *Service) URL() string { return s.admin.URL() }
 
 // Handle adds a path to the admin port, before Run; see admin.Port.Handle.
 func (s *Service) Handle(pattern string, h http.Handler) { s.admin.Handle(pattern, h) }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"brine/service/admin"
 )
@@ -33,11 +34,16 @@ func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.C
 			return c, err
 		}
 		c.Addr = cfg.HTTP.Listen
+		if how := cfg.HTTP.TLS.Port(); how.Encrypted() {
+			if c.TLS, err = how.Client(); err != nil {
+				return c, usage(fmt.Errorf("http.tls: %w", err))
+			}
+		}
 		if c.Token == "" {
 			c.Token = cfg.HTTP.Token
 		}
 	}
-	host, port, err := net.SplitHostPort(c.Addr)
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(c.Addr, "https://"))
 	if err != nil || port == "0" {
 		return c, usage(fmt.Errorf("%q is not an admin port address: give --http HOST:PORT as the running brine prints it", c.Addr))
 	}

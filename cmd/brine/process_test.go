@@ -62,7 +62,7 @@ func (j *job) begin(settings ...string) *process {
 		if err != nil {
 			j.t.Fatalf("brine ended before it had an admin port: %v\n%s", err, &p.log)
 		}
-		if _, rest, ok := strings.Cut(line, "http://"); ok {
+		if _, rest, ok := strings.Cut(line, "://"); ok {
 			go func() { // ends with the process
 				defer close(p.read)
 				_, _ = io.Copy(io.Discard, lines)

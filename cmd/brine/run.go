@@ -51,7 +51,7 @@ func (c *runCmd) Run(e *env) error {
 		return unlessStopped(e.ctx, err)
 	}
 	defer s.Close()
-	fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s (/metrics, /healthz, /readyz, %s)\n", s.Addr(), service.SkewPath)
+	fmt.Fprintf(e.stderr, "brine: metrics and health on %s (/metrics, /healthz, /readyz, %s)\n", s.URL(), service.SkewPath)
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	if c.For > 0 {

@@ -49,7 +49,7 @@ func (c *serveCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "brine: metrics and health on http://%s\n", port.Addr())
+		fmt.Fprintf(e.stderr, "brine: metrics and health on %s\n", port.URL())
 		g.Go(func() error { return port.Run(ctx) })
 	}
 	fmt.Fprintf(e.stderr, "brine: serving http://%s/api/v1/docs (%d views, %d tables)\n", api.Addr(), len(cfg.Views), len(cfg.Tables))

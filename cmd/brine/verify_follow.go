@@ -61,6 +61,6 @@ func (v *verification) serve() (stop func(), err error) {
 		defer close(done)
 		_ = a.Run(ctx) // what stops it is the end
 	}()
-	v.screen.note("metrics and health on http://%s", a.Addr())
+	v.screen.note("metrics and health on %s", a.URL())
 	return func() { cancel(); <-done }, nil
 }

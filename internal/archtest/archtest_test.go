@@ -54,7 +54,7 @@ var rules = []struct {
 	{"internal/testenv", []string{"ingest/embedded"}, "tests of any package import it"},
 	{"internal/archtest", nil, ""},
 	{"schema/regions", []string{"hbase", "internal/term", "rowkey", "skew"}, "regions as they are, whatever was configured"},
-	{"service/admin", []string{"internal/fault", "internal/guard", "internal/sockets"}, "whoever runs pipelines hands it what it serves"},
+	{"service/admin", []string{"internal/certs", "internal/fault", "internal/guard", "internal/sockets"}, "whoever runs pipelines hands it what it serves"},
 	{"service/brokers", []string{"mask", "config", "event", "forecast", "ingest", "ingest/deadletter", "ingest/offsets", "internal/fault", "registry"}, "what a configuration names at the brokers, whoever asks"},
 	{"service/stores", []string{"config", "hbase", "hbase/embedded", "indexer", "indexer/elastic", "indexer/embedded", "internal/fault", "internal/term", "registry", "service/admin"}, "what a configuration names, opened"},
 	{"service/devstack", []string{"config", "hbase/embedded", "indexer/embedded", "ingest", "ingest/embedded", "ingest/offsets", "internal/datadir", "internal/fault", "internal/sample", "internal/term", "publish", "schema", "service", "service/admin", "service/stores"}, "servers in one process, and who fills them"},

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 type Client struct {
 	Addr, Token string
 	Timeout     time.Duration // of one answer; 0: ShortTimeout
+	TLS         *tls.Config   // of an encrypted port; nil: plain text, unless Addr begins with https://
 }
 
 // ShortTimeout is for one answer of a brine that is asked again and again.
@@ -49,7 +51,11 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 func (c Client) Call(ctx context.Context, method, path string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, ShortTimeout))
 	defer cancel()
-	target := "http://" + c.Addr + path
+	target, by := "http://"+c.Addr+path, http.DefaultClient
+	if addr, secure := strings.CutPrefix(c.Addr, "https://"); secure || c.TLS != nil {
+		target = "https://" + addr + path
+		by = &http.Client{Transport: &http.Transport{TLSClientConfig: c.TLS, DisableKeepAlives: true}}
+	}
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
 		return err
@@ -57,7 +63,7 @@ func (c Client) Call(ctx context.Context, method, path string, answer any) error
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := by.Do(req)
 	if err != nil {
 		return &UnreachableError{err}
 	}

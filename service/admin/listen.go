@@ -7,6 +7,7 @@ import (
 	"net"
 	"syscall"
 
+	"brine/internal/certs"
 	"brine/internal/fault"
 	"brine/internal/sockets"
 )
@@ -18,6 +19,26 @@ func Listen(addr, setting string, log *slog.Logger) (net.Listener, error) {
 		return nil, PortError(err, setting)
 	}
 	return sockets.Listener(l, func(err error) { log.Warn(setting, "error", err) }), nil
+}
+
+// ListenTLS is Listen for a port that may be encrypted, by files that the section names: http.tls.
+func ListenTLS(addr, setting, section string, how certs.Port, log *slog.Logger) (net.Listener, error) {
+	plain, err := Listen(addr, setting, log)
+	if err != nil {
+		return nil, err
+	}
+	l, err := how.Listen(plain, func(err error) {
+		if err != nil {
+			log.Warn(section+": its files have changed and cannot be used", "error", err)
+			return
+		}
+		log.Info(section + ": its files have changed, and new connections use them")
+	})
+	if err != nil {
+		_ = plain.Close() // nothing was accepted
+		return nil, fault.Misused(fmt.Errorf("%s: %w", section, err))
+	}
+	return l, nil
 }
 
 // PortError distinguishes a port in use from other errors of opening one; setting is where it was chosen.

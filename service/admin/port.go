@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"brine/internal/certs"
 	"brine/internal/guard"
 )
 
@@ -86,6 +87,14 @@ func (p *Port) Handle(pattern string, h http.Handler) { p.mux.Handle(pattern, h)
 
 // Addr is where the port listens.
 func (p *Port) Addr() string { return p.listener.Addr().String() }
+
+// URL is where the port's paths begin.
+func (p *Port) URL() string {
+	if _, encrypted := p.listener.(*certs.Listener); encrypted {
+		return "https://" + p.Addr()
+	}
+	return "http://" + p.Addr()
+}
 
 // Run serves until ctx ends.
 func (p *Port) Run(ctx context.Context) error {

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"brine/internal/certs/certstest"
+	"brine/internal/sample"
+)
+
+// A brine whose admin port is encrypted is asked by commands that have its configuration, and by no others.
+func TestEncryptedAdminPort(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	j.publish(first(sample.Scans(), 1000))
+	cert, key := certstest.New(t, "a").Issue(t, certstest.Leaf{})
+	p := j.begin("BRINE_HTTP_TLS_CERT="+cert, "BRINE_HTTP_TLS_KEY="+key)
+	defer p.stop()
+	if !strings.Contains(p.log.String(), "https://"+p.http) {
+		t.Errorf("the log has no https:// address: %s", &p.log)
+	}
+	for _, c := range []struct {
+		env  []string
+		says string
+		code int
+	}{
+		{[]string{"BRINE_HTTP_TLS_CERT=" + cert, "BRINE_HTTP_TLS_KEY=" + key}, j.table, exitOK},
+		{nil, "Client sent an HTTP request to an HTTPS server", exitFailed},
+	} {
+		cmd := j.command("skew", "-c", j.file)
+		cmd.Env = append(append(cmd.Env, "BRINE_HTTP_LISTEN="+p.http), c.env...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.says) {
+			t.Errorf("exit %d, want %d and %q:\n%s", code, c.code, c.says, out)
+		}
+	}
+}
