@@ -37,6 +37,9 @@ func (l *loader) check(c *Config) {
 		l.checkUse(c)
 		l.checkChangeable(c)
 		l.checkAlike(c)
+		for _, p := range c.Pipelines {
+			l.checkCommands(c, p)
+		}
 		for _, v := range c.Views {
 			l.checkView(c, v)
 		}

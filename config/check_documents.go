@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
+	"brine/command"
 	"brine/event"
+	"brine/query"
 	"brine/rowkey"
 	"brine/sink"
 )
@@ -157,4 +161,209 @@ func partsOrReindex(c *Config, p *Pipeline, t *Table, x *Index) string {
 		return "now and then run brine reindex " + x.Name + " --from hbase, which leaves them out"
 	}
 	return "write every: month, and time: and a date filled with " + names[i] + " of the row key; if the index exists, in a new one"
+}
+
+// checkCommands finds what keeps the pipeline's commands from being changes as any other.
+func (l *loader) checkCommands(c *Config, p *Pipeline) {
+	setting, s := join("pipelines", p.Name)+".commands", &p.Commands
+	if !l.has(setting) {
+		return
+	}
+	for _, must := range []struct{ name, value, example string }{
+		{"state", s.State, "state: status"}, {"record_key", s.RecordKey, "record_key: order"},
+		{"states", strings.Join(s.States, ""), "states: [created, paid], those that records of others bring about"},
+		{"transitions", strings.Repeat("x", len(s.Transitions)), "transitions: { confirm: { from: [shipped], to: received, … } }"},
+	} {
+		if must.value == "" {
+			l.fault(setting, Missing, "says no "+must.name, "write "+must.example)
+			return
+		}
+	}
+	if !l.checkCommandRecords(p, setting) {
+		return
+	}
+	t, ok := l.checkCommandTable(c, p, setting)
+	if !ok {
+		return
+	}
+	l.checkCommandFields(p, t, setting)
+	for i := range s.Transitions {
+		l.checkTransition(p, t, &s.Transitions[i], join(setting+".transitions", s.Transitions[i].Name))
+	}
+	if l.problems.Err() == nil {
+		l.checkStates(p.machine(t), p, setting)
+	}
+}
+
+// checkCommandRecords: a command is written as JSON, with a time as its version, and carries what it changes.
+func (l *loader) checkCommandRecords(p *Pipeline, setting string) bool {
+	version, n := p.versionFields()
+	f := p.field(version)
+	problem := func(code Code, what, fix string) bool {
+		l.fault(setting, code, what, fix)
+		return false
+	}
+	switch {
+	case p.Format != "json" || p.framed() || p.Envelope.Form != "" || p.imaged():
+		return problem(CommandsCode, "a command is one JSON object, and the records of the pipeline are not, or are wrapped",
+			"publish changes as plain JSON, format: json, or remove the commands")
+	case p.Changes != changesPartial:
+		return problem(CommandsCode, "a command carries the fields that it changes, and the pipeline takes a change for all there is",
+			"write changes: partial, or remove the commands")
+	case version == "" || p.position() != nil || n != "":
+		return problem(VersionType, "a command is newer than what it changes by a millisecond, and the version is no field that is a time",
+			"write version: and a field of type time_ms, or remove the commands")
+	case f == nil || f.unit() != "" || !f.eventType().IsTime():
+		return problem(VersionType, "a command is newer than what it changes by a millisecond, and the version is "+typeName(p, version),
+			"declare "+version+" as time_ms, or remove the commands")
+	case p.commandTopic() == "":
+		return problem(CommandsCode, "the pipeline reads several topics, and commands go to one", "write topic: and the one for commands")
+	case !kafkaName(p.commandTopic()):
+		return problem(Name, "topic "+quote(p.commandTopic())+" is not a valid topic name", topicNames)
+	}
+	return true
+}
+
+// checkCommandTable checks the rows that commands change.
+func (l *loader) checkCommandTable(c *Config, p *Pipeline, setting string) (query.Table, bool) {
+	problem := func(code Code, what, fix string) (query.Table, bool) {
+		l.fault(setting, code, what, fix)
+		return query.Table{}, false
+	}
+	name := p.commanded()
+	entries := p.entriesOf(name)
+	if len(entries) != 1 {
+		return problem(CommandsCode, "the pipeline writes "+strconv.Itoa(len(entries))+" rows of table "+name+" of an event, not one",
+			"write table: and one of the tables of its rows")
+	}
+	r := entries[0]
+	switch {
+	case c.Table(name).Row != rowEntity:
+		return problem(CommandsCode, "rows of "+name+" are events, which nothing changes", "write table: and one whose rows are entities")
+	case r.When != "" || len(r.Each) > 0 || len(r.As) > 0 || r.TTL != "":
+		return problem(CommandsCode, "rows of "+name+" have when, each, as or ttl, so that a change may become another row, or none",
+			"remove them, or the commands")
+	case r.HardDeletes:
+		return problem(HardDeletes, "rows of "+name+" are deleted hard, and what a command has deleted could be seen by nobody",
+			"mark rows: hard_deletes: false")
+	case slices.ContainsFunc(c.Pipelines, func(other *Pipeline) bool {
+		return other != p && len(other.Commands.Transitions) > 0 && other.commanded() == name
+	}):
+		return problem(Duplicate, "another pipeline has commands for "+name+" too", "keep one of the two")
+	}
+	t, _ := c.Query(c.Table(name))
+	return t, true
+}
+
+// checkCommandFields checks what is read of a row to make a change of it.
+func (l *loader) checkCommandFields(p *Pipeline, t query.Table, setting string) {
+	s := &p.Commands
+	switch f := p.field(s.State); {
+	case f == nil:
+		l.noField(p, setting+".state", s.State)
+	case f.eventType() != event.Text:
+		l.fault(setting+".state", FieldTypes, "field "+f.Name+" is declared "+f.Type, "a state is a text")
+	case !columnOf(t, s.State):
+		l.fault(setting+".state", CommandsCode, "no column of "+t.Name+" holds field "+s.State, "set one from it")
+	}
+	if f := p.field(s.RecordKey); f == nil {
+		l.noField(p, setting+".record_key", s.RecordKey)
+		return
+	} else if t := f.eventType(); t != event.Text && t != event.Int {
+		l.fault(setting+".record_key", FieldTypes, "field "+f.Name+" is declared "+f.Type, "the key of a record is a text or an int here")
+	}
+	version, _ := p.versionFields()
+	for _, name := range append(p.carried(), s.State, version) {
+		l.checkWritten(p, name, setting)
+	}
+	for _, name := range p.carried() {
+		if f := p.field(name); f.Value == "" && !columnOf(t, name) && !t.Keys.Newest().Gives(name) {
+			l.fault(setting, CommandsCode, "every change carries "+name+", and rows of "+t.Name+" do not hold it",
+				"set a column from it, so that a command can carry it too")
+		}
+	}
+}
+
+func columnOf(t query.Table, field string) bool {
+	return slices.ContainsFunc(t.Columns, func(c query.Column) bool { return c.Field == field && !c.Members })
+}
+
+// checkWritten checks that a change can hold a field.
+func (l *loader) checkWritten(p *Pipeline, name, setting string) {
+	if f := p.field(name); f != nil {
+		of := f.event()
+		if err := command.Writes(&of); err != nil {
+			l.fault(setting, CommandsCode, "a command cannot write field "+name+": "+err.Error(), "declare it as records hold it, or leave it out")
+		}
+	}
+}
+
+// roles are those of accounts.
+var roles = []string{"customer", "support", "operator", "admin"}
+
+func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, setting string) {
+	if !viewNames.MatchString(x.Name) {
+		l.faultName(setting, Name, "is not a valid name of a command", "use lower-case letters, digits, \"_\" and \"-\", a letter first")
+	}
+	if len(x.From) == 0 || slices.Contains(x.From, x.To) && len(x.Set)+len(x.Take) == 0 {
+		l.fault(setting+".from", CommandsCode, "the command begins nowhere, or changes nothing", "name other states than "+x.To)
+	}
+	if len(x.Roles) == 0 {
+		l.fault(setting+".roles", CommandsCode, "nobody may give the command", "name one of "+oneOf(roles))
+	}
+	for i, role := range x.Roles {
+		if !slices.Contains(roles, role) {
+			l.fault(setting+".roles["+strconv.Itoa(i)+"]", Choice, quote(role)+" is no role", didYouMean(role, roles, "write "+oneOf(roles)))
+		}
+	}
+	var names []string
+	for _, v := range x.Set {
+		names = append(names, v.Name)
+	}
+	version, _ := p.versionFields()
+	for _, name := range append(names, x.Take...) {
+		f, at := p.field(name), setting
+		switch {
+		case f == nil:
+			l.noField(p, at, name)
+		case name == p.Commands.State, name == version, slices.Contains(p.carried(), name):
+			l.fault(at, CommandsCode, "field "+name+" is the state, the version or part of a key", "remove it")
+		case f.eventType() == event.Nested:
+			l.fault(at, FieldTypes, "field "+name+" is json, which no command sets", "remove it")
+		case name == t.Deleted && slices.Contains(x.Take, name):
+			l.fault(at, CommandsCode, "field "+name+" deletes the row, which whoever gives the command is not to choose", "write it under set")
+		default:
+			l.checkWritten(p, name, at)
+		}
+	}
+	for _, v := range x.Set {
+		if f := p.field(v.Name); f != nil {
+			if _, err := f.given(v.Value); err != nil {
+				l.fault(join(setting+".set", v.Name), FieldTypes, "is "+quote(string(v.Value))+", and the field is declared "+f.Type,
+					"write it as such a field is written")
+			}
+		}
+		if slices.Contains(x.Take, v.Name) {
+			l.fault(join(setting+".set", v.Name), Duplicate, "field "+v.Name+" is under take too", "keep one of the two")
+		}
+	}
+}
+
+// checkStates: each state that a command begins in must come about.
+func (l *loader) checkStates(m command.Machine, p *Pipeline, setting string) {
+	reached := command.Reachable(p.Commands.States, m.Commands)
+	for i := range m.Commands {
+		x := &m.Commands[i]
+		for _, from := range x.From {
+			at := join(setting+".transitions", x.Name) + ".from"
+			switch {
+			case !slices.Contains(reached, from):
+				l.fault(at, CommandsCode, "no row comes to be "+quote(from)+": no transition leads there from "+strings.Join(p.Commands.States, ", "),
+					didYouMean(from, reached, "add it to states, if records of others bring it about"))
+			case m.OnlyDeleted(from, p.Commands.States) && !m.Restores(x):
+				l.fault(at, CommandsCode, "rows that are "+quote(from)+" are deleted, and a command that changes them would be seen by nobody",
+					"write set: { "+m.Table.Deleted+": false }, or leave the state out")
+			}
+		}
+	}
 }

@@ -211,6 +211,7 @@ const (
 	Expression      Code = "expression"
 	OtherwiseCode   Code = "otherwise"
 	Changeable      Code = "when-changes"
+	CommandsCode    Code = "commands"
 	Unused          Code = "unused"
 )
 
@@ -286,5 +287,6 @@ var codeMeanings = []struct {
 	{Expression, "An expression of `let` or `when` cannot be read, is of the wrong type, or could cost too much for one event."},
 	{OtherwiseCode, "An event that `when` leaves out cannot delete what an earlier one has made."},
 	{Changeable, "A `when` can answer differently for two changes of one row, and what the first has written then stays (warning)."},
+	{CommandsCode, "Commands cannot be published as changes of the pipeline, or their states do not fit together."},
 	{Unused, "A field, table or index is declared and not used (warning)."},
 }

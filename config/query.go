@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"brine/command"
 	"brine/event"
 	"brine/indexer"
+	"brine/lookup"
 	"brine/query"
 	"brine/rowkey"
 	"brine/serve"
@@ -37,6 +39,9 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 	for _, p := range c.Pipelines {
 		if p.rowsOf(t.Name) != nil {
 			p.addIndex(t, &out)
+		}
+		if len(p.Commands.Transitions) > 0 && p.commanded() == t.Name {
+			out.State = p.Commands.State
 		}
 	}
 	return out, true
@@ -147,6 +152,61 @@ func (c *Config) API() (serve.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// commanded is the table whose rows the pipeline's commands change.
+func (p *Pipeline) commanded() string { return cmp.Or(p.Commands.Table, p.firstTable()) }
+
+// Machines are the commands of all pipelines.
+func (c *Config) Machines() (out []command.Machine) {
+	for _, p := range c.Pipelines {
+		if len(p.Commands.Transitions) == 0 {
+			continue
+		}
+		table, _ := c.Query(c.Table(p.commanded()))
+		out = append(out, p.machine(table))
+	}
+	return out
+}
+
+func (p *Pipeline) machine(table query.Table) command.Machine {
+	s := &p.Commands
+	version, _ := p.versionFields()
+	m := command.Machine{Pipeline: p.Name, Table: table, Topic: p.commandTopic(), Partitioner: command.Partitioner(s.Partitioner),
+		RecordKey: s.RecordKey, State: s.State, Version: version, Carried: p.carried(), Schema: p.Schema()}
+	m.Elsewhere = !p.Reads(m.Topic)
+	for _, d := range p.Documents {
+		if purge := p.config.Index(d.Index).PurgeDeletesAfter; purge > 0 && (m.Purged == 0 || purge < m.Purged) {
+			m.Purged = purge
+		}
+	}
+	for i := range s.Transitions {
+		t := &s.Transitions[i]
+		out := command.Command{Name: t.Name, From: t.From, To: t.To, Roles: t.Roles, Take: t.Take}
+		for _, set := range t.Set {
+			v, _ := p.field(set.Name).given(set.Value) // checked
+			out.Set = append(out.Set, command.Setting{Field: set.Name, Value: v})
+		}
+		m.Commands = append(m.Commands, out)
+	}
+	return m
+}
+
+// commandTopic is the topic of the pipeline's commands; empty where it is not said which of several.
+func (p *Pipeline) commandTopic() string { return cmp.Or(p.Commands.Topic, p.Topic) }
+
+// carried are the fields that every change of the pipeline carries, but the version: what keys are made of, and that of the record.
+func (p *Pipeline) carried() (out []string) {
+	version, _ := p.versionFields()
+	identity := p.Identity()
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		looked := p.KeyFrom.table != nil && slices.ContainsFunc(p.lookedUp(), func(l lookup.Field) bool { return l.Name == f.Name })
+		if name := f.Name; name != version && !f.made && !looked && (identity[name] != "" || name == p.Commands.RecordKey) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Query is the view as it is asked.

@@ -86,6 +86,8 @@ type Pipeline struct {
 	Read Read `set:"read"`
 	// How rows are written.
 	Write Write `set:"write"`
+	// What people may do to rows of this pipeline over the HTTP API: confirm an order, cancel it. See commands.md.
+	Commands Commands `set:"commands"`
 	// Fields of which no command, page or message of brine shows what they hold, nor what is made of them; `--unmask` of a command does.
 	Mask []string `set:"mask" example:"[phone]"`
 	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`, where topic is the record's.
@@ -285,4 +287,46 @@ type Let struct {
 	Value string `set:"value,required,short" example:"\"courier + ' ' + note\""`
 	// The field's type. Without it: the type that the expression makes; a time is `time_ms`.
 	Type string `set:"type" oneof:"text int float bool time_ms"`
+}
+
+// Commands is a pipeline's section commands.
+type Commands struct {
+	// The table whose rows commands change. Without it: the first of rows.
+	Table string `set:"table" example:"shop:orders"`
+	// The text field that holds a row's state.
+	State string `set:"state" example:"status"`
+	// The states that records of others bring about. Every other state has to be one that a transition leads to from these.
+	States []string `set:"states" example:"[created, paid, shipped]"`
+	// The field that is the key of the records, by which changes of one row share a partition.
+	RecordKey string `set:"record_key" example:"order"`
+	// How publishers of the topic find the partition of a key, which commands must do alike: `murmur2` (Kafka's Java clients), `crc32`
+	// (librdkafka's `consistent`) or `fnv1a` (Sarama).
+	Partitioner string `set:"partitioner" default:"murmur2" oneof:"murmur2 crc32 fnv1a"`
+	// The topic that commands are published to. Without it: the one that the pipeline reads. Of another one, whoever reads it answers
+	// with changes of its own in the pipeline's topic.
+	Topic string `set:"topic" example:"shop.commands"`
+	// The commands, by name.
+	Transitions []Transition `set:"transitions" example:"{ confirm: { from: [shipped], to: received, roles: [customer] } }"`
+}
+
+// Transition is one of commands.transitions.
+type Transition struct {
+	Name string `set:",key"`
+	// The states in which a row takes the command.
+	From []string `set:"from,required" example:"[shipped]"`
+	// The state that the row has afterwards.
+	To string `set:"to,required" example:"received"`
+	// Who may give it: `customer` (of the customer's own rows), `support`, `operator`, `admin`.
+	Roles []string `set:"roles,required" example:"[customer, operator]"`
+	// Fields that it sets beside the state: `set: { deleted: true }` deletes the row, and `deleted: false` in another one undoes that.
+	Set []TransitionValue `set:"set" example:"{ deleted: true }"`
+	// Fields that whoever gives the command may set.
+	Take []string `set:"take" example:"[reason]"`
+}
+
+// TransitionValue is one field that a transition sets.
+type TransitionValue struct {
+	Name string `set:",key"`
+	// What it is set to, as the field's type is written.
+	Value Scalar `set:"value,required,short" example:"true"`
 }

@@ -67,6 +67,9 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 			return row, fmt.Errorf("table %s: row %q: column %s:%s: %w", d.table.Name, r.Row, c.Family, c.Qualifier, err)
 		}
 		row.Version = max(row.Version, version)
+		if d.table.State != "" && d.table.stands(d.table.Columns[i]) {
+			row.StateVersion = max(row.StateVersion, version)
+		}
 		for _, f := range fields {
 			row.Deleted = row.Deleted || f.Name == d.table.Deleted && f.Value.Bool()
 			if !inKey[f.Name] { // else the key has shown it

@@ -30,6 +30,7 @@ type Table struct {
 	Keys    rowkey.Keys // a row is read by the key of its cells' versions
 	Columns []Column
 	Deleted string // the Bool field that marks a row as deleted when it is true; empty: none does
+	State   string // the field that holds the state of rows, for commands; empty: they have none
 	Index   *Index // nil: no documents stand beside the rows
 
 	Whole []Column // the Columns of a table that Families has made narrow; nil of any other
@@ -52,6 +53,8 @@ type Row struct {
 	Version int64   // the newest cell's timestamp
 	Fields  []Field // the key's fields in the key's order, then the columns in the table's, a packed one as its fields
 	Deleted bool    // it is marked deleted
+
+	StateVersion int64 // of a table with a State: the newest cell of it and of what marks rows as deleted
 }
 
 // Field is a named value; a null value is a column without a cell, or a field that the key holds only hashed.
@@ -128,8 +131,8 @@ func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error)
 	return rows, nil
 }
 
-// Families is the table with no columns but those of some families, and the one that marks rows as deleted: a list reads
-// less than what shows a row whole. Rows that have nothing in these columns are not found.
+// Families is the table with no columns but those of some families, the one that marks rows as deleted and that of their state: a list
+// reads less than what shows a row whole. Rows that have nothing in these columns are not found.
 func (t Table) Families(names []string) (Table, error) {
 	var columns []Column
 	var has []string
@@ -137,7 +140,7 @@ func (t Table) Families(names []string) (Table, error) {
 		if !slices.Contains(has, c.Family) {
 			has = append(has, c.Family)
 		}
-		if slices.Contains(names, c.Family) || t.Deleted != "" && c.holds(t.Deleted) {
+		if slices.Contains(names, c.Family) || t.stands(c) {
 			columns = append(columns, c)
 		}
 	}
@@ -151,6 +154,11 @@ func (t Table) Families(names []string) (Table, error) {
 	}
 	t.Columns = columns
 	return t, nil
+}
+
+// stands reports whether a column says how a row stands: in which state, and whether it is deleted.
+func (t Table) stands(c Column) bool {
+	return t.Deleted != "" && c.holds(t.Deleted) || t.State != "" && c.holds(t.State)
 }
 
 func (c Column) holds(field string) bool {

@@ -1,0 +1,122 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"brine/event"
+)
+
+// write makes the record of a change, and makes sure that it is read as it is meant.
+func (m *Machine) write(change *Change, fields map[string]event.Value, now int64) error {
+	object := map[string]any{}
+	for i := range m.Schema.Fields {
+		f := &m.Schema.Fields[i]
+		v := fields[f.Name]
+		if v.Null() || !f.Const.Null() {
+			continue
+		}
+		text, err := written(f, v)
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		put(object, f.Keys(), text)
+	}
+	var err error
+	if change.Value, err = json.Marshal(object); err != nil { // members in the order of their names: the same change is the same bytes
+		return err
+	}
+	if key := fields[m.RecordKey]; !key.Null() {
+		change.Key = keyText(key)
+	}
+	return m.check(change, fields, now)
+}
+
+// put sets what lies at a path of an object.
+func put(object map[string]any, path []string, v any) {
+	for _, key := range path[:len(path)-1] {
+		below, ok := object[key].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			object[key] = below
+		}
+		object = below
+	}
+	object[path[len(path)-1]] = v
+}
+
+// written is a value as records hold it.
+func written(f *event.Field, v event.Value) (any, error) {
+	switch f.Type {
+	case event.Text:
+		return string(v.Text()), nil
+	case event.Nested:
+		return json.RawMessage(v.Text()), nil
+	case event.Float:
+		if x := v.Float(); math.IsInf(x, 0) || math.IsNaN(x) {
+			return nil, errors.New("JSON has no such number")
+		}
+		return v.Float(), nil
+	case event.Bool:
+		return v.Bool(), nil
+	case event.Int, event.TimeMS:
+		return v.Int(), nil
+	case event.TimeS:
+		return v.Int() / 1000, nil
+	}
+	switch f.Format {
+	case "", event.RFC3339:
+		return time.UnixMilli(v.Int()).UTC().Format("2006-01-02T15:04:05.000Z"), nil
+	case "epoch_ms":
+		return v.Int(), nil
+	}
+	return nil, fmt.Errorf("a time as %s cannot be written", f.Format)
+}
+
+// Writes reports why changes cannot hold a field; nil: they can.
+func Writes(f *event.Field) error {
+	switch {
+	case f.Made:
+		return errors.New("an expression makes it")
+	case f.Place != event.InValue:
+		return errors.New("it lies beside the record's value")
+	case f.Decimal, f.Convert.Case != event.AnyCase, f.Convert.Enum != nil:
+		return errors.New("what a record holds of it is converted, and only one way")
+	case f.Type == event.Time && f.Format != "" && f.Format != event.RFC3339 && f.Format != "epoch_ms":
+		return errors.New("its times are written as " + f.Format)
+	}
+	return nil
+}
+
+func keyText(v event.Value) []byte {
+	switch v.Type {
+	case event.Int, event.TimeMS:
+		return strconv.AppendInt(nil, v.Int(), 10)
+	}
+	return slices.Clone(v.Text())
+}
+
+// check decodes a change as the pipeline will: a command that would become a dead letter, or say something else, is refused.
+func (m *Machine) check(change *Change, fields map[string]event.Value, now int64) error {
+	var b event.Batch
+	rec := event.Record{Topic: m.Topic, Timestamp: now, Key: change.Key, Value: change.Value}
+	if err := event.NewDecoder(m.Schema).Decode(&rec, &b); err != nil {
+		return fmt.Errorf("the pipeline would refuse the change: %w", err)
+	}
+	e := &b.Events[0]
+	if len(b.Events) != 1 || e.LeftOut != "" || e.Version != change.At {
+		return errors.New("the pipeline would not write the change, or not at its version")
+	}
+	for i := range m.Schema.Fields {
+		f := &m.Schema.Fields[i]
+		if want := fields[f.Name]; !want.Null() && f.Const.Null() && !e.Values[i].Equal(want) {
+			return fmt.Errorf("the pipeline would read another value of field %s", f.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,383 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/internal/backoff"
+	"brine/query"
+)
+
+// Publisher puts records into topics.
+type Publisher interface {
+	Partitions(ctx context.Context, topic string) (int, error)
+	// Publish puts records at the end of a partition, and returns the offset of the first. An error that is ErrRefused says that none of
+	// them is there, nor will be; after any other they may be.
+	Publish(ctx context.Context, topic string, partition int, records []Record) (offset int64, err error)
+}
+
+// Record is what is published.
+type Record struct {
+	Key, Value []byte
+	Time       time.Time
+	Command    string // the id of the command, for the header Header
+}
+
+// Header names the header of records that are commands, which holds the command's id.
+const Header = "brine-command"
+
+// ErrRefused is of records that the brokers will never take.
+var ErrRefused = errors.New("the brokers refuse the record")
+
+// Options say what a desk works with.
+type Options struct {
+	Machines  []Machine
+	Outbox    *Outbox
+	Rows      query.Client
+	Publisher Publisher
+	// Settled returns the offset of a partition below which the pipeline has settled all in the store of rows.
+	Settled func(ctx context.Context, pipeline, topic string, partition int) (int64, error)
+
+	PublishWithin time.Duration // how long an answer waits for its command to be published; 1 s
+	Wait          time.Duration // how long a read waits for what it wants to see; 2 s
+	Keep          time.Duration // how long what ended is kept; 7 d
+
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: slog's own
+}
+
+// EnsureDefaults sets what is not set.
+func (o *Options) EnsureDefaults() {
+	o.PublishWithin = cmp.Or(o.PublishWithin, time.Second)
+	o.Wait = cmp.Or(o.Wait, 2*time.Second)
+	o.Keep = cmp.Or(o.Keep, 7*24*time.Hour)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+}
+
+// Desk accepts commands. It is safe for concurrent use.
+type Desk struct {
+	opts  Options
+	relay *relay
+
+	mu         sync.Mutex
+	partitions map[string]int // of topics
+}
+
+// NewDesk makes a desk. What it accepts is published while Run runs.
+func NewDesk(o Options) *Desk {
+	o.EnsureDefaults()
+	d := &Desk{opts: o, partitions: map[string]int{}}
+	d.relay = newRelay(d)
+	return d
+}
+
+// Ask is a command as it was asked for.
+type Ask struct {
+	Account string
+	Role    string
+	May     func(*query.Row) bool // whether the row is one that the caller may see; nil: any
+	Table   string
+	Row     []byte
+	Command string
+	Key     string // of idempotency
+	IfMatch string
+	Fields  map[string]json.RawMessage
+}
+
+// Machine is that of a table; nil: it has none.
+func (d *Desk) Machine(table string) *Machine {
+	if i := slices.IndexFunc(d.opts.Machines, func(m Machine) bool { return m.Table.Name == table }); i >= 0 {
+		return &d.opts.Machines[i]
+	}
+	return nil
+}
+
+func (d *Desk) now() int64 { return d.opts.Now().UnixMilli() }
+
+// Do accepts a command, and returns when it is stored and, unless that takes too long, published. Asked with the same key for the same
+// again, it returns what has become of the first. An error that is a *Refusal is the caller's; any other is that of a store.
+func (d *Desk) Do(ctx context.Context, a *Ask) (e Entry, replayed bool, err error) {
+	m := d.Machine(a.Table)
+	if m == nil || m.Find(a.Command) == nil {
+		return e, false, refuse(NotFound, "the table has no such command")
+	}
+	c := m.Find(a.Command)
+	if !slices.Contains(c.Roles, a.Role) {
+		return e, false, refuse(Forbidden, "the command "+c.Name+" is for "+strings.Join(c.Roles, ", "))
+	}
+	if err := checkKey(a.Key); err != nil {
+		return e, false, err
+	}
+	print := a.print()
+	if e, known, err := d.first(ctx, a, print); known || err != nil {
+		return e, known, err
+	}
+	e, err = d.decide(ctx, m, c, a)
+	if err != nil {
+		return e, false, err
+	}
+	e.Print = print
+	switch err := d.opts.Outbox.Add(ctx, &e); {
+	case errors.Is(err, errKeyTaken): // by a request that came at the same time
+		e, _, err := d.first(ctx, a, print)
+		return e, true, err
+	case errors.Is(err, errHeld):
+		return e, false, refuse(Held, "another command on this version of the row was accepted and is on its way; read the row again")
+	case err != nil:
+		return e, false, err
+	}
+	return d.published(ctx, e), false, nil
+}
+
+const maxKey = 255
+
+func checkKey(key string) error {
+	switch {
+	case key == "":
+		return refuse(NoKey, "a command needs the header Idempotency-Key, a new one for each and the same one to ask again")
+	case len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }):
+		return &Refusal{Kind: Invalid, Detail: "has more than 255 characters, or others than visible ASCII", Arg: "header.Idempotency-Key"}
+	}
+	return nil
+}
+
+// print is what two requests with the same key must have alike.
+func (a *Ask) print() string {
+	body, _ := json.Marshal(a.Fields) // members in the order of their names
+	h := sha256.New()
+	for _, part := range []string{a.Table, string(a.Row), a.Command, a.IfMatch, string(body)} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// running is for how long the first request of a key may be worked on.
+const running = 10 * time.Second
+
+// first returns the command that was accepted with the key of a request.
+func (d *Desk) first(ctx context.Context, a *Ask, print string) (e Entry, known bool, err error) {
+	e, known, err = d.opts.Outbox.Find(ctx, a.Account, a.Key)
+	switch {
+	case err != nil || !known:
+		return e, false, err
+	case e.Print != print:
+		return e, true, refuse(KeyReused, "the Idempotency-Key was used for another command; take a new one for each")
+	case e.State == Accepted && d.now()-e.Created < running.Milliseconds():
+		return e, true, refuse(KeyRunning, "the first request with this Idempotency-Key is being worked on; ask again")
+	}
+	return e, true, nil
+}
+
+// decide makes the entry of a command.
+func (d *Desk) decide(ctx context.Context, m *Machine, c *Command, a *Ask) (e Entry, err error) {
+	expected, err := parseMatch(a.IfMatch)
+	if err != nil {
+		return e, err
+	}
+	given, err := m.Given(c, a.Fields)
+	if err != nil {
+		return e, err
+	}
+	o, err := d.read(ctx, m, a)
+	if err != nil {
+		return e, err
+	}
+	now := d.now()
+	change, err := m.Decide(c, o, expected, given, now)
+	if err != nil {
+		return e, err
+	}
+	n, err := d.partitionsOf(ctx, m.Topic)
+	if err != nil {
+		return e, err
+	}
+	return Entry{ID: strings.ToLower(rand.Text()), Account: a.Account, Key: a.Key, Table: a.Table, Command: c.Name, Row: o.Row,
+		Expected: expected, Change: change, State: Accepted, Topic: m.Topic, Part: m.Partitioner.Partition(change.Key, n), Offset: -1, Created: now}, nil
+}
+
+// read reads the row of a request.
+func (d *Desk) read(ctx context.Context, m *Machine, a *Ask) (*Order, error) {
+	rows, err := query.ByRow(ctx, d.opts.Rows, m.Table, [][]byte{a.Row})
+	if err != nil {
+		return nil, err
+	}
+	o, ok := m.orderOf(&rows[0])
+	if !ok || a.May != nil && !a.May(&rows[0]) {
+		return nil, refuse(NotFound, "there is no such row")
+	}
+	return &o, nil
+}
+
+// parseMatch reads If-Match: the ETag of a read of the row, whose first number is the version of the row's state.
+func parseMatch(text string) (int64, error) {
+	if text == "" {
+		return 0, refuse(NoVersion, "a command needs the header If-Match: the ETag of the row that it is for")
+	}
+	number, _, _ := strings.Cut(strings.Trim(text, `"`), ".")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || len(text) < 3 || text[0] != '"' || text[len(text)-1] != '"' {
+		return 0, &Refusal{Kind: Invalid, Detail: "is not one ETag of a row", Arg: "header.If-Match"}
+	}
+	return n, nil
+}
+
+const maxText = 4 << 10 // of a field that a caller gives
+
+// Given reads what a caller gives; its errors are *Refusal.
+func (m *Machine) Given(c *Command, fields map[string]json.RawMessage) (map[string]event.Value, error) {
+	out := map[string]event.Value{}
+	for name, raw := range fields {
+		bad := func(detail string) error { return &Refusal{Kind: Invalid, Detail: detail, Arg: "body.fields." + name} }
+		at := slices.IndexFunc(m.Schema.Fields, func(f event.Field) bool { return f.Name == name })
+		if !slices.Contains(c.Take, name) || at < 0 {
+			takes := "takes no fields"
+			if len(c.Take) > 0 {
+				takes = "takes " + strings.Join(c.Take, ", ")
+			}
+			return nil, bad("the command " + takes)
+		}
+		if len(raw) > maxText {
+			return nil, bad(fmt.Sprintf("has more than %d bytes", maxText))
+		}
+		v, err := valueOf(m.Schema.Fields[at].Type, raw)
+		if err != nil {
+			return nil, bad(err.Error())
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+func valueOf(t event.Type, raw json.RawMessage) (event.Value, error) {
+	var err error
+	switch t.Stored() {
+	case event.Text:
+		var v string
+		if err = json.Unmarshal(raw, &v); err == nil && string(raw) != "null" {
+			return event.TextValue(v), nil
+		}
+	case event.Int:
+		var v int64
+		if err = json.Unmarshal(raw, &v); err == nil && string(raw) != "null" {
+			return event.IntValue(v), nil
+		}
+	case event.Float:
+		var v float64
+		if err = json.Unmarshal(raw, &v); err == nil && string(raw) != "null" {
+			return event.FloatValue(v), nil
+		}
+	case event.Bool:
+		var v bool
+		if err = json.Unmarshal(raw, &v); err == nil && string(raw) != "null" {
+			return event.BoolValue(v), nil
+		}
+	case event.TimeMS:
+		var v time.Time
+		if err = json.Unmarshal(raw, &v); err == nil && string(raw) != "null" {
+			return event.TimeValue(v.UnixMilli()), nil
+		}
+	}
+	return event.Value{}, fmt.Errorf("is no %s", t)
+}
+
+// partitionsOf is how many partitions a topic has. It is asked once: a topic that grows moves its keys for all who publish.
+func (d *Desk) partitionsOf(ctx context.Context, topic string) (int, error) {
+	d.mu.Lock()
+	n := d.partitions[topic]
+	d.mu.Unlock()
+	if n > 0 {
+		return n, nil
+	}
+	n, err := d.opts.Publisher.Partitions(ctx, topic)
+	if err == nil && n < 1 {
+		err = fmt.Errorf("topic %s has no partitions", topic)
+	}
+	if err != nil {
+		return 0, err
+	}
+	d.mu.Lock()
+	d.partitions[topic] = n
+	d.mu.Unlock()
+	return n, nil
+}
+
+// published hands an entry to the relay, and waits for a while until it is in its topic.
+func (d *Desk) published(ctx context.Context, e Entry) Entry {
+	done := d.relay.take(e)
+	wait := time.NewTimer(d.opts.PublishWithin)
+	defer wait.Stop()
+	select {
+	case e = <-done:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return e
+}
+
+// Get returns what has become of a command of an account.
+func (d *Desk) Get(ctx context.Context, account, table, id string) (Entry, error) {
+	e, ok, err := d.opts.Outbox.Get(ctx, id)
+	if err != nil {
+		return e, err
+	}
+	if !ok || e.Account != account || e.Table != table {
+		return e, refuse(NotFound, "there is no such command")
+	}
+	if e.State == Published {
+		err = d.relay.settle(ctx, []*Entry{&e})
+	}
+	return e, err
+}
+
+// Token is what a reader gives who wants to see a command applied; empty while the command is not known to be published.
+func (e *Entry) Token() string {
+	if e.Offset < 0 {
+		return ""
+	}
+	return Token{Topic: e.Topic, Partition: e.Part, Offset: e.Offset + 1}.String()
+}
+
+// Wait waits until what a token names is applied. It is stale if that takes longer than Options.Wait, or cannot be known.
+func (d *Desk) Wait(ctx context.Context, text string) (stale bool, err error) {
+	t, err := ParseToken(text)
+	if err != nil {
+		return false, &Refusal{Kind: Invalid, Detail: err.Error(), Arg: "header.Brine-After"}
+	}
+	i := slices.IndexFunc(d.opts.Machines, func(m Machine) bool { return m.Topic == t.Topic })
+	if i < 0 {
+		return false, &Refusal{Kind: Invalid, Detail: errToken.Error(), Arg: "header.Brine-After"}
+	}
+	m := &d.opts.Machines[i]
+	if m.Elsewhere {
+		return true, nil
+	}
+	within, cancel := context.WithTimeout(ctx, d.opts.Wait)
+	defer cancel()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+		settled, err := d.opts.Settled(within, m.Pipeline, t.Topic, t.Partition)
+		if err == nil && settled >= t.Offset {
+			return false, nil
+		}
+		if backoff.Wait(within, pause) != nil {
+			return true, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/query"
+)
+
+// Machine is the states of a table's rows, and the commands that lead from one to another.
+type Machine struct {
+	Pipeline string // that applies the changes
+	Table    query.Table
+
+	Topic       string // that changes are published to
+	Elsewhere   bool   // the pipeline does not read Topic: whoever does answers with changes of its own
+	Partitioner Partitioner
+	RecordKey   string // the field whose value is the key of records
+
+	State   string   // the field that holds the state
+	Version string   // the field of a change's version, a time
+	Carried []string // the fields that every change carries as the row has them
+
+	Commands []Command
+	Schema   event.Schema // of the pipeline: how changes are written, and checked before they are stored
+
+	Purged time.Duration // how long after a delete it may be forgotten somewhere; 0: never
+}
+
+// Command is one transition.
+type Command struct {
+	Name  string
+	From  []string
+	To    string
+	Roles []string
+	Set   []Setting
+	Take  []string // the fields that the caller may give
+}
+
+// Setting is a field and what a command sets it to.
+type Setting struct {
+	Field string
+	Value event.Value
+}
+
+// Order is a row as a command finds it.
+type Order struct {
+	Row     []byte
+	State   string
+	Version int64 // the newest of its state and of its mark of deletion
+	Deleted bool
+	Fields  map[string]event.Value
+}
+
+// orderOf is a row that was read whole; ok is false where there is none.
+func (m *Machine) orderOf(r *query.Row) (o Order, ok bool) {
+	if len(r.Fields) == 0 {
+		return o, false
+	}
+	o = Order{Row: r.Key, Version: r.StateVersion, Deleted: r.Deleted, Fields: map[string]event.Value{}}
+	for _, f := range r.Fields {
+		o.Fields[f.Name] = f.Value
+	}
+	if v := o.Fields[m.State]; !v.Null() {
+		o.State = string(v.Text())
+	}
+	return o, true
+}
+
+// Find is the command of a name; nil: there is none.
+func (m *Machine) Find(name string) *Command {
+	if i := slices.IndexFunc(m.Commands, func(c Command) bool { return c.Name == name }); i >= 0 {
+		return &m.Commands[i]
+	}
+	return nil
+}
+
+// marks is what a command does to the mark of deletion.
+func (m *Machine) marks(c *Command) (deletes, restores bool) {
+	for _, s := range c.Set {
+		if s.Field == m.Table.Deleted && m.Table.Deleted != "" {
+			return s.Value.Bool(), !s.Value.Bool()
+		}
+	}
+	return false, false
+}
+
+// Restores reports whether a command undoes a delete.
+func (m *Machine) Restores(c *Command) bool {
+	_, restores := m.marks(c)
+	return restores
+}
+
+// OnlyDeleted reports whether rows in a state are deleted: only commands lead to it, and all that do delete.
+func (m *Machine) OnlyDeleted(state string, others []string) bool {
+	led := false
+	for i := range m.Commands {
+		if c := &m.Commands[i]; c.To == state {
+			deletes, _ := m.marks(c)
+			if !deletes {
+				return false
+			}
+			led = true
+		}
+	}
+	return led && !slices.Contains(others, state)
+}
+
+// Change is what a command publishes.
+type Change struct {
+	At    int64 // its version
+	State string
+	Key   []byte // of the record
+	Value []byte
+}
+
+// Decide returns the change that a command makes of a row, or a *Refusal. It looks at nothing but its arguments: now is in ms since 1970,
+// expected the version that the caller has seen.
+func (m *Machine) Decide(c *Command, o *Order, expected int64, given map[string]event.Value, now int64) (Change, error) {
+	deletes, restores := m.marks(c)
+	switch {
+	case o.Deleted && !restores:
+		return Change{}, refuse(NotFound, "there is no such row")
+	case o.Version != expected:
+		return Change{}, refuseAt(Stale, o, fmt.Sprintf("the row has the version %d, not %d", o.Version, expected))
+	case !slices.Contains(c.From, o.State), restores && !o.Deleted, deletes && o.Deleted:
+		return Change{}, refuseAt(NotAllowed, o, fmt.Sprintf("%s leads from %s, and the row is %q%s", c.Name, strings.Join(c.From, ", "), o.State,
+			map[bool]string{true: ", not deleted"}[restores && !o.Deleted]))
+	case restores && m.Purged > 0 && now-o.Version >= (m.Purged-purgeMargin).Milliseconds():
+		return Change{}, refuseAt(Gone, o, fmt.Sprintf("the row was deleted more than %v ago, and what was deleted may be purged already",
+			m.Purged-purgeMargin))
+	}
+	fields := map[string]event.Value{}
+	for _, name := range m.Carried {
+		fields[name] = o.Fields[name]
+	}
+	for name, v := range given {
+		fields[name] = v
+	}
+	for _, s := range c.Set {
+		fields[s.Field] = s.Value
+	}
+	change := Change{At: max(now, o.Version+1), State: c.To}
+	fields[m.State] = event.TextValue(c.To)
+	fields[m.Version] = event.TimeValue(change.At)
+	return change, m.write(&change, fields, now)
+}
+
+// purgeMargin is how long before a delete may be purged it is too late to undo it: the change has to be applied yet.
+const purgeMargin = 10 * time.Minute
+
+// Reachable returns the states that commands can lead to from these ones, these among them.
+func Reachable(from []string, commands []Command) []string {
+	out := slices.Clone(from)
+	for grown := true; grown; {
+		grown = false
+		for i := range commands {
+			c := &commands[i]
+			begins := slices.ContainsFunc(c.From, func(s string) bool { return slices.Contains(out, s) })
+			if begins && !slices.Contains(out, c.To) {
+				out, grown = append(out, c.To), true
+			}
+		}
+	}
+	return out
+}

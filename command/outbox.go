@@ -1,0 +1,324 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Migrations has a folder migrations/DIALECT for each dialect, as goose reads them; see account.Store.Migrate.
+//
+//go:embed migrations
+var Migrations embed.FS
+
+// Versions is the table that remembers which of the Migrations have run.
+const Versions = "commands_versions"
+
+// State is what has become of an accepted command.
+type State string
+
+// The states of a command.
+const (
+	Accepted  State = "accepted"  // stored, and not known to be published
+	Published State = "published" // in the topic
+	Applied   State = "applied"   // the row is as the command made it, or was when another command was accepted upon it
+	Overtaken State = "overtaken" // a newer change has set the row's state or deleted it
+	Failed    State = "failed"    // for good, without an effect
+)
+
+// Entry is a command in the outbox.
+type Entry struct {
+	ID       string
+	Account  string
+	Key      string // of idempotency, within the account
+	Print    string // of all that the caller asked for
+	Table    string
+	Command  string
+	Row      []byte
+	Expected int64 // the version that it was accepted upon
+	Change   Change
+	State    State
+	Detail   string // why it failed
+	Topic    string
+	Part     int
+	Offset   int64 // −1: not known
+	Created  int64 // ms since 1970
+}
+
+// Outbox is the commands in a database. It is safe for concurrent use, and by several processes.
+//
+// Everything is written by one goroutine, which commits what comes at the same time together: a database that has one writer is waited for
+// once.
+type Outbox struct {
+	db     *sql.DB
+	writes chan *write
+	done   chan struct{} // closed by Close
+	once   sync.Once
+	ended  chan struct{} // closed by run
+}
+
+type write struct {
+	do     func(context.Context, *sql.Tx) error
+	err    error
+	result chan error // of one place
+}
+
+const (
+	together     = 100              // writes that are committed at once, at most
+	answerWithin = 10 * time.Second // of the database
+)
+
+// ErrClosed is the error of an outbox that is closed.
+var ErrClosed = errors.New("the outbox is closed")
+
+// NewOutbox makes an outbox of a database that the Migrations were applied to.
+func NewOutbox(db *sql.DB) *Outbox {
+	o := &Outbox{db: db, writes: make(chan *write, together), done: make(chan struct{}), ended: make(chan struct{})}
+	go o.run()
+	return o
+}
+
+// Close ends the outbox; the database stays open.
+func (o *Outbox) Close() {
+	o.once.Do(func() { close(o.done) })
+	<-o.ended
+}
+
+func (o *Outbox) run() {
+	defer close(o.ended)
+	for {
+		select {
+		case <-o.done:
+			return
+		case w := <-o.writes:
+			group := []*write{w}
+			for len(group) < together && len(o.writes) > 0 {
+				group = append(group, <-o.writes)
+			}
+			err := o.commit(group)
+			for _, w := range group {
+				if err != nil {
+					w.err = err
+				}
+				w.result <- w.err
+			}
+		}
+	}
+}
+
+// commit does all writes in one transaction. What one of them returns is its own; an error of the transaction is that of all.
+func (o *Outbox) commit(group []*write) error {
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	tx, err := o.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range group {
+		w.err = w.do(ctx, tx)
+	}
+	return errors.Join(tx.Commit())
+}
+
+// write returns when do is committed, or has failed. If ctx ends before, it may be committed yet.
+func (o *Outbox) write(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
+	w := &write{do: do, result: make(chan error, 1)}
+	select {
+	case o.writes <- w:
+	case <-o.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-w.result:
+		return err
+	case <-o.ended:
+		select {
+		case err := <-w.result:
+			return err
+		default:
+			return ErrClosed
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// orderKey is what a row of a table is called in the index, whose keys are short.
+func orderKey(table string, row []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d:%s", len(table), table)
+	h.Write(row)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+const columns = "id, account, idem_key, fingerprint, table_name, command, order_row, expected_version, version, to_state, record_key, event, " +
+	"state, detail, topic, part, off, created"
+
+func scan(row interface{ Scan(...any) error }) (e Entry, err error) {
+	var expected sql.NullInt64
+	err = row.Scan(&e.ID, &e.Account, &e.Key, &e.Print, &e.Table, &e.Command, &e.Row, &expected, &e.Change.At, &e.Change.State, &e.Change.Key,
+		&e.Change.Value, &e.State, &e.Detail, &e.Topic, &e.Part, &e.Offset, &e.Created)
+	e.Expected = expected.Int64
+	return e, err
+}
+
+// Errors of Add.
+var (
+	errKeyTaken = errors.New("there is a command of this key")
+	errHeld     = errors.New("there is a command on this version")
+)
+
+// Add stores a command.
+func (o *Outbox) Add(ctx context.Context, e *Entry) error {
+	order := orderKey(e.Table, e.Row)
+	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO commands ("+columns+", order_key, swept, changed) "+
+			"VALUES (?"+strings.Repeat(", ?", 20)+")",
+			e.ID, e.Account, e.Key, e.Print, e.Table, e.Command, e.Row, e.Expected, e.Change.At, e.Change.State, notNil(e.Change.Key),
+			e.Change.Value, Accepted, "", e.Topic, e.Part, -1, e.Created, order, 0, e.Created)
+		if err == nil {
+			return nil
+		}
+		for _, taken := range []struct {
+			err   error
+			where string
+			args  []any
+		}{
+			{errKeyTaken, "account = ? AND idem_key = ?", []any{e.Account, e.Key}},
+			{errHeld, "order_key = ? AND expected_version = ?", []any{order, e.Expected}},
+		} {
+			var n int
+			if tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM commands WHERE "+taken.where, taken.args...).Scan(&n) == nil && n > 0 {
+				return taken.err
+			}
+		}
+		return err
+	})
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Find returns the command of a key; ok is false where there is none.
+func (o *Outbox) Find(ctx context.Context, account, key string) (e Entry, ok bool, err error) {
+	return found(scan(o.db.QueryRowContext(ctx, "SELECT "+columns+" FROM commands WHERE account = ? AND idem_key = ?", account, key)))
+}
+
+// Get returns the command of an id.
+func (o *Outbox) Get(ctx context.Context, id string) (e Entry, ok bool, err error) {
+	return found(scan(o.db.QueryRowContext(ctx, "SELECT "+columns+" FROM commands WHERE id = ?", id)))
+}
+
+func found(e Entry, err error) (Entry, bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return e, false, nil
+	}
+	return e, err == nil, err
+}
+
+// Follows reports whether a command was accepted upon a version of a row.
+func (o *Outbox) Follows(ctx context.Context, e *Entry) (bool, error) {
+	var n int
+	err := o.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM commands WHERE order_key = ? AND expected_version = ?",
+		orderKey(e.Table, e.Row), e.Change.At).Scan(&n)
+	return n > 0, err
+}
+
+// Left lists commands that are not known to be published and were accepted before a time. From then on they are published by whoever
+// finds them, so that nobody can be certain any more that one is not.
+func (o *Outbox) Left(ctx context.Context, before int64, limit int) (out []Entry, err error) {
+	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = 1 WHERE state = ? AND swept = 0 AND created < ?", Accepted, before)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.list(ctx, "state = ? AND created < ?", limit, Accepted, before)
+}
+
+// In lists commands in a state, the oldest first.
+func (o *Outbox) In(ctx context.Context, s State, limit int) ([]Entry, error) {
+	return o.list(ctx, "state = ?", limit, s)
+}
+
+func (o *Outbox) list(ctx context.Context, where string, limit int, args ...any) ([]Entry, error) {
+	rows, err := o.db.QueryContext(ctx, "SELECT "+columns+" FROM commands WHERE "+where+" ORDER BY created LIMIT ?", append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []Entry
+	for rows.Next() {
+		e, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, rows.Err()
+}
+
+// Publish says where commands were published: their Part and Offset. Only the first time counts.
+func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) error {
+	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, e := range entries {
+			if _, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, part = ?, off = ?, changed = ? WHERE id = ? AND state = ?",
+				Published, e.Part, e.Offset, now, e.ID, Accepted); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Refused ends a command that the brokers refused, and frees its place. It is false, and nothing changes, where the command may have been
+// published by somebody else meanwhile.
+func (o *Outbox) Refused(ctx context.Context, id, detail string, now int64) (freed bool, err error) {
+	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?, expected_version = NULL "+
+			"WHERE id = ? AND state = ? AND swept = 0", Failed, detail, now, id, Accepted)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		freed = n > 0
+		return err
+	})
+	return freed, err
+}
+
+// End says what has become of published commands: their State and Detail. Those that failed free their places.
+func (o *Outbox) End(ctx context.Context, entries []*Entry, now int64) error {
+	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, e := range entries {
+			place := map[bool]string{true: ", expected_version = NULL"}[e.State == Failed]
+			if _, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?"+place+" WHERE id = ? AND state = ?",
+				e.State, e.Detail, now, e.ID, Published); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Forget deletes what ended before a time.
+func (o *Outbox) Forget(ctx context.Context, before int64) error {
+	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM commands WHERE changed < ? AND state IN (?, ?, ?)", before, Applied, Overtaken, Failed)
+		return err
+	})
+}

@@ -1,0 +1,310 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"brine/query"
+)
+
+// relay publishes what a desk accepts, and finds out what becomes of it.
+type relay struct {
+	*Desk
+	wake chan struct{} // of one place: something was taken
+
+	mu     sync.Mutex
+	queued map[lane][]pending
+	busy   map[lane]bool
+	here   map[string]bool   // ids that are queued or being published
+	open   map[string]*Entry // published by this process, or found so; by id
+}
+
+// lane is a partition: a broker that is slow holds up none but its own.
+type lane struct {
+	topic string
+	part  int
+}
+
+type pending struct {
+	Entry
+	fresh bool       // accepted by this process, which is the first to publish it
+	done  chan Entry // of one place; nil: nobody waits
+}
+
+const (
+	batch      = 100             // records of one request
+	publishFor = 5 * time.Second // until a request is given up; more would be running
+	sweepEvery = 5 * time.Second // what this process has not published by then is published again, whoever accepted it
+	settleTick = 200 * time.Millisecond
+	sweeps     = 1000 // commands of one sweep
+)
+
+func newRelay(d *Desk) *relay {
+	return &relay{Desk: d, wake: make(chan struct{}, 1), queued: map[lane][]pending{}, busy: map[lane]bool{}, here: map[string]bool{},
+		open: map[string]*Entry{}}
+}
+
+// take takes over a command that is stored. The channel has it when it is published.
+func (r *relay) take(e Entry) <-chan Entry {
+	done := make(chan Entry, 1)
+	r.queue(pending{Entry: e, fresh: true, done: done})
+	return done
+}
+
+func (r *relay) queue(p pending) {
+	at := lane{p.Topic, p.Part}
+	r.mu.Lock()
+	if !r.here[p.ID] {
+		r.here[p.ID] = true
+		r.queued[at] = append(r.queued[at], p)
+	}
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run publishes what is accepted, and what was left by whoever ended before, until ctx ends.
+func (d *Desk) Run(ctx context.Context) error {
+	r := d.relay
+	var lanes sync.WaitGroup
+	defer lanes.Wait()
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	tick := time.NewTicker(settleTick)
+	defer tick.Stop()
+	r.sweep(ctx, r.now()+1)
+	for {
+		r.start(ctx, &lanes)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.wake:
+		case <-sweep.C:
+			r.sweep(ctx, r.now()-sweepEvery.Milliseconds())
+		case <-tick.C:
+			r.settleOpen(ctx)
+		}
+	}
+}
+
+// sweep takes over what is not published, or whose end is not known.
+func (r *relay) sweep(ctx context.Context, before int64) {
+	left, err := r.opts.Outbox.Left(ctx, before, sweeps)
+	r.warn(ctx, err, "the outbox cannot be read; accepted commands wait")
+	for _, e := range left {
+		r.queue(pending{Entry: e})
+	}
+	found, err := r.opts.Outbox.In(ctx, Published, sweeps)
+	r.warn(ctx, err, "the outbox cannot be read; commands wait for their end")
+	r.mu.Lock()
+	for i := range found {
+		r.open[found[i].ID] = &found[i]
+	}
+	r.mu.Unlock()
+	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "old commands cannot be deleted")
+}
+
+func (r *relay) warn(ctx context.Context, err error, what string) {
+	if err != nil && ctx.Err() == nil {
+		r.opts.Log.Warn(what, "error", err)
+	}
+}
+
+// start gives each lane that has something and nobody at work a goroutine.
+func (r *relay) start(ctx context.Context, lanes *sync.WaitGroup) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for at, list := range r.queued {
+		if len(list) > 0 && !r.busy[at] {
+			r.busy[at] = true
+			lanes.Go(func() { r.work(ctx, at) })
+		}
+	}
+}
+
+// work publishes what a lane has until it has nothing, or fails: then the next sweep finds what is left.
+func (r *relay) work(ctx context.Context, at lane) {
+	for {
+		r.mu.Lock()
+		list := r.queued[at]
+		n := min(len(list), batch)
+		group := list[:n:n]
+		r.queued[at] = list[n:]
+		if n == 0 || ctx.Err() != nil {
+			r.busy[at] = false
+			r.mu.Unlock()
+			return
+		}
+		r.mu.Unlock()
+		r.publish(ctx, at, group)
+		r.mu.Lock()
+		for i := range group {
+			delete(r.here, group[i].ID)
+		}
+		r.mu.Unlock()
+	}
+}
+
+// publish publishes a group together; one that is refused is published one by one, to find out which.
+func (r *relay) publish(ctx context.Context, at lane, group []pending) {
+	records := make([]Record, len(group))
+	for i := range group {
+		e := &group[i]
+		records[i] = Record{Key: e.Change.Key, Value: e.Change.Value, Time: time.UnixMilli(e.Created), Command: e.ID}
+	}
+	within, cancel := context.WithTimeout(ctx, publishFor)
+	offset, err := r.opts.Publisher.Publish(within, at.topic, at.part, records)
+	cancel()
+	switch {
+	case err == nil:
+		r.note(ctx, group, offset)
+	case errors.Is(err, ErrRefused) && len(group) > 1:
+		for i := range group {
+			r.publish(ctx, at, group[i:i+1])
+		}
+	case errors.Is(err, ErrRefused) && group[0].fresh:
+		r.refused(ctx, &group[0], err)
+	default:
+		r.warn(ctx, err, "commands are not published yet; they are tried again")
+	}
+}
+
+// note keeps where a group was published, and says so to who waits. If it cannot be kept the commands are published again.
+func (r *relay) note(ctx context.Context, group []pending, offset int64) {
+	entries := make([]*Entry, len(group))
+	for i := range group {
+		e := &group[i].Entry
+		e.Offset, e.State = offset+int64(i), Published
+		entries[i] = e
+	}
+	if err := r.opts.Outbox.Publish(context.WithoutCancel(ctx), entries, r.now()); err != nil {
+		r.warn(ctx, err, "published commands cannot be marked so; they are published again")
+		return
+	}
+	r.mu.Lock()
+	for _, e := range entries {
+		kept := *e
+		r.open[e.ID] = &kept
+	}
+	r.mu.Unlock()
+	for i := range group {
+		group[i].say()
+	}
+}
+
+func (p *pending) say() {
+	if p.done != nil {
+		p.done <- p.Entry
+	}
+}
+
+// refused ends a command that the brokers never take.
+func (r *relay) refused(ctx context.Context, p *pending, why error) {
+	freed, err := r.opts.Outbox.Refused(ctx, p.ID, "the brokers refused it", r.now())
+	r.warn(ctx, errors.Join(why, err), "a command cannot be published")
+	if freed {
+		p.State, p.Detail = Failed, "the brokers refused it"
+		p.say()
+	}
+}
+
+// settleOpen finds out what became of published commands.
+func (r *relay) settleOpen(ctx context.Context) {
+	r.mu.Lock()
+	entries := make([]*Entry, 0, len(r.open))
+	for _, e := range r.open {
+		entries = append(entries, e)
+	}
+	r.mu.Unlock()
+	if len(entries) > 0 {
+		r.warn(ctx, r.settle(ctx, entries), "what became of commands is not known yet")
+	}
+}
+
+// settle finds out what became of published commands, as far as that is known. The entries are the caller's.
+func (r *relay) settle(ctx context.Context, entries []*Entry) error {
+	settled := map[lane]int64{}
+	by := map[*Machine][]*Entry{}
+	for _, e := range entries {
+		m := r.Machine(e.Table)
+		at := lane{e.Topic, e.Part}
+		if m == nil {
+			continue // of a table that has no commands any more
+		}
+		if _, known := settled[at]; !known && !m.Elsewhere {
+			n, err := r.opts.Settled(ctx, m.Pipeline, e.Topic, e.Part)
+			if err != nil {
+				return err
+			}
+			settled[at] = n
+		}
+		if m.Elsewhere || settled[at] > e.Offset {
+			by[m] = append(by[m], e)
+		}
+	}
+	var ended []*Entry
+	for m, list := range by {
+		some, err := r.compare(ctx, m, list)
+		if err != nil {
+			return err
+		}
+		ended = append(ended, some...)
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	if err := r.opts.Outbox.End(ctx, ended, r.now()); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	for _, e := range ended {
+		delete(r.open, e.ID)
+	}
+	r.mu.Unlock()
+	return nil
+}
+
+// compare reads the rows of commands that the pipeline has settled, and returns those that ended.
+func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ended []*Entry, err error) {
+	keys := make([][]byte, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Row
+	}
+	rows, err := query.ByRow(ctx, r.opts.Rows, m.Table, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range entries {
+		o, _ := m.orderOf(&rows[i])
+		followed := false
+		if o.Version > e.Change.At {
+			if followed, err = r.opts.Outbox.Follows(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+		if s, detail := m.became(e, &o, followed); s != Published {
+			ended = append(ended, &Entry{ID: e.ID, State: s, Detail: detail})
+			e.State, e.Detail = s, detail
+		}
+	}
+	return ended, nil
+}
+
+// became is what has become of a command whose change is settled, by the row as it is now; followed says that another command was
+// accepted upon it.
+func (m *Machine) became(e *Entry, o *Order, followed bool) (State, string) {
+	at := e.Change.At
+	switch {
+	case m.Elsewhere && o.Version <= e.Expected:
+		return Published, "" // no answer yet
+	case m.Elsewhere && o.State == e.Change.State, o.Version == at && o.State == e.Change.State, o.Version > at && followed:
+		return Applied, ""
+	case o.Version >= at, m.Elsewhere:
+		return Overtaken, "a newer change has set the row to " + o.State
+	}
+	return Failed, "the pipeline has not written the change: its dead letters say why"
+}
