@@ -113,7 +113,7 @@ func (s *Store) Add(ctx context.Context, name, owner string, role Role, password
 	if err != nil {
 		return Account{}, err
 	}
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hashed(ctx, password)
 	if err != nil {
 		return Account{}, err
 	}
@@ -130,6 +130,16 @@ func (s *Store) Import(ctx context.Context, name, owner string, role Role, enabl
 		return Account{}, err
 	}
 	return s.insert(ctx, n, owner, role, hash, enabled)
+}
+
+// hashed waits its turn among the sign-ins.
+func (s *Store) hashed(ctx context.Context, password string) (string, error) {
+	leave, err := s.hasher.enter()
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return s.hasher.hash(ctx, password)
 }
 
 func (s *Store) insert(ctx context.Context, name, owner string, role Role, hash string, enabled bool) (Account, error) {
@@ -246,7 +256,7 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	if err != nil {
 		return err
 	}
-	hash, err := s.hasher.hash(ctx, password)
+	hash, err := s.hashed(ctx, password)
 	if err != nil {
 		return err
 	}

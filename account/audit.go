@@ -26,9 +26,11 @@ type Entry struct {
 // ErrClosed is the audit of a store that is closed.
 var ErrClosed = errors.New("the accounts are closed")
 
-// Lengths that the columns hold.
+// MaxObject is how many bytes of an entry's object are kept.
+const MaxObject = 60_000
+
+// Lengths that the other columns hold.
 const (
-	maxObject = 16 << 10
 	maxReason = 1000
 	maxText   = 180
 	maxShort  = 64
@@ -38,7 +40,7 @@ const (
 func (s *Store) Audit(ctx context.Context, e Entry) error {
 	e.At = s.opts.Now()
 	e.Account, e.Action = cut(e.Account, maxText), cut(e.Action, maxText)
-	e.Object, e.Reason = cut(e.Object, maxObject), cut(e.Reason, maxReason)
+	e.Object, e.Reason = cut(e.Object, MaxObject), cut(e.Reason, maxReason)
 	e.Address, e.Request = cut(e.Address, maxShort), cut(e.Request, maxShort)
 	return s.audit.commit(ctx, e)
 }

@@ -3,6 +3,7 @@ package account
 import (
 	"cmp"
 	"context"
+	"crypto/cipher"
 	"crypto/tls"
 	"database/sql"
 	"embed"
@@ -73,6 +74,7 @@ type Store struct {
 	dummy   string // what the passwords of nobody are compared with
 	audit   *committer
 	fresh   verified
+	seal    cipher.AEAD
 }
 
 // Open opens the database, and brings its tables up to date.
@@ -95,6 +97,9 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	if s.dummy, err = s.hasher.hash(ctx, "nobody's password, which nobody has"); err != nil {
 		return nil, errors.Join(err, s.db.Close())
+	}
+	if s.seal, err = s.sealer(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("accounts.connect: %w", err), s.db.Close())
 	}
 	s.audit = newCommitter(s.db)
 	return s, nil
@@ -132,7 +137,13 @@ func openSQLite(dir string) (*sql.DB, error) {
 	}
 	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: url.Values{
 		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)"}, "_txlock": {"immediate"}}.Encode()}
-	return sql.Open("sqlite", dsn.String())
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(16) // each has a cache of pages
+	db.SetMaxIdleConns(16)
+	return db, nil
 }
 
 func openMySQL(o *Options) (*sql.DB, error) {

@@ -103,14 +103,18 @@ func newHasher() *hasher {
 	return &hasher{cores: make(chan struct{}, n), waiting: make(chan struct{}, 8*n)}
 }
 
-// turn has do run with a core of its own.
-func (h *hasher) turn(ctx context.Context, do func()) error {
+// enter takes one of the places of those whose password is checked or made, which whoever does takes before asking the database anything.
+func (h *hasher) enter() (leave func(), err error) {
 	select {
 	case h.waiting <- struct{}{}:
+		return func() { <-h.waiting }, nil
 	default:
-		return ErrBusy
+		return nil, ErrBusy
 	}
-	defer func() { <-h.waiting }()
+}
+
+// turn has do run with a core of its own.
+func (h *hasher) turn(ctx context.Context, do func()) error {
 	select {
 	case h.cores <- struct{}{}:
 	case <-ctx.Done():

@@ -37,6 +37,11 @@ func (s *Store) Check(ctx context.Context, name, password, address string) (Acco
 	if err != nil {
 		n = "" // it costs what any name costs
 	}
+	leave, err := s.hasher.enter()
+	if err != nil {
+		return Account{}, err
+	}
+	defer leave()
 	if err := s.tried(ctx, n, address); err != nil {
 		return Account{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/account"
 	"brine/serve/client"
 )
 
@@ -33,6 +34,13 @@ type call struct {
 	ctx      context.Context //nolint:containedctx // of the request, with its deadline
 	lines    bool            // the asker wants a line a row
 	values   url.Values      // of the query
+
+	id               *account.Identity // who asks; nil: nobody in particular
+	session          string            // the token of the cookie
+	scope            scope
+	address, network string // where the request comes from
+	reason           string // why rows of others are read
+	owes             bool   // the audit still lacks what the body asks
 }
 
 // cleanID is the id of a request: the caller's where it is one, else a new one.
@@ -81,8 +89,9 @@ func (c *call) query() (url.Values, error) {
 	}
 	for name, given := range values {
 		i := slices.IndexFunc(c.endpoint.params, func(p param) bool { return p.in == "query" && p.name == name })
+		field, _, _ := strings.Cut(name, ".")
 		switch {
-		case i < 0:
+		case i < 0 || c.closed(field):
 			return nil, wrong("query."+name, "the route has no such parameter", "it has "+c.endpoint.queryNames())
 		case len(given) > 1 && !c.endpoint.params[i].list:
 			return nil, wrong("query."+name, "is given twice", "give it once")
@@ -108,6 +117,8 @@ func (c *call) body(v any) error {
 	switch {
 	case errors.As(err, &large):
 		return refuse(tooLarge, fmt.Sprintf("the body has more than %d bytes", large.Limit))
+	case err != nil && c.endpoint.secret:
+		return wrong("body", "is not what the route takes", "see "+openAPIPath)
 	case err != nil:
 		return wrong("body", strings.TrimPrefix(err.Error(), "json: "), "see "+openAPIPath)
 	}
@@ -116,6 +127,9 @@ func (c *call) body(v any) error {
 
 // json answers.
 func (c *call) json(v any) error {
+	if c.owes {
+		return refuse(internal, "BUG: the audit lacks what is answered")
+	}
 	c.w.Header().Set("Content-Type", jsonType)
 	_ = encode(c.w, v) // the asker is gone: nobody is left to answer
 	return nil

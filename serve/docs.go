@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
+
+	"brine/account"
 )
 
 //go:embed docs.html
@@ -25,6 +27,7 @@ func (s *Server) pages() ([]*endpoint, error) {
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	pages := []*endpoint{
 		{method: http.MethodGet, path: openAPIPath, id: "openapi", about: "This document.", answer: map[string]any{}, free: true,
+			role:   account.Customer,
 			handle: func(c *call) error { return c.made(jsonType, openAPI) }},
 	}
 	s.routes = append(s.routes, pages...)
@@ -54,10 +57,11 @@ func (s *Server) pages() ([]*endpoint, error) {
 	if err := docsPage.Execute(&page, data); err != nil {
 		return nil, err
 	}
-	s.mux.HandleFunc("GET "+docsPath, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		_ = (&call{Server: s, w: w, r: r}).made("text/html; charset=utf-8", page.Bytes())
-	})
+	s.mux.Handle("GET "+docsPath, s.handler(&endpoint{method: http.MethodGet, path: docsPath, id: "docs", role: account.Customer, free: true,
+		handle: func(c *call) error {
+			c.w.Header().Set("Content-Security-Policy", policy)
+			return c.made("text/html; charset=utf-8", page.Bytes())
+		}}))
 	s.routes = s.routes[:len(s.routes)-len(pages)]
 	return pages, nil
 }

@@ -144,15 +144,21 @@ func newShop(t testing.TB, change func(*serve.Options)) *shop {
 			s.scan(t, table, "W2", "2013-01-01T09:00:00Z", "DEPART", "=1+1")
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Server, err = serve.New(l, o); err != nil {
+	if s.Server, err = serve.New(listener(t), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+func listener(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
 }
 
 // ask sends a request past the network; header is names and values, Host among them.

@@ -22,18 +22,24 @@ func (s *Server) OpenAPI() ([]byte, error) {
 			item = object{}
 			paths[e.path] = item
 		}
-		item[strings.ToLower(e.method)] = e.operation(schemas)
+		item[strings.ToLower(e.method)] = s.operation(e, schemas)
 	}
 	schemas.of(reflect.TypeFor[client.Problem]())
 	doc := object{
 		"openapi": "3.1.0",
 		"info": object{"title": "brine", "version": s.opts.Version,
-			"description": "Rows that brine has written, by views and by their keys. Read-only."},
+			"description": "Rows that brine has written, by views and by their keys." + map[bool]string{true: " Read-only."}[s.opts.Accounts == nil]},
 		"paths": paths,
 		"components": object{"schemas": schemas, "responses": object{"Problem": object{
 			"description": "Why there is no answer (RFC 9457).",
 			"content":     object{"application/problem+json": object{"schema": ref("Problem")}},
 		}}},
+	}
+	if s.opts.Accounts != nil {
+		doc["components"].(object)["securitySchemes"] = object{
+			"session": object{"type": "apiKey", "in": "cookie", "name": cookieName},
+			"token":   object{"type": "http", "scheme": "bearer"},
+		}
 	}
 	return json.MarshalIndent(doc, "", "  ")
 }
@@ -41,10 +47,15 @@ func (s *Server) OpenAPI() ([]byte, error) {
 func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
 // operation describes a route.
-func (e *endpoint) operation(known schemas) object {
+func (s *Server) operation(e *endpoint, known schemas) object {
 	params := []object{}
 	for _, p := range e.params {
-		params = append(params, p.described())
+		described := p.described()
+		if s.opts.Accounts != nil && e.on != nil && p.in == "query" && p.name == s.forced(e.on) {
+			described["required"] = false
+			described["description"] = p.about + " A customer's own, who does not give it."
+		}
+		params = append(params, described)
 	}
 	if e.conditional {
 		params = append(params, object{"in": "header", "name": "If-None-Match", "schema": object{"type": "string"},
@@ -71,10 +82,35 @@ func (e *endpoint) operation(known schemas) object {
 		answers["400"], answers["503"] = problem, problem
 	}
 	o := object{"operationId": e.id, "summary": e.about, "parameters": params, "responses": answers}
+	if s.opts.Accounts != nil {
+		s.guarded(e, o)
+	}
 	if e.body != nil {
 		o["requestBody"] = object{"required": true, "content": object{jsonType: object{"schema": known.of(reflect.TypeOf(e.body))}}}
 	}
 	return o
+}
+
+// guarded describes who may ask a route.
+func (s *Server) guarded(e *endpoint, o object) {
+	answers, problem := o["responses"].(object), object{"$ref": "#/components/responses/Problem"}
+	any := e.role == anybody || e.on != nil && s.may(nil, e.role, e.on).open
+	security := []object{{"session": []string{}}}
+	if !e.signedIn {
+		security = append(security, object{"token": []string{}})
+	}
+	if any {
+		security = append(security, object{})
+	}
+	o["security"] = security
+	answers["401"], answers["403"] = problem, problem
+	if any {
+		answers["429"] = problem
+	}
+	if e.on != nil {
+		o["parameters"] = append(o["parameters"].([]object), object{"in": "header", "name": reasonHeader, "schema": object{"type": "string"},
+			"description": "Why rows are read that are not one's own: support and the roles above give it."})
+	}
 }
 
 func (p *param) described() object {

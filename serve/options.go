@@ -1,8 +1,12 @@
 // Package serve is brine's HTTP API for users: views and rows, read through package query.
 //
 // One table, made of the configuration by New, says what there is: each route with its handler, its parameters and its answers. The
-// handlers are registered from it, the OpenAPI document and the documentation page are written from it, and a test walks it. The API reads
-// and changes nothing, and is for loopback only. No route takes a path, a host or anything that is evaluated.
+// handlers are registered from it, the OpenAPI document and the documentation page are written from it, and a test walks it. No route
+// takes a path, a host or anything that is evaluated.
+//
+// With accounts each request is somebody's: the table says which role a route needs and whose rows it reads, and Server.may, alone, decides
+// by both. A route that says neither is nobody's. Operators have a listener of their own, NewOps. Without accounts the API changes nothing,
+// and is for loopback only.
 //
 // The invariant: a request holds one place of Options.InFlight from its route's beginning to its end, and ends within Options.Timeout,
 // whatever the stores do; one that finds no place is refused at once.
@@ -11,6 +15,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,6 +23,7 @@ import (
 	"net/netip"
 	"time"
 
+	"brine/account"
 	"brine/mask"
 	"brine/query"
 	"brine/search"
@@ -39,7 +45,16 @@ type Options struct {
 
 	Version string // of this program, for the OpenAPI document
 
-	Masks  *mask.Rules // what is shown to nobody; nil: nothing
+	// Accounts are who may ask; nil: nobody is asked who he is, and only loopback is listened to. They are the caller's, who closes them.
+	Accounts *account.Store
+	Access   map[string]Access // who reads which table besides support, by the table's name; nothing without Accounts
+	// RoleMasks are what is masked from a role; who has none of them gets Masks.
+	RoleMasks map[account.Role]*mask.Rules
+	TLS       *tls.Config    // with which the listener speaks; nil: in plain text
+	Proxies   []netip.Prefix // who may forward requests of others, and is believed about their addresses
+	PerSecond float64        // requests for public rows that one account or address may send; 10
+
+	Masks  *mask.Rules // what is shown to nobody without a role; nil: nothing
 	Views  []query.View
 	Tables []query.Table
 	Rows   query.Client
@@ -57,6 +72,7 @@ func (o *Options) EnsureDefaults() {
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.InFlight = cmp.Or(o.InFlight, 256)
 	o.Connections = cmp.Or(o.Connections, 1024)
+	o.PerSecond = cmp.Or(o.PerSecond, 10)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -65,10 +81,21 @@ func (o *Options) EnsureDefaults() {
 // Validate returns all that is wrong; EnsureDefaults came before.
 func (o *Options) Validate() error {
 	var errs []error
-	if !Loopback(o.Listen) {
+	switch {
+	case Loopback(o.Listen):
+	case o.Accounts == nil:
+		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: beyond it the API needs accounts", o.Listen))
+	case o.TLS == nil && len(o.Proxies) == 0:
 		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: "+
-			"beyond it the API needs accounts, which are not there yet",
-			o.Listen))
+			"beyond it passwords need TLS, or trusted proxies that speak it", o.Listen))
+	}
+	for name, a := range o.Access {
+		if a.Public && a.Owner != "" {
+			errs = append(errs, fmt.Errorf("serve: Options.Access: %s has an owner, and cannot be public", name))
+		}
+	}
+	if o.PerSecond < 0 {
+		errs = append(errs, fmt.Errorf("serve: Options.PerSecond: %v is less than 0", o.PerSecond))
 	}
 	if o.Timeout < 10*time.Millisecond {
 		errs = append(errs, fmt.Errorf("serve: Options.Timeout: %v is less than 10ms", o.Timeout))

@@ -35,7 +35,15 @@ var (
 	otherHost = kind{"host", http.StatusMisdirectedRequest, "Not known by this name",
 		"A page of the web can have a browser ask by a name of its own, and read the answer. Add the name to serve.hosts if it is yours."}
 	wasForwarded = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused",
-		"Without accounts brine answers this machine only; what a proxy forwards may come from anywhere."}
+		"Only proxies of serve.trusted_proxies may forward; without accounts brine answers this machine only."}
+	unsigned = kind{"unsigned", http.StatusUnauthorized, "Who asks is not known",
+		"POST " + sessionPath + " signs in; programs send Authorization: Bearer and an API token."}
+	forbidden = kind{"forbidden", http.StatusForbidden, "Not for this account", "What the account's role may do is in the documentation."}
+	crossSite = kind{"cross-site", http.StatusForbidden, "Sent by another site",
+		"A browser says that a page of another site has sent this; such requests change nothing here."}
+	tooMany    = kind{"too-many", http.StatusTooManyRequests, "Too many requests", "Try again after Retry-After seconds."}
+	noAccounts = kind{"no-accounts", http.StatusServiceUnavailable, "Accounts are not available",
+		"Their database is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
 	overloaded = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time",
 		"Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
 	unavailable = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer",
@@ -44,7 +52,7 @@ var (
 		"A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
 
 	kinds = []kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge,
-		tooLong, otherHost, wasForwarded, overloaded, unavailable, internal}
+		tooLong, otherHost, wasForwarded, unsigned, forbidden, crossSite, tooMany, noAccounts, overloaded, unavailable, internal}
 )
 
 // refusal is an answer that is a problem.
@@ -91,7 +99,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Del("ETag")
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if again := p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests; again && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	w.WriteHeader(p.Status)

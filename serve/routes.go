@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"brine/account"
 	"brine/rowkey"
 	"brine/serve/client"
 )
@@ -16,6 +17,9 @@ const (
 	openAPIPath = root + "/openapi.json"
 	docsPath    = root + "/docs"
 )
+
+// anybody is the role of routes for whoever asks, signed in or not.
+const anybody account.Role = "anybody"
 
 // endpoint is a route: all that is known of it, in one place.
 type endpoint struct {
@@ -29,7 +33,13 @@ type endpoint struct {
 	conditional  bool // it has an ETag, and answers 304
 	missing      bool // it may answer 404
 	free         bool // it is made beforehand, asks no store and takes no place
-	handle       func(*call) error
+
+	role     account.Role // the least that may ask, where accounts are, or anybody; empty: what on says, and without it nobody
+	on       *subject     // whose rows it reads; nil: none
+	signedIn bool         // it takes a session, and no API token
+	signsIn  bool         // who asks need be nobody
+	secret   bool         // its body holds what no problem quotes
+	handle   func(*call) error
 }
 
 // param is a parameter of a route.
@@ -64,10 +74,9 @@ func (e *endpoint) queryNames() string {
 
 // table is all routes that answer with data.
 func (s *Server) table() []*endpoint {
-	list := s.listed()
 	routes := []*endpoint{{
 		method: http.MethodGet, path: viewsPath, id: "views", about: "The views of the configuration, with what they are asked by.",
-		answer: client.Views{}, handle: func(c *call) error { return c.json(list) },
+		role: account.Customer, answer: client.Views{}, handle: func(c *call) error { return c.json(c.listed()) },
 	}}
 	for i := range s.opts.Views {
 		routes = append(routes, viewRoutes(&s.opts.Views[i])...)
@@ -75,7 +84,7 @@ func (s *Server) table() []*endpoint {
 	for i := range s.opts.Tables {
 		routes = append(routes, tableRoutes(&s.opts.Tables[i])...)
 	}
-	return routes
+	return append(routes, s.ownRoutes()...)
 }
 
 func viewPath(name string) string  { return viewsPath + "/" + url.PathEscape(name) }

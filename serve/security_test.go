@@ -137,7 +137,7 @@ func TestBeyondLoopbackIsRefused(t *testing.T) {
 	}
 	o := serve.Options{Listen: "0.0.0.0:8090", Rows: &store{}}
 	o.EnsureDefaults()
-	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "needs accounts, which are not there yet") {
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "beyond it the API needs accounts") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,16 +40,30 @@ type Server struct {
 	routes   []*endpoint
 	places   chan struct{}
 	answer   http.Handler // the mux, compressing
+	ops      bool         // it is the operators' listener
+	public   rates        // of who reads public rows
+	origin   http.CrossOriginProtection
 }
 
 // New makes a server at l, which it owns from then on. Nothing is served before Run.
-func New(l net.Listener, opts Options) (*Server, error) {
+func New(l net.Listener, opts Options) (*Server, error) { return newServer(l, opts, false) }
+
+// NewOps makes the operators' server at l: it has the routes that only they need, which are not there for users, and needs Accounts.
+func NewOps(l net.Listener, opts Options) (*Server, error) {
+	if opts.Accounts == nil {
+		return nil, errors.New("serve: Options.Accounts: operators are known by them, and there are none")
+	}
+	return newServer(l, opts, true)
+}
+
+func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
 	own, _, _ := net.SplitHostPort(opts.Listen)
 	s := &Server{
+		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
 		places: make(chan struct{}, opts.InFlight),
 	}
@@ -85,7 +100,11 @@ func (s *Server) Run(ctx context.Context) error {
 			_ = s.server.Close() // who is still there reads too slowly
 		}
 	})
-	err := s.server.Serve(s.listener)
+	l := s.listener
+	if s.opts.TLS != nil {
+		l = tls.NewListener(l, s.opts.TLS)
+	}
+	err := s.server.Serve(l)
 	if !stop() {
 		<-ended
 	}
@@ -101,6 +120,9 @@ func (s *Server) Close() error { return s.listener.Close() }
 // register makes the mux of the table of routes.
 func (s *Server) register() error {
 	s.routes = s.table()
+	if s.ops {
+		s.routes = s.opsTable()
+	}
 	pages, err := s.pages()
 	if err != nil {
 		return err
@@ -116,7 +138,7 @@ func (s *Server) register() error {
 // unknown says why there is no route for a request.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		other := *r
 		other.Method = method
 		if _, pattern := s.mux.Handler(&other); pattern != "/" && pattern != "" {
@@ -158,8 +180,14 @@ func (s *Server) admit(r *http.Request) error {
 	switch by := guard.Forwarded(r); {
 	case !s.names.Known(r.Host):
 		return refuse(otherHost, "brine is not known by this name here: add it to serve.hosts")
-	case by != "":
-		return refuse(wasForwarded, "the header "+by+" says that this was forwarded, and without accounts only this machine is answered")
+	case by != "" && !s.trusted(peerOf(r)):
+		return refuse(wasForwarded, "the header "+by+" says that this was forwarded, and who sent it is none of serve.trusted_proxies")
+	case s.behindProxies() && !s.trusted(peerOf(r)) && !peerOf(r).IsLoopback():
+		return refuse(wasForwarded, "only the proxies of serve.trusted_proxies are answered here: without TLS others would send passwords in plain text")
+	case strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "http"):
+		return refuse(wasForwarded, "the proxy has it in plain text; ask it by https")
+	case s.origin.Check(r) != nil:
+		return refuse(crossSite, "the browser says that a page of another site has sent this")
 	case len(r.RequestURI) > maxURI:
 		return refuse(tooLong, "path and query are longer than 16 KiB")
 	case path.Clean(escaped) != strings.TrimSuffix(escaped, "/") && escaped != "/":
@@ -168,10 +196,13 @@ func (s *Server) admit(r *http.Request) error {
 	return nil
 }
 
+// behindProxies reports whether the listener is for proxies alone.
+func (s *Server) behindProxies() bool { return s.opts.TLS == nil && len(s.opts.Proxies) > 0 }
+
 // handler does for a route what all have in common.
 func (s *Server) handler(e *endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if e.free { // made beforehand: it costs nothing
+		if e.free && s.opts.Accounts == nil { // made beforehand: it costs nothing
 			_ = e.handle(&call{Server: s, w: w, r: r})
 			return
 		}
@@ -218,10 +249,23 @@ func (s *Server) work(ctx context.Context, e *endpoint, w http.ResponseWriter, r
 	}()
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c := &call{Server: s, endpoint: e, w: w, r: r, ctx: ctx}
-	if err = c.negotiate(); err != nil {
+	c.address, c.network = s.from(r)
+	if err = c.identify(); err != nil {
 		return
 	}
-	if c.values, err = c.query(); err == nil {
+	if !e.free {
+		err = c.negotiate()
+	}
+	if err != nil {
+		return
+	}
+	if c.scope = c.may(c.id, e.role, e.on); c.scope.open { // parameters are as who asks may use them
+		c.values, err = c.query()
+	}
+	if err == nil {
+		err = c.permit()
+	}
+	if err == nil {
 		err = e.handle(c)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
 	"brine/serve/client"
@@ -25,12 +26,13 @@ func tableRoutes(t *query.Table) []*endpoint {
 	return []*endpoint{
 		{method: http.MethodGet, path: path + "/{key}", id: "row_" + name, about: "A row of " + t.Name + " by its key.",
 			params: []param{{in: "path", name: "key", about: "As answers show it, escaped as paths are.", kind: rowkey.Text, required: true}},
-			answer: client.Row{}, conditional: true, missing: true, handle: func(c *call) error { return c.rowByKey(t) }},
+			answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false), handle: func(c *call) error { return c.rowByKey(t) }},
 		{method: http.MethodGet, path: path, id: "find_" + name, about: "A row of " + t.Name + " by all fields of its key.",
-			params: fields, answer: client.Row{}, conditional: true, missing: true, handle: func(c *call) error { return c.rowByFields(t) }},
+			params: fields, answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false),
+			handle: func(c *call) error { return c.rowByFields(t) }},
 		{method: http.MethodPost, path: path + ":batch", id: "rows_" + name,
 			about: fmt.Sprintf("Up to %d rows of %s by their keys.", maxBatch, t.Name),
-			body:  client.Keys{}, answer: client.Found{}, handle: func(c *call) error { return c.rowsByKeys(t) }},
+			body:  client.Keys{}, answer: client.Found{}, on: tableSubject(t, true), handle: func(c *call) error { return c.rowsByKeys(t) }},
 	}
 }
 
@@ -64,7 +66,7 @@ func (c *call) rowByFields(t *query.Table) error {
 
 // row answers with one row, unless the asker has it in this version.
 func (c *call) row(t *query.Table, r *query.Row) error {
-	if absent(r) {
+	if absent(r) || !c.owns(r) {
 		return refuse(notThere, "there is no such row")
 	}
 	tag := strconv.Quote(strconv.FormatInt(r.Version, 10))
@@ -75,8 +77,8 @@ func (c *call) row(t *query.Table, r *query.Row) error {
 			return nil
 		}
 	}
-	*r = r.Masked(c.opts.Masks, t.Name)
-	return c.json(shown(r))
+	*r = r.Masked(c.masks(c.id), t.Name)
+	return c.json(shownRow(r))
 }
 
 // absent reports whether a row is not there, or marked as deleted, which is the same to readers.
@@ -97,17 +99,20 @@ func (c *call) rowsByKeys(t *query.Table) error {
 			return err
 		}
 	}
+	if err := c.record("keys=" + mask.If(c.opts.Masks.MasksKey(t.Name), strings.Join(asked.Keys, ","))); err != nil {
+		return err
+	}
 	rows, err := query.ByRow(c.ctx, c.opts.Rows, *t, keys)
 	if err != nil {
 		return err
 	}
 	out := client.Found{Rows: []client.Row{}, Missing: []string{}}
 	for i := range rows {
-		if absent(&rows[i]) {
+		if absent(&rows[i]) || !c.owns(&rows[i]) {
 			out.Missing = append(out.Missing, asked.Keys[i])
 		} else {
-			row := rows[i].Masked(c.opts.Masks, t.Name)
-			out.Rows = append(out.Rows, shown(&row))
+			row := rows[i].Masked(c.masks(c.id), t.Name)
+			out.Rows = append(out.Rows, shownRow(&row))
 		}
 	}
 	return c.json(out)

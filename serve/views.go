@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
 	"brine/serve/client"
@@ -23,14 +25,22 @@ const (
 	flushed  = 100  // rows of a streamed answer that are sent together
 )
 
-// listed is the list of views.
-func (s *Server) listed() client.Views {
+// listed is the list of views, as who asks may ask them.
+func (c *call) listed() client.Views {
 	out := client.Views{Views: []client.View{}}
-	for i := range s.opts.Views {
-		v := &s.opts.Views[i]
+	for i := range c.opts.Views {
+		v := &c.opts.Views[i]
+		asks := *c
+		asks.endpoint = &endpoint{on: viewSubject(v, false)}
+		if asks.scope = c.may(c.id, "", asks.endpoint.on); !asks.scope.open {
+			continue
+		}
 		shown := client.View{Name: v.Name, Path: viewPath(v.Name), Table: v.Shown().Name, Order: string(v.Order),
 			PageSize: v.PageSize(), Parameters: []client.Parameter{}}
 		for _, p := range v.Parameters() {
+			if asks.closed(p.Field) {
+				continue
+			}
 			typ := p.Type.String()
 			if p.Words {
 				typ = "words"
@@ -64,10 +74,10 @@ func viewRoutes(v *query.View) []*endpoint {
 	name := v.Name
 	return []*endpoint{
 		{method: http.MethodGet, path: viewPath(name), id: "view_" + name, about: "Rows of " + v.Shown().Name + ", by the view " + name + ".",
-			params: params, answer: client.Page{}, streams: true, handle: func(c *call) error { return c.view(v) }},
+			params: params, answer: client.Page{}, streams: true, on: viewSubject(v, false), handle: func(c *call) error { return c.view(v) }},
 		{method: http.MethodPost, path: viewPath(name) + ":batch", id: "batch_" + name,
 			about: fmt.Sprintf("The first pages of up to %d questions of the view %s.", maxBatch, name),
-			body:  client.Questions{}, answer: client.Answers{}, handle: func(c *call) error { return c.questions(v) }},
+			body:  client.Questions{}, answer: client.Answers{}, on: viewSubject(v, true), handle: func(c *call) error { return c.questions(v) }},
 	}
 }
 
@@ -77,13 +87,20 @@ func (c *call) view(v *query.View) error {
 	if err != nil {
 		return err
 	}
-	ask := query.Request{After: query.Cursor(c.values.Get(query.PageToken)), Limit: limit}
+	after, err := c.place(c.values.Get(query.PageToken))
+	if err != nil {
+		return err
+	}
+	ask := query.Request{After: after, Limit: limit}
 	c.values.Del(query.PageSize)
 	c.values.Del(query.PageToken)
-	ask.Given = given(c.values)
+	ask.Given = c.own(given(c.values))
 	question, err := v.Question(ask)
 	if err != nil {
 		return err
+	}
+	if c.scope.byKey && question.ByIndex() {
+		return refuse(badRequest, "without an account the view is asked by the key alone; leave out what only the index finds")
 	}
 	if c.lines {
 		return c.stream(question)
@@ -124,13 +141,13 @@ func (c *call) page(q *query.Question) (client.Page, error) {
 	if err != nil {
 		return page, err
 	}
-	for f, err := range query.Masked(a.Rows, c.opts.Masks, q.Shows()) {
+	for f, err := range c.shown(a.Rows, q.Shows()) {
 		if err != nil {
 			return page, err
 		}
 		page.Rows = append(page.Rows, found(&f))
 	}
-	page.Next = string(a.Next())
+	page.Next = c.token(a.Next())
 	return page, nil
 }
 
@@ -142,7 +159,7 @@ func (c *call) stream(q *query.Question) error {
 	}
 	out := http.NewResponseController(c.w)
 	n := 0
-	for f, err := range query.Masked(a.Rows, c.opts.Masks, q.Shows()) {
+	for f, err := range c.shown(a.Rows, q.Shows()) {
 		if err != nil && n == 0 {
 			return err
 		}
@@ -162,7 +179,7 @@ func (c *call) stream(q *query.Question) error {
 		}
 	}
 	c.w.Header().Set("Content-Type", linesType)
-	_ = encode(c.w, client.Line{End: &client.End{Next: string(a.Next())}}) // as above
+	_ = encode(c.w, client.Line{End: &client.End{Next: c.token(a.Next())}}) // as above
 	return nil
 }
 
@@ -189,9 +206,12 @@ func (c *call) questions(v *query.View) error {
 		if err != nil {
 			return err
 		}
-		if questions[i], err = v.Question(query.Request{Given: given(values), Limit: size}); err != nil {
+		if questions[i], err = v.Question(query.Request{Given: c.own(given(values)), Limit: size}); err != nil {
 			return atPlace(at, err)
 		}
+	}
+	if err := c.record(c.askedBody(asked.Questions)); err != nil {
+		return err
 	}
 	pages := make([]client.Page, len(questions))
 	g := errgroup.Group{}
@@ -217,7 +237,7 @@ func (c *call) valid(v *query.View, q map[string]client.Values, at string) (url.
 			return p.Field == field && (!cut || p.Range && (end == "from" || end == "to"))
 		})
 		switch {
-		case !known:
+		case !known || c.closed(field):
 			return nil, wrong(at+"."+name, "the view has no such parameter", "GET "+viewsPath+" lists them")
 		case cut && len(list) != 1:
 			return nil, wrong(at+"."+name, "takes one value", "")
@@ -227,14 +247,73 @@ func (c *call) valid(v *query.View, q map[string]client.Values, at string) (url.
 	return values, nil
 }
 
+// shown are the rows of an answer that may be shown, without what is masked.
+func (c *call) shown(rows iter.Seq2[query.Found, error], table string) iter.Seq2[query.Found, error] {
+	return query.Masked(func(yield func(query.Found, error) bool) {
+		for f, err := range rows {
+			if err == nil && !c.owns(&f.Row) {
+				continue
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}, c.masks(c.id), table)
+}
+
+// token is a place in an answer as it is handed out. Where there are accounts it says nothing, and is nobody else's: it holds a key.
+func (c *call) token(at query.Cursor) string {
+	if c.opts.Accounts == nil || at == "" {
+		return string(at)
+	}
+	return c.opts.Accounts.Seal(c.sealedFor(), string(at))
+}
+
+// place is the place of a token.
+func (c *call) place(token string) (query.Cursor, error) {
+	if c.opts.Accounts == nil || token == "" {
+		return query.Cursor(token), nil
+	}
+	at, ok := c.opts.Accounts.Unseal(c.sealedFor(), token)
+	if !ok {
+		return "", wrong("query."+query.PageToken, "is none that this account was given", "take it from an answer as it stands")
+	}
+	return query.Cursor(at), nil
+}
+
+func (c *call) sealedFor() string {
+	if c.id == nil {
+		return "anybody"
+	}
+	return fmt.Sprintf("account %d, %s", c.id.Account.ID, c.id.Role)
+}
+
+// askedBody is what questions ask, without what is masked from anybody.
+func (c *call) askedBody(questions []map[string]client.Values) string {
+	var out strings.Builder
+	for i, q := range questions {
+		if i > 0 {
+			out.WriteString("; ")
+		}
+		for j, name := range slices.Sorted(maps.Keys(q)) {
+			field, _, _ := strings.Cut(name, ".")
+			if j > 0 {
+				out.WriteString(" ")
+			}
+			out.WriteString(name + "=" + mask.If(masked(c.opts.Masks, c.endpoint.on.source, field), strings.Join(q[name], ",")))
+		}
+	}
+	return out.String()
+}
+
 // found is a row as it is shown.
 func found(f *query.Found) client.Row {
-	row := shown(&f.Row)
+	row := shownRow(&f.Row)
 	row.State = string(f.State)
 	return row
 }
 
-func shown(r *query.Row) client.Row {
+func shownRow(r *query.Row) client.Row {
 	out := client.Row{Row: rowkey.Binary(r.Key), Version: r.Version, Fields: make(map[string]any, len(r.Fields))}
 	for _, f := range r.Fields {
 		v := query.JSONValue(f.Value)

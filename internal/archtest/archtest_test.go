@@ -87,7 +87,7 @@ var rules = []struct {
 	{"account", []string{"internal/backoff"}, "who may ask, whatever is asked"},
 	{"command", []string{"event", "query", "internal/backoff"}, "what people may change; whoever serves says who asks, whoever publishes how"},
 	{"serve/client", nil, "it speaks to the API, and shares no code with what answers"},
-	{"serve", []string{"command", "mask", "hbase", "internal/guard", "query", "rowkey", "search", "serve/client"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
+	{"serve", []string{"account", "command", "mask", "hbase", "internal/guard", "query", "rowkey", "search", "serve/client"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
 	{"verify", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term"}, "what is expected is made by the code that writes"},
 	{"explain", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "ingest/offsets", "search", "sink", "indexer", "internal/term", "internal/when", "verify"}, "what a record becomes is made by the code that writes"},
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term", "internal/wording"}, "rows and records become documents by the code that writes them"},

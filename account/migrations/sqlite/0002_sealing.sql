@@ -1,0 +1,5 @@
+-- +goose Up
+CREATE TABLE sealing (
+  id       INTEGER PRIMARY KEY,
+  secret   BLOB    NOT NULL
+);

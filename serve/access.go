@@ -1,0 +1,290 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"brine/account"
+	"brine/mask"
+	"brine/query"
+	"brine/rowkey"
+)
+
+// Access says who reads a table's rows, besides support and the roles above it, who read all with a reason. The zero Access: nobody.
+type Access struct {
+	Owner  string         // customers read the rows in which this field is their account's owner; empty: none are theirs
+	Roles  []account.Role // these, and the roles above the least of them, read all rows, and nobody else does
+	Public bool           // anybody reads by a whole key, or by all of it that is before its first time; the rate is limited
+}
+
+// scope is what somebody may do on a route, and which rows of its answer may be shown. The zero scope: nothing.
+type scope struct {
+	open  bool
+	byKey bool // only what a whole key leads to, and only so often
+	owned bool // only rows whose owner is the account's
+}
+
+// subject is what a route reads: the rows of a table, or those of another that they lead to.
+type subject struct {
+	source, shown *query.Table
+	exact         bool     // it is asked by a whole key, or all of it that is before its first time
+	fields        []string // that every request asks by, the field of its order among them
+	optional      []string // that a request may ask by
+	key           bool     // it asks by a whole key
+	many          bool     // it has several questions
+}
+
+// may is the one place that says what an account may do: with a nil identity, what anybody may. on is nil for routes that read no rows.
+func (s *Server) may(id *account.Identity, least account.Role, on *subject) scope {
+	switch {
+	case s.opts.Accounts == nil, on == nil && least == anybody:
+		return scope{open: true}
+	case on == nil:
+		return scope{open: id != nil && id.Role.AtLeast(least)}
+	}
+	source, shown := s.reads(id, on.source), s.reads(id, on.shown)
+	got := scope{open: source.open && shown.open, byKey: source.byKey || shown.byKey, owned: source.owned || shown.owned}
+	switch {
+	case s.asksMasked(id, on):
+		return scope{}
+	case got.owned && !on.exact && !on.key && s.forced(on) == "":
+		return scope{} // it would go through the rows of others to find one's own
+	case source.owned && !shown.owned && s.forced(on) == "":
+		return scope{} // whose row led to what is shown cannot be seen by it
+	case got.byKey && (on.many || !on.exact && !on.key):
+		return scope{}
+	}
+	return got
+}
+
+// reads is which rows of a table somebody may read.
+func (s *Server) reads(id *account.Identity, t *query.Table) scope {
+	a := s.opts.Access[t.Name]
+	least := account.Support
+	if len(a.Roles) > 0 {
+		least = slices.MinFunc(a.Roles, func(x, y account.Role) int {
+			return cmp.Compare(slices.Index(account.Roles, x), slices.Index(account.Roles, y))
+		})
+	}
+	switch {
+	case id != nil && id.Role.AtLeast(least):
+		return scope{open: true}
+	case a.Owner != "" && id != nil && id.Role == account.Customer && id.Account.Owner != "":
+		return scope{open: true, owned: true}
+	case a.Public:
+		return scope{open: true, byKey: true}
+	}
+	return scope{}
+}
+
+// forced is the argument that a customer's questions are given; empty: the questions have none.
+func (s *Server) forced(on *subject) string {
+	owner := s.opts.Access[on.source.Name].Owner
+	if owner != "" && (slices.Contains(on.fields, owner) || slices.Contains(on.optional, owner)) {
+		return owner
+	}
+	return ""
+}
+
+// masks are what is masked from somebody.
+func (s *Server) masks(id *account.Identity) *mask.Rules {
+	if id != nil {
+		if rules, ok := s.opts.RoleMasks[id.Role]; ok {
+			return rules
+		}
+	}
+	return s.opts.Masks
+}
+
+// masked reports whether a field that a table is asked by is masked.
+func masked(rules *mask.Rules, t *query.Table, field string) bool {
+	return rules.MasksPlace(t.Name, field) || rules.MasksKeyField(t.Name, field) || t.Index != nil && rules.MasksPlace(t.Index.Name, field)
+}
+
+// asksMasked reports whether every request of a route asks by what is masked: who could, would find the value by trying.
+func (s *Server) asksMasked(id *account.Identity, on *subject) bool {
+	if s.opts.Accounts == nil {
+		return false
+	}
+	rules, mine := s.masks(id), ""
+	if s.reads(id, on.source).owned {
+		mine = s.forced(on) // which is not asked by who asks
+	}
+	return on.key && rules.MasksKey(on.source.Name) ||
+		slices.ContainsFunc(on.fields, func(f string) bool { return f != mine && masked(rules, on.source, f) })
+}
+
+// viewSubject is what a view reads.
+func viewSubject(v *query.View, many bool) *subject {
+	on := &subject{source: &v.Table, shown: v.Shown(), many: many}
+	exact := map[string]bool{}
+	for _, p := range v.Parameters() {
+		if p.Required {
+			on.fields = append(on.fields, p.Field)
+			exact[p.Field] = !p.Words && !p.Range
+		} else {
+			on.optional = append(on.optional, p.Field)
+		}
+	}
+	for _, f := range v.Table.KeyFields() {
+		if f.Type == rowkey.Time {
+			if v.Order != "" {
+				on.fields = append(on.fields, f.Name)
+			}
+			break
+		}
+		on.exact = exact[f.Name]
+		if !on.exact {
+			break
+		}
+	}
+	return on
+}
+
+// tableSubject is what the routes of a table read.
+func tableSubject(t *query.Table, many bool) *subject {
+	return &subject{source: t, shown: t, key: true, many: many}
+}
+
+// permit says why a request goes no further, or what of its answer may be shown.
+func (c *call) permit() error {
+	e := c.endpoint
+	c.scope = c.may(c.id, e.role, e.on)
+	switch {
+	case c.opts.Accounts == nil:
+		return nil
+	case c.id != nil && c.id.Stale && (c.id.Role != account.Customer || e.on == nil):
+		return refuse(noAccounts, "the database of accounts is away, and only customers that signed in before read on for a short while")
+	case !c.scope.open && c.id == nil:
+		return refuse(unsigned, "sign in, or send an API token")
+	case !c.scope.open:
+		return refuse(forbidden, "the role "+string(c.id.Role)+" may not do this")
+	case e.signedIn && c.id.Token != 0:
+		return refuse(forbidden, "an API token may not do this; sign in")
+	case e.on == nil:
+		return nil
+	case c.scope.byKey && !c.public.allow(c.bearer()):
+		return refuse(tooMany, "more requests came from here than anybody may send")
+	}
+	return c.reasoned()
+}
+
+// bearer is who asks: the account, or the address.
+func (c *call) bearer() string {
+	if c.id != nil {
+		return "account " + c.id.Account.Name
+	}
+	return "address " + c.network
+}
+
+// reasoned holds the reading of rows that belong to others to a reason, and to an entry of the audit before its answer.
+func (c *call) reasoned() error {
+	on := c.endpoint.on
+	customer := &account.Identity{Role: account.Customer}
+	forAll := func(t *query.Table) bool { return c.reads(customer, t) == scope{open: true} }
+	if c.scope.byKey || c.scope.owned || forAll(on.source) && forAll(on.shown) {
+		return nil
+	}
+	c.reason = strings.TrimSpace(c.r.Header.Get(reasonHeader))
+	if c.reason == "" || len(c.reason) > maxReason {
+		return wrong("header."+reasonHeader, fmt.Sprintf("is missing, or longer than %d bytes", maxReason),
+			"say why you read rows that are not your own, such as the number of the case")
+	}
+	if c.owes = c.endpoint.body != nil; c.owes { // what is asked stands there
+		return nil
+	}
+	return c.audit("read", c.asked(), c.reason)
+}
+
+// record audits what the body of a request asks, if that is to be.
+func (c *call) record(asked string) error {
+	if !c.owes {
+		return nil
+	}
+	c.owes = false
+	if asked = c.asked() + " " + asked; len(asked) > account.MaxObject {
+		return refuse(tooLarge, fmt.Sprintf("the audit holds what is asked, up to %d bytes; ask in several requests", account.MaxObject))
+	}
+	return c.audit("read", asked, c.reason)
+}
+
+const (
+	reasonHeader = "Brine-Reason"
+	maxReason    = 1000
+)
+
+// asked is what a request asks, without what is masked from anybody.
+func (c *call) asked() string {
+	on := c.endpoint.on
+	var out strings.Builder
+	out.WriteString(c.r.Method + " " + c.endpoint.path)
+	if key := c.r.PathValue("key"); key != "" {
+		out.WriteString(" key=" + mask.If(c.opts.Masks.MasksKey(on.source.Name), key))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.values)) {
+		field, _, _ := strings.Cut(name, ".")
+		if name != query.PageToken {
+			out.WriteString(" " + name + "=" + mask.If(masked(c.opts.Masks, on.source, field), strings.Join(c.values[name], ",")))
+		}
+	}
+	return out.String()
+}
+
+// audit commits an entry of what the request does. Without one it is not done.
+func (c *call) audit(action, object, reason string) error {
+	e := account.Entry{Action: action, Object: object, Reason: reason, Address: c.address, Request: requestID(c.r)}
+	if c.id != nil {
+		e.Account, e.Role = c.id.Account.Name, c.id.Role
+	}
+	if err := c.opts.Accounts.Audit(c.ctx, e); err != nil {
+		return c.away(err)
+	}
+	return nil
+}
+
+// owns reports whether a row may be shown: where it has to be the asker's own, its field says that it is.
+func (c *call) owns(row *query.Row) bool {
+	if !c.scope.owned {
+		return true
+	}
+	shown := c.endpoint.on.shown
+	if !c.reads(c.id, shown).owned { // then the question has asked for the asker's own
+		return true
+	}
+	field := c.opts.Access[shown.Name].Owner
+	mine := 0
+	for _, f := range row.Fields {
+		switch {
+		case f.Name != field:
+		case f.Value.Null() || fmt.Sprint(query.JSONValue(f.Value)) != c.id.Account.Owner:
+			return false
+		default:
+			mine++
+		}
+	}
+	return mine > 0
+}
+
+// closed reports whether a field that may be asked by is not there for who asks: it is given from the account, or is masked.
+func (c *call) closed(field string) bool {
+	on := c.endpoint.on
+	if on == nil || c.opts.Accounts == nil {
+		return false
+	}
+	return c.scope.owned && field == c.forced(on) || slices.Contains(on.optional, field) && masked(c.masks(c.id), on.source, field)
+}
+
+// own adds what a customer's question is given from the account.
+func (c *call) own(given []query.Given) []query.Given {
+	if !c.scope.owned {
+		return given
+	}
+	field := c.forced(c.endpoint.on)
+	if field == "" {
+		return given
+	}
+	return append(given, query.Given{Field: field, Values: []string{c.id.Account.Owner}})
+}

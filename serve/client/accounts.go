@@ -1,0 +1,108 @@
+package client
+
+// SignIn is a name and its password.
+type SignIn struct {
+	Name     string `json:"name"`
+	Password string `json:"password"`
+}
+
+// Me is who asks.
+type Me struct {
+	Name  string `json:"name"`
+	Role  string `json:"role" doc:"customer, support, operator or admin; of an API token no more than its own."`
+	Owner string `json:"owner,omitempty" doc:"Whose rows a customer reads."`
+}
+
+// Done is the answer of what has nothing more to say.
+type Done struct {
+	Done bool `json:"done"`
+}
+
+// NewPassword is another password for one's own account.
+type NewPassword struct {
+	Old      string `json:"old"`
+	Password string `json:"password" doc:"At least 15 characters, and none of those that are tried first."`
+}
+
+// Tokens are the API tokens of an account.
+type Tokens struct {
+	Tokens []Token `json:"tokens"`
+}
+
+// Token is an API token, without what makes it one.
+type Token struct {
+	ID      int64  `json:"id"`
+	Name    string `json:"name" doc:"What it is for."`
+	Role    string `json:"role"`
+	Created string `json:"created"`
+	Expires string `json:"expires"`
+	Used    string `json:"used" doc:"To the minute; empty: never."`
+}
+
+// NewToken asks for an API token.
+type NewToken struct {
+	Name    string `json:"name" doc:"What it is for."`
+	Role    string `json:"role" doc:"The account's, or a lesser one."`
+	Expires string `json:"expires" doc:"RFC 3339, within a year."`
+}
+
+// MadeToken is a new API token: Token is shown this once.
+type MadeToken struct {
+	Token string `json:"token" doc:"For the header Authorization: Bearer TOKEN. It is stored nowhere."`
+	About Token  `json:"about"`
+}
+
+// Account is an account as administrators see it.
+type Account struct {
+	Name    string `json:"name"`
+	Role    string `json:"role"`
+	Owner   string `json:"owner,omitempty"`
+	Enabled bool   `json:"enabled"`
+	Created string `json:"created"`
+	Changed string `json:"changed"`
+}
+
+// Accounts is a page of accounts, in the order of their names.
+type Accounts struct {
+	Accounts []Account `json:"accounts"`
+	Next     string    `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
+}
+
+// NewAccount is an account that is to be.
+type NewAccount struct {
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	Owner    string `json:"owner,omitempty" doc:"Of a customer: what the owner field of its rows holds."`
+	Password string `json:"password"`
+}
+
+// ChangedAccount is what is changed of an account; what is left out stays.
+type ChangedAccount struct {
+	Role    *string `json:"role,omitempty"`
+	Owner   *string `json:"owner,omitempty"`
+	Enabled *bool   `json:"enabled,omitempty"`
+}
+
+// AccountPassword is another password for an account.
+type AccountPassword struct {
+	Password string `json:"password"`
+}
+
+// Audit is a page of the audit, the newest entry first.
+type Audit struct {
+	Entries []AuditEntry `json:"entries"`
+	Next    string       `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
+}
+
+// AuditEntry is who did what to what, and why.
+type AuditEntry struct {
+	ID      int64  `json:"id"`
+	At      string `json:"at"`
+	Account string `json:"account"`
+	Role    string `json:"role"`
+	Action  string `json:"action"`
+	Object  string `json:"object"`
+	Reason  string `json:"reason"`
+	Address string `json:"address"`
+	Request string `json:"request_id"`
+}
