@@ -15,7 +15,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -50,7 +49,7 @@ type Options struct {
 	Access   map[string]Access // who reads which table besides support, by the table's name; nothing without Accounts
 	// RoleMasks are what is masked from a role; who has none of them gets Masks.
 	RoleMasks map[account.Role]*mask.Rules
-	TLS       *tls.Config    // with which the listener speaks; nil: in plain text
+	Encrypted bool           // the listener speaks TLS
 	Proxies   []netip.Prefix // who may forward requests of others, and is believed about their addresses
 	PerSecond float64        // requests for public rows that one account or address may send; 10
 
@@ -85,7 +84,7 @@ func (o *Options) Validate() error {
 	case Loopback(o.Listen):
 	case o.Accounts == nil:
 		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: beyond it the API needs accounts", o.Listen))
-	case o.TLS == nil && len(o.Proxies) == 0:
+	case !o.Encrypted && len(o.Proxies) == 0:
 		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: "+
 			"beyond it passwords need TLS, or trusted proxies that speak it", o.Listen))
 	}

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -100,11 +99,7 @@ func (s *Server) Run(ctx context.Context) error {
 			_ = s.server.Close() // who is still there reads too slowly
 		}
 	})
-	l := s.listener
-	if s.opts.TLS != nil {
-		l = tls.NewListener(l, s.opts.TLS)
-	}
-	err := s.server.Serve(l)
+	err := s.server.Serve(s.listener)
 	if !stop() {
 		<-ended
 	}
@@ -197,7 +192,7 @@ func (s *Server) admit(r *http.Request) error {
 }
 
 // behindProxies reports whether the listener is for proxies alone.
-func (s *Server) behindProxies() bool { return s.opts.TLS == nil && len(s.opts.Proxies) > 0 }
+func (s *Server) behindProxies() bool { return !s.opts.Encrypted && len(s.opts.Proxies) > 0 }
 
 // handler does for a route what all have in common.
 func (s *Server) handler(e *endpoint) http.HandlerFunc {
