@@ -120,11 +120,11 @@ func (d *Desk) Do(ctx context.Context, a *Ask) (e Entry, replayed bool, err erro
 		return e, false, refuse(NotFound, "the table has no such command")
 	}
 	c := m.Find(a.Command)
-	if !slices.Contains(c.Roles, a.Role) {
-		return e, false, refuse(Forbidden, "the command "+c.Name+" is for "+strings.Join(c.Roles, ", "))
-	}
 	if err := checkKey(a.Key); err != nil {
 		return e, false, err
+	}
+	if !slices.Contains(c.Roles, a.Role) {
+		return e, false, refuse(Forbidden, "the command "+c.Name+" is for "+strings.Join(c.Roles, ", "))
 	}
 	print := a.print()
 	if e, known, err := d.first(ctx, a, print); known || err != nil {
@@ -210,7 +210,8 @@ func (d *Desk) decide(ctx context.Context, m *Machine, c *Command, a *Ask) (e En
 		return e, err
 	}
 	return Entry{ID: strings.ToLower(rand.Text()), Account: a.Account, Key: a.Key, Table: a.Table, Command: c.Name, Row: o.Row,
-		Expected: expected, Change: change, State: Accepted, Topic: m.Topic, Part: m.Partitioner.Partition(change.Key, n), Offset: -1, Created: now}, nil
+		Expected: expected, Change: change, State: Accepted, Topic: m.Topic, Part: m.Partitioner.Partition(change.Key, n), Offset: -1,
+		Created: now}, nil
 }
 
 // read reads the row of a request.

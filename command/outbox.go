@@ -160,8 +160,8 @@ func orderKey(table string, row []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-const columns = "id, account, idem_key, fingerprint, table_name, command, order_row, expected_version, version, to_state, record_key, event, " +
-	"state, detail, topic, part, off, created"
+const columns = "id, account, idem_key, fingerprint, table_name, command, order_row, expected_version, version, to_state, record_key, " +
+	"event, state, detail, topic, part, off, created"
 
 func scan(row interface{ Scan(...any) error }) (e Entry, err error) {
 	var expected sql.NullInt64

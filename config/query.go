@@ -151,6 +151,7 @@ func (c *Config) API() (serve.Options, error) {
 			o.Tables = append(o.Tables, read)
 		}
 	}
+	o.Machines = c.Machines()
 	return o, nil
 }
 

@@ -32,6 +32,7 @@ type guarded struct {
 	*shop
 	accounts *account.Store
 	ops      *serve.Server
+	topic    *topic
 	tokens   map[string]string // by name
 	rows     map[string]string // keys by what they are of
 	tables   []query.Table
@@ -53,6 +54,7 @@ func newGuarded(t testing.TB, change func(*serve.Options)) *guarded {
 		if change != nil {
 			change(o)
 		}
+		o.Commands, g.topic = commandDesk(t, g.accounts, o)
 		opts = *o
 	})
 	g.tables = opts.Tables
@@ -160,7 +162,14 @@ func TestMatrix(t *testing.T) {
 		"POST " + ids + "/rows:batch":               {asked{"POST", ids + "/rows:batch", keysBody(g.rows["centre:order_ids u1"])}, [5]int{401, 200, 200, 400, 200}},
 		"GET " + scans + "/rows/{key}":              {asked{"GET", scans + "/rows/" + row("scan"), ""}, [5]int{200, 200, 200, 400, 200}},
 		"GET " + scans + "/rows":                    {asked{"GET", scans + "/rows?waybill=W1&at=2013-01-02T00:00:00Z&action=DELIVER", ""}, [5]int{200, 200, 200, 400, 200}},
+		"GET " + orders + "/commands/{id}":          {asked{"GET", orders + "/commands/none", ""}, [5]int{401, 404, 404, 404, 404}},
 		"POST " + scans + "/rows:batch":             {asked{"POST", batch, keysBody(g.rows["scan"])}, [5]int{401, 403, 403, 400, 200}},
+	}
+	for _, name := range []string{"cancel", "confirm", "delete", "restore"} { // without the headers that they need
+		routes["POST "+orders+"/rows/{key}/commands/"+name] = struct {
+			asked
+			want [5]int
+		}{asked{"POST", orders + "/rows/" + row("centre:orders u1") + "/commands/" + name, ""}, [5]int{401, 400, 400, 400, 400}}
 	}
 	for _, route := range documented(t, g.Server) {
 		r, known := routes[route]

@@ -82,6 +82,7 @@ func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[h
 
 func (s *store) GetAll(ctx context.Context, _ string, gets []hbase.Get) ([]hbase.Result, error) {
 	out := make([]hbase.Result, len(gets))
+	s.mu.Lock()
 	for i, g := range gets {
 		for _, r := range s.rows {
 			if bytes.Equal(r.Row, g.Row) {
@@ -89,6 +90,7 @@ func (s *store) GetAll(ctx context.Context, _ string, gets []hbase.Get) ([]hbase
 			}
 		}
 	}
+	s.mu.Unlock()
 	return out, s.call(ctx)
 }
 

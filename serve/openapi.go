@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"brine/rowkey"
@@ -61,6 +62,10 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		params = append(params, object{"in": "header", "name": "If-None-Match", "schema": object{"type": "string"},
 			"description": "An ETag: 304 if the row still has it."})
 	}
+	if e.waits {
+		params = append(params, object{"in": "header", "name": afterHeader, "schema": object{"type": "string"},
+			"description": "The token of a command: the answer waits until it is applied, or has the header " + staleHeader + "."})
+	}
 	content := object{}
 	if e.answer != nil {
 		content[jsonType] = object{"schema": known.of(reflect.TypeOf(e.answer))}
@@ -71,6 +76,14 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 	ok := object{"description": "The answer.", "content": content}
 	problem := object{"$ref": "#/components/responses/Problem"}
 	answers := object{"200": ok, "default": problem}
+	if e.accepts {
+		ok["description"] = "It is stored, and will be published."
+		ok["headers"] = object{"Location": object{"description": "Where its state is read.", "schema": object{"type": "string"}}}
+		answers = object{"202": ok, "default": problem}
+		for _, k := range commandKinds {
+			answers[strconv.Itoa(k.status)] = problem
+		}
+	}
 	if e.conditional {
 		ok["headers"] = object{"ETag": object{"description": "The row's version.", "schema": object{"type": "string"}}}
 		answers["304"] = object{"description": "The row has the version of If-None-Match."}
@@ -86,7 +99,7 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		s.guarded(e, o)
 	}
 	if e.body != nil {
-		o["requestBody"] = object{"required": true, "content": object{jsonType: object{"schema": known.of(reflect.TypeOf(e.body))}}}
+		o["requestBody"] = object{"required": !e.accepts, "content": object{jsonType: object{"schema": known.of(reflect.TypeOf(e.body))}}}
 	}
 	return o
 }

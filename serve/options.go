@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"brine/account"
+	"brine/command"
 	"brine/mask"
 	"brine/query"
 	"brine/search"
@@ -58,6 +59,10 @@ type Options struct {
 	Tables []query.Table
 	Rows   query.Client
 	Docs   search.Searcher // nil where no view or table asks an index
+
+	// Commands are what tables with a state are changed by; nil: nothing is changed. Whoever made it runs it.
+	Commands *command.Desk
+	Machines []command.Machine // of the tables, for the routes
 
 	Hooks Hooks
 	// Question begins what a request asks as a part of its caller's trace; what it returns ends it. nil: nothing is followed.

@@ -51,8 +51,8 @@ var (
 	internal = kind{"internal", http.StatusInternalServerError, "Internal error",
 		"A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
 
-	kinds = []kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge,
-		tooLong, otherHost, wasForwarded, unsigned, forbidden, crossSite, tooMany, noAccounts, overloaded, unavailable, internal}
+	kinds = append([]kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, unsigned,
+		forbidden, crossSite, tooMany, noAccounts, overloaded, unavailable, internal}, commandKinds...)
 )
 
 // refusal is an answer that is a problem.
@@ -60,11 +60,15 @@ type refusal struct {
 	kind   kind
 	detail string
 	wrong  []client.Wrong
+
+	current *client.Current
 }
 
 func (r *refusal) Error() string { return r.detail }
 
-func refuse(k kind, detail string, wrong ...client.Wrong) error { return &refusal{k, detail, wrong} }
+func refuse(k kind, detail string, wrong ...client.Wrong) error {
+	return &refusal{kind: k, detail: detail, wrong: wrong}
+}
 
 // wrong refuses one argument.
 func wrong(location, message, fix string) error {
@@ -125,7 +129,7 @@ func (s *Server) problem(r *http.Request, err error) *client.Problem {
 	}
 	return &client.Problem{
 		Type: docsPath + "#" + known.kind.name, Title: known.kind.title, Status: known.kind.status, Detail: known.detail, Errors: known.wrong,
-		Request: requestID(r),
+		Request: requestID(r), Current: known.current,
 	}
 }
 

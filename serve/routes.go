@@ -32,6 +32,8 @@ type endpoint struct {
 	streams      bool
 	conditional  bool // it has an ETag, and answers 304
 	missing      bool // it may answer 404
+	accepts      bool // it answers 202
+	waits        bool // it reads rows, and may wait for a command to be applied
 	free         bool // it is made beforehand, asks no store and takes no place
 
 	role     account.Role // the least that may ask, where accounts are, or anybody; empty: what on says, and without it nobody
@@ -83,6 +85,14 @@ func (s *Server) table() []*endpoint {
 	}
 	for i := range s.opts.Tables {
 		routes = append(routes, tableRoutes(&s.opts.Tables[i])...)
+	}
+	if len(s.opts.Machines) > 0 {
+		for _, e := range routes[1:] {
+			e.waits = true
+		}
+	}
+	for i := range s.opts.Machines {
+		routes = append(routes, commandRoutes(&s.opts.Machines[i])...)
 	}
 	return append(routes, s.ownRoutes()...)
 }

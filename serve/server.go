@@ -261,6 +261,9 @@ func (s *Server) work(ctx context.Context, e *endpoint, w http.ResponseWriter, r
 		err = c.permit()
 	}
 	if err == nil {
+		err = c.await()
+	}
+	if err == nil {
 		err = e.handle(c)
 	}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -69,7 +70,7 @@ func (c *call) row(t *query.Table, r *query.Row) error {
 	if absent(r) || !c.owns(r) {
 		return refuse(notThere, "there is no such row")
 	}
-	tag := strconv.Quote(strconv.FormatInt(r.Version, 10))
+	tag := etag(r)
 	c.w.Header().Set("ETag", tag)
 	for has := range strings.SplitSeq(c.r.Header.Get("If-None-Match"), ",") {
 		if has = strings.TrimPrefix(strings.TrimSpace(has), "W/"); has == tag || has == "*" {
@@ -79,6 +80,16 @@ func (c *call) row(t *query.Table, r *query.Row) error {
 	}
 	*r = r.Masked(c.masks(c.id), t.Name)
 	return c.json(shownRow(r))
+}
+
+// etag changes with any of the row's cells. Of a table with commands it begins with the version that they are accepted upon, which is all
+// of it unless another cell is newer.
+func etag(r *query.Row) string {
+	tag := strconv.FormatInt(cmp.Or(r.StateVersion, r.Version), 10)
+	if r.StateVersion > 0 && r.Version > r.StateVersion {
+		tag += "." + strconv.FormatInt(r.Version, 10)
+	}
+	return strconv.Quote(tag)
 }
 
 // absent reports whether a row is not there, or marked as deleted, which is the same to readers.

@@ -314,7 +314,8 @@ func found(f *query.Found) client.Row {
 }
 
 func shownRow(r *query.Row) client.Row {
-	out := client.Row{Row: rowkey.Binary(r.Key), Version: r.Version, Fields: make(map[string]any, len(r.Fields))}
+	out := client.Row{Row: rowkey.Binary(r.Key), Version: r.Version, StateVersion: r.StateVersion,
+		Fields: make(map[string]any, len(r.Fields))}
 	for _, f := range r.Fields {
 		v := query.JSONValue(f.Value)
 		if number, ok := v.(float64); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {

@@ -16,6 +16,10 @@ import (
 type Client struct {
 	Base string       // such as http://127.0.0.1:8090
 	HTTP *http.Client // nil: http.DefaultClient
+
+	// After is the token of a command that reads are to see; empty: none. Stale is called for answers that may not show it; nil: nothing is.
+	After string
+	Stale func()
 }
 
 // ErrNotModified is the error of a row that has not changed.
@@ -87,6 +91,26 @@ func (c *Client) Rows(ctx context.Context, table string, keys ...string) (out Fo
 	return out, c.post(ctx, tablePath(table)+"/rows:batch", Keys{Keys: keys}, &out)
 }
 
+// Give gives a command upon a version of a row: the row's StateVersion. Key is new for each command, and the same to ask again.
+func (c *Client) Give(ctx context.Context, table, row, command string, upon int64, key string,
+	fields map[string]any) (out Command, err error) {
+	body, err := json.Marshal(Fields{Fields: fields})
+	if err != nil {
+		return out, err
+	}
+	resp, err := c.do(ctx, http.MethodPost, tablePath(table)+"/rows/"+url.PathEscape(row)+"/commands/"+command, nil, body,
+		"Content-Type", "application/json", "If-Match", strconv.Quote(strconv.FormatInt(upon, 10)), "Idempotency-Key", key)
+	if err != nil {
+		return out, err
+	}
+	return out, read(resp, &out)
+}
+
+// Given reads what has become of a command.
+func (c *Client) Given(ctx context.Context, table, id string) (out Command, err error) {
+	return out, c.get(ctx, tablePath(table)+"/commands/"+url.PathEscape(id), nil, &out)
+}
+
 func viewPath(name string) string  { return "/api/v1/views/" + url.PathEscape(name) }
 func tablePath(name string) string { return "/api/v1/tables/" + name }
 
@@ -128,6 +152,9 @@ func (c *Client) do(ctx context.Context, method, path string, params url.Values,
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
+	if c.After != "" {
+		req.Header.Set("Brine-After", c.After)
+	}
 	client := c.HTTP
 	if client == nil {
 		client = http.DefaultClient
@@ -137,7 +164,10 @@ func (c *Client) do(ctx context.Context, method, path string, params url.Values,
 		return nil, err
 	}
 	switch resp.StatusCode {
-	case http.StatusOK:
+	case http.StatusOK, http.StatusAccepted:
+		if c.Stale != nil && resp.Header.Get("Brine-Stale") != "" {
+			c.Stale()
+		}
 		return resp, nil
 	case http.StatusNotModified:
 		err = ErrNotModified

@@ -9,10 +9,13 @@ import (
 
 // Row is one row.
 type Row struct {
-	Row     string         `json:"row" doc:"The row's key, as HBase's shell writes it."`
-	Version int64          `json:"version" doc:"The newest version among the cells that were read."`
-	State   string         `json:"state,omitempty" doc:"How the row and its document differ, where the index has found it and they do."`
-	Fields  map[string]any `json:"fields" doc:"Times as RFC 3339; null where there is no value."`
+	Row     string `json:"row" doc:"The row's key, as HBase's shell writes it."`
+	Version int64  `json:"version" doc:"The newest version among the cells that were read."`
+	// StateVersion is 0 of rows of tables without commands.
+	StateVersion int64 `json:"state_version,omitempty" doc:"The version that commands on the row are accepted upon (If-Match)."`
+
+	State  string         `json:"state,omitempty" doc:"How the row and its document differ, where the index has found it and they do."`
+	Fields map[string]any `json:"fields" doc:"Times as RFC 3339; null where there is no value."`
 }
 
 // Page is a part of an answer.
@@ -105,6 +108,15 @@ type Problem struct {
 	Detail  string  `json:"detail"`
 	Errors  []Wrong `json:"errors,omitempty" doc:"What is wrong with the request."`
 	Request string  `json:"request_id" doc:"Also in the header X-Request-Id, and in brine's log."`
+
+	Current *Current `json:"current,omitempty" doc:"Of a command that the row does not allow: how the row is."`
+}
+
+// Current is how a row is that a command was refused upon.
+type Current struct {
+	State        string `json:"state"`
+	StateVersion int64  `json:"state_version"`
+	Deleted      bool   `json:"deleted"`
 }
 
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
@@ -114,4 +126,21 @@ type Wrong struct {
 	Location string `json:"location" doc:"query.NAME, path.NAME or body.PATH"`
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
+}
+
+// Command is a command that was accepted.
+type Command struct {
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	Row     string `json:"row" doc:"The row's key, as HBase's shell writes it."`
+	To      string `json:"to" doc:"The state that the row has when it is applied."`
+	Version int64  `json:"version" doc:"Of the change: the state_version of the row when it is applied."`
+	State   string `json:"state" doc:"accepted, published, applied, overtaken or failed"`
+	Detail  string `json:"detail,omitempty" doc:"Why it was overtaken, or failed."`
+	Token   string `json:"token,omitempty" doc:"For the header Brine-After of reads that are to see it; absent until it is published."`
+}
+
+// Fields are what a command takes beside its name.
+type Fields struct {
+	Fields map[string]any `json:"fields,omitempty" doc:"Those that the command takes, by name."`
 }

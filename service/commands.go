@@ -1,0 +1,116 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"brine/command"
+	"brine/ingest/offsets"
+	"brine/publish"
+	"brine/service/brokers"
+)
+
+// Desk makes what accepts commands, which are kept in an outbox. It is the caller's to run, and to stop before the service is closed; close
+// ends its connections.
+func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()) {
+	k := &s.cfg.Kafka
+	lookUps := brokers.Open(k)
+	sender := publish.NewSender(k.Options(), k.RequestTimeout)
+	at := &settledAt{service: s, lookUps: lookUps, known: map[groupPartition]*committedAt{}}
+	d = command.NewDesk(command.Options{
+		Machines: s.cfg.Machines(), Outbox: outbox, Rows: s.hbase.Client, Publisher: commandPublisher{sender, lookUps},
+		Settled: at.settled, Log: s.log,
+	})
+	return d, func() {
+		sender.Close()
+		lookUps.Close()
+	}
+}
+
+// commandPublisher publishes commands as the pipelines' brokers want them.
+type commandPublisher struct {
+	sender  *publish.Sender
+	lookUps *offsets.Client
+}
+
+func (p commandPublisher) Partitions(ctx context.Context, topic string) (int, error) {
+	ends, err := p.lookUps.Ends(ctx, topic)
+	return len(ends), err
+}
+
+func (p commandPublisher) Publish(ctx context.Context, topic string, partition int, records []command.Record) (int64, error) {
+	list, ids := make([]publish.Record, len(records)), make([]string, len(records))
+	for i, r := range records {
+		list[i], ids[i] = publish.Record{Key: r.Key, Value: r.Value, Time: r.Time}, r.Command
+	}
+	offset, err := p.sender.Send(ctx, topic, partition, list, command.Header, ids)
+	if errors.Is(err, publish.ErrNever) {
+		err = fmt.Errorf("%w: %w", command.ErrRefused, err)
+	}
+	return offset, err
+}
+
+// settledAt knows how far pipelines are: those of this process at once, those of another by what their groups have committed.
+type settledAt struct {
+	service *Service
+	lookUps *offsets.Client
+
+	mu    sync.Mutex
+	known map[groupPartition]*committedAt
+}
+
+type groupPartition struct {
+	group, topic string
+	partition    int
+}
+
+// committedAt is what a group has committed, for a moment.
+type committedAt struct {
+	mu     sync.Mutex // held while the brokers are asked
+	offset int64
+	asked  time.Time
+}
+
+// committedFor is for how long what the brokers have said is believed: however many wait, they are asked so often.
+const committedFor = 100 * time.Millisecond
+
+func (a *settledAt) settled(ctx context.Context, pipeline, topic string, partition int) (int64, error) {
+	if h := a.service.Pipeline(pipeline).Rows(); h != nil && h.loop != nil {
+		for _, p := range h.loop.Status().Of(topic) {
+			if p.Partition == partition && p.Watermark >= 0 {
+				return p.Watermark, nil
+			}
+		}
+	}
+	var group string
+	for _, p := range a.service.cfg.Pipelines {
+		if p.Name == pipeline {
+			group = p.RowsGroup()
+		}
+	}
+	return a.committed(ctx, groupPartition{group, topic, partition})
+}
+
+func (a *settledAt) committed(ctx context.Context, of groupPartition) (int64, error) {
+	a.mu.Lock()
+	at := a.known[of]
+	if at == nil {
+		at = &committedAt{}
+		a.known[of] = at
+	}
+	a.mu.Unlock()
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if time.Since(at.asked) < committedFor {
+		return at.offset, nil
+	}
+	offsets, err := a.lookUps.Committed(ctx, of.group, of.topic, []int{of.partition})
+	if err != nil {
+		return 0, brokers.Error(err)
+	}
+	at.offset, at.asked = offsets[of.partition], time.Now()
+	return at.offset, nil
+}
