@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"strconv"
@@ -53,7 +54,12 @@ func (l *loader) checkSASL(k *Kafka) {
 			"write kafka.tls: { enabled: true }, or use scram-sha-512")
 	}
 	var err error
-	if k.sasl, err = s.mechanism(); err != nil {
+	if k.sasl, err = s.mechanism(); err == nil && k.sasl != nil {
+		if now := l.followed(setting+".password", func(p string) bool { return p != "" }); now != nil {
+			k.sasl = following{k.sasl.Name(), s, now}
+		}
+	}
+	if err != nil {
 		l.fault(setting, Name, "the user or password holds characters that SCRAM does not take",
 			"change them on the brokers to printable characters")
 	}
@@ -69,6 +75,25 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 		return scram.Mechanism(scram.SHA512, s.User, s.Password)
 	}
 	return nil, nil
+}
+
+// following is a mechanism whose password is read again for each connection.
+type following struct {
+	name     string
+	s        *SASL
+	password func() string
+}
+
+func (f following) Name() string { return f.name }
+
+func (f following) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	s := *f.s
+	s.Password = f.password()
+	m, err := s.mechanism()
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Start(ctx)
 }
 
 // checkTLS makes the configuration that clients use.

@@ -15,6 +15,7 @@ func (l *loader) checkHTTP(h *HTTP) {
 	}
 	l.checkHosts("http.hosts", h.Hosts)
 	l.checkPortTLS("http.tls", &h.TLS)
+	h.token = l.followed("http.token", tokens.MatchString)
 	if h.Token != "" && !tokens.MatchString(h.Token) {
 		l.fault("http.token", Name, "is not a valid token",
 			"write at least 16 visible ASCII characters, without spaces, as openssl rand -hex 32 prints them")
@@ -135,6 +136,7 @@ func (l *loader) checkSearch(s *Search) {
 		}
 	}
 	s.ca = l.readCA("search.ca", s.CA)
+	s.secrets = l.followedBoth("search.password", "search.api_key", &s.Password, &s.APIKey)
 	l.together("search", "password", "user")
 	l.together("search", "user", "password")
 	if s.APIKey != "" && s.User != "" {
@@ -155,6 +157,7 @@ func (l *loader) checkRegistry(r *Registry) {
 		return
 	}
 	secure := l.checkRegistryURLs(r)
+	r.secrets = l.followedBoth(setting+".password", setting+".token", &r.Password, &r.Token)
 	l.together(setting, "password", "user")
 	l.together(setting, "user", "password")
 	l.together(setting+".tls", "cert", "key")

@@ -1,11 +1,15 @@
 package config
 
 import (
+	"errors"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -108,7 +112,7 @@ func put(parent *yaml.Node, name string, value *yaml.Node) {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${VAR} in every value below n; $${ stands for ${ itself. Values of BRINE_ variables are taken as they are.
+// expand replaces ${VAR} and ${file:PATH} in every value below n; $${ stands for ${ itself. Values of BRINE_ variables are taken as they are.
 func (l *loader) expand(n *yaml.Node, setting string) {
 	if _, ok := l.variable[n]; ok {
 		return
@@ -128,8 +132,8 @@ func (l *loader) expand(n *yaml.Node, setting string) {
 }
 
 func (l *loader) expandText(n *yaml.Node, setting string) {
-	var out strings.Builder
-	written, at := n.Value, 0 // everything before at is in out
+	var parts []part
+	written, at := n.Value, 0 // everything before at is in parts
 	for {
 		i := strings.Index(written[at:], "${")
 		if i < 0 {
@@ -137,7 +141,7 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 		}
 		start := at + i
 		if i > 0 && written[start-1] == '$' {
-			out.WriteString(written[at:start-1] + "${")
+			parts = append(parts, part{text: written[at:start-1] + "${"})
 			at = start + len("${")
 			continue
 		}
@@ -148,19 +152,122 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 			l.report(Error, n, start, setting, wrong.code, wrong.message, wrong.fix)
 			l.broken[n] = true
 		}
-		out.WriteString(written[at:start] + value)
+		file, _ := strings.CutPrefix(name, filePrefix)
+		if file == name {
+			file = ""
+		}
+		parts = append(parts, part{text: written[at:start]}, part{text: value, file: file})
 		at = min(start+len("${}")+len(name), len(written))
 	}
 	if at > 0 && !l.broken[n] {
 		l.written[n] = written
-		n.Value, n.Tag = out.String()+written[at:], "!!str"
+		f := &fresh{parts: append(parts, part{text: written[at:]})}
+		for _, p := range f.parts {
+			f.last += p.text
+			f.files = f.files || p.file != ""
+		}
+		n.Value, n.Tag = f.last, "!!str"
+		l.fresh[setting] = f
 	}
 }
 
+// filePrefix begins what stands for a file's text: ${file:/run/secrets/password}.
+const filePrefix = "file:"
+
+// fresh is the text of a setting, parts of which may stand in files of their own, where somebody else changes them.
+type fresh struct {
+	parts []part
+	files bool // whether any do
+
+	mu   sync.Mutex
+	last string
+}
+
+// part is a piece of a text; with file, it is what that held.
+type part struct{ text, file string }
+
+// now returns the text with what its files hold now. While one cannot be read, or the text would not be good, it is as it was.
+func (f *fresh) now(good func(string) bool) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var text strings.Builder
+	for _, p := range f.parts {
+		if p.file == "" {
+			text.WriteString(p.text)
+			continue
+		}
+		held, err := readSecret(p.file)
+		if err != nil {
+			return f.last
+		}
+		text.WriteString(held)
+	}
+	if good(text.String()) {
+		f.last = text.String()
+	}
+	return f.last
+}
+
+// followed returns what reads a setting again; nil when no part of it stands in a file.
+func (l *loader) followed(setting string, good func(string) bool) func() string {
+	f := l.fresh[setting]
+	if f == nil || !f.files {
+		return nil
+	}
+	return func() string { return f.now(good) }
+}
+
+// followedBoth returns what reads two settings again, of which one may stand in no file; nil when neither does.
+func (l *loader) followedBoth(a, b string, first, second *string) func() (string, string) {
+	some := func(s string) bool { return s != "" }
+	x, y := l.followed(a, some), l.followed(b, some)
+	if x == nil && y == nil {
+		return nil
+	}
+	or := func(now func() string, as *string) string {
+		if now == nil {
+			return *as
+		}
+		return now()
+	}
+	return func() (string, string) { return or(x, first), or(y, second) }
+}
+
+// maxSecret is more than any secret has.
+const maxSecret = 64 << 10
+
+// readSecret returns what a file holds, without the end of its last line.
+func readSecret(file string) (string, error) {
+	info, err := os.Stat(file) // before it is opened: a pipe would block
+	switch {
+	case err != nil:
+		return "", errors.New(reason(err))
+	case !info.Mode().IsRegular():
+		return "", errors.New("no regular file")
+	case info.Size() > maxSecret:
+		return "", errors.New("more than 64 KiB")
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", errors.New(reason(err))
+	}
+	if !utf8.Valid(b) {
+		return "", errors.New("it is not text in UTF-8")
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), nil
+}
+
 func (l *loader) lookup(name string, closed bool, setting string) (value string, wrong *flaw) {
-	const fix = "write ${NAME}, or $${ for the two characters themselves"
+	const fix = "write ${NAME} or ${file:PATH}, or $${ for the two characters themselves"
 	if !closed {
 		return "", &flaw{Variable, "a ${ is not closed", fix}
+	}
+	if file, ok := strings.CutPrefix(name, filePrefix); ok {
+		value, err := readSecret(file)
+		if err != nil {
+			return "", &flaw{Variable, "the file " + quote(file) + " cannot be read: " + err.Error(), "name one that brine may read"}
+		}
+		return value, nil
 	}
 	if !variableName.MatchString(name) {
 		shown := quote(name)

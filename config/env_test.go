@@ -1,11 +1,14 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/segmentio/kafka-go/sasl"
 )
 
 const minimal = `
@@ -82,5 +85,69 @@ func TestUnknownEnv(t *testing.T) {
 	}
 	if problems.Err() != nil {
 		t.Error("a stray variable keeps brine from starting")
+	}
+}
+
+// What stands in files is read again where it is used, as long as it is good.
+func TestSecretsInFiles(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "${file:" + file + "}"
+	}
+	source := strings.Replace(minimal, "kafka: {", "kafka: { sasl: { mechanism: plain, user: u, password: '"+put("kafka", "first\n")+"' }, tls: { enabled: true },", 1) +
+		"search: { connect: https://localhost:9200, user: u, password: 'pre-" + put("search", "first\r\n") + "-${file:" + dir + "/kafka}' }\n" +
+		"registry: { url: 'https://localhost:8081', token: '" + put("registry", "first") + "' }\n" +
+		"http: { token: '" + put("http", "first-of-the-tokens\n") + "' }\n"
+	cfg, problems := Parse("brine.yaml", []byte(source), environ())
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	want := func(kafka, search, registry, token string) {
+		t.Helper()
+		_, said, err := cfg.Kafka.Options().SASL.Start(sasl.WithMetadata(t.Context(), &sasl.Metadata{Host: "h", Port: 1}))
+		password, _ := cfg.Search.Elastic().Secrets()
+		o, _ := cfg.Registry()
+		_, bearer := o.Secrets()
+		if got := cfg.HTTP.Followed()(); err != nil || string(said) != "\x00u\x00"+kafka || password != search || bearer != registry || got != token {
+			t.Errorf("%q %v, %q, %q, %q", said, err, password, bearer, got)
+		}
+	}
+	want("first", "pre-first-first", "first", "first-of-the-tokens")
+	put("kafka", "second")
+	put("search", "second\n")
+	put("registry", "second\n\n")
+	put("http", "second-of-the-tokens")
+	want("second", "pre-second-second", "second\n", "second-of-the-tokens")
+	put("http", "short") // no token
+	put("kafka", "")
+	if err := os.Remove(filepath.Join(dir, "registry")); err != nil {
+		t.Fatal(err)
+	}
+	want("second", "pre-second-", "second\n", "second-of-the-tokens")
+	if cfg, problems := Parse("brine.yaml", []byte(minimal), environ()); problems.Err() != nil || cfg.HTTP.Followed() != nil || cfg.Search.Elastic().Secrets != nil {
+		t.Error("follows what stands in no file")
+	}
+}
+
+// A file that cannot be taken is a problem that names it, and shows nothing of it.
+func TestSecretFilesThatCannotBeTaken(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"large": strings.Repeat("hunter2", 10_000), "binary": "hunter2\xff\xfe"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, says := range map[string]string{
+		"absent": "cannot be read: no such file or directory; name one that brine may read", "": "cannot be read: no regular file",
+		"large": "cannot be read: more than 64 KiB", "binary": "cannot be read: it is not text in UTF-8",
+	} {
+		_, problems := Parse("brine.yaml", []byte(minimal+"http: { token: '${file:"+dir+"/"+name+"}' }\n"), environ())
+		if got := problems.String(); !strings.Contains(got, says) || !strings.Contains(got, "http.token") || strings.Contains(got, "hunter2") {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

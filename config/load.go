@@ -44,7 +44,8 @@ func Parse(file string, source []byte, env func(string) (string, bool)) (*Config
 
 func newLoader(file string, env func(string) (string, bool)) *loader {
 	return &loader{file: file, env: env, places: map[string]place{}, written: map[*yaml.Node]string{},
-		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}, withheld: map[string]string{}}
+		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}, withheld: map[string]string{},
+		fresh: map[string]*fresh{}}
 }
 
 // done is what has come of a run.
@@ -67,6 +68,7 @@ type loader struct {
 	variable map[*yaml.Node]string // the environment variable that a node was made from
 	broken   map[*yaml.Node]bool   // already complained of
 	withheld map[string]string     // values that no problem may show: secrets, and what comes from the environment; what is shown instead
+	fresh    map[string]*fresh     // by setting: those of which something was replaced
 	problems Problems
 }
 

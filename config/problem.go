@@ -228,7 +228,7 @@ var codeMeanings = []struct {
 	{Type, "A value is of another kind than the setting: a list for a text, a number without its unit."},
 	{Choice, "A value is none of those that the setting knows."},
 	{Range, "A value is too small or too large."},
-	{Variable, "`${…}` names an environment variable that is not set."},
+	{Variable, "`${…}` names an environment variable that is not set, or a file that cannot be read."},
 	{UnknownVariable, "A `BRINE_` variable looks like a setting and matches none (warning)."},
 	{Name, "A name holds characters that Kafka, HBase or the search engine refuses."},
 	{Address, "An address is not of the form that its setting takes."},

@@ -69,7 +69,12 @@ type HTTP struct {
 	Pprof bool `set:"pprof" default:"false"`
 	// Encryption of the admin port.
 	TLS PortTLS `set:"tls"`
+
+	token func() string
 }
+
+// Followed returns what reads the token again where it stands in a file; else nil.
+func (h *HTTP) Followed() func() string { return h.token }
 
 // PortTLS is the section http.tls.
 type PortTLS struct {

@@ -92,7 +92,8 @@ type Search struct {
 	// these searches.
 	Probe time.Duration `set:"probe" default:"5s" min:"100ms" max:"1d"`
 
-	ca       []byte        // what CA names
+	ca       []byte // what CA names
+	secrets  func() (password, apiKey string)
 	answer   int64         // the longest that is read
 	patience time.Duration // see Config.Within
 }
@@ -124,7 +125,8 @@ type Registry struct {
 	// all of its schemas. Records of the id wait for so long, then they are dead letters.
 	UnknownAfter time.Duration `set:"unknown_after" default:"1m" min:"1ms" max:"1d"`
 
-	tls *tls.Config // nil for the system's certificates
+	tls     *tls.Config // nil for the system's certificates
+	secrets func() (password, token string)
 }
 
 // RegistryTLS is the section registry.tls.

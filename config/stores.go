@@ -81,7 +81,7 @@ func (s *Search) Elastic() elastic.Options {
 	if replicas == 0 {
 		replicas = elastic.NoReplicas // of the options, 0 stands for their default
 	}
-	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, CACert: s.ca,
+	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, Secrets: s.secrets, CACert: s.ca,
 		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}
 	for node := range strings.SplitSeq(s.Connect, ",") {
 		out.Addresses = append(out.Addresses, strings.TrimSpace(node))
@@ -98,7 +98,7 @@ func (c *Config) Registry() (o registry.Options, ok bool) {
 	if r.URL == "" {
 		return registry.Options{}, false
 	}
-	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, TLS: r.tls,
+	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, Secrets: r.secrets, TLS: r.tls,
 		Cache: r.Cache, Timeout: r.Timeout, UnknownAfter: r.UnknownAfter, MaxBytes: min(max(int64(c.Memory)/4, leastAnswer), mostSchemas)}
 	for u := range strings.SplitSeq(r.URL, ",") {
 		o.URLs = append(o.URLs, strings.TrimRight(strings.TrimSpace(u), "/"))

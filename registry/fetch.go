@@ -39,13 +39,7 @@ func (c *Client) connect() error {
 		// A redirection would carry the password to where nobody wrote that it may go.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	options := []sr.ClientOpt{sr.HTTPClient(plain), sr.UserAgent("brine")}
-	if c.o.Username != "" || c.o.Password != "" {
-		options = append(options, sr.BasicAuth(c.o.Username, c.o.Password))
-	}
-	if c.o.Token != "" {
-		options = append(options, sr.BearerToken(c.o.Token))
-	}
+	options := []sr.ClientOpt{sr.HTTPClient(plain), sr.UserAgent("brine"), sr.PreReq(c.authorize)}
 	var own []string
 	for _, u := range c.o.URLs {
 		if before, _, ok := strings.Cut(u, ccompatPath); ok {
@@ -57,10 +51,21 @@ func (c *Client) connect() error {
 		return fmt.Errorf("registry: %w", err)
 	}
 	if len(own) == len(c.o.URLs) {
-		json := sr.PreReq(func(r *http.Request) error { r.Header.Set("Accept", "application/json"); return nil })
+		json := sr.PreReq(func(r *http.Request) error { r.Header.Set("Accept", "application/json"); return c.authorize(r) })
 		c.own, err = sr.NewClient(append(options, sr.URLs(own...), json)...)
 	}
 	return err
+}
+
+// authorize says who asks.
+func (c *Client) authorize(r *http.Request) error {
+	password, token := c.o.now()
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	} else if c.o.Username != "" || password != "" {
+		r.SetBasicAuth(c.o.Username, password)
+	}
+	return nil
 }
 
 // requestError is the error of one request, and what it asked.

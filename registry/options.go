@@ -17,9 +17,11 @@ type Options struct {
 	URLs    []string
 	Framing Framing // how records name their schemas; default Confluent
 
-	Username, Password string      // basic authentication, unless empty
-	Token              string      // bearer token instead, unless empty
-	TLS                *tls.Config // of https URLs; nil: the system's certificates
+	Username, Password string // basic authentication, unless empty
+	Token              string // bearer token instead, unless empty
+	// Secrets returns the password and the token of the moment, before each request, where they may change; nil: those above.
+	Secrets func() (password, token string)
+	TLS     *tls.Config // of https URLs; nil: the system's certificates
 
 	// Cache is a folder in which schemas are kept over restarts. Empty: in memory only. Several processes may share it.
 	Cache string
@@ -35,6 +37,14 @@ type Options struct {
 	// Transport carries requests; default one of its own, with TLS as above and the environment's proxy.
 	Transport http.RoundTripper
 	Hooks     Hooks
+}
+
+// now returns the password and the token of the moment.
+func (o *Options) now() (password, token string) {
+	if o.Secrets == nil {
+		return o.Password, o.Token
+	}
+	return o.Secrets()
 }
 
 // EnsureDefaults sets what is zero to its default. New calls it.

@@ -186,9 +186,10 @@ func cut(text string) string {
 
 // clean takes the secrets out of a text and escapes what is not printable: what answers may repeat what it was sent.
 func (c *Client) clean(text string) string {
-	basic := base64.StdEncoding.EncodeToString([]byte(c.o.Username + ":" + c.o.Password))
-	for _, secret := range []string{c.o.Password, c.o.Token, basic} {
-		if secret != "" && c.o.Password+c.o.Token != "" {
+	password, token := c.o.now()
+	basic := base64.StdEncoding.EncodeToString([]byte(c.o.Username + ":" + password))
+	for _, secret := range []string{password, token, basic, c.o.Password, c.o.Token} {
+		if secret != "" && password+token != "" {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}

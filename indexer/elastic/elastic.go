@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,11 @@ type Options struct {
 	Username  string
 	Password  string
 	APIKey    string // in place of a user; base64 of id:key
-	CACert    []byte // PEM; in place of the system's
+
+	// Secrets returns the password and the key of the moment, before each request, where they may change; nil: those above.
+	Secrets func() (password, apiKey string)
+
+	CACert []byte // PEM; in place of the system's
 
 	Analyzer string        // of text fields; default standard. smartcn or ik_smart for Chinese, where the server has it
 	Shards   int           // of a new index; default 1
@@ -124,12 +129,6 @@ func Open(opts Options) (*Engine, error) {
 		elastictransport.WithDisableRetry(), // the indexer retries, item by item
 		elastictransport.WithUserAgent("brine"),
 	}
-	if opts.Username != "" {
-		settings = append(settings, elastictransport.WithBasicAuth(opts.Username, opts.Password))
-	}
-	if opts.APIKey != "" {
-		settings = append(settings, elastictransport.WithAPIKey(opts.APIKey))
-	}
 	if opts.CACert != nil {
 		settings = append(settings, elastictransport.WithCACert(opts.CACert))
 	}
@@ -179,6 +178,16 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 		req.Body, req.ContentLength = body, int64(size)
 		req.Header.Set("Content-Type", contentType)
 	}
+	password, key := e.opts.Password, e.opts.APIKey
+	if e.opts.Secrets != nil {
+		password, key = e.opts.Secrets()
+	}
+	switch {
+	case key != "":
+		req.Header.Set("Authorization", "ApiKey "+key)
+	case e.opts.Username != "":
+		req.SetBasicAuth(e.opts.Username, password)
+	}
 	resp, err := e.client.Perform(req)
 	if err != nil {
 		return fmt.Errorf("%s %s%s: %w", method, req.URL.Host, req.URL.Path, err)
@@ -189,7 +198,7 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 	}
 	if resp.StatusCode >= 300 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // cut off: the status decides alone
-		kind, reason := faultOf(text)
+		kind, reason := faultOf(text, e.opts.Username, password, key)
 		return &indexer.RequestError{Server: req.URL.Host, Status: resp.StatusCode, Kind: kind, Reason: reason}
 	}
 	answer := &bounded{body: resp.Body, limit: e.opts.MaxAnswerBytes, left: e.opts.MaxAnswerBytes}
@@ -244,7 +253,7 @@ func (e *Engine) jsonOnce(ctx context.Context, method, path string, text []byte,
 }
 
 // faultOf finds what is said in an error's answer; else the reason is the answer's beginning.
-func faultOf(text []byte) (kind, reason string) {
+func faultOf(text []byte, user, password, key string) (kind, reason string) {
 	var answer struct {
 		Error struct {
 			Type   string `json:"type"`
@@ -252,9 +261,24 @@ func faultOf(text []byte) (kind, reason string) {
 		} `json:"error"`
 	}
 	if json.Unmarshal(text, &answer) == nil && answer.Error.Reason != "" {
-		return answer.Error.Type, answer.Error.Reason
+		return answer.Error.Type, without(answer.Error.Reason, user, password, key)
 	}
-	return "", strings.TrimSpace(string(text[:min(len(text), 300)]))
+	shown := without(string(text), user, password, key)
+	return "", strings.TrimSpace(shown[:min(len(shown), 300)])
+}
+
+// without is a text of the engine's in which secrets that it repeats are not shown.
+func without(text, user, password, key string) string {
+	basic := ""
+	if user != "" {
+		basic = base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+	}
+	for _, secret := range []string{basic, key, password} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
 }
 
 // bounded is an answer's body, which is an error from the limit on. What is read is counted, nothing is allocated on the word of a length.

@@ -17,19 +17,20 @@ var strangersMay = []string{"/metrics", "/healthz", "/readyz"}
 
 // serve lets a request through to its path, or says why not and what to do.
 func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
+	wanted := p.opts.Follow()
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
-	case shown && p.opts.Token != "" && same(token, p.opts.Token):
+	case shown && wanted != "" && same(token, wanted):
 	case !p.names.Known(r.Host):
 		http.Error(w, fmt.Sprintf("brine is not known as %q here: add the name to http.hosts", guard.HostOf(r.Host)),
 			http.StatusMisdirectedRequest)
 		return
 	case slices.Contains(strangersMay, r.URL.Path):
-	case shown && p.opts.Token != "":
+	case shown && wanted != "":
 		refuse(w, "this is not the token of this brine (http.token)")
 		return
 	case fromLoopback(r):
-	case p.opts.Token == "":
+	case wanted == "":
 		http.Error(w, "beyond loopback only metrics and health are served: set http.token, and show it", http.StatusForbidden)
 		return
 	default:

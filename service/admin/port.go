@@ -42,10 +42,11 @@ type Options struct {
 	Metrics *prometheus.Registry
 	Healthy Health
 	Ready   Health
-	Hosts   []string     // names that requests may call the port by, beside loopback's, its own and any IP address; *.NAME is all below NAME
-	Token   string       // who shows it is served everything; empty: nobody can
-	Pprof   bool         // whether profiles are served
-	Log     *slog.Logger // what goes wrong with a connection; nil: slog's own
+	Hosts   []string      // names that requests may call the port by, beside loopback's, its own and any IP address; *.NAME is all below NAME
+	Token   string        // who shows it is served everything; empty: nobody can
+	Follow  func() string // the token of the moment, where it may change; nil: Token
+	Pprof   bool          // whether profiles are served
+	Log     *slog.Logger  // what goes wrong with a connection; nil: slog's own
 }
 
 // Port serves at a listener.
@@ -61,6 +62,9 @@ type Port struct {
 func New(l net.Listener, addr string, opts Options) *Port {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
+	}
+	if opts.Follow == nil {
+		opts.Follow = func() string { return opts.Token }
 	}
 	own, _, _ := net.SplitHostPort(addr)
 	p := &Port{listener: l, opts: opts, names: guard.Names{Own: own, More: opts.Hosts, Addresses: true}, mux: http.NewServeMux()}

@@ -62,7 +62,7 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, fault.New(fault.Unreachable, fmt.Errorf("hbase.connect: %w", err), connectFix(opts.Connect))
+		return nil, fault.New(fault.Unreachable, fmt.Errorf("hbase.connect: %w", err), fixOf(err, opts.Connect))
 	}
 	h.Client = client
 	return h, nil
@@ -80,6 +80,15 @@ func readAgain(log *slog.Logger, section string, err error) {
 // working says what is waited for while the master works on a change.
 func working(i hbase.ProcedureInfo) string {
 	return fmt.Sprintf("%s %s: the master has worked on it for %v, as procedure %d", i.Op, i.Table, i.For.Round(time.Second), i.ID)
+}
+
+// fixOf is what to do about an HBase that could not be opened; empty when the error says it.
+func fixOf(err error, connect string) string {
+	var says interface{ Advice() string }
+	if errors.As(err, &says) {
+		return ""
+	}
+	return connectFix(connect)
 }
 
 // connectFix says what to look at when no HBase answers where hbase.connect says.
