@@ -138,7 +138,8 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 
 // API is what `brine serve` serves of the configuration, without the stores: all views, and the tables that pipelines write.
 func (c *Config) API() (serve.Options, error) {
-	o := serve.Options{Listen: c.Serve.Listen, Hosts: c.Serve.Hosts, Timeout: c.Serve.Timeout, InFlight: c.Serve.InFlight, Masks: c.Mask()}
+	o := serve.Options{Listen: c.Serve.Listen, Hosts: c.Serve.Hosts, Timeout: c.Serve.Timeout, InFlight: c.Serve.InFlight, Streams: c.Serve.Streams,
+		Masks: c.Mask()}
 	for _, v := range c.Views {
 		asked, err := v.Query(c)
 		if err != nil {

@@ -106,6 +106,9 @@ type Serve struct {
 	Timeout time.Duration `set:"timeout" default:"5s" min:"10ms" max:"5m"`
 	// Requests that are worked on at a time; one more is answered with 503 at once.
 	InFlight int `set:"in_flight" default:"256" min:"1" max:"100000"`
+	// Event streams (`/views/NAME/events`) at a time; one more is answered with 503. All that ask the same are served by one question a
+	// second, so this is also how many questions a second watching may cost the stores.
+	Streams int `set:"streams" default:"512" min:"1" max:"100000"`
 }
 
 // Tracing is the section tracing.

@@ -34,6 +34,7 @@ type call struct {
 	ctx      context.Context //nolint:containedctx // of the request, with its deadline
 	lines    bool            // the asker wants a line a row
 	values   url.Values      // of the query
+	leave    func()          // gives its place to another request, before its end if called then
 
 	id               *account.Identity // who asks; nil: nobody in particular
 	session          string            // the token of the cookie
@@ -73,7 +74,9 @@ func (c *call) negotiate() error {
 		c.lines = true
 		return nil
 	}
-	for _, name := range []string{jsonType, "application/*", "*/*"} {
+	form := c.endpoint.forms()[0]
+	kind, _, _ := strings.Cut(form, "/")
+	for _, name := range []string{form, kind + "/*", "*/*"} {
 		if slices.Contains(names, name) {
 			return nil
 		}

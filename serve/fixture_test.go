@@ -64,12 +64,15 @@ func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[h
 			yield(hbase.Result{}, err)
 			return
 		}
+		s.mu.Lock()
+		rows, fails := slices.Clone(s.rows), s.fails
+		s.mu.Unlock()
 		n := 0
-		for _, r := range s.rows {
+		for _, r := range rows {
 			if bytes.Compare(r.Row, scan.Start) < 0 || scan.Stop != nil && bytes.Compare(r.Row, scan.Stop) >= 0 {
 				continue
 			}
-			if n++; n == s.fails {
+			if n++; n == fails {
 				yield(hbase.Result{}, errSecret)
 				return
 			}
@@ -81,10 +84,13 @@ func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[h
 }
 
 func (s *store) GetAll(ctx context.Context, _ string, gets []hbase.Get) ([]hbase.Result, error) {
+	s.mu.Lock()
+	rows := slices.Clone(s.rows)
+	s.mu.Unlock()
 	out := make([]hbase.Result, len(gets))
 	s.mu.Lock()
 	for i, g := range gets {
-		for _, r := range s.rows {
+		for _, r := range rows {
 			if bytes.Equal(r.Row, g.Row) {
 				out[i] = r
 			}
@@ -117,10 +123,11 @@ func (s *store) scan(t testing.TB, table query.Table, waybill, at, action, stati
 type shop struct {
 	*serve.Server
 	*store
-	t    testing.TB
-	row  string // the newest of W1
-	base string // where it serves; empty: nowhere
-	log  *bytes.Buffer
+	t     testing.TB
+	row   string // the newest of W1
+	scans query.Table
+	base  string // where it serves; empty: nowhere
+	log   *bytes.Buffer
 }
 
 func newShop(t testing.TB, change func(*serve.Options)) *shop {
@@ -140,6 +147,7 @@ func newShop(t testing.TB, change func(*serve.Options)) *shop {
 	}
 	for _, table := range o.Tables {
 		if table.Name == "centre:scans" {
+			s.scans = table
 			s.scan(t, table, "W1", "2013-01-01T08:00:00Z", "DEPART", "EWR")
 			s.scan(t, table, "W1", "2013-01-01T10:00:00Z", "ARRIVE", "MIA")
 			s.row = rowkey.Binary(s.scan(t, table, "W1", "2013-01-02T00:00:00Z", "DELIVER", "<img onerror=alert(1)>"))
@@ -173,8 +181,23 @@ func (s *shop) ask(method, target, body string, header ...string) *httptest.Resp
 		}
 	}
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	s.ServeHTTP(firstEvent{w, cancel}, r.WithContext(ctx))
 	return w
+}
+
+// firstEvent has enough of a stream after its first event.
+type firstEvent struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+func (w firstEvent) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("event: ")) {
+		w.leave()
+	}
+	return w.ResponseRecorder.Write(b)
 }
 
 // run serves until the test ends.

@@ -70,6 +70,10 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 	if e.answer != nil {
 		content[jsonType] = object{"schema": known.of(reflect.TypeOf(e.answer))}
 	}
+	if e.events {
+		content[eventsType] = object{"schema": object{"type": "string", "description": "Server-sent events: page (a Page), " +
+			"and problem (a Problem), after which the page may be old until the next one."}}
+	}
 	if e.streams {
 		content[linesType] = object{"schema": known.of(reflect.TypeFor[client.Line]())}
 	}

@@ -9,7 +9,8 @@
 // and is for loopback only.
 //
 // The invariant: a request holds one place of Options.InFlight from its route's beginning to its end, and ends within Options.Timeout,
-// whatever the stores do; one that finds no place is refused at once.
+// whatever the stores do; one that finds no place is refused at once. Event streams leave their place once they are admitted: they are bounded by Options.Streams, and what they
+// cost the stores does not depend on how many ask the same (package live).
 package serve
 
 import (
@@ -38,9 +39,10 @@ type Options struct {
 	Hosts    []string      // names that requests may call the API by, beside those of loopback; *.NAME is all below NAME
 	Timeout  time.Duration // until an answer is whole, or refused; 5 s
 	InFlight int           // requests that are worked on at a time; 256
+	Streams  int           // event streams at a time, each of which may be of another answer; 512
 
-	// Connections are how many are kept: a new one too many closes the one that has been idle for longest, or whose request has taken
-	// longest. 1,024
+	// Connections are how many are kept beside those of event streams: a new one too many closes the one that has been idle for longest, or
+	// whose request has taken longest. 1,024
 	Connections int
 
 	Version string // of this program, for the OpenAPI document
@@ -75,6 +77,7 @@ func (o *Options) EnsureDefaults() {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.InFlight = cmp.Or(o.InFlight, 256)
+	o.Streams = cmp.Or(o.Streams, 512)
 	o.Connections = cmp.Or(o.Connections, 1024)
 	o.PerSecond = cmp.Or(o.PerSecond, 10)
 	if o.Log == nil {
@@ -106,6 +109,9 @@ func (o *Options) Validate() error {
 	}
 	if o.InFlight < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.InFlight: %d is less than 1", o.InFlight))
+	}
+	if o.Streams < 1 {
+		errs = append(errs, fmt.Errorf("serve: Options.Streams: %d is less than 1", o.Streams))
 	}
 	if o.Connections < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.Connections: %d is less than 1", o.Connections))

@@ -30,6 +30,7 @@ type endpoint struct {
 	body         any // a value of the type of the body; nil: none
 	answer       any // a value of the type of the answer
 	streams      bool
+	events       bool // it goes on until the asker has enough: once it is admitted it gives its place up, and has no deadline
 	conditional  bool // it has an ETag, and answers 304
 	missing      bool // it may answer 404
 	accepts      bool // it answers 202
@@ -55,8 +56,11 @@ type param struct {
 
 // forms are the media types of the answer.
 func (e *endpoint) forms() []string {
-	if e.streams {
+	switch {
+	case e.streams:
 		return []string{jsonType, linesType}
+	case e.events:
+		return []string{eventsType}
 	}
 	return []string{jsonType}
 }

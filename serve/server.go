@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 
 	"brine/internal/guard"
+	"brine/serve/live"
 )
 
 // A client that is slower than these is given up.
@@ -38,6 +41,8 @@ type Server struct {
 	names    guard.Names
 	routes   []*endpoint
 	places   chan struct{}
+	hub      *live.Hub // of event streams
+	streams  streams
 	answer   http.Handler // the mux, compressing
 	ops      bool         // it is the operators' listener
 	public   rates        // of who reads public rows
@@ -64,23 +69,28 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	s := &Server{
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
-		places: make(chan struct{}, opts.InFlight),
+		places: make(chan struct{}, opts.InFlight), hub: live.New(opts.watching()),
+		streams: streams{most: math.MaxInt, open: map[string]int{}},
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
 		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))
 	if err != nil {
 		return nil, err
 	}
+	if opts.Accounts != nil {
+		s.streams.most = maxBearer // else all that ask are of one machine
+	}
 	if err := s.register(); err != nil {
 		return nil, err
 	}
 	s.answer = compress(s.mux)
-	conns := guard.NewConnections(opts.Connections)
+	conns := guard.NewConnections(opts.Connections + opts.Streams)
 	s.server = &http.Server{
 		Handler: s, ConnState: conns.Changed, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
 		WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "serve").Handler(), slog.LevelWarn),
 	}
+	s.server.RegisterOnShutdown(s.hub.Close) // streams end by themselves then, and Shutdown waits for them
 	return s, nil
 }
 
@@ -103,6 +113,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if !stop() {
 		<-ended
 	}
+	s.hub.Close()
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve.listen: %w", err)
 	}
@@ -110,7 +121,10 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // Close closes a server that may never have run.
-func (s *Server) Close() error { return s.listener.Close() }
+func (s *Server) Close() error {
+	s.hub.Close()
+	return s.listener.Close()
+}
 
 // register makes the mux of the table of routes.
 func (s *Server) register() error {
@@ -209,13 +223,14 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 			return
 		}
 		called(s.opts.Hooks.Begun)
-		defer func() {
+		leave := sync.OnceFunc(func() {
 			<-s.places
 			called(s.opts.Hooks.Ended)
-		}()
+		})
+		defer leave()
 		ctx, cancel := context.WithTimeout(r.Context(), s.opts.Timeout)
 		defer cancel()
-		s.work(ctx, e, w, r)
+		s.work(ctx, &call{Server: s, endpoint: e, w: w, r: r, leave: leave})
 	}
 }
 
@@ -226,7 +241,8 @@ func called(hook func()) {
 }
 
 // work runs a route's handler; a panic is the route's own problem.
-func (s *Server) work(ctx context.Context, e *endpoint, w http.ResponseWriter, r *http.Request) {
+func (s *Server) work(ctx context.Context, c *call) {
+	e, w, r := c.endpoint, c.w, c.r
 	answered := func(error) {}
 	if s.opts.Question != nil {
 		ctx, answered = s.opts.Question(ctx, r.Header.Get("Traceparent"), e.id)
@@ -243,7 +259,7 @@ func (s *Server) work(ctx context.Context, e *endpoint, w http.ResponseWriter, r
 		}
 	}()
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	c := &call{Server: s, endpoint: e, w: w, r: r, ctx: ctx}
+	c.ctx = ctx
 	c.address, c.network = s.from(r)
 	if err = c.identify(); err != nil {
 		return

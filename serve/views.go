@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -72,9 +74,13 @@ func viewRoutes(v *query.View) []*endpoint {
 			kind: rowkey.Int},
 		param{in: "query", name: query.PageToken, about: "next_page_token of the page before, with the same parameters.", kind: rowkey.Text})
 	name := v.Name
+	firstPage := slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.name == query.PageToken })
 	return []*endpoint{
 		{method: http.MethodGet, path: viewPath(name), id: "view_" + name, about: "Rows of " + v.Shown().Name + ", by the view " + name + ".",
 			params: params, answer: client.Page{}, streams: true, on: viewSubject(v, false), handle: func(c *call) error { return c.view(v) }},
+		{method: http.MethodGet, path: viewPath(name) + "/events", id: "events_" + name,
+			about:  fmt.Sprintf("The first page of the view %s, up to %d rows, and again whenever it changes.", name, maxWatched),
+			params: firstPage, events: true, on: viewSubject(v, false), handle: func(c *call) error { return c.events(v) }},
 		{method: http.MethodPost, path: viewPath(name) + ":batch", id: "batch_" + name,
 			about: fmt.Sprintf("The first pages of up to %d questions of the view %s.", maxBatch, name),
 			body:  client.Questions{}, answer: client.Answers{}, on: viewSubject(v, true), handle: func(c *call) error { return c.questions(v) }},
@@ -83,33 +89,38 @@ func viewRoutes(v *query.View) []*endpoint {
 
 // view answers a question of a view.
 func (c *call) view(v *query.View) error {
-	limit, err := pageSize(c.values.Get(query.PageSize))
+	question, err := c.question(v, maxPage)
 	if err != nil {
 		return err
-	}
-	after, err := c.place(c.values.Get(query.PageToken))
-	if err != nil {
-		return err
-	}
-	ask := query.Request{After: after, Limit: limit}
-	c.values.Del(query.PageSize)
-	c.values.Del(query.PageToken)
-	ask.Given = c.own(given(c.values))
-	question, err := v.Question(ask)
-	if err != nil {
-		return err
-	}
-	if c.scope.byKey && question.ByIndex() {
-		return refuse(badRequest, "without an account the view is asked by the key alone; leave out what only the index finds")
 	}
 	if c.lines {
 		return c.stream(question)
 	}
-	page, err := c.page(question)
+	page, err := c.page(c.ctx, question)
 	if err != nil {
 		return err
 	}
 	return c.json(page)
+}
+
+// question is what the request asks a view, for a page of at most so many rows.
+func (c *call) question(v *query.View, most int) (*query.Question, error) {
+	limit, err := pageSize(c.values.Get(query.PageSize))
+	if err != nil {
+		return nil, err
+	}
+	after, err := c.place(c.values.Get(query.PageToken))
+	if err != nil {
+		return nil, err
+	}
+	values := maps.Clone(c.values)
+	values.Del(query.PageSize)
+	values.Del(query.PageToken)
+	q, err := v.Question(query.Request{Given: c.own(given(values)), Limit: min(cmp.Or(limit, v.PageSize()), most), After: after})
+	if err == nil && c.scope.byKey && q.ByIndex() {
+		return nil, refuse(badRequest, "without an account the view is asked by the key alone; leave out what only the index finds")
+	}
+	return q, err
 }
 
 // given are the arguments of parameters: NAME.from and NAME.to are the ends of a range.
@@ -135,9 +146,9 @@ func given(values url.Values) (out []query.Given) {
 }
 
 // page reads an answer whole.
-func (c *call) page(q *query.Question) (client.Page, error) {
+func (c *call) page(ctx context.Context, q *query.Question) (client.Page, error) {
 	page := client.Page{Rows: []client.Row{}}
-	a, err := q.Ask(c.ctx, c.opts.Rows, c.opts.Docs)
+	a, err := q.Ask(ctx, c.opts.Rows, c.opts.Docs)
 	if err != nil {
 		return page, err
 	}
@@ -218,7 +229,7 @@ func (c *call) questions(v *query.View) error {
 	g.SetLimit(beside)
 	for i, q := range questions {
 		g.Go(func() (err error) {
-			pages[i], err = c.page(q)
+			pages[i], err = c.page(c.ctx, q)
 			return err
 		})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -182,7 +183,7 @@ func (s *serving) runCurls(j *shopJob) {
 		}
 		for i := 1; i < len(list); i++ {
 			switch w := list[i]; w {
-			case "-s":
+			case "-s", "-sN":
 			case "-H":
 				i++
 				name, value, _ := strings.Cut(list[i], ": ")
@@ -208,7 +209,14 @@ func (s *serving) runs(line string, req *http.Request) {
 		s.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	var body []byte
+	if resp.Header.Get("Content-Type") == "text/event-stream" { // it goes on: what counts is that there is a page
+		for in := bufio.NewReader(resp.Body); err == nil && !bytes.HasPrefix(body, []byte("data: ")); {
+			body, err = in.ReadBytes('\n')
+		}
+	} else {
+		body, err = io.ReadAll(resp.Body)
+	}
 	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), `"fields"`) && !strings.Contains(string(body), `"parameters"`) {
 		s.t.Errorf("%s\n%s %v\n%s", line, resp.Status, err, body)
 	}

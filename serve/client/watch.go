@@ -1,0 +1,96 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	watchAgain = time.Second // after a connection that was lost
+	maxEvent   = 16 << 20    // bytes
+)
+
+// Watch hands over a view's first page, and again each time it has changed, until ctx ends or see returns an error; either is returned.
+// stale says why the page handed over last may be old; then page is empty. A lost connection, and a refusal for a while (503), are tried
+// again each second, and what has changed meanwhile is handed over. Any other refusal ends it as a *Problem.
+func (c *Client) Watch(ctx context.Context, view string, params url.Values, see func(page Page, stale *Problem) error) error {
+	w := watch{see: see}
+	for {
+		resp, err := c.do(ctx, http.MethodGet, viewPath(view)+"/events", params, nil, "Accept", "text/event-stream", "Last-Event-ID", w.last)
+		if err == nil {
+			err = errors.Join(w.read(resp.Body), resp.Body.Close())
+		}
+		p, refused := errors.AsType[*Problem](err)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case w.seen != nil:
+			return w.seen
+		case refused && p.Status != http.StatusServiceUnavailable:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// watch is what is kept from one connection to the next.
+type watch struct {
+	see  func(Page, *Problem) error
+	seen error  // that see has returned
+	last string // id of the page that was handed over
+}
+
+// read hands over the events of one connection.
+func (w *watch) read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxEvent)
+	var id, event, data string
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "id":
+			id = value
+		case "event":
+			event = value
+		case "data":
+			data = value
+		case "": // the end of an event, or a comment
+			if err := w.take(id, event, data); err != nil {
+				return err
+			}
+			id, event, data = "", "", ""
+		}
+	}
+	return lines.Err()
+}
+
+func (w *watch) take(id, event, data string) error {
+	var page Page
+	var stale *Problem
+	var err error
+	switch event {
+	case "page":
+		err = json.Unmarshal([]byte(data), &page)
+	case "problem":
+		err = json.Unmarshal([]byte(data), &stale)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.last = id
+	w.seen = w.see(page, stale)
+	return w.seen
+}

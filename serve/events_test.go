@@ -1,0 +1,332 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"brine/account"
+	"brine/hbase"
+	"brine/query"
+	"brine/serve"
+	"brine/serve/client"
+)
+
+const watched = "/api/v1/views/waybill/events?waybill=W1"
+
+// stream opens an event stream, and returns its lines.
+func (s *shop) stream(ctx context.Context, header ...string) *bufio.Reader {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+watched, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { resp.Body.Close() })
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Content-Encoding") != "" {
+		s.t.Fatalf("%s, %v", resp.Status, resp.Header)
+	}
+	return bufio.NewReader(resp.Body)
+}
+
+// nextEvent reads the next event that is no comment.
+func nextEvent(t *testing.T, r *bufio.Reader) (id, kind, data string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch {
+		case name == "id":
+			id = value
+		case name == "event":
+			kind = value
+		case name == "data":
+			data = value
+		case name == "" && kind != "":
+			return id, kind, data
+		}
+	}
+}
+
+// add writes one more scan of W1, beside the streams that read.
+func (s *shop) add(at, action string) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store.scan(s.t, s.scans, "W1", at, action, "JFK")
+}
+
+// TestEventsFollowAView: the page at once, again when a row comes, and the one that a client has already is not sent to it again.
+func TestEventsFollowAView(t *testing.T) {
+	s := newShop(t, nil)
+	s.run()
+	r := s.stream(t.Context())
+	first, kind, data := nextEvent(t, r)
+	if kind != "page" || strings.Count(data, `"action":`) != 3 || !strings.Contains(data, "<img") {
+		t.Errorf("%s: %s", kind, data)
+	}
+	s.add("2013-01-03T00:00:00Z", "ARRIVE")
+	second, kind, data := nextEvent(t, r)
+	if kind != "page" || second == first || strings.Count(data, `"action":`) != 4 {
+		t.Errorf("%s: %s", kind, data)
+	}
+	again := s.stream(t.Context(), "Last-Event-ID", second)
+	s.add("2013-01-04T00:00:00Z", "DELIVER")
+	if third, _, data := nextEvent(t, again); third == second || strings.Count(data, `"action":`) != 5 {
+		t.Errorf("who had the page was sent %s", data)
+	}
+}
+
+// TestEventsSayAnOutage: with a store away the stream goes on, says so once and without the store's words, and sends the page when it is back.
+func TestEventsSayAnOutage(t *testing.T) {
+	s := newShop(t, nil)
+	s.run()
+	r := s.stream(t.Context())
+	first, _, _ := nextEvent(t, r)
+	s.set(func() { s.fails = 1 })
+	if _, kind, data := nextEvent(t, r); kind != "problem" || !strings.Contains(data, "docs#unavailable") || strings.Contains(data, "hunter2") {
+		t.Errorf("%s: %s", kind, data)
+	}
+	s.set(func() { s.fails = 0 })
+	if again, kind, _ := nextEvent(t, r); kind != "page" || again != first {
+		t.Errorf("%s %s, expected the page %s again", kind, again, first)
+	}
+}
+
+func (s *shop) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+// TestEventsAreRefusedAsQuestionsAre: what is wrong is a problem before there is a stream; a page beyond the first is no event.
+func TestEventsAreRefusedAsQuestionsAre(t *testing.T) {
+	s := newShop(t, nil)
+	for target, want := range map[string]int{
+		"/api/v1/views/waybill/events":                           400,
+		watched + "&page_token=AQ":                               400,
+		watched + "&nothing=1":                                   400,
+		watched + "&page_size=-1":                                400,
+		"/api/v1/views/nosuch/events?waybill=W1":                 404,
+		"/api/v1/views/waybill/events?waybill=W1&at.from=whenly": 400,
+	} {
+		if w := s.ask("GET", target, ""); w.Code != want || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	if w := s.ask("GET", watched, "", "Accept", "application/json"); w.Code != 406 {
+		t.Errorf("as JSON: %d", w.Code)
+	}
+}
+
+// TestEventStreamsAreBounded: one too many is refused; streams take no place of a request's; each that ends frees its own.
+func TestEventStreamsAreBounded(t *testing.T) {
+	s := newShop(t, func(o *serve.Options) { o.Streams, o.InFlight = 2, 1 })
+	s.run()
+	one, cancel := context.WithCancel(t.Context())
+	first := s.stream(one)
+	nextEvent(t, s.stream(t.Context()))
+	nextEvent(t, first)
+	if resp := s.code(watched); resp != 503 {
+		t.Errorf("a third stream: %d", resp)
+	}
+	if resp := s.code(timeline); resp != 200 {
+		t.Errorf("a request beside streams: %d", resp)
+	}
+	cancel()
+	for s.code(watched) == 503 {
+		runtime.Gosched()
+	}
+}
+
+// code is the status of an answer; a stream is left at once.
+func (s *shop) code(target string) int {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+target, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestStreamsEndWithTheServer: Run returns though a stream is open, and the stream has an end.
+func TestStreamsEndWithTheServer(t *testing.T) {
+	s := newShop(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	s.base = "http://" + s.Addr()
+	defer http.DefaultClient.CloseIdleConnections()
+	r := s.stream(t.Context())
+	nextEvent(t, r)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := io.ReadAll(r); err != nil {
+		t.Errorf("the stream was cut off: %v", err)
+	}
+}
+
+// TestManyWatchersCostOneQuestion: a hundred clients are each handed the page, and the store is asked once.
+func TestManyWatchersCostOneQuestion(t *testing.T) {
+	var mu sync.Mutex
+	asked := 0
+	s := newShop(t, func(o *serve.Options) {
+		o.Rows = countingScans{o.Rows, func() { mu.Lock(); asked++; mu.Unlock() }}
+	})
+	s.run()
+	const n = 100
+	readers := make([]*bufio.Reader, n)
+	for i := range readers {
+		readers[i] = s.stream(t.Context())
+	}
+	for _, r := range readers {
+		nextEvent(t, r)
+	}
+	s.add("2013-01-03T00:00:00Z", "ARRIVE")
+	mu.Lock()
+	asked = 0
+	mu.Unlock()
+	for _, r := range readers {
+		if _, _, data := nextEvent(t, r); strings.Count(data, `"action":`) != 4 {
+			t.Fatal(data)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if asked >= n/2 { // a busy machine may take seconds to read them all; each second is a question
+		t.Errorf("%d scans for %d streams", asked, n)
+	}
+}
+
+type countingScans struct {
+	query.Client
+	scanned func()
+}
+
+func (c countingScans) Scan(ctx context.Context, table string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
+	c.scanned()
+	return c.Client.Scan(ctx, table, scan)
+}
+
+// TestClientWatches: it hands over pages, goes on over a server that went away, and ends with what it is refused or its reader returns.
+func TestClientWatches(t *testing.T) {
+	s := newShop(t, nil)
+	s.run()
+	c := client.Client{Base: s.base}
+	enough := errors.New("enough")
+	n := 0
+	err := c.Watch(t.Context(), "waybill", url.Values{"waybill": {"W1"}}, func(p client.Page, stale *client.Problem) error {
+		if n++; stale != nil || len(p.Rows) != 2+n {
+			t.Errorf("%d rows, %v", len(p.Rows), stale)
+		}
+		if n == 2 {
+			return enough
+		}
+		s.add("2013-01-03T00:00:00Z", "ARRIVE")
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Error(err)
+	}
+	var refused *client.Problem
+	if err := c.Watch(t.Context(), "waybill", nil, nil); !errors.As(err, &refused) || refused.Status != 400 {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := client.Client{Base: "http://127.0.0.1:1"}
+	cancel()
+	if err := gone.Watch(ctx, "waybill", nil, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestAccountThatIsDisabledWatchesNoMore: its stream ends with the next change, which it is not shown.
+func TestAccountThatIsDisabledWatchesNoMore(t *testing.T) {
+	g := newGuarded(t, nil)
+	for _, c := range []struct {
+		name string
+		end  func() error
+	}{
+		{"u1", func() error {
+			off := false
+			_, err := g.accounts.Change(t.Context(), "u1", account.Change{Enabled: &off})
+			return err
+		}},
+		{"u2", func() error {
+			owner := "u3"
+			_, err := g.accounts.Change(t.Context(), "u2", account.Change{Owner: &owner})
+			return err
+		}},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/views/user-orders/events", http.NoBody)
+		r.Host = "127.0.0.1:8090"
+		r.Header.Set("Authorization", "Bearer "+g.tokens[c.name])
+		w := &written{first: make(chan struct{}), header: http.Header{}}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			g.ServeHTTP(w, r)
+		}()
+		<-w.first
+		if err := c.end(); err != nil {
+			t.Fatal(err)
+		}
+		g.order(t, c.name, "G-late-"+c.name)
+		<-ended
+		if text := w.String(); strings.Count(text, "event: page") != 1 || strings.Contains(text, "G-late") || !strings.Contains(text, "G-"+c.name) {
+			t.Errorf("%s was sent %s", c.name, text)
+		}
+	}
+}
+
+// written is an answer that is read while it is written.
+type written struct {
+	mu     sync.Mutex
+	text   strings.Builder
+	header http.Header
+	first  chan struct{} // closed by the first page
+}
+
+func (w *written) Header() http.Header { return w.header }
+func (w *written) WriteHeader(int)     {}
+func (w *written) Flush()              {}
+
+func (w *written) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if was := w.text.String(); strings.Contains(string(b), "event: page") && !strings.Contains(was, "event: page") {
+		close(w.first)
+	}
+	return w.text.Write(b)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}

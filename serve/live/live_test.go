@@ -1,0 +1,225 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"brine/serve/live"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var options = live.Options{Every: time.Second, Timeout: 5 * time.Second, Beside: 2, Answers: 3, Streams: 2000}
+
+// answer is an Ask whose answer a test sets.
+type answer struct {
+	text  atomic.Value
+	fails atomic.Bool
+	asked atomic.Int64
+}
+
+var errAway = errors.New("away")
+
+func (a *answer) ask(context.Context) ([]byte, error) {
+	a.asked.Add(1)
+	if a.fails.Load() {
+		return nil, errAway
+	}
+	return fmt.Append(nil, a.text.Load()), nil
+}
+
+func next(t *testing.T, s *live.Stream) live.State {
+	t.Helper()
+	state, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// TestAThousandStreamsAskOnce: all are handed each change, and the store is asked once a second for all of them.
+func TestAThousandStreamsAskOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		var a answer
+		a.text.Store("one")
+		streams := make([]*live.Stream, 1000)
+		for i := range streams {
+			var err error
+			if streams[i], err = h.Watch("k", a.ask); err != nil {
+				t.Fatal(err)
+			}
+			defer streams[i].Close()
+		}
+		for _, s := range streams {
+			if got := next(t, s); string(got.Data) != "one" || got.Err != nil {
+				t.Fatalf("%q, %v", got.Data, got.Err)
+			}
+		}
+		a.text.Store("two")
+		for _, s := range streams {
+			if got := next(t, s); string(got.Data) != "two" {
+				t.Fatalf("%q", got.Data)
+			}
+		}
+		time.Sleep(10*time.Second + 500*time.Millisecond)
+		if n := a.asked.Load(); n != 12 {
+			t.Errorf("asked %d times in 11 seconds", n)
+		}
+	})
+}
+
+// TestASlowReaderIsHandedTheNewest: what came between two of its reads is left out, and waits for nobody.
+func TestASlowReaderIsHandedTheNewest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		var a answer
+		a.text.Store("0")
+		s, err := h.Watch("k", a.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for i := range 5 {
+			a.text.Store(fmt.Sprint(i))
+			time.Sleep(1100 * time.Millisecond)
+		}
+		if got := next(t, s); string(got.Data) != "4" {
+			t.Errorf("%q", got.Data)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if got, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nothing has changed, and it was handed %q, %v", got.Data, err)
+		}
+	})
+}
+
+// TestAnOutageIsSaidOnce: its begin and its end are states; the last answer stays beside the error.
+func TestAnOutageIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		var a answer
+		a.text.Store("one")
+		s, err := h.Watch("k", a.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		next(t, s)
+		a.fails.Store(true)
+		if got := next(t, s); string(got.Data) != "one" || !errors.Is(got.Err, errAway) {
+			t.Errorf("%q, %v", got.Data, got.Err)
+		}
+		time.Sleep(time.Minute)
+		a.fails.Store(false)
+		if got := next(t, s); string(got.Data) != "one" || got.Err != nil {
+			t.Errorf("%q, %v", got.Data, got.Err)
+		}
+	})
+}
+
+// TestAskingsAreBounded: so many at a time, each ended by its deadline; what waits has its turn.
+func TestAskingsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		var now, most, ended atomic.Int64
+		hang := func(ctx context.Context) ([]byte, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			<-ctx.Done()
+			ended.Add(1)
+			return nil, ctx.Err()
+		}
+		for i := range options.Answers {
+			s, err := h.Watch(fmt.Sprint(i), hang)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		if most.Load() != 2 || ended.Load() != 3 {
+			t.Errorf("%d at a time, %d ended in two deadlines", most.Load(), ended.Load())
+		}
+	})
+}
+
+// TestTheHubIsBounded: more answers or streams are refused, and places are free again once streams are closed.
+func TestTheHubIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := options
+		opts.Answers, opts.Streams = 2, 3
+		h := live.New(opts)
+		defer h.Close()
+		var a answer
+		a.text.Store("one")
+		var open []*live.Stream
+		watch := func(key string, want error) {
+			t.Helper()
+			s, err := h.Watch(key, a.ask)
+			if !errors.Is(err, want) {
+				t.Fatalf("%s: %v, expected %v", key, err, want)
+			}
+			if err == nil {
+				open = append(open, s)
+			}
+		}
+		watch("a", nil)
+		watch("b", nil)
+		watch("c", live.ErrFull)
+		watch("a", nil)
+		watch("a", live.ErrFull)
+		open[1].Close()
+		open[1].Close()
+		watch("c", nil)
+		for _, s := range open {
+			s.Close()
+		}
+		synctest.Wait()
+		asked := a.asked.Load()
+		time.Sleep(time.Minute)
+		if a.asked.Load() != asked {
+			t.Error("nobody watches, and it was asked")
+		}
+	})
+}
+
+// TestCloseEndsAll: streams that wait return, an asking under way is ended, and no more are taken.
+func TestCloseEndsAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		s, err := h.Watch("k", func(ctx context.Context) ([]byte, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.Next(t.Context())
+			ended <- err
+		}()
+		synctest.Wait()
+		h.Close()
+		if err := <-ended; !errors.Is(err, live.ErrClosed) {
+			t.Error(err)
+		}
+		if _, err := h.Watch("k", nil); !errors.Is(err, live.ErrClosed) {
+			t.Error(err)
+		}
+		s.Close()
+	})
+}
