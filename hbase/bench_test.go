@@ -96,7 +96,9 @@ func benchmarkTLS(b *testing.B, plain, encrypted string, how *TLS) {
 		o.TLS = t
 		clients[i] = open(b, o)
 		createTable(b, clients[i], name, "40", "80", "c0")
-		defer func() { _ = errors.Join(clients[i].DisableTable(b.Context(), name), clients[i].DeleteTable(b.Context(), name)) }()
+		defer func() {
+			_ = errors.Join(clients[i].DisableTable(b.Context(), name), clients[i].DeleteTable(b.Context(), name))
+		}()
 	}
 	round := func(c *Client) float64 {
 		start := time.Now()
