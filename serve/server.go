@@ -94,6 +94,11 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	return s, nil
 }
 
+// URL is where the paths of the routes begin.
+func (s *Server) URL() string {
+	return map[bool]string{true: "https://", false: "http://"}[s.opts.Encrypted] + s.Addr()
+}
+
 // Addr is where the server listens.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 

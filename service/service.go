@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
+	"brine/account"
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
@@ -77,6 +78,8 @@ type Service struct {
 	admin    *admin.Port
 	tracer   *tracing.Tracer // nil: no record is followed
 	servers  []Server        // in this process
+	accounts *account.Store  // nil while nobody has asked for them, and where there are none
+	serving  *metrics.Serve  // nil while nothing is served
 }
 
 // Open opens what the options name; nothing is read from Kafka yet. What the error is about is closed again.
@@ -212,6 +215,9 @@ func (s *Service) Close() {
 	}
 	if s.hbase != nil {
 		s.hbase.Close()
+	}
+	if s.accounts != nil {
+		stores.Close("the accounts", s.accounts, s.log)
 	}
 	s.closeTracing()
 }
