@@ -73,10 +73,8 @@ func parseImported(line []byte) (a Imported, err error) {
 }
 
 func (s *Store) importGroup(ctx context.Context, group []Imported) (made int, err error) {
-	insert := "INSERT INTO accounts (name, owner, role, enabled, hash, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
-	if s.dialect == MySQL {
-		insert = "INSERT INTO accounts (name, owner, role, enabled, hash, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE id = id"
-	}
+	insert := "INSERT INTO accounts (name, owner, role, enabled, hash, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?) "
+	insert += map[Dialect]string{SQLite: "ON CONFLICT (name) DO NOTHING", MySQL: "ON DUPLICATE KEY UPDATE id = id"}[s.dialect]
 	now := s.now()
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
 		made = 0

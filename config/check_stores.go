@@ -103,7 +103,8 @@ func (l *loader) checkAccounts(a *Accounts) {
 		a.tls = l.tlsConfig("accounts", a.CA, "", "", "")
 	}
 	if a.SessionIdle > a.SessionMax {
-		l.fault("accounts.session_idle", Range, "is more than session_max, which is "+DurationText(a.SessionMax), "write a shorter one, or a longer session_max")
+		l.fault("accounts.session_idle", Range, "is more than session_max, which is "+DurationText(a.SessionMax),
+			"write a shorter one, or a longer session_max")
 	}
 }
 

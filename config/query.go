@@ -184,7 +184,8 @@ func (c *Config) HasAccounts() bool { return c.Accounts.Connect != "" }
 // AccountOptions say where the accounts are.
 func (c *Config) AccountOptions() account.Options {
 	a := &c.Accounts
-	return account.Options{Connect: a.Connect, User: a.User, Password: a.Password, TLS: a.tls, SessionIdle: a.SessionIdle, SessionMax: a.SessionMax}
+	return account.Options{Connect: a.Connect, User: a.User, Password: a.Password, TLS: a.tls,
+		SessionIdle: a.SessionIdle, SessionMax: a.SessionMax}
 }
 
 // proxyNetwork reads a network, or an address as the network of it alone.

@@ -140,7 +140,8 @@ type Accounts struct {
 	User string `set:"user" example:"brine"`
 	// Password of the user. Take it from the environment.
 	Password string `set:"password,secret" example:"${ACCOUNTS_PASSWORD}"`
-	// File with the certificates (PEM) that the server's is signed by, or `system` for the system's. Without it the connection is not encrypted.
+	// File with the certificates (PEM) that the server's is signed by, or `system` for the system's. Without it the connection is not
+	// encrypted.
 	CA string `set:"ca" example:"/etc/brine/ca.pem"`
 	// A session that was not used for so long is over.
 	SessionIdle time.Duration `set:"session_idle" default:"30m" min:"1m" max:"30d"`

@@ -119,7 +119,7 @@ func (c *accountAddCmd) Run(e *env) error {
 
 type accountImportCmd struct {
 	accountFlags
-	File string `arg:"" type:"path" help:"Lines of JSON: {\"name\": …, \"owner\": …, \"hash\": …}, with \"role\" and \"disabled\" where they are not customer and false."`
+	File string `arg:"" type:"path" help:"Lines of JSON, as docs/accounts.md has them."`
 }
 
 func (c *accountImportCmd) Run(e *env) error {

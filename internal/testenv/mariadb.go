@@ -95,7 +95,8 @@ func (m *MariaDB) start() error {
 	m.ended = ended
 	go func() { ended <- m.process.Wait() }()
 	for {
-		create := m.command("usr/bin/mariadb", "--no-defaults", "--socket="+socket, "--user=root", "--execute=CREATE DATABASE IF NOT EXISTS brine")
+		create := m.command("usr/bin/mariadb", "--no-defaults", "--socket="+socket, "--user=root",
+			"--execute=CREATE DATABASE IF NOT EXISTS brine")
 		if err = create.Run(); err == nil {
 			return nil
 		}
