@@ -30,6 +30,9 @@ func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Commands, err = s.commands(ctx); err != nil {
+		return nil, err
+	}
 	l, err := admin.ListenTLS(o.Listen, "serve.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
