@@ -42,6 +42,8 @@ type ScanMetrics struct {
 
 	// As the servers count; older ones than 2.0 do not. Scanned ÷ given is 1 when no row was read for nothing.
 	RowsScanned, RowsFiltered int64
+
+	Seen map[string]bool // the encoded names of the regions that were read are set, unless it is nil
 }
 
 const (
@@ -186,7 +188,7 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 	if s.region == nil {
 		s.region, s.id, s.seq = region, out.GetScannerId(), 0
 		s.lease = time.Duration(out.GetTtl()) * time.Millisecond
-		s.count(func(m *ScanMetrics) { m.Regions++ })
+		s.count(func(m *ScanMetrics) { m.opened(region) })
 	} else {
 		s.seq++
 	}
@@ -204,6 +206,13 @@ func (s *scanner) locate(ctx context.Context) (*Region, error) {
 func (s *scanner) count(f func(*ScanMetrics)) {
 	if s.scan.Metrics != nil {
 		f(s.scan.Metrics)
+	}
+}
+
+func (m *ScanMetrics) opened(r *Region) {
+	m.Regions++
+	if m.Seen != nil {
+		m.Seen[r.Encoded] = true
 	}
 }
 

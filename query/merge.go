@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/hbase"
-	"brine/rowkey"
 )
 
 // What a merge may hold and have open, however many buckets there are.
@@ -173,11 +172,14 @@ func (m *merge) ask(h *head) {
 
 // read reads at most so many rows of a bucket, and no more when they have so many bytes.
 func (r *reading) read(ctx context.Context, b bucket, rows, size int) (p page) {
+	if r.spent.Seen != nil {
+		p.spent.Seen = map[string]bool{}
+	}
 	for i, x := range b.ranges {
 		want, got := rows-len(p.rows), 0
 		scan := r.scan(b.key, x, want, &p.spent)
 		scan.MaxResultBytes = max(leastAnswer, size)
-		for row, err := range r.client.Scan(ctx, r.table.Name, scan) {
+		for row, err := range r.rows(ctx, x, scan) {
 			if err != nil {
 				p.err = err
 				return p
@@ -189,7 +191,7 @@ func (r *reading) read(ctx context.Context, b bucket, rows, size int) (p page) {
 			}
 		}
 		if got == want || size <= 0 {
-			left := rowkey.Range{Start: behindRow(p.rows[len(p.rows)-1].Row), Stop: x.Stop}
+			left := r.behind(x, p.rows[len(p.rows)-1].Row)
 			p.rest = b
 			p.rest.ranges = slices.Insert(slices.Clone(b.ranges[i+1:]), 0, left)
 			return p
@@ -225,7 +227,7 @@ func (m *merge) Push(h any)    { m.heads = append(m.heads, h.(*head)) }
 func (m *merge) Less(i, j int) bool {
 	a, b := m.heads[i], m.heads[j]
 	if c := bytes.Compare(a.tail(), b.tail()); c != 0 {
-		return c < 0
+		return c < 0 != m.reverse
 	}
 	return a.index < b.index
 }

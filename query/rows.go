@@ -12,6 +12,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"brine/event"
 	"brine/hbase"
@@ -77,6 +78,11 @@ type Cost struct {
 	Read     int // by the servers, as they count: no more than Rows, but for rows that are hidden, or read ahead and not taken
 	Calls    int // answered
 	Scanners int // opened, at least one in each region
+
+	// Of a Selection only.
+	Regions int           // that were read
+	Bytes   int64         // of the rows that were read
+	Waited  time.Duration // for rows
 }
 
 // Rows returns the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.

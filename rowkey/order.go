@@ -194,3 +194,31 @@ func greatest(a, b []byte) []byte {
 	}
 	return b
 }
+
+// Ordered returns the field by whose values the rows of each bucket are ordered, where the fields of bound have one value each, and
+// whether the greatest comes first. It is false where no field is, as behind a hash, or where one value may begin another and the
+// separator decides.
+func (k *Key) Ordered(bound func(name string) bool) (by string, desc, ok bool) {
+	for _, s := range k.slots {
+		fields := s.reads()
+		open := slices.IndexFunc(fields, func(f field) bool { return !bound(f.name) })
+		if _, isSalt := s.part.(*salt); isSalt || open < 0 {
+			continue
+		}
+		if !s.holds {
+			return "", false, false
+		}
+		switch p := s.part.(type) {
+		case *number:
+			return p.name, p.desc, true
+		case *text:
+			return p.name, false, len(p.sep) == 0 || p.sep[0] == 0
+		case *descText:
+			return p.name, true, len(p.sep) > 0 && p.sep[0] == 0xff
+		case *fixed:
+			return p.name, false, !p.left && p.pad == 0
+		}
+		return "", false, false
+	}
+	return "", false, false
+}

@@ -23,7 +23,6 @@ const idleFor = 5 * time.Second
 type quorum struct {
 	addrs []string
 	dial  Dialler
-	auth  string
 
 	turn    chan struct{}
 	session *session
@@ -40,17 +39,17 @@ var quorums = struct {
 	open map[string]*quorum
 }{open: make(map[string]*quorum)}
 
-// joinQuorum returns the process's quorum of these addresses; it must be left. A client with a dialler or a user of its own has a quorum of
-// its own.
-func joinQuorum(addrs []string, by Access) *quorum {
+// joinQuorum returns the process's quorum of these addresses; it must be left. A client with a dialler of its own has a quorum of
+// their own.
+func joinQuorum(addrs []string, dial Dialler) *quorum {
 	fresh := func() *quorum {
-		q := &quorum{addrs: addrs, dial: by.Dial, auth: by.Auth, turn: make(chan struct{}, 1), users: 1}
-		if by.Dial == nil {
+		q := &quorum{addrs: addrs, dial: dial, turn: make(chan struct{}, 1), users: 1}
+		if dial == nil {
 			q.dial = sockets.Dial(new(net.Dialer))
 		}
 		return q
 	}
-	if by.Dial != nil || by.Auth != "" {
+	if dial != nil {
 		return fresh()
 	}
 	quorums.mu.Lock()
@@ -132,7 +131,7 @@ func (q *quorum) connect(ctx context.Context, patience time.Duration, addr strin
 	if err != nil {
 		return err
 	}
-	q.session, err = connect(ctx, conn, addr, q.auth)
+	q.session, err = connect(ctx, conn, addr)
 	return err
 }
 

@@ -1,0 +1,237 @@
+package sqlconsole
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"brine/event"
+	"brine/rowkey"
+	"brine/rowkey/eventkey"
+)
+
+// compare orders two values of one type: texts by their bytes, false before true.
+func compare(a, b event.Value) int {
+	switch a.Type {
+	case event.Float:
+		return cmp.Compare(a.Float(), b.Float())
+	case event.Text, event.Nested:
+		return bytes.Compare(a.Text(), b.Text())
+	case event.Bool:
+		switch {
+		case a.Bool() == b.Bool():
+			return 0
+		case b.Bool():
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.Int(), b.Int())
+}
+
+// after is the least value above v; false when there is none.
+func after(v event.Value) (event.Value, bool) {
+	switch v.Type {
+	case event.Text, event.Nested:
+		return event.TextValue(string(v.Text()) + "\x00"), true
+	case event.Float:
+		next := math.Nextafter(v.Float(), math.Inf(1))
+		return event.FloatValue(next), !math.IsInf(next, 0)
+	case event.TimeMS:
+		return event.TimeValue(v.Int() + 1), v.Int() < math.MaxInt64
+	case event.Int:
+		return event.IntValue(v.Int() + 1), v.Int() < math.MaxInt64
+	}
+	return v, false
+}
+
+// behind is the least text above all that begin with a prefix; false when there is none.
+func behind(prefix []byte) (event.Value, bool) {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xff {
+			return event.TextValue(string(prefix[:i]) + string([]byte{prefix[i] + 1})), true
+		}
+	}
+	return event.Value{}, false
+}
+
+// interval is what conditions leave of a column: some values, or all from one to another. Null means open.
+type interval struct {
+	listed   bool
+	values   []event.Value
+	from, to event.Value // inclusive, exclusive
+	none     bool
+}
+
+// add narrows the interval by a condition. It is false of one that says nothing of the values' order.
+func (i *interval) add(t *test) bool {
+	switch t.op {
+	case Eq, In:
+		i.only(t.values)
+	case Ge:
+		i.least(t.values[0])
+	case Gt:
+		v, ok := after(t.values[0])
+		i.none = i.none || !ok
+		i.least(v)
+	case Lt:
+		i.most(t.values[0], true)
+	case Le:
+		i.most(after(t.values[0]))
+	case Between:
+		i.least(t.values[0])
+		i.most(after(t.values[1]))
+	case Like:
+		i.least(t.values[0])
+		i.most(behind(t.values[0].Text()))
+	default:
+		return false
+	}
+	i.settle()
+	return true
+}
+
+func (i *interval) only(values []event.Value) {
+	if !i.listed {
+		i.listed, i.values = true, slices.Clone(values)
+		return
+	}
+	i.values = slices.DeleteFunc(i.values, func(v event.Value) bool {
+		return !slices.ContainsFunc(values, func(w event.Value) bool { return compare(v, w) == 0 })
+	})
+}
+
+func (i *interval) least(v event.Value) {
+	if v.Type == event.Float && v.Float() == 0 {
+		v = event.FloatValue(math.Copysign(0, -1)) // which keys have right before 0
+	}
+	if i.from.Null() || compare(v, i.from) > 0 {
+		i.from = v
+	}
+}
+
+func (i *interval) most(v event.Value, ok bool) {
+	switch {
+	case !ok:
+		return
+	case v.Type == event.Float && v.Float() == 0:
+		v = event.FloatValue(math.Copysign(0, -1))
+	}
+	if i.to.Null() || compare(v, i.to) < 0 {
+		i.to = v
+	}
+}
+
+// settle leaves the values that lie within the ends, each once and in order.
+func (i *interval) settle() {
+	if !i.listed {
+		i.none = i.none || !i.from.Null() && !i.to.Null() && compare(i.from, i.to) >= 0
+		return
+	}
+	i.values = slices.DeleteFunc(i.values, func(v event.Value) bool {
+		return !i.from.Null() && compare(v, i.from) < 0 || !i.to.Null() && compare(v, i.to) >= 0
+	})
+	slices.SortFunc(i.values, compare)
+	i.values = slices.CompactFunc(i.values, func(a, b event.Value) bool { return compare(a, b) == 0 })
+	i.none = i.none || len(i.values) == 0
+}
+
+// bounds are the interval as a key takes it, one for each value.
+func (i *interval) bounds() (out []rowkey.Bound) {
+	if !i.listed {
+		return []rowkey.Bound{{From: eventkey.Value(i.from), To: eventkey.Value(i.to)}}
+	}
+	for _, v := range i.values {
+		out = append(out, rowkey.Bound{Equal: eventkey.Value(v)})
+		if v.Type == event.Float && v.Float() == 0 { // −0 is another value of the key
+			out = append(out, rowkey.Bound{Equal: rowkey.FloatValue(-v.Float())})
+		}
+	}
+	return out
+}
+
+// What a plan may consist of.
+const (
+	maxWays   = 1_000 // combinations of values, each of which has a range
+	maxFields = 8     // of the key, in whose subsets a plan is looked for
+)
+
+// access is the part of the conditions by which the key is asked.
+type access struct {
+	fields map[string]int // the number of values that each is bound to; 0 of one that is bound to a range
+	any    []map[string]rowkey.Bound
+}
+
+// choose finds the largest set of fields of which the key makes ranges. Where several are as large, it is that of the fields which the
+// key reads first.
+func choose(t *Table, limits map[string]*interval) access {
+	var names []string
+	for _, name := range t.Keys.Fields() {
+		l := limits[name]
+		if l != nil && !l.none && len(names) < maxFields && (len(t.Keys) == 1 || !l.listed || len(l.bounds()) == 1) {
+			names = append(names, name)
+		}
+	}
+	best := access{any: []map[string]rowkey.Bound{{}}}
+	for set := 1<<len(names) - 1; set > 0; set-- {
+		a := access{fields: map[string]int{}, any: []map[string]rowkey.Bound{{}}}
+		for i, name := range names {
+			if set&(1<<(len(names)-1-i)) != 0 {
+				a.bind(name, limits[name])
+			}
+		}
+		if len(a.fields) > len(best.fields) && len(a.any) <= maxWays && a.serves(t) {
+			best = a
+		}
+	}
+	best.possible(t)
+	return best
+}
+
+func (a *access) bind(name string, l *interval) {
+	bounds := l.bounds()
+	if a.fields[name] = 0; l.listed {
+		a.fields[name] = len(bounds)
+	}
+	if len(a.any)*len(bounds) > maxWays { // too many to be chosen
+		a.any = make([]map[string]rowkey.Bound, maxWays+1)
+		return
+	}
+	var all []map[string]rowkey.Bound
+	for _, where := range a.any {
+		for _, b := range bounds {
+			one := map[string]rowkey.Bound{name: b}
+			for other, bound := range where {
+				one[other] = bound
+			}
+			all = append(all, one)
+		}
+	}
+	a.any = all
+}
+
+// serves reports whether the key makes ranges of the fields. A value that no key can hold does not speak against it.
+func (a *access) serves(t *Table) bool {
+	var value *rowkey.ValueError
+	err := t.CheckToken(a.any[0], "")
+	return err == nil || errors.As(err, &value)
+}
+
+// possible leaves out what no row can have, since no key holds it.
+func (a *access) possible(t *Table) {
+	if len(a.fields) == 0 {
+		return
+	}
+	a.any = slices.DeleteFunc(a.any, func(where map[string]rowkey.Bound) bool {
+		var value *rowkey.ValueError
+		return errors.As(t.CheckToken(where, ""), &value)
+	})
+}
+
+// bound reports whether a field has one value in each of the ranges; of several values only where the ranges are merged.
+func (a *access) bound(name string, merged bool) bool {
+	n := a.fields[name]
+	return n == 1 || merged && n > 1
+}

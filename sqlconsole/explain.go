@@ -1,0 +1,112 @@
+package sqlconsole
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/event"
+	"brine/internal/term"
+)
+
+// shownRanges is how many ranges EXPLAIN lists.
+const shownRanges = 20
+
+// explain answers with the plan. Of the stores it asks where the table's regions are.
+func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) {
+	a := &Answer{Columns: []Column{{"what", event.Text}, {"plan", event.Text}}, Explain: true}
+	add := func(what, format string, args ...any) {
+		a.Rows = append(a.Rows, []event.Value{event.TextValue(what), event.TextValue(fmt.Sprintf(format, args...))})
+	}
+	add("table", "%s, by its key %s", p.Table.Name, p.Table.Keys.Newest())
+	if p.none {
+		add("reads", "nothing: no row can answer")
+		return a, nil
+	}
+	scans, err := p.Selection.Scans()
+	if err != nil {
+		return nil, err
+	}
+	reads := term.Count(len(scans), "range")
+	if p.Full {
+		reads += ": the whole table"
+	}
+	if len(p.keyed) > 0 {
+		reads += ", by " + said(p.keyed)
+	}
+	add("reads", "%s", reads)
+	for _, scan := range scans[:min(len(scans), shownRanges)] {
+		add("range", "%v", scan)
+	}
+	if more := len(scans) - shownRanges; more > 0 {
+		add("range", "… and %d more", more)
+	}
+	add("order", "%s%s", p.order, map[bool]string{true: ", read backwards"}[p.Selection.Reverse])
+	add("columns", "%s", p.columnsText())
+	if len(p.pushed) > 0 {
+		add("hbase leaves out", "rows without %s", said(p.pushed))
+	}
+	if len(p.tests) > 0 {
+		add("brine leaves out", "rows without %s", said(p.tests))
+	}
+	if p.Table.Deleted != "" {
+		add("brine leaves out", "rows in which %s is true: they are deleted", p.Table.Deleted)
+	}
+	add("rows", "%s", p.estimate(len(scans)))
+	touched, all, err := s.Regions(ctx, &p.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if all > 0 {
+		add("regions", "%d of %d", touched, all)
+	}
+	l.EnsureDefaults()
+	add("bounds", "%s rows read, %s, %s groups, %v", term.Thousands(int64(l.Read)), term.Size(float64(l.Bytes)), term.Thousands(int64(l.Groups)), l.Time)
+	return a, nil
+}
+
+func said(tests []*test) string {
+	var out []string
+	for _, t := range tests {
+		out = append(out, t.text)
+	}
+	return strings.Join(out, " and ")
+}
+
+func (p *Plan) columnsText() string {
+	if p.Selection.Whole {
+		return "all"
+	}
+	var out []string
+	for _, c := range p.Selection.Table.Columns {
+		name := c.Family + ":" + c.Qualifier
+		if c.Members {
+			name += "*"
+		}
+		out = append(out, name)
+	}
+	for _, c := range p.Selection.Also {
+		out = append(out, c.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// estimate says how many rows are read, as far as the key says it: HBase counts none.
+func (p *Plan) estimate(ranges int) string {
+	bound := 0
+	fields := p.Table.Keys.Newest().Fields()
+	for _, name := range fields {
+		for _, where := range p.Selection.Any {
+			if !where[name].Equal.Null() {
+				bound++
+			}
+		}
+	}
+	switch {
+	case bound == len(fields)*len(p.Selection.Any):
+		return fmt.Sprintf("at most %d: each range is of one row", ranges)
+	case p.Selection.Limit > 0:
+		return fmt.Sprintf("about %s, which are all that is wanted", term.Thousands(int64(p.limit)))
+	}
+	return "not known: HBase does not count them"
+}

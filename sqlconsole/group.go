@@ -1,0 +1,156 @@
+package sqlconsole
+
+import (
+	"math"
+	"slices"
+
+	"brine/event"
+	"brine/query"
+)
+
+// result is the type of what a function of a column returns.
+func (i *Item) result(c *column) event.Type {
+	switch i.Func {
+	case "COUNT":
+		return event.Int
+	case "AVG":
+		return event.Float
+	}
+	return c.typ
+}
+
+// groups gathers what functions make of rows.
+type groups struct {
+	plan  *Plan
+	all   map[string]*group // by the type and bytes of the value
+	order []*group          // as they came
+}
+
+// group is the rows with one value of the column of GROUP BY, or all rows.
+type group struct {
+	value event.Value
+	folds []fold // one for each item
+}
+
+// fold is a function under way.
+type fold struct {
+	n        int64 // rows, or values
+	min, max event.Value
+	sum      float64
+	whole    int64
+	overflow bool
+}
+
+func newGroups(p *Plan) *groups {
+	g := &groups{plan: p, all: map[string]*group{}}
+	if p.group == nil {
+		g.of(event.Value{}) // all rows are a group, even if there are none
+	}
+	return g
+}
+
+func (g *groups) of(v event.Value) *group {
+	key := string(event.AppendValue([]byte{byte(v.Type)}, v))
+	found := g.all[key]
+	if found == nil {
+		found = &group{value: owned(v), folds: make([]fold, len(g.plan.columns))}
+		g.all[key] = found
+		g.order = append(g.order, found)
+	}
+	return found
+}
+
+// cut forgets the groups that came behind the first n.
+func (g *groups) cut(n int) { g.order = g.order[:n] }
+
+func (g *groups) add(row *query.Selected) error {
+	var v event.Value
+	if g.plan.group != nil {
+		v = g.plan.group.in(row)
+	}
+	into := g.of(v)
+	for i, c := range g.plan.columns {
+		if c == nil {
+			into.folds[i].n++ // COUNT(*)
+		} else if v := c.in(row); !v.Null() {
+			into.folds[i].add(v)
+		}
+	}
+	return nil
+}
+
+func (f *fold) add(v event.Value) {
+	if f.n++; f.n == 1 || compare(v, f.min) < 0 {
+		f.min = owned(v)
+	}
+	if f.n == 1 || compare(v, f.max) > 0 {
+		f.max = owned(v)
+	}
+	switch v.Type {
+	case event.Int:
+		f.sum += float64(v.Int())
+		sum := f.whole + v.Int()
+		f.overflow = f.overflow || (sum > f.whole) != (v.Int() > 0) && v.Int() != 0
+		f.whole = sum
+	case event.Float:
+		f.sum += v.Float()
+	}
+}
+
+// rows are the answer: the groups in the order of their values, null first.
+func (g *groups) rows(limit int) (out [][]event.Value, err error) {
+	slices.SortFunc(g.order, func(a, b *group) int {
+		switch {
+		case a.value.Null() && b.value.Null():
+			return 0
+		case a.value.Null():
+			return -1
+		case b.value.Null():
+			return 1
+		}
+		return compare(a.value, b.value)
+	})
+	for _, one := range g.order[:min(limit, len(g.order))] {
+		row := make([]event.Value, len(one.folds))
+		for i := range one.folds {
+			item := &g.plan.Statement.Items[i]
+			if item.Func == "" {
+				row[i] = g.plan.columns[i].asShown(one.value)
+				continue
+			}
+			if row[i], err = one.folds[i].value(item, g.plan.columns[i]); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// value is what the function has come to; null of no value.
+func (f *fold) value(i *Item, c *column) (v event.Value, err error) {
+	switch {
+	case i.Func == "COUNT":
+		return event.IntValue(f.n), nil
+	case f.n == 0:
+		return v, nil
+	case i.Func == "MIN":
+		return c.asShown(f.min), nil
+	case i.Func == "MAX":
+		return c.asShown(f.max), nil
+	case i.Func == "AVG":
+		return finite(f.sum/float64(f.n), i)
+	case c.typ == event.Float:
+		return finite(f.sum, i)
+	case f.overflow:
+		return v, wrong(i.Pos, "ask for AVG, or for less", "the sum of %s does not fit 64 bits", i.Ref)
+	}
+	return event.IntValue(f.whole), nil
+}
+
+func finite(f float64, i *Item) (event.Value, error) {
+	if math.IsInf(f, 0) {
+		return event.Value{}, wrong(i.Pos, "ask for less", "the sum of %s is more than a number holds", i.Ref)
+	}
+	return event.FloatValue(f), nil
+}

@@ -1,0 +1,375 @@
+package sqlconsole
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/query"
+	"brine/rowkey"
+)
+
+// MaxRows is the most rows that a statement may ask for, and DefaultRows what it has without LIMIT. With a limit of at most freeRows a
+// table may be read from its beginning without ALLOW FULL SCAN, where no condition has it read on and on.
+const (
+	MaxRows     = 10_000
+	DefaultRows = 1_000
+	freeRows    = 1_000
+)
+
+// Plan is a statement with what is done for it: the ranges that are read, in which order, what HBase leaves out, what is left out
+// of its rows, and what is made of them. No store was asked for it.
+type Plan struct {
+	Statement *Statement
+	Table     *Table
+	Selection query.Selection
+	Full      bool // the whole table is read
+
+	columns []*column // of the items; nil of those that are all columns, or rows
+	group   *column
+	tests   []*test // that brine makes
+	pushed  []*test // that HBase makes
+	keyed   []*test // that the ranges make
+	none    bool    // no row can answer
+	limit   int
+	order   string // how the rows are ordered, for people
+	masks   *Catalog
+}
+
+// test is a condition with the column and the values that it means.
+type test struct {
+	*column
+	op     Op
+	values []event.Value
+	text   string
+}
+
+// Plan says how a statement is answered. Its errors are *Error; now is what times such as '2h' count from.
+func (c *Catalog) Plan(s *Statement, now time.Time) (*Plan, error) {
+	t, err := c.table(s.From)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Statement: s, Table: t, limit: s.Limit, masks: c}
+	if p.limit < 0 {
+		p.limit = DefaultRows
+	}
+	tests, err := p.tested(c, now)
+	if err == nil {
+		err = p.items(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := p.access(tests)
+	p.push()
+	p.project()
+	if err := p.sorted(c, &a); err != nil {
+		return nil, err
+	}
+	if err := p.allowed(c, &a); err != nil {
+		return nil, err
+	}
+	if !p.grouped() && len(p.tests) == 0 {
+		if p.Selection.Limit = p.limit; s.Limit < 0 {
+			p.Selection.Limit++ // says whether there are more
+		}
+	}
+	p.none = p.none || len(p.Selection.Any) == 0 || p.limit == 0
+	return p, nil
+}
+
+// tested resolves the conditions.
+func (p *Plan) tested(c *Catalog, now time.Time) (out []*test, err error) {
+	for i := range p.Statement.Where {
+		w := &p.Statement.Where[i]
+		col, err := p.used(c, w.Ref, "no condition can be on it")
+		if err != nil {
+			return nil, err
+		}
+		t := &test{column: col, op: w.Op}
+		if err := t.check(w); err != nil {
+			return nil, err
+		}
+		for _, l := range w.Values {
+			if w.Op == Like {
+				l.text, t.op, err = pattern(l)
+			}
+			var v event.Value
+			if err == nil {
+				v, err = col.value(l, now)
+			}
+			if err != nil {
+				return nil, err
+			}
+			t.values = append(t.values, v)
+		}
+		t.text = w.said()
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// used resolves a column that is not only shown: what is masked can be nothing else.
+func (p *Plan) used(c *Catalog, r Ref, why string) (*column, error) {
+	col, err := c.resolve(p.Table, r)
+	if err == nil && col.masked {
+		return nil, wrong(r.Pos, "leave it out", "%s is masked: %s", r, why)
+	}
+	return col, err
+}
+
+func (t *test) check(w *Condition) error {
+	if t.typ == event.Bool && slices.Contains([]Op{Lt, Le, Gt, Ge, Between}, w.Op) {
+		return wrong(w.Pos, "write = TRUE or = FALSE", "%s is true or false, which has no order", w.Ref)
+	}
+	if w.Op == Like && t.typ != event.Text && t.typ != event.Nested {
+		return wrong(w.Pos, "compare it with <, > or =", "%s is %s, and LIKE is for texts", w.Ref, article(t.typ))
+	}
+	return nil
+}
+
+// pattern reads what LIKE compares with: the beginning of a text, or, without %, the text.
+func pattern(l Literal) (prefix string, op Op, err error) {
+	var out strings.Builder
+	rest := l.text
+	for rest != "" {
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			out.WriteByte(rest[1])
+			rest = rest[2:]
+		case rest == "%":
+			return out.String(), Like, nil
+		case rest[0] == '%' || rest[0] == '_':
+			return "", Like, wrong(l.Pos, `write LIKE 'begin%'; \% and \_ are the characters themselves`,
+				"LIKE finds what begins with a text: %% stands at its end alone, and there is no _")
+		default:
+			out.WriteByte(rest[0])
+			rest = rest[1:]
+		}
+	}
+	return out.String(), Eq, nil
+}
+
+func (w *Condition) said() string {
+	var values []string
+	for _, l := range w.Values {
+		values = append(values, token{kind: l.kind, text: l.text}.shown())
+	}
+	switch {
+	case w.Op == In && len(values) > 5:
+		return fmt.Sprintf("%s IN (%s, … %d values)", w.Ref, strings.Join(values[:3], ", "), len(values))
+	case w.Op == In:
+		return fmt.Sprintf("%s IN (%s)", w.Ref, strings.Join(values, ", "))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", w.Ref, w.Op, strings.Join(values, " AND ")))
+}
+
+// grouped reports whether rows are made of many.
+func (p *Plan) grouped() bool {
+	return p.Statement.Group != nil || slices.ContainsFunc(p.Statement.Items, func(i Item) bool { return i.Func != "" })
+}
+
+// items resolves what is selected.
+func (p *Plan) items(c *Catalog) (err error) {
+	s := p.Statement
+	if s.Group != nil {
+		if p.group, err = p.used(c, *s.Group, "rows cannot be grouped by it"); err != nil {
+			return err
+		}
+	}
+	for i := range s.Items {
+		item := &s.Items[i]
+		var col *column
+		switch {
+		case item.All && item.Func == "" && p.grouped():
+			return wrong(item.Pos, "name the column of GROUP BY, and functions", "* has no place beside groups")
+		case item.All:
+		case item.Func != "":
+			if col, err = p.used(c, item.Ref, "no function can be of it"); err == nil {
+				err = item.fits(col)
+			}
+		default:
+			col, err = c.resolve(p.Table, item.Ref)
+			if err == nil && p.grouped() && (s.Group == nil || s.Group.String() != item.Ref.String()) {
+				err = wrong(item.Pos, "write GROUP BY "+item.Ref.String()+", or MIN of it", "%s has many values beside a function of all rows", item.Ref)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		p.columns = append(p.columns, col)
+	}
+	if s.Order != nil && p.grouped() {
+		return wrong(s.Order.Pos, "leave ORDER BY out", "groups come in the order of their values")
+	}
+	return nil
+}
+
+func (i *Item) fits(c *column) error {
+	numbers := c.typ == event.Int || c.typ == event.Float
+	if (i.Func == "SUM" || i.Func == "AVG") && !numbers {
+		return wrong(i.Pos, "COUNT, MIN and MAX are of all types", "%s is %s, and %s is of numbers", i.Ref, article(c.typ), i.Func)
+	}
+	return nil
+}
+
+// access finds the ranges of the key, and leaves to others the conditions that these do not make.
+func (p *Plan) access(tests []*test) access {
+	limits := map[string]*interval{}
+	rows := interval{}
+	for _, t := range tests {
+		switch {
+		case t.kind == ofKey && t.op != In && rows.add(t):
+		case t.kind == ofField && t.inKey:
+			l := limits[t.ref.Text]
+			if l == nil {
+				l = &interval{}
+			}
+			if l.add(t) {
+				limits[t.ref.Text] = l
+				p.none = p.none || l.none
+			}
+		}
+	}
+	p.none = p.none || rows.none
+	a := choose(p.Table, limits)
+	p.Selection = query.Selection{Table: p.Table.Table, Any: a.any, Within: rows.rows()}
+	for _, t := range tests {
+		_, isBound := a.fields[t.ref.Text]
+		switch {
+		case t.kind == ofKey && t.op != In && t.op != IsNull && t.op != NotNull,
+			t.kind == ofField && t.inKey && isBound && t.op != IsNull && t.op != NotNull && p.held(t):
+			p.keyed = append(p.keyed, t)
+		default:
+			p.tests = append(p.tests, t)
+		}
+	}
+	return a
+}
+
+// held reports whether the ranges of a field hold no rows but those with its values: the key holds it, as exactly as anything does.
+func (p *Plan) held(t *test) bool {
+	if t.of == nil {
+		return true
+	}
+	return !slices.ContainsFunc(p.Table.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(t.ref.Text) })
+}
+
+// allowed refuses to read a whole table unless the statement says so.
+func (p *Plan) allowed(c *Catalog, a *access) error {
+	s := p.Statement
+	p.Full = len(a.fields) == 0 && len(p.Selection.Within.Start) == 0 && p.Selection.Within.Stop == nil && !p.none
+	free := len(s.Where) == 0 && s.Limit >= 0 && s.Limit <= freeRows && !p.grouped()
+	if !p.Full || s.FullScan || free {
+		return nil
+	}
+	fix := "write ALLOW FULL SCAN at the end"
+	if views := c.serving(p.Table, s); views != "" {
+		fix = views + ", or " + fix
+	}
+	if fields := p.Table.Keys.Newest().Fields(); len(fields) > 0 {
+		fix = "bind " + fields[0] + ", " + fix
+	}
+	if len(s.Where) == 0 && !p.grouped() {
+		fix += fmt.Sprintf(", or LIMIT %d", freeRows)
+	}
+	return wrong(s.From.Pos, fix, "this reads the whole of table %s: no condition is on what its key begins with, %s", p.Table.Name,
+		p.Table.Keys.Newest())
+}
+
+// serving names views that are asked by columns of the conditions.
+func (c *Catalog) serving(t *Table, s *Statement) string {
+	for i := range c.Views {
+		v := &c.Views[i]
+		asked := len(v.Where) > 0 && v.Shown().Name == t.Name
+		for _, a := range v.Where {
+			asked = asked && slices.ContainsFunc(s.Where, func(w Condition) bool { return w.Text == a.Field && w.Op == Eq })
+		}
+		if asked {
+			return "ask the view " + v.Name + " (brine query " + v.Name + ")"
+		}
+	}
+	return ""
+}
+
+// sorted has the rows come in the order that the statement wants.
+func (p *Plan) sorted(c *Catalog, a *access) error {
+	o := p.Statement.Order
+	p.order = "the key's"
+	if p.Table.Keys[0].Key.SaltWidth() > 0 {
+		p.order += " behind its salt"
+	}
+	if o == nil {
+		return nil
+	}
+	col, err := p.used(c, o.Ref, "rows cannot be ordered by it")
+	if err != nil {
+		return err
+	}
+	p.order = o.Text
+	if o.Desc {
+		p.order += ", the greatest first"
+	}
+	switch {
+	case col.kind == ofKey && p.Table.Keys[0].Key.SaltWidth() == 0 && len(p.Table.Keys) == 1:
+		p.Selection.Reverse = o.Desc
+		return nil
+	case col.kind == ofField && a.bound(o.Text, false):
+		return nil // all rows have the same
+	case col.kind == ofField && col.inKey:
+		for _, merge := range []bool{false, true} {
+			if desc, ok := p.ordered(o.Text, a, merge); ok {
+				p.Selection.Merge, p.Selection.Reverse = merge && len(a.any) > 1, desc != o.Desc
+				return nil
+			}
+		}
+	}
+	return wrong(o.Pos, c.orderedBy(p.Table, o), "rows of table %s do not come in the order of %s, by its key %s", p.Table.Name, o.Ref,
+		p.Table.Keys.Newest())
+}
+
+// ordered reports whether every key of the table has rows in the order of a field, once the conditions hold others fast.
+func (p *Plan) ordered(name string, a *access, merged bool) (desc, ok bool) {
+	for i, k := range p.Table.Keys {
+		by, d, ok := k.Key.Ordered(func(name string) bool { return a.bound(name, merged) })
+		if !ok || by != name || i > 0 && d != desc {
+			return false, false
+		}
+		desc = d
+	}
+	return desc, true
+}
+
+// orderedBy names what has an order that the key lacks.
+func (c *Catalog) orderedBy(t *Table, o *Order) string {
+	var has []string
+	for i := range c.Views {
+		v := &c.Views[i]
+		if v.Order != "" && v.Shown().Name == t.Name && (v.Table.Index != nil && v.Table.Index.Newest == o.Text || timeOf(&v.Table) == o.Text) {
+			has = append(has, "the view "+v.Name)
+		}
+	}
+	if t.Index != nil && t.Index.Newest == o.Text {
+		has = append(has, "the index "+t.Index.Name+" (brine query "+t.Name+")")
+	}
+	by, _, ok := t.Keys.Newest().Ordered(func(string) bool { return false })
+	switch {
+	case len(has) > 0:
+		return "ask " + strings.Join(has, " or ")
+	case ok:
+		return "order by " + by + ", or leave ORDER BY out"
+	}
+	return "bind the fields before it in the key to one value, or leave ORDER BY out"
+}
+
+func timeOf(t *query.Table) string {
+	for _, f := range t.KeyFields() {
+		if f.Type == rowkey.Time {
+			return f.Name
+		}
+	}
+	return ""
+}

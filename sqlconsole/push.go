@@ -1,0 +1,133 @@
+package sqlconsole
+
+import (
+	"slices"
+
+	"brine/event"
+	"brine/query"
+	"brine/rowkey"
+)
+
+// rows are the bounds that conditions on _key leave.
+func (i *interval) rows() (r rowkey.Range) {
+	switch {
+	case i.none:
+	case i.listed:
+		stop, _ := after(i.values[0])
+		r.Start, r.Stop = i.values[0].Text(), stop.Text()
+	default:
+		r.Start, r.Stop = i.from.Text(), i.to.Text()
+	}
+	return r
+}
+
+// push has HBase make the tests of columns whose bytes sort as their values do. One that HBase makes only in part is made here too.
+func (p *Plan) push() {
+	if len(p.Table.Keys) > 1 {
+		return // the cells of a row may lie under several keys, and HBase sees some of them at a time
+	}
+	var left []*test
+	for _, t := range p.tests {
+		made, whole := t.made()
+		if p.Selection.Tests = append(p.Selection.Tests, made...); len(made) > 0 {
+			p.pushed = append(p.pushed, t)
+		}
+		if !whole {
+			left = append(left, t)
+		}
+	}
+	p.tests = left
+}
+
+// made is the test as HBase makes it; whole reports whether that is all of it.
+func (t *test) made() (out []query.Test, whole bool) {
+	alone := t.kind == ofCell && (t.of == nil || t.of.Pack == nil) ||
+		t.kind == ofField && !t.inKey && !t.twice && t.of.Pack == nil && !t.of.Members
+	switch {
+	case !alone:
+	case t.typ == event.Text:
+		return t.madeOfText()
+	case t.op != Eq && t.op != Ge && t.op != Gt && t.op != Between:
+	case t.typ == event.Bool && t.values[0].Bool(): // any byte but 0 is true
+		return []query.Test{t.as(query.NotEqual, event.BoolValue(false))}, true
+	case t.op == Eq && (t.typ == event.Bool || t.typ == event.Int || t.typ == event.TimeMS):
+		return []query.Test{t.as(query.Equal, t.values[0])}, true
+	case (t.typ == event.Int || t.typ == event.TimeMS) && t.values[0].Int() >= 0: // negative ones sort behind these: they pass too
+		out = append(out, t.as(query.GreaterOrEqual, t.values[0]))
+		if t.op == Between {
+			return append(out, t.as(query.LessOrEqual, t.values[1])), t.values[1].Int() >= 0
+		}
+	}
+	return out, false
+}
+
+func (t *test) as(op query.CompareOp, v event.Value) query.Test {
+	return query.Test{Column: t.cell, Op: op, Value: event.AppendValue(nil, v)}
+}
+
+// madeOfText is of texts, which sort as their bytes.
+func (t *test) madeOfText() ([]query.Test, bool) {
+	ops := map[Op]query.CompareOp{Eq: query.Equal, Lt: query.Less, Le: query.LessOrEqual, Gt: query.Greater, Ge: query.GreaterOrEqual}
+	switch op, plain := ops[t.op]; {
+	case plain:
+		return []query.Test{t.as(op, t.values[0])}, true
+	case t.op == Between:
+		return []query.Test{t.as(query.GreaterOrEqual, t.values[0]), t.as(query.LessOrEqual, t.values[1])}, true
+	case t.op == NotNull:
+		return []query.Test{t.as(query.GreaterOrEqual, event.TextValue(""))}, true
+	case t.op == Like && len(t.values[0].Text()) > 0:
+		begin := t.as(query.Equal, t.values[0])
+		begin.Prefix = true
+		return []query.Test{begin}, true
+	case t.op == In:
+		least, most := slices.MinFunc(t.values, compare), slices.MaxFunc(t.values, compare)
+		return []query.Test{t.as(query.GreaterOrEqual, least), t.as(query.LessOrEqual, most)}, false
+	}
+	return nil, false
+}
+
+// needs are the columns that the plan looks at, but for those of *.
+func (p *Plan) needs() (out []*column) {
+	out = append(out, p.columns...)
+	out = append(out, p.group)
+	for _, list := range [][]*test{p.tests, p.pushed} {
+		for _, t := range list {
+			out = append(out, t.column)
+		}
+	}
+	return slices.DeleteFunc(out, func(c *column) bool { return c == nil })
+}
+
+// project has no more columns read than are needed. A row is found by any of its cells, so that columns may be left out only where a
+// row that has none of the others cannot answer: where a condition needs a column that has a value.
+func (p *Plan) project() {
+	s := &p.Selection
+	all := slices.ContainsFunc(p.Statement.Items, func(i Item) bool { return i.All && i.Func == "" })
+	s.Cells = all
+	for _, c := range p.needs() {
+		s.Cells = s.Cells || c.kind == ofCell || c.kind == ofTime
+	}
+	needed := func(t *test) bool {
+		return t.op != IsNull && (t.kind == ofCell || t.kind == ofTime || t.kind == ofField && !t.inKey)
+	}
+	if s.Whole = all || !slices.ContainsFunc(p.tests, needed) && !slices.ContainsFunc(p.pushed, needed); s.Whole {
+		return
+	}
+	var columns []query.Column
+	for _, c := range s.Table.Columns {
+		deletes := s.Table.Deleted != "" && slices.ContainsFunc(fieldsOf(&c), func(f event.PackedField) bool { return f.Field == s.Table.Deleted })
+		named := slices.ContainsFunc(p.needs(), func(n *column) bool {
+			return n.of != nil && n.cell == (query.ColumnName{Family: c.Family, Qualifier: c.Qualifier}) ||
+				n.kind == ofField && slices.ContainsFunc(fieldsOf(&c), func(f event.PackedField) bool { return f.Field == n.ref.Text })
+		})
+		if deletes || named {
+			columns = append(columns, c)
+		}
+	}
+	s.Table.Columns = columns
+	for _, c := range p.needs() {
+		if c.kind == ofCell || c.kind == ofTime && c.of == nil {
+			s.Also = append(s.Also, c.cell)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package shell
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"brine/event"
+	"brine/internal/term"
+	"brine/query"
+	"brine/sqlconsole"
+)
+
+// Format is how answers are printed.
+type Format string
+
+// The formats.
+const (
+	Table    Format = "table"    // for people: a line a row
+	Vertical Format = "vertical" // for people: a line a value
+	JSON     Format = "json"     // an object a statement: columns, rows, stats, and reached where the answer is not whole
+	CSV      Format = "csv"      // with a header; what a spreadsheet would take for a formula is quoted with '
+)
+
+// print prints an answer.
+func (s *Shell) print(a *sqlconsole.Answer) error {
+	first := !s.asked
+	s.asked = true
+	switch s.Format {
+	case JSON:
+		return printJSON(s.Out, a)
+	case CSV:
+		if !first {
+			fmt.Fprintln(s.Out)
+		}
+		if err := printCSV(s.Out, a); err != nil {
+			return err
+		}
+		if a.Reached != "" {
+			fmt.Fprintf(s.Notes, "not whole: %s\n", a.Reached)
+		}
+		return nil
+	case Vertical:
+		printVertical(s.Out, a)
+	default:
+		printTable(s.Out, a)
+	}
+	s.costs(a)
+	return nil
+}
+
+// costs says what an answer has cost, for people.
+func (s *Shell) costs(a *sqlconsole.Answer) {
+	if a.Explain {
+		return
+	}
+	fmt.Fprintf(s.Out, "%s; HBase %v, all %v; %s read in %s\n", term.Count(a.Stats.Returned, "row"), a.Stats.HBase.Round(time.Millisecond),
+		a.Stats.Total.Round(time.Millisecond), term.Count(a.Stats.Read, "row"), term.Count(a.Stats.Regions, "region"))
+	if a.Reached != "" {
+		fmt.Fprintf(s.Out, "not whole: %s\n", a.Reached)
+	}
+}
+
+// text is a value for people; null is what tables show for none.
+func text(v event.Value, null string) string {
+	switch {
+	case v.Null():
+		return null
+	case v.Type == event.Nested:
+		return string(v.Text())
+	}
+	return fmt.Sprint(query.JSONValue(v))
+}
+
+func printTable(out io.Writer, a *sqlconsole.Answer) {
+	w := term.Table{Out: out}
+	var heads []string
+	for _, c := range a.Columns {
+		heads = append(heads, strings.ToUpper(c.Name))
+	}
+	if !a.Explain {
+		w.Row(heads...)
+	}
+	for _, row := range a.Rows {
+		texts := make([]string, len(row))
+		for i, v := range row {
+			texts[i] = text(v, "-")
+		}
+		w.Row(texts...)
+	}
+	w.Flush()
+}
+
+func printVertical(out io.Writer, a *sqlconsole.Answer) {
+	for n, row := range a.Rows {
+		fmt.Fprintf(out, "row %d\n", n+1)
+		w := term.Table{Out: out}
+		for i, v := range row {
+			w.Row("  "+a.Columns[i].Name, text(v, "-"))
+		}
+		w.Flush()
+	}
+}
+
+func printCSV(out io.Writer, a *sqlconsole.Answer) error {
+	w := csv.NewWriter(out)
+	cells := make([]string, len(a.Columns))
+	for i, c := range a.Columns {
+		cells[i] = unformula(c.Name)
+	}
+	err := w.Write(cells)
+	for _, row := range a.Rows {
+		for i, v := range row {
+			cells[i] = text(v, "")
+			if v.Type == event.Text || v.Type == event.Nested {
+				cells[i] = unformula(cells[i])
+			}
+		}
+		if err == nil {
+			err = w.Write(cells)
+		}
+	}
+	w.Flush()
+	if err == nil {
+		err = w.Error()
+	}
+	return err
+}
+
+// unformula has a spreadsheet show a text as it stands, instead of working it out.
+func unformula(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// printed is an answer as JSON.
+type printed struct {
+	Columns []printedColumn `json:"columns"`
+	Rows    [][]any         `json:"rows"`
+	Reached string          `json:"reached,omitempty"`
+	Stats   struct {
+		HBase    float64 `json:"hbase_ms"`
+		Total    float64 `json:"total_ms"`
+		Read     int     `json:"rows_read"`
+		Returned int     `json:"rows_returned"`
+		Regions  int     `json:"regions"`
+	} `json:"stats"`
+}
+
+type printedColumn struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func printJSON(out io.Writer, a *sqlconsole.Answer) error {
+	p := printed{Columns: []printedColumn{}, Rows: [][]any{}, Reached: a.Reached}
+	for _, c := range a.Columns {
+		p.Columns = append(p.Columns, printedColumn{c.Name, sqlconsole.TypeName(c.Type)})
+	}
+	for _, row := range a.Rows {
+		values := make([]any, len(row))
+		for i, v := range row {
+			if v.Null() {
+				continue
+			}
+			values[i] = query.JSONValue(v)
+			if f, ok := values[i].(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+				values[i] = fmt.Sprint(f) // which JSON has no number for
+			}
+		}
+		p.Rows = append(p.Rows, values)
+	}
+	p.Stats.HBase, p.Stats.Total = a.Stats.HBase.Seconds()*1000, a.Stats.Total.Seconds()*1000
+	p.Stats.Read, p.Stats.Returned, p.Stats.Regions = a.Stats.Read, a.Stats.Returned, a.Stats.Regions
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(p)
+}

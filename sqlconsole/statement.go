@@ -1,0 +1,99 @@
+// Package sqlconsole answers SQL over the rows that brine writes: SELECT from one table, by conditions that are joined with AND.
+//
+// A statement goes three steps. Parse reads it. A Catalog plans it: which ranges of the key are read, in which order, what HBase leaves
+// out and what is left out here; that is pure, and refuses what the table cannot answer. Run reads through package query, the only reader
+// of the stores, and makes the answer.
+//
+// The invariants: no statement changes anything, names a file or a host, or evaluates what somebody else wrote; a table is read whole only
+// where the statement allows it; and what is read, held and returned is bounded by Limits, whatever the statement, and the answer says which
+// bound it has reached.
+package sqlconsole
+
+// Statement is one SELECT as it is written.
+type Statement struct {
+	Explain  bool
+	Items    []Item // what is selected
+	From     Name
+	Where    []Condition // all hold
+	Group    *Ref
+	Order    *Order
+	Limit    int // −1: none
+	LimitAt  Pos
+	FullScan bool
+}
+
+// Name is a name as it is written.
+type Name struct {
+	Text   string
+	Quoted bool
+	Pos    Pos
+}
+
+// Ref names a column: a field of the key, a field that a column holds, family:qualifier, _key, or the time of one of them.
+type Ref struct {
+	Name
+	Time bool // _time(NAME)
+}
+
+// String is the name of the column in an answer.
+func (r Ref) String() string {
+	if r.Time {
+		return "_time(" + r.Text + ")"
+	}
+	return r.Text
+}
+
+// Item is something that is selected.
+type Item struct {
+	Ref
+	Func string // COUNT, MIN, MAX, SUM, AVG or, of a column itself, empty
+	All  bool   // *, or COUNT(*)
+}
+
+func (i Item) String() string {
+	inner := i.Ref.String()
+	if i.All {
+		inner = "*"
+	}
+	if i.Func == "" {
+		return inner
+	}
+	return i.Func + "(" + inner + ")"
+}
+
+// Order is what ORDER BY says.
+type Order struct {
+	Ref
+	Desc bool
+}
+
+// Op is a comparison.
+type Op string
+
+// The comparisons. Those with two letters or more take values of another number than one.
+const (
+	Eq      Op = "="
+	Lt      Op = "<"
+	Le      Op = "<="
+	Gt      Op = ">"
+	Ge      Op = ">="
+	Between Op = "BETWEEN" // two values, both inclusive
+	In      Op = "IN"
+	Like    Op = "LIKE" // a text that ends in %
+	IsNull  Op = "IS NULL"
+	NotNull Op = "IS NOT NULL"
+)
+
+// Condition compares a column with values.
+type Condition struct {
+	Ref
+	Op     Op
+	Values []Literal
+}
+
+// Literal is a value as it is written.
+type Literal struct {
+	kind kind // text, number, or word: TRUE or FALSE
+	text string
+	Pos  Pos
+}
