@@ -10,7 +10,15 @@ import (
 )
 
 func (l *loader) checkHTTP(h *HTTP) {
-	if fix := hostPort(h.Listen, false); h.Listen != "" && fix != "" {
+	const longest = 104 // bytes of a socket's path, on the systems that take fewest
+	path, local := strings.CutPrefix(h.Listen, "unix:")
+	fix := hostPort(h.Listen, false)
+	switch {
+	case local && path == "":
+		l.fault("http.listen", Address, "names no socket", "write unix:/run/brine/admin.sock")
+	case local && len(path) >= longest:
+		l.fault("http.listen", Address, "names a socket by more than 103 bytes", "write a shorter path")
+	case h.Listen != "" && !local && fix != "":
 		l.fault("http.listen", Address, "is not a valid listen address", fix)
 	}
 	l.checkHosts("http.hosts", h.Hosts)

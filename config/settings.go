@@ -54,7 +54,8 @@ type Config struct {
 // HTTP is the section http.
 type HTTP struct {
 	// Address of the admin port, which serves /metrics, /healthz and /readyz, and, on the same machine or to requests that present `token`,
-	// what is known of tables and pipelines. Port 0 takes a free one.
+	// what is known of tables and pipelines. Port 0 takes a free one. `unix:/run/brine/admin.sock` is a socket in the file system instead,
+	// which nobody but brine's user may connect to.
 	Listen string `set:"listen" default:"127.0.0.1:8765"`
 	// How long a partition may stand still, with records before it, until /healthz answers 503 and names it.
 	Stall time.Duration `set:"stall" default:"1m" min:"100ms" max:"1d"`

@@ -43,6 +43,9 @@ func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.C
 			c.Token = cfg.HTTP.Token
 		}
 	}
+	if strings.HasPrefix(c.Addr, "unix:") {
+		return c, nil
+	}
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(c.Addr, "https://"))
 	if err != nil || port == "0" {
 		return c, usage(fmt.Errorf("%q is not an admin port address: give --http HOST:PORT as the running brine prints it", c.Addr))

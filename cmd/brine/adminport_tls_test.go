@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"brine/internal/certs/certstest"
@@ -33,5 +38,39 @@ func TestEncryptedAdminPort(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.says) {
 			t.Errorf("exit %d, want %d and %q:\n%s", code, c.code, c.says, out)
 		}
+	}
+}
+
+// A brine whose admin port is a socket in the file system is asked there, by its configuration or by name.
+func TestAdminPortOnASocket(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	dir, err := os.MkdirTemp("", "brine") // a path of the test's own folder may be too long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	socket := "unix:" + filepath.Join(dir, "a.sock")
+	cmd := j.command("run", "-q", "-c", j.file)
+	cmd.Env = append(cmd.Env, "BRINE_HTTP_LISTEN="+socket)
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || !strings.Contains(line, "metrics and health on "+socket+" ") {
+		t.Errorf("%q %v", line, err)
+	}
+	if out := j.must("skew", "--http", socket); !strings.Contains(out, j.table) {
+		t.Error(out)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, stderr)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }

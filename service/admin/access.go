@@ -29,7 +29,7 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 	case shown && wanted != "":
 		refuse(w, "this is not the token of this brine (http.token)")
 		return
-	case fromLoopback(r):
+	case fromLoopback(r), p.local() && guard.Forwarded(r) == "":
 	case wanted == "":
 		http.Error(w, "beyond loopback only metrics and health are served: set http.token, and show it", http.StatusForbidden)
 		return

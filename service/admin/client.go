@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -47,15 +48,32 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 	return c.Call(ctx, http.MethodGet, path, answer)
 }
 
+// way is the URL of a path, and the client that asks it.
+func (c Client) way(path string) (target string, by *http.Client) {
+	addr, secure := strings.CutPrefix(c.Addr, "https://")
+	socket, local := strings.CutPrefix(addr, unixPrefix)
+	target = "http://"
+	if secure || c.TLS != nil {
+		target = "https://"
+	}
+	transport := &http.Transport{TLSClientConfig: c.TLS, DisableKeepAlives: true}
+	switch {
+	case local:
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		}
+		return target + "localhost" + path, &http.Client{Transport: transport}
+	case target == "https://":
+		return target + addr + path, &http.Client{Transport: transport}
+	}
+	return target + addr + path, http.DefaultClient
+}
+
 // Call reads what the brine answers to a request. Its errors are an UnreachableError, a StatusError, or of an answer that is no JSON.
 func (c Client) Call(ctx context.Context, method, path string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, ShortTimeout))
 	defer cancel()
-	target, by := "http://"+c.Addr+path, http.DefaultClient
-	if addr, secure := strings.CutPrefix(c.Addr, "https://"); secure || c.TLS != nil {
-		target = "https://" + addr + path
-		by = &http.Client{Transport: &http.Transport{TLSClientConfig: c.TLS, DisableKeepAlives: true}}
-	}
+	target, by := c.way(path)
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"strings"
 	"syscall"
 
 	"brine/internal/certs"
@@ -12,13 +14,50 @@ import (
 	"brine/internal/sockets"
 )
 
-// Listen opens a port that goes on accepting after errors, which are logged; one that is in use is an error that names the setting.
+// unixPrefix begins the address of a socket in the file system: unix:/run/brine/admin.sock.
+const unixPrefix = "unix:"
+
+// Listen opens a port that goes on accepting after errors, which are logged; one that is in use is an error that names the setting. After
+// unix: addr is the path of a socket, which nobody but the process's user may connect to.
 func Listen(addr, setting string, log *slog.Logger) (net.Listener, error) {
-	l, err := net.Listen("tcp", addr)
+	l, err := listen(addr)
 	if err != nil {
 		return nil, PortError(err, setting)
 	}
 	return sockets.Listener(l, func(err error) { log.Warn(setting, "error", err) }), nil
+}
+
+func listen(addr string) (net.Listener, error) {
+	path, local := strings.CutPrefix(addr, unixPrefix)
+	if !local {
+		return net.Listen("tcp", addr)
+	}
+	l, err := net.Listen("unix", path)
+	if errors.Is(err, syscall.EADDRINUSE) && abandoned(path) {
+		if err = os.Remove(path); err == nil {
+			l, err = net.Listen("unix", path)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// abandoned reports whether a path is a socket that a process has left behind which ended without closing it.
+func abandoned(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		_ = c.Close() // somebody is there
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // ListenTLS is Listen for a port that may be encrypted, by files that the section names: http.tls.

@@ -92,8 +92,14 @@ func (p *Port) Handle(pattern string, h http.Handler) { p.mux.Handle(pattern, h)
 // Addr is where the port listens.
 func (p *Port) Addr() string { return p.listener.Addr().String() }
 
-// URL is where the port's paths begin.
+// local reports whether the port is a socket in the file system: who may connect is on this machine.
+func (p *Port) local() bool { return p.listener.Addr().Network() == "unix" }
+
+// URL is where the port's paths begin, or for a socket in the file system its address.
 func (p *Port) URL() string {
+	if p.local() {
+		return unixPrefix + p.Addr()
+	}
 	if _, encrypted := p.listener.(*certs.Listener); encrypted {
 		return "https://" + p.Addr()
 	}
