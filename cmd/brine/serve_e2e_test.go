@@ -23,6 +23,7 @@ type serving struct {
 	*client.Client
 	t    *testing.T
 	stop func() (log string)
+	*process
 }
 
 // serve runs brine serve on the job's configuration.
@@ -59,7 +60,7 @@ func (j *job) serve() *serving {
 				http.DefaultClient.CloseIdleConnections()
 				p.stop()
 				return p.log.String()
-			}}
+			}, p}
 		}
 	}
 }
