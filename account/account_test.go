@@ -227,6 +227,10 @@ func testSessions(t *testing.T, s *Store, c *clock) {
 	ctx := t.Context()
 	a := s.mustAdd(t, "zoë", "u1", Customer)
 	begin := func() string {
+		a, err := s.Get(ctx, "zoë")
+		if err != nil {
+			t.Fatal(err)
+		}
 		token, err := s.Begin(ctx, a)
 		if err != nil {
 			t.Fatal(err)
@@ -269,12 +273,16 @@ func testSessions(t *testing.T, s *Store, c *clock) {
 		t.Error("used, and not over after the longest time")
 	}
 	four := begin()
+	c.add(time.Millisecond)
 	off, on := false, true
 	if _, err := s.Change(ctx, "zoë", Change{Enabled: &off}); err != nil || valid(four) {
 		t.Errorf("disabled: %v", err)
 	}
 	if _, err := s.Change(ctx, "zoë", Change{Enabled: &on}); err != nil || valid(four) {
 		t.Errorf("enabled again, an old session lives: %v", err)
+	}
+	if _, err := s.Begin(ctx, a); !errors.Is(err, ErrRefused) {
+		t.Errorf("of an account that was changed since its password was checked: %v", err)
 	}
 	five := begin()
 	if err := s.SetPassword(ctx, "zoë", goodPassword+"2"); err != nil || valid(five) {

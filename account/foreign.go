@@ -184,7 +184,8 @@ func decode(text string) ([]byte, error) {
 
 // ours reports whether the hash is made as new ones are.
 func (f *form) ours() bool {
-	return f.kind == "argon2id" && f.mem == memoryKiB && f.passes == passes && f.lanes == lanes && len(f.sum) == hashBytes && len(f.salt) == saltBytes
+	return f.kind == "argon2id" && f.mem == memoryKiB && f.passes == passes && f.lanes == lanes &&
+		len(f.sum) == hashBytes && len(f.salt) == saltBytes
 }
 
 func (f *form) matches(password []byte) bool {

@@ -50,9 +50,10 @@ func CheckPassword(name, password string) error {
 }
 
 // triedFirst are what long passwords are commonly made of.
-var triedFirst = []string{"password", "passw0rd", "p@ssw0rd", "p@ssword", "correcthorsebatterystaple", "letmein", "welcome", "changeme", "iloveyou", "qwerty",
-	"qwertz", "azerty", "administrator", "admin", "football", "baseball", "dragon", "monkey", "sunshine", "princess", "superman", "trustno1", "master",
-	"secret", "login", "brine", "default", "guest", "hello", "abc123", "woaini", "q1w2e3r4t5y6", "1qaz2wsx3edc4rfv", "zaq12wsx"}
+var triedFirst = []string{"password", "passw0rd", "p@ssw0rd", "p@ssword", "correcthorsebatterystaple", "letmein", "welcome", "changeme",
+	"iloveyou", "qwerty", "qwertz", "azerty", "administrator", "admin", "football", "baseball", "dragon", "monkey", "sunshine", "princess",
+	"superman", "trustno1", "master", "secret", "login", "brine", "default", "guest", "hello", "abc123", "woaini", "q1w2e3r4t5y6",
+	"1qaz2wsx3edc4rfv", "zaq12wsx"}
 
 // rows of keys, and of what is counted, forwards; backwards is tried too.
 const rowsOfKeys = "qwertyuiopasdfghjklzxcvbnm qwertzuiopasdfghjklyxcvbnm azertyuiopqsdfghjklmwxcvbn qwertyuiop[]asdfghjkl;'zxcvbnm,./ " +
@@ -132,7 +133,8 @@ func (h *hasher) hash(ctx context.Context, password string) (out string, err err
 		_, _ = rand.Read(salt) // never fails
 		sum := argon2.IDKey([]byte(norm.NFKC.String(password)), salt, passes, memoryKiB, lanes, hashBytes)
 		enc := base64.RawStdEncoding
-		out = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, enc.EncodeToString(salt), enc.EncodeToString(sum))
+		out = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
+			enc.EncodeToString(salt), enc.EncodeToString(sum))
 	})
 	return out, err
 }

@@ -47,7 +47,8 @@ func sumOf(text string) []byte {
 	return sum[:]
 }
 
-// Begin begins a session of an account whose password was checked, and returns its token: it is kept nowhere.
+// Begin begins a session of an account whose password was checked, and returns its token: it is kept nowhere. An account that was changed
+// meanwhile is ErrRefused: who disables one, or changes its password, ends what began before.
 func (s *Store) Begin(ctx context.Context, a Account) (string, error) {
 	token, sum := newSecret()
 	now := s.now()
@@ -58,11 +59,18 @@ func (s *Store) Begin(ctx context.Context, a Account) (string, error) {
 		}{
 			{"DELETE FROM sessions WHERE account = ? AND (used < ? OR created < ?)",
 				[]any{a.ID, now - s.opts.SessionIdle.Milliseconds(), now - s.opts.SessionMax.Milliseconds()}},
-			{"INSERT INTO sessions (token, account, created, used) VALUES (?, ?, ?, ?)", []any{sum, a.ID, now, now}},
+			{"INSERT INTO sessions (token, account, created, used) SELECT ?, id, ?, ? FROM accounts WHERE id = ? AND changed = ? AND enabled = 1",
+				[]any{sum, now, now, a.ID, ms(a.Changed)}},
 		} {
 			if _, err := tx.ExecContext(ctx, q.text, q.args...); err != nil {
 				return err
 			}
+		}
+		var same int
+		if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM sessions WHERE token = ?", sum).Scan(&same); err != nil {
+			return err
+		} else if same == 0 {
+			return ErrRefused
 		}
 		var oldest sql.NullInt64 // that is kept
 		err := tx.QueryRowContext(ctx, "SELECT created FROM sessions WHERE account = ? ORDER BY created DESC LIMIT 1 OFFSET ?",
@@ -83,8 +91,8 @@ func (s *Store) Session(ctx context.Context, token string) (Identity, error) {
 	sum := sumOf(token)
 	now := s.now()
 	var created, used int64
-	a, err := scanAccount(s.db.QueryRowContext(ctx, "SELECT "+accountColumns+", s.created, s.used FROM sessions s JOIN accounts a ON a.id = s.account "+
-		"WHERE s.token = ?", sum), &created, &used)
+	a, err := scanAccount(s.db.QueryRowContext(ctx, "SELECT "+accountColumns+", s.created, s.used FROM sessions s "+
+		"JOIN accounts a ON a.id = s.account WHERE s.token = ?", sum), &created, &used)
 	over := now-used >= s.opts.SessionIdle.Milliseconds() || now-created >= s.opts.SessionMax.Milliseconds()
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && (over || !a.Enabled):
@@ -186,7 +194,8 @@ func (s *Store) NewToken(ctx context.Context, a Account, name string, role Role,
 	case name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return "", Token{}, &RuleError{"name", "is empty, longer than 190 bytes, or no text", "say what the token is for"}
 	case !a.Role.AtLeast(role):
-		return "", Token{}, &RuleError{"role", fmt.Sprintf("%q is none, or more than the account's, %s", string(role), a.Role), "give " + string(a.Role) + " or less"}
+		return "", Token{}, &RuleError{"role", fmt.Sprintf("%q is none, or more than the account's, %s", string(role), a.Role),
+			"give " + string(a.Role) + " or less"}
 	case ms(expires) <= now || ms(expires) > now+(366*24*time.Hour).Milliseconds():
 		return "", Token{}, &RuleError{"expires", "is not within a year from now", "give a time in that"}
 	}

@@ -18,7 +18,8 @@ func (d *Delay) Error() string {
 	return "after several wrong passwords there is a pause until " + d.Until.Format(time.RFC3339)
 }
 
-// Wrong passwords that are free, and the longest pause that more of them cost. An account's is short: a longer one would keep its owner out.
+// Wrong passwords that are free, and the longest pause that more of them cost. An account's is short: a longer one would keep its owner
+// out.
 const (
 	freeOfAccount  = 5
 	freeOfAddress  = 20
@@ -120,11 +121,12 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, who string, now int64, fr
 	return err
 }
 
-// passed takes back what a sign-in that succeeded has counted. An address keeps its others: an account of one's own does not make up for them.
+// passed takes back what a sign-in that succeeded has counted. An address keeps its others: an account of one's own does not make up for
+// them.
 func (s *Store) passed(ctx context.Context, name, address string) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "UPDATE delays SET failures = CASE WHEN failures > 0 THEN failures - 1 ELSE 0 END, until = 0 WHERE who = ?",
-			addressKey(address)); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE delays SET until = 0, failures = CASE WHEN failures > 0 THEN failures - 1 ELSE 0 END "+
+			"WHERE who = ?", addressKey(address)); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "DELETE FROM delays WHERE who = ?", accountKey(name))

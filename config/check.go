@@ -49,7 +49,7 @@ func (l *loader) check(c *Config) {
 func (l *loader) checkAddresses(c *Config) {
 	l.checkKafka(&c.Kafka)
 	l.checkHTTP(&c.HTTP)
-	l.checkServe(&c.Serve)
+	l.checkServe(c)
 	l.checkTracing(c.Tracing.To)
 	l.checkHBase(c.Cluster.Connect)
 	l.checkHBaseTLS(&c.Cluster)

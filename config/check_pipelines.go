@@ -30,10 +30,11 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	l.checkVersion(p, setting)
 	l.checkLateness(p, setting)
 	l.checkHotFields(p, setting+".hot_fields")
-	for i, name := range p.Mask {
-		if p.field(name) == nil {
-			l.noField(p, setting+".mask["+strconv.Itoa(i)+"]", name)
+	for i, m := range p.Mask {
+		if p.field(m.Field) == nil {
+			l.noField(p, setting+".mask["+strconv.Itoa(i)+"]", m.Field)
 		}
+		l.checkRoles(setting+".mask["+strconv.Itoa(i)+"].shown_to", m.ShownTo)
 	}
 	l.checkImages(p, setting+".images")
 	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"net"
 	"net/url"
 	"strconv"
@@ -48,18 +49,71 @@ func (l *loader) checkHosts(setting string, names []string) {
 	}
 }
 
-func (l *loader) checkServe(s *Serve) {
+func (l *loader) checkServe(c *Config) {
+	s := &c.Serve
 	const setting = "serve.listen"
 	fix := hostPort(s.Listen, false)
 	switch {
 	case s.Listen == "":
 	case fix != "":
 		l.fault(setting, Address, "is not a valid listen address", fix)
-	case !serve.Loopback(s.Listen):
-		l.fault(setting, Address, "is reached from other machines, which needs accounts, and they are not there yet",
-			"write an address of this machine alone, such as "+serve.DefaultListen)
+	default:
+		l.checkReach(c, setting, s.Listen)
 	}
 	l.checkHosts("serve.hosts", s.Hosts)
+	l.checkPortTLS("serve.tls", &s.TLS)
+	for i, text := range s.TrustedProxies {
+		if _, err := proxyNetwork(text); err != nil {
+			l.fault("serve.trusted_proxies["+strconv.Itoa(i)+"]", Address, "is not a valid network", "write 10.0.0.0/24, or an address")
+		}
+	}
+	if fix := hostPort(s.Ops.Listen, false); s.Ops.Listen != "" && fix != "" {
+		l.fault("serve.ops.listen", Address, "is not a valid listen address", fix)
+	} else if s.Ops.Listen != "" {
+		l.checkReach(c, "serve.ops.listen", s.Ops.Listen)
+	}
+	l.checkAccounts(&c.Accounts)
+}
+
+// checkReach: what is reached from other machines knows who asks, and takes no password in plain text.
+func (l *loader) checkReach(c *Config, setting, addr string) {
+	switch {
+	case serve.Loopback(addr):
+	case !c.HasAccounts():
+		l.fault(setting, Address, "is reached from other machines, which needs accounts",
+			"write accounts: { connect: \"embedded:./data/accounts\" }, or an address of this machine alone, such as "+serve.DefaultListen)
+	case c.Serve.TLS.Cert == "" && len(c.Serve.TrustedProxies) == 0:
+		l.fault(setting, Address, "is reached from other machines, and passwords would come in plain text",
+			"write serve.tls: { cert: …, key: … }, or serve.trusted_proxies if a proxy before it speaks TLS")
+	}
+}
+
+func (l *loader) checkAccounts(a *Accounts) {
+	const setting = "accounts.connect"
+	dir, embedded := strings.CutPrefix(a.Connect, "embedded:")
+	switch {
+	case a.Connect == "":
+		return
+	case embedded && (dir == "" || strings.HasPrefix(dir, "//")):
+		l.fault(setting, Address, "names no folder", "write embedded:./data/accounts")
+	case !embedded:
+		u, err := url.Parse(a.Connect)
+		if err != nil || u.Scheme != "mysql" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" {
+			l.fault(setting, Address, "names no database that brine knows", "write embedded:DIR or mysql://host:port/database")
+		} else if u.User != nil {
+			l.fault(setting, Address, "holds a user name or password", "give them as accounts.user and accounts.password: ${ACCOUNTS_PASSWORD}")
+		}
+	}
+	l.together("accounts", "password", "user")
+	if a.CA == "system" {
+		a.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	} else if a.CA != "" {
+		a.tls = l.tlsConfig("accounts", a.CA, "", "", "")
+	}
+	if a.SessionIdle > a.SessionMax {
+		l.fault("accounts.session_idle", Range, "is more than session_max, which is "+DurationText(a.SessionMax),
+			"write a shorter one, or a longer session_max")
+	}
 }
 
 func (l *loader) checkTracing(to string) {
@@ -99,6 +153,13 @@ func (l *loader) checkHBase(connect string) {
 func (l *loader) checkHBaseTLS(h *HBase) {
 	const setting = "hbase.tls"
 	t := &h.TLS
+	zooKeeper := strings.HasPrefix(h.Connect, "zk:")
+	if t.ZooKeeper && !zooKeeper {
+		l.fault(setting+".zookeeper", Missing, "does nothing unless hbase.connect names ZooKeeper servers", "remove it")
+	}
+	if h.ZooKeeperAuth != "" && (!zooKeeper || !strings.Contains(h.ZooKeeperAuth, ":")) {
+		l.fault("hbase.zookeeper_auth", Missing, "is for ZooKeeper servers in hbase.connect, as user:password", "write user:password, or remove it")
+	}
 	if !l.wantsTLS(setting, t.Enabled, t.CA+t.Cert+t.Key+t.ServerName) {
 		return
 	}

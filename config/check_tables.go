@@ -33,8 +33,41 @@ func (l *loader) checkTable(c *Config, t *Table) {
 	l.checkKeyList(t, setting)
 	l.checkKeys(c, t)
 	l.checkSplits(t, setting)
+	l.checkAccess(c, t, setting)
 	if len(t.rowKeys) > 0 && t.Row != "" {
 		l.lintKeys(t)
+	}
+}
+
+// checkRoles checks names of roles of accounts.
+func (l *loader) checkRoles(setting string, given []string) {
+	for i, role := range given {
+		if !slices.Contains(roles, role) {
+			l.fault(setting+"["+strconv.Itoa(i)+"]", Choice, quote(role)+" is no role", didYouMean(role, roles, "write "+oneOf(roles)))
+		}
+	}
+}
+
+// checkAccess checks who may read a table.
+func (l *loader) checkAccess(c *Config, t *Table, setting string) {
+	l.checkRoles(setting+".roles", t.Roles)
+	if t.Owner != "" && t.Public != "" {
+		l.fault(setting+".public", Duplicate, "the table has an owner too, and rows that are somebody's are not public", "keep one of the two")
+	}
+	if t.Owner == "" || len(t.rowKeys) == 0 {
+		return
+	}
+	fields := t.rowKeys.Fields()
+	if read, ok := c.Query(t); ok {
+		for _, column := range read.Columns {
+			if !column.Members && column.Pack == nil && column.Qualifier != "" {
+				fields = append(fields, column.Field)
+			}
+		}
+	}
+	if !slices.Contains(fields, t.Owner) {
+		l.fault(setting+".owner", UnknownField, "neither the key nor a column of the table holds "+quote(t.Owner),
+			didYouMean(t.Owner, fields, "name a field of the key, or one that is written to a column of its own"))
 	}
 }
 

@@ -87,14 +87,20 @@ func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope
 // tombstones reports whether a record without a value is a delete.
 func (p *Pipeline) tombstones() bool { return p.Deletes != "" }
 
-// masked are the positions of the fields that are masked: those of the setting, and what expressions make of them.
-func (p *Pipeline) masked() (out []int) {
+// masked are the positions of the fields that are masked from anybody: those of the setting, and what expressions make of them.
+func (p *Pipeline) masked() (out []int) { return p.maskedFrom("") }
+
+// maskedFrom are those that are masked from a role.
+func (p *Pipeline) maskedFrom(role string) (out []int) {
+	masks := func(name string) bool {
+		return slices.ContainsFunc(p.Mask, func(m Masked) bool { return m.Field == name && !slices.Contains(m.ShownTo, role) })
+	}
 	for i := range p.Fields {
 		f := &p.Fields[i]
-		is := slices.Contains(p.Mask, f.Name)
+		is := masks(f.Name)
 		if !is && f.made && p.rules != nil {
 			is = slices.ContainsFunc(p.rules.Sources(f.Name), func(from int) bool {
-				return from < len(p.Fields) && slices.Contains(p.Mask, p.Fields[from].Name)
+				return from < len(p.Fields) && masks(p.Fields[from].Name)
 			})
 		}
 		if is {
@@ -105,10 +111,13 @@ func (p *Pipeline) masked() (out []int) {
 }
 
 // Mask says what the pipelines mask.
-func (c *Config) Mask() *mask.Rules {
+func (c *Config) Mask() *mask.Rules { return c.maskFrom("") }
+
+// maskFrom says what is masked from a role.
+func (c *Config) maskFrom(role string) *mask.Rules {
 	out := &mask.Rules{}
 	for _, p := range c.Pipelines {
-		for _, i := range p.masked() {
+		for _, i := range p.maskedFrom(role) {
 			p.mask(out, p.Fields[i].Name)
 		}
 	}

@@ -3,13 +3,16 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
+	"brine/account"
 	"brine/command"
 	"brine/event"
 	"brine/indexer"
 	"brine/lookup"
+	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
 	"brine/serve"
@@ -139,8 +142,27 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 
 // API is what `brine serve` serves of the configuration, without the stores: all views, and the tables that pipelines write.
 func (c *Config) API() (serve.Options, error) {
-	o := serve.Options{Listen: c.Serve.Listen, Hosts: c.Serve.Hosts, Timeout: c.Serve.Timeout, InFlight: c.Serve.InFlight, Streams: c.Serve.Streams,
-		Masks: c.Mask()}
+	o := serve.Options{Listen: c.Serve.Listen, Hosts: c.Serve.Hosts, Timeout: c.Serve.Timeout, InFlight: c.Serve.InFlight, Masks: c.Mask(),
+		Streams:   c.Serve.Streams,
+		Encrypted: c.Serve.TLS.Cert != "", PerSecond: float64(c.Serve.PublicRate),
+		Access: map[string]serve.Access{}, RoleMasks: map[account.Role]*mask.Rules{}}
+	for _, text := range c.Serve.TrustedProxies {
+		p, err := proxyNetwork(text)
+		if err != nil {
+			return o, err
+		}
+		o.Proxies = append(o.Proxies, p)
+	}
+	for _, role := range account.Roles {
+		o.RoleMasks[role] = c.maskFrom(string(role))
+	}
+	for _, t := range c.Tables {
+		a := serve.Access{Owner: t.Owner, Public: t.Public != ""}
+		for _, role := range t.Roles {
+			a.Roles = append(a.Roles, account.Role(role))
+		}
+		o.Access[t.Name] = a
+	}
 	for _, v := range c.Views {
 		asked, err := v.Query(c)
 		if err != nil {
@@ -155,6 +177,25 @@ func (c *Config) API() (serve.Options, error) {
 	}
 	o.Machines = c.Machines()
 	return o, nil
+}
+
+// HasAccounts reports whether there are any.
+func (c *Config) HasAccounts() bool { return c.Accounts.Connect != "" }
+
+// AccountOptions say where the accounts are.
+func (c *Config) AccountOptions() account.Options {
+	a := &c.Accounts
+	return account.Options{Connect: a.Connect, User: a.User, Password: a.Password, TLS: a.tls,
+		SessionIdle: a.SessionIdle, SessionMax: a.SessionMax}
+}
+
+// proxyNetwork reads a network, or an address as the network of it alone.
+func proxyNetwork(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return addr.Prefix(addr.BitLen())
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
 }
 
 // commanded is the table whose rows the pipeline's commands change.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"time"
 
 	"brine/internal/certs"
@@ -32,6 +33,8 @@ type Config struct {
 	HTTP HTTP `set:"http"`
 	// The HTTP API of `brine serve`.
 	Serve Serve `set:"serve"`
+	// Who may ask the HTTP API.
+	Accounts Accounts `set:"accounts"`
 	// Traces of some records.
 	Tracing Tracing `set:"tracing"`
 	// Everything that is held between fetching a record and settling it: records, mutations and documents of all
@@ -98,7 +101,8 @@ func (t *PortTLS) Port() certs.Port {
 
 // Serve is the section serve.
 type Serve struct {
-	// Address of the API, on loopback: whoever reaches it reads all views and tables. Port 0 takes a free one.
+	// Address of the API. On loopback it needs no accounts: then whoever reaches it reads all views and tables. Elsewhere it needs
+	// `accounts` and either `tls` or `trusted_proxies`. Port 0 takes a free one.
 	Listen string `set:"listen" default:"127.0.0.1:8090"`
 	// Names that the API may be called by, beside localhost and the addresses of loopback. `*.NAME` is every name below NAME. A request by
 	// another name is refused, since a page of the web can have a browser send it and read the answer.
@@ -110,6 +114,42 @@ type Serve struct {
 	// Event streams (`/views/NAME/events`) at a time; one more is answered with 503. All that ask the same are served by one question a
 	// second, so this is also how many questions a second watching may cost the stores.
 	Streams int `set:"streams" default:"512" min:"1" max:"100000"`
+	// Encryption of the API and of its operators' port.
+	TLS PortTLS `set:"tls"`
+	// Networks of proxies that speak TLS and forward requests of others. Only they may send `X-Forwarded-For`, and without `tls` nobody else
+	// is answered beyond loopback.
+	TrustedProxies []string `set:"trusted_proxies" example:"[10.0.0.0/24]"`
+	// Requests a second that one address, or one account, may send for rows of tables that are `public`.
+	PublicRate int `set:"public_rate" default:"10" min:"1" max:"100000"`
+	// The operators' port, which is there with `accounts`.
+	Ops ServeOps `set:"ops"`
+}
+
+// ServeOps is the section serve.ops.
+type ServeOps struct {
+	// Address of the routes that only operators need, such as those of accounts and the audit; on the other port they are not there. Port 0
+	// takes a free one.
+	Listen string `set:"listen" default:"127.0.0.1:8091"`
+}
+
+// Accounts is the section accounts.
+type Accounts struct {
+	// Where accounts, sessions and the audit are kept: `embedded:DIR` is a SQLite database in a folder of this machine,
+	// `mysql://host:port/database` one of MySQL or MariaDB. Without it there are no accounts.
+	Connect string `set:"connect" example:"embedded:./data/accounts"`
+	// User of MySQL or MariaDB.
+	User string `set:"user" example:"brine"`
+	// Password of the user. Take it from the environment.
+	Password string `set:"password,secret" example:"${ACCOUNTS_PASSWORD}"`
+	// File with the certificates (PEM) that the server's is signed by, or `system` for the system's. Without it the connection is not
+	// encrypted.
+	CA string `set:"ca" example:"/etc/brine/ca.pem"`
+	// A session that was not used for so long is over.
+	SessionIdle time.Duration `set:"session_idle" default:"30m" min:"1m" max:"30d"`
+	// And any session is after so long.
+	SessionMax time.Duration `set:"session_max" default:"12h" min:"1m" max:"90d"`
+
+	tls *tls.Config // nil: none
 }
 
 // Tracing is the section tracing.

@@ -88,8 +88,9 @@ type Pipeline struct {
 	Write Write `set:"write"`
 	// What people may do to rows of this pipeline over the HTTP API: confirm an order, cancel it. See commands.md.
 	Commands Commands `set:"commands"`
-	// Fields of which no command, page or message of brine shows what they hold, nor what is made of them; `--unmask` of a command does.
-	Mask []string `set:"mask" example:"[phone]"`
+	// Fields of which no command, page or message of brine shows what they hold, nor what is made of them; `--unmask` of a command does, and
+	// over the HTTP API `shown_to` names the roles of accounts that see them.
+	Mask []Masked `set:"mask" example:"[phone]"`
 	// Topic for records that can never be written, each whole and with its reason. Without it: `<topic>.dead`, where topic is the record's.
 	DeadLetters string `set:"dead_letters" example:"courier.scans.dead"`
 	// The rows, or the documents, halt when so many records in a row, over all partitions of a process, were rejected and none was
@@ -287,6 +288,14 @@ type Let struct {
 	Value string `set:"value,required,short" example:"\"courier + ' ' + note\""`
 	// The field's type. Without it: the type that the expression makes; a time is `time_ms`.
 	Type string `set:"type" oneof:"text int float bool time_ms"`
+}
+
+// Masked is one of mask.
+type Masked struct {
+	// The field.
+	Field string `set:"field,required,short" example:"phone"`
+	// Roles of accounts that the field is shown to over the HTTP API: `customer`, `support`, `operator`, `admin`.
+	ShownTo []string `set:"shown_to" example:"[customer, support]"`
 }
 
 // Commands is a pipeline's section commands.

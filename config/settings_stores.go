@@ -11,6 +11,9 @@ type HBase struct {
 	// `zk://host:port,host:port/znode` ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2),
 	// `embedded:DIR` runs an HBase inside this process that keeps its data in DIR.
 	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
+	// Who asks ZooKeeper, as user:password of scheme digest, where HBase's znodes may not be read by everybody. Take it from the environment or
+	// a file; it travels as it is unless tls.zookeeper is on.
+	ZooKeeperAuth string `set:"zookeeper_auth,secret" example:"${ZOOKEEPER_AUTH}"`
 	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
 	User string `set:"user" example:"brine"`
 	// First pause before a retry; it grows with each [hbase.client.pause].
@@ -143,8 +146,8 @@ type RegistryTLS struct {
 
 // HBaseTLS is the section hbase.tls.
 type HBaseTLS struct {
-	// Whether the connections to masters and region servers are encrypted. Then nothing is sent to them in plain text. Those to ZooKeeper
-	// are not. The files are read again for each new connection.
+	// Whether the connections to masters and region servers are encrypted. Then nothing is sent to them in plain text. The files of this
+	// section are read again for each new connection.
 	Enabled bool `set:"enabled" default:"false"`
 	// File with the certificates (PEM) that the servers' are signed by. Without it: the system's.
 	CA string `set:"ca" example:"/etc/brine/ca.pem"`
@@ -157,4 +160,7 @@ type HBaseTLS struct {
 	ServerName string `set:"server_name" example:"hbase.example.com"`
 	// Oldest version of TLS that is spoken; servers take TLSv1.2 alone unless they are set otherwise [hbase.rpc.tls.enabledProtocols].
 	MinVersion string `set:"min_version" default:"TLSv1.2" oneof:"TLSv1.2 TLSv1.3"`
+	// Whether sessions with ZooKeeper are encrypted too, by the same files [zookeeper.client.secure]. Then `connect` names its secure port
+	// [zookeeper's secureClientPort].
+	ZooKeeper bool `set:"zookeeper" default:"false"`
 }

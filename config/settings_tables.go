@@ -32,6 +32,14 @@ type Table struct {
 	// When a write is acknowledged; without it the table's own stays: `sync_wal` once its log is in the memory of all replicas,
 	// `fsync_wal` once it is on their disks [DURABILITY]. What would acknowledge earlier can lose rows, so it cannot be set.
 	Durability string `set:"durability" oneof:"sync_wal fsync_wal"`
+	// The field that says whose a row is: over the HTTP API a customer reads the rows in which it is the `owner` of its account. Without it,
+	// `roles` or `public` no customer reads the table.
+	Owner string `set:"owner" example:"user"`
+	// Who reads all rows of the table over the HTTP API. Without it: `support`, `operator` and `admin`.
+	Roles []string `set:"roles" example:"[customer, support]"`
+	// `exact-key`: anybody reads rows over the HTTP API, signed in or not, by a whole key, or by all of it that is before its first time; so
+	// a parcel is tracked by its number. How often is limited by `serve.public_rate`.
+	Public string `set:"public" oneof:"exact-key"`
 
 	rowKeys rowkey.Keys // none while no pipeline writes the table
 }

@@ -16,7 +16,7 @@ func (c *Config) HBase() hbase.Options {
 	h := &c.Cluster
 	loops, _ := c.loops()
 	return hbase.Options{
-		TLS:     h.tls(),
+		TLS: h.tls(), ZooKeeperAuth: h.ZooKeeperAuth,
 		Connect: h.Connect, User: h.User,
 		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
 		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
@@ -34,7 +34,7 @@ func (h *HBase) tls() *hbase.TLS {
 	if !t.Enabled {
 		return nil
 	}
-	return &hbase.TLS{CA: t.CA, Cert: t.Cert, Key: t.Key, ServerName: t.ServerName, MinVersion: tlsVersions[t.MinVersion]}
+	return &hbase.TLS{CA: t.CA, Cert: t.Cert, Key: t.Key, ServerName: t.ServerName, MinVersion: tlsVersions[t.MinVersion], ZooKeeper: t.ZooKeeper}
 }
 
 var tlsVersions = map[string]uint16{"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}

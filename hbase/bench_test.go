@@ -1,10 +1,15 @@
 package hbase
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"brine/hbase/embedded"
+	"brine/internal/certs/certstest"
+	"brine/internal/testenv"
 )
 
 // scanEvents fills b with n mutations of one row and three cells each, as an order's scans have them: about 200 bytes.
@@ -63,6 +68,60 @@ func BenchmarkSubmitEmbedded(b *testing.B) {
 	}
 	createTable(b, c, "t", splits...)
 	benchmarkSubmit(b, c)
+}
+
+// BenchmarkTLS writes to two servers by turns, to one in plain text and to the other by TLS, and reports how much longer a round by TLS takes, as a
+// median. What is reported is what client and server pay together: they share this machine.
+func BenchmarkTLS(b *testing.B) {
+	b.Run("embedded", func(b *testing.B) {
+		a := certstest.New(b, "servers")
+		cert, key := a.Issue(b, certstest.Leaf{})
+		plain, encrypted := startEmbedded(b, embedded.Options{}), startEmbedded(b, embedded.Options{TLS: &embedded.TLS{Cert: cert, Key: key}})
+		benchmarkTLS(b, "rpc://"+plain.Addr(), "rpc://"+encrypted.Addr(), &TLS{CA: a.CA})
+	})
+	b.Run("real", func(b *testing.B) {
+		secured := testenv.HBaseTLS(b)
+		benchmarkTLS(b, testenv.HBase(b), secured.Connect, &TLS{CA: secured.CA, Cert: secured.Cert, Key: secured.Key})
+	})
+}
+
+func benchmarkTLS(b *testing.B, plain, encrypted string, how *TLS) {
+	const batches, size = 40, 500
+	name := testenv.Name(b)
+	batch := NewBatch(name)
+	scanEvents(batch, size, 0)
+	var clients [2]*Client
+	for i, t := range []*TLS{nil, how} {
+		o := patient([]string{plain, encrypted}[i])
+		o.TLS = t
+		clients[i] = open(b, o)
+		createTable(b, clients[i], name, "40", "80", "c0")
+		defer func() {
+			_ = errors.Join(clients[i].DisableTable(b.Context(), name), clients[i].DeleteTable(b.Context(), name))
+		}()
+	}
+	round := func(c *Client) float64 {
+		start := time.Now()
+		for range batches {
+			if failed, err := c.Submit(b.Context(), batch).Wait(b.Context()); err != nil || failed != nil {
+				b.Fatal(failed, err)
+			}
+		}
+		return float64(time.Since(start))
+	}
+	for range 3 { // warm
+		round(clients[0])
+		round(clients[1])
+	}
+	var ratios []float64
+	for b.Loop() {
+		first := len(ratios) % 2 // the order alternates
+		var took [2]float64
+		took[first], took[1-first] = round(clients[first]), round(clients[1-first])
+		ratios = append(ratios, took[1]/took[0])
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "TLS/plain")
 }
 
 func benchmarkSubmit(b *testing.B, c *Client) {

@@ -45,9 +45,14 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls, err := opts.rpc()
-	if err != nil {
-		return nil, err
+	calls, access := opts.rpc(), zk.Access{Dial: dial, Auth: opts.ZooKeeperAuth}
+	if opts.TLS != nil {
+		if calls.Dial, err = opts.encrypted(); err != nil {
+			return nil, err
+		}
+		if calls.TLS = true; opts.TLS.ZooKeeper {
+			access.Dial = calls.Dial
+		}
 	}
 	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -57,7 +62,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	c.kerberos = calls.Kerberos
 	c.servers = rpc.New(c.ctx, calls, &c.wg)
 	if to.zooKeeper {
-		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, zk.Open(to.addrs, to.znode, opts.DialTimeout, dial), nil)
+		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, zk.Open(to.addrs, to.znode, opts.DialTimeout, access), nil)
 	} else {
 		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, nil, to.addrs)
 	}

@@ -95,7 +95,7 @@ func TestKerberosRefusals(t *testing.T) {
 		is     error
 		want   string
 	}{
-		{name: "client without", is: hbase.ErrDenied, want: "Authentication is required", change: func(_ *testing.T, _ *secured, _ *embedded.Options, o *hbase.Options) { o.Kerberos = nil }},
+		{name: "client without", is: hbase.ErrDenied, want: "set hbase.kerberos", change: func(_ *testing.T, _ *secured, _ *embedded.Options, o *hbase.Options) { o.Kerberos = nil }},
 		{name: "server without", is: hbase.ErrDenied, want: "BadAuthException", change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) { o.Kerberos = nil }},
 		{name: "less protection", is: hbase.ErrDowngrade, want: "the server offers auth, auth-int, and qop is auth-conf",
 			change: func(_ *testing.T, _ *secured, o *embedded.Options, c *hbase.Options) {

@@ -59,9 +59,12 @@ type Options struct {
 	// gzip, snappy, lz4 or zstd. It saves network traffic and costs CPU time on both sides.
 	Compression string
 
-	// TLS encrypts the connections to masters, region servers and the registry by RPC, not those to ZooKeeper; nil: plain text. With it
-	// nothing goes out in plain text, whatever a server offers.
+	// TLS encrypts the connections to masters, region servers and the registry by RPC, and those to ZooKeeper if it says so; nil: plain text.
+	// With it nothing goes out to them in plain text, whatever a server offers.
 	TLS *TLS
+
+	// ZooKeeperAuth is user:password of scheme digest, for znodes that not everybody may read; empty: nobody.
+	ZooKeeperAuth string
 
 	// Kerberos authenticates the connections to masters, region servers and the registry by RPC, and may encrypt them, not those to ZooKeeper;
 	// nil: SIMPLE authentication, by which servers believe User. A server that asks for none is refused.
@@ -77,6 +80,7 @@ type TLS struct {
 	CA         string // file of the authorities that have signed the servers' certificates; empty: the system's
 	Cert, Key  string // files of the client's own certificate and its key, where servers ask for one [hbase.server.netty.tls.client.auth.mode]
 	ServerName string // that the servers' certificates must hold; empty: the name or address by which each is dialled
+	ZooKeeper  bool   // whether sessions with ZooKeeper are encrypted too, by the same files [zookeeper.client.secure]
 	MinVersion uint16 // tls.VersionTLS12, the default and all that servers take unless set otherwise, or tls.VersionTLS13
 }
 
@@ -142,25 +146,25 @@ func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, 
 	}
 }
 
-// rpc returns what connections need of the options. It reads the files of TLS.
-func (o *Options) rpc() (rpc.Options, error) {
+// rpc returns what connections need of the options, without TLS.
+func (o *Options) rpc() rpc.Options {
 	compression, _ := wire.ParseCompression(o.Compression) // checked by Validate
-	r := rpc.Options{
+	return rpc.Options{
 		User: o.User, Compression: compression, RPCTimeout: o.RPCTimeout, DialTimeout: o.DialTimeout,
 		MaxAnswerBytes: o.MaxAnswerBytes, Dial: o.Dial, Called: o.Hooks.Call, Dialled: o.Hooks.Dial,
 	}
-	if o.TLS == nil {
-		return r, nil
-	}
+}
+
+// encrypted returns Dial with what TLS asks for on top. It reads the files.
+func (o *Options) encrypted() (func(context.Context, string, string) (net.Conn, error), error) {
 	files := certs.Files{CA: o.TLS.CA, Cert: o.TLS.Cert, Key: o.TLS.Key}
 	store, err := certs.Open(files, func(err error) { o.Hooks.Certificates(CertificatesInfo{err}) })
 	if err != nil {
-		return r, fmt.Errorf("hbase: Options.TLS: %w", err)
+		return nil, fmt.Errorf("hbase: Options.TLS: %w", err)
 	}
 	client := &certs.Client{Store: store, ServerName: o.TLS.ServerName, MinVersion: o.TLS.MinVersion, Section: "hbase.tls", Connect: "hbase.connect"}
 	dial, most := o.Dial, o.DialTimeout-o.DialTimeout/10 // who waits is to know why it failed, and has DialTimeout
-	r.TLS = true
-	r.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
 		conn, err := dial(ctx, network, addr)
@@ -168,8 +172,7 @@ func (o *Options) rpc() (rpc.Options, error) {
 			return nil, err
 		}
 		return client.Encrypt(ctx, conn, addr)
-	}
-	return r, nil
+	}, nil
 }
 
 // pipeline returns what the write path needs of the options.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,9 +18,13 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/zk/zktest"
 	"brine/internal/certs"
 	"brine/internal/certs/certstest"
 	"brine/internal/testenv"
+
+	"google.golang.org/protobuf/proto"
 )
 
 // network is who signs for whom in a test: the servers' authority, the clients' and one that nobody knows.
@@ -213,6 +218,59 @@ func tryTLS(t *testing.T, connect string, client func(network) *hbase.TLS, n net
 	}
 	if err := errors.Join(c.DisableTable(t.Context(), name), c.DeleteTable(t.Context(), name)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A cluster is found by sessions with ZooKeeper that are encrypted too, and by no others.
+func TestTLSToZooKeeper(t *testing.T) {
+	n := newNetwork(t)
+	s, err := embedded.Start(embedded.Options{TLS: needing(n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	host, port, _ := net.SplitHostPort(s.Addr())
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zktest.New(t, "/hbase")
+	at := &hbasepb.ServerName{HostName: &host, Port: proto.Uint32(uint32(number)), StartCode: proto.Uint64(1)}
+	z.Set("/hbase/master", &hbasepb.Master{Master: at})
+	z.Set("/hbase/meta-region-server", &hbasepb.MetaRegionServer{Server: at, State: hbasepb.RegionState_OPEN.Enum()})
+	z.Do(func() { z.Auth = "brine:secret" })
+	serves := needing(n)
+	pair, err := tls.LoadX509KeyPair(serves.Cert, serves.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := answering(t, z.Serve)
+	secure := answering(t, func(c net.Conn) { z.Serve(tls.Server(c, &tls.Config{Certificates: []tls.Certificate{pair}})) })
+	for _, c := range []struct {
+		name, addr string
+		encrypted  bool
+		says       string
+	}{
+		{"both by TLS", secure, true, ""},
+		{"ZooKeeper in plain text", plain, false, ""},
+		{"TLS to a plain port of ZooKeeper", plain, true, "the TLS handshake"},
+		{"plain text to its secure port", secure, false, "as a port does that wants TLS (hbase.tls.zookeeper)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := options("", n.client(n.clients, certstest.Leaf{}))
+			o.Connect, o.ZooKeeperAuth, o.TLS.ZooKeeper, o.DialTimeout = "zk://"+c.addr+"/hbase", "brine:secret", c.encrypted, 500*time.Millisecond
+			client, err := hbase.Open(t.Context(), o)
+			if c.says != "" {
+				wantText(t, err, c.says)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

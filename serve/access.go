@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,10 +12,11 @@ import (
 	"brine/rowkey"
 )
 
-// Access says who reads a table's rows, besides support and the roles above it, who read all with a reason. The zero Access: nobody.
+// Access says who reads a table's rows. Who reads the rows of others gives a reason, unless all customers may. The zero Access: support and
+// the roles above it.
 type Access struct {
 	Owner  string         // customers read the rows in which this field is their account's owner; empty: none are theirs
-	Roles  []account.Role // these, and the roles above the least of them, read all rows, and nobody else does
+	Roles  []account.Role // these read all rows; empty: support and the roles above it
 	Public bool           // anybody reads by a whole key, or by all of it that is before its first time; the rate is limited
 }
 
@@ -63,14 +63,9 @@ func (s *Server) may(id *account.Identity, least account.Role, on *subject) scop
 // reads is which rows of a table somebody may read.
 func (s *Server) reads(id *account.Identity, t *query.Table) scope {
 	a := s.opts.Access[t.Name]
-	least := account.Support
-	if len(a.Roles) > 0 {
-		least = slices.MinFunc(a.Roles, func(x, y account.Role) int {
-			return cmp.Compare(slices.Index(account.Roles, x), slices.Index(account.Roles, y))
-		})
-	}
+	named, staff := id != nil && slices.Contains(a.Roles, id.Role), id != nil && id.Role.AtLeast(account.Support)
 	switch {
-	case id != nil && id.Role.AtLeast(least):
+	case named, staff && len(a.Roles) == 0:
 		return scope{open: true}
 	case a.Owner != "" && id != nil && id.Role == account.Customer && id.Account.Owner != "":
 		return scope{open: true, owned: true}

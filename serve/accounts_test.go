@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -511,6 +512,8 @@ func TestLoginStorm(t *testing.T) {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	codes := map[int]int{}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	for i := range 200 {
 		wait.Go(func() {
 			w := g.ask("POST", "/api/v1/session", fmt.Sprintf(`{"name": "name%d", "password": "wrong"}`, i), "Content-Type", jsonBody)
@@ -527,6 +530,10 @@ func TestLoginStorm(t *testing.T) {
 	wait.Wait()
 	if codes[401]+codes[429]+codes[503] != 200 || codes[503] == 0 {
 		t.Errorf("%v", codes)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 1<<30 { // 200 hashes at once are 3.8 GB
+		t.Errorf("the heap has grown by %d MiB", grown>>20)
 	}
 }
 

@@ -29,7 +29,8 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	doc := object{
 		"openapi": "3.1.0",
 		"info": object{"title": "brine", "version": s.opts.Version,
-			"description": "Rows that brine has written, by views and by their keys." + map[bool]string{true: " Read-only."}[s.opts.Accounts == nil]},
+			"description": "Rows that brine has written, by views and by their keys." +
+				map[bool]string{true: " Read-only."}[s.opts.Accounts == nil]},
 		"paths": paths,
 		"components": object{"schemas": schemas, "responses": object{"Problem": object{
 			"description": "Why there is no answer (RFC 9457).",

@@ -59,7 +59,8 @@ func (c *call) accounts() error {
 }
 
 func shownAccount(a *account.Account) client.Account {
-	return client.Account{Name: a.Name, Role: string(a.Role), Owner: a.Owner, Enabled: a.Enabled, Created: timeText(a.Created), Changed: timeText(a.Changed)}
+	return client.Account{Name: a.Name, Role: string(a.Role), Owner: a.Owner, Enabled: a.Enabled,
+		Created: timeText(a.Created), Changed: timeText(a.Changed)}
 }
 
 func (c *call) account() error {
@@ -145,7 +146,8 @@ func (c *call) auditPage() error {
 	out := client.Audit{Entries: []client.AuditEntry{}}
 	for i := range list {
 		e := &list[i]
-		out.Entries = append(out.Entries, client.AuditEntry{ID: e.ID, At: e.At.UTC().Format(time.RFC3339Nano), Account: e.Account, Role: string(e.Role),
+		out.Entries = append(out.Entries, client.AuditEntry{ID: e.ID, At: e.At.UTC().Format(time.RFC3339Nano),
+			Account: e.Account, Role: string(e.Role),
 			Action: e.Action, Object: e.Object, Reason: e.Reason, Address: e.Address, Request: e.Request})
 	}
 	if len(list) == opsPage {

@@ -9,8 +9,8 @@
 // and is for loopback only.
 //
 // The invariant: a request holds one place of Options.InFlight from its route's beginning to its end, and ends within Options.Timeout,
-// whatever the stores do; one that finds no place is refused at once. Event streams leave their place once they are admitted: they are bounded by Options.Streams, and what they
-// cost the stores does not depend on how many ask the same (package live).
+// whatever the stores do; one that finds no place is refused at once. Event streams leave their place once they are admitted: they are
+// bounded by Options.Streams, and what they cost the stores does not depend on how many ask the same (package live).
 package serve
 
 import (

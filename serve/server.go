@@ -94,6 +94,11 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	return s, nil
 }
 
+// URL is where the paths of the routes begin.
+func (s *Server) URL() string {
+	return map[bool]string{true: "https://", false: "http://"}[s.opts.Encrypted] + s.Addr()
+}
+
 // Addr is where the server listens.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
@@ -192,7 +197,8 @@ func (s *Server) admit(r *http.Request) error {
 	case by != "" && !s.trusted(peerOf(r)):
 		return refuse(wasForwarded, "the header "+by+" says that this was forwarded, and who sent it is none of serve.trusted_proxies")
 	case s.behindProxies() && !s.trusted(peerOf(r)) && !peerOf(r).IsLoopback():
-		return refuse(wasForwarded, "only the proxies of serve.trusted_proxies are answered here: without TLS others would send passwords in plain text")
+		return refuse(wasForwarded,
+			"only the proxies of serve.trusted_proxies are answered here: without TLS others would send passwords in plain text")
 	case strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "http"):
 		return refuse(wasForwarded, "the proxy has it in plain text; ask it by https")
 	case s.origin.Check(r) != nil:

@@ -38,7 +38,8 @@ func (s *Server) ownRoutes() []*endpoint {
 		{method: http.MethodPost, path: mePath + "/tokens", id: "new_token", about: "Makes an API token, which is shown this once.",
 			role: account.Customer, signedIn: true, body: client.NewToken{}, answer: client.MadeToken{}, handle: (*call).newToken},
 		{method: http.MethodDelete, path: mePath + "/tokens/{id}", id: "revoke_token", about: "Ends an API token of the own account.",
-			role: account.Customer, signedIn: true, params: []param{{in: "path", name: "id", about: "As they are listed by.", kind: rowkey.Int, required: true}},
+			role: account.Customer, signedIn: true,
+			params: []param{{in: "path", name: "id", about: "As they are listed by.", kind: rowkey.Int, required: true}},
 			answer: client.Done{}, missing: true, handle: (*call).revokeToken},
 	}
 }
@@ -72,7 +73,9 @@ func (c *call) begin(a account.Account, action string) error {
 		}
 	}
 	token, err := c.opts.Accounts.Begin(c.ctx, a)
-	if err != nil {
+	if errors.Is(err, account.ErrRefused) {
+		return refuse(unsigned, "name or password is wrong")
+	} else if err != nil {
 		return c.away(err)
 	}
 	c.remember(token)
@@ -191,7 +194,8 @@ func (c *call) accountError(err error) error {
 }
 
 func shownToken(t *account.Token) client.Token {
-	return client.Token{ID: t.ID, Name: t.Name, Role: string(t.Role), Created: timeText(t.Created), Expires: timeText(t.Expires), Used: timeText(t.Used)}
+	return client.Token{ID: t.ID, Name: t.Name, Role: string(t.Role),
+		Created: timeText(t.Created), Expires: timeText(t.Expires), Used: timeText(t.Used)}
 }
 
 // timeText is a time as answers have it; empty for none.

@@ -27,7 +27,8 @@ func tableRoutes(t *query.Table) []*endpoint {
 	return []*endpoint{
 		{method: http.MethodGet, path: path + "/{key}", id: "row_" + name, about: "A row of " + t.Name + " by its key.",
 			params: []param{{in: "path", name: "key", about: "As answers show it, escaped as paths are.", kind: rowkey.Text, required: true}},
-			answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false), handle: func(c *call) error { return c.rowByKey(t) }},
+			answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false),
+			handle: func(c *call) error { return c.rowByKey(t) }},
 		{method: http.MethodGet, path: path, id: "find_" + name, about: "A row of " + t.Name + " by all fields of its key.",
 			params: fields, answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false),
 			handle: func(c *call) error { return c.rowByFields(t) }},

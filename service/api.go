@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"brine/account"
 	"brine/internal/fault"
 	"brine/metrics"
 	"brine/serve"
@@ -11,26 +12,28 @@ import (
 	"brine/tracing"
 )
 
+// Accounts opens who may ask, once; nil where the configuration has no accounts. The service closes them.
+func (s *Service) Accounts(ctx context.Context) (*account.Store, error) {
+	if !s.cfg.HasAccounts() || s.accounts != nil {
+		return s.accounts, nil
+	}
+	o := s.cfg.AccountOptions()
+	o.Log = s.log
+	var err error
+	s.accounts, err = account.Open(ctx, o)
+	return s.accounts, err
+}
+
 // API opens the HTTP API over the service's stores. It is the caller's, who runs and closes it before the service; it is opened once.
-func (s *Service) API() (*serve.Server, error) {
-	o, err := s.cfg.API()
+func (s *Service) API(ctx context.Context) (*serve.Server, error) {
+	o, err := s.api(ctx)
 	if err != nil {
-		return nil, fault.Misused(err)
+		return nil, err
 	}
-	if s.hbase == nil {
-		return nil, fault.Misused(errors.New("no pipeline writes rows, so there is nothing to serve"))
+	if o.Commands, err = s.commands(ctx); err != nil {
+		return nil, err
 	}
-	o.Rows, o.Version, o.Log, o.Hooks = s.hbase.Client, s.opts.Version, s.log, metrics.NewServe(s.registry).Hooks()
-	if s.engine != nil {
-		o.Docs = tracing.Searcher(s.engine)
-	}
-	if s.tracer == nil {
-		if err := s.openTracing(); err != nil {
-			return nil, err
-		}
-	}
-	o.Question = s.question
-	l, err := admin.Listen(o.Listen, "serve.listen", s.log)
+	l, err := admin.ListenTLS(o.Listen, "serve.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +42,56 @@ func (s *Service) API() (*serve.Server, error) {
 		_ = l.Close() // nothing was accepted
 	}
 	return api, err
+}
+
+// OpsAPI opens the operators' listener, as API does; nil where the configuration has no accounts.
+func (s *Service) OpsAPI(ctx context.Context) (*serve.Server, error) {
+	if !s.cfg.HasAccounts() {
+		return nil, nil
+	}
+	o, err := s.api(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Hooks, o.Listen = serve.Hooks{}, s.cfg.Serve.Ops.Listen
+	l, err := admin.ListenTLS(o.Listen, "serve.ops.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
+	if err != nil {
+		return nil, err
+	}
+	api, err := serve.NewOps(l, o)
+	if err != nil {
+		_ = l.Close() // nothing was accepted
+	}
+	return api, err
+}
+
+// api is what is served, of the service's stores.
+func (s *Service) api(ctx context.Context) (serve.Options, error) {
+	o, err := s.cfg.API()
+	if err != nil {
+		return o, fault.Misused(err)
+	}
+	if s.hbase == nil {
+		return o, fault.Misused(errors.New("no pipeline writes rows, so there is nothing to serve"))
+	}
+	if o.Accounts, err = s.Accounts(ctx); err != nil {
+		return o, err
+	}
+	o.Rows, o.Version, o.Log = s.hbase.Client, s.opts.Version, s.log
+	if s.serving == nil {
+		s.serving = metrics.NewServe(s.registry)
+	}
+	o.Hooks = s.serving.Hooks()
+	if s.engine != nil {
+		o.Docs = tracing.Searcher(s.engine)
+	}
+	if s.tracer == nil {
+		if err := s.openTracing(); err != nil {
+			return o, err
+		}
+	}
+	o.Question = s.question
+	return o, nil
 }
 
 // question begins a question as a part of its asker's trace, if that is sampled and spans have a place to go to.

@@ -30,6 +30,33 @@ func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()
 	}
 }
 
+// commands opens what accepts commands, once, and has it work until the service is closed; nil where nobody could give any.
+func (s *Service) commands(ctx context.Context) (*command.Desk, error) {
+	if s.accounts == nil || s.desk != nil || len(s.cfg.Machines()) == 0 {
+		return s.desk, nil
+	}
+	if err := s.accounts.Migrate(ctx, command.Migrations, command.Versions); err != nil {
+		return nil, fmt.Errorf("accounts.connect: %w", err)
+	}
+	outbox := command.NewOutbox(s.accounts.DB())
+	d, closeAll := s.Desk(outbox)
+	works, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := d.Run(works); err != nil {
+			s.log.Error("commands are not published any more", "error", err)
+		}
+	}()
+	s.desk, s.closeDesk = d, func() {
+		stop()
+		<-ended
+		outbox.Close()
+		closeAll()
+	}
+	return d, nil
+}
+
 // commandPublisher publishes commands as the pipelines' brokers want them.
 type commandPublisher struct {
 	sender  *publish.Sender

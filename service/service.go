@@ -19,6 +19,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
+	"brine/account"
+	"brine/command"
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
@@ -67,16 +69,20 @@ type Service struct {
 	docs   []*indexer.Writer
 	halves []*Half
 
-	registry *prometheus.Registry
-	tables   *skew.Tables
-	ingest   *metrics.Ingest
-	sinks    *metrics.Sink
-	indexes  *metrics.Indexer
-	resent   resent
-	outages  *stores.Outages
-	admin    *admin.Port
-	tracer   *tracing.Tracer // nil: no record is followed
-	servers  []Server        // in this process
+	registry  *prometheus.Registry
+	tables    *skew.Tables
+	ingest    *metrics.Ingest
+	sinks     *metrics.Sink
+	indexes   *metrics.Indexer
+	resent    resent
+	outages   *stores.Outages
+	admin     *admin.Port
+	tracer    *tracing.Tracer // nil: no record is followed
+	servers   []Server        // in this process
+	desk      *command.Desk   // nil while no API was opened that gives commands
+	closeDesk func()
+	accounts  *account.Store // nil while nobody has asked for them, and where there are none
+	serving   *metrics.Serve // nil while nothing is served
 }
 
 // Open opens what the options name; nothing is read from Kafka yet. What the error is about is closed again.
@@ -201,6 +207,9 @@ func (s *Service) Guard(ctx context.Context) (guarded context.Context, end func(
 
 // Close ends what Run does not: writers, clients and embedded servers.
 func (s *Service) Close() {
+	if s.closeDesk != nil {
+		s.closeDesk()
+	}
 	if s.admin != nil {
 		_ = s.admin.Close() // Run has closed it already, unless it never ran
 	}
@@ -212,6 +221,9 @@ func (s *Service) Close() {
 	}
 	if s.hbase != nil {
 		s.hbase.Close()
+	}
+	if s.accounts != nil {
+		stores.Close("the accounts", s.accounts, s.log)
 	}
 	s.closeTracing()
 }

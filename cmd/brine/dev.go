@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"brine/config"
 	"brine/examples"
 	"brine/internal/term"
+	"brine/serve"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/devstack"
@@ -103,24 +105,32 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 		return unlessStopped(ctx, err)
 	}
 	defer s.Close()
-	api, err := s.API()
+	api, err := s.API(ctx)
+	if err != nil {
+		return err
+	}
+	ops, err := s.OpsAPI(ctx)
 	if err != nil {
 		return err
 	}
 	stack.HandleNodes(s)
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		if err := api.Run(ctx); err != nil {
-			log.Error("the HTTP API has ended", "error", err)
-		}
-	}()
-	defer func() { cancel(); <-served }() // before the stores are closed
+	var served sync.WaitGroup
+	for _, server := range []*serve.Server{api, ops} {
+		served.Go(func() {
+			if err := server.Run(ctx); err != nil {
+				log.Error("the HTTP API has ended", "error", err)
+			}
+		})
+	}
+	defer func() { cancel(); served.Wait() }() // before the stores are closed
 	if !c.JSON {
 		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.KafkaAddr(),
 			stack.HBaseAddr(), s.Addr())
 		fmt.Fprintf(e.stdout, "; HTTP API on http://%s/api/v1/docs", api.Addr())
 		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.Dir(), map[bool]string{true: " until brine stops"}[c.Data == ""])
+		if err := showAccounts(ctx, e.stdout, s, ops.URL()); err != nil {
+			return unlessStopped(ctx, err)
+		}
 	}
 	line := newLive(e.stdout, c.JSON, s.Status)
 	published := make(chan error, 1)

@@ -10,6 +10,7 @@ import (
 
 	"brine/query"
 	"brine/service"
+	"brine/service/devstack"
 	"brine/skew/display"
 )
 
@@ -49,6 +50,28 @@ func showSamples(ctx context.Context, out io.Writer, s *service.Service) error {
 		if err := (&rowTable{fields: w.fields}).print(out, query.Masked(answer.Rows, cfg.Mask(), w.table)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// showAccounts makes the shop's accounts, and shows the passwords of those that it has made: this once.
+func showAccounts(ctx context.Context, out io.Writer, s *service.Service, ops string) error {
+	store, err := s.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	made, err := devstack.Accounts(ctx, store)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "accounts are administrated on %s/api/v1/docs", ops)
+	if len(made) == 0 {
+		fmt.Fprintln(out, "; the passwords were shown when they were made: brine account passwd gives others")
+		return nil
+	}
+	fmt.Fprintln(out, "; these passwords are shown this once:")
+	for _, a := range made {
+		fmt.Fprintf(out, "  %-10s %s  %s\n", a.Name, a.Password, map[bool]string{true: "reads the orders of " + a.Owner}[a.Owner != ""])
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type cli struct {
 	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
 	SQL         sqlCmd         `cmd:"" name:"sql" help:"Read rows of a table by SQL, in a shell or from a script."`
 	Serve       serveCmd       `cmd:"" help:"Serve the views and tables of a configuration over HTTP."`
+	Account     accountCmd     `cmd:"" help:"Add, import, list, enable and disable the accounts of the HTTP API, and show its audit."`
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
 	Reindex     reindexCmd     `cmd:"" help:"Rebuild an index beside the one in use, and have it take that one's place."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`

@@ -17,8 +17,9 @@ type serveCmd struct {
 
 // Help is shown under the command's own help.
 func (serveCmd) Help() string {
-	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090), to this machine only and without
-accounts: /api/v1/docs describes the routes for people, /api/v1/openapi.json for programs. SIGTERM and SIGINT answer what was asked and end.
+	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090): /api/v1/docs describes the routes for
+people, /api/v1/openapi.json for programs. Without accounts it answers this machine only; "brine account add" makes the first one. SIGTERM
+and SIGINT answer what was asked and end.
 
 Examples:
   brine serve -c examples/shop.yaml
@@ -38,12 +39,21 @@ func (c *serveCmd) Run(e *env) error {
 		return unlessStopped(e.ctx, err)
 	}
 	defer s.Close()
-	api, err := s.API()
+	api, err := s.API(e.ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = api.Close() }() // Run has closed it already, unless it never ran
+	ops, err := s.OpsAPI(e.ctx)
+	if err != nil {
+		return err
+	}
 	g, ctx := errgroup.WithContext(e.ctx)
+	if ops != nil {
+		defer func() { _ = ops.Close() }() // as above
+		fmt.Fprintf(e.stderr, "brine: operators' port on %s\n", ops.URL())
+		g.Go(func() error { return ops.Run(ctx) })
+	}
 	if c.Metrics != "" {
 		port, err := c.port(s)
 		if err != nil {
@@ -52,7 +62,7 @@ func (c *serveCmd) Run(e *env) error {
 		fmt.Fprintf(e.stderr, "brine: metrics and health on %s\n", port.URL())
 		g.Go(func() error { return port.Run(ctx) })
 	}
-	fmt.Fprintf(e.stderr, "brine: serving http://%s/api/v1/docs (%d views, %d tables)\n", api.Addr(), len(cfg.Views), len(cfg.Tables))
+	fmt.Fprintf(e.stderr, "brine: serving %s/api/v1/docs (%d views, %d tables)\n", api.URL(), len(cfg.Views), len(cfg.Tables))
 	g.Go(func() error { return api.Run(ctx) })
 	return g.Wait()
 }

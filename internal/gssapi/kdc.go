@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"time"
@@ -126,7 +127,8 @@ func (k *kdcs) unverified(name string, reply *messages.ASRep, err error) error {
 	return err
 }
 
-// etypesOf are the encryption types of a principal's keys, those of the newest first being no concern of ours: the KDC knows which it has.
+// etypesOf are the encryption types to ask for: those of the principal's keys first, of which the KDC takes one for its answer, then the others, which
+// the KDC may take for the key of the ticket.
 func etypesOf(keys *keytab.Keytab, client types.PrincipalName, realm string) ([]int32, error) {
 	var mine []int32
 	others := map[string]bool{}
@@ -140,23 +142,23 @@ func etypesOf(keys *keytab.Keytab, client types.PrincipalName, realm string) ([]
 		found = true
 		mine = append(mine, e.Key.KeyType)
 	}
-	usable := slices.DeleteFunc(slices.Clone(supported), func(t int32) bool { return !slices.Contains(mine, t) })
+	has := func(t int32) bool { return slices.Contains(mine, t) }
+	usable := slices.DeleteFunc(slices.Clone(supported), func(t int32) bool { return !has(t) })
 	switch name := client.PrincipalNameString() + "@" + realm; {
 	case !found:
-		var has []string
-		for p := range others {
-			has = append(has, p)
-		}
-		slices.Sort(has)
-		return nil, fmt.Errorf("%w: the keytab has no key of %s; it has those of %v", ErrWrongKey, name, has)
+		return nil, fmt.Errorf("%w: the keytab has no key of %s; it has those of %v", ErrWrongKey, name, slices.Sorted(maps.Keys(others)))
 	case len(usable) == 0:
 		return nil, fmt.Errorf("%w: the keytab has no AES key of %s (types 17 to 19), only types %v", ErrWrongKey, name, mine)
 	}
-	return usable, nil
+	return append(usable, slices.DeleteFunc(slices.Clone(supported), has)...), nil
 }
 
 // proof is what a KDC asks for before it answers: the time, encrypted with the client's key.
 func (k *kdcs) proof(e messages.KRBError, client types.PrincipalName, realm string, keys *keytab.Keytab, etypes []int32) (types.PADataSequence, error) {
+	etypes = slices.DeleteFunc(slices.Clone(etypes), func(t int32) bool {
+		_, _, err := keys.GetEncryptionKey(client, realm, 0, t)
+		return err != nil
+	})
 	etype := wanted(e, etypes)
 	key, version, err := keys.GetEncryptionKey(client, realm, 0, etype)
 	if err != nil {

@@ -77,6 +77,22 @@ func HBaseZooKeeper(t testing.TB) string {
 	return connect
 }
 
+// KerberosHBase is how a real HBase is reached by those who have a ticket. Its qualities of protection are all there are.
+type KerberosHBase struct {
+	Connect   string // rpc://host:port of its master
+	Krb5Conf  string // file of the realm's settings
+	Principal string // of a client
+	Keytab    string // file of the client's keys
+}
+
+// HBaseKerberos returns the real HBase that takes nobody without a ticket.
+func HBaseKerberos(t testing.TB) KerberosHBase {
+	t.Helper()
+	connect, kdc := address(t, "BRINE_REAL_HBASE_KERBEROS"), address(t, "BRINE_REAL_KDC")
+	listens(t, "the master of the HBase with Kerberos", strings.TrimPrefix(connect, "rpc://"))
+	return KerberosHBase{connect, filepath.Join(kdc, "krb5.conf"), "brine", filepath.Join(kdc, "data", "brine.keytab")}
+}
+
 // Elasticsearch returns the URL of a real Elasticsearch whose cluster has a master.
 func Elasticsearch(t testing.TB) string {
 	t.Helper()

@@ -134,6 +134,9 @@ func (s *Stack) Getenv(name string) (string, bool) {
 		config.EnvPrefix + "SEARCH_CONNECT": "embedded:" + s.path("search"),
 		config.EnvPrefix + "HTTP_LISTEN":    "127.0.0.1:" + strconv.Itoa(s.opts.HTTPPort),
 		config.EnvPrefix + "SERVE_LISTEN":   "127.0.0.1:" + strconv.Itoa(s.opts.ServePort),
+
+		config.EnvPrefix + "SERVE_OPS_LISTEN": "127.0.0.1:0",
+		config.EnvPrefix + "ACCOUNTS_CONNECT": "embedded:" + s.path("accounts"),
 	}[name]
 	return v, ok
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# HBase standalone: master, one region server and ZooKeeper in one process; hbase, and hbase-tls, which takes nobody without TLS and a
-# certificate. devcluster sources this file.
+# HBase standalone: master, one region server and ZooKeeper in one process; hbase; hbase-tls, which takes nobody without TLS and a
+# certificate; and hbase-kerberos, which takes nobody without a ticket. devcluster sources this file.
 
 # hbase_java are the flags that HBase and Hadoop need on Java 17, for servers and clients.
 hbase_java=(-Djava.net.preferIPv4Stack=true
@@ -22,6 +22,27 @@ hbase.server.netty.tls.client.auth.mode need
 hbase.client.netty.tls.enabled true
 hbase.rpc.tls.keystore.location $dir/tls/server.pem
 hbase.rpc.tls.truststore.location $dir/tls/ca.pem
+END
+}
+
+start_hbase-kerberos() {
+  local dir=$1 end=$((SECONDS + ready_seconds)) kdc=$run/kdc
+  until [[ -f $kdc/env ]]; do
+    ((SECONDS < end)) || { echo "hbase-kerberos: kdc is not up" >&2; return 1; }
+    poll
+  done
+  mkdir -p "$dir/conf"
+  site <<<"hadoop.security.authentication kerberos" >"$dir/conf/core-site.xml"
+  DEVCLUSTER_HBASE_JAVA="${DEVCLUSTER_HBASE_JAVA:-} -Djava.security.krb5.conf=$kdc/krb5.conf" standalone hbase-kerberos "$dir" 512m <<END
+hadoop.security.authentication kerberos
+hbase.security.authentication kerberos
+hbase.security.authorization true
+hbase.rpc.protection authentication,integrity,privacy
+hbase.coprocessor.region.classes org.apache.hadoop.hbase.security.token.TokenProvider
+hbase.master.kerberos.principal hbase/localhost@$kdc_realm
+hbase.master.keytab.file $kdc/data/hbase.keytab
+hbase.regionserver.kerberos.principal hbase/localhost@$kdc_realm
+hbase.regionserver.keytab.file $kdc/data/hbase.keytab
 END
 }
 
@@ -51,6 +72,7 @@ END
 
 ready_hbase() { echo "Master has completed initialization"; }
 ready_hbase-tls() { ready_hbase; }
+ready_hbase-kerberos() { ready_hbase; }
 
 env_hbase() {
   read -r master _ zookeeper <"$1/ports"
@@ -62,6 +84,11 @@ env_hbase-tls() {
   read -r master _ zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE_TLS=rpc://127.0.0.1:$master"
   echo "BRINE_REAL_HBASE_TLS_CERTIFICATES=$1/tls"
+}
+
+env_hbase-kerberos() {
+  read -r master _ zookeeper <"$1/ports"
+  echo "BRINE_REAL_HBASE_KERBEROS=rpc://127.0.0.1:$master"
 }
 
 # hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what

@@ -280,7 +280,7 @@ func (c *conn) read() error {
 			return c.readError(err)
 		}
 		if h.CallID > maxCallID && h.Exception != nil { // the answer to no call: the server ends the connection
-			return remote.NewException(c.addr, h.Exception)
+			return c.opts.refusal(c.addr, h.Exception)
 		}
 		if err := c.readBody(r, h); err != nil {
 			return c.readError(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"brine/hbase/hbasepb"
@@ -92,6 +93,15 @@ func exchangeError(addr, server string, err error) error {
 		return remote.NewException(addr, other.Response.Exception)
 	}
 	return fmt.Errorf("Kerberos with %s: %w", server, err)
+}
+
+// refusal is an exception to no call, by which a server ends the connection; it is said where Kerberos is what it wants.
+func (o *Options) refusal(addr string, m *hbasepb.ExceptionResponse) error {
+	e := remote.NewException(addr, m)
+	if o.Kerberos == nil && e.Class == remote.Package+"security.AccessDeniedException" && strings.Contains(e.Text, "Authentication is required") {
+		e.Text = "Authentication is required: this HBase wants Kerberos; set hbase.kerberos"
+	}
+	return e
 }
 
 // userInfo says who calls, where nothing else does: the server believes it.

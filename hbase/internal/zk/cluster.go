@@ -32,10 +32,16 @@ type Cluster struct {
 // Dialler connects to a server, as net.Dialer.DialContext does.
 type Dialler func(ctx context.Context, network, addr string) (net.Conn, error)
 
+// Access is how an ensemble is reached. The zero value is what clusters share a session by.
+type Access struct {
+	Dial Dialler // nil: the system's
+	Auth string  // user:password of scheme digest; empty: nobody's
+}
+
 // Open returns the cluster whose znodes are below parent; it must be closed. Every server has patience to answer. Clusters that name the
-// same addrs share one session, unless they have a dialler of their own; a nil dial is the system's. It connects when it is first asked.
-func Open(addrs []string, parent string, patience time.Duration, dial Dialler) *Cluster {
-	return &Cluster{quorum: joinQuorum(addrs, dial), parent: parent, patience: patience}
+// same addrs share one session, unless they have a dialler or a user of their own. It connects when it is first asked.
+func Open(addrs []string, parent string, patience time.Duration, by Access) *Cluster {
+	return &Cluster{quorum: joinQuorum(addrs, by), parent: parent, patience: patience}
 }
 
 // Close releases the session, which the last one to close ends.

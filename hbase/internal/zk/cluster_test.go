@@ -1,6 +1,7 @@
 package zk
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,7 +17,7 @@ import (
 func inEnsemble(t *testing.T, f func(t *testing.T, z *zktest.Ensemble, c *Cluster)) {
 	synctest.Test(t, func(t *testing.T) {
 		z := zktest.New(t, "/hbase")
-		c := Open([]string{"z1:2181", "z2:2181", "z3:2181"}, "/hbase", time.Second, z.Dial)
+		c := Open([]string{"z1:2181", "z2:2181", "z3:2181"}, "/hbase", time.Second, Access{Dial: z.Dial})
 		f(t, z, c)
 		c.Close()
 		z.Stop()
@@ -96,6 +97,20 @@ func TestZooKeeperSurvivesFaults(t *testing.T) {
 	}
 }
 
+// A session says who asks before it asks; without that, or with another, what not everybody may read is refused with the fix.
+func TestZooKeeperIsShownAUser(t *testing.T) {
+	z := zktest.New(t, "/hbase")
+	z.Do(func() { z.Auth = "brine:hunter2" })
+	for auth, says := range map[string]string{"brine:hunter2": "", "": "set hbase.zookeeper_auth", "brine:hunter3": "set hbase.zookeeper_auth"} {
+		c := Open([]string{"z1:2181"}, "/hbase", time.Minute, Access{Dial: z.Dial, Auth: auth})
+		_, err := c.Master(t.Context())
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hunter")) {
+			t.Errorf("%q: %v, want %q", auth, err, says)
+		}
+		c.Close()
+	}
+}
+
 // Ten clients of one process that all ask at once share one session; the last that closes ends it.
 func TestZooKeeperSessionIsSharedByClients(t *testing.T) {
 	z := zktest.New(t, "/hbase")
@@ -104,7 +119,7 @@ func TestZooKeeperSessionIsSharedByClients(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range clusters {
 		wg.Go(func() {
-			c := Open([]string{addr}, "/hbase", time.Minute, nil)
+			c := Open([]string{addr}, "/hbase", time.Minute, Access{})
 			clusters[i] = c
 			ask(t, c)
 			if _, err := c.Meta(t.Context()); err != nil {

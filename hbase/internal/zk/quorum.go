@@ -23,6 +23,7 @@ const idleFor = 5 * time.Second
 type quorum struct {
 	addrs []string
 	dial  Dialler
+	auth  string
 
 	turn    chan struct{}
 	session *session
@@ -39,17 +40,17 @@ var quorums = struct {
 	open map[string]*quorum
 }{open: make(map[string]*quorum)}
 
-// joinQuorum returns the process's quorum of these addresses; it must be left. A client with a dialler of its own has a quorum of
-// their own.
-func joinQuorum(addrs []string, dial Dialler) *quorum {
+// joinQuorum returns the process's quorum of these addresses; it must be left. A client with a dialler or a user of its own has a quorum of
+// its own.
+func joinQuorum(addrs []string, by Access) *quorum {
 	fresh := func() *quorum {
-		q := &quorum{addrs: addrs, dial: dial, turn: make(chan struct{}, 1), users: 1}
-		if dial == nil {
+		q := &quorum{addrs: addrs, dial: by.Dial, auth: by.Auth, turn: make(chan struct{}, 1), users: 1}
+		if by.Dial == nil {
 			q.dial = sockets.Dial(new(net.Dialer))
 		}
 		return q
 	}
-	if dial != nil {
+	if by.Dial != nil || by.Auth != "" {
 		return fresh()
 	}
 	quorums.mu.Lock()
@@ -131,7 +132,7 @@ func (q *quorum) connect(ctx context.Context, patience time.Duration, addr strin
 	if err != nil {
 		return err
 	}
-	q.session, err = connect(ctx, conn, addr)
+	q.session, err = connect(ctx, conn, addr, q.auth)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 //	connect    protocol int32 0 | last zxid int64 | timeout ms int32 | session int64 | password buffer | read-only byte
 //	connected  protocol int32   | timeout ms int32 | session int64 | password buffer | read-only byte
 //	request    xid int32 | operation int32 | path string, watch byte
+//	auth       xid int32 -4 | operation int32 100 | kind int32 0 | scheme string | auth buffer
 //	reply      xid int32 | zxid int64 | error int32 | data buffer, stat; or names: int32 count, strings
 //
 // A timeout of 0 in connected refuses the session.
@@ -25,6 +26,8 @@ const (
 	getData      = 4
 	getChildren  = 8
 	closeSession = -11
+	setAuth      = 100
+	authXID      = -4
 
 	sessionTimeout = 30 * time.Second
 	maxMessage     = 4 << 20 // a znode is at most 1 MiB, unless the servers are configured otherwise
@@ -36,6 +39,7 @@ type serverError int32
 const (
 	noNode serverError = -101
 	noAuth serverError = -102
+	denied serverError = -115
 )
 
 func (e serverError) Error() string {
@@ -43,7 +47,9 @@ func (e serverError) Error() string {
 	case noNode:
 		return "no such znode"
 	case noAuth:
-		return "not authorized to read the znode"
+		return "not authorized to read the znode; set hbase.zookeeper_auth, or name HBase's servers by rpc:// in hbase.connect"
+	case denied:
+		return "the user is not taken; correct hbase.zookeeper_auth"
 	}
 	return fmt.Sprintf("ZooKeeper's error %d", int32(e))
 }
@@ -58,8 +64,8 @@ type session struct {
 	xid     int32
 }
 
-// connect opens a session on a connection, which is closed if that fails.
-func connect(ctx context.Context, conn net.Conn, addr string) (*session, error) {
+// connect opens a session on a connection, which is closed if that fails, and says who asks unless auth is empty.
+func connect(ctx context.Context, conn net.Conn, addr, auth string) (*session, error) {
 	s := &session{conn: conn, addr: addr}
 	b := binary.BigEndian.AppendUint32(nil, 0)
 	b = binary.BigEndian.AppendUint64(b, 0)
@@ -68,6 +74,9 @@ func connect(ctx context.Context, conn net.Conn, addr string) (*session, error) 
 	b = appendBytes(b, make([]byte, 16))
 	b = append(b, 0)
 	answer, err := s.exchange(ctx, b)
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("the connection was closed before a session began, as a port does that wants TLS (hbase.tls.zookeeper): %w", err)
+	}
 	if err == nil && len(answer) < 8 {
 		err = fmt.Errorf("%w: %d bytes of a new session", wire.ErrMalformed, len(answer))
 	}
@@ -77,10 +86,23 @@ func connect(ctx context.Context, conn net.Conn, addr string) (*session, error) 
 			err = errors.New("the session was refused")
 		}
 	}
+	if err == nil && auth != "" {
+		err = s.authorize(ctx, auth)
+	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return s, nil
+}
+
+// authorize says who asks, by scheme digest: the password travels as it is.
+func (s *session) authorize(ctx context.Context, auth string) error {
+	b := appendBytes(binary.BigEndian.AppendUint32(nil, 0), []byte("digest"))
+	next := s.xid
+	s.xid = authXID - 1 // which request counts up
+	_, err := s.request(ctx, setAuth, appendBytes(b, []byte(auth)))
+	s.xid = next
+	return err
 }
 
 // data reads a znode.

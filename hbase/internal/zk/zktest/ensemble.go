@@ -21,8 +21,11 @@ import (
 const (
 	getData      = 4
 	closeSession = -11
+	setAuth      = 100
 	noNode       = -101
+	noAuth       = -102
 	maxMessage   = 4 << 20
+	helloLength  = 45
 )
 
 // Ensemble is a ZooKeeper ensemble in the test: what its members answer is in its fields, which are read and set within Do.
@@ -34,6 +37,7 @@ type Ensemble struct {
 	Znodes map[string][]byte
 	Down   map[string]bool // members that refuse connections
 	Refuse bool            // sessions
+	Auth   string          // user:password that a session must have shown to read; empty: none
 	Mute   bool            // requests are not answered
 	Cut    int             // this many requests end their connection instead
 	conns  []net.Conn
@@ -114,21 +118,38 @@ func (z *Ensemble) serve(conn net.Conn) {
 	z.Do(func() { z.conns = append(z.conns, conn) })
 	z.wg.Go(func() {
 		defer conn.Close()
-		if !z.welcome(conn) {
-			return
+		if z.welcome(conn) {
+			z.answers(conn)
 		}
-		for z.answer(conn) {
-		}
-		z.Do(func() { z.Open-- })
 	})
+}
+
+// Serve answers on a connection of whatever kind until it ends; what is no session's beginning ends it.
+func (z *Ensemble) Serve(conn net.Conn) {
+	defer conn.Close()
+	if hello, err := readMessage(conn); err == nil && len(hello) == helloLength && z.begin(conn) {
+		z.answers(conn)
+	}
+}
+
+func (z *Ensemble) answers(conn net.Conn) {
+	shown := ""
+	for z.answer(conn, &shown) {
+	}
+	z.Do(func() { z.Open-- })
 }
 
 func (z *Ensemble) welcome(conn net.Conn) bool {
 	hello, err := readMessage(conn)
-	if err != nil || len(hello) != 45 {
+	if err != nil || len(hello) != helloLength {
 		z.t.Errorf("zk peer: hello of %d bytes: %v", len(hello), err)
 		return false
 	}
+	return z.begin(conn)
+}
+
+// begin answers to a session's beginning.
+func (z *Ensemble) begin(conn net.Conn) bool {
 	z.mu.Lock()
 	timeout := z.SessionTimeoutSecs * 1000
 	if z.Refuse {
@@ -143,11 +164,11 @@ func (z *Ensemble) welcome(conn net.Conn) bool {
 	b = binary.BigEndian.AppendUint32(b, uint32(timeout))
 	b = binary.BigEndian.AppendUint64(b, 7)
 	b = append(appendBytes(b, make([]byte, 16)), 0)
-	_, err = conn.Write(appendBytes(nil, b))
+	_, err := conn.Write(appendBytes(nil, b))
 	return err == nil && timeout > 0
 }
 
-func (z *Ensemble) answer(conn net.Conn) bool {
+func (z *Ensemble) answer(conn net.Conn, shown *string) bool {
 	q, err := readMessage(conn)
 	if err != nil || len(q) < 8 {
 		return false
@@ -169,12 +190,28 @@ func (z *Ensemble) answer(conn net.Conn) bool {
 	case mute:
 		return true
 	}
-	code, body := z.look(op, q[8:])
+	var code int32
+	var body []byte
+	if op == setAuth {
+		z.authorize(int32(binary.BigEndian.Uint32(q)), q[8:], shown)
+	} else if code, body = z.look(op, q[8:]); z.Auth != *shown && z.Auth != "" {
+		code, body = noAuth, nil
+	}
 	b := append([]byte(nil), q[:4]...)
 	b = binary.BigEndian.AppendUint64(b, 1)
 	b = binary.BigEndian.AppendUint32(b, uint32(code))
 	_, err = conn.Write(appendBytes(nil, append(b, body...)))
 	return err == nil
+}
+
+// authorize notes who asks.
+func (z *Ensemble) authorize(xid int32, request []byte, shown *string) {
+	scheme, rest, err := cutBytes(request[4:])
+	auth, rest, err2 := cutBytes(rest)
+	if err != nil || err2 != nil || len(rest) > 0 || xid != -4 || string(scheme) != "digest" {
+		z.t.Errorf("zk peer: auth %d %q: %v %v", xid, request, err, err2)
+	}
+	*shown = string(auth)
 }
 
 func (z *Ensemble) look(op int32, request []byte) (code int32, body []byte) {

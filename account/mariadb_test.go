@@ -1,0 +1,94 @@
+package account
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"brine/internal/testenv"
+)
+
+// TestMariaDB runs what TestStore does on a real MariaDB, each in an empty database, and then kills the server.
+func TestMariaDB(t *testing.T) {
+	server := testenv.StartMariaDB(t)
+	for name, do := range onBoth {
+		t.Run(name, func(t *testing.T) {
+			root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
+			s, c := testedAt(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
+			do(t, s, c)
+		})
+	}
+	t.Run("opened at once", func(t *testing.T) {
+		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
+		var g sync.WaitGroup
+		for range 6 {
+			g.Go(func() {
+				s, err := Open(t.Context(), Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				s.Close()
+			})
+		}
+		g.Wait()
+	})
+	t.Run("killed", func(t *testing.T) { testKilled(t, server) })
+}
+
+// testKilled: sessions last 30 s while the server is away; what was committed is there when it is back.
+func testKilled(t *testing.T, server *testenv.MariaDB) {
+	s, c := testedAt(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
+	a := s.mustAdd(t, "zoë", "u1", Customer)
+	token, err := s.Begin(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Session(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Audit(t.Context(), Entry{Account: "zoë", Action: "read"}); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	if id, err := s.Session(t.Context(), token); err != nil || !id.Stale {
+		t.Errorf("%+v, %v", id, err)
+	}
+	if err := s.Audit(t.Context(), Entry{Account: "zoë", Action: "lost"}); err == nil {
+		t.Error("committed by nobody")
+	}
+	c.add(staleFor + time.Second)
+	if _, err := s.Session(t.Context(), token); err == nil || errors.Is(err, ErrUnknown) {
+		t.Errorf("after 30 s: %v", err)
+	}
+	server.Again()
+	if id, err := s.Session(t.Context(), token); err != nil || id.Stale {
+		t.Errorf("%+v, %v", id, err)
+	}
+	list, err := s.Entries(t.Context(), 0, "zoë", 10)
+	if err != nil || len(list) != 1 || list[0].Action != "read" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func root(t *testing.T, server *testenv.MariaDB, statements ...string) {
+	t.Helper()
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User = "tcp", server.Addr, "root"
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	for _, q := range statements {
+		if _, err := db.ExecContext(context.Background(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

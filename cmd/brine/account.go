@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"brine/account"
+	ourterm "brine/internal/term"
+)
+
+type accountCmd struct {
+	Add     accountAddCmd     `cmd:"" help:"Make an account; its password is asked for, or the first line of stdin."`
+	Import  accountImportCmd  `cmd:"" help:"Make accounts of another system's names and hashes."`
+	List    accountListCmd    `cmd:"" help:"List accounts."`
+	Enable  accountEnableCmd  `cmd:"" help:"Enable an account."`
+	Disable accountDisableCmd `cmd:"" help:"Disable an account: its sessions end, its tokens are refused."`
+	Passwd  accountPasswdCmd  `cmd:"" help:"Give an account another password; its sessions end."`
+	Token   accountTokenCmd   `cmd:"" help:"Make an API token of an account, and print it this once."`
+	Audit   accountAuditCmd   `cmd:"" help:"Show the audit, the newest entry first."`
+}
+
+// Help is shown under the command's own help.
+func (accountCmd) Help() string {
+	return `Works on the database of accounts.connect itself, whether brine serve runs or not. No password is ever a flag.
+
+Examples:
+  brine account add admin --role admin
+  pwgen -s 24 1 | brine account add u00042 --owner u00042
+  brine account import accounts.ndjson
+  brine account token ci --for deploys --expires 720h`
+}
+
+// accountFlags open the accounts of a configuration.
+type accountFlags struct{ configFlag }
+
+// with has do work with the accounts, after what it does is in the audit.
+func (f *accountFlags) with(e *env, action, object string, do func(*account.Store) error) error {
+	cfg, err := f.load(e)
+	if err != nil {
+		return err
+	}
+	if !cfg.HasAccounts() {
+		return &exitError{exitUsage, errors.New("the configuration has no accounts"), `write accounts: { connect: "embedded:./data/accounts" }`}
+	}
+	s, err := account.Open(e.ctx, cfg.AccountOptions())
+	if err != nil {
+		return &exitError{exitUnreachable, err, "check accounts.connect, and that its server runs"}
+	}
+	defer s.Close()
+	if action != "" {
+		who := "shell"
+		if u, err := user.Current(); err == nil {
+			who += " " + u.Username
+		}
+		if err := s.Audit(e.ctx, account.Entry{Action: action, Object: object, Address: who}); err != nil {
+			return err
+		}
+	}
+	err = do(s)
+	if rule, ok := errors.AsType[*account.RuleError](err); ok {
+		return &exitError{exitUsage, errors.New(rule.Arg + " " + rule.Msg), rule.Fix}
+	}
+	return err
+}
+
+// password asks for a password, twice where somebody types it.
+func password(e *env) (string, error) {
+	f, ok := e.stdin.(*os.File)
+	if !ok || !ourterm.IsTerminal(e.stdin) {
+		if e.stdin == nil {
+			return "", usage(errors.New("no password: give it as the first line of stdin"))
+		}
+		return readLine(e.stdin), nil
+	}
+	var typed [2][]byte
+	for i, prompt := range []string{"Password: ", "Once more: "} {
+		fmt.Fprint(e.stderr, prompt)
+		var err error
+		typed[i], err = term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(e.stderr)
+		if err != nil {
+			return "", err
+		}
+	}
+	if string(typed[0]) != string(typed[1]) {
+		return "", usage(errors.New("the two passwords differ; nothing was changed"))
+	}
+	return string(typed[0]), nil
+}
+
+type accountAddCmd struct {
+	accountFlags
+	Name  string `arg:"" help:"Name of the account."`
+	Role  string `default:"customer" enum:"customer,support,operator,admin" help:"customer (default), support, operator or admin."`
+	Owner string `help:"Of a customer: what the owner field of its rows holds."`
+}
+
+func (c *accountAddCmd) Run(e *env) error {
+	object := fmt.Sprintf("name=%q role=%q owner=%q", c.Name, c.Role, c.Owner)
+	return c.with(e, "account.add", object, func(s *account.Store) error {
+		text, err := password(e)
+		if err != nil {
+			return err
+		}
+		a, err := s.Add(e.ctx, c.Name, c.Owner, account.Role(c.Role), text)
+		if err == nil {
+			ourterm.Println(e.stdout, "%s is there, as %s", a.Name, a.Role)
+		}
+		return err
+	})
+}
+
+type accountImportCmd struct {
+	accountFlags
+	File string `arg:"" type:"path" help:"Lines of JSON, as docs/accounts.md has them."`
+}
+
+func (c *accountImportCmd) Run(e *env) error {
+	return c.with(e, "account.import", c.File, func(s *account.Store) error {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		bad := 0
+		made, there, err := s.ImportAll(e.ctx, f, func(line int, err error) {
+			bad++
+			ourterm.Println(e.stderr, "%s:%d: %v", c.File, line, err)
+		})
+		ourterm.Println(e.stdout, "%d accounts made, %d were there already, %d lines cannot be imported", made, there, bad)
+		if err == nil && bad > 0 {
+			return errReported{exitFailed}
+		}
+		return err
+	})
+}
+
+type accountListCmd struct{ accountFlags }
+
+func (c *accountListCmd) Run(e *env) error {
+	return c.with(e, "", "", func(s *account.Store) error {
+		return inColumns(e.stdout, "NAME\tROLE\tOWNER\tSTATE\tSINCE", func(row func(...any)) error {
+			for behind := ""; ; {
+				list, err := s.List(e.ctx, behind, 1000)
+				if err != nil || len(list) == 0 {
+					return err
+				}
+				for _, a := range list {
+					state := map[bool]string{true: "enabled", false: "disabled"}[a.Enabled]
+					row(a.Name, a.Role, a.Owner, state, a.Created.Format(time.DateOnly))
+					behind = a.Name
+				}
+			}
+		})
+	})
+}
+
+// inColumns prints a table.
+func inColumns(to io.Writer, header string, rows func(row func(...any)) error) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, header)
+	err := rows(func(cells ...any) {
+		for i, c := range cells {
+			fmt.Fprintf(w, "%s%s", map[bool]string{true: "\t"}[i > 0], ourterm.Line(fmt.Sprint(c)))
+		}
+		fmt.Fprintln(w)
+	})
+	return errors.Join(err, w.Flush())
+}

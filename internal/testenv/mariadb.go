@@ -1,0 +1,142 @@
+package testenv
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// MariaDB is a MariaDB of the test's own, with an empty database brine that root needs no password for.
+type MariaDB struct {
+	Addr string // host:port
+
+	t       testing.TB
+	root    string // below which usr is
+	data    string
+	process *exec.Cmd
+	log     bytes.Buffer
+	ended   chan error
+}
+
+// StartMariaDB starts one in a folder of the test. It ends with the test.
+func StartMariaDB(t testing.TB) *MariaDB {
+	t.Helper()
+	if os.Getenv("BRINE_REAL") == "off" {
+		t.Skip("BRINE_REAL=off")
+	}
+	m := &MariaDB{t: t, root: "/", data: filepath.Join(t.TempDir(), "data")}
+	if _, err := os.Stat("/usr/sbin/mariadbd"); err != nil {
+		m.root = filepath.Join(devcluster(t), "lib", "mariadb")
+		if _, err := os.Stat(filepath.Join(m.root, "usr/sbin/mariadbd")); err != nil {
+			missing(t, "MariaDB is neither installed nor here (fetch it with `deploy/devcluster/devcluster fetch mariadb`)")
+		}
+	}
+	install := m.command("usr/bin/mariadb-install-db", "--no-defaults", "--basedir="+filepath.Join(m.root, "usr"), "--datadir="+m.data,
+		"--user=root", "--auth-root-authentication-method=normal", "--skip-test-db")
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+	}
+	t.Cleanup(m.Stop)
+	for tries := 0; ; tries++ { // another process may take a port that was free
+		err := m.start()
+		if err == nil {
+			return m
+		}
+		if tries == 3 {
+			t.Fatalf("MariaDB did not start: %v\n%s", err, &m.log)
+		}
+	}
+}
+
+// command makes a command of one of the programs, which finds the others and their libraries.
+func (m *MariaDB) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(m.root, name), args...)
+	path := filepath.Join(m.root, "usr/bin") + ":" + filepath.Join(m.root, "usr/sbin") + ":" + os.Getenv("PATH")
+	cmd.Env = append(os.Environ(), "PATH="+path)
+	if libraries, _ := filepath.Glob(filepath.Join(m.root, "usr/lib/*-linux-gnu")); m.root != "/" && len(libraries) > 0 {
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+libraries[0])
+	}
+	return cmd
+}
+
+// start starts the server on a free port, and waits until it answers.
+func (m *MariaDB) start() error {
+	if m.Addr == "" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		m.Addr = l.Addr().String()
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	_, port, err := net.SplitHostPort(m.Addr)
+	if err != nil {
+		return err
+	}
+	m.log.Reset()
+	socket := filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // a folder of a test has too long a name
+	m.t.Cleanup(func() { _ = os.Remove(socket) })
+	m.process = m.command("usr/sbin/mariadbd", "--no-defaults", "--basedir="+filepath.Join(m.root, "usr"),
+		"--lc-messages-dir="+filepath.Join(m.root, "usr/share/mysql"), "--datadir="+m.data, "--user=root", "--socket="+socket, "--port="+port,
+		"--bind-address=127.0.0.1", "--pid-file="+filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M", "--skip-log-bin")
+	m.process.Stderr = &m.log
+	if err := m.process.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	m.ended = ended
+	go func() { ended <- m.process.Wait() }()
+	for {
+		create := m.command("usr/bin/mariadb", "--no-defaults", "--socket="+socket, "--user=root",
+			"--execute=CREATE DATABASE IF NOT EXISTS brine")
+		if err = create.Run(); err == nil {
+			return nil
+		}
+		select {
+		case err := <-ended:
+			m.process, m.Addr = nil, ""
+			return fmt.Errorf("it has ended: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		case <-m.t.Context().Done():
+			return m.t.Context().Err()
+		}
+	}
+}
+
+// Kill ends it as a crash does. Again starts it on the same port, with what it had.
+func (m *MariaDB) Kill() {
+	if m.process == nil {
+		return
+	}
+	if err := m.process.Process.Kill(); err == nil {
+		<-m.ended //nolint:errcheck // it ends by the signal
+	}
+	m.process = nil
+}
+
+// Again starts one that was killed.
+func (m *MariaDB) Again() {
+	m.t.Helper()
+	if err := m.start(); err != nil {
+		m.t.Fatalf("MariaDB did not start again: %v\n%s", err, &m.log)
+	}
+}
+
+// Stop ends it.
+func (m *MariaDB) Stop() {
+	if m.process == nil {
+		return
+	}
+	if err := m.process.Process.Signal(syscall.SIGTERM); err == nil {
+		<-m.ended //nolint:errcheck // it ends by the signal
+	}
+	m.process = nil
+}
