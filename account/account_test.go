@@ -599,3 +599,25 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkSession is what knowing who asks adds to each request.
+func BenchmarkSession(b *testing.B) {
+	s, err := Open(b.Context(), Options{Connect: "embedded:" + filepath.Join(b.TempDir(), "accounts")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	a, err := s.Add(b.Context(), "zoë", "u1", Customer, goodPassword)
+	if err != nil {
+		b.Fatal(err)
+	}
+	token, err := s.Begin(b.Context(), a)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Session(b.Context(), token); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

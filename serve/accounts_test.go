@@ -628,3 +628,48 @@ func TestProxies(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfRoles: roles says who reads all of a table, and nobody else does; what all customers may read needs no reason.
+func TestTablesOfRoles(t *testing.T) {
+	g := newGuarded(t, func(o *serve.Options) {
+		o.Access["centre:scans"] = serve.Access{Roles: []account.Role{account.Customer, account.Admin}}
+		o.Access["centre:orders"] = serve.Access{Owner: "user", Roles: []account.Role{account.Operator}}
+	})
+	for _, c := range []struct {
+		who, target, reason string
+		want                int
+	}{
+		{"", timeline, "", 401}, {"u1", timeline, "", 200}, {"admin", timeline, "", 200}, {"support", timeline, "case", 403}, {"operator", timeline, "case", 403},
+		{"u1", "/api/v1/views/station-scans?station=EWR", "", 200},
+		{"u1", "/api/v1/views/user-orders", "", 200}, {"support", "/api/v1/views/user-orders?user=u1", "case", 403}, {"admin", "/api/v1/views/user-orders?user=u1", "case", 403},
+		{"operator", "/api/v1/views/user-orders?user=u1", "", 400}, {"operator", "/api/v1/views/user-orders?user=u1", "case", 200},
+		{"operator", "/api/v1/views/user-orders?user=u1", strings.Repeat("r", 1001), 400}, {"operator", "/api/v1/views/user-orders?user=u1", "  ", 400},
+		{"", "/api/v1/docs", "", 401}, {"u1", "/api/v1/docs", "", 200}, {"", "/api/v1/views/none", "", 404},
+	} {
+		if w := g.as(c.who, "GET", c.target, "", "Brine-Reason", c.reason); w.Code != c.want {
+			t.Errorf("%s as %q because of %.10q: %d %s", c.target, c.who, c.reason, w.Code, w.Body)
+		}
+	}
+	// The list of views is of those that one may ask, as one may ask them.
+	names := func(who string) (out []string) {
+		var list client.Views
+		if err := json.Unmarshal(g.as(who, "GET", "/api/v1/views", "").Body.Bytes(), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range list.Views {
+			out = append(out, v.Name)
+			for _, p := range v.Parameters {
+				if who == "u1" && p.Name == "user" {
+					t.Errorf("%s takes %s of a customer", v.Name, p.Name)
+				}
+			}
+		}
+		return out
+	}
+	if mine := names("u1"); slices.Contains(mine, "orders-by-status") || !slices.Contains(mine, "user-orders") {
+		t.Errorf("%v", mine)
+	}
+	if theirs := names("support"); slices.Contains(theirs, "user-orders") {
+		t.Errorf("%v", theirs)
+	}
+}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/internal/certs/certstest"
 	"brine/serve/client"
 )
 
@@ -150,4 +153,66 @@ func TestAccounts(t *testing.T) {
 	if log := s.stop(); strings.Contains(log+audit, password) || strings.Contains(log+audit, token) || strings.Contains(log, "level=") {
 		t.Errorf("the log is\n%s", log)
 	}
+}
+
+// TestServeBeyondLoopback: without accounts, or in plain text, serve refuses to start; with accounts and TLS both ports are encrypted, and a
+// renewed certificate is shown to the next connection.
+func TestServeBeyondLoopback(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	j.must("tables", "apply", "-c", j.file)
+	refused := func(want string, env ...string) {
+		t.Helper()
+		cmd := j.command("serve", "-c", j.file)
+		cmd.Env = append(append(cmd.Env, "BRINE_SERVE_LISTEN=0.0.0.0:0"), env...)
+		out, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), want) {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	folder := "BRINE_ACCOUNTS_CONNECT=embedded:" + filepath.Join(t.TempDir(), "accounts")
+	refused("needs accounts")
+	refused("passwords would come in plain text", folder)
+	authority := certstest.New(t, "a")
+	cert, key := authority.Issue(t, certstest.Leaf{})
+	_, connect, _ := strings.Cut(folder, "=")
+	f, err := os.OpenFile(j.file, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, "accounts: { connect: %q }\nserve: { ops: { listen: \"127.0.0.1:0\" }, tls: { cert: %q, key: %q } }\n", connect, cert, key)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := j.serve()
+	pem, err := os.ReadFile(authority.CA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	shown := func() string {
+		t.Helper()
+		one := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+		resp, err := one.Get(s.Base + "/api/v1/me")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("who asks is not known, and the answer is %s", resp.Status)
+		}
+		return resp.TLS.PeerCertificates[0].SerialNumber.String()
+	}
+	first := shown()
+	authority.Issue(t, certstest.Leaf{})
+	if second := shown(); first == second {
+		t.Error("the renewed certificate is not shown")
+	}
+	if resp, err := http.Get(strings.Replace(s.Base, "https:", "http:", 1) + "/api/v1/me"); err == nil {
+		if resp.Body.Close(); resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("in plain text: %s", resp.Status)
+		}
+	}
+	s.stop()
 }

@@ -1,5 +1,6 @@
+-- MySQL has no transactions of these: who died between two of them left the first, and they are run again.
 -- +goose Up
-CREATE TABLE accounts (
+CREATE TABLE IF NOT EXISTS accounts (
   id       BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY,
   name     VARCHAR(190) NOT NULL UNIQUE,
   owner    VARCHAR(190) NOT NULL DEFAULT '',
@@ -10,7 +11,7 @@ CREATE TABLE accounts (
   changed  BIGINT       NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
-CREATE TABLE sessions (
+CREATE TABLE IF NOT EXISTS sessions (
   token    BINARY(32) NOT NULL PRIMARY KEY,
   account  BIGINT     NOT NULL,
   created  BIGINT     NOT NULL,
@@ -19,7 +20,7 @@ CREATE TABLE sessions (
   CONSTRAINT sessions_of FOREIGN KEY (account) REFERENCES accounts (id)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
-CREATE TABLE tokens (
+CREATE TABLE IF NOT EXISTS tokens (
   id       BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY,
   token    BINARY(32)   NOT NULL UNIQUE,
   account  BIGINT       NOT NULL,
@@ -32,7 +33,7 @@ CREATE TABLE tokens (
   CONSTRAINT tokens_of FOREIGN KEY (account) REFERENCES accounts (id)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
-CREATE TABLE delays (
+CREATE TABLE IF NOT EXISTS delays (
   who      VARCHAR(255) NOT NULL PRIMARY KEY,
   failures BIGINT       NOT NULL,
   until    BIGINT       NOT NULL,
@@ -40,7 +41,7 @@ CREATE TABLE delays (
   INDEX delays_changed (changed)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
-CREATE TABLE audit (
+CREATE TABLE IF NOT EXISTS audit (
   id       BIGINT        NOT NULL AUTO_INCREMENT PRIMARY KEY,
   at       BIGINT        NOT NULL,
   account  VARCHAR(190)  NOT NULL,
