@@ -172,3 +172,39 @@ func FuzzFields(f *testing.F) {
 		}
 	})
 }
+
+// TestOneBadWriteSpoilsNoOther: of commands that are stored together, one that the database does not take leaves the others as they are.
+func TestOneBadWriteSpoilsNoOther(t *testing.T) {
+	db := database(t)
+	defer db.Close()
+	if _, err := db.DB().ExecContext(t.Context(), "CREATE TRIGGER bad BEFORE INSERT ON commands WHEN NEW.idem_key = 'bad' BEGIN SELECT RAISE(ROLLBACK, 'given up'); END"); err != nil {
+		t.Fatal(err)
+	}
+	box := command.NewOutbox(db.DB())
+	defer box.Close()
+	results := make(chan string, 40)
+	for i := range cap(results) {
+		go func() {
+			e := command.Entry{ID: fmt.Sprint("id", i), Account: "1", Key: fmt.Sprint("k", i), Table: "t", Row: []byte{byte(i)}, Change: command.Change{Value: []byte("{}")}}
+			if i%8 == 3 {
+				e.Key = "bad"
+			}
+			err := box.Add(t.Context(), &e)
+			if (err == nil) != (e.Key != "bad") {
+				t.Errorf("%s: %v", e.Key, err)
+			}
+			results <- e.ID
+		}()
+	}
+	for range cap(results) {
+		id := <-results
+		_, there, err := box.Get(t.Context(), id)
+		if err != nil {
+			t.Error(err)
+		}
+		var n int
+		if _, err := fmt.Sscanf(id, "id%d", &n); err != nil || there == (n%8 == 3) {
+			t.Errorf("%s is stored: %v, %v", id, there, err)
+		}
+	}
+}

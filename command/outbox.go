@@ -102,29 +102,44 @@ func (o *Outbox) run() {
 			for len(group) < together && len(o.writes) > 0 {
 				group = append(group, <-o.writes)
 			}
-			err := o.commit(group)
-			for _, w := range group {
-				if err != nil {
-					w.err = err
+			if o.commit(group) != nil && len(group) > 1 {
+				for i := range group {
+					_ = o.commit(group[i : i+1]) // each has its error
 				}
+			}
+			for _, w := range group {
 				w.result <- w.err
 			}
 		}
 	}
 }
 
-// commit does all writes in one transaction. What one of them returns is its own; an error of the transaction is that of all.
+// commit does all writes in one transaction. If one of them fails, but for a place or key that is taken, none is done: a database that
+// has given up the transaction, to end a deadlock say, would take the others by themselves.
 func (o *Outbox) commit(group []*write) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
 	tx, err := o.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
 	for _, w := range group {
-		w.err = w.do(ctx, tx)
+		if err != nil {
+			break
+		}
+		if w.err = w.do(ctx, tx); w.err != nil && !errors.Is(w.err, errKeyTaken) && !errors.Is(w.err, errHeld) {
+			err = w.err
+		}
 	}
-	return errors.Join(tx.Commit())
+	switch {
+	case err == nil:
+		err = tx.Commit()
+	case tx != nil:
+		_ = tx.Rollback() // err says more
+	}
+	if err != nil {
+		for _, w := range group {
+			w.err = err
+		}
+	}
+	return err
 }
 
 // write returns when do is committed, or has failed. If ctx ends before, it may be committed yet.
