@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,24 @@ func encrypted(t *testing.T, how certs.Port, log *slog.Logger) *Port {
 	return p
 }
 
+// sharedText is a text that is read while it is written.
+type sharedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *sharedText) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *sharedText) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 // ask asks a port over a connection of its own.
 func ask(p *Port, config *tls.Config) error {
 	return Client{Addr: p.Addr(), TLS: config}.Get(context.Background(), "/healthz", new(struct{}))
@@ -56,7 +75,7 @@ func TestPortIsEncrypted(t *testing.T) {
 	a, b := certstest.New(t, "a"), certstest.New(t, "b")
 	var how certs.Port
 	how.Cert, how.Key = a.Issue(t, certstest.Leaf{Hosts: []string{"127.0.0.1"}})
-	var logged strings.Builder
+	var logged sharedText
 	p := encrypted(t, how, slog.New(slog.NewTextHandler(&logged, nil)))
 	known, err := how.Client()
 	if err != nil {
