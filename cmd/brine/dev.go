@@ -107,11 +107,11 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	defer s.Close()
 	api, err := s.API(ctx)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	ops, err := s.OpsAPI(ctx)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	stack.HandleNodes(s)
 	var served sync.WaitGroup

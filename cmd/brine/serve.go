@@ -41,12 +41,12 @@ func (c *serveCmd) Run(e *env) error {
 	defer s.Close()
 	api, err := s.API(e.ctx)
 	if err != nil {
-		return err
+		return unlessStopped(e.ctx, err)
 	}
 	defer func() { _ = api.Close() }() // Run has closed it already, unless it never ran
 	ops, err := s.OpsAPI(e.ctx)
 	if err != nil {
-		return err
+		return unlessStopped(e.ctx, err)
 	}
 	g, ctx := errgroup.WithContext(e.ctx)
 	if ops != nil {
