@@ -54,6 +54,18 @@ func TestHBaseOptions(t *testing.T) {
 	}
 }
 
+func TestKerberosOptions(t *testing.T) {
+	var c Config
+	if c.HBase().Kerberos != nil {
+		t.Error("Kerberos without keytab and ticket cache")
+	}
+	c.Cluster.Kerberos = HBaseKerberos{Principal: "p", Keytab: "k", TicketCache: "t", Krb5Conf: "c", ServerPrincipal: "s", QOP: "auth-conf"}
+	want := &hbase.Kerberos{Principal: "p", Keytab: "k", TicketCache: "t", Krb5Conf: "c", ServerPrincipal: "s", QOP: "auth-conf"}
+	if diff := cmp.Diff(want, c.HBase().Kerberos); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestTableDescription(t *testing.T) {
 	table := everything(t).Table("shop:orders")
 	want := hbase.Table{Name: "shop:orders", Families: []hbase.Family{

@@ -53,6 +53,7 @@ func (l *loader) checkAddresses(c *Config) {
 	l.checkTracing(c.Tracing.To)
 	l.checkHBase(c.Cluster.Connect)
 	l.checkHBaseTLS(&c.Cluster)
+	l.checkHBaseKerberos(&c.Cluster)
 	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
 		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout),
 			"one operation takes at least one call")

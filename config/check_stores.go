@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 
@@ -168,6 +169,41 @@ func (l *loader) checkHBaseTLS(h *HBase) {
 		return
 	}
 	l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+}
+
+// checkHBaseKerberos checks the section; the client reads the files.
+func (l *loader) checkHBaseKerberos(h *HBase) {
+	const setting = "hbase.kerberos"
+	k := &h.Kerberos
+	_, embedded := h.Embedded()
+	switch {
+	case k.Keytab+k.TicketCache == "":
+		for _, name := range []string{"principal", "krb5_conf", "server_principal", "qop"} {
+			if l.has(setting + "." + name) {
+				l.fault(setting+"."+name, Missing, "does nothing without keytab or ticket_cache", "write keytab: /etc/brine/brine.keytab")
+				return
+			}
+		}
+		return
+	case embedded:
+		l.fault(setting, Missing, "does nothing for an HBase inside this process", "remove it, or name a cluster in hbase.connect")
+		return
+	case k.Keytab != "" && k.TicketCache != "":
+		l.fault(setting+".ticket_cache", Missing, "is there beside keytab", "keep one of both")
+	case k.Keytab != "" && k.Principal == "":
+		l.fault(setting, Missing, "a keytab may have keys of several principals, and principal is absent", "write principal: brine@EXAMPLE.COM")
+	}
+	for _, f := range []struct{ name, file string }{{"keytab", k.Keytab}, {"krb5_conf", k.Krb5Conf}} { // a ticket cache may come later
+		if f.file == "" {
+			continue
+		}
+		file, err := os.Open(f.file)
+		if err != nil {
+			l.fault(setting+"."+f.name, Unreadable, err.Error(), "name a file that brine's user can read")
+			continue
+		}
+		_ = file.Close() // only whether it opens was asked
+	}
 }
 
 // checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.

@@ -50,6 +50,8 @@ type HBase struct {
 	Compression string `set:"compression" default:"none" oneof:"none gzip snappy lz4 zstd"`
 	// Encryption of the connections to the servers.
 	TLS HBaseTLS `set:"tls"`
+	// Who we are to the servers, by Kerberos: there with a keytab or a ticket cache.
+	Kerberos HBaseKerberos `set:"kerberos"`
 
 	patience time.Duration // see Config.Within
 }
@@ -163,4 +165,24 @@ type HBaseTLS struct {
 	// Whether sessions with ZooKeeper are encrypted too, by the same files [zookeeper.client.secure]. Then `connect` names its secure port
 	// [zookeeper's secureClientPort].
 	ZooKeeper bool `set:"zookeeper" default:"false"`
+}
+
+// HBaseKerberos is the section hbase.kerberos. Connections to ZooKeeper are not authenticated.
+type HBaseKerberos struct {
+	// Principal that we are: name@REALM or name/host@REALM. Without a realm: the default_realm of krb5.conf; with a ticket cache it may be left
+	// out.
+	Principal string `set:"principal" example:"brine@EXAMPLE.COM"`
+	// File with the principal's keys, of AES. It is read again at each login, which is when 5/6 of a ticket's life are over.
+	Keytab string `set:"keytab" example:"/etc/brine/brine.keytab"`
+	// Instead of a keytab: file with a ticket, as kinit writes it. It is read again when 5/6 of the ticket's life are over; if it holds no newer
+	// one by then, the ticket is renewed as long as it can be.
+	TicketCache string `set:"ticket_cache" example:"/run/brine/krb5cc"`
+	// File that names the KDCs of the realms. Without it: what the environment's KRB5_CONFIG names, else /etc/krb5.conf.
+	Krb5Conf string `set:"krb5_conf" example:"/etc/brine/krb5.conf"`
+	// Principal of masters and region servers [hbase.master.kerberos.principal, hbase.regionserver.kerberos.principal]; _HOST stands for the
+	// host of each, as its address is looked up, or as it is named if krb5.conf says rdns = false.
+	ServerPrincipal string `set:"server_principal" default:"hbase/_HOST" example:"hbase/_HOST@EXAMPLE.COM"`
+	// Protection of what is sent: `auth` (none beyond the proof of who both sides are), `auth-int` (it cannot be changed) or `auth-conf` (nor
+	// read). The servers must offer it [hbase.rpc.protection: authentication, integrity, privacy].
+	QOP string `set:"qop" default:"auth" oneof:"auth auth-int auth-conf"`
 }

@@ -16,7 +16,7 @@ func (c *Config) HBase() hbase.Options {
 	h := &c.Cluster
 	loops, _ := c.loops()
 	return hbase.Options{
-		TLS: h.tls(), ZooKeeperAuth: h.ZooKeeperAuth,
+		TLS: h.tls(), ZooKeeperAuth: h.ZooKeeperAuth, Kerberos: h.kerberos(),
 		Connect: h.Connect, User: h.User,
 		Pause: h.Pause, PauseServerOverloaded: h.PauseServerOverloaded, Retries: h.Retries,
 		RPCTimeout: h.RPCTimeout, OperationTimeout: h.OperationTimeout, ScannerTimeout: h.ScannerTimeout, DialTimeout: h.DialTimeout,
@@ -35,6 +35,16 @@ func (h *HBase) tls() *hbase.TLS {
 		return nil
 	}
 	return &hbase.TLS{CA: t.CA, Cert: t.Cert, Key: t.Key, ServerName: t.ServerName, MinVersion: tlsVersions[t.MinVersion], ZooKeeper: t.ZooKeeper}
+}
+
+// kerberos returns who we are by Kerberos; nil for SIMPLE authentication.
+func (h *HBase) kerberos() *hbase.Kerberos {
+	k := &h.Kerberos
+	if k.Keytab+k.TicketCache == "" {
+		return nil
+	}
+	return &hbase.Kerberos{Principal: k.Principal, Keytab: k.Keytab, TicketCache: k.TicketCache, Krb5Conf: k.Krb5Conf,
+		ServerPrincipal: k.ServerPrincipal, QOP: k.QOP}
 }
 
 var tlsVersions = map[string]uint16{"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}

@@ -24,11 +24,12 @@ import (
 
 // stack is a Kafka, an HBase and a search engine that outlive the brine processes of a test.
 type stack struct {
-	brokers []string
-	hbase   string
-	search  string     // as search.connect; embedded:DIR is in the brine process
-	lasting bool       // they outlive the test too: what it makes there it takes away
-	tls     *hbase.TLS // to reach the HBase; nil: plain text
+	brokers  []string
+	hbase    string
+	search   string          // as search.connect; embedded:DIR is in the brine process
+	lasting  bool            // they outlive the test too: what it makes there it takes away
+	tls      *hbase.TLS      // to reach the HBase; nil: plain text
+	kerberos *hbase.Kerberos // nil: HBase believes who we say we are
 }
 
 func embeddedStack(t *testing.T) stack {
@@ -155,6 +156,10 @@ func (j *job) command(args ...string) *exec.Cmd {
 		return cmd.Process.Kill()
 	}
 	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+strings.Join(j.brokers, ","), "BRINE_HBASE_CONNECT="+j.hbase, "BRINE_SEARCH_CONNECT="+j.search, "BRINE_HTTP_LISTEN=127.0.0.1:0")
+	if k := j.kerberos; k != nil {
+		cmd.Env = append(cmd.Env, "BRINE_HBASE_KERBEROS_PRINCIPAL="+k.Principal, "BRINE_HBASE_KERBEROS_KEYTAB="+k.Keytab,
+			"BRINE_HBASE_KERBEROS_KRB5_CONF="+k.Krb5Conf, "BRINE_HBASE_KERBEROS_QOP="+k.QOP)
+	}
 	if j.tls != nil {
 		cmd.Env = append(cmd.Env, "BRINE_HBASE_TLS_ENABLED=true", "BRINE_HBASE_TLS_CA="+j.tls.CA)
 		if j.tls.Cert != "" {

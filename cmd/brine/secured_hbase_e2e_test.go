@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/segmentio/kafka-go"
 
 	"brine/hbase"
 	"brine/hbase/embedded"
@@ -82,5 +86,40 @@ func TestPipelineToHBaseByTLS(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPipelineToHBaseByKerberos writes rows into a real HBase that takes nobody without a ticket, with each protection, and checks them;
+// without the settings, or with a keytab of another key, it is refused in words.
+func TestPipelineToHBaseByKerberos(t *testing.T) {
+	t.Parallel()
+	r := testenv.HBaseKerberos(t)
+	k := &hbase.Kerberos{Principal: r.Principal, Keytab: r.Keytab, Krb5Conf: r.Krb5Conf, QOP: "auth"}
+	s := stack{brokers: testenv.Kafka(t), hbase: r.Connect, search: "embedded:" + filepath.Join(t.TempDir(), "search"), kerberos: k}
+	j := newJob(t, s)
+	t.Cleanup(func() {
+		client, err := hbase.Open(context.Background(), hbase.Options{Connect: r.Connect, Kerberos: k})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer client.Close()
+		_, topics := j.client().DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{j.topic}})
+		if err := errors.Join(topics, client.DisableTable(context.Background(), j.table), client.DeleteTable(context.Background(), j.table)); err != nil {
+			t.Error(err)
+		}
+	})
+	for i, qop := range []string{"auth", "auth-int", "auth-conf"} {
+		k.QOP = qop
+		n := j.publish(first(sample.Scans(), (i+1)*1000)) // what is there already is passed over
+		j.must("run", "-q", "-c", j.file, "--until-end")
+		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") || n == 0 {
+			t.Errorf("%s, %d records:\n%s", qop, n, out)
+		}
+	}
+	stranger := *j
+	stranger.kerberos = nil
+	if out, code := stranger.exit("query", "--timeout", "20s", "-c", j.file, j.table, "--limit", "1"); code == exitOK || !strings.Contains(out, "hbase.kerberos") {
+		t.Errorf("without a ticket: exit %d\n%s", code, out)
 	}
 }

@@ -56,6 +56,9 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	if opts.Hooks.Certificates == nil {
 		opts.Hooks.Certificates = func(i hbase.CertificatesInfo) { readAgain(log, "hbase.tls", i.Err) }
 	}
+	if opts.Hooks.Renewal == nil {
+		opts.Hooks.Renewal = func(i hbase.RenewalInfo) { log.Warn("hbase.kerberos: a ticket could not be renewed", "error", i.Err) }
+	}
 	client, err := hbase.Open(ctx, opts)
 	if err != nil {
 		h.Close()
