@@ -217,7 +217,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	return func() {
 		_, _ = c.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('brine_migrations')") // or it goes with the connection
-		c.Close()
+		_ = c.Close()                                                                           // the pool makes another
 	}, nil
 }
 

@@ -77,7 +77,7 @@ func newGame(t *testing.T, seed uint64) *game {
 		o := order{id: fmt.Sprintf("G%d", i), user: "u1", created: now, at: now, state: "created"}
 		o.row = g.row(t, o.id, o.user, o.created)
 		g.orders = append(g.orders, o)
-		g.world.shop(sample.Change{Order: o.id, User: o.user, Created: o.created, At: o.at, Status: o.state})
+		g.shop(sample.Change{Order: o.id, User: o.user, Created: o.created, At: o.at, Status: o.state})
 	}
 	g.apply(t, 100)
 	g.desk, g.stop = g.world.desk(t, g.db)
@@ -108,7 +108,7 @@ func (g *game) overtake() {
 	}
 	o.at = max(o.at+1, time.Now().UnixMilli()-int64(g.r.IntN(4000)))
 	o.state = to
-	g.world.shop(sample.Change{Order: o.id, User: o.user, Created: o.created, At: o.at, Status: to})
+	g.shop(sample.Change{Order: o.id, User: o.user, Created: o.created, At: o.at, Status: to})
 }
 
 var names = []string{"confirm", "cancel", "delete", "restore"}

@@ -110,7 +110,8 @@ func (l *loader) checkTombstones(p *Pipeline) {
 	case !p.tombstones():
 		return
 	case p.imaged():
-		l.fault(setting+".deletes", Tombstones, "records say by their images what is deleted, and what has no value behind a delete is nothing new",
+		l.fault(setting+".deletes", Tombstones,
+			"records say by their images what is deleted, and what has no value behind a delete is nothing new",
 			"remove it, or the envelope or images.before")
 		return
 	case p.Images.Deleted == "":

@@ -159,7 +159,8 @@ func (l *loader) checkHBaseTLS(h *HBase) {
 		l.fault(setting+".zookeeper", Missing, "does nothing unless hbase.connect names ZooKeeper servers", "remove it")
 	}
 	if h.ZooKeeperAuth != "" && (!zooKeeper || !strings.Contains(h.ZooKeeperAuth, ":")) {
-		l.fault("hbase.zookeeper_auth", Missing, "is for ZooKeeper servers in hbase.connect, as user:password", "write user:password, or remove it")
+		l.fault("hbase.zookeeper_auth", Missing, "is for ZooKeeper servers in hbase.connect, as user:password",
+			"write user:password, or remove it")
 	}
 	if !l.wantsTLS(setting, t.Enabled, t.CA+t.Cert+t.Key+t.ServerName) {
 		return

@@ -112,7 +112,8 @@ func put(parent *yaml.Node, name string, value *yaml.Node) {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${VAR} and ${file:PATH} in every value below n; $${ stands for ${ itself. Values of BRINE_ variables are taken as they are.
+// expand replaces ${VAR} and ${file:PATH} in every value below n; $${ stands for ${ itself. Values of BRINE_ variables are taken as they
+// are.
 func (l *loader) expand(n *yaml.Node, setting string) {
 	if _, ok := l.variable[n]; ok {
 		return

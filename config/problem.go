@@ -277,8 +277,8 @@ var codeMeanings = []struct {
 	{DocumentNulls, "Row and document cannot end equal where whole changes tie in their version and have nulls, since the row keeps what " +
 		"is null (warning)."},
 	{Routing, "An index is routed by a field whose value cannot be read back from the ids of all of its documents."},
-	{Tombstones, "`deletes: tombstone` where a record's key and time do not say which row a record without a value deletes, and when; or beside images, " +
-		"which say it themselves."},
+	{Tombstones, "`deletes: tombstone` where a record's key and time do not say which row a record without a value deletes, and " +
+		"when; or beside images, which say it themselves."},
 	{HardDeletes, "Rows cannot be deleted hard: their versions are not timestamps, they are events, or delete markers would be dropped " +
 		"too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change " +

@@ -11,8 +11,8 @@ type HBase struct {
 	// `zk://host:port,host:port/znode` ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2),
 	// `embedded:DIR` runs an HBase inside this process that keeps its data in DIR.
 	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
-	// Who asks ZooKeeper, as user:password of scheme digest, where HBase's znodes may not be read by everybody. Take it from the environment or
-	// a file; it travels as it is unless tls.zookeeper is on.
+	// Who asks ZooKeeper, as user:password of scheme digest, where HBase's znodes may not be read by everybody. Take it from the environment
+	// or a file; it travels as it is unless tls.zookeeper is on.
 	ZooKeeperAuth string `set:"zookeeper_auth,secret" example:"${ZOOKEEPER_AUTH}"`
 	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
 	User string `set:"user" example:"brine"`
@@ -169,13 +169,13 @@ type HBaseTLS struct {
 
 // HBaseKerberos is the section hbase.kerberos. Connections to ZooKeeper are not authenticated.
 type HBaseKerberos struct {
-	// Principal that we are: name@REALM or name/host@REALM. Without a realm: the default_realm of krb5.conf; with a ticket cache it may be left
-	// out.
+	// Principal that we are: name@REALM or name/host@REALM. Without a realm: the default_realm of krb5.conf; with a ticket cache it may be
+	// left out.
 	Principal string `set:"principal" example:"brine@EXAMPLE.COM"`
 	// File with the principal's keys, of AES. It is read again at each login, which is when 5/6 of a ticket's life are over.
 	Keytab string `set:"keytab" example:"/etc/brine/brine.keytab"`
-	// Instead of a keytab: file with a ticket, as kinit writes it. It is read again when 5/6 of the ticket's life are over; if it holds no newer
-	// one by then, the ticket is renewed as long as it can be.
+	// Instead of a keytab: file with a ticket, as kinit writes it. It is read again when 5/6 of the ticket's life are over; if it holds no
+	// newer one by then, the ticket is renewed as long as it can be.
 	TicketCache string `set:"ticket_cache" example:"/run/brine/krb5cc"`
 	// File that names the KDCs of the realms. Without it: what the environment's KRB5_CONFIG names, else /etc/krb5.conf.
 	Krb5Conf string `set:"krb5_conf" example:"/etc/brine/krb5.conf"`

@@ -34,7 +34,8 @@ func (h *HBase) tls() *hbase.TLS {
 	if !t.Enabled {
 		return nil
 	}
-	return &hbase.TLS{CA: t.CA, Cert: t.Cert, Key: t.Key, ServerName: t.ServerName, MinVersion: tlsVersions[t.MinVersion], ZooKeeper: t.ZooKeeper}
+	return &hbase.TLS{CA: t.CA, Cert: t.Cert, Key: t.Key, ServerName: t.ServerName, MinVersion: tlsVersions[t.MinVersion],
+		ZooKeeper: t.ZooKeeper}
 }
 
 // kerberos returns who we are by Kerberos; nil for SIMPLE authentication.
@@ -108,7 +109,8 @@ func (c *Config) Registry() (o registry.Options, ok bool) {
 	if r.URL == "" {
 		return registry.Options{}, false
 	}
-	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, Secrets: r.secrets, TLS: r.tls,
+	o = registry.Options{Framing: registry.Framing(r.Framing), Username: r.User, Password: r.Password, Token: r.Token, Secrets: r.secrets,
+		TLS:   r.tls,
 		Cache: r.Cache, Timeout: r.Timeout, UnknownAfter: r.UnknownAfter, MaxBytes: min(max(int64(c.Memory)/4, leastAnswer), mostSchemas)}
 	for u := range strings.SplitSeq(r.URL, ",") {
 		o.URLs = append(o.URLs, strings.TrimRight(strings.TrimSpace(u), "/"))

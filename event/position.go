@@ -88,11 +88,11 @@ func newPlace(s Schema) *place {
 
 // readSnapshot has the envelope read what stands beside the LSN and says which snapshot the row is of.
 func (p *place) readSnapshot(e *envelope) {
-	lsn := e.Envelope.place([]string{"$source", "lsn"}, nil)
+	lsn := e.place([]string{"$source", "lsn"}, nil)
 	if p.lsn < 0 || e.Form != Debezium || !slices.Equal(e.decoder.schema.Fields[p.lsn].Path, lsn) {
 		return
 	}
-	p.snapshot = e.read(Nested, e.Envelope.place([]string{"$source", "snapshot"}, nil)...)
+	p.snapshot = e.read(Nested, e.place([]string{"$source", "snapshot"}, nil)...)
 }
 
 // unplaced reports whether the event is a row of an incremental snapshot that has no LSN.

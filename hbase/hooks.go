@@ -19,7 +19,7 @@ type Hooks struct {
 	Certificates func(CertificatesInfo) // after the files of Options.TLS have changed
 	Renewal      func(RenewalInfo)      // after the ticket of Options.Kerberos could not be renewed; it is tried again
 	Running      func(ProcedureInfo)    // every 5 s that the master works on a change of a table or of regions
-	Untested     func(UntestedInfo)     // once, within Open: the master's release is none that this client is tested with; nil: it is not asked
+	Untested     func(UntestedInfo)     // within Open, if this client is not tested with the release of the master; nil: it is not asked
 }
 
 // ensureDefaults puts a no-op where a hook is nil, but for Untested.

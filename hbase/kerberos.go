@@ -9,7 +9,8 @@ import (
 	"brine/internal/gssapi"
 )
 
-// Kerberos is who the client is, by Kerberos. Tickets are renewed at 5/6 of their life; files are read again whenever they are needed. It takes AES keys.
+// Kerberos is who the client is, by Kerberos. Tickets are renewed at 5/6 of their life; files are read again whenever they are needed. It
+// takes AES keys.
 type Kerberos struct {
 	Principal   string // name[/instance][@REALM]; of a ticket cache its owner's, unless it is said
 	Keytab      string // file with the principal's keys, or else:
@@ -20,8 +21,8 @@ type Kerberos struct {
 	// stands for each one's host; the realm is that of the host by krb5.conf, else the client's. Default hbase/_HOST.
 	ServerPrincipal string
 
-	// QOP is the quality of protection [hbase.rpc.protection]: auth (the default; authentication), auth-int (integrity) or auth-conf (privacy). It
-	// is what the servers must offer: neither less nor more is taken.
+	// QOP is the quality of protection [hbase.rpc.protection]: auth (the default; authentication), auth-int (integrity) or auth-conf
+	// (privacy). It is what the servers must offer: neither less nor more is taken.
 	QOP string
 }
 

@@ -74,8 +74,8 @@ type Options struct {
 	Hooks Hooks
 }
 
-// TLS is how connections are encrypted. The files are PEM, and are read again for each new connection: what they hold then counts. While they
-// are not whole, what they held before does; see Hooks.Certificates.
+// TLS is how connections are encrypted. The files are PEM, and are read again for each new connection: what they hold then counts. While
+// they are not whole, what they held before does; see Hooks.Certificates.
 type TLS struct {
 	CA         string // file of the authorities that have signed the servers' certificates; empty: the system's
 	Cert, Key  string // files of the client's own certificate and its key, where servers ask for one [hbase.server.netty.tls.client.auth.mode]
@@ -162,7 +162,8 @@ func (o *Options) encrypted() (func(context.Context, string, string) (net.Conn, 
 	if err != nil {
 		return nil, fmt.Errorf("hbase: Options.TLS: %w", err)
 	}
-	client := &certs.Client{Store: store, ServerName: o.TLS.ServerName, MinVersion: o.TLS.MinVersion, Section: "hbase.tls", Connect: "hbase.connect"}
+	client := &certs.Client{Store: store, ServerName: o.TLS.ServerName, MinVersion: o.TLS.MinVersion, Section: "hbase.tls",
+		Connect: "hbase.connect"}
 	dial, most := o.Dial, o.DialTimeout-o.DialTimeout/10 // who waits is to know why it failed, and has DialTimeout
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, most)

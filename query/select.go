@@ -170,7 +170,8 @@ func (s *Selection) buckets() (out []bucket, joins bool, err error) {
 	case len(s.Any) == 0:
 		return nil, false, nil
 	case len(s.Table.Keys) > 1 && len(s.Any) > 1:
-		return nil, false, refuse("bind it to one value", "table %s has several keys, whose rows are merged under one condition at a time", s.Table.Name)
+		return nil, false, refuse("bind it to one value", "table %s has several keys, whose rows are merged under one condition at a time",
+			s.Table.Name)
 	case len(s.Table.Keys) > 1:
 		out, joins, err = s.Table.buckets(s.Any[0], "")
 	default:

@@ -63,7 +63,7 @@ func newGuarded(t testing.TB, change func(*serve.Options)) *guarded {
 	for _, name := range []string{"u1", "u2"} {
 		g.order(t, name, "G-"+name)
 	}
-	g.rows["scan"] = g.shop.row
+	g.rows["scan"] = g.row
 	for _, a := range []struct {
 		name, owner string
 		role        account.Role
@@ -107,12 +107,12 @@ func (g *guarded) order(t testing.TB, user, order string) {
 		for _, c := range cells {
 			r.Cells = append(r.Cells, hbase.Cell{Row: keys[0], Family: []byte(c[0]), Qualifier: []byte(c[1]), Timestamp: 7, Value: []byte(c[2])})
 		}
-		g.store.mu.Lock()
+		g.mu.Lock()
 		g.store.rows = append(g.store.rows, r)
-		g.store.mu.Unlock()
+		g.mu.Unlock()
 	}
-	g.store.mu.Lock()
-	defer g.store.mu.Unlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	slices.SortFunc(g.store.rows, func(a, b hbase.Result) int { return bytes.Compare(a.Row, b.Row) })
 }
 
@@ -275,9 +275,9 @@ func TestOpsMatrix(t *testing.T) {
 }
 
 func (g *guarded) asOps(who, method, path, body string, header ...string) *httptest.ResponseRecorder {
-	users := g.shop.Server
-	g.shop.Server = g.ops
-	defer func() { g.shop.Server = users }()
+	users := g.Server
+	g.Server = g.ops
+	defer func() { g.Server = users }()
 	return g.as(who, method, path, body, header...)
 }
 

@@ -156,14 +156,14 @@ func TestReadsWaitForCommands(t *testing.T) {
 	g.topic.mu.Lock()
 	g.topic.settled = 1
 	g.topic.mu.Unlock()
-	g.store.put(t, g.rows["centre:orders u1"], "brief", "status", given.Version, "cancelled")
+	g.put(t, g.rows["centre:orders u1"], "brief", "status", given.Version, "cancelled")
 	if w := read(row, given.Token, 200, ""); !strings.Contains(w.Body.String(), `"status":"cancelled"`) || w.Header().Get("ETag") != etag(given.Version) {
 		t.Errorf("the row is %s with %s", w.Body, w.Header().Get("ETag"))
 	}
 	state("applied")
 
-	g.store.put(t, g.rows["centre:orders u1"], "detail", "note", given.Version+5, "x") // no column that is read
-	g.store.put(t, g.rows["centre:orders u1"], "detail", "payment", given.Version+9, "cash")
+	g.put(t, g.rows["centre:orders u1"], "detail", "note", given.Version+5, "x") // no column that is read
+	g.put(t, g.rows["centre:orders u1"], "detail", "payment", given.Version+9, "cash")
 	tag := read(row, given.Token, 200, "").Header().Get("ETag")
 	if want := strings.TrimSuffix(etag(given.Version), `"`) + "." + strings.Trim(etag(given.Version+9), `"`) + `"`; tag != want {
 		t.Errorf("the ETag is %s, not %s", tag, want)

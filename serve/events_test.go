@@ -71,7 +71,7 @@ func (s *shop) add(at, action string) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.store.scan(s.t, s.scans, "W1", at, action, "JFK")
+	s.scan(s.t, s.scans, "W1", at, action, "JFK")
 }
 
 // TestEventsFollowAView: the page at once, again when a row comes, and the one that a client has already is not sent to it again.

@@ -159,7 +159,8 @@ func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admi
 		return nil, err
 	}
 	p := admin.New(l, addr, admin.Options{
-		Metrics: s.registry, Healthy: healthy, Ready: ready, Hosts: http.Hosts, Token: http.Token, Follow: http.Followed(), Pprof: http.Pprof, Log: s.log,
+		Metrics: s.registry, Healthy: healthy, Ready: ready, Hosts: http.Hosts, Token: http.Token, Follow: http.Followed(), Pprof: http.Pprof,
+		Log: s.log,
 	})
 	HandleSkew(p, s.tables)
 	return p, nil

@@ -87,9 +87,7 @@ const (
 
 // names are all that a statement may name in the table.
 func (t *Table) names() (out []string) {
-	for _, name := range t.Keys.Fields() {
-		out = append(out, name)
-	}
+	out = append(out, t.Keys.Fields()...)
 	for i := range t.Columns {
 		for _, f := range fieldsOf(&t.Columns[i]) {
 			if !slices.Contains(out, f.Field) {
@@ -113,7 +111,8 @@ func fieldsOf(c *query.Column) []event.PackedField {
 	return []event.PackedField{{Field: c.Field, Type: c.Type}}
 }
 
-var keyTypes = map[rowkey.Type]event.Type{rowkey.Text: event.Text, rowkey.Int: event.Int, rowkey.Float: event.Float, rowkey.Bool: event.Bool,
+var keyTypes = map[rowkey.Type]event.Type{rowkey.Text: event.Text, rowkey.Int: event.Int, rowkey.Float: event.Float,
+	rowkey.Bool: event.Bool,
 	rowkey.Time: event.TimeMS}
 
 // resolve finds what a Ref names.
@@ -127,7 +126,8 @@ func (c *Catalog) resolve(t *Table, r Ref) (*column, error) {
 		family, qualifier, _ := strings.Cut(r.Text, ":")
 		out.cell, out.typ = query.ColumnName{Family: family, Qualifier: qualifier}, event.Text
 		if !slices.ContainsFunc(t.Columns, func(c query.Column) bool { return c.Family == family }) {
-			return nil, wrong(r.Pos, "there are "+strings.Join(t.families(), ", "), "nothing is written into a family %s of table %s", cut(family), t.Name)
+			return nil, wrong(r.Pos, "there are "+strings.Join(t.families(), ", "), "nothing is written into a family %s of table %s",
+				cut(family), t.Name)
 		}
 		if out.of = t.declared(out.cell); out.of != nil && out.of.Pack == nil && !out.of.Members && out.of.Type != 0 {
 			out.typ = out.of.Type.Stored()

@@ -61,7 +61,8 @@ func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) 
 		add("regions", "%d of %d", touched, all)
 	}
 	l.EnsureDefaults()
-	add("bounds", "%s rows read, %s, %s groups, %v", term.Thousands(int64(l.Read)), term.Size(float64(l.Bytes)), term.Thousands(int64(l.Groups)), l.Time)
+	add("bounds", "%s rows read, %s, %s groups, %v", term.Thousands(int64(l.Read)), term.Size(float64(l.Bytes)),
+		term.Thousands(int64(l.Groups)), l.Time)
 	return a, nil
 }
 

@@ -172,7 +172,7 @@ func (l *lexer) number() string {
 	for !l.ended() {
 		r := l.peek()
 		afterE := (r == '+' || r == '-') && (l.text[l.at-1] == 'e' || l.text[l.at-1] == 'E')
-		if !(r >= '0' && r <= '9' || r == '.' || r == 'e' || r == 'E' || afterE) {
+		if r < '0' && r != '.' && !afterE || r > '9' && r != 'e' && r != 'E' {
 			break
 		}
 		l.step()

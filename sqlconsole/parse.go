@@ -166,7 +166,8 @@ func (p *parser) known() error {
 }
 
 // reserved are words that are no names unless they are quoted.
-var reserved = []string{"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "LIMIT", "ALLOW", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "IN", "IS",
+var reserved = []string{"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "LIMIT", "ALLOW", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE",
+	"IN", "IS",
 	"LIKE", "BETWEEN", "BY", "EXPLAIN", "AS", "JOIN", "UNION", "HAVING", "DISTINCT", "MATCH"}
 
 func (p *parser) name(what string) (Name, error) {

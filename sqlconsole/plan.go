@@ -194,7 +194,8 @@ func (p *Plan) items(c *Catalog) (err error) {
 		default:
 			col, err = c.resolve(p.Table, item.Ref)
 			if err == nil && p.grouped() && (s.Group == nil || s.Group.String() != item.Ref.String()) {
-				err = wrong(item.Pos, "write GROUP BY "+item.Ref.String()+", or MIN of it", "%s has many values beside a function of all rows", item.Ref)
+				err = wrong(item.Pos, "write GROUP BY "+item.Ref.String()+", or MIN of it", "%s has many values beside a function of all rows",
+					item.Ref)
 			}
 		}
 		if err != nil {

@@ -115,7 +115,8 @@ func (p *Plan) project() {
 	}
 	var columns []query.Column
 	for _, c := range s.Table.Columns {
-		deletes := s.Table.Deleted != "" && slices.ContainsFunc(fieldsOf(&c), func(f event.PackedField) bool { return f.Field == s.Table.Deleted })
+		deletes := s.Table.Deleted != "" && slices.ContainsFunc(fieldsOf(&c),
+			func(f event.PackedField) bool { return f.Field == s.Table.Deleted })
 		named := slices.ContainsFunc(p.needs(), func(n *column) bool {
 			return n.of != nil && n.cell == (query.ColumnName{Family: c.Family, Qualifier: c.Qualifier}) ||
 				n.kind == ofField && slices.ContainsFunc(fieldsOf(&c), func(f event.PackedField) bool { return f.Field == n.ref.Text })

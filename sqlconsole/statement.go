@@ -5,8 +5,8 @@
 // of the stores, and makes the answer.
 //
 // The invariants: no statement changes anything, names a file or a host, or evaluates what somebody else wrote; a table is read whole only
-// where the statement allows it; and what is read, held and returned is bounded by Limits, whatever the statement, and the answer says which
-// bound it has reached.
+// where the statement allows it; and what is read, held and returned is bounded by Limits, whatever the statement, and the answer says
+// which bound it has reached.
 package sqlconsole
 
 // Statement is one SELECT as it is written.

@@ -174,8 +174,8 @@ func (b *bench) probeOnce(ctx context.Context, client *kafka.Client, table strin
 	return b.await(ctx, table, row(waybill, at.UnixMilli()), at)
 }
 
-// await reads a row until it is there. The later it comes, the fewer reads: rows that wait for a server with too much to do would else give it
-// a hundred thousand reads a second more, and none of them would come.
+// await reads a row until it is there. The later it comes, the fewer reads: rows that wait for a server with too much to do would else
+// give it a hundred thousand reads a second more, and none of them would come.
 func (b *bench) await(ctx context.Context, table string, row []byte, since time.Time) error {
 	for time.Since(since) < probeLimit {
 		got, err := b.Admin.Get(ctx, table, hbase.Get{Row: row})

@@ -53,7 +53,7 @@ func (f *accountFlags) with(e *env, action, object string, do func(*account.Stor
 	if err != nil {
 		return &exitError{exitUnreachable, err, "check accounts.connect, and that its server runs"}
 	}
-	defer s.Close()
+	defer closing("the accounts", s)
 	if action != "" {
 		who := "shell"
 		if u, err := user.Current(); err == nil {

@@ -45,7 +45,7 @@ func TestEncryptedAdminPort(t *testing.T) {
 func TestAdminPortOnASocket(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
-	dir, err := os.MkdirTemp("", "brine") // a path of the test's own folder may be too long
+	dir, err := os.MkdirTemp("", "brine") //nolint:usetesting // a path of the test's own folder may be too long
 	if err != nil {
 		t.Fatal(err)
 	}

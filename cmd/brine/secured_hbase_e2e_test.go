@@ -72,13 +72,16 @@ func TestPipelineToHBaseByTLS(t *testing.T) {
 				by         *hbase.TLS
 			}{
 				{"plain text", `the server ended the connection before it answered anything, as one does that wants TLS \(hbase.tls\)`, nil},
-				{"unknown authority", "is signed by an authority that is not known here, .* name the file of that authority's certificate in hbase.tls.ca", &hbase.TLS{CA: unknown.CA, Cert: j.tls.Cert, Key: j.tls.Key}},
+				{"unknown authority",
+					"is signed by an authority that is not known here, .* name the file of that authority's certificate in hbase.tls.ca", &hbase.TLS{CA: unknown.CA, Cert: j.tls.Cert, Key: j.tls.Key}},
 				{"no certificate", "the server wants a certificate of ours: .*; set hbase.tls.cert and hbase.tls.key", &hbase.TLS{CA: j.tls.CA}},
-				{"a stranger's certificate", "the server refuses our certificate: .*; name in hbase.tls.cert one", &hbase.TLS{CA: j.tls.CA, Cert: cert, Key: key}},
+				{"a stranger's certificate", "the server refuses our certificate: .*; name in hbase.tls.cert one", &hbase.TLS{CA: j.tls.CA,
+					Cert: cert, Key: key}},
 			} {
 				stranger := *j
 				stranger.tls = c.by
-				for _, args := range [][]string{{"check", "--connect", j.file}, {"run", "-q", "-c", j.file, "--until-end"}, {"query", "--timeout", "20s", "-c", j.file, j.table}} {
+				for _, args := range [][]string{{"check", "--connect", j.file}, {"run", "-q", "-c", j.file, "--until-end"}, {"query", "--timeout",
+					"20s", "-c", j.file, j.table}} {
 					out, code := stranger.exit(args...)
 					if code != exitUnreachable || !regexp.MustCompile(c.says).MatchString(strings.ReplaceAll(out, "\n", " ")) {
 						t.Errorf("%s: brine %v: exit %d, want %d and %q:\n%s", c.name, args, code, exitUnreachable, c.says, out)
@@ -105,7 +108,8 @@ func TestPipelineToHBaseByKerberos(t *testing.T) {
 		}
 		defer client.Close()
 		_, topics := j.client().DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{j.topic}})
-		if err := errors.Join(topics, client.DisableTable(context.Background(), j.table), client.DeleteTable(context.Background(), j.table)); err != nil {
+		if err := errors.Join(topics, client.DisableTable(context.Background(), j.table), client.DeleteTable(context.Background(),
+			j.table)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -119,7 +123,8 @@ func TestPipelineToHBaseByKerberos(t *testing.T) {
 	}
 	stranger := *j
 	stranger.kerberos = nil
-	if out, code := stranger.exit("query", "--timeout", "20s", "-c", j.file, j.table, "--limit", "1"); code == exitOK || !strings.Contains(out, "hbase.kerberos") {
+	if out, code := stranger.exit("query", "--timeout", "20s", "-c", j.file, j.table, "--limit",
+		"1"); code == exitOK || !strings.Contains(out, "hbase.kerberos") {
 		t.Errorf("without a ticket: exit %d\n%s", code, out)
 	}
 }

@@ -88,8 +88,8 @@ func (c *sqlCmd) failure(err error) error {
 	return err
 }
 
-// interact is the shell in a terminal. While a line is read the terminal is raw; while a statement runs it is as it was, and Ctrl-C ends the
-// statement alone.
+// interact is the shell in a terminal. While a line is read the terminal is raw; while a statement runs it is as it was, and Ctrl-C ends
+// the statement alone.
 func interact(e *env, s *shell.Shell) error {
 	fd := int(os.Stdin.Fd())
 	screen := terminal.NewTerminal(struct {

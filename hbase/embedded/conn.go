@@ -106,9 +106,9 @@ func (c *conn) greet() *bufio.Reader {
 	return in
 }
 
-// handshake reads preamble and connection header, and what authenticates the client between them. It returns where calls follow; nil if none do.
-// It answers the registry's preamble, after which the connection ends as with HBase, and the one that asks for a Kerberos principal, after
-// which another preamble follows.
+// handshake reads preamble and connection header, and what authenticates the client between them. It returns where calls follow; nil if
+// none do. It answers the registry's preamble, after which the connection ends as with HBase, and the one that asks for a Kerberos
+// principal, after which another preamble follows.
 func (c *conn) handshake(in *bufio.Reader) (calls *bufio.Reader, err error) {
 	kerberos := c.node.cluster.kerberos
 	for {

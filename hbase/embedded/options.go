@@ -65,8 +65,8 @@ type Options struct {
 	Logger pebble.Logger // of the storage engine; default: silent
 }
 
-// TLS is how the server's connections are encrypted, by files in PEM that are read again for each of them. What is wrong with files that have
-// changed goes to Options.Warn, and those before stay.
+// TLS is how the server's connections are encrypted, by files in PEM that are read again for each of them. What is wrong with files that
+// have changed goes to Options.Warn, and those before stay.
 type TLS struct {
 	Cert, Key  string     // files of the server's certificate and its key
 	CA         string     // file of the authorities that clients' certificates are signed by

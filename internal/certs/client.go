@@ -150,8 +150,8 @@ func (c *Client) alert(err error, own bool) error {
 		e.Msg, e.Fix = "the server ended the TLS connection: "+said, "the server's log says why"
 	case own:
 		e.Msg = "the server refuses our certificate: " + said
-		e.Fix = "name in " + c.Section + ".cert one that is valid now, signed by an authority that the servers know and, if they look at that, made for this " +
-			"machine's address; their log says more"
+		e.Fix = "name in " + c.Section + ".cert one that is valid now, signed by an authority that the servers know and, if they look " +
+			"at that, made for this machine's address; their log says more"
 	default:
 		e.Msg = "the server wants a certificate of ours: " + said
 		e.Fix = "set " + c.Section + ".cert and " + c.Section + ".key"
@@ -177,7 +177,8 @@ func (c *Client) refused(err error) (msg, fix string) {
 		return "the server's certificate " + subject(unknown.Cert) + " is signed by itself, and not known here",
 			"name a file that holds it in " + c.Section + ".ca"
 	case isUnknown:
-		return "the server's certificate " + subject(unknown.Cert) + " is signed by an authority that is not known here, " + quoted(unknown.Cert.Issuer.String()),
+		return "the server's certificate " + subject(unknown.Cert) + " is signed by an authority that is not known here, " +
+				quoted(unknown.Cert.Issuer.String()),
 			"name the file of that authority's certificate in " + c.Section + ".ca"
 	}
 	return "the server's certificate is refused: " + strings.TrimPrefix(err.Error(), "x509: "), "have one made that is valid for a server"

@@ -82,8 +82,8 @@ func (p Port) Listen(l net.Listener, changed func(error)) (net.Listener, error) 
 	return &Listener{tls.NewListener(l, store.Server(auth, cmp.Or(p.MinVersion, tls.VersionTLS12)))}, nil
 }
 
-// Client returns the configuration of a client that knows the port's own files, and takes the certificate that they hold by whatever name it
-// dials. It shows that certificate as its own where the port wants one.
+// Client returns the configuration of a client that knows the port's own files, and takes the certificate that they hold by whatever name
+// it dials. It shows that certificate as its own where the port wants one.
 func (p Port) Client() (*tls.Config, error) {
 	store, err := Open(Files{Cert: p.Cert, Key: p.Key}, nil)
 	if err != nil {

@@ -2,9 +2,9 @@
 // HBase, and the HTTP ports. A Store reads the files, and reads them again for each new connection, so that a certificate that was
 // renewed, or an authority that is trusted no longer, takes no restart. Connections that are open go on.
 //
-// Whoever dials has a Client, which encrypts a connection and says in words what is wrong if that fails. Whoever listens has a Port: an HTTP
-// port's settings become one, and its Listen wraps the listener (http.tls; serve.tls is to be the same). Store.Server is its tls.Config for
-// others, and Accept is for a port that takes plain text as well.
+// Whoever dials has a Client, which encrypts a connection and says in words what is wrong if that fails. Whoever listens has a Port: an
+// HTTP port's settings become one, and its Listen wraps the listener (http.tls; serve.tls is to be the same). Store.Server is its
+// tls.Config for others, and Accept is for a port that takes plain text as well.
 //
 // The invariants: a connection is made with a certificate and its own key, and with authorities that were read whole; while the files
 // hold something else, a key without its certificate for one, what they held last goes on being used and the fault is reported. No

@@ -21,7 +21,8 @@ const defaultSkew = 5 * time.Minute
 
 // Acceptor accepts contexts with the keys of a keytab. It is safe for concurrent use.
 //
-// It remembers no requests: each context has a key that the acceptor has chosen, so that whoever sends a request again can send nothing after it.
+// It remembers no requests: each context has a key that the acceptor has chosen, so that whoever sends a request again can send nothing
+// after it.
 type Acceptor struct {
 	keys *keytab.Keytab
 	now  func() time.Time
@@ -131,7 +132,8 @@ func (a *Acceptor) answer(r *messages.APReq) ([]byte, *Context, error) {
 	if reply, err = appTag(asnAppTag.APREP, reply, err); err != nil {
 		return nil, nil, err
 	}
-	c, err := newContext(who.CName.PrincipalNameString()+"@"+who.CRealm, key, chosen, false, uint64(part.SequenceNumber), uint64(who.SeqNumber))
+	c, err := newContext(who.CName.PrincipalNameString()+"@"+who.CRealm, key, chosen, false, uint64(part.SequenceNumber),
+		uint64(who.SeqNumber))
 	return encodeToken(tokenReply, reply), c, err
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// supported are the encryption types spoken here, the one that every KDC knows first. Type 20, AES-256 with SHA-384, is none of them: gokrb5 takes its
-// keys to have 24 bytes, where they have 32.
+// supported are the encryption types spoken here, the one that every KDC knows first. Type 20, AES-256 with SHA-384, is none of them:
+// gokrb5 takes its keys to have 24 bytes, where they have 32.
 var supported = []int32{etypeID.AES256_CTS_HMAC_SHA1_96, etypeID.AES128_CTS_HMAC_SHA256_128, etypeID.AES128_CTS_HMAC_SHA1_96}
 
 // Key usages of wrap tokens (RFC 4121, 2).

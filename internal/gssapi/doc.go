@@ -11,9 +11,9 @@
 // What talks to others is apart: Login holds a ticket-granting ticket and the tickets of servers, and has one goroutine, which renews the
 // first at 5/6 of its life and ends with Close.
 //
-// The invariants: nothing is allocated on the word of a length beyond MaxToken, or beyond the limit that a Stream is given; no bytes make a decoder
-// panic; a context is one only after the peer has proved that it holds the key of the principal that was asked for; what was agreed upon
-// is the least that is accepted: a token that is not sealed ends a stream of sealed ones.
+// The invariants: nothing is allocated on the word of a length beyond MaxToken, or beyond the limit that a Stream is given; no bytes make
+// a decoder panic; a context is one only after the peer has proved that it holds the key of the principal that was asked for; what was
+// agreed upon is the least that is accepted: a token that is not sealed ends a stream of sealed ones.
 //
 // Encryption types are 17, 18 and 19, of AES. RC4 and DES are refused.
 package gssapi

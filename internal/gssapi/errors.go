@@ -74,7 +74,8 @@ func serverError(server string, message []byte) error {
 		return fmt.Errorf("%s refuses the ticket: %w (%s)", server, ErrExpired, text)
 	case errorcode.KRB_AP_ERR_MODIFIED, errorcode.KRB_AP_ERR_BAD_INTEGRITY, errorcode.KRB_AP_ERR_NOKEY, errorcode.KRB_AP_ERR_NOT_US,
 		errorcode.KRB_AP_ERR_BADKEYVER:
-		return fmt.Errorf("%s refuses the ticket: %w: the server's keytab is not the KDC's, or the server is another (%s)", server, ErrWrongKey, text)
+		return fmt.Errorf("%s refuses the ticket: %w: the server's keytab is not the KDC's, or the server is another (%s)", server,
+			ErrWrongKey, text)
 	}
 	return fmt.Errorf("%s refuses the ticket: %s", server, text)
 }

@@ -119,7 +119,8 @@ func (k *kdcs) login(ctx context.Context, client types.PrincipalName, realm stri
 func (k *kdcs) unverified(name string, reply *messages.ASRep, err error) error {
 	part := &reply.DecryptedEncPart
 	if part.AuthTime.IsZero() {
-		return fmt.Errorf("%w: the keytab's key of %s is not the KDC's: was it changed since? Export the keytab again (%w)", ErrWrongKey, name, err)
+		return fmt.Errorf("%w: the keytab's key of %s is not the KDC's: was it changed since? Export the keytab again (%w)", ErrWrongKey,
+			name, err)
 	}
 	if k.now().Sub(part.AuthTime).Abs() > k.conf.LibDefaults.Clockskew {
 		return fmt.Errorf("%w: %s", ErrClockSkew, skewOf(part.AuthTime, k.now()))
@@ -127,8 +128,8 @@ func (k *kdcs) unverified(name string, reply *messages.ASRep, err error) error {
 	return err
 }
 
-// etypesOf are the encryption types to ask for: those of the principal's keys first, of which the KDC takes one for its answer, then the others, which
-// the KDC may take for the key of the ticket.
+// etypesOf are the encryption types to ask for: those of the principal's keys first, of which the KDC takes one for its answer, then the
+// others, which the KDC may take for the key of the ticket.
 func etypesOf(keys *keytab.Keytab, client types.PrincipalName, realm string) ([]int32, error) {
 	var mine []int32
 	others := map[string]bool{}
@@ -154,7 +155,8 @@ func etypesOf(keys *keytab.Keytab, client types.PrincipalName, realm string) ([]
 }
 
 // proof is what a KDC asks for before it answers: the time, encrypted with the client's key.
-func (k *kdcs) proof(e messages.KRBError, client types.PrincipalName, realm string, keys *keytab.Keytab, etypes []int32) (types.PADataSequence, error) {
+func (k *kdcs) proof(e messages.KRBError, client types.PrincipalName, realm string, keys *keytab.Keytab,
+	etypes []int32) (types.PADataSequence, error) {
 	etypes = slices.DeleteFunc(slices.Clone(etypes), func(t int32) bool {
 		_, _, err := keys.GetEncryptionKey(client, realm, 0, t)
 		return err != nil
@@ -319,7 +321,7 @@ func (k *kdcs) ask(ctx context.Context, realm string, request []byte, client, se
 		}
 		var e messages.KRBError
 		if guarded("KRB-ERROR", func() error { return e.Unmarshal(answer) }) != nil {
-			return answer, nil
+			return answer, nil //nolint:nilerr // an answer that is no error is what was asked for
 		}
 		err = &refused{kdcError(e, addrs[i], client, server, k.now()), e}
 		if e.ErrorCode != errorcode.KDC_ERR_SVC_UNAVAILABLE {

@@ -24,13 +24,15 @@ type Options struct {
 
 	Dial   func(ctx context.Context, network, addr string) (net.Conn, error) // to the KDCs; default net.Dialer's
 	Lookup func(ctx context.Context, addr string) ([]string, error)          // names of an address; default the system's resolver
-	Warn   func(error)                                                       // called with what fails at renewal and is tried again; it must not block
+	// Warn is called with what fails at renewal and is tried again. It must not block.
+	Warn func(error)
 }
 
 // Login holds a principal's ticket-granting ticket and its tickets for servers. It is safe for concurrent use.
 //
-// Its goroutine sees to it that there is a newer ticket when 5/6 of the life of one are over: with a keytab by logging in again, with a ticket cache by
-// reading it again, else by having the ticket renewed. Files are read whenever they are needed, so that others can be put in their place.
+// Its goroutine sees to it that there is a newer ticket when 5/6 of the life of one are over: with a keytab by logging in again, with a
+// ticket cache by reading it again, else by having the ticket renewed. Files are read whenever they are needed, so that others can be put
+// in their place.
 type Login struct {
 	opts  Options
 	kdcs  kdcs
@@ -132,8 +134,8 @@ func (l *Login) Close() {
 	l.wg.Wait()
 }
 
-// Ticket returns a ticket for a server, named service/host[@REALM]. One that was got before is used as long as 5/6 of its life are not over, and
-// beyond if no KDC answers.
+// Ticket returns a ticket for a server, named service/host[@REALM]. One that was got before is used as long as 5/6 of its life are not
+// over, and beyond if no KDC answers.
 func (l *Login) Ticket(ctx context.Context, server string) (Ticket, error) {
 	if t, ok := l.known(server); ok && !t.old(l.kdcs.now()) {
 		return t, nil
@@ -308,8 +310,8 @@ func (l *Login) again(ctx context.Context, t *Ticket) error {
 // host stands for the server's host in the name of a principal.
 const host = "_HOST"
 
-// Server returns the principal of a server at host:port or host, by its pattern, service/_HOST[@REALM]. As Java does it, the host is the one that
-// its address is mapped to, unless krb5.conf says rdns = false; in small letters.
+// Server returns the principal of a server at host:port or host, by its pattern, service/_HOST[@REALM]. As Java does it, the host is the
+// one that its address is mapped to, unless krb5.conf says rdns = false; in small letters.
 func (l *Login) Server(ctx context.Context, pattern, addr string) string {
 	if !strings.Contains(pattern, host) {
 		return pattern

@@ -70,7 +70,7 @@ func (k *KDC) configure() {
 		k.t.Fatal(err)
 	}
 	k.addr = l.Addr().String()
-	l.Close()
+	_ = l.Close() // its port is what was wanted
 	modules := ""
 	if found, _ := filepath.Glob(filepath.Join(k.root, "usr/lib/*/krb5/plugins/kdb")); k.root != "" && len(found) > 0 {
 		modules = "[dbmodules]\n  db_module_dir = " + found[0] + "\n"
@@ -78,8 +78,9 @@ func (k *KDC) configure() {
 	for name, text := range map[string]string{
 		"krb5.conf": fmt.Sprintf("[libdefaults]\n  default_realm = %[1]s\n  udp_preference_limit = 1\n  rdns = false\n  dns_lookup_kdc = false\n"+
 			"[realms]\n  %[1]s = {\n    kdc = %[2]s\n  }\n", k.Realm, k.addr),
-		"kdc.conf": fmt.Sprintf("[kdcdefaults]\n  kdc_listen = %[2]s\n  kdc_tcp_listen = %[2]s\n[realms]\n  %[1]s = {\n    database_name = %[3]s/principal\n"+
-			"    key_stash_file = %[3]s/stash\n    acl_file = %[3]s/acl\n    max_life = 1d\n    max_renewable_life = 7d\n    default_principal_flags = +preauth\n  }\n"+
+		"kdc.conf": fmt.Sprintf("[kdcdefaults]\n  kdc_listen = %[2]s\n  kdc_tcp_listen = %[2]s\n[realms]\n  %[1]s = {\n"+
+			"    database_name = %[3]s/principal\n    key_stash_file = %[3]s/stash\n    acl_file = %[3]s/acl\n"+
+			"    max_life = 1d\n    max_renewable_life = 7d\n    default_principal_flags = +preauth\n  }\n"+
 			"[logging]\n  kdc = STDERR\n%[4]s", k.Realm, k.addr, k.dir, modules),
 	} {
 		if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o600); err != nil {

@@ -57,7 +57,8 @@ type SecuredHBase struct {
 	Cert, Key string // files of the client's certificate and key (PEM)
 }
 
-// HBaseTLS returns a real HBase that takes nobody without TLS and a certificate. It speaks TLS 1.2 alone, as HBase does unless set otherwise.
+// HBaseTLS returns a real HBase that takes nobody without TLS and a certificate. It speaks TLS 1.2 alone, as HBase does unless set
+// otherwise.
 func HBaseTLS(t testing.TB) SecuredHBase {
 	t.Helper()
 	h := SecuredHBase{Connect: address(t, "BRINE_REAL_HBASE_TLS")}

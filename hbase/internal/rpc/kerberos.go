@@ -98,7 +98,8 @@ func exchangeError(addr, server string, err error) error {
 // refusal is an exception to no call, by which a server ends the connection; it is said where Kerberos is what it wants.
 func (o *Options) refusal(addr string, m *hbasepb.ExceptionResponse) error {
 	e := remote.NewException(addr, m)
-	if o.Kerberos == nil && e.Class == remote.Package+"security.AccessDeniedException" && strings.Contains(e.Text, "Authentication is required") {
+	if o.Kerberos == nil && e.Class == remote.Package+"security.AccessDeniedException" && strings.Contains(e.Text,
+		"Authentication is required") {
 		e.Text = "Authentication is required: this HBase wants Kerberos; set hbase.kerberos"
 	}
 	return e

@@ -61,7 +61,8 @@ func Load(t testing.TB, ca, key string) *Authority {
 	return &Authority{CA: ca, dir: t.TempDir(), cert: pair.Leaf, key: pair.PrivateKey.(crypto.Signer)}
 }
 
-// Issue makes a certificate and its key, and returns their files. One of the same name takes the place of an earlier one, as a renewal does.
+// Issue makes a certificate and its key, and returns their files. One of the same name takes the place of an earlier one, as a renewal
+// does.
 func (a *Authority) Issue(t testing.TB, l Leaf) (cert, key string) {
 	t.Helper()
 	name := cmp.Or(l.Name, "leaf")

@@ -1,5 +1,5 @@
-// Package gssapitest is a KDC of one realm for tests: it hands out tickets by the messages of gokrb5, and shares no code with package gssapi. Faults
-// are its fields' doing. Tests of a real KDC are beside it.
+// Package gssapitest is a KDC of one realm for tests: it hands out tickets by the messages of gokrb5, and shares no code with package
+// gssapi. Faults are its fields' doing. Tests of a real KDC are beside it.
 package gssapitest
 
 import (
@@ -49,7 +49,8 @@ type KDC struct {
 
 // NewKDC returns a KDC whose tickets live for 10 hours.
 func NewKDC(realm string) *KDC {
-	k := &KDC{Realm: realm, life: 10 * time.Hour, etype: etypeID.AES256_CTS_HMAC_SHA1_96, keys: map[string]*keytab.Keytab{}, versions: map[string]uint8{}}
+	k := &KDC{Realm: realm, life: 10 * time.Hour, etype: etypeID.AES256_CTS_HMAC_SHA1_96, keys: map[string]*keytab.Keytab{},
+		versions: map[string]uint8{}}
 	k.Key("krbtgt/" + realm)
 	return k
 }
@@ -131,7 +132,8 @@ func (k *KDC) Conf(t testing.TB, addrs ...string) string {
 	for _, a := range addrs {
 		fmt.Fprintf(&kdcs, "    kdc = %s\n", a)
 	}
-	text := fmt.Sprintf("[libdefaults]\n  default_realm = %s\n  rdns = false\n  dns_lookup_kdc = false\n[realms]\n  %s = {\n%s  }\n", k.Realm, k.Realm, &kdcs)
+	text := fmt.Sprintf("[libdefaults]\n  default_realm = %s\n  rdns = false\n  dns_lookup_kdc = false\n[realms]\n  %s = {\n%s  }\n",
+		k.Realm, k.Realm, &kdcs)
 	file := filepath.Join(t.TempDir(), "krb5.conf")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -156,7 +158,7 @@ func (k *KDC) Listen(t testing.TB) string {
 			wg.Go(func() { k.serve(c) })
 		}
 	})
-	t.Cleanup(func() { l.Close(); wg.Wait() })
+	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
 	return l.Addr().String()
 }
 
@@ -305,7 +307,8 @@ func (k *KDC) ticket(r *messages.TGSReq) ([]byte, int32) {
 	} else {
 		k.count(&k.tickets)
 	}
-	reply := messages.TGSRep{KDCRepFields: k.make(&r.ReqBody, part.CName, msgtype.KRB_TGS_REP, part.AuthTime, part.Key, keyusage.TGS_REP_ENCPART_SESSION_KEY)}
+	reply := messages.TGSRep{KDCRepFields: k.make(&r.ReqBody, part.CName, msgtype.KRB_TGS_REP, part.AuthTime, part.Key,
+		keyusage.TGS_REP_ENCPART_SESSION_KEY)}
 	b, err := reply.Marshal()
 	if err != nil {
 		panic(err)
@@ -331,7 +334,8 @@ func (k *KDC) make(body *messages.KDCReqBody, client types.PrincipalName, kind i
 		panic(err)
 	}
 	part := messages.EncKDCRepPart{
-		Key: session, LastReqs: []messages.LastReq{{LRValue: now}}, Nonce: body.Nonce, Flags: types.NewKrbFlags(), AuthTime: authenticated.UTC().Truncate(time.Second),
+		Key: session, LastReqs: []messages.LastReq{{LRValue: now}}, Nonce: body.Nonce, Flags: types.NewKrbFlags(),
+		AuthTime:  authenticated.UTC().Truncate(time.Second),
 		StartTime: now, EndTime: now.Add(life), RenewTill: until, SRealm: k.Realm, SName: body.SName,
 	}
 	b, err := part.Marshal()
