@@ -18,7 +18,7 @@ import (
 const dataFormat = 1
 
 // layout is what is in a data folder.
-var layout = datadir.Layout{"FORMAT", "kafka", "hbase", "search", "damaged-*"}
+var layout = datadir.Layout{"FORMAT", "kafka", "hbase", "search", "accounts", "accounts/*", "damaged-*"}
 
 // lock takes a data folder for this process. The lock goes with the process, however it ends.
 func lock(dir string) (unlock func(), err error) {
