@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -121,39 +119,12 @@ func (h *Half) summary() Summary {
 	return s
 }
 
-// byReason lists counts in brackets.
-func byReason(counts map[string]int64) string {
-	var reasons []string
-	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		reasons = append(reasons, reason+" "+term.Thousands(counts[reason]))
-	}
-	if len(reasons) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(reasons, ", ") + ")"
-}
-
-// LeftOutText words how many events are left out, and for how many the when of a row or document does not hold; empty: none.
-func LeftOutText[K ~string](reasons map[K]int64, filtered map[string]int64) (text string) {
-	if n, by := int64(0), map[string]int64{}; len(reasons) > 0 {
-		for reason, events := range reasons {
-			by[string(reason)] = events
-			n += events
-		}
-		text = ", " + term.Thousands(n) + " left out" + byReason(by)
-	}
-	if len(filtered) > 0 {
-		text += ", filtered" + byReason(filtered)
-	}
-	return text
-}
-
 // Line is the summary as a line for people.
 func (s *Summary) Line() string {
 	line := fmt.Sprintf("%s: %s written, %s%s, %s left out%s", s.Name, term.Count(int(s.Written), "record"),
 		term.Count(int(s.Dead), "dead letter"),
-		byReason(s.Reasons), term.Thousands(s.LeftOut), byReason(s.LeftOutBy))
-	line += LeftOutText[string](nil, s.Filtered)
+		term.ByReason(s.Reasons), term.Thousands(s.LeftOut), term.ByReason(s.LeftOutBy))
+	line += term.LeftOut[string](nil, s.Filtered)
 	if s.Ties > 0 {
 		line += fmt.Sprintf(", %s with changes that tie", term.Count(int(s.Ties), "cell"))
 	}

@@ -10,6 +10,7 @@ import (
 	"brine/rowkey"
 	"brine/schema/regions"
 	"brine/skew"
+	"brine/skew/display"
 )
 
 type regionsCmd struct {
@@ -93,7 +94,7 @@ func (c *regionsLsCmd) Run(e *env) error {
 		writes := make([]float64, len(all))
 		for i, r := range all {
 			writes[i] = float64(r.Writes)
-			w.Row(r.Name[:min(regions.ShortName, len(r.Name))], term.Clip(startOf(t.Keys, r.Start), 48), r.Server,
+			w.Row(r.Name[:min(regions.ShortName, len(r.Name))], term.Clip(display.Start(t.Keys, r.Start), 48), r.Server,
 				fmt.Sprintf("%9s", t.Size(r.Name)),
 				fmt.Sprintf("%12s", term.Thousands(int64(r.Reads))), fmt.Sprintf("%12s", term.Thousands(int64(r.Writes))))
 		}

@@ -9,8 +9,8 @@ import (
 
 	"brine/config"
 	"brine/indexer"
-	"brine/internal/term"
 	"brine/reindex"
+	"brine/reindex/display"
 	"brine/schema"
 	"brine/search"
 	"brine/service"
@@ -65,23 +65,23 @@ func (c *reindexCmd) Run(e *env) error {
 	if err != nil {
 		return reindexError(err)
 	}
-	screen := &reindexScreen{Screen: term.NewScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet, rate: c.Rate}
+	screen := display.NewScreen(e.stdout, c.JSON, c.Quiet, c.Rate)
 	plan, err := run.Plan(e.ctx)
 	if err != nil {
 		return reindexError(err)
 	}
-	screen.plan(&plan)
+	screen.Plan(&plan)
 	if c.DryRun {
 		return nil
 	}
-	err = screen.follow(run, plan.Documents, func() error { return run.Run(e.ctx) })
+	err = screen.Follow(run, plan.Documents, func() error { return run.Run(e.ctx) })
 	switch {
 	case err != nil && e.ctx.Err() != nil && !errors.Is(err, reindex.ErrTaken):
 		return &exitError{exitFailed, fmt.Errorf("stopped while %s", run.Progress().Phase), "the same command goes on from there"}
 	case err != nil:
 		return reindexError(err)
 	}
-	screen.result(run.Result())
+	screen.Result(run.Result())
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (s *replayScreen) diff(d replayDiff) {
 	if d.Rejected > 0 {
 		fmt.Fprintf(s.Out, ", and %s of them dead letters", n(d.Rejected))
 	}
-	fmt.Fprint(s.Out, service.LeftOutText(d.LeftOut, d.Filtered))
+	fmt.Fprint(s.Out, term.LeftOut(d.LeftOut, d.Filtered))
 	fmt.Fprintf(s.Out, ":\n  %12s rows are not there\n  %12s rows are there and would change\n  %12s rows would stay as they are\n",
 		n(d.New), n(d.Changed), n(d.Rows-d.New-d.Changed))
 	fmt.Fprintf(s.Out, "of the cells of rows that are there:\n  %12s are the same\n  %12s stay, since they are newer\n  %12s would be added\n"+

@@ -9,6 +9,8 @@ import (
 
 	"brine/config"
 	"brine/forecast"
+	"brine/forecast/display"
+	"brine/internal/term"
 	"brine/schema"
 )
 
@@ -60,8 +62,9 @@ func (c *tablesPlanCmd) Run(e *env) error {
 		err = json.NewEncoder(e.stdout).Encode(map[string]any{"tables": changes.Tables, "indexes": changes.Indexes, "sample": report})
 	} else {
 		printChanges(e.stdout, changes)
+		colours := term.NewPaint(e.stdout, e.getenv)
 		for i := range report {
-			printForecast(e, cfg, &report[i])
+			display.Report(e.stdout, colours, cfg.Table(report[i].Table).RowKeys(), &report[i])
 		}
 	}
 	if err == nil && c.Sample != "" && !slices.ContainsFunc(report, func(r forecast.Report) bool { return r.Rows > 0 }) {

@@ -120,7 +120,7 @@ func (v *verification) once(e *env) error {
 	if err != nil {
 		return v.failure(e.ctx, err)
 	}
-	v.screen.report(report, v.cmd.Show)
+	v.screen.Report(report, v.cmd.Show)
 	if report, err = v.fix(e, check, report); err != nil {
 		return v.failure(e.ctx, err)
 	}
@@ -140,7 +140,7 @@ func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (
 		}
 		records := int64(0)
 		v.work(func() { records, err = check.Repair(e.ctx, writers) })
-		if v.screen.repaired(records, err); err != nil {
+		if v.screen.Repaired(records, err); err != nil {
 			return report, err
 		}
 		fixed = true
@@ -151,7 +151,7 @@ func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (
 			return report, err
 		}
 		rows, err := check.DeleteExtra(e.ctx)
-		if v.screen.deleted(rows, err); err != nil {
+		if v.screen.Deleted(rows, err); err != nil {
 			return report, err
 		}
 		fixed = true
@@ -163,7 +163,7 @@ func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (
 	var err error
 	v.work(func() { again, err = check.Again(e.ctx) })
 	if err == nil {
-		v.screen.again(again, v.cmd.Show)
+		v.screen.Again(again, v.cmd.Show)
 	}
 	return again, err
 }
@@ -177,7 +177,7 @@ func (v *verification) work(do func()) {
 		defer close(held)
 		service.HoldHeap(ctx, int64(v.cfg.Memory)+sorting)
 	}()
-	v.screen.During(do, v.screen.draw)
+	v.screen.During(do, v.screen.Draw)
 	stop()
 	<-held
 }

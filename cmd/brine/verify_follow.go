@@ -17,21 +17,21 @@ func (v *verification) follow(ctx context.Context) error {
 	defer stop()
 	f := verify.Follower{
 		Options: v.options, Every: v.cmd.Every, Committed: v.committed, Work: v.work,
-		Started: func() { v.screen.note("following: what is committed from now on is verified every %v", v.cmd.Every) },
+		Started: func() { v.screen.Note("following: what is committed from now on is verified every %v", v.cmd.Every) },
 		Verified: func(r *verify.Report) {
 			if r != nil {
-				v.screen.report(r, v.cmd.Show)
+				v.screen.Report(r, v.cmd.Show)
 			}
 			v.metrics.Verified(time.Now())
 		},
 		Repaired: func(records int64, again *verify.Report) {
-			v.screen.repaired(records, nil)
-			v.screen.again(again, v.cmd.Show)
+			v.screen.Repaired(records, nil)
+			v.screen.Again(again, v.cmd.Show)
 			v.metrics.Verified(time.Now())
 		},
 		Failed: func(err error) {
 			v.metrics.Failed()
-			v.screen.note("not verified, and tried again with the next: %v", err)
+			v.screen.Note("not verified, and tried again with the next: %v", err)
 		},
 	}
 	if v.cmd.Repair {
@@ -61,6 +61,6 @@ func (v *verification) serve() (stop func(), err error) {
 		defer close(done)
 		_ = a.Run(ctx) // what stops it is the end
 	}()
-	v.screen.note("metrics and health on %s", a.URL())
+	v.screen.Note("metrics and health on %s", a.URL())
 	return func() { cancel(); <-done }, nil
 }

@@ -12,6 +12,7 @@ import (
 	"brine/service"
 	"brine/service/brokers"
 	"brine/verify"
+	"brine/verify/display"
 )
 
 // verification is a verify command with its stores open.
@@ -23,7 +24,7 @@ type verification struct {
 	service *service.Service
 	log     *slog.Logger
 	metrics *metrics.Verify
-	screen  *verifyScreen
+	screen  *display.Screen
 	options verify.Options
 }
 
@@ -39,8 +40,7 @@ func (c *verifyCmd) open(e *env) (*verification, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verification{cmd: c, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), screen: newVerifyScreen(e.stdout, c.JSON, c.Quiet)}
-	v.screen.masks = cfg.Mask()
+	v := &verification{cmd: c, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), screen: display.NewScreen(e.stdout, c.JSON, c.Quiet, cfg.Mask())}
 	v.log = slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	groups, err := c.groups(e.ctx, cfg, v.brokers)
 	if err != nil {
@@ -78,7 +78,7 @@ func (v *verification) openStores(e *env) (err error) {
 	}
 	v.metrics = metrics.NewVerify(v.service.Registry())
 	v.options.Hooks = v.metrics.Hooks()
-	v.options.Hooks.Phase = v.screen.phase
+	v.options.Hooks.Phase = v.screen.Phase
 	v.options.Tables = verify.Tables(v.options.Sources, v.service.Client(), v.service.Engine())
 	return nil
 }
@@ -100,7 +100,7 @@ func (v *verification) expect(ctx context.Context) error {
 	}
 	for i, h := range v.halves {
 		if len(h.Committed) == 0 {
-			v.screen.note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.Half.Name(), h.Group.Group.Group)
+			v.screen.Note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.Half.Name(), h.Group.Group.Group)
 			continue
 		}
 		v.options.Sources[i].Settled = committed[i]

@@ -1,4 +1,5 @@
-package main
+// Package display shows how a verification goes and what it found, for people or as JSON lines.
+package display
 
 import (
 	"fmt"
@@ -9,12 +10,11 @@ import (
 	"brine/internal/term"
 	"brine/internal/wording"
 	"brine/mask"
-	"brine/service"
 	"brine/verify"
 )
 
-// verifyScreen prints how a verification goes and what it found, for people or as JSON lines.
-type verifyScreen struct {
+// Screen prints how a verification goes and what it found, for people or as JSON lines.
+type Screen struct {
 	term.Screen
 	json  bool
 	quiet bool
@@ -26,12 +26,13 @@ type verifyScreen struct {
 	began time.Time
 }
 
-func newVerifyScreen(out io.Writer, asJSON, quiet bool) *verifyScreen {
-	return &verifyScreen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet}
+// NewScreen prints to out, and shows of records what masks leave. A quiet one shows no progress.
+func NewScreen(out io.Writer, asJSON, quiet bool, masks *mask.Rules) *Screen {
+	return &Screen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet, masks: masks}
 }
 
-// note prints a line that belongs to no report, in plain words.
-func (s *verifyScreen) note(format string, args ...any) {
+// Note prints a line that belongs to no report, in plain words.
+func (s *Screen) Note(format string, args ...any) {
 	text := wording.Plain(fmt.Sprintf(format, args...))
 	if s.json {
 		s.JSON(map[string]string{"note": text})
@@ -41,14 +42,15 @@ func (s *verifyScreen) note(format string, args ...any) {
 	term.Println(s.Out, "%s", text)
 }
 
-func (s *verifyScreen) phase(i verify.PhaseInfo) {
+// Phase begins a part of the work.
+func (s *Screen) Phase(i verify.PhaseInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.what, s.done, s.began = i.Name, i.Done, time.Now()
 }
 
-// verifyReading is how far a part of the work is.
-type verifyReading struct {
+// reading is how far a part of the work is.
+type reading struct {
 	What   string  `json:"working_on"`
 	Done   int64   `json:"done"`
 	Of     int64   `json:"of"`
@@ -56,37 +58,37 @@ type verifyReading struct {
 	ETA    float64 `json:"eta_seconds"` // −1 while unknown
 }
 
-func (s *verifyScreen) reading() (r verifyReading, ok bool) {
+func (s *Screen) reading() (r reading, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done == nil {
 		return r, false
 	}
-	r = verifyReading{What: s.what}
+	r = reading{What: s.what}
 	r.Done, r.Of = s.done()
 	p := term.Progress{Done: r.Done, Left: r.Of - r.Done, Elapsed: time.Since(s.began)}
 	r.PerSec, r.ETA = p.PerSecond(), p.ETA()
 	return r, true
 }
 
-// draw shows how far the part of the work that goes on is.
-func (s *verifyScreen) draw() {
+// Draw shows how far the part of the work that goes on is.
+func (s *Screen) Draw() {
 	if r, ok := s.reading(); ok && !s.quiet {
 		s.Show(s.line(r))
 	}
 }
 
-// repaired prints how much a repair has written; one that failed says what it did before.
-func (s *verifyScreen) repaired(records int64, err error) {
+// Repaired prints how much a repair has written; one that failed says what it did before.
+func (s *Screen) Repaired(records int64, err error) {
 	s.fixed("repaired_records", records, err, "written again: %s records", term.Thousands(records))
 }
 
-// deleted prints in how many rows and documents something extra was deleted, likewise.
-func (s *verifyScreen) deleted(rows int64, err error) {
+// Deleted prints in how many rows and documents something extra was deleted, likewise.
+func (s *Screen) Deleted(rows int64, err error) {
 	s.fixed("deleted_extra", rows, err, "what was extra is deleted in %s rows and documents", term.Thousands(rows))
 }
 
-func (s *verifyScreen) fixed(name string, n int64, err error, format string, args ...any) {
+func (s *Screen) fixed(name string, n int64, err error, format string, args ...any) {
 	if err != nil {
 		format += ", before it failed"
 	}
@@ -94,10 +96,10 @@ func (s *verifyScreen) fixed(name string, n int64, err error, format string, arg
 		s.JSON(map[string]any{"note": fmt.Sprintf(format, args...), name: n, "complete": err == nil})
 		return
 	}
-	s.note(format, args...)
+	s.Note(format, args...)
 }
 
-func (s *verifyScreen) line(r verifyReading) string {
+func (s *Screen) line(r reading) string {
 	if s.json {
 		return term.JSON(r)
 	}
@@ -109,8 +111,8 @@ func (s *verifyScreen) line(r verifyReading) string {
 		term.Rate(r.PerSec), rest)
 }
 
-// report prints what was verified and what was found.
-func (s *verifyScreen) report(r *verify.Report, most int) {
+// Report prints what was verified and what was found.
+func (s *Screen) Report(r *verify.Report, most int) {
 	r.Hide(s.masks)
 	if s.json {
 		s.findings(r, len(r.Findings))
@@ -120,7 +122,7 @@ func (s *verifyScreen) report(r *verify.Report, most int) {
 	s.Keep()
 	for _, src := range r.Sources {
 		fmt.Fprintf(s.Out, "%s: %s records of topic %s%s", src.Name, term.Thousands(src.Records), src.Topic,
-			service.LeftOutText(src.LeftOut, src.Filtered))
+			term.LeftOut(src.LeftOut, src.Filtered))
 		if src.Ahead > 0 {
 			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, and may be there or not", term.Thousands(src.Ahead))
 		}
@@ -133,11 +135,11 @@ func (s *verifyScreen) report(r *verify.Report, most int) {
 		fmt.Fprintf(s.Out, "dead letters: %s records that cannot be written; %s others that are missing because they are dead letters\n",
 			term.Thousands(r.Rejected), term.Thousands(r.DeadLettered))
 	}
-	s.again(r, most)
+	s.Again(r, most)
 	fmt.Fprintf(s.Out, "took %v\n", r.Took.Round(10*time.Millisecond))
 }
 
-func (s *verifyScreen) table(t *verify.TableReport) {
+func (s *Screen) table(t *verify.TableReport) {
 	what, rows := "table", "rows"
 	if t.Documents {
 		what, rows = "index", "documents"
@@ -158,11 +160,11 @@ func (s *verifyScreen) table(t *verify.TableReport) {
 	}
 }
 
-// again prints what was found, and no more.
-func (s *verifyScreen) again(r *verify.Report, most int) {
+// Again prints what was found, and no more.
+func (s *Screen) Again(r *verify.Report, most int) {
 	r.Hide(s.masks)
 	if s.json {
-		s.report(r, most)
+		s.Report(r, most)
 		return
 	}
 	s.Keep()
@@ -187,7 +189,7 @@ func (s *verifyScreen) again(r *verify.Report, most int) {
 	}
 }
 
-func (s *verifyScreen) findings(r *verify.Report, most int) {
+func (s *Screen) findings(r *verify.Report, most int) {
 	for i := range r.Findings[:min(most, len(r.Findings))] {
 		f := &r.Findings[i]
 		if s.json {

@@ -1,4 +1,5 @@
-package main
+// Package display writes what forecast foretells for people: the split of a table, what collides, the capacity that it needs.
+package display
 
 import (
 	"fmt"
@@ -6,43 +7,42 @@ import (
 	"slices"
 	"strings"
 
-	"brine/config"
 	"brine/forecast"
 	"brine/internal/term"
 	"brine/plan"
 	"brine/rowkey"
-	"brine/service"
-	"brine/skew"
+	"brine/skew/display"
 )
 
-func printForecast(e *env, cfg *config.Config, r *forecast.Report) {
+// Report writes the forecast of a table, whose keys are those given.
+func Report(out io.Writer, colours term.Paint, keys rowkey.Keys, r *forecast.Report) {
 	records, rows := term.Count(r.Records, "record"), term.Count(r.Rows, "row")
 	filtered := map[string]int64{}
 	if r.Filtered > 0 {
 		filtered[r.Table] = int64(r.Filtered)
 	}
-	fmt.Fprintf(e.stdout, "\n%s → %s: %s, %s%s%s\n", r.Pipeline, r.Table, records, roughly(r.Exact), rows,
-		service.LeftOutText(r.LeftOut, filtered))
+	fmt.Fprintf(out, "\n%s → %s: %s, %s%s%s\n", r.Pipeline, r.Table, records, roughly(r.Exact), rows,
+		term.LeftOut(r.LeftOut, filtered))
 	if r.LookedUp > 0 {
-		fmt.Fprintf(e.stdout, "  %s without fields of the key, which are looked up: not foreseen\n", term.Count(r.LookedUp, "record"))
+		fmt.Fprintf(out, "  %s without fields of the key, which are looked up: not foreseen\n", term.Count(r.LookedUp, "record"))
 	}
 	if r.Rows > 0 {
-		printSplit(e.stdout, term.NewPaint(e.stdout, e.getenv), cfg.Table(r.Table).RowKeys(), r)
-		printProposed(e.stdout, r)
+		printSplit(out, colours, keys, r)
+		printProposed(out, r)
 	} else {
-		fmt.Fprintln(e.stdout, "  no event in the sample produces a row; nothing to forecast")
+		fmt.Fprintln(out, "  no event in the sample produces a row; nothing to forecast")
 	}
 	for _, w := range r.Warnings() {
-		term.Wrapped(e.stdout, "  ", "warning: "+w.Msg)
+		term.Wrapped(out, "  ", "warning: "+w.Msg)
 		if w.Rule == forecast.CollisionRule {
-			printCollided(e.stdout, r)
+			printCollided(out, r)
 		}
 		if w.Fix != "" {
-			term.Wrapped(e.stdout, "    ", "fix: "+w.Fix)
+			term.Wrapped(out, "    ", "fix: "+w.Fix)
 		}
 	}
 	if r.Capacity != nil {
-		printSheet(e.stdout, r.Forecast, r.Capacity)
+		sheet(out, r.Forecast, r.Capacity)
 	}
 }
 
@@ -81,7 +81,7 @@ func printSplit(out io.Writer, colours term.Paint, keys rowkey.Keys, f *forecast
 		if slices.ContainsFunc(f.Hot, func(h plan.HotRegion) bool { return h.Start.String() == r.Start.String() }) {
 			colour = colours.Red
 		}
-		w.Painted(colour, "  "+term.Clip(startOf(keys, r.Start), 48), fmt.Sprintf("%10s", term.Thousands(int64(r.Rows))),
+		w.Painted(colour, "  "+term.Clip(display.Start(keys, r.Start), 48), fmt.Sprintf("%10s", term.Thousands(int64(r.Rows))),
 			fmt.Sprintf("%6.2f %%", 100*r.Share),
 			term.Bar(float64(r.Rows), float64(largest)))
 	}
@@ -135,16 +135,4 @@ func printCollided(out io.Writer, f *forecast.Report) {
 			term.Println(out, "      %s: %s", f.Place(ev.At), term.Clip(ev.Text, 80))
 		}
 	}
-}
-
-// startOf shows where a region begins: its start key, and the fields that it holds whole.
-func startOf(keys rowkey.Keys, at skew.Key) string {
-	if len(at) == 0 {
-		return at.Start()
-	}
-	fields := keys.Describe(at)
-	if fields == "" {
-		return at.String()
-	}
-	return at.String() + "  " + fields
 }

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"context"
@@ -26,14 +26,14 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 			[]string{"1 document has changes that tie", `such as document "o\x1b1": records`, "nothing is missing"}},
 	} {
 		var out strings.Builder
-		newVerifyScreen(&out, false, true).report(&c.report, 20)
+		NewScreen(&out, false, true, nil).Report(&c.report, 20)
 		for _, want := range c.want {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: %q is not in\n%s", c.name, want, out.String())
 			}
 		}
 		var asJSON strings.Builder
-		newVerifyScreen(&asJSON, true, true).report(&c.report, 20)
+		NewScreen(&asJSON, true, true, nil).Report(&c.report, 20)
 		if c.report.Tables != nil && !strings.Contains(asJSON.String(), `"first_tie":{"key":"o\\x1B1"`) {
 			t.Errorf("%s: %s", c.name, asJSON.String())
 		}
@@ -44,7 +44,7 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 func TestVerifyNotesInPlainWords(t *testing.T) {
 	_, err := new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")
 	var out strings.Builder
-	newVerifyScreen(&out, false, true).note("not verified: %v", err)
+	NewScreen(&out, false, true, nil).Note("not verified: %v", err)
 	if want := "not verified: 127.0.0.1:1: connection refused\n"; out.String() != want {
 		t.Errorf("got %q, want %q", &out, want)
 	}
@@ -63,9 +63,9 @@ func TestVerifyPrintsWhatItDidBeforeItFailed(t *testing.T) {
 			`{"complete":false,"deleted_extra":3,"note":"what was extra is deleted in 3 rows and documents, before it failed"}` + "\n"},
 	} {
 		var out strings.Builder
-		s := newVerifyScreen(&out, c.json, true)
-		s.repaired(1204, c.err)
-		s.deleted(3, c.err)
+		s := NewScreen(&out, c.json, true, nil)
+		s.Repaired(1204, c.err)
+		s.Deleted(3, c.err)
 		if out.String() != c.want {
 			t.Errorf("%v, %v: got %s, want %s", c.json, c.err, &out, c.want)
 		}

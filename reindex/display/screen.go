@@ -1,33 +1,42 @@
-package main
+// Package display shows a reindex's plan, progress and result, for people or as JSON lines.
+package display
 
 import (
 	"fmt"
+	"io"
 
 	"brine/internal/term"
 	"brine/reindex"
 )
 
-// reindexScreen prints a reindex's plan, progress and result, for people or as JSON lines.
-type reindexScreen struct {
+// Screen prints a reindex's plan, progress and result, for people or as JSON lines.
+type Screen struct {
 	term.Screen
 	json  bool
 	quiet bool
 	rate  int
 }
 
-// reindexPlan is the JSON line of a plan.
-type reindexPlan struct {
+// NewScreen prints to out; rate is the documents a second that were asked for, 0 for as many as the stores take. A quiet one shows no
+// progress.
+func NewScreen(out io.Writer, asJSON, quiet bool, rate int) *Screen {
+	return &Screen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet, rate: rate}
+}
+
+// planLine is the JSON line of a plan.
+type planLine struct {
 	reindex.Plan
 	Seconds float64 `json:"seconds,omitempty"` // expected, at the rate that is set
 }
 
-func (s *reindexScreen) plan(p *reindex.Plan) {
+// Plan prints what a reindex is going to do, and how long that may take.
+func (s *Screen) Plan(p *reindex.Plan) {
 	work, seconds := float64(p.Work()), 0.0
 	if s.rate > 0 {
 		seconds = work / float64(s.rate)
 	}
 	if s.json {
-		s.JSON(reindexPlan{*p, seconds})
+		s.JSON(planLine{*p, seconds})
 		return
 	}
 	fmt.Fprintf(s.Out, "reindex of %s from %s: %s documents are in it now, %s\n", p.Index, p.From,
@@ -59,8 +68,8 @@ func (s *reindexScreen) plan(p *reindex.Plan) {
 	}
 }
 
-// follow shows progress while work goes on.
-func (s *reindexScreen) follow(run *reindex.Run, documents int64, work func() error) (err error) {
+// Follow shows progress while work goes on.
+func (s *Screen) Follow(run *reindex.Run, documents int64, work func() error) (err error) {
 	meter := run.Meter(documents)
 	s.During(func() { err = work() }, func() {
 		if now, ok := meter.Read(); ok && !s.quiet {
@@ -70,7 +79,7 @@ func (s *reindexScreen) follow(run *reindex.Run, documents int64, work func() er
 	return err
 }
 
-func (s *reindexScreen) line(r *reindex.Reading, documents int64) string {
+func (s *Screen) line(r *reindex.Reading, documents int64) string {
 	if s.json {
 		return term.JSON(r)
 	}
@@ -89,7 +98,8 @@ func (s *reindexScreen) line(r *reindex.Reading, documents int64) string {
 	return text
 }
 
-func (s *reindexScreen) result(r reindex.Result) {
+// Result prints what a reindex has done.
+func (s *Screen) Result(r reindex.Result) {
 	if s.json {
 		s.JSON(r)
 		return
