@@ -15,11 +15,11 @@
 //     admit.
 //  2. admit (submit.go) waits for room in the byte bound (reserve) and goes on with enqueue. If that returns a lane that is full,
 //     admit gives the bytes back, waits for room there (awaitRoom), and begins again.
-//  3. enqueue (submit.go) puts each mutation into the lane of its region (lane.go, lanes.go), unless one of them is full
+//  3. enqueue (submit.go) puts each mutation into the lane of its region (lane.go), unless one of them is full
 //     (fullLane), where it keeps the flight's turn (claim). A lane that was empty lingers if its mutator lets it (linger.go).
 //     It goes on with schedule, for a lane that lingers later.
 //  4. schedule (gather.go) puts a lane whose region is known into its server's queue. One whose region is not goes to locate
-//     (locate.go), which asks Env.FindAround until the region is found, carves the lane accordingly (lanes.go), and comes
+//     (locate.go), which asks Env.FindAround until the region is found, carves the lane accordingly (lane.go), and comes
 //     back to schedule. It goes on with dispatch.
 //  5. dispatch (gather.go) has gather make calls out of a server's queue while the server may have more: of many lanes, or of
 //     one that must ride alone. It goes on with send, in a goroutine for each call.
@@ -29,18 +29,16 @@
 //     that package remote has for its error. Then send goes on with finish (send.go), which frees the server for other calls,
 //     and goes on with requeue.
 //  8. requeue (requeue.go) puts what is to be sent again at the front of its lane, in order, and applyRemedy has the lane
-//     located again, searched for the mutation at fault (isolation.go), or paused (pause.go). From there it is scheduled as
+//     located again, searched for the mutation at fault, or paused. From there it is scheduled as
 //     in step 4. Back in send, the server has its next calls (dispatch), and send goes on with report.
-//  9. report (settle.go) calls the Applied hook, and settle passes the results to the flight. A flight whose last mutation is
+//  9. report (flight.go) calls the Applied hook, and settle passes the results to the flight. A flight whose last mutation is
 //     settled is done, and its Wait returns: in brine, to part.wait of package sink.
 //
 // Beside the way:
 //
 //	pending.go    a flight that waits for nothing but failing regions lets its batch go
-//	pause.go      what ends a pause early: the region is open again, or somebody has little time left
 //	watch.go      calls that a dead server keeps are given up once their regions are open elsewhere
 //	pace.go       lanes that are far slower than their server's others ride alone
-//	isolation.go  the search for the mutation that makes its calls fail
 //
 //	Submit → lane of the region → (located) → queue of the server → call → results
 //	              ↑ back in order, after the remedy ──────────────────┘
