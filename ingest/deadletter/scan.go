@@ -121,7 +121,8 @@ func (s *Scan) opened(ctx context.Context, after Place) iter.Seq2[opened, error]
 	}
 }
 
-// letters returns the dead letters of one topic. The first error is the last.
+// letters returns the dead letters of one topic. The first error is the last. A topic that is deleted while it is read ends there, as one
+// that was deleted before would not have been read at all.
 func (s *Scan) letters(ctx context.Context, o opened) iter.Seq2[*Kept, error] {
 	return func(yield func(*Kept, error) bool) {
 		o.meter = s.Meter
@@ -129,7 +130,9 @@ func (s *Scan) letters(ctx context.Context, o opened) iter.Seq2[*Kept, error] {
 		s.Read = append(s.Read, o.Topic)
 		for kept, err := range o.Letters(ctx, o.from.Partition, o.from.Offset) {
 			if err != nil {
-				yield(nil, err)
+				if !gone(ctx, o.options) {
+					yield(nil, err)
+				}
 				return
 			}
 			if s.Filter.Takes(&kept.Letter) && !yield(&kept, nil) {
@@ -137,6 +140,15 @@ func (s *Scan) letters(ctx context.Context, o opened) iter.Seq2[*Kept, error] {
 			}
 		}
 	}
+}
+
+// gone reports whether the brokers have no such topic any more.
+func gone(ctx context.Context, o Options) bool {
+	log, err := Open(ctx, o)
+	if err == nil {
+		log.Close()
+	}
+	return errors.Is(err, ErrNoTopic)
 }
 
 func (c *Counts) add(more Counts) {
