@@ -4,13 +4,19 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
+	"net/url"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
 
 	"brine/internal/certs"
+	"brine/internal/gssapi"
+	"brine/internal/kafkaauth"
 )
 
 func (l *loader) checkKafka(k *Kafka) {
@@ -41,12 +47,32 @@ func (l *loader) checkStart(setting, start string) {
 func (l *loader) checkSASL(k *Kafka) {
 	const setting = "kafka.sasl"
 	s := &k.SASL
+	mechanisms := map[string]string{"oauth": "oauthbearer", "kerberos": "gssapi"}
+	for _, section := range []string{"oauth", "kerberos"} {
+		if wants := mechanisms[section]; l.has(setting+"."+section) && s.Mechanism != wants {
+			l.fault(setting+"."+section, Missing, "does nothing with mechanism: "+s.Mechanism, "write mechanism: "+wants)
+			return
+		}
+	}
 	switch {
 	case s.Mechanism == "none" && (s.User != "" || s.Password != ""):
 		l.fault(setting+".mechanism", Missing, "is none, and a user or password is there",
 			"write mechanism: scram-sha-512, or what the brokers ask for")
-		return
-	case s.Mechanism != "none" && s.Mechanism != "" && (s.User == "" || s.Password == ""):
+	case s.Mechanism == "oauthbearer":
+		l.checkOAuth(k)
+	case s.Mechanism == "gssapi":
+		l.checkKafkaKerberos(k)
+	case s.Mechanism != "none" && s.Mechanism != "":
+		l.checkPassword(k)
+	}
+}
+
+// checkPassword makes one of the mechanisms that prove a password.
+func (l *loader) checkPassword(k *Kafka) {
+	const setting = "kafka.sasl"
+	s := &k.SASL
+	switch {
+	case s.User == "" || s.Password == "":
 		l.fault(setting, Missing, "needs a user and a password", "write user and password: ${KAFKA_PASSWORD}")
 		return
 	case s.Mechanism == "plain" && !k.TLS.Enabled:
@@ -55,7 +81,7 @@ func (l *loader) checkSASL(k *Kafka) {
 	}
 	var err error
 	if k.sasl, err = s.mechanism(); err == nil && k.sasl != nil {
-		if now := l.followed(setting+".password", func(p string) bool { return p != "" }); now != nil {
+		if now := l.followed(setting+".password", notEmpty); now != nil {
 			k.sasl = following{k.sasl.Name(), s, now}
 		}
 	}
@@ -64,6 +90,104 @@ func (l *loader) checkSASL(k *Kafka) {
 			"change them on the brokers to printable characters")
 	}
 }
+
+// noPassword finds a user or password beside a mechanism that has none.
+func (l *loader) noPassword(s *SASL, instead string) {
+	if s.User != "" || s.Password != "" {
+		l.fault("kafka.sasl.mechanism", Missing, "is "+s.Mechanism+", which takes no user or password", "remove them; "+instead+" says who we are")
+	}
+}
+
+// checkOAuth makes the mechanism that shows tokens.
+func (l *loader) checkOAuth(k *Kafka) {
+	const setting = "kafka.sasl.oauth"
+	o := &k.SASL.OAuth
+	l.noPassword(&k.SASL, "kafka.sasl.oauth")
+	made := kafkaauth.OAuth{TokenURL: o.TokenURL, ClientID: o.ClientID, Audience: o.Audience, Scopes: strings.Fields(o.Scope), TokenFile: o.TokenFile}
+	switch {
+	case o.TokenURL == "" && o.TokenFile == "":
+		l.fault(setting, Missing, "says nowhere where tokens come from", "write token_url, client_id and client_secret: ${KAFKA_CLIENT_SECRET}, or token_file")
+	case o.TokenFile != "":
+		for _, name := range []string{"token_url", "client_id", "client_secret", "scope", "audience", "ca"} {
+			if l.has(setting + "." + name) {
+				l.fault(setting+"."+name, Missing, "does nothing beside token_file", "remove one of both")
+				break
+			}
+		}
+	default:
+		l.checkEndpoint(o)
+		if o.CA != "" {
+			made.TLS = l.tlsConfig(setting, o.CA, "", "", "")
+		}
+		made.Secret = func() string { return o.ClientSecret }
+		if now := l.followed(setting+".client_secret", notEmpty); now != nil {
+			made.Secret = now
+		}
+	}
+	made.Extensions = l.extensions(o)
+	if !k.TLS.Enabled {
+		l.warn("kafka.sasl.mechanism", OpenPassword, "the token is sent as it is, over connections that are not encrypted",
+			"write kafka.tls: { enabled: true }")
+	}
+	k.sasl = made.Mechanism()
+}
+
+// checkEndpoint checks what is sent to the endpoint of tokens.
+func (l *loader) checkEndpoint(o *KafkaOAuth) {
+	const setting = "kafka.sasl.oauth"
+	u, err := url.Parse(o.TokenURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		l.fault(setting+".token_url", Address, "is not a valid URL", "write https://HOST/PATH of the endpoint that issues tokens")
+	case u.User != nil:
+		l.fault(setting+".token_url", Address, "holds a user name or password", "give them as client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		l.warn(setting+".token_url", OpenPassword, "client_secret and the token are sent as they are, over connections that are not encrypted",
+			"write https://")
+	}
+	if o.ClientID == "" || o.ClientSecret == "" {
+		l.fault(setting, Missing, "needs client_id and client_secret beside token_url", "write client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
+	}
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// extensions reads what is sent beside a token.
+func (l *loader) extensions(o *KafkaOAuth) map[string]string {
+	made := map[string]string{}
+	for i, text := range o.Extensions {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || !extensionName.MatchString(name) || name == "auth" || !extensionValue.MatchString(value) {
+			l.fault("kafka.sasl.oauth.extensions["+strconv.Itoa(i)+"]", Name, "is not NAME=VALUE, a name of letters and a value of printable characters",
+				"write it as logicalCluster=lkc-1")
+			continue
+		}
+		made[name] = value
+	}
+	return made
+}
+
+var extensionName, extensionValue = regexp.MustCompile(`^[A-Za-z]+$`), regexp.MustCompile(`^[\x20-\x7e\t]+$`)
+
+// checkKafkaKerberos makes the mechanism that shows tickets.
+func (l *loader) checkKafkaKerberos(k *Kafka) {
+	const setting = "kafka.sasl.kerberos"
+	s := &k.SASL.Kerberos
+	l.noPassword(&k.SASL, setting)
+	if s.Keytab+s.TicketCache == "" {
+		l.fault(setting, Missing, "has neither keytab nor ticket_cache", "write principal: brine@EXAMPLE.COM and keytab: /etc/brine/brine.keytab")
+		return
+	}
+	l.checkKerberosFiles(setting, s.Principal, s.Keytab, s.TicketCache, s.Krb5Conf)
+	k.sasl = kafkaauth.Kerberos{Server: s.ServerPrincipal,
+		Options: gssapi.Options{Principal: s.Principal, Keytab: s.Keytab, TicketCache: s.TicketCache, Krb5Conf: s.Krb5Conf}}.Mechanism()
+}
+
+func notEmpty(text string) bool { return text != "" }
 
 func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	switch s.Mechanism {

@@ -189,12 +189,19 @@ func (l *loader) checkHBaseKerberos(h *HBase) {
 	case embedded:
 		l.fault(setting, Missing, "does nothing for an HBase inside this process", "remove it, or name a cluster in hbase.connect")
 		return
-	case k.Keytab != "" && k.TicketCache != "":
+	}
+	l.checkKerberosFiles(setting, k.Principal, k.Keytab, k.TicketCache, k.Krb5Conf)
+}
+
+// checkKerberosFiles checks who is to log in with which files; one of keytab and ticket_cache is there.
+func (l *loader) checkKerberosFiles(setting, principal, keytab, ticketCache, krb5Conf string) {
+	switch {
+	case keytab != "" && ticketCache != "":
 		l.fault(setting+".ticket_cache", Missing, "is there beside keytab", "keep one of both")
-	case k.Keytab != "" && k.Principal == "":
+	case keytab != "" && principal == "":
 		l.fault(setting, Missing, "a keytab may have keys of several principals, and principal is absent", "write principal: brine@EXAMPLE.COM")
 	}
-	for _, f := range []struct{ name, file string }{{"keytab", k.Keytab}, {"krb5_conf", k.Krb5Conf}} { // a ticket cache may come later
+	for _, f := range []struct{ name, file string }{{"keytab", keytab}, {"krb5_conf", krb5Conf}} { // a ticket cache may come later
 		if f.file == "" {
 			continue
 		}

@@ -220,8 +220,7 @@ func (l *loader) followed(setting string, good func(string) bool) func() string 
 
 // followedBoth returns what reads two settings again, of which one may stand in no file; nil when neither does.
 func (l *loader) followedBoth(a, b string, first, second *string) func() (string, string) {
-	some := func(s string) bool { return s != "" }
-	x, y := l.followed(a, some), l.followed(b, some)
+	x, y := l.followed(a, notEmpty), l.followed(b, notEmpty)
 	if x == nil && y == nil {
 		return nil
 	}

@@ -65,10 +65,52 @@ type TLS struct {
 
 // SASL is the section kafka.sasl.
 type SASL struct {
-	// How the password is proven. Use `plain` over TLS only: it sends the password itself.
-	Mechanism string `set:"mechanism" default:"none" oneof:"none plain scram-sha-256 scram-sha-512"`
+	// How we prove who we are: `plain` and `scram-…` by `user` and `password`, `oauthbearer` by a token (`oauth`), `gssapi` by Kerberos
+	// (`kerberos`). Use `plain` and `oauthbearer` over TLS only: they send the password or token itself.
+	Mechanism string `set:"mechanism" default:"none" oneof:"none plain scram-sha-256 scram-sha-512 oauthbearer gssapi"`
 	// User name.
 	User string `set:"user" example:"brine"`
 	// Password of the user. Take it from the environment.
 	Password string `set:"password,secret" example:"${KAFKA_PASSWORD}"`
+	// Where tokens come from: an endpoint (`token_url`), or a file (`token_file`).
+	OAuth KafkaOAuth `set:"oauth"`
+	// Who we are by Kerberos.
+	Kerberos KafkaKerberos `set:"kerberos"`
+}
+
+// KafkaOAuth is the section kafka.sasl.oauth.
+type KafkaOAuth struct {
+	// OAuth 2.0 endpoint that is asked for tokens with client_id and client_secret (client credentials), when a sixth of a token's life is
+	// left and a broker is connected to.
+	TokenURL string `set:"token_url" example:"https://login.example.com/oauth2/token"`
+	// Name under which the endpoint knows us.
+	ClientID string `set:"client_id" example:"brine"`
+	// Secret of the client. Take it from the environment or from a file.
+	ClientSecret string `set:"client_secret,secret" example:"${KAFKA_CLIENT_SECRET}"`
+	// What the token is to allow: words with spaces between, as the endpoint has them.
+	Scope string `set:"scope" example:"kafka"`
+	// Whom the token is for, where the endpoint wants that said.
+	Audience string `set:"audience" example:"kafka.example.com"`
+	// File with the certificates (PEM) that the endpoint's is signed by. Without it: the system's.
+	CA string `set:"ca" example:"/etc/brine/login-ca.pem"`
+	// Instead of an endpoint: file with a token, which somebody else renews. It is read for each connection to a broker.
+	TokenFile string `set:"token_file" example:"/var/run/secrets/tokens/kafka"`
+	// What brokers are sent beside the token, as NAME=VALUE (KIP-342).
+	Extensions []string `set:"extensions" example:"[logicalCluster=lkc-1]"`
+}
+
+// KafkaKerberos is the section kafka.sasl.kerberos.
+type KafkaKerberos struct {
+	// Principal that we are: name@REALM or name/host@REALM. Without a realm: the default_realm of krb5.conf; with a ticket cache it may be
+	// left out.
+	Principal string `set:"principal" example:"brine@EXAMPLE.COM"`
+	// File with the principal's keys, of AES. It is read again at each login, which is when 5/6 of a ticket's life are over.
+	Keytab string `set:"keytab" example:"/etc/brine/brine.keytab"`
+	// Instead of a keytab: file with a ticket, as kinit writes it. It is read again when 5/6 of the ticket's life are over.
+	TicketCache string `set:"ticket_cache" example:"/run/brine/krb5cc"`
+	// File that names the KDCs of the realms. Without it: what the environment's KRB5_CONFIG names, else /etc/krb5.conf.
+	Krb5Conf string `set:"krb5_conf" example:"/etc/brine/krb5.conf"`
+	// Principal of the brokers [sasl.kerberos.service.name]; _HOST stands for the host of each, as its address is looked up, or as it is
+	// named if krb5.conf says rdns = false.
+	ServerPrincipal string `set:"server_principal" default:"kafka/_HOST" example:"kafka/_HOST@EXAMPLE.COM"`
 }

@@ -10,7 +10,8 @@ var media = map[string]string{JSON: "application/json", JSONArray: "application/
 	Avro: "application/vnd.apache.avro", Protobuf: "application/x-protobuf"}
 
 // security are the types of AsyncAPI's security schemes by SASL's mechanisms.
-var security = map[string]string{"plain": "plain", "scram-sha-256": "scramSha256", "scram-sha-512": "scramSha512"}
+var security = map[string]string{"plain": "plain", "scram-sha-256": "scramSha256", "scram-sha-512": "scramSha512",
+	"gssapi": "gssapi"}
 
 // AsyncAPI describes the topics, their brokers and their records as an AsyncAPI 3.0 document, in JSON.
 func (t *Terms) AsyncAPI() ([]byte, error) {

@@ -1,40 +1,64 @@
 package publish
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 
+	"github.com/segmentio/kafka-go/sasl"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
+	kgosasl "github.com/twmb/franz-go/pkg/sasl"
 
 	"brine/ingest"
 )
 
 // Options say where to publish, and as whom.
 type Options struct {
-	Kafka          ingest.Kafka // its SASL is not used: Credentials are
-	Credentials    Credentials
+	Kafka          ingest.Kafka
 	RequestTimeout time.Duration // longest wait for one answer of a broker
 }
 
-// Credentials prove to the brokers who we are.
-type Credentials struct {
-	Mechanism, User, Password string // Mechanism: none, plain, scram-sha-256 or scram-sha-512; empty means none
+// mechanism is one of kafka-go, as franz-go takes it.
+type mechanism struct{ of sasl.Mechanism }
+
+func (m mechanism) Name() string { return m.of.Name() }
+
+func (m mechanism) Authenticate(ctx context.Context, broker string) (kgosasl.Session, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, authenticateWithin)
+	host, port, err := net.SplitHostPort(broker)
+	n, bad := strconv.Atoi(port)
+	if err = errors.Join(err, bad); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	state, first, err := m.of.Start(sasl.WithMetadata(ctx, &sasl.Metadata{Host: host, Port: n}))
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return &session{state, ctx, cancel}, first, nil
 }
 
-func (c Credentials) mechanism() sasl.Mechanism {
-	switch c.Mechanism {
-	case "plain":
-		return plain.Auth{User: c.User, Pass: c.Password}.AsMechanism()
-	case "scram-sha-256":
-		return scram.Auth{User: c.User, Pass: c.Password}.AsSha256Mechanism()
-	case "scram-sha-512":
-		return scram.Auth{User: c.User, Pass: c.Password}.AsSha512Mechanism()
+// authenticateWithin bounds an exchange with a broker, and what is asked elsewhere for it.
+const authenticateWithin = 20 * time.Second
+
+// session is an exchange with a broker.
+type session struct {
+	of     sasl.StateMachine
+	ctx    context.Context //nolint:containedctx // of this exchange, which franz-go goes on with without one
+	cancel context.CancelFunc
+}
+
+func (s *session) Challenge(challenge []byte) (done bool, response []byte, err error) {
+	done, response, err = s.of.Next(s.ctx, challenge)
+	if done || err != nil {
+		s.cancel()
 	}
-	return nil
+	return done, response, err
 }
 
 // newClient makes a client that publishes in transactions, which kafka-go cannot. See docs/adr/0016-publish-in-transactions.md.
@@ -49,8 +73,8 @@ func newClient(o *Options, transactions string) (*kgo.Client, error) {
 	if o.Kafka.TLS != nil {
 		opts = append(opts, kgo.DialTLSConfig(o.Kafka.TLS))
 	}
-	if m := o.Credentials.mechanism(); m != nil {
-		opts = append(opts, kgo.SASL(m))
+	if o.Kafka.SASL != nil {
+		opts = append(opts, kgo.SASL(mechanism{o.Kafka.SASL}))
 	}
 	client, err := kgo.NewClient(opts...)
 	if err != nil {

@@ -60,7 +60,7 @@ func (c *publishCmd) Run(e *env) error {
 	}
 	k := &cfg.Kafka
 	job := publish.Job{
-		Options: publish.Options{Kafka: k.Options(), Credentials: publish.Credentials(k.SASL), RequestTimeout: k.RequestTimeout},
+		Options: publish.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout},
 		Topic:   c.Topic, Partitions: c.Partitions, Group: k.Group, Name: c.Name, Rate: c.Rate, Again: c.Again, Alone: c.Alone,
 		Log: e.stderr,
 	}

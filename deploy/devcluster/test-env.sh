@@ -3,7 +3,7 @@
 # they are; else says in one line why not, and the tests that need them are skipped. What it says goes to stderr.
 #
 # BRINE_REAL=off starts nothing; BRINE_REAL=required makes it a failure when a server is missing. BRINE_REAL_SERVERS names
-# the wanted ones (default: all but hbase-cluster; hbase-kerberos only where a KDC is, or apt-get; opensearch and elasticsearch9 only where a Java 21 or newer is found, which is installed when they are
+# the wanted ones (default: all but hbase-cluster; hbase-kerberos and kafka-kerberos only where a KDC is, or apt-get; opensearch and elasticsearch9 only where a Java 21 or newer is found, which is installed when they are
 # required).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,7 +25,7 @@ why=$(why_not)
 read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
 if ((${#servers[@]} == 0)); then
   servers=(kafka hbase hbase-tls elasticsearch)
-  if [[ ${BRINE_REAL:-} == required ]] || kdc_here; then servers+=(hbase-kerberos); fi
+  if [[ ${BRINE_REAL:-} == required ]] || kdc_here; then servers+=(hbase-kerberos kafka-kerberos); fi
   if java21 >/dev/null || { [[ ${BRINE_REAL:-} == required ]] && install_java21; }; then servers+=(opensearch elasticsearch9); fi
 fi
 for_tests

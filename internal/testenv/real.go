@@ -26,6 +26,7 @@ func Kafka(t testing.TB) []string {
 // SecuredKafka is how a real broker is reached by those whom it knows.
 type SecuredKafka struct {
 	SCRAM, MTLS string // the addresses (host:port) of its listeners: SCRAM over TLS, and TLS that asks for the client's certificate
+	OAuth       string // OAUTHBEARER over TLS: unsigned tokens that are not over and have the scope kafka
 	CA          string // file of the authority (PEM) that signed its certificate and the client's
 	Cert, Key   string // files of the client's certificate and key (PEM)
 }
@@ -33,7 +34,7 @@ type SecuredKafka struct {
 // KafkaSecured returns the listeners of the real broker that Kafka returns which let in only those whom it knows.
 func KafkaSecured(t testing.TB) SecuredKafka {
 	t.Helper()
-	k := SecuredKafka{SCRAM: address(t, "BRINE_REAL_KAFKA_SCRAM"), MTLS: address(t, "BRINE_REAL_KAFKA_MTLS")}
+	k := SecuredKafka{SCRAM: address(t, "BRINE_REAL_KAFKA_SCRAM"), MTLS: address(t, "BRINE_REAL_KAFKA_MTLS"), OAuth: address(t, "BRINE_REAL_KAFKA_OAUTH")}
 	listens(t, "Kafka's SCRAM listener", k.SCRAM)
 	listens(t, "Kafka's mTLS listener", k.MTLS)
 	dir := address(t, "BRINE_REAL_KAFKA_CERTIFICATES")
@@ -76,6 +77,22 @@ func HBaseZooKeeper(t testing.TB) string {
 	addr, _, _ := strings.Cut(strings.TrimPrefix(connect, "zk://"), "/")
 	listens(t, "ZooKeeper", addr)
 	return connect
+}
+
+// KerberosKafka is how a real broker is reached that takes nobody without a ticket.
+type KerberosKafka struct {
+	Broker    string // host:port
+	Krb5Conf  string // file of the realm's settings
+	Principal string // of a client
+	Keytab    string // file of the client's keys
+}
+
+// KafkaKerberos returns the real broker that takes nobody without a ticket.
+func KafkaKerberos(t testing.TB) KerberosKafka {
+	t.Helper()
+	broker, kdc := address(t, "BRINE_REAL_KAFKA_KERBEROS"), address(t, "BRINE_REAL_KDC")
+	listens(t, "the Kafka with Kerberos", broker)
+	return KerberosKafka{broker, filepath.Join(kdc, "krb5.conf"), "brine", filepath.Join(kdc, "data", "brine.keytab")}
 }
 
 // KerberosHBase is how a real HBase is reached by those who have a ticket. Its qualities of protection are all there are.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/ingest"
+	"brine/internal/kafkaauth"
 )
 
 // Fix says what to do about brokers that could not be asked: about what refused the connection where that is known. A denial of
@@ -17,6 +18,9 @@ func Fix(err error) string {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
+	if fix := kafkaauth.Advice(err); fix != "" {
+		return fix
+	}
 	switch {
 	case errors.As(err, &authority):
 		return "set kafka.tls.ca to the file of the authority that signed the brokers' certificates"
@@ -30,6 +34,10 @@ func Fix(err error) string {
 		return "the brokers refuse this client: set kafka.tls.cert and kafka.tls.key to a certificate that they accept"
 	case ingest.WantsTLS(err):
 		return "the port speaks TLS: set kafka.tls, or correct kafka.brokers"
+	case errors.Is(err, ingest.ErrCredentials) && strings.Contains(err.Error(), "mechanism GSSAPI"):
+		return "the brokers refuse the ticket: is kafka.sasl.kerberos.server_principal theirs, their keytab the KDC's, and their clock right?"
+	case errors.Is(err, ingest.ErrCredentials) && strings.Contains(err.Error(), "mechanism OAUTHBEARER"):
+		return "the brokers refuse the token: are its issuer, audience and scope those that they take?"
 	case errors.Is(err, ingest.ErrCredentials):
 		return "correct kafka.sasl.user or kafka.sasl.password"
 	case errors.Is(err, ingest.ErrMechanism):

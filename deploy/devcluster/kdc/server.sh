@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # MIT's Kerberos KDC, the machine's own or from Debian's packages, which are unpacked and not installed. devcluster sources this file.
-# Its realm has the principals hbase/localhost, of servers, and brine; the keytab of each is beside krb5.conf in its folder.
+# Its realm has the principals hbase/localhost and kafka/localhost, of servers, and brine; the keytab of each is beside krb5.conf in its folder.
 
 readonly kdc_realm=BRINE.TEST
 
@@ -73,15 +73,14 @@ start_kdc() {
   port=$(ports kdc 1)
   kdc_conf "$dir" "$port"
   export KRB5_CONFIG=$dir/krb5.conf KRB5_KDC_PROFILE=$dir/kdc.conf
-  if [[ ! -f $dir/data/made ]]; then
+  if [[ ! -f $dir/data/kafka.keytab ]]; then
     rm -rf "$dir/data"
     mkdir -p -m 700 "$dir/data"
     kdc_program kdb5_util create -s -r "$kdc_realm" -P brine >>"$dir/log" 2>&1 || return
-    for principal in hbase/localhost brine; do
+    for principal in hbase/localhost kafka/localhost brine; do
       kdc_program kadmin.local -r "$kdc_realm" -q "addprinc -randkey $principal" >>"$dir/log" 2>&1 || return
       kdc_program kadmin.local -r "$kdc_realm" -q "ktadd -norandkey -k $dir/data/${principal%/*}.keytab $principal" >>"$dir/log" 2>&1 || return
     done
-    touch "$dir/data/made"
   fi
   # launch runs a program, not a function
   local libraries=("$lib"/kdc/usr/lib/*/krb5) program=krb5kdc

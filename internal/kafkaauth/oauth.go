@@ -1,0 +1,258 @@
+package kafkaauth
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// OAuth says where tokens come from: TokenURL and what it needs, or TokenFile.
+type OAuth struct {
+	TokenURL  string
+	ClientID  string
+	Secret    func() string // of the client; called for each request
+	Scopes    []string
+	Audience  string      // what the token is to be for, where the endpoint wants it said
+	TLS       *tls.Config // to the endpoint; nil: the system's authorities
+	TokenFile string      // holds the token; read for each connection
+
+	Extensions map[string]string // told to the brokers beside the token (KIP-342)
+}
+
+// Mechanism returns the mechanism OAUTHBEARER.
+func (o OAuth) Mechanism() sasl.Mechanism {
+	b := &bearer{from: o, now: time.Now, busy: make(chan struct{}, 1)}
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	transport.TLSClientConfig = o.TLS
+	transport.DisableKeepAlives = true // tokens are asked for rarely
+	b.client = &http.Client{
+		Transport: transport, Timeout: askTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the secret goes nowhere else
+	}
+	return b
+}
+
+// askTimeout is the longest wait for the token endpoint.
+const askTimeout = 10 * time.Second
+
+// maxToken is the longest token that a file may hold; brokers take requests of 512 KiB before they know us.
+const maxToken = 256 << 10
+
+type bearer struct {
+	from   OAuth
+	client *http.Client
+	now    func() time.Time
+	busy   chan struct{} // holds a token of its own while somebody asks the endpoint
+
+	mu   sync.Mutex
+	held token
+}
+
+// token is a bearer token, and when it is valid as far as it says so.
+type token struct {
+	text        string
+	got         time.Time
+	until       time.Time // zero: not known
+	origin      string    // where it came from, for errors
+	since, ends time.Time // what is written in the token itself; zero: nothing
+}
+
+// fresh reports whether a sixth of the token's life is left. One of unknown life is used once.
+func (t *token) fresh(now time.Time) bool {
+	return t.text != "" && !t.until.IsZero() && t.until.Sub(now) > t.until.Sub(t.got)/6
+}
+
+func (b *bearer) Name() string { return "OAUTHBEARER" }
+
+func (b *bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	t, err := b.token(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.ContainsAny(t.text, "\x00\x01\r\n ") {
+		return nil, nil, &refused{t.origin + " holds no bearer token", "a token is one word: the file, or the answer, holds something else", nil}
+	}
+	first := "n,,\x01auth=Bearer " + t.text + "\x01"
+	for _, name := range slices.Sorted(maps.Keys(b.from.Extensions)) {
+		first += name + "=" + b.from.Extensions[name] + "\x01"
+	}
+	return &shown{b, t}, []byte(first + "\x01"), nil
+}
+
+// shown is a token that a broker is looking at.
+type shown struct {
+	bearer *bearer
+	token  token
+}
+
+// Next reads the broker's answer: nothing, or an object that says what is wrong with the token.
+func (s *shown) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
+	if len(challenge) == 0 {
+		return true, nil, nil
+	}
+	s.bearer.forget(s.token.text)
+	said := fmt.Sprintf("the broker refuses the token of %s: %s", s.token.origin, clip(string(challenge)))
+	if why, fix := s.token.wrong(s.bearer.now()); why != "" {
+		return false, nil, &passing{errors.New(said + "; " + why), fix}
+	}
+	return false, nil, &refused{said, "are its issuer, audience and scope those that the brokers take, and do their clocks agree?", nil}
+}
+
+// wrong says what this machine's clock finds wrong with the token, and what to do about its refusal; nothing if it finds nothing.
+func (t *token) wrong(now time.Time) (why, fix string) {
+	const skew = 10 * time.Second
+	switch {
+	case !t.ends.IsZero() && now.After(t.ends):
+		return fmt.Sprintf("by this machine's clock it ended at %s, %v ago", t.ends.UTC().Format(time.RFC3339), now.Sub(t.ends).Round(time.Second)),
+			"is a newer token written in time? If this one is new, this machine's clock is ahead: synchronize it (NTP)"
+	case t.since.Sub(now) > skew:
+		return fmt.Sprintf("by this machine's clock it is not valid for another %v", t.since.Sub(now).Round(time.Second)),
+			"this machine's clock, or that of who made the token, is off: synchronize them (NTP)"
+	}
+	return "", ""
+}
+
+// token returns one that may be shown: that of the file, or one of the endpoint that has not ended.
+func (b *bearer) token(ctx context.Context) (token, error) {
+	if b.from.TokenFile != "" {
+		return b.read()
+	}
+	if t := b.last(); t.fresh(b.now()) {
+		return t, nil
+	}
+	select {
+	case b.busy <- struct{}{}:
+		defer func() { <-b.busy }()
+	case <-ctx.Done():
+		return token{}, fmt.Errorf("token endpoint %s: %w", b.from.TokenURL, context.Cause(ctx))
+	}
+	before := b.last()
+	if before.fresh(b.now()) { // another one got it meanwhile
+		return before, nil
+	}
+	t, err := b.ask(ctx)
+	if err != nil {
+		if before.text != "" && before.until.After(b.now()) {
+			return before, nil
+		}
+		return token{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = t
+	return t, nil
+}
+
+func (b *bearer) last() token {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held
+}
+
+// forget drops a token that was refused.
+func (b *bearer) forget(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held.text == text {
+		b.held = token{}
+	}
+}
+
+const writes = "is what writes kafka.sasl.oauth.token_file running?"
+
+// read reads the file.
+func (b *bearer) read() (token, error) {
+	file := b.from.TokenFile
+	info, err := os.Stat(file) // before it is opened: a pipe would block
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxToken) {
+		err = errors.New("it is no regular file of at most 256 KiB")
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return token{}, &passing{fmt.Errorf("token file %s: %w", file, err), writes}
+	}
+	t := token{text: strings.TrimSpace(string(text)), got: b.now(), origin: file}
+	if t.text == "" {
+		return token{}, &passing{fmt.Errorf("token file %s is empty", file), writes}
+	}
+	t.since, t.ends = claims(t.text)
+	return t, nil
+}
+
+// ask asks the endpoint.
+func (b *bearer) ask(ctx context.Context) (token, error) {
+	o, secret := &b.from, b.from.Secret()
+	c := clientcredentials.Config{TokenURL: o.TokenURL, ClientID: o.ClientID, ClientSecret: secret, Scopes: o.Scopes}
+	if o.Audience != "" {
+		c.EndpointParams = url.Values{"audience": {o.Audience}}
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, oauth2.HTTPClient, b.client), askTimeout)
+	defer cancel()
+	got, err := c.Token(ctx)
+	if err != nil {
+		return token{}, b.askError(err, secret)
+	}
+	t := token{text: got.AccessToken, got: b.now(), until: got.Expiry, origin: o.TokenURL}
+	t.since, t.ends = claims(t.text)
+	if t.until.IsZero() {
+		t.until = t.ends
+	}
+	return t, nil
+}
+
+// askError words why the endpoint had no token. What it says is shown without the secret, which it may repeat.
+func (b *bearer) askError(err error, secret string) error {
+	answer, isAnswer := errors.AsType[*oauth2.RetrieveError](err)
+	if !isAnswer {
+		if network, ok := errors.AsType[*url.Error](err); ok {
+			return &passing{fmt.Errorf("token endpoint %s: %w", b.from.TokenURL, network.Err),
+				"is the endpoint up, and kafka.sasl.oauth.token_url right? kafka.sasl.oauth.ca is who signs its certificate"}
+		}
+		return &refused{"token endpoint " + b.from.TokenURL + ": " + b.shown(strings.TrimPrefix(err.Error(), "oauth2: "), secret),
+			"is kafka.sasl.oauth.token_url the endpoint that issues tokens?", nil}
+	}
+	status := answer.Response.StatusCode
+	said := fmt.Sprintf("token endpoint %s answers %d", b.from.TokenURL, status)
+	if text := cmp.Or(answer.ErrorCode, http.StatusText(status)); text != "" {
+		said += " " + b.shown(text, secret)
+	}
+	if answer.ErrorDescription != "" {
+		said += ": " + b.shown(answer.ErrorDescription, secret)
+	}
+	switch {
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		return &passing{errors.New(said), "the endpoint is out of service: tokens are asked for again"}
+	case status == http.StatusUnauthorized || answer.ErrorCode == "invalid_client" || answer.ErrorCode == "unauthorized_client":
+		return &refused{said, "correct kafka.sasl.oauth.client_id or kafka.sasl.oauth.client_secret", nil}
+	case answer.ErrorCode == "invalid_scope":
+		return &refused{said, "correct kafka.sasl.oauth.scope", nil}
+	}
+	return &refused{said, "correct kafka.sasl.oauth: token_url, scope and audience are as the endpoint wants them?", nil}
+}
+
+// shown is a text of the endpoint as it may be printed.
+func (b *bearer) shown(text, secret string) string {
+	for _, s := range []string{secret, url.QueryEscape(secret)} {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "…")
+		}
+	}
+	return strings.Trim(fmt.Sprintf("%q", clip(text)), `"`)
+}
