@@ -121,14 +121,14 @@ type Serve struct {
 	TrustedProxies []string `set:"trusted_proxies" example:"[10.0.0.0/24]"`
 	// Requests a second that one address, or one account, may send for rows of tables that are `public`.
 	PublicRate int `set:"public_rate" default:"10" min:"1" max:"100000"`
-	// The operators' port, which is there with `accounts`.
+	// The operators' port. Without `accounts` it shows how pipelines are, and changes nothing.
 	Ops ServeOps `set:"ops"`
 }
 
 // ServeOps is the section serve.ops.
 type ServeOps struct {
-	// Address of the routes that only operators need, such as those of accounts and the audit; on the other port they are not there. Port 0
-	// takes a free one.
+	// Address of the routes that only operators need, such as those of pipelines, accounts and the audit; on the other port they are not
+	// there. Port 0 takes a free one.
 	Listen string `set:"listen" default:"127.0.0.1:8091"`
 }
 

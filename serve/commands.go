@@ -72,7 +72,8 @@ func commandRoutes(m *command.Machine) []*endpoint {
 				{in: "header", name: "If-Match", about: "The row's ETag, or its state_version between quotes.", kind: rowkey.Text, required: true},
 				{in: "header", name: keyHeader, about: "New for each command, and the same to ask again.", kind: rowkey.Text, required: true},
 			},
-			body: client.Fields{}, answer: client.Command{}, accepts: true, missing: true, on: tableSubject(&m.Table, false),
+			body: client.Fields{}, answer: client.Command{}, bare: true, missing: true,
+			accepts: "It is stored, and will be published.", refuses: commandKinds, on: tableSubject(&m.Table, false),
 			handle: func(c *call) error { return c.command(m, of) },
 		})
 	}

@@ -42,12 +42,17 @@ func (c *call) events(v *query.View) error {
 	if _, err := c.question(v, maxWatched); err != nil {
 		return err // a problem as any other
 	}
+	return c.keep("page", v.Name+"?"+c.values.Encode(), c.watched(v))
+}
+
+// keep streams an answer as it is, and again whenever it changes, as events of a name. What names the answer among all that are watched.
+func (c *call) keep(event, what string, ask live.Ask) error {
 	if !c.streams.begin(c.bearer()) {
 		called(c.opts.Hooks.Shed)
 		return refuse(tooMany, "as many event streams of yours are open as may be")
 	}
 	defer c.streams.end(c.bearer())
-	s, err := c.hub.Watch(c.seenBy()+v.Name+"?"+c.values.Encode(), c.watched(v))
+	s, err := c.hub.Watch(c.seenBy()+what, ask)
 	switch {
 	case errors.Is(err, live.ErrFull):
 		called(c.opts.Hooks.Shed)
@@ -61,7 +66,7 @@ func (c *call) events(v *query.View) error {
 	h := c.w.Header()
 	h.Set("Content-Type", eventsType)
 	h.Set("X-Accel-Buffering", "no") // a proxy passes on each event as it comes
-	out := events{c.w, http.NewResponseController(c.w)}
+	out := events{c.w, http.NewResponseController(c.w), event}
 	_ = out.to.SetReadDeadline(time.Time{}) // the request has been read, and its deadline would end the stream
 	if out.send(fmt.Sprintf("retry: %d\n\n", reconnect.Milliseconds())) != nil {
 		return nil // the asker is gone, as below: nobody is left to answer
@@ -79,7 +84,7 @@ func (c *call) events(v *query.View) error {
 		case state.Err != nil:
 			last, err = "", out.problem(requestID(c.r)) // the next page is sent in any case: it says that the outage is over
 		default:
-			last, err = out.page(state.Data, last)
+			last, err = out.state(state.Data, last)
 		}
 		if err != nil {
 			return nil
@@ -94,24 +99,31 @@ func next(ctx context.Context, s *live.Stream) (live.State, error) {
 	return s.Next(ctx)
 }
 
-// watched asks for a view's first page, each time by a question of its own: an argument may say how long ago. An outage is logged when it
-// begins. It may be called when the request has ended.
+// watched asks for a view's first page, each time by a question of its own: an argument may say how long ago.
 func (c *call) watched(v *query.View) live.Ask {
-	asked, failing := *c, false
-	return func(ctx context.Context) ([]byte, error) {
-		var page client.Page
+	asked := *c
+	return c.renewed(func(ctx context.Context) (any, error) {
 		q, err := asked.question(v, maxWatched)
-		if err == nil {
-			page, err = asked.page(ctx, q)
+		if err != nil {
+			return nil, err
 		}
+		return asked.page(ctx, q)
+	})
+}
+
+// renewed asks for an answer that is watched. An outage is logged when it begins. It may be called when the request has ended.
+func (c *call) renewed(ask func(ctx context.Context) (any, error)) live.Ask {
+	log, path, failing := c.opts.Log, c.endpoint.path, false
+	return func(ctx context.Context) ([]byte, error) {
+		answer, err := ask(ctx)
 		if err != nil && !failing && !errors.Is(ctx.Err(), context.Canceled) {
-			asked.opts.Log.Warn("an answer that is watched was not renewed", "route", asked.endpoint.path, "error", err)
+			log.Warn("an answer that is watched was not renewed", "route", path, "error", err)
 		}
 		if failing = err != nil; err != nil {
 			return nil, err
 		}
 		var text bytes.Buffer
-		err = encode(&text, page)
+		err = encode(&text, answer)
 		return bytes.TrimSpace(text.Bytes()), err
 	}
 }
@@ -167,6 +179,8 @@ func (s *streams) end(bearer string) {
 type events struct {
 	w  http.ResponseWriter
 	to *http.ResponseController
+
+	name string // of the events that hold the answer
 }
 
 // send sends a text now, or fails.
@@ -180,17 +194,17 @@ func (o *events) send(text string) error {
 	return o.to.Flush()
 }
 
-// page sends a page, unless it is the one that the client has already. It returns the id of what the client has then.
-func (o *events) page(data []byte, last string) (string, error) {
+// state sends an answer, unless it is the one that the client has already. It returns the id of what the client has then.
+func (o *events) state(data []byte, last string) (string, error) {
 	sum := sha256.Sum256(data)
 	id := hex.EncodeToString(sum[:8])
 	if id == last {
 		return id, nil
 	}
-	return id, o.send("id: " + id + "\nevent: page\ndata: " + string(data) + "\n\n")
+	return id, o.send("id: " + id + "\nevent: " + o.name + "\ndata: " + string(data) + "\n\n")
 }
 
-// problem says that the page that was sent last may be old. The stream goes on.
+// problem says that the answer that was sent last may be old. The stream goes on.
 func (o *events) problem(request string) error {
 	var text strings.Builder
 	p := client.Problem{Type: docsPath + "#" + unavailable.name, Title: unavailable.title, Status: unavailable.status,

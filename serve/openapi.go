@@ -72,8 +72,13 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		content[jsonType] = object{"schema": known.of(reflect.TypeOf(e.answer))}
 	}
 	if e.events {
-		content[eventsType] = object{"schema": object{"type": "string", "description": "Server-sent events: page (a Page), " +
-			"and problem (a Problem), after which the page may be old until the next one."}}
+		event, of := "page", "Page"
+		if e.state != nil {
+			event, of = "state", reflect.TypeOf(e.state).Name()
+			known.of(reflect.TypeOf(e.state))
+		}
+		content[eventsType] = object{"schema": object{"type": "string", "description": "Server-sent events: " + event + " (a " + of + "), " +
+			"and problem (a Problem), after which the " + event + " may be old until the next one."}}
 	}
 	if e.streams {
 		content[linesType] = object{"schema": known.of(reflect.TypeFor[client.Line]())}
@@ -81,11 +86,11 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 	ok := object{"description": "The answer.", "content": content}
 	problem := object{"$ref": "#/components/responses/Problem"}
 	answers := object{"200": ok, "default": problem}
-	if e.accepts {
-		ok["description"] = "It is stored, and will be published."
+	if e.accepts != "" {
+		ok["description"] = e.accepts
 		ok["headers"] = object{"Location": object{"description": "Where its state is read.", "schema": object{"type": "string"}}}
 		answers = object{"202": ok, "default": problem}
-		for _, k := range commandKinds {
+		for _, k := range e.refuses {
 			answers[strconv.Itoa(k.status)] = problem
 		}
 	}
@@ -104,7 +109,7 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		s.guarded(e, o)
 	}
 	if e.body != nil {
-		o["requestBody"] = object{"required": !e.accepts, "content": object{jsonType: object{"schema": known.of(reflect.TypeOf(e.body))}}}
+		o["requestBody"] = object{"required": !e.bare, "content": object{jsonType: object{"schema": known.of(reflect.TypeOf(e.body))}}}
 	}
 	return o
 }

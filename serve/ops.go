@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,9 +23,24 @@ const opsPage = 100
 
 // opsTable is all routes of the operators' listener but the pages that describe them.
 func (s *Server) opsTable() []*endpoint {
+	routes := s.ownRoutes()
+	if s.opts.Accounts != nil {
+		routes = append(routes, accountRoutes()...)
+	}
+	if s.opts.Operations != nil {
+		routes = append(routes, operationRoutes()...)
+	}
+	if s.opts.Accounts == nil { // nobody knows who asks
+		routes = slices.DeleteFunc(routes, func(e *endpoint) bool { return e.method != http.MethodGet })
+	}
+	return routes
+}
+
+// accountRoutes are those about all accounts, and of the audit.
+func accountRoutes() []*endpoint {
 	name := param{in: "path", name: "name", about: "Of the account.", kind: rowkey.Text, required: true}
 	page := param{in: "query", name: "page_token", about: "next_page_token of the page before.", kind: rowkey.Text}
-	return append(s.ownRoutes(), []*endpoint{
+	return []*endpoint{
 		{method: http.MethodGet, path: accountsPath, id: "accounts", about: "The accounts, in the order of their names.", role: account.Admin,
 			params: []param{page}, answer: client.Accounts{}, handle: (*call).accounts},
 		{method: http.MethodPost, path: accountsPath, id: "new_account", about: "Makes an account.", role: account.Admin,
@@ -40,7 +56,7 @@ func (s *Server) opsTable() []*endpoint {
 		{method: http.MethodGet, path: auditPath, id: "audit", about: "The audit, the newest entry first.", role: account.Admin,
 			params: []param{page, {in: "query", name: "account", about: "Entries of this account alone.", kind: rowkey.Text}},
 			answer: client.Audit{}, handle: (*call).auditPage},
-	}...)
+	}
 }
 
 func (c *call) accounts() error {

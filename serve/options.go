@@ -66,6 +66,9 @@ type Options struct {
 	Commands *command.Desk
 	Machines []command.Machine // of the tables, for the routes
 
+	// Operations are what the operators' listener shows and does beside accounts; nil: nothing. They are the caller's, who closes them.
+	Operations Operations
+
 	Hooks Hooks
 	// Question begins what a request asks as a part of its caller's trace; what it returns ends it. nil: nothing is followed.
 	Question func(ctx context.Context, traceparent, name string) (context.Context, func(error))

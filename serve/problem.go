@@ -52,7 +52,7 @@ var (
 		"A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, unsigned,
-		forbidden, crossSite, tooMany, noAccounts, overloaded, unavailable, internal}, commandKinds...)
+		forbidden, crossSite, tooMany, refused, noAccounts, overloaded, unavailable, internal}, commandKinds...)
 )
 
 // refusal is an answer that is a problem.

@@ -33,9 +33,13 @@ type endpoint struct {
 	events       bool // it goes on until the asker has enough: once it is admitted it gives its place up, and has no deadline
 	conditional  bool // it has an ETag, and answers 304
 	missing      bool // it may answer 404
-	accepts      bool // it answers 202
 	waits        bool // it reads rows, and may wait for a command to be applied
+	bare         bool // it takes a body, and needs none
 	free         bool // it is made beforehand, asks no store and takes no place
+
+	accepts string // what an answer with 202, which it has then, says
+	refuses []kind // the kinds of problems that only such routes have
+	state   any    // of a route with events: a value of the type that those named state hold; nil: they are a view's pages
 
 	role     account.Role // the least that may ask, where accounts are, or anybody; empty: what on says, and without it nobody
 	on       *subject     // whose rows it reads; nil: none

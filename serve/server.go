@@ -52,10 +52,11 @@ type Server struct {
 // New makes a server at l, which it owns from then on. Nothing is served before Run.
 func New(l net.Listener, opts Options) (*Server, error) { return newServer(l, opts, false) }
 
-// NewOps makes the operators' server at l: it has the routes that only they need, which are not there for users, and needs Accounts.
+// NewOps makes the operators' server at l: it has the routes that only they need, which are not there for users. Without Accounts it has
+// those of Operations that change nothing.
 func NewOps(l net.Listener, opts Options) (*Server, error) {
-	if opts.Accounts == nil {
-		return nil, errors.New("serve: Options.Accounts: operators are known by them, and there are none")
+	if opts.Accounts == nil && opts.Operations == nil {
+		return nil, errors.New("serve: Options.Accounts and Options.Operations: without both there is nothing for operators")
 	}
 	return newServer(l, opts, true)
 }

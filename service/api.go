@@ -44,16 +44,20 @@ func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 	return api, err
 }
 
-// OpsAPI opens the operators' listener, as API does; nil where the configuration has no accounts.
-func (s *Service) OpsAPI(ctx context.Context) (*serve.Server, error) {
-	if !s.cfg.HasAccounts() {
-		return nil, nil
-	}
+// Operations are what operators see and do, and are ended by Close.
+type Operations interface {
+	serve.Operations
+	Close()
+}
+
+// OpsAPI opens the operators' listener, as API does, with operations on the service, which it closes before its stores.
+func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Server, error) {
+	s.operations = operations
 	o, err := s.api(ctx)
 	if err != nil {
 		return nil, err
 	}
-	o.Hooks, o.Listen = serve.Hooks{}, s.cfg.Serve.Ops.Listen
+	o.Hooks, o.Listen, o.Operations = serve.Hooks{}, s.cfg.Serve.Ops.Listen, operations
 	l, err := admin.ListenTLS(o.Listen, "serve.ops.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err

@@ -90,6 +90,14 @@ func (h *Half) Ingest() ingest.Options { return h.opts }
 // Writer returns what the half writes with. The service was opened ToWrite, or OpenWriters was called.
 func (h *Half) Writer() event.Writer { return h.opts.Writer }
 
+// Running returns what the half's loop is doing; ok is false when the service was not opened ToRun, and nothing runs.
+func (h *Half) Running() (status ingest.Status, ok bool) {
+	if h.loop == nil {
+		return status, false
+	}
+	return h.loop.Status(), true
+}
+
 // Counts is what a half has done since it was opened.
 type Counts struct {
 	Settled int64 // records that are durable in the store or in the dead letters, or left out

@@ -83,6 +83,8 @@ type Service struct {
 	closeDesk func()
 	accounts  *account.Store // nil while nobody has asked for them, and where there are none
 	serving   *metrics.Serve // nil while nothing is served
+
+	operations Operations // nil while no operators' listener was opened
 }
 
 // Open opens what the options name; nothing is read from Kafka yet. What the error is about is closed again.
@@ -208,6 +210,9 @@ func (s *Service) Guard(ctx context.Context) (guarded context.Context, end func(
 
 // Close ends what Run does not: writers, clients and embedded servers.
 func (s *Service) Close() {
+	if s.operations != nil {
+		s.operations.Close()
+	}
 	if s.closeDesk != nil {
 		s.closeDesk()
 	}

@@ -37,12 +37,13 @@ type Status struct {
 func (s *Service) Status() []Status {
 	out := make([]Status, len(s.halves))
 	for i, h := range s.halves {
-		out[i] = s.statusOf(h)
+		out[i] = s.StatusOf(h)
 	}
 	return out
 }
 
-func (s *Service) statusOf(h *Half) Status {
+// StatusOf returns the state of one half. The service was opened ToRun.
+func (s *Service) StatusOf(h *Half) Status {
 	loop := h.loop.Status()
 	st := Status{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
 	st.Retries, st.Retried = s.retriesOf(h)

@@ -14,6 +14,7 @@ import (
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/devstack"
+	"brine/service/operations"
 )
 
 type devCmd struct {
@@ -109,7 +110,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	ops, err := s.OpsAPI(ctx)
+	ops, err := s.OpsAPI(ctx, operations.New(s, log))
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

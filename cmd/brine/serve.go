@@ -8,6 +8,7 @@ import (
 
 	"brine/service"
 	"brine/service/admin"
+	"brine/service/operations"
 )
 
 type serveCmd struct {
@@ -44,16 +45,14 @@ func (c *serveCmd) Run(e *env) error {
 		return unlessStopped(e.ctx, err)
 	}
 	defer func() { _ = api.Close() }() // Run has closed it already, unless it never ran
-	ops, err := s.OpsAPI(e.ctx)
+	ops, err := s.OpsAPI(e.ctx, operations.New(s, log))
 	if err != nil {
 		return unlessStopped(e.ctx, err)
 	}
 	g, ctx := errgroup.WithContext(e.ctx)
-	if ops != nil {
-		defer func() { _ = ops.Close() }() // as above
-		fmt.Fprintf(e.stderr, "brine: operators' port on %s\n", ops.URL())
-		g.Go(func() error { return ops.Run(ctx) })
-	}
+	defer func() { _ = ops.Close() }() // as above
+	fmt.Fprintf(e.stderr, "brine: operators' port on %s\n", ops.URL())
+	g.Go(func() error { return ops.Run(ctx) })
 	if c.Metrics != "" {
 		port, err := c.port(s)
 		if err != nil {

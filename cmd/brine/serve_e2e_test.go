@@ -30,7 +30,7 @@ type serving struct {
 func (j *job) serve() *serving {
 	j.t.Helper()
 	cmd := j.command("serve", "-c", j.file, "--metrics", "127.0.0.1:0")
-	cmd.Env = append(cmd.Env, "BRINE_SERVE_LISTEN=127.0.0.1:0")
+	cmd.Env = append(cmd.Env, "BRINE_SERVE_LISTEN=127.0.0.1:0", "BRINE_SERVE_OPS_LISTEN=127.0.0.1:0")
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -1,0 +1,109 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brine/internal/fault"
+	"brine/serve"
+	"brine/serve/client"
+)
+
+// operations have one pipeline, p; asked about others they fail as they are named.
+type operations struct{}
+
+func failing(name string) error {
+	switch name {
+	case "missing":
+		return fault.New(fault.Missing, errors.New("there is no such thing"), "make it")
+	case "misused":
+		return fault.Misused(errors.New("that is not how it is asked"))
+	case "refused":
+		return fault.New(fault.Failed, errors.New("the group is in use"), "stop it")
+	case "away":
+		return fault.New(fault.Unreachable, errors.New("kafka.brokers: no answer"), "is it running?")
+	case "odd":
+		return errors.New("whatever it is")
+	}
+	return nil
+}
+
+func (operations) Pipelines(context.Context) (client.Pipelines, error) {
+	return client.Pipelines{Pipelines: []client.Pipeline{{Name: "p"}}}, nil
+}
+
+func (operations) Pipeline(_ context.Context, name string) (client.Pipeline, error) {
+	return client.Pipeline{Name: name}, failing(name)
+}
+
+// TestOperationErrors: what Operations fail with is answered by its kind.
+func TestOperationErrors(t *testing.T) {
+	g := newGuarded(t, nil)
+	for name, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"p": {200, `"name":"p"`}, "missing": {404, "no such thing; make it"}, "misused": {400, "not how it is asked"}, "refused": {409, "in use; stop it"},
+		"away": {503, "is it running?"}, "odd": {503, "the log of brine says why"},
+	} {
+		w := g.asOps("operator", http.MethodGet, "/api/v1/ops/pipelines/"+name, "")
+		if w.Code != want.status || !strings.Contains(w.Body.String(), want.says) || w.Code == 503 != (w.Header().Get("Retry-After") != "") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+// TestOpsOpenAPI keeps the document of the operators' listener; -update writes it.
+func TestOpsOpenAPI(t *testing.T) {
+	const file = "testdata/ops.openapi.json"
+	got, err := newGuarded(t, nil).ops.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
+		t.Errorf("%s (-want +got), go test ./serve -update writes it:\n%s", file, diff)
+	}
+}
+
+// TestOpsWithoutAccounts: where nobody knows who asks, operators see all and change nothing, on loopback alone.
+func TestOpsWithoutAccounts(t *testing.T) {
+	var opts serve.Options
+	newShop(t, func(o *serve.Options) { opts = *o })
+	if _, err := serve.NewOps(listener(t), opts); err == nil {
+		t.Error("a listener without accounts and operations was made")
+	}
+	opts.Operations = operations{}
+	s, err := serve.NewOps(listener(t), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := false
+	for _, route := range s.Paths() {
+		if shown = shown || route == "GET /api/v1/ops/pipelines"; !strings.HasPrefix(route, "GET ") || strings.Contains(route, "accounts") {
+			t.Errorf("without accounts there is %s", route)
+		}
+	}
+	if !shown {
+		t.Error(fmt.Sprint(s.Paths()))
+	}
+	opts.Listen = "0.0.0.0:0"
+	if _, err := serve.NewOps(listener(t), opts); err == nil {
+		t.Error("it listens beyond loopback")
+	}
+}

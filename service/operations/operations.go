@@ -1,0 +1,55 @@
+// Package operations is what the operators' API shows of pipelines and their stores, and does about them: what the commands say and do, of
+// a service that runs pipelines (brine dev) or has only their stores open (brine serve).
+//
+//	pipelines.go  pipelines with their halves and partitions: what this process knows of its own, and the brokers of all
+//	rates.go      how fast a number grows, from one question to the next
+//
+// The invariant: nothing is reached but what the configuration names. Other members of a group are known from the brokers; none is dialled.
+package operations
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/config"
+	"brine/ingest/offsets"
+	"brine/internal/fault"
+	"brine/service"
+	"brine/service/brokers"
+)
+
+// Operations are the operations on one service. Close ends them.
+type Operations struct {
+	service *service.Service
+	cfg     *config.Config
+	brokers *offsets.Client
+	log     *slog.Logger
+	now     func() time.Time
+	hold    time.Duration // what the brokers say of a group holds so long, however many ask
+
+	asking sync.Mutex // held while the brokers are asked about groups
+	groups map[string]asked
+	silent asked // what the brokers did not answer last
+	rates  rates
+}
+
+// New returns the operations on a service, which has to stay open until Close.
+func New(s *service.Service, log *slog.Logger) *Operations {
+	cfg := s.Config()
+	return &Operations{service: s, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), log: log, now: time.Now, hold: time.Second, groups: map[string]asked{}}
+}
+
+// Close ends what goes on.
+func (o *Operations) Close() { o.brokers.Close() }
+
+// pipeline finds a pipeline by its name.
+func (o *Operations) pipeline(name string) (*config.Pipeline, error) {
+	i := slices.IndexFunc(o.cfg.Pipelines, func(p *config.Pipeline) bool { return p.Name == name })
+	if i < 0 {
+		return nil, fault.New(fault.Missing, fmt.Errorf("the configuration has no pipeline %q", name), "")
+	}
+	return o.cfg.Pipelines[i], nil
+}

@@ -1,0 +1,211 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/term"
+	"brine/internal/wording"
+	"brine/serve/client"
+	"brine/service"
+	"brine/service/brokers"
+	"brine/service/stores"
+)
+
+// The brokers have so long to say something of a group: what is known here is shown without.
+const (
+	brokersPatience = 3 * time.Second
+	silenceHolds    = 5 * time.Second // brokers that were silent about one group are not asked about the next
+)
+
+// asked is what the brokers said of a half's group, one for each of its topics.
+type asked struct {
+	at     time.Time
+	groups []*brokers.Group
+	err    error
+}
+
+// Pipelines implements serve.Operations.
+func (o *Operations) Pipelines(ctx context.Context) (client.Pipelines, error) {
+	out := client.Pipelines{Pipelines: []client.Pipeline{}}
+	for _, p := range o.cfg.Pipelines {
+		shown, err := o.shown(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		for i := range shown.Halves {
+			shown.Halves[i].Partitions = nil
+		}
+		out.Pipelines = append(out.Pipelines, shown)
+	}
+	return out, nil
+}
+
+// Pipeline implements serve.Operations.
+func (o *Operations) Pipeline(ctx context.Context, name string) (client.Pipeline, error) {
+	p, err := o.pipeline(name)
+	if err != nil {
+		return client.Pipeline{}, err
+	}
+	return o.shown(ctx, p)
+}
+
+// shown is a pipeline as it is now.
+func (o *Operations) shown(ctx context.Context, p *config.Pipeline) (client.Pipeline, error) {
+	out := client.Pipeline{Name: p.Name, Topics: slices.Clone(p.Named()), Pattern: p.TopicPattern, Tables: []string{}, Indexes: []string{},
+		Halves: []client.Half{}}
+	for _, r := range p.Rows {
+		if !slices.Contains(out.Tables, r.Table) {
+			out.Tables = append(out.Tables, r.Table)
+		}
+	}
+	for _, d := range p.Documents {
+		if !slices.Contains(out.Indexes, d.Index) {
+			out.Indexes = append(out.Indexes, d.Index)
+		}
+	}
+	for _, h := range p.Halves() {
+		half := o.half(ctx, h)
+		if out.Here = out.Here || half.Counts != nil; ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		out.Halves = append(out.Halves, half)
+	}
+	return out, nil
+}
+
+// half is a half as it is now: as the brokers see its group, and as this process sees its own part.
+func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
+	out := client.Half{Name: h.Name(), Kind: h.Kind, Group: h.Group(), State: "unknown", Lag: -1, Members: []string{}}
+	known := o.ask(ctx, h)
+	if known.err != nil {
+		out.Detail = shortly(known.err)
+	} else {
+		out.Lag, out.State = 0, "stopped"
+	}
+	var next, end int64
+	for _, g := range known.groups {
+		for _, at := range g.Positions() {
+			out.Partitions = append(out.Partitions, client.Partition{Topic: at.Topic, Partition: at.Partition, Earliest: at.Earliest,
+				Committed: at.Committed, Latest: at.Latest, Lag: at.Lag})
+		}
+		for _, m := range g.Members {
+			if out.State = "running"; !slices.Contains(out.Members, m) {
+				out.Members = append(out.Members, m)
+			}
+		}
+	}
+	o.here(&out, o.service.Half(h.Name()))
+	for i := range out.Partitions {
+		p := &out.Partitions[i]
+		if known.err == nil {
+			out.Lag += p.Lag
+		}
+		settled := p.Earliest
+		if p.Committed != nil {
+			settled = max(settled, *p.Committed)
+		}
+		if p.Watermark != nil {
+			settled = max(settled, *p.Watermark)
+		}
+		next, end = next+settled, end+p.Latest
+	}
+	if known.err == nil {
+		out.Rate, out.Arrives = o.rates.observe("next "+out.Name, next, o.now()), o.rates.observe("end "+out.Name, end, o.now())
+	}
+	return out
+}
+
+// here adds what this process knows of a half that it runs.
+func (o *Operations) here(out *client.Half, h *service.Half) {
+	if h == nil {
+		return
+	}
+	loop, ok := h.Running()
+	if !ok {
+		return
+	}
+	st := o.service.StatusOf(h)
+	out.Regions = st.Regions
+	out.Counts = &client.HalfCounts{Events: st.Events, Batches: st.Batches, Retries: st.Retries, Retried: st.Retried, Cause: st.Cause,
+		DeadLetters: st.Dead, Ties: st.Ties}
+	worst, why := ingest.Running, ""
+	for i := range loop.Partitions {
+		p := &loop.Partitions[i]
+		age := p.Age(o.now()).Seconds()
+		at := slices.IndexFunc(out.Partitions, func(x client.Partition) bool { return x.Topic == p.Topic && x.Partition == p.Partition })
+		if at < 0 { // the brokers did not answer
+			at = len(out.Partitions)
+			out.Partitions = append(out.Partitions, client.Partition{Topic: p.Topic, Partition: p.Partition, Earliest: -1, Latest: p.End})
+		}
+		x := &out.Partitions[at]
+		x.Here, x.State, x.Reason, x.Detail, x.Age = true, string(p.State), string(p.Reason), p.Detail, &age
+		x.Since = p.Since.UTC().Format(time.RFC3339Nano)
+		if p.Watermark >= 0 {
+			x.Watermark = &p.Watermark
+			x.Latest = max(x.Latest, p.End)
+			x.Lag = max(0, x.Latest-p.Watermark)
+		}
+		if x.Committed == nil && p.Committed >= 0 {
+			x.Committed = &p.Committed
+		}
+		if worse(p.State, worst) {
+			worst, why = p.State, loop.Name(*p)+" is "+string(p.State)+": "+cmp.Or(p.Detail, string(p.Reason))
+		}
+		if out.Age == nil || age > *out.Age {
+			out.Age = &age
+		}
+	}
+	switch {
+	case !loop.Joined || loop.NoTopic:
+		out.State, out.Detail = "joining", cmp.Or(loop.Detail, out.Detail)
+	case worst != ingest.Running:
+		out.State, out.Detail = string(worst), why
+	case len(loop.Partitions) > 0:
+		out.State = string(ingest.Running)
+	}
+}
+
+// worse reports whether a partition's state is worse than another.
+func worse(a, b ingest.State) bool {
+	order := []ingest.State{ingest.Running, ingest.Draining, ingest.Starting, ingest.Retrying, ingest.Waiting, ingest.Halted}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+// ask asks the brokers where a half's group is in its topics, unless they said so a moment ago.
+func (o *Operations) ask(ctx context.Context, h config.Half) asked {
+	o.asking.Lock()
+	defer o.asking.Unlock()
+	now := o.now()
+	if known, ok := o.groups[h.Name()]; ok && now.Sub(known.at) < o.hold {
+		return known
+	}
+	if o.silent.err != nil && now.Sub(o.silent.at) < silenceHolds {
+		return o.silent
+	}
+	patience := brokersPatience
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)/2)
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	known := asked{}
+	known.groups, known.err = brokers.Groups(within, o.brokers, o.cfg, []config.Half{h}, "")
+	known.at = o.now()
+	if ctx.Err() != nil { // an asker who is gone says nothing about the brokers
+		return known
+	}
+	if o.silent = (asked{}); within.Err() != nil && known.err != nil {
+		o.silent = known
+	}
+	o.groups[h.Name()] = known
+	return known
+}
+
+// shortly is an error for people.
+func shortly(err error) string { return term.Clip(wording.Plain(fmt.Sprint(err)), stores.ShownCause) }
