@@ -176,7 +176,9 @@ func (c *Config) API() (serve.Options, error) {
 		}
 	}
 	o.Machines = c.Machines()
-	return o, nil
+	catalog, err := c.Catalog()
+	o.SQL = serve.SQL{Catalog: catalog, Timeout: c.Serve.SQL.Timeout, InFlight: c.Serve.SQL.InFlight}
+	return o, err
 }
 
 // HasAccounts reports whether there are any.

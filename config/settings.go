@@ -121,8 +121,19 @@ type Serve struct {
 	TrustedProxies []string `set:"trusted_proxies" example:"[10.0.0.0/24]"`
 	// Requests a second that one address, or one account, may send for rows of tables that are `public`.
 	PublicRate int `set:"public_rate" default:"10" min:"1" max:"100000"`
+	// Statements of SQL over the API.
+	SQL ServeSQL `set:"sql"`
 	// The operators' port. Without `accounts` it shows how pipelines are, and changes nothing.
 	Ops ServeOps `set:"ops"`
+}
+
+// ServeSQL is the section serve.sql.
+type ServeSQL struct {
+	// How long a statement may take. One that takes longer is answered with what it has read, and says so; with 503 if HBase has answered
+	// nothing at all.
+	Timeout time.Duration `set:"timeout" default:"30s" min:"10ms" max:"10m"`
+	// Statements that are answered at a time; one more is answered with 503 at once. Each may hold up to 32 MiB.
+	InFlight int `set:"in_flight" default:"4" min:"1" max:"1000"`
 }
 
 // ServeOps is the section serve.ops.

@@ -12,6 +12,21 @@ import (
 	"brine/rowkey/eventkey"
 )
 
+// UnreadableError is the error of a row whose bytes are none that brine writes into its table: its key, or a cell. Reading it again does not
+// help.
+type UnreadableError struct {
+	Table string
+	Row   []byte
+	Err   error
+}
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("table %s: row %q: %v", e.Table, e.Row, e.Err)
+}
+
+// Unwrap returns what is wrong with the row.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // decoder turns the rows of a table into fields. It belongs to one goroutine.
 type decoder struct {
 	table     Table
@@ -53,7 +68,7 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	key := d.table.Keys[at].Key
 	keyValues, err := key.Decode(r.Row)
 	if err != nil {
-		return row, fmt.Errorf("table %s: row %q: %w", d.table.Name, r.Row, err)
+		return row, &UnreadableError{d.table.Name, r.Row, err}
 	}
 	inKey := map[string]bool{}
 	for i, name := range key.Fields() {
@@ -64,7 +79,7 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 		fields, version, err := d.column(i, r.Cells)
 		if err != nil {
 			c := &d.table.Columns[i]
-			return row, fmt.Errorf("table %s: row %q: column %s:%s: %w", d.table.Name, r.Row, c.Family, c.Qualifier, err)
+			return row, &UnreadableError{d.table.Name, r.Row, fmt.Errorf("column %s:%s: %w", c.Family, c.Qualifier, err)}
 		}
 		row.Version = max(row.Version, version)
 		if d.table.State != "" && d.table.stands(d.table.Columns[i]) {

@@ -183,15 +183,24 @@ func (c *call) reasoned() error {
 	if c.scope.byKey || c.scope.owned || forAll(on.source) && forAll(on.shown) {
 		return nil
 	}
-	c.reason = strings.TrimSpace(c.r.Header.Get(reasonHeader))
-	if c.reason == "" || len(c.reason) > maxReason {
-		return wrong("header."+reasonHeader, fmt.Sprintf("is missing, or longer than %d bytes", maxReason),
-			"say why you read rows that are not your own, such as the number of the case")
+	var err error
+	if c.reason, err = c.givenReason(); err != nil {
+		return err
 	}
 	if c.owes = c.endpoint.body != nil; c.owes { // what is asked stands there
 		return nil
 	}
 	return c.audit("read", c.asked(), c.reason)
+}
+
+// givenReason is why rows of others are read.
+func (c *call) givenReason() (string, error) {
+	reason := strings.TrimSpace(c.r.Header.Get(reasonHeader))
+	if reason == "" || len(reason) > maxReason {
+		return "", wrong("header."+reasonHeader, fmt.Sprintf("is missing, or longer than %d bytes", maxReason),
+			"say why you read rows that are not your own, such as the number of the case")
+	}
+	return reason, nil
 }
 
 // record audits what the body of a request asks, if that is to be.

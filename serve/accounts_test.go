@@ -150,6 +150,8 @@ func TestMatrix(t *testing.T) {
 		"GET /api/v1/views/user-orders": {asked{"GET", "/api/v1/views/user-orders?user=u1", ""}, [5]int{401, 400, 400, 400, 200}},
 		"POST /api/v1/views/user-orders:batch": {asked{"POST", "/api/v1/views/user-orders:batch", `{"questions": [{"user": "u1"}]}`},
 			[5]int{401, 400, 400, 400, 200}},
+		"POST /api/v1/sql": {asked{"POST", "/api/v1/sql", `{"statement": "SELECT * FROM orders WHERE user = 'u1'"}`},
+			[5]int{401, 403, 403, 400, 200}},
 		"GET /api/v1/views/orders-by-status":        {asked{"GET", "/api/v1/views/orders-by-status?status=paid", ""}, [5]int{401, 403, 403, 400, 200}},
 		"POST /api/v1/views/orders-by-status:batch": {asked{"POST", "/api/v1/views/orders-by-status:batch", `{"questions": [{"status": "paid"}]}`}, [5]int{401, 403, 403, 400, 200}},
 		"GET /api/v1/views/order":                   {asked{"GET", "/api/v1/views/order?order=G-u1", ""}, [5]int{401, 200, 200, 400, 200}},

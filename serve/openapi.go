@@ -81,7 +81,11 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 			"and problem (a Problem), after which the " + event + " may be old until the next one."}}
 	}
 	if e.streams {
-		content[linesType] = object{"schema": known.of(reflect.TypeFor[client.Line]())}
+		line := reflect.TypeFor[client.Line]()
+		if e.line != nil {
+			line = reflect.TypeOf(e.line)
+		}
+		content[linesType] = object{"schema": known.of(line)}
 	}
 	ok := object{"description": "The answer.", "content": content}
 	problem := object{"$ref": "#/components/responses/Problem"}
@@ -130,7 +134,7 @@ func (s *Server) guarded(e *endpoint, o object) {
 	if any {
 		answers["429"] = problem
 	}
-	if e.on != nil {
+	if e.on != nil || e.reasons {
 		o["parameters"] = append(o["parameters"].([]object), object{"in": "header", "name": reasonHeader, "schema": object{"type": "string"},
 			"description": "Why rows are read that are not one's own: support and the roles above give it."})
 	}

@@ -33,7 +33,7 @@ func (s *Server) opsTable() []*endpoint {
 	if s.opts.Accounts == nil { // nobody knows who asks
 		routes = slices.DeleteFunc(routes, func(e *endpoint) bool { return e.method != http.MethodGet })
 	}
-	return routes
+	return append(routes, s.sqlRoutes()...)
 }
 
 // accountRoutes are those about all accounts, and of the audit.

@@ -41,6 +41,9 @@ type Options struct {
 	InFlight int           // requests that are worked on at a time; 256
 	Streams  int           // event streams at a time, each of which may be of another answer; 512
 
+	// SQL answers statements; without a Catalog there is no such route. Its masks are those of who asks.
+	SQL SQL
+
 	// Connections are how many are kept beside those of event streams: a new one too many closes the one that has been idle for longest, or
 	// whose request has taken longest. 1,024
 	Connections int
@@ -82,6 +85,8 @@ func (o *Options) EnsureDefaults() {
 	o.InFlight = cmp.Or(o.InFlight, 256)
 	o.Streams = cmp.Or(o.Streams, 512)
 	o.Connections = cmp.Or(o.Connections, 1024)
+	o.SQL.Timeout = cmp.Or(o.SQL.Timeout, 30*time.Second)
+	o.SQL.InFlight = cmp.Or(o.SQL.InFlight, 4)
 	o.PerSecond = cmp.Or(o.PerSecond, 10)
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -112,6 +117,12 @@ func (o *Options) Validate() error {
 	}
 	if o.InFlight < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.InFlight: %d is less than 1", o.InFlight))
+	}
+	if o.SQL.Timeout < 10*time.Millisecond {
+		errs = append(errs, fmt.Errorf("serve: Options.SQL.Timeout: %v is less than 10ms", o.SQL.Timeout))
+	}
+	if o.SQL.InFlight < 1 {
+		errs = append(errs, fmt.Errorf("serve: Options.SQL.InFlight: %d is less than 1", o.SQL.InFlight))
 	}
 	if o.Streams < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.Streams: %d is less than 1", o.Streams))

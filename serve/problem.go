@@ -48,11 +48,12 @@ var (
 		"Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
 	unavailable = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer",
 		"HBase or the search engine is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
-	internal = kind{"internal", http.StatusInternalServerError, "Internal error",
-		"A fault of brine's, or a row that it cannot read; the log says more, by request_id."}
+	unreadable = kind{"unreadable", http.StatusInternalServerError, "A row cannot be read",
+		"Its key or a cell of it was not written as the configuration says; brine's log names it, by request_id. The same request fails again."}
+	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's; the log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, unsigned,
-		forbidden, crossSite, tooMany, refused, noAccounts, overloaded, unavailable, internal}, commandKinds...)
+		forbidden, crossSite, tooMany, refused, noAccounts, overloaded, unavailable, unreadable, internal}, commandKinds...)
 )
 
 // refusal is an answer that is a problem.
@@ -117,12 +118,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) problem(r *http.Request, err error) *client.Problem {
 	var known *refusal
 	var fault *query.Fault
+	var row *query.UnreadableError
 	switch {
 	case errors.As(err, &known):
 	case errors.As(err, &fault):
 		errors.As(faultAt("query", fault), &known)
 	case r.Context().Err() != nil && errors.Is(context.Cause(r.Context()), context.Canceled):
 		return nil
+	case errors.As(err, &row):
+		s.opts.Log.Error("a row cannot be read", "request", requestID(r), "route", route(r), "error", err)
+		known = &refusal{kind: unreadable, detail: "a row of the answer cannot be read; the log of brine names it"}
 	default:
 		s.opts.Log.Warn("a request was not answered", "request", requestID(r), "route", route(r), "error", err)
 		known = &refusal{kind: unavailable, detail: "the stores gave no answer; the log of brine says why"}

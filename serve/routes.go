@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"brine/account"
 	"brine/rowkey"
@@ -30,12 +31,14 @@ type endpoint struct {
 	body         any // a value of the type of the body; nil: none
 	answer       any // a value of the type of the answer
 	streams      bool
-	events       bool // it goes on until the asker has enough: once it is admitted it gives its place up, and has no deadline
-	conditional  bool // it has an ETag, and answers 304
-	missing      bool // it may answer 404
-	waits        bool // it reads rows, and may wait for a command to be applied
-	bare         bool // it takes a body, and needs none
-	free         bool // it is made beforehand, asks no store and takes no place
+	line         any           // of a streamed answer; nil: client.Line
+	within       time.Duration // its own deadline; 0: that of all
+	events       bool          // it goes on until the asker has enough: once it is admitted it gives its place up, and has no deadline
+	conditional  bool          // it has an ETag, and answers 304
+	missing      bool          // it may answer 404
+	waits        bool          // it reads rows, and may wait for a command to be applied
+	bare         bool          // it takes a body, and needs none
+	free         bool          // it is made beforehand, asks no store and takes no place
 
 	accepts string // what an answer with 202, which it has then, says
 	refuses []kind // the kinds of problems that only such routes have
@@ -43,6 +46,7 @@ type endpoint struct {
 
 	role     account.Role // the least that may ask, where accounts are, or anybody; empty: what on says, and without it nobody
 	on       *subject     // whose rows it reads; nil: none
+	reasons  bool         // it reads rows of others, whatever it is on: it takes a reason
 	signedIn bool         // it takes a session, and no API token
 	signsIn  bool         // who asks need be nobody
 	secret   bool         // its body holds what no problem quotes
@@ -102,7 +106,7 @@ func (s *Server) table() []*endpoint {
 	for i := range s.opts.Machines {
 		routes = append(routes, commandRoutes(&s.opts.Machines[i])...)
 	}
-	return append(routes, s.ownRoutes()...)
+	return append(append(routes, s.sqlRoutes()...), s.ownRoutes()...)
 }
 
 func viewPath(name string) string  { return viewsPath + "/" + url.PathEscape(name) }

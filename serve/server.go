@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,8 @@ type Server struct {
 	names    guard.Names
 	routes   []*endpoint
 	places   chan struct{}
-	hub      *live.Hub // of event streams
+	sql      chan struct{} // places of statements
+	hub      *live.Hub     // of event streams
 	streams  streams
 	answer   http.Handler // the mux, compressing
 	ops      bool         // it is the operators' listener
@@ -70,7 +72,7 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	s := &Server{
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
-		places: make(chan struct{}, opts.InFlight), hub: live.New(opts.watching()),
+		places: make(chan struct{}, opts.InFlight), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
 		streams: streams{most: math.MaxInt, open: map[string]int{}},
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
@@ -108,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		within, cancel := context.WithTimeout(context.Background(), s.opts.Timeout+time.Second)
+		within, cancel := context.WithTimeout(context.Background(), s.opts.Timeout+time.Second) // a statement that takes longer is cut off
 		defer cancel()
 		if err := s.server.Shutdown(within); err != nil {
 			s.opts.Log.Warn("requests were cut off at the end", "error", err)
@@ -235,7 +237,12 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 			called(s.opts.Hooks.Ended)
 		})
 		defer leave()
-		ctx, cancel := context.WithTimeout(r.Context(), s.opts.Timeout)
+		if e.within > 0 {
+			to := http.NewResponseController(w)
+			_ = to.SetReadDeadline(time.Now().Add(e.within + bodyTimeout)) // what cannot have another deadline keeps that of all
+			_ = to.SetWriteDeadline(time.Now().Add(e.within + readSlack))
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(e.within, s.opts.Timeout))
 		defer cancel()
 		s.work(ctx, &call{Server: s, endpoint: e, w: w, r: r, leave: leave})
 	}

@@ -108,9 +108,11 @@ func (r *run) read(ctx context.Context, s Store) error {
 	defer cancel()
 	selection := p.Selection
 	selection.Cost = &r.cost
+	var late error
 	for row, err := range s.Select(limited, &selection) {
 		if err != nil && errors.Is(context.Cause(limited), errTime) {
 			r.reached("%v have passed", r.limits.Time)
+			late = err
 			break
 		}
 		if err != nil {
@@ -121,6 +123,9 @@ func (r *run) read(ctx context.Context, s Store) error {
 		} else if !more {
 			break
 		}
+	}
+	if late != nil && r.seen == 0 && r.cost.Calls == 0 { // it has not ended at a bound: nothing has answered at all
+		return late
 	}
 	return r.finish()
 }

@@ -92,7 +92,7 @@ var rules = []struct {
 	{"sqlconsole", []string{"event", "internal/term", "internal/when", "mask", "query", "rowkey", "rowkey/eventkey"}, "query reads the stores; a plan is made without them"},
 	{"sqlconsole/shell", []string{"event", "internal/term", "query", "sqlconsole"}, "statements and who asks them"},
 	{"serve/live", nil, "it shares what is asked, whatever that is"},
-	{"serve", []string{"account", "command", "mask", "hbase", "internal/fault", "internal/guard", "query", "rowkey", "search", "serve/client", "serve/live"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
+	{"serve", []string{"account", "command", "mask", "hbase", "internal/fault", "internal/guard", "query", "rowkey", "search", "serve/client", "serve/live", "sqlconsole"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
 	{"verify/display", []string{"internal/term", "internal/wording", "mask", "verify"}, "what was verified, for people"},
 	{"verify", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term"}, "what is expected is made by the code that writes"},
 	{"explain", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "ingest/offsets", "search", "sink", "indexer", "internal/term", "internal/when", "verify"}, "what a record becomes is made by the code that writes"},

@@ -123,11 +123,15 @@ func (c *Client) get(ctx context.Context, path string, params url.Values, out an
 }
 
 func (c *Client) post(ctx context.Context, path string, in, out any) error {
+	return c.send(ctx, http.MethodPost, path, in, out)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, in, out any, header ...string) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	resp, err := c.do(ctx, http.MethodPost, path, nil, body, "Content-Type", "application/json")
+	resp, err := c.do(ctx, method, path, nil, body, append(header, "Content-Type", "application/json")...)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,9 @@ func (c *Client) do(ctx context.Context, method, path string, params url.Values,
 		return nil, err
 	}
 	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
+		if header[i+1] != "" {
+			req.Header.Set(header[i], header[i+1])
+		}
 	}
 	if c.After != "" {
 		req.Header.Set("Brine-After", c.After)

@@ -126,6 +126,8 @@ type Wrong struct {
 	Location string `json:"location" doc:"query.NAME, path.NAME or body.PATH"`
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
+	Line     int    `json:"line,omitempty" doc:"In a SQL statement, from 1."`
+	Column   int    `json:"column,omitempty" doc:"In its line, from 1, in characters."`
 }
 
 // Command is a command that was accepted.

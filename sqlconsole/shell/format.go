@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
@@ -164,17 +163,7 @@ func printJSON(out io.Writer, a *sqlconsole.Answer) error {
 		p.Columns = append(p.Columns, printedColumn{c.Name, sqlconsole.TypeName(c.Type)})
 	}
 	for _, row := range a.Rows {
-		values := make([]any, len(row))
-		for i, v := range row {
-			if v.Null() {
-				continue
-			}
-			values[i] = query.JSONValue(v)
-			if f, ok := values[i].(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-				values[i] = fmt.Sprint(f) // which JSON has no number for
-			}
-		}
-		p.Rows = append(p.Rows, values)
+		p.Rows = append(p.Rows, sqlconsole.JSONValues(row))
 	}
 	p.Stats.HBase, p.Stats.Total = a.Stats.HBase.Seconds()*1000, a.Stats.Total.Seconds()*1000
 	p.Stats.Read, p.Stats.Returned, p.Stats.Regions = a.Stats.Read, a.Stats.Returned, a.Stats.Regions

@@ -1,0 +1,53 @@
+package client
+
+import (
+	"context"
+	"net/http"
+)
+
+// SQL is a statement.
+type SQL struct {
+	Statement string `json:"statement" doc:"A SELECT, as docs/sql.md describes it; up to 10,000 bytes."`
+}
+
+// SQLAnswer is what a statement returns.
+type SQLAnswer struct {
+	Columns []SQLColumn `json:"columns"`
+	Rows    [][]any     `json:"rows" doc:"Of each row a value for each column: times as RFC 3339, null where there is none."`
+
+	Reached string   `json:"reached,omitempty" doc:"The bound at which reading has ended; absent when the answer is whole."`
+	Stats   SQLStats `json:"stats"`
+}
+
+// SQLColumn is a column of an answer.
+type SQLColumn struct {
+	Name string `json:"name"`
+	Type string `json:"type" doc:"text, int, float, bool, time or nested"`
+}
+
+// SQLEnd is the last line of a streamed answer: what it has cost, and whether it is whole.
+type SQLEnd struct {
+	Reached string   `json:"reached,omitempty" doc:"The bound at which reading has ended; absent when the answer is whole."`
+	Stats   SQLStats `json:"stats"`
+}
+
+// SQLStats are what an answer has cost.
+type SQLStats struct {
+	HBase    float64 `json:"hbase_ms" doc:"Waited for rows."`
+	Total    float64 `json:"total_ms"`
+	Read     int     `json:"rows_read" doc:"By the servers, as they count."`
+	Returned int     `json:"rows_returned"`
+	Regions  int     `json:"regions" doc:"That were read."`
+}
+
+// SQLLine is a line of a streamed answer: the columns, each row, and its end.
+type SQLLine struct {
+	Columns []SQLColumn `json:"columns,omitempty" doc:"In the first line."`
+	Row     []any       `json:"row,omitempty"`
+	End     *SQLEnd     `json:"end,omitempty" doc:"In the last line. An answer without it has broken off."`
+}
+
+// SQL runs a statement. Reason says why rows of others are read; it is needed where there are accounts.
+func (c *Client) SQL(ctx context.Context, statement, reason string) (out SQLAnswer, err error) {
+	return out, c.send(ctx, http.MethodPost, "/api/v1/sql", SQL{Statement: statement}, &out, "Brine-Reason", reason)
+}

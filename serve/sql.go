@@ -1,0 +1,192 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"brine/account"
+	"brine/query"
+	"brine/serve/client"
+	"brine/sqlconsole"
+)
+
+const sqlPath = root + "/sql"
+
+// SQL says what statements may name, and their bounds beside those of package sqlconsole.
+type SQL struct {
+	Catalog  *sqlconsole.Catalog // nil: there are no statements
+	Timeout  time.Duration       // of one; 30 s
+	InFlight int                 // at a time; 4
+}
+
+// sqlRoutes are those of statements, which both listeners have.
+func (s *Server) sqlRoutes() []*endpoint {
+	if s.opts.SQL.Catalog == nil {
+		return nil
+	}
+	return []*endpoint{{
+		method: http.MethodPost, path: sqlPath, id: "sql", role: account.Support, reasons: true,
+		about: "Answers a SELECT over the rows of one table, within bounds: an answer that reaches one says which.",
+		body:  client.SQL{}, answer: client.SQLAnswer{}, streams: true, line: client.SQLLine{}, within: s.opts.SQL.Timeout,
+		handle: (*call).statement,
+	}}
+}
+
+// statement answers a statement. It is in the audit before anything is read for it; of one that is refused the audit has that there was one,
+// since it may say anything.
+func (c *call) statement() error {
+	if err := c.mustSay(); err != nil {
+		return err
+	}
+	var given client.SQL
+	if err := c.body(&given); err != nil {
+		return err
+	}
+	catalog := c.catalog()
+	parsed, err := sqlconsole.Parse(given.Statement)
+	var plan *sqlconsole.Plan
+	if err == nil {
+		plan, err = catalog.Plan(parsed, time.Now())
+	}
+	if err != nil {
+		if err := c.recordSQL("sql.refused", ""); err != nil {
+			return err
+		}
+		return wrongSQL(err)
+	}
+	strictest := *catalog
+	strictest.Masks = c.opts.Masks
+	if err := c.recordSQL("sql", strictest.Audited(parsed)); err != nil {
+		return err
+	}
+	select {
+	case c.sql <- struct{}{}:
+		defer func() { <-c.sql }()
+	default:
+		called(c.opts.Hooks.Shed)
+		return refuse(overloaded, "as many statements as may be are being answered")
+	}
+	deadline, _ := c.ctx.Deadline()
+	a, err := sqlconsole.Run(c.ctx, query.Selector{Client: c.opts.Rows}, plan, sqlconsole.Limits{Time: time.Until(deadline) * 9 / 10})
+	if err != nil {
+		return wrongSQL(err)
+	}
+	c.answerSQL(a)
+	return nil
+}
+
+// mustSay takes the reason for which rows of others are read.
+func (c *call) mustSay() (err error) {
+	if c.opts.Accounts != nil {
+		c.reason, err = c.givenReason()
+	}
+	return err
+}
+
+// recordSQL audits a statement, if anybody is known to ask.
+func (c *call) recordSQL(action, object string) error {
+	if c.opts.Accounts == nil {
+		return nil
+	}
+	return c.audit(action, object, c.reason)
+}
+
+// wrongSQL words why a statement has no answer.
+func wrongSQL(err error) error {
+	fault, ok := errors.AsType[*sqlconsole.Error](err)
+	if !ok {
+		return err
+	}
+	return refuse(badRequest, fault.Error(), client.Wrong{Location: "body.statement", Message: fault.Msg, Fix: fault.Fix,
+		Line: fault.Line, Column: fault.Column})
+}
+
+// catalog is what the statements of who asks may name: tables that he reads whole, without what is masked from him.
+func (c *call) catalog() *sqlconsole.Catalog {
+	all := c.opts.SQL.Catalog
+	out := &sqlconsole.Catalog{Masks: c.masks(c.id)}
+	whole := map[string]bool{}
+	for i := range all.Tables {
+		t := &all.Tables[i]
+		if c.opts.Accounts == nil || c.reads(c.id, &t.Table) == (scope{open: true}) {
+			whole[t.Name] = true
+			out.Tables = append(out.Tables, *t)
+		}
+	}
+	for i := range all.Views {
+		if v := &all.Views[i]; whole[v.Table.Name] && whole[v.Shown().Name] {
+			out.Views = append(out.Views, *v)
+		}
+	}
+	return out
+}
+
+// answerSQL sends an answer, row by row: it may be long, and is not held twice.
+func (c *call) answerSQL(a *sqlconsole.Answer) {
+	columns := []client.SQLColumn{}
+	for _, col := range a.Columns {
+		columns = append(columns, client.SQLColumn{Name: col.Name, Type: sqlconsole.TypeName(col.Type)})
+	}
+	end := client.SQLEnd{Reached: a.Reached, Stats: client.SQLStats{HBase: milliseconds(a.Stats.HBase), Total: milliseconds(a.Stats.Total),
+		Read: a.Stats.Read, Returned: len(a.Rows), Regions: a.Stats.Regions}}
+	out := &sender{w: c.w}
+	if c.lines {
+		c.w.Header().Set("Content-Type", linesType)
+		out.line(client.SQLLine{Columns: columns})
+		for _, row := range a.Rows {
+			out.line(client.SQLLine{Row: sqlconsole.JSONValues(row)})
+		}
+		out.line(client.SQLLine{End: &end})
+		return
+	}
+	c.w.Header().Set("Content-Type", jsonType)
+	out.text(`{"columns":`)
+	out.json(columns)
+	out.text(`,"rows":[`)
+	for i, row := range a.Rows {
+		if i > 0 {
+			out.text(",")
+		}
+		out.json(sqlconsole.JSONValues(row))
+	}
+	out.text("]")
+	if end.Reached != "" {
+		out.text(`,"reached":`)
+		out.json(end.Reached)
+	}
+	out.text(`,"stats":`)
+	out.json(end.Stats)
+	out.text("}\n")
+}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// sender sends the parts of an answer, until its asker is gone: then nobody is left to answer.
+type sender struct {
+	w   http.ResponseWriter
+	buf bytes.Buffer
+	err error
+}
+
+func (o *sender) text(s string) {
+	if o.err == nil {
+		_, o.err = o.w.Write([]byte(s))
+	}
+}
+
+func (o *sender) line(v any) {
+	o.json(v)
+	o.text("\n")
+}
+
+func (o *sender) json(v any) {
+	if o.err != nil {
+		return
+	}
+	o.buf.Reset()
+	o.err = encode(&o.buf, v)
+	o.text(strings.TrimSuffix(o.buf.String(), "\n"))
+}

@@ -1,0 +1,200 @@
+package serve_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/account"
+	"brine/mask"
+	"brine/serve"
+	"brine/serve/client"
+)
+
+func statement(s string) string {
+	b, err := json.Marshal(client.SQL{Statement: s})
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// TestSQL: statements are answered as JSON and as lines, and what is wrong with one is said with its place.
+func TestSQL(t *testing.T) {
+	s := newShop(t, nil)
+	ask := func(sql string, header ...string) (int, string) {
+		w := s.ask("POST", "/api/v1/sql", statement(sql), append(header, "Content-Type", jsonBody)...)
+		return w.Code, w.Body.String()
+	}
+	code, body := ask("SELECT action, at, station FROM scans WHERE waybill = 'W1' ORDER BY at DESC")
+	var a client.SQLAnswer
+	d := json.NewDecoder(strings.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil || code != 200 {
+		t.Fatalf("%d %v: %s", code, err, body)
+	}
+	got := fmt.Sprint(a.Columns, a.Rows, a.Reached, a.Stats.Returned)
+	if want := "[{action text} {at time} {station text}] [[DELIVER 2013-01-02T00:00:00.000Z <img onerror=alert(1)>] " +
+		"[ARRIVE 2013-01-01T10:00:00.000Z MIA] [DEPART 2013-01-01T08:00:00.000Z EWR]]3"; got != want {
+		t.Errorf("the answer is\n%s, not\n%s", got, want)
+	}
+	code, body = ask("SELECT action FROM scans WHERE waybill = 'W1' ORDER BY at DESC LIMIT 2", "Accept", "application/x-ndjson")
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	if code != 200 || len(lines) != 4 || lines[0] != `{"columns":[{"name":"action","type":"text"}]}` || lines[1] != `{"row":["DELIVER"]}` ||
+		!strings.HasPrefix(lines[3], `{"end":{"stats":{"hbase_ms":`) {
+		t.Errorf("%d %s", code, body)
+	}
+	for sql, want := range map[string]string{
+		"SELECT *\nFROM scans\nWHERE OR":                   `"line":3,"column":7`,
+		"SELECT * FROM nosuch LIMIT 1":                     `there is no table nosuch`,
+		"SELECT * FROM scans":                              `ALLOW FULL SCAN`,
+		"DROP TABLE scans":                                 `statements read, and change nothing`,
+		"SELECT LOAD_FILE('/etc/passwd') FROM scans":       `"location":"body.statement"`,
+		"SELECT * FROM scans LIMIT 1; SELECT 1 FROM scans": `"line":1`,
+		strings.Repeat("x", 10_001):                        `more than 10000`,
+	} {
+		if code, body := ask(sql); code != 400 || !strings.Contains(body, want) {
+			t.Errorf("%.60s: %d %s", sql, code, body)
+		}
+	}
+	if code, body := ask("EXPLAIN SELECT * FROM scans WHERE waybill = 'W1'"); code != 200 || !strings.Contains(body, "1 range, by waybill = 'W1'") {
+		t.Errorf("the plan: %d %s", code, body)
+	}
+	if w := s.ask("POST", "/api/v1/sql", statement("SELECT * FROM scans LIMIT 1")); w.Code != 415 {
+		t.Errorf("without a type: %d %s", w.Code, w.Body)
+	}
+	if w := s.ask("GET", "/api/v1/sql", ""); w.Code != 405 {
+		t.Errorf("by GET: %d", w.Code)
+	}
+}
+
+// TestSQLIsOfRoles: who asks names the tables that he reads whole, without what is masked from him; customers have no SQL; the audit has
+// each statement before its answer, without what is masked from anybody.
+func TestSQLIsOfRoles(t *testing.T) {
+	g := newGuarded(t, func(o *serve.Options) {
+		o.Masks = &mask.Rules{}
+		o.Masks.Place("centre:orders", "user")
+		o.Masks.Place("centre:order_ids", "user")
+		o.Masks.Key("centre:orders", "user")
+		o.RoleMasks = map[account.Role]*mask.Rules{account.Customer: {}, account.Support: o.Masks, account.Operator: {}, account.Admin: o.Masks}
+		o.Access["centre:scans"] = serve.Access{Roles: []account.Role{account.Operator}}
+	})
+	const mine = "SELECT user, items FROM orders WHERE user = 'u1' AND status IN ('paid') LIMIT 3 -- secret"
+	for _, c := range []struct {
+		who, sql, reason string
+		status           int
+		want             string
+	}{
+		{"", mine, "case", 401, "sign in"},
+		{"u1", mine, "case", 403, "the role customer may not do this"},
+		{"operator", mine, "", 400, `"location":"header.Brine-Reason"`},
+		{"operator", mine, "case 1", 200, `"rows":[["u1","tea of u1"]]`},
+		{"support", mine, "case 2", 400, "user is masked"},
+		{"support", "SELECT user, \"order\" FROM order_ids WHERE \"order\" = 'G-u1'", "case 3", 200, `"rows":[["***","G-u1"]]`},
+		{"support", "SELECT COUNT(*) FROM orders GROUP BY user ALLOW FULL SCAN", "case 4", 400, "user is masked"},
+		{"support", "SELECT * FROM scans LIMIT 1", "case 5", 400, "there is no table scans"},
+		{"admin", "SELECT * FROM station-scans LIMIT 1", "case 5", 400, "there is no table station-scans"},
+		{"operator", "SELECT waybill FROM scans WHERE waybill = 'W1' LIMIT 1", "case 6", 200, `"rows":[["W`},
+		{"operator", "EXPLAIN SELECT * FROM scans WHERE waybill = 'W1'", "case 7", 200, `1 range`},
+	} {
+		w := g.as(c.who, "POST", "/api/v1/sql", statement(c.sql), "Brine-Reason", c.reason)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s as %q: %d %s", c.sql, c.who, w.Code, w.Body)
+		}
+	}
+	list, err := g.accounts.Entries(t.Context(), 0, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var audited []string
+	for i := len(list) - 1; i >= 0; i-- {
+		audited = append(audited, fmt.Sprintf("%s %s %q %s", list[i].Account, list[i].Action, list[i].Object, list[i].Reason))
+	}
+	if got, want := strings.Join(audited, "\n"), `operator sql "SELECT user, items FROM orders WHERE user = '***' AND status IN ('paid') LIMIT 3" case 1
+support sql.refused "" case 2
+support sql "SELECT user, \"order\" FROM order_ids WHERE \"order\" = 'G-u1'" case 3
+support sql.refused "" case 4
+support sql.refused "" case 5
+admin sql.refused "" case 5
+operator sql "SELECT waybill FROM scans WHERE waybill = 'W1' LIMIT 1" case 6
+operator sql "EXPLAIN SELECT * FROM scans WHERE waybill = 'W1'" case 7`; got != want {
+		t.Errorf("the audit has\n%s\nnot\n%s", got, want)
+	}
+	if err := g.accounts.DB().Close(); err != nil { // no audit, no answer
+		t.Fatal(err)
+	}
+	if w := g.as("operator", "POST", "/api/v1/sql", statement(mine), "Brine-Reason", "case"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestSQLIsBounded: a statement that HBase does not answer ends within its own time, others than may be are shed, and other routes go on.
+func TestSQLIsBounded(t *testing.T) {
+	gate, begun := make(chan struct{}), make(chan struct{})
+	s := newShop(t, func(o *serve.Options) {
+		o.SQL.InFlight, o.SQL.Timeout = 1, time.Minute
+	})
+	s.set(func() { s.gate, s.first = gate, begun })
+	body := statement("SELECT * FROM scans WHERE waybill = 'W1'")
+	done := make(chan int, 1)
+	go func() { done <- s.ask("POST", "/api/v1/sql", body, "Content-Type", jsonBody).Code }()
+	<-begun
+	if w := s.ask("POST", "/api/v1/sql", body, "Content-Type", jsonBody); w.Code != 503 || !strings.Contains(w.Body.String(), "#overloaded") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	s.set(func() { s.gate = nil })
+	if w := s.ask("GET", timeline, ""); w.Code != 200 {
+		t.Errorf("another route: %d %s", w.Code, w.Body)
+	}
+	close(gate)
+	if code := <-done; code != 200 {
+		t.Error(code)
+	}
+	away := newShop(t, func(o *serve.Options) { o.SQL.Timeout = 20 * time.Millisecond })
+	away.set(func() { away.away = true })
+	if w := away.ask("POST", "/api/v1/sql", body, "Content-Type", jsonBody); w.Code != 503 || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "hunter2") {
+		t.Errorf("without HBase: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestSQLByTheClient: the package that we hand out asks, and has the place of what is wrong.
+func TestSQLByTheClient(t *testing.T) {
+	s := newShop(t, nil)
+	s.run()
+	c := client.Client{Base: s.base}
+	a, err := c.SQL(t.Context(), "SELECT COUNT(*) FROM scans ALLOW FULL SCAN", "case 7")
+	if err != nil || len(a.Rows) != 1 || fmt.Sprint(a.Rows[0]) != "[4]" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	_, err = c.SQL(t.Context(), "SELECT", "")
+	if p, ok := err.(*client.Problem); !ok || p.Status != 400 || len(p.Errors) != 1 || p.Errors[0].Line != 1 || p.Errors[0].Column != 7 {
+		t.Errorf("%+v", err)
+	}
+}
+
+// TestARowThatCannotBeReadIsNoOutage: trying again does not help.
+func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
+	s := newShop(t, nil)
+	s.set(func() {
+		for i := range s.store.rows {
+			if bytes.Contains(s.store.rows[i].Row, []byte("W2")) {
+				s.store.rows[i].Row = s.store.rows[i].Row[:9] // shorter than any key
+			}
+		}
+	})
+	for _, w := range []*http.Response{s.ask("GET", "/api/v1/views/waybill?waybill=W2", "").Result(),
+		s.ask("POST", "/api/v1/sql", statement("SELECT * FROM scans WHERE waybill = 'W2'"), "Content-Type", jsonBody).Result()} {
+		body, err := io.ReadAll(w.Body)
+		if err != nil || w.StatusCode != 500 || w.Header.Get("Retry-After") != "" || !strings.Contains(string(body), "#unreadable") || strings.Contains(string(body), "W2") {
+			t.Errorf("%d %s %v", w.StatusCode, body, err)
+		}
+	}
+	if !strings.Contains(s.log.String(), "a row cannot be read") {
+		t.Errorf("the log has %s", s.log)
+	}
+}
