@@ -95,7 +95,7 @@ func TestOpsWithoutAccounts(t *testing.T) {
 	}
 	shown := false
 	for _, route := range s.Paths() {
-		if shown = shown || route == "GET /api/v1/ops/pipelines"; !strings.HasPrefix(route, "GET ") || strings.Contains(route, "accounts") {
+		if shown = shown || route == "GET /api/v1/ops/pipelines"; !strings.HasPrefix(route, "GET ") && route != "POST /api/v1/sql" || strings.Contains(route, "accounts") {
 			t.Errorf("without accounts there is %s", route)
 		}
 	}
