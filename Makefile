@@ -56,4 +56,4 @@ fuzz: ## Run every fuzz target for a while (FUZZTIME, FUZZTIME_OTHERS)
 generate: ## Make the generated files again
 	$(GO) generate ./...
 
-include deploy/devcluster/devcluster.mk internal/sample/data.mk deploy/prometheus/prometheus.mk deploy/pictures/pictures.mk bench/bench.mk acceptance/acceptance.mk
+include deploy/devcluster/devcluster.mk internal/sample/data.mk deploy/prometheus/prometheus.mk deploy/pictures/pictures.mk bench/bench.mk acceptance/acceptance.mk console/console.mk

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -49,6 +50,10 @@ type Options struct {
 	Connections int
 
 	Version string // of this program, for the OpenAPI document
+
+	// Console is the web console of the listener, which asks the API and nothing else: index.html and files below assets, whose names
+	// change with what they hold. nil: there is none.
+	Console fs.FS
 
 	// Accounts are who may ask; nil: nobody is asked who he is, and only loopback is listened to. They are the caller's, who closes them.
 	Accounts *account.Store

@@ -15,6 +15,7 @@ import (
 const (
 	root        = "/api/v1"
 	viewsPath   = root + "/views"
+	tablesPath  = root + "/tables"
 	openAPIPath = root + "/openapi.json"
 	docsPath    = root + "/docs"
 )
@@ -88,10 +89,13 @@ func (e *endpoint) queryNames() string {
 
 // table is all routes that answer with data.
 func (s *Server) table() []*endpoint {
-	routes := []*endpoint{{
-		method: http.MethodGet, path: viewsPath, id: "views", about: "The views of the configuration, with what they are asked by.",
-		role: account.Customer, answer: client.Views{}, handle: func(c *call) error { return c.json(c.listed()) },
-	}}
+	routes := []*endpoint{
+		{method: http.MethodGet, path: viewsPath, id: "views", about: "The views that may be asked, with what they are asked by.",
+			role: anybody, answer: client.Views{}, handle: func(c *call) error { return c.json(c.listed()) }},
+		{method: http.MethodGet, path: tablesPath, id: "tables", about: "The tables whose rows may be read, with their keys and the commands on them.",
+			role: anybody, answer: client.Tables{}, handle: func(c *call) error { return c.json(c.listedTables()) }},
+	}
+	lists := len(routes)
 	for i := range s.opts.Views {
 		routes = append(routes, viewRoutes(&s.opts.Views[i])...)
 	}
@@ -99,7 +103,7 @@ func (s *Server) table() []*endpoint {
 		routes = append(routes, tableRoutes(&s.opts.Tables[i])...)
 	}
 	if len(s.opts.Machines) > 0 {
-		for _, e := range routes[1:] {
+		for _, e := range routes[lists:] {
 			e.waits = true
 		}
 	}
@@ -110,4 +114,4 @@ func (s *Server) table() []*endpoint {
 }
 
 func viewPath(name string) string  { return viewsPath + "/" + url.PathEscape(name) }
-func tablePath(name string) string { return root + "/tables/" + name }
+func tablePath(name string) string { return tablesPath + "/" + name }

@@ -148,6 +148,9 @@ func (s *Server) register() error {
 	for _, e := range s.routes {
 		s.mux.Handle(e.method+" "+e.path, s.handler(e))
 	}
+	if err := s.console(); err != nil {
+		return err
+	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, s.unknown(w, r)) })
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"brine/command"
 	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
@@ -15,6 +17,48 @@ import (
 
 // maxRow is the longest row key that HBase takes.
 const maxRow = 1<<15 - 1
+
+// listedTables is the list of tables, as who asks may read them.
+func (c *call) listedTables() client.Tables {
+	out := client.Tables{Tables: []client.Table{}}
+	for i := range c.opts.Tables {
+		t := &c.opts.Tables[i]
+		asks := *c
+		asks.endpoint = &endpoint{on: tableSubject(t, false)}
+		if asks.scope = c.may(c.id, "", asks.endpoint.on); !asks.scope.open {
+			continue
+		}
+		shown := client.Table{Name: t.Name, Path: tablePath(t.Name), Key: []client.KeyField{}, Reason: asks.ofOthers(),
+			States: []string{}, Commands: []client.Transition{}}
+		for _, f := range t.KeyFields() {
+			shown.Key = append(shown.Key, client.KeyField{Name: f.Name, Type: f.Type.String()})
+		}
+		if i := slices.IndexFunc(c.opts.Machines, func(m command.Machine) bool { return m.Table.Name == t.Name }); i >= 0 {
+			asks.machine(&shown, &c.opts.Machines[i])
+		}
+		out.Tables = append(out.Tables, shown)
+	}
+	return out
+}
+
+// machine adds the commands that who asks may give; nothing where the state is masked from him, who would learn it by trying.
+func (c *call) machine(t *client.Table, m *command.Machine) {
+	if masked(c.masks(c.id), &m.Table, m.State) {
+		return
+	}
+	t.State = m.State
+	for i := range m.Commands {
+		of := &m.Commands[i]
+		for _, state := range append(slices.Clone(of.From), of.To) {
+			if !slices.Contains(t.States, state) {
+				t.States = append(t.States, state)
+			}
+		}
+		if c.opts.Commands != nil && c.id != nil && !c.scope.byKey && slices.Contains(of.Roles, string(c.id.Role)) {
+			t.Commands = append(t.Commands, client.Transition{Name: of.Name, From: of.From, To: of.To, Take: append([]string{}, of.Take...)})
+		}
+	}
+}
 
 // tableRoutes are those of one table.
 func tableRoutes(t *query.Table) []*endpoint {

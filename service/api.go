@@ -33,6 +33,7 @@ func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 	if o.Commands, err = s.commands(ctx); err != nil {
 		return nil, err
 	}
+	o.Console = s.opts.Users
 	l, err := admin.ListenTLS(o.Listen, "serve.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
@@ -58,6 +59,7 @@ func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Ser
 		return nil, err
 	}
 	o.Hooks, o.Listen, o.Operations = serve.Hooks{}, s.cfg.Serve.Ops.Listen, operations
+	o.Console = s.opts.Operators
 	l, err := admin.ListenTLS(o.Listen, "serve.ops.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -50,6 +51,8 @@ type Options struct {
 	Log     *slog.Logger // required
 	Version string       // of this program, for metrics and traces
 	Servers []Server     // further servers in this process, whose health is the service's
+
+	Users, Operators fs.FS // the console of either listener of the API; nil: there is none
 }
 
 // Server is one in this process, which may be unable to write its folder.

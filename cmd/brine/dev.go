@@ -127,7 +127,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	if !c.JSON {
 		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.KafkaAddr(),
 			stack.HBaseAddr(), s.Addr())
-		fmt.Fprintf(e.stdout, "; HTTP API on http://%s/api/v1/docs", api.Addr())
+		fmt.Fprintf(e.stdout, "; console on http://%s, HTTP API on http://%[1]s/api/v1/docs", api.Addr())
 		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.Dir(), map[bool]string{true: " until brine stops"}[c.Data == ""])
 		if err := showAccounts(ctx, e.stdout, s, ops.URL()); err != nil {
 			return unlessStopped(ctx, err)

@@ -64,7 +64,7 @@ func showAccounts(ctx context.Context, out io.Writer, s *service.Service, ops st
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "accounts are administrated on %s/api/v1/docs", ops)
+	fmt.Fprintf(out, "operators' console on %s, whose accounts are administrated there (API: %[1]s/api/v1/docs)", ops)
 	if len(made) == 0 {
 		fmt.Fprintln(out, "; the passwords were shown when they were made: brine account passwd gives others")
 		return nil

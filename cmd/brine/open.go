@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"brine/config"
+	"brine/console"
 	"brine/service"
 )
 
@@ -27,5 +28,5 @@ func (e *env) guard(store func(context.Context) (context.Context, func(error) er
 }
 
 func serviceOptions(purpose service.Purpose, log *slog.Logger) service.Options {
-	return service.Options{For: purpose, Log: log, Version: version}
+	return service.Options{For: purpose, Log: log, Version: version, Users: console.Users(), Operators: console.Operators()}
 }

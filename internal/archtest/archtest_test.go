@@ -91,6 +91,7 @@ var rules = []struct {
 	{"serve/client", nil, "it speaks to the API, and shares no code with what answers"},
 	{"sqlconsole", []string{"event", "internal/term", "internal/when", "mask", "query", "rowkey", "rowkey/eventkey"}, "query reads the stores; a plan is made without them"},
 	{"sqlconsole/shell", []string{"event", "internal/term", "query", "sqlconsole"}, "statements and who asks them"},
+	{"console", nil, "files for browsers, which ask the API and nothing else"},
 	{"serve/live", nil, "it shares what is asked, whatever that is"},
 	{"serve", []string{"account", "command", "mask", "hbase", "internal/fault", "internal/guard", "query", "rowkey", "search", "serve/client", "serve/live", "sqlconsole"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
 	{"verify/display", []string{"internal/term", "internal/wording", "mask", "verify"}, "what was verified, for people"},

@@ -89,6 +89,40 @@ type View struct {
 	Order      string      `json:"order,omitempty" doc:"newest or oldest; without it, that of the key."`
 	PageSize   int         `json:"page_size" doc:"Rows of a page, unless the question says how many."`
 	Parameters []Parameter `json:"parameters"`
+
+	Batch  bool `json:"batch" doc:"Many questions may be asked in one request."`
+	Reason bool `json:"reason" doc:"Requests say in the header Brine-Reason why rows of others are read."`
+}
+
+// Tables are the tables of the configuration.
+type Tables struct {
+	Tables []Table `json:"tables"`
+}
+
+// Table is one whose rows may be read by their keys.
+type Table struct {
+	Name   string     `json:"table"`
+	Path   string     `json:"path"`
+	Key    []KeyField `json:"key" doc:"In their order in the first key."`
+	Reason bool       `json:"reason" doc:"Requests say in the header Brine-Reason why rows of others are read."`
+
+	State    string       `json:"state,omitempty" doc:"The field that commands change; empty: there are none."`
+	States   []string     `json:"states" doc:"Those that commands lead from and to."`
+	Commands []Transition `json:"commands" doc:"Those that the asker's role may give."`
+}
+
+// KeyField is a field that row keys are made of.
+type KeyField struct {
+	Name string `json:"name"`
+	Type string `json:"type" doc:"text, int, float, bool or time"`
+}
+
+// Transition is what a command does.
+type Transition struct {
+	Name string   `json:"command"`
+	From []string `json:"from" doc:"States of rows that it may be given upon."`
+	To   string   `json:"to"`
+	Take []string `json:"take" doc:"Fields that the caller may give."`
 }
 
 // Parameter is what a view is asked by.

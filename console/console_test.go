@@ -1,0 +1,117 @@
+package console_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"brine/console"
+)
+
+// What a browser loads, in bytes as gzip packs them: the shell is all that a first page needs.
+const (
+	mostShell = 60 << 10
+	mostAll   = 250 << 10
+)
+
+func TestSizes(t *testing.T) {
+	all := 0
+	for name, files := range map[string]fs.FS{"users": console.Users(), "operators": console.Operators()} {
+		index, err := fs.ReadFile(files, "index.html")
+		if err != nil {
+			t.Fatalf("%s: %v; `make console` builds it", name, err)
+		}
+		shell := packed(t, index)
+		err = fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := fs.ReadFile(files, file)
+			n := packed(t, b)
+			all += n
+			if strings.Contains(string(index), path.Base(file)) {
+				shell += n
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shell > mostShell || shell < 5_000 {
+			t.Errorf("the shell of %s has %d bytes, not at most %d", name, shell, mostShell)
+		}
+	}
+	if all > mostAll {
+		t.Errorf("all files have %d bytes, more than %d", all, mostAll)
+	}
+}
+
+func packed(t *testing.T, b []byte) int {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Len()
+}
+
+// Pages hold no script and no style, and name no other place: the policy that they are served with would refuse both.
+func TestPagesAreFilesAlone(t *testing.T) {
+	inline := regexp.MustCompile(`(?is)<script(?:\s[^>]*)?>\s*[^<\s]|<style|\son\w+=|\sstyle=|javascript:`)
+	elsewhere := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
+	for name, files := range map[string]fs.FS{"users": console.Users(), "operators": console.Operators()} {
+		b, err := fs.ReadFile(files, "index.html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := inline.Find(b); found != nil {
+			t.Errorf("%s: index.html has %q", name, found)
+		}
+		if found := elsewhere.Find(b); found != nil {
+			t.Errorf("%s: index.html has %q", name, found)
+		}
+	}
+}
+
+// What scripts ask begins with the API's path, and no text of data becomes markup.
+func TestScriptsAskTheAPIAlone(t *testing.T) {
+	address := regexp.MustCompile(`https?://[a-zA-Z0-9./_-]+`)
+	forbidden := regexp.MustCompile(`\b(WebSocket|XMLHttpRequest|importScripts|EventSource|sendBeacon|eval|document\.write|new Function)\b`)
+	for name, files := range map[string]fs.FS{"users": console.Users(), "operators": console.Operators()} {
+		scripts, err := fs.Glob(files, "assets/*.js")
+		if err != nil || len(scripts) == 0 {
+			t.Fatalf("%s: %d scripts, %v", name, len(scripts), err)
+		}
+		for _, script := range scripts {
+			b, err := fs.ReadFile(files, script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range address.FindAllString(string(b), -1) {
+				if !strings.HasPrefix(found, "http://www.w3.org/") { // names of XML, which nobody fetches
+					t.Errorf("%s: %s names %s", name, script, found)
+				}
+			}
+			if found := forbidden.Find(b); found != nil {
+				t.Errorf("%s: %s has %s", name, script, found)
+			}
+		}
+	}
+	users, err := fs.ReadFile(console.Users(), "pages.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{"/accounts", "/audit", "/overview", "/regions"} {
+		if strings.Contains(string(users), page) {
+			t.Errorf("users have the operators' page %s", page)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+// What the console knows of brine: the HTTP API, and nothing else.
+
+/** Why there is no answer (RFC 9457). */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  errors?: { location: string; message: string; fix?: string }[];
+  request_id?: string;
+  current?: { state: string; state_version: number; deleted: boolean };
+}
+
+/** A request that has no answer; status 0: nothing came back. */
+export class Fault extends Error {
+  constructor(readonly problem: Problem, readonly retryAfter = 0) {
+    super(problem.detail || problem.title);
+  }
+  get status(): number { return this.problem.status; }
+  /** The kind of problem, as the documentation names it. */
+  get kind(): string { return this.problem.type.split("#")[1] ?? ""; }
+}
+
+export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
+
+export interface Row {
+  row: string;
+  version: number;
+  state_version?: number;
+  state?: string;
+  fields: Record<string, Value>;
+}
+export interface Page { rows: Row[]; next_page_token: string }
+export interface Parameter { name: string; type: string; required: boolean; range: boolean; list: boolean }
+export interface View {
+  view: string; path: string; table: string; order?: string; page_size: number; parameters: Parameter[]; batch: boolean; reason: boolean;
+}
+export interface Transition { command: string; from: string[]; to: string; take: string[] }
+export interface Table {
+  table: string; path: string; key: { name: string; type: string }[]; reason: boolean; state?: string; states: string[]; commands: Transition[];
+}
+export interface Me { name: string; role: "customer" | "support" | "operator" | "admin"; owner?: string }
+export interface Command {
+  id: string; command: string; row: string; to: string; version: number; state: string; detail?: string; token?: string;
+}
+
+export interface Asked {
+  method?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  reason?: string | undefined;
+  signal?: AbortSignal;
+  /** Asked again when nothing came back: reads, and commands, whose key makes them safe. */
+  again?: boolean;
+}
+
+/** Called when a session that was there is not any more. */
+let signedOut = (): void => {};
+export function onSignedOut(f: () => void): void { signedOut = f; }
+
+const times = 4;
+
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => { clearTimeout(timer); reject(signal?.reason); };
+    const timer = setTimeout(() => { signal?.removeEventListener("abort", stop); resolve(); }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Headers are bytes, which fetch takes as characters up to 255: these are the text's, in UTF-8. */
+function headerText(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text.replace(/\s+/g, " ").trim()));
+}
+
+export async function send(path: string, asked: Asked = {}): Promise<Response> {
+  const method = asked.method ?? "GET";
+  const headers: Record<string, string> = { ...asked.headers };
+  if (asked.body !== undefined) headers["Content-Type"] = "application/json";
+  if (asked.reason) headers["Brine-Reason"] = headerText(asked.reason);
+  const init: RequestInit = { method, headers, credentials: "same-origin" };
+  if (asked.body !== undefined) init.body = JSON.stringify(asked.body);
+  if (asked.signal) init.signal = asked.signal;
+  const again = asked.again ?? method === "GET";
+  for (let n = 1; ; n++) {
+    let fault: Fault;
+    try {
+      const response = await fetch(path, init);
+      if (response.ok) return response;
+      fault = await faultOf(response);
+    } catch (err) {
+      if (asked.signal?.aborted) throw err;
+      fault = new Fault({ type: "", title: "", status: 0, detail: "" });
+    }
+    if (fault.status === 401 && path !== "/api/v1/session" && path !== "/api/v1/me") signedOut();
+    const passing = fault.status === 0 || fault.status === 503 || fault.status === 429;
+    if (!again || !passing || n >= times || fault.retryAfter > 10) throw fault;
+    await pause(Math.max(fault.retryAfter * 1000, 150 * 2 ** n), asked.signal);
+  }
+}
+
+async function faultOf(response: Response): Promise<Fault> {
+  const after = Number(response.headers.get("Retry-After")) || 0;
+  try {
+    return new Fault(await response.json() as Problem, after);
+  } catch {
+    return new Fault({ type: "", title: response.statusText, status: response.status, detail: "" }, after);
+  }
+}
+
+export async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
+  const response = await send(path, asked);
+  try {
+    return await response.json() as T;
+  } catch {
+    throw new Fault({ type: "", title: "", status: 0, detail: "" }); // half an answer is none
+  }
+}
+
+/** A path with parameters; those without a value are left out. */
+export function withQuery(path: string, parameters: [string, string][]): string {
+  const query = new URLSearchParams(parameters.filter(([, value]) => value !== ""));
+  const text = query.toString();
+  return text === "" ? path : path + "?" + text;
+}
+
+export interface Watching {
+  page: (page: Page) => void;
+  /** The page is shown as it was: the stores or the server do not answer. */
+  stale: (fault: Fault | null) => void;
+}
+
+/**
+ * Follows a view until the signal. It reads the events with fetch, as EventSource sends no headers and hides why a stream ended.
+ */
+export async function watch(path: string, reason: string | undefined, on: Watching, signal: AbortSignal): Promise<void> {
+  let last = "";
+  for (let failed = 0; !signal.aborted; failed++) {
+    try {
+      const headers: Record<string, string> = { Accept: "text/event-stream" };
+      if (last) headers["Last-Event-ID"] = last;
+      const response = await send(path, { headers, reason, signal, again: false });
+      failed = 0;
+      for await (const event of events(response, signal)) {
+        if (event.name === "page") {
+          on.page(JSON.parse(event.data) as Page);
+          last = event.id;
+        } else if (event.name === "problem") {
+          last = "";
+          on.stale(new Fault(JSON.parse(event.data) as Problem));
+        }
+      }
+    } catch (err) {
+      if (signal.aborted) return;
+      const fault = err instanceof Fault ? err : null;
+      on.stale(fault);
+      if (fault && fault.status >= 400 && fault.status < 500 && fault.status !== 429) return; // the same question fails again
+    }
+    await pause(Math.min(1000 * 2 ** failed, 15_000), signal).catch(() => {});
+  }
+}
+
+interface Event { id: string; name: string; data: string }
+
+async function* events(response: Response, signal: AbortSignal): AsyncGenerator<Event> {
+  if (!response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    while (!signal.aborted) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      rest += value;
+      for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
+        const event: Event = { id: "", name: "", data: "" };
+        for (const line of rest.slice(0, end).split("\n")) {
+          if (line.startsWith("id: ")) event.id = line.slice(4);
+          if (line.startsWith("event: ")) event.name = line.slice(7);
+          if (line.startsWith("data: ")) event.data += line.slice(6);
+        }
+        rest = rest.slice(end + 2);
+        if (event.name) yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Accepted, and applied or not: what became of a command. */
+export interface Outcome { command: Command; row: Row | null; stale: boolean }
+
+/** Gives a command upon a row as it was seen, and reads the row as it is then; null: it is not there any more. */
+export async function give(table: Table, row: Row, name: string, fields: Record<string, string>, reason: string | undefined): Promise<Outcome> {
+  const path = `${table.path}/rows/${encodeURIComponent(row.row)}`;
+  const asked: Asked = {
+    method: "POST", again: true, reason,
+    headers: { "If-Match": `"${row.state_version ?? row.version}"`, "Idempotency-Key": crypto.randomUUID() },
+  };
+  if (Object.keys(fields).length > 0) asked.body = { fields };
+  const accepted = await send(`${path}/commands/${encodeURIComponent(name)}`, asked);
+  const location = accepted.headers.get("Location") ?? "";
+  let command = await accepted.json() as Command;
+  for (let n = 0; !command.token && command.state === "accepted" && n < 40; n++) {
+    await pause(50 + 25 * n);
+    command = await ask<Command>(location);
+  }
+  const headers: Record<string, string> = command.token ? { "Brine-After": command.token } : {};
+  let read: { row: Row | null; stale: boolean };
+  try {
+    const response = await send(path, { headers, reason });
+    read = { row: await response.json() as Row, stale: !command.token || response.headers.get("Brine-Stale") === "true" };
+  } catch (err) {
+    if (!(err instanceof Fault) || err.status !== 404) throw err;
+    read = { row: null, stale: false };
+  }
+  if (command.token) command = await ask<Command>(location);
+  return { command, ...read };
+}

@@ -1,0 +1,110 @@
+import { useEffect, useState } from "preact/hooks";
+import { en, enStates, enTerms, type Key } from "../i18n/en";
+import { zh, zhStates, zhTerms } from "../i18n/zh";
+import type { Me } from "./api";
+
+/** A value that components follow. */
+export class Store<T> {
+  private readonly followers = new Set<() => void>();
+  constructor(private current: T) {}
+  get value(): T { return this.current; }
+  set value(next: T) {
+    if (next === this.current) return;
+    this.current = next;
+    for (const f of [...this.followers]) f();
+  }
+  follow(f: () => void): () => void {
+    this.followers.add(f);
+    return () => { this.followers.delete(f); };
+  }
+}
+
+export function useStore<T>(store: Store<T>): T {
+  const [, turn] = useState(0);
+  useEffect(() => store.follow(() => turn((n) => n + 1)), [store]);
+  return store.value;
+}
+
+function kept(name: string): string {
+  try { return localStorage.getItem(name) ?? ""; } catch { return ""; }
+}
+
+export function keep(name: string, value: string): void {
+  try { localStorage.setItem(name, value); } catch { /* it is not remembered then */ }
+}
+
+export type Language = "en" | "zh";
+export type Theme = "auto" | "light" | "dark";
+
+const asked = kept("language") || navigator.language;
+export const language = new Store<Language>(asked.startsWith("zh") ? "zh" : "en");
+const look = kept("theme");
+export const theme = new Store<Theme>(look === "light" || look === "dark" ? look : "auto");
+
+function applied(): void {
+  document.documentElement.lang = language.value === "zh" ? "zh-CN" : "en";
+  document.documentElement.dataset["theme"] = theme.value;
+}
+applied();
+language.follow(() => { keep("language", language.value); applied(); });
+theme.follow(() => { keep("theme", theme.value); applied(); });
+
+/** Who is signed in: null is nobody, "open" a brine without accounts, undefined not known yet. */
+export const me = new Store<Me | null | "open" | undefined>(undefined);
+/** A session that was there has ended: the page stays, and a dialog asks to sign in again. */
+export const expired = new Store(false);
+/** Why rows of others are read; it lives as long as the tab. */
+export const reason = new Store("");
+
+/** A text of the dictionary. */
+export function t(key: Key, values: Record<string, string | number> = {}): string {
+  const words = language.value === "zh" ? zh : en;
+  return words[key].replace(/\{(\w+)\}/g, (all, name: string) => name in values ? String(values[name]) : all);
+}
+
+/** A name of the configuration, translated where it is known. */
+export function term(name: string): string {
+  const terms = language.value === "zh" ? zhTerms : enTerms;
+  return Object.hasOwn(terms, name) ? terms[name]! : name;
+}
+
+export function stateName(name: string): string {
+  const states = language.value === "zh" ? zhStates : enStates;
+  return Object.hasOwn(states, name) ? states[name]! : term(name);
+}
+
+const locale = (): string => language.value === "zh" ? "zh-CN" : "en-GB";
+
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+export function timeText(text: string): string {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) return text;
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(at);
+}
+
+export function numberText(n: number): string { return new Intl.NumberFormat(locale()).format(n); }
+
+/** A value as people read it. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number") return numberText(value);
+  if (typeof value === "string") return isTime.test(value) ? timeText(value) : value;
+  if (typeof value === "boolean") return value ? "✓" : "✗";
+  return JSON.stringify(value);
+}
+
+/** How long something took, in its two largest units. */
+export function spanText(ms: number): string {
+  const s = Math.round(Math.abs(ms) / 1000);
+  const units: [Key, number][] = [["days", 86400], ["hours", 3600], ["minutes", 60], ["seconds", 1]];
+  const parts: string[] = [];
+  let rest = s;
+  for (const [unit, size] of units) {
+    const n = Math.floor(rest / size);
+    rest -= n * size;
+    if (n > 0) parts.push(t(unit, { n }));
+    if (parts.length === 2) break;
+  }
+  return parts.join(" ") || t("seconds", { n: 0 });
+}

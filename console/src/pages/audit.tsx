@@ -1,0 +1,60 @@
+import { useEffect, useState } from "preact/hooks";
+import { ask, withQuery } from "../lib/api";
+import { csv, download } from "../lib/csv";
+import { go, usePlace } from "../lib/router";
+import { numberText, t, term, timeText } from "../lib/store";
+import { Failure, useTitle } from "../lib/ui";
+
+interface Entry { id: number; at: string; account: string; role: string; action: string; object: string; reason: string; address: string; request_id: string }
+interface Entries { entries: Entry[]; next_page_token: string }
+
+export function Audit() {
+  useTitle(t("audit"));
+  const { query } = usePlace();
+  const account = query.get("account") ?? "";
+  const [entries, setEntries] = useState<Entry[]>([]);
+  const [next, setNext] = useState<string | null>(null);
+  const [err, setErr] = useState<unknown>(null);
+  const load = async (token: string, before: Entry[], signal?: AbortSignal): Promise<void> => {
+    setErr(null);
+    try {
+      const page = await ask<Entries>(withQuery("/api/v1/ops/audit", [["account", account], ["page_token", token]]), signal ? { signal } : {});
+      setEntries([...before, ...page.entries]);
+      setNext(page.next_page_token);
+    } catch (e) {
+      if (!signal?.aborted) setErr(e);
+    }
+  };
+  useEffect(() => {
+    const stop = new AbortController();
+    setNext(null);
+    void load("", [], stop.signal);
+    return () => stop.abort();
+  }, [account]);
+  const head = ["at", "account", "role", "action", "object", "reason", "address", "request_id"] as const;
+  return <>
+    <h1>{t("audit")}</h1>
+    <form key={account} class="filters" role="search" aria-label={t("filters")} onSubmit={(e) => {
+      e.preventDefault();
+      go(withQuery("/audit", [["account", String(new FormData(e.currentTarget).get("account") ?? "").trim()]]));
+    }}>
+      <label>{t("account")}<input name="account" defaultValue={account} autocapitalize="none" spellcheck={false} /></label>
+      <div class="buttons"><button class="main">{t("search")}</button><a class="button" href="/audit">{t("clear")}</a></div>
+    </form>
+    {err !== null && <Failure err={err} again={() => { void load(next ?? "", next ? entries : []); }} />}
+    {next === null && err === null && <p role="status">{t("loading")}</p>}
+    {next !== null && <div class="scroll" tabIndex={0} role="group" aria-label={t("audit")}><table>
+      <thead><tr><th scope="col">{t("at")}</th><th scope="col">{t("account")}</th><th scope="col">{t("action")}</th><th scope="col">{t("object")}</th>
+        <th scope="col">{t("reason")}</th><th scope="col">{t("address")}</th></tr></thead>
+      <tbody>{entries.map((e) => <tr key={e.id}>
+        <td class="nowrap">{timeText(e.at)}</td><td dir="auto">{e.account || "—"}{e.role && <small>{term(e.role)}</small>}</td><td>{e.action}</td>
+        <td class="long" dir="auto">{e.object}</td><td class="long" dir="auto">{e.reason}</td><td>{e.address}</td></tr>)}</tbody>
+    </table></div>}
+    <p class="foot">
+      {next && <button type="button" onClick={() => { void load(next, entries); }}>{t("more")}</button>}
+      {next !== null && <span>{t(next ? "shownSoFar" : "end", { n: numberText(entries.length) })}</span>}
+      {entries.length > 0 && <button type="button" class="quiet"
+        onClick={() => download("audit.csv", csv([...head], entries.map((e) => head.map((h) => e[h]))))}>{t("csv")}</button>}
+    </p>
+  </>;
+}

@@ -1,0 +1,205 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Fault, ask, pause, watch, withQuery, type Page, type Row, type View } from "../lib/api";
+import { csv, download } from "../lib/csv";
+import { go, usePlace } from "../lib/router";
+import { me, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
+import { Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
+import type { Known } from "./orders";
+
+const most = 1000; // of one request, as the API takes them
+const inAddress = 50; // more of them make an address too long to pass on
+
+/** The view of a parcel's timeline: asked by all of the key that is before its time, newest first. */
+function trackView(known: Known): { view: View; field: string; time: string } | null {
+  for (const view of known.views) {
+    const table = known.tables.find((one) => one.table === view.table);
+    const required = view.parameters.filter((p) => p.required);
+    const at = table?.key.findIndex((f) => f.type === "time") ?? -1;
+    if (!table || table.state || at !== 1 || required.length !== 1 || view.page_size < 2) continue;
+    if (required[0]!.name === table.key[0]!.name) return { view, field: required[0]!.name, time: table.key[at]!.name };
+  }
+  return null;
+}
+
+export function Track({ known }: { known: Known }) {
+  useTitle(t("track"));
+  const { query } = usePlace();
+  const found = trackView(known);
+  const [held, setHeld] = useState<string[]>([]); // too many for the address
+  const why = useStore(reason);
+  if (!found) return <p>{t("noTrackView")}</p>;
+  const named = query.getAll(found.field).filter((n) => n !== "");
+  const numbers = held.length > 0 && named.length === 0 ? held : named;
+  const ready = !found.view.reason || why !== "";
+  return <div class="track">
+    <h1>{t("track")}</h1>
+    <Numbers key={numbers.join()} numbers={numbers} field={found.field} reasoned={found.view.reason} take={(list) => {
+      setHeld(list.length > inAddress ? list : []);
+      go(withQuery("/track", list.length > inAddress ? [] : list.map((n) => [found.field, n])));
+    }} />
+    {!ready && numbers.length > 0 && <p class="hint">{t("reasonNeeded")}</p>}
+    {ready && numbers.length === 1 && <Timeline key={numbers[0]} found={found} number={numbers[0]!} />}
+    {ready && numbers.length > 1 && <Many key={numbers.join()} found={found} numbers={numbers} />}
+  </div>;
+}
+
+function Numbers({ numbers, field, reasoned, take }: { numbers: string[]; field: string; reasoned: boolean; take: (list: string[]) => void }) {
+  const text = useRef<HTMLTextAreaElement>(null);
+  const submit = (): void => {
+    const list = [...new Set((text.current?.value ?? "").split(/[\s,;，；]+/).filter((n) => n !== ""))];
+    if (list.length > most) { note.value = { text: t("tooMany", { n: most }), bad: true }; return; }
+    if (list.length > 0) take(list);
+  };
+  return <form class="filters" role="search" aria-label={t("track")} onSubmit={(e) => {
+    e.preventDefault();
+    const why = new FormData(e.currentTarget).get("why");
+    if (typeof why === "string") reason.value = why.trim();
+    submit();
+  }}>
+    {reasoned && <label class="wide">{t("reason")}<input name="why" defaultValue={reason.value} required maxLength={300} aria-describedby="why" />
+      <small id="why">{t("reasonHelp")}</small></label>}
+    <label class="wide">{t("waybills")}
+      <textarea ref={text} name={field} rows={Math.min(6, Math.max(1, numbers.length))} defaultValue={numbers.join("\n")} required spellcheck={false}
+        autocapitalize="none" aria-describedby="numbers-help" onKeyDown={(e) => {
+          if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); e.currentTarget.form?.requestSubmit(); }
+        }} />
+      <small id="numbers-help">{t("waybillsHelp")}</small></label>
+    <div class="buttons">
+      <button class="main">{t("follow")}</button>
+      <label class="button file">{t("file")}<input type="file" accept=".txt,.csv,text/plain,text/csv" onChange={async (e) => {
+        const file = e.currentTarget.files?.[0];
+        if (!file || !text.current) return;
+        text.current.value = (await file.slice(0, 1 << 20).text()).replaceAll('"', "");
+        submit();
+      }} /></label>
+    </div>
+  </form>;
+}
+
+interface Found { view: View; field: string; time: string }
+
+/** A parcel's scans as a line of stations, live. */
+function Timeline({ found, number }: { found: Found; number: string }) {
+  const who = useStore(me);
+  const [page, setPage] = useState<Page | null>(null);
+  const [stale, setStale] = useState<unknown>(undefined); // undefined: live
+  const seen = useRef(new Set<string>());
+  const [fresh, setFresh] = useState(new Set<string>());
+  useEffect(() => {
+    const stop = new AbortController();
+    void watch(withQuery(found.view.path + "/events", [[found.field, number]]), found.view.reason ? reason.value : undefined, {
+      page: (next) => {
+        const before = seen.current;
+        setFresh(new Set(before.size > 0 ? next.rows.filter((r) => !before.has(r.row)).map((r) => r.row) : []));
+        seen.current = new Set(next.rows.map((r) => r.row));
+        setPage(next);
+        setStale(undefined);
+      },
+      stale: (fault) => setStale(fault),
+    }, stop.signal);
+    return () => stop.abort();
+  }, [number, found.view.path, who]);
+
+  const rows = page?.rows ?? [];
+  const refused = stale instanceof Fault && stale.status >= 400 && stale.status < 500 && stale.status !== 429;
+  const steps = useMemo(() => marked(rows, found), [page]);
+  return <section class="timeline" aria-labelledby="line-title">
+    <div class="bar">
+      <h2 id="line-title" dir="auto">{t("stations", { id: number })}</h2>
+      <span class={page && stale === undefined ? "live on" : "live"} role="status">
+        {stale !== undefined ? t("notLive", { why: stale === null ? t("reconnecting") : faultText(stale) }) : page ? t("live") : t("connecting")}</span>
+    </div>
+    {refused && !page && <Failure err={stale} />}
+    {page && rows.length === 0 && <p class="empty">{t("noScans")}</p>}
+    <ol class="stations">
+      {steps.map((s) => <li key={s.row.row} class={fresh.has(s.row.row) ? "fresh" : undefined}>
+        <div class="what"><strong dir="auto">{s.action}</strong>{s.place && <span dir="auto">{s.place}</span>}
+          {s.repeated && <em class="mark-text">{t("repeated")}</em>}</div>
+        <div class="when"><time dateTime={s.at}>{timeText(s.at)}</time>{s.rest && <span dir="auto">{s.rest}</span>}</div>
+        {s.gap !== null && <p class={s.gap > 86_400_000 ? "gap long" : "gap"}>{spanText(s.gap)}{s.gap > 86_400_000 && <em class="mark-text">{t("long")}</em>}</p>}
+      </li>)}
+    </ol>
+    {rows.length > 0 && <div class="buttons">
+      <button type="button" onClick={() => { navigator.clipboard.writeText(location.href).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>
+        {t("link")}</button>
+      <button type="button" class="quiet" onClick={() => {
+        const columns = [...new Set(rows.flatMap((r) => Object.keys(r.fields)))];
+        download(`${found.field}.csv`, csv(columns, rows.map((r) => columns.map((c) => r.fields[c]))));
+      }}>{t("csv")}</button>
+    </div>}
+  </section>;
+}
+
+interface Step { row: Row; at: string; action: string; place: string; rest: string; gap: number | null; repeated: boolean }
+
+const text = (value: unknown): string => typeof value === "string" ? value : shown(value);
+
+function parts(row: Row, found: Found): { action: string; place: string; rest: string; at: string } {
+  const f = row.fields;
+  const placeField = ["station", "place", "location"].find((n) => typeof f[n] === "string");
+  const others = Object.keys(f).filter((n) => n !== found.field && n !== found.time && n !== "action" && n !== placeField && f[n] !== null && f[n] !== "");
+  return {
+    at: text(f[found.time]), action: typeof f["action"] === "string" ? term(f["action"]) : others.splice(0, 1).map((n) => text(f[n])).join(""),
+    place: placeField ? text(f[placeField]) : "", rest: others.map((n) => `${term(n)} ${shown(f[n])}`).join(" · "),
+  };
+}
+
+/** The scans, newest first, with the time since the one before, and those that say again what that said. */
+function marked(rows: Row[], found: Found): Step[] {
+  return rows.map((row, i) => {
+    const now = parts(row, found), before = rows[i + 1] ? parts(rows[i + 1]!, found) : null;
+    return {
+      row, ...now, gap: before ? Date.parse(now.at) - Date.parse(before.at) : null,
+      repeated: before !== null && before.action === now.action && before.place === now.place,
+    };
+  });
+}
+
+/** Where many parcels are: by one request where the account may, else one after the other. */
+function Many({ found, numbers }: { found: Found; numbers: string[] }) {
+  const who = useStore(me);
+  const [at, setAt] = useState(0);
+  const { answer, err, again } = useAnswer<(Page | Fault)[]>(async (signal) => {
+    const because = found.view.reason ? reason.value : undefined;
+    if (found.view.batch) {
+      const { answers } = await ask<{ answers: Page[] }>(found.view.path + ":batch",
+        { method: "POST", again: true, body: { questions: numbers.map((n) => ({ [found.field]: n })), page_size: 1 }, reason: because, signal });
+      return answers;
+    }
+    const out: (Page | Fault)[] = [];
+    for (const n of numbers) {
+      setAt(out.length);
+      for (;;) {
+        try {
+          out.push(await ask<Page>(withQuery(found.view.path, [[found.field, n], ["page_size", "1"]]), { reason: because, signal, again: false }));
+          break;
+        } catch (e) {
+          if (signal.aborted) throw e;
+          if (!(e instanceof Fault)) throw e;
+          if (e.status !== 429) { out.push(e); break; }
+          await pause(Math.max(250, e.retryAfter * 1000), signal);
+        }
+      }
+    }
+    return out;
+  }, [numbers.join(), who]);
+  if (err !== undefined) return <Failure err={err} again={again} />;
+  if (!answer) return <p role="status">{t("loading")} {at > 0 && `${at} / ${numbers.length}`}</p>;
+  const lines = answer.map((page, i) => {
+    const row = page instanceof Fault ? undefined : page.rows[0];
+    return { number: numbers[i]!, step: row ? parts(row, found) : null, fault: page instanceof Fault ? page : null };
+  });
+  return <section class="many" aria-labelledby="many-title">
+    <div class="bar"><h2 id="many-title">{t("latest")}</h2>
+      <button type="button" class="quiet" onClick={() => download("latest.csv", csv([found.field, found.time, "action", "place"],
+        lines.map((l) => [l.number, l.step?.at ?? "", l.step?.action ?? "", l.step?.place ?? ""])))}>{t("csv")}</button></div>
+    <div class="scroll" tabIndex={0} role="group" aria-labelledby="many-title"><table>
+      <thead><tr><th scope="col">{term(found.field)}</th><th scope="col">{term("action")}</th><th scope="col">{term("station")}</th><th scope="col">{t("at")}</th></tr></thead>
+      <tbody>{lines.map((l) => <tr key={l.number}>
+        <th scope="row"><a href={withQuery("/track", [[found.field, l.number]])} dir="auto">{l.number}</a></th>
+        {l.step ? <><td dir="auto">{l.step.action}</td><td dir="auto">{l.step.place}</td><td>{timeText(l.step.at)}</td></>
+          : <td colSpan={3}>{l.fault ? faultText(l.fault) : t("none")}</td>}
+      </tr>)}</tbody>
+    </table></div>
+  </section>;
+}

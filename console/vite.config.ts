@@ -1,0 +1,26 @@
+import { defineConfig } from "vite";
+import { operatorsPages, usersPages } from "./src/lib/pages.ts";
+
+// Two consoles are built of one source, one for each listener of brine: what operators see is not among the files of users.
+export default defineConfig(({ mode }) => {
+  const operators = mode === "operators";
+  return {
+    root: operators ? "operators" : "users",
+    base: "/",
+    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    plugins: [{
+      name: "pages", // the paths that the server answers with index.html
+      generateBundle() {
+        this.emitFile({ type: "asset", fileName: "pages.txt", source: (operators ? operatorsPages : usersPages).join("\n") + "\n" });
+      },
+    }],
+    build: {
+      outDir: `../dist/${operators ? "operators" : "users"}`,
+      emptyOutDir: true,
+      target: "es2022",
+      assetsInlineLimit: 0, // nothing of a page is within another: the policy allows files alone
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+  };
+});
