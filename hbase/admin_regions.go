@@ -16,6 +16,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// Region is one region of a table as hbase:meta has it. Regions are never changed once made.
+type Region = locate.Region
+
+// Unreadable is the state of a region whose row of hbase:meta cannot be read. It is on no server that is known, and ends where
+// the next begins.
+const Unreadable = locate.Unreadable
+
 // Regions lists a table's regions in key order, read from hbase:meta; parents of splits, which are nowhere, are left out. See Unreadable.
 func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	table = locate.TableKey(table)

@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,10 @@ var (
 	ErrDenied      = remote.ErrDenied
 	ErrClosed      = remote.ErrClosed
 	ErrNoMaster    = remote.ErrNoMaster
+
+	ErrEnabled        = remote.ErrEnabled // a change that only a disabled table takes
+	ErrNoSnapshot     = remote.ErrNoSnapshot
+	ErrSnapshotExists = remote.ErrSnapshotExists
 
 	ErrNoRegion       = remote.ErrNoRegion
 	ErrUnknownOutcome = remote.ErrUnknownOutcome
@@ -63,3 +68,5 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+func isNoTable(err error) bool { return errors.Is(err, ErrNoTable) }

@@ -224,7 +224,10 @@ func (c *cluster) loadTables() error {
 	if err := c.store.Records(recordNamespace, c.loadNamespace); err != nil {
 		return err
 	}
-	return c.store.Records(recordTable, c.loadTable)
+	if err := c.store.Records(recordTable, c.loadTable); err != nil {
+		return err
+	}
+	return c.loadSnapshots()
 }
 
 // place assigns a region to the node whose turn it is.

@@ -87,6 +87,10 @@ const (
 	classInvalidFamily      = hbasePackage + "InvalidFamilyOperationException"
 	classRegionState        = hbasePackage + "client.DoNotRetryRegionException"
 	classHBaseIO            = hbasePackage + "HBaseIOException"
+	classSnapshotExists     = hbasePackage + "snapshot.SnapshotExistsException"
+	classSnapshotCreation   = hbasePackage + "snapshot.SnapshotCreationException"
+	classNoSnapshot         = hbasePackage + "snapshot.SnapshotDoesNotExistException"
+	classUnsupportedOp      = "java.lang.UnsupportedOperationException"
 	classIllegalArgument    = "java.lang.IllegalArgumentException"
 	classIO                 = "java.io.IOException"
 )

@@ -41,10 +41,10 @@ func Repair(dir, aside string) (r Repaired, err error) {
 	return r, err
 }
 
-// spaceOf returns the space of the table that a record of the catalogue describes.
+// spaceOf returns the space of the table or snapshot that a record of the catalogue describes.
 func spaceOf(name string, value []byte) (store.Space, bool) {
 	var rec tableRecord
-	if !strings.HasPrefix(name, recordTable) || json.Unmarshal(value, &rec) != nil {
+	if !strings.HasPrefix(name, recordTable) && !strings.HasPrefix(name, recordSnapshot) || json.Unmarshal(value, &rec) != nil {
 		return 0, false
 	}
 	return rec.Space, true

@@ -85,6 +85,177 @@ func (GetRegionInfoResponse_CompactionState) EnumDescriptor() ([]byte, []int) {
 	return file_admin_proto_rawDescGZIP(), []int{1, 0}
 }
 
+type SlowLogResponseRequest_FilterByOperator int32
+
+const (
+	SlowLogResponseRequest_AND SlowLogResponseRequest_FilterByOperator = 0
+	SlowLogResponseRequest_OR  SlowLogResponseRequest_FilterByOperator = 1
+)
+
+// Enum value maps for SlowLogResponseRequest_FilterByOperator.
+var (
+	SlowLogResponseRequest_FilterByOperator_name = map[int32]string{
+		0: "AND",
+		1: "OR",
+	}
+	SlowLogResponseRequest_FilterByOperator_value = map[string]int32{
+		"AND": 0,
+		"OR":  1,
+	}
+)
+
+func (x SlowLogResponseRequest_FilterByOperator) Enum() *SlowLogResponseRequest_FilterByOperator {
+	p := new(SlowLogResponseRequest_FilterByOperator)
+	*p = x
+	return p
+}
+
+func (x SlowLogResponseRequest_FilterByOperator) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SlowLogResponseRequest_FilterByOperator) Descriptor() protoreflect.EnumDescriptor {
+	return file_admin_proto_enumTypes[1].Descriptor()
+}
+
+func (SlowLogResponseRequest_FilterByOperator) Type() protoreflect.EnumType {
+	return &file_admin_proto_enumTypes[1]
+}
+
+func (x SlowLogResponseRequest_FilterByOperator) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *SlowLogResponseRequest_FilterByOperator) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = SlowLogResponseRequest_FilterByOperator(num)
+	return nil
+}
+
+// Deprecated: Use SlowLogResponseRequest_FilterByOperator.Descriptor instead.
+func (SlowLogResponseRequest_FilterByOperator) EnumDescriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{15, 0}
+}
+
+type SlowLogResponseRequest_LogType int32
+
+const (
+	SlowLogResponseRequest_SLOW_LOG  SlowLogResponseRequest_LogType = 0
+	SlowLogResponseRequest_LARGE_LOG SlowLogResponseRequest_LogType = 1
+)
+
+// Enum value maps for SlowLogResponseRequest_LogType.
+var (
+	SlowLogResponseRequest_LogType_name = map[int32]string{
+		0: "SLOW_LOG",
+		1: "LARGE_LOG",
+	}
+	SlowLogResponseRequest_LogType_value = map[string]int32{
+		"SLOW_LOG":  0,
+		"LARGE_LOG": 1,
+	}
+)
+
+func (x SlowLogResponseRequest_LogType) Enum() *SlowLogResponseRequest_LogType {
+	p := new(SlowLogResponseRequest_LogType)
+	*p = x
+	return p
+}
+
+func (x SlowLogResponseRequest_LogType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SlowLogResponseRequest_LogType) Descriptor() protoreflect.EnumDescriptor {
+	return file_admin_proto_enumTypes[2].Descriptor()
+}
+
+func (SlowLogResponseRequest_LogType) Type() protoreflect.EnumType {
+	return &file_admin_proto_enumTypes[2]
+}
+
+func (x SlowLogResponseRequest_LogType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *SlowLogResponseRequest_LogType) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = SlowLogResponseRequest_LogType(num)
+	return nil
+}
+
+// Deprecated: Use SlowLogResponseRequest_LogType.Descriptor instead.
+func (SlowLogResponseRequest_LogType) EnumDescriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{15, 1}
+}
+
+type SlowLogPayload_Type int32
+
+const (
+	SlowLogPayload_SLOW_LOG  SlowLogPayload_Type = 0
+	SlowLogPayload_LARGE_LOG SlowLogPayload_Type = 1
+	SlowLogPayload_ALL       SlowLogPayload_Type = 2
+)
+
+// Enum value maps for SlowLogPayload_Type.
+var (
+	SlowLogPayload_Type_name = map[int32]string{
+		0: "SLOW_LOG",
+		1: "LARGE_LOG",
+		2: "ALL",
+	}
+	SlowLogPayload_Type_value = map[string]int32{
+		"SLOW_LOG":  0,
+		"LARGE_LOG": 1,
+		"ALL":       2,
+	}
+)
+
+func (x SlowLogPayload_Type) Enum() *SlowLogPayload_Type {
+	p := new(SlowLogPayload_Type)
+	*p = x
+	return p
+}
+
+func (x SlowLogPayload_Type) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SlowLogPayload_Type) Descriptor() protoreflect.EnumDescriptor {
+	return file_admin_proto_enumTypes[3].Descriptor()
+}
+
+func (SlowLogPayload_Type) Type() protoreflect.EnumType {
+	return &file_admin_proto_enumTypes[3]
+}
+
+func (x SlowLogPayload_Type) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Do not use.
+func (x *SlowLogPayload_Type) UnmarshalJSON(b []byte) error {
+	num, err := protoimpl.X.UnmarshalJSONEnum(x.Descriptor(), b)
+	if err != nil {
+		return err
+	}
+	*x = SlowLogPayload_Type(num)
+	return nil
+}
+
+// Deprecated: Use SlowLogPayload_Type.Descriptor instead.
+func (SlowLogPayload_Type) EnumDescriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{16, 0}
+}
+
 type GetRegionInfoRequest struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Region          *RegionSpecifier       `protobuf:"bytes,1,req,name=region" json:"region,omitempty"`
@@ -745,6 +916,497 @@ func (x *GetRegionLoadResponse) GetRegionLoads() []*RegionLoad {
 	return nil
 }
 
+// A question about logs, and its answer: which message is by the name of its Java class.
+type LogRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LogClassName  *string                `protobuf:"bytes,1,req,name=log_class_name,json=logClassName" json:"log_class_name,omitempty"`
+	LogMessage    []byte                 `protobuf:"bytes,2,req,name=log_message,json=logMessage" json:"log_message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogRequest) Reset() {
+	*x = LogRequest{}
+	mi := &file_admin_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogRequest) ProtoMessage() {}
+
+func (x *LogRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogRequest.ProtoReflect.Descriptor instead.
+func (*LogRequest) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LogRequest) GetLogClassName() string {
+	if x != nil && x.LogClassName != nil {
+		return *x.LogClassName
+	}
+	return ""
+}
+
+func (x *LogRequest) GetLogMessage() []byte {
+	if x != nil {
+		return x.LogMessage
+	}
+	return nil
+}
+
+type LogEntry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	LogClassName  *string                `protobuf:"bytes,1,req,name=log_class_name,json=logClassName" json:"log_class_name,omitempty"`
+	LogMessage    []byte                 `protobuf:"bytes,2,req,name=log_message,json=logMessage" json:"log_message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogEntry) Reset() {
+	*x = LogEntry{}
+	mi := &file_admin_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogEntry) ProtoMessage() {}
+
+func (x *LogEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogEntry.ProtoReflect.Descriptor instead.
+func (*LogEntry) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LogEntry) GetLogClassName() string {
+	if x != nil && x.LogClassName != nil {
+		return *x.LogClassName
+	}
+	return ""
+}
+
+func (x *LogEntry) GetLogMessage() []byte {
+	if x != nil {
+		return x.LogMessage
+	}
+	return nil
+}
+
+type SlowLogResponseRequest struct {
+	state            protoimpl.MessageState                   `protogen:"open.v1"`
+	RegionName       *string                                  `protobuf:"bytes,1,opt,name=region_name,json=regionName" json:"region_name,omitempty"`
+	TableName        *string                                  `protobuf:"bytes,2,opt,name=table_name,json=tableName" json:"table_name,omitempty"`
+	ClientAddress    *string                                  `protobuf:"bytes,3,opt,name=client_address,json=clientAddress" json:"client_address,omitempty"`
+	UserName         *string                                  `protobuf:"bytes,4,opt,name=user_name,json=userName" json:"user_name,omitempty"`
+	Limit            *uint32                                  `protobuf:"varint,5,opt,name=limit,def=10" json:"limit,omitempty"`
+	FilterByOperator *SlowLogResponseRequest_FilterByOperator `protobuf:"varint,6,opt,name=filter_by_operator,json=filterByOperator,enum=hbase.pb.SlowLogResponseRequest_FilterByOperator,def=1" json:"filter_by_operator,omitempty"`
+	LogType          *SlowLogResponseRequest_LogType          `protobuf:"varint,7,opt,name=log_type,json=logType,enum=hbase.pb.SlowLogResponseRequest_LogType" json:"log_type,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+// Default values for SlowLogResponseRequest fields.
+const (
+	Default_SlowLogResponseRequest_Limit            = uint32(10)
+	Default_SlowLogResponseRequest_FilterByOperator = SlowLogResponseRequest_OR
+)
+
+func (x *SlowLogResponseRequest) Reset() {
+	*x = SlowLogResponseRequest{}
+	mi := &file_admin_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SlowLogResponseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SlowLogResponseRequest) ProtoMessage() {}
+
+func (x *SlowLogResponseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SlowLogResponseRequest.ProtoReflect.Descriptor instead.
+func (*SlowLogResponseRequest) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SlowLogResponseRequest) GetRegionName() string {
+	if x != nil && x.RegionName != nil {
+		return *x.RegionName
+	}
+	return ""
+}
+
+func (x *SlowLogResponseRequest) GetTableName() string {
+	if x != nil && x.TableName != nil {
+		return *x.TableName
+	}
+	return ""
+}
+
+func (x *SlowLogResponseRequest) GetClientAddress() string {
+	if x != nil && x.ClientAddress != nil {
+		return *x.ClientAddress
+	}
+	return ""
+}
+
+func (x *SlowLogResponseRequest) GetUserName() string {
+	if x != nil && x.UserName != nil {
+		return *x.UserName
+	}
+	return ""
+}
+
+func (x *SlowLogResponseRequest) GetLimit() uint32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return Default_SlowLogResponseRequest_Limit
+}
+
+func (x *SlowLogResponseRequest) GetFilterByOperator() SlowLogResponseRequest_FilterByOperator {
+	if x != nil && x.FilterByOperator != nil {
+		return *x.FilterByOperator
+	}
+	return Default_SlowLogResponseRequest_FilterByOperator
+}
+
+func (x *SlowLogResponseRequest) GetLogType() SlowLogResponseRequest_LogType {
+	if x != nil && x.LogType != nil {
+		return *x.LogType
+	}
+	return SlowLogResponseRequest_SLOW_LOG
+}
+
+// Times are in ms.
+type SlowLogPayload struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	StartTime         *int64                 `protobuf:"varint,1,req,name=start_time,json=startTime" json:"start_time,omitempty"`
+	ProcessingTime    *int32                 `protobuf:"varint,2,req,name=processing_time,json=processingTime" json:"processing_time,omitempty"`
+	QueueTime         *int32                 `protobuf:"varint,3,req,name=queue_time,json=queueTime" json:"queue_time,omitempty"`
+	ResponseSize      *int64                 `protobuf:"varint,4,req,name=response_size,json=responseSize" json:"response_size,omitempty"`
+	ClientAddress     *string                `protobuf:"bytes,5,req,name=client_address,json=clientAddress" json:"client_address,omitempty"`
+	ServerClass       *string                `protobuf:"bytes,6,req,name=server_class,json=serverClass" json:"server_class,omitempty"`
+	MethodName        *string                `protobuf:"bytes,7,req,name=method_name,json=methodName" json:"method_name,omitempty"`
+	CallDetails       *string                `protobuf:"bytes,8,req,name=call_details,json=callDetails" json:"call_details,omitempty"`
+	Param             *string                `protobuf:"bytes,9,opt,name=param" json:"param,omitempty"`
+	UserName          *string                `protobuf:"bytes,10,req,name=user_name,json=userName" json:"user_name,omitempty"`
+	RegionName        *string                `protobuf:"bytes,11,opt,name=region_name,json=regionName" json:"region_name,omitempty"`
+	MultiGets         *int32                 `protobuf:"varint,12,opt,name=multi_gets,json=multiGets,def=0" json:"multi_gets,omitempty"`
+	MultiMutations    *int32                 `protobuf:"varint,13,opt,name=multi_mutations,json=multiMutations,def=0" json:"multi_mutations,omitempty"`
+	MultiServiceCalls *int32                 `protobuf:"varint,14,opt,name=multi_service_calls,json=multiServiceCalls,def=0" json:"multi_service_calls,omitempty"`
+	Type              *SlowLogPayload_Type   `protobuf:"varint,15,req,name=type,enum=hbase.pb.SlowLogPayload_Type" json:"type,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+// Default values for SlowLogPayload fields.
+const (
+	Default_SlowLogPayload_MultiGets         = int32(0)
+	Default_SlowLogPayload_MultiMutations    = int32(0)
+	Default_SlowLogPayload_MultiServiceCalls = int32(0)
+)
+
+func (x *SlowLogPayload) Reset() {
+	*x = SlowLogPayload{}
+	mi := &file_admin_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SlowLogPayload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SlowLogPayload) ProtoMessage() {}
+
+func (x *SlowLogPayload) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SlowLogPayload.ProtoReflect.Descriptor instead.
+func (*SlowLogPayload) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *SlowLogPayload) GetStartTime() int64 {
+	if x != nil && x.StartTime != nil {
+		return *x.StartTime
+	}
+	return 0
+}
+
+func (x *SlowLogPayload) GetProcessingTime() int32 {
+	if x != nil && x.ProcessingTime != nil {
+		return *x.ProcessingTime
+	}
+	return 0
+}
+
+func (x *SlowLogPayload) GetQueueTime() int32 {
+	if x != nil && x.QueueTime != nil {
+		return *x.QueueTime
+	}
+	return 0
+}
+
+func (x *SlowLogPayload) GetResponseSize() int64 {
+	if x != nil && x.ResponseSize != nil {
+		return *x.ResponseSize
+	}
+	return 0
+}
+
+func (x *SlowLogPayload) GetClientAddress() string {
+	if x != nil && x.ClientAddress != nil {
+		return *x.ClientAddress
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetServerClass() string {
+	if x != nil && x.ServerClass != nil {
+		return *x.ServerClass
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetMethodName() string {
+	if x != nil && x.MethodName != nil {
+		return *x.MethodName
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetCallDetails() string {
+	if x != nil && x.CallDetails != nil {
+		return *x.CallDetails
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetParam() string {
+	if x != nil && x.Param != nil {
+		return *x.Param
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetUserName() string {
+	if x != nil && x.UserName != nil {
+		return *x.UserName
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetRegionName() string {
+	if x != nil && x.RegionName != nil {
+		return *x.RegionName
+	}
+	return ""
+}
+
+func (x *SlowLogPayload) GetMultiGets() int32 {
+	if x != nil && x.MultiGets != nil {
+		return *x.MultiGets
+	}
+	return Default_SlowLogPayload_MultiGets
+}
+
+func (x *SlowLogPayload) GetMultiMutations() int32 {
+	if x != nil && x.MultiMutations != nil {
+		return *x.MultiMutations
+	}
+	return Default_SlowLogPayload_MultiMutations
+}
+
+func (x *SlowLogPayload) GetMultiServiceCalls() int32 {
+	if x != nil && x.MultiServiceCalls != nil {
+		return *x.MultiServiceCalls
+	}
+	return Default_SlowLogPayload_MultiServiceCalls
+}
+
+func (x *SlowLogPayload) GetType() SlowLogPayload_Type {
+	if x != nil && x.Type != nil {
+		return *x.Type
+	}
+	return SlowLogPayload_SLOW_LOG
+}
+
+type SlowLogResponses struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	SlowLogPayloads []*SlowLogPayload      `protobuf:"bytes,1,rep,name=slow_log_payloads,json=slowLogPayloads" json:"slow_log_payloads,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *SlowLogResponses) Reset() {
+	*x = SlowLogResponses{}
+	mi := &file_admin_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SlowLogResponses) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SlowLogResponses) ProtoMessage() {}
+
+func (x *SlowLogResponses) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SlowLogResponses.ProtoReflect.Descriptor instead.
+func (*SlowLogResponses) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SlowLogResponses) GetSlowLogPayloads() []*SlowLogPayload {
+	if x != nil {
+		return x.SlowLogPayloads
+	}
+	return nil
+}
+
+type ClearSlowLogResponseRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClearSlowLogResponseRequest) Reset() {
+	*x = ClearSlowLogResponseRequest{}
+	mi := &file_admin_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClearSlowLogResponseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClearSlowLogResponseRequest) ProtoMessage() {}
+
+func (x *ClearSlowLogResponseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClearSlowLogResponseRequest.ProtoReflect.Descriptor instead.
+func (*ClearSlowLogResponseRequest) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{18}
+}
+
+type ClearSlowLogResponses struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	IsCleaned     *bool                  `protobuf:"varint,1,req,name=is_cleaned,json=isCleaned" json:"is_cleaned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClearSlowLogResponses) Reset() {
+	*x = ClearSlowLogResponses{}
+	mi := &file_admin_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClearSlowLogResponses) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClearSlowLogResponses) ProtoMessage() {}
+
+func (x *ClearSlowLogResponses) ProtoReflect() protoreflect.Message {
+	mi := &file_admin_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClearSlowLogResponses.ProtoReflect.Descriptor instead.
+func (*ClearSlowLogResponses) Descriptor() ([]byte, []int) {
+	return file_admin_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ClearSlowLogResponses) GetIsCleaned() bool {
+	if x != nil && x.IsCleaned != nil {
+		return *x.IsCleaned
+	}
+	return false
+}
+
 var File_admin_proto protoreflect.FileDescriptor
 
 const file_admin_proto_rawDesc = "" +
@@ -800,7 +1462,64 @@ const file_admin_proto_rawDesc = "" +
 	"\n" +
 	"table_name\x18\x01 \x01(\v2\x13.hbase.pb.TableNameR\ttableName\"P\n" +
 	"\x15GetRegionLoadResponse\x127\n" +
-	"\fregion_loads\x18\x01 \x03(\v2\x14.hbase.pb.RegionLoadR\vregionLoadsB\x15Z\x13brine/hbase/hbasepb"
+	"\fregion_loads\x18\x01 \x03(\v2\x14.hbase.pb.RegionLoadR\vregionLoads\"S\n" +
+	"\n" +
+	"LogRequest\x12$\n" +
+	"\x0elog_class_name\x18\x01 \x02(\tR\flogClassName\x12\x1f\n" +
+	"\vlog_message\x18\x02 \x02(\fR\n" +
+	"logMessage\"Q\n" +
+	"\bLogEntry\x12$\n" +
+	"\x0elog_class_name\x18\x01 \x02(\tR\flogClassName\x12\x1f\n" +
+	"\vlog_message\x18\x02 \x02(\fR\n" +
+	"logMessage\"\xad\x03\n" +
+	"\x16SlowLogResponseRequest\x12\x1f\n" +
+	"\vregion_name\x18\x01 \x01(\tR\n" +
+	"regionName\x12\x1d\n" +
+	"\n" +
+	"table_name\x18\x02 \x01(\tR\ttableName\x12%\n" +
+	"\x0eclient_address\x18\x03 \x01(\tR\rclientAddress\x12\x1b\n" +
+	"\tuser_name\x18\x04 \x01(\tR\buserName\x12\x18\n" +
+	"\x05limit\x18\x05 \x01(\r:\x0210R\x05limit\x12c\n" +
+	"\x12filter_by_operator\x18\x06 \x01(\x0e21.hbase.pb.SlowLogResponseRequest.FilterByOperator:\x02ORR\x10filterByOperator\x12C\n" +
+	"\blog_type\x18\a \x01(\x0e2(.hbase.pb.SlowLogResponseRequest.LogTypeR\alogType\"#\n" +
+	"\x10FilterByOperator\x12\a\n" +
+	"\x03AND\x10\x00\x12\x06\n" +
+	"\x02OR\x10\x01\"&\n" +
+	"\aLogType\x12\f\n" +
+	"\bSLOW_LOG\x10\x00\x12\r\n" +
+	"\tLARGE_LOG\x10\x01\"\xe0\x04\n" +
+	"\x0eSlowLogPayload\x12\x1d\n" +
+	"\n" +
+	"start_time\x18\x01 \x02(\x03R\tstartTime\x12'\n" +
+	"\x0fprocessing_time\x18\x02 \x02(\x05R\x0eprocessingTime\x12\x1d\n" +
+	"\n" +
+	"queue_time\x18\x03 \x02(\x05R\tqueueTime\x12#\n" +
+	"\rresponse_size\x18\x04 \x02(\x03R\fresponseSize\x12%\n" +
+	"\x0eclient_address\x18\x05 \x02(\tR\rclientAddress\x12!\n" +
+	"\fserver_class\x18\x06 \x02(\tR\vserverClass\x12\x1f\n" +
+	"\vmethod_name\x18\a \x02(\tR\n" +
+	"methodName\x12!\n" +
+	"\fcall_details\x18\b \x02(\tR\vcallDetails\x12\x14\n" +
+	"\x05param\x18\t \x01(\tR\x05param\x12\x1b\n" +
+	"\tuser_name\x18\n" +
+	" \x02(\tR\buserName\x12\x1f\n" +
+	"\vregion_name\x18\v \x01(\tR\n" +
+	"regionName\x12 \n" +
+	"\n" +
+	"multi_gets\x18\f \x01(\x05:\x010R\tmultiGets\x12*\n" +
+	"\x0fmulti_mutations\x18\r \x01(\x05:\x010R\x0emultiMutations\x121\n" +
+	"\x13multi_service_calls\x18\x0e \x01(\x05:\x010R\x11multiServiceCalls\x121\n" +
+	"\x04type\x18\x0f \x02(\x0e2\x1d.hbase.pb.SlowLogPayload.TypeR\x04type\",\n" +
+	"\x04Type\x12\f\n" +
+	"\bSLOW_LOG\x10\x00\x12\r\n" +
+	"\tLARGE_LOG\x10\x01\x12\a\n" +
+	"\x03ALL\x10\x02\"X\n" +
+	"\x10SlowLogResponses\x12D\n" +
+	"\x11slow_log_payloads\x18\x01 \x03(\v2\x18.hbase.pb.SlowLogPayloadR\x0fslowLogPayloads\"\x1d\n" +
+	"\x1bClearSlowLogResponseRequest\"6\n" +
+	"\x15ClearSlowLogResponses\x12\x1d\n" +
+	"\n" +
+	"is_cleaned\x18\x01 \x02(\bR\tisCleanedB\x15Z\x13brine/hbase/hbasepb"
 
 var (
 	file_admin_proto_rawDescOnce sync.Once
@@ -814,45 +1533,59 @@ func file_admin_proto_rawDescGZIP() []byte {
 	return file_admin_proto_rawDescData
 }
 
-var file_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_admin_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_admin_proto_goTypes = []any{
-	(GetRegionInfoResponse_CompactionState)(0), // 0: hbase.pb.GetRegionInfoResponse.CompactionState
-	(*GetRegionInfoRequest)(nil),               // 1: hbase.pb.GetRegionInfoRequest
-	(*GetRegionInfoResponse)(nil),              // 2: hbase.pb.GetRegionInfoResponse
-	(*GetOnlineRegionRequest)(nil),             // 3: hbase.pb.GetOnlineRegionRequest
-	(*GetOnlineRegionResponse)(nil),            // 4: hbase.pb.GetOnlineRegionResponse
-	(*FlushRegionRequest)(nil),                 // 5: hbase.pb.FlushRegionRequest
-	(*FlushRegionResponse)(nil),                // 6: hbase.pb.FlushRegionResponse
-	(*CompactRegionRequest)(nil),               // 7: hbase.pb.CompactRegionRequest
-	(*CompactRegionResponse)(nil),              // 8: hbase.pb.CompactRegionResponse
-	(*GetServerInfoRequest)(nil),               // 9: hbase.pb.GetServerInfoRequest
-	(*ServerInfo)(nil),                         // 10: hbase.pb.ServerInfo
-	(*GetServerInfoResponse)(nil),              // 11: hbase.pb.GetServerInfoResponse
-	(*GetRegionLoadRequest)(nil),               // 12: hbase.pb.GetRegionLoadRequest
-	(*GetRegionLoadResponse)(nil),              // 13: hbase.pb.GetRegionLoadResponse
-	(*RegionSpecifier)(nil),                    // 14: hbase.pb.RegionSpecifier
-	(*RegionInfo)(nil),                         // 15: hbase.pb.RegionInfo
-	(*ServerName)(nil),                         // 16: hbase.pb.ServerName
-	(*TableName)(nil),                          // 17: hbase.pb.TableName
-	(*RegionLoad)(nil),                         // 18: hbase.pb.RegionLoad
+	(GetRegionInfoResponse_CompactionState)(0),   // 0: hbase.pb.GetRegionInfoResponse.CompactionState
+	(SlowLogResponseRequest_FilterByOperator)(0), // 1: hbase.pb.SlowLogResponseRequest.FilterByOperator
+	(SlowLogResponseRequest_LogType)(0),          // 2: hbase.pb.SlowLogResponseRequest.LogType
+	(SlowLogPayload_Type)(0),                     // 3: hbase.pb.SlowLogPayload.Type
+	(*GetRegionInfoRequest)(nil),                 // 4: hbase.pb.GetRegionInfoRequest
+	(*GetRegionInfoResponse)(nil),                // 5: hbase.pb.GetRegionInfoResponse
+	(*GetOnlineRegionRequest)(nil),               // 6: hbase.pb.GetOnlineRegionRequest
+	(*GetOnlineRegionResponse)(nil),              // 7: hbase.pb.GetOnlineRegionResponse
+	(*FlushRegionRequest)(nil),                   // 8: hbase.pb.FlushRegionRequest
+	(*FlushRegionResponse)(nil),                  // 9: hbase.pb.FlushRegionResponse
+	(*CompactRegionRequest)(nil),                 // 10: hbase.pb.CompactRegionRequest
+	(*CompactRegionResponse)(nil),                // 11: hbase.pb.CompactRegionResponse
+	(*GetServerInfoRequest)(nil),                 // 12: hbase.pb.GetServerInfoRequest
+	(*ServerInfo)(nil),                           // 13: hbase.pb.ServerInfo
+	(*GetServerInfoResponse)(nil),                // 14: hbase.pb.GetServerInfoResponse
+	(*GetRegionLoadRequest)(nil),                 // 15: hbase.pb.GetRegionLoadRequest
+	(*GetRegionLoadResponse)(nil),                // 16: hbase.pb.GetRegionLoadResponse
+	(*LogRequest)(nil),                           // 17: hbase.pb.LogRequest
+	(*LogEntry)(nil),                             // 18: hbase.pb.LogEntry
+	(*SlowLogResponseRequest)(nil),               // 19: hbase.pb.SlowLogResponseRequest
+	(*SlowLogPayload)(nil),                       // 20: hbase.pb.SlowLogPayload
+	(*SlowLogResponses)(nil),                     // 21: hbase.pb.SlowLogResponses
+	(*ClearSlowLogResponseRequest)(nil),          // 22: hbase.pb.ClearSlowLogResponseRequest
+	(*ClearSlowLogResponses)(nil),                // 23: hbase.pb.ClearSlowLogResponses
+	(*RegionSpecifier)(nil),                      // 24: hbase.pb.RegionSpecifier
+	(*RegionInfo)(nil),                           // 25: hbase.pb.RegionInfo
+	(*ServerName)(nil),                           // 26: hbase.pb.ServerName
+	(*TableName)(nil),                            // 27: hbase.pb.TableName
+	(*RegionLoad)(nil),                           // 28: hbase.pb.RegionLoad
 }
 var file_admin_proto_depIdxs = []int32{
-	14, // 0: hbase.pb.GetRegionInfoRequest.region:type_name -> hbase.pb.RegionSpecifier
-	15, // 1: hbase.pb.GetRegionInfoResponse.region_info:type_name -> hbase.pb.RegionInfo
+	24, // 0: hbase.pb.GetRegionInfoRequest.region:type_name -> hbase.pb.RegionSpecifier
+	25, // 1: hbase.pb.GetRegionInfoResponse.region_info:type_name -> hbase.pb.RegionInfo
 	0,  // 2: hbase.pb.GetRegionInfoResponse.compaction_state:type_name -> hbase.pb.GetRegionInfoResponse.CompactionState
-	15, // 3: hbase.pb.GetOnlineRegionResponse.region_info:type_name -> hbase.pb.RegionInfo
-	14, // 4: hbase.pb.FlushRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	14, // 5: hbase.pb.CompactRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	16, // 6: hbase.pb.ServerInfo.server_name:type_name -> hbase.pb.ServerName
-	10, // 7: hbase.pb.GetServerInfoResponse.server_info:type_name -> hbase.pb.ServerInfo
-	17, // 8: hbase.pb.GetRegionLoadRequest.table_name:type_name -> hbase.pb.TableName
-	18, // 9: hbase.pb.GetRegionLoadResponse.region_loads:type_name -> hbase.pb.RegionLoad
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	25, // 3: hbase.pb.GetOnlineRegionResponse.region_info:type_name -> hbase.pb.RegionInfo
+	24, // 4: hbase.pb.FlushRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	24, // 5: hbase.pb.CompactRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	26, // 6: hbase.pb.ServerInfo.server_name:type_name -> hbase.pb.ServerName
+	13, // 7: hbase.pb.GetServerInfoResponse.server_info:type_name -> hbase.pb.ServerInfo
+	27, // 8: hbase.pb.GetRegionLoadRequest.table_name:type_name -> hbase.pb.TableName
+	28, // 9: hbase.pb.GetRegionLoadResponse.region_loads:type_name -> hbase.pb.RegionLoad
+	1,  // 10: hbase.pb.SlowLogResponseRequest.filter_by_operator:type_name -> hbase.pb.SlowLogResponseRequest.FilterByOperator
+	2,  // 11: hbase.pb.SlowLogResponseRequest.log_type:type_name -> hbase.pb.SlowLogResponseRequest.LogType
+	3,  // 12: hbase.pb.SlowLogPayload.type:type_name -> hbase.pb.SlowLogPayload.Type
+	20, // 13: hbase.pb.SlowLogResponses.slow_log_payloads:type_name -> hbase.pb.SlowLogPayload
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_admin_proto_init() }
@@ -867,8 +1600,8 @@ func file_admin_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_admin_proto_rawDesc), len(file_admin_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   13,
+			NumEnums:      4,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -79,7 +79,7 @@ func (x *GetProcedureResultResponse_State) UnmarshalJSON(b []byte) error {
 
 // Deprecated: Use GetProcedureResultResponse_State.Descriptor instead.
 func (GetProcedureResultResponse_State) EnumDescriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{69, 0}
+	return file_master_proto_rawDescGZIP(), []int{75, 0}
 }
 
 type CreateTableRequest struct {
@@ -3211,6 +3211,278 @@ func (x *IsBalancerEnabledResponse) GetEnabled() bool {
 	return false
 }
 
+type NormalizeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TableNames    []*TableName           `protobuf:"bytes,1,rep,name=table_names,json=tableNames" json:"table_names,omitempty"`
+	Regex         *string                `protobuf:"bytes,2,opt,name=regex" json:"regex,omitempty"`
+	Namespace     *string                `protobuf:"bytes,3,opt,name=namespace" json:"namespace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NormalizeRequest) Reset() {
+	*x = NormalizeRequest{}
+	mi := &file_master_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NormalizeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NormalizeRequest) ProtoMessage() {}
+
+func (x *NormalizeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NormalizeRequest.ProtoReflect.Descriptor instead.
+func (*NormalizeRequest) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *NormalizeRequest) GetTableNames() []*TableName {
+	if x != nil {
+		return x.TableNames
+	}
+	return nil
+}
+
+func (x *NormalizeRequest) GetRegex() string {
+	if x != nil && x.Regex != nil {
+		return *x.Regex
+	}
+	return ""
+}
+
+func (x *NormalizeRequest) GetNamespace() string {
+	if x != nil && x.Namespace != nil {
+		return *x.Namespace
+	}
+	return ""
+}
+
+type NormalizeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NormalizerRan *bool                  `protobuf:"varint,1,req,name=normalizer_ran,json=normalizerRan" json:"normalizer_ran,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NormalizeResponse) Reset() {
+	*x = NormalizeResponse{}
+	mi := &file_master_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NormalizeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NormalizeResponse) ProtoMessage() {}
+
+func (x *NormalizeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NormalizeResponse.ProtoReflect.Descriptor instead.
+func (*NormalizeResponse) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *NormalizeResponse) GetNormalizerRan() bool {
+	if x != nil && x.NormalizerRan != nil {
+		return *x.NormalizerRan
+	}
+	return false
+}
+
+type SetNormalizerRunningRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	On            *bool                  `protobuf:"varint,1,req,name=on" json:"on,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetNormalizerRunningRequest) Reset() {
+	*x = SetNormalizerRunningRequest{}
+	mi := &file_master_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetNormalizerRunningRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetNormalizerRunningRequest) ProtoMessage() {}
+
+func (x *SetNormalizerRunningRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetNormalizerRunningRequest.ProtoReflect.Descriptor instead.
+func (*SetNormalizerRunningRequest) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *SetNormalizerRunningRequest) GetOn() bool {
+	if x != nil && x.On != nil {
+		return *x.On
+	}
+	return false
+}
+
+type SetNormalizerRunningResponse struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	PrevNormalizerValue *bool                  `protobuf:"varint,1,opt,name=prev_normalizer_value,json=prevNormalizerValue" json:"prev_normalizer_value,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *SetNormalizerRunningResponse) Reset() {
+	*x = SetNormalizerRunningResponse{}
+	mi := &file_master_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetNormalizerRunningResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetNormalizerRunningResponse) ProtoMessage() {}
+
+func (x *SetNormalizerRunningResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetNormalizerRunningResponse.ProtoReflect.Descriptor instead.
+func (*SetNormalizerRunningResponse) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *SetNormalizerRunningResponse) GetPrevNormalizerValue() bool {
+	if x != nil && x.PrevNormalizerValue != nil {
+		return *x.PrevNormalizerValue
+	}
+	return false
+}
+
+type IsNormalizerEnabledRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IsNormalizerEnabledRequest) Reset() {
+	*x = IsNormalizerEnabledRequest{}
+	mi := &file_master_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IsNormalizerEnabledRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IsNormalizerEnabledRequest) ProtoMessage() {}
+
+func (x *IsNormalizerEnabledRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IsNormalizerEnabledRequest.ProtoReflect.Descriptor instead.
+func (*IsNormalizerEnabledRequest) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{64}
+}
+
+type IsNormalizerEnabledResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Enabled       *bool                  `protobuf:"varint,1,req,name=enabled" json:"enabled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IsNormalizerEnabledResponse) Reset() {
+	*x = IsNormalizerEnabledResponse{}
+	mi := &file_master_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IsNormalizerEnabledResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IsNormalizerEnabledResponse) ProtoMessage() {}
+
+func (x *IsNormalizerEnabledResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_master_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IsNormalizerEnabledResponse.ProtoReflect.Descriptor instead.
+func (*IsNormalizerEnabledResponse) Descriptor() ([]byte, []int) {
+	return file_master_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *IsNormalizerEnabledResponse) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
 type GetClusterStatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Options       []Option               `protobuf:"varint,1,rep,name=options,enum=hbase.pb.Option" json:"options,omitempty"`
@@ -3220,7 +3492,7 @@ type GetClusterStatusRequest struct {
 
 func (x *GetClusterStatusRequest) Reset() {
 	*x = GetClusterStatusRequest{}
-	mi := &file_master_proto_msgTypes[60]
+	mi := &file_master_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3232,7 +3504,7 @@ func (x *GetClusterStatusRequest) String() string {
 func (*GetClusterStatusRequest) ProtoMessage() {}
 
 func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[60]
+	mi := &file_master_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3245,7 +3517,7 @@ func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{60}
+	return file_master_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *GetClusterStatusRequest) GetOptions() []Option {
@@ -3264,7 +3536,7 @@ type GetClusterStatusResponse struct {
 
 func (x *GetClusterStatusResponse) Reset() {
 	*x = GetClusterStatusResponse{}
-	mi := &file_master_proto_msgTypes[61]
+	mi := &file_master_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3548,7 @@ func (x *GetClusterStatusResponse) String() string {
 func (*GetClusterStatusResponse) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[61]
+	mi := &file_master_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3561,7 @@ func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{61}
+	return file_master_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *GetClusterStatusResponse) GetClusterStatus() *ClusterStatus {
@@ -3307,7 +3579,7 @@ type IsMasterRunningRequest struct {
 
 func (x *IsMasterRunningRequest) Reset() {
 	*x = IsMasterRunningRequest{}
-	mi := &file_master_proto_msgTypes[62]
+	mi := &file_master_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3319,7 +3591,7 @@ func (x *IsMasterRunningRequest) String() string {
 func (*IsMasterRunningRequest) ProtoMessage() {}
 
 func (x *IsMasterRunningRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[62]
+	mi := &file_master_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3332,7 +3604,7 @@ func (x *IsMasterRunningRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsMasterRunningRequest.ProtoReflect.Descriptor instead.
 func (*IsMasterRunningRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{62}
+	return file_master_proto_rawDescGZIP(), []int{68}
 }
 
 type IsMasterRunningResponse struct {
@@ -3344,7 +3616,7 @@ type IsMasterRunningResponse struct {
 
 func (x *IsMasterRunningResponse) Reset() {
 	*x = IsMasterRunningResponse{}
-	mi := &file_master_proto_msgTypes[63]
+	mi := &file_master_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3356,7 +3628,7 @@ func (x *IsMasterRunningResponse) String() string {
 func (*IsMasterRunningResponse) ProtoMessage() {}
 
 func (x *IsMasterRunningResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[63]
+	mi := &file_master_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3369,7 +3641,7 @@ func (x *IsMasterRunningResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsMasterRunningResponse.ProtoReflect.Descriptor instead.
 func (*IsMasterRunningResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{63}
+	return file_master_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *IsMasterRunningResponse) GetIsMasterRunning() bool {
@@ -3389,7 +3661,7 @@ type ExecProcedureRequest struct {
 
 func (x *ExecProcedureRequest) Reset() {
 	*x = ExecProcedureRequest{}
-	mi := &file_master_proto_msgTypes[64]
+	mi := &file_master_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3401,7 +3673,7 @@ func (x *ExecProcedureRequest) String() string {
 func (*ExecProcedureRequest) ProtoMessage() {}
 
 func (x *ExecProcedureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[64]
+	mi := &file_master_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3414,7 +3686,7 @@ func (x *ExecProcedureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecProcedureRequest.ProtoReflect.Descriptor instead.
 func (*ExecProcedureRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{64}
+	return file_master_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ExecProcedureRequest) GetProcedure() *ProcedureDescription {
@@ -3434,7 +3706,7 @@ type ExecProcedureResponse struct {
 
 func (x *ExecProcedureResponse) Reset() {
 	*x = ExecProcedureResponse{}
-	mi := &file_master_proto_msgTypes[65]
+	mi := &file_master_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3446,7 +3718,7 @@ func (x *ExecProcedureResponse) String() string {
 func (*ExecProcedureResponse) ProtoMessage() {}
 
 func (x *ExecProcedureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[65]
+	mi := &file_master_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3459,7 +3731,7 @@ func (x *ExecProcedureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecProcedureResponse.ProtoReflect.Descriptor instead.
 func (*ExecProcedureResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{65}
+	return file_master_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ExecProcedureResponse) GetExpectedTimeout() int64 {
@@ -3485,7 +3757,7 @@ type IsProcedureDoneRequest struct {
 
 func (x *IsProcedureDoneRequest) Reset() {
 	*x = IsProcedureDoneRequest{}
-	mi := &file_master_proto_msgTypes[66]
+	mi := &file_master_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3497,7 +3769,7 @@ func (x *IsProcedureDoneRequest) String() string {
 func (*IsProcedureDoneRequest) ProtoMessage() {}
 
 func (x *IsProcedureDoneRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[66]
+	mi := &file_master_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3510,7 +3782,7 @@ func (x *IsProcedureDoneRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsProcedureDoneRequest.ProtoReflect.Descriptor instead.
 func (*IsProcedureDoneRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{66}
+	return file_master_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *IsProcedureDoneRequest) GetProcedure() *ProcedureDescription {
@@ -3535,7 +3807,7 @@ const (
 
 func (x *IsProcedureDoneResponse) Reset() {
 	*x = IsProcedureDoneResponse{}
-	mi := &file_master_proto_msgTypes[67]
+	mi := &file_master_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3547,7 +3819,7 @@ func (x *IsProcedureDoneResponse) String() string {
 func (*IsProcedureDoneResponse) ProtoMessage() {}
 
 func (x *IsProcedureDoneResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[67]
+	mi := &file_master_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3560,7 +3832,7 @@ func (x *IsProcedureDoneResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IsProcedureDoneResponse.ProtoReflect.Descriptor instead.
 func (*IsProcedureDoneResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{67}
+	return file_master_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *IsProcedureDoneResponse) GetDone() bool {
@@ -3587,7 +3859,7 @@ type GetProcedureResultRequest struct {
 
 func (x *GetProcedureResultRequest) Reset() {
 	*x = GetProcedureResultRequest{}
-	mi := &file_master_proto_msgTypes[68]
+	mi := &file_master_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3599,7 +3871,7 @@ func (x *GetProcedureResultRequest) String() string {
 func (*GetProcedureResultRequest) ProtoMessage() {}
 
 func (x *GetProcedureResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[68]
+	mi := &file_master_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3612,7 +3884,7 @@ func (x *GetProcedureResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultRequest.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultRequest) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{68}
+	return file_master_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *GetProcedureResultRequest) GetProcId() uint64 {
@@ -3635,7 +3907,7 @@ type GetProcedureResultResponse struct {
 
 func (x *GetProcedureResultResponse) Reset() {
 	*x = GetProcedureResultResponse{}
-	mi := &file_master_proto_msgTypes[69]
+	mi := &file_master_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3647,7 +3919,7 @@ func (x *GetProcedureResultResponse) String() string {
 func (*GetProcedureResultResponse) ProtoMessage() {}
 
 func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_master_proto_msgTypes[69]
+	mi := &file_master_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3660,7 +3932,7 @@ func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultResponse.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultResponse) Descriptor() ([]byte, []int) {
-	return file_master_proto_rawDescGZIP(), []int{69}
+	return file_master_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *GetProcedureResultResponse) GetState() GetProcedureResultResponse_State {
@@ -3901,6 +4173,20 @@ const file_master_proto_rawDesc = "" +
 	"\x12prev_balance_value\x18\x01 \x01(\bR\x10prevBalanceValue\"\x1a\n" +
 	"\x18IsBalancerEnabledRequest\"5\n" +
 	"\x19IsBalancerEnabledResponse\x12\x18\n" +
+	"\aenabled\x18\x01 \x02(\bR\aenabled\"|\n" +
+	"\x10NormalizeRequest\x124\n" +
+	"\vtable_names\x18\x01 \x03(\v2\x13.hbase.pb.TableNameR\n" +
+	"tableNames\x12\x14\n" +
+	"\x05regex\x18\x02 \x01(\tR\x05regex\x12\x1c\n" +
+	"\tnamespace\x18\x03 \x01(\tR\tnamespace\":\n" +
+	"\x11NormalizeResponse\x12%\n" +
+	"\x0enormalizer_ran\x18\x01 \x02(\bR\rnormalizerRan\"-\n" +
+	"\x1bSetNormalizerRunningRequest\x12\x0e\n" +
+	"\x02on\x18\x01 \x02(\bR\x02on\"R\n" +
+	"\x1cSetNormalizerRunningResponse\x122\n" +
+	"\x15prev_normalizer_value\x18\x01 \x01(\bR\x13prevNormalizerValue\"\x1c\n" +
+	"\x1aIsNormalizerEnabledRequest\"7\n" +
+	"\x1bIsNormalizerEnabledResponse\x12\x18\n" +
 	"\aenabled\x18\x01 \x02(\bR\aenabled\"E\n" +
 	"\x17GetClusterStatusRequest\x12*\n" +
 	"\aoptions\x18\x01 \x03(\x0e2\x10.hbase.pb.OptionR\aoptions\"Z\n" +
@@ -3947,7 +4233,7 @@ func file_master_proto_rawDescGZIP() []byte {
 }
 
 var file_master_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_master_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
+var file_master_proto_msgTypes = make([]protoimpl.MessageInfo, 76)
 var file_master_proto_goTypes = []any{
 	(GetProcedureResultResponse_State)(0),           // 0: hbase.pb.GetProcedureResultResponse.State
 	(*CreateTableRequest)(nil),                      // 1: hbase.pb.CreateTableRequest
@@ -4010,73 +4296,80 @@ var file_master_proto_goTypes = []any{
 	(*SetBalancerRunningResponse)(nil),              // 58: hbase.pb.SetBalancerRunningResponse
 	(*IsBalancerEnabledRequest)(nil),                // 59: hbase.pb.IsBalancerEnabledRequest
 	(*IsBalancerEnabledResponse)(nil),               // 60: hbase.pb.IsBalancerEnabledResponse
-	(*GetClusterStatusRequest)(nil),                 // 61: hbase.pb.GetClusterStatusRequest
-	(*GetClusterStatusResponse)(nil),                // 62: hbase.pb.GetClusterStatusResponse
-	(*IsMasterRunningRequest)(nil),                  // 63: hbase.pb.IsMasterRunningRequest
-	(*IsMasterRunningResponse)(nil),                 // 64: hbase.pb.IsMasterRunningResponse
-	(*ExecProcedureRequest)(nil),                    // 65: hbase.pb.ExecProcedureRequest
-	(*ExecProcedureResponse)(nil),                   // 66: hbase.pb.ExecProcedureResponse
-	(*IsProcedureDoneRequest)(nil),                  // 67: hbase.pb.IsProcedureDoneRequest
-	(*IsProcedureDoneResponse)(nil),                 // 68: hbase.pb.IsProcedureDoneResponse
-	(*GetProcedureResultRequest)(nil),               // 69: hbase.pb.GetProcedureResultRequest
-	(*GetProcedureResultResponse)(nil),              // 70: hbase.pb.GetProcedureResultResponse
-	(*TableSchema)(nil),                             // 71: hbase.pb.TableSchema
-	(*TableName)(nil),                               // 72: hbase.pb.TableName
-	(*ColumnFamilySchema)(nil),                      // 73: hbase.pb.ColumnFamilySchema
-	(*TableState)(nil),                              // 74: hbase.pb.TableState
-	(*NamespaceDescriptor)(nil),                     // 75: hbase.pb.NamespaceDescriptor
-	(*RegionSpecifier)(nil),                         // 76: hbase.pb.RegionSpecifier
-	(*ServerName)(nil),                              // 77: hbase.pb.ServerName
-	(*RegionInfo)(nil),                              // 78: hbase.pb.RegionInfo
-	(Option)(0),                                     // 79: hbase.pb.Option
-	(*ClusterStatus)(nil),                           // 80: hbase.pb.ClusterStatus
-	(*ProcedureDescription)(nil),                    // 81: hbase.pb.ProcedureDescription
-	(*ForeignExceptionMessage)(nil),                 // 82: hbase.pb.ForeignExceptionMessage
+	(*NormalizeRequest)(nil),                        // 61: hbase.pb.NormalizeRequest
+	(*NormalizeResponse)(nil),                       // 62: hbase.pb.NormalizeResponse
+	(*SetNormalizerRunningRequest)(nil),             // 63: hbase.pb.SetNormalizerRunningRequest
+	(*SetNormalizerRunningResponse)(nil),            // 64: hbase.pb.SetNormalizerRunningResponse
+	(*IsNormalizerEnabledRequest)(nil),              // 65: hbase.pb.IsNormalizerEnabledRequest
+	(*IsNormalizerEnabledResponse)(nil),             // 66: hbase.pb.IsNormalizerEnabledResponse
+	(*GetClusterStatusRequest)(nil),                 // 67: hbase.pb.GetClusterStatusRequest
+	(*GetClusterStatusResponse)(nil),                // 68: hbase.pb.GetClusterStatusResponse
+	(*IsMasterRunningRequest)(nil),                  // 69: hbase.pb.IsMasterRunningRequest
+	(*IsMasterRunningResponse)(nil),                 // 70: hbase.pb.IsMasterRunningResponse
+	(*ExecProcedureRequest)(nil),                    // 71: hbase.pb.ExecProcedureRequest
+	(*ExecProcedureResponse)(nil),                   // 72: hbase.pb.ExecProcedureResponse
+	(*IsProcedureDoneRequest)(nil),                  // 73: hbase.pb.IsProcedureDoneRequest
+	(*IsProcedureDoneResponse)(nil),                 // 74: hbase.pb.IsProcedureDoneResponse
+	(*GetProcedureResultRequest)(nil),               // 75: hbase.pb.GetProcedureResultRequest
+	(*GetProcedureResultResponse)(nil),              // 76: hbase.pb.GetProcedureResultResponse
+	(*TableSchema)(nil),                             // 77: hbase.pb.TableSchema
+	(*TableName)(nil),                               // 78: hbase.pb.TableName
+	(*ColumnFamilySchema)(nil),                      // 79: hbase.pb.ColumnFamilySchema
+	(*TableState)(nil),                              // 80: hbase.pb.TableState
+	(*NamespaceDescriptor)(nil),                     // 81: hbase.pb.NamespaceDescriptor
+	(*RegionSpecifier)(nil),                         // 82: hbase.pb.RegionSpecifier
+	(*ServerName)(nil),                              // 83: hbase.pb.ServerName
+	(*RegionInfo)(nil),                              // 84: hbase.pb.RegionInfo
+	(Option)(0),                                     // 85: hbase.pb.Option
+	(*ClusterStatus)(nil),                           // 86: hbase.pb.ClusterStatus
+	(*ProcedureDescription)(nil),                    // 87: hbase.pb.ProcedureDescription
+	(*ForeignExceptionMessage)(nil),                 // 88: hbase.pb.ForeignExceptionMessage
 }
 var file_master_proto_depIdxs = []int32{
-	71, // 0: hbase.pb.CreateTableRequest.table_schema:type_name -> hbase.pb.TableSchema
-	72, // 1: hbase.pb.DeleteTableRequest.table_name:type_name -> hbase.pb.TableName
-	72, // 2: hbase.pb.TruncateTableRequest.tableName:type_name -> hbase.pb.TableName
-	72, // 3: hbase.pb.EnableTableRequest.table_name:type_name -> hbase.pb.TableName
-	72, // 4: hbase.pb.DisableTableRequest.table_name:type_name -> hbase.pb.TableName
-	72, // 5: hbase.pb.ModifyTableRequest.table_name:type_name -> hbase.pb.TableName
-	71, // 6: hbase.pb.ModifyTableRequest.table_schema:type_name -> hbase.pb.TableSchema
-	72, // 7: hbase.pb.AddColumnRequest.table_name:type_name -> hbase.pb.TableName
-	73, // 8: hbase.pb.AddColumnRequest.column_families:type_name -> hbase.pb.ColumnFamilySchema
-	72, // 9: hbase.pb.DeleteColumnRequest.table_name:type_name -> hbase.pb.TableName
-	72, // 10: hbase.pb.ModifyColumnRequest.table_name:type_name -> hbase.pb.TableName
-	73, // 11: hbase.pb.ModifyColumnRequest.column_families:type_name -> hbase.pb.ColumnFamilySchema
-	72, // 12: hbase.pb.FlushTableRequest.table_name:type_name -> hbase.pb.TableName
-	72, // 13: hbase.pb.GetSchemaAlterStatusRequest.table_name:type_name -> hbase.pb.TableName
-	72, // 14: hbase.pb.GetTableDescriptorsRequest.table_names:type_name -> hbase.pb.TableName
-	71, // 15: hbase.pb.GetTableDescriptorsResponse.table_schema:type_name -> hbase.pb.TableSchema
-	72, // 16: hbase.pb.GetTableNamesResponse.table_names:type_name -> hbase.pb.TableName
-	72, // 17: hbase.pb.GetTableStateRequest.table_name:type_name -> hbase.pb.TableName
-	74, // 18: hbase.pb.GetTableStateResponse.table_state:type_name -> hbase.pb.TableState
-	75, // 19: hbase.pb.CreateNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	75, // 20: hbase.pb.ModifyNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	75, // 21: hbase.pb.GetNamespaceDescriptorResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	75, // 22: hbase.pb.ListNamespaceDescriptorsResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
-	71, // 23: hbase.pb.ListTableDescriptorsByNamespaceResponse.tableSchema:type_name -> hbase.pb.TableSchema
-	72, // 24: hbase.pb.ListTableNamesByNamespaceResponse.tableName:type_name -> hbase.pb.TableName
-	76, // 25: hbase.pb.MoveRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	77, // 26: hbase.pb.MoveRegionRequest.dest_server_name:type_name -> hbase.pb.ServerName
-	76, // 27: hbase.pb.AssignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	76, // 28: hbase.pb.UnassignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
-	78, // 29: hbase.pb.SplitTableRegionRequest.region_info:type_name -> hbase.pb.RegionInfo
-	76, // 30: hbase.pb.MergeTableRegionsRequest.region:type_name -> hbase.pb.RegionSpecifier
-	79, // 31: hbase.pb.GetClusterStatusRequest.options:type_name -> hbase.pb.Option
-	80, // 32: hbase.pb.GetClusterStatusResponse.cluster_status:type_name -> hbase.pb.ClusterStatus
-	81, // 33: hbase.pb.ExecProcedureRequest.procedure:type_name -> hbase.pb.ProcedureDescription
-	81, // 34: hbase.pb.IsProcedureDoneRequest.procedure:type_name -> hbase.pb.ProcedureDescription
-	81, // 35: hbase.pb.IsProcedureDoneResponse.snapshot:type_name -> hbase.pb.ProcedureDescription
-	0,  // 36: hbase.pb.GetProcedureResultResponse.state:type_name -> hbase.pb.GetProcedureResultResponse.State
-	82, // 37: hbase.pb.GetProcedureResultResponse.exception:type_name -> hbase.pb.ForeignExceptionMessage
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	77, // 0: hbase.pb.CreateTableRequest.table_schema:type_name -> hbase.pb.TableSchema
+	78, // 1: hbase.pb.DeleteTableRequest.table_name:type_name -> hbase.pb.TableName
+	78, // 2: hbase.pb.TruncateTableRequest.tableName:type_name -> hbase.pb.TableName
+	78, // 3: hbase.pb.EnableTableRequest.table_name:type_name -> hbase.pb.TableName
+	78, // 4: hbase.pb.DisableTableRequest.table_name:type_name -> hbase.pb.TableName
+	78, // 5: hbase.pb.ModifyTableRequest.table_name:type_name -> hbase.pb.TableName
+	77, // 6: hbase.pb.ModifyTableRequest.table_schema:type_name -> hbase.pb.TableSchema
+	78, // 7: hbase.pb.AddColumnRequest.table_name:type_name -> hbase.pb.TableName
+	79, // 8: hbase.pb.AddColumnRequest.column_families:type_name -> hbase.pb.ColumnFamilySchema
+	78, // 9: hbase.pb.DeleteColumnRequest.table_name:type_name -> hbase.pb.TableName
+	78, // 10: hbase.pb.ModifyColumnRequest.table_name:type_name -> hbase.pb.TableName
+	79, // 11: hbase.pb.ModifyColumnRequest.column_families:type_name -> hbase.pb.ColumnFamilySchema
+	78, // 12: hbase.pb.FlushTableRequest.table_name:type_name -> hbase.pb.TableName
+	78, // 13: hbase.pb.GetSchemaAlterStatusRequest.table_name:type_name -> hbase.pb.TableName
+	78, // 14: hbase.pb.GetTableDescriptorsRequest.table_names:type_name -> hbase.pb.TableName
+	77, // 15: hbase.pb.GetTableDescriptorsResponse.table_schema:type_name -> hbase.pb.TableSchema
+	78, // 16: hbase.pb.GetTableNamesResponse.table_names:type_name -> hbase.pb.TableName
+	78, // 17: hbase.pb.GetTableStateRequest.table_name:type_name -> hbase.pb.TableName
+	80, // 18: hbase.pb.GetTableStateResponse.table_state:type_name -> hbase.pb.TableState
+	81, // 19: hbase.pb.CreateNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	81, // 20: hbase.pb.ModifyNamespaceRequest.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	81, // 21: hbase.pb.GetNamespaceDescriptorResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	81, // 22: hbase.pb.ListNamespaceDescriptorsResponse.namespaceDescriptor:type_name -> hbase.pb.NamespaceDescriptor
+	77, // 23: hbase.pb.ListTableDescriptorsByNamespaceResponse.tableSchema:type_name -> hbase.pb.TableSchema
+	78, // 24: hbase.pb.ListTableNamesByNamespaceResponse.tableName:type_name -> hbase.pb.TableName
+	82, // 25: hbase.pb.MoveRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	83, // 26: hbase.pb.MoveRegionRequest.dest_server_name:type_name -> hbase.pb.ServerName
+	82, // 27: hbase.pb.AssignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	82, // 28: hbase.pb.UnassignRegionRequest.region:type_name -> hbase.pb.RegionSpecifier
+	84, // 29: hbase.pb.SplitTableRegionRequest.region_info:type_name -> hbase.pb.RegionInfo
+	82, // 30: hbase.pb.MergeTableRegionsRequest.region:type_name -> hbase.pb.RegionSpecifier
+	78, // 31: hbase.pb.NormalizeRequest.table_names:type_name -> hbase.pb.TableName
+	85, // 32: hbase.pb.GetClusterStatusRequest.options:type_name -> hbase.pb.Option
+	86, // 33: hbase.pb.GetClusterStatusResponse.cluster_status:type_name -> hbase.pb.ClusterStatus
+	87, // 34: hbase.pb.ExecProcedureRequest.procedure:type_name -> hbase.pb.ProcedureDescription
+	87, // 35: hbase.pb.IsProcedureDoneRequest.procedure:type_name -> hbase.pb.ProcedureDescription
+	87, // 36: hbase.pb.IsProcedureDoneResponse.snapshot:type_name -> hbase.pb.ProcedureDescription
+	0,  // 37: hbase.pb.GetProcedureResultResponse.state:type_name -> hbase.pb.GetProcedureResultResponse.State
+	88, // 38: hbase.pb.GetProcedureResultResponse.exception:type_name -> hbase.pb.ForeignExceptionMessage
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_master_proto_init() }
@@ -4093,7 +4386,7 @@ func file_master_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_master_proto_rawDesc), len(file_master_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   70,
+			NumMessages:   76,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

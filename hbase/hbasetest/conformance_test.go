@@ -15,9 +15,12 @@ import (
 	"brine/internal/testenv"
 )
 
-var update = flag.Bool("update", false, "write the answers of the real server to the Java client into the scripts")
+var (
+	update = flag.Bool("update", false, "write the answers of the real server to the Java client into the scripts")
+	only   = flag.String("scripts", "*", "run the scripts of these names, a pattern without .txt")
+)
 
-const scripts = "testdata/scripts/*.txt"
+func load(t *testing.T) []*hbasetest.Script { return hbasetest.Load(t, "testdata/scripts/"+*only+".txt") }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -26,13 +29,13 @@ func TestJavaClient(t *testing.T) {
 	client := java(t)
 	t.Run("on the real server", func(t *testing.T) {
 		connect := testenv.HBase(t)
-		hbasetest.Run(t, client, connect, prefix(t), hbasetest.Load(t, scripts), *update)
+		hbasetest.Run(t, client, connect, prefix(t), load(t), *update)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
-		hbasetest.Run(t, client, start(t, 1), prefix(t), hbasetest.Load(t, scripts), false)
+		hbasetest.Run(t, client, start(t, 1), prefix(t), load(t), false)
 	})
 	t.Run("on three embedded servers", func(t *testing.T) {
-		hbasetest.Run(t, client, start(t, 3), prefix(t), hbasetest.Load(t, scripts), false)
+		hbasetest.Run(t, client, start(t, 3), prefix(t), load(t), false)
 	})
 }
 
@@ -59,7 +62,7 @@ func TestMovesBetweenServers(t *testing.T) {
 	})
 	t.Run("Java client", func(t *testing.T) {
 		t.Parallel()
-		hbasetest.Run(t, client, connect, prefix(t), moving(hbasetest.Load(t, scripts)), false)
+		hbasetest.Run(t, client, connect, prefix(t), moving(load(t)), false)
 	})
 }
 
@@ -124,7 +127,7 @@ func start(t *testing.T, servers int) string {
 
 // ours are the scripts that our client can run.
 func ours(t *testing.T) (out []*hbasetest.Script) {
-	for _, s := range hbasetest.Load(t, scripts) {
+	for _, s := range load(t) {
 		if !s.OnlyJava {
 			out = append(out, s)
 		}

@@ -22,6 +22,10 @@
 //	split TABLE KEY                                           the region that has the key, there
 //	merge TABLE ROW ROW…                                      the regions that have the rows
 //	move TABLE ROW                                            the region that has the row, to another server; of one it stays on that
+//	snapshot TABLE NAME [flush | skipflush]
+//	snapshots TABLE                                           those of the table, with their kinds
+//	clone-snapshot NAME TABLE
+//	restore-snapshot | drop-snapshot NAME
 //	put TABLE ROW CELL…
 //	delete TABLE ROW MARKER…
 //	batch TABLE                                               + put ROW CELL… | + delete ROW MARKER…

@@ -90,3 +90,28 @@ func (r *runner) regions(name string) error {
 	r.say("%d regions", len(regions))
 	return nil
 }
+
+// snapshot takes one of a table: NAME [flush | skipflush].
+func (r *runner) snapshot(table string, words []string) error {
+	s := hbase.Snapshot{Table: table, Name: r.prefix + words[0]}
+	if len(words) > 1 {
+		s.Kind = hbase.SnapshotKind(strings.ToUpper(words[1]))
+	}
+	return r.ok(r.client.TakeSnapshot(r.ctx, s))
+}
+
+func (r *runner) snapshots(table string) error {
+	all, err := r.client.Snapshots(r.ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, s := range all {
+		if s.Table == table {
+			r.say("%s %s", s.Name, s.Kind)
+			n++
+		}
+	}
+	r.say("%d snapshots", n)
+	return nil
+}

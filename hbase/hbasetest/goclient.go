@@ -96,6 +96,7 @@ func class(err error) string {
 	for sentinel, name := range map[error]string{
 		hbase.ErrNoTable: "TableNotFoundException", hbase.ErrNoFamily: "NoSuchColumnFamilyException",
 		hbase.ErrTableExists: "TableExistsException", hbase.ErrDisabled: "TableNotEnabledException",
+		hbase.ErrEnabled: "TableNotDisabledException", hbase.ErrNoSnapshot: "RestoreSnapshotException",
 	} {
 		if errors.Is(err, sentinel) {
 			return name

@@ -36,6 +36,18 @@ func init() { // not where it is declared: some of them run others
 		"merge":    func(r *runner, name string, words []string, _ [][]string) error { return r.merge(name, words) },
 		"move":     func(r *runner, name string, words []string, _ [][]string) error { return r.move(name, words[0]) },
 
+		"snapshot":  func(r *runner, name string, words []string, _ [][]string) error { return r.snapshot(name, words) },
+		"snapshots": func(r *runner, name string, _ []string, _ [][]string) error { return r.snapshots(name) },
+		"clone-snapshot": func(r *runner, name string, words []string, _ [][]string) error {
+			return r.ok(r.client.CloneSnapshot(r.ctx, name, r.prefix+words[0]))
+		},
+		"restore-snapshot": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.RestoreSnapshot(r.ctx, name))
+		},
+		"drop-snapshot": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.DeleteSnapshot(r.ctx, name))
+		},
+
 		"put": func(r *runner, name string, words []string, _ [][]string) error { return r.mutate(name, "put", words) },
 		"delete": func(r *runner, name string, words []string, _ [][]string) error {
 			return r.mutate(name, "delete", words)

@@ -123,6 +123,11 @@ public final class Conform {
       case "split": regions.split(table, op[2]); ok(); return;
       case "merge": regions.merge(table, Arrays.copyOfRange(op, 2, op.length)); ok(); return;
       case "move": regions.move(table, op[2]); ok(); return;
+      case "snapshot": Snapshots.take(admin, table, prefix + op[2], op.length > 3 ? op[3] : "flush"); ok(); return;
+      case "snapshots": Snapshots.list(admin, table).forEach(line -> say("%s", line)); return;
+      case "clone-snapshot": admin.cloneSnapshot(prefix + op[1], TableName.valueOf(prefix + op[2])); ok(); return;
+      case "restore-snapshot": admin.restoreSnapshot(prefix + op[1]); ok(); return;
+      case "drop-snapshot": admin.deleteSnapshot(prefix + op[1]); ok(); return;
       case "exists": say("%s", admin.tableExists(table)); return;
       case "tables": tables(op); return;
       case "describe": describe(table, op); return;

@@ -21,6 +21,10 @@ var (
 	ErrClosed      = errors.New("client is closed")
 	ErrNoMaster    = errors.New("the master is away")
 
+	ErrEnabled        = errors.New("the table must be disabled for it")
+	ErrNoSnapshot     = errors.New("no such snapshot")
+	ErrSnapshotExists = errors.New("a snapshot of that name exists")
+
 	ErrNoRegion       = errors.New("no such region: it was split, merged or deleted")
 	ErrUnknownOutcome = errors.New("whether it was applied is unknown")
 )

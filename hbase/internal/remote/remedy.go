@@ -90,7 +90,7 @@ var rules = map[string]rule{
 	"exceptions.MasterStoppedException":         {Kind: Refused},
 	"exceptions.UnknownProtocolException":       {Kind: Refused},
 	"ConcurrentTableModificationException":      {Kind: Refused},
-	"TableNotDisabledException":                 {Kind: Refused},
+	"TableNotDisabledException":                 {Kind: Refused, err: ErrEnabled},
 	"constraint.ConstraintException":            {Remedy: Isolate, Kind: Refused},
 	"coprocessor.CoprocessorException":          {Remedy: Isolate, Kind: Refused},
 	"filter.IncompatibleFilterException":        {Kind: Refused},
@@ -107,6 +107,10 @@ var rules = map[string]rule{
 	"ipc.UnknownServiceException":               {Kind: Refused},
 	"ipc.EmptyServiceNameException":             {Kind: Refused},
 	"snapshot.HBaseSnapshotException":           {Kind: Refused},
+	"snapshot.SnapshotExistsException":          {Kind: Refused, err: ErrSnapshotExists},
+	"snapshot.SnapshotDoesNotExistException":    {Kind: NoTable, err: ErrNoSnapshot},
+	"snapshot.SnapshotCreationException":        {Kind: Refused},
+	"snapshot.RestoreSnapshotException":         {Kind: Refused},
 }
 
 // Known reports whether the table has an exception class.
