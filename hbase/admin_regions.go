@@ -13,6 +13,7 @@ import (
 	"brine/hbase/internal/rpc"
 	"brine/internal/backoff"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -50,6 +51,32 @@ func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 		return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: ErrNoTable}
 	}
 	return regions, nil
+}
+
+// Warm learns where all regions of a table are, by one scan of hbase:meta, and connects to their servers, so that first calls need not. It
+// returns how many regions there are. A server that does not answer is no error here: it is looked up again when it is needed.
+func (c *Client) Warm(ctx context.Context, table string) (regions int, err error) {
+	all, err := c.Regions(ctx, table)
+	if err != nil {
+		return 0, err
+	}
+	found, servers := make([]*Region, len(all)), make(map[string]bool)
+	for i := range all {
+		found[i] = &all[i]
+		servers[all[i].Server] = all[i].Server != ""
+	}
+	c.locator.Learn(locate.TableKey(table), found)
+	ctx, cancel := c.joined(ctx)
+	defer cancel()
+	var dials errgroup.Group
+	dials.SetLimit(16)
+	for addr, known := range servers {
+		if known {
+			dials.Go(func() error { _ = c.servers.Connect(ctx, rpc.ClientService.At(addr)); return nil })
+		}
+	}
+	_ = dials.Wait()
+	return len(all), context.Cause(ctx)
 }
 
 // isOpen reports whether a region serves. Before HBase 2.0 hbase:meta had no states.

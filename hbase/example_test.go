@@ -32,6 +32,24 @@ func example(ctx context.Context) (c *hbase.Client, close func()) {
 	}
 }
 
+// exampleServer is the server of an example that opens a client of its own.
+func exampleServer() (connect string, close func()) {
+	server, err := embedded.Start(embedded.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	connect = "rpc://" + server.Addr()
+	c, err := hbase.Open(context.Background(), hbase.Options{Connect: connect})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.CreateTable(context.Background(), hbase.Table{Name: "scans", Families: []hbase.Family{{Name: "e"}}}, nil); err != nil {
+		log.Fatal(err)
+	}
+	return connect, func() { server.Close() }
+}
+
 func ExampleClient_Submit() {
 	ctx := context.Background()
 	c, done := example(ctx)

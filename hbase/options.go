@@ -72,6 +72,8 @@ type Options struct {
 
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer, with the settings of TCP above
 	Hooks Hooks
+
+	Tracer Tracer // makes spans of operations and calls; nil: none are made
 }
 
 // TLS is how connections are encrypted. The files are PEM, and are read again for each new connection: what they hold then counts. While
@@ -151,7 +153,7 @@ func (o *Options) rpc() rpc.Options {
 	compression, _ := wire.ParseCompression(o.Compression) // checked by Validate
 	return rpc.Options{
 		User: o.User, Compression: compression, RPCTimeout: o.RPCTimeout, DialTimeout: o.DialTimeout,
-		MaxAnswerBytes: o.MaxAnswerBytes, Dial: o.Dial, Called: o.Hooks.Call, Dialled: o.Hooks.Dial,
+		MaxAnswerBytes: o.MaxAnswerBytes, Dial: o.Dial, Called: o.Hooks.Call, Dialled: o.Hooks.Dial, Tracer: o.Tracer,
 	}
 }
 

@@ -29,6 +29,7 @@ type Scan struct {
 	Raw            bool  // delete markers and deleted cells too
 	MaxResultBytes int   // per call; 0 means 2 MiB
 	Filter         Filter
+	Cursors        bool         // also give a Result without Cells whenever a server says how far it has looked, finding nothing: see Result
 	Renew          bool         // keep the open scanner's lease while the caller takes its time: the view of the region stays the same
 	Metrics        *ScanMetrics // counted up while the scan goes; nil: not counted
 }
@@ -78,7 +79,9 @@ func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Resul
 func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, error) bool) bool {
 	defer s.keepLease(ctx)()
 	for _, r := range rows {
-		s.count(func(m *ScanMetrics) { m.Rows++ })
+		if len(r.Cells) > 0 {
+			s.count(func(m *ScanMetrics) { m.Rows++ })
+		}
 		if !yield(r, nil) {
 			return false
 		}
@@ -240,6 +243,9 @@ func (s *scanner) openRequest(r *Region) (*hbasepb.ScanRequest, error) {
 		MaxResultSize: proto.Uint64(uint64(s.scan.MaxResultBytes)), Caching: proto.Uint32(uint32(s.scan.Caching)),
 		Filter: filter,
 	}
+	if s.scan.Cursors {
+		m.NeedCursorResult = proto.Bool(true)
+	}
 	if s.scan.Raw {
 		m.Attribute = []*hbasepb.NameBytesPair{{Name: proto.String("_raw_"), Value: []byte{0xff}}}
 	}
@@ -286,6 +292,9 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Re
 			rows = s.complete(rows, p.Result)
 		}
 	}
+	if row := out.GetCursor().GetRow(); len(row) > 0 && s.torn == nil {
+		rows = s.looked(rows, row)
+	}
 	endOfScan := out.MoreResults != nil && !out.GetMoreResults()
 	endOfRegion := out.MoreResultsInRegion == nil || !out.GetMoreResultsInRegion()
 	if (endOfScan || endOfRegion) && s.torn != nil {
@@ -301,6 +310,22 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Re
 		s.region, s.done = nil, true
 	case endOfRegion:
 		s.nextRegion()
+	}
+	return rows
+}
+
+// looked notes that everything before this row has been seen, and says so to a caller who wants to know.
+func (s *scanner) looked(rows []Result, row []byte) []Result {
+	ahead := bytes.Compare(row, s.start)
+	if s.scan.Reverse {
+		ahead = -ahead
+	}
+	if s.start != nil && ahead <= 0 {
+		return rows
+	}
+	s.start, s.inclusive = row, true
+	if s.scan.Cursors {
+		rows = append(rows, Result{Row: row})
 	}
 	return rows
 }

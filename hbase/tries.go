@@ -9,6 +9,7 @@ import (
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/pipeline"
 	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
 	"brine/internal/backoff"
 )
 
@@ -20,24 +21,48 @@ type tries struct {
 	table    string
 	admin    bool // a call to the master, not to a region
 	deadline time.Time
-	failures int
+	tried    int
+	failures int     // that counted
 	region   *Region // that was called last, and failed
 	last     error   // of the last try that failed by itself; nil: none did
 	doubt    bool    // a try of a change may have been taken
+
+	retries int
 }
 
+// CallOptions are how operations made with a context differ from the client's Options; see WithCallOptions.
+type CallOptions = rpc.CallOptions
+
+// WithCallOptions returns a context by which reads, admin calls and changes of one row have a priority, time-outs and retries of their own. A
+// deadline of the context itself holds as well, and servers hear of it: they do not begin what nobody waits for. Batches go together with
+// others', by the client's Options.
+func WithCallOptions(ctx context.Context, o CallOptions) context.Context {
+	return rpc.WithCallOptions(ctx, o)
+}
+
+// Tracer makes spans of what a client does, for OpenTelemetry or another kind of tracing: see the example of Options.
+type Tracer = rpc.Tracer
+
 func (c *Client) newTries(op, table string) *tries {
-	return &tries{c: c, op: op, table: table, deadline: time.Now().Add(c.opts.OperationTimeout)}
+	return &tries{c: c, op: op, table: table, deadline: time.Now().Add(c.opts.OperationTimeout), retries: c.opts.Retries}
 }
 
 // run tries until once succeeds. once names the region that it called, if it got that far.
-func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, error)) error {
+func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, error)) (err error) {
+	if tracer := t.c.opts.Tracer; tracer != nil {
+		var end func(error)
+		ctx, end = tracer.Operation(ctx, t.op, t.table)
+		defer func() { end(err) }()
+	}
 	ctx, cancel := t.c.joined(ctx)
+	defer cancel()
+	ctx, cancel = t.own(ctx)
 	defer cancel()
 	ctx, cancel = t.c.patient(ctx)
 	defer cancel()
 	for {
 		r, err := once(ctx)
+		t.tried++
 		if err == nil {
 			return nil
 		}
@@ -45,6 +70,19 @@ func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, er
 			return err
 		}
 	}
+}
+
+// own is ctx with the time-out that its CallOptions ask for; its retries are the tries'.
+func (t *tries) own(ctx context.Context) (context.Context, context.CancelFunc) {
+	o := rpc.CallOptionsOf(ctx)
+	if o.Retries != 0 {
+		t.retries = max(o.Retries, 0)
+		t.deadline = time.Now()
+	}
+	if o.OperationTimeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, o.OperationTimeout, &remote.Impatience{After: o.OperationTimeout})
 }
 
 // patient is ctx that ends when the client's patience does.
@@ -69,7 +107,7 @@ func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 	if !d.Uncounted {
 		t.failures++
 	}
-	if t.failures > t.c.opts.Retries && time.Now().Add(pause).After(t.deadline) {
+	if t.failures > t.retries && time.Now().Add(pause).After(t.deadline) {
 		return t.end(r, err)
 	}
 	t.c.locator.Correct(r, d)
@@ -95,7 +133,7 @@ func (t *tries) interrupted(ctx context.Context, r *Region, err error) error {
 
 // end wraps the last error in what the caller needs to know.
 func (t *tries) end(r *Region, err error) error {
-	e := &Error{Op: t.op, Table: t.table, Attempts: t.failures + 1, Err: err}
+	e := &Error{Op: t.op, Table: t.table, Attempts: max(t.tried, 1), Err: err}
 	if r != nil {
 		e.Server = r.Server
 	}

@@ -48,6 +48,7 @@ type Options struct {
 
 	Clock        func() time.Time // the server's time; default time.Now
 	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
+	Heartbeat    int              // rows that a filter leaves out after which a scan's call is answered without any; default 100,000 (HBase: by time)
 	MaxHeld      int              // bytes of pending requests and answers; clients that do not read are cut off first; default 64 MiB
 	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default half of MaxHeld (HBase: 256 MiB)
 	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), for the whole process has 200
@@ -152,6 +153,7 @@ func (o *Options) EnsureDefaults() {
 		o.Clock = time.Now
 	}
 	o.ScannerLease = cmp.Or(o.ScannerLease, time.Minute)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 100_000)
 	o.MaxHeld = cmp.Or(o.MaxHeld, 64<<20)
 	o.MaxRequest = cmp.Or(o.MaxRequest, o.MaxHeld/2)
 	o.MaxResult = cmp.Or(o.MaxResult, 16<<20)
@@ -173,6 +175,7 @@ func (o *Options) Validate() error {
 		{"DetectAfter", o.DetectAfter < 0, o.DetectAfter},
 		{"InTransition", o.InTransition < 0, o.InTransition},
 		{"ScannerLease", o.ScannerLease < 0, o.ScannerLease},
+		{"Heartbeat", o.Heartbeat < 0, o.Heartbeat},
 		{"MaxHeld", o.MaxHeld < 0, o.MaxHeld},
 		{"MaxRequest", o.MaxRequest < 0, o.MaxRequest},
 		{"MaxResult", o.MaxResult < 0, o.MaxResult},

@@ -14,7 +14,7 @@ import (
 // scanMethods read the rows of a region in turn: Scan, which opens, reads, renews and closes scanners.
 //
 // What they do not do:
-//   - heartbeats and cursors: a call is answered when it has the rows that it asks for or the region ends, however long that takes;
+//   - heartbeats come when a filter has left out Options.Heartbeat rows one after the other, not by time;
 //   - a row is read whole before it is cut into partial results; a response holds at most Options.MaxResult, give or take a row;
 //   - max_result_size counts the bytes of cells, not Java's heap;
 //   - a filter's hint to seek is taken as "skip"; filters are those of internal/filter;
@@ -109,7 +109,7 @@ func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{region: r, query: q, reader: reader, batch: int(p.GetBatchSize()), limit: int(min(p.GetMaxResultSize(), math.MaxInt32))}
+	s := &scanner{region: r, query: q, reader: reader, cursors: p.GetNeedCursorResult(), batch: int(p.GetBatchSize()), limit: int(min(p.GetMaxResultSize(), math.MaxInt32))}
 	k.node.scanners.add(s)
 	return s, nil
 }
@@ -168,6 +168,10 @@ func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, res
 	if s.limit > 0 {
 		limit = min(limit, s.limit)
 	}
+	s.query.MaxSkipped = 0
+	if q.GetClientHandlesHeartbeats() {
+		s.query.MaxSkipped = k.node.cluster.opts.Heartbeat
+	}
 	o := scanOutput{k: k, response: response, limit: limit, left: rows, rowsLeft: math.MaxInt, partials: q.GetClientHandlesPartials() &&
 		(s.query.Filter == nil || !s.query.Filter.WholeRow())}
 	if n := q.GetLimitOfRows(); n > 0 {
@@ -203,7 +207,9 @@ func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error
 			}
 			ok, err := s.reader.Next(ctx, &s.row)
 			if !ok || err != nil {
-				return false, err
+				more = err == nil && s.reader.More()
+				s.beat(o, more)
+				return more, err
 			}
 			s.rest = s.row.Cells
 		}
@@ -216,6 +222,17 @@ func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error
 		if !more || o.full() {
 			return more, nil
 		}
+	}
+}
+
+// beat makes an answer that ends though there may be more rows a heartbeat, and says how far the scan is if that is asked for.
+func (s *scanner) beat(o *scanOutput, more bool) {
+	if !more {
+		return
+	}
+	o.response.HeartbeatMessage = proto.Bool(true)
+	if s.cursors {
+		o.response.Cursor = &hbasepb.Cursor{Row: s.reader.At()}
 	}
 }
 

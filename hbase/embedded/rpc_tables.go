@@ -14,7 +14,7 @@ import (
 // What they do not do:
 //   - attributes of a table such as MAX_FILESIZE are kept and not acted on;
 //   - FlushTable writes all tables to disk, since they share one store, and drops nothing;
-//   - snapshots, quotas, replication and permissions of tables are not served.
+//   - see snapshotMethods for snapshots; quotas, replication and permissions of tables are not served.
 var tableMethods = map[string]method{
 	"MasterService.CreateTable":   on(createTable),
 	"MasterService.DeleteTable":   on(deleteTable),

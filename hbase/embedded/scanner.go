@@ -17,6 +17,8 @@ type scanner struct {
 	batch  int // cells of one result; 0 means all
 	limit  int // bytes of a response that the scan asks for; 0 means the server's
 
+	cursors bool // a heartbeat says how far the scan is
+
 	mu      sync.Mutex // guards what follows: one call at a time
 	reader  *store.Reader
 	nextSeq uint64

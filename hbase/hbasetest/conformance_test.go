@@ -20,7 +20,9 @@ var (
 	only   = flag.String("scripts", "*", "run the scripts of these names, a pattern without .txt")
 )
 
-func load(t *testing.T) []*hbasetest.Script { return hbasetest.Load(t, "testdata/scripts/"+*only+".txt") }
+func load(t *testing.T) []*hbasetest.Script {
+	return hbasetest.Load(t, "testdata/scripts/"+*only+".txt")
+}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -66,6 +66,25 @@ func (c *regionCache) add(r *Region) *Region {
 	return r
 }
 
+// addAll adds regions of one table that are in the order of their starts and do not overlap.
+func (c *regionCache) addAll(table string, rs []*Region) {
+	c.mu.Lock()
+	if c.tables == nil {
+		c.tables = make(map[string][]*Region)
+	}
+	first := len(c.tables[table]) == 0
+	if first {
+		c.tables[table] = rs
+	}
+	c.mu.Unlock()
+	if first {
+		return
+	}
+	for _, r := range rs {
+		c.add(r)
+	}
+}
+
 // drop forgets a region, if it is still the one that is known.
 func (c *regionCache) drop(r *Region) {
 	c.mu.Lock()

@@ -65,6 +65,18 @@ func (l *Locator) Find(ctx context.Context, table string, row []byte) (*Region, 
 	return found[0], nil
 }
 
+// Learn caches regions of one table as a scan of hbase:meta has them, in order.
+func (l *Locator) Learn(table string, regions []*Region) {
+	known := make([]*Region, 0, len(regions))
+	for _, r := range regions {
+		if r.damage != nil || r.Server == "" || r.Offline || len(known) > 0 && known[len(known)-1].overlaps(r) {
+			continue // what is left out is looked up when it is needed
+		}
+		known = append(known, r)
+	}
+	l.cache.addAll(table, known)
+}
+
 // Cached returns the region that contains row if it is known, else nil.
 func (l *Locator) Cached(table string, row []byte) *Region { return l.cache.find(table, row) }
 

@@ -130,21 +130,26 @@ type Encoder func(dst []byte, c wire.Call) ([]byte, error)
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // roundTrip sends a request and waits for its answer, an exception of the server's being an error.
-func (c *conn) roundTrip(ctx context.Context, method string, encode Encoder) (wire.Response, error) {
+func (c *conn) roundTrip(ctx context.Context, method string, priority uint32, encode Encoder) (r wire.Response, err error) {
 	start := time.Now()
+	trace, end := c.opts.traced(ctx, c.addr, method)
+	defer func() { end(err) }()
 	buf := frames.Get().(*[]byte)
 	q := &call{answered: make(chan struct{})}
-	id, err := c.register(q)
+	var id uint32
+	id, err = c.register(q)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	q.frame, err = encode((*buf)[:0], wire.Call{ID: id, Method: method, Timeout: timeoutMillis(ctx), Compression: c.packing})
+	q.frame, err = encode((*buf)[:0], wire.Call{
+		ID: id, Method: method, Timeout: timeoutMillis(ctx), Priority: priority, Trace: trace, Compression: c.packing,
+	})
 	if err != nil {
 		c.withdraw(id)
 		return wire.Response{}, err
 	}
 	sent := len(q.frame)
-	r, err := c.await(ctx, id, q)
+	r, err = c.await(ctx, id, q)
 	if err == nil {
 		r.Cells, err = c.expand(r.Cells)
 	}

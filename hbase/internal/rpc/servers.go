@@ -47,6 +47,7 @@ type Options struct {
 	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
 	Called         func(CallInfo) // after every call; may be nil
 	Dialled        func(DialInfo) // after every attempt to connect; may be nil
+	Tracer         Tracer         // may be nil
 }
 
 // CallInfo is one finished RPC.
@@ -117,19 +118,30 @@ func (s *Servers) Call(ctx context.Context, to Endpoint, method string, param, o
 
 // RoundTrip sends one request over the connection to a server, which it makes if need be.
 func (s *Servers) RoundTrip(ctx context.Context, to Endpoint, method string, encode Encoder) (wire.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.RPCTimeout)
+	own := CallOptionsOf(ctx)
+	timeout := s.opts.RPCTimeout
+	if own.Timeout > 0 {
+		timeout = min(timeout, own.Timeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		c, err := s.get(ctx, to)
 		if err != nil {
 			return wire.Response{}, err
 		}
-		r, err := c.roundTrip(ctx, method, encode)
+		r, err := c.roundTrip(ctx, method, uint32(max(own.Priority, 0)), encode)
 		if errors.Is(err, errIdle) {
 			continue
 		}
 		return r, err
 	}
+}
+
+// Connect makes the connection to a server that a call would need, if there is none.
+func (s *Servers) Connect(ctx context.Context, to Endpoint) error {
+	_, err := s.get(ctx, to)
+	return err
 }
 
 // get returns the connection to a server. The first caller has it made, the others wait for it; that the first one goes

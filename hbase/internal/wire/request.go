@@ -22,6 +22,7 @@ type Call struct {
 	Method   string
 	Timeout  uint32 // ms that the client will wait; 0: not said
 	Priority uint32 // 0: not said
+	Trace    []byte // encoded RPCTInfo; nil: none
 
 	Compression Compression // of the connection
 }
@@ -69,12 +70,15 @@ func BeginRequest(dst []byte, c Call, param []byte, cells int) ([]byte, error) {
 }
 
 // appendRequestHeader writes a delimited RequestHeader by its field numbers, without building a message:
-// call_id 1, method_name 3, request_param 4, cell_block_meta 5 { length 1 }, priority 6, timeout 7.
+// call_id 1, trace_info 2, method_name 3, request_param 4, cell_block_meta 5 { length 1 }, priority 6, timeout 7.
 func appendRequestHeader(dst []byte, c Call, cells int) []byte {
 	size := 1 + protowire.SizeVarint(uint64(c.ID)) + 1 + protowire.SizeBytes(len(c.Method)) + 2
 	meta := 1 + protowire.SizeVarint(uint64(cells))
 	if cells > 0 {
 		size += 1 + protowire.SizeBytes(meta)
+	}
+	if len(c.Trace) > 0 {
+		size += 1 + protowire.SizeBytes(len(c.Trace))
 	}
 	if c.Priority > 0 {
 		size += 1 + protowire.SizeVarint(uint64(c.Priority))
@@ -84,6 +88,10 @@ func appendRequestHeader(dst []byte, c Call, cells int) []byte {
 	}
 	dst = protowire.AppendVarint(dst, uint64(size))
 	dst = appendVarintField(dst, 1, uint64(c.ID))
+	if len(c.Trace) > 0 {
+		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+		dst = protowire.AppendBytes(dst, c.Trace)
+	}
 	dst = protowire.AppendTag(dst, 3, protowire.BytesType)
 	dst = protowire.AppendString(dst, c.Method)
 	dst = appendVarintField(dst, 4, 1)

@@ -66,6 +66,7 @@ type Query struct {
 	StoreLimit  int                  // cells of one family of one row; negative means all
 	StoreOffset int                  // cells of one family of one row to leave out
 	Filter      Filter               // may be nil
+	MaxSkipped  int                  // rows without cells after which Next returns though there may be more; 0: it goes on
 	Now         int64                // milliseconds since 1970; decides what has expired
 }
 

@@ -78,7 +78,20 @@ func (r *Reader) More() bool { return r.it.Valid() && !r.FilterDone() }
 // FilterDone reports whether the filter wants nothing more.
 func (r *Reader) FilterDone() bool { return r.q.Filter != nil && r.q.Filter.Done() }
 
-// Next fills row with the next row that has cells and says whether there was one. It ends with the life of the store in which the reader
+// At returns the row that Next looks at next, nil at the end.
+func (r *Reader) At() []byte {
+	if !r.it.Valid() {
+		return nil
+	}
+	k := r.it.Key()
+	end, ok := endOfEscaped(k, headLen)
+	if !ok {
+		return nil // Next reports it
+	}
+	return appendUnescaped([]byte{}, k[headLen:end-2])
+}
+
+// Next fills row with the next row that has cells and says whether there was one; see Query.MaxSkipped. It ends with the life of the store in which the reader
 // was made: what could not be written may be in what it would read.
 func (r *Reader) Next(ctx context.Context, row *Row) (bool, error) {
 	ok, err := r.next(ctx, row)
@@ -92,6 +105,9 @@ func (r *Reader) next(ctx context.Context, row *Row) (bool, error) {
 	for n := 0; r.More(); n++ {
 		if n%256 == 255 && ctx.Err() != nil {
 			return false, ctx.Err()
+		}
+		if n > 0 && n == r.q.MaxSkipped {
+			return false, nil
 		}
 		if err := r.beginRow(row); err != nil {
 			return false, err

@@ -1,0 +1,193 @@
+package hbase_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"brine/hbase"
+)
+
+// written writes one cell e:q of a row.
+func written(ctx context.Context, c *hbase.Client, row, value string) {
+	b := hbase.NewBatch("scans")
+	b.Mutate([]byte(row))
+	b.Put([]byte("e"), []byte("q"), time.Now().UnixMilli(), []byte(value))
+	if failed, err := c.Submit(ctx, b).Wait(ctx); err != nil || failed != nil {
+		log.Fatal(failed, err)
+	}
+}
+
+// A snapshot keeps a table as it is before something is tried on it.
+func ExampleClient_TakeSnapshot() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	written(ctx, c, "waybill-1", "arrived")
+	if err := c.TakeSnapshot(ctx, hbase.Snapshot{Name: "before", Table: "scans"}); err != nil {
+		log.Fatal(err)
+	}
+	written(ctx, c, "waybill-1", "lost")
+
+	if err := c.CloneSnapshot(ctx, "before", "scans-as-they-were"); err != nil {
+		log.Fatal(err)
+	}
+	for _, table := range []string{"scans", "scans-as-they-were"} {
+		row, err := c.Get(ctx, table, hbase.Get{Row: []byte("waybill-1")})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %s\n", table, row.Cells[0].Value)
+	}
+	snapshots, err := c.Snapshots(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range snapshots {
+		fmt.Println(s.Name, s.Table, s.Kind)
+	}
+	// Output:
+	// scans: lost
+	// scans-as-they-were: arrived
+	// before scans FLUSH
+}
+
+func ExampleClient_RestoreSnapshot() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	written(ctx, c, "waybill-1", "arrived")
+	if err := c.TakeSnapshot(ctx, hbase.Snapshot{Name: "before", Table: "scans"}); err != nil {
+		log.Fatal(err)
+	}
+	written(ctx, c, "waybill-1", "lost")
+
+	steps := []func() error{
+		func() error { return c.DisableTable(ctx, "scans") },
+		func() error { return c.RestoreSnapshot(ctx, "before") },
+		func() error { return c.EnableTable(ctx, "scans") },
+		func() error { return c.DeleteSnapshot(ctx, "before") },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	row, err := c.Get(ctx, "scans", hbase.Get{Row: []byte("waybill-1")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", row.Cells[0].Value)
+	// Output: arrived
+}
+
+// Many rows are asked for while something else is done; one that cannot be read spoils no other.
+func ExampleClient_Gets() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	written(ctx, c, "waybill-1", "arrived")
+
+	reads := c.Gets(ctx, "scans", []hbase.Get{
+		{Row: []byte("waybill-1")},
+		{Row: []byte("waybill-2"), Columns: []hbase.Column{{Family: []byte("nofamily")}}},
+	})
+	rows, failed, err := reads.Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", rows[0].Cells[0].Value)
+	for _, f := range failed {
+		e := f.Err.(*hbase.Error)
+		fmt.Println(f.Index, e.Class)
+	}
+	// Output:
+	// arrived
+	// 1 org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException
+}
+
+// A program that is about to answer requests learns where all rows are first.
+func ExampleClient_Warm() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	regions, err := c.Warm(ctx, "scans")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(regions, "regions")
+	// Output: 2 regions
+}
+
+// A read for somebody who waits: ahead of others in the servers' queues, and over after a second.
+func ExampleWithCallOptions() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	written(ctx, c, "waybill-1", "arrived")
+
+	now := hbase.WithCallOptions(ctx, hbase.CallOptions{Priority: 100, OperationTimeout: time.Second, Retries: 2})
+	row, err := c.Get(now, "scans", hbase.Get{Row: []byte("waybill-1")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", row.Cells[0].Value)
+	// Output: arrived
+}
+
+// openTelemetry is a Tracer that makes OpenTelemetry's spans. Package hbase itself does not import OpenTelemetry.
+type openTelemetry struct{ tracer trace.Tracer }
+
+func (o openTelemetry) Operation(ctx context.Context, op, table string) (context.Context, func(error)) {
+	ctx, span := o.tracer.Start(ctx, op+" "+table)
+	return ctx, func(err error) { end(span, err) }
+}
+
+func (o openTelemetry) Call(ctx context.Context, _, method string) (map[string]string, func(error)) {
+	ctx, span := o.tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
+	headers := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, headers)
+	return headers, func(err error) { end(span, err) }
+}
+
+func end(span trace.Span, err error) {
+	if err != nil {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.End()
+}
+
+// Reads become spans with their calls within them; region servers that trace go on with them.
+func ExampleTracer() {
+	ctx := context.Background()
+	spans := tracetest.NewSpanRecorder()
+	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
+	server, done := exampleServer()
+	defer done()
+	c, err := hbase.Open(ctx, hbase.Options{Connect: server, Tracer: openTelemetry{provider.Tracer("shop")}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+
+	if _, err := c.Get(ctx, "scans", hbase.Get{Row: []byte("waybill-1")}); err != nil {
+		log.Fatal(err)
+	}
+	names := map[trace.SpanID]string{}
+	for _, s := range spans.Ended() {
+		names[s.SpanContext().SpanID()] = s.Name()
+	}
+	for _, s := range spans.Ended() {
+		if s.Name() == "Get" {
+			fmt.Println(s.Name(), "in", names[s.Parent().SpanID()])
+		}
+	}
+	// Output: Get in get scans
+}

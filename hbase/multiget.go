@@ -1,0 +1,277 @@
+package hbase
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"brine/hbase/hbasepb"
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+)
+
+// GetError is why one of many gets failed, after its retries.
+type GetError struct {
+	Index int // into the gets
+	Err   error
+}
+
+func (e GetError) Error() string { return fmt.Sprintf("get %d: %v", e.Index, e.Err) }
+func (e GetError) Unwrap() error { return e.Err }
+
+// Reads are gets under way: see Client.Gets.
+type Reads struct {
+	done    chan struct{}
+	results []Result
+	failed  []GetError
+}
+
+// Done is closed when each get has its result.
+func (r *Reads) Done() <-chan struct{} { return r.done }
+
+// Wait returns the rows in the order of the gets, and those gets that failed, whose rows are empty. The error is that of ctx, when it ended
+// before the reads: they go on.
+func (r *Reads) Wait(ctx context.Context) (rows []Result, failed []GetError, err error) {
+	select {
+	case <-r.done:
+		return r.results, r.failed, nil
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// Gets begins to read many rows with one Multi per server, and returns at once. The gets must not be changed until the reads are done, which
+// they are when ctx ends, too.
+func (c *Client) Gets(ctx context.Context, table string, gets []Get) *Reads {
+	r := &Reads{done: make(chan struct{})}
+	read := func() {
+		defer close(r.done)
+		r.results, r.failed = c.getEach(ctx, locate.TableKey(table), gets)
+	}
+	if c.ctx.Err() != nil {
+		read() // it fails at once
+		return r
+	}
+	c.wg.Go(read)
+	return r
+}
+
+// GetAll reads many rows with one Multi per server; results are in the order of gets. The error is that of a get that failed: see Gets for
+// what the others found.
+func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result, error) {
+	results, failed := c.getEach(ctx, locate.TableKey(table), gets)
+	if len(failed) > 0 {
+		return nil, failed[0].Err
+	}
+	return results, nil
+}
+
+// multiGets are many gets in rounds, until each has its row or has failed.
+type multiGets struct {
+	c       *Client
+	table   string
+	gets    []Get
+	most    int // in one call
+	results []Result
+	failed  []GetError
+}
+
+func (c *Client) getEach(ctx context.Context, table string, gets []Get) ([]Result, []GetError) {
+	b := &multiGets{c: c, table: table, gets: gets, most: c.opts.MaxRequestRows, results: make([]Result, len(gets))}
+	t := c.newTries("get all", table)
+	var todo []int // always indexes into gets, in every round
+	for i := range gets {
+		if _, err := gets[i].message(); err != nil {
+			b.give(t, i, nil, err)
+			continue
+		}
+		todo = append(todo, i)
+	}
+	err := t.run(ctx, func(ctx context.Context) (_ *Region, err error) {
+		var failed *Region
+		todo, failed, err = b.round(ctx, t, todo)
+		if errors.Is(err, wire.ErrTooLong) {
+			b.most = max(1, min(b.most, len(todo))/2)
+		}
+		return failed, err
+	})
+	if err != nil {
+		for _, i := range todo {
+			b.failed = append(b.failed, GetError{i, err})
+		}
+	}
+	slices.SortFunc(b.failed, func(x, y GetError) int { return cmp.Compare(x.Index, y.Index) })
+	return b.results, b.failed
+}
+
+// give gives a get up that cannot succeed.
+func (b *multiGets) give(t *tries, i int, r *Region, err error) {
+	b.failed = append(b.failed, GetError{i, t.end(r, err)})
+}
+
+// round tries each of todo once. It returns those that are left, with the error of one of them and its region.
+func (b *multiGets) round(ctx context.Context, t *tries, todo []int) ([]int, *Region, error) {
+	byServer := make(map[string]map[*Region][]int)
+	var (
+		g       errgroup.Group
+		mu      sync.Mutex
+		left    []int
+		failed  *Region
+		failure error
+	)
+	for _, i := range todo {
+		r := b.c.locator.Cached(b.table, b.gets[i].Row)
+		if r == nil && failure == nil {
+			r, failure = b.c.locator.Find(ctx, b.table, b.gets[i].Row)
+			if failure != nil && remote.Diagnose(failure).Final() {
+				return todo, nil, failure
+			}
+		}
+		if r == nil {
+			left = append(left, i) // the others are read meanwhile
+			continue
+		}
+		if byServer[r.Server] == nil {
+			byServer[r.Server] = make(map[*Region][]int)
+		}
+		byServer[r.Server][r] = append(byServer[r.Server][r], i)
+	}
+	for server, regions := range byServer {
+		g.Go(func() error {
+			for _, m := range chunkGets(regions, b.most) {
+				m.run(ctx, b, server)
+				mu.Lock()
+				left = append(left, m.left...)
+				for _, f := range m.final {
+					b.give(t, f.index, f.region, f.err)
+				}
+				if m.err != nil && (failure == nil || remote.Diagnose(m.err).Final()) {
+					failed, failure = m.failed, m.err
+				}
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return left, failed, errors.Join(err, failure)
+}
+
+// multiGet is one Multi of gets.
+type multiGet struct {
+	regions []*Region
+	indexes [][]int // into gets, by region
+
+	left   []int   // to be tried again
+	failed *Region // of one of them, why
+	err    error
+	final  []failedGet
+}
+
+// failedGet is one that need not be tried again.
+type failedGet struct {
+	index  int
+	region *Region
+	err    error
+}
+
+// chunkGets cuts a server's gets into Multis of at most rows.
+func chunkGets(regions map[*Region][]int, rows int) []*multiGet {
+	var out []*multiGet
+	room := 0
+	for r, indexes := range regions {
+		for len(indexes) > 0 {
+			if room == 0 {
+				out, room = append(out, new(multiGet)), rows
+			}
+			m, n := out[len(out)-1], min(room, len(indexes))
+			m.regions = append(m.regions, r)
+			m.indexes = append(m.indexes, indexes[:n])
+			indexes, room = indexes[n:], room-n
+		}
+	}
+	return out
+}
+
+func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
+	in := new(hbasepb.MultiRequest)
+	for k, r := range m.regions {
+		ra := &hbasepb.RegionAction{Region: locate.Specifier(r)}
+		for n, i := range m.indexes[k] {
+			get, _ := b.gets[i].message() // it was made once before
+			ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(n)), Get: get})
+		}
+		in.RegionAction = append(in.RegionAction, ra)
+	}
+	var out hbasepb.MultiResponse
+	cells, err := b.c.servers.Call(ctx, rpc.ClientService.At(server), "Multi", in, &out)
+	for k := range m.regions {
+		if err != nil {
+			m.fail(k, m.indexes[k], err, b.c)
+			continue
+		}
+		var answer *hbasepb.RegionActionResult
+		if k < len(out.RegionActionResult) {
+			answer = out.RegionActionResult[k]
+		}
+		cells = m.take(k, answer, cells, b, server)
+	}
+}
+
+// take stores one region's results. The cells of all results follow each other in the one cell block.
+func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte, b *multiGets, server string) []byte {
+	indexes := m.indexes[k]
+	if e := answer.GetException(); e != nil {
+		m.fail(k, indexes, remote.ExceptionOf(server, e), b.c)
+		return cells
+	}
+	answered := make([]bool, len(indexes))
+	for _, o := range answer.GetResultOrException() {
+		n := int(o.GetIndex())
+		if n >= len(indexes) || answered[n] || o.Result == nil && o.Exception == nil {
+			continue
+		}
+		answered[n] = true
+		if e := o.Exception; e != nil {
+			m.fail(k, indexes[n:n+1], remote.ExceptionOf(server, e), b.c)
+			continue
+		}
+		row, rest, err := rpc.DecodeResult(o.Result, cells)
+		if err != nil {
+			m.fail(k, indexes[n:n+1], remote.Invalid(server, err), b.c)
+			return nil
+		}
+		row.Row = b.gets[indexes[n]].Row
+		b.results[indexes[n]], cells = row, rest
+	}
+	for n, ok := range answered {
+		if !ok {
+			m.fail(k, indexes[n:n+1], remote.Invalid(server, remote.ErrMissing), b.c)
+		}
+	}
+	return cells
+}
+
+// fail notes why gets of a region failed: for good, if what the server answered leaves nothing to try.
+func (m *multiGet) fail(k int, indexes []int, err error, c *Client) {
+	d := remote.Diagnose(err)
+	if _, answered := errors.AsType[*remote.Exception](err); answered && d.Final() {
+		for _, i := range indexes {
+			m.final = append(m.final, failedGet{i, m.regions[k], err})
+		}
+		return
+	}
+	m.left = append(m.left, indexes...)
+	if m.err == nil || d.Final() {
+		m.failed, m.err = m.regions[k], err
+	}
+	c.locator.Correct(m.regions[k], d)
+}
