@@ -20,7 +20,7 @@
 //
 // What the handlers work on: cluster.go (the catalogue) and meta.go (its regions, in hbase:meta), node.go (a server through its
 // lives) and life.go (one of them), regions.go (tables and regions) and transition.go (where regions are, and how that changes),
-// mutation.go and delta.go (writes), query.go and scanner.go (reads).
+// mutation.go (writes), scanner.go (reads).
 //
 // Faults on demand:
 //
@@ -33,5 +33,5 @@
 // The invariants: a mutation is acknowledged only after it is durable (see Options.Fsync) and is applied whole or not at
 // all; a read sees rows whole; what is not supported is answered with a clear exception and listed in LIMITS.md; no bytes
 // from a connection make the server panic, or allocate what they only announce; what the requests and answers of all
-// connections hold is bounded, and a client that does not read or does not finish is cut off first (Options.MaxHeld, room.go).
+// connections hold is bounded, and a client that does not read or does not finish is cut off first (Options.MaxHeld, gate.go).
 package embedded
